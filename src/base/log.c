@@ -1,0 +1,78 @@
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+static const char *const labels[] = {
+    [LOG_ERROR] = "", [LOG_WARNING] = "warning: ", [LOG_NOTE] = "", [LOG_DEBUG] = "debug: "
+};
+
+static LogLevel most = LOG_NOTE;
+static void (*line_filter)(Str line, Buf *out);
+static int64_t progress_since, progress_drawn;
+
+void log_set_level(LogLevel level)
+{
+    most = level;
+}
+
+LogLevel log_level(void)
+{
+    return most;
+}
+
+void log_set_filter(void (*filter)(Str line, Buf *out))
+{
+    line_filter = filter;
+}
+
+void log_at(LogLevel level, const char *fmt, ...)
+{
+    AUTO_BUF line = BUF(4096), filtered = BUF(8192);
+    char text[2048];
+    va_list args;
+    Str out;
+
+    if (level > most)
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    progress_end();
+    buf_addf(&line, "talaria: %s%s\n", labels[level], text);
+    out = buf_str(&line);
+    if (line_filter) {
+        line_filter(out, &filtered);
+        out = buf_str(&filtered);
+    }
+    /* Nothing is left to tell when stderr itself fails. */
+    (void)!write(STDERR_FILENO, out.p, out.n);
+}
+
+void progress_show(const char *what, uint64_t done, uint64_t total)
+{
+    enum { SILENT_MS = 1000, EVERY_MS = 100 };
+    int64_t now = clock_mono_ms();
+
+    if (!progress_since)
+        progress_since = now;
+    if (most < LOG_NOTE || now - progress_since < SILENT_MS || now - progress_drawn < EVERY_MS ||
+        !isatty(STDERR_FILENO))
+        return;
+    progress_drawn = now;
+    if (total)
+        fprintf(stderr, "\r\033[K%s: %llu of %llu", what, (unsigned long long)done,
+                (unsigned long long)total);
+    else
+        fprintf(stderr, "\r\033[K%s: %llu", what, (unsigned long long)done);
+    fflush(stderr);
+}
+
+void progress_end(void)
+{
+    if (progress_drawn)
+        fputs("\r\033[K", stderr);
+    progress_since = progress_drawn = 0;
+}

@@ -1,0 +1,158 @@
+#include "base/str.h"
+
+#include <errno.h>
+#include <math.h>
+
+void assert_failed(const char *what, const char *file, int line)
+{
+    fprintf(stderr, "talaria: bug: '%s' does not hold (%s:%d)\n", what, file, line);
+    abort();
+}
+
+static unsigned char lower(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+int str_cmp(Str a, Str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+
+    return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+bool str_eq_nocase(Str a, Str b)
+{
+    if (a.n != b.n)
+        return false;
+    for (size_t i = 0; i < a.n; i++)
+        if (lower(a.p[i]) != lower(b.p[i]))
+            return false;
+    return true;
+}
+
+size_t str_find(Str s, Str needle)
+{
+    const char *hit = s.n ? memmem(s.p, s.n, needle.p, needle.n) : NULL;
+
+    return hit ? (size_t)(hit - s.p) : s.n;
+}
+
+size_t str_find_nocase(Str s, Str needle)
+{
+    for (size_t i = 0; i + needle.n <= s.n; i++)
+        if (str_eq_nocase((Str){ s.p + i, needle.n }, needle))
+            return i;
+    return s.n;
+}
+
+Str str_trim(Str s)
+{
+    while (s.n && is_blank(s.p[0]))
+        s = str_skip(s, 1);
+    while (s.n && is_blank(s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+bool str_split(Str *rest, char sep, Str *ret_part)
+{
+    const char *hit;
+
+    if (!rest->p)
+        return false;
+    hit = rest->n ? memchr(rest->p, sep, rest->n) : NULL;
+    if (!hit) {
+        *ret_part = *rest;
+        *rest = STR_NONE;
+        return true;
+    }
+    *ret_part = (Str){ rest->p, (size_t)(hit - rest->p) };
+    *rest = str_skip(*rest, ret_part->n + 1);
+    return true;
+}
+
+bool str_is_one_of(Str s, const char *choices)
+{
+    Str rest = str_of(choices), choice;
+
+    while (str_split(&rest, '|', &choice))
+        if (str_eq(choice, s))
+            return true;
+    return false;
+}
+
+bool str_to_int(Str s, int64_t min, int64_t max, int64_t *ret)
+{
+    bool negative = s.n && s.p[0] == '-';
+    int64_t value = 0;
+
+    s = str_skip(s, negative);
+    if (s.n == 0)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        int digit = s.p[i] - '0';
+
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_sub_overflow(value, digit, &value))
+            return false;
+    }
+    /* Counted downwards, since INT64_MIN has no positive twin. */
+    if (!negative && __builtin_sub_overflow(0, value, &value))
+        return false;
+    if (value < min || value > max)
+        return false;
+    *ret = value;
+    return true;
+}
+
+bool str_to_double(Str s, double *ret)
+{
+    char text[64], *end;
+    double value;
+
+    if (s.n == 0 || s.n >= sizeof text || is_blank(s.p[0]))
+        return false;
+    memcpy(text, s.p, s.n);
+    text[s.n] = '\0';
+    value = strtod(text, &end);
+    if (end != text + s.n || !isfinite(value))
+        return false;
+    *ret = value;
+    return true;
+}
+
+size_t str_distance(Str a, Str b)
+{
+    enum { MOST = 64 };
+    size_t row[3][MOST + 1];
+
+    if (a.n > MOST || b.n > MOST)
+        return MOST;
+    for (size_t j = 0; j <= b.n; j++)
+        row[1][j] = j;
+    for (size_t i = 1; i <= a.n; i++) {
+        size_t *before = row[(i + 2) % 3], *above = row[i % 3], *now = row[(i + 1) % 3];
+
+        now[0] = i;
+        for (size_t j = 1; j <= b.n; j++) {
+            size_t best = above[j - 1] + (a.p[i - 1] != b.p[j - 1]);
+
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[(a.n + 1) % 3][b.n];
+}
