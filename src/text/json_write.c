@@ -1,0 +1,231 @@
+/* The writing half of json.h, and the few words about types that both halves share. */
+#include <math.h>
+
+#include "text/json.h"
+#include "text/utf8.h"
+
+const char *json_type_name(JsonType type)
+{
+    static const char *const names[] = {
+        [JSON_NONE] = "nothing",   [JSON_NULL] = "null",        [JSON_BOOL] = "a boolean",
+        [JSON_INT] = "a number",   [JSON_REAL] = "a number",    [JSON_STRING] = "a string",
+        [JSON_ARRAY] = "an array", [JSON_OBJECT] = "an object",
+    };
+
+    return names[type];
+}
+
+static void new_line(JsonWriter *w)
+{
+    if (w->indent == 0)
+        return;
+    buf_addc(w->out, '\n');
+    buf_pad(w->out, ' ', (size_t)(w->indent * w->depth));
+}
+
+static void before_item(JsonWriter *w)
+{
+    if (w->after_key) {
+        w->after_key = false;
+        return;
+    }
+    if (w->depth == 0)
+        return;
+    if (!w->first)
+        buf_addz(w->out, w->indent ? "," : ", ");
+    w->first = false;
+    new_line(w);
+}
+
+void json_begin(JsonWriter *w, char bracket)
+{
+    before_item(w);
+    buf_addc(w->out, bracket);
+    w->depth++;
+    w->first = true;
+}
+
+void json_end(JsonWriter *w, char bracket)
+{
+    w->depth--;
+    if (!w->first)
+        new_line(w);
+    w->first = false;
+    buf_addc(w->out, bracket);
+}
+
+/* Bytes that may stand in a JSON string as they are: printable ASCII but '"' and '\'. */
+static size_t plain_run(Str s)
+{
+    size_t i = 0;
+
+    while (i < s.n && (unsigned char)s.p[i] >= 0x20 && (unsigned char)s.p[i] < 0x7f &&
+           s.p[i] != '"' && s.p[i] != '\\')
+        i++;
+    return i;
+}
+
+static void put_escaped(Buf *out, uint32_t c)
+{
+    static const char letters[] = {
+        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
+    };
+    char utf8[4];
+
+    if (c == '"' || c == '\\')
+        buf_addf(out, "\\%c", (int)c);
+    else if (c < sizeof letters && letters[c])
+        buf_addf(out, "\\%c", letters[c]);
+    else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029)
+        buf_addf(out, "\\u%04x", c);
+    else
+        buf_add(out, (Str){ utf8, utf8_put(utf8, c) });
+}
+
+static void put_quoted(Buf *out, Str s)
+{
+    buf_addc(out, '"');
+    while (s.n) {
+        size_t run = plain_run(s);
+
+        buf_add(out, str_head(s, run));
+        s = str_skip(s, run);
+        if (s.n)
+            put_escaped(out, utf8_next(&s));
+    }
+    buf_addc(out, '"');
+}
+
+void json_key_str(JsonWriter *w, Str key)
+{
+    before_item(w);
+    put_quoted(w->out, key);
+    buf_addz(w->out, ": ");
+    w->after_key = true;
+}
+
+void json_key(JsonWriter *w, const char *key)
+{
+    json_key_str(w, str_of(key));
+}
+
+void json_put_str(JsonWriter *w, Str s)
+{
+    before_item(w);
+    put_quoted(w->out, s);
+}
+
+void json_put_int(JsonWriter *w, int64_t n)
+{
+    before_item(w);
+    buf_addf(w->out, "%lld", (long long)n);
+}
+
+static void put_uint(JsonWriter *w, uint64_t n)
+{
+    before_item(w);
+    buf_addf(w->out, "%llu", (unsigned long long)n);
+}
+
+void json_put_double(JsonWriter *w, double n)
+{
+    char text[40];
+
+    if (!isfinite(n)) {
+        json_put_null(w);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, n);
+        if (strtod(text, NULL) == n)
+            break;
+    }
+    before_item(w);
+    buf_addz(w->out, text);
+    if (!strpbrk(text, ".e"))
+        buf_addz(w->out, ".0");
+}
+
+void json_put_bool(JsonWriter *w, bool b)
+{
+    json_put_raw(w, b ? STR("true") : STR("false"));
+}
+
+void json_put_null(JsonWriter *w)
+{
+    json_put_raw(w, STR("null"));
+}
+
+void json_put_raw(JsonWriter *w, Str s)
+{
+    before_item(w);
+    buf_add(w->out, s);
+}
+
+/* Depth is bounded by LIMIT_JSON_DEPTH, since v was read. */
+void json_put(JsonWriter *w, Json v)
+{
+    JsonType type = json_type(v);
+    JsonIter it = json_each(v);
+    uint64_t large;
+    int64_t whole;
+    double real;
+    bool flag;
+    Json item;
+    Str key;
+
+    if (type == JSON_STRING)
+        json_put_str(w, json_str(v));
+    else if (type == JSON_INT && json_int(v, &whole))
+        json_put_int(w, whole);
+    else if (json_uint(v, &large))
+        put_uint(w, large);
+    else if (type == JSON_REAL && json_double(v, &real))
+        json_put_double(w, real);
+    else if (type == JSON_BOOL && json_bool(v, &flag))
+        json_put_bool(w, flag);
+    else if (type != JSON_ARRAY && type != JSON_OBJECT)
+        json_put_null(w);
+    if (type != JSON_ARRAY && type != JSON_OBJECT)
+        return;
+    json_begin(w, type == JSON_ARRAY ? '[' : '{');
+    while (json_next(&it, &key, &item)) {
+        if (type == JSON_OBJECT)
+            json_key_str(w, key);
+        json_put(w, item);
+    }
+    json_end(w, type == JSON_ARRAY ? ']' : '}');
+}
+
+void json_field_str(JsonWriter *w, const char *key, Str s)
+{
+    json_key(w, key);
+    if (s.p)
+        json_put_str(w, s);
+    else
+        json_put_null(w);
+}
+
+void json_field_int(JsonWriter *w, const char *key, int64_t n)
+{
+    json_key(w, key);
+    json_put_int(w, n);
+}
+
+void json_field_double(JsonWriter *w, const char *key, double n)
+{
+    json_key(w, key);
+    json_put_double(w, n);
+}
+
+void json_field_bool(JsonWriter *w, const char *key, bool b)
+{
+    json_key(w, key);
+    json_put_bool(w, b);
+}
+
+void json_field_null(JsonWriter *w, const char *key)
+{
+    json_key(w, key);
+    json_put_null(w);
+}

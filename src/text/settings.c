@@ -1,0 +1,201 @@
+#include "text/settings.h"
+
+#include <errno.h>
+#include <unistd.h>
+#include <yaml.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+
+const SettingInfo setting_infos[SETTING_COUNT] = {
+#define X(id, key, kind, fallback, help) [id] = { key, kind, fallback, help },
+    SETTINGS(X)
+#undef X
+};
+
+static Str first_choice(const char *choices)
+{
+    Str rest = str_of(choices), first = STR_NONE;
+
+    (void)str_split(&rest, '|', &first);
+    return first;
+}
+
+static Str fallback_of(const SettingInfo *info)
+{
+    return info->kind == SETTING_CHOICE ? first_choice(info->fallback) : str_of(info->fallback);
+}
+
+static const char *nearest(Str key)
+{
+    size_t best = 0, least = SIZE_MAX;
+
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        size_t d = str_distance(key, str_of(setting_infos[i].key));
+
+        if (d < least) {
+            least = d;
+            best = i;
+        }
+    }
+    return setting_infos[best].key;
+}
+
+static bool valid(const SettingInfo *info, Str value)
+{
+    int64_t n;
+
+    switch (info->kind) {
+    case SETTING_BOOL:
+        return str_eqz(value, "true") || str_eqz(value, "false");
+    case SETTING_INT:
+        return str_to_int(value, 0, INT32_MAX, &n);
+    case SETTING_CHOICE:
+        return str_is_one_of(value, info->fallback);
+    }
+    return false;
+}
+
+static const char *wanted(const SettingInfo *info)
+{
+    return info->kind == SETTING_BOOL  ? "true or false"
+           : info->kind == SETTING_INT ? "a whole number"
+                                       : info->fallback;
+}
+
+static bool set_value(Arena *a, Settings *s, Str key, Str value, size_t line, Err *err)
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        const SettingInfo *info = &setting_infos[i];
+
+        if (!str_eqz(key, info->key))
+            continue;
+        if (!valid(info, value))
+            return err_set(err, ERR_INVALID, "line %zu: '%s' is '%.*s', but must be %s", line,
+                           info->key, STR_FMT(value), wanted(info));
+        s->values[i].text = str_dup(a, value);
+        s->values[i].given = true;
+        return true;
+    }
+    return err_set(err, ERR_INVALID, "line %zu: unknown setting '%.*s'; did you mean '%s'?", line,
+                   STR_FMT(key), nearest(key));
+}
+
+/* Maps within maps become dotted keys; anything but a scalar at the end is refused. */
+static bool take_map(Arena *a, Settings *s, yaml_document_t *doc, yaml_node_t *map, Str prefix,
+                     size_t depth, Err *err)
+{
+    if (depth > LIMIT_SETTING_DEPTH)
+        return err_set(err, ERR_INVALID, "more than %d levels", LIMIT_SETTING_DEPTH);
+    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+         p++) {
+        yaml_node_t *k = yaml_document_get_node(doc, p->key);
+        yaml_node_t *v = yaml_document_get_node(doc, p->value);
+        size_t line = k->start_mark.line + 1;
+        Str name, key;
+
+        if (k->type != YAML_SCALAR_NODE)
+            return err_set(err, ERR_INVALID, "line %zu: a key must be a word", line);
+        name = (Str){ (const char *)k->data.scalar.value, k->data.scalar.length };
+        key = prefix.n ? str_printf(a, "%.*s.%.*s", STR_FMT(prefix), STR_FMT(name)) : name;
+        if (v->type == YAML_MAPPING_NODE) {
+            if (!take_map(a, s, doc, v, key, depth + 1, err))
+                return false;
+        } else if (v->type != YAML_SCALAR_NODE) {
+            return err_set(err, ERR_INVALID, "line %zu: '%.*s' cannot be a list", line,
+                           STR_FMT(key));
+        } else if (!set_value(a, s, key,
+                              (Str){ (const char *)v->data.scalar.value, v->data.scalar.length },
+                              line, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool take_document(Arena *a, Settings *s, yaml_parser_t *parser, Err *err)
+{
+    yaml_document_t doc;
+    yaml_node_t *root;
+    bool ok = true;
+
+    if (!yaml_parser_load(parser, &doc))
+        return err_set(err, ERR_INVALID, "line %zu: %s", parser->problem_mark.line + 1,
+                       parser->problem ? parser->problem : "not YAML");
+    root = yaml_document_get_root_node(&doc);
+    if (root && root->type == YAML_MAPPING_NODE)
+        ok = take_map(a, s, &doc, root, STR(""), 0, err);
+    else if (root && !(root->type == YAML_SCALAR_NODE && root->data.scalar.length == 0))
+        ok = err_set(err, ERR_INVALID, "line 1: 'key: value' was expected");
+    yaml_document_delete(&doc);
+    return ok;
+}
+
+bool settings_parse(Arena *a, Str yaml, Settings *s, Err *err)
+{
+    yaml_parser_t parser;
+    bool ok;
+
+    if (!yaml_parser_initialize(&parser))
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    yaml_parser_set_input_string(&parser, (const unsigned char *)yaml.p, yaml.n);
+    ok = take_document(a, s, &parser, err);
+    yaml_parser_delete(&parser);
+    return ok;
+}
+
+static bool config_path(Arena *a, Str *ret)
+{
+    Str config = str_trim(str_of(getenv("XDG_CONFIG_HOME")));
+    Str user = str_trim(str_of(getenv("HOME")));
+
+    if (!config.n && !user.n)
+        return false;
+    if (!config.n)
+        config = str_join_path(a, user, STR(".config"));
+    *ret = str_join_path(a, config, STR("talaria/config.yaml"));
+    return true;
+}
+
+void settings_defaults(Settings *ret)
+{
+    *ret = (Settings){ 0 };
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        ret->values[i].text = fallback_of(&setting_infos[i]);
+}
+
+bool settings_load(Arena *a, Settings *ret, Err *err)
+{
+    Settings s;
+    Str yaml;
+
+    settings_defaults(&s);
+    /* Most machines have no file; asking first keeps the common case quiet and cheap. */
+    if (config_path(a, &s.path) && access(s.path.p, F_OK) == 0) {
+        s.found = true;
+        if (!file_read(a, s.path.p, LIMIT_CONFIG_BYTES, &yaml, err))
+            return false;
+        if (!settings_parse(a, yaml, &s, err))
+            return err_wrap(err, "'%.*s'", STR_FMT(s.path));
+    }
+    *ret = s;
+    return true;
+}
+
+bool setting_bool(const Settings *s, SettingId id)
+{
+    return str_eqz(s->values[id].text, "true");
+}
+
+int64_t setting_int(const Settings *s, SettingId id)
+{
+    int64_t n = 0;
+
+    ASSERT(str_to_int(s->values[id].text, 0, INT32_MAX, &n));
+    return n;
+}
+
+Str setting_text(const Settings *s, SettingId id)
+{
+    return s->values[id].text;
+}

@@ -1,0 +1,57 @@
+/* settings.h - config.yaml: every setting is one row here.
+ *
+ * The table makes the enum, the defaults, `talaria config` and the manual. A key that is not in the
+ * table is an error that names the nearest one: a misspelt setting must not be ignored in silence.
+ * Read once at the start of a command; immutable afterwards. */
+#ifndef TALARIA_TEXT_SETTINGS_H
+#define TALARIA_TEXT_SETTINGS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* X(id, "key", kind, "default", "what it does") */
+#define SETTINGS(X)                                                                                \
+    X(SETTING_HOMES_PROFILES, "homes.profiles", SETTING_BOOL, "false",                             \
+      "read the profiles of a Hermes home (profiles/*/state.db) as part of the history")           \
+    X(SETTING_TEMPLATES_POLICY, "templates.policy", SETTING_CHOICE, "least-used|best",             \
+      "which template 'templates inject' takes when none is named")                                \
+    X(SETTING_LIST_LIMIT, "sessions.limit", SETTING_INT, "50",                                     \
+      "how many sessions 'sessions list' shows")
+
+typedef enum SettingKind { SETTING_BOOL, SETTING_INT, SETTING_CHOICE } SettingKind;
+
+typedef enum SettingId {
+#define X(id, key, kind, fallback, help) id,
+    SETTINGS(X)
+#undef X
+        SETTING_COUNT
+} SettingId;
+
+typedef struct SettingInfo {
+    const char *key;
+    SettingKind kind;
+    const char *fallback; /* of a choice: the choices, the first is the default */
+    const char *help;
+} SettingInfo;
+
+typedef struct Settings {
+    Str path; /* of the file, also where there is none */
+    bool found;
+    struct {
+        Str text;
+        bool given; /* in the file */
+    } values[SETTING_COUNT];
+} Settings;
+
+extern const SettingInfo setting_infos[SETTING_COUNT];
+
+/* $XDG_CONFIG_HOME/talaria/config.yaml; no file: all defaults. Errors name file, line and key. */
+void settings_defaults(Settings *ret);
+MUST_CHECK bool settings_load(Arena *a, Settings *ret, Err *err);
+MUST_CHECK bool settings_parse(Arena *a, Str yaml, Settings *s, Err *err);
+
+bool setting_bool(const Settings *s, SettingId id);
+int64_t setting_int(const Settings *s, SettingId id);
+Str setting_text(const Settings *s, SettingId id);
+
+#endif
