@@ -1,0 +1,38 @@
+/* redact.h - the one place where secrets are taken out of text.
+ *
+ * Templates, learning, exports, logs and gateways all go through here. The rules are those
+ * of the table in redact.c: known token shapes (sk-, AKIA, gh?_, xox?-, AIza, JWT, PEM),
+ * names that say "secret" followed by a value, and authorization headers. What was taken out
+ * is named by a label in brackets; text that already is such a label is left alone, so that
+ * redacting twice changes nothing.
+ *
+ * Streaming: the answer is the same however the text is cut into pieces. Up to
+ * LIMIT_REDACT_WINDOW bytes are held back while a secret may still go on. Invalid UTF-8 passes
+ * through as it is. Not thread-safe per Redactor; redact_text is. */
+#ifndef TALARIA_TEXT_REDACT_H
+#define TALARIA_TEXT_REDACT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+/* The whole text at once. Returns s itself where nothing had to go. */
+Str redact_text(Arena *a, Str s);
+
+/* Appends s to out, redacted. */
+void redact_to(Buf *out, Str s);
+
+/* Whether a value under this key of an object is a secret whatever it looks like:
+ * "client_secret", "pwd", "Authorization" are, "max_tokens" and "PWD" are not. */
+bool redact_key_is_secret(Str key);
+
+/* -- a piece at a time ----------------------------------------------------------- */
+
+typedef struct Redactor Redactor;
+
+Redactor *redactor_new(Buf *out); /* borrows out */
+void redactor_feed(Redactor *r, Str piece);
+void redactor_finish(Redactor *r); /* what was held back goes out; the redactor may be fed anew */
+Redactor *redactor_free(Redactor *r);
+AUTO_FREE(Redactor, redactor_free)
+
+#endif
