@@ -1,0 +1,190 @@
+#include "store/db.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+enum { BUSY_MS = 1000, OWN_BUSY_MS = 10000 };
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* SQLite's own words for the frequent cases do not say what to do; these do. */
+static bool explain(const char *path, int code, const char *sqlite_says, int sys, Err *err)
+{
+    switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return err_set(err, ERR_BUSY, "'%s' is locked by another process; try again", path);
+    case SQLITE_NOTADB:
+        return err_set(err, ERR_CORRUPT, "'%s' is not a database", path);
+    case SQLITE_CORRUPT:
+        return err_set(err, ERR_CORRUPT, "'%s' is damaged (%s); nothing was written to it", path,
+                       sqlite_says);
+    case SQLITE_FULL:
+        return err_set(err, ERR_NO_SPACE, "no space left for '%s'", path);
+    case SQLITE_CANTOPEN:
+        if (is_folder(path))
+            return err_set(err, ERR_INVALID, "'%s' is a folder, not a database", path);
+        if (sys)
+            return err_set(err, sys == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot open '%s': %s",
+                           path, strerror(sys));
+        return err_set(err, ERR_IO, "cannot open '%s'", path);
+    case SQLITE_READONLY:
+        if (code == SQLITE_READONLY_ROLLBACK)
+            return err_set(err, ERR_CONFLICT,
+                           "'%s' was left in the middle of a write; its owner has to open it once",
+                           path);
+        return err_set(err, ERR_IO, "cannot write '%s': it is read-only", path);
+    case SQLITE_INTERRUPT:
+        return err_set(err, ERR_INTERRUPTED, "interrupted while reading '%s'", path);
+    default:
+        if (sys == ENOSPC)
+            return err_set(err, ERR_NO_SPACE, "no space left for '%s'", path);
+        return err_set(err, ERR_IO, "'%s': %s%s%s", path, sqlite_says, sys ? ": " : "",
+                       sys ? strerror(sys) : "");
+    }
+}
+
+bool db_error(Db *db, Err *err)
+{
+    return explain(db->path, sqlite3_extended_errcode(db->handle), sqlite3_errmsg(db->handle),
+                   sqlite3_system_errno(db->handle), err);
+}
+
+static Db *open_handle(const char *path, int flags, Err *err)
+{
+    Db *db = mem_alloc(sizeof *db);
+    int code;
+
+    db->path = mem_strdup(str_of(path));
+    if (is_folder(path)) {
+        (void)explain(path, SQLITE_CANTOPEN, "", 0, err);
+        return db_close(db);
+    }
+    code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                           NULL);
+    if (code != SQLITE_OK) {
+        (void)explain(path, code, sqlite3_errstr(code),
+                      db->handle ? sqlite3_system_errno(db->handle) : 0, err);
+        return db_close(db);
+    }
+    return db;
+}
+
+Db *db_open_read(const char *path, Err *err)
+{
+    Db *db = open_handle(path, SQLITE_OPEN_READONLY, err);
+    int keep = 1;
+
+    if (!db)
+        return NULL;
+    sqlite3_busy_timeout(db->handle, BUSY_MS);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
+    sqlite3_wal_autocheckpoint(db->handle, 0);
+    if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA query_only=1", err))
+        return db_close(db);
+    return db;
+}
+
+Db *db_open_own(const char *path, bool durable, Err *err)
+{
+    Db *db;
+    mode_t before = umask(0077);
+
+    db = open_handle(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    if (db) {
+        sqlite3_busy_timeout(db->handle, OWN_BUSY_MS);
+        if (!db_exec(db, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=0", err) ||
+            !db_exec(db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", err))
+            db = db_close(db);
+    }
+    umask(before);
+    return db;
+}
+
+Db *db_close(Db *db)
+{
+    if (db) {
+        sqlite3_close_v2(db->handle);
+        mem_free(db->path);
+        mem_free(db);
+    }
+    return NULL;
+}
+
+bool db_exec(Db *db, const char *sql, Err *err)
+{
+    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK || db_error(db, err);
+}
+
+bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err)
+{
+    return sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL) == SQLITE_OK || db_error(db, err);
+}
+
+bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err)
+{
+    int code = sqlite3_step(stmt);
+
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return db_error(db, err);
+    *ret_row = code == SQLITE_ROW;
+    return true;
+}
+
+bool db_int(Db *db, const char *sql, int64_t fallback, int64_t *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+
+    if (!db_prepare(db, sql, &stmt, err) || !db_step(db, stmt, &row, err))
+        return false;
+    *ret = row && sqlite3_column_type(stmt, 0) != SQLITE_NULL ? sqlite3_column_int64(stmt, 0)
+                                                              : fallback;
+    return true;
+}
+
+static bool migrate_step(Db *db, const char *sql, size_t to, Err *err)
+{
+    char version[64];
+
+    snprintf(version, sizeof version, "PRAGMA user_version=%zu; COMMIT", to);
+    if (db_exec(db, sql, err) && db_exec(db, version, err))
+        return true;
+    (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+    return err_wrap(err, "cannot bring '%s' to version %zu", db->path, to);
+}
+
+bool db_migrate(Db *db, const char *const *steps, size_t n, Err *err)
+{
+    int64_t version = 0;
+
+    for (;;) {
+        if (!db_int(db, "PRAGMA user_version", 0, &version, err))
+            return false;
+        if (version > (int64_t)n)
+            return err_set(err, ERR_CONFLICT,
+                           "'%s' is of a newer talaria (version %lld, this one knows %zu)",
+                           db->path, (long long)version, n);
+        if (version == (int64_t)n)
+            return true;
+        /* Another process may have been faster: look again with the write lock in hand. */
+        if (!db_exec(db, "BEGIN IMMEDIATE", err) ||
+            !db_int(db, "PRAGMA user_version", 0, &version, err))
+            return false;
+        if (version >= (int64_t)n) {
+            if (!db_exec(db, "COMMIT", err))
+                return false;
+            continue;
+        }
+        if (!migrate_step(db, steps[version], (size_t)version + 1, err))
+            return false;
+    }
+}

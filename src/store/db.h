@@ -1,0 +1,71 @@
+/* db.h - SQLite as the store uses it: how handles are opened, and errors in our words.
+ *
+ * Only files of store/ include this. A foreign database is opened by db_open_read alone, which keeps
+ * the rules that Hermes users paid for: read-only, never immutable, no mmap, nothing checkpointed,
+ * the write-ahead log never truncated or unlinked by us. Nothing but SQLite ever opens the file:
+ * closing any other descriptor of it would drop the locks that this process holds. */
+#ifndef TALARIA_STORE_DB_H
+#define TALARIA_STORE_DB_H
+
+#include <sqlite3.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+typedef struct Db {
+    sqlite3 *handle;
+    char *path;
+} Db;
+
+MUST_CHECK Db *db_open_read(const char *path, Err *err);
+
+/* Ours: made where missing, 0600, WAL, synchronous=FULL where `durable`, else NORMAL. */
+MUST_CHECK Db *db_open_own(const char *path, bool durable, Err *err);
+Db *db_close(Db *db);
+AUTO_FREE(Db, db_close)
+
+/* The last failure of the handle as an Err that names the file. Returns false. */
+bool db_error(Db *db, Err *err);
+
+MUST_CHECK bool db_exec(Db *db, const char *sql, Err *err);
+MUST_CHECK bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err);
+/* *ret_row: there is one. */
+MUST_CHECK bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err);
+
+/* One number, `fallback` where there is no row or it is NULL. */
+MUST_CHECK bool db_int(Db *db, const char *sql, int64_t fallback, int64_t *ret, Err *err);
+
+static inline void db_bind_str(sqlite3_stmt *stmt, int at, Str s)
+{
+    if (s.p)
+        sqlite3_bind_text64(stmt, at, s.p, s.n, SQLITE_STATIC, SQLITE_UTF8);
+    else
+        sqlite3_bind_null(stmt, at);
+}
+
+/* Borrowed until the next step; p NULL where the column is NULL. */
+static inline Str db_str(sqlite3_stmt *stmt, int at)
+{
+    const char *p = sqlite3_column_blob(stmt, at);
+    size_t n = (size_t)sqlite3_column_bytes(stmt, at);
+
+    if (sqlite3_column_type(stmt, at) == SQLITE_NULL)
+        return STR_NONE;
+    return (Str){ p ? p : "", n };
+}
+
+typedef sqlite3_stmt Stmt;
+static inline Stmt *stmt_free(Stmt *stmt)
+{
+    sqlite3_finalize(stmt);
+    return NULL;
+}
+AUTO_FREE(Stmt, stmt_free)
+
+/* -- migrations of our own files -------------------------------------------------------- */
+
+/* Brings PRAGMA user_version from where it is to n by the steps, each in a transaction of its own;
+ * refuses a database that is newer than that. */
+MUST_CHECK bool db_migrate(Db *db, const char *const *steps, size_t n, Err *err);
+
+#endif

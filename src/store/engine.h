@@ -1,0 +1,52 @@
+/* engine.h - what a database must be able to do to be read as a home.
+ *
+ * store.c knows lineages, several homes and order; an engine knows one database. Rows are copied
+ * into the arena that is passed in; when a function returns no transaction is open any more.
+ * Opening may take locks for a moment; no function keeps a transaction longer than its journal
+ * mode allows (see sqlite.c). */
+#ifndef TALARIA_STORE_ENGINE_H
+#define TALARIA_STORE_ENGINE_H
+
+#include "store/store.h"
+
+typedef struct Conn Conn; /* one open database; the engine's own */
+
+typedef struct Engine {
+    const char *(*version)(void);
+
+    MUST_CHECK Conn *(*open)(const Home *home, Err *err);
+    Conn *(*close)(Conn *c); /* accepts NULL, returns NULL */
+
+    /* Fills journal, schema_version, counts and newest. */
+    MUST_CHECK bool (*facts)(Conn *c, HomeFacts *facts, Err *err);
+
+    /* Up to `most` sessions after `after` in (started_at descending, rowid) order; NULL = from the
+     * newest. *ret_n is 0 after the last. */
+    MUST_CHECK bool (*list)(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
+                            size_t most, Session **ret, size_t *ret_n, Err *err);
+    /* How many of them, continued parts of lineages left out. */
+    MUST_CHECK bool (*count)(Conn *c, const SessionQuery *query, int64_t *ret, Err *err);
+
+    /* *ret_found false: there is none. */
+    MUST_CHECK bool (*get)(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, Err *err);
+    /* The sessions whose id begins so, at most two: enough to know whether it is unambiguous. */
+    MUST_CHECK bool (*begins)(Conn *c, Arena *a, Str prefix, Session ret[2], size_t *ret_n,
+                              Err *err);
+    /* The session that goes on where compression ended this one. */
+    MUST_CHECK bool (*continuation)(Conn *c, Arena *a, const Session *s, Session *ret,
+                                    bool *ret_found, Err *err);
+
+    /* Beginning of the first user message: at most 63 characters on one line; empty: none. */
+    MUST_CHECK bool (*first_words)(Conn *c, Arena *a, Str id, Str *ret, Err *err);
+    /* Time of the newest message; 0: none. Number of rows and last id for fingerprints. */
+    MUST_CHECK bool (*extent)(Conn *c, Str id, double *ret_newest, int64_t *ret_rows,
+                              int64_t *ret_last, Err *err);
+
+    /* Up to a batch of messages after `after` in (timestamp, id) order; NULL = from the first. */
+    MUST_CHECK bool (*messages)(Conn *c, Arena *a, Str id, const MessageQuery *query,
+                                const Message *after, Message **ret, size_t *ret_n, Err *err);
+} Engine;
+
+extern const Engine engine_sqlite;
+
+#endif

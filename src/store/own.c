@@ -1,0 +1,176 @@
+#include "store/own.h"
+
+#include "base/file.h"
+#include "embedded.h"
+#include "store/db.h"
+
+struct Own {
+    Db *db;
+    Stmt *add_session, *add_message;
+};
+
+/* One row a field: its column, and a parameter for it. */
+#define COLUMN(kind, name)    #name ", "
+#define PARAMETER(kind, name) "?, "
+
+static const char add_session_sql[] =
+    "INSERT INTO sessions(" SESSION_FIELDS(COLUMN) "pinned) VALUES(" SESSION_FIELDS(PARAMETER) "0)";
+static const char add_message_sql[] = "INSERT INTO messages(" MESSAGE_FIELDS(
+    COLUMN) "observed) VALUES(" MESSAGE_FIELDS(PARAMETER) "0)";
+
+Own *own_open(Str data_folder, Err *err)
+{
+    const char *const steps[] = { (const char *)data_schema_talaria_001_sql };
+    AUTO(Arena) *a = arena_new();
+    AUTO(Own) *own = mem_alloc(sizeof *own);
+    const char *folder = str_z(a, data_folder);
+
+    if (!folder_make(folder, err))
+        return NULL;
+    own->db = db_open_own(str_z(a, str_join_path(a, data_folder, STR("talaria.db"))), true, err);
+    if (!own->db || !db_migrate(own->db, steps, ARRAY_LEN(steps), err) ||
+        !db_prepare(own->db, add_session_sql, &own->add_session, err) ||
+        !db_prepare(own->db, add_message_sql, &own->add_message, err))
+        return NULL;
+    return TAKE(own);
+}
+
+Own *own_close(Own *own)
+{
+    if (own) {
+        stmt_free(own->add_session);
+        stmt_free(own->add_message);
+        db_close(own->db);
+        mem_free(own);
+    }
+    return NULL;
+}
+
+bool own_begin(Own *own, Err *err)
+{
+    return db_exec(own->db, "BEGIN IMMEDIATE", err);
+}
+
+bool own_commit(Own *own, Err *err)
+{
+    return db_exec(own->db, "COMMIT", err);
+}
+
+void own_rollback(Own *own)
+{
+    if (!sqlite3_get_autocommit(own->db->handle))
+        (void)sqlite3_exec(own->db->handle, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static void bind_TEXT(sqlite3_stmt *stmt, int at, Str s)
+{
+    db_bind_str(stmt, at, s);
+}
+
+static void bind_REAL(sqlite3_stmt *stmt, int at, double n)
+{
+    sqlite3_bind_double(stmt, at, n);
+}
+
+static void bind_REAL_OR_NULL(sqlite3_stmt *stmt, int at, double n)
+{
+    if (n != 0)
+        sqlite3_bind_double(stmt, at, n);
+    else
+        sqlite3_bind_null(stmt, at);
+}
+
+static void bind_INT(sqlite3_stmt *stmt, int at, int64_t n)
+{
+    sqlite3_bind_int64(stmt, at, n);
+}
+
+static bool run_once(Own *own, sqlite3_stmt *stmt, Err *err)
+{
+    bool row = false, ok = db_step(own->db, stmt, &row, err);
+
+    sqlite3_reset(stmt);
+    return ok;
+}
+
+bool own_add_session(Own *own, const Session *s, Err *err)
+{
+    int at = 0;
+
+#define X(kind, name) bind_##kind(own->add_session, ++at, s->name);
+    SESSION_FIELDS(X)
+#undef X
+    return run_once(own, own->add_session, err);
+}
+
+bool own_add_message(Own *own, const Message *m, Err *err)
+{
+    int at = 0;
+
+#define X(kind, name) bind_##kind(own->add_message, ++at, m->name);
+    MESSAGE_FIELDS(X)
+#undef X
+    return run_once(own, own->add_message, err);
+}
+
+static bool run_with(Own *own, const char *sql, const Str *values, int n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(own->db, sql, &stmt, err))
+        return false;
+    for (int i = 0; i < n; i++)
+        db_bind_str(stmt, i + 1, values[i]);
+    return run_once(own, stmt, err);
+}
+
+bool own_delete_session(Own *own, Str id, Err *err)
+{
+    return run_with(own, "DELETE FROM messages WHERE session_id = ?", &id, 1, err) &&
+           run_with(own, "DELETE FROM sessions WHERE id = ?", &id, 1, err);
+}
+
+bool own_note_made(Own *own, const char *maker, const Made *made, Err *err)
+{
+    Str values[] = { str_of(maker), made->kind, made->name,
+                     made->digest.p ? made->digest : STR("") };
+
+    return run_with(own,
+                    "INSERT OR REPLACE INTO made(maker, kind, name, digest) VALUES(?, ?, ?, ?)",
+                    values, 4, err);
+}
+
+bool own_forget_made(Own *own, const char *maker, const Made *made, Err *err)
+{
+    Str values[] = { str_of(maker), made->kind, made->name };
+
+    return run_with(own, "DELETE FROM made WHERE maker = ? AND kind = ? AND name = ?", values, 3,
+                    err);
+}
+
+bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Made *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row = false;
+
+    if (!db_prepare(own->db, "SELECT kind, name, digest FROM made WHERE maker = ?", &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, str_of(maker));
+    for (;;) {
+        Made made;
+
+        if (!db_step(own->db, stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        made = (Made){ .kind = str_dup(a, db_str(stmt, 0)),
+                       .name = str_dup(a, db_str(stmt, 1)),
+                       .digest = str_dup(a, db_str(stmt, 2)) };
+        ARENA_PUSH(a, all, n, cap, made);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}

@@ -1,0 +1,43 @@
+/* own.h - our own database, talaria.db: the sessions that Talaria keeps itself.
+ *
+ * Hermes-shaped tables (data/schema/) and ours in one file, so that one transaction holds all that
+ * belongs together. WAL, synchronous=FULL: what was acknowledged survives a power cut. Migrations
+ * go forward only; a database of a newer Talaria is refused, not touched. One thread a handle. */
+#ifndef TALARIA_STORE_OWN_H
+#define TALARIA_STORE_OWN_H
+
+#include "store/session.h"
+
+typedef struct Own Own;
+
+/* Makes folder and database where they are missing. */
+MUST_CHECK Own *own_open(Str data_folder, Err *err);
+Own *own_close(Own *own);
+AUTO_FREE(Own, own_close)
+
+/* -- writing --------------------------------------------------------------------------- */
+
+MUST_CHECK bool own_begin(Own *own, Err *err);
+MUST_CHECK bool own_commit(Own *own, Err *err);
+void own_rollback(Own *own); /* also fine when nothing was begun */
+
+MUST_CHECK bool own_add_session(Own *own, const Session *s, Err *err);
+MUST_CHECK bool own_add_message(Own *own, const Message *m, Err *err); /* m->id is not used */
+MUST_CHECK bool own_delete_session(Own *own, Str id,
+                                   Err *err); /* with its messages; none is fine */
+
+/* -- who made what ----------------------------------------------------------------------- */
+
+/* What a maker ("demo") put there, so that it can be taken out again and nothing else. */
+typedef struct Made {
+    Str kind;   /* "session", "file", "folder" */
+    Str name;   /* session id, or path relative to the home */
+    Str digest; /* of a file's bytes as they were made; empty elsewhere */
+} Made;
+
+MUST_CHECK bool own_note_made(Own *own, const char *maker, const Made *made, Err *err);
+MUST_CHECK bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret, size_t *ret_n,
+                              Err *err);
+MUST_CHECK bool own_forget_made(Own *own, const char *maker, const Made *made, Err *err);
+
+#endif

@@ -1,0 +1,538 @@
+/* The SQLite engine on a Hermes-shaped database of any age.
+ *
+ * Columns are looked up when the database is opened and statements are put together from those that
+ * are there: an older schema lacks active, archived and more, a newer one has what we do not know.
+ *
+ * A read holds up a writer: in WAL mode it keeps the log from being reset, in rollback mode it
+ * blocks the commit itself. So every read is cut into batches by rows, bytes and time, ended,
+ * and taken up again behind the last key. */
+#include "store/engine.h"
+
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "store/db.h"
+
+enum {
+    SLICE_WAL_MS = 60,      /* of the 100 ms that a read may take */
+    SLICE_ROLLBACK_MS = 12, /* of 25 ms */
+    BATCH_ROWS = 512,
+    BATCH_BYTES = 1 << 20,
+    TICK_OPS = 1000 /* virtual machine steps between looks at the clock */
+};
+
+struct Conn {
+    Db *db;
+    bool wal;
+    bool has_active, has_archived, has_model_config, has_last_activity, has_message_count;
+    char *session_columns, *message_columns;
+    int64_t deadline; /* of the statement that may be cut off, in monotonic ms; 0 = none */
+    Stmt *get, *continuation, *first_words, *newest, *extent;
+    Stmt *messages[2][2]; /* [inactive too][after a key] */
+};
+
+/* -- opening ------------------------------------------------------------------------ */
+
+static bool has_column(Conn *c, const char *table, const char *column)
+{
+    return sqlite3_table_column_metadata(c->db->handle, NULL, table, column, NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
+}
+
+static const char *const session_fields[] = {
+#define X(kind, name) #name,
+    SESSION_FIELDS(X)
+#undef X
+};
+static const char *const message_fields[] = {
+#define X(kind, name) #name,
+    MESSAGE_FIELDS(X)
+#undef X
+};
+
+/* "sessions.id, sessions.source, NULL, ..." in the order of the table of fields. */
+static char *columns_that_exist(Conn *c, const char *table, const char *const *fields, size_t n)
+{
+    AUTO_BUF list = BUF(KIB(8));
+
+    for (size_t i = 0; i < n; i++) {
+        buf_addz(&list, i ? ", " : "");
+        if (has_column(c, table, fields[i]))
+            buf_addf(&list, "%s.%s", table, fields[i]);
+        else
+            buf_addz(&list, strcmp(fields[i], "active") == 0 ? "1" : "NULL");
+    }
+    return mem_strdup(buf_str(&list));
+}
+
+static bool check_tables(Conn *c, Err *err)
+{
+    static const char *const needed[][2] = {
+        { "sessions", "id" },      { "sessions", "source" },     { "sessions", "started_at" },
+        { "messages", "id" },      { "messages", "session_id" }, { "messages", "role" },
+        { "messages", "content" }, { "messages", "timestamp" }
+    };
+
+    /* Before metadata is asked for, so that a file that is no database says so. */
+    if (!db_exec(c->db, "SELECT 1 FROM sqlite_schema LIMIT 1", err))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+        if (!has_column(c, needed[i][0], needed[i][1]))
+            return err_set(err, ERR_INVALID,
+                           "'%s' holds no session history: table '%s' with column '%s' is missing",
+                           c->db->path, needed[i][0], needed[i][1]);
+    return true;
+}
+
+static bool read_journal_mode(Conn *c, char ret[16], Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+    Str mode;
+
+    if (!db_prepare(c->db, "PRAGMA journal_mode", &stmt, err) || !db_step(c->db, stmt, &row, err))
+        return false;
+    mode = row ? db_str(stmt, 0) : STR_NONE;
+    snprintf(ret, 16, "%.*s", STR_FMT(mode));
+    return true;
+}
+
+static Conn *conn_close(Conn *c)
+{
+    if (!c)
+        return NULL;
+    stmt_free(c->get);
+    stmt_free(c->continuation);
+    stmt_free(c->first_words);
+    stmt_free(c->newest);
+    stmt_free(c->extent);
+    for (size_t i = 0; i < 4; i++)
+        stmt_free(c->messages[i / 2][i % 2]);
+    db_close(c->db);
+    mem_free(c->session_columns);
+    mem_free(c->message_columns);
+    mem_free(c);
+    return NULL;
+}
+AUTO_FREE(Conn, conn_close)
+
+static int past_deadline(void *ctx)
+{
+    const Conn *c = ctx;
+
+    return c->deadline && clock_mono_ms() > c->deadline;
+}
+
+static Conn *conn_open(const Home *home, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO(Conn) *c = mem_alloc(sizeof *c);
+    char journal[16];
+
+    c->db = db_open_read(str_z(a, home->database), err);
+    if (!c->db || !check_tables(c, err) || !read_journal_mode(c, journal, err))
+        return NULL;
+    sqlite3_progress_handler(c->db->handle, TICK_OPS, past_deadline, c);
+    c->wal = strcmp(journal, "wal") == 0;
+    c->has_active = has_column(c, "messages", "active");
+    c->has_archived = has_column(c, "sessions", "archived");
+    c->has_model_config = has_column(c, "sessions", "model_config");
+    c->has_last_activity = has_column(c, "sessions", "last_activity_at");
+    c->has_message_count = has_column(c, "sessions", "message_count");
+    c->session_columns =
+        columns_that_exist(c, "sessions", session_fields, ARRAY_LEN(session_fields));
+    c->message_columns =
+        columns_that_exist(c, "messages", message_fields, ARRAY_LEN(message_fields));
+    return TAKE(c);
+}
+
+/* -- rows ----------------------------------------------------------------------------- */
+
+static int64_t slice_end(const Conn *c)
+{
+    return clock_mono_ms() + (c->wal ? SLICE_WAL_MS : SLICE_ROLLBACK_MS);
+}
+
+static Str take_TEXT(Arena *a, sqlite3_stmt *stmt, int at)
+{
+    Str s = db_str(stmt, at);
+
+    return s.p ? str_dup(a, s) : s;
+}
+
+static double take_REAL(Arena *a, sqlite3_stmt *stmt, int at)
+{
+    (void)a;
+    return sqlite3_column_double(stmt, at);
+}
+
+static double take_REAL_OR_NULL(Arena *a, sqlite3_stmt *stmt, int at)
+{
+    return take_REAL(a, stmt, at);
+}
+
+static int64_t take_INT(Arena *a, sqlite3_stmt *stmt, int at)
+{
+    (void)a;
+    return sqlite3_column_int64(stmt, at);
+}
+
+static Session session_row(Arena *a, sqlite3_stmt *stmt)
+{
+    Session s = { 0 };
+    int at = 0;
+
+#define X(kind, name) s.name = take_##kind(a, stmt, at++);
+    SESSION_FIELDS(X)
+#undef X
+    s.rowid = sqlite3_column_int64(stmt, at);
+    return s;
+}
+
+static Message message_row(Arena *a, sqlite3_stmt *stmt)
+{
+    Message m = { 0 };
+    int at = 0;
+
+#define X(kind, name) m.name = take_##kind(a, stmt, at++);
+    MESSAGE_FIELDS(X)
+#undef X
+    m.id = sqlite3_column_int64(stmt, at);
+    return m;
+}
+
+/* Prepared once a connection: `*slot` keeps it. */
+static bool prepared(Conn *c, Stmt **slot, const char *sql, Err *err)
+{
+    if (*slot) {
+        sqlite3_reset(*slot);
+        return true;
+    }
+    return db_prepare(c->db, sql, slot, err);
+}
+
+/* At most one session, and the statement is done with. */
+static bool one_session(Conn *c, Arena *a, sqlite3_stmt *stmt, Session *ret, bool *ret_found,
+                        Err *err)
+{
+    bool ok = db_step(c->db, stmt, ret_found, err);
+
+    if (ok && *ret_found)
+        *ret = session_row(a, stmt);
+    sqlite3_reset(stmt);
+    return ok;
+}
+
+/* -- sessions ------------------------------------------------------------------------- */
+
+static bool conn_list(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
+                      size_t most, Session **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    AUTO_BUF sql = BUF(KIB(16));
+    Session *all = NULL;
+    size_t n = 0, cap = 0;
+    int64_t end = slice_end(c);
+    bool row = false;
+
+    buf_addf(&sql, "SELECT %s, rowid FROM sessions WHERE id <> ''", c->session_columns);
+    if (c->has_archived && !query->archived)
+        buf_addz(&sql, " AND archived = 0");
+    if (query->source.n)
+        buf_addz(&sql, " AND source = ?1");
+    if (query->since > 0)
+        buf_addz(&sql, " AND started_at >= ?2");
+    /* Two halves of the key, so that the index on started_at is used for the larger one. */
+    if (after)
+        buf_addz(&sql, " AND started_at <= ?3 AND (started_at < ?3 OR rowid > ?4)");
+    buf_addf(&sql, " ORDER BY started_at DESC, rowid LIMIT %zu", most);
+    if (!db_prepare(c->db, sql.p, &stmt, err))
+        return false;
+    if (query->source.n)
+        db_bind_str(stmt, 1, query->source);
+    if (query->since > 0)
+        sqlite3_bind_double(stmt, 2, query->since);
+    if (after) {
+        sqlite3_bind_double(stmt, 3, after->started_at);
+        sqlite3_bind_int64(stmt, 4, after->rowid);
+    }
+    do {
+        if (!db_step(c->db, stmt, &row, err))
+            return false;
+        if (row) {
+            Session s = session_row(a, stmt);
+
+            ARENA_PUSH(a, all, n, cap, s);
+        }
+    } while (row && (n % 16 || clock_mono_ms() < end));
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* A child goes on where its parent was compressed: it began after the parent's end, and is
+ * neither a branch nor a delegate. Of several the newest, as Hermes resumes it. */
+#define CONTINUES                                                                                  \
+    "child.parent_session_id = parent.id AND parent.end_reason = 'compression' "                   \
+    "AND child.started_at >= parent.ended_at"
+#define NO_BRANCH                                                                                  \
+    " AND (child.model_config IS NULL OR (instr(child.model_config, '\"_branched_from\"') = 0 "    \
+    "AND instr(child.model_config, '\"_delegate_from\"') = 0))"
+
+static bool has_lineages(Conn *c)
+{
+    return has_column(c, "sessions", "parent_session_id") &&
+           has_column(c, "sessions", "end_reason") && has_column(c, "sessions", "ended_at");
+}
+
+static bool conn_continuation(Conn *c, Arena *a, const Session *s, Session *ret, bool *ret_found,
+                              Err *err)
+{
+    AUTO_BUF sql = BUF(KIB(16));
+
+    *ret_found = false;
+    if (!str_eqz(s->end_reason, "compression") || !has_lineages(c))
+        return true;
+    buf_addf(&sql,
+             "SELECT %s, sessions.rowid FROM sessions WHERE sessions.rowid = (SELECT child.rowid "
+             "FROM sessions AS parent, sessions AS child WHERE parent.id = ? AND " CONTINUES "%s "
+             "ORDER BY child.started_at DESC, child.rowid DESC LIMIT 1)",
+             c->session_columns, c->has_model_config ? NO_BRANCH : "");
+    if (!prepared(c, &c->continuation, sql.p, err))
+        return false;
+    db_bind_str(c->continuation, 1, s->id);
+    return one_session(c, a, c->continuation, ret, ret_found, err);
+}
+
+static bool conn_count(Conn *c, const SessionQuery *query, int64_t *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    AUTO_BUF sql = BUF(KIB(4)), where = BUF(KIB(1));
+    bool row = false;
+
+    if (c->has_archived && !query->archived)
+        buf_addz(&where, " AND parent.archived = 0");
+    if (query->source.n)
+        buf_addz(&where, " AND parent.source = ?1");
+    if (query->since > 0)
+        buf_addz(&where, " AND parent.started_at >= ?2");
+    buf_addf(&sql, "SELECT count(*) FROM sessions AS parent WHERE parent.id <> ''%s",
+             where.n ? where.p : "");
+    if (has_lineages(c))
+        buf_addf(&sql,
+                 " AND NOT (parent.end_reason IS 'compression' AND EXISTS (SELECT 1 FROM sessions "
+                 "AS child WHERE " CONTINUES "%s))",
+                 c->has_model_config ? NO_BRANCH : "");
+    if (!db_prepare(c->db, sql.p, &stmt, err))
+        return false;
+    if (query->source.n)
+        db_bind_str(stmt, 1, query->source);
+    if (query->since > 0)
+        sqlite3_bind_double(stmt, 2, query->since);
+    if (!db_step(c->db, stmt, &row, err))
+        return false;
+    *ret = sqlite3_column_int64(stmt, 0);
+    return true;
+}
+
+static bool conn_get(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, Err *err)
+{
+    AUTO_BUF sql = BUF(KIB(8));
+
+    buf_addf(&sql, "SELECT %s, rowid FROM sessions WHERE id = ?", c->session_columns);
+    if (!prepared(c, &c->get, sql.p, err))
+        return false;
+    db_bind_str(c->get, 1, id);
+    return one_session(c, a, c->get, ret, ret_found, err);
+}
+
+static bool conn_begins(Conn *c, Arena *a, Str prefix, Session ret[2], size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    AUTO_BUF sql = BUF(KIB(8));
+    size_t n = 0;
+    bool row = false;
+
+    buf_addf(&sql,
+             "SELECT %s, rowid FROM sessions WHERE id >= ?1 AND id < ?1 || x'f48fbfbf' LIMIT 2",
+             c->session_columns);
+    if (!db_prepare(c->db, sql.p, &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, prefix);
+    do {
+        if (!db_step(c->db, stmt, &row, err))
+            return false;
+        if (row)
+            ret[n++] = session_row(a, stmt);
+    } while (row && n < 2);
+    *ret_n = n;
+    return true;
+}
+
+static bool conn_first_words(Conn *c, Arena *a, Str id, Str *ret, Err *err)
+{
+    bool row = false, ok;
+
+    if (!prepared(c, &c->first_words,
+                  "SELECT substr(replace(replace(content, char(10), ' '), char(13), ' '), 1, 63) "
+                  "FROM messages WHERE session_id = ? AND role = 'user' AND content IS NOT NULL "
+                  "ORDER BY timestamp, id LIMIT 1",
+                  err))
+        return false;
+    db_bind_str(c->first_words, 1, id);
+    ok = db_step(c->db, c->first_words, &row, err);
+    if (ok)
+        *ret = row ? str_trim(take_TEXT(a, c->first_words, 0)) : STR("");
+    sqlite3_reset(c->first_words);
+    return ok;
+}
+
+static bool conn_extent(Conn *c, Str id, double *ret_newest, int64_t *ret_rows, int64_t *ret_last,
+                        Err *err)
+{
+    bool row = false, ok;
+
+    if (!prepared(c, &c->newest, "SELECT max(timestamp) FROM messages WHERE session_id = ?", err) ||
+        !prepared(c, &c->extent, "SELECT count(*), max(id) FROM messages WHERE session_id = ?",
+                  err))
+        return false;
+    db_bind_str(c->newest, 1, id);
+    db_bind_str(c->extent, 1, id);
+    ok = db_step(c->db, c->newest, &row, err);
+    if (ok)
+        *ret_newest = sqlite3_column_double(c->newest, 0);
+    sqlite3_reset(c->newest);
+    if (!ok || !ret_rows)
+        return ok;
+    ok = db_step(c->db, c->extent, &row, err);
+    if (ok) {
+        *ret_rows = sqlite3_column_int64(c->extent, 0);
+        *ret_last = sqlite3_column_int64(c->extent, 1);
+    }
+    sqlite3_reset(c->extent);
+    return ok;
+}
+
+/* -- messages ------------------------------------------------------------------------- */
+
+static bool messages_statement(Conn *c, bool inactive, bool after, Stmt **ret, Err *err)
+{
+    AUTO_BUF sql = BUF(KIB(8));
+    Stmt **slot = &c->messages[inactive][after];
+
+    *ret = *slot;
+    if (*slot)
+        return true;
+    buf_addf(&sql, "SELECT %s, id FROM messages WHERE session_id = ?1", c->message_columns);
+    if (c->has_active && !inactive)
+        buf_addz(&sql, " AND active = 1");
+    if (after)
+        buf_addz(&sql, " AND timestamp >= ?2 AND (timestamp > ?2 OR id > ?3)");
+    buf_addf(&sql, " ORDER BY timestamp, id LIMIT %d", BATCH_ROWS);
+    if (!db_prepare(c->db, sql.p, slot, err))
+        return false;
+    *ret = *slot;
+    return true;
+}
+
+static bool conn_messages(Conn *c, Arena *a, Str id, const MessageQuery *query,
+                          const Message *after, Message **ret, size_t *ret_n, Err *err)
+{
+    Message *all = NULL;
+    size_t n = 0, cap = 0, bytes = 0;
+    int64_t end = slice_end(c);
+    bool row = true, ok;
+    Stmt *stmt;
+
+    if (!messages_statement(c, query->inactive, after != NULL, &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, id);
+    if (after) {
+        sqlite3_bind_double(stmt, 2, after->timestamp);
+        sqlite3_bind_int64(stmt, 3, after->id);
+    }
+    do {
+        ok = db_step(c->db, stmt, &row, err);
+        if (ok && row) {
+            Message m = message_row(a, stmt);
+
+            bytes += m.content.n + m.tool_calls.n + m.reasoning.n;
+            ARENA_PUSH(a, all, n, cap, m);
+        }
+    } while (ok && row && bytes < BATCH_BYTES && (n % 16 || clock_mono_ms() < end));
+    sqlite3_reset(stmt);
+    *ret = all;
+    *ret_n = n;
+    return ok;
+}
+
+/* -- facts ---------------------------------------------------------------------------- */
+
+static bool count_messages(Conn *c, HomeFacts *facts, Err *err)
+{
+    bool ok;
+
+    c->deadline = slice_end(c);
+    ok = db_int(c->db, "SELECT count(*) FROM messages", 0, &facts->messages, err);
+    c->deadline = 0;
+    if (ok || err->kind != ERR_INTERRUPTED || !c->has_message_count)
+        return ok;
+    /* Too many to count in one short read: as the sessions say. */
+    facts->messages_are_about = true;
+    c->deadline = slice_end(c);
+    ok = db_int(c->db, "SELECT sum(message_count) FROM sessions", 0, &facts->messages, err);
+    c->deadline = 0;
+    return ok;
+}
+
+static bool newest_activity(Conn *c, double *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+
+    /* The last row written and the last session begun: both by an index, no walk through all. */
+    if (!db_prepare(
+            c->db,
+            "SELECT max(coalesce((SELECT timestamp FROM messages ORDER BY id DESC LIMIT 1), "
+            "0), coalesce((SELECT max(started_at) FROM sessions), 0))",
+            &stmt, err) ||
+        !db_step(c->db, stmt, &row, err))
+        return false;
+    *ret = row ? sqlite3_column_double(stmt, 0) : 0;
+    return true;
+}
+
+static bool conn_facts(Conn *c, HomeFacts *facts, Err *err)
+{
+    struct stat st;
+
+    if (!read_journal_mode(c, facts->journal, err))
+        return false;
+    if (has_column(c, "schema_version", "version") &&
+        !db_int(c->db, "SELECT max(version) FROM schema_version", 0, &facts->schema_version, err))
+        return false;
+    if (facts->home->kind == HOME_OURS &&
+        !db_int(c->db, "PRAGMA user_version", 0, &facts->schema_version, err))
+        return false;
+    if (stat(c->db->path, &st) == 0)
+        facts->bytes = st.st_size;
+    return db_int(c->db, "SELECT count(*) FROM sessions", 0, &facts->sessions, err) &&
+           count_messages(c, facts, err) && newest_activity(c, &facts->newest, err);
+}
+
+const Engine engine_sqlite = {
+    .version = sqlite3_libversion,
+    .open = conn_open,
+    .close = conn_close,
+    .facts = conn_facts,
+    .list = conn_list,
+    .count = conn_count,
+    .get = conn_get,
+    .begins = conn_begins,
+    .continuation = conn_continuation,
+    .first_words = conn_first_words,
+    .extent = conn_extent,
+    .messages = conn_messages,
+};

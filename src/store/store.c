@@ -1,0 +1,473 @@
+/* Several homes as one history: newest first by a merge of their lists, lineages put together on
+ * the way. Costs grow with what is looked at, not with what is there. */
+#include "store/store.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "store/engine.h"
+
+enum { PAGE = 64, LEAST_PREFIX = 4 };
+
+struct Store {
+    const Homes *homes;
+    const Engine *engine;
+    Conn **conns; /* one a home; NULL where it is empty or cannot be read */
+};
+
+/* -- opening -------------------------------------------------------------------------- */
+
+static bool asked_for(const Home *home, const Homes *homes)
+{
+    return home->kind == HOME_GIVEN || homes->n == 1;
+}
+
+Store *store_open(const Homes *homes, Err *err)
+{
+    AUTO(Store) *s = mem_alloc(sizeof *s);
+    size_t readable = 0, failed = 0;
+
+    s->homes = homes;
+    s->engine = &engine_sqlite;
+    s->conns = mem_alloc(homes->n * sizeof *s->conns);
+    for (size_t i = 0; i < homes->n; i++) {
+        const Home *home = &homes->all[i];
+        Err why;
+
+        if (!home->present && home->kind == HOME_GIVEN) {
+            (void)err_set(err, ERR_NOT_FOUND, "no session database in '%.*s' (no state.db there)",
+                          STR_FMT(home->path));
+            return NULL;
+        }
+        if (!home->present)
+            continue;
+        s->conns[i] = s->engine->open(home, &why);
+        if (s->conns[i]) {
+            readable++;
+            continue;
+        }
+        *err = why;
+        if (asked_for(home, homes))
+            return NULL;
+        failed++;
+        log_warning("left out: %s", why.text);
+    }
+    return failed && !readable ? NULL : TAKE(s);
+}
+
+Store *store_free(Store *s)
+{
+    if (s) {
+        for (size_t i = 0; i < s->homes->n; i++)
+            s->engine->close(s->conns[i]);
+        mem_free(s->conns);
+        mem_free(s);
+    }
+    return NULL;
+}
+
+const char *store_engine_version(void)
+{
+    return engine_sqlite.version();
+}
+
+const Home *store_home(const Store *s, size_t home)
+{
+    return &s->homes->all[home];
+}
+
+void store_facts(Arena *a, const Homes *homes, HomeFacts **ret, size_t *ret_n)
+{
+    HomeFacts *all = ARENA_ARRAY(a, HomeFacts, homes->n);
+
+    for (size_t i = 0; i < homes->n; i++) {
+        HomeFacts *f = &all[i];
+        Conn *c;
+        Err err;
+
+        f->home = &homes->all[i];
+        if (!f->home->present)
+            continue;
+        c = engine_sqlite.open(f->home, &err);
+        f->readable = c && engine_sqlite.facts(c, f, &err);
+        if (!f->readable)
+            snprintf(f->trouble, sizeof f->trouble, "%s", err.text);
+        engine_sqlite.close(c);
+    }
+    *ret = all;
+    *ret_n = homes->n;
+}
+
+/* -- lineages ------------------------------------------------------------------------- */
+
+static bool parent_of(Store *s, Arena *a, const Session *child, Session *ret, bool *ret_found,
+                      Err *err)
+{
+    Conn *c = s->conns[child->home];
+    Session next;
+    bool found = false;
+
+    *ret_found = false;
+    if (!child->parent_session_id.n)
+        return true;
+    if (!s->engine->get(c, a, child->parent_session_id, ret, &found, err))
+        return false;
+    if (!found)
+        return true;
+    ret->home = child->home;
+    if (!s->engine->continuation(c, a, ret, &next, &found, err))
+        return false;
+    /* The parent may have gone on in another child: then this one stands by itself. */
+    *ret_found = found && str_eq(next.id, child->id);
+    return true;
+}
+
+static double cost_of(const Session *s)
+{
+    return s->actual_cost_usd > 0 ? s->actual_cost_usd : s->estimated_cost_usd;
+}
+
+static bool add_up(Store *s, Arena *a, Lineage *l, Err *err)
+{
+    double newest = 0;
+
+    for (size_t i = 0; i < l->n_parts; i++) {
+        const Session *p = &l->parts[i];
+
+        l->messages += p->message_count;
+        l->tool_calls += p->tool_call_count;
+        l->input_tokens += p->input_tokens;
+        l->output_tokens += p->output_tokens;
+        l->cost_usd += cost_of(p);
+        if (p->title.n)
+            l->title = p->title;
+    }
+    l->started_at = l->parts[0].started_at;
+    if (!s->engine->extent(s->conns[l->tip.home], l->tip.id, &newest, NULL, NULL, err))
+        return false;
+    l->last_active = l->tip.last_activity_at > newest ? l->tip.last_activity_at : newest;
+    if (l->last_active <= 0)
+        l->last_active = l->tip.started_at;
+    if (!l->title.n &&
+        !s->engine->first_words(s->conns[l->tip.home], a, l->parts[0].id, &l->title, err))
+        return false;
+    if (!l->title.n)
+        l->title = STR("Untitled");
+    return true;
+}
+
+/* From the tip back to the first part. A ring of parents, which only a damaged file has, ends at
+ * the limit. */
+static bool lineage_of_tip(Store *s, Arena *a, const Session *tip, Lineage *ret, Err *err)
+{
+    Lineage l = { .tip = *tip };
+    size_t cap = 0;
+    Session part = *tip;
+
+    for (bool more = true; more && l.n_parts < LIMIT_LINEAGE_PARTS;) {
+        Session parent = { 0 };
+
+        ARENA_PUSH(a, l.parts, l.n_parts, cap, part);
+        if (!parent_of(s, a, &part, &parent, &more, err))
+            return false;
+        part = parent;
+    }
+    for (size_t i = 0; i < l.n_parts / 2; i++) {
+        Session swap = l.parts[i];
+
+        l.parts[i] = l.parts[l.n_parts - 1 - i];
+        l.parts[l.n_parts - 1 - i] = swap;
+    }
+    if (!add_up(s, a, &l, err))
+        return false;
+    *ret = l;
+    return true;
+}
+
+/* -- listing -------------------------------------------------------------------------- */
+
+/* Where one home's list stands: a page of sessions, read up to `at`. */
+typedef struct Page {
+    Arena *arena;
+    Session *all;
+    size_t n, at;
+    Session last; /* key of the last one read, for the next page */
+    bool begun, ended;
+} Page;
+
+struct SessionList {
+    Store *store;
+    SessionQuery query;
+    char *source;
+    Page *pages;
+};
+
+SessionList *sessions_open(Store *s, const SessionQuery *query, Err *err)
+{
+    SessionList *list = mem_alloc(sizeof *list);
+
+    (void)err;
+    list->store = s;
+    list->query = *query;
+    list->source = mem_strdup(query->source);
+    list->query.source.p = list->source;
+    list->pages = mem_alloc(s->homes->n * sizeof *list->pages);
+    for (size_t i = 0; i < s->homes->n; i++) {
+        list->pages[i].arena = arena_new();
+        list->pages[i].ended = !s->conns[i];
+    }
+    return list;
+}
+
+SessionList *sessions_close(SessionList *list)
+{
+    if (list) {
+        for (size_t i = 0; i < list->store->homes->n; i++)
+            arena_free(list->pages[i].arena);
+        mem_free(list->pages);
+        mem_free(list->source);
+        mem_free(list);
+    }
+    return NULL;
+}
+
+static bool fill_page(SessionList *list, size_t home, Err *err)
+{
+    Page *p = &list->pages[home];
+    Store *s = list->store;
+
+    if (p->ended || p->at < p->n)
+        return true;
+    arena_reset(p->arena);
+    if (!s->engine->list(s->conns[home], p->arena, &list->query, p->begun ? &p->last : NULL, PAGE,
+                         &p->all, &p->n, err))
+        return false;
+    p->at = 0;
+    p->begun = true;
+    p->ended = p->n == 0;
+    if (p->n)
+        p->last = p->all[p->n - 1];
+    return true;
+}
+
+/* The home whose next session is the newest; homes->n where all are read. */
+static bool newest_page(SessionList *list, size_t *ret, Err *err)
+{
+    size_t best = list->store->homes->n;
+
+    for (size_t i = 0; i < list->store->homes->n; i++) {
+        const Page *p = &list->pages[i];
+
+        if (!fill_page(list, i, err))
+            return false;
+        if (!p->ended &&
+            (best == list->store->homes->n ||
+             p->all[p->at].started_at > list->pages[best].all[list->pages[best].at].started_at))
+            best = i;
+    }
+    *ret = best;
+    return true;
+}
+
+static Session session_dup(Arena *a, const Session *s)
+{
+    Session copy = *s;
+
+#define DUP_TEXT(name) copy.name = s->name.p ? str_dup(a, s->name) : STR_NONE;
+#define DUP_REAL(name)
+#define DUP_REAL_OR_NULL(name)
+#define DUP_INT(name)
+#define X(kind, name) DUP_##kind(name)
+    SESSION_FIELDS(X)
+#undef X
+    return copy;
+}
+
+bool sessions_next(SessionList *list, Arena *a, Lineage *ret, bool *ret_more, Err *err)
+{
+    Store *s = list->store;
+    size_t home = 0;
+
+    for (;;) {
+        Session session, next;
+        bool continued = false;
+
+        if (!newest_page(list, &home, err))
+            return false;
+        *ret_more = home < s->homes->n;
+        if (!*ret_more)
+            return true;
+        session = session_dup(a, &list->pages[home].all[list->pages[home].at++]);
+        session.home = home;
+        if (!s->engine->continuation(s->conns[home], a, &session, &next, &continued, err))
+            return false;
+        if (!continued)
+            return lineage_of_tip(s, a, &session, ret, err);
+    }
+}
+
+bool sessions_count(Store *s, const SessionQuery *query, int64_t *ret, Err *err)
+{
+    int64_t total = 0;
+
+    for (size_t i = 0; i < s->homes->n; i++) {
+        int64_t n = 0;
+
+        if (!s->conns[i])
+            continue;
+        if (!s->engine->count(s->conns[i], query, &n, err))
+            return false;
+        total += n;
+    }
+    *ret = total;
+    return true;
+}
+
+/* -- finding -------------------------------------------------------------------------- */
+
+static bool find_exact(Store *s, Arena *a, Str id, Session *ret, size_t *ret_n, Err *err)
+{
+    *ret_n = 0;
+    for (size_t i = 0; i < s->homes->n; i++) {
+        Session found;
+        bool there = false;
+
+        if (!s->conns[i])
+            continue;
+        if (!s->engine->get(s->conns[i], a, id, &found, &there, err))
+            return false;
+        if (there && (*ret_n)++ == 0) {
+            *ret = found;
+            ret->home = i;
+        }
+    }
+    return true;
+}
+
+static bool find_beginning(Store *s, Arena *a, Str id, Session *ret, size_t *ret_n, Err *err)
+{
+    *ret_n = 0;
+    for (size_t i = 0; i < s->homes->n; i++) {
+        Session found[2];
+        size_t n = 0;
+
+        if (!s->conns[i])
+            continue;
+        if (!s->engine->begins(s->conns[i], a, id, found, &n, err))
+            return false;
+        if (n && *ret_n == 0) {
+            *ret = found[0];
+            ret->home = i;
+        }
+        *ret_n += n;
+    }
+    return true;
+}
+
+static bool tip_of(Store *s, Arena *a, Session *session, Err *err)
+{
+    size_t home = session->home;
+
+    for (size_t i = 0; i < LIMIT_LINEAGE_PARTS; i++) {
+        Session next;
+        bool found = false;
+
+        if (!s->engine->continuation(s->conns[home], a, session, &next, &found, err))
+            return false;
+        if (!found)
+            break;
+        *session = next;
+        session->home = home;
+    }
+    return true;
+}
+
+bool store_find(Store *s, Arena *a, Str id, Lineage *ret, Err *err)
+{
+    Session session = { 0 };
+    size_t n = 0;
+
+    if (!find_exact(s, a, id, &session, &n, err))
+        return false;
+    if (n > 1)
+        return err_set(err, ERR_CONFLICT, "session '%.*s' is in %zu homes; say which with --home",
+                       STR_FMT(id), n);
+    if (n == 0 && id.n >= LEAST_PREFIX && !find_beginning(s, a, id, &session, &n, err))
+        return false;
+    if (n > 1)
+        return err_set(err, ERR_CONFLICT,
+                       "more than one session begins with '%.*s'; give more of it", STR_FMT(id));
+    if (n == 0)
+        return err_set(err, ERR_NOT_FOUND, "no session '%.*s'; 'talaria sessions list' shows them",
+                       STR_FMT(id));
+    return tip_of(s, a, &session, err) && lineage_of_tip(s, a, &session, ret, err);
+}
+
+bool store_fingerprint(Store *s, Arena *a, const Session *session, Str *ret, Err *err)
+{
+    double newest = 0;
+    int64_t rows = 0, last = 0;
+
+    if (!s->engine->extent(s->conns[session->home], session->id, &newest, &rows, &last, err))
+        return false;
+    *ret = str_printf(a, "%lld:%lld:%.6f", (long long)rows, (long long)last, newest);
+    return true;
+}
+
+/* -- messages ------------------------------------------------------------------------- */
+
+bool messages_each(Store *s, const Session *session, const MessageQuery *query, MessageFn *fn,
+                   void *ctx, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Message last, *batch;
+    size_t n = 0, seen = 0;
+
+    for (bool begun = false;; begun = true) {
+        arena_reset(a);
+        if (!s->engine->messages(s->conns[session->home], a, session->id, query,
+                                 begun ? &last : NULL, &batch, &n, err))
+            return false;
+        for (size_t i = 0; i < n; i++, seen++) {
+            if (query->most && seen == query->most)
+                return true;
+            if (!fn(ctx, &batch[i], err))
+                return false;
+        }
+        if (n == 0)
+            return true;
+        last = batch[n - 1];
+    }
+}
+
+typedef struct Loading {
+    Arena *arena;
+    Message *all;
+    size_t n, cap;
+} Loading;
+
+static bool load_one(void *ctx, const Message *m, Err *err)
+{
+    Loading *l = ctx;
+    Message copy = *m;
+
+    (void)err;
+#undef DUP_TEXT
+#define DUP_TEXT(name) copy.name = m->name.p ? str_dup(l->arena, m->name) : STR_NONE;
+#define X(kind, name)  DUP_##kind(name)
+    MESSAGE_FIELDS(X)
+#undef X
+    ARENA_PUSH(l->arena, l->all, l->n, l->cap, copy);
+    return true;
+}
+
+bool messages_load(Store *s, Arena *a, const Session *session, const MessageQuery *query,
+                   Message **ret, size_t *ret_n, Err *err)
+{
+    Loading l = { .arena = a };
+
+    if (!messages_each(s, session, query, load_one, &l, err))
+        return false;
+    *ret = l.all;
+    *ret_n = l.n;
+    return true;
+}
