@@ -86,6 +86,7 @@ CREATE UNIQUE INDEX idx_sessions_title_unique ON sessions(title) WHERE title IS 
 CREATE INDEX idx_sessions_handoff_state ON sessions(handoff_state, started_at);
 CREATE INDEX idx_messages_session ON messages(session_id, timestamp);
 CREATE INDEX idx_messages_session_id ON messages(session_id, id);
+CREATE INDEX idx_messages_session_active ON messages(session_id, active, timestamp);
 
 CREATE TABLE made (
     maker TEXT NOT NULL,

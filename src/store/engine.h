@@ -38,9 +38,10 @@ typedef struct Engine {
 
     /* Beginning of the first user message: at most 63 characters on one line; empty: none. */
     MUST_CHECK bool (*first_words)(Conn *c, Arena *a, Str id, Str *ret, Err *err);
-    /* Time of the newest message; 0: none. Number of rows and last id for fingerprints. */
-    MUST_CHECK bool (*extent)(Conn *c, Str id, double *ret_newest, int64_t *ret_rows,
-                              int64_t *ret_last, Err *err);
+    /* Time of the newest message; 0: none. */
+    MUST_CHECK bool (*newest)(Conn *c, Str id, double *ret, Err *err);
+    /* A text that differs whenever the session's messages do. */
+    MUST_CHECK bool (*mark)(Conn *c, Arena *a, Str id, Str *ret, Err *err);
 
     /* Up to a batch of messages after `after` in (timestamp, id) order; NULL = from the first. */
     MUST_CHECK bool (*messages)(Conn *c, Arena *a, Str id, const MessageQuery *query,

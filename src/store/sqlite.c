@@ -29,7 +29,7 @@ struct Conn {
     bool has_active, has_archived, has_model_config, has_last_activity, has_message_count;
     char *session_columns, *message_columns;
     int64_t deadline; /* of the statement that may be cut off, in monotonic ms; 0 = none */
-    Stmt *get, *continuation, *first_words, *newest, *extent;
+    Stmt *get, *continuation, *first_words, *newest, *mark;
     Stmt *messages[2][2]; /* [inactive too][after a key] */
 };
 
@@ -107,7 +107,7 @@ static Conn *conn_close(Conn *c)
     stmt_free(c->continuation);
     stmt_free(c->first_words);
     stmt_free(c->newest);
-    stmt_free(c->extent);
+    stmt_free(c->mark);
     for (size_t i = 0; i < 4; i++)
         stmt_free(c->messages[i / 2][i % 2]);
     db_close(c->db);
@@ -389,29 +389,40 @@ static bool conn_first_words(Conn *c, Arena *a, Str id, Str *ret, Err *err)
     return ok;
 }
 
-static bool conn_extent(Conn *c, Str id, double *ret_newest, int64_t *ret_rows, int64_t *ret_last,
-                        Err *err)
+/* One number of the newest, by the index on time. */
+static bool conn_newest(Conn *c, Str id, double *ret, Err *err)
 {
     bool row = false, ok;
 
-    if (!prepared(c, &c->newest, "SELECT max(timestamp) FROM messages WHERE session_id = ?", err) ||
-        !prepared(c, &c->extent, "SELECT count(*), max(id) FROM messages WHERE session_id = ?",
-                  err))
+    if (!prepared(c, &c->newest, "SELECT max(timestamp) FROM messages WHERE session_id = ?", err))
         return false;
     db_bind_str(c->newest, 1, id);
-    db_bind_str(c->extent, 1, id);
     ok = db_step(c->db, c->newest, &row, err);
     if (ok)
-        *ret_newest = sqlite3_column_double(c->newest, 0);
+        *ret = sqlite3_column_double(c->newest, 0);
     sqlite3_reset(c->newest);
-    if (!ok || !ret_rows)
-        return ok;
-    ok = db_step(c->db, c->extent, &row, err);
-    if (ok) {
-        *ret_rows = sqlite3_column_int64(c->extent, 0);
-        *ret_last = sqlite3_column_int64(c->extent, 1);
-    }
-    sqlite3_reset(c->extent);
+    return ok;
+}
+
+/* Rewinding and compacting change no row's number, only `active`: so it is part of the mark. */
+static bool conn_mark(Conn *c, Arena *a, Str id, Str *ret, Err *err)
+{
+    AUTO_BUF sql = BUF(KIB(1));
+    bool row = false, ok;
+
+    buf_addf(&sql,
+             "SELECT count(*), max(id), %s, max(timestamp) FROM messages WHERE session_id = ?",
+             c->has_active ? "sum(active)" : "0");
+    if (!prepared(c, &c->mark, sql.p, err))
+        return false;
+    db_bind_str(c->mark, 1, id);
+    ok = db_step(c->db, c->mark, &row, err);
+    if (ok)
+        *ret = str_printf(a, "%lld:%lld:%lld:%.6f", (long long)sqlite3_column_int64(c->mark, 0),
+                          (long long)sqlite3_column_int64(c->mark, 1),
+                          (long long)sqlite3_column_int64(c->mark, 2),
+                          sqlite3_column_double(c->mark, 3));
+    sqlite3_reset(c->mark);
     return ok;
 }
 
@@ -533,6 +544,7 @@ const Engine engine_sqlite = {
     .begins = conn_begins,
     .continuation = conn_continuation,
     .first_words = conn_first_words,
-    .extent = conn_extent,
+    .newest = conn_newest,
+    .mark = conn_mark,
     .messages = conn_messages,
 };

@@ -142,7 +142,7 @@ static bool add_up(Store *s, Arena *a, Lineage *l, Err *err)
             l->title = p->title;
     }
     l->started_at = l->parts[0].started_at;
-    if (!s->engine->extent(s->conns[l->tip.home], l->tip.id, &newest, NULL, NULL, err))
+    if (!s->engine->newest(s->conns[l->tip.home], l->tip.id, &newest, err))
         return false;
     l->last_active = l->tip.last_activity_at > newest ? l->tip.last_activity_at : newest;
     if (l->last_active <= 0)
@@ -404,13 +404,7 @@ bool store_find(Store *s, Arena *a, Str id, Lineage *ret, Err *err)
 
 bool store_fingerprint(Store *s, Arena *a, const Session *session, Str *ret, Err *err)
 {
-    double newest = 0;
-    int64_t rows = 0, last = 0;
-
-    if (!s->engine->extent(s->conns[session->home], session->id, &newest, &rows, &last, err))
-        return false;
-    *ret = str_printf(a, "%lld:%lld:%.6f", (long long)rows, (long long)last, newest);
-    return true;
+    return s->engine->mark(s->conns[session->home], a, session->id, ret, err);
 }
 
 /* -- messages ------------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ MUST_CHECK bool sessions_count(Store *s, const SessionQuery *query, int64_t *ret
 /* By id of any part, or by an unambiguous beginning of one (4 characters at least). */
 MUST_CHECK bool store_find(Store *s, Arena *a, Str id, Lineage *ret, Err *err);
 
-/* Cheap: count and last row of the session's messages, as a mark of "nothing new". */
+/* A short text that differs whenever the session's messages do: a mark of "nothing new". */
 MUST_CHECK bool store_fingerprint(Store *s, Arena *a, const Session *session, Str *ret, Err *err);
 
 /* -- messages ------------------------------------------------------------------------- */

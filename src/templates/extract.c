@@ -1,0 +1,237 @@
+/* Redaction comes before clipping, or half of a secret could stay at the cut.
+ *
+ * A lineage is one session to its user, so the calls are taken from its oldest part on, whichever
+ * part was named: the worked examples stand at the beginning of the work, not after the summary. */
+#include "templates/extract.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "text/outcome.h"
+#include "text/redact.h"
+#include "text/tokens.h"
+#include "text/utf8.h"
+
+/* -- clipping ----------------------------------------------------------------------------- */
+
+Str extract_clip(Arena *a, Str text, size_t most)
+{
+    enum { WORDS = 64 }; /* what the sentence about the cut takes, at most */
+    AUTO_BUF out = BUF(LIMIT_EXAMPLE_CHARS);
+    Str head, tail, left_out;
+
+    if (most > LIMIT_EXAMPLE_CHARS)
+        most = LIMIT_EXAMPLE_CHARS;
+    if (text.n <= most)
+        return text;
+    most = most > WORDS ? most - WORDS : 0;
+    head = utf8_head(text, most - most / 2);
+    tail = utf8_tail(text, most / 2);
+    left_out = (Str){ text.p + head.n, text.n - head.n - tail.n };
+    buf_add(&out, head);
+    buf_addf(&out, "\n[… %zu characters left out …]\n", utf8_count(left_out));
+    buf_add(&out, tail);
+    return str_dup(a, buf_str(&out));
+}
+
+/* -- redaction ---------------------------------------------------------------------------- */
+
+static const Str redacted = STR_INIT("[REDACTED]");
+
+static void put_redacted(Arena *a, JsonWriter *w, Json v, bool secret)
+{
+    JsonType type = json_type(v);
+    JsonIter it = json_each(v);
+    Json item;
+    Str key;
+
+    if (type == JSON_STRING && secret && json_str(v).n) {
+        json_put_str(w, redacted);
+    } else if (type == JSON_STRING) {
+        json_put_str(w, redact_text(a, json_str(v)));
+    } else if (type == JSON_ARRAY || type == JSON_OBJECT) {
+        json_begin(w, type == JSON_ARRAY ? '[' : '{');
+        while (json_next(&it, &key, &item)) {
+            if (type == JSON_OBJECT)
+                json_key_str(w, redact_text(a, key));
+            put_redacted(a, w, item, secret || (key.n && redact_key_is_secret(key)));
+        }
+        json_end(w, type == JSON_ARRAY ? ']' : '}');
+    } else if (secret && (type == JSON_INT || type == JSON_REAL)) {
+        json_put_str(w, redacted); /* a PIN is a number */
+    } else {
+        json_put(w, v);
+    }
+}
+
+Str extract_redact_arguments(Arena *a, Str json)
+{
+    Err ignored;
+    AUTO(JsonDoc) *doc = json_parse(json, &ignored);
+    AUTO_BUF out = BUF(LIMIT_OUTPUT_BYTES);
+    JsonWriter w = JSON_WRITER(&out, 0);
+
+    if (!doc || json_type(json_root(doc)) != JSON_OBJECT)
+        return STR("{}");
+    put_redacted(a, &w, json_root(doc), false);
+    return buf_full(&out) ? STR("{}") : str_dup(a, buf_str(&out));
+}
+
+/* -- from messages ------------------------------------------------------------------------ */
+
+/* Makes the result smaller until the example fits into what is left; false where it cannot. */
+static bool fit(Arena *a, TemplateExample *e, size_t left, size_t *ret_cost)
+{
+    enum { LEAST = 256 }; /* less of a result shows nothing */
+    size_t fixed = tokens_estimate(e->tool) + tokens_estimate(e->arguments);
+    Str whole = e->result;
+
+    for (size_t most = LIMIT_EXAMPLE_CHARS; most >= LEAST; most /= 2) {
+        e->result = extract_clip(a, whole, most);
+        *ret_cost = fixed + tokens_estimate(e->result);
+        if (*ret_cost <= left)
+            return true;
+        if (e->result.n < LEAST)
+            break;
+    }
+    return false;
+}
+
+static void take(Arena *a, const Exchange *x, const ExtractOptions *options, Extract *ret)
+{
+    TemplateExample e = { .tool = x->call.name, .success = true };
+    Str content = message_text(a, x->content);
+    size_t cost;
+
+    e.success = !x->has_result || outcome_of_result(content) == OUTCOME_OK;
+    ret->failed += !e.success;
+    if (ret->n >= options->max_examples || (!e.success && !options->include_failed))
+        return;
+    e.arguments = extract_redact_arguments(a, x->call.arguments);
+    e.result = redact_text(a, content);
+    if (!fit(a, &e, LIMIT_TEMPLATE_TOKENS - ret->tokens, &cost)) {
+        ret->too_large++;
+        return;
+    }
+    ret->tokens += cost;
+    ret->examples[ret->n++] = e;
+}
+
+static size_t count_unreadable(Arena *a, const Message *messages, size_t n)
+{
+    size_t count = 0, n_calls;
+    ToolCall *calls;
+
+    for (size_t i = 0; i < n; i++)
+        if (str_eqz(messages[i].role, "assistant") && messages[i].tool_calls.n)
+            count += !toolcalls_read(a, messages[i].tool_calls, &calls, &n_calls);
+    return count;
+}
+
+void extract_examples(Arena *a, const Message *messages, size_t n, const ExtractOptions *options,
+                      Extract *ret)
+{
+    Exchange *exchanges;
+    size_t n_exchanges;
+
+    *ret = (Extract){ 0 };
+    if (options->max_messages && n > options->max_messages)
+        n = options->max_messages;
+    exchanges_pair(a, messages, n, &exchanges, &n_exchanges);
+    ret->calls = n_exchanges;
+    ret->unreadable = n_exchanges ? 0 : count_unreadable(a, messages, n);
+    ret->examples = ARENA_ARRAY(a, TemplateExample, n_exchanges + 1);
+    for (size_t i = 0; i < n_exchanges; i++)
+        take(a, &exchanges[i], options, ret);
+}
+
+TaskType extract_type(Arena *a, const Extract *x)
+{
+    Str *tools = ARENA_ARRAY(a, Str, x->n + 1);
+
+    for (size_t i = 0; i < x->n; i++)
+        tools[i] = x->examples[i].tool;
+    return tasktype_of(tools, x->n);
+}
+
+/* -- from the store ----------------------------------------------------------------------- */
+
+bool extract_load(Store *store, Arena *a, const Lineage *lineage, size_t most, Message **ret,
+                  size_t *ret_n, Err *err)
+{
+    Message *all = NULL;
+    size_t n = 0, cap = 0;
+
+    for (size_t p = 0; p < lineage->n_parts && (!most || n < most); p++) {
+        MessageQuery query = { .most = most ? most - n : 0 };
+        Message *part;
+        size_t n_part;
+
+        if (!messages_load(store, a, &lineage->parts[p], &query, &part, &n_part, err))
+            return false;
+        if (lineage->n_parts == 1) {
+            *ret = part;
+            *ret_n = n_part;
+            return true;
+        }
+        for (size_t i = 0; i < n_part; i++)
+            ARENA_PUSH(a, all, n, cap, part[i]);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+static bool no_usable_call(const Extract *x, Err *err)
+{
+    if (x->unreadable)
+        return err_set(err, ERR_INVALID, "its tool calls do not parse (%zu message%s)",
+                       x->unreadable, x->unreadable == 1 ? "" : "s");
+    if (!x->calls)
+        return err_set(err, ERR_INVALID, "it has no tool calls");
+    if (x->failed == x->calls)
+        return err_set(err, ERR_INVALID,
+                       "all of its %zu tool calls failed; --include-failed keeps them", x->calls);
+    if (x->too_large)
+        return err_set(err, ERR_INVALID,
+                       "none of its tool calls fits into the %d tokens of a template",
+                       LIMIT_TEMPLATE_TOKENS);
+    return err_set(err, ERR_INVALID, "no tool call was kept");
+}
+
+/* The part whose id begins with what was typed; the exact one first, then the newest. */
+static Str named_part(const Lineage *lineage, Str typed)
+{
+    for (size_t i = 0; i < lineage->n_parts; i++)
+        if (str_eq(lineage->parts[i].id, typed))
+            return typed;
+    for (size_t i = lineage->n_parts; i > 0; i--)
+        if (str_starts(lineage->parts[i - 1].id, typed))
+            return lineage->parts[i - 1].id;
+    return lineage->tip.id;
+}
+
+bool extract_template(Store *store, Arena *a, Str session, const ExtractOptions *options,
+                      Template *ret, Extract *ret_extract, Err *err)
+{
+    Lineage lineage;
+    Message *messages;
+    Extract x;
+    size_t n;
+
+    if (!store_find(store, a, session, &lineage, err) ||
+        !extract_load(store, a, &lineage, options->max_messages, &messages, &n, err))
+        return false;
+    extract_examples(a, messages, n, options, &x);
+    if (!x.n)
+        return no_usable_call(&x, err);
+    *ret_extract = x;
+    *ret = (Template){ .name = STR(""),
+                       .type = extract_type(a, &x),
+                       .description = str_printf(a, "Template with %zu examples", x.n),
+                       .created_at = clock_wall(),
+                       .source_session_id = named_part(&lineage, session),
+                       .examples = x.examples,
+                       .n_examples = x.n,
+                       .path = STR("") };
+    return true;
+}
