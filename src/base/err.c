@@ -12,7 +12,7 @@ static const struct {
 #undef X
 };
 
-bool err_set(Err *err, ErrKind kind, const char *fmt, ...)
+void err_set_to(Err *err, ErrKind kind, const char *fmt, ...)
 {
     va_list args;
 
@@ -20,7 +20,6 @@ bool err_set(Err *err, ErrKind kind, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, args);
     va_end(args);
-    return false;
 }
 
 static ErrKind kind_of_errno(int number)
@@ -44,7 +43,7 @@ static ErrKind kind_of_errno(int number)
     }
 }
 
-bool err_errno(Err *err, const char *fmt, ...)
+void err_set_errno(Err *err, const char *fmt, ...)
 {
     int number = errno;
     char doing[320];
@@ -53,11 +52,11 @@ bool err_errno(Err *err, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(doing, sizeof doing, fmt, args);
     va_end(args);
-    return err_set(err, kind_of_errno(number), "%s: %s", doing, strerror(number));
+    err_set_to(err, kind_of_errno(number), "%s: %s", doing, strerror(number));
 }
 
 /* The reason matters more than the places: when both do not fit, the places are cut. */
-bool err_wrap(Err *err, const char *fmt, ...)
+void err_put_before(Err *err, const char *fmt, ...)
 {
     char reason[sizeof err->text], place[128];
     va_list args;
@@ -68,7 +67,6 @@ bool err_wrap(Err *err, const char *fmt, ...)
     va_end(args);
     snprintf(err->text, sizeof err->text, "%s: %.*s", place,
              (int)(sizeof err->text - sizeof place - 2), reason);
-    return false;
 }
 
 int err_exit_code(const Err *err)

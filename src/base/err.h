@@ -34,15 +34,18 @@ typedef struct Err {
     char text[512]; /* lower case, subject quoted, no full stop; cut, never overrun */
 } Err;
 
-/* Sets err and returns false, so that `return err_set(err, ...)` reads as what it is. */
-bool err_set(Err *err, ErrKind kind, const char *fmt, ...) PRINTF(3, 4);
+/* err_set(err, ERR_NOT_FOUND, "no session '%s'", id): sets err and is false, so that
+ * `return err_set(err, ...)` reads as what it is, and compilers see it too. */
+#define err_set(...) (err_set_to(__VA_ARGS__), false)
+void err_set_to(Err *err, ErrKind kind, const char *fmt, ...) PRINTF(3, 4);
 
-/* The same for a failed system call: kind and reason from errno, `fmt` says what was tried. */
-bool err_errno(Err *err, const char *fmt, ...) PRINTF(2, 3);
+/* The same for a failed system call: kind and reason from errno, the text says what was tried. */
+#define err_errno(...) (err_set_errno(__VA_ARGS__), false)
+void err_set_errno(Err *err, const char *fmt, ...) PRINTF(2, 3);
 
-/* Puts what the caller was doing in front: "cannot adopt 'x'" + ": " + the reason. Returns false.
- */
-bool err_wrap(Err *err, const char *fmt, ...) PRINTF(2, 3);
+/* Puts what the caller was doing in front: "cannot adopt 'x'" + ": " + the reason. False too. */
+#define err_wrap(...) (err_put_before(__VA_ARGS__), false)
+void err_put_before(Err *err, const char *fmt, ...) PRINTF(2, 3);
 
 int err_exit_code(const Err *err);
 int err_http_status(const Err *err);

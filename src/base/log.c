@@ -9,18 +9,18 @@ static const char *const labels[] = {
     [LOG_ERROR] = "", [LOG_WARNING] = "warning: ", [LOG_NOTE] = "", [LOG_DEBUG] = "debug: "
 };
 
-static LogLevel most = LOG_NOTE;
+static LogLevel most_said = LOG_NOTE;
 static void (*line_filter)(Str line, Buf *out);
 static int64_t progress_since, progress_drawn;
 
-void log_set_level(LogLevel level)
+void log_set_level(LogLevel most)
 {
-    most = level;
+    most_said = most;
 }
 
 LogLevel log_level(void)
 {
-    return most;
+    return most_said;
 }
 
 void log_set_filter(void (*filter)(Str line, Buf *out))
@@ -35,7 +35,7 @@ void log_at(LogLevel level, const char *fmt, ...)
     va_list args;
     Str out;
 
-    if (level > most)
+    if (level > most_said)
         return;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
@@ -58,8 +58,8 @@ void progress_show(const char *what, uint64_t done, uint64_t total)
 
     if (!progress_since)
         progress_since = now;
-    if (most < LOG_NOTE || now - progress_since < SILENT_MS || now - progress_drawn < EVERY_MS ||
-        !isatty(STDERR_FILENO))
+    if (most_said < LOG_NOTE || now - progress_since < SILENT_MS ||
+        now - progress_drawn < EVERY_MS || !isatty(STDERR_FILENO))
         return;
     progress_drawn = now;
     if (total)

@@ -49,10 +49,10 @@ static bool explain(const char *path, int code, const char *sqlite_says, int sys
     }
 }
 
-bool db_error(Db *db, Err *err)
+void db_set_error(Db *db, Err *err)
 {
-    return explain(db->path, sqlite3_extended_errcode(db->handle), sqlite3_errmsg(db->handle),
-                   sqlite3_system_errno(db->handle), err);
+    (void)explain(db->path, sqlite3_extended_errcode(db->handle), sqlite3_errmsg(db->handle),
+                  sqlite3_system_errno(db->handle), err);
 }
 
 static Db *open_handle(const char *path, int flags, Err *err)

@@ -24,8 +24,9 @@ MUST_CHECK Db *db_open_own(const char *path, bool durable, Err *err);
 Db *db_close(Db *db);
 AUTO_FREE(Db, db_close)
 
-/* The last failure of the handle as an Err that names the file. Returns false. */
-bool db_error(Db *db, Err *err);
+/* The last failure of the handle as an Err that names the file. Is false. */
+#define db_error(db, err) (db_set_error((db), (err)), false)
+void db_set_error(Db *db, Err *err);
 
 MUST_CHECK bool db_exec(Db *db, const char *sql, Err *err);
 MUST_CHECK bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err);

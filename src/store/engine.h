@@ -24,8 +24,8 @@ typedef struct Engine {
      * newest. *ret_n is 0 after the last. */
     MUST_CHECK bool (*list)(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
                             size_t most, Session **ret, size_t *ret_n, Err *err);
-    /* How many of them, continued parts of lineages left out. */
-    MUST_CHECK bool (*count)(Conn *c, const SessionQuery *query, int64_t *ret, Err *err);
+    /* How many sessions there are in all, by an index. */
+    MUST_CHECK bool (*count)(Conn *c, int64_t *ret, Err *err);
 
     /* *ret_found false: there is none. */
     MUST_CHECK bool (*get)(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, Err *err);

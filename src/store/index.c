@@ -73,8 +73,8 @@ static void give_up(Index *index)
 {
     Err err;
 
-    if (!index->failed)
-        log_warning("the index takes nothing more: %s", (db_error(index->db, &err), err.text));
+    if (!index->failed && !db_error(index->db, &err))
+        log_warning("the index takes nothing more: %s", err.text);
     index->failed = true;
 }
 

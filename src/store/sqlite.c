@@ -306,35 +306,9 @@ static bool conn_continuation(Conn *c, Arena *a, const Session *s, Session *ret,
     return one_session(c, a, c->continuation, ret, ret_found, err);
 }
 
-static bool conn_count(Conn *c, const SessionQuery *query, int64_t *ret, Err *err)
+static bool conn_count(Conn *c, int64_t *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    AUTO_BUF sql = BUF(KIB(4)), where = BUF(KIB(1));
-    bool row = false;
-
-    if (c->has_archived && !query->archived)
-        buf_addz(&where, " AND parent.archived = 0");
-    if (query->source.n)
-        buf_addz(&where, " AND parent.source = ?1");
-    if (query->since > 0)
-        buf_addz(&where, " AND parent.started_at >= ?2");
-    buf_addf(&sql, "SELECT count(*) FROM sessions AS parent WHERE parent.id <> ''%s",
-             where.n ? where.p : "");
-    if (has_lineages(c))
-        buf_addf(&sql,
-                 " AND NOT (parent.end_reason IS 'compression' AND EXISTS (SELECT 1 FROM sessions "
-                 "AS child WHERE " CONTINUES "%s))",
-                 c->has_model_config ? NO_BRANCH : "");
-    if (!db_prepare(c->db, sql.p, &stmt, err))
-        return false;
-    if (query->source.n)
-        db_bind_str(stmt, 1, query->source);
-    if (query->since > 0)
-        sqlite3_bind_double(stmt, 2, query->since);
-    if (!db_step(c->db, stmt, &row, err))
-        return false;
-    *ret = sqlite3_column_int64(stmt, 0);
-    return true;
+    return db_int(c->db, "SELECT count(*) FROM sessions", 0, ret, err);
 }
 
 static bool conn_get(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, Err *err)
@@ -529,8 +503,8 @@ static bool conn_facts(Conn *c, HomeFacts *facts, Err *err)
         return false;
     if (stat(c->db->path, &st) == 0)
         facts->bytes = st.st_size;
-    return db_int(c->db, "SELECT count(*) FROM sessions", 0, &facts->sessions, err) &&
-           count_messages(c, facts, err) && newest_activity(c, &facts->newest, err);
+    return conn_count(c, &facts->sessions, err) && count_messages(c, facts, err) &&
+           newest_activity(c, &facts->newest, err);
 }
 
 const Engine engine_sqlite = {

@@ -68,8 +68,8 @@ AUTO_FREE(SessionList, sessions_close)
 /* *ret_more is false after the last one. */
 MUST_CHECK bool sessions_next(SessionList *list, Arena *a, Lineage *ret, bool *ret_more, Err *err);
 
-/* How many lineages the query has, without reading them one by one. */
-MUST_CHECK bool sessions_count(Store *s, const SessionQuery *query, int64_t *ret, Err *err);
+/* How many sessions there are at most, for showing progress: parts and archived ones included. */
+MUST_CHECK bool sessions_count(Store *s, int64_t *ret, Err *err);
 
 /* By id of any part, or by an unambiguous beginning of one (4 characters at least). */
 MUST_CHECK bool store_find(Store *s, Arena *a, Str id, Lineage *ret, Err *err);

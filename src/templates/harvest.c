@@ -208,7 +208,7 @@ static bool look_through(Search *s, Err *err)
     AUTO(Arena) *scratch = arena_new();
     int64_t total;
 
-    if (!list || !sessions_count(s->store, &everything, &total, err))
+    if (!list || !sessions_count(s->store, &total, err))
         return false;
     for (;; arena_reset(scratch)) {
         Lineage lineage;

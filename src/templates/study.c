@@ -262,7 +262,7 @@ bool study_run(Store *store, Index *index, Study *ret, Err *err)
     uint64_t done = 0;
     int64_t total;
 
-    if (!list || !sessions_count(store, &everything, &total, err))
+    if (!list || !sessions_count(store, &total, err))
         return false;
     for (;; arena_reset(scratch)) {
         Lineage lineage;

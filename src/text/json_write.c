@@ -20,7 +20,7 @@ static void new_line(JsonWriter *w)
     if (w->indent == 0)
         return;
     buf_addc(w->out, '\n');
-    buf_pad(w->out, ' ', (size_t)(w->indent * w->depth));
+    buf_pad(w->out, ' ', (size_t)w->indent * (size_t)w->depth);
 }
 
 static void before_item(JsonWriter *w)

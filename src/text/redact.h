@@ -15,11 +15,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-/* The whole text at once. Returns s itself where nothing had to go. */
-Str redact_text(Arena *a, Str s);
+/* The whole text at once. Returns text itself where nothing had to go. */
+Str redact_text(Arena *a, Str text);
 
-/* Appends s to out, redacted. */
-void redact_to(Buf *out, Str s);
+/* Appends text to out, redacted. */
+void redact_to(Buf *out, Str text);
 
 /* Whether a value under this key of an object is a secret whatever it looks like:
  * "client_secret", "pwd", "Authorization" are, "max_tokens" and "PWD" are not. */

@@ -1,0 +1,26 @@
+/* args.h - what the parser found; the frame's own view of Args. */
+#ifndef TALARIA_CMD_ARGS_H
+#define TALARIA_CMD_ARGS_H
+
+#include "cmd/cli.h"
+
+enum { MOST_OPTIONS = 32, MOST_OPERANDS = 256, MOST_DEPTH = 4 };
+
+typedef struct ArgValue {
+    const Option *option;
+    const char *text; /* as given; NULL: not given */
+    int64_t number;
+    double time;
+} ArgValue;
+
+struct Args {
+    const Command *path[MOST_DEPTH]; /* from the root to the command */
+    size_t depth;
+    ArgValue values[MOST_OPTIONS];
+    size_t n_values;
+    const char *operands[MOST_OPERANDS];
+    size_t n_operands;
+    bool help, version;
+};
+
+#endif

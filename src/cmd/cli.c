@@ -1,0 +1,230 @@
+/* Runs a command: settings, homes, store and output around it, and its failure in words. */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "cmd/args.h"
+#include "cmd/version.h"
+#include "text/redact.h"
+#include "text/utf8.h"
+
+/* -- output --------------------------------------------------------------------------- */
+
+static bool to_stdout(void *ctx, const char *p, size_t n)
+{
+    int *failure = ctx;
+
+    while (n) {
+        ssize_t put = write(STDOUT_FILENO, p, n);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0) {
+            *failure = errno;
+            return false;
+        }
+        p += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+void say(Cli *cli, const char *fmt, ...)
+{
+    char small[512];
+    va_list args, again;
+    int n;
+
+    va_start(args, fmt);
+    va_copy(again, args);
+    n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    ASSERT(n >= 0);
+    if ((size_t)n < sizeof small) {
+        buf_add(cli->out, (Str){ small, (size_t)n });
+    } else {
+        char *room = buf_room(cli->out, (size_t)n);
+
+        if (room) {
+            vsnprintf(room, (size_t)n + 1, fmt, again);
+            cli->out->n += (size_t)n;
+        }
+    }
+    va_end(again);
+}
+
+void say_text(Cli *cli, Str s, bool lines)
+{
+    utf8_show(cli->out, s, lines);
+}
+
+const char *style(const Cli *cli, Style s)
+{
+    static const char *const codes[] = {
+        [STYLE_OFF] = "\033[0m",   [STYLE_BOLD] = "\033[1m",     [STYLE_DIM] = "\033[2m",
+        [STYLE_RED] = "\033[31m",  [STYLE_GREEN] = "\033[32m",   [STYLE_YELLOW] = "\033[33m",
+        [STYLE_BLUE] = "\033[34m", [STYLE_MAGENTA] = "\033[35m", [STYLE_CYAN] = "\033[36m",
+    };
+
+    return cli->color ? codes[s] : "";
+}
+
+size_t cli_width(const Cli *cli)
+{
+    struct winsize size;
+    int64_t columns;
+
+    (void)cli;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        return size.ws_col;
+    return str_to_int(str_of(getenv("COLUMNS")), 40, 1000, &columns) ? (size_t)columns : 100;
+}
+
+static bool wants_color(const Args *args)
+{
+    const char *when = args_z(args, "color");
+    const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
+
+    if (strcmp(when, "auto") != 0)
+        return strcmp(when, "always") == 0;
+    if (no && *no)
+        return false;
+    if (force && *force && strcmp(force, "0") != 0)
+        return true;
+    return isatty(STDOUT_FILENO);
+}
+
+JsonWriter cli_json_begin(Cli *cli)
+{
+    JsonWriter w = JSON_WRITER(cli->out, 2);
+
+    json_begin(&w, '{');
+    json_field_int(&w, "format", 1);
+    return w;
+}
+
+void cli_json_end(Cli *cli, JsonWriter *w)
+{
+    json_end(w, '}');
+    buf_addc(cli->out, '\n');
+}
+
+/* -- homes and store ------------------------------------------------------------------ */
+
+bool cli_homes(Cli *cli, const Homes **ret, Err *err)
+{
+    if (!cli->homes_known) {
+        cli->where.profiles = setting_bool(&cli->settings, SETTING_HOMES_PROFILES);
+        if (!homes_find(cli->arena, &cli->where, &cli->homes, err))
+            return false;
+        cli->homes_known = true;
+    }
+    *ret = &cli->homes;
+    return true;
+}
+
+bool cli_store(Cli *cli, Store **ret, Err *err)
+{
+    const Homes *homes;
+
+    if (!cli->store) {
+        if (!cli_homes(cli, &homes, err))
+            return false;
+        cli->store = store_open(homes, err);
+    }
+    *ret = cli->store;
+    return cli->store != NULL;
+}
+
+/* -- running -------------------------------------------------------------------------- */
+
+static int tell_failure(const Cli *cli, const Err *err)
+{
+    if (cli->told)
+        return err_exit_code(err);
+    if (cli->json) {
+        AUTO_BUF text = BUF(KIB(8)), line = BUF(KIB(8));
+        JsonWriter w = JSON_WRITER(&line, 0);
+
+        redact_to(&text, str_of(err->text));
+        json_begin(&w, '{');
+        json_field_int(&w, "format", 1);
+        json_field_str(&w, "error", str_of(err_name(err)));
+        json_field_str(&w, "message", buf_str(&text));
+        json_end(&w, '}');
+        fprintf(stderr, "%s\n", line.p);
+    } else {
+        log_error("%s", err->text);
+    }
+    return err_exit_code(err);
+}
+
+static bool run(Cli *cli, const Command *command, Args *args, Err *err)
+{
+    if (args->version) {
+        version_print(cli);
+        return true;
+    }
+    if (args->help) {
+        help_print(cli, args->path, args->depth);
+        return true;
+    }
+    if (!command->run) {
+        /* A word is missing: the help tells which there are. */
+        help_print(cli, args->path, args->depth);
+        cli->told = true;
+        return err_set(err, ERR_USAGE, "a command is missing");
+    }
+    return settings_load(cli->arena, &cli->settings, err) && command->run(cli, args, err);
+}
+
+static void redacted_line(Str line, Buf *out)
+{
+    redact_to(out, line);
+}
+
+/* A fixed time for tests and for reproducible demos. */
+static void fix_clock(void)
+{
+    double now;
+
+    if (str_to_double(str_of(getenv("TALARIA_NOW")), &now))
+        clock_fix_wall(now);
+}
+
+int cli_main(const Command *root, int argc, char **argv)
+{
+    AUTO(Arena) *arena = arena_new();
+    int write_failure = 0, code = 0;
+    AUTO_BUF out = { .max = LIMIT_OUTPUT_BYTES, .sink = to_stdout, .sink_ctx = &write_failure };
+    Cli cli = { .arena = arena, .out = &out, .root = root };
+    const Command *command;
+    Args *args;
+    Err err;
+
+    signal(SIGPIPE, SIG_IGN);
+    fix_clock();
+    log_set_filter(redacted_line);
+    if (!cli_parse(&cli, arena, argc, argv, &command, &args, &err))
+        return tell_failure(&cli, &err);
+    cli.color = wants_color(args);
+    if (cli.quiet)
+        log_set_level(LOG_ERROR);
+    if (!run(&cli, command, args, &err))
+        code = tell_failure(&cli, &err);
+    progress_end();
+    store_free(cli.store);
+    buf_flush(&out);
+    /* A reader that went away (`| head`) is no failure; a full disk is. */
+    if (write_failure && write_failure != EPIPE) {
+        errno = write_failure;
+        (void)err_errno(&err, "cannot write the output");
+        code = tell_failure(&cli, &err);
+    }
+    return code;
+}

@@ -1,0 +1,128 @@
+/* cli.h - the frame that every command stands in.
+ *
+ * A command is one row: name, operands, summary, options, examples, children, function. The rows
+ * are the parser, the help, the man page and the completion: there is no second place to keep in
+ * step. A command parses nothing itself, calls one feature and prints.
+ *
+ * Data goes to cli->out (standard output, flushed at the end; a closed pipe ends quietly), talk
+ * goes to the log. With --json the command writes one JSON object that begins with "format": 1. */
+#ifndef TALARIA_CMD_CLI_H
+#define TALARIA_CMD_CLI_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "store/homes.h"
+#include "store/store.h"
+#include "text/json.h"
+#include "text/settings.h"
+
+typedef struct Cli Cli;
+typedef struct Args Args;
+
+/* -- tables ------------------------------------------------------------------------- */
+
+typedef enum OptionKind {
+    OPTION_END, /* a row of zeros ends the table */
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_NUMBER, /* a whole number, not negative */
+    OPTION_CHOICE,
+    OPTION_FOLDER, /* text that completes to folders */
+    OPTION_TIME    /* unix seconds, or a date: 2026-11-15, 2026-11-15T08:00:00Z */
+} OptionKind;
+
+typedef struct Option {
+    OptionKind kind;
+    const char *name, *metavar, *help;
+    const char *fallback; /* default as text, or NULL */
+    const char *choices;  /* "a|b|c" */
+    char letter;          /* short form, or 0 */
+} Option;
+
+typedef struct Example {
+    const char *command, *meaning;
+} Example;
+
+typedef struct Command {
+    const char *name, *operands, *summary;
+    const char *details; /* further paragraphs for --help and the man page, or NULL */
+    const Option *options;
+    const Example *examples;        /* ended by a row of zeros, or NULL */
+    const struct Command *children; /* likewise */
+    int least, most;                /* operands; most -1 = any number */
+    bool (*run)(Cli *cli, const Args *args, Err *err);
+} Command;
+
+/* -- what a command is given ----------------------------------------------------------- */
+
+struct Cli {
+    Arena *arena; /* lives as long as the command */
+    Buf *out;
+    bool json, quiet, color;
+    bool told; /* the command has said on stderr itself why it fails */
+    Settings settings;
+    HomesQuery where;
+    Homes homes;
+    bool homes_known;
+    Store *store;
+    const Command *root;
+};
+
+bool args_flag(const Args *args, const char *option);
+bool args_given(const Args *args, const char *option);    /* on the command line */
+Str args_text(const Args *args, const char *option);      /* p NULL: not given, no default */
+const char *args_z(const Args *args, const char *option); /* the same, NUL-terminated; or NULL */
+int64_t args_number(const Args *args, const char *option);
+double args_time(const Args *args, const char *option); /* 0: not given */
+size_t args_count(const Args *args);
+Str args_operand(const Args *args, size_t i); /* p NULL past the last one */
+
+/* The homes that --home, --data and the environment mean; the store over them. Opened once. */
+MUST_CHECK bool cli_homes(Cli *cli, const Homes **ret, Err *err);
+MUST_CHECK bool cli_store(Cli *cli, Store **ret, Err *err);
+
+/* Begins the object of --json: the caller adds fields and ends with cli_json_end. */
+JsonWriter cli_json_begin(Cli *cli);
+void cli_json_end(Cli *cli, JsonWriter *w);
+
+/* printf to cli->out. */
+void say(Cli *cli, const char *fmt, ...) PRINTF(2, 3);
+/* Text from outside, made safe for a terminal (no escapes, no controls). */
+void say_text(Cli *cli, Str s, bool lines);
+
+typedef enum Style {
+    STYLE_OFF,
+    STYLE_BOLD,
+    STYLE_DIM,
+    STYLE_RED,
+    STYLE_GREEN,
+    STYLE_YELLOW,
+    STYLE_BLUE,
+    STYLE_MAGENTA,
+    STYLE_CYAN
+} Style;
+const char *style(const Cli *cli, Style s); /* "" without colour */
+
+size_t cli_width(const Cli *cli); /* columns of the terminal; 80 where there is none */
+
+/* The child of that name, or NULL. */
+const Command *command_child(const Command *c, Str name);
+
+/* -- the frame itself ----------------------------------------------------------------- */
+
+extern const Option global_options[];
+
+/* Parses and runs; returns the exit code. argv as given to main. */
+int cli_main(const Command *root, int argc, char **argv);
+
+/* Parses only. On success the leaf command and its arguments. For main, and for the fuzz target. */
+MUST_CHECK bool cli_parse(Cli *cli, Arena *a, int argc, char **argv, const Command **ret_command,
+                          Args **ret_args, Err *err);
+
+/* -- help.c and complete.c: what the tables say ------------------------------------------------------- */
+
+void help_print(Cli *cli, const Command *const *path, size_t depth);
+MUST_CHECK bool help_man(Cli *cli, Str command, Err *err); /* scdoc source */
+MUST_CHECK bool help_completion(Cli *cli, Str shell, Err *err);
+
+#endif

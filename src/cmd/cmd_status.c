@@ -1,0 +1,100 @@
+/* talaria status: what was found, where, how much, how fresh. */
+#include "base/clock.h"
+#include "cmd/commands.h"
+#include "text/human.h"
+
+static const Example examples[] = {
+    { "talaria status", "every home that is read" },
+    { "talaria status --home ~/.hermes", "that one alone" },
+    { "talaria status --json", "for programs" },
+    { 0 },
+};
+
+static void print_home(Cli *cli, const HomeFacts *f)
+{
+    Arena *a = cli->arena;
+
+    say(cli, "%s%.*s%s  %.*s\n", style(cli, STYLE_BOLD), STR_FMT(f->home->name),
+        style(cli, STYLE_OFF), STR_FMT(f->home->database));
+    if (!f->home->present) {
+        say(cli, "  no database yet\n");
+        return;
+    }
+    if (!f->readable) {
+        say(cli, "  %scannot be read:%s %s\n", style(cli, STYLE_RED), style(cli, STYLE_OFF),
+            f->trouble);
+        return;
+    }
+    say(cli, "  %.*s sessions, %s%.*s messages, %.*s\n", STR_FMT(human_count(a, f->sessions)),
+        f->messages_are_about ? "about " : "", STR_FMT(human_count(a, f->messages)),
+        STR_FMT(human_bytes(a, f->bytes)));
+    say(cli, "  last activity %.*s (%.*s)\n", STR_FMT(human_ago(a, f->newest, clock_wall())),
+        STR_FMT(human_time(a, f->newest)));
+    say(cli, "  %sschema %lld, journal %s%s\n", style(cli, STYLE_DIM), (long long)f->schema_version,
+        f->journal, style(cli, STYLE_OFF));
+}
+
+static void json_home(JsonWriter *w, const HomeFacts *f)
+{
+    json_begin(w, '{');
+    json_field_str(w, "name", f->home->name);
+    json_field_str(w, "path", f->home->path);
+    json_field_str(w, "database", f->home->database);
+    json_field_bool(w, "present", f->home->present);
+    json_field_bool(w, "readable", f->readable);
+    json_field_str(w, "trouble", f->trouble[0] ? str_of(f->trouble) : STR_NONE);
+    if (f->readable) {
+        json_field_int(w, "sessions", f->sessions);
+        json_field_int(w, "messages", f->messages);
+        json_field_bool(w, "messages_are_about", f->messages_are_about);
+        json_field_int(w, "bytes", f->bytes);
+        json_field_double(w, "last_activity", f->newest);
+        json_field_int(w, "schema_version", f->schema_version);
+        json_field_str(w, "journal", str_of(f->journal));
+    }
+    json_end(w, '}');
+}
+
+/* A home that was asked for by name and cannot be read is a failure; others are only told. */
+static bool verdict(const Cli *cli, const HomeFacts *facts, size_t n, Err *err)
+{
+    for (size_t i = 0; i < n && cli->where.home; i++)
+        if (facts[i].home->present && !facts[i].readable)
+            return err_set(err, ERR_CORRUPT, "%s", facts[i].trouble);
+    return true;
+}
+
+static bool run_status(Cli *cli, const Args *args, Err *err)
+{
+    const Homes *homes;
+    HomeFacts *facts;
+    JsonWriter w;
+    size_t n;
+
+    (void)args;
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    store_facts(cli->arena, homes, &facts, &n);
+    if (cli->json) {
+        w = cli_json_begin(cli);
+        json_field_str(&w, "data", homes->data);
+        json_key(&w, "homes");
+        json_begin(&w, '[');
+        for (size_t i = 0; i < n; i++)
+            json_home(&w, &facts[i]);
+        json_end(&w, ']');
+        cli_json_end(cli, &w);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            print_home(cli, &facts[i]);
+        if (n == 1 && !facts[0].home->present)
+            say(cli,
+                "\nNothing here yet: 'talaria demo' fills this home with sessions to look at.\n");
+    }
+    return verdict(cli, facts, n, err);
+}
+
+const Command cmd_status = { .name = "status",
+                             .summary = "what was found, where, how much, how fresh",
+                             .examples = examples,
+                             .run = run_status };

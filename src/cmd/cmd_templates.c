@@ -1,0 +1,584 @@
+/* talaria templates: list, create, show, inject, delete; harvest and study are next door.
+ *
+ * The texts of list, create and delete are read by scripts: docs/templates.md promises them. */
+#include "cmd/cmd_templates.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "templates/extract.h"
+#include "templates/inject.h"
+#include "templates/policy.h"
+#include "text/human.h"
+#include "text/tokens.h"
+#include "text/utf8.h"
+
+#define TYPES "code|file|research|terminal|mixed"
+
+/* "Template not found: NAME" is a promise, so it goes out without our name before it. */
+static bool tell_not_found(Cli *cli, Err *err)
+{
+    static const Str promised = STR_INIT("Template not found: ");
+
+    if (err->kind == ERR_NOT_FOUND && !cli->json && str_starts(str_of(err->text), promised)) {
+        AUTO_BUF line = BUF(KIB(4));
+
+        utf8_show(&line, str_of(err->text), false);
+        fprintf(stderr, "%s\n", line.p);
+        cli->told = true;
+    }
+    return false;
+}
+
+/* True with the type where --type was given; the parser has let only real ones through. */
+static bool given_type(const Args *args, TaskType *ret)
+{
+    return args_given(args, "type") && tasktype_parse(args_text(args, "type"), ret);
+}
+
+/* -- list --------------------------------------------------------------------------------- */
+
+static const Option list_options[] = {
+    { .kind = OPTION_CHOICE,
+      .name = "type",
+      .metavar = "TYPE",
+      .help = "only templates of this type",
+      .choices = TYPES },
+    { 0 },
+};
+
+static void put_summary(JsonWriter *w, const Template *t)
+{
+    json_begin(w, '{');
+    json_field_str(w, "name", t->name);
+    json_field_str(w, "type", str_of(tasktype_name(t->type)));
+    json_field_int(w, "examples", (int64_t)t->n_examples);
+    json_field_int(w, "usage_count", t->usage_count);
+    json_field_double(w, "created_at", t->created_at);
+    json_field_str(w, "description", t->description);
+    json_field_str(w, "source_session_id", t->source_session_id);
+    json_field_str(w, "path", t->path);
+    json_end(w, '}');
+}
+
+static void print_list(Cli *cli, const Template *all, size_t n)
+{
+    if (!n) {
+        say(cli, "No templates found\n");
+        return;
+    }
+    say(cli, "Found %zu templates:\n", n);
+    for (size_t i = 0; i < n; i++) {
+        say(cli, "  ");
+        say_text(cli, all[i].name, false);
+        say(cli, ": %s (%zu examples, used %lld times)\n", tasktype_name(all[i].type),
+            all[i].n_examples, (long long)all[i].usage_count);
+    }
+}
+
+/* --json: {format, templates: [{name, type, examples, usage_count, created_at, description,
+ *          source_session_id, path}]}; examples is how many. */
+static bool list(Cli *cli, const Args *args, Err *err)
+{
+    const Homes *homes;
+    Template *all;
+    size_t n, kept = 0;
+    TaskType type;
+    JsonWriter w;
+
+    if (!cli_homes(cli, &homes, err) || !templates_load(cli->arena, homes, &all, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!given_type(args, &type) || all[i].type == type)
+            all[kept++] = all[i];
+    if (!cli->json) {
+        print_list(cli, all, kept);
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_key(&w, "templates");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < kept; i++)
+        put_summary(&w, &all[i]);
+    json_end(&w, ']');
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* -- create ------------------------------------------------------------------------------- */
+
+static const Option create_options[] = {
+    { .kind = OPTION_TEXT,
+      .name = "name",
+      .metavar = "NAME",
+      .help = "name of the template (default: type, session, time)" },
+    { .kind = OPTION_CHOICE,
+      .name = "type",
+      .metavar = "TYPE",
+      .help = "task type instead of the one told from the tools",
+      .choices = TYPES },
+    { .kind = OPTION_NUMBER,
+      .name = "max-examples",
+      .metavar = "N",
+      .help = "most tool calls to keep",
+      .fallback = "10" },
+    { .kind = OPTION_NUMBER,
+      .name = "max-messages",
+      .metavar = "N",
+      .help = "look at the first N messages only",
+      .fallback = "100" },
+    { .kind = OPTION_FLAG,
+      .name = "include-failed",
+      .help = "keep calls that failed, marked as such" },
+    { .kind = OPTION_FLAG, .name = "force", .help = "replace a template of the same name" },
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be made, make nothing" },
+    { 0 },
+};
+
+static void put_created(Cli *cli, const Template *t, const Extract *x, bool dry_run)
+{
+    JsonWriter w = cli_json_begin(cli);
+
+    json_field_bool(&w, "dry_run", dry_run);
+    json_field_str(&w, "name", t->name);
+    json_field_str(&w, "type", str_of(tasktype_name(t->type)));
+    json_field_int(&w, "examples", (int64_t)t->n_examples);
+    json_field_str(&w, "description", t->description);
+    json_field_str(&w, "source_session_id", t->source_session_id);
+    json_field_str(&w, "path", t->path);
+    json_field_int(&w, "calls", (int64_t)x->calls);
+    json_field_int(&w, "failed", (int64_t)x->failed);
+    json_field_int(&w, "too_large", (int64_t)x->too_large);
+    json_field_int(&w, "tokens", (int64_t)x->tokens);
+    cli_json_end(cli, &w);
+}
+
+static bool save(Cli *cli, const Args *args, const Homes *homes, Template *t, Err *err)
+{
+    bool force = args_flag(args, "force");
+
+    if (args_flag(args, "dry-run"))
+        return force || !args_given(args, "name") || !template_exists(cli->arena, homes, t->name) ||
+               err_set(err, ERR_CONFLICT, "template '%.*s' exists already; --force replaces it",
+                       STR_FMT(t->name));
+    if (args_given(args, "name") || force)
+        return template_save(cli->arena, homes, t, force, err);
+    return template_save_unnamed(cli->arena, homes, t, err);
+}
+
+static bool create_wishes(const Args *args, ExtractOptions *ret, Err *err)
+{
+    ret->max_examples = (size_t)args_number(args, "max-examples");
+    ret->max_messages = (size_t)args_number(args, "max-messages");
+    ret->include_failed = args_flag(args, "include-failed");
+    if (ret->max_examples < 1 || ret->max_examples > LIMIT_EXAMPLES)
+        return err_set(err, ERR_USAGE, "--max-examples must be 1 to %d", LIMIT_EXAMPLES);
+    if (ret->max_messages < 1)
+        return err_set(err, ERR_USAGE, "--max-messages must be at least 1");
+    return !args_given(args, "name") || template_name_check(args_text(args, "name"), err);
+}
+
+/* --json: {format, dry_run, name, type, examples, description, source_session_id, path, calls,
+ *          failed, too_large, tokens}; calls, failed and too_large count what was looked at. */
+static bool create(Cli *cli, const Args *args, Err *err)
+{
+    Str session = args_operand(args, 0);
+    bool dry_run = args_flag(args, "dry-run");
+    ExtractOptions options;
+    const Homes *homes;
+    Store *store;
+    Template t;
+    Extract x;
+
+    if (!create_wishes(args, &options, err) || !cli_homes(cli, &homes, err) ||
+        !cli_store(cli, &store, err))
+        return false;
+    if (!extract_template(store, cli->arena, session, &options, &t, &x, err))
+        return err_wrap(err, "cannot make a template from '%.*s'", STR_FMT(session));
+    (void)given_type(args, &t.type);
+    t.name = args_given(args, "name")
+                 ? args_text(args, "name")
+                 : template_name_default(cli->arena, t.type, t.source_session_id, t.created_at);
+    if (!save(cli, args, homes, &t, err))
+        return false;
+    if (cli->json)
+        put_created(cli, &t, &x, dry_run);
+    else
+        say(cli, "%s template: %.*s\n  Type: %s\n  Examples: %zu\n",
+            dry_run ? "Would create" : "Created", STR_FMT(t.name), tasktype_name(t.type),
+            t.n_examples);
+    return true;
+}
+
+/* -- show --------------------------------------------------------------------------------- */
+
+static const Option show_options[] = {
+    { .kind = OPTION_FLAG, .name = "full", .help = "arguments and results uncut" },
+    { 0 },
+};
+
+static void print_text(Cli *cli, const char *before, Str text, bool full)
+{
+    enum { SHOWN = 300 };
+    Str head = full ? text : utf8_head(text, SHOWN);
+
+    say(cli, "    %s", before);
+    say_text(cli, head, full);
+    if (head.n < text.n)
+        say(cli, "%s [%zu bytes more; --full shows them]%s", style(cli, STYLE_DIM), text.n - head.n,
+            style(cli, STYLE_OFF));
+    say(cli, "\n");
+}
+
+static size_t tokens_of(const Template *t)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < t->n_examples; i++)
+        sum += tokens_estimate(t->examples[i].tool) + tokens_estimate(t->examples[i].arguments) +
+               tokens_estimate(t->examples[i].result);
+    return sum;
+}
+
+static void print_template(Cli *cli, const Template *t, bool full)
+{
+    say(cli, "%s", style(cli, STYLE_BOLD));
+    say_text(cli, t->name, false);
+    say(cli, "%s\n  type     %s\n  about    ", style(cli, STYLE_OFF), tasktype_name(t->type));
+    say_text(cli, t->description, false);
+    say(cli, "\n  used     %lld times\n  created  %.*s\n  source   ", (long long)t->usage_count,
+        STR_FMT(human_time(cli->arena, t->created_at)));
+    say_text(cli, t->source_session_id.n ? t->source_session_id : STR("-"), false);
+    say(cli, "\n  file     ");
+    say_text(cli, t->path, false);
+    say(cli, "\n  tokens   about %zu\n", tokens_of(t));
+    for (size_t i = 0; i < t->n_examples; i++) {
+        const TemplateExample *e = &t->examples[i];
+
+        say(cli, "\n%3zu %s", i + 1, style(cli, e->success ? STYLE_GREEN : STYLE_RED));
+        say_text(cli, e->tool, false);
+        say(cli, "%s%s\n", style(cli, STYLE_OFF), e->success ? "" : " (failed)");
+        print_text(cli, "", e->arguments, full);
+        print_text(cli, "→ ", e->result, full);
+    }
+}
+
+/* --json: {format, path, tokens, template: the object of the file}. */
+static bool show(Cli *cli, const Args *args, Err *err)
+{
+    const Homes *homes;
+    JsonWriter w;
+    Template t;
+
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    if (!template_find(cli->arena, homes, args_operand(args, 0), &t, err))
+        return tell_not_found(cli, err);
+    if (!cli->json) {
+        print_template(cli, &t, args_flag(args, "full"));
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_field_str(&w, "path", t.path);
+    json_field_int(&w, "tokens", (int64_t)tokens_of(&t));
+    json_key(&w, "template");
+    template_put(&w, &t);
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* -- inject ------------------------------------------------------------------------------- */
+
+static const Option inject_options[] = {
+    { .kind = OPTION_CHOICE,
+      .name = "type",
+      .metavar = "TYPE",
+      .help = "choose among the templates of this type",
+      .choices = TYPES },
+    { .kind = OPTION_CHOICE,
+      .name = "policy",
+      .metavar = "P",
+      .help = "how to choose where no name is given",
+      .fallback = "least-used",
+      .choices = "least-used|best" },
+    { .kind = OPTION_TEXT,
+      .name = "tools",
+      .metavar = "A,B",
+      .help = "tools of the new session; examples of others are left out" },
+    { .kind = OPTION_CHOICE,
+      .name = "format",
+      .metavar = "F",
+      .help = "shape of the messages",
+      .fallback = "openai",
+      .choices = "openai|anthropic" },
+    { .kind = OPTION_FLAG,
+      .name = "replace",
+      .help = "replace the template that the conversation carries" },
+    { 0 },
+};
+
+static bool choose(Cli *cli, const Args *args, Json messages, Template *ret, Err *err)
+{
+    PolicyQuery query = { .tools = args_text(args, "tools"), .request_of = policy_first_request };
+    const Template *chosen;
+    const Homes *homes;
+    Template *all;
+    Store *store;
+    size_t n;
+
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    if (args_count(args)) {
+        if (args_given(args, "type"))
+            return err_set(err, ERR_USAGE, "give NAME or --type, not both");
+        return template_find(cli->arena, homes, args_operand(args, 0), ret, err) ||
+               tell_not_found(cli, err);
+    }
+    query.one_type = given_type(args, &query.type);
+    if (str_eqz(args_text(args, "policy"), "best")) {
+        if (!cli_store(cli, &store, err))
+            return false;
+        query.policy = POLICY_BEST;
+        query.task = inject_task(cli->arena, messages);
+        query.ctx = store;
+    }
+    if (!templates_load(cli->arena, homes, &all, &n, err) ||
+        !policy_choose(cli->arena, all, n, &query, &chosen, err))
+        return false;
+    *ret = *chosen;
+    return true;
+}
+
+/* Where nothing changes, the input goes out byte by byte. */
+static void put_messages(JsonWriter *w, Json messages, Str input, const Template *t,
+                         const InjectOptions *options, InjectEffect effect)
+{
+    if (inject_changes(effect))
+        inject_write(w, messages, t, options);
+    else
+        json_put_raw(w, str_trim(input));
+}
+
+static void print_injection(Cli *cli, Json messages, Str input, const Template *t,
+                            const InjectOptions *options, InjectEffect effect)
+{
+    JsonWriter w = JSON_WRITER(cli->out, 2);
+
+    if (!cli->json) {
+        put_messages(&w, messages, input, t, options, effect);
+        buf_addc(cli->out, '\n');
+        return;
+    }
+    w = cli_json_begin(cli);
+    json_field_str(&w, "template", t->name);
+    json_field_str(&w, "type", str_of(tasktype_name(t->type)));
+    json_field_bool(&w, "changed", inject_changes(effect));
+    json_field_str(&w, "reason", str_of(inject_effect_text(effect)));
+    json_key(&w, "messages");
+    put_messages(&w, messages, input, t, options, effect);
+    cli_json_end(cli, &w);
+}
+
+/* Without --json the messages alone; with it {format, template, type, changed, reason, messages}. */
+static bool inject(Cli *cli, const Args *args, Err *err)
+{
+    InjectOptions options = { .tools = args_text(args, "tools"),
+                              .replace = args_flag(args, "replace") };
+    AUTO(JsonDoc) *doc = NULL;
+    InjectEffect effect;
+    Template t;
+    Str input;
+
+    if (str_eqz(args_text(args, "format"), "anthropic"))
+        options.format = INJECT_ANTHROPIC;
+    if (isatty(STDIN_FILENO))
+        log_note("reading messages from standard input");
+    if (!file_read_fd(cli->arena, STDIN_FILENO, "standard input", LIMIT_STDIN_BYTES, &input, err))
+        return false;
+    doc = json_parse(input, err);
+    if (!doc || !inject_check(json_root(doc), err))
+        return err_wrap(err, "standard input");
+    if (!choose(cli, args, json_root(doc), &t, err))
+        return false;
+    effect = inject_effect(json_root(doc), &t, &options);
+    /* Counted before it is handed out: what was used is never missing from the count. */
+    if (inject_changes(effect) && !template_count_use(cli->arena, &t, err))
+        return false;
+    if (!inject_changes(effect))
+        log_note("nothing changed: %s", inject_effect_text(effect));
+    print_injection(cli, json_root(doc), input, &t, &options, effect);
+    return true;
+}
+
+/* -- delete ------------------------------------------------------------------------------- */
+
+static const Option delete_options[] = {
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be deleted, delete nothing" },
+    { 0 },
+};
+
+/* --json: {format, dry_run, name}. */
+static bool delete (Cli *cli, const Args *args, Err *err)
+{
+    Str name = args_operand(args, 0);
+    bool dry_run = args_flag(args, "dry-run");
+    const Homes *homes;
+    JsonWriter w;
+
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    if (!template_delete(cli->arena, homes, name, dry_run, err))
+        return tell_not_found(cli, err);
+    if (!cli->json) {
+        say(cli, "%s template: ", dry_run ? "Would delete" : "Deleted");
+        say_text(cli, name, false);
+        say(cli, "\n");
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_field_bool(&w, "dry_run", dry_run);
+    json_field_str(&w, "name", name);
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* -- rows --------------------------------------------------------------------------------- */
+
+static const Option harvest_options[] = {
+    { .kind = OPTION_NUMBER,
+      .name = "limit",
+      .letter = 'n',
+      .metavar = "N",
+      .help = "most templates to make",
+      .fallback = "5" },
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be made, make nothing" },
+    { 0 },
+};
+
+static const Example list_examples[] = {
+    { "talaria templates list", "newest first" },
+    { "talaria templates list --type code", "of one type" },
+    { "talaria templates list --json", "for a program" },
+    { 0 },
+};
+
+static const Example create_examples[] = {
+    { "talaria templates create 20261115_2030", "from a session, by the beginning of its id" },
+    { "talaria templates create ID --name release --max-examples 5", "with a name, and short" },
+    { "talaria templates create ID --dry-run --json", "what it would hold" },
+    { 0 },
+};
+
+static const Example show_examples[] = {
+    { "talaria templates show release", "the calls in it" },
+    { "talaria templates show release --full", "with whole results" },
+    { "talaria templates show release --json", "as the file has it" },
+    { 0 },
+};
+
+static const Example inject_examples[] = {
+    { "talaria templates inject release < messages.json", "put it in front of a conversation" },
+    { "talaria templates inject --type code --policy best < in.json > out.json",
+      "the fitting one" },
+    { "talaria templates inject --tools terminal,patch --format anthropic < in.json",
+      "for Claude" },
+    { 0 },
+};
+
+static const Example delete_examples[] = {
+    { "talaria templates delete release", "" },
+    { "talaria templates delete release --dry-run", "whether it is there" },
+    { "talaria templates delete release --json", "for a program" },
+    { 0 },
+};
+
+static const Example harvest_examples[] = {
+    { "talaria templates harvest --dry-run", "what would be made, and why" },
+    { "talaria templates harvest", "make up to five" },
+    { "talaria templates harvest --limit 20 --json", "and all that was left out, with reasons" },
+    { 0 },
+};
+
+static const Example study_examples[] = {
+    { "talaria templates study", "does code first hold for you?" },
+    { "talaria templates study --home ~/.hermes", "in one home alone" },
+    { "talaria templates study --json", "the figures" },
+    { 0 },
+};
+
+static const Command children[] = {
+    { .name = "list",
+      .summary = "the templates there are, newest first",
+      .options = list_options,
+      .examples = list_examples,
+      .run = list },
+    { .name = "create",
+      .operands = "SESSION",
+      .summary = "make a template from the calls that worked in a session",
+      .details = "SESSION is the id of any part, or an unambiguous beginning of one; the calls are "
+                 "those of the whole chain. Secrets are taken out and long results cut in the "
+                 "middle.",
+      .options = create_options,
+      .examples = create_examples,
+      .least = 1,
+      .most = 1,
+      .run = create },
+    { .name = "show",
+      .operands = "NAME",
+      .summary = "a template and its examples",
+      .options = show_options,
+      .examples = show_examples,
+      .least = 1,
+      .most = 1,
+      .run = show },
+    { .name = "inject",
+      .operands = "[NAME]",
+      .summary = "put a template in front of the messages on standard input",
+      .details =
+          "Reads a JSON array of chat messages and writes it with the template's calls right "
+          "after the leading system messages. A conversation that already carries a template "
+          "goes out as it came in.",
+      .options = inject_options,
+      .examples = inject_examples,
+      .most = 1,
+      .run = inject },
+    { .name = "delete",
+      .operands = "NAME",
+      .summary = "remove a template",
+      .options = delete_options,
+      .examples = delete_examples,
+      .least = 1,
+      .most = 1,
+      .run = delete },
+    { .name = "harvest",
+      .summary = "make templates of the sessions that went well",
+      .details = "Looks through the whole history and makes the best template of each type first. "
+                 "What is nearly an existing template is left out.",
+      .options = harvest_options,
+      .examples = harvest_examples,
+      .run = templates_harvest },
+    { .name = "study",
+      .summary = "do code-heavy sessions fail less as they go on? On your own history",
+      .details = "A session is code-heavy when more than half of the tool calls in its first 30 "
+                 "turns run code, file-heavy likewise. Fewer than 20 sessions of a kind are too "
+                 "few to tell.",
+      .examples = study_examples,
+      .run = templates_study },
+    { 0 },
+};
+
+static const Example examples[] = {
+    { "talaria templates harvest", "make templates of the sessions that went well" },
+    { "talaria templates list", "which there are" },
+    { "talaria templates inject --type code < messages.json", "start a conversation with one" },
+    { 0 },
+};
+
+const Command cmd_templates = { .name = "templates",
+                                .summary = "tool calls that worked, to start new sessions from",
+                                .examples = examples,
+                                .children = children };

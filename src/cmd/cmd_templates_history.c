@@ -1,0 +1,292 @@
+/* talaria templates: harvest, study. */
+#include "cmd/cmd_templates.h"
+
+#include "base/limits.h"
+#include "templates/harvest.h"
+#include "templates/study.h"
+#include "text/human.h"
+
+/* -- harvest ------------------------------------------------------------------------------ */
+
+static void print_created(Cli *cli, const HarvestItem *item, bool dry_run)
+{
+    say(cli, "%s template: %.*s\n  Type: %s\n  Examples: %zu\n  Session: ",
+        dry_run ? "Would create" : "Created", STR_FMT(item->template_name),
+        tasktype_name(item->type), item->examples);
+    say_text(cli, item->session, false);
+    say(cli, "\n  Why: %.*s\n", STR_FMT(item->reason));
+}
+
+static void print_left_out(Cli *cli, const Harvest *h)
+{
+    enum { TOLD = 5 };
+
+    if (h->n_left_out)
+        say(cli, "Left out:\n");
+    for (size_t i = 0; i < h->n_left_out && i < TOLD; i++) {
+        say(cli, "  ");
+        say_text(cli, h->left_out[i].session, false);
+        say(cli, " (%s): %.*s\n", tasktype_name(h->left_out[i].type),
+            STR_FMT(h->left_out[i].reason));
+    }
+    if (h->n_left_out > TOLD)
+        say(cli, "  and %zu more; --json tells all\n", h->n_left_out - TOLD);
+}
+
+static void put_items(JsonWriter *w, const char *key, const HarvestItem *items, size_t n)
+{
+    json_key(w, key);
+    json_begin(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(w, '{');
+        if (items[i].template_name.n) {
+            json_field_str(w, "name", items[i].template_name);
+            json_field_int(w, "examples", (int64_t)items[i].examples);
+        }
+        json_field_str(w, "session", items[i].session);
+        json_field_str(w, "type", str_of(tasktype_name(items[i].type)));
+        json_field_str(w, "reason", items[i].reason);
+        json_end(w, '}');
+    }
+    json_end(w, ']');
+}
+
+/* --json: {format, dry_run, sessions, created: [{name, examples, session, type, reason}],
+ *          left_out: [{session, type, reason}]}; sessions is how many were looked at. */
+bool templates_harvest(Cli *cli, const Args *args, Err *err)
+{
+    HarvestOptions options = { .limit = (size_t)args_number(args, "limit"),
+                               .dry_run = args_flag(args, "dry-run") };
+    AUTO(Index) *index = NULL;
+    const Homes *homes;
+    Store *store;
+    JsonWriter w;
+    Harvest h;
+
+    if (options.limit > LIMIT_TEMPLATES)
+        return err_set(err, ERR_USAGE, "--limit %zu: at most %d templates", options.limit,
+                       LIMIT_TEMPLATES);
+    if (!cli_homes(cli, &homes, err) || !cli_store(cli, &store, err))
+        return false;
+    index = index_open(homes->data);
+    if (!harvest_run(store, index, cli->arena, homes, &options, &h, err))
+        return false;
+    if (cli->json) {
+        w = cli_json_begin(cli);
+        json_field_bool(&w, "dry_run", options.dry_run);
+        json_field_int(&w, "sessions", (int64_t)h.sessions);
+        put_items(&w, "created", h.created, h.n_created);
+        put_items(&w, "left_out", h.left_out, h.n_left_out);
+        cli_json_end(cli, &w);
+        return true;
+    }
+    for (size_t i = 0; i < h.n_created; i++)
+        print_created(cli, &h.created[i], options.dry_run);
+    if (!h.n_created)
+        say(cli, "No session worth a new template among %zu\n", h.sessions);
+    print_left_out(cli, &h);
+    return true;
+}
+
+/* -- study -------------------------------------------------------------------------------- */
+
+/* The last column ends where its text does. */
+static int column(StudyKind kind)
+{
+    return kind + 1 < STUDY_KIND_COUNT ? 31 : 0;
+}
+
+static const char method[] = "Method: a call fails by what its result says; each share has its "
+                             "Wilson interval; the slope is "
+                             "that of a line through all calls, its interval by Student's t with "
+                             "errors clustered by session.";
+
+static void print_heads(Cli *cli)
+{
+    say(cli, "%s%-7s", style(cli, STYLE_DIM), "");
+    for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
+        say(cli, "%-*s", column(k), study_kind_name(k));
+    say(cli, "\n%-7s", "tenth");
+    for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
+        say(cli, "%-*s", column(k), " failed/calls  share  95 %");
+    say(cli, "%s\n", style(cli, STYLE_OFF));
+}
+
+static void print_share(Cli *cli, const StudyShare *s, int width)
+{
+    char counts[48], cell[96];
+
+    snprintf(counts, sizeof counts, "%llu/%llu", (unsigned long long)s->failed,
+             (unsigned long long)s->calls);
+    if (s->calls)
+        snprintf(cell, sizeof cell, "%12s %5.1f%%  %.1f-%.1f", counts, s->share * 100, s->low * 100,
+                 s->high * 100);
+    else
+        snprintf(cell, sizeof cell, "%12s      -", counts);
+    say(cli, "%-*s", width, cell);
+}
+
+static void print_table(Cli *cli, const Study *study)
+{
+    print_heads(cli);
+    for (size_t d = 0; d < STUDY_DECILES; d++) {
+        say(cli, "%5zu  ", d + 1);
+        for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
+            print_share(cli, &study->lines[k].deciles[d], column(k));
+        say(cli, "\n");
+    }
+}
+
+static double largest_share(const Study *study)
+{
+    double most = 0;
+
+    for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
+        for (size_t d = 0; study->lines[k].enough && d < STUDY_DECILES; d++)
+            if (study->lines[k].deciles[d].share > most)
+                most = study->lines[k].deciles[d].share;
+    return most;
+}
+
+/* One row of ten bars each: what of every bar lies in that row, in eighths. A kind with too few
+ * sessions has none: its few calls would set the scale for the others. */
+static void print_bars(Cli *cli, const Study *study, int row, int rows, double most)
+{
+    static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+    static const Style colors[] = { STYLE_GREEN, STYLE_YELLOW, STYLE_BLUE };
+
+    for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++) {
+        say(cli, "    %s", style(cli, colors[k]));
+        for (size_t d = 0; d < STUDY_DECILES; d++) {
+            double share = study->lines[k].enough ? study->lines[k].deciles[d].share : 0;
+            int height = (int)(share / most * rows * 8 + 0.5) - row * 8;
+
+            say(cli, "%s ", eighths[height < 0 ? 0 : height > 8 ? 8 : height]);
+        }
+        say(cli, "%s%s", style(cli, STYLE_OFF), column(k) ? "       " : "\n");
+    }
+}
+
+static void print_plot(Cli *cli, const Study *study)
+{
+    enum { ROWS = 4 };
+    double most = largest_share(study);
+
+    if (!(most > 0))
+        return;
+    say(cli, "\n");
+    for (int row = ROWS - 1; row >= 0; row--) {
+        if (row == ROWS - 1)
+            say(cli, "%5.1f%% ", most * 100);
+        else
+            say(cli, "%6s ", row == 0 ? "0%" : "");
+        print_bars(cli, study, row, ROWS, most);
+    }
+}
+
+static void print_line(Cli *cli, StudyKind kind, const StudyLine *line)
+{
+    const StudyFit *fit = &line->fit;
+
+    say(cli, "%s%-11s%s%.*s session%s, %.*s calls", style(cli, STYLE_BOLD), study_kind_name(kind),
+        style(cli, STYLE_OFF), STR_FMT(human_count(cli->arena, (int64_t)line->sessions)),
+        line->sessions == 1 ? "" : "s", STR_FMT(human_count(cli->arena, (int64_t)line->calls)));
+    if (line->enough && fit->known)
+        say(cli, ", slope %+.2f points a tenth (error %.2f; 95 %%: %+.2f to %+.2f): %s\n",
+            fit->slope * 100, fit->error * 100, fit->low * 100, fit->high * 100,
+            study_verdict(line));
+    else
+        say(cli, ": %s (%d sessions are needed)\n", study_verdict(line), STUDY_LEAST_SESSIONS);
+}
+
+static void put_share(JsonWriter *w, size_t decile, const StudyShare *s)
+{
+    json_begin(w, '{');
+    json_field_int(w, "decile", (int64_t)decile);
+    json_field_int(w, "calls", (int64_t)s->calls);
+    json_field_int(w, "failed", (int64_t)s->failed);
+    if (s->calls) {
+        json_field_double(w, "share", s->share);
+        json_field_double(w, "low", s->low);
+        json_field_double(w, "high", s->high);
+    } else {
+        json_field_null(w, "share");
+        json_field_null(w, "low");
+        json_field_null(w, "high");
+    }
+    json_end(w, '}');
+}
+
+static void put_fit(JsonWriter *w, const StudyLine *line)
+{
+    json_key(w, "slope");
+    if (!line->enough || !line->fit.known) {
+        json_put_null(w);
+        return;
+    }
+    json_begin(w, '{');
+    json_field_double(w, "per_decile", line->fit.slope);
+    json_field_double(w, "standard_error", line->fit.error);
+    json_field_double(w, "low", line->fit.low);
+    json_field_double(w, "high", line->fit.high);
+    json_field_bool(w, "differs_from_zero", line->fit.differs);
+    json_end(w, '}');
+}
+
+static void put_line(JsonWriter *w, StudyKind kind, const StudyLine *line)
+{
+    json_begin(w, '{');
+    json_field_str(w, "kind", str_of(study_kind_name(kind)));
+    json_field_int(w, "sessions", (int64_t)line->sessions);
+    json_field_int(w, "calls", (int64_t)line->calls);
+    json_field_int(w, "failed", (int64_t)line->failed);
+    json_field_bool(w, "enough", line->enough);
+    put_fit(w, line);
+    json_field_str(w, "verdict", str_of(study_verdict(line)));
+    json_key(w, "deciles");
+    json_begin(w, '[');
+    for (size_t d = 0; d < STUDY_DECILES; d++)
+        put_share(w, d + 1, &line->deciles[d]);
+    json_end(w, ']');
+    json_end(w, '}');
+}
+
+/* --json: {format, sessions, kinds: [{kind, sessions, calls, failed, enough,
+ *          slope: {per_decile, standard_error, low, high, differs_from_zero} or null, verdict,
+ *          deciles: [{decile, calls, failed, share, low, high}]}], method}. Shares are 0 to 1,
+ *          null in a decile without calls. */
+bool templates_study(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(Index) *index = NULL;
+    const Homes *homes;
+    Study study;
+    Store *store;
+    JsonWriter w;
+
+    (void)args;
+    if (!cli_homes(cli, &homes, err) || !cli_store(cli, &store, err))
+        return false;
+    index = index_open(homes->data);
+    if (!study_run(store, index, &study, err))
+        return false;
+    if (cli->json) {
+        w = cli_json_begin(cli);
+        json_field_int(&w, "sessions", (int64_t)study.sessions);
+        json_key(&w, "kinds");
+        json_begin(&w, '[');
+        for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
+            put_line(&w, k, &study.lines[k]);
+        json_end(&w, ']');
+        json_field_str(&w, "method", str_of(method));
+        cli_json_end(cli, &w);
+        return true;
+    }
+    say(cli, "Share of failing tool calls by tenth of the session\n\n");
+    print_table(cli, &study);
+    print_plot(cli, &study);
+    say(cli, "\n");
+    for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
+        print_line(cli, k, &study.lines[k]);
+    say(cli, "\n%s%s%s\n", style(cli, STYLE_DIM), method, style(cli, STYLE_OFF));
+    return true;
+}

@@ -1,0 +1,25 @@
+/* The commands of the program, in the order in which help lists them. */
+#include "cmd/commands.h"
+
+static const Example examples[] = {
+    { "talaria status", "what was found, where, how much, how fresh" },
+    { "talaria sessions list", "the newest sessions of every agent home, as one history" },
+    { "talaria templates harvest", "make templates of the sessions that went well" },
+    { 0 },
+};
+
+/* Rows live in their own files; C does not let a static table be made of them. */
+const Command *commands_root(void)
+{
+    static Command children[8];
+    static const Command root = { .name = "talaria",
+                                  .summary = "the session engine for AI agents",
+                                  .examples = examples,
+                                  .children = children };
+    const Command *const all[] = { &cmd_status,    &cmd_demo,   &cmd_sessions,
+                                   &cmd_templates, &cmd_config, &cmd_help };
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        children[i] = *all[i];
+    return &root;
+}

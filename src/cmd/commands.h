@@ -1,0 +1,12 @@
+/* commands.h - one row a command; each is defined in cmd_<name>.c. */
+#ifndef TALARIA_CMD_COMMANDS_H
+#define TALARIA_CMD_COMMANDS_H
+
+#include "cmd/cli.h"
+
+extern const Command cmd_status, cmd_demo, cmd_sessions, cmd_templates, cmd_config, cmd_help;
+
+/* The root of the tree: talaria itself. */
+const Command *commands_root(void);
+
+#endif

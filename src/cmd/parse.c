@@ -1,0 +1,315 @@
+/* From argv to a command and its arguments, by the tables alone.
+ *
+ * Global options may stand anywhere. An unknown word is answered with the nearest known one. */
+#include "base/limits.h"
+#include "cmd/args.h"
+#include "text/human.h"
+
+const Option global_options[] = {
+    { .kind = OPTION_FOLDER, .name = "home", .metavar = "DIR", .help = "read this home alone" },
+    { .kind = OPTION_FOLDER,
+      .name = "data",
+      .metavar = "DIR",
+      .help = "our own home, instead of $TALARIA_HOME" },
+    { .kind = OPTION_FLAG, .name = "json", .help = "print JSON" },
+    { .kind = OPTION_FLAG, .name = "quiet", .letter = 'q', .help = "say nothing but errors" },
+    { .kind = OPTION_CHOICE,
+      .name = "color",
+      .metavar = "WHEN",
+      .help = "colours",
+      .fallback = "auto",
+      .choices = "auto|always|never" },
+    { .kind = OPTION_FLAG, .name = "version", .help = "print the version and those of libraries" },
+    { .kind = OPTION_FLAG, .name = "help", .letter = 'h', .help = "print this help" },
+    { 0 },
+};
+
+/* -- "did you mean" ---------------------------------------------------------------------- */
+
+typedef struct Nearest {
+    Str word;
+    const char *best;
+    size_t distance;
+} Nearest;
+
+static void consider(Nearest *n, const char *candidate)
+{
+    Str other = str_of(candidate);
+    size_t d = str_distance(n->word, other);
+
+    /* "templ" means "templates" though six letters are missing. */
+    if (n->word.n >= 2 && str_starts(other, n->word) && d > 1)
+        d = 1;
+    if (d < n->distance) {
+        n->distance = d;
+        n->best = candidate;
+    }
+}
+
+static bool unknown_option(const Args *args, Str word, Err *err)
+{
+    Nearest n = { .word = word, .distance = SIZE_MAX };
+
+    for (size_t i = 0; i < args->n_values; i++)
+        consider(&n, args->values[i].option->name);
+    return err_set(err, ERR_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", STR_FMT(word),
+                   n.best);
+}
+
+static bool unknown_command(const Args *args, const char *word, Err *err)
+{
+    const Command *parent = args->path[args->depth - 1];
+    Nearest n = { .word = str_of(word), .distance = SIZE_MAX };
+    AUTO_BUF before = BUF(256);
+
+    for (size_t i = 1; i < args->depth; i++)
+        buf_addf(&before, "%s ", args->path[i]->name);
+    for (const Command *c = parent->children; c->name; c++)
+        consider(&n, c->name);
+    return err_set(err, ERR_USAGE, "unknown command '%.*s%s'; did you mean '%.*s%s'?",
+                   STR_FMT(buf_str(&before)), word, STR_FMT(buf_str(&before)), n.best);
+}
+
+/* -- options ----------------------------------------------------------------------------- */
+
+static void add_options(Args *args, const Option *options)
+{
+    for (; options && options->kind != OPTION_END; options++) {
+        ASSERT(args->n_values < MOST_OPTIONS);
+        args->values[args->n_values++] = (ArgValue){ .option = options };
+    }
+}
+
+static ArgValue *by_name(Args *args, Str name)
+{
+    for (size_t i = 0; i < args->n_values; i++)
+        if (str_eqz(name, args->values[i].option->name))
+            return &args->values[i];
+    return NULL;
+}
+
+static ArgValue *by_letter(Args *args, char letter)
+{
+    for (size_t i = 0; i < args->n_values; i++)
+        if (letter && args->values[i].option->letter == letter)
+            return &args->values[i];
+    return NULL;
+}
+
+static bool set_value(ArgValue *v, const char *text, Err *err)
+{
+    const Option *o = v->option;
+    Str s = str_of(text);
+
+    if (o->kind == OPTION_NUMBER && !str_to_int(s, 0, INT32_MAX, &v->number))
+        return err_set(err, ERR_USAGE, "option '--%s' needs a whole number, not '%s'", o->name,
+                       text);
+    if (o->kind == OPTION_TIME && !human_parse_time(s, &v->time))
+        return err_set(err, ERR_USAGE,
+                       "option '--%s' needs unix seconds or a date like 2026-11-15, not '%s'",
+                       o->name, text);
+    if (o->kind == OPTION_CHOICE && !str_is_one_of(s, o->choices))
+        return err_set(err, ERR_USAGE, "option '--%s' is one of %s, not '%s'", o->name, o->choices,
+                       text);
+    v->text = text;
+    return true;
+}
+
+/* --name, --name=value, --name value. *at moves past what was used. */
+static bool long_option(Args *args, int argc, char **argv, int *at, Err *err)
+{
+    Str word = str_of(argv[*at] + 2), name = word;
+    const char *equals = strchr(argv[*at], '=');
+    ArgValue *v;
+
+    if (equals)
+        name.n = (size_t)(equals - name.p);
+    v = by_name(args, name);
+    if (!v)
+        return unknown_option(args, name, err);
+    if (v->option->kind == OPTION_FLAG) {
+        if (equals)
+            return err_set(err, ERR_USAGE, "option '--%s' takes no value", v->option->name);
+        v->text = "";
+        return true;
+    }
+    if (equals)
+        return set_value(v, equals + 1, err);
+    if (*at + 1 >= argc)
+        return err_set(err, ERR_USAGE, "option '--%s' needs %s", v->option->name,
+                       v->option->metavar ? v->option->metavar : "a value");
+    return set_value(v, argv[++*at], err);
+}
+
+/* -q, -hq, -nVALUE, -n VALUE. */
+static bool short_options(Args *args, int argc, char **argv, int *at, Err *err)
+{
+    for (const char *p = argv[*at] + 1; *p; p++) {
+        ArgValue *v = by_letter(args, *p);
+
+        if (!v)
+            return err_set(err, ERR_USAGE,
+                           "unknown option '-%c' in '%s'; 'talaria help' lists them", *p,
+                           argv[*at]);
+        if (v->option->kind == OPTION_FLAG) {
+            v->text = "";
+            continue;
+        }
+        if (p[1])
+            return set_value(v, p + 1, err);
+        if (*at + 1 >= argc)
+            return err_set(err, ERR_USAGE, "option '-%c' needs a value", *p);
+        return set_value(v, argv[++*at], err);
+    }
+    return true;
+}
+
+/* -- words ------------------------------------------------------------------------------- */
+
+const Command *command_child(const Command *c, Str name)
+{
+    for (const Command *child = c->children; child && child->name; child++)
+        if (str_eqz(name, child->name))
+            return child;
+    return NULL;
+}
+
+static bool descend(Args *args, const char *word, Err *err)
+{
+    const Command *c = command_child(args->path[args->depth - 1], str_of(word));
+
+    if (!c)
+        return unknown_command(args, word, err);
+    ASSERT(args->depth < MOST_DEPTH);
+    args->path[args->depth++] = c;
+    add_options(args, c->options);
+    return true;
+}
+
+static bool take_word(Args *args, const char *word, Err *err)
+{
+    const Command *c = args->path[args->depth - 1];
+
+    if (c->children)
+        return descend(args, word, err);
+    if (args->n_operands == MOST_OPERANDS || (c->most >= 0 && (int)args->n_operands >= c->most))
+        return err_set(err, ERR_USAGE, "'%s' is one word too many for 'talaria %s'", word, c->name);
+    args->operands[args->n_operands++] = word;
+    return true;
+}
+
+static bool check_operands(const Args *args, Err *err)
+{
+    const Command *c = args->path[args->depth - 1];
+
+    if ((int)args->n_operands >= c->least || args->help)
+        return true;
+    return err_set(err, ERR_USAGE, "'%s' needs %s; try 'talaria help %s'", c->name,
+                   c->operands ? c->operands : "more",
+                   args->depth > 1 ? args->path[1]->name : c->name);
+}
+
+static void take_globals(Cli *cli, Args *args)
+{
+    cli->where.home = args_z(args, "home");
+    cli->where.data = args_z(args, "data");
+    cli->json = args_flag(args, "json");
+    cli->quiet = args_flag(args, "quiet");
+    args->help = args_flag(args, "help");
+    args->version = args_flag(args, "version");
+}
+
+bool cli_parse(Cli *cli, Arena *a, int argc, char **argv, const Command **ret_command,
+               Args **ret_args, Err *err)
+{
+    Args *args = ARENA_NEW(a, Args);
+    bool only_operands = false;
+
+    args->path[args->depth++] = cli->root;
+    add_options(args, global_options);
+    add_options(args, cli->root->options);
+    *ret_args = args;
+    *ret_command = cli->root;
+    for (int at = 1; at < argc; at++) {
+        const char *word = argv[at];
+        bool ok;
+
+        if (!only_operands && strcmp(word, "--") == 0) {
+            only_operands = true;
+            continue;
+        }
+        if (only_operands || word[0] != '-' || !word[1])
+            ok = take_word(args, word, err);
+        else if (word[1] == '-')
+            ok = long_option(args, argc, argv, &at, err);
+        else
+            ok = short_options(args, argc, argv, &at, err);
+        *ret_command = args->path[args->depth - 1];
+        take_globals(cli, args); /* also when it fails: --json decides how that is said */
+        if (!ok)
+            return false;
+    }
+    return check_operands(args, err);
+}
+
+/* -- answers ----------------------------------------------------------------------------- */
+
+/* A command that asks for an option that its table does not have is a bug. */
+static const ArgValue *value_of(const Args *args, const char *option)
+{
+    const ArgValue *found = NULL;
+
+    for (size_t i = 0; i < args->n_values; i++)
+        if (strcmp(args->values[i].option->name, option) == 0)
+            found = &args->values[i];
+    ASSERT(found);
+    return found;
+}
+
+bool args_given(const Args *args, const char *option)
+{
+    return value_of(args, option)->text != NULL;
+}
+
+bool args_flag(const Args *args, const char *option)
+{
+    return args_given(args, option);
+}
+
+const char *args_z(const Args *args, const char *option)
+{
+    const ArgValue *v = value_of(args, option);
+
+    return v->text ? v->text : v->option->fallback;
+}
+
+Str args_text(const Args *args, const char *option)
+{
+    return str_of(args_z(args, option));
+}
+
+int64_t args_number(const Args *args, const char *option)
+{
+    const ArgValue *v = value_of(args, option);
+    int64_t n = 0;
+
+    if (v->text)
+        return v->number;
+    ASSERT(!v->option->fallback || str_to_int(str_of(v->option->fallback), 0, INT32_MAX, &n));
+    return n;
+}
+
+double args_time(const Args *args, const char *option)
+{
+    return value_of(args, option)->time;
+}
+
+size_t args_count(const Args *args)
+{
+    return args->n_operands;
+}
+
+Str args_operand(const Args *args, size_t i)
+{
+    return i < args->n_operands ? str_of(args->operands[i]) : STR_NONE;
+}
