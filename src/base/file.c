@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -155,6 +156,39 @@ bool folder_sync(const char *path, Err *err)
     return ok;
 }
 
+/* A file without a name, so that a process that dies while it writes leaves nothing behind; where
+ * the file system has no such thing, one with a name of its own. temporary[0] is 0 without a name. */
+static int open_temporary(const char *folder, char *temporary)
+{
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        temporary[0] = '\0';
+    return fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+               ? fd
+               : mkostemp(temporary, O_CLOEXEC);
+}
+
+/* Gives the nameless file a name; the next step takes it away again by renaming. */
+static bool name_it(int fd, const char *path, char temporary[LIMIT_PATH_BYTES])
+{
+    char self[64];
+
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    for (int i = 0; i < 100; i++) {
+        uint32_t random;
+
+        if (getrandom(&random, sizeof random, 0) != sizeof random)
+            return false;
+        snprintf(temporary, LIMIT_PATH_BYTES, "%s.%06x", path, random & 0xffffff);
+        if (linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
 bool file_write_atomic(const char *path, Str bytes, Err *err)
 {
     char temporary[LIMIT_PATH_BYTES], folder[LIMIT_PATH_BYTES];
@@ -162,17 +196,19 @@ bool file_write_atomic(const char *path, Str bytes, Err *err)
 
     if (n < 0 || (size_t)n >= sizeof temporary)
         return err_set(err, ERR_TOO_LARGE, "path too long: '%.64s...'", path);
-    fd = mkostemp(temporary, O_CLOEXEC);
+    folder_of(path, folder);
+    fd = open_temporary(folder, temporary);
     if (fd < 0)
         return err_errno(err, "cannot write '%s'", path);
-    if (!write_all(fd, bytes) || fsync(fd) != 0 || rename(temporary, path) != 0) {
+    if (!write_all(fd, bytes) || fsync(fd) != 0 ||
+        (!temporary[0] && !name_it(fd, path, temporary)) || rename(temporary, path) != 0) {
         (void)err_errno(err, "cannot write '%s'", path);
         close(fd);
-        unlink(temporary);
+        if (temporary[0])
+            unlink(temporary);
         return false;
     }
     close(fd);
-    folder_of(path, folder);
     return folder_sync(folder, err);
 }
 

@@ -47,7 +47,7 @@ typedef struct Str {
     {                                                                                              \
         "" literal, sizeof(literal) - 1                                                            \
     }                                /* for static tables */
-#define STR_FMT(s) (int)(s).n, (s).p /* printf("%.*s", STR_FMT(s)) */
+#define STR_FMT(s) (int)(s).n, (s).p /* printf("%.*s", STR_FMT(s)); s is evaluated twice */
 #define STR_NONE   ((Str){ NULL, 0 })
 
 static inline Str str_of(const char *z)

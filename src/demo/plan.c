@@ -115,6 +115,7 @@ Plan plan_make(Arena *a, const World *w, double now)
 
     add_all(&plan, w, w->tasks, true);
     add_all(&plan, w, w->episodes, false);
-    qsort(plan.all, plan.n, sizeof *plan.all, by_time);
+    if (plan.n)
+        qsort(plan.all, plan.n, sizeof *plan.all, by_time);
     return plan;
 }
