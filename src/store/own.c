@@ -155,7 +155,9 @@ bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret, size_t *re
     size_t n = 0, cap = 0;
     bool row = false;
 
-    if (!db_prepare(own->db, "SELECT kind, name, digest FROM made WHERE maker = ? ORDER BY kind, name", &stmt, err))
+    if (!db_prepare(own->db,
+                    "SELECT kind, name, digest FROM made WHERE maker = ? ORDER BY kind, name",
+                    &stmt, err))
         return false;
     db_bind_str(stmt, 1, str_of(maker));
     for (;;) {
