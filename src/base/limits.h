@@ -25,6 +25,19 @@
     X(LIMIT_SETTING_DEPTH, 8, "levels of nesting in the configuration file")                       \
     X(LIMIT_PATH_BYTES, 4096, "a path")                                                            \
     X(LIMIT_OUTPUT_BYTES, MIB(256), "text put together in memory before it is written")            \
+    X(LIMIT_HTTP_CONNECTIONS, 4096, "connections of the server")                                   \
+    X(LIMIT_HTTP_HEAD, KIB(16), "head of a request, and what the server keeps of a connection")    \
+    X(LIMIT_HTTP_BODY, MIB(8), "body of a request")                                                \
+    X(LIMIT_HTTP_JOBS, 1024, "requests that wait for a worker")                                    \
+    X(LIMIT_HTTP_STREAMS, 2048, "open event streams")                                              \
+    X(LIMIT_HTTP_BACKLOG, KIB(256), "events that wait for one slow reader, in bytes")              \
+    X(LIMIT_HTTP_PAGE, 500, "sessions or messages in one answer")                                  \
+    X(LIMIT_HTTP_PAGE_BYTES, MIB(4), "bytes after which a page of messages ends")                  \
+    X(LIMIT_HTTP_TEXT, KIB(256), "text of one message on the page; the rest is left out")          \
+    X(LIMIT_HTTP_HEAD_MS, 10000, "milliseconds for the head of a request")                         \
+    X(LIMIT_HTTP_BODY_MS, 30000, "milliseconds for the body of a request")                         \
+    X(LIMIT_HTTP_IDLE_MS, 75000, "milliseconds until the next request on a connection")            \
+    X(LIMIT_HTTP_DRAIN_MS, 5000, "milliseconds that the end of the server waits for requests")     \
     X(LIMIT_REDACT_WINDOW, KIB(64), "text the redactor holds back while a secret may go on")
 
 enum {

@@ -11,7 +11,7 @@ static const char *const labels[] = {
 
 static LogLevel most_said = LOG_NOTE;
 static void (*line_filter)(Str line, Buf *out);
-static int64_t progress_since, progress_drawn;
+static _Atomic int64_t progress_since, progress_drawn; /* any thread may have something to say */
 
 void log_set_level(LogLevel most)
 {
@@ -74,5 +74,6 @@ void progress_end(void)
 {
     if (progress_drawn)
         fputs("\r\033[K", stderr);
-    progress_since = progress_drawn = 0;
+    progress_since = 0;
+    progress_drawn = 0;
 }

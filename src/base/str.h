@@ -57,7 +57,7 @@ static inline Str str_of(const char *z)
 
 static inline bool str_eq(Str a, Str b)
 {
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+    return a.n == b.n && (a.n == 0 || a.p == b.p || (a.p && b.p && memcmp(a.p, b.p, a.n) == 0));
 }
 
 static inline bool str_eqz(Str a, const char *z)

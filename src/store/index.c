@@ -85,6 +85,12 @@ static void commit(Index *index)
     index->waiting = 0;
 }
 
+void index_commit(Index *index)
+{
+    if (index)
+        commit(index);
+}
+
 Index *index_close(Index *index)
 {
     if (index) {

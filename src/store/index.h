@@ -21,4 +21,7 @@ AUTO_FREE(Index, index_close)
 bool index_get(Index *index, Arena *a, Str topic, Str home, Str session, Str fingerprint, Str *ret);
 void index_put(Index *index, Str topic, Str home, Str session, Str fingerprint, Str value);
 
+/* What was put is there for others, and survives this process. */
+void index_commit(Index *index);
+
 #endif

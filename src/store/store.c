@@ -201,6 +201,15 @@ struct SessionList {
     Page *pages;
 };
 
+/* As if everything up to `after` had been read. Of sessions that began at the same instant those of
+ * an earlier home come first. */
+static void begin_after(Page *p, size_t home, const Session *after)
+{
+    p->begun = true;
+    p->last.started_at = after->started_at;
+    p->last.rowid = home == after->home ? after->rowid : home < after->home ? INT64_MAX : INT64_MIN;
+}
+
 SessionList *sessions_open(Store *s, const SessionQuery *query, Err *err)
 {
     SessionList *list = mem_alloc(sizeof *list);
@@ -214,7 +223,10 @@ SessionList *sessions_open(Store *s, const SessionQuery *query, Err *err)
     for (size_t i = 0; i < s->homes->n; i++) {
         list->pages[i].arena = arena_new();
         list->pages[i].ended = !s->conns[i];
+        if (query->after)
+            begin_after(&list->pages[i], i, query->after);
     }
+    list->query.after = NULL; /* the caller's; not needed any more */
     return list;
 }
 
@@ -419,7 +431,7 @@ bool messages_each(Store *s, const Session *session, const MessageQuery *query, 
     for (bool begun = false;; begun = true) {
         arena_reset(a);
         if (!s->engine->messages(s->conns[session->home], a, session->id, query,
-                                 begun ? &last : NULL, &batch, &n, err))
+                                 begun ? &last : query->after, &batch, &n, err))
             return false;
         for (size_t i = 0; i < n; i++, seen++) {
             if (query->most && seen == query->most)

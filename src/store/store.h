@@ -54,9 +54,11 @@ typedef struct Lineage {
 } Lineage;
 
 typedef struct SessionQuery {
-    Str source;    /* only this source; empty = all */
-    double since;  /* started at or after; 0 = ever */
-    bool archived; /* the archived ones too */
+    Str source;           /* only this source; empty = all */
+    double since;         /* started at or after; 0 = ever */
+    bool archived;        /* the archived ones too */
+    const Session *after; /* what follows this tip in the list (its home, started_at and rowid
+                             count; it need not exist any more); NULL = from the newest */
 } SessionQuery;
 
 /* Newest first by the start of the tip, over all homes. */
@@ -80,8 +82,9 @@ MUST_CHECK bool store_fingerprint(Store *s, Arena *a, const Session *session, St
 /* -- messages ------------------------------------------------------------------------- */
 
 typedef struct MessageQuery {
-    bool inactive; /* rewound and compacted rows too */
-    size_t most;   /* the first so many; 0 = all */
+    bool inactive;        /* rewound and compacted rows too */
+    size_t most;          /* the first so many; 0 = all */
+    const Message *after; /* what follows this one (timestamp, id count); NULL = from the first */
 } MessageQuery;
 
 /* In (timestamp, id) order. The message is gone after fn returns; false from fn ends the walk with

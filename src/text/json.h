@@ -72,6 +72,7 @@ typedef struct JsonWriter {
     Buf *out;
     int indent, depth;
     bool first, after_key;
+    bool ascii; /* everything beyond ASCII as \uXXXX, as other tools write their files */
 } JsonWriter;
 
 #define JSON_WRITER(buf, spaces) ((JsonWriter){ .out = (buf), .indent = (spaces), .first = true })

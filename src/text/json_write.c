@@ -65,7 +65,7 @@ static size_t plain_run(Str s)
     return i;
 }
 
-static void put_escaped(Buf *out, uint32_t c)
+static void put_escaped(Buf *out, uint32_t c, bool ascii)
 {
     static const char letters[] = {
         ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
@@ -78,11 +78,27 @@ static void put_escaped(Buf *out, uint32_t c)
         buf_addf(out, "\\%c", letters[c]);
     else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029)
         buf_addf(out, "\\u%04x", c);
+    else if (ascii && c > 0xffff)
+        buf_addf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+    else if (ascii && c > 0x7e)
+        buf_addf(out, "\\u%04x", c);
     else
         buf_add(out, (Str){ utf8, utf8_put(utf8, c) });
 }
 
-static void put_quoted(Buf *out, Str s)
+/* Half of a surrogate pair, as three bytes: Python reads and writes such names, and so do its files. */
+static bool put_lone(Buf *out, Str *s)
+{
+    const unsigned char *p = (const unsigned char *)s->p;
+
+    if (s->n < 3 || p[0] != 0xed || p[1] < 0xa0 || p[1] > 0xbf || (p[2] & 0xc0) != 0x80)
+        return false;
+    buf_addf(out, "\\u%04x", 0xd000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu));
+    *s = str_skip(*s, 3);
+    return true;
+}
+
+static void put_quoted(Buf *out, Str s, bool ascii)
 {
     buf_addc(out, '"');
     while (s.n) {
@@ -90,8 +106,10 @@ static void put_quoted(Buf *out, Str s)
 
         buf_add(out, str_head(s, run));
         s = str_skip(s, run);
+        if (ascii && put_lone(out, &s))
+            continue;
         if (s.n)
-            put_escaped(out, utf8_next(&s));
+            put_escaped(out, utf8_next(&s), ascii);
     }
     buf_addc(out, '"');
 }
@@ -99,7 +117,7 @@ static void put_quoted(Buf *out, Str s)
 void json_key_str(JsonWriter *w, Str key)
 {
     before_item(w);
-    put_quoted(w->out, key);
+    put_quoted(w->out, key, w->ascii);
     buf_addz(w->out, ": ");
     w->after_key = true;
 }
@@ -112,7 +130,7 @@ void json_key(JsonWriter *w, const char *key)
 void json_put_str(JsonWriter *w, Str s)
 {
     before_item(w);
-    put_quoted(w->out, s);
+    put_quoted(w->out, s, w->ascii);
 }
 
 void json_put_int(JsonWriter *w, int64_t n)

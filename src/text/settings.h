@@ -15,6 +15,16 @@
       "read the profiles of a Hermes home (profiles/*/state.db) as part of the history")           \
     X(SETTING_TEMPLATES_POLICY, "templates.policy", SETTING_CHOICE, "least-used|best",             \
       "which template 'templates inject' takes when none is named")                                \
+    X(SETTING_ACHIEVEMENTS_TTL, "achievements.ttl", SETTING_INT, "120",                            \
+      "seconds for which a scan of the achievements counts as fresh")                              \
+    X(SETTING_COUNT_COMPACTED, "achievements.count.compacted", SETTING_BOOL, "false",              \
+      "count rows that were compacted away, each once")                                            \
+    X(SETTING_COUNT_ARCHIVED, "achievements.count.archived", SETTING_BOOL, "false",                \
+      "count archived sessions")                                                                   \
+    X(SETTING_COUNT_PROFILES, "achievements.count.profiles", SETTING_BOOL, "false",                \
+      "count the profiles of a Hermes home")                                                       \
+    X(SETTING_COUNT_ALL_MODELS, "achievements.count.all_models", SETTING_BOOL, "false",            \
+      "count every model that a session used, not only its last")                                  \
     X(SETTING_LIST_LIMIT, "sessions.limit", SETTING_INT, "50",                                     \
       "how many sessions 'sessions list' shows")
 

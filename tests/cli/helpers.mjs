@@ -10,10 +10,14 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '
 export const bin = process.env.TALARIA_BIN ?? path.join(root, 'build/talaria');
 export const fixtures = path.join(root, 'tests/fixtures');
 
-/** A folder that goes away with the test, and an environment in which nothing else is seen. */
-export function tmpHome(t) {
+// At the end of the file's process: by then every program that a test began has been ended.
+const folders = [];
+process.on('exit', () => folders.forEach((dir) => fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })));
+
+/** A folder that goes away with the tests, and an environment in which nothing else is seen. */
+export function tmpHome() {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'talaria-test-'));
-  t?.after(() => fs.rmSync(dir, { recursive: true, force: true }));
+  folders.push(dir);
   const user = path.join(dir, 'user');
   fs.mkdirSync(user);
   const env = {

@@ -1,0 +1,565 @@
+/* One lock guards everything; a scan runs on a thread of its own and takes the lock only to tell
+ * how far it is and to put its snapshot in place. Files of the plugin are written behind, by a
+ * second thread, at most once a minute; state.json, which holds what people earned, at once. */
+#include "achievements/coordinator.h"
+
+#include <pthread.h>
+
+#include "achievements/run.h"
+#include "base/clock.h"
+#include "base/limits.h"
+
+enum { FILES_EVERY_MS = 60 * 1000, MOST_LISTENERS = 4 };
+
+struct Coordinator {
+    const Homes *homes;
+    bool compat;
+    RowsQuery rows;
+    int64_t ttl;
+
+    pthread_mutex_t lock;
+    pthread_cond_t ended;   /* a scan did */
+    pthread_cond_t writing; /* the writer has something to do, or shall end */
+    ScanStatus status;
+    Snapshot *current; /* the last complete one; NULL: none yet */
+    Snapshot *partial; /* while there is no complete one */
+    uint64_t version;
+    uint64_t epoch;     /* raised by a reset: scans begun before it are thrown away */
+    uint64_t run_epoch; /* in which the running scan began */
+    uint64_t mark;      /* of the homes when `current` was made */
+    bool refresh_failed;
+
+    pthread_t scanner, writer;
+    bool scanner_begun, writer_begun, closing;
+    bool dirty; /* snapshot and checkpoint are not on the disk as they are */
+    int64_t written_ms;
+
+    struct {
+        ScanListener *fn;
+        void *ctx;
+    } listeners[MOST_LISTENERS];
+    size_t n_listeners;
+};
+
+static int64_t now_seconds(void)
+{
+    return (int64_t)clock_wall();
+}
+
+/* -- telling ------------------------------------------------------------------------------------------- */
+
+void coordinator_listen(Coordinator *c, ScanListener *fn, void *ctx)
+{
+    pthread_mutex_lock(&c->lock);
+    ASSERT(c->n_listeners < MOST_LISTENERS);
+    c->listeners[c->n_listeners].fn = fn;
+    c->listeners[c->n_listeners++].ctx = ctx;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void tell(Coordinator *c, const char *event, const Buf *data)
+{
+    for (size_t i = 0; i < c->n_listeners; i++)
+        c->listeners[i].fn(c->listeners[i].ctx, event, buf_str(data));
+}
+
+static void tell_numbers(Coordinator *c, const char *event, const char *first, int64_t a,
+                         const char *second, int64_t b)
+{
+    AUTO_BUF data = BUF(256);
+    JsonWriter w = JSON_WRITER(&data, 0);
+
+    json_begin(&w, '{');
+    json_field_int(&w, first, a);
+    json_field_int(&w, second, b);
+    json_end(&w, '}');
+    tell(c, event, &data);
+}
+
+static void tell_unlock(Coordinator *c, const Snapshot *s, size_t i)
+{
+    AUTO_BUF data = BUF(KIB(16));
+    JsonWriter w = JSON_WRITER(&data, 0);
+
+    snapshot_put_item(&w, s, i);
+    tell(c, "unlock", &data);
+}
+
+/* -- scanning ------------------------------------------------------------------------------------------ */
+
+static bool on_progress(void *ctx, size_t done, size_t total)
+{
+    Coordinator *c = ctx;
+    bool go_on;
+
+    pthread_mutex_lock(&c->lock);
+    go_on = !c->closing && c->epoch == c->run_epoch;
+    c->status.sessions_done = done;
+    c->status.sessions_total = total;
+    c->version++;
+    pthread_mutex_unlock(&c->lock);
+    tell_numbers(c, "progress", "done", (int64_t)done, "total", (int64_t)total);
+    return go_on;
+}
+
+/* Shown only while there is nothing complete; the records are copied, since the scan goes on. */
+static void on_partial(void *ctx, const Record *records, size_t n, size_t total)
+{
+    Coordinator *c = ctx;
+    ScanMeta meta = { .mode = MODE_IN_PROGRESS,
+                      .sessions_total = (int64_t)n,
+                      .sessions_expected = (int64_t)total };
+    Arena *a = arena_new();
+    Record *copy = ARENA_ARRAY(a, Record, n + 1);
+    Snapshot *s;
+
+    memcpy(copy, records, n * sizeof *records);
+    s = snapshot_make(a, copy, n, &meta, NULL, c->compat, now_seconds());
+    s->n_records = 0; /* they belong to the scan */
+    pthread_mutex_lock(&c->lock);
+    if (!c->current) {
+        snapshot_free(c->partial);
+        c->partial = TAKE(s);
+        c->version++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    snapshot_free(s);
+}
+
+/* Called with the lock held. */
+static void release(Snapshot *s)
+{
+    if (s && --s->users == 0)
+        snapshot_free(s);
+}
+
+/* Called with the lock held. */
+static void put_in_place(Coordinator *c, Snapshot *s)
+{
+    snapshot_free(c->partial);
+    c->partial = NULL;
+    release(c->current);
+    c->current = s;
+    c->dirty = true;
+    c->refresh_failed = false;
+    pthread_cond_signal(&c->writing);
+}
+
+static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
+{
+    pthread_mutex_lock(&c->lock);
+    c->status.finished_at = now_seconds();
+    c->status.last_duration_ms = (c->status.finished_at - c->status.started_at) * 1000;
+    c->status.run_count++;
+    c->version++;
+    if (c->run_epoch != c->epoch) {
+        c->status.state = SCAN_IDLE; /* a reset came in between, and wins */
+        if (s)
+            s->users--;
+    } else if (s) {
+        put_in_place(c, s);
+        c->mark = mark;
+        c->status.state = SCAN_IDLE;
+    } else {
+        c->status.state = SCAN_FAILED;
+        c->refresh_failed = true;
+        snprintf(c->status.last_error, sizeof c->status.last_error, "%s", err->text);
+    }
+    pthread_cond_broadcast(&c->ended);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void tell_all(Coordinator *c, const Run *run, const Snapshot *s)
+{
+    for (size_t i = 0; i < catalogue()->n; i++)
+        if (run->fresh[i])
+            tell_unlock(c, s, i);
+    tell_numbers(c, "snapshot", "generated_at", s->generated_at, "unlocked", s->unlocked);
+}
+
+static void *scan_thread(void *ctx)
+{
+    Coordinator *c = ctx;
+    Run run = { .scan = { .homes = c->homes,
+                          .rows = c->rows,
+                          .progress = on_progress,
+                          .partial = on_partial,
+                          .ctx = c },
+                .compat = c->compat };
+    Snapshot *s;
+    Err err;
+
+    s = run_scan(&run, &err);
+    if (s)
+        s->users++; /* ours, until everything is told */
+    finish(c, s, run.mark, &err);
+    if (!s)
+        return NULL;
+    tell_all(c, &run, s);
+    pthread_mutex_lock(&c->lock);
+    release(s);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* Begins a scan, or joins the one that runs. Called with the lock held. */
+static void begin(Coordinator *c)
+{
+    if (c->status.state == SCAN_RUNNING) {
+        c->status.joined++;
+        return;
+    }
+    if (c->scanner_begun)
+        pthread_join(c->scanner, NULL);
+    c->status.state = SCAN_RUNNING;
+    c->run_epoch = c->epoch;
+    c->status.started_at = now_seconds();
+    c->status.last_error[0] = '\0';
+    c->status.sessions_done = c->status.sessions_total = 0;
+    c->version++;
+    c->scanner_begun = true;
+    ASSERT(pthread_create(&c->scanner, NULL, scan_thread, c) == 0);
+}
+
+/* -- files behind -------------------------------------------------------------------------------------- */
+
+/* Called with the lock held; lets go of it while it writes. */
+static void write_behind(Coordinator *c)
+{
+    Snapshot *s = c->current;
+    uint64_t epoch = c->epoch;
+
+    c->dirty = false;
+    c->written_ms = clock_mono_ms();
+    s->users++;
+    pthread_mutex_unlock(&c->lock);
+    run_write_files(c->homes, s);
+    pthread_mutex_lock(&c->lock);
+    release(s);
+    if (epoch != c->epoch)
+        c->dirty = false;
+}
+
+static void *write_thread(void *ctx)
+{
+    Coordinator *c = ctx;
+
+    pthread_mutex_lock(&c->lock);
+    while (!c->closing) {
+        int64_t due = c->written_ms ? c->written_ms + FILES_EVERY_MS : 0;
+        int64_t left = due - clock_mono_ms();
+        struct timespec until;
+
+        if (c->dirty && c->current && left <= 0) {
+            write_behind(c);
+            continue;
+        }
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += c->dirty && left > 0 ? left / 1000 + 1 : 3600;
+        pthread_cond_timedwait(&c->writing, &c->lock, &until);
+    }
+    if (c->dirty && c->current)
+        write_behind(c);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* -- life ------------------------------------------------------------------------------------------------ */
+
+Coordinator *coordinator_open(const Homes *homes, const Settings *settings, bool compat, Err *err)
+{
+    Coordinator *c = mem_alloc(sizeof *c);
+
+    (void)err;
+    c->homes = homes;
+    c->compat = compat;
+    c->rows = run_rows(settings);
+    c->ttl = setting_int(settings, SETTING_ACHIEVEMENTS_TTL);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->ended, NULL);
+    pthread_cond_init(&c->writing, NULL);
+    ASSERT(pthread_create(&c->writer, NULL, write_thread, c) == 0);
+    return c;
+}
+
+Coordinator *coordinator_free(Coordinator *c)
+{
+    if (!c)
+        return NULL;
+    pthread_mutex_lock(&c->lock);
+    c->closing = true;
+    pthread_cond_broadcast(&c->writing);
+    pthread_mutex_unlock(&c->lock);
+    if (c->scanner_begun)
+        pthread_join(c->scanner, NULL);
+    pthread_join(c->writer, NULL);
+    snapshot_free(c->current);
+    snapshot_free(c->partial);
+    pthread_cond_destroy(&c->ended);
+    pthread_cond_destroy(&c->writing);
+    pthread_mutex_destroy(&c->lock);
+    return mem_free(c);
+}
+
+/* -- answers --------------------------------------------------------------------------------------------- */
+
+uint64_t coordinator_version(const Coordinator *c)
+{
+    /* Ages are in whole seconds, so an answer holds for one at most. */
+    return __atomic_load_n(&c->version, __ATOMIC_RELAXED) << 32 ^ (uint64_t)now_seconds();
+}
+
+static bool is_stale(const Coordinator *c)
+{
+    int64_t age = c->current ? now_seconds() - c->current->generated_at : 0;
+
+    return !c->current || c->refresh_failed || age > c->ttl || age < 0;
+}
+
+static void put_error(JsonWriter *w, const char *key, const Coordinator *c)
+{
+    json_field_str(w, key, c->status.last_error[0] ? str_of(c->status.last_error) : STR_NONE);
+}
+
+static void put_status(JsonWriter *w, const Coordinator *c)
+{
+    static const char *const names[] = {
+        [SCAN_IDLE] = "idle", [SCAN_RUNNING] = "running", [SCAN_FAILED] = "failed"
+    };
+    const ScanStatus *s = &c->status;
+    int64_t made = c->current ? c->current->generated_at : 0;
+
+    json_begin(w, '{');
+    json_field_str(w, "state", str_of(names[s->state]));
+    json_field_int(w, "started_at", s->started_at);
+    json_field_int(w, "finished_at", s->finished_at);
+    put_error(w, "last_error", c);
+    json_field_int(w, "last_duration_ms", s->last_duration_ms);
+    json_field_int(w, "run_count", (int64_t)s->run_count);
+    json_field_int(w, "joined", (int64_t)s->joined);
+    json_field_int(w, "sessions_done", (int64_t)s->sessions_done);
+    json_field_int(w, "sessions_total", (int64_t)s->sessions_total);
+    json_field_int(w, "ttl_seconds", c->ttl);
+    json_field_int(w, "snapshot_generated_at", made);
+    json_field_int(w, "snapshot_age_seconds", made ? now_seconds() - made : 0);
+    json_field_bool(w, "snapshot_stale", is_stale(c));
+    json_end(w, '}');
+}
+
+static void put_meta(JsonWriter *w, const Coordinator *c, const Snapshot *s)
+{
+    const ScanMeta *m = &s->meta;
+
+    json_key(w, "scan_meta");
+    json_begin(w, '{');
+    json_field_str(w, "mode", str_of(scan_mode_name(m->mode)));
+    json_field_int(w, "sessions_total", m->sessions_total);
+    json_field_int(w, "sessions_rescanned", m->sessions_rescanned);
+    json_field_int(w, "sessions_reused", m->sessions_reused);
+    if (m->mode != MODE_PENDING) {
+        json_field_int(w, "sessions_scanned_so_far", m->sessions_total);
+        json_field_int(w, "sessions_expected_total", m->sessions_expected);
+    }
+    json_field_int(w, "sessions_scanned", m->sessions_rescanned);
+    json_field_int(w, "messages_scanned", m->messages_scanned);
+    json_field_int(w, "duration_ms", m->duration_ms);
+    put_error(w, "error", c);
+    json_key(w, "status");
+    put_status(w, c);
+    json_end(w, '}');
+}
+
+static void put_answer(JsonWriter *w, const Coordinator *c, const Snapshot *s)
+{
+    json_key(w, "achievements");
+    snapshot_put_items(w, s);
+    json_field_int(w, "unlocked_count", s->unlocked);
+    json_field_int(w, "discovered_count", s->discovered);
+    json_field_int(w, "secret_count", s->secret);
+    json_field_int(w, "total_count", (int64_t)catalogue()->n);
+    put_error(w, "error", c);
+    json_field_int(w, "generated_at", s->generated_at);
+    json_field_bool(w, "is_stale", s == c->current && is_stale(c));
+    put_meta(w, c, s);
+}
+
+static void wait_for_end(Coordinator *c, int64_t wait_ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += wait_ms / 1000;
+    until.tv_nsec += wait_ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    while (c->status.state == SCAN_RUNNING &&
+           pthread_cond_timedwait(&c->ended, &c->lock, &until) == 0)
+        ;
+}
+
+/* Called with the lock held: begins what is due, and says whether there is anything to show. */
+static bool refresh(Coordinator *c, int wait_ms, Err *err)
+{
+    uint64_t mark;
+
+    if (!c->current) {
+        begin(c);
+        wait_for_end(c, wait_ms);
+        if (!c->current && c->status.state == SCAN_FAILED)
+            return err_set(err, ERR_BUSY, "%s", c->status.last_error);
+        return true;
+    }
+    if (!is_stale(c))
+        return true;
+    if (scan_unchanged(c->homes, c->mark, &mark)) {
+        c->current->generated_at = now_seconds(); /* nothing new: it is as good as made now */
+        c->version++;
+    } else {
+        begin(c);
+    }
+    return true;
+}
+
+bool coordinator_achievements(Coordinator *c, int wait_ms, Buf *out, Err *err)
+{
+    JsonWriter w = JSON_WRITER(out, 0);
+    Snapshot *pending = NULL;
+    bool ok;
+
+    pthread_mutex_lock(&c->lock);
+    ok = refresh(c, wait_ms, err);
+    if (ok) {
+        if (!c->current && !c->partial)
+            pending = snapshot_pending(now_seconds());
+        json_begin(&w, '{');
+        put_answer(&w, c, c->current ? c->current : c->partial ? c->partial : pending);
+        json_end(&w, '}');
+    }
+    pthread_mutex_unlock(&c->lock);
+    snapshot_free(pending);
+    return ok;
+}
+
+void coordinator_status_json(Coordinator *c, Buf *out)
+{
+    JsonWriter w = JSON_WRITER(out, 0);
+
+    pthread_mutex_lock(&c->lock);
+    put_status(&w, c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+ScanStatus coordinator_status(Coordinator *c)
+{
+    ScanStatus status;
+
+    pthread_mutex_lock(&c->lock);
+    status = c->status;
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+bool coordinator_rescan(Coordinator *c, Buf *out, Err *err)
+{
+    JsonWriter w = JSON_WRITER(out, 0);
+    bool ok;
+
+    pthread_mutex_lock(&c->lock);
+    begin(c);
+    while (c->status.state == SCAN_RUNNING)
+        pthread_cond_wait(&c->ended, &c->lock);
+    ok = c->current && c->status.state != SCAN_FAILED;
+    if (!ok) {
+        (void)err_set(err, ERR_BUSY, "%s",
+                      c->status.last_error[0] ? c->status.last_error : "the scan was reset");
+    } else {
+        json_begin(&w, '{');
+        json_field_bool(&w, "ok", true);
+        put_answer(&w, c, c->current);
+        json_key(&w, "aggregate");
+        snapshot_put_totals(&w, c->current);
+        json_key(&w, "sessions");
+        snapshot_put_sessions(&w, c->current);
+        json_end(&w, '}');
+    }
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+bool coordinator_recent(Coordinator *c, Buf *out, Err *err)
+{
+    JsonWriter w = JSON_WRITER(out, 0);
+    size_t order[MOST_ACHIEVEMENTS], n;
+    bool ok;
+
+    pthread_mutex_lock(&c->lock);
+    ok = refresh(c, 10000, err);
+    if (ok) {
+        n = c->current ? snapshot_recent(c->current, order) : 0;
+        json_begin(&w, '[');
+        for (size_t i = 0; i < n; i++)
+            snapshot_put_item(&w, c->current, order[i]);
+        json_end(&w, ']');
+    }
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+bool coordinator_badges(Coordinator *c, Str session, Buf *out, Err *err)
+{
+    JsonWriter w = JSON_WRITER(out, 0);
+    bool ok;
+
+    pthread_mutex_lock(&c->lock);
+    ok = refresh(c, 10000, err);
+    if (ok) {
+        json_begin(&w, '{');
+        json_field_str(&w, "session_id", session);
+        json_key(&w, "badges");
+        if (c->current) {
+            snapshot_put_session_badges(&w, c->current, session);
+        } else {
+            json_begin(&w, '[');
+            json_end(&w, ']');
+        }
+        json_end(&w, '}');
+    }
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+/* -- reset ------------------------------------------------------------------------------------------------- */
+
+/* Called with the lock held. */
+static void forget(Coordinator *c)
+{
+    c->epoch++;
+    c->version++;
+    release(c->current);
+    c->current = NULL;
+    snapshot_free(c->partial);
+    c->partial = NULL;
+    c->dirty = c->refresh_failed = false;
+}
+
+/* The running scan is told to end and its findings are thrown away; then the files go, alone; then
+ * once more whatever a scan may have put in place in between. */
+bool coordinator_reset(Coordinator *c, Buf *out, Err *err)
+{
+    bool ok;
+
+    pthread_mutex_lock(&c->lock);
+    forget(c);
+    pthread_mutex_unlock(&c->lock);
+    ok = run_reset(c->homes, err);
+    pthread_mutex_lock(&c->lock);
+    forget(c);
+    if (c->status.state != SCAN_RUNNING)
+        c->status = (ScanStatus){ .run_count = c->status.run_count };
+    pthread_mutex_unlock(&c->lock);
+    if (ok)
+        buf_addz(out, "{\"ok\": true}");
+    return ok;
+}

@@ -1,0 +1,177 @@
+#include "achievements/names.h"
+
+#include "achievements/chars.h"
+#include "achievements/rules.h"
+
+enum { MOST_KEPT = 4096 }; /* names; above that the next session begins with none */
+
+typedef struct Name {
+    Str text;
+    uint64_t metrics; /* a bit each */
+    uint32_t hash, session;
+    int64_t calls; /* in that session */
+} Name;
+
+struct Names {
+    Name *all;       /* in order of appearance */
+    uint32_t *table; /* one more than the index into all; 0 = free */
+    size_t n, cap, mask;
+    uint32_t *seen; /* the ones of this session */
+    size_t n_seen;
+    uint32_t session;
+    Arena *texts;
+};
+
+_Static_assert(METRIC_COUNT <= 64, "a metric is a bit of Name.metrics");
+
+Names *names_new(void)
+{
+    Names *names = mem_alloc(sizeof *names);
+
+    names->mask = 255;
+    names->table = mem_alloc((names->mask + 1) * sizeof *names->table);
+    names->texts = arena_new();
+    return names;
+}
+
+Names *names_free(Names *names)
+{
+    if (names) {
+        mem_free(names->all);
+        mem_free(names->table);
+        mem_free(names->seen);
+        arena_free(names->texts);
+        mem_free(names);
+    }
+    return NULL;
+}
+
+void names_begin(Names *names)
+{
+    names->n_seen = 0;
+    names->session++;
+    if (names->n > MOST_KEPT || names->session == 0) {
+        names->n = 0;
+        names->session = 1;
+        memset(names->table, 0, (names->mask + 1) * sizeof *names->table);
+        arena_reset(names->texts);
+    }
+}
+
+/* -- what a name counts for ---------------------------------------------------------------- */
+
+/* As Python's lower() does it, as far as an ASCII needle can see: the sign for kelvin is a k. */
+static Str lowered(Arena *a, Str name)
+{
+    char *out = arena_alloc(a, name.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.n; i++) {
+        if (str_starts(str_skip(name, i), STR("\xe2\x84\xaa"))) {
+            out[n++] = 'k';
+            i += 2;
+        } else {
+            out[n++] = lower(name.p[i]);
+        }
+    }
+    return (Str){ out, n };
+}
+
+static uint64_t metrics_of(Arena *a, Str name)
+{
+    Str low = lowered(a, name);
+    uint64_t bits = (uint64_t)1 << METRIC_TOOL_CALL_COUNT;
+
+    for (size_t i = 0; i < rule_needles_n; i++)
+        if (str_find(low, rule_needles[i].text) < low.n)
+            bits |= (uint64_t)1 << rule_needles[i].metric;
+    return bits;
+}
+
+/* -- the table ------------------------------------------------------------------------------ */
+
+static uint32_t hash_of(Str s)
+{
+    uint32_t h = 2166136261u;
+
+    for (size_t i = 0; i < s.n; i++)
+        h = (h ^ (unsigned char)s.p[i]) * 16777619u;
+    return h;
+}
+
+static uint32_t *slot_for(const Names *names, uint32_t hash, Str text)
+{
+    for (size_t at = hash & names->mask;; at = (at + 1) & names->mask) {
+        uint32_t *slot = &names->table[at];
+        const Name *name = *slot ? &names->all[*slot - 1] : NULL;
+
+        if (!name || (name->hash == hash && str_eq(name->text, text)))
+            return slot;
+    }
+}
+
+static void grow(Names *names)
+{
+    names->cap = names->cap ? names->cap * 2 : 64;
+    names->all = mem_resize(names->all, names->cap, sizeof *names->all);
+    names->seen = mem_resize(names->seen, names->cap, sizeof *names->seen);
+    if (names->cap * 2 <= names->mask)
+        return;
+    names->mask = names->cap * 4 - 1;
+    mem_free(names->table);
+    names->table = mem_alloc((names->mask + 1) * sizeof *names->table);
+    for (size_t i = 0; i < names->n; i++)
+        *slot_for(names, names->all[i].hash, names->all[i].text) = (uint32_t)i + 1;
+}
+
+static Name *name_for(Names *names, Str text)
+{
+    uint32_t hash = hash_of(text), *slot;
+
+    if (names->n == names->cap)
+        grow(names);
+    slot = slot_for(names, hash, text);
+    if (!*slot) {
+        names->all[names->n++] = (Name){ .text = str_dup(names->texts, text),
+                                         .hash = hash,
+                                         .metrics = metrics_of(names->texts, text) };
+        *slot = (uint32_t)names->n;
+    }
+    return &names->all[*slot - 1];
+}
+
+void names_see(Names *names, Str name, bool called)
+{
+    Name *entry = name_for(names, name);
+
+    if (entry->session != names->session) {
+        entry->session = names->session;
+        entry->calls = 0;
+        names->seen[names->n_seen++] = (uint32_t)(entry - names->all);
+    }
+    entry->calls += called;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const Str *)a, *(const Str *)b);
+}
+
+void names_end(Names *names, Arena *a, SessionMetrics *ret)
+{
+    Str *texts = ARENA_ARRAY(a, Str, names->n_seen + 1);
+
+    for (size_t i = 0; i < names->n_seen; i++) {
+        const Name *name = &names->all[names->seen[i]];
+
+        texts[i] = str_dup(a, name->text);
+        if (!name->calls)
+            continue;
+        for (uint64_t bits = name->metrics; bits; bits &= bits - 1)
+            ret->value[__builtin_ctzll(bits)] += name->calls;
+    }
+    qsort(texts, names->n_seen, sizeof *texts, by_text);
+    ret->tool_names = texts;
+    ret->n_tool_names = names->n_seen;
+    ret->value[METRIC_DISTINCT_TOOL_COUNT] = (int64_t)names->n_seen;
+}

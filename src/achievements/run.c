@@ -1,0 +1,217 @@
+#include "achievements/run.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+
+enum { LOCK_WAIT_MS = 10 * 60 * 1000 };
+
+static Str topic_of(Arena *a, const RowsQuery *rows)
+{
+    return str_printf(a, "achievements answer %d%d%d", rows->archived, rows->compacted,
+                      rows->all_models);
+}
+
+RowsQuery run_rows(const Settings *settings)
+{
+    return (RowsQuery){ .archived = setting_bool(settings, SETTING_COUNT_ARCHIVED),
+                        .compacted = setting_bool(settings, SETTING_COUNT_COMPACTED),
+                        .all_models = setting_bool(settings, SETTING_COUNT_ALL_MODELS) };
+}
+
+/* -- the answer, kept ------------------------------------------------------------------------------------ */
+
+static Str mark_text(Arena *a, uint64_t mark)
+{
+    return str_printf(a, "%016llx", (unsigned long long)mark);
+}
+
+/* As JSON: small, and read once a command. */
+static void keep_answer(const Run *run, Index *index, const Snapshot *s)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO_BUF out = BUF(MIB(1));
+    JsonWriter w = JSON_WRITER(&out, 0);
+
+    json_begin(&w, '{');
+    json_field_int(&w, "at", s->generated_at);
+    json_field_int(&w, "sessions", s->meta.sessions_total);
+    json_key(&w, "totals");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < catalogue()->n_aggregates; i++)
+        json_put_int(&w, s->totals.value[i]);
+    json_end(&w, ']');
+    json_key(&w, "best");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < catalogue()->n_aggregates; i++)
+        evidence_put(&w, &s->best[i]);
+    json_end(&w, ']');
+    json_end(&w, '}');
+    if (run->mark && !buf_full(&out))
+        index_put(index, topic_of(a, &run->scan.rows), run->scan.homes->primary->path, STR(""),
+                  mark_text(a, run->mark), buf_str(&out));
+}
+
+static bool read_answer(Json answer, Totals *totals, Evidence *best, ScanMeta *meta, int64_t *at)
+{
+    size_t n = catalogue()->n_aggregates;
+
+    for (size_t i = 0; i < n; i++) {
+        Json e = json_at(json_get(answer, STR("best")), i);
+
+        if (!json_int(json_at(json_get(answer, STR("totals")), i), &totals->value[i]))
+            return false;
+        best[i] = (Evidence){ .session_id = json_str(json_get(e, STR("session_id"))),
+                              .title = json_str(json_get(e, STR("title"))) };
+        best[i].known = json_int(json_get(e, STR("value")), &best[i].value);
+    }
+    *meta = (ScanMeta){ .mode = MODE_INCREMENTAL };
+    if (!json_int(json_get(answer, STR("sessions")), &meta->sessions_total) ||
+        !json_int(json_get(answer, STR("at")), at))
+        return false;
+    meta->sessions_expected = meta->sessions_reused = meta->sessions_total;
+    return true;
+}
+
+Snapshot *run_known(const Homes *homes, const RowsQuery *rows, bool compat)
+{
+    AUTO(Index) *index = NULL;
+    AUTO(Arena) *a = arena_new();
+    AUTO(JsonDoc) *doc = NULL;
+    Evidence best[MOST_AGGREGATES];
+    Totals totals = { 0 };
+    Snapshot *s = NULL;
+    Unlocks unlocks;
+    ScanMeta meta;
+    uint64_t mark;
+    int64_t at;
+    Str kept;
+    Err err;
+
+    (void)scan_unchanged(homes, 0, &mark);
+    if (!mark)
+        return NULL;
+    index = index_open(homes->data);
+    if (!index_get(index, a, topic_of(a, rows), homes->primary->path, STR(""), mark_text(a, mark),
+                   &kept))
+        return NULL;
+    doc = json_parse(kept, &err);
+    if (!doc || !read_answer(json_root(doc), &totals, best, &meta, &at) ||
+        !unlocks_load(a, homes->primary, &unlocks, &err))
+        return NULL;
+    s = snapshot_again(&totals, best, &meta, &unlocks, compat, at);
+    /* A badge without a date means that the record was reset: then the scan has to note it. */
+    if (unlocks.changed)
+        s = snapshot_free(s);
+    unlocks_done(&unlocks);
+    return s;
+}
+
+/* -- a scan ------------------------------------------------------------------------------------------------ */
+
+static Snapshot *conclude(Run *run, Scan *scan, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    const Home *home = run->scan.homes->primary;
+    ScanMeta meta = { .mode = scan->reused ? MODE_INCREMENTAL : MODE_FULL,
+                      .sessions_total = (int64_t)scan->n,
+                      .sessions_expected = (int64_t)scan->n,
+                      .sessions_rescanned = scan->rescanned,
+                      .sessions_reused = scan->reused,
+                      .messages_scanned = scan->messages,
+                      .duration_ms = scan->duration_ms };
+    int64_t before[MOST_ACHIEVEMENTS] = { 0 };
+    Unlocks unlocks;
+    Snapshot *s = NULL;
+
+    if (unlocks_load(a, home, &unlocks, err)) {
+        for (size_t i = 0; i < catalogue()->n; i++)
+            before[i] = unlocks.all[i].tier_at;
+        s = snapshot_make(TAKE(scan->arena), scan->records, scan->n, &meta, &unlocks, run->compat,
+                          (int64_t)clock_wall());
+        for (size_t i = 0; i < catalogue()->n; i++)
+            run->fresh[i] = unlocks.all[i].tier_at != before[i];
+        if (unlocks.changed && !unlocks_save(a, home, &unlocks, err))
+            s = snapshot_free(s);
+        unlocks_done(&unlocks);
+    }
+    arena_free(scan->arena);
+    return s;
+}
+
+static FileLock *lock_alone(const Homes *homes, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+
+    if (!folder_make(str_z(a, homes->data), err))
+        return NULL;
+    return lock_take(str_join_path(a, homes->data, STR("achievements.lock")).p, LOCK_WAIT_MS, err);
+}
+
+Snapshot *run_scan(Run *run, Err *err)
+{
+    const Homes *homes = run->scan.homes;
+    AUTO(FileLock) *alone = lock_alone(homes, err);
+    AUTO(Index) *index = NULL;
+    Snapshot *s;
+    Scan scan;
+
+    if (!alone)
+        return NULL;
+    /* Before the scan: what is written meanwhile makes it differ. */
+    (void)scan_unchanged(homes, 0, &run->mark);
+    index = run->scan.index = index_open(homes->data);
+    if (!scan_run(&run->scan, &scan, err))
+        return NULL;
+    s = conclude(run, &scan, err);
+    if (s)
+        keep_answer(run, index, s);
+    return s;
+}
+
+static bool remove_file(Arena *a, Str folder, const char *name, Err *err)
+{
+    Str path = str_join_path(a, folder, str_of(name));
+
+    return access(path.p, F_OK) != 0 || file_remove(path.p, err);
+}
+
+bool run_reset(const Homes *homes, Err *err)
+{
+    AUTO(FileLock) *alone = lock_alone(homes, err);
+    AUTO(Arena) *a = arena_new();
+    Str folder = achievements_folder(a, homes->primary);
+
+    return alone && folder_make(folder.p, err) &&
+           file_write_atomic(str_join_path(a, folder, STR("state.json")).p,
+                             STR("{\n  \"unlocks\": {}\n}"), err) &&
+           remove_file(a, folder, "scan_snapshot.json", err) &&
+           remove_file(a, folder, "scan_checkpoint.json", err);
+}
+
+/* -- the large files ------------------------------------------------------------------------------------- */
+
+static void write_one(Arena *a, Str folder, const char *name, const Buf *bytes)
+{
+    Err err;
+
+    if (buf_full(bytes) || !folder_make(folder.p, &err) ||
+        !file_write_atomic(str_join_path(a, folder, str_of(name)).p, buf_str(bytes), &err))
+        log_warning("'%s' was not written: %s", name, buf_full(bytes) ? "too large" : err.text);
+}
+
+void run_write_files(const Homes *homes, const Snapshot *s)
+{
+    AUTO(Arena) *a = arena_new();
+    Str folder = achievements_folder(a, homes->primary);
+    AUTO_BUF bytes = BUF(LIMIT_OUTPUT_BYTES);
+
+    snapshot_write_file(s, &bytes);
+    write_one(a, folder, "scan_snapshot.json", &bytes);
+    buf_clear(&bytes);
+    snapshot_write_checkpoint(s, &bytes);
+    write_one(a, folder, "scan_checkpoint.json", &bytes);
+}

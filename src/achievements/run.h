@@ -1,0 +1,34 @@
+/* run.h - one scan from beginning to end: count, evaluate, note what is new, remember the answer.
+ *
+ * What the coordinator does behind a page, and what the command line does at once. Only one process
+ * at a time scans: the others wait for the lock and then find everything counted. */
+#ifndef TALARIA_ACHIEVEMENTS_RUN_H
+#define TALARIA_ACHIEVEMENTS_RUN_H
+
+#include "achievements/scan.h"
+#include "achievements/snapshot.h"
+#include "text/settings.h"
+
+typedef struct Run {
+    ScanOptions scan;
+    bool compat;
+    bool fresh[MOST_ACHIEVEMENTS]; /* out: badges or tiers that are new since the last time */
+    uint64_t mark;                 /* out: of the homes, as scan_unchanged takes it */
+} Run;
+
+/* What the settings ask to be counted beside the ordinary. */
+RowsQuery run_rows(const Settings *settings);
+
+/* state.json is written before this returns; the two large files are not. */
+MUST_CHECK Snapshot *run_scan(Run *run, Err *err);
+
+/* The answer of the last scan where nothing changed since, without its sessions; NULL: scan. */
+Snapshot *run_known(const Homes *homes, const RowsQuery *rows, bool compat);
+
+/* Forgets every unlock, and the two large files; waits for a scan of another process to end. */
+MUST_CHECK bool run_reset(const Homes *homes, Err *err);
+
+/* scan_snapshot.json and scan_checkpoint.json; what fails is warned of. */
+void run_write_files(const Homes *homes, const Snapshot *s);
+
+#endif

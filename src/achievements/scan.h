@@ -1,0 +1,45 @@
+/* scan.h - the whole history counted, reading only what changed.
+ *
+ * What was counted of each session lies packed in index.db, with a mark of the session's row. A
+ * session is read again when its row differs, when it has messages newer than the last scan saw,
+ * or when the rules' version changed. One reader a core; a scan that was interrupted goes on where
+ * it was, since what is done is put aside every half second. */
+#ifndef TALARIA_ACHIEVEMENTS_SCAN_H
+#define TALARIA_ACHIEVEMENTS_SCAN_H
+
+#include "achievements/record.h"
+#include "base/err.h"
+#include "store/homes.h"
+#include "store/index.h"
+#include "store/rows.h"
+
+/* Raise it when a metric is counted differently. */
+enum { RULES_VERSION = 2 };
+
+typedef struct ScanOptions {
+    const Homes *homes;
+    RowsQuery rows; /* what is counted beside the ordinary */
+    Index *index;   /* where what was counted is kept; NULL: nowhere */
+    bool full;      /* read everything again */
+    int threads;    /* 0: one a core */
+    /* Called on the scanning thread now and then; false ends the scan (ERR_INTERRUPTED). */
+    bool (*progress)(void *ctx, size_t done, size_t total);
+    /* Every 250 sessions of a first scan: what is counted so far, in list order. Optional. */
+    void (*partial)(void *ctx, const Record *records, size_t n, size_t total);
+    void *ctx;
+} ScanOptions;
+
+typedef struct Scan {
+    Arena *arena;    /* owns the records; the caller frees it */
+    Record *records; /* newest first */
+    size_t n;
+    int64_t rescanned, reused, messages, duration_ms;
+} Scan;
+
+MUST_CHECK bool scan_run(const ScanOptions *options, Scan *ret, Err *err);
+
+/* Whether anything of the homes may have changed since `mark` was taken, for the price of a few
+ * system calls; *ret_mark is the mark of now. Never opens a database. */
+bool scan_unchanged(const Homes *homes, uint64_t mark, uint64_t *ret_mark);
+
+#endif

@@ -1,0 +1,82 @@
+/* snapshot.h - one complete answer: every badge, the totals, the sessions behind them.
+ *
+ * Immutable once made, so that any number of threads may read it; reference-counted, since a
+ * request may still write an old one out while a scan puts a new one in its place. */
+#ifndef TALARIA_ACHIEVEMENTS_SNAPSHOT_H
+#define TALARIA_ACHIEVEMENTS_SNAPSHOT_H
+
+#include "achievements/evaluate.h"
+#include "achievements/record.h"
+#include "achievements/state.h"
+
+/* X(name, as it is written) */
+#define SCAN_MODES(X)                                                                              \
+    X(MODE_PENDING, "pending")                                                                     \
+    X(MODE_IN_PROGRESS, "in_progress")                                                             \
+    X(MODE_FULL, "full")                                                                           \
+    X(MODE_INCREMENTAL, "incremental")                                                             \
+    X(MODE_FAILED, "failed")
+
+typedef enum ScanMode {
+#define X(name, text) name,
+    SCAN_MODES(X)
+#undef X
+} ScanMode;
+
+const char *scan_mode_name(ScanMode mode);
+
+typedef struct ScanMeta {
+    ScanMode mode;
+    int64_t sessions_total, sessions_rescanned, sessions_reused, sessions_expected;
+    int64_t messages_scanned, duration_ms;
+} ScanMeta;
+
+typedef struct SnapshotItem {
+    Badge badge;
+    int64_t unlocked_at; /* 0: not known */
+    Evidence evidence;
+    bool kept;        /* unlocked by the record, no longer by the counts */
+    int64_t shown_at; /* newest tier's time, for "recent" */
+} SnapshotItem;
+
+typedef struct Snapshot {
+    Arena *arena; /* owns everything below */
+    int users;    /* guarded by whoever shares it */
+    int64_t generated_at;
+    ScanMeta meta;
+    Record *records;
+    size_t n_records;
+    Totals totals;
+    Evidence best[MOST_AGGREGATES]; /* of a maximum: the session that has it */
+    SnapshotItem items[MOST_ACHIEVEMENTS];
+    int64_t unlocked, discovered, secret;
+} Snapshot;
+
+/* Takes arena and records over. unlocks NULL: a partial one, with no dates. compat: a badge whose
+ * counts fell is not kept. Notes new unlocks in `unlocks`. */
+Snapshot *snapshot_make(Arena *arena, Record *records, size_t n, const ScanMeta *meta,
+                        Unlocks *unlocks, bool compat, int64_t now);
+/* From totals and best sessions that were kept, without any records. */
+Snapshot *snapshot_again(const Totals *totals, const Evidence *best, const ScanMeta *meta,
+                         Unlocks *unlocks, bool compat, int64_t generated_at);
+Snapshot *snapshot_pending(int64_t now);
+Snapshot *snapshot_free(Snapshot *s);
+
+/* Places of the unlocked ones, at most 20, newest first, ties in the catalogue's order. */
+size_t snapshot_recent(const Snapshot *s, size_t order[MOST_ACHIEVEMENTS]);
+
+/* -- as JSON --------------------------------------------------------------------------------------- */
+
+void snapshot_put_item(JsonWriter *w, const Snapshot *s, size_t achievement);
+void snapshot_put_items(JsonWriter *w, const Snapshot *s); /* the array */
+void snapshot_put_totals(JsonWriter *w, const Snapshot *s);
+void snapshot_put_sessions(JsonWriter *w, const Snapshot *s);
+
+/* The files that Hermes' plugin reads: keys sorted, two spaces, ASCII, no final line feed. */
+void snapshot_write_file(const Snapshot *s, Buf *out);
+void snapshot_write_checkpoint(const Snapshot *s, Buf *out);
+
+/* Badges of one session alone, as an array. */
+void snapshot_put_session_badges(JsonWriter *w, const Snapshot *s, Str session);
+
+#endif

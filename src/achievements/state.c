@@ -1,0 +1,296 @@
+#include "achievements/state.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+
+/* -- places -------------------------------------------------------------------------------------- */
+
+static Str folder_named(Arena *a, const Home *home, const char *name)
+{
+    return str_join_path(a, home->path, str_of(name));
+}
+
+Str achievements_folder(Arena *a, const Home *home)
+{
+    Str newer = folder_named(a, home, "plugin-data/hermes-achievements");
+    struct stat st;
+
+    if (stat(newer.p, &st) == 0 && S_ISDIR(st.st_mode))
+        return newer;
+    return folder_named(a, home, "plugins/hermes-achievements");
+}
+
+/* The chosen place, then the other one, which is only read. */
+static bool find_file(Arena *a, const Home *home, const char *name, Str *ret)
+{
+    Str places[] = { achievements_folder(a, home),
+                     folder_named(a, home, "plugins/hermes-achievements"),
+                     folder_named(a, home, "plugin-data/hermes-achievements") };
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        *ret = str_join_path(a, places[i], str_of(name));
+        if (access(ret->p, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* -- reading ------------------------------------------------------------------------------------- */
+
+static int tier_named(Json name)
+{
+    Str s = json_str(name);
+
+    for (int i = 0; i < TIER_COUNT; i++)
+        if (s.n && str_eq(s, catalogue()->tier_names[i]))
+            return i;
+    return -1;
+}
+
+static Evidence evidence_of(Json v)
+{
+    Evidence e = { .session_id = json_str(json_get(v, STR("session_id"))),
+                   .title = json_str(json_get(v, STR("title"))) };
+
+    e.known = e.session_id.p && json_int(json_get(v, STR("value")), &e.value);
+    return e;
+}
+
+static Unlock unlock_of(Json v)
+{
+    Unlock u = { .known = json_type(v) == JSON_OBJECT,
+                 .first_tier = tier_named(json_get(v, STR("first_tier"))),
+                 .evidence = evidence_of(json_get(v, STR("evidence"))) };
+    JsonIter it = json_each(json_get(v, STR("upgrades")));
+    Json item;
+    Str key;
+
+    (void)json_int(json_get(v, STR("unlocked_at")), &u.unlocked_at);
+    u.tier = u.first_tier;
+    u.tier_at = u.unlocked_at;
+    while (json_next(&it, &key, &item)) {
+        int tier = tier_named(json_get(item, STR("tier")));
+
+        if (tier > u.tier) {
+            u.tier = tier;
+            (void)json_int(json_get(item, STR("at")), &u.tier_at);
+        }
+    }
+    return u;
+}
+
+/* Kept beside, since what people earned may still be in it. The other place is not ours to tidy. */
+static bool put_aside(Arena *a, const Home *home, Str path, const char *why, Err *err)
+{
+    Str aside = str_printf(a, "%.*s.unreadable-%.0f", STR_FMT(path), clock_wall());
+
+    if (!str_starts(path, achievements_folder(a, home)))
+        return true;
+
+    log_warning("'%.*s' cannot be read (%s); it is kept as '%.*s'", STR_FMT(path), why,
+                STR_FMT(aside));
+    if (rename(path.p, aside.p) != 0)
+        return err_errno(err, "cannot put '%.*s' aside", STR_FMT(path));
+    return true;
+}
+
+bool unlocks_load(Arena *a, const Home *home, Unlocks *ret, Err *err)
+{
+    const Catalogue *c = catalogue();
+    Unlocks u = { 0 };
+    Json unlocks;
+    Str path, bytes;
+    Err why;
+
+    for (size_t i = 0; i < c->n; i++)
+        u.all[i] = (Unlock){ .first_tier = -1, .tier = -1 };
+    *ret = u;
+    if (!find_file(a, home, "state.json", &path))
+        return true;
+    if (!file_read(a, path.p, LIMIT_JSON_BYTES, &bytes, err))
+        return false;
+    if (str_starts(bytes, STR("\xef\xbb\xbf")))
+        bytes = str_skip(bytes, 3);
+    u.doc = json_parse(bytes, &why);
+    if (!u.doc)
+        return put_aside(a, home, path, why.text, err);
+    unlocks = json_get(json_root(u.doc), STR("unlocks"));
+    for (size_t i = 0; i < c->n; i++) {
+        Json entry = json_get(unlocks, c->all[i].id);
+
+        if (json_type(entry) == JSON_OBJECT)
+            u.all[i] = unlock_of(entry);
+    }
+    *ret = u;
+    return true;
+}
+
+void unlocks_done(Unlocks *u)
+{
+    u->doc = json_free(u->doc);
+}
+
+bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evidence, int64_t now)
+{
+    Unlock *unlock = &u->all[achievement];
+
+    if (unlock->known && tier <= unlock->tier)
+        return false;
+    if (!unlock->known)
+        *unlock = (Unlock){
+            .known = true, .unlocked_at = now, .first_tier = tier, .evidence = *evidence
+        };
+    unlock->tier = tier;
+    unlock->tier_at = now;
+    u->changed = true;
+    return true;
+}
+
+/* -- writing ------------------------------------------------------------------------------------- */
+
+void evidence_put(JsonWriter *w, const Evidence *e)
+{
+    if (!e->known) {
+        json_put_null(w);
+        return;
+    }
+    json_begin(w, '{');
+    json_field_str(w, "session_id", e->session_id);
+    json_field_str(w, "title", e->title);
+    json_field_int(w, "value", e->value);
+    json_end(w, '}');
+}
+
+static void put_tier(JsonWriter *w, const char *key, int tier)
+{
+    json_field_str(w, key, tier < 0 ? STR_NONE : catalogue()->tier_names[tier]);
+}
+
+/* Keys in order, as the other side writes them; what it knows nothing of comes in between. */
+static void put_unlock(JsonWriter *w, const Unlock *u, Json old)
+{
+    JsonIter it = json_each(json_get(old, STR("upgrades")));
+    int noted = u->first_tier;
+    Json item;
+    Str key;
+
+    json_begin(w, '{');
+    json_key(w, "evidence");
+    evidence_put(w, &u->evidence);
+    put_tier(w, "first_tier", u->first_tier);
+    json_field_int(w, "unlocked_at", u->unlocked_at);
+    if (u->tier > u->first_tier) {
+        json_key(w, "upgrades");
+        json_begin(w, '[');
+        while (json_next(&it, &key, &item)) {
+            int tier = tier_named(json_get(item, STR("tier")));
+
+            noted = tier > noted ? tier : noted;
+            json_put(w, item);
+        }
+        if (u->tier > noted) {
+            json_begin(w, '{');
+            json_field_int(w, "at", u->tier_at);
+            put_tier(w, "tier", u->tier);
+            json_end(w, '}');
+        }
+        json_end(w, ']');
+    }
+    json_end(w, '}');
+}
+
+typedef struct Entry {
+    Str id;
+    Json old;
+    const Unlock *unlock; /* NULL: not of our catalogue, or as it was */
+} Entry;
+
+static int by_id(const void *a, const void *b)
+{
+    return str_cmp(((const Entry *)a)->id, ((const Entry *)b)->id);
+}
+
+static bool unchanged(const Unlock *u, Json old)
+{
+    Unlock before = unlock_of(old);
+
+    return before.known && before.tier == u->tier;
+}
+
+static Entry *entries_of(Arena *a, const Unlocks *u, size_t *ret_n)
+{
+    const Catalogue *c = catalogue();
+    Json unlocks = u->doc ? json_get(json_root(u->doc), STR("unlocks")) : (Json){ 0 };
+    Entry *all = ARENA_ARRAY(a, Entry, json_count(unlocks) + c->n + 1);
+    JsonIter it = json_each(unlocks);
+    size_t n = 0;
+    Json item;
+    Str id;
+
+    while (json_next(&it, &id, &item))
+        all[n++] = (Entry){ .id = id, .old = item };
+    for (size_t i = 0; i < c->n; i++) {
+        Json old = json_get(unlocks, c->all[i].id);
+
+        if (!u->all[i].known || unchanged(&u->all[i], old))
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (str_eq(all[k].id, c->all[i].id))
+                all[k--] = all[--n];
+        all[n++] = (Entry){ .id = c->all[i].id, .old = old, .unlock = &u->all[i] };
+    }
+    if (n)
+        qsort(all, n, sizeof *all, by_id);
+    *ret_n = n;
+    return all;
+}
+
+/* Whatever else stands in the file. */
+static void put_rest(JsonWriter *w, const Unlocks *u)
+{
+    JsonIter it = json_each(u->doc ? json_root(u->doc) : (Json){ 0 });
+    Json item;
+    Str key;
+
+    while (json_next(&it, &key, &item)) {
+        if (str_eqz(key, "unlocks"))
+            continue;
+        json_key_str(w, key);
+        json_put(w, item);
+    }
+}
+
+bool unlocks_save(Arena *a, const Home *home, Unlocks *u, Err *err)
+{
+    Str folder = achievements_folder(a, home);
+    AUTO_BUF out = BUF(LIMIT_JSON_BYTES);
+    JsonWriter w = JSON_WRITER(&out, 2);
+    size_t n;
+    Entry *all = entries_of(a, u, &n);
+
+    w.ascii = true;
+    json_begin(&w, '{');
+    json_key(&w, "unlocks");
+    json_begin(&w, '{');
+    for (size_t i = 0; i < n; i++) {
+        json_key_str(&w, all[i].id);
+        if (all[i].unlock)
+            put_unlock(&w, all[i].unlock, all[i].old);
+        else
+            json_put(&w, all[i].old);
+    }
+    json_end(&w, '}');
+    put_rest(&w, u);
+    json_end(&w, '}');
+    if (!folder_make(folder.p, err) ||
+        !file_write_atomic(str_join_path(a, folder, STR("state.json")).p, buf_str(&out), err))
+        return false;
+    u->changed = false;
+    return true;
+}

@@ -1,0 +1,417 @@
+/* talaria achievements: list, scan, show, recent, reset, export. */
+#include <unistd.h>
+
+#include "achievements/run.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "text/human.h"
+#include "text/utf8.h"
+
+/* -- getting there ------------------------------------------------------------------------------------ */
+
+static bool on_progress(void *ctx, size_t done, size_t total)
+{
+    (void)ctx;
+    progress_show("sessions counted", done, total);
+    return true;
+}
+
+/* The answer of last time where nothing changed, else a scan. */
+static Snapshot *answer(Cli *cli, const Args *args, bool scan, Err *err)
+{
+    Run run = { .scan = { .progress = on_progress }, .compat = args_flag(args, "compat") };
+    Snapshot *s = NULL;
+
+    cli->with_profiles = setting_bool(&cli->settings, SETTING_COUNT_PROFILES);
+    if (!cli_homes(cli, &run.scan.homes, err))
+        return NULL;
+    run.scan.rows = run_rows(&cli->settings);
+    if (!scan)
+        s = run_known(run.scan.homes, &run.scan.rows, run.compat);
+    if (s)
+        return s;
+    run.scan.full = scan && args_flag(args, "full");
+    s = run_scan(&run, err);
+    progress_end();
+    if (s && (s->meta.sessions_rescanned || scan))
+        run_write_files(run.scan.homes, s);
+    return s;
+}
+
+typedef Snapshot AutoSnapshot;
+AUTO_FREE(AutoSnapshot, snapshot_free)
+
+#define COMPAT_OPTION                                                                              \
+    {                                                                                              \
+        .kind = OPTION_FLAG, .name = "compat",                                                     \
+        .help = "as the original: a badge goes when its count falls, tiers show once"              \
+    }
+
+static const Option common_options[] = { COMPAT_OPTION, { 0 } };
+
+/* -- list ------------------------------------------------------------------------------------------------ */
+
+static Style style_of_tier(int tier)
+{
+    static const Style styles[] = { STYLE_YELLOW, STYLE_DIM, STYLE_YELLOW, STYLE_CYAN,
+                                    STYLE_MAGENTA };
+
+    return tier < 0 ? STYLE_OFF : styles[tier];
+}
+
+static const char *tier_text(const Badge *b)
+{
+    return b->tier >= 0 ? catalogue()->tier_names[b->tier].p : b->unlocked ? "Done" : "-";
+}
+
+static void bar(Cli *cli, int percent)
+{
+    enum { CELLS = 12 };
+
+    for (int i = 0; i < CELLS; i++)
+        say(cli, "%s", percent * CELLS >= (i + 1) * 100 - 50 && percent ? "█" : "░");
+}
+
+static void print_row(Cli *cli, const Snapshot *s, size_t i)
+{
+    const Achievement *a = &catalogue()->all[i];
+    const Badge *b = &s->items[i].badge;
+    bool hidden = b->state == BADGE_SECRET;
+    Str name = hidden ? STR("???") : a->name;
+
+    say(cli, "  %s%s%-9s%s %-30.*s ", style(cli, STYLE_BOLD), style(cli, style_of_tier(b->tier)),
+        tier_text(b), style(cli, STYLE_OFF), STR_FMT(name));
+    bar(cli, b->progress_pct);
+    say(cli, " %3d %%", b->progress_pct);
+    if (!hidden && b->next_tier >= 0)
+        say(cli, "  %s%.*s of %.*s to %s%s", style(cli, STYLE_DIM),
+            STR_FMT(human_count(cli->arena, b->progress)),
+            STR_FMT(human_count(cli->arena, b->next_threshold)),
+            catalogue()->tier_names[b->next_tier].p, style(cli, STYLE_OFF));
+    if (s->items[i].kept)
+        say(cli, "  %skept%s", style(cli, STYLE_DIM), style(cli, STYLE_OFF));
+    say(cli, "\n");
+}
+
+static void print_list(Cli *cli, const Snapshot *s)
+{
+    const Catalogue *c = catalogue();
+
+    say(cli, "%s%lld of %zu badges%s, %lld secrets left, %.*s sessions\n", style(cli, STYLE_BOLD),
+        (long long)s->unlocked, c->n, style(cli, STYLE_OFF), (long long)s->secret,
+        STR_FMT(human_count(cli->arena, s->meta.sessions_total)));
+    for (size_t i = 0; i < c->n; i++) {
+        bool first = true;
+
+        for (size_t k = 0; k < i; k++)
+            first = first && !str_eq(c->all[k].category, c->all[i].category);
+        if (!first)
+            continue;
+        say(cli, "\n%s%.*s%s\n", style(cli, STYLE_CYAN), STR_FMT(c->all[i].category),
+            style(cli, STYLE_OFF));
+        for (size_t k = i; k < c->n; k++)
+            if (str_eq(c->all[k].category, c->all[i].category))
+                print_row(cli, s, k);
+    }
+}
+
+static void put_counts(JsonWriter *w, const Snapshot *s)
+{
+    json_key(w, "counts");
+    json_begin(w, '{');
+    json_field_int(w, "unlocked_count", s->unlocked);
+    json_field_int(w, "discovered_count", s->discovered);
+    json_field_int(w, "secret_count", s->secret);
+    json_field_int(w, "total_count", (int64_t)catalogue()->n);
+    json_end(w, '}');
+}
+
+static void put_meta(JsonWriter *w, const Snapshot *s)
+{
+    json_key(w, "scan_meta");
+    json_begin(w, '{');
+    json_field_str(w, "mode", str_of(scan_mode_name(s->meta.mode)));
+    json_field_int(w, "sessions_total", s->meta.sessions_total);
+    json_field_int(w, "sessions_rescanned", s->meta.sessions_rescanned);
+    json_field_int(w, "sessions_reused", s->meta.sessions_reused);
+    json_field_int(w, "sessions_scanned", s->meta.sessions_rescanned);
+    json_field_int(w, "messages_scanned", s->meta.messages_scanned);
+    json_field_int(w, "duration_ms", s->meta.duration_ms);
+    json_field_int(w, "generated_at", s->generated_at);
+    json_end(w, '}');
+}
+
+/* --json: {format, achievements, counts, scan_meta}. */
+static bool list(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(AutoSnapshot) *s = answer(cli, args, false, err);
+    JsonWriter w;
+
+    if (!s)
+        return false;
+    if (!cli->json) {
+        print_list(cli, s);
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_key(&w, "achievements");
+    snapshot_put_items(&w, s);
+    put_counts(&w, s);
+    put_meta(&w, s);
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* -- scan ------------------------------------------------------------------------------------------------ */
+
+static const Option scan_options[] = {
+    { .kind = OPTION_FLAG, .name = "full", .help = "read every session again" },
+    COMPAT_OPTION,
+    { 0 },
+};
+
+/* --json: {format, aggregate, sessions: [{session_id, ...metrics}], achievements, counts,
+ *          scan_meta}. */
+static bool scan(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(AutoSnapshot) *s = answer(cli, args, true, err);
+    JsonWriter w;
+
+    if (!s)
+        return false;
+    if (!cli->json) {
+        say(cli, "%lld sessions, %lld read now (%.*s messages) in %lld ms: %lld of %zu badges\n",
+            (long long)s->meta.sessions_total, (long long)s->meta.sessions_rescanned,
+            STR_FMT(human_count(cli->arena, s->meta.messages_scanned)),
+            (long long)s->meta.duration_ms, (long long)s->unlocked, catalogue()->n);
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_key(&w, "aggregate");
+    snapshot_put_totals(&w, s);
+    json_key(&w, "sessions");
+    snapshot_put_sessions(&w, s);
+    json_key(&w, "achievements");
+    snapshot_put_items(&w, s);
+    put_counts(&w, s);
+    put_meta(&w, s);
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* -- show ------------------------------------------------------------------------------------------------ */
+
+static bool find_id(Str id, size_t *ret, Err *err)
+{
+    const Catalogue *c = catalogue();
+    size_t best = 0, least = SIZE_MAX;
+
+    for (size_t i = 0; i < c->n; i++) {
+        size_t d = str_distance(id, c->all[i].id);
+
+        if (d < least) {
+            least = d;
+            best = i;
+        }
+    }
+    if (least != 0)
+        return err_set(err, ERR_NOT_FOUND, "no achievement '%.*s'; did you mean '%.*s'?",
+                       STR_FMT(id), STR_FMT(c->all[best].id));
+    *ret = best;
+    return true;
+}
+
+static void print_one(Cli *cli, const Snapshot *s, size_t i)
+{
+    const Achievement *a = &catalogue()->all[i];
+    const SnapshotItem *item = &s->items[i];
+    bool hidden = item->badge.state == BADGE_SECRET;
+
+    say(cli, "%s%s%s\n", style(cli, STYLE_BOLD), hidden ? "???" : a->name.p, style(cli, STYLE_OFF));
+    say(cli, "  %s\n  %.*s, %s\n",
+        hidden ? "Not discovered yet. Keep going about your work." : a->description.p,
+        STR_FMT(a->category), badge_state_name(item->badge.state));
+    print_row(cli, s, i);
+    if (item->unlocked_at)
+        say(cli, "  unlocked %.*s\n", STR_FMT(human_time(cli->arena, (double)item->unlocked_at)));
+    if (item->evidence.known)
+        say(cli, "  best session %.*s (%.*s)\n", STR_FMT(item->evidence.session_id),
+            STR_FMT(human_count(cli->arena, item->evidence.value)));
+}
+
+/* --json: {format, achievement}. */
+static bool show(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(AutoSnapshot) *s = NULL;
+    JsonWriter w;
+    size_t i;
+
+    if (!find_id(args_operand(args, 0), &i, err))
+        return false;
+    s = answer(cli, args, false, err);
+    if (!s)
+        return false;
+    if (!cli->json) {
+        print_one(cli, s, i);
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_key(&w, "achievement");
+    snapshot_put_item(&w, s, i);
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* -- recent ---------------------------------------------------------------------------------------------- */
+
+/* --json: {format, achievements}, newest first. */
+static bool recent(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(AutoSnapshot) *s = answer(cli, args, false, err);
+    size_t order[MOST_ACHIEVEMENTS], n;
+    JsonWriter w;
+
+    if (!s)
+        return false;
+    n = snapshot_recent(s, order);
+    if (!cli->json) {
+        for (size_t i = 0; i < n; i++)
+            say(cli, "%.*s  %-9s %.*s\n",
+                STR_FMT(human_time(cli->arena, (double)s->items[order[i]].shown_at)),
+                tier_text(&s->items[order[i]].badge), STR_FMT(catalogue()->all[order[i]].name));
+        if (!n)
+            say(cli, "No badges yet\n");
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_key(&w, "achievements");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < n; i++)
+        snapshot_put_item(&w, s, order[i]);
+    json_end(&w, ']');
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* -- reset ----------------------------------------------------------------------------------------------- */
+
+static const Option reset_options[] = {
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be forgotten" },
+    { .kind = OPTION_FLAG, .name = "yes", .help = "forget the dates of all badges" },
+    { 0 },
+};
+
+/* --json: {format, ok, dry_run}. */
+static bool reset(Cli *cli, const Args *args, Err *err)
+{
+    bool dry = args_flag(args, "dry-run");
+    const Homes *homes;
+    JsonWriter w;
+
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    if (!dry && !args_flag(args, "yes"))
+        return err_set(err, ERR_REFUSED,
+                       "this forgets when each badge was earned; --yes if you mean it");
+    if (!dry && !run_reset(homes, err))
+        return false;
+    if (!cli->json) {
+        say(cli, "%s when badges were earned in %.*s\n", dry ? "Would forget" : "Forgot",
+            STR_FMT(homes->primary->path));
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_field_bool(&w, "ok", true);
+    json_field_bool(&w, "dry_run", dry);
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* -- export ---------------------------------------------------------------------------------------------- */
+
+static const Option export_options[] = {
+    { .kind = OPTION_CHOICE,
+      .name = "format",
+      .metavar = "FORMAT",
+      .help = "what to write",
+      .fallback = "md",
+      .choices = "json|md" },
+    COMPAT_OPTION,
+    { 0 },
+};
+
+static void export_markdown(Cli *cli, const Snapshot *s)
+{
+    const Catalogue *c = catalogue();
+
+    say(cli, "# Achievements\n\n%lld of %zu badges over %lld sessions.\n\n", (long long)s->unlocked,
+        c->n, (long long)s->meta.sessions_total);
+    say(cli, "| badge | tier | category | since |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < c->n; i++)
+        if (s->items[i].badge.unlocked)
+            say(cli, "| %.*s | %s | %.*s | %.*s |\n", STR_FMT(c->all[i].name),
+                tier_text(&s->items[i].badge), STR_FMT(c->all[i].category),
+                STR_FMT(human_time(cli->arena, (double)s->items[i].unlocked_at)));
+}
+
+static bool export_all(Cli *cli, const Args *args, Err *err)
+{
+    if (str_eqz(args_text(args, "format"), "json")) {
+        cli->json = true;
+        return list(cli, args, err);
+    }
+    {
+        AUTO(AutoSnapshot) *s = answer(cli, args, false, err);
+
+        if (!s)
+            return false;
+        export_markdown(cli, s);
+        return true;
+    }
+}
+
+/* -- rows ------------------------------------------------------------------------------------------------ */
+
+static const Command children[] = {
+    { .name = "list",
+      .summary = "every badge and how far it is",
+      .options = common_options,
+      .run = list },
+    { .name = "scan",
+      .summary = "count what is new in the history",
+      .options = scan_options,
+      .run = scan },
+    { .name = "show",
+      .operands = "ID",
+      .summary = "one badge, what counts for it and its evidence",
+      .options = common_options,
+      .least = 1,
+      .most = 1,
+      .run = show },
+    { .name = "recent",
+      .summary = "what was unlocked or raised lately",
+      .options = common_options,
+      .run = recent },
+    { .name = "reset",
+      .summary = "forget when badges were earned",
+      .options = reset_options,
+      .run = reset },
+    { .name = "export",
+      .summary = "the badges as JSON or Markdown",
+      .options = export_options,
+      .run = export_all },
+    { 0 },
+};
+
+static const Example examples[] = {
+    { "talaria achievements list", "every badge, by category" },
+    { "talaria achievements show let_him_cook", "one badge and the session that earned it" },
+    { "talaria achievements scan --full --json", "count everything again, for a program" },
+    { 0 },
+};
+
+const Command cmd_achievements = { .name = "achievements",
+                                   .summary = "badges from the whole history",
+                                   .examples = examples,
+                                   .children = children };

@@ -1,0 +1,56 @@
+/* rows.h - one home as bare rows, for a feature that counts them all.
+ *
+ * Where store.h shows lineages and copies what it hands out, this walks every session and lends the
+ * bytes of a message only during the call: a scan of the whole history stands on it. The rules for
+ * a foreign database are the same; a walk ends its transaction every few milliseconds and goes on
+ * behind the last row. One thread a handle. */
+#ifndef TALARIA_STORE_ROWS_H
+#define TALARIA_STORE_ROWS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "store/homes.h"
+
+typedef struct Rows Rows;
+
+typedef struct RowsQuery {
+    bool archived;  /* the archived sessions too */
+    bool compacted; /* rows that were compacted away, too: each once, where it was inserted again */
+    bool all_models; /* every model that a session used, one a line, its last one first */
+} RowsQuery;
+
+MUST_CHECK Rows *rows_open(const Home *home, const RowsQuery *query, Err *err);
+Rows *rows_close(Rows *rows);
+AUTO_FREE(Rows, rows_close)
+
+typedef struct SessionRow {
+    Str id, source, model, title; /* title as stored: may be empty */
+    double started_at, last_activity_at;
+    int64_t rowid;
+    uint64_t mark; /* differs when the row does */
+} SessionRow;
+
+/* Every session, newest first (started_at descending, then rowid). */
+MUST_CHECK bool rows_sessions(Rows *rows, Arena *a, SessionRow **ret, size_t *ret_n, Err *err);
+
+/* Ids of the sessions that have messages after the one given, each once; and the newest message
+ * there is. */
+MUST_CHECK bool rows_newer(Rows *rows, Arena *a, int64_t after, Str **ret, size_t *ret_n,
+                           int64_t *ret_last, Err *err);
+
+/* Time of the newest message, active or not (0: none), and the beginning of the first request as a
+ * title: at most 60 characters and three dots. */
+MUST_CHECK bool rows_describe(Rows *rows, Arena *a, Str id, double *ret_newest, Str *ret_preview,
+                              Err *err);
+
+typedef struct RowMessage {
+    Str role, content, tool_calls, tool_name;
+    bool content_is_blob;
+} RowMessage;
+
+/* The active messages in order of their ids; bytes are gone after fn returns. */
+typedef void RowMessageFn(void *ctx, const RowMessage *m);
+MUST_CHECK bool rows_messages(Rows *rows, Str id, RowMessageFn *fn, void *ctx, int64_t *ret_n,
+                              Err *err);
+
+#endif

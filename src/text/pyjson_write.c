@@ -1,0 +1,191 @@
+/* The writing half of pyjson.h: json.dumps() with its defaults. */
+#include <math.h>
+
+#include "text/pyjson.h"
+#include "text/utf8.h"
+
+/* -- floats, as repr() shows them ---------------------------------------------------- */
+
+enum { MOST_DIGITS = 17, REPR_BYTES = 40 };
+
+/* One more in the last of the n digits of "d.ddde+XX"; false where that would be a digit more. */
+static bool next_up(char *text, int n)
+{
+    for (int i = n; i >= 0; i--) {
+        if (i == 1)
+            continue; /* the point */
+        if (text[i] != '9') {
+            text[i]++;
+            return true;
+        }
+        text[i] = '0';
+    }
+    return false;
+}
+
+/* The fewest digits that read back as the same number, as "-d.ddde+XX". Fifteen always survive in a
+ * normal number, and the zeros at their end are not part of it. Below a power of two numbers lie
+ * closer together: there the nearest sixteen digits may be too far away, and the next ones not. */
+static void fewest_digits(char text[REPR_BYTES], double n)
+{
+    int from = fabs(n) < 2.3e-308 ? 1 : 15;
+
+    for (int digits = from; digits <= MOST_DIGITS; digits++) {
+        snprintf(text, REPR_BYTES, "%.*e", digits - 1, n);
+        if (strtod(text, NULL) == n)
+            return;
+        if (digits == 16 && next_up(text + (n < 0), digits) && strtod(text, NULL) == n)
+            return;
+    }
+}
+
+static void put_point(Buf *out, const char *digits, int n, int before)
+{
+    if (before <= 0) {
+        buf_addz(out, "0.");
+        buf_pad(out, '0', (size_t)-before);
+        buf_add(out, (Str){ digits, (size_t)n });
+    } else if (before >= n) {
+        buf_add(out, (Str){ digits, (size_t)n });
+        buf_pad(out, '0', (size_t)(before - n));
+        buf_addz(out, ".0");
+    } else {
+        buf_add(out, (Str){ digits, (size_t)before });
+        buf_addc(out, '.');
+        buf_add(out, (Str){ digits + before, (size_t)(n - before) });
+    }
+}
+
+/* Of "+16" or "-07". */
+static int exponent_of(const char *p)
+{
+    int n = 0;
+
+    for (const char *digit = p + 1; *digit; digit++)
+        n = n * 10 + (*digit - '0');
+    return *p == '-' ? -n : n;
+}
+
+static void put_float(Buf *out, double real)
+{
+    char text[REPR_BYTES], digits[MOST_DIGITS + 1] = "0";
+    int n = 0, exponent;
+    const char *p = text;
+
+    if (!isfinite(real)) {
+        buf_addz(out, isnan(real) ? "NaN" : real > 0 ? "Infinity" : "-Infinity");
+        return;
+    }
+    if (signbit(real))
+        buf_addc(out, '-');
+    fewest_digits(text, fabs(real));
+    for (; *p != 'e'; p++)
+        if (*p != '.')
+            digits[n++] = *p;
+    exponent = exponent_of(p + 1);
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
+    if (exponent >= -4 && exponent < 16) {
+        put_point(out, digits, n, exponent + 1);
+        return;
+    }
+    buf_addc(out, digits[0]);
+    if (n > 1)
+        buf_addc(out, '.');
+    buf_add(out, (Str){ digits + 1, (size_t)(n - 1) });
+    buf_addf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+}
+
+/* -- strings ------------------------------------------------------------------------- */
+
+/* Takes one code point off a string of pyjson_read: halves of pairs are three bytes like others. */
+static uint32_t take_code_point(Str *s)
+{
+    const unsigned char *p = (const unsigned char *)s->p;
+
+    if (s->n >= 3 && p[0] == 0xed && p[1] >= 0xa0) {
+        *s = str_skip(*s, 3);
+        return 0xd000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+    }
+    return utf8_next(s);
+}
+
+static void put_escape(Buf *out, uint32_t c)
+{
+    static const char letters[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+                                    ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
+
+    if (c < sizeof letters && letters[c]) {
+        buf_addc(out, '\\');
+        buf_addc(out, letters[c]);
+    } else if (c < 0x10000) {
+        buf_addf(out, "\\u%04x", c);
+    } else {
+        c -= 0x10000;
+        buf_addf(out, "\\u%04x\\u%04x", 0xd800 | c >> 10, 0xdc00 | (c & 0x3ff));
+    }
+}
+
+static void put_string(Buf *out, Str s)
+{
+    buf_addc(out, '"');
+    while (s.n) {
+        size_t run = 0;
+
+        while (run < s.n && s.p[run] >= 0x20 && s.p[run] < 0x7f && s.p[run] != '"' &&
+               s.p[run] != '\\')
+            run++;
+        buf_add(out, str_head(s, run));
+        s = str_skip(s, run);
+        if (s.n)
+            put_escape(out, take_code_point(&s));
+    }
+    buf_addc(out, '"');
+}
+
+/* -- values -------------------------------------------------------------------------- */
+
+static void put_items(Buf *out, const PyValue *v)
+{
+    bool dict = v->type == PY_DICT;
+
+    buf_addc(out, dict ? '{' : '[');
+    for (size_t i = 0; i < v->n; i++) {
+        if (i)
+            buf_addz(out, ", ");
+        if (dict) {
+            put_string(out, v->items[2 * i].text);
+            buf_addz(out, ": ");
+        }
+        pyjson_write(out, &v->items[dict ? 2 * i + 1 : i]);
+    }
+    buf_addc(out, dict ? '}' : ']');
+}
+
+void pyjson_write(Buf *out, const PyValue *v)
+{
+    static const char *const words[] = {
+        [PY_NULL] = "null", [PY_FALSE] = "false", [PY_TRUE] = "true"
+    };
+
+    switch (v->type) {
+    case PY_NULL:
+    case PY_FALSE:
+    case PY_TRUE:
+        buf_addz(out, words[v->type]);
+        break;
+    case PY_INT:
+        buf_add(out, v->text);
+        break;
+    case PY_FLOAT:
+        put_float(out, v->real);
+        break;
+    case PY_STR:
+        put_string(out, v->text);
+        break;
+    case PY_LIST:
+    case PY_DICT:
+        put_items(out, v);
+        break;
+    }
+}

@@ -1,0 +1,230 @@
+// Achievements: the same numbers as the reference on the same history, and what it gets wrong, right.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { fixtures, makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
+
+const golden = (name) => JSON.parse(fs.readFileSync(path.join(fixtures, 'achievements/golden', `${name}.json`), 'utf8'));
+const files = (h) => path.join(h.hermes, 'plugins/hermes-achievements');
+
+function generate(h, args) {
+  const option = (name) => new RegExp(`--${name} (\\S+)`).exec(args)?.[1];
+  const extra = [];
+  if (/--no-edge/.test(args)) extra.push('--no-edge');
+  if (/--fts/.test(args)) extra.push('--fts');
+  if (option('poison')) extra.push('--poison', option('poison'));
+  makeStateDb(path.join(h.hermes, 'state.db'), { sessions: option('sessions'), messages: option('messages-per-session'), seed: option('seed'), extra });
+}
+
+/** Everything the golden says, against one whole scan. */
+function compare(g, scan) {
+  for (const [key, value] of Object.entries(g.aggregate)) assert.equal(scan.aggregate[key], value, `aggregate ${key}`);
+  assert.equal(scan.sessions.length, g.sessions.length);
+  g.sessions.forEach((row, i) => {
+    g.session_columns.forEach((column, k) => {
+      assert.deepEqual(scan.sessions[i][column], row[k], `session ${row[0]}: ${column}`);
+    });
+  });
+  g.achievements.forEach((a, i) => {
+    for (const [key, value] of Object.entries(a)) assert.deepEqual(scan.achievements[i][key], value, `${a.id}: ${key}`);
+  });
+  for (const [key, value] of Object.entries(g.counts)) assert.equal(scan.counts[key], value, key);
+}
+
+for (const name of ['empty', 'nano', 'tiny', 'small', 'medium']) {
+  test(`golden ${name}: totals, sessions, tiers and states equal the reference's`, (t) => {
+    const h = tmpHome(t);
+    const g = golden(name);
+    generate(h, g.generator);
+    compare(g, runJson(['achievements', 'scan', '--full'], h));
+  });
+}
+
+test('the oracle agrees on databases of seeds made up now', (t) => {
+  const h = tmpHome(t);
+  const seed = Math.floor(Math.random() * 1e6);
+  t.diagnostic(`seed ${seed}`);
+  const db = path.join(h.hermes, 'state.db');
+  makeStateDb(db, { sessions: 40, messages: 25, seed });
+  const scan = runJson(['achievements', 'scan', '--full'], h);
+  const r = spawnSync('python3', [path.join(fixtures, 'achievements/badges.py'), db], { encoding: 'utf8', env: { ...process.env, TZ: 'UTC' } });
+  assert.equal(r.status, 0, r.stderr);
+  const oracle = JSON.parse(r.stdout);
+  const items = oracle.achievements ?? oracle;
+  for (const a of items) {
+    const ours = scan.achievements.find((x) => x.id === a.id);
+    for (const key of ['state', 'tier', 'progress', 'unlocked']) if (key in a) assert.deepEqual(ours[key], a[key], `seed ${seed}: ${a.id} ${key}`);
+  }
+});
+
+test('rows on which the reference aborts are passed over; every other session keeps its numbers', (t) => {
+  const plain = tmpHome(t), poisoned = tmpHome(t);
+  generate(plain, '--sessions 30 --messages-per-session 20 --seed 4');
+  generate(poisoned, '--sessions 30 --messages-per-session 20 --seed 4 --poison scalar-toolcalls,string-function,int-name,bad-utf8,deep-json');
+  const a = runJson(['achievements', 'scan', '--full'], plain).sessions;
+  const b = runJson(['achievements', 'scan', '--full'], poisoned).sessions;
+  const others = new Map(b.map((s) => [s.session_id, s]));
+  let same = 0;
+  for (const s of a) if (others.has(s.session_id)) { assert.deepEqual(others.get(s.session_id), s); same++; }
+  assert.ok(same >= a.length - 5 && same > 0, `${same} of ${a.length}`);
+});
+
+test('a second scan reads only what changed, and says the same', (t) => {
+  const h = tmpHome(t);
+  makeStateDb(path.join(h.hermes, 'state.db'), { sessions: 80, seed: 2 });
+  const first = runJson(['achievements', 'scan'], h);
+  assert.equal(first.scan_meta.mode, 'full');
+  const second = runJson(['achievements', 'scan'], h);
+  assert.equal(second.scan_meta.mode, 'incremental');
+  assert.equal(second.scan_meta.sessions_rescanned, 0);
+  assert.deepEqual(second.sessions, first.sessions);
+  const db = new DatabaseSync(path.join(h.hermes, 'state.db'));
+  const { id } = db.prepare('SELECT id FROM sessions WHERE archived = 0 ORDER BY started_at LIMIT 1').get();
+  db.prepare("INSERT INTO messages(session_id, role, content, timestamp) VALUES (?, 'user', 'docker traceback traceback', 1.9e9)").run(id);
+  db.close();
+  const third = runJson(['achievements', 'scan'], h);
+  assert.equal(third.scan_meta.sessions_rescanned, 1);
+  assert.equal(third.aggregate.traceback_events, first.aggregate.traceback_events + 2);
+  assert.deepEqual(runJson(['achievements', 'scan', '--full'], h).aggregate, third.aggregate);
+});
+
+test('a rewind, a compaction, an archived and a deleted session are seen', (t) => {
+  const h = tmpHome(t);
+  const file = path.join(h.hermes, 'state.db');
+  makeStateDb(file, { sessions: 60, seed: 3 });
+  const changes = [
+    "UPDATE messages SET active = 0 WHERE session_id = (SELECT id FROM sessions WHERE archived = 0 ORDER BY started_at LIMIT 1) AND id % 2; UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = (SELECT id FROM sessions WHERE archived = 0 ORDER BY started_at LIMIT 1)",
+    'UPDATE sessions SET archived = 1 WHERE id = (SELECT id FROM sessions WHERE archived = 0 ORDER BY started_at DESC LIMIT 1)',
+    'DELETE FROM sessions WHERE id = (SELECT id FROM sessions WHERE archived = 0 ORDER BY started_at LIMIT 1 OFFSET 5)',
+    "UPDATE sessions SET title = 'A new name' WHERE id = (SELECT id FROM sessions WHERE archived = 0 ORDER BY started_at LIMIT 1 OFFSET 7)",
+  ];
+  runJson(['achievements', 'scan'], h);
+  for (const sql of changes) {
+    const db = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+    db.exec(sql);
+    db.close();
+    const incremental = runJson(['achievements', 'scan'], h);
+    const full = runJson(['achievements', 'scan', '--full'], h);
+    assert.deepEqual(incremental.aggregate, full.aggregate, sql);
+    assert.deepEqual(incremental.sessions, full.sessions, sql);
+  }
+});
+
+test('the files of the plugin: shapes, sorted keys, and what others wrote is kept', (t) => {
+  const h = tmpHome(t);
+  generate(h, golden('small').generator);
+  fs.mkdirSync(files(h), { recursive: true });
+  const theirs = { unlocks: { some_future_badge: { evidence: null, first_tier: 'Gold', unlocked_at: 5, extra: [1] }, rabbit_hole_certified: { evidence: null, first_tier: 'Copper', unlocked_at: 1234 } } };
+  fs.writeFileSync(path.join(files(h), 'state.json'), '\ufeff' + JSON.stringify(theirs));
+  run(['achievements', 'scan'], h);
+  const read = (name) => fs.readFileSync(path.join(files(h), name), 'utf8');
+  const state = JSON.parse(read('state.json'));
+  assert.deepEqual(state.unlocks.some_future_badge, theirs.unlocks.some_future_badge);
+  assert.equal(state.unlocks.rabbit_hole_certified.unlocked_at, 1234);
+  const sorted = (v) => (Array.isArray(v) ? v.map(sorted) : v && typeof v === 'object' ? Object.fromEntries(Object.keys(v).sort().map((k) => [k, sorted(v[k])])) : v);
+  for (const name of ['scan_snapshot.json', 'scan_checkpoint.json']) {
+    const text = read(name), value = JSON.parse(text);
+    assert.match(text, /^\{\n {2}"/);
+    assert.doesNotMatch(text, /[^\x00-\x7e]|\n$/);
+    assert.deepEqual(Object.keys(value), Object.keys(value).sort());
+    // Exactly as Python writes it.
+    const again = spawnSync('python3', ['-c', 'import json,sys; print(json.dumps(json.load(open(sys.argv[1])), indent=2, sort_keys=True), end="")', path.join(files(h), name)], { encoding: 'utf8', maxBuffer: 1 << 28 }).stdout;
+    assert.equal(text, again, name);
+  }
+  const snapshot = JSON.parse(read('scan_snapshot.json'));
+  assert.deepEqual(Object.keys(snapshot), ['achievements', 'aggregate', 'discovered_count', 'error', 'generated_at', 'scan_meta', 'secret_count', 'sessions', 'total_count', 'unlocked_count']);
+  const checkpoint = JSON.parse(read('scan_checkpoint.json'));
+  const one = Object.values(checkpoint.sessions)[0];
+  assert.deepEqual(Object.keys(one.fingerprint), ['last_active', 'model', 'started_at', 'title']);
+  assert.deepEqual(Object.keys(one.seed_fingerprint), ['hash', 'message_count', 'updated_at']);
+  assert.equal(one.stats.session_id, Object.keys(checkpoint.sessions)[0]);
+});
+
+test('plugin-data/ is used where it exists already', (t) => {
+  const h = tmpHome(t);
+  generate(h, golden('tiny').generator);
+  const newer = path.join(h.hermes, 'plugin-data/hermes-achievements');
+  fs.mkdirSync(newer, { recursive: true });
+  run(['achievements', 'scan'], h);
+  assert.ok(fs.existsSync(path.join(newer, 'state.json')));
+  assert.ok(!fs.existsSync(path.join(files(h), 'state.json')));
+});
+
+test('a badge once earned stays, and says so; --compat lets it go', (t) => {
+  const h = tmpHome(t);
+  generate(h, golden('small').generator);
+  const before = runJson(['achievements', 'list'], h).achievements.filter((a) => a.unlocked);
+  const db = new DatabaseSync(path.join(h.hermes, 'state.db'));
+  db.exec('UPDATE sessions SET archived = 1 WHERE rowid % 3');
+  db.close();
+  const after = runJson(['achievements', 'list'], h).achievements;
+  const compat = runJson(['achievements', 'list', '--compat'], h).achievements;
+  for (const a of before) {
+    const now = after.find((x) => x.id === a.id);
+    assert.equal(now.unlocked, true, a.id);
+    assert.equal(now.unlocked_at, a.unlocked_at);
+    assert.equal(now.kept === true, !compat.find((x) => x.id === a.id).unlocked, a.id);
+  }
+  assert.ok(after.some((a) => a.kept));
+});
+
+test('a higher tier is recorded and shows in recent', (t) => {
+  const h = tmpHome(t);
+  generate(h, golden('tiny').generator);
+  run(['achievements', 'scan'], { env: { ...h.env, TALARIA_NOW: '1900000000' } });
+  const db = new DatabaseSync(path.join(h.hermes, 'state.db'));
+  const { id } = db.prepare('SELECT id FROM sessions WHERE archived = 0 LIMIT 1').get();
+  const add = db.prepare("INSERT INTO messages(session_id, role, content, timestamp) VALUES (?, 'user', ?, 1.9e9)");
+  for (let i = 0; i < 40; i++) add.run(id, 'screenshot '.repeat(100));
+  db.close();
+  const scan = runJson(['achievements', 'scan'], { env: { ...h.env, TALARIA_NOW: '1900001000' } });
+  const hunter = scan.achievements.find((a) => a.id === 'screenshot_hunter');
+  assert.equal(hunter.unlocked, true);
+  const recent = runJson(['achievements', 'recent'], { env: { ...h.env, TALARIA_NOW: '1900001010' } }).achievements;
+  assert.equal(recent[0].id, 'screenshot_hunter');
+});
+
+test('state.json that cannot be read is put aside, not lost', (t) => {
+  const h = tmpHome(t);
+  generate(h, golden('tiny').generator);
+  fs.mkdirSync(files(h), { recursive: true });
+  fs.writeFileSync(path.join(files(h), 'state.json'), '{"unlocks": {');
+  const r = run(['achievements', 'scan'], h);
+  assert.equal(r.code, 0, r.stderr);
+  assert.match(r.stderr, /state\.json' cannot be read .* kept as/);
+  assert.ok(fs.readdirSync(files(h)).some((n) => n.startsWith('state.json.unreadable-') && fs.readFileSync(path.join(files(h), n), 'utf8') === '{"unlocks": {'));
+});
+
+test('list, show, recent, export and reset, as a person sees them', (t) => {
+  const h = tmpHome(t);
+  run(['demo', '--quiet'], h);
+  const list = run(['achievements', 'list'], h);
+  assert.match(list.stdout, /^\d+ of 60 badges, \d+ secrets left, 159 sessions\n/);
+  assert.match(list.stdout, /Agent Autonomy/);
+  assert.match(list.stdout, /\?\?\?/);
+  assert.match(run(['achievements', 'show', 'let_him_cook'], h).stdout, /best session demo_/);
+  const wrong = run(['achievements', 'show', 'let_him_cok'], h);
+  assert.equal(wrong.code, 3);
+  assert.match(wrong.stderr, /did you mean 'let_him_cook'\?/);
+  assert.match(run(['achievements', 'export'], h).stdout, /^# Achievements\n/);
+  assert.equal(JSON.parse(run(['achievements', 'export', '--format', 'json'], h).stdout).achievements.length, 60);
+  assert.equal(run(['achievements', 'reset'], h).code, 5);
+  assert.equal(run(['achievements', 'reset', '--yes'], h).code, 0);
+  assert.deepEqual(JSON.parse(fs.readFileSync(path.join(h.data, 'plugins/hermes-achievements/state.json'), 'utf8')), { unlocks: {} });
+});
+
+test('nothing new costs no scan, whatever the size', (t) => {
+  const h = tmpHome(t);
+  const file = path.join(h.hermes, 'state.db');
+  makeStateDb(file, { sessions: 50 });
+  // A file that was written in the last moments is not trusted yet.
+  fs.utimesSync(file, new Date(Date.now() - 60_000), new Date(Date.now() - 60_000));
+  const first = runJson(['achievements', 'list'], h);
+  const second = runJson(['achievements', 'list'], h);
+  assert.equal(second.scan_meta.sessions_rescanned, 0);
+  assert.equal(second.scan_meta.generated_at, first.scan_meta.generated_at, 'the answer of last time');
+  assert.deepEqual(second.achievements, first.achievements);
+});
