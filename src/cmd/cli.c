@@ -119,7 +119,8 @@ void cli_json_end(Cli *cli, JsonWriter *w)
 bool cli_homes(Cli *cli, const Homes **ret, Err *err)
 {
     if (!cli->homes_known) {
-        cli->where.profiles = setting_bool(&cli->settings, SETTING_HOMES_PROFILES);
+        cli->where.profiles =
+            cli->with_profiles || setting_bool(&cli->settings, SETTING_HOMES_PROFILES);
         if (!homes_find(cli->arena, &cli->where, &cli->homes, err))
             return false;
         cli->homes_known = true;

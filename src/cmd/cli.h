@@ -64,6 +64,7 @@ struct Cli {
     HomesQuery where;
     Homes homes;
     bool homes_known;
+    bool with_profiles; /* also where the setting homes.profiles does not ask for them */
     Store *store;
     const Command *root;
 };

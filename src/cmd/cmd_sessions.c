@@ -2,60 +2,9 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "cmd/commands.h"
+#include "store/session_json.h"
 #include "text/human.h"
 #include "text/utf8.h"
-
-/* -- JSON ---------------------------------------------------------------------------------- */
-
-static void json_session(JsonWriter *w, const Session *s)
-{
-    json_field_str(w, "id", s->id);
-    json_field_str(w, "source", s->source);
-    json_field_str(w, "model", s->model);
-    json_field_str(w, "title", s->title);
-    json_field_str(w, "cwd", s->cwd);
-    json_field_double(w, "started_at", s->started_at);
-    json_field_double(w, "ended_at", s->ended_at);
-    json_field_str(w, "end_reason", s->end_reason);
-    json_field_int(w, "messages", s->message_count);
-    json_field_int(w, "tool_calls", s->tool_call_count);
-    json_field_int(w, "input_tokens", s->input_tokens);
-    json_field_int(w, "output_tokens", s->output_tokens);
-    json_field_double(w, "cost_usd",
-                      s->actual_cost_usd > 0 ? s->actual_cost_usd : s->estimated_cost_usd);
-}
-
-/* A lineage: the tip's id and the whole chain's figures. The caller adds its "parts". */
-static void json_lineage(JsonWriter *w, const Store *store, const Lineage *l)
-{
-    json_field_str(w, "id", l->tip.id);
-    json_field_str(w, "home", store_home(store, l->tip.home)->name);
-    json_field_str(w, "source", l->tip.source);
-    json_field_str(w, "model", l->tip.model);
-    json_field_str(w, "title", l->title);
-    json_field_str(w, "cwd", l->tip.cwd);
-    json_field_str(w, "git_branch", l->tip.git_branch);
-    json_field_bool(w, "archived", l->tip.archived != 0);
-    json_field_double(w, "started_at", l->started_at);
-    json_field_double(w, "last_active", l->last_active);
-    json_field_int(w, "messages", l->messages);
-    json_field_int(w, "tool_calls", l->tool_calls);
-    json_field_int(w, "input_tokens", l->input_tokens);
-    json_field_int(w, "output_tokens", l->output_tokens);
-    json_field_double(w, "cost_usd", l->cost_usd);
-}
-
-static void json_parts(JsonWriter *w, const Lineage *l)
-{
-    json_key(w, "parts");
-    json_begin(w, '[');
-    for (size_t i = 0; i < l->n_parts; i++) {
-        json_begin(w, '{');
-        json_session(w, &l->parts[i]);
-        json_end(w, '}');
-    }
-    json_end(w, ']');
-}
 
 /* -- list ---------------------------------------------------------------------------------- */
 
@@ -120,8 +69,8 @@ static bool print_rows(Cli *cli, Store *store, SessionList *list, int64_t limit,
             break;
         if (w) {
             json_begin(w, '{');
-            json_lineage(w, store, &l);
-            json_parts(w, &l);
+            lineage_put(w, store, &l);
+            lineage_put_parts(w, &l);
             json_end(w, '}');
         } else {
             if (shown == 0)
@@ -271,22 +220,13 @@ static void json_message(JsonWriter *w, Arena *a, const Message *m)
     size_t n;
 
     json_begin(w, '{');
-    json_field_int(w, "id", m->id);
-    json_field_str(w, "role", m->role);
-    json_field_double(w, "timestamp", m->timestamp);
-    json_field_str(w, "content", m->content.p ? message_text(a, m->content) : STR_NONE);
-    json_field_str(w, "tool_name", m->tool_name);
-    json_field_str(w, "tool_call_id", m->tool_call_id);
-    json_field_bool(w, "active", m->active != 0);
-    json_field_bool(w, "compacted", m->compacted != 0);
+    message_put(w, m, m->content.p ? message_text(a, m->content) : STR_NONE);
     json_key(w, "tool_calls");
     json_begin(w, '[');
     if (toolcalls_read(a, m->tool_calls, &calls, &n))
         for (size_t i = 0; i < n; i++) {
             json_begin(w, '{');
-            json_field_str(w, "id", calls[i].id);
-            json_field_str(w, "name", calls[i].name);
-            json_field_str(w, "arguments", calls[i].arguments);
+            toolcall_put(w, &calls[i]);
             json_end(w, '}');
         }
     json_end(w, ']');
@@ -346,7 +286,7 @@ static bool json_part(Show *show, Store *store, const Session *part, const Messa
                       Err *err)
 {
     json_begin(show->w, '{');
-    json_session(show->w, part);
+    session_put(show->w, part);
     json_key(show->w, "transcript");
     json_begin(show->w, '[');
     if (!messages_each(store, part, query, show_message, show, err))
@@ -387,7 +327,7 @@ static bool show(Cli *cli, const Args *args, Err *err)
     }
     w = cli_json_begin(cli);
     how.w = &w;
-    json_lineage(&w, store, &l);
+    lineage_put(&w, store, &l);
     json_key(&w, "parts");
     json_begin(&w, '[');
     if (!show_parts(&how, store, &l, &query, err))

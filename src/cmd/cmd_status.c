@@ -1,6 +1,7 @@
 /* talaria status: what was found, where, how much, how fresh. */
 #include "base/clock.h"
 #include "cmd/commands.h"
+#include "store/session_json.h"
 #include "text/human.h"
 
 static const Example examples[] = {
@@ -34,27 +35,6 @@ static void print_home(Cli *cli, const HomeFacts *f)
         f->journal, style(cli, STYLE_OFF));
 }
 
-static void json_home(JsonWriter *w, const HomeFacts *f)
-{
-    json_begin(w, '{');
-    json_field_str(w, "name", f->home->name);
-    json_field_str(w, "path", f->home->path);
-    json_field_str(w, "database", f->home->database);
-    json_field_bool(w, "present", f->home->present);
-    json_field_bool(w, "readable", f->readable);
-    json_field_str(w, "trouble", f->trouble[0] ? str_of(f->trouble) : STR_NONE);
-    if (f->readable) {
-        json_field_int(w, "sessions", f->sessions);
-        json_field_int(w, "messages", f->messages);
-        json_field_bool(w, "messages_are_about", f->messages_are_about);
-        json_field_int(w, "bytes", f->bytes);
-        json_field_double(w, "last_activity", f->newest);
-        json_field_int(w, "schema_version", f->schema_version);
-        json_field_str(w, "journal", str_of(f->journal));
-    }
-    json_end(w, '}');
-}
-
 /* A home that was asked for by name and cannot be read is a failure; others are only told. */
 static bool verdict(const Cli *cli, const HomeFacts *facts, size_t n, Err *err)
 {
@@ -80,8 +60,11 @@ static bool run_status(Cli *cli, const Args *args, Err *err)
         json_field_str(&w, "data", homes->data);
         json_key(&w, "homes");
         json_begin(&w, '[');
-        for (size_t i = 0; i < n; i++)
-            json_home(&w, &facts[i]);
+        for (size_t i = 0; i < n; i++) {
+            json_begin(&w, '{');
+            home_put(&w, &facts[i]);
+            json_end(&w, '}');
+        }
         json_end(&w, ']');
         cli_json_end(cli, &w);
     } else {

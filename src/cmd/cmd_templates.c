@@ -13,8 +13,8 @@
 #include "templates/extract.h"
 #include "templates/inject.h"
 #include "templates/policy.h"
+#include "templates/template_json.h"
 #include "text/human.h"
-#include "text/tokens.h"
 #include "text/utf8.h"
 
 #define TYPES "code|file|research|terminal|mixed"
@@ -50,20 +50,6 @@ static const Option list_options[] = {
       .choices = TYPES },
     { 0 },
 };
-
-static void put_summary(JsonWriter *w, const Template *t)
-{
-    json_begin(w, '{');
-    json_field_str(w, "name", t->name);
-    json_field_str(w, "type", str_of(tasktype_name(t->type)));
-    json_field_int(w, "examples", (int64_t)t->n_examples);
-    json_field_int(w, "usage_count", t->usage_count);
-    json_field_double(w, "created_at", t->created_at);
-    json_field_str(w, "description", t->description);
-    json_field_str(w, "source_session_id", t->source_session_id);
-    json_field_str(w, "path", t->path);
-    json_end(w, '}');
-}
 
 static void print_list(Cli *cli, const Template *all, size_t n)
 {
@@ -102,8 +88,11 @@ static bool list(Cli *cli, const Args *args, Err *err)
     w = cli_json_begin(cli);
     json_key(&w, "templates");
     json_begin(&w, '[');
-    for (size_t i = 0; i < kept; i++)
-        put_summary(&w, &all[i]);
+    for (size_t i = 0; i < kept; i++) {
+        json_begin(&w, '{');
+        template_put_summary(&w, &all[i]);
+        json_end(&w, '}');
+    }
     json_end(&w, ']');
     cli_json_end(cli, &w);
     return true;
@@ -139,24 +128,6 @@ static const Option create_options[] = {
     { 0 },
 };
 
-static void put_created(Cli *cli, const Template *t, const Extract *x, bool dry_run)
-{
-    JsonWriter w = cli_json_begin(cli);
-
-    json_field_bool(&w, "dry_run", dry_run);
-    json_field_str(&w, "name", t->name);
-    json_field_str(&w, "type", str_of(tasktype_name(t->type)));
-    json_field_int(&w, "examples", (int64_t)t->n_examples);
-    json_field_str(&w, "description", t->description);
-    json_field_str(&w, "source_session_id", t->source_session_id);
-    json_field_str(&w, "path", t->path);
-    json_field_int(&w, "calls", (int64_t)x->calls);
-    json_field_int(&w, "failed", (int64_t)x->failed);
-    json_field_int(&w, "too_large", (int64_t)x->too_large);
-    json_field_int(&w, "tokens", (int64_t)x->tokens);
-    cli_json_end(cli, &w);
-}
-
 static bool save(Cli *cli, const Args *args, const Homes *homes, Template *t, Err *err)
 {
     bool force = args_flag(args, "force");
@@ -190,6 +161,7 @@ static bool create(Cli *cli, const Args *args, Err *err)
     bool dry_run = args_flag(args, "dry-run");
     ExtractOptions options;
     const Homes *homes;
+    JsonWriter w;
     Store *store;
     Template t;
     Extract x;
@@ -205,12 +177,15 @@ static bool create(Cli *cli, const Args *args, Err *err)
                  : template_name_default(cli->arena, t.type, t.source_session_id, t.created_at);
     if (!save(cli, args, homes, &t, err))
         return false;
-    if (cli->json)
-        put_created(cli, &t, &x, dry_run);
-    else
+    if (!cli->json) {
         say(cli, "%s template: %.*s\n  Type: %s\n  Examples: %zu\n",
             dry_run ? "Would create" : "Created", STR_FMT(t.name), tasktype_name(t.type),
             t.n_examples);
+        return true;
+    }
+    w = cli_json_begin(cli);
+    template_put_created(&w, &t, &x, dry_run);
+    cli_json_end(cli, &w);
     return true;
 }
 
@@ -234,16 +209,6 @@ static void print_text(Cli *cli, const char *before, Str text, bool full)
     say(cli, "\n");
 }
 
-static size_t tokens_of(const Template *t)
-{
-    size_t sum = 0;
-
-    for (size_t i = 0; i < t->n_examples; i++)
-        sum += tokens_estimate(t->examples[i].tool) + tokens_estimate(t->examples[i].arguments) +
-               tokens_estimate(t->examples[i].result);
-    return sum;
-}
-
 static void print_template(Cli *cli, const Template *t, bool full)
 {
     say(cli, "%s", style(cli, STYLE_BOLD));
@@ -255,7 +220,7 @@ static void print_template(Cli *cli, const Template *t, bool full)
     say_text(cli, t->source_session_id.n ? t->source_session_id : STR("-"), false);
     say(cli, "\n  file     ");
     say_text(cli, t->path, false);
-    say(cli, "\n  tokens   about %zu\n", tokens_of(t));
+    say(cli, "\n  tokens   about %zu\n", template_tokens(t));
     for (size_t i = 0; i < t->n_examples; i++) {
         const TemplateExample *e = &t->examples[i];
 
@@ -283,10 +248,7 @@ static bool show(Cli *cli, const Args *args, Err *err)
         return true;
     }
     w = cli_json_begin(cli);
-    json_field_str(&w, "path", t.path);
-    json_field_int(&w, "tokens", (int64_t)tokens_of(&t));
-    json_key(&w, "template");
-    template_put(&w, &t);
+    template_put_shown(&w, &t);
     cli_json_end(cli, &w);
     return true;
 }
@@ -353,33 +315,18 @@ static bool choose(Cli *cli, const Args *args, Json messages, Template *ret, Err
     return true;
 }
 
-/* Where nothing changes, the input goes out byte by byte. */
-static void put_messages(JsonWriter *w, Json messages, Str input, const Template *t,
-                         const InjectOptions *options, InjectEffect effect)
-{
-    if (inject_changes(effect))
-        inject_write(w, messages, t, options);
-    else
-        json_put_raw(w, str_trim(input));
-}
-
 static void print_injection(Cli *cli, Json messages, Str input, const Template *t,
                             const InjectOptions *options, InjectEffect effect)
 {
     JsonWriter w = JSON_WRITER(cli->out, 2);
 
     if (!cli->json) {
-        put_messages(&w, messages, input, t, options, effect);
+        inject_put_messages(&w, messages, input, t, options, effect);
         buf_addc(cli->out, '\n');
         return;
     }
     w = cli_json_begin(cli);
-    json_field_str(&w, "template", t->name);
-    json_field_str(&w, "type", str_of(tasktype_name(t->type)));
-    json_field_bool(&w, "changed", inject_changes(effect));
-    json_field_str(&w, "reason", str_of(inject_effect_text(effect)));
-    json_key(&w, "messages");
-    put_messages(&w, messages, input, t, options, effect);
+    inject_put(&w, messages, input, t, options, effect);
     cli_json_end(cli, &w);
 }
 

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "templates/harvest.h"
 #include "templates/study.h"
+#include "templates/template_json.h"
 #include "text/human.h"
 
 /* -- harvest ------------------------------------------------------------------------------ */
@@ -95,11 +96,6 @@ static int column(StudyKind kind)
 {
     return kind + 1 < STUDY_KIND_COUNT ? 31 : 0;
 }
-
-static const char method[] = "Method: a call fails by what its result says; each share has its "
-                             "Wilson interval; the slope is "
-                             "that of a line through all calls, its interval by Student's t with "
-                             "errors clustered by session.";
 
 static void print_heads(Cli *cli)
 {
@@ -199,58 +195,6 @@ static void print_line(Cli *cli, StudyKind kind, const StudyLine *line)
         say(cli, ": %s (%d sessions are needed)\n", study_verdict(line), STUDY_LEAST_SESSIONS);
 }
 
-static void put_share(JsonWriter *w, size_t decile, const StudyShare *s)
-{
-    json_begin(w, '{');
-    json_field_int(w, "decile", (int64_t)decile);
-    json_field_int(w, "calls", (int64_t)s->calls);
-    json_field_int(w, "failed", (int64_t)s->failed);
-    if (s->calls) {
-        json_field_double(w, "share", s->share);
-        json_field_double(w, "low", s->low);
-        json_field_double(w, "high", s->high);
-    } else {
-        json_field_null(w, "share");
-        json_field_null(w, "low");
-        json_field_null(w, "high");
-    }
-    json_end(w, '}');
-}
-
-static void put_fit(JsonWriter *w, const StudyLine *line)
-{
-    json_key(w, "slope");
-    if (!line->enough || !line->fit.known) {
-        json_put_null(w);
-        return;
-    }
-    json_begin(w, '{');
-    json_field_double(w, "per_decile", line->fit.slope);
-    json_field_double(w, "standard_error", line->fit.error);
-    json_field_double(w, "low", line->fit.low);
-    json_field_double(w, "high", line->fit.high);
-    json_field_bool(w, "differs_from_zero", line->fit.differs);
-    json_end(w, '}');
-}
-
-static void put_line(JsonWriter *w, StudyKind kind, const StudyLine *line)
-{
-    json_begin(w, '{');
-    json_field_str(w, "kind", str_of(study_kind_name(kind)));
-    json_field_int(w, "sessions", (int64_t)line->sessions);
-    json_field_int(w, "calls", (int64_t)line->calls);
-    json_field_int(w, "failed", (int64_t)line->failed);
-    json_field_bool(w, "enough", line->enough);
-    put_fit(w, line);
-    json_field_str(w, "verdict", str_of(study_verdict(line)));
-    json_key(w, "deciles");
-    json_begin(w, '[');
-    for (size_t d = 0; d < STUDY_DECILES; d++)
-        put_share(w, d + 1, &line->deciles[d]);
-    json_end(w, ']');
-    json_end(w, '}');
-}
-
 /* --json: {format, sessions, kinds: [{kind, sessions, calls, failed, enough,
  *          slope: {per_decile, standard_error, low, high, differs_from_zero} or null, verdict,
  *          deciles: [{decile, calls, failed, share, low, high}]}], method}. Shares are 0 to 1,
@@ -271,13 +215,7 @@ bool templates_study(Cli *cli, const Args *args, Err *err)
         return false;
     if (cli->json) {
         w = cli_json_begin(cli);
-        json_field_int(&w, "sessions", (int64_t)study.sessions);
-        json_key(&w, "kinds");
-        json_begin(&w, '[');
-        for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
-            put_line(&w, k, &study.lines[k]);
-        json_end(&w, ']');
-        json_field_str(&w, "method", str_of(method));
+        study_put(&w, &study);
         cli_json_end(cli, &w);
         return true;
     }
@@ -287,6 +225,6 @@ bool templates_study(Cli *cli, const Args *args, Err *err)
     say(cli, "\n");
     for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
         print_line(cli, k, &study.lines[k]);
-    say(cli, "\n%s%s%s\n", style(cli, STYLE_DIM), method, style(cli, STYLE_OFF));
+    say(cli, "\n%s%s%s\n", style(cli, STYLE_DIM), study_method, style(cli, STYLE_OFF));
     return true;
 }

@@ -11,13 +11,13 @@ static const Example examples[] = {
 /* Rows live in their own files; C does not let a static table be made of them. */
 const Command *commands_root(void)
 {
-    static Command children[8];
+    static Command children[16];
     static const Command root = { .name = "talaria",
                                   .summary = "the session engine for AI agents",
                                   .examples = examples,
                                   .children = children };
-    const Command *const all[] = { &cmd_status,    &cmd_demo,   &cmd_sessions,
-                                   &cmd_templates, &cmd_config, &cmd_help };
+    const Command *const all[] = { &cmd_status,       &cmd_demo,  &cmd_sessions, &cmd_templates,
+                                   &cmd_achievements, &cmd_serve, &cmd_config,   &cmd_help };
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         children[i] = *all[i];

@@ -4,7 +4,8 @@
 
 #include "cmd/cli.h"
 
-extern const Command cmd_status, cmd_demo, cmd_sessions, cmd_templates, cmd_config, cmd_help;
+extern const Command cmd_status, cmd_demo, cmd_sessions, cmd_templates, cmd_achievements, cmd_serve,
+    cmd_config, cmd_help;
 
 /* The root of the tree: talaria itself. */
 const Command *commands_root(void);

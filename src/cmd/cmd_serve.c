@@ -1,0 +1,135 @@
+/* talaria serve: the page and its API on this machine. */
+#include <signal.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/version.h"
+#include "http/server.h"
+
+static const Option options[] = {
+    { .kind = OPTION_NUMBER,
+      .name = "port",
+      .letter = 'p',
+      .metavar = "N",
+      .help = "port to listen at; 0 for any that is free",
+      .fallback = "8717" },
+    { .kind = OPTION_TEXT,
+      .name = "bind",
+      .metavar = "ADDRESS",
+      .help = "address to listen at (default: 127.0.0.1 and ::1)" },
+    { .kind = OPTION_FLAG,
+      .name = "insecure-bind",
+      .help = "also where --bind can be reached from other machines, unencrypted" },
+    { .kind = OPTION_TEXT,
+      .name = "allow-host",
+      .metavar = "A,B",
+      .help = "further names that browsers may know this server by" },
+    { 0 },
+};
+
+/* -- systemd ----------------------------------------------------------------------------------------- */
+
+/* One datagram to whoever started us, where that is systemd; nobody else is waiting. */
+static void notify(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    size_t n = path ? strlen(path) : 0;
+    int fd;
+
+    if (n < 2 || n >= sizeof to.sun_path || (path[0] != '/' && path[0] != '@'))
+        return;
+    memcpy(to.sun_path, path, n);
+    if (path[0] == '@')
+        to.sun_path[0] = 0;
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    (void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n));
+    close(fd);
+}
+
+/* -- running ----------------------------------------------------------------------------------------- */
+
+/* The token goes into the address only where a person reads it: a log would keep it. */
+static void print_address(Cli *cli, const Server *server)
+{
+    Str url = server_url(server), file = server_token_file(server);
+
+    if (isatty(STDOUT_FILENO)) {
+        say(cli, "%.*s#token=%.*s\n", STR_FMT(url), STR_FMT(server_token(server)));
+    } else {
+        say(cli, "%.*s\n", STR_FMT(url));
+        log_note("the token for it is in '%.*s'", STR_FMT(file));
+    }
+    buf_flush(cli->out);
+}
+
+static void block_signals(sigset_t *ret)
+{
+    sigemptyset(ret);
+    sigaddset(ret, SIGINT);
+    sigaddset(ret, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, ret, NULL);
+}
+
+static bool serve(Cli *cli, const Args *args, Err *err)
+{
+    ServerOptions wish = { .bind = args_text(args, "bind"),
+                           .anywhere = args_flag(args, "insecure-bind"),
+                           .hosts = args_z(args, "allow-host"),
+                           .version = talaria_version };
+    int64_t port = args_number(args, "port");
+    const Homes *homes;
+    Server *server;
+    sigset_t ends;
+    int got;
+
+    if (port > UINT16_MAX)
+        return err_set(err, ERR_USAGE, "--port must be at most %d", UINT16_MAX);
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    wish.port = (uint16_t)port;
+    wish.where = cli->where;
+    block_signals(&ends); /* before any thread is there, so that all of them leave it to this one */
+    server = server_start(&wish, homes, &cli->settings, err);
+    if (!server)
+        return false;
+    print_address(cli, server);
+    notify("READY=1");
+    while (sigwait(&ends, &got) != 0)
+        ;
+    notify("STOPPING=1");
+    if (!server_drain(server)) {
+        /* What still runs writes whole files or none; it may end here. */
+        log_warning("ended with requests unfinished");
+        buf_flush(cli->out);
+        _exit(0);
+    }
+    server_free(server);
+    return true;
+}
+
+static const Example examples[] = {
+    { "talaria serve", "prints the address to open in a browser" },
+    { "talaria serve --port 9000", "at another port" },
+    { "talaria serve --allow-host box.example:443", "behind a proxy of that name" },
+    { 0 },
+};
+
+const Command cmd_serve = {
+    .name = "serve",
+    .summary = "the page and its API on this machine",
+    .details =
+        "Listens on this machine only. The address it prints carries a token, once; the page "
+        "keeps a cookie instead. The token stays the same from start to start and lies in "
+        "the file server-token of the data folder. SIGTERM lets running requests finish.",
+    .options = options,
+    .examples = examples,
+    .run = serve
+};

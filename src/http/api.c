@@ -1,0 +1,209 @@
+/* What handlers use, and the routes of the server itself: health, metrics, description, cookie,
+ * status, events. */
+#include "http/api.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "http/metrics.h"
+#include "http/reply.h"
+#include "http/routes.h"
+#include "store/session_json.h"
+
+/* -- what handlers use --------------------------------------------------------------------------- */
+
+bool request_store(Request *rq, Store **ret, Err *err)
+{
+    ASSERT(rq->worker);
+    return worker_store(rq->worker, ret, err);
+}
+
+bool request_homes(Request *rq, const Homes **ret, Err *err)
+{
+    ASSERT(rq->worker);
+    return worker_homes(rq->worker, ret, err);
+}
+
+JsonDoc *request_json(Request *rq, Err *err)
+{
+    AUTO(JsonDoc) *doc = json_parse(buf_str(&rq->body), err);
+
+    if (!doc) {
+        err->kind = ERR_USAGE;
+        (void)err_wrap(err, "the body");
+        return NULL;
+    }
+    if (json_type(json_root(doc)) != JSON_OBJECT) {
+        (void)err_set(err, ERR_USAGE, "the body must be an object");
+        return NULL;
+    }
+    return TAKE(doc);
+}
+
+static bool is_absent(Json v)
+{
+    return json_type(v) == JSON_NONE || json_type(v) == JSON_NULL;
+}
+
+bool field_str(Json object, const char *key, Str *ret, Err *err)
+{
+    Json v = json_get(object, str_of(key));
+
+    if (is_absent(v))
+        return true;
+    if (json_type(v) != JSON_STRING)
+        return err_set(err, ERR_INVALID, "'%s' must be a string", key);
+    *ret = json_str(v);
+    return true;
+}
+
+bool field_bool(Json object, const char *key, bool *ret, Err *err)
+{
+    Json v = json_get(object, str_of(key));
+
+    return is_absent(v) || json_bool(v, ret) ||
+           err_set(err, ERR_INVALID, "'%s' must be true or false", key);
+}
+
+bool field_int(Json object, const char *key, int64_t min, int64_t max, int64_t *ret, Err *err)
+{
+    Json v = json_get(object, str_of(key));
+    int64_t n;
+
+    if (is_absent(v))
+        return true;
+    if (!json_int(v, &n) || n < min || n > max)
+        return err_set(err, ERR_INVALID, "'%s' must be a number from %lld to %lld", key,
+                       (long long)min, (long long)max);
+    *ret = n;
+    return true;
+}
+
+/* -- the server itself ----------------------------------------------------------------------------- */
+
+bool route_healthz(Request *rq, Err *err)
+{
+    (void)err;
+    buf_addz(&rq->reply.body, "{\"status\":\"ok\"}");
+    return true;
+}
+
+bool route_metrics(Request *rq, Err *err)
+{
+    ScanStatus scan = coordinator_status(rq->server->coordinator);
+    Buf *out = &rq->reply.body;
+
+    (void)err;
+    rq->reply.type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_write(out);
+    buf_addf(out,
+             "# HELP talaria_scans_total Scans for achievements.\n"
+             "# TYPE talaria_scans_total counter\n"
+             "talaria_scans_total %llu\n"
+             "# HELP talaria_scan_running Whether one runs.\n"
+             "# TYPE talaria_scan_running gauge\n"
+             "talaria_scan_running %d\n",
+             (unsigned long long)scan.run_count, scan.state == SCAN_RUNNING);
+    return true;
+}
+
+bool route_openapi(Request *rq, Err *err)
+{
+    JsonWriter w = JSON_WRITER(&rq->reply.body, 0);
+
+    (void)err;
+    routes_openapi(&w, rq->server->options.version);
+    return true;
+}
+
+/* The page comes here once with the token of its address, and has a cookie from then on. */
+bool route_auth(Request *rq, Err *err)
+{
+    AUTO(JsonDoc) *doc = request_json(rq, err);
+    Str token = STR_NONE;
+
+    if (!doc || !field_str(json_root(doc), "token", &token, err))
+        return false;
+    if (!guard_same_secret(token, rq->server->guard.token)) {
+        (void)err_set(err, ERR_REFUSED, "this is not the token of this server");
+        metrics_count_refusal();
+        reply_problem_status(rq, 401, NULL, err);
+        return true;
+    }
+    rq->reply.cookie =
+        str_printf(rq->arena, "talaria=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000",
+                   rq->server->guard.cookie);
+    buf_addz(&rq->reply.body, "{\"format\":1,\"ok\":true}");
+    return true;
+}
+
+bool route_auth_end(Request *rq, Err *err)
+{
+    (void)err;
+    rq->reply.cookie = STR("talaria=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+    buf_addz(&rq->reply.body, "{\"format\":1,\"ok\":true}");
+    return true;
+}
+
+bool route_status(Request *rq, Err *err)
+{
+    const Homes *homes;
+    HomeFacts *facts;
+    JsonWriter w;
+    size_t n;
+
+    if (!request_homes(rq, &homes, err))
+        return false;
+    store_facts(rq->arena, homes, &facts, &n);
+    w = reply_json(rq);
+    json_field_str(&w, "version", str_of(rq->server->options.version));
+    json_field_double(&w, "started_at", rq->server->started_at);
+    json_field_str(&w, "data", homes->data);
+    json_key(&w, "homes");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(&w, '{');
+        home_put(&w, &facts[i]);
+        json_end(&w, '}');
+    }
+    json_end(&w, ']');
+    json_end(&w, '}');
+    return true;
+}
+
+/* -- events ------------------------------------------------------------------------------------------ */
+
+/* A stream begins with how the scan stands; then what happens. */
+bool route_events(Request *rq, Err *err)
+{
+    AUTO_BUF status = BUF(KIB(16));
+    struct MHD_Response *r;
+
+    coordinator_status_json(rq->server->coordinator, &status);
+    if (rq->method == HTTP_HEAD) {
+        rq->reply.type = "text/event-stream";
+        return true;
+    }
+    r = sse_join(rq->server->sse, rq->connection, "status", buf_str(&status));
+    if (!r)
+        return err_set(err, ERR_BUSY, "too many event streams are open");
+    reply_headers(r, "text/event-stream", NULL, false);
+    rq->arena = arena_free(rq->arena); /* a stream lasts; it needs nothing of this any more */
+    reply_queue(rq, 200, r);
+    MHD_destroy_response(r);
+    return true;
+}
+
+/* Ten progress events a second are enough for any eye. */
+void api_scan_event(void *ctx, const char *event, Str data)
+{
+    static _Atomic int64_t last;
+    Server *s = ctx;
+    int64_t now = clock_mono_ms();
+
+    if (strcmp(event, "progress") == 0) {
+        if (now - atomic_load(&last) < 100)
+            return;
+        atomic_store(&last, now);
+    }
+    sse_publish(s->sse, event, data);
+}

@@ -1,0 +1,25 @@
+/* connections.h - every open connection has a deadline for whatever it owes us.
+ *
+ * libmicrohttpd ends a connection that is silent; one that sends a byte a second is never silent.
+ * So each connection carries the instant by which its head, its body or its next request must be
+ * complete; a thread that sleeps while there are no connections shuts down those that are late. It
+ * also beats the heart of the event streams. */
+#ifndef TALARIA_HTTP_CONNECTIONS_H
+#define TALARIA_HTTP_CONNECTIONS_H
+
+#include "base/err.h"
+
+typedef struct Connections Connections;
+typedef struct Connection Connection;
+
+/* beat(ctx) is called about once a second while there are connections. */
+MUST_CHECK Connections *connections_start(void (*beat)(void *ctx), void *ctx, Err *err);
+Connections *connections_stop(Connections *all);
+
+Connection *connection_open(Connections *all, int fd);
+void connection_close(Connections *all, Connection *c);
+
+/* Due in so many milliseconds; 0: we owe it an answer, nothing is due. */
+void connection_due(Connection *c, int64_t in_ms);
+
+#endif

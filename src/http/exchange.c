@@ -1,0 +1,403 @@
+/* The head decides everything: framing, then the guard, then the route, before a byte of the body is
+ * read. A request that libmicrohttpd would take and another program on the way might read in a
+ * different manner (two lengths, a length beside chunks, a NUL) is refused and its connection ended:
+ * that is how requests are smuggled. */
+#include "http/exchange.h"
+
+#include "base/limits.h"
+#include "http/assets.h"
+#include "http/metrics.h"
+#include "http/query.h"
+#include "http/reply.h"
+#include "http/routes.h"
+#include "http/state.h"
+
+/* -- callbacks around it ------------------------------------------------------------------------- */
+
+/* Called with the request line, before libmicrohttpd takes the target apart in place. */
+void *exchange_uri(void *server, const char *uri, struct MHD_Connection *connection)
+{
+    size_t n = strlen(uri);
+    Request *rq = mem_alloc(sizeof *rq + n + 1);
+
+    memcpy(rq->uri, uri, n + 1);
+    rq->server = server;
+    rq->connection = connection;
+    rq->reply =
+        (Reply){ .status = 200, .type = "application/json", .body = BUF(LIMIT_OUTPUT_BYTES) };
+    rq->body = BUF(LIMIT_HTTP_BODY);
+    return rq;
+}
+
+/* Nothing is decoded behind our back: see query.h. */
+size_t exchange_unescape(void *server, struct MHD_Connection *connection, char *text)
+{
+    (void)server;
+    (void)connection;
+    return strlen(text);
+}
+
+static Connection *connection_of(const Request *rq)
+{
+    return MHD_get_connection_info(rq->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+        ->socket_context;
+}
+
+void exchange_connection(void *server, struct MHD_Connection *connection, void **context,
+                         enum MHD_ConnectionNotificationCode what)
+{
+    Server *s = server;
+
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+
+        *context = connection_open(s->connections, fd);
+    } else if (*context) {
+        connection_close(s->connections, *context);
+        *context = NULL;
+    }
+}
+
+void exchange_completed(void *server, struct MHD_Connection *connection, void **request,
+                        enum MHD_RequestTerminationCode why)
+{
+    Server *s = server;
+    Request *rq = *request;
+
+    (void)connection;
+    (void)why;
+    if (!rq)
+        return;
+    connection_due(connection_of(rq), LIMIT_HTTP_IDLE_MS);
+    if (rq->phase != PHASE_HEAD)
+        atomic_fetch_sub(&s->active, 1);
+    buf_done(&rq->body);
+    buf_done(&rq->reply.body);
+    arena_free(rq->arena);
+    mem_free(rq);
+    *request = NULL;
+}
+
+/* -- the head -------------------------------------------------------------------------------------- */
+
+typedef struct Framing {
+    size_t hosts, lengths, encodings;
+    Str length, encoding;
+    const char *end; /* of the header before, in the connection's buffer */
+    bool dirty;
+} Framing;
+
+/* libmicrohttpd takes a header's value up to its first NUL and drops the rest of the line without a
+ * word. Values lie in the buffer as they came, so what was dropped stands before the next one. A line
+ * that was folded is not in place any more, and is refused for that. */
+static bool nothing_between(const char *from, const char *to)
+{
+    if (to < from || to - from > LIMIT_HTTP_HEAD)
+        return false;
+    for (; from < to; from++)
+        if (*from && !strchr("\r\n\t ", *from))
+            return false;
+    return true;
+}
+
+static enum MHD_Result see_header(void *ctx, enum MHD_ValueKind kind, const char *key, size_t key_n,
+                                  const char *value, size_t value_n)
+{
+    Framing *f = ctx;
+    Str name = { key, key_n };
+
+    (void)kind;
+    f->dirty = f->dirty || !value || (f->end && !nothing_between(f->end, key));
+    f->end = value ? value + value_n : NULL;
+    if (str_eq_nocase(name, STR("host")))
+        f->hosts++;
+    if (str_eq_nocase(name, STR("content-length"))) {
+        f->lengths++;
+        f->length = (Str){ value, value_n };
+    }
+    if (str_eq_nocase(name, STR("transfer-encoding"))) {
+        f->encodings++;
+        f->encoding = (Str){ value, value_n };
+    }
+    return MHD_YES;
+}
+
+/* False and why; *ret_body: more follows the head. `head` is where it begins in the buffer. */
+static bool framing_is_fine(Request *rq, const char *head, bool *ret_body, Err *err)
+{
+    const union MHD_ConnectionInfo *size =
+        MHD_get_connection_info(rq->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    Framing f = { 0 };
+    int64_t length = 0;
+
+    MHD_get_connection_values_n(rq->connection, MHD_HEADER_KIND, see_header, &f);
+    if (f.end && size)
+        f.dirty = f.dirty || !nothing_between(f.end, head + size->header_size);
+    *ret_body = true; /* until it is known, the connection cannot be used again */
+    if (f.dirty || f.hosts > 1 || f.lengths > 1 || f.encodings > 1 || (f.lengths && f.encodings))
+        return err_set(err, ERR_USAGE, "the head of the request is ambiguous");
+    if (f.encodings && !str_eq_nocase(f.encoding, STR("chunked")))
+        return err_set(err, ERR_USAGE, "the only Transfer-Encoding understood is chunked");
+    if (f.lengths && !str_to_int(f.length, 0, INT64_MAX, &length))
+        return err_set(err, ERR_USAGE, "Content-Length is not a number");
+    if (length > LIMIT_HTTP_BODY)
+        return err_set(err, ERR_TOO_LARGE, "the body is larger than %d bytes", LIMIT_HTTP_BODY);
+    *ret_body = f.encodings || length > 0;
+    if (*ret_body && (rq->method == HTTP_GET || rq->method == HTTP_HEAD))
+        return err_set(err, ERR_USAGE, "a request of this kind has no body");
+    return true;
+}
+
+static HttpMethod method_of(const char *name)
+{
+    static const char *const names[] = { "GET", "HEAD", "POST", "DELETE" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return (HttpMethod)i;
+    return HTTP_OTHER;
+}
+
+Str request_header(const Request *rq, const char *name)
+{
+    const char *value = NULL;
+    size_t n = 0;
+
+    if (MHD_lookup_connection_value_n(rq->connection, MHD_HEADER_KIND, name, strlen(name), &value,
+                                      &n) != MHD_YES)
+        return STR_NONE;
+    return (Str){ value ? value : "", n };
+}
+
+static bool is_api(Str path)
+{
+    return str_starts(path, STR("/api/")) || str_eqz(path, "/api");
+}
+
+static GuardVerdict ask_guard(const Request *rq)
+{
+    bool reads = rq->method == HTTP_GET || rq->method == HTTP_HEAD;
+    GuardAsk ask = {
+        .reads = reads,
+        .stream = rq->route && rq->route->flags & ROUTE_STREAM,
+        .page = !rq->route && asset_is_page(rq->path),
+        .needs_token = rq->route ? !(rq->route->flags & ROUTE_OPEN) : is_api(rq->path),
+        .host = request_header(rq, "Host"),
+        .origin = request_header(rq, "Origin"),
+        .site = request_header(rq, "Sec-Fetch-Site"),
+        .mode = request_header(rq, "Sec-Fetch-Mode"),
+        .authorization = request_header(rq, "Authorization"),
+        .cookie = request_header(rq, "Cookie"),
+    };
+
+    return guard_check(&rq->server->guard, &ask);
+}
+
+/* Is false, as everything that does not go on to a handler. */
+static bool refuse(Request *rq, const Err *err, int status)
+{
+    reply_problem_status(rq, status, NULL, err);
+    return false;
+}
+
+/* No route: a file of the page, another method's path, or nothing. */
+static bool without_route(Request *rq, Buf *allow)
+{
+    const Asset *asset = is_api(rq->path) ? NULL : asset_find(rq->path);
+    Err err;
+
+    if (asset && (rq->method == HTTP_GET || rq->method == HTTP_HEAD)) {
+        asset_send(rq, asset);
+        return false;
+    }
+    if (asset)
+        buf_addz(allow, "GET, HEAD");
+    if (allow->n) {
+        (void)err_set(&err, ERR_USAGE, "this address takes other methods: %s", allow->p);
+        rq->reply.allow = str_dup(rq->arena, buf_str(allow));
+        return refuse(rq, &err, 405);
+    }
+    (void)err_set(&err, ERR_NOT_FOUND, "there is nothing at this address");
+    return refuse(rq, &err, 404);
+}
+
+static bool split_target(Request *rq)
+{
+    Str target = str_of(rq->uri);
+    size_t q = str_find(target, STR("?"));
+
+    rq->path = str_head(target, q);
+    rq->query = q < target.n ? str_skip(target, q + 1) : STR_NONE;
+    return rq->path.n && rq->path.p[0] == '/';
+}
+
+static bool decode_params(Request *rq, Err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rq->params); i++)
+        if (rq->params[i].p && !url_decode(rq->arena, rq->params[i], false, &rq->params[i]))
+            return err_set(err, ERR_USAGE, "the address is not well formed");
+    return true;
+}
+
+/* Bodies are JSON and say so: what a form of another site can send without asking is not. */
+static bool body_is_json(Request *rq, Err *err)
+{
+    Str type = request_header(rq, "Content-Type");
+
+    type = str_trim(str_head(type, str_find(type, STR(";"))));
+    return str_eq_nocase(type, STR("application/json")) ||
+           err_set(err, ERR_USAGE, "the body must be application/json");
+}
+
+/* Who asks, and for what. True: a handler will answer; else the refusal or the file is on its way. */
+static bool admit(Request *rq, bool has_body)
+{
+    AUTO_BUF allow = BUF(KIB(1));
+    GuardVerdict verdict;
+    Err err;
+
+    if (!split_target(rq)) {
+        (void)err_set(&err, ERR_USAGE, "the target of the request is not a path");
+        return refuse(rq, &err, 400);
+    }
+    rq->route = route_find(rq->method, rq->path, rq->params, &allow);
+    verdict = ask_guard(rq);
+    if (verdict != GUARD_OK) {
+        metrics_count_refusal();
+        (void)err_set(&err, ERR_REFUSED, "%s", guard_text(verdict));
+        return refuse(rq, &err, guard_status(verdict));
+    }
+    if (!rq->route)
+        return without_route(rq, &allow);
+    if (!decode_params(rq, &err))
+        return refuse(rq, &err, 400);
+    return !has_body || body_is_json(rq, &err) || refuse(rq, &err, 415);
+}
+
+/* A request with a body is judged before it is read, and a refusal ends its connection; one without
+ * is judged when libmicrohttpd has finished with it, so that its connection can be used again. */
+static enum MHD_Result begin(Request *rq, const char *method)
+{
+    bool has_body = false;
+    Err err;
+
+    atomic_fetch_add(&rq->server->active, 1);
+    rq->method = method_of(method);
+    rq->arena = arena_new();
+    rq->reply.close = atomic_load(&rq->server->draining);
+    rq->phase = PHASE_READY;
+    if (!framing_is_fine(rq, method, &has_body, &err)) {
+        rq->reply.close = true;
+        (void)refuse(rq, &err, err_http_status(&err));
+        return reply_send(rq);
+    }
+    connection_due(connection_of(rq), has_body ? LIMIT_HTTP_BODY_MS : 0);
+    if (!has_body)
+        return MHD_YES;
+    rq->phase = PHASE_BODY;
+    return admit(rq, true) ? MHD_YES : reply_send(rq);
+}
+
+/* -- the body, and the answer ------------------------------------------------------------------------ */
+
+static void collect(Request *rq, const char *bytes, size_t n)
+{
+    buf_add(&rq->body, (Str){ bytes, n });
+    rq->too_large = rq->too_large || buf_full(&rq->body);
+}
+
+static void answer(Request *rq)
+{
+    Err err;
+
+    if (!rq->route->handler(rq, &err))
+        reply_problem(rq, &err);
+    else if (buf_full(&rq->reply.body)) {
+        (void)err_set(&err, ERR_TOO_LARGE, "the answer is larger than %d bytes",
+                      LIMIT_OUTPUT_BYTES);
+        reply_problem(rq, &err);
+    }
+}
+
+static void work(void *ctx, Worker *worker)
+{
+    Request *rq = ctx;
+
+    rq->worker = worker;
+    answer(rq);
+    server_resume(rq);
+}
+
+void server_resume(Request *rq)
+{
+    rq->phase = PHASE_DONE;
+    MHD_resume_connection(rq->connection);
+}
+
+static enum MHD_Result finish(Request *rq)
+{
+    if (rq->again)
+        answer(rq);
+    return reply_send(rq);
+}
+
+static enum MHD_Result dispatch(Request *rq)
+{
+    unsigned flags = rq->route->flags;
+    Err err;
+
+    connection_due(connection_of(rq), 0);
+    if (rq->too_large) {
+        (void)err_set(&err, ERR_TOO_LARGE, "the body is larger than %d bytes", LIMIT_HTTP_BODY);
+        (void)refuse(rq, &err, 413);
+        return reply_send(rq);
+    }
+    if (!(flags & ROUTE_WORKER)) {
+        answer(rq);
+        /* One that waits may be done already, by another thread: only `again` is ours to look at. */
+        return rq->again ? MHD_YES : reply_send(rq);
+    }
+    rq->phase = PHASE_WORK;
+    rq->job = (Job){ .run = work, .ctx = rq };
+    MHD_suspend_connection(rq->connection);
+    if (!jobs_add(rq->server->jobs, flags & ROUTE_SLOW ? LANE_SLOW : LANE_READ, &rq->job)) {
+        (void)err_set(&err, ERR_BUSY, "too many requests at once; try again");
+        reply_problem(rq, &err);
+        server_resume(rq);
+    }
+    return MHD_YES;
+}
+
+enum MHD_Result exchange_request(void *server, struct MHD_Connection *connection, const char *url,
+                                 const char *method, const char *version, const char *upload,
+                                 size_t *upload_size, void **request)
+{
+    Request *rq = *request;
+
+    (void)server;
+    (void)connection;
+    (void)url;
+    (void)version;
+    if (!rq)
+        return MHD_NO;
+    switch (rq->phase) {
+    case PHASE_HEAD:
+        return begin(rq, method);
+    case PHASE_READY:
+        return admit(rq, false) ? dispatch(rq) : reply_send(rq);
+    case PHASE_BODY:
+        if (*upload_size == 0)
+            return dispatch(rq);
+        collect(rq, upload, *upload_size);
+        *upload_size = 0;
+        return MHD_YES;
+    case PHASE_DONE:
+        return finish(rq);
+    case PHASE_SENT:
+        *upload_size = 0;
+        return MHD_YES;
+    case PHASE_WORK:
+        break;
+    }
+    return MHD_YES;
+}

@@ -1,0 +1,207 @@
+/* The cookie is not the token: cookies of 127.0.0.1 go to every port of the machine, and what
+ * another server may see must not be what opens this one from outside a browser. */
+#include "http/guard.h"
+
+#include <sys/random.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+
+int guard_status(GuardVerdict v)
+{
+    static const int statuses[] = {
+#define X(name, status, text) status,
+        GUARD_VERDICTS(X)
+#undef X
+    };
+
+    return statuses[v];
+}
+
+const char *guard_text(GuardVerdict v)
+{
+    static const char *const texts[] = {
+#define X(name, status, text) text,
+        GUARD_VERDICTS(X)
+#undef X
+    };
+
+    return texts[v];
+}
+
+/* -- the check ------------------------------------------------------------------------------ */
+
+static bool host_is_ours(const Guard *g, Str host)
+{
+    for (size_t i = 0; i < g->n_hosts; i++)
+        if (host.n && str_eq(g->hosts[i], host))
+            return true;
+    return false;
+}
+
+/* The origin is the scheme and the very Host of this request: pages of one of our names do not
+ * speak for another. https is what a proxy in front of us makes of it. */
+static bool origin_is_ours(Str origin, Str host)
+{
+    Str rest = str_starts(origin, STR("https://"))  ? str_skip(origin, 8)
+               : str_starts(origin, STR("http://")) ? str_skip(origin, 7)
+                                                    : STR_NONE;
+
+    return rest.n && str_eq(rest, host);
+}
+
+static bool site_is_fine(const GuardAsk *ask)
+{
+    if (!ask->site.p || str_eqz(ask->site, "same-origin"))
+        return true;
+    if (str_eqz(ask->site, "none"))
+        return ask->reads;
+    return ask->page && ask->reads && str_eqz(ask->mode, "navigate");
+}
+
+bool guard_same_secret(Str given, const char secret[SECRET_CHARS + 1])
+{
+    volatile unsigned char differ = given.n != SECRET_CHARS;
+
+    for (size_t i = 0; i < SECRET_CHARS; i++)
+        differ |= (unsigned char)((i < given.n ? given.p[i] : 0) ^ secret[i]);
+    return !differ;
+}
+
+/* Whether one of the cookies is ours; several of the same name may come from several paths. */
+static bool cookie_is_ours(const Guard *g, Str cookies)
+{
+    Str one;
+
+    while (str_split(&cookies, ';', &one)) {
+        one = str_trim(one);
+        if (str_starts(one, STR("talaria=")) && guard_same_secret(str_skip(one, 8), g->cookie))
+            return true;
+    }
+    return false;
+}
+
+static GuardVerdict check_token(const Guard *g, const GuardAsk *ask)
+{
+    Str given = ask->authorization;
+
+    if (given.p)
+        return str_eq_nocase(str_head(given, 7), STR("bearer ")) &&
+                       guard_same_secret(str_trim(str_skip(given, 7)), g->token)
+                   ? GUARD_OK
+                   : GUARD_TOKEN;
+    if (!cookie_is_ours(g, ask->cookie))
+        return GUARD_TOKEN;
+    /* A browser sends cookies by itself; so it has to say where the request comes from. */
+    if (!ask->reads && !ask->origin.p)
+        return GUARD_ORIGIN;
+    if (ask->stream && !ask->origin.p && !str_eqz(ask->site, "same-origin"))
+        return GUARD_ORIGIN;
+    return GUARD_OK;
+}
+
+GuardVerdict guard_check(const Guard *g, const GuardAsk *ask)
+{
+    if (!host_is_ours(g, ask->host))
+        return GUARD_HOST;
+    if (!site_is_fine(ask))
+        return GUARD_SITE;
+    if (ask->origin.p && !origin_is_ours(ask->origin, ask->host))
+        return GUARD_ORIGIN;
+    return ask->needs_token ? check_token(g, ask) : GUARD_OK;
+}
+
+/* -- secrets ----------------------------------------------------------------------------------- */
+
+static bool is_secret(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!strchr("0123456789abcdef", s.p[i]) || !s.p[i])
+            return false;
+    return s.n == SECRET_CHARS;
+}
+
+static bool new_secret(char ret[SECRET_CHARS + 1], Err *err)
+{
+    unsigned char bytes[SECRET_CHARS / 2];
+
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return err_errno(err, "cannot make a random token");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+static bool load_secret(Arena *a, Str folder, const char *name, char ret[SECRET_CHARS + 1],
+                        Str *ret_path, Err *err)
+{
+    Str path = str_join_path(a, folder, str_of(name)), text;
+    Err why;
+
+    *ret_path = path;
+    if (file_read(a, path.p, KIB(1), &text, &why)) {
+        text = str_trim(text);
+        if (!is_secret(text))
+            return err_set(err, ERR_INVALID, "'%s' does not hold a token; remove it for a new one",
+                           path.p);
+        memcpy(ret, text.p, SECRET_CHARS);
+        return true;
+    }
+    if (why.kind != ERR_NOT_FOUND) {
+        *err = why;
+        return false;
+    }
+    return new_secret(ret, err) && file_write_atomic(path.p, str_printf(a, "%s\n", ret), err);
+}
+
+bool guard_load(Guard *g, Arena *a, Str folder, Str *ret_token_file, Err *err)
+{
+    AUTO(FileLock) *lock = NULL;
+    Str cookie_file;
+
+    if (!folder_make(str_z(a, folder), err))
+        return false;
+    /* Two servers that start at once must agree on one token. */
+    lock = lock_take(str_join_path(a, folder, STR("server.lock")).p, 5000, err);
+    return lock && load_secret(a, folder, "server-token", g->token, ret_token_file, err) &&
+           load_secret(a, folder, "server-cookie", g->cookie, &cookie_file, err);
+}
+
+/* -- hosts ------------------------------------------------------------------------------------- */
+
+static void add_host(Guard *g, Arena *a, size_t *cap, Str name, uint16_t port)
+{
+    Str with_port = str_printf(a, "%.*s:%u", STR_FMT(name), port);
+
+    ARENA_PUSH(a, g->hosts, g->n_hosts, *cap, with_port);
+    /* Browsers leave the port out where it is the scheme's own. */
+    if (port == 80)
+        ARENA_PUSH(a, g->hosts, g->n_hosts, *cap, str_dup(a, name));
+}
+
+static Str in_brackets(Arena *a, Str address)
+{
+    return str_find(address, STR(":")) < address.n ? str_printf(a, "[%.*s]", STR_FMT(address))
+                                                   : address;
+}
+
+void guard_hosts(Guard *g, Arena *a, uint16_t port, Str bind, const char *more)
+{
+    Str rest = str_of(more), name;
+    size_t cap = 0;
+
+    add_host(g, a, &cap, STR("127.0.0.1"), port);
+    add_host(g, a, &cap, STR("localhost"), port);
+    add_host(g, a, &cap, STR("[::1]"), port);
+    /* "Everywhere" is no name: how others know this machine, --allow-host has to say. */
+    if (bind.n && !str_is_one_of(bind, "127.0.0.1|::1|0.0.0.0|::"))
+        add_host(g, a, &cap, in_brackets(a, bind), port);
+    while (str_split(&rest, ',', &name)) {
+        name = str_trim(name);
+        if (!name.n)
+            continue;
+        ARENA_PUSH(a, g->hosts, g->n_hosts, cap, str_dup(a, name));
+        if (str_find(name, STR(":")) == name.n)
+            add_host(g, a, &cap, name, port);
+    }
+}

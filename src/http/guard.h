@@ -1,0 +1,65 @@
+/* guard.h - who may ask: Host, Origin, Sec-Fetch-Site and the token, in that order.
+ *
+ * A page of another site must not reach a server on this machine, neither by its name (rebinding)
+ * nor by the browser's good will (forged requests), and a program without the token learns nothing.
+ * One pure function decides, from header values alone; the matrix of tests/http/security.test.mjs
+ * goes through its cells. Loopback is no credential: the token is asked for there too.
+ *
+ *   Host            exactly one of ours, always
+ *   Sec-Fetch-Site  absent or same-origin; "none" (typed by the user) on GET and HEAD. A link from
+ *                   elsewhere may open the page itself, which holds nothing, and nothing but it
+ *   Origin          where there is one, ours. A cookie that comes with anything but GET or HEAD must
+ *                   come with it; on a stream with it or with Sec-Fetch-Site: same-origin
+ *   token           "Authorization: Bearer", else the cookie that POST /api/auth gave */
+#ifndef TALARIA_HTTP_GUARD_H
+#define TALARIA_HTTP_GUARD_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* X(name, status, what is said) */
+#define GUARD_VERDICTS(X)                                                                          \
+    X(GUARD_OK, 200, "")                                                                           \
+    X(GUARD_HOST, 403, "this server does not answer to that Host; --allow-host adds a name")       \
+    X(GUARD_SITE, 403, "requests from other sites are refused")                                    \
+    X(GUARD_ORIGIN, 403, "the Origin of the request is not this server")                           \
+    X(GUARD_TOKEN, 401, "a token is needed: open the address that 'talaria serve' printed")
+
+typedef enum GuardVerdict {
+#define X(name, status, text) name,
+    GUARD_VERDICTS(X)
+#undef X
+} GuardVerdict;
+
+int guard_status(GuardVerdict v);
+const char *guard_text(GuardVerdict v);
+
+/* 256 bits as 64 hexadecimal digits. */
+enum { SECRET_CHARS = 64 };
+
+typedef struct Guard {
+    Str *hosts; /* as they must stand in Host */
+    size_t n_hosts;
+    char token[SECRET_CHARS + 1], cookie[SECRET_CHARS + 1];
+} Guard;
+
+typedef struct GuardAsk {
+    bool reads;       /* GET or HEAD */
+    bool stream;      /* an answer that goes on */
+    bool page;        /* the page itself: static, without secrets */
+    bool needs_token; /* everything under /api/ */
+    Str host, origin, site, mode, authorization, cookie; /* headers; p NULL: absent */
+} GuardAsk;
+
+GuardVerdict guard_check(const Guard *g, const GuardAsk *ask);
+
+/* Takes the same time wherever the texts differ. */
+bool guard_same_secret(Str given, const char secret[SECRET_CHARS + 1]);
+
+/* The secrets from `folder` (server-token, server-cookie; 0600), made where they are missing. */
+MUST_CHECK bool guard_load(Guard *g, Arena *a, Str folder, Str *ret_token_file, Err *err);
+
+/* 127.0.0.1, localhost and [::1] with the port, and the further ones of "a,b:8080". */
+void guard_hosts(Guard *g, Arena *a, uint16_t port, Str bind, const char *more);
+
+#endif

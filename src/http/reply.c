@@ -1,0 +1,206 @@
+/* The answer to a GET carries an ETag of its bytes: pages ask again often and mostly nothing has
+ * changed. The hash is
+ * FNV-1a over words, which costs less than sending them. */
+#include "http/reply.h"
+
+#include "base/limits.h"
+#include "http/metrics.h"
+#include "text/redact.h"
+
+static void add(struct MHD_Response *r, const char *name, const char *value)
+{
+    ASSERT(MHD_add_response_header(r, name, value) == MHD_YES);
+}
+
+void reply_headers(struct MHD_Response *response, const char *type, const char *etag, bool zipped)
+{
+    static const char csp[] = "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
+                              "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+    add(response, "Content-Security-Policy", csp);
+    add(response, "X-Content-Type-Options", "nosniff");
+    add(response, "Referrer-Policy", "no-referrer");
+    add(response, "Cross-Origin-Opener-Policy", "same-origin");
+    add(response, "Cross-Origin-Resource-Policy", "same-origin");
+    add(response, "Cross-Origin-Embedder-Policy", "require-corp");
+    add(response, "Content-Type", type);
+    add(response, "Cache-Control", etag ? "private, no-cache" : "no-store");
+    if (etag)
+        add(response, "ETag", etag);
+    if (zipped)
+        add(response, "Content-Encoding", "gzip");
+    if (etag)
+        add(response, "Vary", "Accept-Encoding");
+}
+
+bool reply_takes_gzip(const Request *rq)
+{
+    Str rest = request_header(rq, "Accept-Encoding"), one;
+
+    while (str_split(&rest, ',', &one)) {
+        size_t at = str_find(one, STR(";"));
+
+        if (str_eq_nocase(str_trim(str_head(one, at)), STR("gzip")))
+            return !str_starts(str_trim(str_skip(one, at + 1)), STR("q=0")) ||
+                   str_find(one, STR("q=0.")) < one.n;
+    }
+    return false;
+}
+
+/* -- problems ------------------------------------------------------------------------------------ */
+
+static const char *title_of(int status)
+{
+    switch (status) {
+    case 400:
+        return "Bad request";
+    case 401:
+        return "Token needed";
+    case 403:
+        return "Refused";
+    case 404:
+        return "Not found";
+    case 405:
+        return "Method not allowed";
+    case 409:
+        return "Conflict";
+    case 413:
+        return "Too large";
+    case 422:
+        return "Cannot be done";
+    case 503:
+        return "Busy";
+    case 507:
+        return "No space";
+    default:
+        return "Failed";
+    }
+}
+
+void reply_problem_status(Request *rq, int status, const char *title, const Err *err)
+{
+    Reply *reply = &rq->reply;
+    JsonWriter w = JSON_WRITER(&reply->body, 0);
+    AUTO_BUF detail = BUF(KIB(8));
+
+    buf_clear(&reply->body);
+    redact_to(&detail, str_of(err->text));
+    json_begin(&w, '{');
+    json_field_str(&w, "type", STR("about:blank"));
+    json_field_str(&w, "title", str_of(title ? title : title_of(status)));
+    json_field_int(&w, "status", status);
+    json_field_str(&w, "detail", buf_str(&detail));
+    json_field_str(&w, "kind", str_of(err_name(err)));
+    json_end(&w, '}');
+    reply->status = status;
+    reply->type = "application/problem+json";
+}
+
+void reply_problem(Request *rq, const Err *err)
+{
+    reply_problem_status(rq, err_http_status(err), NULL, err);
+}
+
+JsonWriter reply_json(Request *rq)
+{
+    JsonWriter w = JSON_WRITER(&rq->reply.body, 0);
+
+    json_begin(&w, '{');
+    json_field_int(&w, "format", 1);
+    return w;
+}
+
+/* -- ETag ---------------------------------------------------------------------------------------- */
+
+void reply_etag(char ret[ETAG_ROOM], Str bytes)
+{
+    uint64_t h = 14695981039346656037u;
+
+    for (size_t i = 0; i < bytes.n; i += 8) {
+        uint64_t word = 0;
+
+        memcpy(&word, bytes.p + i, bytes.n - i < 8 ? bytes.n - i : 8);
+        h = (h ^ word) * 1099511628211u;
+        h ^= h >> 29;
+    }
+    snprintf(ret, ETAG_ROOM, "\"%016llx%zx\"", (unsigned long long)h, bytes.n);
+}
+
+/* "*", or a list of tags; weak ones count too, as RFC 9110 has it for If-None-Match. */
+bool reply_not_modified(const Request *rq, const char *etag)
+{
+    Str rest = request_header(rq, "If-None-Match"), one;
+
+    while (str_split(&rest, ',', &one)) {
+        one = str_trim(one);
+        if (str_starts(one, STR("W/")))
+            one = str_skip(one, 2);
+        if (str_eqz(one, etag) || str_eqz(one, "*"))
+            return true;
+    }
+    return false;
+}
+
+/* -- sending ------------------------------------------------------------------------------------- */
+
+struct MHD_Response *reply_response(Buf *body, const char *type, const char *etag)
+{
+    Str bytes = buf_str(body);
+    struct MHD_Response *r;
+
+    if (body->p)
+        r = MHD_create_response_from_buffer_with_free_callback(bytes.n, body->p, free);
+    else
+        r = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+    ASSERT(r);
+    *body = BUF(body->max);
+    reply_headers(r, type, etag, false);
+    return r;
+}
+
+static struct MHD_Response *make(Request *rq)
+{
+    Reply *reply = &rq->reply;
+    bool reads = rq->method == HTTP_GET || rq->method == HTTP_HEAD;
+    char etag[ETAG_ROOM];
+    struct MHD_Response *r;
+
+    if (reads && reply->status == 200) {
+        reply_etag(etag, buf_str(&reply->body));
+        if (reply_not_modified(rq, etag)) {
+            buf_done(&reply->body);
+            reply->status = 304;
+        }
+        r = reply_response(&reply->body, reply->type, etag);
+    } else {
+        r = reply_response(&reply->body, reply->type, NULL);
+    }
+    if (reply->cookie.p)
+        add(r, "Set-Cookie", str_z(rq->arena, reply->cookie));
+    if (reply->allow.p)
+        add(r, "Allow", str_z(rq->arena, reply->allow));
+    if (reply->status == 401)
+        add(r, "WWW-Authenticate", "Bearer realm=\"talaria\"");
+    return r;
+}
+
+void reply_queue(Request *rq, int status, struct MHD_Response *response)
+{
+    rq->reply.sent = MHD_queue_response(rq->connection, (unsigned)status, response) == MHD_YES;
+    metrics_count_reply(status);
+}
+
+enum MHD_Result reply_send(Request *rq)
+{
+    rq->phase = PHASE_SENT;
+    if (!rq->reply.sent) {
+        struct MHD_Response *r = make(rq);
+
+        /* A refusal ends the connection: what else it may have sent is not looked at. */
+        if (rq->reply.close)
+            add(r, "Connection", "close");
+        reply_queue(rq, rq->reply.status, r);
+        MHD_destroy_response(r);
+    }
+    return rq->reply.sent ? MHD_YES : MHD_NO;
+}

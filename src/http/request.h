@@ -1,0 +1,81 @@
+/* request.h - one request, from its head to its answer; what handlers see.
+ *
+ * A handler reads rq (parameters, query, body), fills rq->reply and returns true, or says why not in
+ * err, which becomes problem+json (RFC 9457) with the status of its kind. Handlers of routes marked
+ * WORKER run on a worker and may ask for its store; the others run on an epoll thread and must not
+ * wait. Everything in rq->arena dies with the request. */
+#ifndef TALARIA_HTTP_REQUEST_H
+#define TALARIA_HTTP_REQUEST_H
+
+#include <microhttpd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "http/jobs.h"
+#include "http/server.h"
+#include "store/store.h"
+#include "text/json.h"
+
+typedef struct Request Request;
+typedef struct Route Route;
+
+typedef enum HttpMethod { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_DELETE, HTTP_OTHER } HttpMethod;
+
+typedef struct Reply {
+    int status; /* 200 unless said otherwise */
+    const char *type;
+    Buf body;
+    Str cookie; /* Set-Cookie, or p NULL */
+    Str allow;
+    bool close; /* the connection ends with this answer */
+    bool sent;  /* the handler has queued a response itself (reply_queue) */
+} Reply;
+
+enum { ETAG_ROOM = 40 };
+
+typedef enum RequestPhase {
+    PHASE_HEAD,
+    PHASE_READY, /* no body follows: to be judged and answered */
+    PHASE_BODY,  /* judged; its body is read */
+    PHASE_WORK,  /* suspended */
+    PHASE_DONE,  /* the answer is there */
+    PHASE_SENT
+} RequestPhase;
+
+struct Request {
+    Server *server;
+    struct MHD_Connection *connection;
+    RequestPhase phase;
+    HttpMethod method;
+    const Route *route;
+    Str path, query; /* raw */
+    Str params[2];   /* decoded, in the order of the pattern */
+    Buf body;
+    bool too_large;
+    bool again; /* the handler has waited for something and runs once more, on its epoll thread */
+    Arena *arena;
+    Job job;
+    Worker *worker; /* who runs it; NULL on an epoll thread */
+    Request *next;  /* in a list of those that wait for the same thing */
+    Reply reply;
+    char uri[]; /* as it came */
+};
+
+/* -- what handlers use -------------------------------------------------------------------------- */
+
+/* The worker's store over all homes; opened anew when databases came or went. */
+MUST_CHECK bool request_store(Request *rq, Store **ret, Err *err);
+/* The homes as the worker sees them now. */
+MUST_CHECK bool request_homes(Request *rq, const Homes **ret, Err *err);
+
+/* The body as a JSON object; the document lives until the end of the request's handler. */
+MUST_CHECK JsonDoc *request_json(Request *rq, Err *err);
+
+/* A header's value; p NULL where there is none. */
+Str request_header(const Request *rq, const char *name);
+
+/* Begins the answer's object with "format": 1; json_end(&w, '}') ends it. */
+JsonWriter reply_json(Request *rq);
+
+#endif

@@ -1,0 +1,77 @@
+/* routes.h - every route of the server is one row here.
+ *
+ * The table is the router, /openapi.json and the list in docs/http.md. A pattern's {name} matches
+ * one segment; segments are compared before they are decoded. */
+#ifndef TALARIA_HTTP_ROUTES_H
+#define TALARIA_HTTP_ROUTES_H
+
+#include "http/request.h"
+
+enum {
+    ROUTE_OPEN = 1,   /* no token */
+    ROUTE_WORKER = 2, /* may wait: runs on a worker */
+    ROUTE_SLOW = 4,   /* ... and may take seconds: in the lane for such */
+    ROUTE_STREAM = 8,
+};
+
+typedef bool RouteFn(Request *rq, Err *err);
+
+#define ACHIEVEMENTS "/api/plugins/hermes-achievements"
+
+/* X(method, pattern, flags, handler, "query parameters", "fields of the body", summary) */
+#define HTTP_ROUTES(X)                                                                             \
+    X(GET, "/healthz", ROUTE_OPEN, route_healthz, "", "", "whether the server is up")              \
+    X(GET, "/metrics", 0, route_metrics, "", "", "counters, in Prometheus' text format")           \
+    X(GET, "/openapi.json", ROUTE_OPEN, route_openapi, "", "", "this description")                 \
+    X(POST, "/api/auth", ROUTE_OPEN, route_auth, "", "token", "the token for a cookie")            \
+    X(DELETE, "/api/auth", ROUTE_OPEN, route_auth_end, "", "", "takes the cookie back")            \
+    X(GET, "/api/status", ROUTE_WORKER, route_status, "", "", "what was found, and where")         \
+    X(GET, "/api/events", ROUTE_STREAM, route_events, "", "", "what happens, as it happens (SSE)") \
+    X(GET, "/api/sessions", ROUTE_WORKER, route_sessions, "limit cursor source since archived",    \
+      "", "sessions, newest first")                                                                \
+    X(GET, "/api/sessions/{id}", ROUTE_WORKER, route_session, "", "", "one session")               \
+    X(GET, "/api/sessions/{id}/messages", ROUTE_WORKER, route_messages, "part after limit all",    \
+      "", "its transcript, a page at a time")                                                      \
+    X(GET, "/api/templates", ROUTE_WORKER, route_templates, "type", "", "templates, newest first") \
+    X(POST, "/api/templates", ROUTE_WORKER, route_template_create, "",                             \
+      "session name type max_examples include_failed force dry_run",                               \
+      "a template from a session, or with dry_run what it would be")                               \
+    X(GET, "/api/templates/study", ROUTE_WORKER | ROUTE_SLOW, route_study, "", "",                 \
+      "share of failing calls by tenth of the session")                                            \
+    X(GET, "/api/templates/{name}", ROUTE_WORKER, route_template, "", "", "one template")          \
+    X(DELETE, "/api/templates/{name}", ROUTE_WORKER, route_template_delete, "", "",                \
+      "removes a template")                                                                        \
+    X(POST, "/api/templates/{name}/inject", ROUTE_WORKER, route_template_inject, "",               \
+      "messages format tools replace count", "the messages with the template put in")              \
+    X(GET, ACHIEVEMENTS "/achievements", 0, route_achievements, "", "", "badges and progress")     \
+    X(GET, ACHIEVEMENTS "/scan-status", 0, route_scan_status, "", "", "how the scan stands")       \
+    X(GET, ACHIEVEMENTS "/recent-unlocks", ROUTE_WORKER, route_recent, "", "",                     \
+      "the latest unlocked badges")                                                                \
+    X(GET, ACHIEVEMENTS "/sessions/{session_id}/badges", ROUTE_WORKER, route_badges, "", "",       \
+      "the badges of one session by itself")                                                       \
+    X(POST, ACHIEVEMENTS "/rescan", ROUTE_WORKER | ROUTE_SLOW, route_rescan, "", "",               \
+      "scans, and gives the whole snapshot")                                                       \
+    X(POST, ACHIEVEMENTS "/reset-state", ROUTE_WORKER | ROUTE_SLOW, route_reset, "", "",           \
+      "forgets unlocks, snapshot and checkpoint")                                                  \
+    X(GET, ACHIEVEMENTS "/manifest.json", 0, route_manifest, "", "", "the plugin's manifest")
+
+struct Route {
+    HttpMethod method;
+    const char *pattern;
+    unsigned flags;
+    RouteFn *handler;
+    const char *query, *fields, *summary;
+};
+
+#define X(method, pattern, flags, handler, query, fields, summary) RouteFn handler;
+HTTP_ROUTES(X)
+#undef X
+
+/* The row for this method and path, its parameters raw; NULL: none. Where only other methods have
+ * the path, ret_allow says which ("GET, HEAD"); else it is empty. */
+const Route *route_find(HttpMethod method, Str path, Str params[2], Buf *ret_allow);
+
+/* The OpenAPI 3.1 document of the table. */
+void routes_openapi(JsonWriter *w, const char *version);
+
+#endif

@@ -1,0 +1,55 @@
+/* state.h - the running server, as its own files see it. */
+#ifndef TALARIA_HTTP_STATE_H
+#define TALARIA_HTTP_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "achievements/coordinator.h"
+#include "http/connections.h"
+#include "http/guard.h"
+#include "http/jobs.h"
+#include "http/request.h"
+#include "http/sse.h"
+
+enum { MOST_DAEMONS = 2 }; /* 127.0.0.1 and [::1] */
+
+/* GET /achievements as it was last answered: see api_achievements.c. */
+typedef struct BadgeCache {
+    pthread_mutex_t lock;
+    struct MHD_Response *plain, *zipped; /* NULL: not asked yet */
+    char etag[ETAG_ROOM], etag_zipped[ETAG_ROOM];
+    uint64_t version;
+    int64_t made_ms; /* monotonic */
+    bool refreshing, waited;
+    Err failure; /* why there is no answer, where failed */
+    bool failed;
+    Request *waiting; /* suspended until the refresh is there */
+    Job refresh;
+} BadgeCache;
+
+struct Server {
+    Arena *arena; /* of the start; nothing is added later */
+    ServerOptions options;
+    const Homes *homes;
+    const Settings *settings;
+    Guard guard;
+    Str url, token_file;
+    uint16_t port;
+    double started_at;
+    struct MHD_Daemon *daemons[MOST_DAEMONS];
+    int sockets[MOST_DAEMONS];
+    size_t n_daemons;
+    Coordinator *coordinator;
+    Jobs *jobs;
+    Sse *sse;
+    Connections *connections;
+    BadgeCache badges;
+    atomic_int active; /* requests between head and last byte */
+    atomic_bool draining;
+};
+
+/* server.c: the answer of a suspended request is there; its connection goes on. Any thread. */
+void server_resume(Request *rq);
+
+#endif
