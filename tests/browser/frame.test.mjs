@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { desktop, phone, setup, twice } from "./helpers.mjs";
+
+const it = setup();
+const at = (page) => page.evaluate(() => location.pathname + location.search + location.hash);
+
+test("the token of the address becomes a cookie and leaves the address", async () => {
+  const page = await it.open(`/#token=${it.fake.token}`, { signIn: false });
+  await page.getByRole("heading", { name: "Achievements" }).waitFor();
+  assert.equal(await at(page), "/");
+  assert.equal(await page.evaluate(() => document.cookie), "", "scripts do not see it");
+  await page.reload();
+  await page.getByRole("heading", { name: "Achievements" }).waitFor();
+  await page.done();
+});
+
+test("without a token it asks for one, and says when it is wrong", async () => {
+  const page = await it.open("/sessions", { signIn: false });
+  await page.getByLabel("Token").fill("nonsense");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").getByText("Wrong token").waitFor();
+  await page.getByLabel("Token").fill(it.fake.token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+  assert.equal(await at(page), "/sessions", "and goes where one wanted to go");
+  await page.done();
+});
+
+test("tabs by key, back and forward, reload keeps the place", async () => {
+  const page = await it.open("/");
+  await page.getByText("of 60 unlocked").waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("t");
+  await page.getByRole("heading", { name: "Templates", level: 1 }).waitFor();
+  assert.equal(await at(page), "/templates");
+  await page.goBack();
+  await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Achievements", level: 1 }).waitFor();
+  await page.goForward();
+  await page.reload();
+  await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+  assert.equal(await page.title(), "Sessions · Talaria");
+  await page.done();
+});
+
+test("Ctrl-K finds sessions, templates and commands", async () => {
+  const page = await it.open("/achievements");
+  await page.getByText("of 60 unlocked").waitFor();
+  await page.keyboard.press("Control+k");
+  const box = page.getByRole("combobox", { name: "Find" });
+  await box.fill("weekend");
+  await page.getByRole("option", { name: /What is left before the weekend/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/sessions/demo_20261115_203240_66f5bc");
+  await page.keyboard.press("Control+k");
+  await box.fill("code_demo");
+  await page.getByRole("option", { name: /code_demo/ }).click();
+  await page.waitForURL("**/templates/code_demo_*");
+  await page.keyboard.press("Control+k");
+  await box.fill("no such thing");
+  await page.getByText("Nothing is called that.").waitFor();
+  await page.keyboard.press("Escape");
+  await box.waitFor({ state: "detached" });
+  assert.match(await at(page), /^\/templates\/code_demo/, "Esc closed the palette, no more");
+  await page.keyboard.press("Escape");
+  await page.waitForURL("**/templates");
+  await page.done();
+});
+
+test("/ filters, ? lists the keys, Esc goes back; nothing fires while typing", async () => {
+  const page = await it.open("/achievements");
+  await page.getByText("of 60 unlocked").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("g s?");
+  assert.equal(await page.getByLabel("Filter badges").inputValue(), "g s?");
+  assert.equal(await page.locator(".keys").count(), 0);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getByLabel("Filter badges").inputValue(), "");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await page.getByRole("heading", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".keys").count(), 0);
+  await page.done();
+});
+
+test("the rail narrows and stays so; at phone width it is a bar below", async () => {
+  const page = await it.open("/achievements");
+  const width = () => page.locator(".rail").evaluate((e) => e.getBoundingClientRect().width);
+  await page.getByText("of 60 unlocked").waitFor();
+  assert.equal(await width(), 192);
+  await page.keyboard.press("\\");
+  await page.waitForFunction(() => document.querySelector(".rail").getBoundingClientRect().width === 56);
+  await page.reload();
+  await page.getByText("of 60 unlocked").waitFor();
+  assert.equal(await width(), 56);
+  await page.setViewportSize(phone);
+  const bar = await page.locator(".rail").boundingBox();
+  assert.equal(bar.width, 390);
+  assert.ok(bar.y > 700);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.equal(wide, 390, "nothing sticks out to the right");
+  await page.setViewportSize(desktop);
+  await page.done();
+});
+
+test("the theme follows the system until one is chosen", async () => {
+  const page = await it.open("/achievements", { theme: "dark" });
+  await page.getByText("of 60 unlocked").waitFor();
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await ground();
+  assert.notEqual(dark, light);
+  await page.getByRole("button", { name: /System theme/ }).click();
+  await page.getByRole("button", { name: /Light theme/ }).click();
+  await page.getByRole("button", { name: /Dark theme/ }).waitFor();
+  assert.equal(await ground(), dark);
+  await page.reload();
+  assert.equal(await ground(), dark, "also before the script runs");
+  await page.done();
+});
+
+test("fast navigation: equal requests are never in flight twice, and left ones are cancelled", async () => {
+  const page = await it.open("/achievements", { state: { delay: 60 }, prepare: twice });
+  await page.locator(".badge").first().waitFor();
+  const cancelled = [];
+  page.on("requestfailed", (r) => cancelled.push(r.url()));
+  for (let i = 0; i < 12; i++) {
+    for (const key of ["s", "a", "t", "s", "j", "j", "k", "j"]) {
+      if ("ast".includes(key)) await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      if (i % 3 === 0) await page.waitForTimeout(15);
+    }
+    if (i % 4 === 3) await page.goBack();
+  }
+  await page.waitForTimeout(400);
+  assert.deepEqual(await page.evaluate(() => window.doubled), []);
+  assert.ok(cancelled.length > 0, "leaving cancels");
+  assert.equal(it.fake.streams(), 1, "one event stream");
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("no request leaves the machine, and nothing breaks the strict policy", async () => {
+  const page = await it.open("/");
+  const foreign = [];
+  await page.route("**", (r) => (r.request().url().startsWith(it.fake.url) ? r.continue() : (foreign.push(r.request().url()), r.abort())));
+  for (const path of ["/", "/sessions", "/sessions/demo_20261115_203240_66f5bc?template=1", "/templates", "/templates/study", "/templates/new"]) {
+    await page.goto(it.fake.url + path);
+    await page.waitForTimeout(250);
+  }
+  assert.deepEqual(foreign, []);
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("less motion where less is wanted", async () => {
+  const page = await it.open("/achievements", { reducedMotion: "reduce", state: { stale: true } });
+  await page.locator(".updating.on").waitFor();
+  const animated = await page.evaluate(() => document.getAnimations().length);
+  assert.equal(animated, 0);
+  await page.done();
+});

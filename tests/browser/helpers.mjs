@@ -1,0 +1,77 @@
+// A browser, a page that is signed in, and the fake server of web/dev: what every test here begins with.
+import { after, before } from "node:test";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { startFake } from "../../web/dev/fake-server.mjs";
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const args = "--no-sandbox --disable-dev-shm-usage --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(" ");
+export const desktop = { width: 1280, height: 800 };
+export const phone = { width: 390, height: 844 };
+
+if (!existsSync(join(root, "build/web/app.js"))) throw new Error("build the page first: node web/build.mjs");
+
+// Gives {fake, open}; open(path, {theme, size, ...}) is a page at that address, its console errors collected.
+export function setup() {
+  const it = { fake: null, browser: null };
+  before(async () => {
+    it.fake = await startFake();
+    it.browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+  });
+  after(async () => {
+    await it.browser?.close();
+    await it.fake?.close();
+  });
+  it.open = async (path = "/", { theme = "light", size = desktop, state = {}, url = it.fake.url, token = it.fake.token, signIn = true, prepare = null, ...more } = {}) => {
+    const context = await it.browser.newContext({ colorScheme: theme, viewport: size, serviceWorkers: "block", ...more });
+    const page = await context.newPage();
+    page.setDefaultTimeout(8000);
+    page.errors = [];
+    page.on("console", (m) => m.type() === "error" && page.errors.push(m.text()));
+    page.on("pageerror", (e) => page.errors.push(String(e)));
+    if (signIn) {
+      const answer = await context.request.post(`${url}/api/auth`, { data: { token }, headers: { Origin: url } });
+      if (!answer.ok()) throw new Error(`sign-in: ${answer.status()}`);
+    }
+    if (url === it.fake.url) {
+      it.fake.reset();
+      Object.assign(it.fake.state, state);
+    }
+    if (prepare) await prepare(page);
+    await page.goto(url + path);
+    page.done = () => context.close();
+    return page;
+  };
+  return it;
+}
+
+// What is in flight, as the page sees it: a request ends with its answer, its failure or its cancelling. For
+// open's `prepare`; window.doubled then lists the requests that ran beside an equal one.
+export async function twice(page) {
+  await page.addInitScript(() => {
+    window.doubled = [];
+    const open = new Map();
+    const real = window.fetch;
+    window.fetch = (path, options = {}) => {
+      const key = `${options.method ?? "GET"} ${path}`;
+      open.set(key, (open.get(key) ?? 0) + 1);
+      if (open.get(key) > 1) window.doubled.push(key);
+      let over = false;
+      const end = () => {
+        if (!over) open.set(key, open.get(key) - 1);
+        over = true;
+      };
+      options.signal?.addEventListener("abort", end);
+      return real(path, options).then(
+        (r) => {
+          const text = r.text.bind(r);
+          r.text = () => text().finally(end);
+          return r;
+        },
+        (cause) => { end(); throw cause; },
+      );
+    };
+  });
+}

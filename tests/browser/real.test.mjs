@@ -1,0 +1,99 @@
+// The page against the server it is served by, on a demo history in a folder of its own. Skipped where the binary
+// has no `serve` yet.
+import assert from "node:assert/strict";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { root, setup, twice } from "./helpers.mjs";
+
+const binary = process.env.TALARIA_BIN ?? join(root, "build/talaria");
+const serves = spawnSync(binary, ["help", "serve"]).status === 0;
+const it = setup();
+const dir = mkdtempSync(join(tmpdir(), "talaria-page-"));
+const env = { ...process.env, HOME: dir, HERMES_HOME: join(dir, "none"), XDG_STATE_HOME: join(dir, "state"), XDG_CONFIG_HOME: join(dir, "config") };
+let server, url, token;
+
+before(async () => {
+  if (!serves) return;
+  execFileSync(binary, ["--data", dir, "demo"], { env, stdio: "ignore" });
+  execFileSync(binary, ["--data", dir, "templates", "harvest"], { env, stdio: "ignore" });
+  server = spawn(binary, ["--data", dir, "serve", "--port", "0"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  url = await new Promise((done, fail) => {
+    let text = "";
+    const look = (chunk) => {
+      text += chunk;
+      const found = /http:\/\/[^\s/#]+/.exec(text);
+      if (found) done(found[0]);
+    };
+    server.stdout.on("data", look);
+    server.stderr.on("data", look);
+    server.on("exit", (code) => fail(new Error(`serve ended with ${code}: ${text}`)));
+    setTimeout(() => fail(new Error(`no address printed: ${text}`)), 10_000).unref();
+  });
+  token = readFileSync(join(dir, "server-token"), "utf8").trim();
+});
+after(async () => {
+  if (server?.exitCode === null) {
+    server.removeAllListeners("exit");
+    const ended = new Promise((done) => server.on("exit", done));
+    server.kill("SIGTERM");
+    await ended; // it writes until then
+  }
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test("the whole round on a demo history", { skip: !serves && "no `serve` in this binary" }, async () => {
+  const page = await it.open(`/#token=${token}`, { url, signIn: false, prepare: twice });
+  await page.locator(".badge").first().waitFor({ timeout: 20_000 });
+  assert.equal(await page.locator(".badge").count(), 60);
+  await page.waitForFunction(() => document.querySelector(".scan") === null, null, { timeout: 20_000 });
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await page.locator(".session-row").first().waitFor();
+  await page.keyboard.press("j");
+  await page.locator(".turn").first().waitFor();
+  await page.locator(".call > button").first().click();
+  await page.locator(".unfolded").first().waitFor();
+  const address = page.url();
+  await page.reload();
+  await page.locator(".turn").first().waitFor();
+  assert.equal(page.url(), address, "a deep link is served");
+  await page.getByRole("button", { name: "Make template" }).click();
+  await page.getByText(/about .* tokens/).waitFor();
+  await page.getByLabel("Name").fill("from-the-page");
+  await page.getByRole("button", { name: "Create template" }).click();
+  await page.waitForURL("**/templates/from-the-page");
+  await page.getByRole("button", { name: "Inject" }).click();
+  await page.locator(".result .put").first().waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.waitForURL(/templates$/);
+  await page.locator(".template-card").first().waitFor();
+  await page.goto(`${url}/templates/study`);
+  await page.locator(".chart").first().waitFor({ timeout: 20_000 });
+  await page.goto(`${url}/achievements`);
+  await page.getByRole("button", { name: "Rescan" }).click();
+  await page.getByRole("button", { name: "Rescan" }).waitFor({ timeout: 20_000 });
+  assert.deepEqual(await page.evaluate(() => window.doubled), []);
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("first view soon after the answer", { skip: !serves && "no `serve` in this binary" }, async () => {
+  const page = await it.open("/", { url, token });
+  await page.locator(".badge").first().waitFor();
+  const took = [];
+  for (let i = 0; i < 3; i++) {
+    await page.goto(`${url}/achievements`);
+    await page.locator(".badge").first().waitFor();
+    took.push(await page.evaluate(() => new Promise((done) => {
+      const nav = performance.getEntriesByType("navigation")[0];
+      requestAnimationFrame(() => done(performance.getEntriesByName("first-contentful-paint")[0]?.startTime - nav.responseEnd));
+    })));
+  }
+  const best = Math.min(...took);
+  assert.ok(best < 300, `${best.toFixed(0)} ms`);
+  await page.done();
+});

@@ -1,0 +1,151 @@
+// Every state that is designed, and that none of them costs anything one typed.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setup } from "./helpers.mjs";
+
+const it = setup();
+const views = [
+  ["/achievements", "Your achievements could not be read", ".badge"],
+  ["/sessions", "The sessions could not be read", ".session-row"],
+  ["/sessions/demo_20261115_203240_66f5bc", "The transcript could not be read", ".turn"],
+  ["/templates", "The templates could not be read", ".template-card"],
+  ["/templates/code_demo_202_1794778520", "This template could not be opened", ".example, .examples .call"],
+  ["/templates/study", "The study could not be made", ".chart"],
+];
+
+for (const [path, what, good] of views) {
+  test(`${path}: an error says what, why and what to do; retry mends it`, async () => {
+    const failing = path.startsWith("/sessions/") ? `/api${path}/messages` : "/api/";
+    const page = await it.open(path, { state: { fail: { [failing]: { status: 503, title: "The database is busy", detail: "Another program writes." } } } });
+    const alert = page.getByRole("alert").filter({ hasText: what });
+    await alert.waitFor();
+    assert.match(await alert.textContent(), /The database is busy.*Another program writes/);
+    it.fake.state.fail = {};
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await page.locator(good).first().waitFor();
+    await page.done();
+  });
+}
+
+test("an answer without anything in it is an error, not a blank page", async () => {
+  const page = await it.open("/achievements", { state: { blank: "/api/plugins" } });
+  await page.getByRole("alert").getByText("The answer was not understood").waitFor();
+  it.fake.state.blank = "";
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".badge").first().waitFor();
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("a skeleton only after 150 ms", async () => {
+  // On a busy machine an answer may really take that long; then it proves nothing and is tried again.
+  for (let tries = 1, seen = 1; seen; tries++) {
+    const page = await it.open("/achievements", { state: { delay: 40 } });
+    await page.evaluate(() => {
+      window.seen = 0;
+      new MutationObserver(() => { window.seen += document.querySelectorAll(".skeleton").length; }).observe(document.body, { childList: true, subtree: true });
+    });
+    await page.locator(".badge").first().waitFor();
+    for (const key of ["s", "t"]) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      await page.waitForTimeout(300);
+    }
+    seen = await page.evaluate(() => window.seen);
+    await page.done();
+    assert.ok(!seen || tries < 4, "quick answers flash nothing");
+  }
+  const slow = await it.open("/achievements", { state: { delay: 900 } });
+  await slow.locator(".skeleton.cards").waitFor();
+  await slow.locator(".badge").first().waitFor();
+  assert.equal(await slow.locator(".skeleton").count(), 0);
+  await slow.done();
+});
+
+test("stale: what was there stays, with a quiet dot", async () => {
+  const page = await it.open("/achievements", { state: { stale: true } });
+  await page.getByText("updating").waitFor();
+  assert.equal(await page.locator(".badge").count(), 60);
+  await page.done();
+  const back = await it.open("/sessions");
+  await back.locator(".session-row").first().waitFor();
+  await back.keyboard.press("g");
+  await back.keyboard.press("t");
+  await back.locator(".template-card").first().waitFor();
+  it.fake.state.delay = 700;
+  await back.keyboard.press("g");
+  await back.keyboard.press("s");
+  await back.locator(".session-row").first().waitFor({ timeout: 300 });
+  await back.getByText("updating").waitFor();
+  await back.done();
+});
+
+test("first run: what this is, where was looked, the one thing to do", async () => {
+  for (const [path, title] of [["/achievements", "Badges for what you did"], ["/sessions", "Every session, in one place"], ["/templates", "Start from what worked"]]) {
+    const page = await it.open(path, { state: { empty: true } });
+    await page.getByRole("heading", { name: title }).waitFor();
+    await page.getByText("talaria demo").waitFor();
+    await page.getByText("/tmp/demo-data").waitFor();
+    await page.done();
+  }
+});
+
+test("what does not exist", async () => {
+  const page = await it.open("/sessions/nobody");
+  await page.getByText("No session 'nobody' in any home.").waitFor();
+  await page.goto(`${it.fake.url}/templates/nothing`);
+  await page.getByText("No template 'nothing'.").waitFor();
+  await page.done();
+});
+
+test("disconnected: a thin bar, nothing typed is lost, and it comes back by itself", async () => {
+  const page = await it.open("/templates/code_demo_202_1794778520");
+  await page.getByLabel("Words, or messages as JSON").fill("half a thought");
+  await page.waitForTimeout(200);
+  it.fake.vanish();
+  await page.locator(".lost").waitFor();
+  assert.ok((await page.locator(".lost").boundingBox()).height <= 24);
+  assert.equal(await page.getByLabel("Words, or messages as JSON").inputValue(), "half a thought");
+  await page.keyboard.press("Escape");
+  it.fake.state.refuse = false;
+  await page.locator(".lost").waitFor({ state: "detached", timeout: 15_000 });
+  assert.equal(await page.getByLabel("Words, or messages as JSON").inputValue(), "half a thought");
+  await page.done();
+});
+
+test("disconnected at the first look: once back, the view is there without a click", async () => {
+  const page = await it.open("/templates");
+  await page.locator(".template-card").first().waitFor();
+  it.fake.vanish();
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  await page.getByText("Your achievements could not be read").waitFor();
+  it.fake.state.refuse = false;
+  await page.locator(".badge").first().waitFor({ timeout: 15_000 });
+  await page.done();
+});
+
+test("a session that ended asks for the token, not for patience", async () => {
+  const page = await it.open("/templates");
+  await page.locator(".template-card").first().waitFor();
+  await page.context().clearCookies();
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  await page.getByLabel("Token").waitFor();
+  await page.done();
+});
+
+test("no layout shift after the first draw", async () => {
+  for (const path of ["/achievements", "/sessions/demo_20261115_203240_66f5bc", "/templates"]) {
+    const page = await it.open("/templates/new");
+    await page.addInitScript(() => {
+      window.shift = 0;
+      new PerformanceObserver((list) => { for (const e of list.getEntries()) window.shift += e.value; }).observe({ type: "layout-shift", buffered: true });
+    });
+    await page.goto(it.fake.url + path);
+    await page.waitForTimeout(700);
+    const shift = await page.evaluate(() => window.shift);
+    assert.ok(shift < 0.05, `${path}: ${shift}`);
+    await page.done();
+  }
+});

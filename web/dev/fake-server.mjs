@@ -1,0 +1,243 @@
+// A stand-in for `talaria serve`: the same routes and headers, answered from captured JSON, loopback only.
+// The browser tests use it for what a healthy server seldom does: slow, failing, half-scanned, gone.
+// usage: node web/dev/fake-server.mjs [PORT]      (after node web/build.mjs)
+import { createServer } from "node:http";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { markdown, outcome } from "./fake-text.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const load = (name) => JSON.parse(readFileSync(join(here, "fixtures", `${name}.json`), "utf8"));
+const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+const plugin = "/api/plugins/hermes-achievements";
+const pages = /^\/(achievements|sessions|templates)(\/|$)/;
+export const csp = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+// What a test may turn while the server runs.
+const defaults = () => ({
+  delay: 0, // ms before every answer
+  slow: {}, // path prefix -> ms
+  blank: "", // path prefix that answers 200 with nothing in it
+  fail: {}, // path prefix -> {status, title, detail}
+  scan: "complete", // or "pending", "partial"
+  stale: false,
+  empty: false, // a machine without history
+  sessions: 0, // this many made-up sessions instead of the captured ones
+  refuse: false, // drop every connection, as a server that went away
+});
+
+function manySessions(base, count) {
+  return Array.from({ length: count }, (_, i) => {
+    const s = base[i % base.length];
+    const at = s.started_at - i * 300;
+    const id = `many_${String(i).padStart(6, "0")}`;
+    return { ...s, id, title: `${i + 1}. ${s.title}`, started_at: at, last_active: at + 200, parts: [{ ...s.parts[0], id }] };
+  });
+}
+
+export async function startFake({ port = 0, dir = join(here, "../../build/web"), token = "fake-token" } = {}) {
+  const data = {
+    sessions: load("sessions").sessions,
+    transcripts: load("transcripts"),
+    templates: load("templates").templates,
+    shows: load("template-shows"),
+    study: load("study"),
+    status: load("status"),
+    badges: load("achievements"),
+  };
+  const state = defaults();
+  const streams = new Set();
+  const sockets = new Set();
+  const log = []; // "GET /api/…" of everything asked, in order
+
+  const problem = (status, title, detail) => ({ status, problem: { type: "about:blank", title, status, detail } });
+  const find = (id) => all().find((s) => s.id === id || s.parts.some((p) => p.id === id));
+  let made = [];
+  function all() {
+    if (state.empty) return [];
+    if (!state.sessions) return data.sessions;
+    if (made.length !== state.sessions) made = manySessions(data.sessions, state.sessions);
+    return made;
+  }
+
+  function listSessions(query) {
+    const source = query.get("source");
+    const since = query.get("since");
+    const from = since ? (/^\d+(\.\d+)?$/.test(since) ? Number(since) : Date.parse(since) / 1000) : 0;
+    const archived = ["1", "true"].includes(query.get("archived") ?? "");
+    const limit = Math.min(Number(query.get("limit") ?? 50), 500);
+    const start = Number(query.get("cursor") ?? 0);
+    const rows = all().filter((s) => (!source || s.source === source) && s.started_at >= from && (archived || !s.archived));
+    const end = start + limit;
+    return { sessions: rows.slice(start, end), next_cursor: end < rows.length ? String(end) : null };
+  }
+
+  function messages(id, query) {
+    const whole = data.transcripts[id] ?? Object.values(data.transcripts).find((t) => t.parts.some((p) => p.id === id)) ?? Object.values(data.transcripts)[0];
+    const part = whole.parts.find((p) => p.id === query.get("part")) ?? whole.parts[whole.parts.length - 1];
+    const after = Number((query.get("after") ?? "0").split("_").pop());
+    const limit = Number(query.get("limit") ?? 200);
+    const results = new Map(part.transcript.filter((m) => m.tool_call_id).map((m) => [m.tool_call_id, m]));
+    const rows = part.transcript.filter((m) => m.id > after);
+    const page = rows.slice(0, limit).map((m) => ({
+      ...m,
+      bytes: Buffer.byteLength(m.content ?? ""),
+      html: m.role === "tool" || !m.content ? null : markdown(m.content),
+      tool_calls: m.tool_calls.map((c) => {
+        const r = results.get(c.id);
+        return r ? { ...c, ...outcome(r.content), result_id: r.id, seconds: r.timestamp - m.timestamp } : { ...c, ok: null, outcome: null };
+      }),
+    }));
+    return { format: 1, session: id, messages: page, next_after: rows.length > limit ? `0_${page[page.length - 1].timestamp}_${page[page.length - 1].id}` : null };
+  }
+
+  function achievements() {
+    const whole = structuredClone(data.badges);
+    whole.is_stale = state.stale;
+    if (state.stale) whole.scan_meta.status.state = "running";
+    if (state.scan === "complete" && !state.empty) return whole;
+    const partial = state.scan === "partial";
+    let left = partial ? 9 : 0;
+    for (const a of whole.achievements) {
+      if (a.unlocked && left-- > 0) { a.unlocked_at = null; continue; }
+      const secret = Boolean(a.secret);
+      Object.assign(a, { unlocked: false, discovered: false, state: secret ? "secret" : "discovered", tier: null, progress: 0, progress_pct: 0 });
+      a.next_tier = a.tiers?.[0].name ?? null;
+      a.next_threshold = a.tiers?.[0].threshold ?? 1;
+      if (secret) Object.assign(a, { name: "???", icon: "secret", description: "A secret.", criteria: "A secret." });
+    }
+    whole.unlocked_count = partial ? 9 : 0;
+    const total = state.empty ? 0 : data.sessions.length;
+    whole.scan_meta = state.empty && state.scan === "complete"
+      ? { ...whole.scan_meta, mode: "full", sessions_total: 0, sessions_scanned_so_far: 0, sessions_expected_total: 0 }
+      : partial
+        ? { mode: "in_progress", sessions_total: 60, sessions_rescanned: 0, sessions_reused: 0, sessions_scanned_so_far: 60, sessions_expected_total: total, status: { state: "running" } }
+        : { mode: "pending", sessions_total: 0, sessions_rescanned: 0, sessions_reused: 0, status: { state: "running" } };
+    return whole;
+  }
+
+  function inject(show, body) {
+    const at = body.messages.findIndex((m) => m.role !== "system");
+    const cut = at < 0 ? body.messages.length : at;
+    const t = show.template;
+    const put = [{ role: "system", content: `Session template: ${t.name} (${t.task_type})\nExamples of successful tool calls from previous sessions:` }];
+    t.examples.forEach((e, i) => put.push(
+      { role: "assistant", content: null, tool_calls: [{ id: `template_${i}`, type: "function", function: { name: e.tool_name, arguments: JSON.stringify(e.arguments) } }] },
+      { role: "tool", tool_call_id: `template_${i}`, content: e.result }));
+    return { format: 1, template: t.name, type: t.task_type, changed: true, reason: "the template was put in", tokens: show.tokens, messages: [...body.messages.slice(0, cut), ...put, ...body.messages.slice(cut)] };
+  }
+
+  function create(body) {
+    const s = find(body.session);
+    if (!s) return problem(404, "Session not found", `No session '${body.session}'.`);
+    const base = Object.values(data.shows)[0];
+    const examples = base.template.examples.slice(0, Math.max(1, Math.min(body.max_examples ?? 10, 10)));
+    const name = body.name || `${body.type ?? "mixed"}_${s.id.slice(0, 8)}_1794778600`;
+    const made = { format: 1, dry_run: Boolean(body.dry_run), name, type: body.type ?? "mixed", examples: examples.length, description: `Template with ${examples.length} examples`, source_session_id: s.id, path: "", calls: s.tool_calls, failed: 2, too_large: 0, tokens: Math.round(JSON.stringify(examples).length / 4) };
+    const template = { name, task_type: made.type, examples };
+    if (body.dry_run) return { body: { ...made, exists: Boolean(body.name && data.shows[name]), template } };
+    if (data.shows[name]) return problem(409, "Name taken", `There is already a template '${name}'.`);
+    const created_at = Date.now() / 1000;
+    data.templates.unshift({ ...made, usage_count: 0, created_at });
+    data.shows[name] = { format: 1, path: made.path, tokens: made.tokens, template: { name, task_type: made.type, examples, description: made.description, created_at, usage_count: 0, source_session_id: s.id } };
+    return { status: 201, body: { ...made, template } };
+  }
+
+  function route(method, path, query, body) {
+    if (path.startsWith(plugin)) {
+      const rest = path.slice(plugin.length);
+      if (rest === "/achievements") return { body: achievements() };
+      if (rest === "/scan-status") return { body: data.badges.scan_meta.status };
+      if (rest === "/recent-unlocks") return { body: achievements().achievements.filter((a) => a.unlocked).sort((a, b) => b.unlocked_at - a.unlocked_at).slice(0, 20) };
+      if (rest === "/rescan" && method === "POST") { emit("progress", { done: 159, total: 159 }); emit("snapshot", {}); return { body: { ok: true, ...achievements() } }; }
+      if (rest === "/reset-state" && method === "POST") return { body: { ok: true } };
+      const badges = rest.match(/^\/sessions\/([^/]+)\/badges$/);
+      if (badges) return { body: { session_id: badges[1], badges: data.badges.achievements.filter((a) => a.unlocked && a.kind === "best_session").slice(0, 3) } };
+    }
+    if (path === "/api/status") return { body: state.empty ? { ...data.status, homes: data.status.homes.map((h) => ({ ...h, sessions: 0, messages: 0 })) } : data.status };
+    if (path === "/api/sessions") return { body: listSessions(query) };
+    const session = path.match(/^\/api\/sessions\/([^/]+)(\/messages)?$/);
+    if (session) {
+      const s = find(decodeURIComponent(session[1]));
+      if (!s) return problem(404, "Session not found", `No session '${session[1]}' in any home.`);
+      return { body: session[2] ? messages(s.id, query) : s };
+    }
+    if (path === "/api/templates/study") return { body: data.study };
+    if (path === "/api/templates") return method === "POST" ? create(body) : { body: { format: 1, templates: state.empty ? [] : data.templates } };
+    const template = path.match(/^\/api\/templates\/([^/]+)(\/inject)?$/);
+    if (template) {
+      const name = decodeURIComponent(template[1]);
+      const show = data.shows[name];
+      if (!show) return problem(404, "Template not found", `No template '${name}'.`);
+      if (template[2]) return { body: inject(show, body) };
+      if (method !== "DELETE") return { body: show };
+      delete data.shows[name];
+      data.templates = data.templates.filter((t) => t.name !== name);
+      return { body: { format: 1, dry_run: false, name } };
+    }
+    return problem(404, "Not found", path);
+  }
+
+  const head = { "Content-Security-Policy": csp, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
+  function send(res, { status = 200, body, problem: trouble }, more = {}) {
+    if (res.destroyed) return;
+    res.writeHead(status, { ...head, "Content-Type": trouble ? "application/problem+json" : "application/json", "Cache-Control": "no-store", ...more });
+    res.end(JSON.stringify(trouble ?? body));
+  }
+  const prefixed = (table, path) => Object.entries(table).find(([prefix]) => path.startsWith(prefix))?.[1];
+
+  const server = createServer(async (req, res) => {
+    const url = new URL(req.url, "http://localhost");
+    const path = url.pathname;
+    if (!path.startsWith("/api/")) {
+      const file = join(dir, path === "/" || pages.test(path) ? "index.html" : path.slice(1));
+      if (path.includes("..") || !existsSync(file)) return send(res, problem(404, "Not found", path));
+      res.writeHead(200, { ...head, "Content-Type": types[extname(file)] ?? "application/octet-stream", "Cache-Control": "no-store" });
+      return res.end(readFileSync(file));
+    }
+    log.push(`${req.method} ${req.url}`);
+    let text = "";
+    for await (const chunk of req) text += chunk;
+    const body = text ? JSON.parse(text) : {};
+    if (path === "/api/auth") {
+      if (body.token !== token) return send(res, problem(401, "Wrong token", "The token is not this server's."));
+      return send(res, { body: { ok: true } }, { "Set-Cookie": `talaria=${token}; HttpOnly; SameSite=Strict; Path=/` });
+    }
+    if (!(req.headers.cookie ?? "").includes(`talaria=${token}`)) return send(res, problem(401, "Not signed in", "A token is needed."));
+    if (path === "/api/events") {
+      res.writeHead(200, { ...head, "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+      res.write("retry: 1000\n\n");
+      streams.add(res);
+      return res.on("close", () => streams.delete(res));
+    }
+    const wait = prefixed(state.slow, path) ?? state.delay;
+    if (wait) await new Promise((done) => setTimeout(done, wait));
+    if (state.blank && path.startsWith(state.blank)) return res.writeHead(200, head).end();
+    const failure = prefixed(state.fail, path);
+    send(res, failure ? problem(failure.status, failure.title, failure.detail) : route(req.method, path, url.searchParams, body));
+  });
+  server.on("connection", (socket) => {
+    if (state.refuse) return socket.destroy();
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  function emit(event, value) {
+    for (const res of streams) res.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
+  }
+  await new Promise((done) => server.listen(port, "127.0.0.1", done));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    token, state, data, log, emit,
+    streams: () => streams.size,
+    reset() { Object.assign(state, defaults()); log.length = 0; },
+    // As if the process had died: open connections end, new ones are refused until `state.refuse` is false.
+    vanish() { state.refuse = true; for (const s of sockets) s.destroy(); },
+    close() { for (const s of sockets) s.destroy(); return new Promise((done) => server.close(done)); },
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const fake = await startFake({ port: Number(process.argv[2] ?? 8899) });
+  console.log(`${fake.url}/#token=${fake.token}`);
+}

@@ -1,0 +1,139 @@
+// Requests. The same GET is never in flight twice: callers that ask while one is under way share it, and it
+// is cancelled when the last of them has left. What goes wrong is always an ApiError with words for a person.
+import { createStore } from "./store";
+
+export type Trouble = "network" | "auth" | "timeout" | "http" | "shape";
+
+export class ApiError extends Error {
+  constructor(readonly trouble: Trouble, readonly status: number, title: string, readonly detail: string) {
+    super(title);
+  }
+}
+
+// Whether the server wants a token first; the frame shows the sign-in instead of a view then.
+export const signedOut = createStore(false);
+// Set by requests that could not reach the server; events.ts clears it when the stream is back.
+export const unreachable = createStore(false);
+
+const lingerMs = 40;
+const timeoutMs = 30_000;
+const slowTimeoutMs = 300_000; // a rescan or a study of a very large history
+
+const say: Record<Exclude<Trouble, "http">, [string, string]> = {
+  network: ["The server does not answer", "Is `talaria serve` still running? The page tries again by itself."],
+  auth: ["Not signed in", "Open the address that `talaria serve` printed, or paste its token."],
+  timeout: ["That took too long", "The server is busy or stuck. Try again; `talaria status` tells how it is."],
+  shape: ["The answer was not understood", "The page and the server may be of different versions. Reload the page."],
+};
+
+async function send<T>(method: string, path: string, body: unknown, signal: AbortSignal, limit: number): Promise<T> {
+  const late = AbortSignal.timeout(limit);
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      signal: AbortSignal.any([signal, late]),
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    if (late.aborted) throw new ApiError("timeout", 0, ...say.timeout);
+    unreachable.set(true);
+    throw new ApiError("network", 0, ...say.network);
+  }
+  if (response.status === 401 && path !== "/api/auth") {
+    signedOut.set(true);
+    throw new ApiError("auth", 401, ...say.auth);
+  }
+  let value: unknown = null;
+  try {
+    const text = await response.text();
+    if (text || method === "GET") value = JSON.parse(text); // a GET that answers nothing is as bad as nonsense
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    if (response.ok) throw new ApiError("shape", response.status, ...say.shape);
+  }
+  if (response.ok) return value as T;
+  const problem = (value ?? {}) as { title?: string; detail?: string };
+  throw new ApiError("http", response.status, problem.title ?? `The server said ${response.status}`, problem.detail ?? "");
+}
+
+interface Flight {
+  promise: Promise<unknown>;
+  stop: AbortController;
+  users: number;
+}
+const flights = new Map<string, Flight>();
+
+// Forgotten before it is cancelled: whoever asks next begins anew instead of joining a dead request.
+function end(path: string, flight: Flight): void {
+  if (flights.get(path) === flight) flights.delete(path);
+  flight.stop.abort();
+}
+
+export function get<T>(path: string, signal: AbortSignal): Promise<T> {
+  let flight = flights.get(path);
+  if (!flight) {
+    const stop = new AbortController();
+    const promise = send<T>("GET", path, undefined, stop.signal, path.endsWith("/study") ? slowTimeoutMs : timeoutMs);
+    const made: Flight = { promise, stop, users: 0 };
+    flight = made;
+    flights.set(path, made);
+    const forget = (): void => {
+      if (flights.get(path) === made) flights.delete(path);
+    };
+    promise.then(forget, forget);
+  }
+  const shared = flight;
+  shared.users++;
+  return new Promise<T>((resolve, reject) => {
+    signal.addEventListener(
+      "abort",
+      () => {
+        // Who comes straight back (two keys in a row) finds the request still under way.
+        if (--shared.users === 0) setTimeout(() => shared.users === 0 && end(path, shared), lingerMs);
+        reject(signal.reason);
+      },
+      { once: true },
+    );
+    (shared.promise as Promise<T>).then(resolve, reject);
+  });
+}
+
+// For a reload: what is in flight may have been answered before the change that is reloaded for. It is waited for
+// (or cancelled, should nobody else want it), and then asked anew.
+export async function getAnew<T>(path: string, signal: AbortSignal): Promise<T> {
+  await flights.get(path)?.promise.catch(() => undefined);
+  signal.throwIfAborted();
+  return get<T>(path, signal);
+}
+
+export function post<T>(path: string, body: unknown = {}, signal = new AbortController().signal): Promise<T> {
+  return send<T>("POST", path, body, signal, path.endsWith("/rescan") ? slowTimeoutMs : timeoutMs);
+}
+
+export function remove(path: string): Promise<unknown> {
+  return send("DELETE", path, undefined, new AbortController().signal, timeoutMs);
+}
+
+// The token comes once in the fragment (which no browser sends anywhere), is exchanged for a cookie that
+// scripts cannot read, and leaves the address bar and the history.
+export async function signInFromAddress(): Promise<void> {
+  const found = /^#token=([^&]+)/.exec(location.hash);
+  if (!found) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  try {
+    await signIn(decodeURIComponent(found[1]!));
+  } catch {
+    signedOut.set(true);
+  }
+}
+
+export async function signIn(token: string): Promise<void> {
+  await post("/api/auth", { token });
+  signedOut.set(false);
+}
+
+export const plugin = "/api/plugins/hermes-achievements";
+export const enc = encodeURIComponent;

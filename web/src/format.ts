@@ -1,0 +1,42 @@
+// Numbers, times and sizes as people read them. Intl objects are costly to make, so there is one of each.
+const grouped = new Intl.NumberFormat("en");
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+
+export const count = (n: number): string => grouped.format(n);
+export const short = (n: number): string => (Math.abs(n) < 10_000 ? grouped.format(n) : compact.format(n));
+export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
+export const exact = (seconds: number): string => exactFormat.format(seconds * 1000);
+export const percent = (share: number, digits = 0): string => `${(share * 100).toFixed(digits)} %`;
+
+export function ago(seconds: number, now = Date.now() / 1000): string {
+  const d = now - seconds;
+  if (d < 45) return "now";
+  if (d < 3600) return `${Math.round(d / 60)} min`;
+  if (d < 86_400) return `${Math.round(d / 3600)} h`;
+  if (d < 86_400 * 7) return `${Math.round(d / 86_400)} d`;
+  const when = new Date(seconds * 1000);
+  return when.getFullYear() === new Date(now * 1000).getFullYear() ? day.format(when) : dayOfYear.format(when);
+}
+
+// In a sentence: "9 h ago", but "Oct 5" and "now" as they are.
+export const agoLong = (seconds: number): string => {
+  const text = ago(seconds);
+  return / (min|h|d)$/.test(text) ? `${text} ago` : text;
+};
+
+export function lasted(seconds: number): string {
+  if (seconds < 0) return "";
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 86_400 * 2) return `${(seconds / 3600).toFixed(1)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+export const cost = (usd: number): string => (usd > 0 && usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`);
+export const project = (cwd: string | null): string => cwd?.split("/").filter(Boolean).pop() ?? "";
+export const plainTitle = (title: string | null): string => title?.trim() || "Untitled";

@@ -1,0 +1,62 @@
+// Keys. One listener; views add theirs while they are mounted, and the latest one asked first wins, so a fold-out
+// can take Esc before the view does. Nothing fires while someone types but Ctrl-K, and Esc, which leaves the field.
+import { useEffect, useRef } from "preact/hooks";
+
+export type KeyMap = Record<string, (event: KeyboardEvent) => boolean | void>;
+const maps: { current: KeyMap }[] = [];
+let chord = "";
+let chordTimer: ReturnType<typeof setTimeout> | undefined;
+
+const typing = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+function name(event: KeyboardEvent): string {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") return "Ctrl-K";
+  if (event.ctrlKey || event.metaKey || event.altKey) return "";
+  return event.key.length === 1 && chord ? `${chord} ${event.key}` : event.key;
+}
+
+addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing) return;
+  const inField = typing(event.target);
+  const key = name(event);
+  if (!key || (inField && key !== "Escape" && key !== "Ctrl-K")) return;
+  clearTimeout(chordTimer);
+  chord = "";
+  // Esc first leaves the field: going back from under half a sentence would lose it.
+  if (inField && key === "Escape") return (event.target as HTMLElement).blur();
+  // A handler that returns false passes the key on.
+  for (let i = maps.length - 1; i >= 0; i--) {
+    const handler = maps[i]!.current[key];
+    if (handler && handler(event) !== false) return event.preventDefault();
+  }
+  if (key === "g") {
+    chord = "g";
+    chordTimer = setTimeout(() => (chord = ""), 1200);
+  }
+});
+
+export function useKeys(map: KeyMap, on = true): void {
+  // One slot for as long as the component is mounted: who came last stays last, whoever renders again.
+  const slot = useRef<KeyMap>({});
+  slot.current = map;
+  useEffect(() => {
+    if (!on) return;
+    maps.push(slot);
+    return () => void maps.splice(maps.indexOf(slot), 1);
+  }, [on]);
+}
+
+export const keyList: [string, string][] = [
+  ["Ctrl K", "Find a session, template or command"],
+  ["/", "Filter this view"],
+  ["g a", "Achievements"],
+  ["g s", "Sessions"],
+  ["g t", "Templates"],
+  ["j  k", "Next, previous session"],
+  ["n  p", "Next, previous request in a transcript"],
+  ["x", "Unfold or fold all tool calls"],
+  ["\\", "Narrow or widen the rail"],
+  ["Esc", "Back"],
+  ["?", "These keys"],
+];
