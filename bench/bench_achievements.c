@@ -67,7 +67,7 @@ static void age(const Homes *homes)
 static double known(const Homes *homes)
 {
     int64_t begun = clock_cpu_ns();
-    Snapshot *s = run_known(homes, &(RowsQuery){ 0 }, false);
+    Snapshot *s = run_known(&(ScanOptions){ .homes = homes }, false);
     double ms = (double)(clock_cpu_ns() - begun) / 1e6;
 
     if (!s)

@@ -274,3 +274,47 @@ void calls_read_exact(Str cell, Arena *scratch, Buf *json, Names *names, Paths *
     pyjson_write(json, &calls);
     paths_add_all(paths, buf_str(json), true);
 }
+
+/* -- counted otherwise ------------------------------------------------------------------------ */
+
+Str calls_unwrap(Str cell, Arena *scratch)
+{
+    PyValue v;
+
+    if (!str_starts(str_trim(cell), STR("\"")) || !pyjson_read(scratch, cell, &v) ||
+        v.type != PY_STR)
+        return cell;
+    return v.text;
+}
+
+/* As the needles of the metric see it: any name with "memory" in it. */
+static bool is_memory(Str name)
+{
+    return str_find_nocase(name, STR("memory")) < name.n &&
+           str_find_nocase(name, STR("mnemosyne_remember")) == name.n;
+}
+
+static bool writes(const PyValue *call, Arena *scratch)
+{
+    const PyValue *function = pyjson_get(call, STR("function"));
+    const PyValue *arguments = pyjson_get(function ? function : call, STR("arguments")), *action;
+    PyValue parsed;
+
+    if (arguments && arguments->type == PY_STR && pyjson_read(scratch, arguments->text, &parsed))
+        arguments = &parsed;
+    action = arguments ? pyjson_get(arguments, STR("action")) : NULL;
+    return action && action->type == PY_STR &&
+           (str_eqz(action->text, "add") || str_eqz(action->text, "replace"));
+}
+
+int64_t calls_memory_reads(Str cell, Arena *scratch)
+{
+    int64_t reads = 0;
+    PyValue calls;
+
+    if (str_find_nocase(cell, STR("memory")) == cell.n || !pyjson_read(scratch, cell, &calls))
+        return 0;
+    for (size_t i = 0; calls.type == PY_LIST && i < calls.n; i++)
+        reads += is_memory(name_of(&calls.items[i])) && !writes(&calls.items[i], scratch);
+    return reads;
+}

@@ -11,4 +11,10 @@
 MUST_CHECK bool calls_read_plain(Str cell, Names *names, Paths *paths);
 void calls_read_exact(Str cell, Arena *scratch, Buf *json, Names *names, Paths *paths);
 
+/* The text within, where the cell is JSON in a JSON string; else the cell as it is. */
+Str calls_unwrap(Str cell, Arena *scratch);
+
+/* Memory calls of the cell that neither add nor replace anything. */
+int64_t calls_memory_reads(Str cell, Arena *scratch);
+
 #endif

@@ -4,6 +4,7 @@
 #include "achievements/coordinator.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "achievements/run.h"
 #include "base/clock.h"
@@ -14,7 +15,7 @@ enum { FILES_EVERY_MS = 60 * 1000, MOST_LISTENERS = 4 };
 struct Coordinator {
     const Homes *homes;
     bool compat;
-    RowsQuery rows;
+    ScanOptions scan; /* as the settings ask for it */
     int64_t ttl;
 
     pthread_mutex_t lock;
@@ -23,14 +24,15 @@ struct Coordinator {
     ScanStatus status;
     Snapshot *current; /* the last complete one; NULL: none yet */
     Snapshot *partial; /* while there is no complete one */
-    uint64_t version;
+    _Atomic uint64_t version;
     uint64_t epoch;     /* raised by a reset: scans begun before it are thrown away */
     uint64_t run_epoch; /* in which the running scan began */
     uint64_t mark;      /* of the homes when `current` was made */
     bool refresh_failed;
 
-    pthread_t scanner, writer;
-    bool scanner_begun, writer_begun, closing;
+    pthread_t writer;
+    int scanners; /* threads that scan, or still tell what they found */
+    bool closing;
     bool dirty; /* snapshot and checkpoint are not on the disk as they are */
     int64_t written_ms;
 
@@ -181,7 +183,8 @@ static void *scan_thread(void *ctx)
 {
     Coordinator *c = ctx;
     Run run = { .scan = { .homes = c->homes,
-                          .rows = c->rows,
+                          .rows = c->scan.rows,
+                          .count = c->scan.count,
                           .progress = on_progress,
                           .partial = on_partial,
                           .ctx = c },
@@ -193,13 +196,27 @@ static void *scan_thread(void *ctx)
     if (s)
         s->users++; /* ours, until everything is told */
     finish(c, s, run.mark, &err);
-    if (!s)
-        return NULL;
-    tell_all(c, &run, s);
+    if (s)
+        tell_all(c, &run, s);
     pthread_mutex_lock(&c->lock);
     release(s);
+    c->scanners--;
+    pthread_cond_broadcast(&c->ended);
     pthread_mutex_unlock(&c->lock);
     return NULL;
+}
+
+/* Nobody waits for the thread with the lock in hand: it needs it once more at its end. */
+static void start_thread(Coordinator *c)
+{
+    pthread_attr_t alone;
+    pthread_t thread;
+
+    pthread_attr_init(&alone);
+    pthread_attr_setdetachstate(&alone, PTHREAD_CREATE_DETACHED);
+    c->scanners++;
+    ASSERT(pthread_create(&thread, &alone, scan_thread, c) == 0);
+    pthread_attr_destroy(&alone);
 }
 
 /* Begins a scan, or joins the one that runs. Called with the lock held. */
@@ -209,16 +226,13 @@ static void begin(Coordinator *c)
         c->status.joined++;
         return;
     }
-    if (c->scanner_begun)
-        pthread_join(c->scanner, NULL);
     c->status.state = SCAN_RUNNING;
     c->run_epoch = c->epoch;
     c->status.started_at = now_seconds();
     c->status.last_error[0] = '\0';
     c->status.sessions_done = c->status.sessions_total = 0;
     c->version++;
-    c->scanner_begun = true;
-    ASSERT(pthread_create(&c->scanner, NULL, scan_thread, c) == 0);
+    start_thread(c);
 }
 
 /* -- files behind -------------------------------------------------------------------------------------- */
@@ -273,7 +287,7 @@ Coordinator *coordinator_open(const Homes *homes, const Settings *settings, bool
     (void)err;
     c->homes = homes;
     c->compat = compat;
-    c->rows = run_rows(settings);
+    run_settings(&c->scan, settings);
     c->ttl = setting_int(settings, SETTING_ACHIEVEMENTS_TTL);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->ended, NULL);
@@ -289,9 +303,9 @@ Coordinator *coordinator_free(Coordinator *c)
     pthread_mutex_lock(&c->lock);
     c->closing = true;
     pthread_cond_broadcast(&c->writing);
+    while (c->scanners)
+        pthread_cond_wait(&c->ended, &c->lock);
     pthread_mutex_unlock(&c->lock);
-    if (c->scanner_begun)
-        pthread_join(c->scanner, NULL);
     pthread_join(c->writer, NULL);
     snapshot_free(c->current);
     snapshot_free(c->partial);
@@ -306,7 +320,7 @@ Coordinator *coordinator_free(Coordinator *c)
 uint64_t coordinator_version(const Coordinator *c)
 {
     /* Ages are in whole seconds, so an answer holds for one at most. */
-    return __atomic_load_n(&c->version, __ATOMIC_RELAXED) << 32 ^ (uint64_t)now_seconds();
+    return atomic_load(&c->version) << 32 ^ (uint64_t)now_seconds();
 }
 
 static bool is_stale(const Coordinator *c)

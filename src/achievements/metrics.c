@@ -38,6 +38,8 @@ struct Scanner {
     Arena *scratch;
     Buf json, row;
     int64_t rows;
+    ScannerOptions options;
+    int64_t memory_reads;
 };
 
 const char *metric_name(size_t metric)
@@ -314,14 +316,29 @@ Scanner *scanner_free(Scanner *s)
     return NULL;
 }
 
+void scanner_set(Scanner *s, const ScannerOptions *options)
+{
+    s->options = *options;
+}
+
 void scanner_begin(Scanner *s)
 {
-    s->rows = 0;
+    s->rows = s->memory_reads = 0;
     text_clear(&s->text);
     names_begin(s->names);
     paths_clear(s->tally.paths);
     memset(s->tally.count, 0, sizeof s->tally.count);
     memset(s->tally.flag, 0, sizeof s->tally.flag);
+}
+
+static void count_calls(Scanner *s, Str cell)
+{
+    if (s->options.double_encoded)
+        cell = calls_unwrap(cell, s->scratch);
+    if (s->options.memory_writes)
+        s->memory_reads += calls_memory_reads(cell, s->scratch);
+    if (!calls_read_plain(cell, s->names, s->tally.paths))
+        calls_read_exact(cell, s->scratch, &s->json, s->names, s->tally.paths);
 }
 
 void scanner_row(Scanner *s, const ScanRow *row)
@@ -331,8 +348,8 @@ void scanner_row(Scanner *s, const ScanRow *row)
     text_end_row(&s->text);
     if (row->tool_name.n)
         names_see(s->names, row->tool_name, !str_eqz(row->role, "tool"));
-    if (row->tool_calls.n && !calls_read_plain(row->tool_calls, s->names, s->tally.paths))
-        calls_read_exact(row->tool_calls, s->scratch, &s->json, s->names, s->tally.paths);
+    if (row->tool_calls.n)
+        count_calls(s, row->tool_calls);
     arena_reset(s->scratch);
     if (s->text.n >= ENOUGH && may_cut(&s->text))
         search(s);
@@ -361,6 +378,7 @@ void scanner_end(Scanner *s, Arena *a, SessionMetrics *ret)
     names_end(s->names, a, ret);
     ret->value[METRIC_MESSAGE_COUNT] = s->rows;
     ret->value[METRIC_FILES_TOUCHED_COUNT] = (int64_t)paths_count(s->tally.paths);
+    ret->value[METRIC_MEMORY_WRITE_EVENTS] -= s->memory_reads;
     conclude(&s->tally, ret->value);
     if (s->text.cap > KEPT)
         text_done(&s->text);

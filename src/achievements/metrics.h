@@ -94,6 +94,14 @@ MUST_CHECK Scanner *scanner_new(Err *err);
 Scanner *scanner_free(Scanner *s);
 AUTO_FREE(Scanner, scanner_free)
 
+/* What may be counted otherwise than the original does; all off at first. */
+typedef struct ScannerOptions {
+    bool double_encoded; /* tool calls that are JSON in a JSON string count as calls */
+    bool memory_writes;  /* memory calls count as writes only where they add or replace */
+} ScannerOptions;
+
+void scanner_set(Scanner *s, const ScannerOptions *options);
+
 /* A row of the session as it is stored; p NULL where the cell is. */
 typedef struct ScanRow {
     Str role, content, tool_calls, tool_name;

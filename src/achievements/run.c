@@ -9,20 +9,20 @@
 
 enum { LOCK_WAIT_MS = 10 * 60 * 1000 };
 
-static Str topic_of(Arena *a, const RowsQuery *rows)
+static Str topic_of(Arena *a, const ScanOptions *o)
 {
-    return str_printf(a, "achievements answer %d%d%d", rows->archived, rows->compacted,
-                      rows->all_models);
+    return str_printf(a, "achievements answer %d%d%d%d%d", o->rows.archived, o->rows.compacted,
+                      o->rows.all_models, o->count.double_encoded, o->count.memory_writes);
 }
 
-RowsQuery run_rows(const Settings *settings)
+void run_settings(ScanOptions *scan, const Settings *s)
 {
-    return (RowsQuery){ .archived = setting_bool(settings, SETTING_COUNT_ARCHIVED),
-                        .compacted = setting_bool(settings, SETTING_COUNT_COMPACTED),
-                        .all_models = setting_bool(settings, SETTING_COUNT_ALL_MODELS) };
+    scan->rows = (RowsQuery){ .archived = setting_bool(s, SETTING_COUNT_ARCHIVED),
+                              .compacted = setting_bool(s, SETTING_COUNT_COMPACTED),
+                              .all_models = setting_bool(s, SETTING_COUNT_ALL_MODELS) };
+    scan->count = (ScannerOptions){ .double_encoded = setting_bool(s, SETTING_COUNT_DOUBLE_ENCODED),
+                                    .memory_writes = setting_bool(s, SETTING_COUNT_MEMORY_WRITES) };
 }
-
-/* -- the answer, kept ------------------------------------------------------------------------------------ */
 
 static Str mark_text(Arena *a, uint64_t mark)
 {
@@ -51,7 +51,7 @@ static void keep_answer(const Run *run, Index *index, const Snapshot *s)
     json_end(&w, ']');
     json_end(&w, '}');
     if (run->mark && !buf_full(&out))
-        index_put(index, topic_of(a, &run->scan.rows), run->scan.homes->primary->path, STR(""),
+        index_put(index, topic_of(a, &run->scan), run->scan.homes->primary->path, STR(""),
                   mark_text(a, run->mark), buf_str(&out));
 }
 
@@ -76,8 +76,9 @@ static bool read_answer(Json answer, Totals *totals, Evidence *best, ScanMeta *m
     return true;
 }
 
-Snapshot *run_known(const Homes *homes, const RowsQuery *rows, bool compat)
+Snapshot *run_known(const ScanOptions *scan, bool compat)
 {
+    const Homes *homes = scan->homes;
     AUTO(Index) *index = NULL;
     AUTO(Arena) *a = arena_new();
     AUTO(JsonDoc) *doc = NULL;
@@ -95,7 +96,7 @@ Snapshot *run_known(const Homes *homes, const RowsQuery *rows, bool compat)
     if (!mark)
         return NULL;
     index = index_open(homes->data);
-    if (!index_get(index, a, topic_of(a, rows), homes->primary->path, STR(""), mark_text(a, mark),
+    if (!index_get(index, a, topic_of(a, scan), homes->primary->path, STR(""), mark_text(a, mark),
                    &kept))
         return NULL;
     doc = json_parse(kept, &err);

@@ -16,14 +16,14 @@ typedef struct Run {
     uint64_t mark;                 /* out: of the homes, as scan_unchanged takes it */
 } Run;
 
-/* What the settings ask to be counted beside the ordinary. */
-RowsQuery run_rows(const Settings *settings);
+/* Puts in what the settings ask to be counted beside the ordinary, or otherwise. */
+void run_settings(ScanOptions *scan, const Settings *settings);
 
 /* state.json is written before this returns; the two large files are not. */
 MUST_CHECK Snapshot *run_scan(Run *run, Err *err);
 
 /* The answer of the last scan where nothing changed since, without its sessions; NULL: scan. */
-Snapshot *run_known(const Homes *homes, const RowsQuery *rows, bool compat);
+Snapshot *run_known(const ScanOptions *scan, bool compat);
 
 /* Forgets every unlock, and the two large files; waits for a scan of another process to end. */
 MUST_CHECK bool run_reset(const Homes *homes, Err *err);

@@ -14,8 +14,8 @@ enum { MOST_THREADS = 8, SAVE_EVERY_MS = 500, LOOK_EVERY_MS = 50, PARTIAL_EVERY 
 /* Counted otherwise, kept apart. */
 static Str topic_of(Arena *a, const ScanOptions *o)
 {
-    return str_printf(a, "achievements %d%d%d", o->rows.archived, o->rows.compacted,
-                      o->rows.all_models);
+    return str_printf(a, "achievements %d%d%d%d%d", o->rows.archived, o->rows.compacted,
+                      o->rows.all_models, o->count.double_encoded, o->count.memory_writes);
 }
 
 /* One session to be counted, or taken as it was. */
@@ -359,6 +359,7 @@ static bool run_workers(Job *job, Err *err)
             worker_done(&workers[begun]);
             break;
         }
+        scanner_set(workers[begun].scanner, &job->options->count);
         pthread_mutex_lock(&job->lock);
         job->running++;
         pthread_mutex_unlock(&job->lock);

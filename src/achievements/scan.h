@@ -18,10 +18,11 @@ enum { RULES_VERSION = 2 };
 
 typedef struct ScanOptions {
     const Homes *homes;
-    RowsQuery rows; /* what is counted beside the ordinary */
-    Index *index;   /* where what was counted is kept; NULL: nowhere */
-    bool full;      /* read everything again */
-    int threads;    /* 0: one a core */
+    RowsQuery rows;       /* what is counted beside the ordinary, */
+    ScannerOptions count; /* and otherwise */
+    Index *index;         /* where what was counted is kept; NULL: nowhere */
+    bool full;            /* read everything again */
+    int threads;          /* 0: one a core */
     /* Called on the scanning thread now and then; false ends the scan (ERR_INTERRUPTED). */
     bool (*progress)(void *ctx, size_t done, size_t total);
     /* Every 250 sessions of a first scan: what is counted so far, in list order. Optional. */

@@ -26,9 +26,9 @@ static Snapshot *answer(Cli *cli, const Args *args, bool scan, Err *err)
     cli->with_profiles = setting_bool(&cli->settings, SETTING_COUNT_PROFILES);
     if (!cli_homes(cli, &run.scan.homes, err))
         return NULL;
-    run.scan.rows = run_rows(&cli->settings);
+    run_settings(&run.scan, &cli->settings);
     if (!scan)
-        s = run_known(run.scan.homes, &run.scan.rows, run.compat);
+        s = run_known(&run.scan, run.compat);
     if (s)
         return s;
     run.scan.full = scan && args_flag(args, "full");

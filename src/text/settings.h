@@ -25,6 +25,10 @@
       "count the profiles of a Hermes home")                                                       \
     X(SETTING_COUNT_ALL_MODELS, "achievements.count.all_models", SETTING_BOOL, "false",            \
       "count every model that a session used, not only its last")                                  \
+    X(SETTING_COUNT_DOUBLE_ENCODED, "achievements.count.double_encoded", SETTING_BOOL, "false",    \
+      "count tool calls that lie as JSON in a JSON string")                                        \
+    X(SETTING_COUNT_MEMORY_WRITES, "achievements.count.memory_writes", SETTING_BOOL, "false",      \
+      "count memory calls as writes only where they add or replace")                               \
     X(SETTING_LIST_LIMIT, "sessions.limit", SETTING_INT, "50",                                     \
       "how many sessions 'sessions list' shows")
 

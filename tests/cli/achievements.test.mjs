@@ -228,3 +228,80 @@ test('nothing new costs no scan, whatever the size', (t) => {
   assert.equal(second.scan_meta.generated_at, first.scan_meta.generated_at, 'the answer of last time');
   assert.deepEqual(second.achievements, first.achievements);
 });
+
+// -- what may be counted beside ------------------------------------------------------------------
+
+function setting(h, name) {
+  const file = path.join(h.user, '.config/talaria/config.yaml');
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, `achievements:\n  count:\n    ${name}: true\n`);
+}
+
+test('achievements.count.archived: archived sessions count', (t) => {
+  const h = tmpHome(t);
+  makeStateDb(path.join(h.hermes, 'state.db'), { sessions: 60, seed: 8 });
+  const db = new DatabaseSync(path.join(h.hermes, 'state.db'));
+  const all = db.prepare("SELECT count(*) AS n FROM sessions WHERE id <> ''").get().n;
+  db.close();
+  assert.ok(runJson(['achievements', 'scan'], h).aggregate.session_count < all);
+  setting(h, 'archived');
+  assert.equal(runJson(['achievements', 'scan'], h).aggregate.session_count, all);
+});
+
+test('achievements.count.compacted: rows compacted away count, and those inserted again count once', (t) => {
+  const h = tmpHome(t);
+  const file = path.join(h.hermes, 'state.db');
+  makeStateDb(file, { sessions: 20, seed: 8 });
+  const db = new DatabaseSync(file);
+  const { id } = db.prepare('SELECT id FROM sessions WHERE archived = 0 LIMIT 1').get();
+  db.prepare('DELETE FROM messages WHERE session_id = ?').run(id);
+  const add = db.prepare('INSERT INTO messages(session_id, role, content, timestamp, active, compacted) VALUES (?, ?, ?, ?, ?, ?)');
+  add.run(id, 'user', 'rollback one', 1, 0, 1);
+  add.run(id, 'user', 'rollback two', 2, 0, 1);
+  add.run(id, 'user', 'a summary', 3, 1, 0);
+  add.run(id, 'user', 'rollback two', 4, 1, 0); // the tail, inserted again
+  add.run(id, 'user', 'rollback two', 5, 1, 0); // said once more
+  add.run(id, 'user', 'rollback rewound', 6, 0, 0);
+  db.close();
+  const count = () => runJson(['achievements', 'scan'], h).sessions.find((s) => s.session_id === id).rollback_events;
+  assert.equal(count(), 2);
+  setting(h, 'compacted');
+  assert.equal(count(), 3);
+});
+
+test('achievements.count.all_models and .profiles', (t) => {
+  const h = tmpHome(t);
+  makeStateDb(path.join(h.hermes, 'state.db'), { sessions: 10, seed: 8 });
+  makeStateDb(path.join(h.hermes, 'profiles/work/state.db'), { sessions: 7, seed: 9 });
+  const before = runJson(['achievements', 'scan'], h).aggregate;
+  const db = new DatabaseSync(path.join(h.hermes, 'state.db'));
+  const { id } = db.prepare('SELECT id FROM sessions WHERE archived = 0 LIMIT 1').get();
+  db.prepare("INSERT INTO session_model_usage(session_id, model) VALUES (?, 'a-model-of-its-own'), (?, 'ollama/another')").run(id, id);
+  db.close();
+  setting(h, 'all_models');
+  assert.ok(runJson(['achievements', 'scan'], h).aggregate.distinct_model_count >= before.distinct_model_count + 2);
+  setting(h, 'profiles');
+  assert.ok(runJson(['achievements', 'scan'], h).aggregate.session_count > before.session_count);
+});
+
+test('achievements.count.double_encoded and .memory_writes', (t) => {
+  const h = tmpHome(t);
+  const file = path.join(h.hermes, 'state.db');
+  makeStateDb(file, { sessions: 10, seed: 8 });
+  const db = new DatabaseSync(file);
+  const { id } = db.prepare('SELECT id FROM sessions WHERE archived = 0 LIMIT 1').get();
+  db.prepare('DELETE FROM messages WHERE session_id = ?').run(id);
+  const call = (name, args) => ({ id: 'x', type: 'function', function: { name, arguments: JSON.stringify(args) } });
+  const add = db.prepare("INSERT INTO messages(session_id, role, tool_calls, timestamp) VALUES (?, 'assistant', ?, 1)");
+  add.run(id, JSON.stringify(JSON.stringify([call('terminal', {})])));
+  add.run(id, JSON.stringify([call('memory', { action: 'add' }), call('memory', { action: 'view' }), call('memory', { action: 'replace' })]));
+  db.close();
+  const one = () => runJson(['achievements', 'scan'], h).sessions.find((s) => s.session_id === id);
+  assert.equal(one().tool_call_count, 3);
+  assert.equal(one().memory_write_events, 3);
+  setting(h, 'double_encoded');
+  assert.equal(one().terminal_calls, 1);
+  setting(h, 'memory_writes');
+  assert.equal(one().memory_write_events, 2);
+  assert.equal(one().memory_events, 3);
+});

@@ -49,7 +49,7 @@ for (const journal of ['wal', 'delete']) {
     result.then(() => (ended = true));
     while (!ended) {
       put.run(others++);
-      const all = [['status'], ['sessions', 'list', '--limit', '0'], ['sessions', 'show', id], ['templates', 'study'], ['templates', 'harvest', '--dry-run']];
+      const all = [['status'], ['sessions', 'list', '--limit', '0'], ['sessions', 'show', id], ['templates', 'study'], ['templates', 'harvest', '--dry-run'], ['achievements', 'scan', '--full']];
       await Promise.all([reading(env, all[reads % all.length]), reading(env, all[(reads + 2) % all.length])]);
       reads += 2;
     }
