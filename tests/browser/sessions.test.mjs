@@ -123,8 +123,8 @@ test("a hundred thousand sessions: few rows in the document, all within reach, a
     await page.waitForFunction((before) => document.querySelector(".virtual").clientHeight > before, at);
   }
   assert.ok((await page.locator(".session-row").count()) < 60);
-  // Frames while it scrolls through what is loaded: nine of ten within a blink, however busy the machine.
-  const usual = await pane.evaluate((e) => new Promise((done) => {
+  // Frames while it scrolls through what is loaded: none may be longer than a blink.
+  const worst = await pane.evaluate((e) => new Promise((done) => {
     const frames = [];
     let last = performance.now(), n = 0;
     e.scrollTop = 0;
@@ -133,11 +133,11 @@ test("a hundred thousand sessions: few rows in the document, all within reach, a
       last = now;
       e.scrollTop += 900;
       if (++n < 60) requestAnimationFrame(step);
-      else done(frames.sort((a, b) => a - b)[Math.floor(frames.length * 0.9)]);
+      else done(Math.max(...frames));
     };
     requestAnimationFrame(step);
   }));
-  assert.ok(usual < 200, `nine of ten frames within ${usual.toFixed(0)} ms`);
+  assert.ok(worst < 200, `longest frame ${worst.toFixed(0)} ms`);
   await page.done();
 });
 
