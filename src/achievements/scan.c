@@ -44,6 +44,7 @@ typedef struct Job {
     size_t done;
     int64_t rescanned, reused, messages;
     bool stop;
+    bool one_reader; /* a database is in rollback-journal mode */
     Err err;
     bool failed;
     int running;
@@ -84,6 +85,7 @@ static bool list_home(Job *job, size_t home, Work **all, size_t *n, size_t *cap,
 
     if (!rows)
         return false;
+    job->one_reader = job->one_reader || rows_want_one_reader(rows);
     load_cache(job, home);
     if (!rows_newer(rows, job->arena, state->cache.last_message, &state->newer, &state->n_newer,
                     &state->last_message, err) ||
@@ -336,7 +338,7 @@ static size_t threads_for(const Job *job)
     long cores = job->options->threads ? job->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
     size_t left = job->n - job->done, most = left / 16 + 1;
 
-    if (cores < 1)
+    if (cores < 1 || job->one_reader)
         cores = 1;
     if ((size_t)cores < most)
         most = (size_t)cores;

@@ -99,6 +99,11 @@ Rows *rows_close(Rows *r)
     return NULL;
 }
 
+bool rows_want_one_reader(const Rows *rows)
+{
+    return rows->slice_ms == SLICE_ROLLBACK_MS;
+}
+
 /* -- sessions -------------------------------------------------------------------------------------- */
 
 /* Eight bytes at a time; only equality matters. */

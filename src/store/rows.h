@@ -23,6 +23,10 @@ MUST_CHECK Rows *rows_open(const Home *home, const RowsQuery *query, Err *err);
 Rows *rows_close(Rows *rows);
 AUTO_FREE(Rows, rows_close)
 
+/* Handles of one process share a lock on the file: in rollback-journal mode short reads of two threads
+ * overlap into one long one, and the writer waits for all of it. So: one reader, where this is true. */
+bool rows_want_one_reader(const Rows *rows);
+
 typedef struct SessionRow {
     Str id, source, model, title; /* title as stored: may be empty */
     double started_at, last_activity_at;
