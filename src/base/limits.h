@@ -38,6 +38,9 @@
     X(LIMIT_HTTP_BODY_MS, 30000, "milliseconds for the body of a request")                         \
     X(LIMIT_HTTP_IDLE_MS, 75000, "milliseconds until the next request on a connection")            \
     X(LIMIT_HTTP_DRAIN_MS, 5000, "milliseconds that the end of the server waits for requests")     \
+    X(LIMIT_TRANSCRIPT_LINE, MIB(4), "a line of a transcript; longer ones are read in passing")    \
+    X(LIMIT_TRANSCRIPT_BYTES, MIB(256), "text of one transcript shown or exported at once")        \
+    X(LIMIT_TRANSCRIPT_FILES, 1000000, "transcripts below a root")                                 \
     X(LIMIT_REDACT_WINDOW, KIB(64), "text the redactor holds back while a secret may go on")
 
 enum {
