@@ -45,6 +45,11 @@ int64_t clock_cpu_ns(void)
     return ns_of(now_of(CLOCK_PROCESS_CPUTIME_ID));
 }
 
+int64_t clock_thread_ns(void)
+{
+    return ns_of(now_of(CLOCK_THREAD_CPUTIME_ID));
+}
+
 void clock_set_wall(double (*fn)(void *ctx), void *ctx)
 {
     wall = fn;

@@ -11,7 +11,8 @@
 double clock_wall(void); /* seconds since the epoch, with fraction */
 int64_t clock_mono_ms(void);
 int64_t clock_mono_ns(void);
-int64_t clock_cpu_ns(void); /* CPU time of this process, for the benches */
+int64_t clock_cpu_ns(void);    /* CPU time of this process, for the benches */
+int64_t clock_thread_ns(void); /* of this thread: for budgets that a busy machine does not eat */
 
 /* From now on clock_wall() answers `fn(ctx)`; NULL gives the system's clock back. */
 void clock_set_wall(double (*fn)(void *ctx), void *ctx);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <new>
 #include <simdjson.h>
 
@@ -14,6 +15,7 @@ extern "C" {
 #include "base/limits.h"
 #include "text/json.h"
 #include "text/json_locate.h"
+#include "text/json_scan.h"
 }
 
 using simdjson::dom::element;
@@ -257,6 +259,40 @@ bool json_next(JsonIter *it, Str *ret_key, Json *ret_item)
         it->next = pack(++at);
     }
     return true;
+}
+
+/* -- json_scan.h: the first stage alone ------------------------------------------------------------ */
+
+using Stage = std::unique_ptr<simdjson::internal::dom_parser_implementation>;
+
+void *json_stage_new(size_t most)
+{
+    Stage made;
+
+    if (simdjson::get_active_implementation()->create_dom_parser_implementation(most, 16, made))
+        abort(); /* only for want of memory, which ends the process everywhere else too */
+    return made.release();
+}
+
+void *json_stage_free(void *stage)
+{
+    delete static_cast<Stage::element_type *>(stage);
+    return nullptr;
+}
+
+ScanResult json_stage_run(void *stage, Str text, const uint32_t **ret_at, uint32_t *ret_n)
+{
+    Stage::pointer run = static_cast<Stage::pointer>(stage);
+    simdjson::error_code code = run->stage1(reinterpret_cast<const uint8_t *>(text.p), text.n,
+                                            simdjson::stage1_mode::regular);
+
+    if (code == simdjson::UTF8_ERROR)
+        return SCAN_NOT_UTF8;
+    if (code)
+        return SCAN_BROKEN;
+    *ret_at = run->structural_indexes.get();
+    *ret_n = run->n_structural_indexes;
+    return SCAN_OK;
 }
 
 } // extern "C"

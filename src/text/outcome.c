@@ -4,6 +4,8 @@
  * short refusal, or by a traceback that is the last thing in it. */
 #include "text/outcome.h"
 
+#include <pthread.h>
+
 #include "text/json.h"
 
 static const char *const texts[] = {
@@ -330,7 +332,7 @@ Outcome outcome_of_result(Str result)
 
 /* Read from left to right, the longest row first, each taking its words with it: "not fixed"
  * never gets to "fixed", "没有问题" never to "有问题". Neutral rows are there for that alone. */
-typedef enum Tone { TONE_NEUTRAL, TONE_BLAME, TONE_PRAISE } Tone;
+typedef enum Tone { TONE_NEUTRAL, TONE_BLAME, TONE_PRAISE, TONE_THANKS } Tone;
 
 static const struct {
     Tone tone;
@@ -359,6 +361,16 @@ static bool stands_at(Str text, size_t at, Str words)
            (end == text.n || !is_word_byte(text.p[end]));
 }
 
+/* The letter that begins with byte 0xd0, in lower case: two bytes. */
+static size_t fold_cyrillic(unsigned char second, char *out)
+{
+    bool upper = second >= 0x90 && second <= 0xaf;
+
+    out[0] = (char)(upper && second >= 0xa0 ? 0xd1 : 0xd0);
+    out[1] = (char)(!upper ? second : second >= 0xa0 ? second - 0x20 : second + 0x20);
+    return 2;
+}
+
 /* Lower case, plain apostrophes, and nothing of what was pasted behind a code fence. */
 static Str fold(Str message, char *out, size_t most)
 {
@@ -374,30 +386,70 @@ static Str fold(Str message, char *out, size_t most)
             message = str_skip(message, curly.n - 1);
         }
         message = str_skip(message, 1);
+        if (c == (char)0xd0 && message.n && n + 1 < most) {
+            n += fold_cyrillic((unsigned char)message.p[0], out + n);
+            message = str_skip(message, 1);
+            continue;
+        }
         out[n++] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
     }
     return (Str){ out, n };
 }
 
-bool outcome_is_complaint(Str message)
+/* Rows by the byte they begin with: next_row[first_row[c]] and so on, -1 ends. Most places of a text
+ * begin no row at all, and a history has many thousand remarks. */
+static pthread_once_t rows_once = PTHREAD_ONCE_INIT;
+static int16_t first_row[256], next_row[ARRAY_LEN(remarks)];
+
+static void chain_rows(void)
+{
+    for (size_t c = 0; c < ARRAY_LEN(first_row); c++)
+        first_row[c] = -1;
+    for (size_t i = 0; i < ARRAY_LEN(remarks); i++) {
+        unsigned char c = (unsigned char)remarks[i].words.p[0];
+
+        next_row[i] = first_row[c];
+        first_row[c] = (int16_t)i;
+    }
+}
+
+/* The row that stands at this place, the longest one; -1: none. */
+static int remark_at(Str text, size_t at)
+{
+    size_t longest = 0;
+    int found = -1;
+
+    for (int i = first_row[(unsigned char)text.p[at]]; i >= 0; i = next_row[i])
+        if (remarks[i].words.n > longest && stands_at(text, at, remarks[i].words)) {
+            longest = remarks[i].words.n;
+            found = i;
+        }
+    return found;
+}
+
+Remark outcome_of_remark(Str message)
 {
     enum { LOOKED_AT = 1000 }; /* what comes later is a paste or a new task */
     char folded[LOOKED_AT];
     Str text = fold(message, folded, sizeof folded);
-    Tone tone = TONE_NEUTRAL;
+    Remark remark = REMARK_NONE;
+    bool thanks = false;
 
+    pthread_once(&rows_once, chain_rows);
     for (size_t at = 0; at < text.n;) {
-        size_t longest = 0;
-        Tone heard = TONE_NEUTRAL;
+        int row = remark_at(text, at);
 
-        for (size_t i = 0; i < ARRAY_LEN(remarks); i++)
-            if (remarks[i].words.n > longest && stands_at(text, at, remarks[i].words)) {
-                longest = remarks[i].words.n;
-                heard = remarks[i].tone;
-            }
-        if (heard != TONE_NEUTRAL)
-            tone = heard;
-        at += longest ? longest : 1;
+        if (row >= 0 && remarks[row].tone == TONE_BLAME)
+            remark = REMARK_BLAME;
+        else if (row >= 0 && remarks[row].tone == TONE_PRAISE)
+            remark = REMARK_PRAISE;
+        thanks = thanks || (row >= 0 && remarks[row].tone == TONE_THANKS);
+        at += row >= 0 ? remarks[row].words.n : 1;
     }
-    return tone == TONE_BLAME;
+    return remark == REMARK_NONE && thanks ? REMARK_PRAISE : remark;
+}
+
+bool outcome_is_complaint(Str message)
+{
+    return outcome_of_remark(message) == REMARK_BLAME;
 }

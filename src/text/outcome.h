@@ -28,8 +28,11 @@ const char *outcome_text(Outcome outcome);
 /* Of a tool's result: JSON of Hermes and MCP, the plain text of Claude Code and Codex. */
 Outcome outcome_of_result(Str result);
 
-/* Whether a user's message says that what was done is not right, in English or Chinese. Where
- * blame and praise stand in one message, the later one counts. */
-bool outcome_is_complaint(Str message);
+/* What a user's message says of the work that was done, in English, Chinese, Japanese or Russian. Where
+ * blame and praise stand in one message, the later one counts; thanks alone are praise. */
+typedef enum Remark { REMARK_NONE, REMARK_BLAME, REMARK_PRAISE } Remark;
+Remark outcome_of_remark(Str message);
+
+bool outcome_is_complaint(Str message); /* it is blame */
 
 #endif

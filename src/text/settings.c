@@ -44,23 +44,38 @@ static const char *nearest(Str key)
 static bool valid(const SettingInfo *info, Str value)
 {
     int64_t n;
+    double real;
 
     switch (info->kind) {
     case SETTING_BOOL:
         return str_eqz(value, "true") || str_eqz(value, "false");
     case SETTING_INT:
         return str_to_int(value, 0, INT32_MAX, &n);
+    case SETTING_REAL:
+        return str_to_double(value, &real) && real >= 0 && real < 1e9;
     case SETTING_CHOICE:
         return str_is_one_of(value, info->fallback);
+    case SETTING_TEXT:
+        return value.n < LIMIT_PATH_BYTES;
     }
     return false;
 }
 
 static const char *wanted(const SettingInfo *info)
 {
-    return info->kind == SETTING_BOOL  ? "true or false"
-           : info->kind == SETTING_INT ? "a whole number"
-                                       : info->fallback;
+    switch (info->kind) {
+    case SETTING_BOOL:
+        return "true or false";
+    case SETTING_INT:
+        return "a whole number";
+    case SETTING_REAL:
+        return "a number, not negative";
+    case SETTING_CHOICE:
+        return info->fallback;
+    case SETTING_TEXT:
+        return "a shorter text";
+    }
+    return "";
 }
 
 static bool set_value(Arena *a, Settings *s, Str key, Str value, size_t line, Err *err)
@@ -192,6 +207,14 @@ int64_t setting_int(const Settings *s, SettingId id)
     int64_t n = 0;
 
     ASSERT(str_to_int(s->values[id].text, 0, INT32_MAX, &n));
+    return n;
+}
+
+double setting_real(const Settings *s, SettingId id)
+{
+    double n = 0;
+
+    ASSERT(str_to_double(s->values[id].text, &n));
     return n;
 }
 

@@ -30,9 +30,32 @@
     X(SETTING_COUNT_MEMORY_WRITES, "achievements.count.memory_writes", SETTING_BOOL, "false",      \
       "count memory calls as writes only where they add or replace")                               \
     X(SETTING_LIST_LIMIT, "sessions.limit", SETTING_INT, "50",                                     \
-      "how many sessions 'sessions list' shows")
+      "how many sessions 'sessions list' shows")                                                   \
+    X(SETTING_MODEL_BASE_URL, "model.base_url", SETTING_TEXT, "",                                  \
+      "address of the model's API: https://host/v1")                                               \
+    X(SETTING_MODEL_NAME, "model.name", SETTING_TEXT, "", "which model is asked there")            \
+    X(SETTING_MODEL_DIALECT, "model.dialect", SETTING_CHOICE,                                      \
+      "openai-chat|openai-responses|anthropic", "what the API speaks")                             \
+    X(SETTING_MODEL_API_KEY_ENV, "model.api_key_env", SETTING_TEXT, "",                            \
+      "name of the environment variable that holds the key; empty: no key is sent")                \
+    X(SETTING_MODEL_AT_ONCE, "model.at_once", SETTING_INT, "4",                                    \
+      "how many calls of the model are out at a time")                                             \
+    X(SETTING_MODEL_PRICE_INPUT, "model.price_input", SETTING_REAL, "0",                           \
+      "price of a million tokens that go in, in your currency; 0: not known")                      \
+    X(SETTING_MODEL_PRICE_OUTPUT, "model.price_output", SETTING_REAL, "0",                         \
+      "price of a million tokens that come out; 0: not known")                                     \
+    X(SETTING_MODEL_PROXY, "model.proxy", SETTING_TEXT, "",                                        \
+      "URL of a proxy for the model; those of the environment are not used")                       \
+    X(SETTING_MODEL_ALLOW_PLAIN, "model.allow_plain_http", SETTING_BOOL, "false",                  \
+      "let the key go to another machine over http without TLS")
 
-typedef enum SettingKind { SETTING_BOOL, SETTING_INT, SETTING_CHOICE } SettingKind;
+typedef enum SettingKind {
+    SETTING_BOOL,
+    SETTING_INT,
+    SETTING_REAL, /* a number, not negative */
+    SETTING_CHOICE,
+    SETTING_TEXT
+} SettingKind;
 
 typedef enum SettingId {
 #define X(id, key, kind, fallback, help) id,
@@ -66,6 +89,7 @@ MUST_CHECK bool settings_parse(Arena *a, Str yaml, Settings *s, Err *err);
 
 bool setting_bool(const Settings *s, SettingId id);
 int64_t setting_int(const Settings *s, SettingId id);
+double setting_real(const Settings *s, SettingId id);
 Str setting_text(const Settings *s, SettingId id);
 
 #endif
