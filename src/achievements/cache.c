@@ -1,14 +1,8 @@
 #include "achievements/cache.h"
 
-#include "achievements/scan.h"
 #include "base/limits.h"
 
-/* -- writing --------------------------------------------------------------------------------------- */
-
-static void pack_real(Buf *out, double d)
-{
-    buf_add(out, (Str){ (const char *)&d, sizeof d });
-}
+/* -- a chunk ------------------------------------------------------------------------------------ */
 
 static size_t place_of(Arena *a, ToolTable *table, Str name)
 {
@@ -26,8 +20,8 @@ static void pack_table(Buf *out, const ToolTable *table)
         pack_text(out, table->all[i]);
 }
 
-void cache_pack(const Record *const *records, size_t n, int64_t last_message,
-                const ToolTable *tools, Buf *out)
+/* Sources, models and tools stand once in it. */
+void chunk_pack(const Record *const *records, size_t n, const ToolTable *tools, Buf *out)
 {
     AUTO(Arena) *a = arena_new();
     AUTO_BUF body = BUF(LIMIT_OUTPUT_BYTES);
@@ -36,6 +30,7 @@ void cache_pack(const Record *const *records, size_t n, int64_t last_message,
     for (size_t i = 0; i < n; i++) {
         const Record *r = records[i];
 
+        pack_number(&body, (uint64_t)r->rowid);
         pack_text(&body, r->id);
         pack_text(&body, r->title);
         pack_number(&body, place_of(a, &words, r->source));
@@ -45,10 +40,10 @@ void cache_pack(const Record *const *records, size_t n, int64_t last_message,
         pack_number(&body, r->mark);
         pack_text(&body, r->metrics);
         pack_text(&body, r->tools);
+        pack_text(&body, r->peaks);
     }
     pack_number(out, RULES_VERSION);
     pack_number(out, METRIC_COUNT);
-    pack_number(out, (uint64_t)last_message);
     pack_table(out, tools);
     pack_table(out, &words);
     pack_number(out, n);
@@ -56,34 +51,19 @@ void cache_pack(const Record *const *records, size_t n, int64_t last_message,
     out->full = out->full || buf_full(&body);
 }
 
-/* -- reading --------------------------------------------------------------------------------------- */
-
-static double unpack_real(Unpacker *u)
-{
-    double d = 0;
-
-    if (u->rest.n < sizeof d) {
-        u->bad = true;
-        return 0;
-    }
-    memcpy(&d, u->rest.p, sizeof d);
-    u->rest = str_skip(u->rest, sizeof d);
-    return d;
-}
-
-static ToolTable unpack_table(Arena *a, Unpacker *u)
+static ToolTable *unpack_table(Arena *a, Unpacker *u)
 {
     uint64_t n = unpack_number(u);
-    ToolTable table = { 0 };
+    ToolTable *table = ARENA_NEW(a, ToolTable);
 
     if (n > u->rest.n) {
         u->bad = true;
         return table;
     }
-    table.all = ARENA_ARRAY(a, Str, n + 1);
-    table.cap = (size_t)n + 1;
-    for (; table.n < n && !u->bad; table.n++)
-        table.all[table.n] = unpack_text(u);
+    table->all = ARENA_ARRAY(a, Str, n + 1);
+    table->cap = (size_t)n + 1;
+    for (; table->n < n && !u->bad; table->n++)
+        table->all[table->n] = unpack_text(u);
     return table;
 }
 
@@ -98,10 +78,11 @@ static Str word_at(Unpacker *u, const ToolTable *words)
     return words->all[place];
 }
 
-static Record unpack_record(Unpacker *u, const ToolTable *words)
+static Record unpack_record(Unpacker *u, const ToolTable *words, const ToolTable *tools)
 {
-    Record r = { .id = unpack_text(u) };
+    Record r = { .table = tools, .rowid = (int64_t)unpack_number(u) };
 
+    r.id = unpack_text(u);
     r.title = unpack_text(u);
     r.source = word_at(u, words);
     r.model = word_at(u, words);
@@ -110,65 +91,210 @@ static Record unpack_record(Unpacker *u, const ToolTable *words)
     r.mark = unpack_number(u);
     r.metrics = unpack_text(u);
     r.tools = unpack_text(u);
+    r.peaks = unpack_text(u);
     return r;
 }
 
-bool cache_unpack(Arena *a, Str bytes, RecordCache *ret)
+bool chunk_unpack(Arena *a, Str bytes, Record **ret, size_t *ret_n, ToolTable **ret_tools)
 {
     Unpacker u = { .rest = bytes };
-    RecordCache cache = { 0 };
-    ToolTable words;
-    uint64_t n;
+    ToolTable *tools, *words;
+    Record *all;
+    size_t n = 0;
+    uint64_t most;
 
     if (unpack_number(&u) != RULES_VERSION)
         return false;
     if (unpack_number(&u) != METRIC_COUNT)
         return false;
-    cache.last_message = (int64_t)unpack_number(&u);
-    cache.tools = unpack_table(a, &u);
+    tools = unpack_table(a, &u);
     words = unpack_table(a, &u);
-    n = unpack_number(&u);
-    if (u.bad || n > u.rest.n)
+    most = unpack_number(&u);
+    if (u.bad || most > u.rest.n)
         return false;
-    cache.all = ARENA_ARRAY(a, Record, n + 1);
-    for (; cache.n < n && !u.bad; cache.n++)
-        cache.all[cache.n] = unpack_record(&u, &words);
+    all = ARENA_ARRAY(a, Record, most + 1);
+    for (; n < most && !u.bad; n++)
+        all[n] = unpack_record(&u, words, tools);
     if (u.bad || u.rest.n)
         return false;
-    *ret = cache;
-    for (size_t i = 0; i < ret->n; i++)
-        ret->all[i].table = &ret->tools;
+    *ret = all;
+    *ret_n = n;
+    *ret_tools = tools;
     return true;
 }
 
-/* -- finding --------------------------------------------------------------------------------------- */
+/* -- the head ------------------------------------------------------------------------------------ */
 
-static int by_id(const void *a, const void *b)
+void head_pack(const CacheHead *head, Buf *out)
 {
-    return str_cmp((*(const Record *const *)a)->id, (*(const Record *const *)b)->id);
+    int64_t before = 0;
+
+    pack_number(out, RULES_VERSION);
+    pack_number(out, METRIC_COUNT);
+    pack_number(out, (uint64_t)head->last_message);
+    pack_number(out, head->zone);
+    pack_number(out, head->n_marks);
+    for (size_t i = 0; i < head->n_marks; i++) {
+        pack_number(out, (uint64_t)(head->marks[i].rowid - before));
+        buf_add(out, (Str){ (const char *)&head->marks[i].mark, sizeof head->marks[i].mark });
+        before = head->marks[i].rowid;
+    }
+    pack_number(out, head->n_chunks);
+    for (size_t i = 0; i < head->n_chunks; i++) {
+        pack_number(out, (uint64_t)head->chunks[i].number);
+        sum_pack(out, &head->chunks[i].sum);
+    }
 }
 
-static void sort_by_id(Arena *a, RecordCache *cache)
+static SessionMark unpack_mark(Unpacker *u, int64_t before)
 {
-    cache->by_id = ARENA_ARRAY(a, const Record *, cache->n + 1);
-    for (size_t i = 0; i < cache->n; i++)
-        cache->by_id[i] = &cache->all[i];
-    qsort(cache->by_id, cache->n, sizeof(Record *), by_id);
+    SessionMark m = { .rowid = (int64_t)((uint64_t)before + unpack_number(u)) };
+
+    if (u->rest.n < sizeof m.mark) {
+        u->bad = true;
+        return m;
+    }
+    memcpy(&m.mark, u->rest.p, sizeof m.mark);
+    u->rest = (Str){ u->rest.p + sizeof m.mark, u->rest.n - sizeof m.mark };
+    return m;
 }
 
-const Record *cache_find(Arena *a, RecordCache *cache, Str id)
+static void unpack_marks(Arena *a, Unpacker *u, CacheHead *head)
 {
-    const Record key = { .id = id }, *wanted = &key, **found;
+    uint64_t n = unpack_number(u);
+    int64_t before = 0;
 
-    if (cache->at < cache->n && str_eq(cache->all[cache->at].id, id))
-        return &cache->all[cache->at++];
-    if (!cache->n)
-        return NULL;
-    if (!cache->by_id)
-        sort_by_id(a, cache);
-    found = bsearch(&wanted, cache->by_id, cache->n, sizeof(Record *), by_id);
-    if (!found)
-        return NULL;
-    cache->at = (size_t)(*found - cache->all) + 1;
-    return *found;
+    u->bad = u->bad || n > u->rest.n;
+    if (u->bad)
+        return;
+    head->marks = ARENA_ARRAY(a, SessionMark, n + 1);
+    for (; head->n_marks < n && !u->bad; head->n_marks++) {
+        head->marks[head->n_marks] = unpack_mark(u, before);
+        before = head->marks[head->n_marks].rowid;
+    }
+}
+
+static void unpack_chunks(Arena *a, Unpacker *u, CacheHead *head)
+{
+    uint64_t n = unpack_number(u);
+
+    u->bad = u->bad || n > u->rest.n;
+    if (u->bad)
+        return;
+    head->chunks = ARENA_ARRAY(a, ChunkSum, n + 1);
+    for (; head->n_chunks < n && !u->bad; head->n_chunks++) {
+        ChunkSum *chunk = &head->chunks[head->n_chunks];
+
+        chunk->number = (int64_t)unpack_number(u);
+        chunk->sum = sum_unpack(a, u);
+    }
+}
+
+bool head_unpack(Arena *a, Str bytes, CacheHead *ret)
+{
+    Unpacker u = { .rest = bytes };
+    CacheHead head = { 0 };
+
+    if (unpack_number(&u) != RULES_VERSION)
+        return false;
+    if (unpack_number(&u) != METRIC_COUNT)
+        return false;
+    head.last_message = (int64_t)unpack_number(&u);
+    head.zone = unpack_number(&u);
+    unpack_marks(a, &u, &head);
+    unpack_chunks(a, &u, &head);
+    if (u.bad || u.rest.n)
+        return false;
+    *ret = head;
+    return true;
+}
+
+/* -- in the index -------------------------------------------------------------------------------- */
+
+static Str chunk_name(Arena *a, int64_t number)
+{
+    return str_printf(a, "%lld", (long long)number);
+}
+
+bool cache_head(Index *index, Arena *a, CacheKey key, CacheHead *ret)
+{
+    Str bytes;
+
+    return index_get(index, a, key.topic, key.home, STR(""), STR(""), &bytes) &&
+           head_unpack(a, bytes, ret);
+}
+
+void cache_put_head(Index *index, CacheKey key, const CacheHead *head)
+{
+    AUTO_BUF bytes = BUF(LIMIT_OUTPUT_BYTES);
+
+    head_pack(head, &bytes);
+    if (!buf_full(&bytes))
+        index_put(index, key.topic, key.home, STR(""), STR(""), buf_str(&bytes));
+}
+
+bool cache_chunk(Index *index, Arena *a, CacheKey key, int64_t number, Record **ret, size_t *ret_n,
+                 ToolTable **ret_tools)
+{
+    Str bytes;
+
+    return index_get(index, a, key.topic, key.home, chunk_name(a, number), STR(""), &bytes) &&
+           chunk_unpack(a, bytes, ret, ret_n, ret_tools);
+}
+
+void cache_put_chunk(Index *index, CacheKey key, int64_t number, const Record *const *records,
+                     size_t n, const ToolTable *tools)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO_BUF bytes = BUF(LIMIT_OUTPUT_BYTES);
+
+    chunk_pack(records, n, tools, &bytes);
+    if (!buf_full(&bytes))
+        index_put(index, key.topic, key.home, chunk_name(a, number), STR(""), buf_str(&bytes));
+}
+
+/* -- all of it ----------------------------------------------------------------------------------- */
+
+static int newest_first(const void *left, const void *right)
+{
+    const Record *a = left, *b = right;
+
+    if (a->started_at != b->started_at)
+        return a->started_at > b->started_at ? -1 : 1;
+    if (a->home != b->home)
+        return a->home < b->home ? -1 : 1;
+    return a->rowid < b->rowid ? -1 : a->rowid > b->rowid;
+}
+
+void records_sort(Record *records, size_t n)
+{
+    if (n)
+        qsort(records, n, sizeof *records, newest_first);
+}
+
+Record *cache_records(Index *index, Arena *a, Str topic, const Homes *homes, uint64_t which,
+                      size_t *ret_n)
+{
+    Record *all = NULL, *some;
+    size_t n = 0, cap = 0, n_some;
+    ToolTable *tools;
+    CacheHead head;
+
+    for (size_t h = 0; h < homes->n; h++) {
+        CacheKey key = { topic, homes->all[h].path };
+
+        if (!(which >> h & 1) || !cache_head(index, a, key, &head))
+            continue;
+        for (size_t i = 0; i < head.n_chunks; i++) {
+            if (!cache_chunk(index, a, key, head.chunks[i].number, &some, &n_some, &tools))
+                continue;
+            for (size_t k = 0; k < n_some; k++) {
+                some[k].home = h;
+                ARENA_PUSH(a, all, n, cap, some[k]);
+            }
+        }
+    }
+    records_sort(all, n);
+    *ret_n = n;
+    return all;
 }

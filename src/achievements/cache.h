@@ -1,30 +1,74 @@
-/* cache.h - the records of a home, packed into one blob and back.
+/* cache.h - what was counted of a home, in index.db.
  *
- * Sources, models and tools stand in it once; everything else of a record is lent from the bytes, so
- * that thousands of records cost little to read. All of it can be counted again: whatever does not
- * read well is no cache at all. */
+ * Sessions whose rowids lie side by side make a chunk; each chunk is one value, which says everything
+ * of its records and needs no other. Beside them one head: how far the messages were read, the mark of
+ * every session, and the sum of every chunk. Thus the totals and what changed are known from the head
+ * alone, and a changed session costs its chunk and the head. All of it can be counted again: whatever
+ * does not read well is no cache at all. Text is lent from the bytes. */
 #ifndef TALARIA_ACHIEVEMENTS_CACHE_H
 #define TALARIA_ACHIEVEMENTS_CACHE_H
 
-#include "achievements/record.h"
+#include "achievements/sum.h"
+#include "store/homes.h"
+#include "store/index.h"
 
-typedef struct RecordCache {
-    Record *all; /* in list order, newest first */
-    size_t n;
-    int64_t last_message; /* the newest message that was seen */
-    ToolTable tools;
-    size_t at;            /* where the next one asked for is expected */
-    const Record **by_id; /* made at the first that is not there */
-} RecordCache;
+enum { CHUNK_SESSIONS = 64 };
 
-/* In list order. All records belong to the table. */
-void cache_pack(const Record *const *records, size_t n, int64_t last_message,
-                const ToolTable *tools, Buf *out);
+/* Raise it when a metric is counted differently. */
+enum { RULES_VERSION = 3 };
 
-/* False: not of this version, or damaged. Text is lent from bytes. */
-MUST_CHECK bool cache_unpack(Arena *a, Str bytes, RecordCache *ret);
+static inline int64_t chunk_number(int64_t rowid)
+{
+    return rowid >> 6;
+}
+_Static_assert(CHUNK_SESSIONS == 1 << 6, "of a shift");
 
-/* Asked for in list order nearly every one is found at once. NULL: not known. */
-const Record *cache_find(Arena *a, RecordCache *cache, Str id);
+typedef struct SessionMark {
+    int64_t rowid;
+    uint64_t mark;
+} SessionMark;
+
+typedef struct ChunkSum {
+    int64_t number;
+    Sum sum;
+} ChunkSum;
+
+typedef struct CacheHead {
+    int64_t last_message; /* the newest that was seen */
+    uint64_t zone;        /* of the sums */
+    SessionMark *marks;   /* in order of the rowids */
+    size_t n_marks;
+    ChunkSum *chunks; /* in order of the numbers */
+    size_t n_chunks;
+} CacheHead;
+
+/* Where it lies: how sessions were counted, and of which home. */
+typedef struct CacheKey {
+    Str topic, home;
+} CacheKey;
+
+/* False: there is none, or none of this version. */
+MUST_CHECK bool cache_head(Index *index, Arena *a, CacheKey key, CacheHead *ret);
+void cache_put_head(Index *index, CacheKey key, const CacheHead *head);
+
+/* Records in order of the rowids; all of them belong to the table, which the arena owns. */
+MUST_CHECK bool cache_chunk(Index *index, Arena *a, CacheKey key, int64_t number, Record **ret,
+                            size_t *ret_n, ToolTable **ret_tools);
+void cache_put_chunk(Index *index, CacheKey key, int64_t number, const Record *const *records,
+                     size_t n, const ToolTable *tools);
+
+/* Every record of the homes whose bit is set, in list order: newest first, the earlier home where two
+ * are equal. */
+Record *cache_records(Index *index, Arena *a, Str topic, const Homes *homes, uint64_t which,
+                      size_t *ret_n);
+void records_sort(Record *records, size_t n);
+
+/* -- as bytes ------------------------------------------------------------------------------------ */
+
+void head_pack(const CacheHead *head, Buf *out);
+MUST_CHECK bool head_unpack(Arena *a, Str bytes, CacheHead *ret);
+void chunk_pack(const Record *const *records, size_t n, const ToolTable *tools, Buf *out);
+MUST_CHECK bool chunk_unpack(Arena *a, Str bytes, Record **ret, size_t *ret_n,
+                             ToolTable **ret_tools);
 
 #endif

@@ -44,6 +44,10 @@ static void add_aggregate(Json labels, AggregateKind kind, Str name, Str metric)
     info.label = str_dup(arena, label.n ? label : name);
     if (kind != AGGREGATE_SPECIAL)
         info.metric = metric_named(metric);
+    if (kind == AGGREGATE_MAX) {
+        ASSERT(loaded.n_peaks < MOST_PEAKS);
+        loaded.peaks[loaded.n_peaks++] = loaded.n_aggregates;
+    }
     loaded.aggregates[loaded.n_aggregates++] = info;
 }
 

@@ -8,7 +8,13 @@
 
 #include "base/arena.h"
 
-enum { TIER_COUNT = 5, MOST_REQUIREMENTS = 4, MOST_ACHIEVEMENTS = 100, MOST_AGGREGATES = 80 };
+enum {
+    TIER_COUNT = 5,
+    MOST_REQUIREMENTS = 4,
+    MOST_ACHIEVEMENTS = 100,
+    MOST_AGGREGATES = 80,
+    MOST_PEAKS = 16
+};
 
 /* A total over the history: the largest or the sum of one metric of the sessions, or a special. */
 typedef enum AggregateKind { AGGREGATE_MAX, AGGREGATE_SUM, AGGREGATE_SPECIAL } AggregateKind;
@@ -40,6 +46,8 @@ typedef struct Catalogue {
     size_t n;
     AggregateInfo aggregates[MOST_AGGREGATES];
     size_t n_aggregates;
+    size_t peaks[MOST_PEAKS]; /* the aggregates that are a maximum */
+    size_t n_peaks;
     Str *providers; /* substrings in order */
     size_t n_providers;
     Str *local_marks;

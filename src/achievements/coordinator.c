@@ -5,15 +5,19 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "achievements/run.h"
+#include "achievements/answer.h"
+#include "achievements/restore.h"
 #include "base/clock.h"
 #include "base/limits.h"
 
-enum { FILES_EVERY_MS = 60 * 1000, MOST_LISTENERS = 4 };
+enum { FILES_EVERY_MS = 60 * 1000, MOST_LISTENERS = 4, BACKGROUND_NICE = 10, RETRY_SECONDS = 5 };
 
 struct Coordinator {
-    const Homes *homes;
+    Arena *arena; /* of the homes */
+    Homes homes;
     bool compat;
     ScanOptions scan; /* as the settings ask for it */
     int64_t ttl;
@@ -29,6 +33,9 @@ struct Coordinator {
     uint64_t run_epoch; /* in which the running scan began */
     uint64_t mark;      /* of the homes when `current` was made */
     bool refresh_failed;
+    char failure[512]; /* of the last refresh, until one succeeds */
+    bool restored;     /* it was looked for an answer of an earlier process */
+    bool unsure;       /* `current` is such, and the history was written since */
 
     pthread_t writer;
     int scanners; /* threads that scan, or still tell what they found */
@@ -104,20 +111,15 @@ static bool on_progress(void *ctx, size_t done, size_t total)
     return go_on;
 }
 
-/* Shown only while there is nothing complete; the records are copied, since the scan goes on. */
-static void on_partial(void *ctx, const Record *records, size_t n, size_t total)
+/* Shown only while there is nothing complete. */
+static void on_partial(void *ctx, const Totals *totals, size_t total)
 {
     Coordinator *c = ctx;
     ScanMeta meta = { .mode = MODE_IN_PROGRESS,
-                      .sessions_total = (int64_t)n,
+                      .sessions_total = totals->sessions,
                       .sessions_expected = (int64_t)total };
-    Arena *a = arena_new();
-    Record *copy = ARENA_ARRAY(a, Record, n + 1);
-    Snapshot *s;
+    Snapshot *s = snapshot_make(arena_new(), totals, &meta, NULL, c->compat, now_seconds());
 
-    memcpy(copy, records, n * sizeof *records);
-    s = snapshot_make(a, copy, n, &meta, NULL, c->compat, now_seconds());
-    s->n_records = 0; /* they belong to the scan */
     pthread_mutex_lock(&c->lock);
     if (!c->current) {
         snapshot_free(c->partial);
@@ -143,7 +145,7 @@ static void put_in_place(Coordinator *c, Snapshot *s)
     release(c->current);
     c->current = s;
     c->dirty = true;
-    c->refresh_failed = false;
+    c->refresh_failed = c->unsure = false;
     pthread_cond_signal(&c->writing);
 }
 
@@ -166,6 +168,7 @@ static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
         c->status.state = SCAN_FAILED;
         c->refresh_failed = true;
         snprintf(c->status.last_error, sizeof c->status.last_error, "%s", err->text);
+        snprintf(c->failure, sizeof c->failure, "%s", err->text);
     }
     pthread_cond_broadcast(&c->ended);
     pthread_mutex_unlock(&c->lock);
@@ -179,10 +182,25 @@ static void tell_all(Coordinator *c, const Run *run, const Snapshot *s)
     tell_numbers(c, "snapshot", "generated_at", s->generated_at, "unlocked", s->unlocked);
 }
 
+/* A core is left to whoever waits for a page, where there are several. */
+static int all_but_one(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return cores > 1 ? (int)cores - 1 : 1;
+}
+
+/* This thread, and those it starts: whoever waits for a page goes first. */
+static void step_back(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE);
+}
+
 static void *scan_thread(void *ctx)
 {
     Coordinator *c = ctx;
-    Run run = { .scan = { .homes = c->homes,
+    Run run = { .scan = { .homes = &c->homes,
+                          .threads = all_but_one(),
                           .rows = c->scan.rows,
                           .count = c->scan.count,
                           .progress = on_progress,
@@ -192,6 +210,7 @@ static void *scan_thread(void *ctx)
     Snapshot *s;
     Err err;
 
+    step_back();
     s = run_scan(&run, &err);
     if (s)
         s->users++; /* ours, until everything is told */
@@ -247,7 +266,7 @@ static void write_behind(Coordinator *c)
     c->written_ms = clock_mono_ms();
     s->users++;
     pthread_mutex_unlock(&c->lock);
-    run_write_files(c->homes, s);
+    run_write_files(&c->homes, s);
     pthread_mutex_lock(&c->lock);
     release(s);
     if (epoch != c->epoch)
@@ -258,6 +277,7 @@ static void *write_thread(void *ctx)
 {
     Coordinator *c = ctx;
 
+    step_back();
     pthread_mutex_lock(&c->lock);
     while (!c->closing) {
         int64_t due = c->written_ms ? c->written_ms + FILES_EVERY_MS : 0;
@@ -280,12 +300,18 @@ static void *write_thread(void *ctx)
 
 /* -- life ------------------------------------------------------------------------------------------------ */
 
-Coordinator *coordinator_open(const Homes *homes, const Settings *settings, bool compat, Err *err)
+Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings, bool compat,
+                              Err *err)
 {
     Coordinator *c = mem_alloc(sizeof *c);
+    HomesQuery query = *where;
 
-    (void)err;
-    c->homes = homes;
+    c->arena = arena_new();
+    query.profiles = query.profiles || setting_bool(settings, SETTING_COUNT_PROFILES);
+    if (!homes_find(c->arena, &query, &c->homes, err)) {
+        arena_free(c->arena);
+        return mem_free(c);
+    }
     c->compat = compat;
     run_settings(&c->scan, settings);
     c->ttl = setting_int(settings, SETTING_ACHIEVEMENTS_TTL);
@@ -312,6 +338,7 @@ Coordinator *coordinator_free(Coordinator *c)
     pthread_cond_destroy(&c->ended);
     pthread_cond_destroy(&c->writing);
     pthread_mutex_destroy(&c->lock);
+    arena_free(c->arena);
     return mem_free(c);
 }
 
@@ -327,74 +354,29 @@ static bool is_stale(const Coordinator *c)
 {
     int64_t age = c->current ? now_seconds() - c->current->generated_at : 0;
 
-    return !c->current || c->refresh_failed || age > c->ttl || age < 0;
+    return !c->current || c->refresh_failed || c->unsure || age > c->ttl || age < 0;
 }
 
-static void put_error(JsonWriter *w, const char *key, const Coordinator *c)
+/* Called with the lock held. */
+static Answer answer_with(const Coordinator *c, const Snapshot *shown)
 {
-    json_field_str(w, key, c->status.last_error[0] ? str_of(c->status.last_error) : STR_NONE);
-}
-
-static void put_status(JsonWriter *w, const Coordinator *c)
-{
-    static const char *const names[] = {
-        [SCAN_IDLE] = "idle", [SCAN_RUNNING] = "running", [SCAN_FAILED] = "failed"
+    return (Answer){
+        .shown = shown,
+        .current = c->current,
+        .status = &c->status,
+        /* The status forgets it when the next scan begins; the answer when one succeeds. */
+        .error = c->refresh_failed ? str_of(c->failure) : STR_NONE,
+        .ttl = c->ttl,
+        .now = now_seconds(),
+        .stale = is_stale(c)
     };
-    const ScanStatus *s = &c->status;
-    int64_t made = c->current ? c->current->generated_at : 0;
-
-    json_begin(w, '{');
-    json_field_str(w, "state", str_of(names[s->state]));
-    json_field_int(w, "started_at", s->started_at);
-    json_field_int(w, "finished_at", s->finished_at);
-    put_error(w, "last_error", c);
-    json_field_int(w, "last_duration_ms", s->last_duration_ms);
-    json_field_int(w, "run_count", (int64_t)s->run_count);
-    json_field_int(w, "joined", (int64_t)s->joined);
-    json_field_int(w, "sessions_done", (int64_t)s->sessions_done);
-    json_field_int(w, "sessions_total", (int64_t)s->sessions_total);
-    json_field_int(w, "ttl_seconds", c->ttl);
-    json_field_int(w, "snapshot_generated_at", made);
-    json_field_int(w, "snapshot_age_seconds", made ? now_seconds() - made : 0);
-    json_field_bool(w, "snapshot_stale", is_stale(c));
-    json_end(w, '}');
 }
 
-static void put_meta(JsonWriter *w, const Coordinator *c, const Snapshot *s)
+static void put_answer(JsonWriter *w, const Coordinator *c, const Snapshot *shown)
 {
-    const ScanMeta *m = &s->meta;
+    Answer answer = answer_with(c, shown);
 
-    json_key(w, "scan_meta");
-    json_begin(w, '{');
-    json_field_str(w, "mode", str_of(scan_mode_name(m->mode)));
-    json_field_int(w, "sessions_total", m->sessions_total);
-    json_field_int(w, "sessions_rescanned", m->sessions_rescanned);
-    json_field_int(w, "sessions_reused", m->sessions_reused);
-    if (m->mode != MODE_PENDING) {
-        json_field_int(w, "sessions_scanned_so_far", m->sessions_total);
-        json_field_int(w, "sessions_expected_total", m->sessions_expected);
-    }
-    json_field_int(w, "sessions_scanned", m->sessions_rescanned);
-    json_field_int(w, "messages_scanned", m->messages_scanned);
-    json_field_int(w, "duration_ms", m->duration_ms);
-    put_error(w, "error", c);
-    json_key(w, "status");
-    put_status(w, c);
-    json_end(w, '}');
-}
-
-static void put_answer(JsonWriter *w, const Coordinator *c, const Snapshot *s)
-{
-    json_key(w, "achievements");
-    snapshot_put_items(w, s);
-    json_field_int(w, "unlocked_count", s->unlocked);
-    json_field_int(w, "discovered_count", s->discovered);
-    json_field_int(w, "secret_count", s->secret);
-    json_field_int(w, "total_count", (int64_t)catalogue()->n);
-    put_error(w, "error", c);
-    json_field_int(w, "generated_at", s->generated_at);
-    json_field_bool(w, "is_stale", s == c->current && is_stale(c));
-    put_meta(w, c, s);
+    answer_put(w, &answer);
 }
 
 static void wait_for_end(Coordinator *c, int64_t wait_ms)
@@ -413,11 +395,37 @@ static void wait_for_end(Coordinator *c, int64_t wait_ms)
         ;
 }
 
+/* What an earlier process left. Called with the lock held; lets go of it while it reads. */
+static void look_back(Coordinator *c)
+{
+    ScanOptions scan = c->scan;
+    uint64_t mark, epoch = c->epoch;
+    Snapshot *s;
+    bool sure;
+
+    c->restored = true;
+    scan.homes = &c->homes;
+    pthread_mutex_unlock(&c->lock);
+    s = restore(&scan, c->compat, &mark, &sure);
+    pthread_mutex_lock(&c->lock);
+    if (!s || c->current || c->epoch != epoch) {
+        snapshot_free(s);
+        return;
+    }
+    put_in_place(c, s);
+    c->dirty = false; /* it comes from there */
+    c->unsure = !sure;
+    c->mark = mark;
+    c->version++;
+}
+
 /* Called with the lock held: begins what is due, and says whether there is anything to show. */
 static bool refresh(Coordinator *c, int wait_ms, Err *err)
 {
     uint64_t mark;
 
+    if (!c->current && !c->restored)
+        look_back(c);
     if (!c->current) {
         begin(c);
         wait_for_end(c, wait_ms);
@@ -425,9 +433,10 @@ static bool refresh(Coordinator *c, int wait_ms, Err *err)
             return err_set(err, ERR_BUSY, "%s", c->status.last_error);
         return true;
     }
-    if (!is_stale(c))
+    if (!is_stale(c) ||
+        (c->refresh_failed && now_seconds() - c->status.finished_at < RETRY_SECONDS))
         return true;
-    if (scan_unchanged(c->homes, c->mark, &mark)) {
+    if (scan_unchanged(&c->homes, c->mark, &mark)) {
         c->current->generated_at = now_seconds(); /* nothing new: it is as good as made now */
         c->version++;
     } else {
@@ -460,8 +469,11 @@ void coordinator_status_json(Coordinator *c, Buf *out)
 {
     JsonWriter w = JSON_WRITER(out, 0);
 
+    Answer answer;
+
     pthread_mutex_lock(&c->lock);
-    put_status(&w, c);
+    answer = answer_with(c, c->current);
+    answer_put_status(&w, &answer);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -475,9 +487,17 @@ ScanStatus coordinator_status(Coordinator *c)
     return status;
 }
 
+static void let_go(Coordinator *c, Snapshot *s)
+{
+    pthread_mutex_lock(&c->lock);
+    release(s);
+    pthread_mutex_unlock(&c->lock);
+}
+
 bool coordinator_rescan(Coordinator *c, Buf *out, Err *err)
 {
     JsonWriter w = JSON_WRITER(out, 0);
+    Snapshot *s = NULL;
     bool ok;
 
     pthread_mutex_lock(&c->lock);
@@ -492,13 +512,19 @@ bool coordinator_rescan(Coordinator *c, Buf *out, Err *err)
         json_begin(&w, '{');
         json_field_bool(&w, "ok", true);
         put_answer(&w, c, c->current);
-        json_key(&w, "aggregate");
-        snapshot_put_totals(&w, c->current);
-        json_key(&w, "sessions");
-        snapshot_put_sessions(&w, c->current);
-        json_end(&w, '}');
+        s = c->current;
+        s->users++;
     }
     pthread_mutex_unlock(&c->lock);
+    /* Megabytes of a large history: nobody else waits for those. */
+    if (s) {
+        json_key(&w, "aggregate");
+        snapshot_put_totals(&w, s);
+        json_key(&w, "sessions");
+        snapshot_put_sessions(&w, s);
+        json_end(&w, '}');
+        let_go(c, s);
+    }
     return ok;
 }
 
@@ -524,24 +550,29 @@ bool coordinator_recent(Coordinator *c, Buf *out, Err *err)
 bool coordinator_badges(Coordinator *c, Str session, Buf *out, Err *err)
 {
     JsonWriter w = JSON_WRITER(out, 0);
+    Snapshot *s;
     bool ok;
 
     pthread_mutex_lock(&c->lock);
     ok = refresh(c, 10000, err);
-    if (ok) {
-        json_begin(&w, '{');
-        json_field_str(&w, "session_id", session);
-        json_key(&w, "badges");
-        if (c->current) {
-            snapshot_put_session_badges(&w, c->current, session);
-        } else {
-            json_begin(&w, '[');
-            json_end(&w, ']');
-        }
-        json_end(&w, '}');
-    }
+    s = ok ? c->current : NULL;
+    if (s)
+        s->users++;
     pthread_mutex_unlock(&c->lock);
-    return ok;
+    if (!ok)
+        return false;
+    json_begin(&w, '{');
+    json_field_str(&w, "session_id", session);
+    json_key(&w, "badges");
+    if (s) {
+        snapshot_put_session_badges(&w, s, session);
+        let_go(c, s);
+    } else {
+        json_begin(&w, '[');
+        json_end(&w, ']');
+    }
+    json_end(&w, '}');
+    return true;
 }
 
 /* -- reset ------------------------------------------------------------------------------------------------- */
@@ -555,7 +586,7 @@ static void forget(Coordinator *c)
     c->current = NULL;
     snapshot_free(c->partial);
     c->partial = NULL;
-    c->dirty = c->refresh_failed = false;
+    c->dirty = c->refresh_failed = c->unsure = false;
 }
 
 /* The running scan is told to end and its findings are thrown away; then the files go, alone; then
@@ -567,7 +598,7 @@ bool coordinator_reset(Coordinator *c, Buf *out, Err *err)
     pthread_mutex_lock(&c->lock);
     forget(c);
     pthread_mutex_unlock(&c->lock);
-    ok = run_reset(c->homes, err);
+    ok = run_reset(&c->homes, err);
     pthread_mutex_lock(&c->lock);
     forget(c);
     if (c->status.state != SCAN_RUNNING)

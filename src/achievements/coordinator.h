@@ -32,9 +32,10 @@ typedef struct ScanStatus {
 
 /* -- life ------------------------------------------------------------------------------------ */
 
-/* Borrows homes and settings. Nothing is scanned or opened yet. */
-MUST_CHECK Coordinator *coordinator_open(const Homes *homes, const Settings *settings, bool compat,
-                                         Err *err);
+/* Finds the homes, with all profiles where the settings count those. Nothing is scanned or opened
+ * yet. */
+MUST_CHECK Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings,
+                                         bool compat, Err *err);
 Coordinator *coordinator_free(Coordinator *c); /* waits for the running scan and for files */
 AUTO_FREE(Coordinator, coordinator_free)
 

@@ -25,6 +25,7 @@ typedef struct Text {
     char *p; /* begins and ends with a line feed that is not part of the text */
     size_t n, cap;
     uint32_t *row_ends;
+    int64_t *row_ids;
     size_t n_rows, rows_cap;
     Span *folded;
     size_t n_folded, folded_cap;
@@ -38,6 +39,7 @@ struct Scanner {
     Arena *scratch;
     Buf json, row;
     int64_t rows;
+    int64_t last_row, last_path; /* messages */
     ScannerOptions options;
     int64_t memory_reads;
 };
@@ -83,12 +85,14 @@ static void text_clear(Text *text)
     text_add(text, STR("\n"));
 }
 
-static void text_end_row(Text *text)
+static void text_end_row(Text *text, int64_t id)
 {
     if (text->n_rows == text->rows_cap) {
         text->rows_cap = text->rows_cap ? text->rows_cap * 2 : 256;
         text->row_ends = mem_resize(text->row_ends, text->rows_cap, sizeof *text->row_ends);
+        text->row_ids = mem_resize(text->row_ids, text->rows_cap, sizeof *text->row_ids);
     }
+    text->row_ids[text->n_rows] = id;
     text->row_ends[text->n_rows++] = (uint32_t)(text->n - 1);
     text_add(text, STR("\n"));
 }
@@ -102,6 +106,7 @@ static void text_done(Text *text)
 {
     mem_free(text->p);
     mem_free(text->row_ends);
+    mem_free(text->row_ids);
     mem_free(text->folded);
     *text = (Text){ 0 };
 }
@@ -202,6 +207,28 @@ static void add_row(Scanner *s, Str row)
 
 /* -- searching ------------------------------------------------------------------------------------ */
 
+/* The message in whose text the offset lies. */
+static int64_t row_at(const Text *text, uint32_t at)
+{
+    size_t low = 0, high = text->n_rows;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (text->row_ends[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < text->n_rows ? text->row_ids[low] : 0;
+}
+
+static void note_path(Scanner *s, int64_t message)
+{
+    if (message > s->last_path)
+        s->last_path = message;
+}
+
 static void search(Scanner *s)
 {
     TallyText text = { .text = text_str(&s->text), .row_ends = s->text.row_ends };
@@ -211,6 +238,8 @@ static void search(Scanner *s)
     text_note_folded(&s->text, (Span){ UINT32_MAX, UINT32_MAX });
     text.folded = s->text.folded;
     tally_text(&s->tally, &text, hits, n);
+    if (s->tally.new_path)
+        note_path(s, row_at(&s->text, s->tally.new_path));
     text_clear(&s->text);
 }
 
@@ -323,7 +352,7 @@ void scanner_set(Scanner *s, const ScannerOptions *options)
 
 void scanner_begin(Scanner *s)
 {
-    s->rows = s->memory_reads = 0;
+    s->rows = s->memory_reads = s->last_row = s->last_path = 0;
     text_clear(&s->text);
     names_begin(s->names);
     paths_clear(s->tally.paths);
@@ -343,13 +372,19 @@ static void count_calls(Scanner *s, Str cell)
 
 void scanner_row(Scanner *s, const ScanRow *row)
 {
+    size_t paths = paths_count(s->tally.paths);
+
     s->rows++;
+    s->last_row = row->id;
+    names_row(s->names, row->id);
     add_content(s, row);
-    text_end_row(&s->text);
+    text_end_row(&s->text, row->id);
     if (row->tool_name.n)
         names_see(s->names, row->tool_name, !str_eqz(row->role, "tool"));
     if (row->tool_calls.n)
         count_calls(s, row->tool_calls);
+    if (paths_count(s->tally.paths) != paths)
+        note_path(s, row->id);
     arena_reset(s->scratch);
     if (s->text.n >= ENOUGH && may_cut(&s->text))
         search(s);
@@ -370,16 +405,31 @@ static void conclude(const Tally *t, int64_t *value)
         value[METRIC_YAML_ERROR_EVENTS] = 0;
 }
 
+/* The message that brought a count to where it ended, for the counts of which the best session is
+ * shown. */
+static void point_at(const Scanner *s, SessionMetrics *ret)
+{
+    int64_t *message = ret->message;
+
+    message[METRIC_MESSAGE_COUNT] = s->last_row;
+    message[METRIC_FILES_TOUCHED_COUNT] = s->last_path;
+    message[METRIC_WEB_BROWSER_CALLS] = message[METRIC_WEB_CALLS] > message[METRIC_BROWSER_CALLS]
+                                            ? message[METRIC_WEB_CALLS]
+                                            : message[METRIC_BROWSER_CALLS];
+}
+
 void scanner_end(Scanner *s, Arena *a, SessionMetrics *ret)
 {
     if (s->text.n > 1)
         search(s);
     memcpy(ret->value, s->tally.count, sizeof ret->value);
+    memset(ret->message, 0, sizeof ret->message);
     names_end(s->names, a, ret);
     ret->value[METRIC_MESSAGE_COUNT] = s->rows;
     ret->value[METRIC_FILES_TOUCHED_COUNT] = (int64_t)paths_count(s->tally.paths);
     ret->value[METRIC_MEMORY_WRITE_EVENTS] -= s->memory_reads;
     conclude(&s->tally, ret->value);
+    point_at(s, ret);
     if (s->text.cap > KEPT)
         text_done(&s->text);
     if (s->row.cap > KEPT)

@@ -86,6 +86,9 @@ typedef struct SessionMetrics {
     int64_t value[METRIC_COUNT];
     Str *tool_names; /* every name once, in byte order; may hold halves of surrogate pairs */
     size_t n_tool_names;
+    int64_t
+        message[METRIC_COUNT]; /* the last that added to a count of calls, tools, files or messages;
+                                      0: none, or not known */
 } SessionMetrics;
 
 typedef struct Scanner Scanner;
@@ -106,6 +109,7 @@ void scanner_set(Scanner *s, const ScannerOptions *options);
 typedef struct ScanRow {
     Str role, content, tool_calls, tool_name;
     bool content_is_blob;
+    int64_t id; /* of the message; 0: not known */
 } ScanRow;
 
 /* begin, the rows of one session in order of their ids, end. The bytes of a row are borrowed for the

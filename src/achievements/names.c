@@ -10,6 +10,7 @@ typedef struct Name {
     uint64_t metrics; /* a bit each */
     uint32_t hash, session;
     int64_t calls; /* in that session */
+    int64_t last;  /* message that called it */
 } Name;
 
 struct Names {
@@ -19,6 +20,7 @@ struct Names {
     uint32_t *seen; /* the ones of this session */
     size_t n_seen;
     uint32_t session;
+    int64_t message, last_new; /* the one at hand; the one that used a tool first */
     Arena *texts;
 };
 
@@ -49,6 +51,7 @@ Names *names_free(Names *names)
 void names_begin(Names *names)
 {
     names->n_seen = 0;
+    names->message = names->last_new = 0;
     names->session++;
     if (names->n > MOST_KEPT || names->session == 0) {
         names->n = 0;
@@ -140,6 +143,11 @@ static Name *name_for(Names *names, Str text)
     return &names->all[*slot - 1];
 }
 
+void names_row(Names *names, int64_t message)
+{
+    names->message = message;
+}
+
 void names_see(Names *names, Str name, bool called)
 {
     Name *entry = name_for(names, name);
@@ -147,9 +155,12 @@ void names_see(Names *names, Str name, bool called)
     if (entry->session != names->session) {
         entry->session = names->session;
         entry->calls = 0;
+        names->last_new = names->message;
         names->seen[names->n_seen++] = (uint32_t)(entry - names->all);
     }
     entry->calls += called;
+    if (called)
+        entry->last = names->message;
 }
 
 static int by_text(const void *a, const void *b)
@@ -167,11 +178,17 @@ void names_end(Names *names, Arena *a, SessionMetrics *ret)
         texts[i] = str_dup(a, name->text);
         if (!name->calls)
             continue;
-        for (uint64_t bits = name->metrics; bits; bits &= bits - 1)
-            ret->value[__builtin_ctzll(bits)] += name->calls;
+        for (uint64_t bits = name->metrics; bits; bits &= bits - 1) {
+            int metric = __builtin_ctzll(bits);
+
+            ret->value[metric] += name->calls;
+            if (name->last > ret->message[metric])
+                ret->message[metric] = name->last;
+        }
     }
     qsort(texts, names->n_seen, sizeof *texts, by_text);
     ret->tool_names = texts;
     ret->n_tool_names = names->n_seen;
     ret->value[METRIC_DISTINCT_TOOL_COUNT] = (int64_t)names->n_seen;
+    ret->message[METRIC_DISTINCT_TOOL_COUNT] = names->last_new;
 }

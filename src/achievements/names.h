@@ -13,6 +13,7 @@ Names *names_new(void);
 Names *names_free(Names *names);
 
 void names_begin(Names *names);                              /* a session */
+void names_row(Names *names, int64_t message);               /* what is seen now is of that one */
 void names_see(Names *names, Str name, bool called);         /* name is not empty */
 void names_end(Names *names, Arena *a, SessionMetrics *ret); /* adds to ret's metrics */
 

@@ -1,4 +1,4 @@
-/* record.h - what is kept of one session, and the totals over all of them.
+/* record.h - what is kept of one session.
  *
  * A history has thousands of sessions and nearly all are as they were: so the numbers of a session
  * stay packed (a byte each, mostly) and are taken apart only where they are added up or written. */
@@ -17,11 +17,14 @@ typedef struct ToolTable {
 
 typedef struct Record {
     Str id, title, source;
-    Str model; /* several, one a line, where all are counted */
+    Str model;     /* several, one a line, where all are counted */
+    size_t home;   /* by its place in the homes */
+    int64_t rowid; /* in that */
     double started_at, last_active;
     uint64_t mark; /* of the session as it was counted: differs when it changed */
     Str metrics;   /* packed */
     Str tools;     /* packed: places in the table */
+    Str peaks;     /* packed: the message of each metric of which the largest is shown */
     const ToolTable *table;
 } Record;
 
@@ -29,6 +32,7 @@ typedef struct Record {
 
 void pack_number(Buf *out, uint64_t n);
 void pack_text(Buf *out, Str s);
+void pack_real(Buf *out, double d);
 
 /* Takes apart from the front; `bad` is sticky, looked at once, at the end. */
 typedef struct Unpacker {
@@ -38,6 +42,7 @@ typedef struct Unpacker {
 
 uint64_t unpack_number(Unpacker *u);
 Str unpack_text(Unpacker *u);
+double unpack_real(Unpacker *u);
 
 /* -- numbers ------------------------------------------------------------------------------------ */
 
@@ -46,15 +51,7 @@ void record_set(Arena *a, Record *r, ToolTable *table, const SessionMetrics *m);
 void record_metrics(const Record *r, int64_t ret[METRIC_COUNT]);
 /* Names in order; the array lives in the arena. */
 Str *record_tools(Arena *a, const Record *r, size_t *ret_n);
-
-/* -- totals ------------------------------------------------------------------------------------- */
-
-typedef struct Totals {
-    int64_t value[MOST_AGGREGATES];
-    size_t best[MOST_AGGREGATES]; /* of a maximum: the first record that has it */
-} Totals;
-
-/* In list order: newest first. Night and weekend are those of the process's time zone. */
-void totals_of(const Record *records, size_t n, Totals *ret);
+/* Messages by the place of a maximum among the maxima of the catalogue; 0: not known. */
+void record_peaks(const Record *r, int64_t ret[MOST_PEAKS]);
 
 #endif

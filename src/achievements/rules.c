@@ -329,6 +329,17 @@ static bool is_folded(Tally *t, const char *p)
     return t->folded->begin <= at;
 }
 
+static void path(Tally *t, const char *p, const char *q)
+{
+    size_t before = paths_count(t->paths);
+
+    if (is_folded(t, p))
+        return;
+    paths_add_at(t->paths, &t->run, p, (size_t)(q - p), t->end, false);
+    if (paths_count(t->paths) != before)
+        t->new_path = offset(t, q);
+}
+
 /* -- the walk --------------------------------------------------------------------------------------- */
 
 static void act(Tally *t, Action a, const char *p, const char *q)
@@ -393,8 +404,7 @@ static void act(Tally *t, Action a, const char *p, const char *q)
             skill(t, p);
         break;
     case ACT_PATH:
-        if (!is_folded(t, p))
-            paths_add_at(t->paths, &t->run, p, (size_t)(q - p), t->end, false);
+        path(t, p, q);
         break;
     }
 }
@@ -409,6 +419,7 @@ void tally_text(Tally *t, const TallyText *text, const Hit *hits, size_t n)
     memset(t->done, 0, sizeof t->done);
     t->port = t->install = t->missing = t->docker = (LineEnd){ 0 };
     t->run = (PathRun){ 0 };
+    t->new_path = 0;
     for (size_t i = 0; i < n; i++) {
         const Literal *literal = &rule_literals[hits[i].literal];
         const char *q = t->begin + hits[i].end, *p = q - literal->text.n;

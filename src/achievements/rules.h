@@ -94,6 +94,7 @@ typedef struct Tally {
     const Span *folded;
     LineEnd port, install, missing, docker;
     PathRun run;
+    uint32_t new_path; /* behind the beginning of the last file name that was new; 0: none was */
 } Tally;
 
 /* Rows joined by line feeds, with a line feed before and behind that may be read. U+0130 and U+0131 are written as i, U+017F as s, U+212A as k, which the rules take them for. */

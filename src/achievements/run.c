@@ -46,8 +46,8 @@ static void keep_answer(const Run *run, Index *index, const Snapshot *s)
     json_end(&w, ']');
     json_key(&w, "best");
     json_begin(&w, '[');
-    for (size_t i = 0; i < catalogue()->n_aggregates; i++)
-        evidence_put(&w, &s->best[i]);
+    for (size_t i = 0; i < catalogue()->n_peaks; i++)
+        evidence_put(&w, &s->best[catalogue()->peaks[i]]);
     json_end(&w, ']');
     json_end(&w, '}');
     if (run->mark && !buf_full(&out))
@@ -55,25 +55,35 @@ static void keep_answer(const Run *run, Index *index, const Snapshot *s)
                   mark_text(a, run->mark), buf_str(&out));
 }
 
-static bool read_answer(Json answer, Totals *totals, Evidence *best, ScanMeta *meta, int64_t *at)
+static bool read_answer(Json answer, Totals *totals, ScanMeta *meta, int64_t *at)
 {
-    size_t n = catalogue()->n_aggregates;
+    const Catalogue *c = catalogue();
 
-    for (size_t i = 0; i < n; i++) {
-        Json e = json_at(json_get(answer, STR("best")), i);
-
+    for (size_t i = 0; i < c->n_aggregates; i++)
         if (!json_int(json_at(json_get(answer, STR("totals")), i), &totals->value[i]))
             return false;
-        best[i] = (Evidence){ .session_id = json_str(json_get(e, STR("session_id"))),
-                              .title = json_str(json_get(e, STR("title"))) };
-        best[i].known = json_int(json_get(e, STR("value")), &best[i].value);
+    for (size_t i = 0; i < c->n_peaks; i++) {
+        Evidence e = evidence_of(json_at(json_get(answer, STR("best")), i));
+
+        totals->peaks[i] =
+            (Peak){ .id = e.session_id, .title = e.title, .value = e.value, .message = e.message };
     }
     *meta = (ScanMeta){ .mode = MODE_INCREMENTAL };
     if (!json_int(json_get(answer, STR("sessions")), &meta->sessions_total) ||
         !json_int(json_get(answer, STR("at")), at))
         return false;
     meta->sessions_expected = meta->sessions_reused = meta->sessions_total;
+    totals->sessions = meta->sessions_total;
     return true;
+}
+
+RecordSource run_source(Arena *a, const ScanOptions *scan)
+{
+    RecordSource source = { .homes = scan->homes, .topic = scan_topic(a, scan) };
+
+    for (size_t i = 0; i < scan->homes->n; i++)
+        source.read |= (uint64_t)scan_home_there(&scan->homes->all[i]) << i;
+    return source;
 }
 
 Snapshot *run_known(const ScanOptions *scan, bool compat)
@@ -82,7 +92,6 @@ Snapshot *run_known(const ScanOptions *scan, bool compat)
     AUTO(Index) *index = NULL;
     AUTO(Arena) *a = arena_new();
     AUTO(JsonDoc) *doc = NULL;
-    Evidence best[MOST_AGGREGATES];
     Totals totals = { 0 };
     Snapshot *s = NULL;
     Unlocks unlocks;
@@ -100,10 +109,11 @@ Snapshot *run_known(const ScanOptions *scan, bool compat)
                    &kept))
         return NULL;
     doc = json_parse(kept, &err);
-    if (!doc || !read_answer(json_root(doc), &totals, best, &meta, &at) ||
+    if (!doc || !read_answer(json_root(doc), &totals, &meta, &at) ||
         !unlocks_load(a, homes->primary, &unlocks, &err))
         return NULL;
-    s = snapshot_again(&totals, best, &meta, &unlocks, compat, at);
+    s = snapshot_make(arena_new(), &totals, &meta, &unlocks, compat, at);
+    s->source = run_source(s->arena, scan);
     /* A badge without a date means that the record was reset: then the scan has to note it. */
     if (unlocks.changed)
         s = snapshot_free(s);
@@ -112,6 +122,19 @@ Snapshot *run_known(const ScanOptions *scan, bool compat)
 }
 
 /* -- a scan ------------------------------------------------------------------------------------------------ */
+
+/* The records stay where they are: in the index, or, without one, in the arena of the scan. */
+static void take_records(Snapshot *s, const Run *run, Scan *scan)
+{
+    s->source = (RecordSource){ .homes = run->scan.homes,
+                                .topic = str_dup(s->arena, scan->topic),
+                                .read = scan->read };
+    if (scan->records) {
+        s->source.records = scan->records;
+        s->source.n = scan->n;
+        s->kept = TAKE(scan->arena);
+    }
+}
 
 static Snapshot *conclude(Run *run, Scan *scan, Err *err)
 {
@@ -131,8 +154,9 @@ static Snapshot *conclude(Run *run, Scan *scan, Err *err)
     if (unlocks_load(a, home, &unlocks, err)) {
         for (size_t i = 0; i < catalogue()->n; i++)
             before[i] = unlocks.all[i].tier_at;
-        s = snapshot_make(TAKE(scan->arena), scan->records, scan->n, &meta, &unlocks, run->compat,
+        s = snapshot_make(arena_new(), &scan->totals, &meta, &unlocks, run->compat,
                           (int64_t)clock_wall());
+        take_records(s, run, scan);
         for (size_t i = 0; i < catalogue()->n; i++)
             run->fresh[i] = unlocks.all[i].tier_at != before[i];
         if (unlocks.changed && !unlocks_save(a, home, &unlocks, err))

@@ -25,6 +25,9 @@ MUST_CHECK Snapshot *run_scan(Run *run, Err *err);
 /* The answer of the last scan where nothing changed since, without its sessions; NULL: scan. */
 Snapshot *run_known(const ScanOptions *scan, bool compat);
 
+/* Where the records of such a scan lie, of every home that is there. */
+RecordSource run_source(Arena *a, const ScanOptions *scan);
+
 /* Forgets every unlock, and the two large files; waits for a scan of another process to end. */
 MUST_CHECK bool run_reset(const Homes *homes, Err *err);
 

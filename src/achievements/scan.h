@@ -1,20 +1,17 @@
 /* scan.h - the whole history counted, reading only what changed.
  *
- * What was counted of each session lies packed in index.db, with a mark of the session's row. A
- * session is read again when its row differs, when it has messages newer than the last scan saw,
- * or when the rules' version changed. One reader a core; a scan that was interrupted goes on where
- * it was, since what is done is put aside every half second. */
+ * What was counted of each session lies packed in index.db (cache.h), with a mark of the session's
+ * row. A session is read again when its row differs, when it has messages newer than the last scan
+ * saw, or when the rules' version changed (delta.h). One reader a core; a scan that was interrupted
+ * goes on where it was, since what is done is put aside every half second. */
 #ifndef TALARIA_ACHIEVEMENTS_SCAN_H
 #define TALARIA_ACHIEVEMENTS_SCAN_H
 
-#include "achievements/record.h"
+#include "achievements/sum.h"
 #include "base/err.h"
 #include "store/homes.h"
 #include "store/index.h"
 #include "store/rows.h"
-
-/* Raise it when a metric is counted differently. */
-enum { RULES_VERSION = 2 };
 
 typedef struct ScanOptions {
     const Homes *homes;
@@ -25,19 +22,28 @@ typedef struct ScanOptions {
     int threads;          /* 0: one a core */
     /* Called on the scanning thread now and then; false ends the scan (ERR_INTERRUPTED). */
     bool (*progress)(void *ctx, size_t done, size_t total);
-    /* Every 250 sessions of a first scan: what is counted so far, in list order. Optional. */
-    void (*partial)(void *ctx, const Record *records, size_t n, size_t total);
+    /* After every 250 sessions: what is counted so far, lent for the call. Optional. */
+    void (*partial)(void *ctx, const Totals *totals, size_t total);
     void *ctx;
 } ScanOptions;
 
 typedef struct Scan {
-    Arena *arena;    /* owns the records; the caller frees it */
-    Record *records; /* newest first */
+    Arena *arena; /* owns what follows; the caller frees it */
+    Totals totals;
+    Str topic;       /* under which the records lie in the index, */
+    uint64_t read;   /* of these homes, a bit each; */
+    Record *records; /* newest first: only where there is no index */
     size_t n;
     int64_t rescanned, reused, messages, duration_ms;
 } Scan;
 
 MUST_CHECK bool scan_run(const ScanOptions *options, Scan *ret, Err *err);
+
+/* Whether the database is there now: a server goes on for long after the homes were found. */
+bool scan_home_there(const Home *home);
+
+/* The topic of what is counted so. */
+Str scan_topic(Arena *a, const ScanOptions *options);
 
 /* Whether anything of the homes may have changed since `mark` was taken, for the price of a few
  * system calls; *ret_mark is the mark of now. Never opens a database. */

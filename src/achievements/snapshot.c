@@ -1,5 +1,6 @@
 #include "achievements/snapshot.h"
 
+#include "achievements/cache.h"
 #include "base/limits.h"
 
 const char *scan_mode_name(ScanMode mode)
@@ -15,26 +16,27 @@ const char *scan_mode_name(ScanMode mode)
 
 /* -- making ---------------------------------------------------------------------------------------- */
 
-/* Only a best session can be pointed at. */
-static void find_best(Snapshot *s)
-{
-    const Catalogue *c = catalogue();
-
-    for (size_t i = 0; i < c->n_aggregates && s->n_records; i++) {
-        const Record *r = &s->records[s->totals.best[i]];
-
-        if (c->aggregates[i].kind == AGGREGATE_MAX)
-            s->best[i] = (Evidence){
-                .known = true, .session_id = r->id, .title = r->title, .value = s->totals.value[i]
-            };
-    }
-}
-
 static Evidence keep_evidence(Arena *a, Evidence e)
 {
     e.session_id = e.session_id.p ? str_dup(a, e.session_id) : STR_NONE;
     e.title = e.title.p ? str_dup(a, e.title) : STR_NONE;
     return e;
+}
+
+/* Only a best session can be pointed at. */
+static void find_best(Snapshot *s, const Totals *totals)
+{
+    const Catalogue *c = catalogue();
+
+    for (size_t i = 0; i < c->n_peaks && totals->sessions; i++) {
+        const Peak *peak = &totals->peaks[i];
+
+        s->best[c->peaks[i]] = keep_evidence(s->arena, (Evidence){ .known = peak->id.p != NULL,
+                                                                   .session_id = peak->id,
+                                                                   .title = peak->title,
+                                                                   .value = peak->value,
+                                                                   .message = peak->message });
+    }
 }
 
 static void keep_badge(SnapshotItem *item, const Unlock *u)
@@ -65,6 +67,8 @@ static void fill_item(Snapshot *s, size_t i, Unlocks *unlocks, bool compat, int6
     item->unlocked_at = u->unlocked_at;
     item->shown_at = compat ? u->unlocked_at : u->tier_at;
     item->evidence = keep_evidence(s->arena, u->evidence.known ? u->evidence : found);
+    if (!item->evidence.message && str_eq(item->evidence.session_id, found.session_id))
+        item->evidence.message = found.message;
 }
 
 static void count_states(Snapshot *s)
@@ -76,39 +80,17 @@ static void count_states(Snapshot *s)
     }
 }
 
-Snapshot *snapshot_make(Arena *arena, Record *records, size_t n, const ScanMeta *meta,
-                        Unlocks *unlocks, bool compat, int64_t now)
+Snapshot *snapshot_make(Arena *arena, const Totals *totals, const ScanMeta *meta, Unlocks *unlocks,
+                        bool compat, int64_t now)
 {
     Snapshot *s = mem_alloc(sizeof *s);
 
-    *s = (Snapshot){ .arena = arena,
-                     .users = 1,
-                     .generated_at = now,
-                     .meta = *meta,
-                     .records = records,
-                     .n_records = n };
-    totals_of(records, n, &s->totals);
-    find_best(s);
+    *s = (Snapshot){ .arena = arena, .users = 1, .generated_at = now, .meta = *meta };
+    s->totals.sessions = totals->sessions;
+    memcpy(s->totals.value, totals->value, sizeof s->totals.value);
+    find_best(s, totals);
     for (size_t i = 0; i < catalogue()->n; i++)
         fill_item(s, i, unlocks, compat, now);
-    count_states(s);
-    return s;
-}
-
-Snapshot *snapshot_again(const Totals *totals, const Evidence *best, const ScanMeta *meta,
-                         Unlocks *unlocks, bool compat, int64_t generated_at)
-{
-    Snapshot *s = mem_alloc(sizeof *s);
-
-    *s = (Snapshot){ .arena = arena_new(),
-                     .users = 1,
-                     .generated_at = generated_at,
-                     .meta = *meta,
-                     .totals = *totals };
-    for (size_t i = 0; i < catalogue()->n_aggregates; i++)
-        s->best[i] = keep_evidence(s->arena, best[i]);
-    for (size_t i = 0; i < catalogue()->n; i++)
-        fill_item(s, i, unlocks, compat, generated_at);
     count_states(s);
     return s;
 }
@@ -128,9 +110,22 @@ Snapshot *snapshot_free(Snapshot *s)
 {
     if (s) {
         arena_free(s->arena);
+        arena_free(s->kept);
         mem_free(s);
     }
     return NULL;
+}
+
+const Record *snapshot_records(const Snapshot *s, Arena *a, size_t *ret_n)
+{
+    const RecordSource *source = &s->source;
+    AUTO(Index) *index = NULL;
+
+    *ret_n = source->n;
+    if (source->records || !source->homes)
+        return source->records;
+    index = index_open(source->homes->data);
+    return cache_records(index, a, source->topic, source->homes, source->read, ret_n);
 }
 
 /* -- recent ----------------------------------------------------------------------------------------- */
@@ -292,21 +287,21 @@ void snapshot_put_items(JsonWriter *w, const Snapshot *s)
 void snapshot_put_session_badges(JsonWriter *w, const Snapshot *s, Str session)
 {
     const Catalogue *c = catalogue();
+    AUTO(Arena) *a = arena_new();
+    size_t n, at = 0;
+    const Record *records = snapshot_records(s, a, &n);
+    Totals alone;
 
+    while (at < n && !str_eq(records[at].id, session))
+        at++;
+    if (at < n)
+        totals_of(&records[at], &alone);
     json_begin(w, '[');
-    for (size_t i = 0; i < s->n_records; i++) {
-        Totals alone;
+    for (size_t k = 0; k < c->n && at < n; k++) {
+        SnapshotItem item = { .badge = badge_evaluate(&c->all[k], alone.value) };
 
-        if (!str_eq(s->records[i].id, session))
-            continue;
-        totals_of(&s->records[i], 1, &alone);
-        for (size_t k = 0; k < c->n; k++) {
-            SnapshotItem item = { .badge = badge_evaluate(&c->all[k], alone.value) };
-
-            if (item.badge.unlocked)
-                put_item(w, &c->all[k], &item, false);
-        }
-        break;
+        if (item.badge.unlocked)
+            put_item(w, &c->all[k], &item, false);
     }
     json_end(w, ']');
 }
@@ -450,9 +445,13 @@ static void put_record(JsonWriter *w, const Record *r)
 
 void snapshot_put_sessions(JsonWriter *w, const Snapshot *s)
 {
+    AUTO(Arena) *a = arena_new();
+    size_t n;
+    const Record *records = snapshot_records(s, a, &n);
+
     json_begin(w, '[');
-    for (size_t i = 0; i < s->n_records; i++)
-        put_record(w, &s->records[i]);
+    for (size_t i = 0; i < n; i++)
+        put_record(w, &records[i]);
     json_end(w, ']');
 }
 
@@ -547,18 +546,20 @@ void snapshot_write_checkpoint(const Snapshot *s, Buf *out)
 {
     JsonWriter w = JSON_WRITER(out, 2);
     AUTO(Arena) *a = arena_new();
-    const Record **order = ARENA_ARRAY(a, const Record *, s->n_records + 1);
+    size_t n;
+    const Record *records = snapshot_records(s, a, &n);
+    const Record **order = ARENA_ARRAY(a, const Record *, n + 1);
 
-    for (size_t i = 0; i < s->n_records; i++)
-        order[i] = &s->records[i];
-    qsort(order, s->n_records, sizeof(Record *), by_record_id);
+    for (size_t i = 0; i < n; i++)
+        order[i] = &records[i];
+    qsort(order, n, sizeof(Record *), by_record_id);
     w.ascii = true;
     json_begin(&w, '{');
     json_field_int(&w, "generated_at", s->generated_at);
     json_field_int(&w, "schema_version", 1);
     json_key(&w, "sessions");
     json_begin(&w, '{');
-    for (size_t i = 0; i < s->n_records; i++) {
+    for (size_t i = 0; i < n; i++) {
         json_key_str(&w, order[i]->id);
         json_begin(&w, '{');
         put_contribution(&w, order[i]);

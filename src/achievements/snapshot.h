@@ -1,4 +1,4 @@
-/* snapshot.h - one complete answer: every badge, the totals, the sessions behind them.
+/* snapshot.h - one complete answer: every badge, the totals, and where the sessions behind them are.
  *
  * Immutable once made, so that any number of threads may read it; reference-counted, since a
  * request may still write an old one out while a scan puts a new one in its place. */
@@ -6,8 +6,8 @@
 #define TALARIA_ACHIEVEMENTS_SNAPSHOT_H
 
 #include "achievements/evaluate.h"
-#include "achievements/record.h"
 #include "achievements/state.h"
+#include "achievements/sum.h"
 
 /* X(name, as it is written) */
 #define SCAN_MODES(X)                                                                              \
@@ -39,28 +39,38 @@ typedef struct SnapshotItem {
     int64_t shown_at; /* newest tier's time, for "recent" */
 } SnapshotItem;
 
+/* Thousands of records are rarely wanted: they stay in the index until they are. */
+typedef struct RecordSource {
+    const Homes *homes; /* borrowed; NULL: there are no records */
+    Str topic;
+    uint64_t read;   /* the homes that were read, a bit each */
+    Record *records; /* where there is no index: here they are */
+    size_t n;
+} RecordSource;
+
 typedef struct Snapshot {
     Arena *arena; /* owns everything below */
+    Arena *kept;  /* owns the records, where they are here */
     int users;    /* guarded by whoever shares it */
     int64_t generated_at;
     ScanMeta meta;
-    Record *records;
-    size_t n_records;
-    Totals totals;
+    Totals totals;                  /* without the models */
     Evidence best[MOST_AGGREGATES]; /* of a maximum: the session that has it */
+    RecordSource source;
     SnapshotItem items[MOST_ACHIEVEMENTS];
     int64_t unlocked, discovered, secret;
 } Snapshot;
 
-/* Takes arena and records over. unlocks NULL: a partial one, with no dates. compat: a badge whose
- * counts fell is not kept. Notes new unlocks in `unlocks`. */
-Snapshot *snapshot_make(Arena *arena, Record *records, size_t n, const ScanMeta *meta,
-                        Unlocks *unlocks, bool compat, int64_t now);
-/* From totals and best sessions that were kept, without any records. */
-Snapshot *snapshot_again(const Totals *totals, const Evidence *best, const ScanMeta *meta,
-                         Unlocks *unlocks, bool compat, int64_t generated_at);
+/* Takes the arena over, copies text into it. unlocks NULL: a partial one, with no dates. compat: a
+ * badge whose counts fell is not kept. Notes new unlocks in `unlocks`. */
+Snapshot *snapshot_make(Arena *arena, const Totals *totals, const ScanMeta *meta, Unlocks *unlocks,
+                        bool compat, int64_t now);
 Snapshot *snapshot_pending(int64_t now);
 Snapshot *snapshot_free(Snapshot *s);
+AUTO_FREE(Snapshot, snapshot_free)
+
+/* The sessions, newest first, in the arena. */
+const Record *snapshot_records(const Snapshot *s, Arena *a, size_t *ret_n);
 
 /* Places of the unlocked ones, at most 20, newest first, ties in the catalogue's order. */
 size_t snapshot_recent(const Snapshot *s, size_t order[MOST_ACHIEVEMENTS]);

@@ -26,8 +26,7 @@ Str achievements_folder(Arena *a, const Home *home)
     return folder_named(a, home, "plugins/hermes-achievements");
 }
 
-/* The chosen place, then the other one, which is only read. */
-static bool find_file(Arena *a, const Home *home, const char *name, Str *ret)
+bool achievements_find(Arena *a, const Home *home, const char *name, Str *ret)
 {
     Str places[] = { achievements_folder(a, home),
                      folder_named(a, home, "plugins/hermes-achievements"),
@@ -53,11 +52,12 @@ static int tier_named(Json name)
     return -1;
 }
 
-static Evidence evidence_of(Json v)
+Evidence evidence_of(Json v)
 {
     Evidence e = { .session_id = json_str(json_get(v, STR("session_id"))),
                    .title = json_str(json_get(v, STR("title"))) };
 
+    (void)json_int(json_get(v, STR("message_id")), &e.message);
     e.known = e.session_id.p && json_int(json_get(v, STR("value")), &e.value);
     return e;
 }
@@ -111,7 +111,7 @@ bool unlocks_load(Arena *a, const Home *home, Unlocks *ret, Err *err)
     for (size_t i = 0; i < c->n; i++)
         u.all[i] = (Unlock){ .first_tier = -1, .tier = -1 };
     *ret = u;
-    if (!find_file(a, home, "state.json", &path))
+    if (!achievements_find(a, home, "state.json", &path))
         return true;
     if (!file_read(a, path.p, LIMIT_JSON_BYTES, &bytes, err))
         return false;
@@ -161,6 +161,11 @@ void evidence_put(JsonWriter *w, const Evidence *e)
         return;
     }
     json_begin(w, '{');
+    json_key(w, "message_id");
+    if (e->message)
+        json_put_int(w, e->message);
+    else
+        json_put_null(w);
     json_field_str(w, "session_id", e->session_id);
     json_field_str(w, "title", e->title);
     json_field_int(w, "value", e->value);

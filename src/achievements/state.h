@@ -15,6 +15,7 @@
 typedef struct Evidence {
     Str session_id, title;
     int64_t value;
+    int64_t message; /* that brought it to the value; 0: not known */
     bool known;
 } Evidence;
 
@@ -37,6 +38,9 @@ typedef struct Unlocks {
  * that exists already. */
 Str achievements_folder(Arena *a, const Home *home);
 
+/* The file in that folder, or in the other one, which is only read; false: in neither. */
+MUST_CHECK bool achievements_find(Arena *a, const Home *home, const char *name, Str *ret);
+
 /* No file: no unlocks. Text is borrowed from u->doc until unlocks_done. */
 MUST_CHECK bool unlocks_load(Arena *a, const Home *home, Unlocks *ret, Err *err);
 void unlocks_done(Unlocks *u);
@@ -47,5 +51,6 @@ bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evid
 MUST_CHECK bool unlocks_save(Arena *a, const Home *home, Unlocks *u, Err *err);
 
 void evidence_put(JsonWriter *w, const Evidence *e); /* null where it is not known */
+Evidence evidence_of(Json v);
 
 #endif

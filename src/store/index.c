@@ -18,21 +18,20 @@ struct Index {
     bool failed;    /* one warning, then silence */
 };
 
-static Index *open_once(const char *path, Err *err)
-{
-    const char *const steps[] = { (const char *)data_schema_index_001_sql };
-    AUTO(Index) *index = mem_alloc(sizeof *index);
+/* One row a version of the file. */
+static const char *const steps[] = {
+    (const char *)data_schema_index_001_sql, (const char *)data_schema_index_002_sql,
+    (const char *)data_schema_index_003_sql, (const char *)data_schema_index_004_sql,
+    (const char *)data_schema_index_005_sql,
+};
 
-    index->db = db_open_own(path, false, err);
-    if (!index->db || !db_migrate(index->db, steps, ARRAY_LEN(steps), err) ||
-        !db_prepare(index->db,
-                    "SELECT value FROM facts WHERE topic = ? AND home = ? AND session_id = ? AND "
-                    "fingerprint = ?",
-                    &index->get, err) ||
-        !db_prepare(index->db, "INSERT OR REPLACE INTO facts VALUES(?, ?, ?, ?, ?)", &index->put,
-                    err))
+static Db *open_once(const char *path, Err *err)
+{
+    AUTO(Db) *db = db_open_own(path, false, err);
+
+    if (!db || !db_migrate(db, steps, ARRAY_LEN(steps), err))
         return NULL;
-    return TAKE(index);
+    return TAKE(db);
 }
 
 /* The file is ours and can be made again; its log and shared memory go with it. */
@@ -47,26 +46,51 @@ static void remove_files(const char *path)
     }
 }
 
-Index *index_open(Str data_folder)
+static char *path_in(Arena *a, Str data_folder)
+{
+    return str_z(a, str_join_path(a, data_folder, STR("index.db")));
+}
+
+Db *index_db_open(Str data_folder, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    const char *path = str_z(a, str_join_path(a, data_folder, STR("index.db")));
-    Index *index;
+    const char *path = path_in(a, data_folder);
+    Db *db;
+
+    if (!folder_make(str_z(a, data_folder), err))
+        return NULL;
+    db = open_once(path, err);
+    if (!db && (err->kind == ERR_CORRUPT || err->kind == ERR_CONFLICT)) {
+        log_note("%s; the index is begun afresh", err->text);
+        remove_files(path);
+        db = open_once(path, err);
+    }
+    return db;
+}
+
+void index_db_remove(Str data_folder)
+{
+    AUTO(Arena) *a = arena_new();
+
+    remove_files(path_in(a, data_folder));
+}
+
+Index *index_open(Str data_folder)
+{
+    AUTO(Index) *index = mem_alloc(sizeof *index);
     Err err;
 
-    if (!folder_make(str_z(a, data_folder), &err)) {
-        log_warning("working without an index: %s", err.text);
-        return NULL;
-    }
-    index = open_once(path, &err);
-    if (!index && (err.kind == ERR_CORRUPT || err.kind == ERR_CONFLICT)) {
-        log_note("%s; the index is begun afresh", err.text);
-        remove_files(path);
-        index = open_once(path, &err);
-    }
-    if (!index)
-        log_warning("working without an index: %s", err.text);
-    return index;
+    index->db = index_db_open(data_folder, &err);
+    if (index->db &&
+        db_prepare(index->db,
+                   "SELECT value FROM facts WHERE topic = ? AND home = ? AND session_id = ? AND "
+                   "fingerprint = ?",
+                   &index->get, &err) &&
+        db_prepare(index->db, "INSERT OR REPLACE INTO facts VALUES(?, ?, ?, ?, ?)", &index->put,
+                   &err))
+        return TAKE(index);
+    log_warning("working without an index: %s", err.text);
+    return NULL;
 }
 
 static void give_up(Index *index)
@@ -83,6 +107,11 @@ static void commit(Index *index)
     if (index->waiting && sqlite3_exec(index->db->handle, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         give_up(index);
     index->waiting = 0;
+}
+
+bool index_works(const Index *index)
+{
+    return index && !index->failed;
 }
 
 void index_commit(Index *index)

@@ -10,6 +10,14 @@
 #include "base/err.h"
 
 typedef struct Index Index;
+typedef struct Db Db;
+
+/* The file itself, brought to this version, for those whose tables are in it (store/db.h). Put aside
+ * and begun afresh where it is damaged or newer. */
+MUST_CHECK Db *index_db_open(Str data_folder, Err *err);
+
+/* It turned out to be damaged later: the next opening begins afresh. Handles must be closed before. */
+void index_db_remove(Str data_folder);
 
 /* NULL where there can be none; every function below accepts that. */
 Index *index_open(Str data_folder);
@@ -20,6 +28,9 @@ AUTO_FREE(Index, index_close)
  * were put with the same fingerprint. */
 bool index_get(Index *index, Arena *a, Str topic, Str home, Str session, Str fingerprint, Str *ret);
 void index_put(Index *index, Str topic, Str home, Str session, Str fingerprint, Str value);
+
+/* False: there is none, or it takes nothing more (a full disk): what was put is lost. */
+bool index_works(const Index *index);
 
 /* What was put is there for others, and survives this process. */
 void index_commit(Index *index);

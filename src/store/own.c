@@ -20,7 +20,8 @@ static const char add_message_sql[] = "INSERT INTO messages(" MESSAGE_FIELDS(
 
 Own *own_open(Str data_folder, Err *err)
 {
-    const char *const steps[] = { (const char *)data_schema_talaria_001_sql };
+    const char *const steps[] = { (const char *)data_schema_talaria_001_sql,
+                                  (const char *)data_schema_talaria_002_sql };
     AUTO(Arena) *a = arena_new();
     AUTO(Own) *own = mem_alloc(sizeof *own);
     const char *folder = str_z(a, data_folder);
@@ -128,6 +129,17 @@ bool own_delete_session(Own *own, Str id, Err *err)
 {
     return run_with(own, "DELETE FROM messages WHERE session_id = ?", &id, 1, err) &&
            run_with(own, "DELETE FROM sessions WHERE id = ?", &id, 1, err);
+}
+
+bool own_title_taken(Own *own, Str title, Str except, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(own->db, "SELECT 1 FROM sessions WHERE title = ? AND id <> ?", &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, title);
+    db_bind_str(stmt, 2, except);
+    return db_step(own->db, stmt, ret, err);
 }
 
 bool own_note_made(Own *own, const char *maker, const Made *made, Err *err)

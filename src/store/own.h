@@ -26,6 +26,9 @@ MUST_CHECK bool own_add_message(Own *own, const Message *m, Err *err); /* m->id 
 MUST_CHECK bool own_delete_session(Own *own, Str id,
                                    Err *err); /* with its messages; none is fine */
 
+/* Whether a session other than `except` has this title: titles name sessions. */
+MUST_CHECK bool own_title_taken(Own *own, Str title, Str except, bool *ret, Err *err);
+
 /* -- who made what ----------------------------------------------------------------------- */
 
 /* What a maker ("demo") put there, so that it can be taken out again and nothing else. */

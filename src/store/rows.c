@@ -1,9 +1,12 @@
 #include "store/rows.h"
 
+#include <pthread.h>
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "store/db.h"
+#include "store/rows_events.h"
 #include "text/utf8.h"
 
 enum { SLICE_WAL_MS = 50, SLICE_ROLLBACK_MS = 10, LOOK_EVERY = 8 };
@@ -14,7 +17,46 @@ struct Rows {
     bool has_active, has_archived, has_usage;
     RowsQuery query;
     Stmt *messages, *newest, *first, *models;
+    RowsEvents *events;
 };
+
+/* -- reading for a while ------------------------------------------------------------------------ */
+
+/* Handles of one process share its lock on the file, so reads of two threads that overlap are one long
+ * read to everyone else. So all walks of the process end together: who comes after the time of those
+ * that read waits until the last of them has let go. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t free;
+    size_t reading;
+    int64_t begun;
+} gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 };
+
+/* Returns when the read has to end. */
+static int64_t begin_read(const Rows *r)
+{
+    int64_t now = clock_mono_ms(), end;
+
+    pthread_mutex_lock(&gate.lock);
+    while (gate.reading && now >= gate.begun + r->slice_ms) {
+        pthread_cond_wait(&gate.free, &gate.lock);
+        now = clock_mono_ms();
+    }
+    if (gate.reading++ == 0)
+        gate.begun = now;
+    end = gate.begun + r->slice_ms;
+    pthread_mutex_unlock(&gate.lock);
+    return end;
+}
+
+/* After the statement was reset. */
+static void end_read(void)
+{
+    pthread_mutex_lock(&gate.lock);
+    if (--gate.reading == 0)
+        pthread_cond_broadcast(&gate.free);
+    pthread_mutex_unlock(&gate.lock);
+}
 
 /* -- opening ------------------------------------------------------------------------------------- */
 
@@ -75,7 +117,8 @@ Rows *rows_open(const Home *home, const RowsQuery *query, Err *err)
     bool wal = false;
 
     r->db = db_open_read(str_z(a, home->database), err);
-    if (!r->db || !is_wal(r, &wal, err))
+    /* Every page is read once: few of them, so that they stay in the processor's cache. */
+    if (!r->db || !db_exec(r->db, "PRAGMA cache_size=-200", err) || !is_wal(r, &wal, err))
         return NULL;
     r->slice_ms = wal ? SLICE_WAL_MS : SLICE_ROLLBACK_MS;
     r->has_active = has_column(r, "messages", "active");
@@ -93,6 +136,7 @@ Rows *rows_close(Rows *r)
         stmt_free(r->newest);
         stmt_free(r->first);
         stmt_free(r->models);
+        rows_events_free(r->events);
         db_close(r->db);
         mem_free(r);
     }
@@ -102,6 +146,11 @@ Rows *rows_close(Rows *r)
 bool rows_want_one_reader(const Rows *rows)
 {
     return rows->slice_ms == SLICE_ROLLBACK_MS;
+}
+
+RowsInside rows_inside(Rows *rows)
+{
+    return (RowsInside){ rows->db, &rows->events, rows->slice_ms };
 }
 
 /* -- sessions -------------------------------------------------------------------------------------- */
@@ -130,8 +179,9 @@ static const char *const marks[] = { "message_count", "tool_call_count", "rewind
 
 static uint64_t mark_of(const SessionRow *s, sqlite3_stmt *stmt, int from)
 {
-    uint64_t hash = mix(0xcbf29ce484222325u, s->title.p, s->title.n);
+    uint64_t hash = mix(0xcbf29ce484222325u, s->id.p, s->id.n);
 
+    hash = mix(hash, s->title.p, s->title.n);
     hash = mix(hash, s->model.p, s->model.n);
     hash = mix(hash, s->source.p, s->source.n);
     hash = mix(hash, &s->started_at, sizeof s->started_at);
@@ -145,13 +195,24 @@ static uint64_t mark_of(const SessionRow *s, sqlite3_stmt *stmt, int from)
     return hash >> 1;
 }
 
-static SessionRow session_row(Arena *a, sqlite3_stmt *stmt)
+/* Lent until the next step. One look at a cell, where the columns' functions would take three. */
+static Str cell(sqlite3_stmt *stmt, int at)
+{
+    sqlite3_value *value = sqlite3_column_value(stmt, at);
+    const char *p = sqlite3_value_blob(value);
+
+    if (!p)
+        return sqlite3_value_type(value) == SQLITE_NULL ? STR_NONE : STR("");
+    return (Str){ p, (size_t)sqlite3_value_bytes(value) };
+}
+
+static SessionRow session_row(sqlite3_stmt *stmt)
 {
     SessionRow s = { .rowid = sqlite3_column_int64(stmt, 0),
-                     .id = str_dup(a, db_str(stmt, 1)),
-                     .source = str_dup(a, db_str(stmt, 2)),
-                     .model = str_dup(a, db_str(stmt, 3)),
-                     .title = str_dup(a, db_str(stmt, 4)),
+                     .id = cell(stmt, 1),
+                     .source = cell(stmt, 2),
+                     .model = cell(stmt, 3),
+                     .title = cell(stmt, 4),
                      .started_at = sqlite3_column_double(stmt, 5),
                      .last_activity_at = sqlite3_column_double(stmt, 6) };
 
@@ -195,63 +256,46 @@ static bool sessions_statement(Rows *r, Stmt **ret, Err *err)
     return db_prepare(r->db, sql.p, ret, err);
 }
 
-static int newest_first(const void *left, const void *right)
+/* One stretch, as long as a transaction may last; *last is the rowid it came to. */
+static bool walk_on(Rows *r, Stmt *stmt, Arena *a, SessionRowFn *fn, void *ctx, int64_t *last,
+                    bool *ret_more, Err *err)
 {
-    const SessionRow *a = left, *b = right;
+    int64_t end = begin_read(r);
+    bool ok = true;
+    size_t n = 0;
 
-    if (a->started_at != b->started_at)
-        return a->started_at > b->started_at ? -1 : 1;
-    return a->rowid < b->rowid ? -1 : a->rowid > b->rowid;
+    sqlite3_bind_int64(stmt, 1, *last);
+    do {
+        SessionRow s;
+
+        ok = db_step(r->db, stmt, ret_more, err);
+        if (!ok || !*ret_more)
+            break;
+        s = session_row(stmt);
+        ok = !r->models || add_models(r, a, &s, err);
+        *last = s.rowid;
+        if (ok)
+            fn(ctx, &s);
+    } while (ok && (++n % LOOK_EVERY || clock_mono_ms() < end));
+    sqlite3_reset(stmt);
+    end_read();
+    return ok;
 }
 
-/* Sessions are mostly written in the order in which they begin: turned round they are sorted. */
-static void sort_newest_first(SessionRow *all, size_t n)
+bool rows_walk(Rows *r, SessionRowFn *fn, void *ctx, Err *err)
 {
-    bool sorted = true;
-
-    for (size_t i = 0; i < n / 2; i++) {
-        SessionRow swap = all[i];
-
-        all[i] = all[n - 1 - i];
-        all[n - 1 - i] = swap;
-    }
-    for (size_t i = 1; i < n && sorted; i++)
-        sorted = newest_first(&all[i - 1], &all[i]) < 0;
-    if (!sorted)
-        qsort(all, n, sizeof *all, newest_first);
-}
-
-bool rows_sessions(Rows *r, Arena *a, SessionRow **ret, size_t *ret_n, Err *err)
-{
+    AUTO(Arena) *a = arena_new();
     AUTO(Stmt) *stmt = NULL;
-    SessionRow *all = NULL;
-    size_t n = 0, cap = 0;
     int64_t last = INT64_MIN;
-    bool row = true;
+    bool more = true;
 
     if (!sessions_statement(r, &stmt, err))
         return false;
-    while (row) {
-        int64_t end = clock_mono_ms() + r->slice_ms;
-
-        sqlite3_bind_int64(stmt, 1, last);
-        do {
-            if (!db_step(r->db, stmt, &row, err))
-                return false;
-            if (row) {
-                SessionRow s = session_row(a, stmt);
-
-                if (r->models && !add_models(r, a, &s, err))
-                    return false;
-                last = s.rowid;
-                ARENA_PUSH(a, all, n, cap, s);
-            }
-        } while (row && (n % LOOK_EVERY || clock_mono_ms() < end));
-        sqlite3_reset(stmt);
+    while (more) {
+        if (!walk_on(r, stmt, a, fn, ctx, &last, &more, err))
+            return false;
+        arena_reset(a);
     }
-    sort_newest_first(all, n);
-    *ret = all;
-    *ret_n = n;
     return true;
 }
 
@@ -272,7 +316,7 @@ bool rows_newer(Rows *r, Arena *a, int64_t after, Str **ret, size_t *ret_n, int6
         return false;
     sqlite3_bind_int64(stmt, 1, after);
     sqlite3_bind_int64(stmt, 2, last);
-    while (after > 0 && row) {
+    while (after >= 0 && row) {
         if (!db_step(r->db, stmt, &row, err))
             return false;
         if (row) {
@@ -324,7 +368,7 @@ static Str preview_of(Arena *a, Str text)
     return str_printf(a, "%.*s...", STR_FMT(str_head(text, sixty)));
 }
 
-bool rows_describe(Rows *r, Arena *a, Str id, double *ret_newest, Str *ret_preview, Err *err)
+static bool describe(Rows *r, Arena *a, Str id, double *ret_newest, Str *ret_preview, Err *err)
 {
     bool row = false, ok;
 
@@ -340,6 +384,16 @@ bool rows_describe(Rows *r, Arena *a, Str id, double *ret_newest, Str *ret_previ
     if (ok)
         *ret_preview = row ? preview_of(a, db_str(r->first, 0)) : STR("");
     sqlite3_reset(r->first);
+    return ok;
+}
+
+bool rows_describe(Rows *r, Arena *a, Str id, double *ret_newest, Str *ret_preview, Err *err)
+{
+    bool ok;
+
+    (void)begin_read(r);
+    ok = describe(r, a, id, ret_newest, ret_preview, err);
+    end_read();
     return ok;
 }
 
@@ -379,43 +433,62 @@ static bool comes_back(Arena *a, Seen *seen, bool active, const RowMessage *m, S
 
 static RowMessage message_row(sqlite3_stmt *stmt)
 {
-    return (RowMessage){ .role = db_str(stmt, 1),
+    return (RowMessage){ .id = sqlite3_column_int64(stmt, 0),
+                         .role = cell(stmt, 1),
                          .content_is_blob = sqlite3_column_type(stmt, 2) == SQLITE_BLOB,
-                         .content = db_str(stmt, 2),
-                         .tool_calls = db_str(stmt, 3),
-                         .tool_name = db_str(stmt, 4) };
+                         .content = cell(stmt, 2),
+                         .tool_calls = cell(stmt, 3),
+                         .tool_name = cell(stmt, 4) };
+}
+
+typedef struct MessageWalk {
+    Rows *rows;
+    RowMessageFn *fn;
+    void *ctx;
+    Arena *arena; /* where rows may come back; else NULL */
+    Seen seen;
+    int64_t n, last;
+    bool more;
+} MessageWalk;
+
+/* One stretch, as long as a transaction may last. */
+static bool messages_on(MessageWalk *w, Err *err)
+{
+    Rows *r = w->rows;
+    Stmt *stmt = r->messages;
+    int64_t end = begin_read(r);
+    bool ok;
+
+    sqlite3_bind_int64(stmt, 2, w->last);
+    do {
+        RowMessage m;
+
+        ok = db_step(r->db, stmt, &w->more, err);
+        if (!ok || !w->more)
+            break;
+        m = message_row(stmt);
+        w->last = m.id;
+        w->n++;
+        if (!w->arena ||
+            !comes_back(w->arena, &w->seen, sqlite3_column_int(stmt, 5) == 1, &m, db_str(stmt, 6)))
+            w->fn(w->ctx, &m);
+    } while (w->n % LOOK_EVERY || clock_mono_ms() < end);
+    sqlite3_reset(stmt);
+    end_read();
+    return ok;
 }
 
 bool rows_messages(Rows *r, Str id, RowMessageFn *fn, void *ctx, int64_t *ret_n, Err *err)
 {
     AUTO(Arena) *a = r->query.compacted ? arena_new() : NULL;
-    Stmt *stmt = r->messages;
-    int64_t n = 0, last = INT64_MIN;
-    bool row = true;
-    Seen seen = { 0 };
+    MessageWalk walk = {
+        .rows = r, .fn = fn, .ctx = ctx, .arena = a, .last = INT64_MIN, .more = true
+    };
 
-    db_bind_str(stmt, 1, id);
-    while (row) {
-        int64_t end = clock_mono_ms() + r->slice_ms;
-
-        sqlite3_bind_int64(stmt, 2, last);
-        do {
-            RowMessage m;
-
-            if (!db_step(r->db, stmt, &row, err)) {
-                sqlite3_reset(stmt);
-                return false;
-            }
-            if (!row)
-                break;
-            m = message_row(stmt);
-            last = sqlite3_column_int64(stmt, 0);
-            n++;
-            if (!a || !comes_back(a, &seen, sqlite3_column_int(stmt, 5) == 1, &m, db_str(stmt, 6)))
-                fn(ctx, &m);
-        } while (n % LOOK_EVERY || clock_mono_ms() < end);
-        sqlite3_reset(stmt);
-    }
-    *ret_n += n;
+    db_bind_str(r->messages, 1, id);
+    while (walk.more)
+        if (!messages_on(&walk, err))
+            return false;
+    *ret_n += walk.n;
     return true;
 }

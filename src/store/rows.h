@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "store/homes.h"
+#include "store/session.h"
 
 typedef struct Rows Rows;
 
@@ -34,11 +35,12 @@ typedef struct SessionRow {
     uint64_t mark; /* differs when the row does */
 } SessionRow;
 
-/* Every session, newest first (started_at descending, then rowid). */
-MUST_CHECK bool rows_sessions(Rows *rows, Arena *a, SessionRow **ret, size_t *ret_n, Err *err);
+/* Every session in order of the rowids; its text is gone after fn returns. */
+typedef void SessionRowFn(void *ctx, const SessionRow *s);
+MUST_CHECK bool rows_walk(Rows *rows, SessionRowFn *fn, void *ctx, Err *err);
 
-/* Ids of the sessions that have messages after the one given, each once; and the newest message
- * there is. */
+/* Ids of the sessions that have messages after the one given, each once (-1: none are wanted); and the
+ * newest message there is. */
 MUST_CHECK bool rows_newer(Rows *rows, Arena *a, int64_t after, Str **ret, size_t *ret_n,
                            int64_t *ret_last, Err *err);
 
@@ -48,6 +50,7 @@ MUST_CHECK bool rows_describe(Rows *rows, Arena *a, Str id, double *ret_newest, 
                               Err *err);
 
 typedef struct RowMessage {
+    int64_t id;
     Str role, content, tool_calls, tool_name;
     bool content_is_blob;
 } RowMessage;
@@ -56,5 +59,32 @@ typedef struct RowMessage {
 typedef void RowMessageFn(void *ctx, const RowMessage *m);
 MUST_CHECK bool rows_messages(Rows *rows, Str id, RowMessageFn *fn, void *ctx, int64_t *ret_n,
                               Err *err);
+
+/* -- everything that is there, for the catalogue --------------------------------------------------- */
+
+typedef struct RowEvent {
+    int64_t id;
+    Str role, content, tool_call_id, tool_calls, tool_name, reasoning, finish_reason;
+    double at;
+    bool active, compacted;
+} RowEvent;
+
+/* All messages of a session behind `after` in order of their ids, also those that were rewound or
+ * compacted away; bytes are gone after fn returns. *ret_last is left alone where there are none. */
+typedef bool RowEventFn(void *ctx, const RowEvent *m, Err *err);
+MUST_CHECK bool rows_events(Rows *rows, Str session, int64_t after, RowEventFn *fn, void *ctx,
+                            int64_t *ret_last, Err *err);
+
+/* What a session's row says; messages are not looked at. NOT_FOUND where there is none. */
+MUST_CHECK bool rows_session(Rows *rows, Arena *a, Str id, Session *ret, Err *err);
+
+/* Differs when messages up to the one given were taken away, rewound or compacted. */
+MUST_CHECK bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err);
+
+/* Sessions of ours and what the programs that worked on them call theirs. Of another home: none. */
+typedef struct Continuity {
+    Str session, runtime, handle;
+} Continuity;
+MUST_CHECK bool rows_continuity(Rows *rows, Arena *a, Continuity **ret, size_t *ret_n, Err *err);
 
 #endif

@@ -3,6 +3,20 @@
 
 #include "text/json.h"
 
+Session session_dup(Arena *a, const Session *s)
+{
+    Session copy = *s;
+
+#define DUP_TEXT(name) copy.name = s->name.p ? str_dup(a, s->name) : STR_NONE;
+#define DUP_REAL(name)
+#define DUP_REAL_OR_NULL(name)
+#define DUP_INT(name)
+#define X(kind, name) DUP_##kind(name)
+    SESSION_FIELDS(X)
+#undef X
+    return copy;
+}
+
 static const Str none = STR_INIT("{}");
 
 /* Arguments are JSON text in JSON; some writers put the object itself. */

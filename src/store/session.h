@@ -45,6 +45,7 @@
     X(TEXT, tool_name)                                                                             \
     X(TEXT, finish_reason)                                                                         \
     X(TEXT, reasoning)                                                                             \
+    X(TEXT, display_kind) /* how it is shown, where that is special: "side_chain" */               \
     X(REAL, timestamp)                                                                             \
     X(INT, token_count)                                                                            \
     X(INT, active)                                                                                 \
@@ -69,6 +70,9 @@ typedef struct Message {
 #undef X
     int64_t id;
 } Message;
+
+/* A copy with its text. */
+Session session_dup(Arena *a, const Session *s);
 
 /* -- tool calls --------------------------------------------------------------------- */
 

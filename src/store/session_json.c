@@ -19,10 +19,10 @@ void session_put(JsonWriter *w, const Session *s)
                       s->actual_cost_usd > 0 ? s->actual_cost_usd : s->estimated_cost_usd);
 }
 
-void lineage_put(JsonWriter *w, const Store *store, const Lineage *l)
+void lineage_put(JsonWriter *w, Str home, const Lineage *l)
 {
     json_field_str(w, "id", l->tip.id);
-    json_field_str(w, "home", store_home(store, l->tip.home)->name);
+    json_field_str(w, "home", home);
     json_field_str(w, "source", l->tip.source);
     json_field_str(w, "model", l->tip.model);
     json_field_str(w, "title", l->title);
@@ -69,7 +69,7 @@ void toolcall_put(JsonWriter *w, const ToolCall *call)
     json_field_str(w, "arguments", call->arguments);
 }
 
-void home_put(JsonWriter *w, const HomeFacts *f)
+static void home_put(JsonWriter *w, const HomeFacts *f)
 {
     json_field_str(w, "name", f->home->name);
     json_field_str(w, "path", f->home->path);
@@ -86,4 +86,17 @@ void home_put(JsonWriter *w, const HomeFacts *f)
         json_field_int(w, "schema_version", f->schema_version);
         json_field_str(w, "journal", str_of(f->journal));
     }
+}
+
+void homes_put(JsonWriter *w, const Homes *homes, const HomeFacts *facts, size_t n)
+{
+    json_field_str(w, "data", homes->data);
+    json_key(w, "homes");
+    json_begin(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(w, '{');
+        home_put(w, &facts[i]);
+        json_end(w, '}');
+    }
+    json_end(w, ']');
 }

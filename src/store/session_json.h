@@ -12,14 +12,14 @@
 void session_put(JsonWriter *w, const Session *s);
 
 /* A lineage: the tip's id and the whole chain's figures. The caller adds its "parts". */
-void lineage_put(JsonWriter *w, const Store *store, const Lineage *l);
-void lineage_put_parts(JsonWriter *w, const Lineage *l); /* "parts": [...] */
+void lineage_put(JsonWriter *w, Str home, const Lineage *l); /* home: its name */
+void lineage_put_parts(JsonWriter *w, const Lineage *l);     /* "parts": [...] */
 
 /* A message without its tool calls; `text` is its content as it is to be shown. */
 void message_put(JsonWriter *w, const Message *m, Str text);
 void toolcall_put(JsonWriter *w, const ToolCall *call);
 
-/* What is known of a home. */
-void home_put(JsonWriter *w, const HomeFacts *f);
+/* What is known of the homes: "data" and "homes": [...]. */
+void homes_put(JsonWriter *w, const Homes *homes, const HomeFacts *facts, size_t n);
 
 #endif

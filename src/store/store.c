@@ -280,20 +280,6 @@ static bool newest_page(SessionList *list, size_t *ret, Err *err)
     return true;
 }
 
-static Session session_dup(Arena *a, const Session *s)
-{
-    Session copy = *s;
-
-#define DUP_TEXT(name) copy.name = s->name.p ? str_dup(a, s->name) : STR_NONE;
-#define DUP_REAL(name)
-#define DUP_REAL_OR_NULL(name)
-#define DUP_INT(name)
-#define X(kind, name) DUP_##kind(name)
-    SESSION_FIELDS(X)
-#undef X
-    return copy;
-}
-
 bool sessions_next(SessionList *list, Arena *a, Lineage *ret, bool *ret_more, Err *err)
 {
     Store *s = list->store;
@@ -457,9 +443,10 @@ static bool load_one(void *ctx, const Message *m, Err *err)
     Message copy = *m;
 
     (void)err;
-#undef DUP_TEXT
 #define DUP_TEXT(name) copy.name = m->name.p ? str_dup(l->arena, m->name) : STR_NONE;
-#define X(kind, name)  DUP_##kind(name)
+#define DUP_REAL(name)
+#define DUP_INT(name)
+#define X(kind, name) DUP_##kind(name)
     MESSAGE_FIELDS(X)
 #undef X
     ARENA_PUSH(l->arena, l->all, l->n, l->cap, copy);

@@ -210,17 +210,11 @@ static Str named_part(const Lineage *lineage, Str typed)
     return lineage->tip.id;
 }
 
-bool extract_template(Store *store, Arena *a, Str session, const ExtractOptions *options,
-                      Template *ret, Extract *ret_extract, Err *err)
+bool extract_from(Arena *a, Str session, const Message *messages, size_t n,
+                  const ExtractOptions *options, Template *ret, Extract *ret_extract, Err *err)
 {
-    Lineage lineage;
-    Message *messages;
     Extract x;
-    size_t n;
 
-    if (!store_find(store, a, session, &lineage, err) ||
-        !extract_load(store, a, &lineage, options->max_messages, &messages, &n, err))
-        return false;
     extract_examples(a, messages, n, options, &x);
     if (!x.n)
         return no_usable_call(&x, err);
@@ -229,9 +223,22 @@ bool extract_template(Store *store, Arena *a, Str session, const ExtractOptions 
                        .type = extract_type(a, &x),
                        .description = str_printf(a, "Template with %zu examples", x.n),
                        .created_at = clock_wall(),
-                       .source_session_id = named_part(&lineage, session),
+                       .source_session_id = session,
                        .examples = x.examples,
                        .n_examples = x.n,
                        .path = STR("") };
     return true;
+}
+
+bool extract_template(Store *store, Arena *a, Str session, const ExtractOptions *options,
+                      Template *ret, Extract *ret_extract, Err *err)
+{
+    Lineage lineage;
+    Message *messages;
+    size_t n;
+
+    return store_find(store, a, session, &lineage, err) &&
+           extract_load(store, a, &lineage, options->max_messages, &messages, &n, err) &&
+           extract_from(a, named_part(&lineage, session), messages, n, options, ret, ret_extract,
+                        err);
 }

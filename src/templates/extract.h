@@ -33,6 +33,12 @@ typedef struct Extract {
 void extract_examples(Arena *a, const Message *messages, size_t n, const ExtractOptions *options,
                       Extract *ret);
 
+/* A template of these messages, without name, type by its examples; not saved. ERR_INVALID where there
+ * is no usable call, with the reason. */
+MUST_CHECK bool extract_from(Arena *a, Str session, const Message *messages, size_t n,
+                             const ExtractOptions *options, Template *ret, Extract *ret_extract,
+                             Err *err);
+
 /* The type that the kept examples tell. */
 TaskType extract_type(Arena *a, const Extract *x);
 
@@ -48,8 +54,7 @@ Str extract_redact_arguments(Arena *a, Str json);
 MUST_CHECK bool extract_load(Store *store, Arena *a, const Lineage *lineage, size_t most,
                              Message **ret, size_t *ret_n, Err *err);
 
-/* A template of a session, without name, type by its examples; not saved. ERR_INVALID where there
- * is no usable call, with the reason. `session` is what the user typed: the part of the lineage that
+/* The same of a session. `session` is what the user typed: the part of the lineage that
  * it names becomes source_session_id, the calls are those of the whole lineage. */
 MUST_CHECK bool extract_template(Store *store, Arena *a, Str session, const ExtractOptions *options,
                                  Template *ret, Extract *ret_extract, Err *err);
