@@ -60,10 +60,13 @@ typedef struct CatalogueListener {
     bool (*end)(void *ctx, const Entry *e, Err *err);  /* facts are up to date here */
     bool (*gone)(void *ctx, const Entry *e, Err *err); /* its file or row is not there any more */
     unsigned kinds;                                    /* which events it wants; 0 = all */
+    /* Before a commit, where what was written of whole sessions may still wait somewhere. */
+    bool (*commit)(void *ctx, Err *err);
 } CatalogueListener;
 
 typedef struct UpdateStats {
     int64_t files, sessions, read; /* seen, known, read in this run */
+    int64_t due;                   /* to be read; known while stop is asked */
     int64_t bytes, messages, broken, gone;
     double cpu_seconds;
     bool busy; /* another process is at it */

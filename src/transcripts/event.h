@@ -61,7 +61,7 @@ enum {
 typedef struct EventText {
     const Str *pieces;
     size_t n;
-    bool escaped; /* pieces are the insides of JSON strings */
+    unsigned escaped; /* how often: 1, insides of JSON strings; 2, of strings in JSON in a string */
 } EventText;
 
 typedef struct SessionFacts { /* empty: this line does not say */

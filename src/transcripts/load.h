@@ -17,8 +17,10 @@ typedef struct Loaded {
     ReadStats stats;
 } Loaded;
 
-/* Fails past LIMIT_TRANSCRIPT_BYTES of text. Meta lines and thinking are left out unless asked for;
- * what a long result says in the middle is left out past LIMIT_CELL_BYTES. */
+/* Fails past LIMIT_TRANSCRIPT_BYTES of text. Meta lines (commands, summaries and interruptions too)
+ * and thinking are left out unless asked for; of a line past LIMIT_TRANSCRIPT_LINE the middle of long
+ * texts is left out. A tool message whose line says that it failed has the finish_reason "error".
+ * Nothing is redacted here. */
 typedef struct LoadOptions {
     bool meta, thinking;
 } LoadOptions;

@@ -48,6 +48,7 @@ typedef struct Cursor {
     uint64_t proof; /* of the first bytes and of the last ones before the offset */
     int64_t size, mtime_ns;
     uint64_t inode;
+    bool settled; /* what stands behind the offset was looked at when nobody wrote any more */
 } Cursor;
 
 /* Whether the file is to be read at all: by what stat said, nothing is opened. */
@@ -88,7 +89,8 @@ MUST_CHECK bool transcript_parse(Reader *r, SourceKind source, Str bytes,
                                  const ReadOptions *options, EventFn *fn, void *ctx, ReadStats *ret,
                                  Err *err);
 
-/* A session of a Hermes home: the same events; `after` is a message id, 0 = from the first. */
+/* A session of a Hermes home: the same events; `after` is a message id, 0 = from the first. What its
+ * row says (facts, tokens so far) comes first, each time; `where` of that is 0. */
 MUST_CHECK bool hermes_read(Rows *rows, Str session, int64_t after, EventFn *fn, void *ctx,
                             int64_t *ret_last, Err *err);
 

@@ -1,0 +1,335 @@
+/* Opening and asking. Entries of roots and homes that were not asked for stay in the file and out of
+ * every answer: the scope is part of each question. */
+#include "transcripts/catalogue.h"
+
+#include "base/limits.h"
+#include "store/index.h"
+#include "transcripts/catalogue_inside.h"
+
+enum { ID_LEAST = 4 };
+
+/* -- opening ----------------------------------------------------------------------------------------- */
+
+static void add_quoted(Buf *sql, Str s)
+{
+    buf_addc(sql, '\'');
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '\'')
+            buf_addc(sql, '\'');
+        buf_addc(sql, s.p[i]);
+    }
+    buf_addc(sql, '\'');
+}
+
+/* Paths below a folder, as a range that an index can walk: '0' is the character behind '/'. */
+static void add_below(Buf *sql, SourceKind source, Str root)
+{
+    AUTO(Arena) *a = arena_new();
+
+    buf_addf(sql, " OR (source = %d AND path > ", (int)source);
+    add_quoted(sql, str_printf(a, "%.*s/", STR_FMT(root)));
+    buf_addz(sql, " AND path < ");
+    add_quoted(sql, str_printf(a, "%.*s0", STR_FMT(root)));
+    buf_addc(sql, ')');
+}
+
+static Str scope_of(Arena *a, const CatalogueQuery *q)
+{
+    AUTO_BUF sql = BUF(MIB(1));
+
+    buf_addz(&sql, "(0");
+    for (size_t i = 0; q->hermes && i < q->homes->n; i++) {
+        buf_addf(&sql, " OR (source = %d AND home = ", SOURCE_HERMES);
+        add_quoted(&sql, q->homes->all[i].path);
+        buf_addc(&sql, ')');
+    }
+    if (q->claude && q->roots.claude.n)
+        add_below(&sql, SOURCE_CLAUDE, q->roots.claude);
+    if (q->codex && q->roots.codex.n)
+        add_below(&sql, SOURCE_CODEX, q->roots.codex);
+    buf_addc(&sql, ')');
+    return str_dup(a, buf_str(&sql));
+}
+
+static bool prepare(Catalogue *c, Err *err)
+{
+    AUTO_BUF sql = BUF(MIB(2));
+
+    buf_addf(&sql, "SELECT %.*s FROM entries WHERE key = ?", STR_FMT(entry_columns(c->a)));
+    return db_prepare(c->db, sql.p, &c->load, err) && entry_write_prepare(c->db, &c->write, err) &&
+           db_prepare(c->db, "DELETE FROM entries WHERE key = ?", &c->forget, err);
+}
+
+Catalogue *catalogue_open(const CatalogueQuery *query, Err *err)
+{
+    AUTO(Catalogue) *c = mem_alloc(sizeof *c);
+
+    c->query = *query;
+    if (!query->hermes && !query->claude && !query->codex)
+        c->query.hermes = c->query.claude = c->query.codex = true;
+    c->a = arena_new();
+    c->scope = scope_of(c->a, &c->query);
+    c->db = index_db_open(query->homes->data, err);
+    return c->db && prepare(c, err) ? TAKE(c) : NULL;
+}
+
+Catalogue *catalogue_close(Catalogue *c)
+{
+    if (c) {
+        stmt_free(c->load);
+        stmt_free(c->write);
+        stmt_free(c->forget);
+        db_close(c->db);
+        if (c->damaged)
+            index_db_remove(c->query.homes->data);
+        arena_free(c->a);
+        mem_free(c);
+    }
+    return NULL;
+}
+
+Db *catalogue_db(Catalogue *c)
+{
+    return c->db;
+}
+
+bool catalogue_clear(Catalogue *c, Err *err)
+{
+    return db_exec(c->db, "DELETE FROM entries; DELETE FROM entry_homes", err);
+}
+
+/* -- asking ------------------------------------------------------------------------------------------- */
+
+/* A statement is put together from pieces, each with the value of its one parameter. */
+typedef struct Question {
+    Buf sql;
+    Str text[16];
+    double real[16];
+    int n;
+} Question;
+
+static void question_done(Question *q)
+{
+    buf_done(&q->sql);
+}
+#define AUTO_QUESTION __attribute__((cleanup(question_done))) Question
+
+/* Every @ in the piece stands for its value. */
+static void add_piece(Question *q, const char *sql)
+{
+    q->n++;
+    for (; *sql; sql++)
+        if (*sql == '@')
+            buf_addf(&q->sql, "?%d", q->n);
+        else
+            buf_addc(&q->sql, *sql);
+}
+
+static void where_text(Question *q, const char *sql, Str value)
+{
+    q->text[q->n] = value;
+    add_piece(q, sql);
+}
+
+static void where_real(Question *q, const char *sql, double value)
+{
+    q->real[q->n] = value;
+    q->text[q->n] = STR_NONE;
+    add_piece(q, sql);
+}
+
+static bool ask(Catalogue *c, Arena *a, Question *q, Entry **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Entry *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row = true;
+
+    if (!db_prepare(c->db, q->sql.p, &stmt, err))
+        return false;
+    for (int i = 0; i < q->n; i++)
+        if (q->text[i].p)
+            db_bind_str(stmt, i + 1, q->text[i]);
+        else
+            sqlite3_bind_double(stmt, i + 1, q->real[i]);
+    while (row) {
+        EntryRow one;
+
+        if (!db_step(c->db, stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        entry_read(a, stmt, &one);
+        ARENA_PUSH(a, all, n, cap, one.e);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+static void begin_question(Catalogue *c, Question *q)
+{
+    AUTO(Arena) *a = arena_new();
+
+    buf_addf(&q->sql, "SELECT %.*s FROM entries WHERE %.*s", STR_FMT(entry_columns(a)),
+             STR_FMT(c->scope));
+}
+
+static void where_project(Question *q, Str project)
+{
+    while (project.n > 1 && project.p[project.n - 1] == '/')
+        project.n--;
+    if (project.p[0] == '/')
+        where_text(q, " AND (cwd = @ OR substr(cwd, 1, length(@) + 1) = @ || '/')", project);
+    else
+        where_text(q, " AND substr(cwd, -length(@) - 1) = '/' || @", project);
+}
+
+bool catalogue_list(Catalogue *c, Arena *a, const EntryQuery *query, Entry **ret, size_t *ret_n,
+                    Err *err)
+{
+    AUTO_QUESTION q = { .sql = BUF(MIB(2)) };
+
+    begin_question(c, &q);
+    if (query->source >= 0)
+        buf_addf(&q.sql, " AND source = %d", query->source);
+    if (!query->side_chains)
+        buf_addz(&q.sql, " AND side_chain = 0");
+    if (!query->archived)
+        buf_addz(&q.sql, " AND archived = 0");
+    if (query->project.n)
+        where_project(&q, query->project);
+    if (query->model.n)
+        where_text(&q, " AND instr(lower(model), lower(@))", query->model);
+    if (query->tool.n)
+        where_text(&q, " AND instr(char(10) || tools || char(10), char(10) || @ || char(10))",
+                   query->tool);
+    if (query->since > 0)
+        where_real(&q, " AND last_at >= @", query->since);
+    if (query->until > 0)
+        where_real(&q, " AND last_at < @", query->until);
+    if (query->before_key > 0) {
+        where_real(&q, " AND (last_at, key) < (@", query->before_at);
+        buf_addf(&q.sql, ", %lld)", (long long)query->before_key);
+    }
+    buf_addf(&q.sql, " ORDER BY last_at DESC, key DESC LIMIT %lld",
+             query->most ? (long long)query->most : -1LL);
+    return ask(c, a, &q, ret, ret_n, err);
+}
+
+bool catalogue_get(Catalogue *c, Arena *a, int64_t key, Entry *ret, Err *err)
+{
+    AUTO_QUESTION q = { .sql = BUF(MIB(2)) };
+    Entry *all;
+    size_t n;
+
+    begin_question(c, &q);
+    buf_addf(&q.sql, " AND key = %lld", (long long)key);
+    if (!ask(c, a, &q, &all, &n, err))
+        return false;
+    if (n == 0)
+        return err_set(err, ERR_NOT_FOUND, "no such session any more");
+    *ret = all[0];
+    return true;
+}
+
+/* The beginning of an id as a range, for the index: up to the next text that does not begin so. */
+static void where_begins(Arena *a, Question *q, Str id)
+{
+    Str behind = str_printf(a, "%.*s\xf4\x8f\xbf\xbf", STR_FMT(id));
+
+    where_text(q, " AND id >= @", id);
+    where_text(q, " AND id <= @", behind);
+}
+
+bool catalogue_find(Catalogue *c, Arena *a, Str id, Entry *ret, Err *err)
+{
+    AUTO_QUESTION q = { .sql = BUF(MIB(2)) };
+    Entry *all;
+    size_t n = 0;
+
+    begin_question(c, &q);
+    where_begins(a, &q, id);
+    buf_addz(&q.sql, " ORDER BY id, last_at DESC LIMIT 2");
+    if (id.n >= ID_LEAST && !ask(c, a, &q, &all, &n, err))
+        return false;
+    if (id.n < ID_LEAST || n == 0)
+        return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(id));
+    if (n > 1 && !str_eq(all[0].id, id))
+        return err_set(err, ERR_CONFLICT, "more than one session begins with '%.*s'", STR_FMT(id));
+    *ret = all[0];
+    return true;
+}
+
+void entry_file(const Entry *e, TranscriptFile *ret)
+{
+    *ret = (TranscriptFile){ .source = e->source,
+                             .path = e->path,
+                             .stem = e->id,
+                             .parent = e->parent,
+                             .side_chain = e->side_chain,
+                             .archived = e->archived,
+                             .size = e->cursor.size,
+                             .mtime_ns = e->cursor.mtime_ns,
+                             .inode = e->cursor.inode };
+}
+
+/* -- facets -------------------------------------------------------------------------------------------- */
+
+/* X("which", column) */
+#define FACETS(X)                                                                                  \
+    X("project", "cwd")                                                                            \
+    X("model", "model")                                                                            \
+    X("branch", "branch")
+
+static const char *facet_column(const char *which)
+{
+#define X(name, column)                                                                            \
+    if (strcmp(which, name) == 0)                                                                  \
+        return column;
+    FACETS(X)
+#undef X
+    return NULL;
+}
+
+/* Tools are several a session: each line of the column counts for itself. */
+static const char tools_sql[] =
+    "WITH RECURSIVE t(name, rest) AS (SELECT '', tools || char(10) FROM entries WHERE %.*s AND "
+    "tools <> '' UNION ALL SELECT substr(rest, 1, instr(rest, char(10)) - 1), substr(rest, "
+    "instr(rest, char(10)) + 1) FROM t WHERE rest <> '') SELECT name, count(*) FROM t WHERE name "
+    "<> '' GROUP BY name ORDER BY 2 DESC, 1 LIMIT %zu";
+
+bool catalogue_facets(Catalogue *c, Arena *a, const char *which, size_t most, Facet **ret,
+                      size_t *ret_n, Err *err)
+{
+    AUTO_BUF sql = BUF(MIB(2));
+    AUTO(Stmt) *stmt = NULL;
+    const char *column = facet_column(which);
+    Facet *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row = true;
+
+    if (strcmp(which, "tool") == 0)
+        buf_addf(&sql, tools_sql, STR_FMT(c->scope), most);
+    else if (column)
+        buf_addf(&sql,
+                 "SELECT %s, count(*) FROM entries WHERE %.*s AND side_chain = 0 AND %s <> '' "
+                 "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %zu",
+                 column, STR_FMT(c->scope), column, most);
+    else
+        return err_set(err, ERR_USAGE, "no facet '%s'", which);
+    if (!db_prepare(c->db, sql.p, &stmt, err))
+        return false;
+    while (row) {
+        if (!db_step(c->db, stmt, &row, err))
+            return false;
+        if (row) {
+            Facet f = { str_dup(a, db_str(stmt, 0)), sqlite3_column_int64(stmt, 1) };
+
+            ARENA_PUSH(a, all, n, cap, f);
+        }
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}

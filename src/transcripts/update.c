@@ -1,0 +1,296 @@
+/* One update: what is common to files and homes. A session's row, and all that listeners make of its
+ * events, is one savepoint; a batch of sessions is one transaction. So whatever ends the run, cursor
+ * and content stay of one mind, and the next run goes on behind the last batch. */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "transcripts/catalogue_inside.h"
+
+enum { BATCH_ROWS = 256, BATCH_BYTES = 64 << 20 };
+
+/* -- transactions ------------------------------------------------------------------------------------- */
+
+static bool begin_batch(Update *u)
+{
+    Db *db = u->c->db;
+
+    if (u->in_batch)
+        return true;
+    if (!db_exec(db, "BEGIN IMMEDIATE", u->err))
+        return false;
+    u->in_batch = true;
+    return db_int(db, "SELECT seq FROM sqlite_sequence WHERE name = 'entries'", 0, &u->next_key,
+                  u->err);
+}
+
+static void roll_back(Update *u)
+{
+    if (u->in_batch)
+        (void)sqlite3_exec(u->c->db->handle, "ROLLBACK", NULL, NULL, NULL);
+    u->in_batch = false;
+}
+
+/* -- listeners ---------------------------------------------------------------------------------------- */
+
+#define TELL(u, member, ...)                                                                       \
+    ({                                                                                             \
+        bool told_ = true;                                                                         \
+        for (size_t i_ = 0; told_ && i_ < (u)->n; i_++)                                            \
+            if ((u)->listeners[i_].member)                                                         \
+                told_ = (u)->listeners[i_].member((u)->listeners[i_].ctx, __VA_ARGS__);            \
+        (u)->listener_failed |= !told_;                                                            \
+        told_;                                                                                     \
+    })
+
+bool update_commit(Update *u)
+{
+    if (!u->in_batch)
+        return true;
+    if (!TELL(u, commit, u->err) || !db_exec(u->c->db, "COMMIT", u->err))
+        return false;
+    u->in_batch = false;
+    u->batch_rows = 0;
+    u->batch_bytes = 0;
+    return true;
+}
+
+static bool tell_begin(Update *u, Err *err)
+{
+    if (u->begun)
+        return true;
+    u->begun = true;
+    return TELL(u, begin, &u->row.e, u->anew, err);
+}
+
+bool update_event(void *ctx, const Event *e, Err *err)
+{
+    Update *u = ctx;
+
+    entry_event(u->row_arena, &u->row, e);
+    if (!tell_begin(u, err))
+        return false;
+    for (size_t i = 0; i < u->n; i++) {
+        const CatalogueListener *to = &u->listeners[i];
+
+        if (to->event && (!to->kinds || to->kinds & 1u << e->kind) && !to->event(to->ctx, e, err)) {
+            u->listener_failed = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* -- one session -------------------------------------------------------------------------------------- */
+
+static bool load_row(Update *u, int64_t key, EntryRow *ret)
+{
+    Stmt *stmt = u->c->load;
+    bool row = false, ok;
+
+    sqlite3_bind_int64(stmt, 1, key);
+    ok = db_step(u->c->db, stmt, &row, u->err);
+    if (ok && row)
+        entry_read(u->row_arena, stmt, ret);
+    sqlite3_reset(stmt);
+    if (ok && !row)
+        return err_set(u->err, ERR_CORRUPT, "the catalogue lost a row");
+    return ok;
+}
+
+static bool forget_row(Update *u, int64_t key)
+{
+    bool ignored, ok;
+
+    sqlite3_bind_int64(u->c->forget, 1, key);
+    ok = db_step(u->c->db, u->c->forget, &ignored, u->err);
+    sqlite3_reset(u->c->forget);
+    return ok;
+}
+
+bool update_begin(Update *u, const Known *known, const Entry *fresh)
+{
+    if (!begin_batch(u) || !db_exec(u->c->db, "SAVEPOINT session", u->err))
+        return false;
+    u->in_session = true;
+    arena_reset(u->row_arena);
+    u->begun = u->listener_failed = false;
+    u->anew = !known;
+    u->row = (EntryRow){ .e = *fresh };
+    if (!known) {
+        u->row.e.key = ++u->next_key;
+        return true;
+    }
+    if (!load_row(u, known->key, &u->row))
+        return false;
+    /* A rollout that was put into the archive, or taken out of it, is still the same. */
+    u->row.e.path = fresh->path;
+    u->row.e.archived = fresh->archived;
+    return true;
+}
+
+void update_anew(Update *u)
+{
+    Entry before = u->row.e, fresh = { .source = before.source,
+                                       .home = before.home,
+                                       .id = before.id,
+                                       .path = before.path,
+                                       .side_chain = before.side_chain,
+                                       .archived = before.archived };
+
+    if (!TELL(u, gone, &before, u->err) || !forget_row(u, before.key))
+        u->listener_failed = true;
+    fresh.key = ++u->next_key;
+    u->row = (EntryRow){ .e = fresh };
+    u->anew = true;
+}
+
+bool update_end(Update *u, int64_t bytes)
+{
+    entry_settle(&u->row);
+    if (u->listener_failed || !tell_begin(u, u->err) ||
+        !entry_write(u->c->db, u->c->write, &u->row, u->err) || !TELL(u, end, &u->row.e, u->err) ||
+        !db_exec(u->c->db, "RELEASE session", u->err))
+        return false;
+    u->in_session = false;
+    u->stats.read++;
+    u->stats.bytes += bytes;
+    u->batch_bytes += bytes;
+    if (++u->batch_rows < BATCH_ROWS && u->batch_bytes < BATCH_BYTES)
+        return true;
+    return update_commit(u);
+}
+
+static bool undo_session(Update *u)
+{
+    u->in_session = false;
+    return db_exec(u->c->db, "ROLLBACK TO session; RELEASE session", u->err);
+}
+
+bool update_drop(Update *u)
+{
+    return !u->listener_failed && undo_session(u);
+}
+
+bool update_gone(Update *u, int64_t key)
+{
+    if (!begin_batch(u))
+        return false;
+    arena_reset(u->row_arena);
+    if (!load_row(u, key, &u->row) || !TELL(u, gone, &u->row.e, u->err) || !forget_row(u, key))
+        return false;
+    u->stats.gone++;
+    return ++u->batch_rows < BATCH_ROWS || update_commit(u);
+}
+
+static Known known_row(sqlite3_stmt *stmt)
+{
+    return (Known){ .key = sqlite3_column_int64(stmt, 0),
+                    .path = db_str(stmt, 1),
+                    .id = db_str(stmt, 2),
+                    .cursor = { .offset = sqlite3_column_int64(stmt, 3),
+                                .proof = (uint64_t)sqlite3_column_int64(stmt, 4),
+                                .size = sqlite3_column_int64(stmt, 5),
+                                .mtime_ns = sqlite3_column_int64(stmt, 6),
+                                .inode = (uint64_t)sqlite3_column_int64(stmt, 7),
+                                .settled = sqlite3_column_int(stmt, 8) != 0 },
+                    .mark = (uint64_t)sqlite3_column_int64(stmt, 9) };
+}
+
+bool update_known(Update *u, Str home, KnownFn *fn, void *ctx)
+{
+    AUTO(Stmt) *stmt = NULL;
+    AUTO_BUF sql = BUF(MIB(2));
+    bool row = true;
+
+    buf_addf(&sql,
+             "SELECT key, path, id, offset, proof, size, mtime_ns, inode, settled, mark FROM "
+             "entries WHERE home = ?1 AND %.*s ORDER BY path, id",
+             STR_FMT(u->c->scope));
+    if (!db_prepare(u->c->db, sql.p, &stmt, u->err))
+        return false;
+    db_bind_str(stmt, 1, home);
+    while (row) {
+        if (!db_step(u->c->db, stmt, &row, u->err))
+            return false;
+        if (row) {
+            Known k = known_row(stmt);
+
+            fn(ctx, &k);
+        }
+    }
+    return true;
+}
+
+/* -- the whole ---------------------------------------------------------------------------------------- */
+
+static bool run(Update *u)
+{
+    if (!update_files(u) || !update_homes(u))
+        return false;
+    return update_commit(u);
+}
+
+static unsigned wanted_kinds(const CatalogueListener *listeners, size_t n)
+{
+    unsigned kinds = ENTRY_KINDS;
+
+    for (size_t i = 0; i < n; i++)
+        if (listeners[i].event)
+            kinds |= listeners[i].kinds ? listeners[i].kinds : ~0u;
+    return kinds;
+}
+
+/* Interrupted: the sessions that were read to their end stay. */
+static void keep_what_is_whole(Update *u)
+{
+    Err ignored, *err = u->err;
+
+    u->err = &ignored;
+    if (!u->in_session || undo_session(u))
+        u->in_batch = u->in_batch && !update_commit(u);
+    u->err = err;
+}
+
+static bool run_locked(Update *u)
+{
+    AUTO(Arena) *a = arena_new(), *row = arena_new();
+    int64_t start = clock_cpu_ns();
+    bool ok;
+
+    u->a = a;
+    u->row_arena = row;
+    ok = run(u);
+    if (!ok && u->err->kind == ERR_INTERRUPTED)
+        keep_what_is_whole(u);
+    roll_back(u);
+    u->c->damaged |= !ok && u->err->kind == ERR_CORRUPT;
+    u->stats.cpu_seconds = (double)(clock_cpu_ns() - start) / 1e9;
+    return ok;
+}
+
+bool catalogue_update(Catalogue *c, const CatalogueListener *listeners, size_t n,
+                      bool (*stop)(void *ctx), void *stop_ctx, UpdateStats *ret, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Update u = { .c = c,
+                 .listeners = listeners,
+                 .n = n,
+                 .kinds = wanted_kinds(listeners, n),
+                 .stop = stop,
+                 .stop_ctx = stop_ctx,
+                 .show = ret,
+                 .err = err };
+    AUTO(FileLock) *lock =
+        lock_take(str_z(a, str_join_path(a, c->query.homes->data, STR("index.lock"))), 0, err);
+    bool ok = true;
+
+    if (lock)
+        ok = run_locked(&u);
+    else if (err->kind == ERR_BUSY)
+        u.stats.busy = true;
+    else
+        return false;
+    if (ret)
+        *ret = u.stats;
+    return ok;
+}

@@ -1,0 +1,394 @@
+/* Hermes-shaped homes. The database files' sizes and times say whether anything was written at all;
+ * then the marks of the sessions' rows and the newest message say which sessions to look at, and the
+ * proof of what was read whether to go on or to begin anew. */
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "text/json.h"
+#include "transcripts/catalogue_inside.h"
+
+/* A write in the same tick of the clock as the look at the file would leave no trace. */
+enum { RACY_SECONDS = 2 };
+
+typedef struct HomeRun {
+    Update *u;
+    const Home *home;
+    Rows *rows;
+    SessionRow *sessions;
+    size_t n, cap;
+    Known *known;
+    size_t known_n, known_cap;
+    Str *newer; /* sessions with messages behind the last that was read, in order */
+    size_t newer_n;
+    Str *elsewhere; /* sessions of ours that count as somebody else's transcript, in order */
+    size_t elsewhere_n;
+    int64_t last_message;
+    bool refused; /* its database could not be read on */
+} HomeRun;
+
+/* A home that is locked or damaged keeps nobody else waiting; what fails in our own file does. */
+static bool theirs(HomeRun *run, bool ok)
+{
+    run->refused |= !ok && !run->u->listener_failed;
+    return ok;
+}
+
+/* -- whether anything was written -------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, int64_t value)
+{
+    hash = (hash ^ (uint64_t)value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 31;
+}
+
+/* Of the database and its log; *ret_newest: the later of their times. */
+static int64_t stamp_of(Arena *a, const Home *home, double *ret_newest)
+{
+    static const char *const suffixes[] = { "", "-wal", "-journal" };
+    uint64_t hash = 1;
+
+    *ret_newest = 0;
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+        struct stat st = { 0 };
+        double at;
+
+        if (stat(str_z(a, str_printf(a, "%.*s%s", STR_FMT(home->database), suffixes[i])), &st))
+            continue;
+        at = (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9;
+        *ret_newest = at > *ret_newest ? at : *ret_newest;
+        hash = mix(mix(mix(hash, st.st_size), st.st_mtim.tv_sec), st.st_mtim.tv_nsec);
+        hash = mix(hash, (int64_t)st.st_ino);
+    }
+    return (int64_t)(hash >> 1);
+}
+
+static bool last_look(HomeRun *run, int64_t *ret_stamp, double *ret_at)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Db *db = run->u->c->db;
+    bool row = false;
+
+    if (!db_prepare(db, "SELECT last_message, stamp, read_at FROM entry_homes WHERE path = ?",
+                    &stmt, run->u->err))
+        return false;
+    db_bind_str(stmt, 1, run->home->path);
+    if (!db_step(db, stmt, &row, run->u->err))
+        return false;
+    run->last_message = row ? sqlite3_column_int64(stmt, 0) : 0;
+    *ret_stamp = row ? sqlite3_column_int64(stmt, 1) : -1;
+    *ret_at = row ? sqlite3_column_double(stmt, 2) : 0;
+    return true;
+}
+
+/* Sessions of a home that was not looked into. */
+static bool count_known(Update *u, Str home)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+
+    if (!db_prepare(u->c->db, "SELECT count(*) FROM entries WHERE home = ?", &stmt, u->err))
+        return false;
+    db_bind_str(stmt, 1, home);
+    if (!db_step(u->c->db, stmt, &row, u->err))
+        return false;
+    u->stats.sessions += sqlite3_column_int64(stmt, 0);
+    return true;
+}
+
+static bool note_look(HomeRun *run, int64_t last_message, int64_t stamp, double at)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Db *db = run->u->c->db;
+    bool ignored;
+
+    if (!db_prepare(db, "INSERT OR REPLACE INTO entry_homes VALUES(?, ?, ?, ?)", &stmt,
+                    run->u->err))
+        return false;
+    db_bind_str(stmt, 1, run->home->path);
+    sqlite3_bind_int64(stmt, 2, last_message);
+    sqlite3_bind_int64(stmt, 3, stamp);
+    sqlite3_bind_double(stmt, 4, at);
+    return db_step(db, stmt, &ignored, run->u->err);
+}
+
+/* -- sessions that are also somebody's transcript ------------------------------------------------------ */
+
+/* A handle is the id itself, or JSON that has it under one of these names. */
+static Str id_in_handle(Arena *a, Str handle)
+{
+    static const char *const names[] = { "session_id", "thread_id", "sessionId", "id" };
+    AUTO(JsonDoc) *doc = NULL;
+    Err ignored;
+
+    handle = str_trim(handle);
+    if (!handle.n || handle.p[0] != '{')
+        return handle;
+    doc = json_parse(handle, &ignored);
+    for (size_t i = 0; doc && i < ARRAY_LEN(names); i++) {
+        Str id = json_str(json_get(json_root(doc), str_of(names[i])));
+
+        if (id.n)
+            return str_dup(a, id);
+    }
+    return STR_NONE;
+}
+
+static bool is_there(HomeRun *run, const Continuity *c, bool *ret)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Db *db = run->u->c->db;
+    Str id = id_in_handle(run->u->a, c->handle);
+    SourceKind source;
+
+    *ret = false;
+    if (!id.n || !source_parse(c->runtime, &source))
+        return true;
+    if (!db_prepare(db, "SELECT 1 FROM entries WHERE id = ? AND source = ? AND home <> ?", &stmt,
+                    run->u->err))
+        return false;
+    db_bind_str(stmt, 1, id);
+    sqlite3_bind_int(stmt, 2, (int)source);
+    db_bind_str(stmt, 3, run->home->path);
+    return db_step(db, stmt, ret, run->u->err);
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return str_cmp(*(const Str *)left, *(const Str *)right);
+}
+
+static bool is_among(const Str *all, size_t n, Str s)
+{
+    return n && bsearch(&s, all, n, sizeof *all, by_text);
+}
+
+static bool find_elsewhere(HomeRun *run)
+{
+    Continuity *all;
+    size_t n, cap = 0;
+    bool there;
+
+    if (!theirs(run, rows_continuity(run->rows, run->u->a, &all, &n, run->u->err)))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_there(run, &all[i], &there))
+            return false;
+        if (there)
+            ARENA_PUSH(run->u->a, run->elsewhere, run->elsewhere_n, cap, all[i].session);
+    }
+    if (run->elsewhere_n)
+        qsort(run->elsewhere, run->elsewhere_n, sizeof *run->elsewhere, by_text);
+    return true;
+}
+
+/* -- one session ----------------------------------------------------------------------------------------- */
+
+/* Sub-agents are marked in the model's configuration, continuations of a session are not. */
+static bool is_delegate(const Session *s)
+{
+    Str mark = STR("\"_delegate_from\"");
+
+    return s->model_config.n && str_find(s->model_config, mark) < s->model_config.n;
+}
+
+static void take_facts(EntryRow *row, Arena *a, const Session *s)
+{
+    Entry *e = &row->e;
+
+    e->parent = str_dup(a, s->parent_session_id);
+    e->cwd = str_dup(a, s->cwd);
+    e->branch = str_dup(a, s->git_branch);
+    e->model = str_dup(a, s->model);
+    e->entrypoint = str_dup(a, s->source);
+    e->side_chain = is_delegate(s);
+    e->archived = s->archived != 0;
+    e->input_tokens = s->input_tokens;
+    e->output_tokens = s->output_tokens;
+    e->cache_read_tokens = s->cache_read_tokens;
+    e->cache_write_tokens = s->cache_write_tokens;
+    if (s->title.n) {
+        e->title = str_dup(a, s->title);
+        row->titled = true;
+    }
+    if (s->started_at > 0 && (e->started_at == 0 || s->started_at < e->started_at))
+        e->started_at = s->started_at;
+    if (e->last_at < e->started_at)
+        e->last_at = e->started_at;
+}
+
+/* What was read before is still as it was; else all is read again. */
+static bool check_proof(HomeRun *run, const Known *known, Str id)
+{
+    Update *u = run->u;
+    uint64_t proof = 0;
+
+    if (!known || known->cursor.offset == 0)
+        return true;
+    if (!theirs(run, rows_proof(run->rows, id, known->cursor.offset, &proof, u->err)))
+        return false;
+    if (proof != known->cursor.proof) {
+        update_anew(u);
+        u->row.e.cursor = (Cursor){ 0 };
+    }
+    return true;
+}
+
+static bool read_session(HomeRun *run, const SessionRow *s, const Known *known)
+{
+    Update *u = run->u;
+    Entry fresh = {
+        .source = SOURCE_HERMES, .home = run->home->path, .path = run->home->database, .id = s->id
+    };
+    Cursor *cursor = &u->row.e.cursor;
+    Session facts;
+    int64_t before;
+
+    if (!update_begin(u, known, &fresh) || !check_proof(run, known, s->id))
+        return false;
+    if (!rows_session(run->rows, u->row_arena, s->id, &facts, u->err))
+        return theirs(run, u->err->kind == ERR_NOT_FOUND) && update_drop(u);
+    take_facts(&u->row, u->row_arena, &facts);
+    before = u->row.e.messages;
+    if (!theirs(run, hermes_read(run->rows, s->id, cursor->offset, update_event, u, &cursor->offset,
+                                 u->err) &&
+                         rows_proof(run->rows, s->id, cursor->offset, &cursor->proof, u->err)))
+        return false;
+    u->row.mark = s->mark;
+    u->stats.messages += u->row.e.messages - before;
+    return update_end(u, 0);
+}
+
+/* -- one home -------------------------------------------------------------------------------------------- */
+
+static int by_id(const void *left, const void *right)
+{
+    return str_cmp(((const SessionRow *)left)->id, ((const SessionRow *)right)->id);
+}
+
+static bool read_sessions(HomeRun *run)
+{
+    Update *u = run->u;
+    size_t k = 0;
+
+    if (run->n)
+        qsort(run->sessions, run->n, sizeof *run->sessions, by_id);
+    for (size_t i = 0; i < run->n; i++) {
+        const SessionRow *s = &run->sessions[i];
+        Known *known = NULL;
+
+        while (k < run->known_n && str_cmp(run->known[k].id, s->id) < 0)
+            k++;
+        if (is_among(run->elsewhere, run->elsewhere_n, s->id))
+            continue;
+        u->stats.sessions++;
+        if (k < run->known_n && str_eq(run->known[k].id, s->id))
+            known = &run->known[k];
+        if (known)
+            known->found = true;
+        if (known && known->mark == s->mark && !is_among(run->newer, run->newer_n, s->id))
+            continue;
+        if (u->stop && u->stop(u->stop_ctx))
+            return err_set(u->err, ERR_INTERRUPTED, "interrupted");
+        if (!read_session(run, s, known))
+            return false;
+    }
+    return true;
+}
+
+static void keep_known(void *ctx, const Known *k)
+{
+    HomeRun *run = ctx;
+    Known kept = *k;
+
+    kept.id = str_dup(run->u->a, k->id);
+    ARENA_PUSH(run->u->a, run->known, run->known_n, run->known_cap, kept);
+}
+
+static void keep_session(void *ctx, const SessionRow *s)
+{
+    HomeRun *run = ctx;
+    Arena *a = run->u->a;
+    SessionRow kept = *s;
+
+    kept.id = str_dup(a, s->id);
+    kept.source = str_dup(a, s->source);
+    kept.model = str_dup(a, s->model);
+    kept.title = str_dup(a, s->title);
+    ARENA_PUSH(a, run->sessions, run->n, run->cap, kept);
+}
+
+static bool look_into(HomeRun *run, int64_t *ret_last)
+{
+    Update *u = run->u;
+
+    if (!find_elsewhere(run) ||
+        !theirs(run, rows_walk(run->rows, keep_session, run, u->err) &&
+                         rows_newer(run->rows, u->a, run->last_message, &run->newer, &run->newer_n,
+                                    ret_last, u->err)) ||
+        !update_known(u, run->home->path, keep_known, run))
+        return false;
+    if (run->newer_n)
+        qsort(run->newer, run->newer_n, sizeof *run->newer, by_text);
+    if (!read_sessions(run))
+        return false;
+    for (size_t i = 0; i < run->known_n; i++)
+        if (!run->known[i].found && !update_gone(u, run->known[i].key))
+            return false;
+    return true;
+}
+
+static bool update_home(Update *u, const Home *home)
+{
+    AUTO(Rows) *rows = NULL;
+    HomeRun run = { .u = u, .home = home };
+    RowsQuery query = { .archived = true };
+    double newest, looked_at, now = clock_wall();
+    int64_t stamp = stamp_of(u->a, home, &newest), before, last = 0;
+
+    u->stats.files++;
+    if (!last_look(&run, &before, &looked_at))
+        return false;
+    /* New transcripts elsewhere may say that a session of ours is one of them. */
+    if (stamp == before && newest + RACY_SECONDS < looked_at && u->stats.read + u->stats.gone == 0)
+        return count_known(u, home->path);
+    rows = run.rows = rows_open(home, &query, u->err);
+    if (rows && look_into(&run, &last))
+        return note_look(&run, last, stamp, now);
+    if ((rows && !run.refused) || u->err->kind == ERR_INTERRUPTED)
+        return false;
+    log_warning("'%.*s' is read another time: %s", STR_FMT(home->path), u->err->text);
+    return !u->in_session || update_drop(u);
+}
+
+/* Homes that are not there any more take their entries with them. */
+static bool forget_home(Update *u, const Home *home)
+{
+    HomeRun run = { .u = u };
+
+    if (!update_known(u, home->path, keep_known, &run))
+        return false;
+    for (size_t i = 0; i < run.known_n; i++)
+        if (!update_gone(u, run.known[i].key))
+            return false;
+    return true;
+}
+
+bool update_homes(Update *u)
+{
+    const CatalogueQuery *q = &u->c->query;
+
+    if (!q->hermes)
+        return true;
+    /* Ours last: whose sessions are others' transcripts is known once those are read. */
+    for (int ours = 0; ours < 2; ours++)
+        for (size_t i = 0; i < q->homes->n; i++) {
+            const Home *home = &q->homes->all[i];
+
+            if ((home->kind == HOME_OURS) != ours)
+                continue;
+            if (home->present ? !update_home(u, home) : !forget_home(u, home))
+                return false;
+        }
+    return true;
+}
