@@ -1,0 +1,217 @@
+/* Origins, finding, messages: what is asked of one session. The list is in history_list.c. */
+#include "recall/history.h"
+
+#include "recall/history_files.h"
+
+/* -- origins -------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *title;
+} origins[] = {
+#define X(id, name, title) { name, title },
+    ORIGINS(X)
+#undef X
+};
+
+const char *origin_name(Origin o)
+{
+    return origins[o].name;
+}
+
+const char *origin_title(Origin o)
+{
+    return origins[o].title;
+}
+
+bool origin_parse(Str name, Origin *ret)
+{
+    for (size_t i = 0; i < ORIGIN_COUNT; i++)
+        if (str_eqz(name, origins[i].name)) {
+            *ret = (Origin)i;
+            return true;
+        }
+    return false;
+}
+
+/* What was imported keeps the name of the program that wrote it. */
+Origin history_origin(const Home *home, const Session *s)
+{
+    if (home->kind != HOME_OURS)
+        return ORIGIN_HERMES;
+    return str_eqz(s->source, "claude")  ? ORIGIN_CLAUDE
+           : str_eqz(s->source, "codex") ? ORIGIN_CODEX
+                                         : ORIGIN_TALARIA;
+}
+
+/* -- opening -------------------------------------------------------------------------------------- */
+
+History *history_open(const HistoryWhere *where)
+{
+    History *h = mem_alloc(sizeof *h);
+
+    h->where = *where;
+    h->files.where = *where;
+    return h;
+}
+
+History *history_close(History *h)
+{
+    if (h) {
+        files_done(&h->files);
+        mem_free(h);
+    }
+    return NULL;
+}
+
+bool history_partial(const History *h)
+{
+    return h->files.partial;
+}
+
+void history_home_item(const History *h, const Lineage *l, HistoryItem *ret)
+{
+    const Home *home = &h->where.homes->all[l->tip.home];
+
+    *ret = (HistoryItem){ .origin = history_origin(home, &l->tip),
+                          .lineage = *l,
+                          .home = home->name,
+                          .mark = { l->tip.home, l->tip.started_at, l->tip.rowid } };
+}
+
+/* -- finding -------------------------------------------------------------------------------------- */
+
+static bool names_a_part(const Lineage *l, Str id)
+{
+    for (size_t i = 0; i < l->n_parts; i++)
+        if (str_eq(l->parts[i].id, id))
+            return true;
+    return false;
+}
+
+void history_add_facts(History *h, Arena *a, HistoryItem *item)
+{
+    const Home *home = &h->where.homes->all[item->lineage.tip.home];
+    Catalogue *c;
+    Entry e;
+    Err ignored;
+
+    if (files_catalogue(&h->files, &c, &ignored) &&
+        catalogue_find(c, a, item->lineage.tip.id, &e, &ignored) &&
+        str_eq(e.id, item->lineage.tip.id) && str_eq(e.home, home->path))
+        files_facts(a, &e, item);
+}
+
+bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
+{
+    bool in_homes, in_files;
+    HistoryItem file;
+    Lineage l;
+    Err why;
+
+    in_homes = store_find(h->where.store, a, id, &l, err);
+    if (!in_homes && err->kind != ERR_NOT_FOUND)
+        return false;
+    if (in_homes && names_a_part(&l, id)) {
+        history_home_item(h, &l, ret);
+        history_add_facts(h, a, ret);
+        return true;
+    }
+    in_files = files_find(&h->files, a, id, &file, &why);
+    if (!in_files && why.kind != ERR_NOT_FOUND) {
+        *err = why;
+        return false;
+    }
+    if (in_homes && in_files)
+        return err_set(err, ERR_CONFLICT,
+                       "more than one session begins with '%.*s'; give more of it", STR_FMT(id));
+    if (in_homes) {
+        history_home_item(h, &l, ret);
+        history_add_facts(h, a, ret);
+    } else if (in_files) {
+        *ret = file;
+    }
+    return in_homes || in_files;
+}
+
+/* -- messages ------------------------------------------------------------------------------------- */
+
+static const Str side_chain_mark = STR_INIT("side_chain");
+
+bool message_is_side_chain(const Message *m)
+{
+    return str_eq(m->display_kind, side_chain_mark);
+}
+
+bool history_load_file(Arena *a, const HistoryItem *item, Loaded *ret, Err *err)
+{
+    LoadOptions options = { 0 };
+    double last = 0;
+
+    if (!transcript_load(a, &item->file, &options, ret, err))
+        return false;
+    for (size_t i = 0; i < ret->n; i++) {
+        if (ret->side_chain && ret->side_chain[i])
+            ret->messages[i].display_kind = side_chain_mark;
+        if (ret->messages[i].timestamp < last)
+            ret->messages[i].timestamp = last;
+        last = ret->messages[i].timestamp;
+    }
+    return true;
+}
+
+bool history_messages(History *h, const HistoryItem *item, size_t part, const MessageQuery *query,
+                      MessageFn *fn, void *ctx, Err *err)
+{
+    AUTO(Arena) *a = NULL;
+    Loaded loaded;
+
+    if (!item->is_file)
+        return messages_each(h->where.store, &item->lineage.parts[part], query, fn, ctx, err);
+    a = arena_new();
+    if (!history_load_file(a, item, &loaded, err))
+        return false;
+    for (size_t i = 0; i < loaded.n && (!query->most || i < query->most); i++)
+        if (!fn(ctx, &loaded.messages[i], err))
+            return false;
+    return true;
+}
+
+bool history_load(History *h, Arena *a, const HistoryItem *item, size_t most, Message **ret,
+                  size_t *ret_n, Err *err)
+{
+    Message *all = NULL;
+    size_t n = 0, cap = 0;
+    Loaded loaded;
+
+    if (item->is_file) {
+        if (!history_load_file(a, item, &loaded, err))
+            return false;
+        *ret = loaded.messages;
+        *ret_n = most && loaded.n > most ? most : loaded.n;
+        return true;
+    }
+    for (size_t p = 0; p < item->lineage.n_parts && (!most || n < most); p++) {
+        MessageQuery query = { .most = most ? most - n : 0 };
+        Message *part;
+        size_t n_part;
+
+        if (!messages_load(h->where.store, a, &item->lineage.parts[p], &query, &part, &n_part, err))
+            return false;
+        for (size_t i = 0; i < n_part; i++)
+            ARENA_PUSH(a, all, n, cap, part[i]);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* -- what filters offer --------------------------------------------------------------------------- */
+
+bool history_facets(History *h, Arena *a, const char *which, size_t most, Facet **ret,
+                    size_t *ret_n, Err *err)
+{
+    Catalogue *c;
+
+    return files_update(&h->files, true, err) && files_catalogue(&h->files, &c, err) &&
+           catalogue_facets(c, a, which, most, ret, ret_n, err);
+}

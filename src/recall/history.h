@@ -1,0 +1,136 @@
+/* history.h - every session of every source as one list: homes, Claude Code, Codex.
+ *
+ * A session is a Lineage here, whatever wrote it: a transcript is one of a single part. Homes are read
+ * through store.h, transcripts through the catalogue, which is brought up to date on the way within a
+ * budget of time: what is not read by then is left out, and history_partial says so. Without
+ * transcripts and filters nothing but the homes is opened. One thread a handle. */
+#ifndef TALARIA_RECALL_HISTORY_H
+#define TALARIA_RECALL_HISTORY_H
+
+#include "store/store.h"
+#include "transcripts/catalogue.h"
+#include "transcripts/load.h"
+
+/* X(id, "name", title): the name is what --source takes and what JSON says. */
+#define ORIGINS(X)                                                                                 \
+    X(ORIGIN_HERMES, "hermes", "Hermes Agent")                                                     \
+    X(ORIGIN_CLAUDE, "claude", "Claude Code")                                                      \
+    X(ORIGIN_CODEX, "codex", "Codex")                                                              \
+    X(ORIGIN_TALARIA, "talaria", "Talaria")
+
+typedef enum Origin {
+#define X(id, name, title) id,
+    ORIGINS(X)
+#undef X
+        ORIGIN_COUNT
+} Origin;
+
+const char *origin_name(Origin o);
+const char *origin_title(Origin o);
+bool origin_parse(Str name, Origin *ret);
+
+typedef struct History History;
+
+/* What handles of one process share: whether the latest update came to its end, [1] with the homes'
+ * sessions, [0] of transcripts alone. Zeros: none has yet. */
+typedef struct HistoryUpdates {
+    _Atomic bool whole[2];
+} HistoryUpdates;
+
+/* Borrows homes, store and updates. `files`: transcripts too; not where --home means one home alone. */
+typedef struct HistoryWhere {
+    const Homes *homes;
+    Store *store;
+    bool files;
+    int64_t budget_ms;       /* for bringing the catalogue up to date; 0: it is taken as it is */
+    HistoryUpdates *updates; /* NULL: nobody else brings it up to date */
+} HistoryWhere;
+
+History *history_open(const HistoryWhere *where);
+History *history_close(History *h);
+AUTO_FREE(History, history_close)
+
+/* Whether the catalogue could not be brought up to date in time, so that something may be missing. */
+bool history_partial(const History *h);
+
+/* -- the list ------------------------------------------------------------------------------------- */
+
+/* A place in the list: after it the list goes on, also when what stood there is gone. */
+typedef struct HistoryMark {
+    size_t lane; /* which home, or behind the homes which kind of transcript */
+    double at;
+    int64_t number;
+} HistoryMark;
+
+typedef struct HistoryItem {
+    Origin origin;
+    Lineage lineage;
+    Str home; /* name of the home; of a transcript, its origin's name */
+    bool is_file;
+    TranscriptFile file; /* where is_file */
+    bool side_chain;
+    bool has_facts; /* the two that follow are known */
+    uint8_t activity[ACTIVITY_BUCKETS];
+    Str tools; /* names, one a line */
+    HistoryMark mark;
+} HistoryItem;
+
+typedef struct HistoryQuery {
+    Str source;               /* an origin's name, or Hermes' own: cli, telegram, ... */
+    Str project, model, tool; /* as EntryQuery; with one of them the catalogue answers for all */
+    double since, until;      /* 0: open */
+    bool archived, side_chains;
+    bool facts;               /* activity and tools of home sessions too, where they are known */
+    const HistoryMark *after; /* NULL: from the newest */
+} HistoryQuery;
+
+enum { HISTORY_FILE_LANES = SOURCE_COUNT }; /* lanes behind those of the homes */
+
+/* Newest first: a session of a home by the start of its newest part, a transcript by its end. */
+typedef struct HistoryList HistoryList;
+MUST_CHECK HistoryList *history_list(History *h, const HistoryQuery *query, Err *err);
+HistoryList *history_list_close(HistoryList *list);
+AUTO_FREE(HistoryList, history_list_close)
+
+MUST_CHECK bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more,
+                             Err *err);
+
+/* By id of any part, or an unambiguous beginning (4 characters at least), over all sources. */
+MUST_CHECK bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err);
+
+/* -- messages ------------------------------------------------------------------------------------- */
+
+/* A message of a sub-agent that stands among those of its session. */
+bool message_is_side_chain(const Message *m);
+
+/* As messages_each, of one part. Of a transcript `after` is not looked at. */
+MUST_CHECK bool history_messages(History *h, const HistoryItem *item, size_t part,
+                                 const MessageQuery *query, MessageFn *fn, void *ctx, Err *err);
+
+/* The active messages of all parts, at most `most` (0 = all), at once. */
+MUST_CHECK bool history_load(History *h, Arena *a, const HistoryItem *item, size_t most,
+                             Message **ret, size_t *ret_n, Err *err);
+
+/* A transcript whole, as history_messages gives it: times never go back, so that a store which orders
+ * by them keeps the order of the file. Only item->file is looked at. */
+MUST_CHECK bool history_load_file(Arena *a, const HistoryItem *item, Loaded *ret, Err *err);
+
+/* -- what there is -------------------------------------------------------------------------------- */
+
+typedef struct SourceFacts {
+    Origin origin;
+    Str folder; /* of transcripts; empty for homes */
+    bool present;
+    int64_t sessions;
+    double newest; /* 0: not known */
+} SourceFacts;
+
+/* One row an origin. Counts of homes are those of `facts`, of transcripts the files that lie there. */
+MUST_CHECK bool history_sources(Arena *a, bool files, const HomeFacts *facts, size_t n_facts,
+                                SourceFacts ret[ORIGIN_COUNT], Err *err);
+
+/* What filters offer, from the catalogue brought up to date: which is "project", "model" or "tool". */
+MUST_CHECK bool history_facets(History *h, Arena *a, const char *which, size_t most, Facet **ret,
+                               size_t *ret_n, Err *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* history_json.h - a history as the JSON that every surface gives, on top of store/session_json.h. */
+#ifndef TALARIA_RECALL_HISTORY_JSON_H
+#define TALARIA_RECALL_HISTORY_JSON_H
+
+#include "recall/history.h"
+#include "text/json.h"
+
+/* Fields of one session: those of lineage_put, then origin, branch, side_chain, activity (16 numbers
+ * or null) and tools (names or null). The caller adds "parts". */
+void history_put(JsonWriter *w, const HistoryItem *item);
+
+/* "sources": [{name, title, present, folder, sessions, newest}] */
+void sources_put(JsonWriter *w, const SourceFacts facts[ORIGIN_COUNT]);
+
+/* All of status: data, homes, sources. Sources that cannot be counted are told and left out. */
+void status_put(JsonWriter *w, Arena *a, const Homes *homes, bool files, const HomeFacts *facts,
+                size_t n);
+
+#endif

@@ -1,0 +1,426 @@
+/* Two passes: the first cuts the text into items (words, phrases, filters), the second decides what
+ * they are together. A word that the index cuts in several terms ("src/main.c") is a phrase of them. */
+#include "recall/query.h"
+
+#include <time.h>
+
+#include "base/limits.h"
+#include "recall/terms.h"
+#include "text/human.h"
+
+enum { ITEMS = 256 };
+
+typedef struct Item {
+    Str text;
+    bool quoted, without, prefix;
+} Item;
+
+typedef struct Parse {
+    Arena *arena;
+    SearchQuery *query;
+    Item items[ITEMS];
+    size_t n;
+    Buf note, literal;
+} Parse;
+
+static void say_note(Parse *p, Str what, const char *why)
+{
+    if (p->note.n)
+        buf_addz(&p->note, "; ");
+    buf_addf(&p->note, "'%.*s' %s", STR_FMT(str_head(what, 60)), why);
+}
+
+/* -- filters -------------------------------------------------------------------------------------- */
+
+bool doc_role_parse(Str name, int *ret)
+{
+    for (int i = 0; i < DOC_ROLE_COUNT; i++)
+        if (str_eqz(name, doc_role_name((DocRole)i))) {
+            *ret = i;
+            return true;
+        }
+    if (!str_eqz(name, "tool"))
+        return false;
+    *ret = DOC_ROLE_COUNT;
+    return true;
+}
+
+static bool set_role(Parse *p, Str value)
+{
+    return doc_role_parse(value, &p->query->filter.role);
+}
+
+static bool set_source(Parse *p, Str value)
+{
+    SourceKind kind;
+
+    if (!source_parse(value, &kind))
+        return false;
+    p->query->filter.source = (int)kind;
+    return true;
+}
+
+static bool set_tool(Parse *p, Str value)
+{
+    p->query->filter.tool = str_dup(p->arena, value);
+    return value.n > 0;
+}
+
+static bool set_project(Parse *p, Str value)
+{
+    p->query->filter.project = str_dup(p->arena, value);
+    return value.n > 0;
+}
+
+static bool set_since(Parse *p, Str value)
+{
+    return human_parse_time(value, &p->query->filter.since);
+}
+
+/* True: it was a filter. One whose value means nothing is text. */
+static bool take_filter(Parse *p, Str word)
+{
+    static const struct {
+        const char *name;
+        bool (*set)(Parse *p, Str value);
+    } filters[] = { { "role:", set_role },
+                    { "source:", set_source },
+                    { "tool:", set_tool },
+                    { "project:", set_project },
+                    { "since:", set_since } };
+
+    for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
+        Str name = str_of(filters[i].name);
+
+        if (!str_starts(word, name))
+            continue;
+        if (filters[i].set(p, str_skip(word, name.n)))
+            return true;
+        say_note(p, word, "is no filter that can be meant; taken as text");
+        return false;
+    }
+    return false;
+}
+
+bool search_project_matches(Str project, Str folder)
+{
+    Str last = folder;
+
+    while (project.n > 1 && project.p[project.n - 1] == '/')
+        project.n--;
+    if (project.n && project.p[0] == '/')
+        return str_starts(folder, project) &&
+               (folder.n == project.n || folder.p[project.n] == '/' || project.n == 1);
+    for (size_t i = folder.n; i > 0; i--)
+        if (folder.p[i - 1] == '/') {
+            last = str_skip(folder, i);
+            break;
+        }
+    return str_eq_nocase(last, project);
+}
+
+/* -- items ---------------------------------------------------------------------------------------- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r') || c == 0;
+}
+
+static void keep_literal(Parse *p, Str text)
+{
+    if (p->literal.n)
+        buf_addc(&p->literal, ' ');
+    buf_add(&p->literal, text);
+}
+
+static void add_item(Parse *p, Item item)
+{
+    if (p->n == ITEMS)
+        return;
+    p->items[p->n++] = item;
+    if (!item.without)
+        keep_literal(p, item.text);
+}
+
+/* What stands between quotes; a quote that is never closed reaches to the end. */
+static Str take_quoted(Parse *p, Str *rest)
+{
+    Str inside = str_skip(*rest, 1);
+    size_t end = str_find(inside, STR("\""));
+
+    if (end == inside.n)
+        say_note(p, inside, "has no closing quote; taken to the end");
+    *rest = str_skip(inside, end + 1);
+    return str_head(inside, end);
+}
+
+static Str take_word(Str *rest)
+{
+    size_t n = 0;
+
+    while (n < rest->n && !is_space(rest->p[n]) && (rest->p[n] != '"' || n == 0))
+        n++;
+    *rest = (Str){ rest->p + n, rest->n - n };
+    return (Str){ rest->p - n, n };
+}
+
+static void take_item(Parse *p, Str *rest)
+{
+    Item item = { 0 };
+
+    if (rest->n > 1 && rest->p[0] == '-' && !is_space(rest->p[1]) && rest->p[1] != '-') {
+        item.without = true;
+        *rest = str_skip(*rest, 1);
+    }
+    if (rest->p[0] == '"') {
+        item.quoted = true;
+        item.text = take_quoted(p, rest);
+    } else {
+        item.text = take_word(rest);
+        if (!item.without && take_filter(p, item.text))
+            return;
+        item.prefix = item.text.n > 2 && item.text.p[item.text.n - 1] == '*';
+        if (item.prefix)
+            item.text.n--;
+        else if (item.text.n == 2 && item.text.p[1] == '*')
+            say_note(p, item.text, "is too short for a beginning; taken as a word");
+    }
+    if (item.text.n)
+        add_item(p, item);
+}
+
+static void take_items(Parse *p, Str rest)
+{
+    while (rest.n) {
+        if (is_space(*rest.p))
+            rest = str_skip(rest, 1);
+        else
+            take_item(p, &rest);
+    }
+}
+
+/* -- whether it is a question ------------------------------------------------------------------------ */
+
+static bool first_term(Str s, Term *ret)
+{
+    TermIter it = { .rest = s, .plain = true };
+
+    return term_next(&it, ret);
+}
+
+static bool is_stop_item(const Item *item)
+{
+    Term t;
+
+    return !item->quoted && !item->prefix && first_term(item->text, &t) &&
+           t.place.n == item->text.n && term_is_stop(term_str(&t));
+}
+
+/* Whoever writes sentences means any of their words; whoever writes two or three words means all. */
+static bool is_question(const Parse *p, Str text)
+{
+    size_t stops = 0;
+    bool paired = false;
+    Term t;
+
+    text = str_trim(text);
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->items[i].quoted || p->items[i].prefix || p->items[i].without)
+            return false;
+        stops += is_stop_item(&p->items[i]);
+        if (first_term(p->items[i].text, &t) && t.pair)
+            paired |= p->items[i].text.n > 18; /* six characters: a sentence, not a word */
+    }
+    if (!p->n)
+        return false;
+    if (text.p[text.n - 1] == '?' || str_ends(text, STR("\xef\xbc\x9f")) || paired)
+        return true;
+    return (p->n >= 3 && first_term(p->items[0].text, &t) && term_asks(term_str(&t))) ||
+           (p->n >= 5 && stops * 3 >= p->n) || p->n >= 9;
+}
+
+/* -- dates that a question names ---------------------------------------------------------------------- */
+
+static int month_of(Str word)
+{
+    static const char *const months[] = { "january",   "february", "march",    "april",
+                                          "may",       "june",     "july",     "august",
+                                          "september", "october",  "november", "december" };
+
+    for (int i = 0; i < 12; i++)
+        if (str_eqz(word, months[i]) ||
+            (word.n == 3 && i != 4 && i != 2 && str_starts(str_of(months[i]), word)))
+            return i + 1;
+    return 0;
+}
+
+static double utc(int year, int month, int day)
+{
+    struct tm tm = { .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day };
+
+    return (double)timegm(&tm);
+}
+
+/* "in May 2023", "on 8 May, 2023", "2023-05-08", "in 2023". Without a year nothing is meant. */
+static void find_date(Parse *p)
+{
+    int year = 0, month = 0, day = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        TermIter it = { .rest = p->items[i].text, .plain = true };
+        int64_t number;
+        Term t;
+
+        while (term_next(&it, &t)) {
+            if (month_of(term_str(&t)))
+                month = month_of(term_str(&t));
+            else if (!str_to_int(term_str(&t), 1, 2100, &number))
+                continue;
+            else if (number >= 1990)
+                year = (int)number;
+            else if (number <= 12 && year && !month)
+                month = (int)number;
+            else if (number <= 31 && !day)
+                day = (int)number;
+        }
+    }
+    if (!year)
+        return;
+    if (!month)
+        day = 0;
+    p->query->from = utc(year, month ? month : 1, day ? day : 1);
+    p->query->until = day     ? utc(year, month, day + 1)
+                      : month ? utc(year, month + 1, 1)
+                              : utc(year + 1, 1, 1);
+}
+
+/* -- atoms ----------------------------------------------------------------------------------------- */
+
+static void add_atom(Parse *p, bool without, Atom atom)
+{
+    SearchQuery *q = p->query;
+    Atom *to = without ? q->without : q->atoms;
+    size_t *n = without ? &q->n_without : &q->n;
+
+    for (size_t i = 0; i < *n; i++)
+        if (str_eq(to[i].match, atom.match))
+            return;
+    if (*n == LIMIT_SEARCH_TERMS)
+        say_note(p, atom.text, "is one word too many; left out");
+    else
+        to[(*n)++] = atom;
+}
+
+/* What a beginning finds: the index has words without their endings, so the beginning is looked for
+ * as it is, and as the whole word that it may be. */
+static Str prefix_match(Arena *a, Str text, int *ret_phrases)
+{
+    TermIter plain = { .rest = text, .plain = true }, whole = TERMS(text);
+    Term p, w;
+
+    if (!term_next(&plain, &p) || !term_next(&whole, &w))
+        return STR("");
+    if (str_starts(term_str(&p), term_str(&w)) && w.n == p.n)
+        return str_printf(a, "\"%.*s\"*", STR_FMT(term_str(&p)));
+    *ret_phrases = 2;
+    return str_printf(a, "(\"%.*s\"* OR \"%.*s\")", STR_FMT(term_str(&p)), STR_FMT(term_str(&w)));
+}
+
+/* All terms of the text as one phrase. The last character of a run of pairs stands in the index once
+ * more by itself; in a phrase it is only asked for where it is all there is. */
+static Str phrase_match(Arena *a, Str text)
+{
+    AUTO_BUF b = BUF(KIB(16));
+    TermIter it = TERMS(text);
+    bool in_run = false;
+    size_t n = 0;
+    Term t;
+
+    while (term_next(&it, &t)) {
+        if (t.last && in_run) {
+            in_run = false;
+            continue;
+        }
+        in_run = t.pair && !t.last;
+        if (t.last && n == 0 && !it.rest.n)
+            return str_printf(a, "\"%.*s\"*", STR_FMT(term_str(&t)));
+        buf_addz(&b, n++ ? " " : "\"");
+        buf_add(&b, term_str(&t));
+    }
+    if (!n)
+        return STR("");
+    buf_addc(&b, '"');
+    return str_dup(a, buf_str(&b));
+}
+
+/* Of a question: each term by itself. */
+static void add_terms(Parse *p, const Item *item)
+{
+    TermIter it = TERMS(item->text);
+    bool in_run = false;
+    Term t;
+
+    while (term_next(&it, &t)) {
+        bool tail = t.last && in_run;
+        Str match;
+
+        in_run = t.pair && !t.last;
+        if (tail)
+            continue;
+        match = str_printf(p->arena, t.last ? "\"%.*s\"*" : "\"%.*s\"", STR_FMT(term_str(&t)));
+        add_atom(p, false, (Atom){ .match = match, .text = t.place, .phrases = 1 });
+    }
+}
+
+static void make_atom(Parse *p, const Item *item)
+{
+    Atom atom = { .text = item->text, .prefix = item->prefix, .phrases = 1 };
+
+    atom.match = item->prefix ? prefix_match(p->arena, item->text, &atom.phrases)
+                              : phrase_match(p->arena, item->text);
+    if (atom.match.n)
+        add_atom(p, item->without, atom);
+    else
+        say_note(p, item->text, "has no letters or digits; left out");
+}
+
+static void make_atoms(Parse *p)
+{
+    bool meaning = false;
+
+    for (size_t i = 0; i < p->n; i++)
+        meaning |= !p->items[i].without && !is_stop_item(&p->items[i]);
+    for (size_t i = 0; i < p->n; i++) {
+        const Item *item = &p->items[i];
+
+        /* Words that say nothing are asked for only where there are no others. */
+        if (meaning && !item->without && is_stop_item(item))
+            continue;
+        if (p->query->question)
+            add_terms(p, item);
+        else
+            make_atom(p, item);
+    }
+}
+
+void search_query_parse(Arena *a, Str text, SearchQuery *ret)
+{
+    Parse p = { .arena = a, .query = ret, .note = BUF(KIB(4)), .literal = BUF(KIB(8)) };
+
+    ret->atoms = ARENA_ARRAY(a, Atom, LIMIT_SEARCH_TERMS);
+    ret->without = ARENA_ARRAY(a, Atom, LIMIT_SEARCH_TERMS);
+    if (text.n > LIMIT_SEARCH_QUERY) {
+        text.n = LIMIT_SEARCH_QUERY;
+        say_note(&p, text, "is too long; its end was left out");
+    }
+    text = str_dup(a, text);
+    take_items(&p, text);
+    ret->question = is_question(&p, text);
+    if (ret->question)
+        find_date(&p);
+    make_atoms(&p);
+    ret->note = str_dup(a, buf_str(&p.note));
+    ret->literal = str_dup(a, buf_str(&p.literal));
+    buf_done(&p.note);
+    buf_done(&p.literal);
+}

@@ -1,0 +1,55 @@
+/* query.h - what a person or an agent typed, as what the index is asked.
+ *
+ *   words          all of them, in any form ("tests" finds "testing")
+ *   a question     (a question mark, or a question word first) any of the words that say something
+ *   "exact words"  one after the other
+ *   -word          without it; also -"two words"
+ *   word*          words that begin so
+ *   role:user  tool:Bash  source:claude  project:NAME  since:2026-01-01
+ *
+ * Anything else is text. Parsing never fails: what cannot be meant as it stands is taken as text, and
+ * `note` says so. */
+#ifndef TALARIA_RECALL_QUERY_H
+#define TALARIA_RECALL_QUERY_H
+
+#include "recall/index.h"
+
+/* One thing to look for: terms that follow each other. */
+typedef struct Atom {
+    Str match; /* as FTS5 takes it: quoted, with * behind a beginning */
+    Str text;  /* as it was typed */
+    bool prefix;
+    int phrases; /* of FTS5 in match */
+} Atom;
+
+typedef struct SearchFilter {
+    int source; /* SourceKind, -1: any */
+    int role;   /* DocRole, -1: any; DOC_ROLE_COUNT: a call or a result */
+    Str tool;
+    Str project; /* a folder, what lies below it, or the name of a folder */
+    double since;
+} SearchFilter;
+
+#define SEARCH_FILTER_NONE ((SearchFilter){ .source = -1, .role = -1 })
+
+typedef struct SearchQuery {
+    Atom *atoms; /* at most LIMIT_SEARCH_TERMS; those that say something */
+    size_t n;
+    Atom *without;
+    size_t n_without;
+    bool question; /* any of the atoms, neighbours count */
+    SearchFilter filter;
+    double from, until; /* a month, a day or a year that a question names; 0: none */
+    Str literal;        /* the text without filters, for substrings */
+    Str note;           /* what was not taken as it stands; empty: nothing */
+} SearchQuery;
+
+/* Filters that were given elsewhere (options, parameters) come in by ret->filter and stay. */
+void search_query_parse(Arena *a, Str text, SearchQuery *ret);
+
+bool doc_role_parse(Str name, int *ret); /* user, assistant, call, result, tool */
+
+/* Whether a session's folder is of the project that was asked for. */
+bool search_project_matches(Str project, Str folder);
+
+#endif

@@ -1,0 +1,110 @@
+/* A search from what was typed to what is shown. */
+#include "recall/search.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "recall/search_scan.h"
+#include "recall/snippet.h"
+
+enum { SCAN_MS = 400, SPARE = 20 };
+
+static void add_note(Buf *note, const char *text)
+{
+    if (note->n)
+        buf_addz(note, "; ");
+    buf_addz(note, text);
+}
+
+/* Sessions of homes or roots that were not asked for are in the index too, and passed over here. */
+static bool show_hits(Catalogue *c, DocReader *reader, Arena *a, const SearchQuery *q,
+                      const SearchWish *wish, const Ranking *ranking, SearchAnswer *ret)
+{
+    Marks marks = { .query = q };
+
+    ret->hits = ARENA_ARRAY(a, SearchHit, ranking->n + 1);
+    for (size_t i = 0; i < ranking->n; i++) {
+        SearchHit *hit = &ret->hits[ret->n];
+        Str text = STR("");
+        Err why;
+
+        if (ret->n == wish->most)
+            return true;
+        hit->at = ranking->hits[i];
+        if (!catalogue_get(c, a, hit->at.key, &hit->entry, &why))
+            continue;
+        if (doc_read(reader, a, &hit->entry, hit->at.place, hit->at.line, hit->at.part, &text,
+                     &why))
+            snippet_make(a, text, &marks, &hit->snippet, &hit->n_snippet);
+        if (wish->whole)
+            hit->text = text;
+        ret->n++;
+    }
+    return false;
+}
+
+static bool search_words(Recall *r, Catalogue *c, DocReader *reader, Arena *a, SearchQuery *q,
+                         const SearchWish *wish, SearchAnswer *ret, Buf *note, Err *err)
+{
+    Ranking ranking;
+    bool left;
+
+    if (!recall_rank(r, a, q, wish->most + SPARE, &ranking, err))
+        return false;
+    left = show_hits(c, reader, a, q, wish, &ranking, ret);
+    ret->more = left || (ranking.more && ret->n == wish->most);
+    ret->partial = ranking.partial;
+    if (ranking.some && ret->n)
+        add_note(note, "no message has all of the words; these have some of them");
+    if (ranking.said_only)
+        add_note(note, "many words begin so: only what was said was looked at");
+    else if (ranking.partial)
+        add_note(note, "common words: only the newest sessions were looked at");
+    return true;
+}
+
+static bool search_text(Recall *r, Catalogue *c, DocReader *reader, Arena *a, SearchQuery *q,
+                        const SearchWish *wish, SearchAnswer *ret, Buf *note, Err *err)
+{
+    Scan scan = { .r = r,
+                  .c = c,
+                  .reader = reader,
+                  .arena = a,
+                  .query = q,
+                  .literal = q->literal,
+                  .most = wish->most,
+                  .until = clock_mono_ms() + SCAN_MS };
+
+    if (!search_scan(&scan, err))
+        return false;
+    ret->hits = scan.hits;
+    ret->n = scan.n;
+    ret->more = scan.more;
+    ret->partial = scan.partial;
+    if (scan.partial && scan.sessions) {
+        add_note(note, "out of time: ");
+        buf_addf(note, "the newest %zu of %zu sessions were looked through", scan.sessions,
+                 r->n_sessions);
+    } else if (scan.partial) {
+        add_note(note, "only the newest candidates were looked at");
+    }
+    return true;
+}
+
+bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a, const SearchWish *wish,
+                   SearchAnswer *ret, Err *err)
+{
+    AUTO(DocReader) *reader = doc_reader_new(homes);
+    AUTO_BUF note = BUF(KIB(8));
+    SearchQuery q = { .filter = wish->filter };
+    int64_t start = clock_mono_ns();
+
+    *ret = (SearchAnswer){ 0 };
+    search_query_parse(a, wish->text, &q);
+    buf_add(&note, q.note);
+    if (!(wish->substring ? search_text : search_words)(r, c, reader, a, &q, wish, ret, &note, err))
+        return false;
+    ret->note = str_dup(a, buf_str(&note));
+    ret->took_ms = (double)(clock_mono_ns() - start) / 1e6;
+    return true;
+}

@@ -1,0 +1,79 @@
+/* search.h - finding what was said and done, in every session of every source.
+ *
+ * Two layers. recall_rank asks the index alone: which documents, in which order; it needs nothing but
+ * the tables. recall_search is the whole of it: it parses the query, ranks, and reads the text of
+ * the best ones again for their snippets.
+ *
+ * A Recall is for one thread, as is the database handle that it borrows; two threads open one each.
+ * What is handed out lives in the arena that was passed in. No search takes longer than a fraction
+ * of a second: where more would have to be looked at, the newest sessions are, and the answer says so. */
+#ifndef TALARIA_RECALL_SEARCH_H
+#define TALARIA_RECALL_SEARCH_H
+
+#include "recall/query.h"
+
+typedef struct Recall Recall;
+
+/* Borrows the handle. */
+MUST_CHECK Recall *recall_open(Db *db, Err *err);
+Recall *recall_close(Recall *r);
+AUTO_FREE(Recall, recall_close)
+
+/* -- ranking --------------------------------------------------------------------------------------- */
+
+typedef struct Ranked {
+    int64_t id, ord, key; /* document; its session's place and key */
+    DocRole role;
+    Str tool;
+    double at, score;
+    int64_t place, line;
+    int part;
+} Ranked;
+
+typedef struct Ranking {
+    Ranked *hits; /* best first */
+    size_t n;
+    bool more;      /* than were asked for */
+    bool partial;   /* only the newest sessions were looked at */
+    bool said_only; /* many words begin so: what tools did was left out */
+    bool some;      /* no document has all words: these have some */
+} Ranking;
+
+MUST_CHECK bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most,
+                            Ranking *ret, Err *err);
+
+/* -- the whole of it -------------------------------------------------------------------------------- */
+
+typedef struct SnippetPiece {
+    Str text;
+    bool hit; /* what was looked for */
+} SnippetPiece;
+
+typedef struct SearchHit {
+    Ranked at;
+    Entry entry; /* its session */
+    SnippetPiece *snippet;
+    size_t n_snippet;
+    Str text; /* all of the document, where asked for */
+} SearchHit;
+
+typedef struct SearchWish {
+    Str text;            /* a query or a question, as it was typed */
+    SearchFilter filter; /* SEARCH_FILTER_NONE, and what is asked for beside the text */
+    size_t most;
+    bool substring; /* the text as it stands, anywhere, also inside of words */
+    bool whole;     /* text of the hits, not only a snippet */
+} SearchWish;
+
+typedef struct SearchAnswer {
+    SearchHit *hits;
+    size_t n;
+    bool more, partial;
+    Str note; /* what a person should know of this answer; empty: nothing */
+    double took_ms;
+} SearchAnswer;
+
+MUST_CHECK bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a,
+                              const SearchWish *wish, SearchAnswer *ret, Err *err);
+
+#endif

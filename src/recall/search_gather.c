@@ -1,0 +1,109 @@
+/* FTS5 finds the rows; what each is worth is not left to its bm25(), which counts every phrase over
+ * the whole table and looks up the length of every row. An auxiliary function of our own is called
+ * for each row instead, puts down how often each phrase stands in it, and nothing more. */
+#include "recall/search_state.h"
+
+enum { MOST_OF_ONE = 8 }; /* a word that stands there more often says no more */
+
+/* Share of a word that stands one and two documents away: what answers comes behind what is asked. */
+static const float before[] = { 1.0f, 0.3f, 0.1f };
+static const float behind[] = { 1.0f, 0.6f, 0.4f };
+
+/* What was said is shared with the neighbours; who said it is not. */
+static void add_weight(Gather *g, int64_t row, size_t atom, float who, float text)
+{
+    int64_t ord = DOC_ORD(row);
+
+    pool_add(g->pool, row, atom, who + text);
+    if (!g->spread || text <= 0)
+        return;
+    for (int64_t i = 1; i < (int64_t)ARRAY_LEN(before); i++) {
+        if (DOC_ORD(row - i) == ord)
+            pool_add(g->pool, row - i, atom, text * before[i]);
+        pool_add(g->pool, row + i, atom, text * behind[i]);
+    }
+}
+
+/* How often the phrase stands in who said it (ret[0]) and in the text (ret[1]). */
+static void count_phrase(const Fts5ExtensionApi *api, Fts5Context *fts, int phrase, float ret[2])
+{
+    Fts5PhraseIter it;
+    int column, offset;
+
+    ret[0] = ret[1] = 0;
+    if (api->xPhraseFirst(fts, phrase, &it, &column, &offset) != SQLITE_OK)
+        return;
+    for (; column >= 0 && ret[1] < MOST_OF_ONE; api->xPhraseNext(fts, &it, &column, &offset))
+        ret[column == 0]++;
+}
+
+static void learn_facts(const Fts5ExtensionApi *api, Fts5Context *fts, TableFacts *ret)
+{
+    sqlite3_int64 rows = 0, terms = 0;
+
+    if (api->xRowCount(fts, &rows) != SQLITE_OK ||
+        api->xColumnTotalSize(fts, 0, &terms) != SQLITE_OK)
+        return;
+    ret->rows = (double)rows;
+    ret->length = rows ? (double)terms / (double)rows : 1;
+}
+
+static void gather(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *answer, int n,
+                   sqlite3_value **values)
+{
+    Recall *r = api->xUserData(fts);
+    Gather *g = &r->gather;
+    int64_t row = api->xRowid(fts);
+
+    (void)n;
+    (void)values;
+    if (g->seen++ == 0)
+        learn_facts(api, fts, &g->facts);
+    g->last_row = row;
+    sqlite3_result_int(answer, 1);
+    if (g->filtered && !recall_session_allowed(r, DOC_ORD(row)))
+        return;
+    g->taken++;
+    for (int i = 0; i < g->n_phrases; i++)
+        if (g->atom_of[i] >= 0) {
+            float count[2];
+
+            count_phrase(api, fts, i, count);
+            if (count[0] > 0 || count[1] > 0)
+                add_weight(g, row, (size_t)g->atom_of[i], count[0], count[1]);
+        }
+}
+
+bool recall_gather_register(Recall *r, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    fts5_api *api = NULL;
+    bool row;
+
+    if (!db_prepare(r->db, "SELECT fts5(?1)", &stmt, err))
+        return false;
+    sqlite3_bind_pointer(stmt, 1, (void *)&api, "fts5_api_ptr", NULL);
+    if (!db_step(r->db, stmt, &row, err))
+        return false;
+    if (!api || api->xCreateFunction(api, "recall_gather", r, gather, NULL) != SQLITE_OK)
+        return err_set(err, ERR_INTERNAL, "this SQLite has no FTS5");
+    return true;
+}
+
+bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last, int64_t most,
+                       Err *err)
+{
+    Stmt *stmt = first > 0 ? r->range[table] : r->match[table];
+    bool row = true, ok = true;
+
+    r->gather.pool = &r->pools[table];
+    db_bind_str(stmt, 1, match);
+    if (first > 0) {
+        sqlite3_bind_int64(stmt, 2, first);
+        sqlite3_bind_int64(stmt, 3, last);
+    }
+    for (int64_t i = 0; i < most && row && ok; i++)
+        ok = db_step(r->db, stmt, &row, err);
+    sqlite3_reset(stmt);
+    return ok;
+}

@@ -1,0 +1,56 @@
+#include "recall/search_state.h"
+
+static bool prepare(Recall *r, Err *err)
+{
+    static const char *const names[TABLES] = { "recall_said", "recall_tools" };
+    char sql[256];
+
+    for (int t = 0; t < TABLES; t++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT recall_gather(%s) FROM %s WHERE %s MATCH ?1 ORDER BY rowid DESC", names[t],
+                 names[t], names[t]);
+        if (!db_prepare(r->db, sql, &r->match[t], err))
+            return false;
+        snprintf(sql, sizeof sql,
+                 "SELECT recall_gather(%s) FROM %s WHERE %s MATCH ?1 AND rowid BETWEEN ?2 AND ?3 "
+                 "ORDER BY rowid DESC",
+                 names[t], names[t], names[t]);
+        if (!db_prepare(r->db, sql, &r->range[t], err))
+            return false;
+    }
+    return db_prepare(r->db,
+                      "SELECT place, line, part, role, at, terms FROM recall_docs WHERE id = ?",
+                      &r->doc, err) &&
+           db_prepare(
+               r->db,
+               "SELECT name FROM recall_names WHERE id = (SELECT tool FROM recall_docs WHERE "
+               "id = ?)",
+               &r->name, err) &&
+           db_prepare(r->db, "SELECT key FROM recall_sessions WHERE ord = ?", &r->session, err);
+}
+
+Recall *recall_open(Db *db, Err *err)
+{
+    AUTO(Recall) *r = mem_alloc(sizeof *r);
+
+    r->db = db;
+    r->sessions_arena = arena_new();
+    return recall_gather_register(r, err) && prepare(r, err) ? TAKE(r) : NULL;
+}
+
+Recall *recall_close(Recall *r)
+{
+    if (r) {
+        for (int t = 0; t < TABLES; t++) {
+            stmt_free(r->match[t]);
+            stmt_free(r->range[t]);
+            pool_done(&r->pools[t]);
+        }
+        stmt_free(r->doc);
+        stmt_free(r->name);
+        stmt_free(r->session);
+        arena_free(r->sessions_arena);
+        mem_free(r);
+    }
+    return NULL;
+}

@@ -1,0 +1,423 @@
+/* Ranking: a first pass over what the pools hold, a second over the best few hundred of it.
+ *
+ * Each atom of a question is looked up by itself and shares its weight with the neighbours, so that
+ * the answer "yes, that one" is found by the words of what it answers. The score is BM25 over those
+ * weights. The length of a document is only known once its row is read: the first pass goes without.
+ *
+ * Numbers of documents grow with time, and FTS5 is read from the highest on: of a word that stands in
+ * more documents than can be looked at, the newest thousands are ranked. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "recall/search_state.h"
+
+enum {
+    MOST_ROWS = 4000,  /* of one expression in one table */
+    MOST_SEEN = 16000, /* with those that a filter passes over */
+    GATHER_MS = 6,     /* for an expression whose rows are hard to find */
+    SECOND_PASS = 400,
+    PREFIX_ENOUGH = 1000, /* messages with a beginning of words: tools are not asked as well */
+};
+
+static const double K1 = 0.8, B = 0.35, TOOLS_WORTH = 0.7, FRESH = 0.06, DATE_WORTH = 2.5;
+
+typedef struct Rank {
+    Recall *r;
+    Arena *arena;
+    const SearchQuery *q;
+    double idf[TABLES][LIMIT_SEARCH_TERMS];
+    TableFacts facts[TABLES];
+    bool tables[TABLES];
+    int64_t most_ord;
+    bool slow, partial; /* ran out of time; did not look at everything */
+    bool said_only;
+    int phrase_atoms[LIMIT_SEARCH_TERMS * 3];
+} Rank;
+
+/* -- expressions ------------------------------------------------------------------------------------ */
+
+/* Which rows at all: without what was excluded, and of the role or tool asked for. */
+static void add_conditions(Rank *k, Buf *b)
+{
+    const SearchFilter *f = &k->q->filter;
+
+    if (f->role >= 0 && f->role < DOC_ROLE_COUNT && !k->q->question)
+        buf_addf(b, " AND who : \"%.*s\"", STR_FMT(doc_role_term((DocRole)f->role)));
+    if (f->tool.n)
+        buf_addf(b, " AND who : \"%.*s\"", STR_FMT(doc_tool_term(k->arena, f->tool)));
+    for (size_t i = 0; i < k->q->n_without; i++)
+        buf_addf(b, "%s%.*s", i ? " OR " : " NOT (", STR_FMT(k->q->without[i].match));
+    if (k->q->n_without)
+        buf_addc(b, ')');
+}
+
+/* Atoms first..last joined by the word between them, and the conditions. Phrases are counted in the
+ * order in which they stand. */
+static Str expression(Rank *k, size_t first, size_t last, const char *between)
+{
+    AUTO_BUF b = BUF(KIB(64));
+    int n = 0;
+
+    buf_addc(&b, '(');
+    for (size_t i = first; i <= last; i++) {
+        buf_addf(&b, "%s%.*s", i > first ? between : "", STR_FMT(k->q->atoms[i].match));
+        for (int j = 0; j < k->q->atoms[i].phrases; j++)
+            k->phrase_atoms[n++] = (int)i;
+    }
+    buf_addc(&b, ')');
+    add_conditions(k, &b);
+    k->r->gather.atom_of = k->phrase_atoms;
+    k->r->gather.n_phrases = n;
+    return str_dup(k->arena, buf_str(&b));
+}
+
+/* -- gathering --------------------------------------------------------------------------------------- */
+
+static double idf_of(double rows, double df)
+{
+    if (df > rows)
+        df = rows;
+    return log(1 + (rows - df + 0.5) / (df + 0.5));
+}
+
+/* How many rows the atom would have had, where reading ended early: as dense as it was so far. */
+static double guess_rows(const Rank *k)
+{
+    const Gather *g = &k->r->gather;
+    double covered = (double)(k->most_ord - DOC_ORD(g->last_row) + 1) / (double)(k->most_ord + 1);
+
+    return (double)g->seen / (covered < 0.001 ? 0.001 : covered);
+}
+
+static bool gather_begin(Rank *k, bool spread, Err *err)
+{
+    Gather *g = &k->r->gather;
+    const SearchFilter *f = &k->q->filter;
+
+    *g = (Gather){ .spread = spread,
+                   .filtered = f->source >= 0 || f->project.n || f->since > 0,
+                   .atom_of = g->atom_of,
+                   .n_phrases = g->n_phrases };
+    return !g->filtered || recall_sessions_load(k->r, f, err);
+}
+
+/* From the newest on, in stretches of sessions: between two of them there is a look at the clock, which
+ * FTS5 does not allow while it looks for a row that has everything. Each stretch is as long as the
+ * time that is left seems to allow. */
+static bool gather_stretches(Rank *k, int table, Str match, int64_t most, Err *err)
+{
+    Gather *g = &k->r->gather;
+    int64_t last = k->most_ord, length = 1 + k->most_ord / 32;
+    int64_t budget = (int64_t)GATHER_MS * 1000000;
+
+    while (last > 0 && g->seen < most) {
+        int64_t first = last >= length ? last - length + 1 : 1, spent, before = clock_thread_ns();
+
+        if (!recall_gather_run(k->r, table, match, DOC_ROW(first, 0), DOC_ROW(last + 1, 0) - 1,
+                               most - g->seen, err))
+            return false;
+        last = first - 1;
+        spent = clock_thread_ns() - before;
+        budget -= spent;
+        if (budget <= 0)
+            break;
+        length = spent * 2 < budget ? length * 2 : length;
+    }
+    k->slow |= last > 0 && g->seen < most;
+    return true;
+}
+
+/* The newest rows, at most so many; *ret_common: there may be more. A beginning of words is looked up
+ * as a whole however short the stretch is, so that stretches would only repeat the work. */
+static bool gather_newest(Rank *k, int table, Str match, bool simple, bool *ret_common, Err *err)
+{
+    int64_t most = k->r->gather.filtered ? MOST_SEEN : MOST_ROWS;
+    bool was_slow = k->slow;
+
+    if (!(simple ? recall_gather_run(k->r, table, match, 0, 0, most, err)
+                 : gather_stretches(k, table, match, most, err)))
+        return false;
+    *ret_common = k->r->gather.seen >= most || k->slow != was_slow;
+    k->partial |= *ret_common;
+    if (k->r->gather.seen)
+        k->facts[table] = k->r->gather.facts;
+    return true;
+}
+
+static bool is_simple(const Rank *k, size_t first, size_t last)
+{
+    for (size_t i = first; i <= last; i++)
+        if (k->q->atoms[i].prefix)
+            return true;
+    return first == last && !k->q->n_without && !k->q->filter.tool.n &&
+           str_find(k->q->atoms[first].match, STR(" ")) == k->q->atoms[first].match.n;
+}
+
+/* Any of the atoms: each by itself. */
+static bool gather_any(Rank *k, int table, Err *err)
+{
+    for (size_t i = 0; i < k->q->n; i++) {
+        bool common = false;
+        Str match = expression(k, i, i, "");
+
+        if (!gather_begin(k, table == TABLE_SAID && k->q->question, err) ||
+            !gather_newest(k, table, match, is_simple(k, i, i), &common, err))
+            return false;
+        k->idf[table][i] =
+            idf_of(k->facts[table].rows, common ? guess_rows(k) : (double)k->r->gather.seen);
+    }
+    return true;
+}
+
+/* All of them in one document. Their idf does not matter then. */
+static bool gather_all(Rank *k, int table, Err *err)
+{
+    Str match = expression(k, 0, k->q->n - 1, " AND ");
+    bool common;
+
+    for (size_t i = 0; i < k->q->n; i++)
+        k->idf[table][i] = 1;
+    return gather_begin(k, false, err) &&
+           gather_newest(k, table, match, is_simple(k, 0, k->q->n - 1), &common, err);
+}
+
+/* -- first pass --------------------------------------------------------------------------------------- */
+
+typedef struct Candidate {
+    int64_t row;
+    int table;
+    const float *weights;
+    double score;
+} Candidate;
+
+typedef struct Best {
+    Candidate all[SECOND_PASS]; /* a heap, the worst on top */
+    size_t n;
+} Best;
+
+static void sift_down(Best *b, size_t i)
+{
+    for (;;) {
+        size_t worst = i, left = 2 * i + 1;
+        Candidate swap;
+
+        for (size_t c = left; c < left + 2 && c < b->n; c++)
+            if (b->all[c].score < b->all[worst].score)
+                worst = c;
+        if (worst == i)
+            return;
+        swap = b->all[i];
+        b->all[i] = b->all[worst];
+        b->all[worst] = swap;
+        i = worst;
+    }
+}
+
+static void offer(Best *b, Candidate c)
+{
+    if (b->n < SECOND_PASS) {
+        b->all[b->n++] = c;
+        if (b->n == SECOND_PASS)
+            for (size_t i = b->n / 2; i-- > 0;)
+                sift_down(b, i);
+    } else if (c.score > b->all[0].score) {
+        b->all[0] = c;
+        sift_down(b, 0);
+    }
+}
+
+/* BM25, times the square of how much of what was asked for is there at all: a place where all words
+ * come together, if spread over neighbours, is worth more than one that repeats half of them. */
+static double score_of(const Rank *k, int table, const float *weights, double length)
+{
+    double norm = K1 * (1 - B + B * length / k->facts[table].length), score = 0;
+    double found = 0, all = 0, share;
+
+    for (size_t i = 0; i < k->q->n; i++) {
+        all += k->idf[table][i];
+        if (weights[i] > 0) {
+            score += k->idf[table][i] * weights[i] * (K1 + 1) / (weights[i] + norm);
+            found += k->idf[table][i];
+        }
+    }
+    share = all > 0 ? found / all : 1;
+    score *= share * share;
+    return table == TABLE_TOOLS ? score * TOOLS_WORTH : score;
+}
+
+static void first_pass(Rank *k, int table, Best *best)
+{
+    const Pool *p = &k->r->pools[table];
+
+    for (size_t i = 0; i < p->n; i++) {
+        const float *w = pool_weights(p, i);
+
+        /* Newer is better where all else is the same. */
+        offer(best, (Candidate){ p->rows[i], table, w,
+                                 score_of(k, table, w, k->facts[table].length) +
+                                     (double)p->rows[i] * 1e-18 });
+    }
+}
+
+/* -- second pass --------------------------------------------------------------------------------------- */
+
+static bool read_doc(Rank *k, const Candidate *c, Ranked *ret, double *ret_terms, bool *ret_found,
+                     Err *err)
+{
+    Stmt *stmt = k->r->doc;
+    bool ok;
+
+    *ret = (Ranked){ .id = DOC_ID(c->row, c->table), .ord = DOC_ORD(c->row) };
+    sqlite3_bind_int64(stmt, 1, ret->id);
+    ok = db_step(k->r->db, stmt, ret_found, err);
+    if (ok && *ret_found) {
+        ret->place = sqlite3_column_int64(stmt, 0);
+        ret->line = sqlite3_column_int64(stmt, 1);
+        ret->part = sqlite3_column_int(stmt, 2);
+        ret->role = (DocRole)sqlite3_column_int(stmt, 3);
+        ret->at = (double)sqlite3_column_int64(stmt, 4) / 1000;
+        *ret_terms = sqlite3_column_double(stmt, 5);
+    }
+    sqlite3_reset(stmt);
+    return ok;
+}
+
+static bool passes(const SearchFilter *f, const Ranked *d)
+{
+    if (f->role >= 0 && f->role < DOC_ROLE_COUNT && (int)d->role != f->role)
+        return false;
+    return f->since <= 0 || d->at >= f->since;
+}
+
+static double freshness(double at)
+{
+    double days = (clock_wall() - at) / 86400;
+
+    return 1 / (1 + (days > 0 ? days : 0) / 30);
+}
+
+static double final_score(const Rank *k, const Candidate *c, const Ranked *d, double terms)
+{
+    double score = score_of(k, c->table, c->weights, terms);
+
+    if (k->q->until > 0 && d->at >= k->q->from && d->at < k->q->until)
+        score += DATE_WORTH;
+    return score * (1 + FRESH * freshness(d->at));
+}
+
+static int best_first(const void *a, const void *b)
+{
+    const Ranked *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return x->id < y->id ? 1 : x->id > y->id ? -1 : 0;
+}
+
+/* The session's key and the tool's name: only for what is handed out. */
+static bool complete(Rank *k, Ranked *d, Err *err)
+{
+    bool row = false, ok;
+
+    sqlite3_bind_int64(k->r->session, 1, d->ord);
+    ok = db_step(k->r->db, k->r->session, &row, err);
+    if (ok && row)
+        d->key = sqlite3_column_int64(k->r->session, 0);
+    sqlite3_reset(k->r->session);
+    if (!ok || d->role < DOC_CALL)
+        return ok;
+    sqlite3_bind_int64(k->r->name, 1, d->id);
+    ok = db_step(k->r->db, k->r->name, &row, err);
+    if (ok && row)
+        d->tool = str_dup(k->arena, db_str(k->r->name, 0));
+    sqlite3_reset(k->r->name);
+    return ok;
+}
+
+static bool second_pass(Rank *k, const Best *best, size_t most, Ranking *ret, Err *err)
+{
+    Ranked *all = ARENA_ARRAY(k->arena, Ranked, best->n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < best->n; i++) {
+        double terms = 0;
+        bool found = false;
+
+        if (!read_doc(k, &best->all[i], &all[n], &terms, &found, err))
+            return false;
+        if (!found || !passes(&k->q->filter, &all[n]))
+            continue;
+        all[n].score = final_score(k, &best->all[i], &all[n], terms);
+        n++;
+    }
+    qsort(all, n, sizeof *all, best_first);
+    ret->more = n > most;
+    ret->hits = all;
+    ret->n = n < most ? n : most;
+    for (size_t i = 0; i < ret->n; i++)
+        if (!complete(k, &all[i], err))
+            return false;
+    return true;
+}
+
+/* -- all of it ------------------------------------------------------------------------------------------ */
+
+static bool has_prefix(const Rank *k)
+{
+    for (size_t i = 0; i < k->q->n; i++)
+        if (k->q->atoms[i].prefix)
+            return true;
+    return false;
+}
+
+/* FTS5 puts together all rows of all words that begin so before it hands out the first one: where what
+ * was said has enough of them, the far longer lists of what tools did are left alone. */
+static bool gather_tables(Rank *k, bool (*how)(Rank *k, int table, Err *err), size_t *ret_found,
+                          Err *err)
+{
+    *ret_found = 0;
+    for (int t = 0; t < TABLES; t++) {
+        pool_clear(&k->r->pools[t], k->q->n);
+        if (!k->tables[t])
+            continue;
+        if (has_prefix(k) && *ret_found >= PREFIX_ENOUGH) {
+            k->said_only = true;
+            continue;
+        }
+        if (!how(k, t, err))
+            return false;
+        *ret_found += k->r->pools[t].n;
+    }
+    return true;
+}
+
+bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most, Ranking *ret, Err *err)
+{
+    Rank *k = ARENA_NEW(a, Rank);
+    Best *best = ARENA_NEW(a, Best);
+    int role = query->filter.role;
+    size_t found = 0;
+
+    *k = (Rank){ .r = r, .arena = a, .q = query };
+    *ret = (Ranking){ 0 };
+    if (!query->n)
+        return true;
+    k->tables[TABLE_SAID] = role < DOC_CALL && !query->filter.tool.n;
+    k->tables[TABLE_TOOLS] = role < 0 || role >= DOC_CALL;
+    if (!db_int(r->db, "SELECT max(ord) FROM recall_sessions", 0, &k->most_ord, err) ||
+        !gather_tables(k, query->question ? gather_any : gather_all, &found, err))
+        return false;
+    if (!found && !query->question && query->n > 1) {
+        ret->some = true;
+        if (!gather_tables(k, gather_any, &found, err))
+            return false;
+    }
+    for (int t = 0; t < TABLES; t++)
+        first_pass(k, t, best);
+    ret->partial = k->partial || k->said_only;
+    ret->said_only = k->said_only;
+    return second_pass(k, best, most, ret, err);
+}

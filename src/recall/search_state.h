@@ -1,0 +1,56 @@
+/* search_state.h - a Recall as the files of search see it. */
+#ifndef TALARIA_RECALL_SEARCH_STATE_H
+#define TALARIA_RECALL_SEARCH_STATE_H
+
+#include "recall/search.h"
+#include "recall/search_pool.h"
+
+enum { TABLE_SAID, TABLE_TOOLS, TABLES };
+
+typedef struct SessionPlace {
+    int64_t ord;
+    double last_at;
+    bool allowed; /* by the filters of the search at hand */
+} SessionPlace;
+
+typedef struct TableFacts {
+    double rows, length; /* documents, and their average number of terms */
+} TableFacts;
+
+/* What one run through an FTS table puts where; recall_gather finds it by the Recall. */
+typedef struct Gather {
+    Pool *pool;
+    const int *atom_of; /* phrase of the expression -> atom, or -1 */
+    int n_phrases;
+    bool spread;   /* neighbours get a share */
+    bool filtered; /* rows of sessions that are not allowed are passed over */
+    int64_t seen, taken, last_row;
+    TableFacts facts;
+} Gather;
+
+struct Recall {
+    Db *db;
+    Stmt *match[TABLES], *range[TABLES], *doc, *name, *session;
+    Gather gather;
+    Pool pools[TABLES];
+    Arena *sessions_arena;
+    SessionPlace *sessions; /* newest first */
+    size_t n_sessions;
+    uint8_t *allowed; /* by ord */
+    int64_t most_ord;
+    bool sessions_known;
+    int64_t version; /* of the data when the sessions were read */
+};
+
+/* search_gather.c */
+MUST_CHECK bool recall_gather_register(Recall *r, Err *err);
+/* Rows of a table that match, newest number first, into its pool; at most `most` of them. The range
+ * of numbers is first..last. */
+MUST_CHECK bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last,
+                                  int64_t most, Err *err);
+
+/* search_sessions.c: the sessions newest first, and which of them the filter lets through. */
+MUST_CHECK bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err);
+bool recall_session_allowed(const Recall *r, int64_t ord);
+
+#endif
