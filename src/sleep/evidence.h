@@ -1,0 +1,46 @@
+/* evidence.h - what happened in a night, one JSON object a line.
+ *
+ * {ts, stage, event, ..., seq}. Every text goes through the redactor and is then cut, with a note of
+ * how much was left out; a number that is none is null. The file is 0600. A night that was killed goes
+ * on where it was: a torn last line is cut off and the numbers go on.
+ *
+ *   evidence_begin(e, "gate", "decision");
+ *   evidence_str(e, "action", action);
+ *   evidence_end(e);
+ *
+ * Evidence never fails a night: what cannot be written is dropped, and evidence_close says so. Not
+ * thread-safe. */
+#ifndef TALARIA_SLEEP_EVIDENCE_H
+#define TALARIA_SLEEP_EVIDENCE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "text/json.h"
+
+#define EVIDENCE_FILE "evidence.jsonl"
+
+/* stage/event: cycle/start, mine/task_ready, replay/result, reflect/edits_returned,
+ * reflect/edits_unmatched, gate/trial, gate/decision, test/held_out_score, stage/staged, cycle/end. */
+
+typedef struct Evidence Evidence;
+
+typedef struct EvidenceOptions {
+    size_t max_chars; /* of one text; 0: LIMIT_SLEEP_EVIDENCE; never below 200 */
+    bool raw;         /* redaction switched off by the user */
+} EvidenceOptions;
+
+MUST_CHECK Evidence *evidence_open(const char *path, EvidenceOptions options, Err *err);
+
+/* NULL is a log that keeps nothing, for nights without evidence. */
+void evidence_begin(Evidence *e, const char *stage, const char *event);
+void evidence_str(Evidence *e, const char *key, Str s);
+void evidence_int(Evidence *e, const char *key, int64_t n);
+void evidence_real(Evidence *e, const char *key, double n);
+void evidence_bool(Evidence *e, const char *key, bool b);
+void evidence_json(Evidence *e, const char *key, Str json); /* any value; its texts likewise */
+void evidence_end(Evidence *e);
+
+/* False where a line could not be written. Frees it either way. */
+bool evidence_close(Evidence *e);
+
+#endif

@@ -1,0 +1,84 @@
+/* night.h - one night, from what people asked to a proposal that can be reviewed.
+ *
+ * harvest -> mine -> replay -> consolidate -> stage. What tonight is about is written down before the
+ * first model call (tonight.json, dryrun.json for a dry run): a night that was killed goes on with the
+ * same tasks, takes the answers it has paid for from the store, and ends as it would have. It is
+ * forgotten once the state of the next night is saved. One night at a time. Nothing live is changed
+ * here. */
+#ifndef TALARIA_SLEEP_NIGHT_H
+#define TALARIA_SLEEP_NIGHT_H
+
+#include "sleep/consolidate.h"
+#include "sleep/harvest.h"
+#include "sleep/mine.h"
+#include "sleep/places.h"
+#include "sleep/report.h"
+#include "sleep/split.h"
+
+#define NIGHT_MANAGED "talaria-learned" /* the skill that sleep keeps by itself */
+
+/* Told how far a night is, where somebody other than a terminal wants to know. total is a guess. */
+typedef struct NightWatch {
+    void *ctx;
+    void (*show)(void *ctx, int64_t night, const char *phase, size_t done, size_t total);
+} NightWatch;
+
+typedef struct NightOptions {
+    HarvestQuery harvest;
+    Str target;             /* --target: the one skill that everything goes to; or empty */
+    StrList skill_roots;    /* further folders in which skills are looked up */
+    const char *tasks_file; /* tasks that were reviewed, instead of a harvest; or NULL */
+    size_t max_tasks;
+    SplitRule split;
+    ConsolidateRules rules;
+    int64_t dream_factor, recall_k;
+    Budget budget;
+    bool dry_run;     /* everything but staging and the memory of it */
+    bool evidence;    /* keep what was said and scored */
+    bool model_miner; /* ask the backend what people insist on, where rules do not tell */
+    NightWatch watch; /* show NULL: progress goes to the terminal */
+} NightOptions;
+
+/* The defaults; whose sessions it is about is for the caller to say. */
+NightOptions night_options(void);
+
+typedef struct NightDone {
+    NightReport report;
+    Str staging; /* name of the published night; empty: nothing was staged */
+    Str folder;
+    StrList staged_skills; /* names */
+    bool has_managed;      /* the skill that sleep keeps itself, or the memory, is among them */
+    bool resumed;
+    bool tasks_reviewed; /* the tasks file said so */
+} NightDone;
+
+/* False where something failed: nothing is staged then, and the next run goes on here. */
+MUST_CHECK bool night_run(Arena *a, const NightOptions *options, Backend *backend, NightDone *ret,
+                          Err *err);
+
+/* What a night would be about, without replaying anything. */
+typedef struct NightPlan {
+    TaskRecords tasks; /* with their splits */
+    bool reviewed;     /* they come from a file that says so */
+    size_t n_sessions, recurring, checkable;
+    size_t train, val, test;
+} NightPlan;
+MUST_CHECK bool night_plan(Arena *a, const NightOptions *options, const Backend *backend,
+                           NightPlan *ret, Err *err);
+
+/* Whether it is worth paying for. */
+typedef struct NightWorth {
+    NightPlan plan;
+    int64_t max_calls, max_tokens;
+    double max_usd;      /* < 0: prices are not known */
+    double detectable;   /* the smallest gain that the gate would see four times in five */
+    const char *verdict; /* "worth", "thin", "nothing" */
+    Str text;            /* one sentence for people */
+} NightWorth;
+MUST_CHECK bool night_worth(Arena *a, const NightOptions *options, const Backend *backend,
+                            double usd_per_token, NightWorth *ret, Err *err);
+/* {sessions, tasks, recurring, checkable, train, val, test, max_calls, max_tokens, max_cost_usd,
+ *  detectable_effect, verdict, text} */
+void night_worth_put(JsonWriter *w, const NightWorth *worth);
+
+#endif

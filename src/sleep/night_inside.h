@@ -1,0 +1,70 @@
+/* night_inside.h - what the files of a night share. */
+#ifndef TALARIA_SLEEP_NIGHT_INSIDE_H
+#define TALARIA_SLEEP_NIGHT_INSIDE_H
+
+#include "sleep/evidence.h"
+#include "sleep/live.h"
+#include "sleep/night.h"
+#include "sleep/state.h"
+
+/* What tonight is about: written before the first call, read again after a crash. */
+typedef struct Tonight {
+    bool dry_run;
+    bool has_tasks; /* false while the model that mines has not answered everything */
+    bool reviewed;
+    int64_t paid_before; /* see Backend */
+    Str key;             /* of the options: other options are another night */
+    Str night;           /* name of the folder; empty in a dry run */
+    Str started_at;
+    Str project;
+    int64_t number, n_sessions;
+    TaskRecords tasks;
+} Tonight;
+
+/* Tasks of this night: those of the file, else those that no night has had, or whose sessions went on
+ * since the last one. until: see HarvestQuery. */
+MUST_CHECK bool tonight_tasks(Arena *a, const NightOptions *options, double until, Backend *backend,
+                              const StateProject *past, Budget *budget, NightPlan *ret, Err *err);
+
+Str tonight_key(Arena *a, const NightOptions *options, const Backend *backend);
+MUST_CHECK bool tonight_load(Arena *a, const SleepHome *home, bool dry_run, Tonight *ret,
+                             bool *ret_found, Err *err);
+MUST_CHECK bool tonight_save(Arena *a, const SleepHome *home, const Tonight *t, Err *err);
+MUST_CHECK bool tonight_forget(Arena *a, const SleepHome *home, bool dry_run, Err *err);
+
+/* Takes away what only a crash leaves: files that were about to be renamed, here and in the folder of
+ * the night (empty: none); and folders of nights that were never published. */
+MUST_CHECK bool tonight_sweep(Arena *a, const SleepHome *home, Str night, Err *err);
+MUST_CHECK bool tonight_discard_others(Arena *a, const SleepHome *home, Err *err);
+
+/* -- night_report.c: what happened, gathered as it happens ------------------------------------------ */
+
+/* To who watches, else to the terminal. */
+void night_show(const NightOptions *options, int64_t night, const char *phase, size_t done,
+                size_t total);
+
+typedef struct Recorder {
+    Arena *arena;
+    const NightOptions *options;
+    Evidence *evidence;
+    NightReport report;
+    Docs live;                  /* of the group at hand */
+    size_t done, expected;      /* replays, for progress */
+    double baseline, candidate; /* sums over val tasks */
+    size_t val;
+    double squares;                 /* of the differences, for the interval */
+    double test_before, test_after; /* sums over test tasks */
+    size_t test;
+} Recorder;
+
+ConsolidateWatch recorder_watch(Recorder *r);
+void recorder_begin(Recorder *r, const Tonight *t, const Backend *b, const NightOptions *options);
+/* One skill's share of the night. */
+void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Consolidation *c);
+/* A task that nothing is decided by, under the documents as they were and as they are now. */
+void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *before,
+                   const ReplayResult *after);
+void recorder_end(Recorder *r, const Backend *b, const Budget *budget);
+void recorder_note(Recorder *r, Str note);
+
+#endif
