@@ -4,7 +4,7 @@
 
 #include "cmd/cli.h"
 
-enum { MOST_OPTIONS = 32, MOST_OPERANDS = 256, MOST_DEPTH = 4 };
+enum { MOST_OPTIONS = 64, MOST_GIVEN = 256, MOST_OPERANDS = 256, MOST_DEPTH = 4 };
 
 typedef struct ArgValue {
     const Option *option;
@@ -18,6 +18,11 @@ struct Args {
     size_t depth;
     ArgValue values[MOST_OPTIONS];
     size_t n_values;
+    struct {
+        const Option *option;
+        const char *text;
+    } given[MOST_GIVEN]; /* in the order of the command line */
+    size_t n_given;
     const char *operands[MOST_OPERANDS];
     size_t n_operands;
     bool help, version;

@@ -181,7 +181,12 @@ static bool run(Cli *cli, const Command *command, Args *args, Err *err)
         cli->told = true;
         return err_set(err, ERR_USAGE, "a command is missing");
     }
-    return settings_load(cli->arena, &cli->settings, err) && command->run(cli, args, err);
+    if (!settings_load(cli->arena, &cli->settings, err)) {
+        if (!command->any_settings)
+            return false;
+        settings_defaults(&cli->settings);
+    }
+    return command->run(cli, args, err);
 }
 
 static void redacted_line(Str line, Buf *out)

@@ -50,6 +50,7 @@ typedef struct Command {
     const Example *examples;        /* ended by a row of zeros, or NULL */
     const struct Command *children; /* likewise */
     int least, most;                /* operands; most -1 = any number */
+    bool any_settings;              /* runs, by the defaults, also where config.yaml is wrong */
     bool (*run)(Cli *cli, const Args *args, Err *err);
 } Command;
 
@@ -75,6 +76,8 @@ Str args_text(const Args *args, const char *option);      /* p NULL: not given, 
 const char *args_z(const Args *args, const char *option); /* the same, NUL-terminated; or NULL */
 int64_t args_number(const Args *args, const char *option);
 double args_time(const Args *args, const char *option); /* 0: not given */
+/* Options as they came, for those that may be repeated: size_t at = 0; while (args_each(...)). */
+bool args_each(const Args *args, size_t *at, const Option **ret_option, Str *ret_text);
 size_t args_count(const Args *args);
 Str args_operand(const Args *args, size_t i); /* p NULL past the last one */
 

@@ -1,7 +1,8 @@
 /* talaria status: what was found, where, how much, how fresh. */
 #include "base/clock.h"
+#include "base/log.h"
 #include "cmd/commands.h"
-#include "store/session_json.h"
+#include "recall/history_json.h"
 #include "text/human.h"
 
 static const Example examples[] = {
@@ -35,6 +36,24 @@ static void print_home(Cli *cli, const HomeFacts *f)
         f->journal, style(cli, STYLE_OFF));
 }
 
+static void print_files(Cli *cli, const HomeFacts *facts, size_t n)
+{
+    SourceFacts sources[ORIGIN_COUNT];
+    Arena *a = cli->arena;
+    Err err;
+
+    if (!history_sources(a, !cli->where.home, facts, n, sources, &err)) {
+        log_warning("without transcripts: %s", err.text);
+        return;
+    }
+    for (size_t i = 0; i < ORIGIN_COUNT; i++)
+        if (sources[i].folder.n && sources[i].present)
+            say(cli, "%s%s%s  %.*s\n  %.*s sessions, last activity %.*s\n", style(cli, STYLE_BOLD),
+                origin_title(sources[i].origin), style(cli, STYLE_OFF), STR_FMT(sources[i].folder),
+                STR_FMT(human_count(a, sources[i].sessions)),
+                STR_FMT(human_ago(a, sources[i].newest, clock_wall())));
+}
+
 /* A home that was asked for by name and cannot be read is a failure; others are only told. */
 static bool verdict(const Cli *cli, const HomeFacts *facts, size_t n, Err *err)
 {
@@ -57,19 +76,12 @@ static bool run_status(Cli *cli, const Args *args, Err *err)
     store_facts(cli->arena, homes, &facts, &n);
     if (cli->json) {
         w = cli_json_begin(cli);
-        json_field_str(&w, "data", homes->data);
-        json_key(&w, "homes");
-        json_begin(&w, '[');
-        for (size_t i = 0; i < n; i++) {
-            json_begin(&w, '{');
-            home_put(&w, &facts[i]);
-            json_end(&w, '}');
-        }
-        json_end(&w, ']');
+        status_put(&w, cli->arena, homes, !cli->where.home, facts, n);
         cli_json_end(cli, &w);
     } else {
         for (size_t i = 0; i < n; i++)
             print_home(cli, &facts[i]);
+        print_files(cli, facts, n);
         if (n == 1 && !facts[0].home->present)
             say(cli,
                 "\nNothing here yet: 'talaria demo' fills this home with sessions to look at.\n");

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "cmd/cmd_sessions.h"
 #include "cmd/commands.h"
 #include "templates/extract.h"
 #include "templates/inject.h"
@@ -153,6 +154,24 @@ static bool create_wishes(const Args *args, ExtractOptions *ret, Err *err)
     return !args_given(args, "name") || template_name_check(args_text(args, "name"), err);
 }
 
+/* A session of a home, or a transcript of another program. */
+static bool extract(Cli *cli, Str session, const ExtractOptions *options, Template *ret,
+                    Extract *ret_extract, Err *err)
+{
+    AUTO(History) *h = sessions_history(cli, err);
+    HistoryItem item;
+    Message *messages;
+    size_t n;
+
+    if (!h || !history_find(h, cli->arena, session, &item, err))
+        return false;
+    if (!item.is_file)
+        return extract_template(cli->store, cli->arena, session, options, ret, ret_extract, err);
+    return history_load(h, cli->arena, &item, options->max_messages, &messages, &n, err) &&
+           extract_from(cli->arena, item.lineage.tip.id, messages, n, options, ret, ret_extract,
+                        err);
+}
+
 /* --json: {format, dry_run, name, type, examples, description, source_session_id, path, calls,
  *          failed, too_large, tokens}; calls, failed and too_large count what was looked at. */
 static bool create(Cli *cli, const Args *args, Err *err)
@@ -162,14 +181,12 @@ static bool create(Cli *cli, const Args *args, Err *err)
     ExtractOptions options;
     const Homes *homes;
     JsonWriter w;
-    Store *store;
     Template t;
     Extract x;
 
-    if (!create_wishes(args, &options, err) || !cli_homes(cli, &homes, err) ||
-        !cli_store(cli, &store, err))
+    if (!create_wishes(args, &options, err) || !cli_homes(cli, &homes, err))
         return false;
-    if (!extract_template(store, cli->arena, session, &options, &t, &x, err))
+    if (!extract(cli, session, &options, &t, &x, err))
         return err_wrap(err, "cannot make a template from '%.*s'", STR_FMT(session));
     (void)given_type(args, &t.type);
     t.name = args_given(args, "name")

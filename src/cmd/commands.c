@@ -16,8 +16,9 @@ const Command *commands_root(void)
                                   .summary = "the session engine for AI agents",
                                   .examples = examples,
                                   .children = children };
-    const Command *const all[] = { &cmd_status,       &cmd_demo,  &cmd_sessions, &cmd_templates,
-                                   &cmd_achievements, &cmd_serve, &cmd_config,   &cmd_help };
+    const Command *const all[] = { &cmd_status,    &cmd_demo,         &cmd_index,  &cmd_sessions,
+                                   &cmd_templates, &cmd_achievements, &cmd_sleep,  &cmd_serve,
+                                   &cmd_doctor,    &cmd_debug,        &cmd_config, &cmd_help };
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         children[i] = *all[i];

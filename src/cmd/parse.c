@@ -96,7 +96,17 @@ static ArgValue *by_letter(Args *args, char letter)
     return NULL;
 }
 
-static bool set_value(ArgValue *v, const char *text, Err *err)
+static bool keep_given(Args *args, ArgValue *v, const char *text, Err *err)
+{
+    if (args->n_given == MOST_GIVEN)
+        return err_set(err, ERR_USAGE, "more than %d options", MOST_GIVEN);
+    args->given[args->n_given].option = v->option;
+    args->given[args->n_given++].text = text;
+    v->text = text;
+    return true;
+}
+
+static bool set_value(Args *args, ArgValue *v, const char *text, Err *err)
 {
     const Option *o = v->option;
     Str s = str_of(text);
@@ -111,8 +121,7 @@ static bool set_value(ArgValue *v, const char *text, Err *err)
     if (o->kind == OPTION_CHOICE && !str_is_one_of(s, o->choices))
         return err_set(err, ERR_USAGE, "option '--%s' is one of %s, not '%s'", o->name, o->choices,
                        text);
-    v->text = text;
-    return true;
+    return keep_given(args, v, text, err);
 }
 
 /* --name, --name=value, --name value. *at moves past what was used. */
@@ -130,15 +139,14 @@ static bool long_option(Args *args, int argc, char **argv, int *at, Err *err)
     if (v->option->kind == OPTION_FLAG) {
         if (equals)
             return err_set(err, ERR_USAGE, "option '--%s' takes no value", v->option->name);
-        v->text = "";
-        return true;
+        return keep_given(args, v, "", err);
     }
     if (equals)
-        return set_value(v, equals + 1, err);
+        return set_value(args, v, equals + 1, err);
     if (*at + 1 >= argc)
         return err_set(err, ERR_USAGE, "option '--%s' needs %s", v->option->name,
                        v->option->metavar ? v->option->metavar : "a value");
-    return set_value(v, argv[++*at], err);
+    return set_value(args, v, argv[++*at], err);
 }
 
 /* -q, -hq, -nVALUE, -n VALUE. */
@@ -152,14 +160,15 @@ static bool short_options(Args *args, int argc, char **argv, int *at, Err *err)
                            "unknown option '-%c' in '%s'; 'talaria help' lists them", *p,
                            argv[*at]);
         if (v->option->kind == OPTION_FLAG) {
-            v->text = "";
+            if (!keep_given(args, v, "", err))
+                return false;
             continue;
         }
         if (p[1])
-            return set_value(v, p + 1, err);
+            return set_value(args, v, p + 1, err);
         if (*at + 1 >= argc)
             return err_set(err, ERR_USAGE, "option '-%c' needs a value", *p);
-        return set_value(v, argv[++*at], err);
+        return set_value(args, v, argv[++*at], err);
     }
     return true;
 }
@@ -269,6 +278,15 @@ static const ArgValue *value_of(const Args *args, const char *option)
 bool args_given(const Args *args, const char *option)
 {
     return value_of(args, option)->text != NULL;
+}
+
+bool args_each(const Args *args, size_t *at, const Option **ret_option, Str *ret_text)
+{
+    if (*at >= args->n_given)
+        return false;
+    *ret_option = args->given[*at].option;
+    *ret_text = str_of(args->given[(*at)++].text);
+    return true;
 }
 
 bool args_flag(const Args *args, const char *option)

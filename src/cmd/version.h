@@ -6,6 +6,13 @@
 
 extern const char talaria_version[];
 
+/* This program, and every library in it. */
+typedef struct VersionPart {
+    const char *name, *version;
+} VersionPart;
+enum { VERSION_PARTS = 8 };
+void version_parts(VersionPart ret[VERSION_PARTS]);
+
 void version_print(Cli *cli);
 
 #endif

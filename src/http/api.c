@@ -7,7 +7,7 @@
 #include "http/metrics.h"
 #include "http/reply.h"
 #include "http/routes.h"
-#include "store/session_json.h"
+#include "recall/history_json.h"
 
 /* -- what handlers use --------------------------------------------------------------------------- */
 
@@ -21,6 +21,35 @@ bool request_homes(Request *rq, const Homes **ret, Err *err)
 {
     ASSERT(rq->worker);
     return worker_homes(rq->worker, ret, err);
+}
+
+/* A page asks several routes at once; one look at the files in a while is enough for all of them.
+ * Those that need the sessions of homes in the catalogue too have a look of their own. */
+static History *history_of(Request *rq, bool homes, Err *err)
+{
+    enum { EVERY_MS = 2000, BUDGET_MS = 200 };
+    static _Atomic int64_t looked[2];
+    static HistoryUpdates updates;
+    HistoryWhere where = { .files = !rq->server->options.where.home, .updates = &updates };
+    _Atomic int64_t *last = &looked[homes];
+    int64_t now = clock_mono_ms(), before = atomic_load(last);
+
+    if (!request_homes(rq, &where.homes, err) || !request_store(rq, &where.store, err))
+        return NULL;
+    if ((before == 0 || now - before > EVERY_MS) &&
+        atomic_compare_exchange_strong(last, &before, now))
+        where.budget_ms = BUDGET_MS;
+    return history_open(&where);
+}
+
+History *request_history(Request *rq, Err *err)
+{
+    return history_of(rq, false, err);
+}
+
+History *request_whole_history(Request *rq, Err *err)
+{
+    return history_of(rq, true, err);
 }
 
 JsonDoc *request_json(Request *rq, Err *err)
@@ -157,14 +186,10 @@ bool route_status(Request *rq, Err *err)
     w = reply_json(rq);
     json_field_str(&w, "version", str_of(rq->server->options.version));
     json_field_double(&w, "started_at", rq->server->started_at);
-    json_field_str(&w, "data", homes->data);
-    json_key(&w, "homes");
+    status_put(&w, rq->arena, homes, !rq->server->options.where.home, facts, n);
+    json_key(&w, "features"); /* pages of the dashboard beyond the basic three */
     json_begin(&w, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_begin(&w, '{');
-        home_put(&w, &facts[i]);
-        json_end(&w, '}');
-    }
+    json_put_str(&w, STR("sleep"));
     json_end(&w, ']');
     json_end(&w, '}');
     return true;

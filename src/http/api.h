@@ -3,11 +3,27 @@
 #define TALARIA_HTTP_API_H
 
 #include "http/state.h"
+#include "sleep/night.h"
 
 /* A ScanListener: what the scan says goes to the event streams. ctx is the Server. */
 void api_scan_event(void *ctx, const char *event, Str data);
 
 void api_forget_badges(BadgeCache *cache);
+
+/* Brings the search index up to date in the background, unless that is under way. */
+void api_index_refresh(Server *s);
+
+/* -- nights: api_sleep_run.c begins them, api_sleep.c shows them ---------------------------------- */
+
+bool api_night_runs(Server *s);
+/* "running", "last" and "last_error" of GET /api/sleep. elsewhere: another program has one under way. */
+void api_night_put(Server *s, JsonWriter *w, bool elsewhere);
+/* Tells every page that nights have changed. */
+void api_night_changed(Server *s);
+MUST_CHECK bool api_night_options(Server *s, Arena *a, const Homes *homes, NightOptions *ret,
+                                  Err *err);
+/* Whether another program has a night under way, by the lock that it holds. */
+bool api_night_elsewhere(Arena *a, const SleepHome *home);
 
 /* A field of the body's object of the right type; absent or null is fine and leaves *ret alone. */
 MUST_CHECK bool field_str(Json object, const char *key, Str *ret, Err *err);

@@ -6,62 +6,88 @@
 #include "http/api.h"
 #include "http/query.h"
 #include "http/routes.h"
+#include "http/state.h"
+#include "recall/export.h"
+#include "recall/history_json.h"
 #include "store/session_json.h"
 #include "text/markdown.h"
 #include "text/outcome.h"
 #include "text/utf8.h"
 
-enum { DEFAULT_PAGE = 50, DEFAULT_MESSAGES = 100, LOOK_AHEAD = 64 };
+enum { DEFAULT_PAGE = 50, DEFAULT_MESSAGES = 100, LOOK_AHEAD = 64, MOST_FACETS = 50 };
 
 /* -- the list ----------------------------------------------------------------------------------------- */
 
 typedef struct ListWish {
-    SessionQuery query;
-    Session after;
+    HistoryQuery query;
+    HistoryMark after;
     int64_t limit;
 } ListWish;
 
-static bool read_wish(Request *rq, size_t homes, ListWish *ret, Err *err)
+static bool read_cursor(Request *rq, size_t lanes, ListWish *ret, Err *err)
 {
-    Arena *a = rq->arena;
-    Str q = rq->query, cursor;
+    Session mark;
+    Str cursor;
 
-    if (!query_number(a, q, "limit", 1, LIMIT_HTTP_PAGE, DEFAULT_PAGE, &ret->limit, err) ||
-        !query_text(a, q, "source", &ret->query.source, err) ||
-        !query_time(a, q, "since", &ret->query.since, err) ||
-        !query_flag(a, q, "archived", &ret->query.archived, err) ||
-        !query_text(a, q, "cursor", &cursor, err))
+    if (!query_text(rq->arena, rq->query, "cursor", &cursor, err))
         return false;
     if (!cursor.n)
         return true;
-    if (!cursor_parse_session(cursor, homes, &ret->after, err))
+    if (!cursor_parse_session(cursor, lanes, &mark, err))
         return false;
+    ret->after = (HistoryMark){ mark.home, mark.started_at, mark.rowid };
     ret->query.after = &ret->after;
     return true;
 }
 
+static bool read_wish(Request *rq, size_t homes, ListWish *ret, Err *err)
+{
+    HistoryQuery *query = &ret->query;
+    Arena *a = rq->arena;
+    Str q = rq->query;
+
+    query->facts = true;
+    return query_number(a, q, "limit", 1, LIMIT_HTTP_PAGE, DEFAULT_PAGE, &ret->limit, err) &&
+           query_text(a, q, "source", &query->source, err) &&
+           query_text(a, q, "project", &query->project, err) &&
+           query_text(a, q, "model", &query->model, err) &&
+           query_text(a, q, "tool", &query->tool, err) &&
+           query_time(a, q, "since", &query->since, err) &&
+           query_time(a, q, "until", &query->until, err) &&
+           query_flag(a, q, "archived", &query->archived, err) &&
+           query_flag(a, q, "side_chains", &query->side_chains, err) &&
+           read_cursor(rq, homes + HISTORY_FILE_LANES, ret, err);
+}
+
+static void put_item(JsonWriter *w, const HistoryItem *item)
+{
+    history_put(w, item);
+    lineage_put_parts(w, &item->lineage);
+}
+
 /* One more than asked for is looked at, to know whether there is a next page. */
-static bool put_sessions(Request *rq, Store *store, SessionList *list, int64_t limit, JsonWriter *w,
+static bool put_sessions(Request *rq, HistoryList *list, int64_t limit, JsonWriter *w,
                          Str *ret_next, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     Session last = { 0 };
 
     for (int64_t i = 0;; i++) {
-        Lineage l;
+        HistoryItem item;
         bool more = false;
 
         arena_reset(a);
-        if (!sessions_next(list, a, &l, &more, err))
+        if (!history_next(list, a, &item, &more, err))
             return false;
         if (!more)
             return true;
         if (i == limit)
             break;
-        last = l.tip;
+        last = (Session){ .home = item.mark.lane,
+                          .started_at = item.mark.at,
+                          .rowid = item.mark.number };
         json_begin(w, '{');
-        lineage_put(w, store, &l);
-        lineage_put_parts(w, &l);
+        put_item(w, &item);
         json_end(w, '}');
     }
     *ret_next = cursor_of_session(rq->arena, &last);
@@ -70,51 +96,143 @@ static bool put_sessions(Request *rq, Store *store, SessionList *list, int64_t l
 
 bool route_sessions(Request *rq, Err *err)
 {
-    AUTO(SessionList) *list = NULL;
+    AUTO(History) *h = request_history(rq, err);
+    AUTO(HistoryList) *list = NULL;
     ListWish wish = { 0 };
     const Homes *homes;
     Str next = STR_NONE;
-    Store *store;
     JsonWriter w;
 
-    if (!request_homes(rq, &homes, err) || !read_wish(rq, homes->n, &wish, err) ||
-        !request_store(rq, &store, err))
+    if (!h || !request_homes(rq, &homes, err) || !read_wish(rq, homes->n, &wish, err))
         return false;
-    list = sessions_open(store, &wish.query, err);
+    list = history_list(h, &wish.query, err);
     if (!list)
         return false;
     w = reply_json(rq);
     json_key(&w, "sessions");
     json_begin(&w, '[');
-    if (!put_sessions(rq, store, list, wish.limit, &w, &next, err))
+    if (!put_sessions(rq, list, wish.limit, &w, &next, err))
         return false;
     json_end(&w, ']');
     json_field_str(&w, "next_cursor", next);
+    json_field_bool(&w, "partial", history_partial(h));
     json_end(&w, '}');
     return true;
 }
 
 bool route_session(Request *rq, Err *err)
 {
-    Store *store;
+    AUTO(History) *h = request_history(rq, err);
+    HistoryItem item;
     JsonWriter w;
-    Lineage l;
 
-    if (!request_store(rq, &store, err) || !store_find(store, rq->arena, rq->params[0], &l, err))
+    if (!h || !history_find(h, rq->arena, rq->params[0], &item, err))
         return false;
     w = reply_json(rq);
-    lineage_put(&w, store, &l);
-    lineage_put_parts(&w, &l);
+    put_item(&w, &item);
     json_end(&w, '}');
     return true;
+}
+
+/* -- filters ----------------------------------------------------------------------------------------- */
+
+static bool put_origins(Request *rq, JsonWriter *w, Err *err)
+{
+    SourceFacts sources[ORIGIN_COUNT];
+    const Homes *homes;
+    HomeFacts *facts;
+    size_t n;
+
+    if (!request_homes(rq, &homes, err))
+        return false;
+    store_facts(rq->arena, homes, &facts, &n);
+    if (!history_sources(rq->arena, !rq->server->options.where.home, facts, n, sources, err))
+        return false;
+    json_key(w, "origins");
+    json_begin(w, '[');
+    for (size_t i = 0; i < ORIGIN_COUNT; i++) {
+        if (!sources[i].sessions)
+            continue;
+        json_begin(w, '{');
+        json_field_str(w, "name", str_of(origin_name(sources[i].origin)));
+        json_field_str(w, "title", str_of(origin_title(sources[i].origin)));
+        json_field_int(w, "sessions", sources[i].sessions);
+        json_end(w, '}');
+    }
+    json_end(w, ']');
+    return true;
+}
+
+/* {format, origins: [{name, title, sessions}], projects: [{name, sessions}], models, tools} */
+bool route_facets(Request *rq, Err *err)
+{
+    static const char *const kinds[][2] = { { "project", "projects" },
+                                            { "model", "models" },
+                                            { "tool", "tools" } };
+    AUTO(History) *h = request_whole_history(rq, err);
+    JsonWriter w = reply_json(rq);
+
+    if (!h || !put_origins(rq, &w, err))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        Facet *all;
+        size_t n;
+
+        if (!history_facets(h, rq->arena, kinds[i][0], MOST_FACETS, &all, &n, err))
+            return false;
+        json_key(&w, kinds[i][1]);
+        json_begin(&w, '[');
+        for (size_t k = 0; k < n; k++) {
+            json_begin(&w, '{');
+            json_field_str(&w, "name", all[k].name);
+            json_field_int(&w, "sessions", all[k].sessions);
+            json_end(&w, '}');
+        }
+        json_end(&w, ']');
+    }
+    json_field_bool(&w, "partial", history_partial(h));
+    json_end(&w, '}');
+    return true;
+}
+
+/* -- to save ------------------------------------------------------------------------------------------ */
+
+/* An id as the name of a file: whatever else it holds, no quotes and no slashes. */
+static Str file_name(Arena *a, Str id, Str ending)
+{
+    char *name = str_z(a, str_head(id, 100));
+
+    for (char *c = name; *c; c++)
+        if (!((*c >= '0' && *c <= '9') || ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') || *c == '-'))
+            *c = '_';
+    return str_printf(a, "%s.%.*s", name, STR_FMT(ending));
+}
+
+bool route_export(Request *rq, Err *err)
+{
+    AUTO(History) *h = request_history(rq, err);
+    ExportOptions options = { 0 };
+    HistoryItem item;
+    Str as;
+
+    if (!h || !query_text(rq->arena, rq->query, "as", &as, err))
+        return false;
+    if (!as.n)
+        as = STR("jsonl");
+    if (!export_format_parse(as, &options.format))
+        return err_set(err, ERR_USAGE, "parameter 'as' must be jsonl or md");
+    if (!history_find(h, rq->arena, rq->params[0], &item, err))
+        return false;
+    rq->reply.type = export_format_type(options.format);
+    rq->reply.filename = file_name(rq->arena, item.lineage.tip.id, as);
+    return export_session(h, &item, &options, &rq->reply.body, err);
 }
 
 /* -- the transcript ---------------------------------------------------------------------------------- */
 
 typedef struct Transcript {
     Request *rq;
-    Store *store;
-    Lineage lineage;
+    HistoryItem item;
     bool all;
     size_t limit;       /* messages that still have room */
     size_t from, until; /* parts */
@@ -125,13 +243,13 @@ typedef struct Transcript {
 
 static bool part_of(const Transcript *t, Str id, size_t *ret, Err *err)
 {
-    for (size_t i = 0; i < t->lineage.n_parts; i++)
-        if (str_eq(t->lineage.parts[i].id, id)) {
+    for (size_t i = 0; i < t->item.lineage.n_parts; i++)
+        if (str_eq(t->item.lineage.parts[i].id, id)) {
             *ret = i;
             return true;
         }
     return err_set(err, ERR_NOT_FOUND, "session '%.*s' has no part '%.*s'",
-                   STR_FMT(t->lineage.tip.id), STR_FMT(id));
+                   STR_FMT(t->item.lineage.tip.id), STR_FMT(id));
 }
 
 static bool read_place(Request *rq, Transcript *t, Err *err)
@@ -146,7 +264,7 @@ static bool read_place(Request *rq, Transcript *t, Err *err)
         !query_text(rq->arena, rq->query, "after", &after, err))
         return false;
     t->limit = (size_t)limit;
-    t->until = t->lineage.n_parts;
+    t->until = t->item.lineage.n_parts;
     if (part.n) {
         if (!part_of(t, part, &t->from, err))
             return false;
@@ -208,8 +326,9 @@ static void put_message(JsonWriter *w, Arena *a, const Transcript *t, size_t par
     Str text;
 
     json_begin(w, '{');
-    json_field_str(w, "part", t->lineage.parts[part].id);
+    json_field_str(w, "part", t->item.lineage.parts[part].id);
     text = put_text(w, a, m);
+    json_field_bool(w, "side_chain", message_is_side_chain(m));
     json_key(w, "html");
     if (speaks && text.n)
         json_put_str(w, markdown_html(a, text));
@@ -226,44 +345,72 @@ static void put_message(JsonWriter *w, Arena *a, const Transcript *t, size_t par
     json_end(w, '}');
 }
 
+/* The messages from where the page begins, and some behind it. Those of a transcript are counted: one
+ * of its lines can hold several, so that the number of the line does not tell them apart. */
+static bool load_page(const Transcript *t, Arena *a, size_t part, Message **ret, size_t *ret_n,
+                      size_t *ret_first, Err *err)
+{
+    bool goes_on = t->has_after && part == t->from;
+    MessageQuery query = { .inactive = t->all,
+                           .most = t->limit + LOOK_AHEAD,
+                           .after = goes_on ? &t->after.last : NULL };
+    size_t first = goes_on && t->after.last.id >= 0 ? (size_t)t->after.last.id + 1 : 0;
+    Loaded loaded;
+    Store *store;
+
+    *ret_first = 0;
+    if (!t->item.is_file)
+        return request_store(t->rq, &store, err) &&
+               messages_load(store, a, &t->item.lineage.parts[part], &query, ret, ret_n, err);
+    if (!history_load_file(a, &t->item, &loaded, err))
+        return false;
+    if (first > loaded.n)
+        first = loaded.n;
+    *ret = loaded.messages + first;
+    *ret_n = loaded.n - first < query.most ? loaded.n - first : query.most;
+    *ret_first = first;
+    return true;
+}
+
 /* What of one part belongs on the page. */
 static bool put_part(Transcript *t, JsonWriter *w, size_t part, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    MessageQuery query = { .inactive = t->all,
-                           .most = t->limit + LOOK_AHEAD,
-                           .after = t->has_after && part == t->from ? &t->after.last : NULL };
-    size_t n = 0, n_calls = 0;
+    size_t n = 0, n_calls = 0, first = 0;
     Message *messages;
     Exchange *calls;
 
-    if (!messages_load(t->store, a, &t->lineage.parts[part], &query, &messages, &n, err))
+    if (!load_page(t, a, part, &messages, &n, &first, err))
         return false;
     exchanges_pair(a, messages, n, &calls, &n_calls);
     for (size_t i = 0; i < n && t->limit; i++, t->limit--) {
+        Message mark = messages[i];
+
         put_message(w, a, t, part, messages, i, calls, n_calls);
         /* Few long messages make a page as well as many short ones. */
         if (w->out->n > LIMIT_HTTP_PAGE_BYTES)
             t->limit = 1;
+        if (t->item.is_file)
+            mark.id = (int64_t)(first + i);
         if (t->limit == 1 && (i + 1 < n || part + 1 < t->until))
-            t->next = cursor_of_message(t->rq->arena, part, &messages[i]);
+            t->next = cursor_of_message(t->rq->arena, part, &mark);
     }
     return true;
 }
 
 /* {format, session, messages: [{part, id, role, timestamp, content, bytes, html, tool_name,
- *  tool_call_id, active, compacted, tool_calls: [{id, name, arguments, ok, outcome, result_id,
+ *  tool_call_id, active, compacted, side_chain, tool_calls: [{id, name, arguments, ok, outcome, result_id,
  *  seconds}]}], next_after}; a tool's message has ok and outcome too. */
 bool route_messages(Request *rq, Err *err)
 {
+    AUTO(History) *h = request_history(rq, err);
     Transcript t = { .rq = rq, .next = STR_NONE };
     JsonWriter w;
 
-    if (!request_store(rq, &t.store, err) ||
-        !store_find(t.store, rq->arena, rq->params[0], &t.lineage, err) || !read_place(rq, &t, err))
+    if (!h || !history_find(h, rq->arena, rq->params[0], &t.item, err) || !read_place(rq, &t, err))
         return false;
     w = reply_json(rq);
-    json_field_str(&w, "session", t.lineage.tip.id);
+    json_field_str(&w, "session", t.item.lineage.tip.id);
     json_key(&w, "messages");
     json_begin(&w, '[');
     for (size_t i = t.from; i < t.until && t.limit; i++)

@@ -116,19 +116,38 @@ static void put_made(Request *rq, const Homes *homes, const CreateWish *wish, co
     json_end(&w, '}');
 }
 
+/* A session of a home, or a transcript of another program. */
+static bool extract(Request *rq, const CreateWish *wish, Template *ret, Extract *ret_extract,
+                    Err *err)
+{
+    AUTO(History) *h = request_history(rq, err);
+    HistoryItem item;
+    Message *messages;
+    Store *store;
+    size_t n;
+
+    if (!h || !request_store(rq, &store, err) ||
+        !history_find(h, rq->arena, wish->session, &item, err))
+        return false;
+    if (!item.is_file)
+        return extract_template(store, rq->arena, wish->session, &wish->options, ret, ret_extract,
+                                err);
+    return history_load(h, rq->arena, &item, wish->options.max_messages, &messages, &n, err) &&
+           extract_from(rq->arena, item.lineage.tip.id, messages, n, &wish->options, ret,
+                        ret_extract, err);
+}
+
 bool route_template_create(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
     CreateWish wish = { 0 };
     const Homes *homes;
-    Store *store;
     Template t;
     Extract x;
 
-    if (!doc || !read_create(json_root(doc), &wish, err) || !request_homes(rq, &homes, err) ||
-        !request_store(rq, &store, err))
+    if (!doc || !read_create(json_root(doc), &wish, err) || !request_homes(rq, &homes, err))
         return false;
-    if (!extract_template(store, rq->arena, wish.session, &wish.options, &t, &x, err))
+    if (!extract(rq, &wish, &t, &x, err))
         return err_wrap(err, "cannot make a template from '%.*s'", STR_FMT(wish.session));
     if (wish.type.n && !tasktype_parse(wish.type, &t.type))
         return err_set(err, ERR_INVALID, "'type' names no type of task");

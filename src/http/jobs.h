@@ -1,7 +1,7 @@
 /* jobs.h - the few threads that may wait: for a database, a scan, a lock.
  *
  * Lanes keep short work from standing behind long work: reads of the page in one, scans and the
- * study in another, the refresh of the badges in a third. A worker keeps a Store of its own (a Store
+ * study in another, the refresh of the badges in a third, a night, which may take hours, in a fourth. A worker keeps a Store of its own (a Store
  * is one thread's) while there is something to do and closes it after half a minute without. */
 #ifndef TALARIA_HTTP_JOBS_H
 #define TALARIA_HTTP_JOBS_H
@@ -15,7 +15,8 @@ typedef struct Worker Worker;
 #define JOB_LANES(X)                                                                               \
     X(LANE_READ, 2)                                                                                \
     X(LANE_SLOW, 2)                                                                                \
-    X(LANE_BADGES, 1)
+    X(LANE_BADGES, 1)                                                                              \
+    X(LANE_NIGHT, 1)
 
 typedef enum JobLane {
 #define X(name, threads) name,

@@ -177,6 +177,10 @@ static struct MHD_Response *make(Request *rq)
     }
     if (reply->cookie.p)
         add(r, "Set-Cookie", str_z(rq->arena, reply->cookie));
+    if (reply->filename.p)
+        add(r, "Content-Disposition",
+            str_z(rq->arena, str_printf(rq->arena, "attachment; filename=\"%.*s\"",
+                                        STR_FMT(reply->filename))));
     if (reply->allow.p)
         add(r, "Allow", str_z(rq->arena, reply->allow));
     if (reply->status == 401)

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "http/jobs.h"
 #include "http/server.h"
+#include "recall/history.h"
 #include "store/store.h"
 #include "text/json.h"
 
@@ -28,8 +29,9 @@ typedef struct Reply {
     Buf body;
     Str cookie; /* Set-Cookie, or p NULL */
     Str allow;
-    bool close; /* the connection ends with this answer */
-    bool sent;  /* the handler has queued a response itself (reply_queue) */
+    Str filename; /* to be saved under this name, or p NULL */
+    bool close;   /* the connection ends with this answer */
+    bool sent;    /* the handler has queued a response itself (reply_queue) */
 } Reply;
 
 enum { ETAG_ROOM = 40 };
@@ -68,6 +70,13 @@ struct Request {
 MUST_CHECK bool request_store(Request *rq, Store **ret, Err *err);
 /* The homes as the worker sees them now. */
 MUST_CHECK bool request_homes(Request *rq, const Homes **ret, Err *err);
+
+/* The history over these: transcripts too, unless the server was given one home alone. The catalogue
+ * is brought up to date every so often, and not by every request. */
+MUST_CHECK History *request_history(Request *rq, Err *err);
+
+/* The same, for what asks the catalogue for the sessions of homes as well. */
+MUST_CHECK History *request_whole_history(Request *rq, Err *err);
 
 /* The body as a JSON object; the document lives until the end of the request's handler. */
 MUST_CHECK JsonDoc *request_json(Request *rq, Err *err);

@@ -27,11 +27,20 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(DELETE, "/api/auth", ROUTE_OPEN, route_auth_end, "", "", "takes the cookie back")            \
     X(GET, "/api/status", ROUTE_WORKER, route_status, "", "", "what was found, and where")         \
     X(GET, "/api/events", ROUTE_STREAM, route_events, "", "", "what happens, as it happens (SSE)") \
-    X(GET, "/api/sessions", ROUTE_WORKER, route_sessions, "limit cursor source since archived",    \
-      "", "sessions, newest first")                                                                \
+    X(GET, "/api/sessions", ROUTE_WORKER, route_sessions,                                          \
+      "limit cursor source project model tool since until archived side_chains", "",               \
+      "sessions of every source, newest first")                                                    \
+    X(GET, "/api/sessions/facets", ROUTE_WORKER, route_facets, "", "",                             \
+      "what filters can offer: origins, projects, models, tools")                                  \
     X(GET, "/api/sessions/{id}", ROUTE_WORKER, route_session, "", "", "one session")               \
     X(GET, "/api/sessions/{id}/messages", ROUTE_WORKER, route_messages, "part after limit all",    \
       "", "its transcript, a page at a time")                                                      \
+    X(GET, "/api/sessions/{id}/export", ROUTE_WORKER | ROUTE_SLOW, route_export, "as", "",         \
+      "the session to save, without secrets: as=jsonl or md")                                      \
+    X(GET, "/api/search", ROUTE_WORKER, route_search,                                              \
+      "q source role tool project since limit substring", "",                                      \
+      "what was said and done, in every session of every source")                                  \
+    X(GET, "/api/index", ROUTE_WORKER, route_index, "", "", "how the search index stands")         \
     X(GET, "/api/templates", ROUTE_WORKER, route_templates, "type", "", "templates, newest first") \
     X(POST, "/api/templates", ROUTE_WORKER, route_template_create, "",                             \
       "session name type max_examples include_failed force dry_run",                               \
@@ -43,6 +52,20 @@ typedef bool RouteFn(Request *rq, Err *err);
       "removes a template")                                                                        \
     X(POST, "/api/templates/{name}/inject", ROUTE_WORKER, route_template_inject, "",               \
       "messages format tools replace count", "the messages with the template put in")              \
+    X(GET, "/api/sleep", ROUTE_WORKER, route_sleep, "", "",                                        \
+      "nights, newest first, the one that runs, and what is scheduled")                            \
+    X(GET, "/api/sleep/worth", ROUTE_WORKER | ROUTE_SLOW, route_sleep_worth, "backend", "",        \
+      "what a night would cost at most, and what it could find out")                               \
+    X(POST, "/api/sleep/run", ROUTE_WORKER, route_sleep_run, "", "backend dry_run",                \
+      "begins a night; what it does is told by the event 'sleep'")                                 \
+    X(POST, "/api/sleep/undo", ROUTE_WORKER | ROUTE_SLOW, route_sleep_undo, "", "night",           \
+      "takes back what was adopted of a night, or last")                                           \
+    X(GET, "/api/sleep/nights/{name}", ROUTE_WORKER, route_sleep_night, "", "",                    \
+      "one night: diff, edits, scores, answers")                                                   \
+    X(POST, "/api/sleep/nights/{name}/adopt", ROUTE_WORKER | ROUTE_SLOW, route_sleep_adopt, "",    \
+      "skills all", "puts proposals in place")                                                     \
+    X(POST, "/api/sleep/nights/{name}/reject", ROUTE_WORKER | ROUTE_SLOW, route_sleep_reject, "",  \
+      "reason", "turns the proposal down: its edits are not proposed again")                       \
     X(GET, ACHIEVEMENTS "/achievements", 0, route_achievements, "", "", "badges and progress")     \
     X(GET, ACHIEVEMENTS "/scan-status", 0, route_scan_status, "", "", "how the scan stands")       \
     X(GET, ACHIEVEMENTS "/recent-unlocks", ROUTE_WORKER, route_recent, "", "",                     \

@@ -202,13 +202,16 @@ static bool start(Server *s, Err *err)
     guard_hosts(&s->guard, s->arena, s->port, s->options.bind, s->options.hosts);
     s->url = url_of(s);
     s->sse = sse_new();
-    s->coordinator = coordinator_open(s->homes, s->settings, false, err);
+    s->coordinator = coordinator_open(&s->options.where, s->settings, false, err);
     if (!s->coordinator)
         return false;
     coordinator_listen(s->coordinator, api_scan_event, s);
     s->jobs = jobs_start(&s->options.where, err);
     s->connections = s->jobs ? connections_start(beat, s, err) : NULL;
-    return s->connections && start_daemons(s, err);
+    if (!s->connections || !start_daemons(s, err))
+        return false;
+    api_index_refresh(s);
+    return true;
 }
 
 Server *server_start(const ServerOptions *options, const Homes *homes, const Settings *settings,
@@ -223,6 +226,8 @@ Server *server_start(const ServerOptions *options, const Homes *homes, const Set
     s->settings = settings;
     s->started_at = clock_wall();
     pthread_mutex_init(&s->badges.lock, NULL);
+    pthread_mutex_init(&s->index.lock, NULL);
+    pthread_mutex_init(&s->night.lock, NULL);
     return start(s, err) ? s : server_free(s);
 }
 
@@ -233,18 +238,20 @@ bool server_drain(Server *s)
     int64_t until = clock_mono_ms() + LIMIT_HTTP_DRAIN_MS;
 
     atomic_store(&s->draining, true);
+    atomic_store(&s->ending, true);
     for (size_t i = 0; i < s->n_daemons; i++)
         (void)MHD_quiesce_daemon(s->daemons[i]);
     sse_end(s->sse);
-    while (atomic_load(&s->active) > 0 && clock_mono_ms() < until)
+    while ((atomic_load(&s->active) > 0 || api_night_runs(s)) && clock_mono_ms() < until)
         usleep(5000);
-    return atomic_load(&s->active) == 0;
+    return atomic_load(&s->active) == 0 && !api_night_runs(s);
 }
 
 Server *server_free(Server *s)
 {
     if (!s)
         return NULL;
+    atomic_store(&s->ending, true);
     s->jobs = jobs_stop(s->jobs);
     for (size_t i = 0; i < s->n_daemons; i++) {
         /* A quiet daemon leaves its socket to us; others would close it themselves. */
@@ -259,6 +266,8 @@ Server *server_free(Server *s)
     s->sse = sse_free(s->sse);
     api_forget_badges(&s->badges);
     pthread_mutex_destroy(&s->badges.lock);
+    pthread_mutex_destroy(&s->index.lock);
+    pthread_mutex_destroy(&s->night.lock);
     arena_free(s->arena);
     return mem_free(s);
 }

@@ -28,6 +28,41 @@ typedef struct BadgeCache {
     Job refresh;
 } BadgeCache;
 
+/* How the search index stands: see api_search.c. */
+typedef struct IndexState {
+    pthread_mutex_t lock;
+    bool queued; /* the job waits or runs */
+    bool updating;
+    int64_t done, total; /* sessions */
+    int64_t looked_ms;   /* when it was last brought up to date, monotonic; 0: never */
+    int64_t told_ms;
+    Job job;
+} IndexState;
+
+/* The last night that was run here, in short. */
+typedef struct NightOutcome {
+    bool known, dry_run, accepted;
+    int64_t night, n_tasks, n_sessions, n_edits;
+    double baseline, candidate, at;
+    char staging[32], reason[32]; /* name of the night; why there is no edit */
+} NightOutcome;
+
+/* The night that runs: see api_sleep_run.c. */
+typedef struct NightRun {
+    pthread_mutex_t lock;
+    bool running, dry_run;
+    char backend[16]; /* as asked for; empty: by what is configured */
+    int64_t night;
+    const char *phase;
+    size_t done, total;
+    double since;
+    int64_t told_ms;
+    bool failed;
+    Err failure; /* of the last one, where failed */
+    NightOutcome last;
+    Job job;
+} NightRun;
+
 struct Server {
     Arena *arena; /* of the start; nothing is added later */
     ServerOptions options;
@@ -45,8 +80,11 @@ struct Server {
     Sse *sse;
     Connections *connections;
     BadgeCache badges;
+    IndexState index;
+    NightRun night;
     atomic_int active; /* requests between head and last byte */
     atomic_bool draining;
+    atomic_bool ending; /* what runs in the background is to stop */
 };
 
 /* server.c: the answer of a suspended request is there; its connection goes on. Any thread. */

@@ -1,0 +1,148 @@
+/* talaria index: brings the catalogue and the search index up to date. */
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/searching.h"
+#include "text/human.h"
+
+/* -- what is searched ----------------------------------------------------------------------------- */
+
+bool searching_open(Cli *cli, Searching *ret, Err *err)
+{
+    CatalogueQuery query = { .hermes = cli->where.home != NULL };
+
+    if (!cli_homes(cli, &ret->homes, err) ||
+        !transcript_roots(cli->arena, NULL, NULL, &query.roots, err))
+        return false;
+    query.homes = ret->homes;
+    ret->catalogue = catalogue_open(&query, err);
+    if (!ret->catalogue)
+        return false;
+    ret->index = recall_index_open(catalogue_db(ret->catalogue), err);
+    ret->recall = ret->index ? recall_open(catalogue_db(ret->catalogue), err) : NULL;
+    return ret->recall != NULL;
+}
+
+void searching_close(Searching *s)
+{
+    s->recall = recall_close(s->recall);
+    s->index = recall_index_close(s->index);
+    s->catalogue = catalogue_close(s->catalogue);
+}
+
+/* -- the command ---------------------------------------------------------------------------------- */
+
+static const Option options[] = {
+    { .kind = OPTION_FLAG, .name = "rebuild", .help = "forget all of it and read everything anew" },
+    { 0 },
+};
+
+static atomic_int signalled;
+
+static void on_signal(int number)
+{
+    atomic_store(&signalled, number);
+}
+
+typedef struct Progress {
+    const UpdateStats *stats;
+    uint64_t done;
+} Progress;
+
+static bool stop(void *ctx)
+{
+    Progress *p = ctx;
+
+    progress_show("indexing sessions", p->done++, (uint64_t)p->stats->due);
+    return atomic_load(&signalled) != 0;
+}
+
+static bool rebuild(Searching *s, Err *err)
+{
+    return catalogue_clear(s->catalogue, err) && recall_index_clear(s->index, err);
+}
+
+static void print_json(Cli *cli, const UpdateStats *stats, const RecallSize *size, double cpu)
+{
+    JsonWriter w = cli_json_begin(cli);
+
+    json_field_int(&w, "read", stats->read);
+    json_field_int(&w, "bytes_read", stats->bytes);
+    json_field_int(&w, "broken_lines", stats->broken);
+    json_field_int(&w, "gone", stats->gone);
+    json_field_bool(&w, "busy", stats->busy);
+    json_field_int(&w, "sessions", size->sessions);
+    json_field_int(&w, "messages", size->documents);
+    json_field_int(&w, "text_bytes", size->text_bytes);
+    json_field_int(&w, "index_bytes", size->index_bytes);
+    json_field_double(&w, "cpu_seconds", cpu);
+    cli_json_end(cli, &w);
+}
+
+static void print_text(Cli *cli, const UpdateStats *stats, const RecallSize *size, double cpu)
+{
+    Arena *a = cli->arena;
+
+    if (stats->busy)
+        say(cli, "Another process is bringing the index up to date\n");
+    else if (stats->read || stats->gone)
+        say(cli, "Read %.*s of %.*s sessions in %.2f s of CPU\n",
+            STR_FMT(human_bytes(a, stats->bytes)), STR_FMT(human_count(a, stats->read)), cpu);
+    else
+        say(cli, "Nothing new\n");
+    say(cli, "  sessions  %.*s\n  messages  %.*s\n  text      %.*s\n  index     %.*s\n",
+        STR_FMT(human_count(a, size->sessions)), STR_FMT(human_count(a, size->documents)),
+        STR_FMT(human_bytes(a, size->text_bytes)), STR_FMT(human_bytes(a, size->index_bytes)));
+}
+
+static bool run(Cli *cli, const Args *args, Err *err)
+{
+    struct sigaction act = { .sa_handler = on_signal };
+    AUTO_SEARCHING s = { 0 };
+    int64_t start = clock_cpu_ns();
+    UpdateStats stats = { 0 };
+    Progress progress = { .stats = &stats };
+    RecallSize size;
+    double cpu;
+    bool ok;
+
+    if (!searching_open(cli, &s, err) || (args_flag(args, "rebuild") && !rebuild(&s, err)))
+        return false;
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    ok = recall_update(s.index, s.catalogue, s.homes, stop, &progress, &stats, err);
+    progress_end();
+    if (!ok && err->kind == ERR_INTERRUPTED)
+        (void)err_wrap(err, "what was indexed is kept, and the next run goes on there");
+    if (!ok || !recall_index_size(catalogue_db(s.catalogue), &size, err))
+        return false;
+    cpu = (double)(clock_cpu_ns() - start) / 1e9;
+    if (cli->json)
+        print_json(cli, &stats, &size, cpu);
+    else
+        print_text(cli, &stats, &size, cpu);
+    return true;
+}
+
+static const Example examples[] = {
+    { "talaria index", "what is new goes into the search index" },
+    { "talaria index --rebuild", "all of it anew" },
+    { "talaria index --json", "with sizes and times, for a program" },
+    { 0 },
+};
+
+const Command cmd_index = {
+    .name = "index",
+    .summary = "brings the search index up to date",
+    .details =
+        "Commands that search do this by themselves when there is little to read. The first time "
+        "there may be much: this command takes the time it needs, shows how far it is, and may be "
+        "interrupted at any point; the next run goes on where it was. The index lies in index.db "
+        "of the data folder, holds no text, and can be deleted at any time.",
+    .options = options,
+    .examples = examples,
+    .run = run
+};

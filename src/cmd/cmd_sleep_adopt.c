@@ -1,0 +1,398 @@
+/* talaria sleep status, adopt, undo. */
+#include "cmd/cmd_sleep_adopt.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "cmd/cmd_sleep_run_options.h"
+#include "sleep/adopt.h"
+#include "sleep/nights.h"
+#include "sleep/schedule.h"
+#include "sleep/stage.h"
+#include "sleep/state.h"
+#include "text/redact.h"
+
+#define STAGING_OPTION                                                                             \
+    {                                                                                              \
+        .kind = OPTION_TEXT, .name = "staging", .metavar = "NIGHT",                                \
+        .help = "this night, by its name or folder"                                                \
+    }
+#define SELECTION_OPTIONS                                                                          \
+    { .kind = OPTION_TEXT,                                                                         \
+      .name = "skill",                                                                             \
+      .metavar = "NAME",                                                                           \
+      .help = "this skill; may be given more than once" },                                         \
+        { .kind = OPTION_FLAG, .name = "all-skills", .help = "every skill of the night" },         \
+    {                                                                                              \
+        .kind = OPTION_FLAG, .name = "legacy",                                                     \
+        .help = "the skill that sleep keeps by itself, and the memory"                             \
+    }
+
+const Option sleep_status_options[] = { SLEEP_PROJECT_OPTION, { 0 } };
+
+const Option sleep_adopt_options[] = {
+    STAGING_OPTION,
+    SELECTION_OPTIONS,
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "check everything, change nothing" },
+    { 0 },
+};
+
+const Option sleep_undo_options[] = {
+    STAGING_OPTION,
+    SELECTION_OPTIONS,
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "check everything, change nothing" },
+    { 0 },
+};
+
+const Example sleep_adopt_examples[] = {
+    { "talaria sleep review", "look first" },
+    { "talaria sleep adopt", "put in place what the last night proposes" },
+    { "talaria sleep adopt --skill pdf-tools", "one skill of several" },
+    { 0 },
+};
+
+/* -- shared ------------------------------------------------------------------------------- */
+
+bool sleep_home_of(Cli *cli, SleepHome *ret, Err *err)
+{
+    const Homes *homes;
+
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    *ret = sleep_home(cli->arena, homes->data);
+    return true;
+}
+
+bool sleep_project_of(Cli *cli, const Args *args, Str *ret, Err *err)
+{
+    const char *given = args_z(args, "project");
+    char real[LIMIT_PATH_BYTES];
+
+    if (!realpath(given ? given : ".", real)) {
+        if (given && given[0] == '/') {
+            *ret = str_of(given);
+            return true;
+        }
+        return err_errno(err, "cannot find project '%s'", given ? given : ".");
+    }
+    *ret = str_dup(cli->arena, str_of(real));
+    return true;
+}
+
+static void tell_recovery(const Recovery *r)
+{
+    if (r->found)
+        log_note("rolled back %zu adoption%s that had been interrupted", r->found,
+                 r->found == 1 ? "" : "s");
+    if (r->kept)
+        log_warning("%.*s", STR_FMT(r->note));
+}
+
+/* -- status ------------------------------------------------------------------------------- */
+
+typedef struct Status {
+    SleepHome home;
+    SleepState state;
+    Str project, note, latest, staging_error;
+    Night night; /* the latest */
+    ScheduleRow *schedules;
+    size_t n_schedules;
+} Status;
+
+static void put_history(JsonWriter *w, const SleepState *s)
+{
+    enum { TAIL = 5 };
+
+    json_key(w, "history_tail");
+    json_begin(w, '[');
+    for (size_t i = s->history.n > TAIL ? s->history.n - TAIL : 0; i < s->history.n; i++) {
+        const HistoryRow *h = &s->history.items[i];
+
+        json_begin(w, '{');
+        json_field_int(w, "night", h->night);
+        json_field_str(w, "project", h->project);
+        json_field_bool(w, "accepted", h->accepted);
+        json_field_double(w, "baseline", h->baseline);
+        json_field_double(w, "candidate", h->candidate);
+        json_field_int(w, "n_tasks", h->n_tasks);
+        json_field_str(w, "staging", h->staging);
+        json_end(w, '}');
+    }
+    json_end(w, ']');
+}
+
+static void put_skill_rows(JsonWriter *w, const char *key, const Manifest *m)
+{
+    json_key(w, key);
+    json_begin(w, '[');
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->items[i].kind != ITEM_SKILL)
+            continue;
+        json_begin(w, '{');
+        json_field_str(w, "skill_name", m->items[i].name);
+        json_field_str(w, "live_skill_path", m->items[i].live_path);
+        json_end(w, '}');
+    }
+    json_end(w, ']');
+}
+
+static void put_active(JsonWriter *w, const Receipts *r)
+{
+    json_key(w, "adopted_skills");
+    json_begin(w, '[');
+    for (size_t i = 0; i < r->n; i++)
+        if (receipt_active(r, r->all[i].kind, r->all[i].name) == &r->all[i])
+            receipt_put(w, &r->all[i]);
+    json_end(w, ']');
+}
+
+static void put_schedules(JsonWriter *w, const Status *s)
+{
+    json_key(w, "schedules");
+    json_begin(w, '[');
+    for (size_t i = 0; i < s->n_schedules; i++) {
+        json_begin(w, '{');
+        json_field_str(w, "project", s->schedules[i].project);
+        json_field_str(w, "kind", str_of(scheduler_name(s->schedules[i].kind)));
+        json_field_int(w, "hour", s->schedules[i].hour);
+        json_field_int(w, "minute", s->schedules[i].minute);
+        json_end(w, '}');
+    }
+    json_end(w, ']');
+}
+
+/* Of the project that was asked for, else of all together. */
+static int64_t nights_of(Cli *cli, Status *s)
+{
+    return s->project.n ? state_project(cli->arena, &s->state, s->project)->night : s->state.night;
+}
+
+/* --json: {format, night, state_path, project, history_tail, latest_staging, slow_memory_chars,
+ *          staged_skills, adopted_skills, has_managed_proposal, schedules [, staging_error]} */
+static void put_status(Cli *cli, Status *s)
+{
+    const Manifest *m = &s->night.summary.manifest;
+    JsonWriter w = cli_json_begin(cli);
+
+    json_field_int(&w, "night", nights_of(cli, s));
+    json_field_str(&w, "state_path", s->home.state);
+    json_field_str(&w, "project", s->project);
+    put_history(&w, &s->state);
+    json_field_str(&w, "latest_staging", s->latest);
+    json_field_int(&w, "slow_memory_chars", (int64_t)s->state.slow_memory.n);
+    put_skill_rows(&w, "staged_skills", m);
+    put_active(&w, &s->night.summary.receipts);
+    json_field_bool(&w, "has_managed_proposal", manifest_has(m, ITEM_MANAGED));
+    put_schedules(&w, s);
+    if (s->staging_error.n)
+        json_field_str(&w, "staging_error", s->staging_error);
+    cli_json_end(cli, &w);
+}
+
+static void print_schedules(Cli *cli, const Status *s)
+{
+    for (size_t i = 0; i < s->n_schedules; i++) {
+        say(cli, "every night at %02d:%02d by %s: ", s->schedules[i].hour, s->schedules[i].minute,
+            scheduler_name(s->schedules[i].kind));
+        say_text(cli, s->schedules[i].project, false);
+        say(cli, "\n");
+    }
+}
+
+static void print_status(Cli *cli, Status *s)
+{
+    int64_t nights = nights_of(cli, s);
+
+    say(cli, "%lld night%s", (long long)nights, nights == 1 ? "" : "s");
+    if (s->project.n) {
+        say(cli, " of ");
+        say_text(cli, s->project, false);
+    }
+    say(cli, "\n");
+    print_schedules(cli, s);
+    if (s->staging_error.n) {
+        say(cli, "%scannot read the last night: ", style(cli, STYLE_YELLOW));
+        say_text(cli, s->staging_error, false);
+        say(cli, "%s\n", style(cli, STYLE_OFF));
+    } else if (!s->latest.n) {
+        say(cli, "nothing is staged; 'talaria sleep run' makes a night\n");
+        return;
+    }
+    for (size_t i = 0; i < s->night.n; i++) {
+        const NightSkill *k = &s->night.skills[i];
+
+        say(cli, "%s%s%s ", style(cli, k->adopted ? STYLE_GREEN : STYLE_BOLD),
+            k->adopted                  ? "adopted"
+            : s->night.summary.rejected ? "rejected"
+                                        : "staged ",
+            style(cli, STYLE_OFF));
+        say_text(cli, k->item.name, false);
+        say(cli, "  %s", style(cli, STYLE_DIM));
+        say_text(cli, k->item.live_path, false);
+        say(cli, "%s\n", style(cli, STYLE_OFF));
+    }
+    if (s->night.report_md.n) {
+        say(cli, "\n");
+        say_text(cli, s->night.report_md, true);
+    }
+}
+
+bool sleep_status(Cli *cli, const Args *args, Err *err)
+{
+    Status s = { .project = STR(""), .latest = STR(""), .staging_error = STR("") };
+    Recovery recovery = { 0 };
+    Err why;
+
+    if (!sleep_home_of(cli, &s.home, err) ||
+        (args_given(args, "project") && !sleep_project_of(cli, args, &s.project, err)) ||
+        !adopt_recover(cli->arena, &s.home, &recovery, err) ||
+        !state_load(cli->arena, s.home.state, &s.state, &s.note, err) ||
+        !schedule_list(cli->arena, &s.home, &s.schedules, &s.n_schedules, err))
+        return false;
+    tell_recovery(&recovery);
+    if (s.note.n)
+        log_warning("%.*s", STR_FMT(s.note));
+    if (stage_latest(cli->arena, &s.home, &s.latest, &why) &&
+        !night_load(cli->arena, &s.home, s.latest, &s.night, &why))
+        s.staging_error = str_dup(cli->arena, str_of(why.text));
+    if (cli->json)
+        put_status(cli, &s);
+    else
+        print_status(cli, &s);
+    return true;
+}
+
+/* -- adopt and undo -------------------------------------------------------------------------- */
+
+static Selection selection_of(Cli *cli, const Args *args)
+{
+    Selection s = { .night = args_text(args, "staging"),
+                    .all_skills = args_flag(args, "all-skills"),
+                    .legacy = args_flag(args, "legacy") };
+    const Option *option;
+    size_t at = 0, cap = 0;
+    Str *skills = NULL, text;
+
+    while (args_each(args, &at, &option, &text))
+        if (strcmp(option->name, "skill") == 0)
+            ARENA_PUSH(cli->arena, skills, s.n_skills, cap, str_trim(text));
+    s.skills = skills;
+    return s;
+}
+
+/* A choice that was not clear is answered with what there is. */
+static bool tell_choices(Cli *cli, const SleepHome *home, Str night, Err *err)
+{
+    AUTO_BUF line = BUF(MIB(1));
+    JsonWriter w = JSON_WRITER(&line, 0);
+    Manifest m = { 0 };
+    Str folder;
+    Err none;
+
+    if (err->kind != ERR_USAGE || (!night.n && !stage_latest(cli->arena, home, &night, &none)) ||
+        !stage_find(cli->arena, home, night, &folder, &none) ||
+        !manifest_read(cli->arena, folder, &m, &none))
+        return false;
+    cli->told = true;
+    if (cli->json) {
+        json_begin(&w, '{');
+        json_field_int(&w, "format", 1);
+        json_field_bool(&w, "ok", false);
+        json_field_str(&w, "error", str_of(err_name(err)));
+        json_field_str(&w, "message", redact_text(cli->arena, str_of(err->text)));
+        put_skill_rows(&w, "available_skills", &m);
+        json_end(&w, '}');
+        fprintf(stderr, "%s\n", line.p);
+        return false;
+    }
+    log_error("%s", err->text);
+    for (size_t i = 0; i < m.n; i++)
+        log_error("  %s %.*s", m.items[i].kind == ITEM_SKILL ? "--skill" : "--legacy:",
+                  STR_FMT(m.items[i].name));
+    return false;
+}
+
+static void put_adopted(Cli *cli, const Adopted *done, const char *key, bool dry_run)
+{
+    JsonWriter w = cli_json_begin(cli);
+
+    json_field_bool(&w, "ok", true);
+    json_field_bool(&w, "dry_run", dry_run);
+    json_field_str(&w, "staging_dir", done->folder);
+    json_field_str(&w, "mode", done->legacy ? STR("legacy") : STR("skills"));
+    json_key(&w, key);
+    json_begin(&w, '[');
+    for (size_t i = 0; i < done->n; i++)
+        receipt_put(&w, &done->receipts[i]);
+    json_end(&w, ']');
+    json_key(&w, "updated_paths");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < done->n; i++)
+        json_put_str(&w, done->receipts[i].live_path);
+    json_end(&w, ']');
+    cli_json_end(cli, &w);
+}
+
+static const char *deed(const Receipt *r, bool dry_run)
+{
+    if (r->undo)
+        return r->sha256_after.n ? (dry_run ? "would restore" : "restored")
+                                 : (dry_run ? "would remove" : "removed");
+    return r->sha256_before.n ? (dry_run ? "would update" : "updated")
+                              : (dry_run ? "would create" : "created");
+}
+
+static void print_adopted(Cli *cli, const Adopted *done, bool dry_run)
+{
+    for (size_t i = 0; i < done->n; i++) {
+        say(cli, "%s%s%s ", style(cli, STYLE_GREEN), deed(&done->receipts[i], dry_run),
+            style(cli, STYLE_OFF));
+        say_text(cli, done->receipts[i].live_path, false);
+        say(cli, "\n");
+    }
+    if (done->n && !done->receipts[0].undo && !dry_run)
+        say(cli, "%s'talaria sleep undo' takes it back%s\n", style(cli, STYLE_DIM),
+            style(cli, STYLE_OFF));
+}
+
+/* --json: {format, ok, dry_run, staging_dir, mode, adopted_skills, updated_paths}; a choice that is
+ * not clear adds available_skills to the error. */
+bool sleep_adopt(Cli *cli, const Args *args, Err *err)
+{
+    Selection selection = selection_of(cli, args);
+    bool dry_run = args_flag(args, "dry-run");
+    SleepHome home;
+    Adopted done;
+
+    if (!sleep_home_of(cli, &home, err))
+        return false;
+    if (!adopt(cli->arena, &home, &selection, dry_run, &done, err))
+        return tell_choices(cli, &home, selection.night, err);
+    tell_recovery(&done.recovery);
+    if (cli->json)
+        put_adopted(cli, &done, "adopted_skills", dry_run);
+    else
+        print_adopted(cli, &done, dry_run);
+    return true;
+}
+
+/* --json: as for adopt, with undone_skills. */
+bool sleep_undo(Cli *cli, const Args *args, Err *err)
+{
+    Selection selection = selection_of(cli, args);
+    bool dry_run = args_flag(args, "dry-run");
+    SleepHome home;
+    Adopted done;
+
+    if (!sleep_home_of(cli, &home, err) ||
+        !undo(cli->arena, &home, &selection, dry_run, &done, err))
+        return false;
+    tell_recovery(&done.recovery);
+    if (cli->json)
+        put_adopted(cli, &done, "undone_skills", dry_run);
+    else
+        print_adopted(cli, &done, dry_run);
+    return true;
+}

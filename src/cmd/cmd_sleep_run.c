@@ -1,0 +1,334 @@
+/* talaria sleep run, dry-run, worth. */
+#include <stdlib.h>
+
+#include "cmd/cmd_sleep.h"
+#include "sleep/adopt.h"
+#include "sleep/backends.h"
+#include "sleep/night.h"
+#include "text/human.h"
+
+/* -- options ------------------------------------------------------------------------------------------- */
+
+static bool read_real(const Args *args, const char *option, double low, double high, double *ret,
+                      Err *err)
+{
+    const char *text = args_z(args, option);
+    char *end;
+    double value;
+
+    if (!text)
+        return true;
+    value = strtod(text, &end);
+    if (end == text || *end || !(value >= low && value <= high))
+        return err_set(err, ERR_USAGE, "--%s '%s': a number from %g to %g", option, text, low,
+                       high);
+    *ret = value;
+    return true;
+}
+
+static bool read_objective(const Args *args, Objective *ret, Err *err)
+{
+    const char *text = args_z(args, "objective");
+    double *parts[] = { &ret->accuracy, &ret->tokens, &ret->latency };
+    char *end = NULL;
+
+    for (size_t i = 0; text && i < ARRAY_LEN(parts); i++) {
+        *parts[i] = strtod(text, &end);
+        if (end == text || *parts[i] < 0 || *end != (i < 2 ? ',' : '\0'))
+            return err_set(
+                err, ERR_USAGE,
+                "--objective: three weights, 'accuracy,tokens,latency', such as '1,0.2,0'");
+        text = end + 1;
+    }
+    return true;
+}
+
+static int64_t number_or(const Args *args, const char *option, int64_t otherwise)
+{
+    return args_given(args, option) ? args_number(args, option) : otherwise;
+}
+
+static bool read_roots(Cli *cli, const Args *args, NightOptions *o)
+{
+    const Option *option;
+    size_t at = 0;
+    Str text;
+
+    while (args_each(args, &at, &option, &text))
+        if (strcmp(option->name, "skill-root") == 0)
+            LIST_PUSH(cli->arena, &o->skill_roots, text);
+    return true;
+}
+
+static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
+{
+    Str metric = args_text(args, "gate-metric");
+
+    *o = night_options();
+    o->target = args_text(args, "target");
+    o->tasks_file = args_z(args, "tasks-file");
+    o->max_tasks = (size_t)number_or(args, "max-tasks", (int64_t)o->max_tasks);
+    o->dream_factor = number_or(args, "dream-factor", 0);
+    o->recall_k = number_or(args, "recall", 0);
+    o->evidence = !args_flag(args, "no-evidence");
+    o->model_miner = !args_flag(args, "no-miner");
+    o->rules.edit_budget = number_or(args, "edit-budget", o->rules.edit_budget);
+    o->rules.rollouts = number_or(args, "rollouts", o->rules.rollouts);
+    o->rules.preferences =
+        args_text(args, "preferences").p ? args_text(args, "preferences") : STR("");
+    o->rules.evolve_memory = !args_flag(args, "no-memory");
+    o->split.seed = number_or(args, "seed", o->split.seed);
+    o->budget.max_tokens = number_or(args, "max-tokens", o->budget.max_tokens);
+    o->budget.max_calls = number_or(args, "max-calls", 0);
+    o->budget.max_minutes = (double)number_or(args, "max-minutes", 0);
+    if (metric.p && !score_metric_parse(metric, &o->rules.score.metric))
+        return err_set(err, ERR_USAGE, "--gate-metric '%.*s'", STR_FMT(metric));
+    return read_real(args, "max-usd", 0, 1e6, &o->budget.max_usd, err) &&
+           read_real(args, "val-fraction", 0, 1, &o->split.val, err) &&
+           read_real(args, "test-fraction", 0, 1, &o->split.test, err) &&
+           read_objective(args, &o->rules.objective, err) && split_check(o->split, err) &&
+           read_roots(cli, args, o) && sleep_sources(cli, args, &o->harvest, err);
+}
+
+/* -- who answers ---------------------------------------------------------------------------------------- */
+
+static bool find_answerer(Cli *cli, const Args *args, Answerer *ret, Err *err)
+{
+    AnswererWish wish = { .kind = args_text(args, "backend"), .model = args_text(args, "model") };
+    const Homes *homes;
+    SleepHome home;
+
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    home = sleep_home(cli->arena, homes->data);
+    return answerer_open(cli->arena, &home, &cli->settings, &wish, ret, err);
+}
+
+/* -- printing ------------------------------------------------------------------------------------------- */
+
+static void put_edits(JsonWriter *w, const char *key, const EditRecords *edits)
+{
+    json_key(w, key);
+    json_begin(w, '[');
+    for (size_t i = 0; i < edits->n; i++)
+        edit_put(w, &edits->items[i]);
+    json_end(w, ']');
+}
+
+static void print_json(Cli *cli, const Args *args, const NightDone *done, bool adopted)
+{
+    const SleepReport *s = &done->report.report;
+    JsonWriter w = cli_json_begin(cli);
+
+    json_field_int(&w, "night", s->night);
+    json_field_bool(&w, "accepted", s->accepted);
+    json_field_str(&w, "gate_action", s->gate_action);
+    json_field_str(&w, "no_edits_reason", s->no_edits_reason);
+    json_field_double(&w, "baseline", s->baseline_score);
+    json_field_double(&w, "candidate", s->candidate_score);
+    json_field_int(&w, "n_tasks", s->n_tasks);
+    json_field_int(&w, "n_sessions", s->n_sessions);
+    json_field_int(&w, "n_accepted_edits", (int64_t)s->edits.n);
+    json_field_int(&w, "n_rejected_edits", (int64_t)s->rejected_edits.n);
+    put_edits(&w, "edits", &s->edits);
+    put_edits(&w, "rejected_edits", &s->rejected_edits);
+    json_field_bool(&w, "gate_no_regression", s->gate_no_regression);
+    json_key(&w, "gate_trials");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < s->gate_trials.n; i++)
+        gate_trial_put(&w, &s->gate_trials.items[i]);
+    json_end(&w, ']');
+    json_key(&w, "skill_groups");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < s->skill_groups.n; i++)
+        skill_group_put(&w, &s->skill_groups.items[i]);
+    json_end(&w, ']');
+    json_key(&w, "notes");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < s->notes.n; i++)
+        json_put_str(&w, s->notes.items[i]);
+    json_end(&w, ']');
+    json_field_str(&w, "staging_dir", done->folder);
+    json_key(&w, "staged_skills");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < done->staged_skills.n; i++)
+        json_put_str(&w, done->staged_skills.items[i]);
+    json_end(&w, ']');
+    json_field_bool(&w, "adopted", adopted);
+    json_field_bool(&w, "resumed", done->resumed);
+    json_field_int(&w, "calls", done->report.n_calls);
+    json_field_int(&w, "tokens", s->tokens_used);
+    if (args_z(args, "tasks-file")) {
+        json_field_str(&w, "tasks_file", args_text(args, "tasks-file"));
+        json_field_bool(&w, "tasks_reviewed", done->tasks_reviewed);
+    }
+    cli_json_end(cli, &w);
+}
+
+static void print_edits(Cli *cli, const SleepReport *s)
+{
+    for (size_t i = 0; i < s->edits.n; i++) {
+        say(cli, "  %s+%s ", style(cli, STYLE_GREEN), style(cli, STYLE_OFF));
+        say_text(cli, s->edits.items[i].content, false);
+        say(cli, "\n");
+    }
+    for (size_t i = 0; i < s->rejected_edits.n; i++) {
+        say(cli, "  %sx%s ", style(cli, STYLE_RED), style(cli, STYLE_OFF));
+        say_text(cli, s->rejected_edits.items[i].content, false);
+        say(cli, "%s (", style(cli, STYLE_DIM));
+        say_text(cli, s->rejected_edits.items[i].rationale, false);
+        say(cli, ")%s\n", style(cli, STYLE_OFF));
+    }
+}
+
+static void print_people(Cli *cli, const NightDone *done, bool adopted)
+{
+    const SleepReport *s = &done->report.report;
+
+    say(cli, "Night %lld: %lld tasks of %lld sessions\n", (long long)s->night,
+        (long long)s->n_tasks, (long long)s->n_sessions);
+    if (s->n_tasks)
+        say(cli, "Score on tasks that nothing was learned from: %.3f -> %s%.3f%s\n",
+            s->baseline_score, style(cli, s->accepted ? STYLE_GREEN : STYLE_OFF),
+            s->candidate_score, style(cli, STYLE_OFF));
+    print_edits(cli, s);
+    if (!s->accepted)
+        say(cli, "Nothing was accepted: %.*s\n", STR_FMT(s->no_edits_reason));
+    for (size_t i = 0; i < s->notes.n; i++) {
+        say(cli, "%snote:%s ", style(cli, STYLE_DIM), style(cli, STYLE_OFF));
+        say_text(cli, s->notes.items[i], false);
+        say(cli, "\n");
+    }
+    for (size_t i = 0; i < done->staged_skills.n; i++) {
+        say(cli, "%s: ", adopted ? "Adopted" : "Staged");
+        say_text(cli, done->staged_skills.items[i], false);
+        say(cli, "\n");
+    }
+    if (done->staged_skills.n && !adopted)
+        say(cli, "\n'talaria sleep review' shows it, 'talaria sleep adopt' puts it in place.\n");
+}
+
+/* -- a night -------------------------------------------------------------------------------------------- */
+
+/* What waits for answers is no failure of the night, but there is no result either. */
+static bool tell_pending(Cli *cli, Answerer *who, Err *err)
+{
+    size_t pending = 0;
+    Str folder;
+
+    if (!handoff_flush(who->handoff, &pending, &folder, err))
+        return false;
+    if (cli->json) {
+        JsonWriter w = cli_json_begin(cli);
+
+        json_field_int(&w, "handoff_pending", (int64_t)pending);
+        json_field_str(&w, "prompts", str_join_path(cli->arena, folder, STR("PROMPTS.md")));
+        json_field_str(&w, "answers_dir", str_join_path(cli->arena, folder, STR("answers")));
+        cli_json_end(cli, &w);
+    }
+    return err_set(err, ERR_NOT_FOUND,
+                   "%zu answers are still to come: see '%.*s/PROMPTS.md', then run the same again",
+                   pending, STR_FMT(folder));
+}
+
+static bool adopt_managed(Cli *cli, const NightDone *done, bool *ret, Err *err)
+{
+    const Selection selection = { .night = done->staging, .legacy = true };
+    const Homes *homes;
+    SleepHome home;
+    Adopted adopted;
+
+    if (!done->has_managed) /* skills of others are for people to adopt */
+        return true;
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    home = sleep_home(cli->arena, homes->data);
+    *ret = adopt(cli->arena, &home, &selection, false, &adopted, err);
+    return *ret;
+}
+
+static bool one_night(Cli *cli, const Args *args, const NightOptions *options, Answerer *who,
+                      Err *err)
+{
+    bool adopted = false;
+    NightDone done;
+
+    if (!night_run(cli->arena, options, who->backend, &done, err)) {
+        if (who->handoff && err->kind == ERR_NOT_FOUND)
+            return tell_pending(cli, who, err);
+        return false;
+    }
+    if (who->handoff && !options->dry_run &&
+        !handoff_archive(who->handoff, done.report.report.night, err))
+        return false;
+    if (args_flag(args, "auto-adopt") && !options->dry_run &&
+        !adopt_managed(cli, &done, &adopted, err))
+        return false;
+    if (cli->json)
+        print_json(cli, args, &done, adopted);
+    else
+        print_people(cli, &done, adopted);
+    return true;
+}
+
+static bool sleep_once(Cli *cli, const Args *args, bool dry_run, Err *err)
+{
+    AUTO_ANSWERER who = { 0 };
+    NightOptions options;
+    bool ok = read_options(cli, args, &options, err) && find_answerer(cli, args, &who, err);
+
+    options.dry_run = dry_run;
+    return ok && one_night(cli, args, &options, &who, err);
+}
+
+/* --json: {format, night, accepted, gate_action, no_edits_reason, baseline, candidate, n_tasks, n_sessions,
+ * n_accepted_edits, n_rejected_edits, edits, rejected_edits, gate_no_regression, gate_trials, skill_groups,
+ * notes, staging_dir, staged_skills, adopted, resumed, calls, tokens [, tasks_file, tasks_reviewed]} */
+bool sleep_run(Cli *cli, const Args *args, Err *err)
+{
+    return sleep_once(cli, args, false, err);
+}
+
+bool sleep_dry_run(Cli *cli, const Args *args, Err *err)
+{
+    return sleep_once(cli, args, true, err);
+}
+
+/* -- worth ------------------------------------------------------------------------------------------------ */
+
+static void print_worth(Cli *cli, const NightWorth *w)
+{
+    const NightPlan *p = &w->plan;
+
+    say(cli, "%zu sessions of people, %zu tasks came back, %zu can be checked by rules\n",
+        p->n_sessions, p->recurring, p->checkable);
+    say(cli, "A night would take %zu to learn from and %zu to decide by\n", p->train, p->val);
+    say(cli, "At most %s calls, about %s tokens", human_count(cli->arena, w->max_calls).p,
+        human_short(cli->arena, w->max_tokens).p);
+    if (w->max_usd >= 0)
+        say(cli, ", %s", human_cost(cli->arena, w->max_usd).p);
+    say(cli, "\n%s%.*s%s\n", style(cli, STYLE_BOLD), STR_FMT(w->text), style(cli, STYLE_OFF));
+}
+
+/* --json: {format, sessions, tasks, recurring, checkable, train, val, test, max_calls, max_tokens,
+ * max_cost_usd, detectable_effect, verdict, text} */
+bool sleep_worth(Cli *cli, const Args *args, Err *err)
+{
+    Answerer who = { 0 };
+    NightOptions options;
+    NightWorth worth;
+    bool ok = read_options(cli, args, &options, err) && find_answerer(cli, args, &who, err) &&
+              night_worth(cli->arena, &options, who.backend, who.usd_per_token, &worth, err);
+
+    if (!ok)
+        return false;
+    if (cli->json) {
+        JsonWriter w = cli_json_begin(cli);
+
+        night_worth_put(&w, &worth);
+        cli_json_end(cli, &w);
+    } else {
+        print_worth(cli, &worth);
+    }
+    return true;
+}

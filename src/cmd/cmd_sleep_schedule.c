@@ -1,0 +1,239 @@
+/* talaria sleep schedule and unschedule. */
+#include "cmd/cmd_sleep_adopt.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "cmd/cmd_sleep_run_options.h"
+#include "sleep/schedule.h"
+
+const Option sleep_schedule_options[] = {
+    SLEEP_RUN_OPTIONS,
+    { .kind = OPTION_NUMBER,
+      .name = "hour",
+      .metavar = "H",
+      .help = "0 to 23, by the local clock",
+      .fallback = "3" },
+    { .kind = OPTION_NUMBER,
+      .name = "minute",
+      .metavar = "M",
+      .help = "0 to 59",
+      .fallback = "17" },
+    { .kind = OPTION_CHOICE,
+      .name = "using",
+      .metavar = "WHAT",
+      .help = "what starts the nights",
+      .fallback = "auto",
+      .choices = "auto|systemd|cron" },
+    { .kind = OPTION_FLAG, .name = "print", .help = "only print what would be written" },
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "the same" },
+    { .kind = OPTION_FLAG,
+      .name = "due",
+      .help = "for the crontab: succeed once for each night that is due, else exit with 4" },
+    { 0 },
+};
+
+const Option sleep_unschedule_options[] = {
+    SLEEP_PROJECT_OPTION,
+    { .kind = OPTION_FLAG, .name = "all", .help = "of every project" },
+    { 0 },
+};
+
+const Example sleep_schedule_examples[] = {
+    { "talaria sleep schedule", "this project, every night at 03:17" },
+    { "talaria sleep schedule --hour 4 --backend openai --model gpt-5-mini",
+      "the flags of 'sleep run' are kept" },
+    { "talaria sleep schedule --print", "what would be written" },
+    { 0 },
+};
+
+/* -- the command of the night ---------------------------------------------------------------- */
+
+typedef struct Words {
+    Str *all;
+    size_t n, cap;
+} Words;
+
+static void add(Cli *cli, Words *w, Str word)
+{
+    ARENA_PUSH(cli->arena, w->all, w->n, w->cap, word);
+}
+
+/* Options of the schedule itself, and those that only say how to print. */
+static bool is_kept(const char *name)
+{
+    static const char *const ours[] = { "hour", "minute", "using", "print", "dry-run", "due",
+                                        "json", "quiet",  "color", "help",  "version", "project" };
+
+    for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+        if (strcmp(name, ours[i]) == 0)
+            return false;
+    return true;
+}
+
+/* Where a flag names a folder the night has another working directory. */
+static Str value_to_keep(Cli *cli, const Option *o, Str value)
+{
+    char real[LIMIT_PATH_BYTES];
+
+    if (o->kind == OPTION_FOLDER && realpath(str_z(cli->arena, value), real))
+        return str_dup(cli->arena, str_of(real));
+    return value;
+}
+
+static Words words_of(Cli *cli, const Args *args, Str project)
+{
+    Words w = { 0 };
+    const Option *o;
+    size_t at = 0;
+    Str value;
+
+    add(cli, &w, STR("--project"));
+    add(cli, &w, project);
+    while (args_each(args, &at, &o, &value)) {
+        if (!is_kept(o->name))
+            continue;
+        add(cli, &w, str_printf(cli->arena, "--%s", o->name));
+        if (o->kind != OPTION_FLAG)
+            add(cli, &w, value_to_keep(cli, o, value));
+    }
+    return w;
+}
+
+/* What decides which homes are read; keys and tokens are left where they are. */
+static Words environment_of(Cli *cli)
+{
+    static const char *const names[] = { "TALARIA_HOME",    "HERMES_HOME", "XDG_STATE_HOME",
+                                         "XDG_CONFIG_HOME", "CODEX_HOME",  "CLAUDE_CONFIG_DIR" };
+    Words w = { 0 };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && *value)
+            add(cli, &w, str_printf(cli->arena, "%s=%s", names[i], value));
+    }
+    return w;
+}
+
+static bool own_path(Cli *cli, Str *ret, Err *err)
+{
+    char path[LIMIT_PATH_BYTES];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+
+    if (n <= 0)
+        return err_errno(err, "cannot tell where this program is");
+    *ret = str_dup(cli->arena, (Str){ path, (size_t)n });
+    return true;
+}
+
+/* -- schedule ---------------------------------------------------------------------------------- */
+
+static bool due(Cli *cli, const SleepHome *home, Str project, Err *err)
+{
+    bool is_due = false;
+
+    if (!schedule_due(cli->arena, home, project, clock_wall(), &is_due, err))
+        return false;
+    cli->told = true;
+    return is_due || err_set(err, ERR_CONFLICT, "no night is due");
+}
+
+static void print_scheduled(Cli *cli, const ScheduleSpec *spec, const Scheduled *s, bool dry_run)
+{
+    if (!dry_run) {
+        say(cli, "every night at %02d:%02d by %s: ", spec->hour, spec->minute,
+            scheduler_name(s->kind));
+        say_text(cli, spec->project, false);
+        say(cli, "\n");
+        return;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        say(cli, "%s# ", style(cli, STYLE_DIM));
+        say_text(cli, s->files[i].path, false);
+        say(cli, "%s\n", style(cli, STYLE_OFF));
+        say_text(cli, s->files[i].text, true);
+        say(cli, "%s", i + 1 < s->n ? "\n" : s->kind == SCHEDULER_CRON ? "\n" : "");
+    }
+}
+
+static void put_scheduled(Cli *cli, const ScheduleSpec *spec, const Scheduled *s, bool dry_run)
+{
+    JsonWriter w = cli_json_begin(cli);
+
+    json_field_bool(&w, "ok", true);
+    json_field_bool(&w, "dry_run", dry_run);
+    json_field_str(&w, "project", spec->project);
+    json_field_str(&w, "kind", str_of(scheduler_name(s->kind)));
+    json_field_int(&w, "hour", spec->hour);
+    json_field_int(&w, "minute", spec->minute);
+    json_key(&w, "files");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < s->n; i++) {
+        json_begin(&w, '{');
+        json_field_str(&w, "path", s->files[i].path);
+        json_field_str(&w, "text", s->files[i].text);
+        json_end(&w, '}');
+    }
+    json_end(&w, ']');
+    cli_json_end(cli, &w);
+}
+
+/* --json: {format, ok, dry_run, project, kind, hour, minute, files: [{path, text}]} */
+bool sleep_schedule(Cli *cli, const Args *args, Err *err)
+{
+    bool dry_run = args_flag(args, "print") || args_flag(args, "dry-run");
+    ScheduleSpec spec = { .hour = (int)args_number(args, "hour"),
+                          .minute = (int)args_number(args, "minute") };
+    Words words, environment;
+    Scheduler kind;
+    SleepHome home;
+    Scheduled done;
+
+    if (!sleep_home_of(cli, &home, err) || !sleep_project_of(cli, args, &spec.project, err))
+        return false;
+    if (args_flag(args, "due"))
+        return due(cli, &home, spec.project, err);
+    if (!own_path(cli, &spec.binary, err))
+        return false;
+    words = words_of(cli, args, spec.project);
+    environment = environment_of(cli);
+    spec.args = words.all;
+    spec.n_args = words.n;
+    spec.environment = environment.all;
+    spec.n_environment = environment.n;
+    if (!scheduler_parse(args_text(args, "using"), &kind))
+        kind = scheduler_here(cli->arena);
+    if (!schedule_set(cli->arena, &home, kind, &spec, dry_run, &done, err))
+        return false;
+    if (cli->json)
+        put_scheduled(cli, &spec, &done, dry_run);
+    else
+        print_scheduled(cli, &spec, &done, dry_run);
+    return true;
+}
+
+/* --json: {format, ok, removed} */
+bool sleep_unschedule(Cli *cli, const Args *args, Err *err)
+{
+    Str project = STR("");
+    SleepHome home;
+    JsonWriter w;
+    size_t n;
+
+    if (!sleep_home_of(cli, &home, err) ||
+        (!args_flag(args, "all") && !sleep_project_of(cli, args, &project, err)) ||
+        !schedule_remove(cli->arena, &home, project, &n, err))
+        return false;
+    if (!cli->json) {
+        say(cli, n ? "removed %zu schedule%s\n" : "nothing was scheduled\n", n, n == 1 ? "" : "s");
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_field_bool(&w, "ok", true);
+    json_field_int(&w, "removed", (int64_t)n);
+    cli_json_end(cli, &w);
+    return true;
+}
