@@ -10,7 +10,7 @@ import { gzipSync } from "node:zlib";
 const web = dirname(fileURLToPath(import.meta.url));
 const root = dirname(web);
 const out = resolve(process.argv[2] ?? join(root, "build/web"));
-const budget = 80 * 1024; // JavaScript, gzipped, in all (specs/page.md)
+const budget = 80 * 1024; // JavaScript, gzipped, in all
 
 // Which icons there are is told from the tables of src/icons.ts, so none is embedded that is not used.
 function sprite() {

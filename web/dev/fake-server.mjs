@@ -5,13 +5,15 @@ import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { enrich, exported, facets, isSide, listSessions, search } from "./fake-sessions.mjs";
+import { fakeSleep } from "./fake-sleep.mjs";
 import { markdown, outcome } from "./fake-text.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const load = (name) => JSON.parse(readFileSync(join(here, "fixtures", `${name}.json`), "utf8"));
 const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const plugin = "/api/plugins/hermes-achievements";
-const pages = /^\/(achievements|sessions|templates)(\/|$)/;
+const pages = /^\/(achievements|sessions|templates|sleep)(\/|$)/;
 export const csp = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 // What a test may turn while the server runs.
@@ -24,6 +26,8 @@ const defaults = () => ({
   stale: false,
   empty: false, // a machine without history
   sessions: 0, // this many made-up sessions instead of the captured ones
+  partial: false, // the index of sessions is still being made
+  features: [], // tabs beyond the three
   refuse: false, // drop every connection, as a server that went away
 });
 
@@ -38,7 +42,7 @@ function manySessions(base, count) {
 
 export async function startFake({ port = 0, dir = join(here, "../../build/web"), token = "fake-token" } = {}) {
   const data = {
-    sessions: load("sessions").sessions,
+    sessions: enrich(load("sessions").sessions),
     transcripts: load("transcripts"),
     templates: load("templates").templates,
     shows: load("template-shows"),
@@ -46,7 +50,9 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     status: load("status"),
     badges: load("achievements"),
   };
+  for (const a of data.badges.achievements) if (a.evidence) a.evidence.message_id = a.id === "let_him_cook" ? 8851 : null;
   const state = defaults();
+  let sleep = fakeSleep();
   const streams = new Set();
   const sockets = new Set();
   const log = []; // "GET /api/…" of everything asked, in order
@@ -61,18 +67,6 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     return made;
   }
 
-  function listSessions(query) {
-    const source = query.get("source");
-    const since = query.get("since");
-    const from = since ? (/^\d+(\.\d+)?$/.test(since) ? Number(since) : Date.parse(since) / 1000) : 0;
-    const archived = ["1", "true"].includes(query.get("archived") ?? "");
-    const limit = Math.min(Number(query.get("limit") ?? 50), 500);
-    const start = Number(query.get("cursor") ?? 0);
-    const rows = all().filter((s) => (!source || s.source === source) && s.started_at >= from && (archived || !s.archived));
-    const end = start + limit;
-    return { sessions: rows.slice(start, end), next_cursor: end < rows.length ? String(end) : null };
-  }
-
   function messages(id, query) {
     const whole = data.transcripts[id] ?? Object.values(data.transcripts).find((t) => t.parts.some((p) => p.id === id)) ?? Object.values(data.transcripts)[0];
     const part = whole.parts.find((p) => p.id === query.get("part")) ?? whole.parts[whole.parts.length - 1];
@@ -83,6 +77,7 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     const page = rows.slice(0, limit).map((m) => ({
       ...m,
       bytes: Buffer.byteLength(m.content ?? ""),
+      side_chain: isSide(part.transcript, part.transcript.indexOf(m)),
       html: m.role === "tool" || !m.content ? null : markdown(m.content),
       tool_calls: m.tool_calls.map((c) => {
         const r = results.get(c.id);
@@ -155,14 +150,27 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
       const badges = rest.match(/^\/sessions\/([^/]+)\/badges$/);
       if (badges) return { body: { session_id: badges[1], badges: data.badges.achievements.filter((a) => a.unlocked && a.kind === "best_session").slice(0, 3) } };
     }
-    if (path === "/api/status") return { body: state.empty ? { ...data.status, homes: data.status.homes.map((h) => ({ ...h, sessions: 0, messages: 0 })) } : data.status };
-    if (path === "/api/sessions") return { body: listSessions(query) };
-    const session = path.match(/^\/api\/sessions\/([^/]+)(\/messages)?$/);
+    if (path === "/api/status") {
+      const homes = state.empty ? data.status.homes.map((h) => ({ ...h, sessions: 0, messages: 0 })) : data.status.homes;
+      return { body: { ...data.status, homes, features: state.features } };
+    }
+    if (path === "/api/sessions") return { body: listSessions(all(), query, state.partial) };
+    if (path === "/api/sessions/facets") return { body: facets(all()) };
+    if (path === "/api/index") return { body: { format: 1, sessions: 60, messages: 3100, bytes: 1_400_000, updating: state.partial, done: state.partial ? 60 : data.sessions.length, total: data.sessions.length } };
+    if (path === "/api/search") {
+      const found = search(all(), data.transcripts, query, state.partial);
+      return found.problem ? problem(400, "The search is not understood", found.problem) : { body: found };
+    }
+    const session = path.match(/^\/api\/sessions\/([^/]+)(\/messages|\/export)?$/);
     if (session) {
       const s = find(decodeURIComponent(session[1]));
       if (!s) return problem(404, "Session not found", `No session '${session[1]}' in any home.`);
-      return { body: session[2] ? messages(s.id, query) : s };
+      if (session[2] !== "/export") return { body: session[2] ? messages(s.id, query) : s };
+      const as = query.get("as") === "md" ? "md" : "jsonl";
+      return { file: `${s.id}.${as}`, text: exported(s, messages(s.id, new URLSearchParams({ limit: "9999" })).messages, as) };
     }
+    const slept = state.features.includes("sleep") && sleep.route(method, path, body, { empty: state.empty, problem });
+    if (slept) return slept;
     if (path === "/api/templates/study") return { body: data.study };
     if (path === "/api/templates") return method === "POST" ? create(body) : { body: { format: 1, templates: state.empty ? [] : data.templates } };
     const template = path.match(/^\/api\/templates\/([^/]+)(\/inject)?$/);
@@ -180,8 +188,12 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
   }
 
   const head = { "Content-Security-Policy": csp, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
-  function send(res, { status = 200, body, problem: trouble }, more = {}) {
+  function send(res, { status = 200, body, problem: trouble, file, text }, more = {}) {
     if (res.destroyed) return;
+    if (file) {
+      res.writeHead(200, { ...head, "Content-Type": "text/plain; charset=utf-8", "Content-Disposition": `attachment; filename="${file}"` });
+      return res.end(text);
+    }
     res.writeHead(status, { ...head, "Content-Type": trouble ? "application/problem+json" : "application/json", "Cache-Control": "no-store", ...more });
     res.end(JSON.stringify(trouble ?? body));
   }
@@ -230,7 +242,8 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     url: `http://127.0.0.1:${server.address().port}`,
     token, state, data, log, emit,
     streams: () => streams.size,
-    reset() { Object.assign(state, defaults()); log.length = 0; },
+    reset() { Object.assign(state, defaults()); log.length = 0; sleep = fakeSleep(); },
+    wake: () => sleep.end(),
     // As if the process had died: open connections end, new ones are refused until `state.refuse` is false.
     vanish() { state.refuse = true; for (const s of sockets) s.destroy(); },
     close() { for (const s of sockets) s.destroy(); return new Promise((done) => server.close(done)); },

@@ -101,6 +101,9 @@ export function get<T>(path: string, signal: AbortSignal): Promise<T> {
   });
 }
 
+// For a question that the next one replaces (search as one types): nobody shares it, and leaving ends it at once.
+export const getAlone = <T>(path: string, signal: AbortSignal): Promise<T> => send<T>("GET", path, undefined, signal, timeoutMs);
+
 // For a reload: what is in flight may have been answered before the change that is reloaded for. It is waited for
 // (or cancelled, should nobody else want it), and then asked anew.
 export async function getAnew<T>(path: string, signal: AbortSignal): Promise<T> {

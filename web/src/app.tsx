@@ -1,18 +1,23 @@
 // The frame: rail, the view of the address, palette, keys, and the bar of a lost connection.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { plugin, post, signedOut } from "./api";
+import { ApiError, plugin, post, signedOut } from "./api";
 import { Palette, type Command } from "./components/palette";
-import { Rail, tabs } from "./components/rail";
+import { Rail, tabsFor, type Tab } from "./components/rail";
 import { SignIn } from "./components/signin";
-import { Icon } from "./components/ui";
+import { exportKinds, exportPath } from "./components/export-menu";
+import { copyText, Empty, Failure, Icon, said, say } from "./components/ui";
 import { connected } from "./events";
 import { icon } from "./icons";
 import { keyList, useKeys } from "./keys";
-import { go, up, useRoute } from "./router";
+import { useResource, type Resource } from "./resource";
+import { go, setQuery, up, useRoute } from "./router";
 import { recall, remember, useStore } from "./store";
+import { setTheme, themeNames, themes } from "./theme";
 import { AchievementsView } from "./views/achievements";
+import type { Status } from "./types";
 import { SessionsView } from "./views/sessions";
+import { SleepView } from "./views/sleep";
 import { TemplatesView } from "./views/templates";
 
 function KeyHelp({ onClose }: { onClose(): void }): JSX.Element {
@@ -25,19 +30,66 @@ function KeyHelp({ onClose }: { onClose(): void }): JSX.Element {
   );
 }
 
-function View({ tab }: { tab: string }): JSX.Element {
+// A tab that only some servers have, asked for by its address.
+function Further({ status, name, children }: { status: Resource<Status>; name: string; children: JSX.Element }): JSX.Element {
+  if (status.data?.features?.includes(name)) return children;
+  return (
+    <main class="page" tabIndex={-1}>
+      {status.error && !status.data && <Failure error={status.error} what="The server could not be asked what it has" retry={status.reload} />}
+      {status.data && <Empty title="Not here"><p>This server has no such tab. A newer <code>talaria</code> may.</p></Empty>}
+    </main>
+  );
+}
+
+function View({ tab, status }: { tab: string; status: Resource<Status> }): JSX.Element {
+  if (tab === "sleep") return <Further status={status} name="sleep"><SleepView /></Further>;
   if (tab === "sessions") return <SessionsView />;
   if (tab === "templates") return <TemplatesView />;
   return <AchievementsView />;
 }
 
+function save(path: string, name: string): void {
+  const a = document.createElement("a");
+  a.href = path;
+  a.download = name;
+  a.click();
+}
+
+async function rescan(): Promise<void> {
+  go(["achievements"]);
+  say("Scanning");
+  await post(`${plugin}/rescan`).then(() => say("Scanned"), (cause: ApiError) => say(`${cause.message}. ${cause.detail}`));
+}
+
+// What can be done from anywhere, then what can be done with the session that is open.
+function commandsFor(tabs: Tab[], session: string | undefined, frame: Command[]): Command[] {
+  return [
+    ...tabs.map((t) => ({ name: `Go to ${t.name}`, icon: t.icon, hint: t.key, run: () => go([t.id]) })),
+    ...(session ? [
+      ...exportKinds.map(([as, name]) => ({ name: `Export this session as ${name}`, icon: icon.download, more: "download save", run: () => save(exportPath(session, as), `${session}.${as}`) })),
+      { name: "Make a template from this session", icon: icon.add, run: () => setQuery({ template: "1" }, false) },
+    ] : []),
+    { name: "Copy the link to this view", icon: icon.link, more: "address url", run: () => void copyText(location.href).then((done) => say(done ? "Link copied" : "The browser does not let the page copy")) },
+    { name: "Share your achievements", icon: icon.share, more: "card picture png", run: () => go(["achievements"], { share: "score" }) },
+    { name: "Rescan achievements", icon: icon.rescan, run: () => void rescan() },
+    { name: "Make a template from a session", icon: icon.add, run: () => go(["templates", "new"]) },
+    { name: "Study: do sessions get better?", icon: icon.study, run: () => go(["templates", "study"]) },
+    ...themes.map((t) => ({ name: themeNames[t], icon: icon[t], more: "toggle colour mode", run: () => setTheme(t) })),
+    ...frame,
+  ];
+}
+
 export function App(): JSX.Element {
   const { path } = useRoute();
+  const news = useStore(said);
   const out = useStore(signedOut);
   const online = useStore(connected);
   const [open, setOpen] = useState<"" | "palette" | "keys">("");
   const [narrow, setNarrow] = useState(recall("rail") === "narrow");
-  const tab = tabs.find((t) => t.id === path[0])?.id ?? "achievements";
+  const status = useResource<Status>(out ? null : "/api/status");
+  const features = status.data?.features?.join(" ") ?? "";
+  const tabs = useMemo(() => tabsFor(features.split(" ")), [features]);
+  const tab = path[0] === "sleep" ? "sleep" : (tabs.find((t) => t.id === path[0])?.id ?? "achievements");
 
   const toggleRail = (): void => {
     remember("rail", narrow ? null : "narrow");
@@ -49,27 +101,28 @@ export function App(): JSX.Element {
     "g a": () => go(["achievements"]),
     "g s": () => go(["sessions"]),
     "g t": () => go(["templates"]),
+    "g n": () => (tabs.some((t) => t.id === "sleep") ? go(["sleep"]) : false),
     "\\": toggleRail,
     Escape: up,
   }, !out);
   useEffect(() => {
-    document.title = `${tabs.find((t) => t.id === tab)!.name} · Talaria`;
-  }, [tab]);
+    const name = tabs.find((t) => t.id === tab)?.name;
+    document.title = name ? `${name} · Talaria` : "Talaria";
+  }, [tab, tabs]);
 
-  const commands = useMemo<Command[]>(() => [
-    ...tabs.map((t) => ({ name: `Go to ${t.name}`, icon: t.icon, hint: t.key, run: () => go([t.id]) })),
-    { name: "Make a template from a session", icon: icon.add, run: () => go(["templates", "new"]) },
-    { name: "Study: do sessions get better?", icon: icon.study, run: () => go(["templates", "study"]) },
-    { name: "Rescan achievements", icon: icon.rescan, run: () => { go(["achievements"]); void post(`${plugin}/rescan`).catch(() => undefined); } },
+  const session = tab === "sessions" ? path[1] : undefined;
+  const commands = useMemo(() => commandsFor(tabs, session, [
+    { name: narrow ? "Widen the rail" : "Narrow the rail", icon: icon.rail, hint: "\\", run: toggleRail },
     { name: "Show keys", icon: icon.keys, hint: "?", run: () => setOpen("keys") },
-  ], []);
+  ]), [tabs, session, narrow]);
 
   if (out) return <SignIn />;
   return (
     <div class={narrow ? "frame narrow" : "frame"}>
-      <Rail tab={tab} narrow={narrow} onNarrow={toggleRail} onPalette={() => setOpen("palette")} onKeys={() => setOpen(open === "keys" ? "" : "keys")} />
-      <View tab={tab} />
+      <Rail tabs={tabs} tab={tab} narrow={narrow} onNarrow={toggleRail} onPalette={() => setOpen("palette")} onKeys={() => setOpen(open === "keys" ? "" : "keys")} />
+      <View tab={tab} status={status} />
       {!online && <div class="lost" role="status">The server does not answer. Trying again; nothing you typed is lost.</div>}
+      <p class={news ? "said on" : "said"} role="status">{news}</p>
       {open === "palette" && <Palette commands={commands} onClose={() => setOpen("")} />}
       {open === "keys" && <KeyHelp onClose={() => setOpen("")} />}
     </div>

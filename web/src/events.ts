@@ -1,14 +1,15 @@
-// The one event stream. Besides what the server sends (progress, unlock, snapshot) it tells "reconnect" when
+// The one event stream. Besides what the server sends (the names below) it tells "reconnect" when
 // the line is back, upon which every mounted view asks again.
 import { signedOut, unreachable } from "./api";
 import { createStore } from "./store";
 
 type Handler = (data: unknown) => void;
 const handlers = new Map<string, Set<Handler>>();
-const names = ["progress", "unlock", "snapshot"];
+const names = ["progress", "unlock", "snapshot", "index", "sleep"];
 
 export const connected = createStore(true);
 export const scan = createStore<{ done: number; total: number } | null>(null);
+export const indexing = createStore<{ done: number; total: number } | null>(null);
 
 export function onEvent(name: string, fn: Handler): () => void {
   let set = handlers.get(name);
@@ -25,6 +26,7 @@ function tell(name: string, data: unknown): void {
     quiet = setTimeout(() => scan.set(null), quietMs);
   }
   if (name === "snapshot") scan.set(null);
+  if (name === "index") indexing.set(data as { done: number; total: number });
   for (const fn of [...(handlers.get(name) ?? [])]) fn(data);
 }
 

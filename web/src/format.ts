@@ -37,6 +37,11 @@ export function lasted(seconds: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
+// Scores are between 0 and 1; people read them as points of a hundred.
+export const points = (score: number): string => (score * 100).toFixed(1);
+export const signed = (score: number): string => `${score < 0 ? "−" : "+"}${points(Math.abs(score))}`;
 export const cost = (usd: number): string => (usd > 0 && usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`);
 export const project = (cwd: string | null): string => cwd?.split("/").filter(Boolean).pop() ?? "";
+const originNames: Record<string, string> = { hermes: "Hermes", claude: "Claude Code", codex: "Codex", talaria: "Talaria" };
+export const originName = (origin: string): string => originNames[origin] ?? origin;
 export const plainTitle = (title: string | null): string => title?.trim() || "Untitled";

@@ -37,6 +37,16 @@ export const icon = {
   study: lucide("chart-line"),
   command: lucide("command"),
   inject: lucide("syringe"),
+  filter: lucide("sliders-horizontal"),
+  side: lucide("git-fork"),
+  download: lucide("download"),
+  link: lucide("link"),
+  share: lucide("share-2"),
+  sleep: lucide("moon-star"),
+  undo: lucide("undo-2"),
+  better: lucide("trending-up"),
+  worse: lucide("trending-down"),
+  same: lucide("equal"),
 } as const;
 
 // Where a session came from. Unknown sources get the plain bubble.
@@ -52,7 +62,9 @@ const sources: Record<string, string> = {
   web: lucide("globe"),
   subagent: lucide("git-fork"),
 };
-export const sourceIcon = (source: string): string => sources[source] ?? lucide("message-square");
+// Other agents have one mark each, whatever they were started from.
+const origins: Record<string, string> = { claude: lucide("asterisk"), codex: lucide("square-code") };
+export const sourceIcon = (source: string, origin = ""): string => origins[origin] ?? sources[source] ?? lucide("message-square");
 
 // The catalogue's names on the left (data that other tools share), lucide's on the right.
 const badges: Record<string, string> = {

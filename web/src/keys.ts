@@ -49,10 +49,11 @@ export function useKeys(map: KeyMap, on = true): void {
 
 export const keyList: [string, string][] = [
   ["Ctrl K", "Find a session, template or command"],
-  ["/", "Filter this view"],
+  ["/", "Search or filter this view"],
   ["g a", "Achievements"],
   ["g s", "Sessions"],
   ["g t", "Templates"],
+  ["g n", "Sleep, where the server has it"],
   ["j  k", "Next, previous session"],
   ["n  p", "Next, previous request in a transcript"],
   ["x", "Unfold or fold all tool calls"],

@@ -59,7 +59,7 @@ export function followAddress(): void {
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const a = (event.target as Element | null)?.closest?.("a");
-    if (!a || a.target || a.origin !== location.origin || !a.hasAttribute("href")) return;
+    if (!a || a.target || a.hasAttribute("download") || a.origin !== location.origin || !a.hasAttribute("href")) return;
     event.preventDefault();
     to(a.pathname + a.search, false);
   });

@@ -55,6 +55,7 @@ export function entries(messages: Message[]): Entry[] {
 }
 
 const pageSize = 200;
+const wants = (have: Message[], until: number): boolean => until > 0 && !have.some((m) => m.id === until);
 
 export interface Pages {
   messages: Message[];
@@ -78,7 +79,7 @@ export function useMessages(id: string, part: string | null, until: number): Pag
       if (after !== null) q.set("after", after);
       const page = await get<MessagePage>(`/api/sessions/${enc(id)}/messages?${q}`, stop.signal);
       const all = [...have, ...page.messages];
-      const on = page.next_after !== null && until > 0 && !all.some((m) => m.id >= until);
+      const on = page.next_after !== null && wants(all, until);
       set({ messages: all, next: page.next_after, loaded: true, busy: on, error: null });
       if (on) await step(all, page.next_after);
     };
@@ -89,6 +90,9 @@ export function useMessages(id: string, part: string | null, until: number): Pag
     return () => stop.abort();
   }, [id, part, turn]);
   const loadMore = (): void => setTurn((n) => n + 1);
+  // Another message of a session that is open: read on until it is there.
+  const short = state.loaded && !state.busy && !state.error && state.next !== null && wants(state.messages, until);
+  useEffect(() => void (short && loadMore()), [short]);
   useEffect(() => onEvent("reconnect", () => state.error && loadMore()), [state.error]);
   return { ...state, loadMore };
 }

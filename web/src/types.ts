@@ -24,7 +24,7 @@ export interface Achievement {
   next_threshold: number;
   progress_pct: number;
   unlocked_at?: number | null;
-  evidence?: { session_id: string; title: string; value: number } | null;
+  evidence?: { session_id: string; title: string; value: number; message_id?: number | null } | null;
   criteria?: string;
 }
 
@@ -64,11 +64,16 @@ export interface Part {
 export interface Session {
   id: string;
   home?: string;
-  source: string;
+  origin?: string; // hermes, claude, codex, talaria
+  source: string; // within Hermes: cli, telegram, …
   model: string | null;
   title: string | null;
   cwd: string | null;
   git_branch?: string | null;
+  branch?: string | null;
+  side_chain?: boolean;
+  activity?: number[] | null; // sixteen, 0 to 255
+  tools?: string[] | null;
   archived: boolean;
   started_at: number;
   last_active: number;
@@ -83,6 +88,48 @@ export interface Session {
 export interface SessionPage {
   sessions: Session[];
   next_cursor: string | null;
+  partial?: boolean; // the index is still being made
+}
+
+export interface Facet {
+  name: string;
+  title?: string;
+  sessions: number;
+}
+
+export interface Facets {
+  origins: Facet[];
+  projects: Facet[];
+  models: Facet[];
+  tools: Facet[];
+  partial?: boolean; // transcripts are still being read
+}
+
+export interface Hit {
+  session: string;
+  origin: string;
+  title: string | null;
+  project: string | null;
+  role: string;
+  tool: string | null;
+  at: number;
+  message: number;
+  snippet: { text: string; hit: boolean }[];
+}
+
+export interface SearchPage {
+  query: string;
+  hits: Hit[];
+  more: boolean;
+  took_ms: number;
+  partial: boolean;
+  note: string | null;
+}
+
+export interface IndexState {
+  updating: boolean;
+  done: number;
+  total: number;
 }
 
 export interface ToolCall {
@@ -106,6 +153,7 @@ export interface Message {
   tool_call_id: string | null;
   active: boolean;
   compacted: boolean;
+  side_chain?: boolean;
   tool_calls: ToolCall[];
 }
 
@@ -198,6 +246,122 @@ export interface Study {
   sessions: number;
   kinds: StudyKind[];
   method: string;
+}
+
+export interface Night {
+  night: number;
+  started_at: string; // 2026-11-15T03:17:00Z
+  ended_at: string;
+  project: string;
+  backend: string;
+  model: string;
+  accepted: boolean;
+  gate_action: string;
+  baseline: number;
+  candidate: number;
+  interval: [number, number] | null; // of the gain, 95 %
+  n_tasks: number;
+  n_sessions: number;
+  tokens: number;
+  cost_usd: number;
+  staging: string; // its name
+  adopted: boolean;
+  undone: boolean;
+  rejected: boolean;
+  no_edits_reason: string;
+  n_proposals: number;
+}
+
+export interface Sleeping {
+  night?: number;
+  phase?: string;
+  done?: number;
+  total?: number;
+  elsewhere?: boolean; // another program has one under way
+}
+
+// The last night that this server ran, in short.
+export interface NightOutcome {
+  night: number;
+  dry_run: boolean;
+  accepted: boolean;
+  baseline: number;
+  candidate: number;
+  n_tasks: number;
+  n_sessions: number;
+  n_edits: number;
+  no_edits_reason: string;
+  staging: string;
+  at: number;
+}
+
+export interface SleepPage {
+  nights: Night[];
+  running: Sleeping | null;
+  last: NightOutcome | null;
+  last_error: string | null;
+  backend: string;
+  schedules: { project: string; kind: string; when: string }[];
+}
+
+export interface SleepEdit {
+  target: string;
+  op: string;
+  content: string;
+  anchor: string;
+  rationale: string;
+}
+
+// What one edit is worth, in the order of the edits.
+export interface EditShare {
+  skill: string;
+  share: number;
+  moved_tasks: string[];
+  sessions: string[];
+}
+
+export interface SleepAnswer {
+  hard: number;
+  soft: number;
+  response: string;
+  fail_reason: string;
+}
+
+export interface SleepTask {
+  id: string;
+  intent: string;
+  split: string;
+  reference_kind: string;
+  before?: SleepAnswer;
+  after?: SleepAnswer;
+}
+
+export interface NightDetail extends Night {
+  skills: { skill_name: string; kind: string; live_path: string; live_state: string; diff: string; adopted: boolean }[];
+  edits: SleepEdit[];
+  edit_shares: EditShare[];
+  rejected_edits: SleepEdit[];
+  tasks: SleepTask[];
+  notes: string[];
+  report_md: string;
+}
+
+export interface Worth {
+  sessions: number;
+  tasks: number;
+  recurring: number;
+  checkable: number;
+  max_calls: number;
+  max_tokens: number;
+  max_cost_usd: number | null;
+  detectable_effect: number;
+  verdict: string;
+  text: string;
+}
+
+export interface Status {
+  homes: Home[];
+  features?: string[]; // tabs beyond those that always are
 }
 
 export interface Home {

@@ -4,7 +4,7 @@ import { memo } from "../memo";
 import { useState } from "preact/hooks";
 import { count, short } from "../format";
 import { badgeIcon, icon } from "../icons";
-import { link } from "../router";
+import { link, setQuery } from "../router";
 import type { Achievement } from "../types";
 import { Bar, Icon, Time } from "./ui";
 
@@ -85,11 +85,18 @@ export const BadgeCard = memo(function BadgeCard({ item, fresh }: { item: Achiev
             <Icon name={icon.right} size={14} />What counts
           </button>
         )}
-        {item.unlocked && item.unlocked_at ? <Time at={item.unlocked_at} long /> : <span />}
+        <span class="got">
+          {item.unlocked && item.unlocked_at ? <Time at={item.unlocked_at} long /> : null}
+          {item.unlocked && (
+            <button type="button" class="fold" aria-label={`Share ${item.name}`} title="Share" onClick={() => setQuery({ share: item.id })}>
+              <Icon name={icon.share} size={13} />
+            </button>
+          )}
+        </span>
       </div>
       {open && <Ladder item={item} />}
       {item.evidence && (
-        <a class="evidence" href={link(["sessions", item.evidence.session_id])} title={item.evidence.title}>
+        <a class="evidence" href={link(["sessions", item.evidence.session_id], { m: item.evidence.message_id })} title={item.evidence.title}>
           <Icon name={icon.sessions} size={14} /><span>{item.evidence.title || item.evidence.session_id}</span><b>{short(item.evidence.value)}</b>
         </a>
       )}

@@ -1,30 +1,25 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { icon } from "../icons";
 import { link } from "../router";
-import { recall, remember } from "../store";
+import { useStore } from "../store";
+import { nextTheme, theme as chosenTheme, themeNames } from "../theme";
 import { Icon } from "./ui";
 
-export const tabs = [
+export interface Tab {
+  id: string;
+  name: string;
+  icon: string;
+  key: string;
+}
+
+const always: Tab[] = [
   { id: "achievements", name: "Achievements", icon: icon.achievements, key: "g a" },
   { id: "sessions", name: "Sessions", icon: icon.sessions, key: "g s" },
   { id: "templates", name: "Templates", icon: icon.templates, key: "g t" },
-] as const;
-
-const themes = ["system", "light", "dark"] as const;
-type Theme = (typeof themes)[number];
-
-export function useTheme(): [Theme, () => void] {
-  const [theme, set] = useState<Theme>((recall("theme") as Theme | null) ?? "system");
-  const next = (): void => {
-    const to = themes[(themes.indexOf(theme) + 1) % themes.length]!;
-    remember("theme", to === "system" ? null : to);
-    if (to === "system") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = to;
-    set(to);
-  };
-  return [theme, next];
-}
+];
+// Shown where the server says that it has them.
+const further: Tab[] = [{ id: "sleep", name: "Sleep", icon: icon.sleep, key: "g n" }];
+export const tabsFor = (features: string[]): Tab[] => [...always, ...further.filter((t) => features.includes(t.id))];
 
 // Wings on a heel: the mark of the page, drawn here because no icon set has it.
 function Logo(): JSX.Element {
@@ -36,16 +31,17 @@ function Logo(): JSX.Element {
   );
 }
 
-export function Rail({ tab, narrow, onNarrow, onPalette, onKeys }: {
+export function Rail({ tabs, tab, narrow, onNarrow, onPalette, onKeys }: {
+  tabs: Tab[];
   tab: string;
   narrow: boolean;
   onNarrow(): void;
   onPalette(): void;
   onKeys(): void;
 }): JSX.Element {
-  const [theme, nextTheme] = useTheme();
+  const theme = useStore(chosenTheme);
   const width = narrow ? "Widen" : "Narrow";
-  const themeName = { system: "System theme", light: "Light theme", dark: "Dark theme" }[theme];
+  const themeName = themeNames[theme];
   return (
     <nav class="rail" aria-label="Talaria">
       <a class="brand" href={link(["achievements"])} aria-label="Talaria"><Logo /><b>Talaria</b></a>

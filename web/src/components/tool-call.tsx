@@ -42,15 +42,17 @@ export function Cut({ message: m }: { message: Message }): JSX.Element | null {
   return <p class="dim">The first {kb(here)} of {kb(m.bytes)}. The rest: <code>talaria sessions show --full</code></p>;
 }
 
-export function ToolCallRow({ item, unfold }: { item: Call; unfold: boolean }): JSX.Element {
-  const [open, setOpen] = useState(unfold);
-  useEffect(() => setOpen(unfold), [unfold]);
+export function ToolCallRow({ item, unfold, target }: { item: Call; unfold: boolean; target: number }): JSX.Element {
+  // A link to a result wants to see it.
+  const meant = target > 0 && item.result?.id === target;
+  const [open, setOpen] = useState(unfold || meant);
+  useEffect(() => setOpen(unfold || meant), [unfold, meant]);
   const { call, result, outcome } = item;
   const mark = marks[outcome];
   const seconds = call.seconds ?? (result ? result.timestamp - item.at : -1);
   const why = outcome === "failed" && call.outcome ? `failed: ${call.outcome}` : mark.text;
   return (
-    <div class="call" data-outcome={outcome} id={result ? `m-${result.id}` : undefined}>
+    <div class={meant ? "call target" : "call"} data-outcome={outcome} id={result ? `m-${result.id}` : undefined}>
       <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name={icon.right} size={14} />
         <b>{call.name}</b>

@@ -5,6 +5,7 @@ import { ApiError } from "../api";
 import { ago, agoLong, exact } from "../format";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
+import { createStore } from "../store";
 
 export function Icon({ name, size = 16, label }: { name: string; size?: number; label?: string }): JSX.Element {
   return (
@@ -62,6 +63,13 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
   );
 }
 
+// One short line of what just happened, where nothing else shows it.
+export const said = createStore("");
+export function say(text: string): void {
+  said.set(text);
+  setTimeout(() => said.get() === text && said.set(""), 2500);
+}
+
 export function Code({ text, label = "Copy" }: { text: string; label?: string }): JSX.Element {
   return (
     <div class="code">
@@ -71,7 +79,13 @@ export function Code({ text, label = "Copy" }: { text: string; label?: string })
   );
 }
 
-export function FilterBox({ value, onInput, label }: { value: string; onInput(text: string): void; label: string }): JSX.Element {
+export function FilterBox({ value, onInput, label, onEnter, onDown }: {
+  value: string;
+  onInput(text: string): void;
+  label: string;
+  onEnter?(): void;
+  onDown?(): void;
+}): JSX.Element {
   const box = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => box.current?.select() });
   return (
@@ -86,6 +100,11 @@ export function FilterBox({ value, onInput, label }: { value: string; onInput(te
         spellcheck={false}
         onInput={(e) => onInput(e.currentTarget.value)}
         onKeyDown={(e) => {
+          const does = e.key === "Enter" ? onEnter : e.key === "ArrowDown" ? onDown : undefined;
+          if (does && !e.isComposing) {
+            e.preventDefault();
+            does();
+          }
           // Esc first empties the box, then leaves it, and only then means "back".
           if (e.key !== "Escape") return;
           e.preventDefault();
@@ -116,14 +135,15 @@ export function Chips<T extends string>({ label, value, options, onPick }: {
   );
 }
 
-export function Select({ label, value, options, onPick }: {
+export function Select({ label, value, options, onPick, disabled = false }: {
   label: string;
+  disabled?: boolean;
   value: string;
   options: [string, string][];
   onPick(id: string): void;
 }): JSX.Element {
   return (
-    <select class="select" aria-label={label} value={value} onChange={(e) => onPick(e.currentTarget.value)}>
+    <select class="select" aria-label={label} title={label} value={value} disabled={disabled || options.length < 2} onChange={(e) => onPick(e.currentTarget.value)}>
       {options.map(([id, text]) => (
         <option key={id} value={id} selected={id === value}>{text}</option>
       ))}

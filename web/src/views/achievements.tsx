@@ -4,6 +4,7 @@ import { ApiError, plugin, post } from "../api";
 import { BadgeCard } from "../components/badge-card";
 import { FirstRun } from "../components/first-run";
 import { latest, Recent, ScanBar, Score } from "../components/score";
+import { Share } from "../components/share";
 import { Chips, Empty, Failure, FilterBox, Icon, Select, Skeleton, Updating } from "../components/ui";
 import { onEvent, scan } from "../events";
 import { icon } from "../icons";
@@ -89,10 +90,17 @@ export function AchievementsView(): JSX.Element {
       <header class="title">
         <h1>Achievements</h1>
         <Updating on={data !== undefined && !first && (data.is_stale || data.scan_meta.status?.state === "running" || late)} />
-        <button type="button" class="push" onClick={rescan} disabled={rescanning || first}>
+        <button
+          type="button" class="push" disabled={!all.some((a) => a.unlocked)} aria-expanded={query.share !== undefined}
+          onClick={() => setQuery({ share: query.share === undefined ? "score" : null })}
+        >
+          <Icon name={icon.share} size={14} /> Share
+        </button>
+        <button type="button" onClick={rescan} disabled={rescanning || first}>
           <Icon name={icon.rescan} size={14} /> {rescanning ? "Scanning" : "Rescan"}
         </button>
       </header>
+      {data && query.share !== undefined && all.some((a) => a.unlocked) && <Share data={data} badge={query.share} />}
       {error && !data && <Failure error={error} what="Your achievements could not be read" retry={reload} />}
       {failed && (
         <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /> The last scan failed: {failed} What you see is from before; rescan to try again.</p>

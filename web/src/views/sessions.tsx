@@ -1,74 +1,63 @@
-// Left the list, right the transcript; at phone width one of the two.
+// Left the list, or what a search found in it; right the transcript. At phone width one of the two.
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { FirstRun } from "../components/first-run";
-import { SessionRow } from "../components/session-row";
-import { Empty, Failure, FilterBox, Select, Skeleton, Updating } from "../components/ui";
-import { VirtualList } from "../components/virtual-list";
-import { count, plural } from "../format";
+import { SearchPane } from "../components/search-pane";
+import { SessionFilters } from "../components/session-filters";
+import { SessionScroll } from "../components/session-scroll";
+import { Bar, Empty, FilterBox, Updating } from "../components/ui";
+import { indexing } from "../events";
+import { count } from "../format";
 import { icon } from "../icons";
-import { useKeys } from "../keys";
-import { useLate } from "../resource";
-import { go, link, setQuery, useRoute } from "../router";
-import { savedScroll, useScrollMemory } from "../scroll";
-import { rowHeight, useSessionList, type Filters } from "../session-list";
+import { useLate, useResource } from "../resource";
+import { setQuery, useRoute } from "../router";
+import { filtersOf, useSessionList } from "../session-list";
+import { useStore } from "../store";
+import type { IndexState } from "../types";
 import { Transcript } from "./transcript";
 
-const since: [string, string][] = [
-  ["", "Any time"], ["day", "Since yesterday"], ["week", "Past week"],
-  ["month", "Past month"], ["quarter", "Past 3 months"], ["year", "Past year"],
-];
-const usual = ["cli", "tui", "telegram", "discord", "slack", "cron"];
+const pollMs = 3000;
+
+// While the index is made, what is read so far is shown; now and then, and when it is whole, the list is asked again.
+function Indexing({ onMore }: { onMore(): void }): JSX.Element {
+  const asked = useResource<IndexState>("/api/index");
+  const told = useStore(indexing);
+  const { done, total } = told ?? asked.data ?? { done: 0, total: 0 };
+  const over = told !== null && told.total > 0 && told.done >= told.total;
+  useEffect(() => {
+    if (!over) return;
+    indexing.set(null);
+    onMore();
+  }, [over]);
+  useEffect(() => {
+    const timer = setInterval(() => { asked.reload(); onMore(); }, pollMs);
+    return () => clearInterval(timer);
+  }, [asked.reload, onMore]);
+  return (
+    <div class="indexing" role="status">
+      <p><b>Reading your sessions</b> <span>{total ? `${count(done)} of ${count(total)}` : "counting"}</span></p>
+      <Bar pct={total ? (done / total) * 100 : 0} label="Sessions read" />
+    </div>
+  );
+}
 
 export function SessionsView(): JSX.Element {
   const { path, query } = useRoute();
   const id = path[1];
-  const filters: Filters = { source: query.source ?? "", since: query.since ?? "", archived: query.archived ?? "" };
+  const key = JSON.stringify(filtersOf(query));
+  const filters = useMemo(() => filtersOf(query), [key]);
   const list = useSessionList(filters);
   const late = useLate(list.busy);
-  const reaches = list.rows.length * rowHeight >= savedScroll("sessions");
-  const pane = useScrollMemory<HTMLDivElement>("sessions", list.loaded && (reaches || !list.busy));
-  const text = (query.q ?? "").toLowerCase();
-  const filtered = Boolean(filters.source || filters.since || filters.archived);
+  const text = query.q ?? "";
+  const searching = text.trim() !== "";
+  const focus = useRef({ open: () => {}, down: () => {} }).current;
 
-  const shown = useMemo(() => {
-    const words = text.split(/\s+/).filter(Boolean);
-    return words.length
-      ? list.rows.filter((s) => {
-          const all = `${s.title ?? ""} ${s.cwd ?? ""} ${s.model ?? ""} ${s.git_branch ?? ""} ${s.id}`.toLowerCase();
-          return words.every((w) => all.includes(w));
-        })
-      : list.rows;
-  }, [list.rows, list.rows.length, text]);
-  const sources = [...new Set([...usual, ...list.rows.map((s) => s.source), ...(filters.source ? [filters.source] : [])])];
-
-  const keepFilters = { source: filters.source, since: filters.since, archived: filters.archived, q: query.q };
-  const at = shown.findIndex((s) => s.id === id || s.parts.some((p) => p.id === id));
-  const move = (by: number): boolean | void => {
-    const to = shown[Math.max(0, Math.min(shown.length - 1, at + by))];
-    if (!to) return false;
-    // Walking through the list is one step of the history, not fifty.
-    go(["sessions", to.id], keepFilters, Boolean(id));
-  };
-  useKeys({ j: () => move(1), k: () => move(-1), Enter: () => (id ? false : move(1)) });
-
-  // The chosen row stays in sight when keys move it.
-  useEffect(() => {
-    const el = pane.current;
-    if (!el || at < 0) return;
-    const top = at * rowHeight;
-    const far = top < el.scrollTop - 2 * rowHeight || top > el.scrollTop + el.clientHeight + rowHeight;
-    if (far) el.scrollTop = top - el.clientHeight / 2;
-    else if (top < el.scrollTop) el.scrollTop = top;
-    else if (top + rowHeight > el.scrollTop + el.clientHeight) el.scrollTop = top + rowHeight - el.clientHeight;
-  }, [id, list.loaded]);
-
-  const first = list.loaded && list.rows.length === 0 && !filtered;
+  const first = list.loaded && list.rows.length === 0 && key === "{}" && !list.partial;
   if (first && !id) {
     return (
       <main class="page" tabIndex={-1}>
         <header class="title"><h1>Sessions</h1></header>
-        <FirstRun title="Every session, in one place">What agents and you said, and what they did, from every home on this machine.</FirstRun>
+        <FirstRun title="Every session, in one place">What agents and you said, and what they did: Hermes, Claude Code and Codex, from every home on this machine.</FirstRun>
       </main>
     );
   }
@@ -79,45 +68,23 @@ export function SessionsView(): JSX.Element {
           <div class="title">
             <h1>Sessions</h1>
             <Updating on={late && list.loaded} />
-            <span class="dim push">{list.loaded && `${count(shown.length)}${list.more ? "+" : ""}`}</span>
+            <span class="dim push">{list.loaded && !searching && `${count(list.rows.length)}${list.more ? "+" : ""}`}</span>
           </div>
-          <FilterBox value={query.q ?? ""} label="Filter by title, folder, model" onInput={(q) => setQuery({ q })} />
-          <div class="toolbar">
-            <Select
-              label="Source" value={filters.source} options={[["", "Every source"], ...sources.map((s): [string, string] => [s, s])]}
-              onPick={(source) => setQuery({ source })}
-            />
-            <Select label="Since" value={filters.since} options={since} onPick={(s) => setQuery({ since: s })} />
-            <label class="check">
-              <input type="checkbox" checked={Boolean(filters.archived)} onChange={(e) => setQuery({ archived: e.currentTarget.checked ? "1" : null })} />
-              Archived
-            </label>
-          </div>
-        </header>
-        <div class="scroll" ref={pane} tabIndex={0} role="region" aria-label="List of sessions">
-          {list.error && !list.loaded && <Failure error={list.error} what="The sessions could not be read" retry={list.reload} />}
-          {late && !list.loaded && <Skeleton rows={10} kind="rows" />}
-          {list.loaded && shown.length === 0 && !first && (
-            <Empty title="No session fits">
-              <p>{text && list.more ? `Looked at the newest ${plural(list.rows.length, "session")}.` : "Try other words or fewer filters."}</p>
-              {text && list.more && <button type="button" onClick={list.loadMore}>Look further back</button>}
-              <button type="button" onClick={() => go(id ? ["sessions", id] : ["sessions"], {}, true)}>Clear the filters</button>
-            </Empty>
-          )}
-          <VirtualList
-            items={shown} height={rowHeight} pane={pane} label="Sessions"
-            onEnd={list.more && !list.busy && !list.error && !text ? list.loadMore : undefined}
-            row={(s, i) => <SessionRow key={s.id} session={s} index={i} top={i * rowHeight} current={i === at} href={link(["sessions", s.id], keepFilters)} />}
+          <FilterBox
+            value={text} label="Search all sessions" onInput={(q) => setQuery({ q, substring: null })}
+            onEnter={() => focus.open()} onDown={() => focus.down()}
           />
-          {list.error && list.loaded && (
-            <p class="notice bad" role="alert">{list.error.message}. <button type="button" class="small" onClick={list.loadMore}>Try again</button></p>
-          )}
-        </div>
+          <SessionFilters filters={filters} searching={searching} />
+          {list.partial && <Indexing onMore={list.reload} />}
+        </header>
+        {searching
+          ? <SearchPane text={text} rows={list.rows} filters={filters} query={query} id={id} focus={focus} />
+          : <SessionScroll list={list} id={id} filters={filters} />}
       </section>
       {id ? <Transcript key={id} id={id} /> : (
         <section class="detail-pane nothing" aria-label="Transcript">
           <Empty title="Pick a session" mark={icon.sessions}>
-            <p><kbd>j</kbd> and <kbd>k</kbd> walk through them, <kbd>/</kbd> filters, <kbd>Ctrl K</kbd> finds one.</p>
+            <p><kbd>j</kbd> and <kbd>k</kbd> walk through them, <kbd>/</kbd> searches in all of them, <kbd>Ctrl K</kbd> goes anywhere.</p>
           </Empty>
         </section>
       )}

@@ -14,7 +14,7 @@ import { icon } from "../icons";
 import { forget, useLate, useResource } from "../resource";
 import { go, link, setQuery, useRoute } from "../router";
 import { useScrollMemory } from "../scroll";
-import { knownSession, rowHeight, useSessionList } from "../session-list";
+import { knownSession, noFilters, rowHeight, useSessionList } from "../session-list";
 import type { Home, Session, Study, TemplateRow, TemplateShow } from "../types";
 
 function Segments({ at }: { at: "" | "study" }): JSX.Element {
@@ -60,7 +60,7 @@ function NoTemplates(): JSX.Element {
 
 // Titles of source sessions, from the list that the Sessions tab keeps anyway.
 function Titles({ onCame }: { onCame(): void }): null {
-  const { loaded } = useSessionList({ source: "", since: "", archived: "" });
+  const { loaded } = useSessionList(noFilters);
   useEffect(() => void (loaded && onCame()), [loaded]);
   return null;
 }
@@ -171,7 +171,7 @@ function Detail({ name }: { name: string }): JSX.Element {
 
 function NewTemplate(): JSX.Element {
   const { query } = useRoute();
-  const list = useSessionList({ source: "", since: "", archived: "" });
+  const list = useSessionList(noFilters);
   const pane = useRef<HTMLDivElement>(null);
   const text = (query.q ?? "").toLowerCase();
   const shown = list.rows.filter((s) => s.tool_calls > 0 && `${s.title ?? ""} ${s.cwd ?? ""}`.toLowerCase().includes(text));

@@ -7,18 +7,27 @@ import { Markdown } from "../components/markdown";
 import { tokens } from "../components/session-row";
 import { Cut, ToolCallRow } from "../components/tool-call";
 import { Activity } from "../components/activity";
+import { ExportMenu } from "../components/export-menu";
 import { CopyButton, Failure, Icon, Skeleton, Time } from "../components/ui";
-import { cost, count, exact, lasted, plainTitle, plural, short } from "../format";
+import { cost, count, exact, lasted, originName, plainTitle, plural, short } from "../format";
 import { icon, sourceIcon } from "../icons";
 import { useKeys } from "../keys";
 import { useLate, useResource } from "../resource";
 import { link, setQuery, up, useRoute } from "../router";
 import { useScrollMemory } from "../scroll";
+import { paintWords } from "../search";
 import { knownSession } from "../session-list";
 import { entries, useMessages, type Entry } from "../transcript";
 import type { Achievement, Session } from "../types";
 
-function Turn({ entry, unfold, target, href, start }: { entry: Entry; unfold: boolean; target: boolean; href: string; start: number }): JSX.Element {
+function Turn({ entry, unfold, target, href, start, side }: {
+  entry: Entry;
+  unfold: boolean;
+  target: number;
+  href: string;
+  start: number;
+  side: "" | "first" | "on"; // of a side chain: its first turn, or a later one
+}): JSX.Element {
   const { message: m, calls } = entry;
   const gone = !m.active ? (m.compacted ? "compacted away" : "rewound") : "";
   // Compaction leaves its summary in the user's name.
@@ -27,7 +36,8 @@ function Turn({ entry, unfold, target, href, start }: { entry: Entry; unfold: bo
   const names: Record<string, string> = { summary: "Summary of what came before", user: "You", assistant: "Agent", tool: m.tool_name ?? "tool" };
   const hasText = Boolean(m.content?.trim());
   return (
-    <article class={target ? "turn target" : "turn"} data-role={role} data-gone={gone || undefined} id={`m-${m.id}`}>
+    <article class={m.id === target ? "turn target" : "turn"} data-role={role} data-gone={gone || undefined} data-side={side || undefined} id={`m-${m.id}`}>
+      {side === "first" && <p class="side-name"><Icon name={icon.side} size={12} /> Side chain</p>}
       {hasText && (
         <header>
           <Icon name={role === "user" ? icon.user : m.role === "assistant" ? icon.agent : icon.note} size={14} />
@@ -38,7 +48,7 @@ function Turn({ entry, unfold, target, href, start }: { entry: Entry; unfold: bo
       )}
       {hasText && (m.html ? <Markdown html={m.html} /> : <p class="plain">{m.content}</p>)}
       {hasText && <Cut message={m} />}
-      {calls.length > 0 && <div class="calls">{calls.map((c, i) => <ToolCallRow key={c.call.id ?? i} item={c} unfold={unfold} />)}</div>}
+      {calls.length > 0 && <div class="calls">{calls.map((c, i) => <ToolCallRow key={c.call.id ?? i} item={c} unfold={unfold} target={target} />)}</div>}
     </article>
   );
 }
@@ -66,8 +76,23 @@ function Messages({ session, part, pane, onNext }: {
     return () => seen.disconnect();
   });
   useEffect(() => {
-    if (target && pages.loaded) document.getElementById(`m-${target}`)?.scrollIntoView({ block: "center" });
+    if (!target || !pages.loaded) return;
+    const el = document.getElementById(`m-${target}`);
+    if (!el) return;
+    // Turns out of sight have a guessed height until they are near: the place is right only after a few frames.
+    let frame = 0;
+    const settle = (left: number): void => {
+      el.scrollIntoView({ block: el.offsetHeight > (pane.current?.clientHeight ?? 0) ? "start" : "center" });
+      if (left > 0) frame = requestAnimationFrame(() => settle(left - 1));
+    };
+    settle(4);
+    paintWords(el, query.q ?? "");
+    return () => {
+      cancelAnimationFrame(frame);
+      paintWords(null, "");
+    };
   }, [target, pages.loaded, pages.busy]);
+  const lost = target > 0 && pages.loaded && !pages.busy && pages.next === null && !pages.messages.some((m) => m.id === target);
 
   const jump = (by: 1 | -1): boolean | void => {
     const el = pane.current;
@@ -83,9 +108,11 @@ function Messages({ session, part, pane, onNext }: {
     <>
       {pages.messages.length > 3 && <Activity messages={pages.messages} list={list} />}
       {late && <Skeleton rows={6} kind="lines" />}
-      {list.map((e) => (
+      {lost && <p class="notice" role="status">The message this link meant is not in this part.</p>}
+      {list.map((e, i) => (
         <Turn
-          key={e.message.id} entry={e} unfold={unfold} start={pages.messages[0]!.timestamp} target={e.message.id === target}
+          key={e.message.id} entry={e} unfold={unfold} start={pages.messages[0]!.timestamp} target={target}
+          side={!e.message.side_chain ? "" : list[i - 1]?.message.side_chain ? "on" : "first"}
           href={link(["sessions", session.id], { ...query, part, m: e.message.id })}
         />
       ))}
@@ -102,10 +129,10 @@ function Messages({ session, part, pane, onNext }: {
 function Meta({ s }: { s: Session }): JSX.Element {
   return (
     <ul class="meta">
-      <li><Icon name={sourceIcon(s.source)} size={14} />{s.source}</li>
+      <li data-origin={s.origin}><Icon name={sourceIcon(s.source, s.origin)} size={14} />{s.origin ? originName(s.origin) : s.source}{s.origin && s.source !== s.origin && ` · ${s.source}`}</li>
       {s.model && <li>{s.model}</li>}
       {s.cwd && <li title={s.cwd}><Icon name={icon.folder} size={14} />{s.cwd}</li>}
-      {s.git_branch && <li><Icon name={icon.branch} size={14} />{s.git_branch}</li>}
+      {(s.branch ?? s.git_branch) && <li><Icon name={icon.branch} size={14} />{s.branch ?? s.git_branch}</li>}
       <li><span><Time at={s.started_at} long />{s.last_active > s.started_at && `, for ${lasted(s.last_active - s.started_at)}`}</span></li>
       <li>{plural(s.messages, "message")}</li>
       <li>{plural(s.tool_calls, "tool call")}</li>
@@ -137,6 +164,7 @@ export function Transcript({ id }: { id: string }): JSX.Element {
               <button type="button" class="ghost small back" aria-label="Back to the list" onClick={up}><Icon name={icon.back} /></button>
               <h1>{plainTitle(s.title)}</h1>
               <CopyButton text={s.id} label="Copy the session's id" />
+              <ExportMenu id={s.id} />
               <button type="button" aria-expanded={making} onClick={() => setQuery({ template: making ? null : "1" }, false)}>
                 <Icon name={icon.templates} size={14} /> Make template
               </button>
