@@ -1,16 +1,22 @@
 /* The badges: cold, with nothing new, with one session more. The recorded figures of the Python
- * original stand beside; the slow oracle is run on a slice in the same run, as a living peer. */
+ * original stand beside; the slow oracle is run on a slice in the same run, as a living peer. Figures are
+ * CPU time of all threads, the best of a few runs: what else runs on the machine can only add to it,
+ * through caches and cores that are shared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "achievements/run.h"
 #include "base/clock.h"
 #include "common.h"
 #include "store/own.h"
+
+enum { ROUNDS = 5 };
 
 static int failures;
 
@@ -118,17 +124,60 @@ static void slice(void)
     bench_drop_folder(folder);
 }
 
-static void one_more(const Homes *homes)
+static void one_more(const Homes *homes, int round)
 {
-    char sql[] =
-        "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1])\nc.execute(\"insert into "
-        "sessions(id,source,started_at) values('bench','cli',1.9e9)\")\nc.execute(\"insert "
-        "into messages(session_id,role,content,timestamp) "
-        "values('bench','user','a traceback',1.9e9)\")\nc.commit()";
+    char id[] = { 'b', (char)('0' + round), 0 };
+    char sql[] = "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1])\nc.execute(\"insert into "
+                 "sessions(id,source,started_at) values(?,'cli',1.9e9)\",sys.argv[2:])\n"
+                 "c.execute(\"insert into messages(session_id,role,content,timestamp) "
+                 "values(?,'user','a traceback',1.9e9)\",sys.argv[2:])\nc.commit()";
 
-    if (bench_run_ms(
-            (char *[]){ bench_python(), "-c", sql, (char *)homes->primary->database.p, NULL }) < 0)
+    if (bench_run_ms((char *[]){ bench_python(), "-c", sql, (char *)homes->primary->database.p, id,
+                                 NULL }) < 0)
         exit(1);
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Milliseconds of a scan that finds one session more than the last one. */
+static double one_new(const Homes *homes)
+{
+    double best = 1e9;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        Snapshot *s;
+
+        one_more(homes, i);
+        best = least(best, scan(homes, false, &s) * 1e3);
+        if (s->meta.sessions_rescanned != 1) {
+            fprintf(stderr, "%lld sessions were read\n", (long long)s->meta.sessions_rescanned);
+            exit(1);
+        }
+        snapshot_free(s);
+    }
+    return best;
+}
+
+/* Megabytes at the most of a process that does nothing but count everything. */
+static double memory(const Homes *homes)
+{
+    struct rusage use;
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        struct rusage own;
+
+        (void)scan(homes, true, NULL);
+        getrusage(RUSAGE_SELF, &own);
+        _exit(own.ru_maxrss / 1024 > 255 ? 255 : (int)(own.ru_maxrss / 1024));
+    }
+    if (child < 0 || wait4(child, &status, 0, &use) != child || !WIFEXITED(status))
+        return 1e9;
+    return WEXITSTATUS(status);
 }
 
 static void large(const char *name, const char *sessions, const char *messages, const char *seed,
@@ -137,14 +186,18 @@ static void large(const char *name, const char *sessions, const char *messages, 
     AUTO(Arena) *a = arena_new();
     char folder[256], label[64];
     Snapshot *first, *again;
-    double cold, warm;
+    double cold;
     Homes homes;
 
     bench_folder(folder);
     make(folder, sessions, messages, seed);
     homes = homes_at(a, folder);
     age(&homes);
+    if (more) /* first, while this process is small itself */
+        line("achievements_memory", memory(&homes), "MB", 308, "recorded", 120);
     cold = scan(&homes, true, &first);
+    for (int i = 1; i < ROUNDS; i++)
+        cold = least(cold, scan(&homes, true, NULL));
     describe(name, first);
     snprintf(label, sizeof label, "achievements_cold_%s", name);
     line(label, cold, "s", recorded, "recorded", most);
@@ -152,11 +205,8 @@ static void large(const char *name, const char *sessions, const char *messages, 
         (void)known(&homes);
         snprintf(label, sizeof label, "achievements_nothing_new_%s", name);
         line(label, known(&homes), "ms", 9200, "recorded", 5);
-        one_more(&homes);
-        warm = scan(&homes, false, &again) * 1e3;
         snprintf(label, sizeof label, "achievements_one_new_%s", name);
-        line(label, warm, "ms", 9200, "recorded", 10);
-        snapshot_free(again);
+        line(label, one_new(&homes), "ms", 9200, "recorded", 10);
     }
     /* The same again from the packed counts: no badge may differ. */
     scan(&homes, false, &again);
@@ -208,14 +258,10 @@ static void eighty_thousand(void)
 
 int main(void)
 {
-    struct rusage use;
-
     setenv("TZ", "UTC", 1);
     slice();
     large("106MB", "2000", "40", "3", 0.35, 104.1, false);
     large("625MB", "8000", "60", "4", 2.0, 585, true);
     eighty_thousand();
-    getrusage(RUSAGE_SELF, &use);
-    line("achievements_memory", (double)use.ru_maxrss / 1024, "MB", 308, "recorded", 120);
     return failures != 0;
 }

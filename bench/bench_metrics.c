@@ -15,27 +15,39 @@ static const double peer_seconds = 104.1, pass_at = 0.35;
 
 static void count_row(void *ctx, const RowMessage *m)
 {
-    scanner_row(ctx,
-                &(ScanRow){ m->role, m->content, m->tool_calls, m->tool_name, m->content_is_blob });
+    scanner_row(ctx, &(ScanRow){ m->role, m->content, m->tool_calls, m->tool_name,
+                                 m->content_is_blob, m->id });
+}
+
+typedef struct Ids {
+    Arena *arena;
+    Str *all;
+    size_t n, cap;
+} Ids;
+
+static void list_id(void *ctx, const SessionRow *s)
+{
+    Ids *ids = ctx;
+
+    ARENA_PUSH(ids->arena, ids->all, ids->n, ids->cap, str_dup(ids->arena, s->id));
 }
 
 static bool count_sessions(Rows *rows, Scanner *s, Arena *a, Err *err)
 {
-    SessionRow *all;
-    size_t n;
+    Ids ids = { .arena = a };
 
-    if (!rows_sessions(rows, a, &all, &n, err))
+    if (!rows_walk(rows, list_id, &ids, err))
         return false;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < ids.n; i++) {
         SessionMetrics m;
         int64_t messages = 0;
 
         scanner_begin(s);
-        if (!rows_messages(rows, all[i].id, count_row, s, &messages, err))
+        if (!rows_messages(rows, ids.all[i], count_row, s, &messages, err))
             return false;
         scanner_end(s, a, &m);
     }
-    return n > 0;
+    return ids.n > 0;
 }
 
 /* CPU seconds of one scan, the compiling of the words included in the first. */

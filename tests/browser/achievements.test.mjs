@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setup } from "./helpers.mjs";
 
@@ -57,9 +58,43 @@ test("what counts unfolds in place; secrets tell nothing; evidence opens the ses
   assert.equal(await cards(page), 0, "the filter does not tell them either");
   await page.getByLabel("Filter badges").fill("");
   await card.locator(".evidence").click();
-  await page.waitForURL("**/sessions/demo_*");
+  await page.waitForURL("**/sessions/demo_*?m=8851");
+  await page.locator("#m-8851.target").waitFor();
   await page.goBack();
   await card.waitFor();
+  await page.done();
+});
+
+// Width and height stand at a fixed place of a PNG.
+const pngSize = (bytes) => [bytes.toString("latin1", 1, 4), bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+
+test("share: a card of 1200 by 630, downloaded and copied, of the score or of one badge", async () => {
+  const page = await it.open("/", { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.getByRole("button", { name: "Share", exact: true }).first().click();
+  const card = page.getByRole("complementary", { name: "Share" });
+  await card.getByRole("img", { name: "Card: 42 of 60 badges unlocked" }).waitFor();
+  let saved = page.waitForEvent("download");
+  await card.getByRole("button", { name: "Download" }).click();
+  const file = await saved;
+  assert.equal(file.suggestedFilename(), "talaria-score.png");
+  assert.deepEqual(pngSize(readFileSync(await file.path())), ["PNG", 1200, 630]);
+  await card.getByRole("button", { name: "Copy" }).click();
+  await page.getByText("Picture copied").waitFor();
+  const kinds = await page.evaluate(async () => (await navigator.clipboard.read()).flatMap((i) => i.types));
+  assert.ok(kinds.includes("image/png"));
+  const colours = () => page.evaluate(() => new Set(new Uint32Array(document.querySelector(".share canvas").getContext("2d").getImageData(0, 0, 1200, 630).data.buffer)).size);
+  assert.ok((await colours()) > 100, "something is drawn");
+  await page.keyboard.press("Escape");
+  assert.equal(await card.count(), 0);
+  await page.getByRole("button", { name: "Share Let Him Cook" }).click();
+  await card.getByRole("img", { name: "Card: Let Him Cook, Copper" }).waitFor();
+  saved = page.waitForEvent("download");
+  await card.getByRole("button", { name: "Download" }).click();
+  assert.equal((await saved).suggestedFilename(), "talaria-let_him_cook.png");
+  assert.match(page.url(), /share=let_him_cook/);
+  await page.getByRole("button", { name: "Close" }).click();
+  assert.equal(new URL(page.url()).search, "");
+  assert.deepEqual(page.errors, []);
   await page.done();
 });
 

@@ -10,12 +10,17 @@ const axe = readFileSync(join(root, "node_modules/axe-core/axe.min.js"), "utf8")
 const session = "/sessions/demo_20261024_171055_2c0747";
 const views = [
   ["/achievements", ".badge", "document.querySelector('.fold').click()"],
+  ["/achievements?share=let_him_cook", ".share canvas"],
   ["/sessions", ".session-row"],
+  ["/sessions?q=deploy&since=2026-01-01&until=2027-01-01", ".hit", "document.querySelectorAll('.hit')[1].click()"],
   [`${session}?template=1`, ".make .call", "document.querySelectorAll('.calls .call > button').forEach((b, i) => i < 3 && b.click())"],
   ["/templates", ".template-card"],
   ["/templates/code_demo_202_1794778520", ".examples .call", "document.querySelector('.panel button[type=submit]').click()"],
   ["/templates/new", ".session-row"],
   ["/templates/study", ".chart"],
+  ["/sleep", ".night-row"],
+  ["/sleep/20261108-030008", ".diff", "document.querySelector('.rejected').open = true"],
+  ["/sleep/20261108-030008?view=tasks", ".task", "document.querySelector('.task button').click()"],
 ];
 
 async function check(page, name) {
@@ -28,7 +33,7 @@ async function check(page, name) {
 for (const theme of ["light", "dark"]) {
   for (const [path, ready, then] of views) {
     test(`${path} ${theme}`, async () => {
-      const page = await it.open(path, { theme });
+      const page = await it.open(path, { theme, state: { features: ["sleep"] } });
       await page.locator(ready).first().waitFor();
       if (then) await page.evaluate(then);
       await page.waitForTimeout(250);
@@ -70,11 +75,12 @@ for (const theme of ["light", "dark"]) {
   });
 }
 
-for (const path of ["/achievements", "/sessions", session, "/templates"]) {
+for (const path of ["/achievements", "/sessions", "/sessions?q=deploy", session, "/templates", "/sleep", "/sleep/20261108-030008", "/achievements?share=score"]) {
   test(`${path} at phone width`, async () => {
-    const page = await it.open(path, { size: phone });
+    const page = await it.open(path, { size: phone, state: { features: ["sleep"] } });
     await page.waitForTimeout(500);
     await check(page, "phone");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), phone.width, "nothing sticks out to the right");
     await page.done();
   });
 }

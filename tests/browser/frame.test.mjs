@@ -59,16 +59,75 @@ test("Ctrl-K finds sessions, templates and commands", async () => {
   await page.waitForURL("**/sessions/demo_20261115_203240_66f5bc");
   await page.keyboard.press("Control+k");
   await box.fill("code_demo");
-  await page.getByRole("option", { name: /code_demo/ }).click();
+  await page.getByRole("option", { name: /^code_demo/ }).click();
   await page.waitForURL("**/templates/code_demo_*");
   await page.keyboard.press("Control+k");
-  await box.fill("no such thing");
-  await page.getByText("Nothing is called that.").waitFor();
+  await box.fill("zzq vvk");
+  await page.getByRole("option").filter({ hasText: "Search all sessions for “zzq vvk”" }).waitFor();
+  assert.equal(await page.locator(".palette [role=option]").count(), 1);
   await page.keyboard.press("Escape");
   await box.waitFor({ state: "detached" });
   assert.match(await at(page), /^\/templates\/code_demo/, "Esc closed the palette, no more");
   await page.keyboard.press("Escape");
   await page.waitForURL("**/templates");
+  await page.done();
+});
+
+test("the palette by keyboard alone: fuzzy, grouped, marked, told to a screen reader, focus given back", async () => {
+  const page = await it.open("/sessions", { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.locator(".session-row").first().waitFor();
+  await page.getByLabel("Project").focus();
+  await page.keyboard.press("Control+k");
+  const box = page.getByRole("combobox", { name: "Find" });
+  await page.locator(".palette [role=option]").first().waitFor();
+  assert.equal(await box.evaluate((e) => e === document.activeElement), true);
+  await page.getByRole("group", { name: "Commands" }).waitFor();
+  await page.getByRole("group", { name: "Sessions" }).waitFor();
+  await page.keyboard.type("gtt");
+  const chosen = page.locator('[role=option][aria-selected="true"]');
+  await chosen.filter({ hasText: "Go to Templates" }).waitFor();
+  assert.deepEqual(await chosen.locator("mark").allTextContents(), ["G", "t", "T"]);
+  assert.equal(await box.getAttribute("aria-activedescendant"), await chosen.getAttribute("id"));
+  await box.fill("theme");
+  await page.keyboard.press("ArrowUp");
+  await chosen.filter({ hasText: "Search all sessions for “theme”" }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  assert.match(await chosen.textContent(), /theme/);
+  await box.fill("dark th");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Project", "focus is where it was");
+  await page.keyboard.press("Control+k");
+  await box.fill("copy link");
+  await page.keyboard.press("Enter");
+  await page.getByText("Link copied").waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${it.fake.url}/sessions`);
+  await page.done();
+});
+
+test("the palette searches what was said, exports what is open, and rescans", async () => {
+  const page = await it.open("/templates");
+  await page.locator(".template-card").first().waitFor();
+  await page.keyboard.press("Control+k");
+  const box = page.getByRole("combobox", { name: "Find" });
+  await box.fill("three commits behind");
+  await page.getByRole("group", { name: "What was said" }).locator("mark").first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/sessions/demo_20261115_203240_66f5bc?q=three+commits+behind&m=*");
+  await page.locator(".turn.target").waitFor();
+  await page.keyboard.press("Control+k");
+  await box.fill("export mark");
+  const saved = page.waitForEvent("download");
+  await page.keyboard.press("Enter");
+  assert.equal((await saved).suggestedFilename(), "demo_20261115_203240_66f5bc.md");
+  await page.keyboard.press("Control+k");
+  await box.fill("rescan");
+  await page.keyboard.press("Enter");
+  await page.getByText("Scanned").waitFor();
+  await page.waitForURL("**/achievements");
+  assert.deepEqual(page.errors, []);
   await page.done();
 });
 
@@ -151,7 +210,7 @@ test("no request leaves the machine, and nothing breaks the strict policy", asyn
   const page = await it.open("/");
   const foreign = [];
   await page.route("**", (r) => (r.request().url().startsWith(it.fake.url) ? r.continue() : (foreign.push(r.request().url()), r.abort())));
-  for (const path of ["/", "/sessions", "/sessions/demo_20261115_203240_66f5bc?template=1", "/templates", "/templates/study", "/templates/new"]) {
+  for (const path of ["/", "/sessions", "/sessions?q=deploy", "/sessions/demo_20261115_203240_66f5bc?template=1", "/templates", "/templates/study", "/templates/new"]) {
     await page.goto(it.fake.url + path);
     await page.waitForTimeout(250);
   }

@@ -2,7 +2,7 @@
 // has no `serve` yet.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -76,6 +76,60 @@ test("the whole round on a demo history", { skip: !serves && "no `serve` in this
   await page.goto(`${url}/achievements`);
   await page.getByRole("button", { name: "Rescan" }).click();
   await page.getByRole("button", { name: "Rescan" }).waitFor({ timeout: 20_000 });
+  assert.deepEqual(await page.evaluate(() => window.doubled), []);
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("search, filters and export, where the server has them", { skip: !serves && "no `serve` in this binary" }, async (t) => {
+  const routes = await (await fetch(`${url}/openapi.json`)).json();
+  if (!routes.paths["/api/search"]) return t.skip("no search in this binary");
+  const page = await it.open("/sessions", { url, token });
+  await page.locator(".session-row").first().waitFor();
+  await page.locator(".indexing").waitFor({ state: "detached", timeout: 30_000 });
+  await page.locator(".filters .chip").nth(1).waitFor();
+  await page.getByLabel("Search all sessions").fill("shop");
+  await page.locator(".hit mark").first().waitFor({ timeout: 20_000 });
+  await page.locator(".hit").first().click();
+  await page.locator(".target").first().waitFor();
+  await page.getByRole("button", { name: "Export" }).click();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Markdown" }).click();
+  assert.match((await saved).suggestedFilename(), /\.md$/);
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("a night: run from the page, reviewed, adopted, undone", { skip: !serves && "no `serve` in this binary" }, async () => {
+  const page = await it.open("/sleep", { url, token, prepare: twice });
+  await page.getByText("Skills that get better overnight").waitFor();
+  await page.getByRole("region", { name: "Before the next night" }).getByText("come back").waitFor({ timeout: 30_000 });
+  await page.getByRole("button", { name: "Dry run" }).click();
+  await page.getByText(/Dry run: \d+ tasks of \d+ sessions\. .* would raise the score/).waitFor({ timeout: 30_000 });
+  assert.equal(await page.locator(".night-row").count(), 0, "a dry run leaves nothing");
+  await page.getByRole("button", { name: "Run a night" }).click();
+  await page.locator(".night-row").first().waitFor({ timeout: 30_000 });
+  await page.locator(".scan").waitFor({ state: "detached" });
+  await page.locator(".review-me").click();
+  await page.waitForURL(/\/sleep\/\d{8}-\d{6}/);
+  await page.locator(".diff").first().waitFor();
+  assert.ok(await page.locator(".edit .edit-tasks li").count() > 0, "edits with the tasks that they moved");
+  await page.getByRole("link", { name: /^Tasks/ }).click();
+  await page.locator(".task > button").first().click();
+  await page.locator(".answers").waitFor();
+  await page.getByRole("link", { name: "Report" }).click();
+  await page.getByText("# Night 1").waitFor();
+  await page.getByRole("button", { name: "Adopt" }).click();
+  await page.locator(".title .verdict").getByText("Adopted").waitFor();
+  const skill = join(dir, "skills/talaria-learned/SKILL.md");
+  assert.match(readFileSync(skill, "utf8"), /name: talaria-learned/);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".title .verdict").getByText("Undone").waitFor();
+  assert.equal(existsSync(skill), false);
+  await page.getByRole("link", { name: "All nights" }).click();
+  await page.locator(".night-row").first().getByText("Undone").waitFor();
+  await page.getByRole("button", { name: "Run a night" }).click();
+  await page.getByText("Night 2: 0 tasks").waitFor({ timeout: 30_000 });
   assert.deepEqual(await page.evaluate(() => window.doubled), []);
   assert.deepEqual(page.errors, []);
   await page.done();

@@ -6,26 +6,164 @@ const it = setup();
 const one = "demo_20261115_203240_66f5bc";
 const chain = "demo_20261024_171055_2c0747";
 
-test("the list: filters, text, and their address", async () => {
+const told = async (page, fits) => {
+  for (let i = 0; i < 100 && !it.fake.log.some(fits); i++) await page.waitForTimeout(50);
+  assert.ok(it.fake.log.some(fits), it.fake.log.slice(-5).join("\n"));
+};
+
+test("the list: every source with its mark, project, counts and sparkline", async () => {
   const page = await it.open("/sessions");
+  const rows = page.locator(".session-row");
   await page.getByText("What is left before the weekend?").waitFor();
-  await page.getByLabel("Source").selectOption("telegram");
-  await page.waitForFunction(() => [...document.querySelectorAll(".source")].every((s) => s.title === "telegram") && document.querySelector(".source"));
-  assert.match(page.url(), /source=telegram/);
-  await page.getByLabel("Source").selectOption("");
+  assert.deepEqual([...new Set(await page.locator(".source").evaluateAll((all) => all.map((s) => s.dataset.origin)))].sort(), ["claude", "codex", "hermes"]);
+  assert.match(await rows.first().textContent(), /lantern-shop.*33.*16.*13\.5K/s);
+  assert.ok((await rows.first().locator(".spark path").getAttribute("d")).includes("M"));
+  assert.equal(await rows.first().locator(".spark").getAttribute("aria-hidden"), "true");
+  await page.getByLabel("Claude Code", { exact: true }).first().waitFor();
+  await page.done();
+});
+
+test("filters by source, project, model, tool and days are in the address, and stay", async () => {
+  const page = await it.open("/sessions");
+  await page.getByRole("button", { name: /^Claude Code/ }).click();
+  await page.waitForFunction(() => [...document.querySelectorAll(".source")].every((s) => s.dataset.origin === "claude") && document.querySelector(".source"));
+  await page.getByLabel("Project").selectOption("attic");
+  await page.getByLabel("Model").selectOption("claude-opus-4-5");
+  await page.getByLabel("Tool").selectOption("Bash");
+  await told(page, (l) => l.includes("source=claude&project=attic&model=claude-opus-4-5&tool=Bash"));
+  await page.waitForFunction(() => [...document.querySelectorAll(".where")].every((s) => s.textContent.startsWith("attic")) && document.querySelector(".where"));
+  const some = await page.locator(".session-row").count();
+  await page.reload();
+  await page.locator(".session-row").first().waitFor();
+  assert.equal(await page.locator(".session-row").count(), some);
+  assert.equal(await page.getByLabel("Project").inputValue(), "attic");
+  await page.locator(".session-row a").first().click();
+  await page.waitForURL("**/sessions/demo_*source=claude*");
+  await page.goBack();
+  await page.waitForURL("**/sessions?source=claude*");
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.waitForURL("**/sessions");
+  assert.equal(await page.getByLabel("side chain", { exact: true }).count(), 0);
+  await page.getByLabel("Side chains").check();
+  await page.getByLabel("side chain", { exact: true }).first().waitFor();
   await page.getByLabel("Archived").check();
-  await page.getByLabel("archived", { exact: true }).first().waitFor({ state: "attached" }).catch(() => undefined);
-  assert.ok(it.fake.log.some((l) => l.includes("archived=1")));
-  await page.getByLabel("Since").selectOption("week");
-  for (let i = 0; i < 100 && !it.fake.log.some((l) => /since=/.test(l)); i++) await page.waitForTimeout(50);
-  assert.ok(it.fake.log.some((l) => /since=\d{4}-\d\d-\d\d/.test(l)));
-  await page.goto(`${it.fake.url}/sessions`);
+  await told(page, (l) => l.includes("archived=1"));
+  await page.getByLabel("When").selectOption("week");
+  await told(page, (l) => /since=\d{4}-\d\d-\d\d/.test(l));
+  await page.getByLabel("When").selectOption("between");
+  await page.getByLabel("From").fill("2026-10-01");
+  await page.getByLabel("To", { exact: true }).fill("2026-10-02");
+  await page.waitForURL("**since=2026-10-01&until=2026-10-02");
+  await told(page, (l) => /since=2026-10-01&until=\d{10}/.test(l));
+  await page.getByLabel("Tool").selectOption("Bash");
+  await page.getByRole("button", { name: /^Codex/ }).click();
+  await page.getByText("No session fits").waitFor();
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.locator(".session-row").first().waitFor();
+  await page.done();
+});
+
+test("search as one types: one question at a time, soon drawn, words marked, opens at the message", async () => {
+  const page = await it.open("/sessions", {
+    state: { slow: { "/api/search": 120 } },
+    prepare: (p) => p.addInitScript(() => {
+      window.most = 0;
+      let open = 0;
+      const real = window.fetch;
+      window.fetch = (path, options) => {
+        if (!String(path).startsWith("/api/search")) return real(path, options);
+        window.most = Math.max(window.most, ++open);
+        let over = false;
+        const end = () => { if (!over) open--; over = true; };
+        options.signal.addEventListener("abort", end);
+        return real(path, options).then((r) => {
+          const text = r.text.bind(r);
+          r.text = () => text().then((t) => {
+            end();
+            const came = performance.now();
+            new MutationObserver((_, self) => {
+              if (!document.querySelector(".hit mark")) return;
+              window.drawn ??= performance.now() - came;
+              self.disconnect();
+            }).observe(document.body, { childList: true, subtree: true });
+            return t;
+          });
+          return r;
+        }, (cause) => { end(); throw cause; });
+      };
+    }),
+  });
   await page.locator(".session-row").first().waitFor();
   await page.keyboard.press("/");
-  await page.keyboard.type("lantern wrap");
-  await page.waitForURL("**/sessions?q=lantern+wrap");
-  await page.getByLabel("Filter by title, folder, model").fill("qqqq");
-  await page.getByText("No session fits").waitFor();
+  await page.keyboard.type("three commits", { delay: 60 });
+  await page.waitForURL("**/sessions?q=three+commits");
+  const hit = page.locator(".hit").first();
+  await hit.locator("mark").first().waitFor();
+  await page.waitForFunction(() => document.querySelectorAll(".hit").length === 1);
+  assert.deepEqual(await hit.locator("mark").allTextContents(), ["three", "commits"]);
+  assert.equal(await page.evaluate(() => window.most), 1, "never two in flight");
+  const drawn = await page.evaluate(() => window.drawn);
+  assert.ok(drawn < 100, `drawn ${drawn.toFixed(0)} ms after the answer`);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/sessions/demo_*q=three+commits*m=*");
+  const id = new URL(page.url()).searchParams.get("m");
+  await page.waitForFunction((m) => {
+    const box = document.querySelector(`#m-${m}.target`)?.getBoundingClientRect();
+    return box && box.top > 0 && box.top < innerHeight;
+  }, id);
+  assert.equal(await page.evaluate(() => CSS.highlights.get("found")?.size), 2, "and marked there, too");
+  await page.reload();
+  await page.locator(".hit[aria-current]").waitFor();
+  await page.goBack();
+  await page.waitForURL("**/sessions?q=three+commits");
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("a hit in a tool's result opens that call; j and k walk through hits", async () => {
+  const page = await it.open("/sessions?q=deploy");
+  await page.locator(".hit").nth(2).waitFor();
+  await page.getByRole("region", { name: "Found" }).getByText("Deploy the shop 2026-08-28").waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.locator(".call.target .unfolded").getByText("Deploying the shop").waitFor();
+  await page.keyboard.press("k");
+  await page.locator(".turn.target").waitFor();
+  await page.done();
+});
+
+test("a search that is not understood says so; one that finds nothing offers more", async () => {
+  const page = await it.open("/sessions");
+  const box = page.getByLabel("Search all sessions");
+  await box.fill('"half a');
+  await page.getByText("A quote is opened and not closed.").waitFor();
+  await box.fill("eploying");
+  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+  await page.getByRole("button", { name: "Look inside words too" }).click();
+  await page.locator(".hit").first().waitFor();
+  await page.waitForURL("**substring=1");
+  await box.fill("qqqq");
+  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+  await box.press("Escape");
+  await page.locator(".session-row").first().waitFor();
+  await page.done();
+});
+
+test("side chains are indented; a session is saved as a file", async () => {
+  const page = await it.open(`/sessions/${chain}`);
+  await page.getByText("Side chain", { exact: true }).first().waitFor();
+  const left = (sel) => page.locator(sel).first().evaluate((e) => e.getBoundingClientRect().left);
+  assert.ok((await left(".turn[data-side]")) >= (await left(".turn:not([data-side])")) + 16);
+  await page.getByRole("button", { name: "Export" }).click();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("link", { name: "JSONL" }).click();
+  assert.equal((await saved).suggestedFilename(), `${chain}.jsonl`);
+  assert.ok(it.fake.log.some((l) => l.endsWith(`/api/sessions/${chain}/export?as=jsonl`)));
+  assert.equal(new URL(page.url()).pathname, `/sessions/${chain}`, "and the page stays");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.getByRole("link", { name: "JSONL" }).isVisible(), false);
+  assert.equal(new URL(page.url()).pathname, `/sessions/${chain}`, "Esc closed the menu, no more");
   await page.done();
 });
 
@@ -118,7 +256,7 @@ test("a hundred thousand sessions: few rows in the document, all within reach, a
   const pane = page.locator(".list-pane .scroll");
   // To the end again and again: each time more is there, until thousands are.
   const height = () => page.evaluate(() => document.querySelector(".virtual").clientHeight);
-  for (let at = await height(); at / 64 <= 5000; at = await height()) {
+  for (let at = await height(); at / 64 <= 10_000; at = await height()) {
     await pane.evaluate((e) => { e.scrollTop = e.scrollHeight; });
     await page.waitForFunction((before) => document.querySelector(".virtual").clientHeight > before, at);
   }

@@ -8,15 +8,18 @@ const views = [
   ["/achievements", "Your achievements could not be read", ".badge"],
   ["/sessions", "The sessions could not be read", ".session-row"],
   ["/sessions/demo_20261115_203240_66f5bc", "The transcript could not be read", ".turn"],
+  ["/sessions?q=deploy", "The search failed", ".hit"],
   ["/templates", "The templates could not be read", ".template-card"],
   ["/templates/code_demo_202_1794778520", "This template could not be opened", ".example, .examples .call"],
   ["/templates/study", "The study could not be made", ".chart"],
+  ["/sleep", "The nights could not be read", ".night-row"],
+  ["/sleep/20261108-030008", "This night could not be opened", ".skill"],
 ];
 
 for (const [path, what, good] of views) {
   test(`${path}: an error says what, why and what to do; retry mends it`, async () => {
-    const failing = path.startsWith("/sessions/") ? `/api${path}/messages` : "/api/";
-    const page = await it.open(path, { state: { fail: { [failing]: { status: 503, title: "The database is busy", detail: "Another program writes." } } } });
+    const failing = path.includes("?q=") ? "/api/search" : path.startsWith("/sleep") ? "/api/sleep" : path.startsWith("/sessions/") ? `/api${path}/messages` : "/api/";
+    const page = await it.open(path, { state: { features: ["sleep"], fail: { [failing]: { status: 503, title: "The database is busy", detail: "Another program writes." } } } });
     const alert = page.getByRole("alert").filter({ hasText: what });
     await alert.waitFor();
     assert.match(await alert.textContent(), /The database is busy.*Another program writes/);
@@ -80,9 +83,49 @@ test("stale: what was there stays, with a quiet dot", async () => {
   await back.done();
 });
 
+test("partial: what is read so far, how far that is, and the whole when it is there", async () => {
+  const page = await it.open("/sessions", { state: { partial: true } });
+  await page.locator(".session-row").first().waitFor();
+  await page.locator(".indexing").getByText("60 of 156").waitFor();
+  it.fake.emit("index", { done: 120, total: 156 });
+  await page.locator(".indexing").getByText("120 of 156").waitFor();
+  await page.getByLabel("Search all sessions").fill("deploy");
+  await page.getByText(/3 in what was said, so far/).waitFor();
+  it.fake.state.partial = false;
+  it.fake.emit("index", { done: 156, total: 156 });
+  await page.locator(".indexing").waitFor({ state: "detached" });
+  await page.getByText(/3 in what was said$/).waitFor();
+  await page.done();
+  const quiet = await it.open("/sessions", { state: { partial: true } });
+  await quiet.locator(".indexing").waitFor();
+  it.fake.state.partial = false;
+  await quiet.locator(".indexing").waitFor({ state: "detached" });
+  await quiet.locator(".session-row").first().waitFor();
+  await quiet.done();
+});
+
+test("a search: skeleton only when it takes long, the last answer stays while the next is asked", async () => {
+  const page = await it.open("/sessions?q=deploy", { state: { slow: { "/api/search": 600 } } });
+  await page.locator(".hits .skeleton").waitFor();
+  await page.locator(".hit").first().waitFor();
+  await page.getByLabel("Search all sessions").fill("deploy three");
+  await page.waitForTimeout(250);
+  assert.equal(await page.locator(".hits .skeleton").count(), 0);
+  assert.ok((await page.locator(".hit").count()) > 1);
+  await page.waitForFunction(() => document.querySelectorAll(".hit").length === 1);
+  it.fake.vanish();
+  await page.locator(".lost").waitFor();
+  await page.getByLabel("Search all sessions").fill("deploy");
+  it.fake.state.refuse = false;
+  await page.locator(".lost").waitFor({ state: "detached", timeout: 15_000 });
+  await page.waitForFunction(() => document.querySelectorAll(".hit").length === 3);
+  assert.equal(await page.getByLabel("Search all sessions").inputValue(), "deploy");
+  await page.done();
+});
+
 test("first run: what this is, where was looked, the one thing to do", async () => {
-  for (const [path, title] of [["/achievements", "Badges for what you did"], ["/sessions", "Every session, in one place"], ["/templates", "Start from what worked"]]) {
-    const page = await it.open(path, { state: { empty: true } });
+  for (const [path, title] of [["/achievements", "Badges for what you did"], ["/sessions", "Every session, in one place"], ["/templates", "Start from what worked"], ["/sleep", "Skills that get better overnight"]]) {
+    const page = await it.open(path, { state: { empty: true, features: ["sleep"] } });
     await page.getByRole("heading", { name: title }).waitFor();
     await page.getByText("talaria demo").waitFor();
     await page.getByText("/tmp/demo-data").waitFor();
@@ -136,7 +179,7 @@ test("a session that ended asks for the token, not for patience", async () => {
 });
 
 test("no layout shift after the first draw", async () => {
-  for (const path of ["/achievements", "/sessions/demo_20261115_203240_66f5bc", "/templates"]) {
+  for (const path of ["/achievements", "/sessions?q=deploy", "/sessions/demo_20261115_203240_66f5bc", "/templates"]) {
     const page = await it.open("/templates/new");
     await page.addInitScript(() => {
       window.shift = 0;

@@ -5,34 +5,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { compare, generate, golden } from './goldens.mjs';
 import { fixtures, makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
 
-const golden = (name) => JSON.parse(fs.readFileSync(path.join(fixtures, 'achievements/golden', `${name}.json`), 'utf8'));
 const files = (h) => path.join(h.hermes, 'plugins/hermes-achievements');
-
-function generate(h, args) {
-  const option = (name) => new RegExp(`--${name} (\\S+)`).exec(args)?.[1];
-  const extra = [];
-  if (/--no-edge/.test(args)) extra.push('--no-edge');
-  if (/--fts/.test(args)) extra.push('--fts');
-  if (option('poison')) extra.push('--poison', option('poison'));
-  makeStateDb(path.join(h.hermes, 'state.db'), { sessions: option('sessions'), messages: option('messages-per-session'), seed: option('seed'), extra });
-}
-
-/** Everything the golden says, against one whole scan. */
-function compare(g, scan) {
-  for (const [key, value] of Object.entries(g.aggregate)) assert.equal(scan.aggregate[key], value, `aggregate ${key}`);
-  assert.equal(scan.sessions.length, g.sessions.length);
-  g.sessions.forEach((row, i) => {
-    g.session_columns.forEach((column, k) => {
-      assert.deepEqual(scan.sessions[i][column], row[k], `session ${row[0]}: ${column}`);
-    });
-  });
-  g.achievements.forEach((a, i) => {
-    for (const [key, value] of Object.entries(a)) assert.deepEqual(scan.achievements[i][key], value, `${a.id}: ${key}`);
-  });
-  for (const [key, value] of Object.entries(g.counts)) assert.equal(scan.counts[key], value, key);
-}
 
 for (const name of ['empty', 'nano', 'tiny', 'small', 'medium']) {
   test(`golden ${name}: totals, sessions, tiers and states equal the reference's`, (t) => {
@@ -304,4 +280,63 @@ test('achievements.count.double_encoded and .memory_writes', (t) => {
   setting(h, 'memory_writes');
   assert.equal(one().memory_write_events, 2);
   assert.equal(one().memory_events, 3);
+});
+
+test('whatever happens to the history, a scan of what changed says what a scan of everything says', (t) => {
+  const h = tmpHome(t);
+  const file = path.join(h.hermes, 'state.db');
+  makeStateDb(file, { sessions: 300, messages: 6, seed: 12, journal: 'wal' });
+  const db = new DatabaseSync(file);
+  let seed = Math.floor(Math.random() * 2 ** 31);
+  t.diagnostic(`seed ${seed}`);
+  const pick = (n) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % n;
+  const ids = db.prepare('SELECT id FROM sessions').all().map((r) => r.id);
+  const changes = [
+    (id) => db.prepare("INSERT INTO messages(session_id, role, content, timestamp) VALUES (?, 'user', 'a traceback in the logs of ~/x.py', 1)").run(id),
+    (id) => db.prepare('UPDATE sessions SET title = ? WHERE id = ?').run(`renamed ${pick(1e6)}`, id),
+    (id) => db.prepare('UPDATE sessions SET archived = 1 - archived WHERE id = ?').run(id),
+    (id) => db.prepare('UPDATE sessions SET model = ? WHERE id = ?').run(['ollama/x', 'gpt-9', ''][pick(3)], id),
+    (id) => { db.prepare('UPDATE messages SET active = 0 WHERE session_id = ?').run(id); db.prepare('UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?').run(id); },
+    (id) => { db.prepare('DELETE FROM messages WHERE session_id = ?').run(id); db.prepare('DELETE FROM sessions WHERE id = ?').run(id); },
+    () => db.prepare("INSERT INTO sessions(id, source, started_at) VALUES (?, 'cli', ?)").run(`new-${pick(1e9)}`, 1.7e9 + pick(1e6)),
+    (id) => db.prepare('UPDATE sessions SET started_at = ? WHERE id = ?').run(1.7e9 + pick(1e6), id),
+  ];
+  runJson(['achievements', 'scan'], h);
+  for (let round = 0; round < 12; round++) {
+    for (let i = pick(4); i >= 0; i--) changes[pick(changes.length)](ids[pick(ids.length)]);
+    const some = runJson(['achievements', 'scan'], h);
+    assert.ok(some.scan_meta.sessions_rescanned <= 4, `${some.scan_meta.sessions_rescanned} read again`);
+    const all = runJson(['achievements', 'scan', '--full'], h);
+    for (const key of ['aggregate', 'sessions', 'achievements', 'counts']) assert.deepEqual(some[key], all[key], `round ${round}: ${key}`);
+  }
+  db.close();
+});
+
+test('the message that made a session the best one stands beside it', (t) => {
+  const h = tmpHome(t);
+  const file = path.join(h.hermes, 'state.db');
+  makeStateDb(file, { sessions: 5, seed: 8 });
+  const db = new DatabaseSync(file);
+  db.exec('DELETE FROM messages; DELETE FROM sessions');
+  db.exec("INSERT INTO sessions(id, source, started_at) VALUES ('best', 'cli', 1.7e9)");
+  const add = db.prepare("INSERT INTO messages(session_id, role, content, tool_calls, timestamp) VALUES ('best', ?, ?, ?, 1)");
+  const calls = (...names) => JSON.stringify(names.map((name) => ({ id: 'x', function: { name, arguments: '{}' } })));
+  const put = (role, content, toolCalls = null) => Number(add.run(role, content, toolCalls).lastInsertRowid);
+  put('user', 'begin in ~/first.py');
+  put('assistant', '', calls(...Array.from({ length: 400 }, (_, i) => (i % 2 ? 'read_file' : `tool_${i}`))));
+  const file2 = put('user', `and ${Array.from({ length: 400 }, (_, i) => `~/src/f${i}.py`).join(' ')}`);
+  const calledLast = put('assistant', 'again ~/first.py', calls('write_file', 'write_file', 'tool_0'));
+  const tool = put('assistant', '', calls('read_file', 'one_more'));
+  put('user', 'thanks '.repeat(10));
+  const last = (() => { let id; for (let i = 0; i < 900; i++) id = put('user', 'and so on'); return id; })();
+  db.close();
+  const scan = runJson(['achievements', 'scan', '--full'], h);
+  const evidence = (id) => scan.achievements.find((a) => a.id === id).evidence;
+  assert.deepEqual(evidence('let_him_cook'), { message_id: tool, session_id: 'best', title: 'begin in ~/first.py', value: 405 });
+  assert.equal(evidence('toolchain_maxxer').message_id, tool);
+  assert.equal(evidence('supposed_to_be_quick').message_id, last);
+  assert.equal(evidence('vibe_architect').message_id, file2);
+  assert.ok([calledLast, tool].includes(evidence('one_more_small_change').message_id));
+  const state = JSON.parse(fs.readFileSync(path.join(files(h), 'state.json'), 'utf8'));
+  assert.equal(state.unlocks.vibe_architect.evidence.message_id, file2);
 });

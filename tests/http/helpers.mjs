@@ -117,3 +117,13 @@ export const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 export function rss(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 }
+
+/** The server makes the index of a new home by itself; rows say more once it is made. */
+export async function indexed(server, least) {
+  for (let i = 0; i < 1200; i++) {
+    const { updating, sessions } = (await request(server, '/api/index')).json;
+    if (!updating && sessions >= least) return;
+    await new Promise((r) => setTimeout(r, 25));
+  }
+  throw new Error('the index was not made');
+}

@@ -1,5 +1,6 @@
 // Scans, the event stream, the end of the server, its size.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
@@ -84,30 +85,39 @@ test('while a scan runs, the page is answered at once', { timeout: 120_000 }, as
   makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 400, messages: 60, journal: 'wal' });
   const server = await startServer(t, { home });
   await request(server, `${plugin}/achievements`);
+  const { id } = (await request(server, '/api/sessions?limit=1')).json.sessions[0];
   const agent = new http.Agent({ keepAlive: true });
   t.after(() => agent.destroy());
-  let running = true;
-  const scans = (async () => {
-    for (let i = 0; i < 6; i++) {
-      await request(server, `${plugin}/reset-state`, { method: 'POST' });
-      await request(server, `${plugin}/rescan`, { method: 'POST' });
+  const paths = ['/', '/api/sessions?limit=50', '/api/templates', `${plugin}/scan-status`, `${plugin}/achievements`, `/api/sessions/${id}/messages`];
+  const round = async () => {
+    let running = true;
+    const scans = (async () => {
+      for (let i = 0; i < 5; i++) {
+        // Without the index everything is counted again.
+        for (const name of ['index.db', 'index.db-wal', 'index.db-shm']) fs.rmSync(path.join(home.data, name), { force: true });
+        await request(server, `${plugin}/rescan`, { method: 'POST' });
+      }
+      running = false;
+    })();
+    const times = [];
+    for (let i = 0; running || i < 50; i++) {
+      const t0 = process.hrtime.bigint();
+      const r = await request(server, paths[i % paths.length], { agent });
+      times.push(Number(process.hrtime.bigint() - t0) / 1e6);
+      assert.equal(r.status, 200);
+      await sleep(20);
     }
-    running = false;
-  })();
-  const paths = ['/', '/api/sessions?limit=50', '/api/templates', `${plugin}/scan-status`, `${plugin}/achievements`, '/api/status'];
-  const times = [];
-  for (let i = 0; running || i < 50; i++) {
-    const t0 = process.hrtime.bigint();
-    const r = await request(server, paths[i % paths.length], { agent });
-    times.push(Number(process.hrtime.bigint() - t0) / 1e6);
-    assert.equal(r.status, 200);
-    await sleep(20);
-  }
-  await scans;
-  times.sort((a, b) => a - b);
-  const p99 = times[Math.floor(times.length * 0.99)];
-  t.diagnostic(`p50 ${times[times.length >> 1].toFixed(1)} ms, p99 ${p99.toFixed(1)} ms of ${times.length}`);
-  if (!process.env.TALARIA_SANITIZED) assert.ok(p99 <= 100, `p99 ${p99} ms`); // the promise of 20 ms is bench_http's; here others use the machine too
+    await scans;
+    times.sort((a, b) => a - b);
+    const p99 = times[Math.floor((times.length - 1) * 0.99)];
+    t.diagnostic(`p50 ${times[times.length >> 1].toFixed(1)} ms, p99 ${p99.toFixed(1)} ms of ${times.length}`);
+    return p99;
+  };
+  // The promise is 20 ms. Other programs on the machine can only make it longer, and so can this client
+  // itself, a script that shares the cores: so one round of five has to keep it.
+  let best = Infinity;
+  for (let i = 0; i < 5 && best > 20; i++) best = Math.min(best, await round());
+  if (!process.env.TALARIA_SANITIZED) assert.ok(best <= 20, `p99 ${best} ms`);
 });
 
 test('SIGTERM: what runs is finished, streams end, exit code 0', async (t) => {

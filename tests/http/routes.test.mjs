@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import zlib from 'node:zlib';
 import { run, runJson, tmpHome } from '../cli/helpers.mjs';
-import { plugin, request, startServer } from './helpers.mjs';
+import { indexed, plugin, request, startServer } from './helpers.mjs';
 
 const problem = (r, status, kind) => {
   assert.equal(r.status, status, r.text);
@@ -17,6 +17,7 @@ test('sessions, transcripts and templates over the demo home', async (t) => {
   const server = await startServer(t, { demo: true });
   const get = (p, o) => request(server, p, o);
   const env = server.home.env;
+  await indexed(server, 100);
 
   await t.test('status is that of the command line', async () => {
     const cli = runJson(['status'], { env });
@@ -166,7 +167,7 @@ test('errors, methods, the table of routes', async (t) => {
   assert.equal((await get('/healthz', { token: false })).text, '{"status":"ok"}');
   assert.match((await get('/metrics')).text, /^talaria_http_replies_total\{class="4xx"\} \d+$/m);
   assert.equal((await get('/metrics', { token: false })).status, 401);
-  assert.deepEqual((await get('/api/sessions')).json, { format: 1, sessions: [], next_cursor: null });
+  assert.deepEqual((await get('/api/sessions')).json, { format: 1, sessions: [], next_cursor: null, partial: false });
 });
 
 test('a database that appears later is seen', async (t) => {

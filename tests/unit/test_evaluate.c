@@ -133,33 +133,113 @@ static void packed_records_come_back_the_same(void **state)
     AUTO(Arena) *a = arena_new();
     Str tools[] = { STR("read_file"), STR("terminal") };
     SessionMetrics counted = { .tool_names = tools, .n_tool_names = 2 }, none = { 0 };
-    Record records[2] = { { .id = STR("b"), .title = STR("T"), .source = STR("cli"), .mark = 77 },
-                          { .id = STR("a"), .model = STR("m"), .started_at = 1.5 } };
+    Record records[2] = {
+        { .id = STR("b"), .title = STR("T"), .source = STR("cli"), .mark = 77, .rowid = 64 },
+        { .id = STR("a"), .model = STR("m"), .started_at = 1.5 }
+    };
     const Record *list[] = { &records[0], &records[1] };
-    int64_t values[METRIC_COUNT];
+    int64_t values[METRIC_COUNT], messages[MOST_PEAKS];
     AUTO_BUF out = BUF(MIB(1));
-    ToolTable table = { 0 };
-    RecordCache cache;
-    size_t n;
+    ToolTable table = { 0 }, *names;
+    size_t n, n_names;
+    Record *back;
 
     (void)state;
     counted.value[METRIC_ERROR_COUNT] = 123456789012;
+    counted.message[METRIC_TOOL_CALL_COUNT] = 4711;
     record_set(a, &records[0], &table, &counted);
     record_set(a, &records[1], &table, &none);
-    cache_pack(list, 2, 42, &table, &out);
-    assert_true(cache_unpack(a, buf_str(&out), &cache));
-    assert_int_equal(cache.last_message, 42);
-    for (int round = 0; round < 2; round++) { /* in order, and not */
-        assert_str(record_tools(a, cache_find(a, &cache, STR("b")), &n)[1], STR("terminal"));
-        assert_int_equal(n, 2);
-        record_metrics(cache_find(a, &cache, STR("b")), values);
-        assert_int_equal(values[METRIC_ERROR_COUNT], 123456789012);
-        assert_true(cache_find(a, &cache, STR("a"))->started_at == 1.5);
-        assert_null(cache_find(a, &cache, STR("c")));
-    }
-    /* Cut anywhere it is no cache, and nothing is read past its end. */
+    chunk_pack(list, 2, &table, &out);
+    assert_true(chunk_unpack(a, buf_str(&out), &back, &n, &names));
+    assert_int_equal(n, 2);
+    assert_str(record_tools(a, &back[0], &n_names)[1], STR("terminal"));
+    assert_int_equal(n_names, 2);
+    record_metrics(&back[0], values);
+    assert_int_equal(values[METRIC_ERROR_COUNT], 123456789012);
+    record_peaks(&back[0], messages);
+    assert_int_equal(messages[0], 4711);
+    assert_int_equal(back[0].rowid, 64);
+    assert_true(back[1].started_at == 1.5);
+    /* Cut anywhere it is no chunk, and nothing is read past its end. */
     for (size_t cut = 0; cut < out.n; cut++)
-        assert_false(cache_unpack(a, str_head(buf_str(&out), cut), &cache));
+        assert_false(chunk_unpack(a, str_head(buf_str(&out), cut), &back, &n, &names));
+}
+
+/* The sums of chunks, packed, unpacked and folded, are what all records come to at once. */
+static void totals_are_the_same_in_any_chunks(void **state)
+{
+    enum { N = 200 };
+    AUTO(Arena) *a = arena_new();
+    const Record *list[N];
+    Record records[N] = { 0 };
+    ToolTable table = { 0 };
+    Totals whole = { 0 };
+    Sum sum;
+
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        SessionMetrics m = { 0 };
+
+        for (size_t k = 0; k < METRIC_COUNT; k++) {
+            m.value[k] = (int64_t)(i * 7919 + k * 31) % 23; /* many equal maxima */
+            m.message[k] = (int64_t)(i * 100 + k);
+        }
+        records[i] = (Record){ .id = str_printf(a, "s%zu", i),
+                               .title = STR("T"),
+                               .model = str_printf(a, "openai/m%zu", i % 5),
+                               .started_at = 1.7e9 + (double)(i % 10) * 30000,
+                               .rowid = (int64_t)i };
+        record_set(a, &records[i], &table, &m);
+        list[i] = &records[i];
+    }
+    sum = sum_of(a, list, N);
+    totals_add(a, &whole, &sum);
+    totals_end(&whole);
+    for (size_t size = 1; size < N; size += 13) {
+        Totals folded = { 0 };
+
+        for (size_t i = 0; i < N; i += size) {
+            AUTO_BUF out = BUF(MIB(1));
+            Unpacker u;
+
+            sum = sum_of(a, list + i, i + size < N ? size : N - i);
+            sum_pack(&out, &sum);
+            u = (Unpacker){ .rest = str_dup(a, buf_str(&out)) };
+            sum = sum_unpack(a, &u);
+            assert_true(!u.bad && u.rest.n == 0);
+            totals_add(a, &folded, &sum);
+        }
+        totals_end(&folded);
+        assert_memory_equal(folded.value, whole.value, sizeof whole.value);
+        for (size_t i = 0; i < catalogue()->n_peaks; i++) {
+            assert_str(folded.peaks[i].id, whole.peaks[i].id);
+            assert_int_equal(folded.peaks[i].message, whole.peaks[i].message);
+        }
+    }
+}
+
+static void a_cut_head_is_no_head(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    SessionMark marks[] = { { 3, 77 }, { 300, 78 } };
+    ChunkSum chunks[] = { { 0, { .sessions = 1 } }, { 4, { .sessions = 1, .weekend = 1 } } };
+    CacheHead head = { .last_message = 42,
+                       .marks = marks,
+                       .n_marks = 2,
+                       .chunks = chunks,
+                       .n_chunks = 2 },
+              back;
+    AUTO_BUF out = BUF(MIB(1));
+
+    (void)state;
+    head_pack(&head, &out);
+    assert_true(head_unpack(a, buf_str(&out), &back));
+    assert_int_equal(back.last_message, 42);
+    assert_int_equal(back.marks[1].rowid, 300);
+    assert_int_equal(back.marks[1].mark, 78);
+    assert_int_equal(back.chunks[1].sum.weekend, 1);
+    for (size_t cut = 0; cut < out.n; cut++)
+        assert_false(head_unpack(a, str_head(buf_str(&out), cut), &back));
 }
 
 int main(void)
@@ -169,6 +249,8 @@ int main(void)
         cmocka_unit_test(models_are_told_by_their_names),
         cmocka_unit_test(the_catalogue_is_whole_and_written_by_us),
         cmocka_unit_test(packed_records_come_back_the_same),
+        cmocka_unit_test(totals_are_the_same_in_any_chunks),
+        cmocka_unit_test(a_cut_head_is_no_head),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,8 +54,8 @@ static Str generate(Arena *a, Str folder, Str parameters, const char *poison)
 
 static void count_row(void *ctx, const RowMessage *m)
 {
-    scanner_row(ctx,
-                &(ScanRow){ m->role, m->content, m->tool_calls, m->tool_name, m->content_is_blob });
+    scanner_row(ctx, &(ScanRow){ m->role, m->content, m->tool_calls, m->tool_name,
+                                 m->content_is_blob, m->id });
 }
 
 static int64_t number_of(const PyValue *v)
@@ -84,6 +84,31 @@ static void compare(const SessionMetrics *m, const PyValue *columns, const PyVal
     }
 }
 
+typedef struct Listed {
+    Arena *arena;
+    SessionRow *all;
+    size_t n, cap;
+} Listed;
+
+static void list_row(void *ctx, const SessionRow *s)
+{
+    Listed *list = ctx;
+    SessionRow row = { .id = str_dup(list->arena, s->id),
+                       .rowid = s->rowid,
+                       .started_at = s->started_at };
+
+    ARENA_PUSH(list->arena, list->all, list->n, list->cap, row);
+}
+
+static int newest_first(const void *left, const void *right)
+{
+    const SessionRow *a = left, *b = right;
+
+    if (a->started_at != b->started_at)
+        return a->started_at > b->started_at ? -1 : 1;
+    return a->rowid < b->rowid ? -1 : 1;
+}
+
 /* Counts every session; those of the golden file, in its order, must agree with it. */
 static size_t count_all(Arena *a, Str database, const PyValue *golden)
 {
@@ -92,25 +117,27 @@ static size_t count_all(Arena *a, Str database, const PyValue *golden)
     Home home = { .database = database, .present = true };
     AUTO(Scanner) *s = NULL;
     AUTO(Rows) *rows = NULL;
-    size_t n = 0, next = 0;
-    SessionRow *all;
+    Listed list = { .arena = a };
+    size_t next = 0;
     Err err;
 
     s = scanner_new(&err);
     rows = rows_open(&home, &(RowsQuery){ 0 }, &err);
-    assert_true(s && rows && rows_sessions(rows, a, &all, &n, &err));
-    for (size_t i = 0; i < n; i++) {
+    assert_true(s && rows && rows_walk(rows, list_row, &list, &err));
+    qsort(list.all, list.n, sizeof *list.all, newest_first);
+    for (size_t i = 0; i < list.n; i++) {
+        Str id = list.all[i].id;
         SessionMetrics m = { 0 };
         int64_t messages = 0;
 
         scanner_begin(s);
-        assert_true(rows_messages(rows, all[i].id, count_row, s, &messages, &err));
+        assert_true(rows_messages(rows, id, count_row, s, &messages, &err));
         scanner_end(s, a, &m);
-        if (next < sessions->n && str_eq(sessions->items[next].items[0].text, all[i].id))
+        if (next < sessions->n && str_eq(sessions->items[next].items[0].text, id))
             compare(&m, columns, &sessions->items[next++]);
     }
     assert_int_equal(next, sessions->n);
-    return n;
+    return list.n;
 }
 
 static int drop(const char *path, const struct stat *st, int type, struct FTW *where)

@@ -146,12 +146,47 @@ static void a_complaint_is_heard(void **state)
             fail_msg("%.*s", STR_FMT(messages[i].message));
 }
 
+static const struct {
+    Str message;
+    Remark remark;
+} remarks[] = {
+    { STR_INIT("perfect, thanks"), REMARK_PRAISE },
+    { STR_INIT("works now, thank you"), REMARK_PRAISE },
+    { STR_INIT("nice, ship it"), REMARK_PRAISE },
+    { STR_INIT("no worries, it was my config; thanks"), REMARK_PRAISE },
+    { STR_INIT("I undid my local patch and it is correct now"), REMARK_PRAISE },
+    { STR_INIT("that incorrect total is gone, perfect"), REMARK_PRAISE },
+    { STR_INIT("可以了，合并吧"), REMARK_PRAISE },
+    { STR_INIT("ありがとう、完璧です"), REMARK_PRAISE },
+    { STR_INIT("Отлично, спасибо"), REMARK_PRAISE },
+    { STR_INIT("this doesn't work on my machine"), REMARK_BLAME },
+    { STR_INIT("the test is still failing"), REMARK_BLAME },
+    { STR_INIT("no, I asked for something else: show before/after numbers"), REMARK_BLAME },
+    { STR_INIT("you did not follow the convention: no Any"), REMARK_BLAME },
+    { STR_INIT("it still fails, thanks"), REMARK_BLAME },
+    { STR_INIT("没有修好，必须补测试"), REMARK_BLAME },
+    { STR_INIT("まだ動きません"), REMARK_BLAME },
+    { STR_INIT("всё ещё не работает"), REMARK_BLAME },
+    { STR_INIT("also update the docs while you are there"), REMARK_NONE },
+    { STR_INIT("the piano, undocumented, is an incorrect word"), REMARK_NONE },
+    { STR_INIT("continue"), REMARK_NONE },
+};
+
+static void a_remark_is_told_from_a_request(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(remarks); i++)
+        if (outcome_of_remark(remarks[i].message) != remarks[i].remark)
+            fail_msg("%.*s", STR_FMT(remarks[i].message));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_is_judged_by_its_text),
         cmocka_unit_test(a_long_document_is_not_a_refusal),
         cmocka_unit_test(a_complaint_is_heard),
+        cmocka_unit_test(a_remark_is_told_from_a_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

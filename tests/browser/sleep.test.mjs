@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setup } from "./helpers.mjs";
+
+const it = setup();
+const open = (path, more = {}) => it.open(path, { ...more, state: { features: ["sleep"], ...more.state } });
+const posted = () => it.fake.log.filter((l) => l.startsWith("POST"));
+
+test("the tab is there only where the server has it", async () => {
+  const without = await it.open("/achievements");
+  await without.locator(".badge").first().waitFor();
+  assert.equal(await without.getByRole("link", { name: "Sleep" }).count(), 0);
+  await without.keyboard.press("g");
+  await without.keyboard.press("n");
+  assert.equal(new URL(without.url()).pathname, "/achievements");
+  await without.goto(`${it.fake.url}/sleep`);
+  await without.getByText("This server has no such tab.").waitFor();
+  assert.ok(!it.fake.log.some((l) => l.includes("/api/sleep")), "and nothing of it is asked for");
+  await without.done();
+  const page = await open("/achievements");
+  await page.getByRole("link", { name: "Sleep" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("n");
+  await page.waitForURL("**/sleep");
+  assert.equal(await page.title(), "Sleep · Talaria");
+  await page.done();
+});
+
+test("nights with score, interval, cost and verdict; what the next one would cost and could tell", async () => {
+  const page = await open("/sleep");
+  const row = page.locator(".night-row").first();
+  await row.waitFor();
+  assert.match(await row.textContent(), /Night 8.*68\.0 → 74\.0.*\+6\.0 \(95 %: \+1\.5 to \+11\.0\).*\$1\.50.*To review/s);
+  assert.match(await page.locator(".night-row").nth(3).textContent(), /Undone/);
+  assert.match(await page.locator(".night-row").nth(4).textContent(), /no edit.*Nothing to change/s);
+  assert.match(await page.getByRole("img", { name: /Score before and after/ }).getAttribute("aria-label"), /night 8: 68\.0 to 74\.0, to review/);
+  const worth = page.getByRole("region", { name: "Before the next night" });
+  assert.match(await worth.textContent(), /12.*come back.*At most 260 calls and 480K tokens, \$1\.90.*6\.0 points/s);
+  await page.getByText("Night 8 proposes a change that scored +6.0 points").click();
+  await page.waitForURL("**/sleep/20261108-030008");
+  await page.keyboard.press("Escape");
+  await page.waitForURL("**/sleep");
+  await page.done();
+});
+
+test("a night is run: asked for once, its work shown as it goes, gone when it is over", async () => {
+  const page = await open("/sleep");
+  await page.locator(".night-row").first().waitFor();
+  await page.getByRole("button", { name: "Run a night" }).click();
+  await page.getByText("Night 9: replaying").waitFor();
+  assert.equal(posted().length, 1);
+  assert.ok(await page.getByRole("button", { name: "Run a night" }).isDisabled());
+  it.fake.emit("sleep", { night: 9, phase: "replaying", done: 7, total: 24 });
+  await page.getByText("7 of 24").waitFor();
+  it.fake.wake();
+  it.fake.emit("sleep", { night: 9, phase: "done", done: 24, total: 24 });
+  await page.locator(".scan").waitFor({ state: "detached" });
+  it.fake.state.fail["/api/sleep/run"] = { status: 409, title: "A night is already running", detail: "Started elsewhere." };
+  await page.getByRole("button", { name: "Dry run" }).click();
+  await page.getByRole("alert").getByText("A night is already running").waitFor();
+  await page.done();
+});
+
+test("the review: diff both ways, edits with tasks, evidence and share of the gain", async () => {
+  const page = await open("/sleep/20261108-030008");
+  const skill = page.locator(".skill").first();
+  await skill.getByText("+7").waitFor();
+  assert.equal(await skill.locator("tr").first().locator("td").getAttribute("colspan"), "6");
+  const row = skill.locator("tr", { hasText: "Group them by" });
+  assert.deepEqual(await row.locator("td.text").allTextContents(), ["2. Group them by area.", "2. Group them by what a user would notice: added, changed, fixed."]);
+  assert.equal(await row.locator("td.text b").first().textContent(), "area", "what differs is marked");
+  await page.getByRole("button", { name: "Unified" }).click();
+  assert.equal(await skill.locator('td.text[data-kind="add"]').count(), 7);
+  await page.reload();
+  await page.getByRole("button", { name: "Unified", pressed: true }).waitFor();
+  const edit = page.locator(".edit").first();
+  assert.match(await edit.textContent(), /replace.*58 % of the gain.*Three reviews asked.*Write the release notes for 2\.4.*40\.0 → 100\.0/s);
+  assert.equal(await page.getByText("It made one task worse and none better.").isVisible(), false);
+  await page.getByText("1 edit tried and left out").click();
+  await page.getByText("It made one task worse and none better.").waitFor();
+  await edit.locator(".seen-in a").first().click();
+  await page.waitForURL("**/sessions/demo_20261115_203240_66f5bc");
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("per task the two answers side by side, what got worse first; the report as it was written", async () => {
+  const page = await open("/sleep/20261108-030008");
+  await page.getByRole("link", { name: "Tasks 4" }).click();
+  await page.waitForURL("**/sleep/20261108-030008?view=tasks");
+  const first = page.locator(".task").first();
+  assert.match(await first.textContent(), /Summarise yesterday's inbox.*80\.0 → 70\.0/s);
+  await first.getByRole("button").first().click();
+  const [left, right] = await first.locator(".answers > div").evaluateAll((all) => all.map((e) => [e.getBoundingClientRect().top, e.textContent]));
+  assert.equal(left[0], right[0]);
+  assert.match(left[1], /Before.*two need an answer today/s);
+  assert.match(right[1], /After.*Two need an answer\./s);
+  await page.getByRole("link", { name: "Report" }).click();
+  await page.getByText("31 tasks from 84 sessions").waitFor();
+  await page.reload();
+  await page.getByText("The judge agreed with itself").waitFor();
+  await page.done();
+});
+
+test("adopt some, undo; and what is refused is said", async () => {
+  const page = await open("/sleep/20261108-030008");
+  await page.getByLabel("Adopt csv-clean").uncheck();
+  it.fake.state.fail["/api/sleep/nights/20261108-030008/adopt"] = { status: 409, title: "The skill was changed since", detail: "Run another night." };
+  await page.getByRole("button", { name: "Adopt 1 of 2" }).click();
+  await page.getByRole("alert").getByText("The skill was changed since").waitFor();
+  it.fake.state.fail = {};
+  const body = page.waitForRequest((r) => r.url().endsWith("/adopt"));
+  await page.getByRole("button", { name: "Adopt 1 of 2" }).click();
+  assert.deepEqual((await body).postDataJSON(), { skills: ["release-notes"] });
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: /^Adopt/ }).count(), 0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".title .verdict").getByText("Undone").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".night-row").first().getByText("Undone").waitFor();
+  await page.done();
+});
+
+test("rejecting is asked about once more", async () => {
+  const page = await open("/sleep/20261108-030008");
+  await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByRole("button", { name: "Keep it" }).click();
+  assert.deepEqual(posted(), []);
+  await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByRole("button", { name: "Reject the proposal" }).click();
+  await page.locator(".title .verdict").getByText("Rejected").waitFor();
+  assert.equal(posted().length, 1);
+  await page.done();
+});
+
+test("slow, unknown, none yet, disconnected", async () => {
+  const slow = await open("/sleep", { state: { slow: { "/api/sleep": 500 } } });
+  await slow.locator(".skeleton").waitFor();
+  await slow.locator(".night-row").first().waitFor();
+  await slow.done();
+  const page = await open("/sleep/77");
+  await page.getByText("There is no night '77'.").waitFor();
+  await page.goto(`${it.fake.url}/sleep/20261108-030004`);
+  await page.getByText("No failing task had a cause").first().waitFor();
+  await page.goto(`${it.fake.url}/sleep/20261108-030008`);
+  await page.getByLabel("Adopt csv-clean").uncheck();
+  await page.waitForTimeout(200);
+  it.fake.vanish();
+  await page.locator(".lost").waitFor();
+  it.fake.state.refuse = false;
+  await page.locator(".lost").waitFor({ state: "detached", timeout: 15_000 });
+  assert.equal(await page.getByLabel("Adopt csv-clean").isChecked(), false, "what was chosen stays");
+  await page.done();
+});

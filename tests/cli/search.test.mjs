@@ -1,0 +1,128 @@
+// talaria index and talaria sessions search, over transcripts of every source.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { bin, makeStateDb, python, run, runJson, tmpHome } from './helpers.mjs';
+import { claude, id } from './said.mjs';
+
+const hits = (home, ...args) => runJson(['sessions', 'search', ...args], { env: home.env });
+const texts = (answer) => answer.hits.map((h) => h.snippet.map((p) => (p.hit ? `[${p.text}]` : p.text)).join(''));
+
+test('words, phrases, filters and questions find what was said and done', (t) => {
+  const home = tmpHome(t);
+  claude(home, 1, ['the parser fails on empty input', 'I will look', { tool: 'Bash', input: { command: 'make zebra', description: 'x' }, result: 'Error: missing quagga' }]);
+  claude(home, 2, ['Which cache, redis or memcached?', 'The second one.'], { cwd: '/work/web' });
+  const one = hits(home, 'parser', 'failing');
+  assert.deepEqual(texts(one), ['the [parser] [fails] on empty input']);
+  assert.equal(one.format, 1);
+  assert.equal(one.hits[0].session, id(1));
+  assert.equal(one.hits[0].origin, 'claude');
+  assert.equal(one.hits[0].project, '/work/app');
+  assert.equal(one.hits[0].role, 'user');
+  assert.deepEqual(texts(hits(home, '"empty input"')), ['the parser fails on [empty] [input]']);
+  assert.deepEqual(hits(home, '"input empty"').hits, []);
+  assert.equal(hits(home, 'zebra', 'tool:Bash').hits[0].role, 'call');
+  assert.equal(hits(home, 'quagga').hits[0].tool, 'Bash');
+  assert.deepEqual(hits(home, 'secretthought').hits, []);
+  assert.deepEqual(hits(home, 'description').hits, [], 'names of arguments are not indexed');
+  assert.deepEqual(texts(hits(home, 'What did we choose, redis?')), ['Which cache, [redis] or memcached?', 'The second one.']);
+  assert.equal(hits(home, 'redis', '--project', 'web').hits.length, 1);
+  assert.equal(hits(home, 'redis', '--project', 'app').hits.length, 0);
+  assert.equal(hits(home, 'redis', '--source', 'codex').hits.length, 0);
+  assert.equal(hits(home, 'redis', '--since', '2027-01-01').hits.length, 0);
+  assert.equal(hits(home, 'redis', '--role', 'assistant').hits.length, 0);
+  assert.deepEqual(texts(hits(home, '--substring', 'mcach')), ['Which cache, redis or me[mcach]ed?']);
+  assert.deepEqual(texts(hits(home, '--substring', 's on empty inp')), ['the parser fail[s on empty inp]ut']);
+});
+
+test('a Hermes home is searched too, and its messages are shown again', (t) => {
+  const home = tmpHome(t);
+  makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 5, messages: 10 });
+  python(`import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute("update messages set content='please polish the xylophone today' where id=(select min(id) from messages where role='user')"); c.commit()`,
+    path.join(home.hermes, 'state.db'));
+  const found = hits(home, 'xylophones');
+  assert.deepEqual(texts(found), ['please polish the [xylophone] today']);
+  assert.equal(found.hits[0].origin, 'hermes');
+  assert.equal(hits(home, '--home', home.hermes, 'xylophone').hits.length, 1);
+});
+
+test('what is new is found at once; what is gone is not', (t) => {
+  const home = tmpHome(t);
+  claude(home, 1, ['first']);
+  assert.equal(hits(home, 'marsupial').hits.length, 0);
+  const file = claude(home, 1, ['a marsupial'], {});
+  assert.equal(hits(home, 'marsupial').hits.length, 1);
+  claude(home, 1, ['another marsupial']);
+  assert.equal(hits(home, 'marsupial').hits.length, 2);
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replaceAll('marsupial', 'wallaby'));
+  assert.equal(hits(home, 'marsupial').hits.length, 0);
+  assert.equal(hits(home, 'wallaby').hits.length, 2);
+  fs.rmSync(file);
+  assert.equal(hits(home, 'wallaby').hits.length, 0);
+});
+
+test('the index says what it holds, and can be made anew', (t) => {
+  const home = tmpHome(t);
+  for (let n = 1; n <= 5; n++) claude(home, n, ['hello there', 'general greeting', 'more words']);
+  const first = runJson(['index'], { env: home.env });
+  assert.equal(first.sessions, 5);
+  assert.equal(first.messages, 15);
+  assert.ok(first.bytes_read > 0 && first.text_bytes > 0 && first.index_bytes > 0 && first.cpu_seconds >= 0);
+  const second = runJson(['index'], { env: home.env });
+  assert.equal(second.bytes_read, 0);
+  const third = runJson(['index', '--rebuild'], { env: home.env });
+  assert.equal(third.bytes_read, first.bytes_read);
+  assert.equal(hits(home, 'greeting').hits.length, 5);
+  fs.writeFileSync(path.join(home.data, 'index.db'), 'no database at all');
+  assert.equal(hits(home, 'greeting').hits.length, 5, 'a damaged index costs a rebuild');
+});
+
+test('what the catalogue read while nobody listened is indexed afterwards', (t) => {
+  const home = tmpHome(t);
+  claude(home, 1, ['an aardvark', 'fine']);
+  hits(home, 'x');
+  claude(home, 1, ['a second aardvark']);
+  claude(home, 2, ['a third aardvark']);
+  // As if another command had brought the catalogue up to date: its cursors stand at the end, ours do not.
+  hits(home, 'x');
+  python(`import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute("update recall_sessions set offset=1 where key=1"); c.commit()`, path.join(home.data, 'index.db'));
+  assert.equal(hits(home, 'aardvark').hits.length, 3, 'and nothing twice');
+});
+
+test('people get text, a hint, and a note where there is nothing', (t) => {
+  const home = tmpHome(t);
+  claude(home, 1, ['\u001b[31mred herring\u001b[0m']);
+  const shown = run(['sessions', 'search', 'herring'], { env: { ...home.env, CLICOLOR_FORCE: '1' } });
+  assert.equal(shown.code, 0);
+  assert.match(shown.stdout, /00000000.*claude/);
+  assert.match(shown.stdout, /\u001b\[1m\u001b\[33mherring/);
+  assert.doesNotMatch(shown.stdout, /\u001b\[31mred/, 'text from outside cannot steer the terminal');
+  assert.match(shown.stdout, /sessions show ID/);
+  const none = run(['sessions', 'search', 'nothinglikethis'], { env: home.env });
+  assert.equal(none.code, 0);
+  assert.equal(none.stdout, '');
+  assert.match(none.stderr, /nothing was found/);
+  const odd = run(['sessions', 'search', 'role:nobody "herring'], { env: home.env });
+  assert.match(odd.stderr, /'role:nobody' is no filter/);
+  assert.equal(run(['sessions', 'search', '--role', 'nobody', 'x'], { env: home.env }).code, 2);
+  assert.equal(run(['sessions', 'search', '--limit', '0', 'x'], { env: home.env }).code, 2);
+  assert.equal(run(['sessions', 'search'], { env: home.env }).code, 2);
+});
+
+test('an interrupted index keeps what it has, and goes on there', async (t) => {
+  const home = tmpHome(t);
+  for (let n = 1; n <= 400; n++) claude(home, n, Array.from({ length: 40 }, (_, i) => `pangolin ${n} ${i} ` + 'lorem ipsum dolor '.repeat(60)));
+  const child = spawn(bin, ['index'], { env: home.env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = new Promise((r) => child.once('exit', r));
+  let said = '';
+  child.stderr.on('data', (d) => (said += d));
+  while (!fs.existsSync(path.join(home.data, 'index.lock')) && child.exitCode === null) await new Promise((r) => setImmediate(r));
+  child.kill('SIGINT');
+  assert.equal(await ended, 130);
+  assert.match(said, /what was indexed is kept/);
+  const rest = runJson(['index'], { env: home.env });
+  assert.equal(rest.sessions, 400);
+  assert.equal(rest.messages, 16000);
+});

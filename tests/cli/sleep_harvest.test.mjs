@@ -1,0 +1,91 @@
+// What a night learns from: sessions of people alone, grouped by what they ask for, judged by how they ended.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fixtures, run, runJson, tmpHome } from './helpers.mjs';
+
+const seed = 1 + (process.pid % 100000);
+
+function makeTree(out, ...args) {
+  const made = spawnSync('python3', [path.join(fixtures, 'tools/gen_transcripts.py'), '--out', out, ...args].map(String), { encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
+}
+
+function evaluate(tree, harvest, source) {
+  const files = Object.fromEntries(['digests', 'tasks', 'outcomes'].map((key) => {
+    const file = path.join(tree, `${key}.json`);
+    fs.writeFileSync(file, JSON.stringify(harvest[key]));
+    return [key, file];
+  }));
+  const r = spawnSync('python3', [path.join(fixtures, 'tools/eval_truth.py'), '--truth', path.join(tree, 'truth.jsonl'),
+    '--digests', files.digests, '--tasks', files.tasks, '--outcomes', files.outcomes, '--source', source], { encoding: 'utf8' });
+  assert.equal(r.status, 0, r.stderr);
+  return JSON.parse(r.stdout);
+}
+
+const harvestOf = (tree, env, ...args) => runJson(['sleep', 'harvest', '--source', 'all', '--claude-home', path.join(tree, '.claude'),
+  '--codex-home', path.join(tree, '.codex'), '--scope', 'all', ...args], { env });
+
+test(`labelled histories of seed ${seed} are read as people meant them`, (t) => {
+  const { env, dir } = tmpHome();
+  const tree = path.join(dir, 'tree');
+  makeTree(tree, '--sessions', 900, '--mb', 12, '--seed', seed);
+  const harvest = harvestOf(tree, env);
+  for (const source of ['claude', 'codex', 'codex-archived']) {
+    const got = evaluate(tree, harvest, source);
+    t.diagnostic(`${source}: turns ${got.turns_exact}, outcomes ${got.outcome_acc} (other languages ${got.outcome_acc_other}, corrected then fixed `
+      + `${got.outcome_acc_fixed_after_correction}), grouping F1 ${got.group_pair_f1}`);
+    assert.equal(got.kept_nonhuman, 0, 'what programs wrote is nobody\'s task');
+    assert.equal(got.missed_human, 0);
+    assert.ok(got.turns_exact >= 0.99, JSON.stringify(got));
+    assert.ok(got.outcome_acc >= 0.9, JSON.stringify(got));
+    assert.ok(got.outcome_acc_other >= 0.85, JSON.stringify(got));
+    assert.ok(got.outcome_acc_fixed_after_correction >= 0.85, JSON.stringify(got));
+    assert.ok(got.group_pair_f1 >= 0.8, JSON.stringify(got));
+  }
+  assert.ok(!/FAKE0123456789|AKIAFAKE|ghp_FAKE|hunter2|FAKE\.TOKEN/.test(JSON.stringify(harvest)), 'no key leaves the harvest');
+  // Again, with nothing new: the same, out of what was kept.
+  assert.deepEqual(harvestOf(tree, env), harvest);
+});
+
+test('a session that goes on is harvested anew, and the tasks file can be handed on', () => {
+  const { env, dir } = tmpHome();
+  const projects = path.join(dir, 'claude/projects/p');
+  fs.mkdirSync(projects, { recursive: true });
+  const line = (type, content, at, extra = {}) => `${JSON.stringify({ type, sessionId: 's1', cwd: '/srv/attic', entrypoint: 'cli',
+    timestamp: `2026-11-01T10:00:0${at}.000Z`, uuid: `u${at}`, message: { role: type, content }, ...extra })}\n`;
+  const file = path.join(projects, '0b1c2d3e-0000-4000-8000-000000000001.jsonl');
+  fs.writeFileSync(file, line('user', 'check the nightly backup on attic please', 1) + line('assistant', [{ type: 'text', text: 'It went well.' }], 2));
+  const args = ['sleep', 'harvest', '--source', 'claude', '--claude-home', path.join(dir, 'claude'), '--scope', 'all'];
+  let got = runJson(args, { env });
+  assert.deepEqual(Object.values(got.outcomes), ['unknown']);
+  fs.appendFileSync(file, line('user', 'no, start with OK or NOT OK', 3) + line('assistant', [{ type: 'text', text: 'OK. Copied.' }], 4)
+    + line('user', 'perfect, thanks', 5));
+  const out = path.join(dir, 'tasks.json');
+  got = runJson([...args, '--output', out], { env });
+  assert.deepEqual(Object.values(got.outcomes), ['success']);
+  assert.deepEqual(got.tasks[0].judge.checks, [{ op: 'regex', arg: '\\A(?:OK|NOT OK)\\b', says: 'For requests like "check the nightly backup on attic please": begin the answer with OK or NOT OK.' }]);
+  const tasks = JSON.parse(fs.readFileSync(out, 'utf8'));
+  assert.equal(tasks.format, 'skillopt_sleep.tasks.v1');
+  assert.equal(tasks.reviewed, false);
+  assert.deepEqual(tasks.tasks, got.tasks);
+  assert.equal(fs.statSync(out).mode & 0o777, 0o600);
+});
+
+test('broken bytes and lines stop nothing', () => {
+  const { env, dir } = tmpHome();
+  const tree = path.join(dir, 'tree');
+  makeTree(tree, '--sessions', 200, '--mb', 3, '--seed', seed + 1, '--hostile');
+  const got = evaluate(tree, harvestOf(tree, env), 'claude');
+  assert.equal(got.missed_human, 0);
+  assert.equal(got.kept_nonhuman, 0);
+});
+
+test('a source that is not there is said', () => {
+  const { env, dir } = tmpHome();
+  const r = run(['sleep', 'harvest', '--source', 'claude', '--claude-home', path.join(dir, 'nowhere')], { env });
+  assert.equal(r.code, 3);
+  assert.match(r.stderr, /nowhere/);
+});

@@ -1,0 +1,269 @@
+// Whole nights without a model, on the demo: what is learned, what is left behind, and what is not.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { bin, run, runJson, tmpHome, tree } from './helpers.mjs';
+
+const secrets = /FAKE0123456789|AKIAFAKE|ghp_FAKE|hunter2|FAKE\.TOKEN|sk-demo|AKIADEMO|ghp_demo/;
+const mock = ['--backend', 'mock'];
+
+function demoHome() {
+  const home = tmpHome();
+  const made = run(['demo'], { env: home.env });
+  assert.equal(made.code, 0, made.stderr);
+  return home;
+}
+
+/** A Claude history in which the same thing is asked for, and corrected, again and again. */
+function history(home, { project = '/srv/attic', skill, day = '2026-11-01', from = 0, n = 8, ask, wrong, insist, right } = {}) {
+  const folder = path.join(home.user, '.claude/projects/p');
+  fs.mkdirSync(folder, { recursive: true });
+  const places = ['attic', 'cellar', 'harbour', 'tower', 'garden', 'bridge', 'library', 'station', 'market', 'mill', 'quarry', 'orchard'];
+  for (let i = from; i < from + n; i++) {
+    const id = `0b1c2d3e-0000-4000-8000-${String(100 + i + (skill ? 500 : 0)).padStart(12, '0')}`;
+    let s = 0;
+    const line = (type, content) => `${JSON.stringify({ type, sessionId: id, cwd: project, entrypoint: 'cli', uuid: `${id}-${s}`,
+      timestamp: `${day}T10:${String(i).padStart(2, '0')}:${String(s++).padStart(2, '0')}.000Z`, message: { role: type, content } })}\n`;
+    const used = skill ? line('assistant', [{ type: 'tool_use', id: `t${i}`, name: 'Skill', input: { skill } }]) : '';
+    fs.writeFileSync(path.join(folder, `${id}.jsonl`),
+      line('user', `${ask} ${places[i % places.length]}`) + used + line('assistant', [{ type: 'text', text: wrong }]) + line('user', insist)
+      + line('assistant', [{ type: 'text', text: right }]) + line('user', 'thanks, perfect'));
+  }
+}
+const backups = { ask: 'check the nightly backup of the', wrong: 'It ran at two and copied everything.',
+  insist: 'no, that is wrong. always end the answer with "Checked by talaria"', right: 'It ran at two.\nChecked by talaria' };
+
+test('a night on the demo: worth, run, review, adopt, undo, and nothing is left for the next', () => {
+  const home = demoHome(), { env } = home;
+  const worth = runJson(['sleep', 'worth', ...mock], { env });
+  assert.deepEqual(Object.keys(worth), ['format', 'sessions', 'tasks', 'recurring', 'checkable', 'train', 'val', 'test', 'max_calls', 'max_tokens',
+    'max_cost_usd', 'detectable_effect', 'verdict', 'text']);
+  assert.ok(worth.tasks > 10 && worth.train > 0 && worth.val > 0);
+
+  // A dry run learns the same and leaves nothing.
+  const before = tree(path.join(home.data, 'sleep'));
+  const dry = runJson(['sleep', 'dry-run', ...mock], { env });
+  assert.equal(dry.accepted, true);
+  assert.equal(dry.staging_dir, '');
+  const after = tree(path.join(home.data, 'sleep'));
+  for (const file of Object.keys(after)) assert.ok(file in before || file.endsWith('.lock'), `left behind: ${file}`);
+
+  const night = runJson(['sleep', 'run', ...mock], { env });
+  assert.deepEqual(Object.keys(night), ['format', 'night', 'accepted', 'gate_action', 'no_edits_reason', 'baseline', 'candidate', 'n_tasks', 'n_sessions',
+    'n_accepted_edits', 'n_rejected_edits', 'edits', 'rejected_edits', 'gate_no_regression', 'gate_trials', 'skill_groups', 'notes', 'staging_dir',
+    'staged_skills', 'adopted', 'resumed', 'calls', 'tokens']);
+  assert.equal(night.accepted, true);
+  assert.equal(night.gate_action, 'accept_new_best');
+  assert.equal(night.no_edits_reason, '');
+  assert.ok(night.candidate > night.baseline);
+  assert.equal(night.n_tasks, worth.tasks);
+  assert.deepEqual([night.baseline, night.candidate, night.edits], [dry.baseline, dry.candidate, dry.edits]);
+  assert.ok(night.calls <= worth.max_calls * 4, `${night.calls} calls`); // nothing is paid for here
+  for (const edit of night.edits) assert.ok(edit.content.startsWith('For requests like'), edit.content);
+
+  const proposed = fs.readFileSync(path.join(night.staging_dir, 'proposed_SKILL.md'), 'utf8');
+  assert.match(proposed, /^---\nname: talaria-learned\n/);
+  assert.match(proposed, /night=1 .*sessions=/);
+  assert.equal(run(['sleep', 'review'], { env }).code, 0);
+  const adopted = runJson(['sleep', 'adopt'], { env });
+  assert.equal(adopted.ok, true);
+  const live = adopted.updated_paths[0];
+  assert.equal(fs.readFileSync(live, 'utf8'), proposed);
+
+  const second = runJson(['sleep', 'run', ...mock], { env });
+  assert.equal(second.no_edits_reason, 'no_tasks');
+  assert.equal(second.night, 2);
+  assert.equal(second.staging_dir, '');
+  assert.equal(run(['sleep', 'undo'], { env }).code, 0);
+  assert.ok(!fs.existsSync(live));
+
+  const walk = (dir) => fs.readdirSync(dir, { withFileTypes: true }).forEach((e) => {
+    const p = path.join(dir, e.name), mode = fs.statSync(p).mode & 0o777;
+    assert.equal(mode, e.isDirectory() ? 0o700 : 0o600, p);
+    if (e.isDirectory()) walk(p);
+    else assert.ok(!secrets.test(fs.readFileSync(p, 'latin1')), `a key is in ${p}`);
+  });
+  walk(path.join(home.data, 'sleep'));
+});
+
+test('what is new is learned from on the next night; user text outside of the markers stays', () => {
+  const home = tmpHome(), { env } = home;
+  history(home, backups);
+  const skill = path.join(home.user, '.claude/skills/talaria-learned/SKILL.md');
+  fs.mkdirSync(path.dirname(skill), { recursive: true });
+  const mine = '---\nname: talaria-learned\ndescription: mine\n---\n\n# Mine\n\n* keep  this   line\n';
+  fs.writeFileSync(skill, mine);
+  const first = runJson(['sleep', 'run', '--auto-adopt', ...mock], { env });
+  assert.equal(first.accepted, true, JSON.stringify(first.notes));
+  assert.equal(first.adopted, true);
+  assert.ok(fs.readFileSync(skill, 'utf8').startsWith(mine.trimEnd()));
+  assert.match(fs.readFileSync(skill, 'utf8'), /Checked by talaria/);
+
+  assert.equal(runJson(['sleep', 'run', ...mock], { env }).no_edits_reason, 'no_tasks');
+  const today = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  history(home, { ...backups, from: 20, day: today, ask: 'summarise the water levels at the', insist: 'no, that is wrong. always mention "Datum NHN"',
+    right: 'It ran at two. Datum NHN' });
+  const third = runJson(['sleep', 'run', ...mock], { env });
+  assert.equal(third.night, 3);
+  assert.equal(third.accepted, true, JSON.stringify(third));
+  assert.match(third.edits[0].content, /Datum NHN/);
+  const proposed = fs.readFileSync(path.join(third.staging_dir, 'proposed_SKILL.md'), 'utf8');
+  assert.ok(proposed.startsWith(mine.trimEnd()));
+  assert.match(proposed, /Checked by talaria[^]*Datum NHN/);
+});
+
+test('tasks beyond the cap of a night come on the next ones', () => {
+  const { env } = demoHome();
+  const all = runJson(['sleep', 'worth', ...mock], { env }).tasks;
+  const seen = [];
+  for (let night = 1; night < 12; night++) {
+    const r = runJson(['sleep', 'run', '--max-tasks', '10', ...mock], { env });
+    if (r.no_edits_reason === 'no_tasks') break;
+    seen.push(r.n_tasks);
+  }
+  assert.ok(seen.length > 1, 'one night took all');
+  assert.ok(seen.reduce((x, y) => x + y, 0) >= all / 2, `${seen} of ${all}`);
+});
+
+test('a rejected edit is remembered with its reason, also over nights that are about nothing', () => {
+  const { env, data } = demoHome();
+  const first = runJson(['sleep', 'run', ...mock], { env });
+  assert.ok(first.n_rejected_edits > 0);
+  const plain = (text) => text.replaceAll('\\', '');
+  const has = () => plain(fs.readFileSync(path.join(data, 'sleep/state.json'), 'utf8')).includes(plain(first.rejected_edits[0].content).slice(0, 60));
+  assert.ok(has(), first.rejected_edits[0].content);
+  assert.equal(runJson(['sleep', 'run', ...mock], { env }).no_edits_reason, 'no_tasks');
+  assert.ok(has(), 'an empty night forgot it');
+});
+
+test('a tasks file: reviewed or not, and splits of its own', () => {
+  const { env, dir } = demoHome();
+  const file = path.join(dir, 'tasks.json');
+  assert.equal(run(['sleep', 'harvest', '--output', file], { env }).code, 0);
+  const r = runJson(['sleep', 'run', '--tasks-file', file, ...mock], { env });
+  assert.equal(r.tasks_file, file);
+  assert.equal(r.tasks_reviewed, false);
+  const refused = run(['sleep', 'run', '--tasks-file', file, '--backend', 'handoff'], { env });
+  assert.equal(refused.code, 2, refused.stderr);
+  assert.match(refused.stderr, /has not been reviewed/);
+  const tasks = JSON.parse(fs.readFileSync(file, 'utf8'));
+  fs.writeFileSync(file, JSON.stringify({ ...tasks, reviewed: true }));
+  assert.equal(run(['sleep', 'run', '--tasks-file', file, '--backend', 'handoff'], { env }).code, 3);
+  fs.writeFileSync(file, JSON.stringify({ ...tasks, tasks: [{ ...tasks.tasks[0], judge: { kind: 'rule', checks: [{ op: 'regex', arg: '(' }] } }] }));
+  assert.notEqual(run(['sleep', 'run', '--tasks-file', file, ...mock], { env }).code, 0);
+});
+
+test('a budget ends a night, and says so', () => {
+  const { env } = demoHome();
+  const r = runJson(['sleep', 'run', '--max-calls', '5', ...mock], { env });
+  assert.equal(r.accepted, false);
+  assert.equal(r.no_edits_reason, 'budget');
+  assert.ok(r.calls <= 6, `${r.calls} calls`);
+  assert.deepEqual(r.staged_skills, []);
+  assert.ok(r.notes.some((n) => n.includes('calls')), JSON.stringify(r.notes));
+});
+
+test('two nights at once: one is refused', async () => {
+  const { env } = demoHome();
+  // A lock is held by whoever sleeps: here, by a process that does nothing else.
+  const lock = path.join(env.TALARIA_HOME, 'sleep/state.json.lock');
+  runJson(['sleep', 'run', ...mock], { env });
+  const holder = spawn('flock', [lock, 'sleep', '30'], { stdio: 'ignore' });
+  try {
+    let r;
+    for (let i = 0; i < 50 && r?.code !== 4; i++) r = run(['sleep', 'run', ...mock], { env });
+    assert.equal(r.code, 4, r.stderr);
+    assert.match(r.stderr, /another night is under way/);
+  } finally {
+    holder.kill('SIGKILL');
+  }
+});
+
+test('--target, --project and its memory, a test split, dreams and recall', () => {
+  const home = tmpHome(), { env } = home;
+  const project = path.join(home.user, 'attic');
+  fs.mkdirSync(project);
+  fs.writeFileSync(path.join(project, 'CLAUDE.md'), '# House rules\n');
+  history(home, { ...backups, project, n: 12 });
+  const target = path.join(home.user, 'kit/my-skill/SKILL.md');
+  fs.mkdirSync(path.dirname(target), { recursive: true });
+  const r = runJson(['sleep', 'run', '--project', project, '--target', target, '--test-fraction', '0.3', '--dream-factor', '1', ...mock], { env });
+  assert.equal(r.accepted, true, JSON.stringify(r));
+  assert.deepEqual(r.staged_skills, ['my-skill']);
+  assert.match(fs.readFileSync(path.join(r.staging_dir, 'proposed_SKILL.md'), 'utf8'), /^---\nname: my-skill\n/);
+  const report = JSON.parse(fs.readFileSync(path.join(r.staging_dir, 'report.json'), 'utf8'));
+  const evidence = fs.readFileSync(path.join(r.staging_dir, 'evidence.jsonl'), 'utf8').trim().split('\n').map((l) => JSON.parse(l));
+  const ready = evidence.filter((e) => e.event === 'task_ready');
+  for (const e of ready) if (e.task.includes('_dream')) assert.equal(e.split, 'train');
+  assert.ok(ready.some((e) => e.task.includes('_dream')));
+  if (ready.some((e) => e.split === 'test')) {
+    const decided = evidence.findLastIndex((e) => e.event === 'trial');
+    assert.ok(evidence.findIndex((e) => e.event === 'held_out_score') > decided, 'measured after the decision');
+    assert.ok(r.notes.some((n) => n.includes('test tasks')));
+  }
+  assert.equal(report.accepted, true);
+  assert.equal(fs.readFileSync(path.join(project, 'CLAUDE.md'), 'utf8'), '# House rules\n');
+});
+
+test('a skill that was used learns from its own tasks', () => {
+  const home = tmpHome(), { env } = home;
+  history(home, { ...backups, skill: 'backups' });
+  const skill = path.join(home.user, '.claude/skills/backups/SKILL.md');
+  fs.mkdirSync(path.dirname(skill), { recursive: true });
+  fs.writeFileSync(skill, '---\nname: backups\ndescription: how to check them\n---\n\n# Backups\n');
+  const r = runJson(['sleep', 'run', '--auto-adopt', ...mock], { env });
+  assert.equal(r.accepted, true, JSON.stringify(r));
+  assert.deepEqual(r.staged_skills, ['backups']);
+  assert.equal(r.adopted, false, 'a skill of others is for people to adopt');
+  assert.ok(fs.existsSync(path.join(r.staging_dir, 'proposed_SKILL.backups.md')));
+  assert.equal(run(['sleep', 'adopt', '--skill', 'backups'], { env }).code, 0);
+  assert.match(fs.readFileSync(skill, 'utf8'), /Checked by talaria/);
+});
+
+/** Answers by files, as somebody would who follows the skill in the prompt. */
+function answerAll(folder) {
+  const { pending } = JSON.parse(fs.readFileSync(path.join(folder, 'pending.json'), 'utf8'));
+  for (const q of pending) {
+    assert.ok(!secrets.test(q.prompt), 'a key goes out');
+    const rule = /Checked by talaria/;
+    let text = 'It ran at two and copied everything.';
+    if (q.prompt.includes('Reply with one JSON array of at most one object')) text = '[]';
+    else if (q.prompt.includes('You improve the')) text = '```json\n[{"op": "add", "content": "End the answer with \\"Checked by talaria\\".", "rationale": "all"}]\n```';
+    else if (q.prompt.includes('Judge whether')) text = JSON.stringify({ score: rule.test(q.prompt.split('# Answer')[1] ?? '') ? 1 : 0, reason: 'x' });
+    else if (rule.test(q.prompt.split('# Request')[0])) text = 'It ran at two.\nChecked by talaria';
+    fs.writeFileSync(path.join(folder, 'answers', q.answer_file), `${text}\n`);
+  }
+  return pending.map((q) => q.id);
+}
+
+test('handoff: questions to files, answers from files, round by round to the end', () => {
+  const home = tmpHome(), { env } = home;
+  history(home, { ...backups, n: 12 });
+  const folder = path.join(home.data, 'sleep/handoff'), asked = new Set();
+  const args = ['sleep', 'run', '--backend', 'handoff', '--json'];
+  let r, rounds = 0;
+  for (; rounds < 40; rounds++) {
+    r = run(args, { env });
+    if (r.code === 0) break;
+    assert.equal(r.code, 3, r.stderr);
+    const said = JSON.parse(r.stdout);
+    assert.ok(fs.readFileSync(said.prompts, 'utf8').includes('----- BEGIN '));
+    assert.equal(said.answers_dir, path.join(folder, 'answers'));
+    const ids = answerAll(folder);
+    assert.equal(said.handoff_pending, ids.length);
+    for (const id of ids) {
+      assert.ok(!asked.has(id), 'asked twice');
+      asked.add(id);
+    }
+    assert.ok(!fs.existsSync(path.join(home.data, 'sleep/staging/.latest')), 'nothing is staged while answers are to come');
+  }
+  assert.equal(r.code, 0, r.stderr);
+  const night = JSON.parse(r.stdout);
+  assert.equal(night.resumed, true);
+  assert.equal(night.accepted, true, JSON.stringify({ ...night, gate_trials: 0 }));
+  assert.match(night.edits[0].content, /Checked by talaria/);
+  assert.ok(fs.existsSync(`${folder}.night1.done/answers`));
+  assert.ok(rounds > 1);
+});

@@ -1,0 +1,306 @@
+/* recall/index and recall/search: documents in, the right ones out, in the right order. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../bench/recall_measure.h"
+#include "recall/snippet.h"
+
+typedef struct Place {
+    char path[64];
+    Db *db;
+    RecallIndex *index;
+    Recall *recall;
+    int64_t line; /* of the next document */
+} Place;
+
+static int set_up(void **state)
+{
+    Place *p = mem_alloc(sizeof *p);
+    Err err;
+    int fd;
+
+    snprintf(p->path, sizeof p->path, "/tmp/talaria-recall-XXXXXX");
+    fd = mkstemp(p->path);
+    assert_true(fd >= 0);
+    close(fd);
+    p->db = db_open_own(p->path, false, &err);
+    assert_non_null(p->db);
+    assert_true(measure_begin(p->db, &err));
+    p->index = recall_index_open(p->db, &err);
+    p->recall = recall_open(p->db, &err);
+    assert_true(p->index && p->recall);
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Place *p = *state;
+
+    recall_close(p->recall);
+    recall_index_close(p->index);
+    db_close(p->db);
+    unlink(p->path);
+    mem_free(p);
+    return 0;
+}
+
+static DocSession session(int64_t key)
+{
+    return (DocSession){ .key = key,
+                         .source = key % 2 ? SOURCE_CLAUDE : SOURCE_CODEX,
+                         .folder = key % 2 ? STR("/work/odd") : STR("/work/even"),
+                         .last_at = 1.7e9 + (double)key };
+}
+
+static void add(Place *p, DocRole role, const char *tool, const char *text)
+{
+    Doc d = {
+        .role = role, .tool = str_of(tool), .text = str_of(text), .at = 1.7e9, .place = p->line++
+    };
+    Err err;
+
+    assert_true(recall_index_add(p->index, &d, &err));
+}
+
+/* A session of these texts by turns of user and assistant. */
+static void add_session(Place *p, int64_t key, const char *const *texts, size_t n)
+{
+    DocSession s = session(key);
+    Err err;
+
+    assert_true(recall_index_begin(p->index, &s, false, &err));
+    for (size_t i = 0; i < n; i++)
+        add(p, i % 2 ? DOC_ASSISTANT : DOC_USER, NULL, texts[i]);
+    assert_true(recall_index_end(p->index, &s, &err));
+    assert_true(recall_index_flush(p->index, &err));
+}
+
+#define ADD(p, key, ...)                                                                           \
+    add_session((p), (key), (const char *const[]){ __VA_ARGS__ },                                  \
+                sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+/* Places of the hits, best first: "3 1". */
+static Str found(Place *p, Arena *a, const char *query)
+{
+    SearchQuery q = { .filter = SEARCH_FILTER_NONE };
+    AUTO_BUF b = BUF(4096);
+    Ranking r;
+    Err err;
+
+    search_query_parse(a, str_of(query), &q);
+    if (!recall_rank(p->recall, a, &q, 10, &r, &err))
+        fail_msg("%s: %s", query, err.text);
+    for (size_t i = 0; i < r.n; i++)
+        buf_addf(&b, "%s%lld", i ? " " : "", (long long)r.hits[i].place);
+    return str_dup(a, buf_str(&b));
+}
+
+static void test_words(void **state)
+{
+    Place *p = *state;
+    AUTO(Arena) *a = arena_new();
+
+    ADD(p, 1, "to parse empty input fails here", "fixed: parsing returns early", "thanks");
+    ADD(p, 2, "deploy the server",
+        "\xe6\x88\x91\xe4\xbb\xac\xe7\x94\xa8\xe6\x95\xb0\xe6\x8d\xae\xe5\xba\x93");
+    assert_str(found(p, a, "parsing"), STR("1 0"));
+    assert_str(found(p, a, "\"empty input\""), STR("0"));
+    assert_str(found(p, a, "\"input empty\""), STR(""));
+    assert_str(found(p, a, "parse -empty"), STR("1"));
+    assert_str(found(p, a, "deplo*"), STR("3"));
+    assert_str(found(p, a, "\xe6\x95\xb0\xe6\x8d\xae"), STR("4"));
+    assert_str(found(p, a, "\xe5\xba\x93"), STR("4"));
+    assert_str(found(p, a, "parse input"), STR("0"));
+    assert_str(found(p, a, "parsed source:codex"), STR(""));
+    assert_str(found(p, a, "parse source:claude role:assistant"), STR("1"));
+    assert_str(found(p, a, "server project:even"), STR("3"));
+    assert_str(found(p, a, "server project:odd"), STR(""));
+    assert_str(found(p, a, "nowhere"), STR(""));
+}
+
+static void test_neighbours_answer_questions(void **state)
+{
+    Place *p = *state;
+    AUTO(Arena) *a = arena_new();
+    Str hits;
+
+    ADD(p, 1, "hello", "hi");
+    ADD(p, 2, "which cache do you want, redis or memcached?", "the second one");
+    hits = found(p, a, "what did we choose for the cache, redis?");
+    assert_str(hits, STR("2 3"));
+    /* Words that are typed for themselves find only what has them. */
+    assert_str(found(p, a, "redis cache"), STR("2"));
+}
+
+static void test_tools(void **state)
+{
+    Place *p = *state;
+    AUTO(Arena) *a = arena_new();
+    DocSession s = session(1);
+    Err err;
+
+    assert_true(recall_index_begin(p->index, &s, false, &err));
+    add(p, DOC_USER, NULL, "run the linter");
+    add(p, DOC_CALL, "Bash", "Bash\nmake lint");
+    add(p, DOC_RESULT, "Bash", "linter: 3 warnings");
+    add(p, DOC_CALL, "mcp__files__read", "lint.cfg");
+    assert_true(recall_index_end(p->index, &s, &err) && recall_index_flush(p->index, &err));
+    assert_str(found(p, a, "tool:Bash lint"), STR("1"));
+    assert_str(found(p, a, "tool:bash linter"), STR("2"));
+    assert_str(found(p, a, "tool:mcp__files__read lint"), STR("3"));
+    assert_str(found(p, a, "role:user linter"), STR("0"));
+    assert_str(found(p, a, "role:call lint"), STR("3 1"));
+}
+
+static void test_read_anew_and_gone(void **state)
+{
+    Place *p = *state;
+    AUTO(Arena) *a = arena_new();
+    DocSession s = session(1);
+    Err err;
+
+    ADD(p, 1, "alpha", "beta");
+    ADD(p, 2, "alpha again");
+    assert_true(recall_index_begin(p->index, &s, true, &err));
+    add(p, DOC_USER, NULL, "gamma");
+    assert_true(recall_index_end(p->index, &s, &err) && recall_index_flush(p->index, &err));
+    assert_str(found(p, a, "alpha"), STR("2"));
+    assert_str(found(p, a, "gamma"), STR("3"));
+    assert_true(recall_index_drop(p->index, 2, &err));
+    assert_str(found(p, a, "alpha"), STR(""));
+}
+
+static int64_t pages_used(Place *p)
+{
+    int64_t all = 0, unused = 0;
+    Err err;
+
+    assert_true(db_int(p->db, "PRAGMA page_count", 0, &all, &err) &&
+                db_int(p->db, "PRAGMA freelist_count", 0, &unused, &err));
+    return all - unused;
+}
+
+/* A file that is rewritten again and again costs what it holds, not how often that was. */
+static void test_rewriting_does_not_pile_up(void **state)
+{
+    Place *p = *state;
+    DocSession s = session(1);
+    int64_t early = 0;
+    char text[64];
+    Err err;
+
+    for (int round = 0; round < 400; round++) {
+        assert_true(recall_index_begin(p->index, &s, true, &err));
+        for (int i = 0; i < 20; i++) {
+            snprintf(text, sizeof text, "word%d other%d and round%d", i, i * 7, round);
+            add(p, DOC_USER, NULL, text);
+        }
+        assert_true(recall_index_end(p->index, &s, &err) && recall_index_flush(p->index, &err));
+        if (round == 100)
+            early = pages_used(p);
+    }
+    assert_in_range(pages_used(p), 1, early * 2);
+}
+
+/* A session that is given up half way leaves no words behind. */
+static void test_given_up(void **state)
+{
+    Place *p = *state;
+    AUTO(Arena) *a = arena_new();
+    DocSession s = session(1);
+    Err err;
+
+    assert_true(db_exec(p->db, "SAVEPOINT x", &err));
+    assert_true(recall_index_begin(p->index, &s, false, &err));
+    add(p, DOC_USER, NULL, "ghost");
+    assert_true(db_exec(p->db, "ROLLBACK TO x; RELEASE x", &err));
+    ADD(p, 2, "alive");
+    assert_str(found(p, a, "ghost"), STR(""));
+    assert_str(found(p, a, "alive"), STR("1"));
+}
+
+static void test_common_words_are_bounded(void **state)
+{
+    Place *p = *state;
+    AUTO(Arena) *a = arena_new();
+    SearchQuery q = { .filter = SEARCH_FILTER_NONE };
+    Ranking r;
+    Err err;
+
+    for (int64_t key = 1; key <= 40; key++) {
+        DocSession s = session(key);
+
+        assert_true(recall_index_begin(p->index, &s, false, &err));
+        for (int i = 0; i < 200; i++)
+            add(p, DOC_USER, NULL, "common words all over");
+        assert_true(recall_index_end(p->index, &s, &err));
+    }
+    assert_true(recall_index_flush(p->index, &err));
+    search_query_parse(a, STR("common"), &q);
+    assert_true(recall_rank(p->recall, a, &q, 10, &r, &err));
+    assert_true(r.partial && r.more);
+    assert_int_equal(r.n, 10);
+    assert_true(r.hits[0].key > 20); /* of the newer half */
+}
+
+static void test_snippets(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    SearchQuery q = { .filter = SEARCH_FILTER_NONE };
+    Marks marks = { .query = &q };
+    SnippetPiece *pieces;
+    size_t n;
+
+    (void)state;
+    search_query_parse(a, STR("tests fail"), &q);
+    snippet_make(a, STR("Every  test\nfailed today"), &marks, &pieces, &n);
+    assert_int_equal(n, 5);
+    assert_str(pieces[0].text, STR("Every "));
+    assert_str(pieces[1].text, STR("test"));
+    assert_true(pieces[1].hit && !pieces[2].hit && pieces[3].hit);
+    assert_str(pieces[3].text, STR("failed"));
+    marks = (Marks){ .literal = STR("AIL") };
+    snippet_make(a, STR("failed"), &marks, &pieces, &n);
+    assert_str(pieces[1].text, STR("ail"));
+}
+
+/* The promise of bench_recall, on less of the same. */
+static void test_recall(void **state)
+{
+    Place *p = *state;
+    AUTO(Arena) *a = arena_new();
+    Recalls ours = { 0 }, plain = { 0 };
+    Talk t = { 0 };
+    Err err;
+
+    talk_make(&t, a, 6, 10, 7);
+    assert_true(measure_fill(p->db, t.turns, t.n_turns, &err));
+    for (size_t i = 0; i < t.n_questions; i++)
+        assert_true(measure_ask(p->db, p->recall, t.questions[i].text, &t.questions[i].answer, 1,
+                                &ours, &plain, &err));
+    assert_true(ours.asked > 40);
+    assert_true(ours.at_10 >= plain.at_10 + 0.08 * (double)ours.asked);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_words),
+        TEST(test_neighbours_answer_questions),
+        TEST(test_tools),
+        TEST(test_read_anew_and_gone),
+        TEST(test_rewriting_does_not_pile_up),
+        TEST(test_given_up),
+        TEST(test_common_words_are_bounded),
+        cmocka_unit_test(test_snippets),
+        TEST(test_recall),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
