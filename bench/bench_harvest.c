@@ -7,7 +7,7 @@
 
 #include "common.h"
 
-enum { WARM_RUNS = 7 };
+enum { COLD_RUNS = 3, WARM_RUNS = 7 }; /* the best of them counts: the machine may be busy */
 
 static double children_seconds(void)
 {
@@ -57,17 +57,22 @@ int main(void)
 {
     const char *given = getenv("TALARIA_BENCH_TREE"); /* one that is there already */
     char folder[256], tree[300], data[300], claude[320];
-    double cold, warm = 1e9;
+    double cold = -1, warm = 1e9;
     bool pass;
 
     bench_folder(folder);
     snprintf(tree, sizeof tree, "%s/tree", folder);
-    snprintf(data, sizeof data, "%s/data", folder);
     snprintf(claude, sizeof claude, "%s/.claude", given ? given : tree);
     if (!given && !make_tree(tree))
         return fprintf(stderr, "bench_harvest: no tree could be made\n"), 1;
-    setenv("TALARIA_HOME", data, 1);
-    cold = harvest(claude);
+    for (int i = 0; i < COLD_RUNS; i++) {
+        double one;
+
+        snprintf(data, sizeof data, "%s/data%d", folder, i);
+        setenv("TALARIA_HOME", data, 1);
+        one = harvest(claude);
+        cold = one < 0 || (i && cold < one) ? cold : one;
+    }
     for (int i = 0; i < WARM_RUNS && cold >= 0; i++) {
         double one = harvest(claude);
 
