@@ -94,16 +94,26 @@ static bool put_sessions(Request *rq, HistoryList *list, int64_t limit, JsonWrit
     return true;
 }
 
+/* With one of these filters the catalogue answers for homes too. */
+static History *history_for(Request *rq, const HistoryQuery *query, Err *err)
+{
+    return query->project.n || query->model.n || query->tool.n ? request_whole_history(rq, err)
+                                                               : request_history(rq, err);
+}
+
 bool route_sessions(Request *rq, Err *err)
 {
-    AUTO(History) *h = request_history(rq, err);
+    AUTO(History) *h = NULL;
     AUTO(HistoryList) *list = NULL;
     ListWish wish = { 0 };
     const Homes *homes;
     Str next = STR_NONE;
     JsonWriter w;
 
-    if (!h || !request_homes(rq, &homes, err) || !read_wish(rq, homes->n, &wish, err))
+    if (!request_homes(rq, &homes, err) || !read_wish(rq, homes->n, &wish, err))
+        return false;
+    h = history_for(rq, &wish.query, err);
+    if (!h)
         return false;
     list = history_list(h, &wish.query, err);
     if (!list)

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "text/utf8.h"
+#include "transcripts/line.h"
 #include "transcripts/load.h"
 
 /* -- events as lines of text ---------------------------------------------------------------------- */
@@ -628,9 +629,19 @@ static int dump(const char *source, const char *path)
     return 0;
 }
 
+/* A person never begins like this: what Hermes puts in place of what it left out. */
+static void a_compaction_is_no_request(void **state)
+{
+    (void)state;
+    assert_int_equal(line_text_flags(STR("[CONTEXT COMPACTION - earlier turns]\nThey asked")),
+                     EVENT_IS_SUMMARY);
+    assert_int_equal(line_text_flags(STR("context compaction is what I want")), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_compaction_is_no_request),
         cmocka_unit_test(claude_lines),
         cmocka_unit_test(codex_lines),
         cmocka_unit_test(what_real_programs_wrote),
