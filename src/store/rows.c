@@ -9,7 +9,7 @@
 #include "store/rows_events.h"
 #include "text/utf8.h"
 
-enum { SLICE_WAL_MS = 50, SLICE_ROLLBACK_MS = 10, LOOK_EVERY = 8 };
+enum { SLICE_WAL_MS = 20, SLICE_ROLLBACK_MS = 10, LOOK_EVERY = 8 };
 
 struct Rows {
     Db *db;

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
-enum { LOOK_EVERY = 8 };
+enum { BATCH_BYTES = 1 << 20, LOOK_EVERY = 8 };
 
 struct RowsEvents {
     Stmt *messages, *session, *proof;
@@ -68,10 +68,10 @@ static bool prepare_proof(Db *db, Stmt **ret, Err *err)
 {
     AUTO_BUF sql = BUF(KIB(1));
 
-    buf_addz(&sql, "SELECT count(*)");
-    buf_addf(&sql, ", total(%s)", has(db, "messages", "active") ? "active * (id % 65537)" : "0");
-    buf_addf(&sql, ", total(%s)", has(db, "messages", "compacted") ? "compacted * id" : "0");
-    buf_addz(&sql, " FROM messages WHERE session_id = ?1 AND id <= ?2");
+    buf_addz(&sql, "SELECT id");
+    add_column(&sql, db, "messages", "active", "1");
+    add_column(&sql, db, "messages", "compacted", "0");
+    buf_addz(&sql, " FROM messages WHERE session_id = ?1 AND id <= ?2 AND id > ?3 ORDER BY id");
     return db_prepare(db, sql.p, ret, err);
 }
 
@@ -109,22 +109,42 @@ static RowEvent event_row(sqlite3_stmt *stmt)
                        .compacted = sqlite3_column_int(stmt, 10) != 0 };
 }
 
-/* One transaction: until its time is over or there is no more. */
-static bool events_slice(RowsInside in, int64_t *last, bool *ret_more, RowEventFn *fn, void *ctx,
-                         Err *err)
+static RowEvent event_dup(Arena *a, const RowEvent *m)
+{
+    RowEvent copy = *m;
+
+    copy.role = str_dup(a, m->role);
+    copy.content = str_dup(a, m->content);
+    copy.tool_call_id = str_dup(a, m->tool_call_id);
+    copy.tool_calls = str_dup(a, m->tool_calls);
+    copy.tool_name = str_dup(a, m->tool_name);
+    copy.reasoning = str_dup(a, m->reasoning);
+    copy.finish_reason = str_dup(a, m->finish_reason);
+    return copy;
+}
+
+typedef struct Batch {
+    Arena *arena;
+    RowEvent *rows;
+    size_t n, cap, bytes;
+} Batch;
+
+/* One transaction: until its time is over, enough was copied, or there is no more. */
+static bool read_batch(RowsInside in, int64_t *last, Batch *batch, bool *ret_more, Err *err)
 {
     Stmt *stmt = (*in.events)->messages;
     int64_t end = clock_mono_ms() + in.slice_ms;
     bool row = true, ok = true;
 
     sqlite3_bind_int64(stmt, 2, *last);
-    for (int n = 1; ok && row && (n % LOOK_EVERY || clock_mono_ms() < end); n++) {
+    while (ok && row && batch->bytes < BATCH_BYTES && clock_mono_ms() < end) {
         ok = db_step(in.db, stmt, &row, err);
         if (ok && row) {
-            RowEvent m = event_row(stmt);
+            RowEvent m = event_row(stmt), kept = event_dup(batch->arena, &m);
 
             *last = m.id;
-            ok = fn(ctx, &m, err);
+            batch->bytes += m.content.n + m.tool_calls.n + m.reasoning.n;
+            ARENA_PUSH(batch->arena, batch->rows, batch->n, batch->cap, kept);
         }
     }
     sqlite3_reset(stmt);
@@ -132,19 +152,29 @@ static bool events_slice(RowsInside in, int64_t *last, bool *ret_more, RowEventF
     return ok;
 }
 
+/* What is done with a message may take its time (an index is written): never inside of a transaction
+ * of others. */
 bool rows_events(Rows *rows, Str session, int64_t after, RowEventFn *fn, void *ctx,
                  int64_t *ret_last, Err *err)
 {
+    AUTO(Arena) *arena = arena_new();
     RowsInside in;
     int64_t last = after;
     bool more = true;
 
     if (!statements(rows, &in, err))
         return false;
-    db_bind_str((*in.events)->messages, 1, session);
-    while (more)
-        if (!events_slice(in, &last, &more, fn, ctx, err))
+    while (more) {
+        Batch batch = { .arena = arena };
+
+        arena_reset(arena);
+        db_bind_str((*in.events)->messages, 1, session);
+        if (!read_batch(in, &last, &batch, &more, err))
             return false;
+        for (size_t i = 0; i < batch.n; i++)
+            if (!fn(ctx, &batch.rows[i], err))
+                return false;
+    }
     if (last > after)
         *ret_last = last;
     return true;
@@ -183,27 +213,51 @@ bool rows_session(Rows *rows, Arena *a, Str id, Session *ret, Err *err)
     return ok;
 }
 
+typedef struct Proof {
+    uint64_t n, active, compacted;
+    int64_t last;
+} Proof;
+
+/* The flags stand behind the text of a row: of a long session they take longer than a slice. */
+static bool proof_slice(RowsInside in, Proof *proof, bool *ret_more, Err *err)
+{
+    Stmt *stmt = (*in.events)->proof;
+    int64_t end = clock_mono_ms() + in.slice_ms;
+    bool row = true, ok = true;
+
+    sqlite3_bind_int64(stmt, 3, proof->last);
+    for (int n = 1; ok && row && (n % LOOK_EVERY || clock_mono_ms() < end); n++) {
+        ok = db_step(in.db, stmt, &row, err);
+        if (ok && row) {
+            int64_t id = sqlite3_column_int64(stmt, 0);
+
+            proof->n++;
+            proof->active += (uint64_t)(sqlite3_column_int64(stmt, 1) * (id % 65537));
+            proof->compacted += (uint64_t)sqlite3_column_int64(stmt, 2) * (uint64_t)id;
+            proof->last = id;
+        }
+    }
+    sqlite3_reset(stmt);
+    *ret_more = row;
+    return ok;
+}
+
 bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err)
 {
+    Proof proof = { .last = INT64_MIN };
     RowsInside in;
-    Stmt *stmt;
-    bool row = false, ok;
+    bool more = true;
 
     if (!statements(rows, &in, err))
         return false;
-    stmt = (*in.events)->proof;
-    db_bind_str(stmt, 1, session);
-    sqlite3_bind_int64(stmt, 2, until);
-    ok = db_step(in.db, stmt, &row, err);
-    if (ok && row) {
-        uint64_t n = (uint64_t)sqlite3_column_int64(stmt, 0);
-        uint64_t active = (uint64_t)sqlite3_column_int64(stmt, 1);
-        uint64_t compacted = (uint64_t)sqlite3_column_int64(stmt, 2);
-
-        *ret = (n * 0x9e3779b97f4a7c15u ^ active * 0xc2b2ae3d27d4eb4fu ^ compacted) >> 1;
-    }
-    sqlite3_reset(stmt);
-    return ok;
+    db_bind_str((*in.events)->proof, 1, session);
+    sqlite3_bind_int64((*in.events)->proof, 2, until);
+    while (more)
+        if (!proof_slice(in, &proof, &more, err))
+            return false;
+    *ret =
+        (proof.n * 0x9e3779b97f4a7c15u ^ proof.active * 0xc2b2ae3d27d4eb4fu ^ proof.compacted) >> 1;
+    return true;
 }
 
 bool rows_continuity(Rows *rows, Arena *a, Continuity **ret, size_t *ret_n, Err *err)

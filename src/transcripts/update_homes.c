@@ -321,12 +321,15 @@ static void keep_session(void *ctx, const SessionRow *s)
 static bool look_into(HomeRun *run, int64_t *ret_last)
 {
     Update *u = run->u;
+    int64_t after;
 
-    if (!find_elsewhere(run) ||
-        !theirs(run, rows_walk(run->rows, keep_session, run, u->err) &&
-                         rows_newer(run->rows, u->a, run->last_message, &run->newer, &run->newer_n,
-                                    ret_last, u->err)) ||
-        !update_known(u, run->home->path, keep_known, run))
+    if (!find_elsewhere(run) || !update_known(u, run->home->path, keep_known, run))
+        return false;
+    /* Where nothing is known yet everything is new, and need not be listed. */
+    after = run->known_n ? run->last_message : -1;
+    if (!theirs(run, rows_walk(run->rows, keep_session, run, u->err) &&
+                         rows_newer(run->rows, u->a, after, &run->newer, &run->newer_n, ret_last,
+                                    u->err)))
         return false;
     if (run->newer_n)
         qsort(run->newer, run->newer_n, sizeof *run->newer, by_text);
