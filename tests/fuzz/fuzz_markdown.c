@@ -19,11 +19,26 @@ static size_t name_length(Str s)
     return n;
 }
 
+/* Outside of quotes: a class may well be called "language-href=". */
+static size_t find_attribute(Str inside, Str name)
+{
+    bool quoted = false;
+
+    for (size_t i = 0; i < inside.n; i++) {
+        Str rest = str_skip(inside, i);
+
+        quoted ^= inside.p[i] == '"';
+        if (!quoted && str_find_nocase(str_head(rest, name.n), name) == 0)
+            return i;
+    }
+    return inside.n;
+}
+
 static void check_attribute(Str inside)
 {
     static const char *const fine[] = { "href=\"\"", "href=\"http://", "href=\"https://",
                                         "href=\"mailto:" };
-    size_t at = str_find_nocase(inside, STR("href="));
+    size_t at = find_attribute(inside, STR("href="));
     bool ok = at == inside.n;
 
     for (size_t i = 0; i < ARRAY_LEN(fine); i++)
