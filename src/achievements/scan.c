@@ -47,8 +47,35 @@ typedef struct Worker {
     Job *job;
     Scanner *scanner;
     Rows *rows[LIMIT_HOMES];
+    size_t home; /* that was read last */
     Arena *scratch;
 } Worker;
+
+static void rest(Worker *w)
+{
+    if (w->rows[w->home])
+        rows_rest(w->rows[w->home]);
+}
+
+/* Nobody's read lasts while its thread waits. */
+static void lock_job(Worker *w)
+{
+    if (pthread_mutex_trylock(&w->job->lock) == 0)
+        return;
+    rest(w);
+    pthread_mutex_lock(&w->job->lock);
+}
+
+/* The home's handle; the read of another one ends. */
+static Rows *rows_of(Worker *w, size_t home, Err *err)
+{
+    if (w->home != home)
+        rest(w);
+    w->home = home;
+    if (!w->rows[home])
+        w->rows[home] = rows_open(&w->job->options->homes->all[home], &w->job->options->rows, err);
+    return w->rows[home];
+}
 
 static void count_message(void *ctx, const RowMessage *m)
 {
@@ -66,18 +93,15 @@ static bool count_session(Worker *w, const Work *work, Record *ret, SessionMetri
                           int64_t *ret_messages, Err *err)
 {
     const SessionRow *s = &work->row;
+    Rows *rows = rows_of(w, work->home, err);
     double newest = 0;
     Str preview = STR("");
 
-    if (!w->rows[work->home])
-        w->rows[work->home] =
-            rows_open(&w->job->options->homes->all[work->home], &w->job->options->rows, err);
-    if (!w->rows[work->home])
+    if (!rows)
         return false;
     scanner_begin(w->scanner);
-    if (!rows_messages(w->rows[work->home], s->id, count_message, w->scanner, ret_messages, err) ||
-        !rows_describe(w->rows[work->home], w->scratch, s->id, &newest,
-                       s->title.n ? NULL : &preview, err))
+    if (!rows_messages(rows, s->id, count_message, w->scanner, ret_messages, err) ||
+        !rows_describe(rows, w->scratch, s->id, &newest, s->title.n ? NULL : &preview, err))
         return false;
     *ret = (Record){ .home = work->home,
                      .rowid = s->rowid,
@@ -120,7 +144,7 @@ static void *work_through(void *ctx)
     Job *job = w->job;
     size_t at;
 
-    pthread_mutex_lock(&job->lock);
+    lock_job(w);
     while (take(job, &at)) {
         SessionMetrics metrics;
         int64_t messages = 0;
@@ -131,7 +155,7 @@ static void *work_through(void *ctx)
         pthread_mutex_unlock(&job->lock);
         arena_reset(w->scratch);
         ok = count_session(w, &job->delta.work[at], &record, &metrics, &messages, &err);
-        pthread_mutex_lock(&job->lock);
+        lock_job(w);
         if (!ok) {
             job->failed = job->stop = true;
             job->err = err;
@@ -140,6 +164,7 @@ static void *work_through(void *ctx)
         put(job, &job->delta.work[at], &record, &metrics);
         job->messages += messages;
     }
+    rest(w);
     job->running--;
     pthread_cond_signal(&job->moved);
     pthread_mutex_unlock(&job->lock);

@@ -10,14 +10,17 @@
 #include "text/utf8.h"
 
 enum { SLICE_WAL_MS = 20, SLICE_ROLLBACK_MS = 10, LOOK_EVERY = 8 };
+enum { GO_ON_SHARE = 4 }; /* of a slice: within that a read goes on to the next session */
 
 struct Rows {
     Db *db;
     int slice_ms;
     bool has_active, has_archived, has_usage;
     RowsQuery query;
-    Stmt *messages, *newest, *first, *models;
+    Stmt *messages, *newest, *first, *models, *begin, *commit;
     RowsEvents *events;
+    bool reading;  /* a read is open between two sessions */
+    int64_t until; /* when that one has to end */
 };
 
 /* -- reading for a while ------------------------------------------------------------------------ */
@@ -56,6 +59,32 @@ static void end_read(void)
     if (--gate.reading == 0)
         pthread_cond_broadcast(&gate.free);
     pthread_mutex_unlock(&gate.lock);
+}
+
+/* A session is small, a transaction costs as much as reading one: so a read stays open behind a session,
+ * for a part of its slice. */
+static bool go_on(Rows *r, Err *err)
+{
+    bool row;
+
+    if (r->reading && clock_mono_ms() < r->until - r->slice_ms + r->slice_ms / GO_ON_SHARE)
+        return true;
+    rows_rest(r);
+    r->until = begin_read(r);
+    r->reading = true;
+    return db_step(r->db, r->begin, &row, err);
+}
+
+void rows_rest(Rows *r)
+{
+    if (!r->reading)
+        return;
+    /* Of a transaction that only reads this ends it, whatever it returns. */
+    (void)sqlite3_step(r->commit);
+    sqlite3_reset(r->commit);
+    sqlite3_reset(r->begin);
+    r->reading = false;
+    end_read();
 }
 
 /* -- opening ------------------------------------------------------------------------------------- */
@@ -100,7 +129,9 @@ static bool prepare(Rows *r, Err *err)
                     "model",
                     &r->models, err))
         return false;
-    return db_prepare(r->db, sql.p, &r->messages, err) &&
+    return db_prepare(r->db, "BEGIN", &r->begin, err) &&
+           db_prepare(r->db, "COMMIT", &r->commit, err) &&
+           db_prepare(r->db, sql.p, &r->messages, err) &&
            db_prepare(r->db, "SELECT max(timestamp) FROM messages WHERE session_id = ?", &r->newest,
                       err) &&
            db_prepare(r->db,
@@ -132,6 +163,9 @@ Rows *rows_open(const Home *home, const RowsQuery *query, Err *err)
 Rows *rows_close(Rows *r)
 {
     if (r) {
+        rows_rest(r);
+        stmt_free(r->begin);
+        stmt_free(r->commit);
         stmt_free(r->messages);
         stmt_free(r->newest);
         stmt_free(r->first);
@@ -150,6 +184,7 @@ bool rows_want_one_reader(const Rows *rows)
 
 RowsInside rows_inside(Rows *rows)
 {
+    rows_rest(rows);
     return (RowsInside){ rows->db, &rows->events, rows->slice_ms };
 }
 
@@ -289,6 +324,7 @@ bool rows_walk(Rows *r, SessionRowFn *fn, void *ctx, Err *err)
     int64_t last = INT64_MIN;
     bool more = true;
 
+    rows_rest(r);
     if (!sessions_statement(r, &stmt, err))
         return false;
     while (more) {
@@ -308,6 +344,7 @@ bool rows_newer(Rows *r, Arena *a, int64_t after, Str **ret, size_t *ret_n, int6
     int64_t last = after;
     bool row = true;
 
+    rows_rest(r);
     if (!db_int(r->db, "SELECT max(id) FROM messages", 0, &last, err) ||
         !db_prepare(r->db,
                     "SELECT DISTINCT session_id FROM messages WHERE id > ?1 AND id <= ?2 LIMIT "
@@ -389,12 +426,7 @@ static bool describe(Rows *r, Arena *a, Str id, double *ret_newest, Str *ret_pre
 
 bool rows_describe(Rows *r, Arena *a, Str id, double *ret_newest, Str *ret_preview, Err *err)
 {
-    bool ok;
-
-    (void)begin_read(r);
-    ok = describe(r, a, id, ret_newest, ret_preview, err);
-    end_read();
-    return ok;
+    return go_on(r, err) && describe(r, a, id, ret_newest, ret_preview, err);
 }
 
 /* Compaction inserts the tail again: what was counted as compacted is passed over when it comes
@@ -456,9 +488,10 @@ static bool messages_on(MessageWalk *w, Err *err)
 {
     Rows *r = w->rows;
     Stmt *stmt = r->messages;
-    int64_t end = begin_read(r);
     bool ok;
 
+    if (!go_on(r, err))
+        return false;
     sqlite3_bind_int64(stmt, 2, w->last);
     do {
         RowMessage m;
@@ -472,9 +505,8 @@ static bool messages_on(MessageWalk *w, Err *err)
         if (!w->arena ||
             !comes_back(w->arena, &w->seen, sqlite3_column_int(stmt, 5) == 1, &m, db_str(stmt, 6)))
             w->fn(w->ctx, &m);
-    } while (w->n % LOOK_EVERY || clock_mono_ms() < end);
+    } while (w->n % LOOK_EVERY || clock_mono_ms() < r->until);
     sqlite3_reset(stmt);
-    end_read();
     return ok;
 }
 

@@ -60,6 +60,10 @@ typedef void RowMessageFn(void *ctx, const RowMessage *m);
 MUST_CHECK bool rows_messages(Rows *rows, Str id, RowMessageFn *fn, void *ctx, int64_t *ret_n,
                               Err *err);
 
+/* Behind the two above the read stays open for a few milliseconds, so that a session right after it
+ * needs none of its own. This ends it: before the thread waits for anything, or reads elsewhere. */
+void rows_rest(Rows *rows);
+
 /* -- everything that is there, for the catalogue --------------------------------------------------- */
 
 typedef struct RowEvent {
