@@ -142,7 +142,7 @@ void head_pack(const CacheHead *head, Buf *out)
     pack_number(out, head->n_chunks);
     for (size_t i = 0; i < head->n_chunks; i++) {
         pack_number(out, (uint64_t)head->chunks[i].number);
-        sum_pack(out, &head->chunks[i].sum);
+        sum_pack(out, head->chunks[i].sum);
     }
 }
 
@@ -177,16 +177,20 @@ static void unpack_marks(Arena *a, Unpacker *u, CacheHead *head)
 static void unpack_chunks(Arena *a, Unpacker *u, CacheHead *head)
 {
     uint64_t n = unpack_number(u);
+    Sum *sums;
 
     u->bad = u->bad || n > u->rest.n;
     if (u->bad)
         return;
     head->chunks = ARENA_ARRAY(a, ChunkSum, n + 1);
+    sums = ARENA_ARRAY(a, Sum, n + 1);
     for (; head->n_chunks < n && !u->bad; head->n_chunks++) {
         ChunkSum *chunk = &head->chunks[head->n_chunks];
+        Sum *sum = &sums[head->n_chunks];
 
         chunk->number = (int64_t)unpack_number(u);
-        chunk->sum = sum_unpack(a, u);
+        sum_unpack(a, u, sum);
+        chunk->sum = sum;
     }
 }
 

@@ -30,7 +30,7 @@ typedef struct SessionMark {
 
 typedef struct ChunkSum {
     int64_t number;
-    Sum sum;
+    const Sum *sum;
 } ChunkSum;
 
 typedef struct CacheHead {

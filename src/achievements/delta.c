@@ -140,6 +140,15 @@ static bool fetch(Arena *a, HomeDelta *home, Index *index)
 
 /* -- a home ---------------------------------------------------------------------------------------- */
 
+/* Most sessions are as they were: room for them at once. */
+static void reserve(Arena *a, HomeDelta *home)
+{
+    home->cap_kept = home->head.n_marks + 1;
+    home->kept = ARENA_ARRAY(a, SessionMark, home->cap_kept);
+    home->cap_chunks = home->head.n_chunks + 1;
+    home->chunks = ARENA_ARRAY(a, Chunk, home->cap_chunks);
+}
+
 /* The newest message first, then the list: what comes in between is read next time. */
 static bool compare(Delta *delta, Arena *a, size_t place, Rows *rows, Err *err)
 {
@@ -152,6 +161,7 @@ static bool compare(Delta *delta, Arena *a, size_t place, Rows *rows, Err *err)
     if (home->n_newer)
         qsort(home->newer, home->n_newer, sizeof *home->newer, by_text);
     home->changed = home->last_message != home->head.last_message;
+    reserve(a, home);
     if (!rows_walk(rows, see_row, &walk, err))
         return false;
     pass_gone(&walk, 0, true);
@@ -243,10 +253,13 @@ void delta_sum(Delta *delta, Arena *a, size_t n_homes)
     for (size_t h = 0; h < n_homes; h++)
         for (size_t i = 0; i < delta->homes[h].n_chunks; i++) {
             Chunk *chunk = &delta->homes[h].chunks[i];
+            Sum *sum;
 
             if (!chunk->stale)
                 continue;
-            chunk->sum = sum_of(a, in_order(a, chunk), chunk->n);
+            sum = ARENA_NEW(a, Sum);
+            *sum = sum_of(a, in_order(a, chunk), chunk->n);
+            chunk->sum = sum;
             chunk->stale = false;
         }
 }
@@ -257,7 +270,8 @@ void delta_totals(Delta *delta, Arena *a, size_t n_homes, Totals *ret)
     delta_sum(delta, a, n_homes);
     for (size_t h = 0; h < n_homes; h++) {
         for (size_t i = 0; i < delta->homes[h].n_chunks; i++)
-            totals_add(a, ret, &delta->homes[h].chunks[i].sum);
+            if (delta->homes[h].chunks[i].sum)
+                totals_add(a, ret, delta->homes[h].chunks[i].sum);
         totals_next_home(ret);
     }
     totals_end(ret);
@@ -291,7 +305,7 @@ static void save_head(const Delta *delta, Arena *a, size_t place, Index *index)
                 (SessionMark){ delta->work[i].row.rowid, delta->work[i].row.mark };
     qsort(head.marks, head.n_marks, sizeof *head.marks, by_mark);
     for (size_t i = 0; i < home->n_chunks; i++)
-        if (home->chunks[i].sum.sessions)
+        if (home->chunks[i].sum && home->chunks[i].sum->sessions)
             head.chunks[head.n_chunks++] =
                 (ChunkSum){ home->chunks[i].number, home->chunks[i].sum };
     cache_put_head(index, home->key, &head);

@@ -12,7 +12,7 @@
 
 typedef struct Chunk {
     int64_t number;
-    Sum sum;
+    const Sum *sum; /* of the head, or made anew; NULL: of no session yet */
     Record *all; /* known and counted ones, in any order; only where it was touched */
     size_t n, cap;
     ToolTable *tools;

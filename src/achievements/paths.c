@@ -136,12 +136,16 @@ static const char *run_end(const char *p, const char *end, bool ascii)
 
 static size_t extension_at(const char *p, const char *end)
 {
-    if (p == end)
+    if (end - p < 2)
         return 0;
-    for (size_t i = 0; i < ARRAY_LEN(extensions); i++)
-        if (*p == extensions[i].p[0] && (size_t)(end - p) >= extensions[i].n &&
-            memcmp(p, extensions[i].p, extensions[i].n) == 0)
-            return extensions[i].n;
+    for (size_t i = 0; i < ARRAY_LEN(extensions); i++) {
+        Str e = extensions[i];
+
+        /* Two letters tell nearly all of them apart. */
+        if (p[0] == e.p[0] && p[1] == e.p[1] && (size_t)(end - p) >= e.n &&
+            memcmp(p, e.p, e.n) == 0)
+            return e.n;
+    }
     return 0;
 }
 

@@ -162,27 +162,26 @@ void sum_pack(Buf *out, const Sum *sum)
         pack_text(out, sum->models[i]);
 }
 
-Sum sum_unpack(Arena *a, Unpacker *u)
+void sum_unpack(Arena *a, Unpacker *u, Sum *ret)
 {
     const Catalogue *c = catalogue();
-    Sum sum = { .sessions = (int64_t)unpack_number(u) };
     uint64_t n;
 
-    sum.weekend = (int64_t)unpack_number(u);
-    sum.night = (int64_t)unpack_number(u);
-    sum.local = (int64_t)unpack_number(u);
+    *ret = (Sum){ .sessions = (int64_t)unpack_number(u) };
+    ret->weekend = (int64_t)unpack_number(u);
+    ret->night = (int64_t)unpack_number(u);
+    ret->local = (int64_t)unpack_number(u);
     for (size_t i = 0; i < c->n_aggregates; i++)
-        sum.value[i] = (int64_t)unpack_number(u);
+        ret->value[i] = (int64_t)unpack_number(u);
     for (size_t i = 0; i < c->n_peaks; i++)
-        sum.peaks[i] = unpack_peak(u);
+        ret->peaks[i] = unpack_peak(u);
     n = unpack_number(u);
     u->bad = u->bad || n > u->rest.n;
     if (u->bad)
-        return sum;
-    sum.models = ARENA_ARRAY(a, Str, n + 1);
-    for (; sum.n_models < n; sum.n_models++)
-        sum.models[sum.n_models] = unpack_text(u);
-    return sum;
+        return;
+    ret->models = ARENA_ARRAY(a, Str, n + 1);
+    for (; ret->n_models < n; ret->n_models++)
+        ret->models[ret->n_models] = unpack_text(u);
 }
 
 /* -- totals ---------------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ typedef struct Sum {
 Sum sum_of(Arena *a, const Record *const *records, size_t n);
 
 void sum_pack(Buf *out, const Sum *sum);
-Sum sum_unpack(Arena *a, Unpacker *u);
+void sum_unpack(Arena *a, Unpacker *u, Sum *ret);
 
 /* Differs where the same moment may fall on another day or hour: then sums are made again. */
 uint64_t sum_zone(void);

@@ -117,9 +117,11 @@ static bool prepare(Rows *r, Err *err)
     AUTO_BUF sql = BUF(KIB(2));
 
     buf_addf(&sql, "SELECT id, role, content, %s, ", column(r, "messages", "tool_calls"));
-    buf_addf(&sql, "%s, %s, ", column(r, "messages", "tool_name"), r->has_active ? "active" : "1");
-    buf_addf(&sql, "%s FROM messages WHERE session_id = ?1 AND id > ?2%s ORDER BY id",
-             column(r, "messages", "tool_call_id"),
+    buf_addz(&sql, column(r, "messages", "tool_name"));
+    if (r->query.compacted)
+        buf_addf(&sql, ", %s, %s", r->has_active ? "active" : "1",
+                 column(r, "messages", "tool_call_id"));
+    buf_addf(&sql, " FROM messages WHERE session_id = ?1 AND id > ?2%s ORDER BY id",
              !r->has_active       ? ""
              : r->query.compacted ? " AND (active = 1 OR compacted = 1)"
                                   : " AND active = 1");
