@@ -220,21 +220,123 @@ static Str chunk_name(Arena *a, int64_t number)
     return str_printf(a, "%lld", (long long)number);
 }
 
-bool cache_head(Index *index, Arena *a, CacheKey key, CacheHead *ret)
+static Str part_name(Arena *a, int64_t number)
 {
-    Str bytes;
-
-    return index_get(index, a, key.topic, key.home, STR(""), STR(""), &bytes) &&
-           head_unpack(a, bytes, ret);
+    return str_printf(a, "part %lld", (long long)number);
 }
 
-void cache_put_head(Index *index, CacheKey key, const CacheHead *head)
+/* The next part of a head whose first marks and chunks were gone through. */
+static bool next_part(const CacheHead *head, size_t *mark, size_t *chunk, CacheHead *ret,
+                      int64_t *ret_number)
+{
+    size_t marks = *mark, chunks = *chunk;
+
+    if (*chunk == head->n_chunks)
+        return false;
+    *ret_number = part_number(head->chunks[*chunk].number);
+    while (*chunk < head->n_chunks && part_number(head->chunks[*chunk].number) == *ret_number)
+        ++*chunk;
+    while (*mark < head->n_marks &&
+           part_number(chunk_number(head->marks[*mark].rowid)) <= *ret_number)
+        ++*mark;
+    *ret = (CacheHead){ .marks = head->marks + marks,
+                        .n_marks = *mark - marks,
+                        .chunks = head->chunks + chunks,
+                        .n_chunks = *chunk - chunks };
+    return true;
+}
+
+static bool put_part(Index *index, Arena *a, CacheKey key, int64_t number, const CacheHead *part)
 {
     AUTO_BUF bytes = BUF(LIMIT_OUTPUT_BYTES);
 
-    head_pack(head, &bytes);
-    if (!buf_full(&bytes))
-        index_put(index, key.topic, key.home, STR(""), STR(""), buf_str(&bytes));
+    head_pack(part, &bytes);
+    if (buf_full(&bytes))
+        return false;
+    index_put(index, key.topic, key.home, part_name(a, number), STR(""), buf_str(&bytes));
+    return true;
+}
+
+void cache_put_head(Index *index, CacheKey key, const CacheHead *head, const int64_t *changed,
+                    size_t n_changed)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO_BUF list = BUF(LIMIT_OUTPUT_BYTES);
+    size_t mark = 0, chunk = 0, at = 0;
+    CacheHead part;
+    int64_t number;
+    bool ok = true;
+
+    pack_number(&list, RULES_VERSION);
+    pack_number(&list, METRIC_COUNT);
+    pack_number(&list, (uint64_t)head->last_message);
+    pack_number(&list, head->zone);
+    pack_number(&list, head->n_marks);
+    pack_number(&list, head->n_chunks);
+    while (ok && next_part(head, &mark, &chunk, &part, &number)) {
+        pack_number(&list, (uint64_t)number);
+        while (at < n_changed && changed[at] < number)
+            at++;
+        if (at < n_changed && changed[at] == number)
+            ok = put_part(index, a, key, number, &part);
+    }
+    if (ok && !buf_full(&list))
+        index_put(index, key.topic, key.home, STR(""), STR(""), buf_str(&list));
+}
+
+static bool add_part(Index *index, Arena *a, CacheKey key, int64_t number, CacheHead *head,
+                     const CacheHead *room)
+{
+    CacheHead part;
+    Str bytes;
+
+    if (!index_get(index, a, key.topic, key.home, part_name(a, number), STR(""), &bytes) ||
+        !head_unpack(a, bytes, &part) || part.n_marks > room->n_marks - head->n_marks ||
+        part.n_chunks > room->n_chunks - head->n_chunks)
+        return false;
+    if (part.n_marks)
+        memcpy(head->marks + head->n_marks, part.marks, part.n_marks * sizeof *part.marks);
+    if (part.n_chunks)
+        memcpy(head->chunks + head->n_chunks, part.chunks, part.n_chunks * sizeof *part.chunks);
+    head->n_marks += part.n_marks;
+    head->n_chunks += part.n_chunks;
+    return true;
+}
+
+/* What the list says of the whole, with none of its parts yet. */
+static bool read_list(Unpacker *u, CacheHead *ret)
+{
+    if (unpack_number(u) != RULES_VERSION)
+        return false;
+    if (unpack_number(u) != METRIC_COUNT)
+        return false;
+    ret->last_message = (int64_t)unpack_number(u);
+    ret->zone = unpack_number(u);
+    ret->n_marks = unpack_number(u);
+    ret->n_chunks = unpack_number(u);
+    /* A part takes a byte at least. */
+    return !u->bad && ret->n_chunks <= u->rest.n * PART_CHUNKS &&
+           ret->n_marks <= ret->n_chunks * CHUNK_SESSIONS;
+}
+
+bool cache_head(Index *index, Arena *a, CacheKey key, CacheHead *ret)
+{
+    CacheHead whole = { 0 }, head;
+    Unpacker u = { 0 };
+
+    if (!index_get(index, a, key.topic, key.home, STR(""), STR(""), &u.rest) ||
+        !read_list(&u, &whole))
+        return false;
+    head = (CacheHead){ .last_message = whole.last_message, .zone = whole.zone };
+    head.marks = ARENA_ARRAY(a, SessionMark, whole.n_marks + 1);
+    head.chunks = ARENA_ARRAY(a, ChunkSum, whole.n_chunks + 1);
+    while (u.rest.n && !u.bad)
+        if (!add_part(index, a, key, (int64_t)unpack_number(&u), &head, &whole))
+            return false;
+    if (u.bad || head.n_marks != whole.n_marks || head.n_chunks != whole.n_chunks)
+        return false;
+    *ret = head;
+    return true;
 }
 
 bool cache_chunk(Index *index, Arena *a, CacheKey key, int64_t number, Record **ret, size_t *ret_n,

@@ -1,10 +1,11 @@
 /* cache.h - what was counted of a home, in index.db.
  *
  * Sessions whose rowids lie side by side make a chunk; each chunk is one value, which says everything
- * of its records and needs no other. Beside them one head: how far the messages were read, the mark of
+ * of its records and needs no other. Beside them a head: how far the messages were read, the mark of
  * every session, and the sum of every chunk. Thus the totals and what changed are known from the head
- * alone, and a changed session costs its chunk and the head. All of it can be counted again: whatever
- * does not read well is no cache at all. Text is lent from the bytes. */
+ * alone. It lies in parts of 32 chunks, so that a changed session costs its chunk, its part and a short
+ * list. All of it can be counted again: whatever does not read well is no cache at all. Text is lent from
+ * the bytes. */
 #ifndef TALARIA_ACHIEVEMENTS_CACHE_H
 #define TALARIA_ACHIEVEMENTS_CACHE_H
 
@@ -12,16 +13,22 @@
 #include "store/homes.h"
 #include "store/index.h"
 
-enum { CHUNK_SESSIONS = 64 };
+enum { CHUNK_SESSIONS = 64, PART_CHUNKS = 32 };
 
 /* Raise it when a metric is counted differently. */
-enum { RULES_VERSION = 3 };
+enum { RULES_VERSION = 4 };
 
 static inline int64_t chunk_number(int64_t rowid)
 {
     return rowid >> 6;
 }
 _Static_assert(CHUNK_SESSIONS == 1 << 6, "of a shift");
+
+static inline int64_t part_number(int64_t chunk)
+{
+    return chunk >> 5;
+}
+_Static_assert(PART_CHUNKS == 1 << 5, "of a shift");
 
 typedef struct SessionMark {
     int64_t rowid;
@@ -49,7 +56,9 @@ typedef struct CacheKey {
 
 /* False: there is none, or none of this version. */
 MUST_CHECK bool cache_head(Index *index, Arena *a, CacheKey key, CacheHead *ret);
-void cache_put_head(Index *index, CacheKey key, const CacheHead *head);
+/* changed: the parts that are not in the index as they are, ascending. */
+void cache_put_head(Index *index, CacheKey key, const CacheHead *head, const int64_t *changed,
+                    size_t n_changed);
 
 /* Records in order of the rowids; all of them belong to the table, which the arena owns. */
 MUST_CHECK bool cache_chunk(Index *index, Arena *a, CacheKey key, int64_t number, Record **ret,
@@ -65,6 +74,7 @@ void records_sort(Record *records, size_t n);
 
 /* -- as bytes ------------------------------------------------------------------------------------ */
 
+/* Of a head or a part of one. */
 void head_pack(const CacheHead *head, Buf *out);
 MUST_CHECK bool head_unpack(Arena *a, Str bytes, CacheHead *ret);
 void chunk_pack(const Record *const *records, size_t n, const ToolTable *tools, Buf *out);

@@ -183,13 +183,21 @@ static bool delta_home(Delta *delta, Arena *a, const ScanOptions *o, size_t plac
     home->known = !o->full && cache_head(o->index, a, key, &home->head);
     if (!compare(delta, a, place, rows, err))
         return false;
-    if (fetch(a, home, o->index))
+    if (fetch(a, home, o->index)) {
+        home->rows = TAKE(rows);
         return true;
+    }
     log_note("what was counted before does not fit together; counting anew");
     delta->n = work;
     delta->sessions = sessions;
     *home = (HomeDelta){ .key = key };
     return compare(delta, a, place, rows, err) && fetch(a, home, NULL);
+}
+
+void delta_close(Delta *delta, size_t n_homes)
+{
+    for (size_t i = 0; delta->homes && i < n_homes; i++)
+        delta->homes[i].rows = rows_close(delta->homes[i].rows);
 }
 
 /* Between homes the newer comes first. */
@@ -286,6 +294,20 @@ static int by_mark(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* The parts of the head that differ from the index. */
+static size_t changed_parts(const HomeDelta *home, int64_t *ret)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < home->n_chunks; i++) {
+        int64_t part = part_number(home->chunks[i].number);
+
+        if (home->chunks[i].touched && (n == 0 || ret[n - 1] != part))
+            ret[n++] = part;
+    }
+    return n;
+}
+
 /* A session that is not counted yet has no mark, so that the next scan reads it whatever the number
  * of the last message. */
 static void save_head(const Delta *delta, Arena *a, size_t place, Index *index)
@@ -296,6 +318,7 @@ static void save_head(const Delta *delta, Arena *a, size_t place, Index *index)
                        .marks = ARENA_ARRAY(a, SessionMark, home->n_kept + delta->n + 1),
                        .n_marks = home->n_kept,
                        .chunks = ARENA_ARRAY(a, ChunkSum, home->n_chunks + 1) };
+    int64_t *changed = ARENA_ARRAY(a, int64_t, home->n_chunks + 1);
 
     if (home->n_kept)
         memcpy(head.marks, home->kept, home->n_kept * sizeof *head.marks);
@@ -308,7 +331,7 @@ static void save_head(const Delta *delta, Arena *a, size_t place, Index *index)
         if (home->chunks[i].sum && home->chunks[i].sum->sessions)
             head.chunks[head.n_chunks++] =
                 (ChunkSum){ home->chunks[i].number, home->chunks[i].sum };
-    cache_put_head(index, home->key, &head);
+    cache_put_head(index, home->key, &head, changed, changed_parts(home, changed));
 }
 
 /* Chunks first: a head that is older than its chunks only makes a scan read some again. */

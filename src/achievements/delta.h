@@ -13,7 +13,7 @@
 typedef struct Chunk {
     int64_t number;
     const Sum *sum; /* of the head, or made anew; NULL: of no session yet */
-    Record *all; /* known and counted ones, in any order; only where it was touched */
+    Record *all;    /* known and counted ones, in any order; only where it was touched */
     size_t n, cap;
     ToolTable *tools;
     bool touched; /* differs from what the index has, or will */
@@ -32,6 +32,7 @@ typedef struct HomeDelta {
     int64_t last_message;
     Str *newer; /* sessions with messages that were not seen yet; sorted */
     size_t n_newer;
+    Rows *rows;   /* open, for the first who counts; NULL: taken, or not there */
     bool read;    /* the home is there and could be read */
     bool changed; /* the head is not that of the index any more */
 } HomeDelta;
@@ -52,6 +53,7 @@ typedef struct Delta {
 } Delta;
 
 MUST_CHECK bool delta_make(Delta *delta, Arena *a, const ScanOptions *options, Err *err);
+void delta_close(Delta *delta, size_t n_homes); /* the handles that nobody took */
 
 /* The sums of touched chunks brought up to what is counted. */
 void delta_sum(Delta *delta, Arena *a, size_t n_homes);

@@ -259,6 +259,8 @@ static bool run_workers(Job *job, Err *err)
 
     for (; begun < n; begun++) {
         workers[begun] = (Worker){ .job = job, .scratch = arena_new() };
+        for (size_t i = 0; begun == 0 && i < job->options->homes->n; i++)
+            workers[begun].rows[i] = TAKE(job->delta.homes[i].rows);
         workers[begun].scanner = scanner_new(err);
         if (!workers[begun].scanner) {
             job->stop = job->failed = true;
@@ -339,6 +341,7 @@ bool scan_run(const ScanOptions *options, Scan *ret, Err *err)
         ok = run_workers(&job, err);
         save(&job);
     }
+    delta_close(&job.delta, options->homes->n);
     pthread_cond_destroy(&job.moved);
     pthread_mutex_destroy(&job.lock);
     if (!ok)

@@ -214,28 +214,26 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
 static const char *const marks[] = { "message_count", "tool_call_count", "rewind_count",
                                      "output_tokens", "ended_at",        "api_call_count" };
 
-static uint64_t mark_of(const SessionRow *s, sqlite3_stmt *stmt, int from)
+/* What the function that sees a row is given. */
+enum { SEE_ROWID, SEE_ID, SEE_SOURCE, SEE_MODEL, SEE_TITLE, SEE_STARTED, SEE_ACTIVE, SEE_MARKS };
+
+static uint64_t mark_of(const SessionRow *s, sqlite3_value **row)
 {
     uint64_t hash = mix(0xcbf29ce484222325u, s->id.p, s->id.n);
+    double values[2 + ARRAY_LEN(marks)] = { s->started_at, s->last_activity_at };
 
     hash = mix(hash, s->title.p, s->title.n);
     hash = mix(hash, s->model.p, s->model.n);
     hash = mix(hash, s->source.p, s->source.n);
-    hash = mix(hash, &s->started_at, sizeof s->started_at);
-    hash = mix(hash, &s->last_activity_at, sizeof s->last_activity_at);
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-        double value = sqlite3_column_double(stmt, from + (int)i);
-
-        hash = mix(hash, &value, sizeof value);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        values[2 + i] = sqlite3_value_double(row[SEE_MARKS + i]);
     /* Kept in 63 bits: the packed form has no sign. */
-    return hash >> 1;
+    return mix(hash, values, sizeof values) >> 1;
 }
 
-/* Lent until the next step. One look at a cell, where the columns' functions would take three. */
-static Str cell(sqlite3_stmt *stmt, int at)
+/* Lent until the next step. */
+static Str text_of(sqlite3_value *value)
 {
-    sqlite3_value *value = sqlite3_column_value(stmt, at);
     const char *p = sqlite3_value_blob(value);
 
     if (!p)
@@ -243,17 +241,17 @@ static Str cell(sqlite3_stmt *stmt, int at)
     return (Str){ p, (size_t)sqlite3_value_bytes(value) };
 }
 
-static SessionRow session_row(sqlite3_stmt *stmt)
+static SessionRow session_row(sqlite3_value **row)
 {
-    SessionRow s = { .rowid = sqlite3_column_int64(stmt, 0),
-                     .id = cell(stmt, 1),
-                     .source = cell(stmt, 2),
-                     .model = cell(stmt, 3),
-                     .title = cell(stmt, 4),
-                     .started_at = sqlite3_column_double(stmt, 5),
-                     .last_activity_at = sqlite3_column_double(stmt, 6) };
+    SessionRow s = { .rowid = sqlite3_value_int64(row[SEE_ROWID]),
+                     .id = text_of(row[SEE_ID]),
+                     .source = text_of(row[SEE_SOURCE]),
+                     .model = text_of(row[SEE_MODEL]),
+                     .title = text_of(row[SEE_TITLE]),
+                     .started_at = sqlite3_value_double(row[SEE_STARTED]),
+                     .last_activity_at = sqlite3_value_double(row[SEE_ACTIVE]) };
 
-    s.mark = mark_of(&s, stmt, 7);
+    s.mark = mark_of(&s, row);
     return s;
 }
 
@@ -279,58 +277,78 @@ static bool add_models(Rows *r, Arena *a, SessionRow *s, Err *err)
     return true;
 }
 
+typedef struct SessionWalk {
+    Rows *rows;
+    Arena *arena;
+    SessionRowFn *fn;
+    void *ctx;
+    int64_t end, last; /* of the stretch; the rowid it came to */
+    size_t n;
+    bool failed;
+    Err *err;
+} SessionWalk;
+
+/* Rows are looked at where SQLite has them: handing out each with all its columns took twice as long.
+ * True ends the stretch. */
+static void see_session(sqlite3_context *context, int n, sqlite3_value **row)
+{
+    SessionWalk *w = sqlite3_user_data(context);
+    SessionRow s = session_row(row);
+
+    (void)n;
+    w->failed = w->rows->models && !add_models(w->rows, w->arena, &s, w->err);
+    w->last = s.rowid;
+    if (!w->failed)
+        w->fn(w->ctx, &s);
+    sqlite3_result_int(context,
+                       w->failed || (++w->n % LOOK_EVERY == 0 && clock_mono_ms() >= w->end));
+}
+
 static bool sessions_statement(Rows *r, Stmt **ret, Err *err)
 {
     AUTO_BUF sql = BUF(KIB(2));
+    bool all = !r->has_archived || r->query.archived;
 
-    buf_addf(&sql, "SELECT rowid, id, source, %s, ", column(r, "sessions", "model"));
+    buf_addf(&sql, "SELECT 1 FROM sessions WHERE rowid > ?1 AND CASE WHEN %s THEN see_session(",
+             all ? "1" : "archived = 0");
+    buf_addf(&sql, "rowid, id, source, %s, ", column(r, "sessions", "model"));
     buf_addf(&sql, "%s, started_at, ", column(r, "sessions", "title"));
     buf_addz(&sql, column(r, "sessions", "last_activity_at"));
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
         buf_addf(&sql, ", %s", column(r, "sessions", marks[i]));
-    buf_addf(&sql, " FROM sessions WHERE rowid > ?1%s ORDER BY rowid",
-             r->has_archived && !r->query.archived ? " AND archived = 0" : "");
+    buf_addz(&sql, ") END ORDER BY rowid");
     return db_prepare(r->db, sql.p, ret, err);
 }
 
-/* One stretch, as long as a transaction may last; *last is the rowid it came to. */
-static bool walk_on(Rows *r, Stmt *stmt, Arena *a, SessionRowFn *fn, void *ctx, int64_t *last,
-                    bool *ret_more, Err *err)
+/* One stretch, as long as a transaction may last. */
+static bool walk_on(SessionWalk *w, Stmt *stmt, bool *ret_more)
 {
-    int64_t end = begin_read(r);
-    bool ok = true;
-    size_t n = 0;
+    bool ok;
 
-    sqlite3_bind_int64(stmt, 1, *last);
-    do {
-        SessionRow s;
-
-        ok = db_step(r->db, stmt, ret_more, err);
-        if (!ok || !*ret_more)
-            break;
-        s = session_row(stmt);
-        ok = !r->models || add_models(r, a, &s, err);
-        *last = s.rowid;
-        if (ok)
-            fn(ctx, &s);
-    } while (ok && (++n % LOOK_EVERY || clock_mono_ms() < end));
+    w->end = begin_read(w->rows);
+    sqlite3_bind_int64(stmt, 1, w->last);
+    ok = db_step(w->rows->db, stmt, ret_more, w->err);
     sqlite3_reset(stmt);
     end_read();
-    return ok;
+    return ok && !w->failed;
 }
 
 bool rows_walk(Rows *r, SessionRowFn *fn, void *ctx, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     AUTO(Stmt) *stmt = NULL;
-    int64_t last = INT64_MIN;
+    SessionWalk w = { .rows = r, .arena = a, .fn = fn, .ctx = ctx, .last = INT64_MIN, .err = err };
     bool more = true;
 
     rows_rest(r);
+    if (sqlite3_create_function_v2(r->db->handle, "see_session", SEE_MARKS + (int)ARRAY_LEN(marks),
+                                   SQLITE_UTF8 | SQLITE_DIRECTONLY, &w, see_session, NULL, NULL,
+                                   NULL) != SQLITE_OK)
+        return db_error(r->db, err);
     if (!sessions_statement(r, &stmt, err))
         return false;
     while (more) {
-        if (!walk_on(r, stmt, a, fn, ctx, &last, &more, err))
+        if (!walk_on(&w, stmt, &more))
             return false;
         arena_reset(a);
     }
@@ -463,6 +481,12 @@ static bool comes_back(Arena *a, Seen *seen, bool active, const RowMessage *m, S
             return true;
         }
     return false;
+}
+
+/* Lent until the next step. One look at a cell, where the columns' functions would take three. */
+static Str cell(sqlite3_stmt *stmt, int at)
+{
+    return text_of(sqlite3_column_value(stmt, at));
 }
 
 static RowMessage message_row(sqlite3_stmt *stmt)

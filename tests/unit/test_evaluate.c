@@ -222,7 +222,8 @@ static void a_cut_head_is_no_head(void **state)
 {
     AUTO(Arena) *a = arena_new();
     SessionMark marks[] = { { 3, 77 }, { 300, 78 } };
-    ChunkSum chunks[] = { { 0, &(Sum){ .sessions = 1 } }, { 4, &(Sum){ .sessions = 1, .weekend = 1 } } };
+    ChunkSum chunks[] = { { 0, &(Sum){ .sessions = 1 } },
+                          { 4, &(Sum){ .sessions = 1, .weekend = 1 } } };
     CacheHead head = { .last_message = 42,
                        .marks = marks,
                        .n_marks = 2,
