@@ -40,10 +40,10 @@ static bool count_sessions(Rows *rows, Scanner *s, Arena *a, Err *err)
         return false;
     for (size_t i = 0; i < ids.n; i++) {
         SessionMetrics m;
-        int64_t messages = 0;
+        RowsSeen seen;
 
         scanner_begin(s);
-        if (!rows_messages(rows, ids.all[i], count_row, s, &messages, err))
+        if (!rows_messages(rows, ids.all[i], count_row, s, &seen, err))
             return false;
         scanner_end(s, a, &m);
     }

@@ -1,302 +1,12 @@
-/* One lock guards everything; a scan runs on a thread of its own and takes the lock only to tell
- * how far it is and to put its snapshot in place. Files of the plugin are written behind, by a
- * second thread, at most once a minute; state.json, which holds what people earned, at once. */
+/* One lock guards everything. Scans run on a thread of their own (coordinator_scan.c), files are
+ * written by another (coordinator_write.c); here is what callers get meanwhile. */
 #include "achievements/coordinator.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "achievements/answer.h"
+#include "achievements/coordinator_inside.h"
 #include "achievements/restore.h"
-#include "base/clock.h"
-#include "base/limits.h"
 
-enum { FILES_EVERY_MS = 60 * 1000, MOST_LISTENERS = 4, BACKGROUND_NICE = 10, RETRY_SECONDS = 5 };
-
-struct Coordinator {
-    Arena *arena; /* of the homes */
-    Homes homes;
-    bool compat;
-    ScanOptions scan; /* as the settings ask for it */
-    int64_t ttl;
-
-    pthread_mutex_t lock;
-    pthread_cond_t ended;   /* a scan did */
-    pthread_cond_t writing; /* the writer has something to do, or shall end */
-    ScanStatus status;
-    Snapshot *current; /* the last complete one; NULL: none yet */
-    Snapshot *partial; /* while there is no complete one */
-    _Atomic uint64_t version;
-    uint64_t epoch;     /* raised by a reset: scans begun before it are thrown away */
-    uint64_t run_epoch; /* in which the running scan began */
-    uint64_t mark;      /* of the homes when `current` was made */
-    bool refresh_failed;
-    char failure[512]; /* of the last refresh, until one succeeds */
-    bool restored;     /* it was looked for an answer of an earlier process */
-    bool unsure;       /* `current` is such, and the history was written since */
-
-    pthread_t writer;
-    int scanners; /* threads that scan, or still tell what they found */
-    bool closing;
-    bool dirty; /* snapshot and checkpoint are not on the disk as they are */
-    int64_t written_ms;
-
-    struct {
-        ScanListener *fn;
-        void *ctx;
-    } listeners[MOST_LISTENERS];
-    size_t n_listeners;
-};
-
-static int64_t now_seconds(void)
-{
-    return (int64_t)clock_wall();
-}
-
-/* -- telling ------------------------------------------------------------------------------------------- */
-
-void coordinator_listen(Coordinator *c, ScanListener *fn, void *ctx)
-{
-    pthread_mutex_lock(&c->lock);
-    ASSERT(c->n_listeners < MOST_LISTENERS);
-    c->listeners[c->n_listeners].fn = fn;
-    c->listeners[c->n_listeners++].ctx = ctx;
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void tell(Coordinator *c, const char *event, const Buf *data)
-{
-    for (size_t i = 0; i < c->n_listeners; i++)
-        c->listeners[i].fn(c->listeners[i].ctx, event, buf_str(data));
-}
-
-static void tell_numbers(Coordinator *c, const char *event, const char *first, int64_t a,
-                         const char *second, int64_t b)
-{
-    AUTO_BUF data = BUF(256);
-    JsonWriter w = JSON_WRITER(&data, 0);
-
-    json_begin(&w, '{');
-    json_field_int(&w, first, a);
-    json_field_int(&w, second, b);
-    json_end(&w, '}');
-    tell(c, event, &data);
-}
-
-static void tell_unlock(Coordinator *c, const Snapshot *s, size_t i)
-{
-    AUTO_BUF data = BUF(KIB(16));
-    JsonWriter w = JSON_WRITER(&data, 0);
-
-    snapshot_put_item(&w, s, i);
-    tell(c, "unlock", &data);
-}
-
-/* -- scanning ------------------------------------------------------------------------------------------ */
-
-static bool on_progress(void *ctx, size_t done, size_t total)
-{
-    Coordinator *c = ctx;
-    bool go_on;
-
-    pthread_mutex_lock(&c->lock);
-    go_on = !c->closing && c->epoch == c->run_epoch;
-    c->status.sessions_done = done;
-    c->status.sessions_total = total;
-    c->version++;
-    pthread_mutex_unlock(&c->lock);
-    tell_numbers(c, "progress", "done", (int64_t)done, "total", (int64_t)total);
-    return go_on;
-}
-
-/* Shown only while there is nothing complete. */
-static void on_partial(void *ctx, const Totals *totals, size_t total)
-{
-    Coordinator *c = ctx;
-    ScanMeta meta = { .mode = MODE_IN_PROGRESS,
-                      .sessions_total = totals->sessions,
-                      .sessions_expected = (int64_t)total };
-    Snapshot *s = snapshot_make(arena_new(), totals, &meta, NULL, c->compat, now_seconds());
-
-    pthread_mutex_lock(&c->lock);
-    if (!c->current) {
-        snapshot_free(c->partial);
-        c->partial = TAKE(s);
-        c->version++;
-    }
-    pthread_mutex_unlock(&c->lock);
-    snapshot_free(s);
-}
-
-/* Called with the lock held. */
-static void release(Snapshot *s)
-{
-    if (s && --s->users == 0)
-        snapshot_free(s);
-}
-
-/* Called with the lock held. */
-static void put_in_place(Coordinator *c, Snapshot *s)
-{
-    snapshot_free(c->partial);
-    c->partial = NULL;
-    release(c->current);
-    c->current = s;
-    c->dirty = true;
-    c->refresh_failed = c->unsure = false;
-    pthread_cond_signal(&c->writing);
-}
-
-static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
-{
-    pthread_mutex_lock(&c->lock);
-    c->status.finished_at = now_seconds();
-    c->status.last_duration_ms = (c->status.finished_at - c->status.started_at) * 1000;
-    c->status.run_count++;
-    c->version++;
-    if (c->run_epoch != c->epoch) {
-        c->status.state = SCAN_IDLE; /* a reset came in between, and wins */
-        if (s)
-            s->users--;
-    } else if (s) {
-        put_in_place(c, s);
-        c->mark = mark;
-        c->status.state = SCAN_IDLE;
-    } else {
-        c->status.state = SCAN_FAILED;
-        c->refresh_failed = true;
-        snprintf(c->status.last_error, sizeof c->status.last_error, "%s", err->text);
-        snprintf(c->failure, sizeof c->failure, "%s", err->text);
-    }
-    pthread_cond_broadcast(&c->ended);
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void tell_all(Coordinator *c, const Run *run, const Snapshot *s)
-{
-    for (size_t i = 0; i < catalogue()->n; i++)
-        if (run->fresh[i])
-            tell_unlock(c, s, i);
-    tell_numbers(c, "snapshot", "generated_at", s->generated_at, "unlocked", s->unlocked);
-}
-
-/* A core is left to whoever waits for a page, where there are several. */
-static int all_but_one(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return cores > 1 ? (int)cores - 1 : 1;
-}
-
-/* This thread, and those it starts: whoever waits for a page goes first. */
-static void step_back(void)
-{
-    (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE);
-}
-
-static void *scan_thread(void *ctx)
-{
-    Coordinator *c = ctx;
-    Run run = { .scan = { .homes = &c->homes,
-                          .threads = all_but_one(),
-                          .rows = c->scan.rows,
-                          .count = c->scan.count,
-                          .progress = on_progress,
-                          .partial = on_partial,
-                          .ctx = c },
-                .compat = c->compat };
-    Snapshot *s;
-    Err err;
-
-    step_back();
-    s = run_scan(&run, &err);
-    if (s)
-        s->users++; /* ours, until everything is told */
-    finish(c, s, run.mark, &err);
-    if (s)
-        tell_all(c, &run, s);
-    pthread_mutex_lock(&c->lock);
-    release(s);
-    c->scanners--;
-    pthread_cond_broadcast(&c->ended);
-    pthread_mutex_unlock(&c->lock);
-    return NULL;
-}
-
-/* Nobody waits for the thread with the lock in hand: it needs it once more at its end. */
-static void start_thread(Coordinator *c)
-{
-    pthread_attr_t alone;
-    pthread_t thread;
-
-    pthread_attr_init(&alone);
-    pthread_attr_setdetachstate(&alone, PTHREAD_CREATE_DETACHED);
-    c->scanners++;
-    ASSERT(pthread_create(&thread, &alone, scan_thread, c) == 0);
-    pthread_attr_destroy(&alone);
-}
-
-/* Begins a scan, or joins the one that runs. Called with the lock held. */
-static void begin(Coordinator *c)
-{
-    if (c->status.state == SCAN_RUNNING) {
-        c->status.joined++;
-        return;
-    }
-    c->status.state = SCAN_RUNNING;
-    c->run_epoch = c->epoch;
-    c->status.started_at = now_seconds();
-    c->status.last_error[0] = '\0';
-    c->status.sessions_done = c->status.sessions_total = 0;
-    c->version++;
-    start_thread(c);
-}
-
-/* -- files behind -------------------------------------------------------------------------------------- */
-
-/* Called with the lock held; lets go of it while it writes. */
-static void write_behind(Coordinator *c)
-{
-    Snapshot *s = c->current;
-    uint64_t epoch = c->epoch;
-
-    c->dirty = false;
-    c->written_ms = clock_mono_ms();
-    s->users++;
-    pthread_mutex_unlock(&c->lock);
-    run_write_files(&c->homes, s);
-    pthread_mutex_lock(&c->lock);
-    release(s);
-    if (epoch != c->epoch)
-        c->dirty = false;
-}
-
-static void *write_thread(void *ctx)
-{
-    Coordinator *c = ctx;
-
-    step_back();
-    pthread_mutex_lock(&c->lock);
-    while (!c->closing) {
-        int64_t due = c->written_ms ? c->written_ms + FILES_EVERY_MS : 0;
-        int64_t left = due - clock_mono_ms();
-        struct timespec until;
-
-        if (c->dirty && c->current && left <= 0) {
-            write_behind(c);
-            continue;
-        }
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += c->dirty && left > 0 ? left / 1000 + 1 : 3600;
-        pthread_cond_timedwait(&c->writing, &c->lock, &until);
-    }
-    if (c->dirty && c->current)
-        write_behind(c);
-    pthread_mutex_unlock(&c->lock);
-    return NULL;
-}
+enum { RETRY_SECONDS = 5 };
 
 /* -- life ------------------------------------------------------------------------------------------------ */
 
@@ -318,7 +28,7 @@ Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings,
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->ended, NULL);
     pthread_cond_init(&c->writing, NULL);
-    ASSERT(pthread_create(&c->writer, NULL, write_thread, c) == 0);
+    ASSERT(pthread_create(&c->writer, NULL, coordinator_write_thread, c) == 0);
     return c;
 }
 
@@ -340,6 +50,15 @@ Coordinator *coordinator_free(Coordinator *c)
     pthread_mutex_destroy(&c->lock);
     arena_free(c->arena);
     return mem_free(c);
+}
+
+void coordinator_listen(Coordinator *c, ScanListener *fn, void *ctx)
+{
+    pthread_mutex_lock(&c->lock);
+    ASSERT(c->n_listeners < MOST_LISTENERS);
+    c->listeners[c->n_listeners].fn = fn;
+    c->listeners[c->n_listeners++].ctx = ctx;
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* -- answers --------------------------------------------------------------------------------------------- */
@@ -412,7 +131,7 @@ static void look_back(Coordinator *c)
         snapshot_free(s);
         return;
     }
-    put_in_place(c, s);
+    coordinator_put_in_place(c, s);
     c->dirty = false; /* it comes from there */
     c->unsure = !sure;
     c->mark = mark;
@@ -427,7 +146,7 @@ static bool refresh(Coordinator *c, int wait_ms, Err *err)
     if (!c->current && !c->restored)
         look_back(c);
     if (!c->current) {
-        begin(c);
+        coordinator_begin(c);
         wait_for_end(c, wait_ms);
         if (!c->current && c->status.state == SCAN_FAILED)
             return err_set(err, ERR_BUSY, "%s", c->status.last_error);
@@ -440,7 +159,7 @@ static bool refresh(Coordinator *c, int wait_ms, Err *err)
         c->current->generated_at = now_seconds(); /* nothing new: it is as good as made now */
         c->version++;
     } else {
-        begin(c);
+        coordinator_begin(c);
     }
     return true;
 }
@@ -490,7 +209,7 @@ ScanStatus coordinator_status(Coordinator *c)
 static void let_go(Coordinator *c, Snapshot *s)
 {
     pthread_mutex_lock(&c->lock);
-    release(s);
+    coordinator_release(s);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -501,7 +220,7 @@ bool coordinator_rescan(Coordinator *c, Buf *out, Err *err)
     bool ok;
 
     pthread_mutex_lock(&c->lock);
-    begin(c);
+    coordinator_begin(c);
     while (c->status.state == SCAN_RUNNING)
         pthread_cond_wait(&c->ended, &c->lock);
     ok = c->current && c->status.state != SCAN_FAILED;
@@ -582,7 +301,7 @@ static void forget(Coordinator *c)
 {
     c->epoch++;
     c->version++;
-    release(c->current);
+    coordinator_release(c->current);
     c->current = NULL;
     snapshot_free(c->partial);
     c->partial = NULL;

@@ -94,15 +94,16 @@ static bool count_session(Worker *w, const Work *work, Record *ret, SessionMetri
 {
     const SessionRow *s = &work->row;
     Rows *rows = rows_of(w, work->home, err);
-    double newest = 0;
     Str preview = STR("");
+    RowsSeen seen;
 
     if (!rows)
         return false;
     scanner_begin(w->scanner);
-    if (!rows_messages(rows, s->id, count_message, w->scanner, ret_messages, err) ||
-        !rows_describe(rows, w->scratch, s->id, &newest, s->title.n ? NULL : &preview, err))
+    if (!rows_messages(rows, s->id, count_message, w->scanner, &seen, err) ||
+        (!s->title.n && !rows_preview(rows, w->scratch, s->id, &preview, err)))
         return false;
+    *ret_messages = seen.n;
     *ret = (Record){ .home = work->home,
                      .rowid = s->rowid,
                      .id = s->id,
@@ -111,7 +112,7 @@ static bool count_session(Worker *w, const Work *work, Record *ret, SessionMetri
                      .mark = s->mark,
                      .started_at = s->started_at };
     ret->title = s->title.n ? s->title : preview.n ? preview : STR("Untitled");
-    ret->last_active = s->last_activity_at > newest ? s->last_activity_at : newest;
+    ret->last_active = s->last_activity_at > seen.newest ? s->last_activity_at : seen.newest;
     if (ret->last_active == 0)
         ret->last_active = s->started_at;
     scanner_end(w->scanner, w->scratch, ret_metrics);

@@ -44,10 +44,8 @@ MUST_CHECK bool rows_walk(Rows *rows, SessionRowFn *fn, void *ctx, Err *err);
 MUST_CHECK bool rows_newer(Rows *rows, Arena *a, int64_t after, Str **ret, size_t *ret_n,
                            int64_t *ret_last, Err *err);
 
-/* Time of the newest message, active or not (0: none), and the beginning of the first request as a
- * title: at most 60 characters and three dots. */
-MUST_CHECK bool rows_describe(Rows *rows, Arena *a, Str id, double *ret_newest, Str *ret_preview,
-                              Err *err);
+/* The beginning of the first request as a title: at most 60 characters and three dots. */
+MUST_CHECK bool rows_preview(Rows *rows, Arena *a, Str id, Str *ret, Err *err);
 
 typedef struct RowMessage {
     int64_t id;
@@ -55,9 +53,14 @@ typedef struct RowMessage {
     bool content_is_blob;
 } RowMessage;
 
+typedef struct RowsSeen {
+    int64_t n;     /* active messages */
+    double newest; /* time of the newest, active or not; 0: there is none */
+} RowsSeen;
+
 /* The active messages in order of their ids; bytes are gone after fn returns. */
 typedef void RowMessageFn(void *ctx, const RowMessage *m);
-MUST_CHECK bool rows_messages(Rows *rows, Str id, RowMessageFn *fn, void *ctx, int64_t *ret_n,
+MUST_CHECK bool rows_messages(Rows *rows, Str id, RowMessageFn *fn, void *ctx, RowsSeen *ret,
                               Err *err);
 
 /* Behind the two above the read stays open for a few milliseconds, so that a session right after it

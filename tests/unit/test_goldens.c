@@ -128,10 +128,10 @@ static size_t count_all(Arena *a, Str database, const PyValue *golden)
     for (size_t i = 0; i < list.n; i++) {
         Str id = list.all[i].id;
         SessionMetrics m = { 0 };
-        int64_t messages = 0;
+        RowsSeen seen;
 
         scanner_begin(s);
-        assert_true(rows_messages(rows, id, count_row, s, &messages, &err));
+        assert_true(rows_messages(rows, id, count_row, s, &seen, &err));
         scanner_end(s, a, &m);
         if (next < sessions->n && str_eq(sessions->items[next].items[0].text, id))
             compare(&m, columns, &sessions->items[next++]);

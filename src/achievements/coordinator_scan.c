@@ -1,0 +1,194 @@
+/* The scan of a coordinator: a thread that takes the lock only to tell how far it is and to put its
+ * snapshot in place. What it found is told to the listeners after that, without the lock. */
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "achievements/coordinator_inside.h"
+#include "base/limits.h"
+
+/* -- telling ------------------------------------------------------------------------------------------- */
+
+static void tell(Coordinator *c, const char *event, const Buf *data)
+{
+    for (size_t i = 0; i < c->n_listeners; i++)
+        c->listeners[i].fn(c->listeners[i].ctx, event, buf_str(data));
+}
+
+static void tell_numbers(Coordinator *c, const char *event, const char *first, int64_t a,
+                         const char *second, int64_t b)
+{
+    AUTO_BUF data = BUF(256);
+    JsonWriter w = JSON_WRITER(&data, 0);
+
+    json_begin(&w, '{');
+    json_field_int(&w, first, a);
+    json_field_int(&w, second, b);
+    json_end(&w, '}');
+    tell(c, event, &data);
+}
+
+static void tell_unlock(Coordinator *c, const Snapshot *s, size_t i)
+{
+    AUTO_BUF data = BUF(KIB(16));
+    JsonWriter w = JSON_WRITER(&data, 0);
+
+    snapshot_put_item(&w, s, i);
+    tell(c, "unlock", &data);
+}
+
+/* -- scanning ------------------------------------------------------------------------------------------ */
+
+static bool on_progress(void *ctx, size_t done, size_t total)
+{
+    Coordinator *c = ctx;
+    bool go_on;
+
+    pthread_mutex_lock(&c->lock);
+    go_on = !c->closing && c->epoch == c->run_epoch;
+    c->status.sessions_done = done;
+    c->status.sessions_total = total;
+    c->version++;
+    pthread_mutex_unlock(&c->lock);
+    tell_numbers(c, "progress", "done", (int64_t)done, "total", (int64_t)total);
+    return go_on;
+}
+
+/* Shown only while there is nothing complete. */
+static void on_partial(void *ctx, const Totals *totals, size_t total)
+{
+    Coordinator *c = ctx;
+    ScanMeta meta = { .mode = MODE_IN_PROGRESS,
+                      .sessions_total = totals->sessions,
+                      .sessions_expected = (int64_t)total };
+    Snapshot *s = snapshot_make(arena_new(), totals, &meta, NULL, c->compat, now_seconds());
+
+    pthread_mutex_lock(&c->lock);
+    if (!c->current) {
+        snapshot_free(c->partial);
+        c->partial = TAKE(s);
+        c->version++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    snapshot_free(s);
+}
+
+void coordinator_release(Snapshot *s)
+{
+    if (s && --s->users == 0)
+        snapshot_free(s);
+}
+
+void coordinator_put_in_place(Coordinator *c, Snapshot *s)
+{
+    snapshot_free(c->partial);
+    c->partial = NULL;
+    coordinator_release(c->current);
+    c->current = s;
+    c->dirty = true;
+    c->refresh_failed = c->unsure = false;
+    pthread_cond_signal(&c->writing);
+}
+
+static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
+{
+    pthread_mutex_lock(&c->lock);
+    c->status.finished_at = now_seconds();
+    c->status.last_duration_ms = (c->status.finished_at - c->status.started_at) * 1000;
+    c->status.run_count++;
+    c->version++;
+    if (c->run_epoch != c->epoch) {
+        c->status.state = SCAN_IDLE; /* a reset came in between, and wins */
+        if (s)
+            s->users--;
+    } else if (s) {
+        coordinator_put_in_place(c, s);
+        c->mark = mark;
+        c->status.state = SCAN_IDLE;
+        c->status.sessions_done = c->status.sessions_total = (size_t)s->meta.sessions_total;
+    } else {
+        c->status.state = SCAN_FAILED;
+        c->refresh_failed = true;
+        snprintf(c->status.last_error, sizeof c->status.last_error, "%s", err->text);
+        snprintf(c->failure, sizeof c->failure, "%s", err->text);
+    }
+    pthread_cond_broadcast(&c->ended);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void tell_all(Coordinator *c, const Run *run, const Snapshot *s)
+{
+    for (size_t i = 0; i < catalogue()->n; i++)
+        if (run->fresh[i])
+            tell_unlock(c, s, i);
+    tell_numbers(c, "snapshot", "generated_at", s->generated_at, "unlocked", s->unlocked);
+}
+
+/* A core is left to whoever waits for a page, where there are several. */
+static int all_but_one(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return cores > 1 ? (int)cores - 1 : 1;
+}
+
+void coordinator_step_back(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE);
+}
+
+static void *scan_thread(void *ctx)
+{
+    Coordinator *c = ctx;
+    Run run = { .scan = { .homes = &c->homes,
+                          .threads = all_but_one(),
+                          .rows = c->scan.rows,
+                          .count = c->scan.count,
+                          .progress = on_progress,
+                          .partial = on_partial,
+                          .ctx = c },
+                .compat = c->compat };
+    Snapshot *s;
+    Err err;
+
+    coordinator_step_back();
+    s = run_scan(&run, &err);
+    if (s)
+        s->users++; /* ours, until everything is told */
+    finish(c, s, run.mark, &err);
+    if (s)
+        tell_all(c, &run, s);
+    pthread_mutex_lock(&c->lock);
+    coordinator_release(s);
+    c->scanners--;
+    pthread_cond_broadcast(&c->ended);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* Nobody waits for the thread with the lock in hand: it needs it once more at its end. */
+static void start_thread(Coordinator *c)
+{
+    pthread_attr_t alone;
+    pthread_t thread;
+
+    pthread_attr_init(&alone);
+    pthread_attr_setdetachstate(&alone, PTHREAD_CREATE_DETACHED);
+    c->scanners++;
+    ASSERT(pthread_create(&thread, &alone, scan_thread, c) == 0);
+    pthread_attr_destroy(&alone);
+}
+
+void coordinator_begin(Coordinator *c)
+{
+    if (c->status.state == SCAN_RUNNING) {
+        c->status.joined++;
+        return;
+    }
+    c->status.state = SCAN_RUNNING;
+    c->run_epoch = c->epoch;
+    c->status.started_at = now_seconds();
+    c->status.last_error[0] = '\0';
+    c->status.sessions_done = c->status.sessions_total = 0;
+    c->version++;
+    start_thread(c);
+}

@@ -1,0 +1,47 @@
+/* Files of the plugin are written behind, at most once a minute and at the end; state.json, which holds
+ * what people earned, is written by the scan itself, at once. */
+#include "achievements/coordinator_inside.h"
+
+enum { FILES_EVERY_MS = 60 * 1000 };
+
+/* Called with the lock held; lets go of it while it writes. */
+static void write_behind(Coordinator *c)
+{
+    Snapshot *s = c->current;
+    uint64_t epoch = c->epoch;
+
+    c->dirty = false;
+    c->written_ms = clock_mono_ms();
+    s->users++;
+    pthread_mutex_unlock(&c->lock);
+    run_write_files(&c->homes, s);
+    pthread_mutex_lock(&c->lock);
+    coordinator_release(s);
+    if (epoch != c->epoch)
+        c->dirty = false;
+}
+
+void *coordinator_write_thread(void *ctx)
+{
+    Coordinator *c = ctx;
+
+    coordinator_step_back();
+    pthread_mutex_lock(&c->lock);
+    while (!c->closing) {
+        int64_t due = c->written_ms ? c->written_ms + FILES_EVERY_MS : 0;
+        int64_t left = due - clock_mono_ms();
+        struct timespec until;
+
+        if (c->dirty && c->current && left <= 0) {
+            write_behind(c);
+            continue;
+        }
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += c->dirty && left > 0 ? left / 1000 + 1 : 3600;
+        pthread_cond_timedwait(&c->writing, &c->lock, &until);
+    }
+    if (c->dirty && c->current)
+        write_behind(c);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
