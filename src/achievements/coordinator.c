@@ -213,14 +213,17 @@ static void let_go(Coordinator *c, Snapshot *s)
     pthread_mutex_unlock(&c->lock);
 }
 
-bool coordinator_rescan(Coordinator *c, Buf *out, Err *err)
+bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err)
 {
     JsonWriter w = JSON_WRITER(out, 0);
     Snapshot *s = NULL;
     bool ok;
 
     pthread_mutex_lock(&c->lock);
-    coordinator_begin(c);
+    if (c->status.state != SCAN_RUNNING && c->ended_ms > asked_ms)
+        c->status.joined++;
+    else
+        coordinator_begin(c);
     while (c->status.state == SCAN_RUNNING)
         pthread_cond_wait(&c->ended, &c->lock);
     ok = c->current && c->status.state != SCAN_FAILED;

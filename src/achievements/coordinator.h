@@ -58,8 +58,9 @@ MUST_CHECK bool coordinator_achievements(Coordinator *c, int wait_ms, Buf *out, 
 void coordinator_status_json(Coordinator *c, Buf *out);
 ScanStatus coordinator_status(Coordinator *c);
 
-/* POST /rescan: joins the running scan or begins one, waits for its end. */
-MUST_CHECK bool coordinator_rescan(Coordinator *c, Buf *out, Err *err);
+/* POST /rescan: joins the running scan or begins one, waits for its end. asked_ms (clock_mono_ms): who
+ * had to wait for a thread has joined the scan that ended meanwhile. */
+MUST_CHECK bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err);
 
 MUST_CHECK bool coordinator_recent(Coordinator *c, Buf *out, Err *err); /* GET /recent-unlocks */
 MUST_CHECK bool coordinator_badges(Coordinator *c, Str session, Buf *out, Err *err);

@@ -22,6 +22,7 @@ struct Coordinator {
     pthread_cond_t ended;   /* a scan did */
     pthread_cond_t writing; /* the writer has something to do, or shall end */
     ScanStatus status;
+    int64_t ended_ms;  /* the last scan did */
     Snapshot *current; /* the last complete one; NULL: none yet */
     Snapshot *partial; /* while there is no complete one */
     _Atomic uint64_t version;

@@ -93,6 +93,7 @@ static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
 {
     pthread_mutex_lock(&c->lock);
     c->status.finished_at = now_seconds();
+    c->ended_ms = clock_mono_ms();
     c->status.last_duration_ms = (c->status.finished_at - c->status.started_at) * 1000;
     c->status.run_count++;
     c->version++;

@@ -285,6 +285,28 @@ void delta_totals(Delta *delta, Arena *a, size_t n_homes, Totals *ret)
     totals_end(ret);
 }
 
+/* Sessions come in any order, so what each says is added up. */
+static uint64_t stamp_of(size_t home, SessionMark m)
+{
+    uint64_t hash = (m.mark ^ (uint64_t)m.rowid * 0x9e3779b97f4a7c15u) + home;
+
+    hash = (hash ^ hash >> 31) * 0xff51afd7ed558ccdu;
+    return hash ^ hash >> 29;
+}
+
+uint64_t delta_stamp(const Delta *delta, size_t n_homes)
+{
+    uint64_t stamp = sum_zone();
+
+    for (size_t h = 0; h < n_homes; h++)
+        for (size_t i = 0; i < delta->homes[h].n_kept; i++)
+            stamp += stamp_of(h, delta->homes[h].kept[i]);
+    for (size_t i = 0; i < delta->n; i++)
+        stamp += stamp_of(delta->work[i].home,
+                          (SessionMark){ delta->work[i].row.rowid, delta->work[i].row.mark });
+    return stamp;
+}
+
 /* -- saving ---------------------------------------------------------------------------------------- */
 
 static int by_mark(const void *a, const void *b)

@@ -57,6 +57,8 @@ void delta_close(Delta *delta, size_t n_homes); /* the handles that nobody took 
 
 /* The sums of touched chunks brought up to what is counted. */
 void delta_sum(Delta *delta, Arena *a, size_t n_homes);
+/* Differs when any session does; of a scan that has ended. */
+uint64_t delta_stamp(const Delta *delta, size_t n_homes);
 /* What is counted so far, of all homes. */
 void delta_totals(Delta *delta, Arena *a, size_t n_homes, Totals *ret);
 /* Into the index: chunks that were touched since the last time, and the heads. */

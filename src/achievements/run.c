@@ -136,6 +136,24 @@ static void take_records(Snapshot *s, const Run *run, Scan *scan)
     }
 }
 
+static uint64_t stamp_of(const Run *run, const Scan *scan, const Snapshot *s)
+{
+    uint64_t stamp = scan->stamp + run->compat;
+
+    for (size_t i = 0; i < catalogue()->n; i++) {
+        const SnapshotItem *item = &s->items[i];
+
+        stamp = (stamp ^ (uint64_t)item->unlocked_at ^ (uint64_t)item->shown_at << 20) *
+                0x9e3779b97f4a7c15u;
+        stamp = (stamp ^ stamp >> 31) + (uint64_t)item->badge.tier + item->kept;
+    }
+    for (size_t i = 0; i < catalogue()->n_aggregates; i++)
+        stamp = (stamp ^ (uint64_t)s->totals.value[i]) * 0xff51afd7ed558ccdu;
+    for (size_t i = 0; i < scan->topic.n; i++)
+        stamp = (stamp ^ (unsigned char)scan->topic.p[i]) * 0x100000001b3u;
+    return stamp | 1;
+}
+
 static Snapshot *conclude(Run *run, Scan *scan, Err *err)
 {
     AUTO(Arena) *a = arena_new();
@@ -157,6 +175,7 @@ static Snapshot *conclude(Run *run, Scan *scan, Err *err)
         s = snapshot_make(arena_new(), &scan->totals, &meta, &unlocks, run->compat,
                           (int64_t)clock_wall());
         take_records(s, run, scan);
+        s->stamp = stamp_of(run, scan, s);
         for (size_t i = 0; i < catalogue()->n; i++)
             run->fresh[i] = unlocks.all[i].tier_at != before[i];
         if (unlocks.changed && !unlocks_save(a, home, &unlocks, err))
@@ -219,13 +238,30 @@ bool run_reset(const Homes *homes, Err *err)
 
 /* -- the large files ------------------------------------------------------------------------------------- */
 
-static void write_one(Arena *a, Str folder, const char *name, const Buf *bytes)
+static bool write_one(Arena *a, Str folder, const char *name, const Buf *bytes)
 {
     Err err;
 
-    if (buf_full(bytes) || !folder_make(folder.p, &err) ||
-        !file_write_atomic(str_join_path(a, folder, str_of(name)).p, buf_str(bytes), &err))
-        log_warning("'%s' was not written: %s", name, buf_full(bytes) ? "too large" : err.text);
+    if (!buf_full(bytes) && folder_make(folder.p, &err) &&
+        file_write_atomic(str_join_path(a, folder, str_of(name)).p, buf_str(bytes), &err))
+        return true;
+    log_warning("'%s' was not written: %s", name, buf_full(bytes) ? "too large" : err.text);
+    return false;
+}
+
+/* Tens of megabytes of a large history, and mostly what is there already: so the index knows of which
+ * counts they are. Noted when both are written, so that whoever was killed before writes them. */
+static const Str files_topic = STR_INIT("achievements files");
+
+static bool is_written(Arena *a, Index *index, const Homes *homes, Str folder, const Snapshot *s)
+{
+    Str noted;
+
+    return s->stamp &&
+           index_get(index, a, files_topic, homes->primary->path, STR(""), mark_text(a, s->stamp),
+                     &noted) &&
+           access(str_join_path(a, folder, STR("scan_snapshot.json")).p, F_OK) == 0 &&
+           access(str_join_path(a, folder, STR("scan_checkpoint.json")).p, F_OK) == 0;
 }
 
 void run_write_files(const Homes *homes, const Snapshot *s)
@@ -233,10 +269,16 @@ void run_write_files(const Homes *homes, const Snapshot *s)
     AUTO(Arena) *a = arena_new();
     Str folder = achievements_folder(a, homes->primary);
     AUTO_BUF bytes = BUF(LIMIT_OUTPUT_BYTES);
+    AUTO(Index) *index = index_open(homes->data);
+    bool ok;
 
+    if (is_written(a, index, homes, folder, s))
+        return;
     snapshot_write_file(s, &bytes);
-    write_one(a, folder, "scan_snapshot.json", &bytes);
+    ok = write_one(a, folder, "scan_snapshot.json", &bytes);
     buf_clear(&bytes);
     snapshot_write_checkpoint(s, &bytes);
-    write_one(a, folder, "scan_checkpoint.json", &bytes);
+    if (write_one(a, folder, "scan_checkpoint.json", &bytes) && ok)
+        index_put(index, files_topic, homes->primary->path, STR(""), mark_text(a, s->stamp),
+                  STR("written"));
 }

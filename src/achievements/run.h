@@ -31,7 +31,8 @@ RecordSource run_source(Arena *a, const ScanOptions *scan);
 /* Forgets every unlock, and the two large files; waits for a scan of another process to end. */
 MUST_CHECK bool run_reset(const Homes *homes, Err *err);
 
-/* scan_snapshot.json and scan_checkpoint.json; what fails is warned of. */
+/* scan_snapshot.json and scan_checkpoint.json, where they say anything else than before; what fails is
+ * warned of. */
 void run_write_files(const Homes *homes, const Snapshot *s);
 
 #endif

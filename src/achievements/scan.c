@@ -322,7 +322,8 @@ static void conclude(Job *job, Scan *ret)
                    .n = job->delta.sessions,
                    .rescanned = (int64_t)job->done,
                    .reused = (int64_t)(job->delta.sessions - job->delta.n),
-                   .messages = job->messages };
+                   .messages = job->messages,
+                   .stamp = delta_stamp(&job->delta, o->homes->n) };
     delta_totals(&job->delta, job->arena, o->homes->n, &ret->totals);
     if (!index_works(o->index))
         gather(job, ret);

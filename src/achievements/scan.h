@@ -35,6 +35,7 @@ typedef struct Scan {
     Record *records; /* newest first: only where there is no index */
     size_t n;
     int64_t rescanned, reused, messages, duration_ms;
+    uint64_t stamp; /* differs when any session does */
 } Scan;
 
 MUST_CHECK bool scan_run(const ScanOptions *options, Scan *ret, Err *err);

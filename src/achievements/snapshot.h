@@ -53,6 +53,7 @@ typedef struct Snapshot {
     Arena *kept;  /* owns the records, where they are here */
     int users;    /* guarded by whoever shares it */
     int64_t generated_at;
+    uint64_t stamp; /* of what the files would say beside times of the scan; 0: not known */
     ScanMeta meta;
     Totals totals;                  /* without the models */
     Evidence best[MOST_AGGREGATES]; /* of a maximum: the session that has it */

@@ -209,7 +209,8 @@ static bool changed(Request *rq, bool ok)
 
 bool route_rescan(Request *rq, Err *err)
 {
-    return changed(rq, coordinator_rescan(rq->server->coordinator, &rq->reply.body, err));
+    return changed(
+        rq, coordinator_rescan(rq->server->coordinator, rq->queued_ms, &rq->reply.body, err));
 }
 
 bool route_reset(Request *rq, Err *err)

@@ -4,6 +4,7 @@
  * that is how requests are smuggled. */
 #include "http/exchange.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "http/assets.h"
 #include "http/metrics.h"
@@ -359,6 +360,7 @@ static enum MHD_Result dispatch(Request *rq)
     }
     rq->phase = PHASE_WORK;
     rq->job = (Job){ .run = work, .ctx = rq };
+    rq->queued_ms = clock_mono_ms();
     MHD_suspend_connection(rq->connection);
     if (!jobs_add(rq->server->jobs, flags & ROUTE_SLOW ? LANE_SLOW : LANE_READ, &rq->job)) {
         (void)err_set(&err, ERR_BUSY, "too many requests at once; try again");

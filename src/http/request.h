@@ -58,8 +58,9 @@ struct Request {
     bool again; /* the handler has waited for something and runs once more, on its epoll thread */
     Arena *arena;
     Job job;
-    Worker *worker; /* who runs it; NULL on an epoll thread */
-    Request *next;  /* in a list of those that wait for the same thing */
+    int64_t queued_ms; /* when that was handed to a worker */
+    Worker *worker;    /* who runs it; NULL on an epoll thread */
+    Request *next;     /* in a list of those that wait for the same thing */
     Reply reply;
     char uri[]; /* as it came */
 };

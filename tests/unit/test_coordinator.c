@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "achievements/coordinator.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "store/db.h"
 #include "store/rows.h"
@@ -145,7 +146,7 @@ static void *rescan(void *ctx)
         AUTO_BUF out = BUF(MIB(16));
         Err err;
 
-        if (!coordinator_rescan(crowd->c, &out, &err))
+        if (!coordinator_rescan(crowd->c, clock_mono_ms(), &out, &err))
             assert_non_null(strstr(err.text, "reset"));
     }
     return NULL;
@@ -193,7 +194,7 @@ static void many_at_once(const char *journal, bool resets)
         assert_int_equal(pthread_create(&threads[i], NULL, parts[i], &crowd), 0);
     for (size_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
-    assert_true(coordinator_rescan(crowd.c, &out, &err));
+    assert_true(coordinator_rescan(crowd.c, clock_mono_ms(), &out, &err));
     status = coordinator_status(crowd.c);
     assert_int_equal(status.state, SCAN_IDLE);
     assert_int_equal(status.sessions_total, 400);
@@ -230,10 +231,10 @@ static void a_failed_refresh_keeps_the_answer(void **state)
     (void)state;
     open_place(&place, "delete");
     c = open_at(&place);
-    assert_true(coordinator_rescan(c, &out, &err));
+    assert_true(coordinator_rescan(c, clock_mono_ms(), &out, &err));
     sql(&place, "DROP TABLE messages");
     buf_clear(&out);
-    assert_false(coordinator_rescan(c, &out, &err));
+    assert_false(coordinator_rescan(c, clock_mono_ms(), &out, &err));
     assert_int_equal(coordinator_status(c).state, SCAN_FAILED);
     assert_string_equal(coordinator_status(c).last_error, err.text);
     buf_clear(&out);

@@ -1,0 +1,137 @@
+// One scan at a time, whoever asks and whatever happens to it.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { makeStateDb, python, runJson, tmpHome } from '../cli/helpers.mjs';
+import { events, plugin, request, sleep, startServer } from './helpers.mjs';
+
+const status = async (server) => (await request(server, `${plugin}/scan-status`)).json;
+
+function homeWith(t, options) {
+  const home = tmpHome(t);
+  home.db = path.join(home.hermes, 'state.db');
+  if (options) makeStateDb(home.db, options);
+  home.folder = path.join(home.hermes, 'plugins/hermes-achievements');
+  return home;
+}
+
+/** Another process that scans, as far as the lock tells; ends with free(). */
+async function holdLock(t, home) {
+  fs.mkdirSync(home.data, { recursive: true });
+  const child = spawn('python3', ['-c', `import fcntl, sys
+f = open(sys.argv[1], 'w')
+fcntl.flock(f, fcntl.LOCK_EX)
+print('held', flush=True)
+sys.stdin.read()`, path.join(home.data, 'achievements.lock')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  await new Promise((r) => child.stdout.once('data', r));
+  return () => child.stdin.end();
+}
+
+test('nothing to show and a history that cannot be read: 503, and the reason in the status too', async (t) => {
+  const home = homeWith(t);
+  fs.mkdirSync(home.hermes, { recursive: true });
+  fs.writeFileSync(home.db, 'this is no database, whatever it is called'.repeat(100));
+  const server = await startServer(t, { home });
+  const r = await request(server, `${plugin}/achievements`);
+  assert.equal(r.status, 503);
+  assert.equal(r.headers['content-type'], 'application/problem+json');
+  const now = await status(server);
+  assert.equal(now.state, 'failed');
+  assert.match(now.last_error, /not a database/);
+  assert.equal(r.json.detail, now.last_error);
+  assert.equal((await request(server, `${plugin}/rescan`, { method: 'POST' })).status, 503);
+});
+
+test('another process scans: pending after ten seconds, the status at once, then the answer', { timeout: 60_000 }, async (t) => {
+  const home = homeWith(t, { sessions: 40, seed: 6 });
+  const free = await holdLock(t, home);
+  const server = await startServer(t, { home });
+  const begun = Date.now();
+  const first = request(server, `${plugin}/achievements`);
+  for (let i = 0; i < 200 && (await status(server)).state !== 'running'; i++) await sleep(10);
+  const asked = Date.now();
+  assert.equal((await status(server)).state, 'running');
+  assert.ok(Date.now() - asked < 2000, 'the status waits for nobody');
+  const joins = [1, 2, 3].map(() => request(server, `${plugin}/rescan`, { method: 'POST' }));
+  const pending = (await first).json;
+  assert.ok(Date.now() - begun >= 9500, 'the first to ask wait');
+  assert.equal(pending.scan_meta.mode, 'pending');
+  assert.equal(pending.unlocked_count, 0);
+  assert.equal(pending.is_stale, false);
+  free();
+  for (const r of await Promise.all(joins)) assert.equal(r.json.ok, true);
+  const then = await status(server);
+  assert.equal(then.run_count, 1, 'all of them shared one scan');
+  assert.ok(then.joined >= 3);
+  assert.ok(then.started_at > 0 && then.finished_at >= then.started_at);
+  assert.equal(then.sessions_done, then.sessions_total);
+  assert.ok(then.sessions_total > 0);
+});
+
+test('a reset while a scan runs wins', async (t) => {
+  const home = homeWith(t, { sessions: 40, seed: 6 });
+  const free = await holdLock(t, home);
+  const server = await startServer(t, { home });
+  const scan = request(server, `${plugin}/rescan`, { method: 'POST' });
+  for (let i = 0; i < 200 && (await status(server)).state !== 'running'; i++) await sleep(10);
+  const reset = request(server, `${plugin}/reset-state`, { method: 'POST' });
+  await sleep(300); // both wait for the other process
+  free();
+  assert.deepEqual((await reset).json, { ok: true });
+  assert.equal((await scan).status, 503);
+  assert.equal((await status(server)).snapshot_generated_at, 0, 'nothing of that scan is shown');
+});
+
+test('achievements.ttl: older than that, what is new is counted behind the answer', async (t) => {
+  const home = homeWith(t, { sessions: 40, seed: 6 });
+  const config = path.join(home.user, '.config/talaria/config.yaml');
+  fs.mkdirSync(path.dirname(config), { recursive: true });
+  fs.writeFileSync(config, 'achievements:\n  ttl: 2\n');
+  const server = await startServer(t, { home });
+  const stream = await events(server);
+  const total = async () => (await request(server, `${plugin}/achievements`)).json;
+  const before = await total();
+  assert.equal(before.is_stale, false);
+  assert.equal((await status(server)).ttl_seconds, 2);
+  const progress = JSON.parse((await stream.next('progress')).data);
+  assert.ok(progress.total > 0 && progress.done <= progress.total);
+  python(`import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+c.execute("insert into sessions(id, source, started_at) values ('new', 'cli', 1.8e9)")
+c.execute("insert into messages(session_id, role, content, timestamp) values ('new', 'user', 'hello', 1.8e9)")
+c.commit()`, home.db);
+  let now = before;
+  for (let i = 0; i < 300 && now.scan_meta.sessions_total === before.scan_meta.sessions_total; i++) {
+    await sleep(50);
+    now = await total();
+  }
+  assert.equal(now.scan_meta.sessions_total, before.scan_meta.sessions_total + 1);
+  assert.equal(now.scan_meta.sessions_rescanned, 1);
+  stream.close();
+});
+
+test('the two large files are written when they say anything new, and at the end', async (t) => {
+  const home = homeWith(t, { sessions: 40, seed: 6 });
+  const files = ['scan_snapshot.json', 'scan_checkpoint.json'].map((f) => path.join(home.folder, f));
+  const inodes = () => files.map((f) => fs.statSync(f).ino + fs.statSync(f).mtimeMs);
+  runJson(['achievements', 'scan'], home);
+  const first = inodes();
+  runJson(['achievements', 'scan'], home);
+  runJson(['achievements', 'scan', '--full'], home);
+  assert.deepEqual(inodes(), first, 'nothing new, nothing written');
+  const server = await startServer(t, { home });
+  python(`import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+c.execute("update sessions set title = 'another name' where rowid = (select min(rowid) from sessions where archived = 0)")
+c.commit()`, home.db);
+  await request(server, `${plugin}/rescan`, { method: 'POST' });
+  await server.stop();
+  assert.notDeepEqual(inodes(), first);
+  assert.match(fs.readFileSync(files[0], 'utf8'), /another name/);
+  fs.rmSync(files[1]);
+  runJson(['achievements', 'scan'], home);
+  assert.ok(fs.existsSync(files[1]), 'what is gone is written again');
+});
