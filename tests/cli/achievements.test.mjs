@@ -1,12 +1,12 @@
 // Achievements: the same numbers as the reference on the same history, and what it gets wrong, right.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { compare, generate, golden } from './goldens.mjs';
-import { fixtures, makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, fixtures, makeStateDb, python, run, runJson, tmpHome } from './helpers.mjs';
 
 const files = (h) => path.join(h.hermes, 'plugins/hermes-achievements');
 
@@ -339,4 +339,47 @@ test('the message that made a session the best one stands beside it', (t) => {
   assert.ok([calledLast, tool].includes(evidence('one_more_small_change').message_id));
   const state = JSON.parse(fs.readFileSync(path.join(files(h), 'state.json'), 'utf8'));
   assert.equal(state.unlocks.vibe_architect.evidence.message_id, file2);
+});
+
+test('a scan that was interrupted goes on where it was', async (t) => {
+  const h = tmpHome(t);
+  makeStateDb(path.join(h.hermes, 'state.db'), { sessions: 600, messages: 40, seed: 12 });
+  let again;
+  // How long a scan takes is the machine's matter: earlier and later, until one was met in the middle.
+  for (let ms = 20; ms < 3000; ms *= 1.3) {
+    fs.rmSync(path.join(h.data, 'index.db'), { force: true });
+    const child = spawn(bin, ['achievements', 'scan'], { env: h.env, stdio: 'ignore' });
+    const timer = setTimeout(() => child.kill('SIGINT'), ms);
+    await new Promise((r) => child.on('exit', r));
+    clearTimeout(timer);
+    again = runJson(['achievements', 'scan'], h);
+    if (again.scan_meta.sessions_reused) break;
+  }
+  const { sessions_reused: reused, sessions_rescanned: read, sessions_total: total } = again.scan_meta;
+  assert.ok(reused > 0 && reused + read === total, `${reused} of ${total} were kept`);
+  assert.deepEqual(again.aggregate, runJson(['achievements', 'scan', '--full'], h).aggregate);
+});
+
+test('what was counted by other rules, or does not fit together, is counted again', (t) => {
+  const h = tmpHome(t);
+  makeStateDb(path.join(h.hermes, 'state.db'), { sessions: 300, messages: 5, seed: 13 });
+  const right = runJson(['achievements', 'scan'], h);
+  const damage = {
+    'another version': "update facts set value = x'7f' || substr(value, 2) where topic like 'achievements 0%'",
+    'a part that is gone': "delete from facts where topic like 'achievements 0%' and session_id like 'part %'",
+    'a chunk that is gone': "delete from facts where topic like 'achievements 0%' and session_id = '1'",
+  };
+  for (const [name, sql] of Object.entries(damage)) {
+    python(`import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+c.execute(sys.argv[2])
+assert c.total_changes > 0
+c.commit()
+c = sqlite3.connect(sys.argv[3])
+c.execute("update sessions set title = ? where rowid = (select min(rowid) from sessions where archived = 0 and rowid > 64)", [sys.argv[2]])
+c.commit()`, path.join(h.data, 'index.db'), sql, path.join(h.hermes, 'state.db'));
+    const scan = runJson(['achievements', 'scan'], h);
+    assert.equal(scan.scan_meta.sessions_reused, 0, name);
+    assert.deepEqual(scan.aggregate, right.aggregate, name);
+  }
 });
