@@ -385,14 +385,19 @@ bool recall_index_clear(RecallIndex *x, Err *err)
 
 bool recall_index_size(Db *db, RecallSize *ret, Err *err)
 {
+    static const char sums[] = "SELECT count(*), coalesce(sum(said + tools), 0), "
+                               "coalesce(sum(bytes), 0) FROM recall_sessions";
+    AUTO(Stmt) *stmt = NULL;
     int64_t pages, page;
+    bool row;
 
-    if (!db_int(db, "SELECT count(*) FROM recall_sessions", 0, &ret->sessions, err) ||
-        !db_int(db, "SELECT sum(said + tools) FROM recall_sessions", 0, &ret->documents, err) ||
-        !db_int(db, "SELECT sum(bytes) FROM recall_sessions", 0, &ret->text_bytes, err) ||
+    if (!db_prepare(db, sums, &stmt, err) || !db_step(db, stmt, &row, err) ||
         !db_int(db, "PRAGMA page_count", 0, &pages, err) ||
         !db_int(db, "PRAGMA page_size", 0, &page, err))
         return false;
+    ret->sessions = sqlite3_column_int64(stmt, 0);
+    ret->documents = sqlite3_column_int64(stmt, 1);
+    ret->text_bytes = sqlite3_column_int64(stmt, 2);
     ret->index_bytes = pages * page;
     return true;
 }

@@ -3,17 +3,15 @@
  * Below projects/ every .jsonl is a session or a side chain of one; below sessions/ and
  * archived_sessions/ every rollout is one, and where the same is in both places (Codex moves it)
  * the longer one counts. Symbolic links below a root are not followed. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/log.h"
 #include "transcripts/reader.h"
+#include "transcripts/walk.h"
 
-enum { DEPTH_MOST = 16, UUID_CHARS = 36 };
+enum { UUID_CHARS = 36 };
 
 /* -- roots ------------------------------------------------------------------------------------------ */
 
@@ -76,16 +74,7 @@ bool transcript_roots(Arena *a, const char *claude_home, const char *codex_home,
     return true;
 }
 
-/* -- the walk --------------------------------------------------------------------------------------- */
-
-typedef struct Walk {
-    Arena *a;
-    SourceKind source;
-    bool archived;
-    TranscriptFile *all;
-    size_t n, cap;
-    Err *err;
-} Walk;
+/* -- what a file is by its place and name --------------------------------------------------------- */
 
 static bool is_uuid(Str s)
 {
@@ -124,96 +113,53 @@ static Str parent_of(Str folder)
     return above;
 }
 
-static bool is_wanted(SourceKind source, Str name)
+/* X(id, folder of its root, source, prefix, archived) */
+#define PLACES(X)                                                                                  \
+    X(CODEX_SESSIONS, "sessions", SOURCE_CODEX, "rollout-", false)                                 \
+    X(CODEX_ARCHIVED, "archived_sessions", SOURCE_CODEX, "rollout-", true)                         \
+    X(CLAUDE_PROJECTS, "projects", SOURCE_CLAUDE, "", false)
+
+enum {
+#define X(id, folder, source, prefix, archived) id,
+    PLACES(X)
+#undef X
+        PLACE_COUNT
+};
+
+static const struct {
+    const char *folder, *prefix;
+    SourceKind source;
+    bool archived;
+} places[] = {
+#define X(id, folder, source, prefix, archived) { folder, prefix, source, archived },
+    PLACES(X)
+#undef X
+};
+
+static TranscriptFile file_of(const WalkedFile *w, int place)
 {
-    return name.n > 6 && str_ends(name, STR(".jsonl")) &&
-           (source == SOURCE_CLAUDE || str_starts(name, STR("rollout-")));
-}
+    TranscriptFile f = { .source = places[place].source,
+                         .archived = places[place].archived,
+                         .path = w->path,
+                         .size = w->size,
+                         .mtime_ns = w->mtime_ns,
+                         .inode = w->inode };
+    Str name = str_skip(w->path, w->name);
 
-/* As str_join_path, but for every file of a tree on every run. */
-static Str join(Arena *a, Str folder, Str name)
-{
-    char *path = arena_alloc(a, folder.n + 1 + name.n);
-
-    memcpy(path, folder.p, folder.n);
-    path[folder.n] = '/';
-    memcpy(path + folder.n + 1, name.p, name.n);
-    return (Str){ path, folder.n + 1 + name.n };
-}
-
-static bool add_file(Walk *w, int folder_fd, Str folder, Str name)
-{
-    TranscriptFile f = { .source = w->source, .archived = w->archived };
-    struct stat st;
-
-    if (fstatat(folder_fd, name.p, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
-        return true;
-    if (w->n >= LIMIT_TRANSCRIPT_FILES)
-        return err_set(w->err, ERR_TOO_LARGE, "more than %d transcripts below '%.*s'",
-                       LIMIT_TRANSCRIPT_FILES, STR_FMT(folder));
-    f.path = join(w->a, folder, name);
-    f.stem = stem_of(w->source, str_skip(f.path, f.path.n - name.n));
-    f.size = st.st_size;
-    f.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    f.inode = st.st_ino;
-    if (w->source == SOURCE_CLAUDE) {
-        f.parent = parent_of(str_head(f.path, f.path.n - name.n - 1));
+    f.stem = stem_of(f.source, name);
+    if (f.source == SOURCE_CLAUDE) {
+        f.parent = parent_of(str_head(w->path, w->name - 1));
         f.side_chain = f.parent.n > 0 || str_starts(name, STR("agent-"));
     }
-    ARENA_PUSH(w->a, w->all, w->n, w->cap, f);
-    return true;
+    return f;
 }
 
-static bool walk(Walk *w, int parent_fd, const char *name, Str path, int depth);
+/* -- what is there twice ------------------------------------------------------------------------------- */
 
-static bool walk_entry(Walk *w, int fd, Str path, const struct dirent *entry, int depth)
-{
-    Str name = str_of(entry->d_name);
-    struct stat st;
-    bool folder = entry->d_type == DT_DIR;
-
-    if (entry->d_type == DT_LNK || str_eqz(name, ".") || str_eqz(name, ".."))
-        return true;
-    if (entry->d_type == DT_UNKNOWN)
-        folder = fstatat(fd, name.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-    if (folder)
-        return depth == 0 || walk(w, fd, name.p, join(w->a, path, name), depth - 1);
-    return !is_wanted(w->source, name) || add_file(w, fd, path, name);
-}
-
-static bool walk(Walk *w, int parent_fd, const char *name, Str path, int depth)
-{
-    int fd = openat(parent_fd, name,
-                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | (parent_fd == AT_FDCWD ? 0 : O_NOFOLLOW));
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    struct dirent *entry;
-    bool ok = true;
-
-    if (!dir) {
-        if (errno != ENOENT)
-            log_warning("'%.*s' is left out: %s", STR_FMT(path), strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return true;
-    }
-    while (ok && (entry = readdir(dir)))
-        ok = walk_entry(w, fd, path, entry, depth);
-    closedir(dir);
-    return ok;
-}
-
-static bool walk_root(Walk *w, Str root, const char *folder)
-{
-    Str path = str_join_path(w->a, root, str_of(folder));
-
-    return walk(w, AT_FDCWD, str_z(w->a, path), path, DEPTH_MOST);
-}
-
-/* -- order, and what is there twice ---------------------------------------------------------------- */
-
+/* Of the same stem: the one that counts first. */
 static int by_stem(const void *left, const void *right)
 {
-    const TranscriptFile *a = left, *b = right;
+    const TranscriptFile *a = *(TranscriptFile *const *)left, *b = *(TranscriptFile *const *)right;
     int order = str_cmp(a->stem, b->stem);
 
     if (order)
@@ -223,18 +169,24 @@ static int by_stem(const void *left, const void *right)
     return a->archived != b->archived ? a->archived - b->archived : str_cmp(a->path, b->path);
 }
 
-static int by_path(const void *left, const void *right)
+/* How many are left; their order stays. */
+static size_t without_twins(Arena *a, TranscriptFile *all, size_t n)
 {
-    return str_cmp(((const TranscriptFile *)left)->path, ((const TranscriptFile *)right)->path);
-}
+    TranscriptFile **rollouts = ARENA_ARRAY(a, TranscriptFile *, n + 1);
+    size_t n_rollouts = 0, kept = 0;
 
-static size_t without_twins(TranscriptFile *all, size_t n)
-{
-    size_t kept = 0;
-
-    qsort(all, n, sizeof *all, by_stem);
     for (size_t i = 0; i < n; i++)
-        if (kept == 0 || !str_eq(all[kept - 1].stem, all[i].stem))
+        if (all[i].source == SOURCE_CODEX)
+            rollouts[n_rollouts++] = &all[i];
+    qsort(rollouts, n_rollouts, sizeof(TranscriptFile *), by_stem);
+    for (size_t i = 1, first = 0; i < n_rollouts; i++) {
+        if (str_eq(rollouts[i]->stem, rollouts[first]->stem))
+            rollouts[i]->path = STR_NONE;
+        else
+            first = i;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (all[i].path.n)
             all[kept++] = all[i];
     return kept;
 }
@@ -242,23 +194,28 @@ static size_t without_twins(TranscriptFile *all, size_t n)
 bool transcripts_find(Arena *a, const TranscriptRoots *roots, TranscriptFile **ret, size_t *ret_n,
                       Err *err)
 {
-    Walk w = { .a = a, .err = err, .source = SOURCE_CODEX };
+    WalkRoot walked[PLACE_COUNT];
+    int place_of[PLACE_COUNT];
+    WalkedFile *found;
+    size_t n_roots = 0, n;
 
-    if (roots->codex_present) {
-        if (!walk_root(&w, roots->codex, "sessions"))
-            return false;
-        w.archived = true;
-        if (!walk_root(&w, roots->codex, "archived_sessions"))
-            return false;
-        w.n = w.n ? without_twins(w.all, w.n) : 0;
+    for (int i = 0; i < PLACE_COUNT; i++) {
+        bool claude = places[i].source == SOURCE_CLAUDE;
+
+        if (!(claude ? roots->claude_present : roots->codex_present))
+            continue;
+        place_of[n_roots] = i;
+        walked[n_roots++] =
+            (WalkRoot){ .path = str_join_path(a, claude ? roots->claude : roots->codex,
+                                              str_of(places[i].folder)),
+                        .prefix = str_of(places[i].prefix),
+                        .suffix = STR(".jsonl") };
     }
-    w.source = SOURCE_CLAUDE;
-    w.archived = false;
-    if (roots->claude_present && !walk_root(&w, roots->claude, "projects"))
+    if (!walk_files(a, walked, n_roots, &found, &n, err))
         return false;
-    if (w.n)
-        qsort(w.all, w.n, sizeof *w.all, by_path);
-    *ret = w.all;
-    *ret_n = w.n;
+    *ret = ARENA_ARRAY(a, TranscriptFile, n + 1);
+    for (size_t i = 0; i < n; i++)
+        (*ret)[i] = file_of(&found[i], place_of[found[i].root]);
+    *ret_n = without_twins(a, *ret, n);
     return true;
 }

@@ -326,6 +326,43 @@ static void a_rewritten_file_is_another_entry_and_a_removed_one_none(void **stat
     "\"user_message\",\"message\":\"" text "\"}}\n"
 #define ROLLOUT_NAME "rollout-2026-08-21T00-00-00-" ONE ".jsonl"
 
+/* Enough folders for more than one thread: each file once, in order, with what stat says of it. */
+static void a_wide_tree_is_found_whole(void **state)
+{
+    enum { FOLDERS = 60, FILES = 5 };
+    Place p;
+    TranscriptRoots roots = { .claude_present = true };
+    TranscriptFile *files;
+    char name[128];
+    size_t n;
+    Err err;
+
+    (void)state;
+    open_place(&p);
+    roots.claude = str_join_path(p.a, p.dir, STR(".claude"));
+    for (int i = 0; i < FOLDERS * FILES; i++) {
+        snprintf(name, sizeof name, ".claude/projects/p%d/s%d/subagents/agent-%d.jsonl",
+                 i / FILES % 7, i / FILES, i);
+        put(&p, name, "w", str_head(STR("{}\n{}\n{}\n"), (size_t)(i % 3 + 1) * 3));
+    }
+    put(&p, ".claude/projects/p1/notes.txt", "w", STR("no transcript"));
+    assert_int_equal(
+        symlink("p1", str_z(p.a, str_join_path(p.a, roots.claude, STR("projects/linked")))), 0);
+    for (int round = 0; round < 20; round++) {
+        assert_true(transcripts_find(p.a, &roots, &files, &n, &err));
+        assert_int_equal(n, FOLDERS * FILES);
+        for (size_t i = 0; i < n; i++) {
+            int64_t number;
+
+            assert_true(i == 0 || str_cmp(files[i - 1].path, files[i].path) < 0);
+            assert_true(str_to_int(str_skip(files[i].stem, 6), 0, FOLDERS * FILES, &number));
+            assert_int_equal(files[i].size, (number % 3 + 1) * 3);
+            assert_str(files[i].parent, str_printf(p.a, "s%d", (int)number / FILES));
+        }
+    }
+    close_place(&p);
+}
+
 static void a_rollout_in_both_places_counts_once_and_may_move(void **state)
 {
     Place p;
@@ -591,6 +628,7 @@ int main(void)
         cmocka_unit_test(turns_are_counted_as_they_were_made),
         cmocka_unit_test(a_session_that_grows_is_read_on),
         cmocka_unit_test(a_rewritten_file_is_another_entry_and_a_removed_one_none),
+        cmocka_unit_test(a_wide_tree_is_found_whole),
         cmocka_unit_test(a_rollout_in_both_places_counts_once_and_may_move),
         cmocka_unit_test(a_conversation_that_is_also_a_transcript_counts_once),
         cmocka_unit_test(a_rewind_is_noticed),
