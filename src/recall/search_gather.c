@@ -59,11 +59,9 @@ static void gather(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_contex
     (void)values;
     if (g->seen++ == 0)
         learn_facts(api, fts, &g->facts);
-    g->last_row = row;
     sqlite3_result_int(answer, 1);
     if (g->filtered && !recall_session_allowed(r, DOC_ORD(row)))
         return;
-    g->taken++;
     for (int i = 0; i < g->n_phrases; i++)
         if (g->atom_of[i] >= 0) {
             float count[2];

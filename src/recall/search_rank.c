@@ -4,8 +4,8 @@
  * the answer "yes, that one" is found by the words of what it answers. The score is BM25 over those
  * weights. The length of a document is only known once its row is read: the first pass goes without.
  *
- * Numbers of documents grow with time, and FTS5 is read from the highest on: of a word that stands in
- * more documents than can be looked at, the newest thousands are ranked. */
+ * Of a word that stands in more documents than can be looked at, those of the newest sessions are
+ * ranked (search_newest.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,6 @@
 enum {
     MOST_ROWS = 4000,  /* of one expression in one table */
     MOST_SEEN = 16000, /* with those that a filter passes over */
-    GATHER_MS = 6,     /* for an expression whose rows are hard to find */
     SECOND_PASS = 400,
     PREFIX_ENOUGH = 1000, /* messages with a beginning of words: tools are not asked as well */
 };
@@ -31,8 +30,7 @@ typedef struct Rank {
     double idf[TABLES][LIMIT_SEARCH_TERMS];
     TableFacts facts[TABLES];
     bool tables[TABLES];
-    int64_t most_ord;
-    bool slow, partial; /* ran out of time; did not look at everything */
+    bool partial; /* did not look at everything */
     bool said_only;
     int phrase_atoms[LIMIT_SEARCH_TERMS * 3];
 } Rank;
@@ -84,12 +82,9 @@ static double idf_of(double rows, double df)
 }
 
 /* How many rows the atom would have had, where reading ended early: as dense as it was so far. */
-static double guess_rows(const Rank *k)
+static double guess_rows(const Gather *g)
 {
-    const Gather *g = &k->r->gather;
-    double covered = (double)(k->most_ord - DOC_ORD(g->last_row) + 1) / (double)(k->most_ord + 1);
-
-    return (double)g->seen / (covered < 0.001 ? 0.001 : covered);
+    return (double)g->seen / (g->covered < 0.001 ? 0.001 : g->covered);
 }
 
 static bool gather_begin(Rank *k, bool spread, Err *err)
@@ -101,59 +96,29 @@ static bool gather_begin(Rank *k, bool spread, Err *err)
                    .filtered = f->source >= 0 || f->project.n || f->since > 0,
                    .atom_of = g->atom_of,
                    .n_phrases = g->n_phrases };
-    return !g->filtered || recall_sessions_load(k->r, f, err);
+    return recall_sessions_load(k->r, f, err);
 }
 
-/* From the newest on, in stretches of sessions: between two of them there is a look at the clock, which
- * FTS5 does not allow while it looks for a row that has everything. Each stretch is as long as the
- * time that is left seems to allow. */
-static bool gather_stretches(Rank *k, int table, Str match, int64_t most, Err *err)
-{
-    Gather *g = &k->r->gather;
-    int64_t last = k->most_ord, length = 1 + k->most_ord / 32;
-    int64_t budget = (int64_t)GATHER_MS * 1000000;
-
-    while (last > 0 && g->seen < most) {
-        int64_t first = last >= length ? last - length + 1 : 1, spent, before = clock_thread_ns();
-
-        if (!recall_gather_run(k->r, table, match, DOC_ROW(first, 0), DOC_ROW(last + 1, 0) - 1,
-                               most - g->seen, err))
-            return false;
-        last = first - 1;
-        spent = clock_thread_ns() - before;
-        budget -= spent;
-        if (budget <= 0)
-            break;
-        length = spent * 2 < budget ? length * 2 : length;
-    }
-    k->slow |= last > 0 && g->seen < most;
-    return true;
-}
-
-/* The newest rows, at most so many; *ret_common: there may be more. A beginning of words is looked up
- * as a whole however short the stretch is, so that stretches would only repeat the work. */
-static bool gather_newest(Rank *k, int table, Str match, bool simple, bool *ret_common, Err *err)
+/* *ret_common: there may be more of them. A beginning of words is looked up as a whole however short the
+ * stretch is, so that stretches would only repeat the work. */
+static bool gather_newest(Rank *k, int table, Str match, bool prefix, bool *ret_common, Err *err)
 {
     int64_t most = k->r->gather.filtered ? MOST_SEEN : MOST_ROWS;
-    bool was_slow = k->slow;
 
-    if (!(simple ? recall_gather_run(k->r, table, match, 0, 0, most, err)
-                 : gather_stretches(k, table, match, most, err)))
+    if (!recall_gather_newest(k->r, table, match, prefix, most, ret_common, err))
         return false;
-    *ret_common = k->r->gather.seen >= most || k->slow != was_slow;
     k->partial |= *ret_common;
     if (k->r->gather.seen)
         k->facts[table] = k->r->gather.facts;
     return true;
 }
 
-static bool is_simple(const Rank *k, size_t first, size_t last)
+static bool has_prefix(const Rank *k, size_t first, size_t last)
 {
     for (size_t i = first; i <= last; i++)
         if (k->q->atoms[i].prefix)
             return true;
-    return first == last && !k->q->n_without && !k->q->filter.tool.n &&
-           str_find(k->q->atoms[first].match, STR(" ")) == k->q->atoms[first].match.n;
+    return false;
 }
 
 /* Any of the atoms: each by itself. */
@@ -164,10 +129,10 @@ static bool gather_any(Rank *k, int table, Err *err)
         Str match = expression(k, i, i, "");
 
         if (!gather_begin(k, table == TABLE_SAID && k->q->question, err) ||
-            !gather_newest(k, table, match, is_simple(k, i, i), &common, err))
+            !gather_newest(k, table, match, has_prefix(k, i, i), &common, err))
             return false;
-        k->idf[table][i] =
-            idf_of(k->facts[table].rows, common ? guess_rows(k) : (double)k->r->gather.seen);
+        k->idf[table][i] = idf_of(k->facts[table].rows,
+                                  common ? guess_rows(&k->r->gather) : (double)k->r->gather.seen);
     }
     return true;
 }
@@ -181,7 +146,7 @@ static bool gather_all(Rank *k, int table, Err *err)
     for (size_t i = 0; i < k->q->n; i++)
         k->idf[table][i] = 1;
     return gather_begin(k, false, err) &&
-           gather_newest(k, table, match, is_simple(k, 0, k->q->n - 1), &common, err);
+           gather_newest(k, table, match, has_prefix(k, 0, k->q->n - 1), &common, err);
 }
 
 /* -- first pass --------------------------------------------------------------------------------------- */
@@ -190,13 +155,21 @@ typedef struct Candidate {
     int64_t row;
     int table;
     const float *weights;
-    double score;
+    double score, newest; /* newest: when its session was last written */
 } Candidate;
 
 typedef struct Best {
     Candidate all[SECOND_PASS]; /* a heap, the worst on top */
     size_t n;
 } Best;
+
+/* Newer is better where all else is the same. */
+static bool is_worse(const Candidate *a, const Candidate *b)
+{
+    if (a->score != b->score)
+        return a->score < b->score;
+    return a->newest != b->newest ? a->newest < b->newest : a->row < b->row;
+}
 
 static void sift_down(Best *b, size_t i)
 {
@@ -205,7 +178,7 @@ static void sift_down(Best *b, size_t i)
         Candidate swap;
 
         for (size_t c = left; c < left + 2 && c < b->n; c++)
-            if (b->all[c].score < b->all[worst].score)
+            if (is_worse(&b->all[c], &b->all[worst]))
                 worst = c;
         if (worst == i)
             return;
@@ -223,7 +196,7 @@ static void offer(Best *b, Candidate c)
         if (b->n == SECOND_PASS)
             for (size_t i = b->n / 2; i-- > 0;)
                 sift_down(b, i);
-    } else if (c.score > b->all[0].score) {
+    } else if (is_worse(&b->all[0], &c)) {
         b->all[0] = c;
         sift_down(b, 0);
     }
@@ -255,10 +228,9 @@ static void first_pass(Rank *k, int table, Best *best)
     for (size_t i = 0; i < p->n; i++) {
         const float *w = pool_weights(p, i);
 
-        /* Newer is better where all else is the same. */
-        offer(best, (Candidate){ p->rows[i], table, w,
-                                 score_of(k, table, w, k->facts[table].length) +
-                                     (double)p->rows[i] * 1e-18 });
+        offer(best,
+              (Candidate){ p->rows[i], table, w, score_of(k, table, w, k->facts[table].length),
+                           recall_session_newest(k->r, DOC_ORD(p->rows[i])) });
     }
 }
 
@@ -314,6 +286,8 @@ static int best_first(const void *a, const void *b)
 
     if (x->score != y->score)
         return x->score < y->score ? 1 : -1;
+    if (x->at != y->at)
+        return x->at < y->at ? 1 : -1;
     return x->id < y->id ? 1 : x->id > y->id ? -1 : 0;
 }
 
@@ -365,14 +339,6 @@ static bool second_pass(Rank *k, const Best *best, size_t most, Ranking *ret, Er
 
 /* -- all of it ------------------------------------------------------------------------------------------ */
 
-static bool has_prefix(const Rank *k)
-{
-    for (size_t i = 0; i < k->q->n; i++)
-        if (k->q->atoms[i].prefix)
-            return true;
-    return false;
-}
-
 /* FTS5 puts together all rows of all words that begin so before it hands out the first one: where what
  * was said has enough of them, the far longer lists of what tools did are left alone. */
 static bool gather_tables(Rank *k, bool (*how)(Rank *k, int table, Err *err), size_t *ret_found,
@@ -383,7 +349,7 @@ static bool gather_tables(Rank *k, bool (*how)(Rank *k, int table, Err *err), si
         pool_clear(&k->r->pools[t], k->q->n);
         if (!k->tables[t])
             continue;
-        if (has_prefix(k) && *ret_found >= PREFIX_ENOUGH) {
+        if (has_prefix(k, 0, k->q->n - 1) && *ret_found >= PREFIX_ENOUGH) {
             k->said_only = true;
             continue;
         }
@@ -407,8 +373,7 @@ bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most, Ran
         return true;
     k->tables[TABLE_SAID] = role < DOC_CALL && !query->filter.tool.n;
     k->tables[TABLE_TOOLS] = role < 0 || role >= DOC_CALL;
-    if (!db_int(r->db, "SELECT max(ord) FROM recall_sessions", 0, &k->most_ord, err) ||
-        !gather_tables(k, query->question ? gather_any : gather_all, &found, err))
+    if (!gather_tables(k, query->question ? gather_any : gather_all, &found, err))
         return false;
     if (!found && !query->question && query->n > 1) {
         ret->some = true;

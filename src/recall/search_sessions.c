@@ -1,5 +1,9 @@
 /* Filters by source, project and time are filters of sessions, and sessions are few: they are read
- * once, kept while nothing has changed, and marked for each search. */
+ * once, kept while nothing has changed, and marked for each search.
+ *
+ * A session's number says when it was indexed, which is not when it was written: histories are found
+ * later, and sessions go on. So numbers that lie side by side are a block, and blocks have an order in
+ * time: as many questions to FTS5 as there are gaps in it, not as there are sessions. */
 #include <stdlib.h>
 
 #include "recall/search_state.h"
@@ -48,6 +52,38 @@ static bool is_plain(const SearchFilter *f)
     return f->source < 0 && !f->project.n && f->since <= 0;
 }
 
+static int newest_block_first(const void *a, const void *b)
+{
+    const SessionBlock *x = a, *y = b;
+
+    if (x->newest != y->newest)
+        return x->newest < y->newest ? 1 : -1;
+    return x->number < y->number ? 1 : x->number > y->number ? -1 : 0;
+}
+
+static void make_blocks(Recall *r)
+{
+    size_t n = (size_t)(r->most_ord / BLOCK_SESSIONS) + 1;
+    SessionBlock *all = ARENA_ARRAY(r->sessions_arena, SessionBlock, n);
+
+    for (size_t i = 0; i < n; i++)
+        all[i] = (SessionBlock){ .number = -1 };
+    for (size_t i = r->n_sessions; i-- > 0;) {
+        const SessionPlace *s = &r->sessions[i];
+
+        r->allowed[s->ord] = s->allowed;
+        r->last_at[s->ord] = s->last_at;
+        if (s->allowed) /* from the oldest to the newest: the last one stays */
+            all[s->ord / BLOCK_SESSIONS] = (SessionBlock){ s->ord / BLOCK_SESSIONS, s->last_at };
+    }
+    r->blocks = all;
+    r->n_blocks = 0;
+    for (size_t i = 0; i < n; i++)
+        if (all[i].number >= 0)
+            all[r->n_blocks++] = all[i];
+    qsort(all, r->n_blocks, sizeof *all, newest_block_first);
+}
+
 bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
@@ -70,8 +106,8 @@ bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err)
     r->sessions = to.all;
     r->n_sessions = to.n;
     r->allowed = arena_alloc(r->sessions_arena, (size_t)r->most_ord + 1);
-    for (size_t i = 0; i < to.n; i++)
-        r->allowed[to.all[i].ord] = to.all[i].allowed;
+    r->last_at = ARENA_ARRAY(r->sessions_arena, double, (size_t)r->most_ord + 1);
+    make_blocks(r);
     r->sessions_known = is_plain(filter);
     r->version = version;
     return true;
@@ -80,4 +116,9 @@ bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err)
 bool recall_session_allowed(const Recall *r, int64_t ord)
 {
     return ord >= 0 && ord <= r->most_ord && r->allowed[ord];
+}
+
+double recall_session_newest(const Recall *r, int64_t ord)
+{
+    return ord >= 0 && ord <= r->most_ord ? r->last_at[ord] : 0;
 }

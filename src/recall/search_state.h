@@ -13,6 +13,13 @@ typedef struct SessionPlace {
     bool allowed; /* by the filters of the search at hand */
 } SessionPlace;
 
+/* Sessions side by side, taken together when it comes to what is newest. */
+enum { BLOCK_SESSIONS = 8 };
+typedef struct SessionBlock {
+    int64_t number; /* of a session in it, divided by BLOCK_SESSIONS */
+    double newest;
+} SessionBlock;
+
 typedef struct TableFacts {
     double rows, length; /* documents, and their average number of terms */
 } TableFacts;
@@ -24,7 +31,8 @@ typedef struct Gather {
     int n_phrases;
     bool spread;   /* neighbours get a share */
     bool filtered; /* rows of sessions that are not allowed are passed over */
-    int64_t seen, taken, last_row;
+    int64_t seen;
+    double covered; /* the share of the sessions that was looked at */
     TableFacts facts;
 } Gather;
 
@@ -36,7 +44,10 @@ struct Recall {
     Arena *sessions_arena;
     SessionPlace *sessions; /* newest first */
     size_t n_sessions;
+    SessionBlock *blocks; /* those with a session that is allowed, newest first */
+    size_t n_blocks;
     uint8_t *allowed; /* by ord */
+    double *last_at;
     int64_t most_ord;
     bool sessions_known;
     int64_t version; /* of the data when the sessions were read */
@@ -49,8 +60,14 @@ MUST_CHECK bool recall_gather_register(Recall *r, Err *err);
 MUST_CHECK bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last,
                                   int64_t most, Err *err);
 
+/* search_newest.c: at most `most` rows, those of the newest sessions; *ret_cut: there may be more.
+ * `whole`: all of it in one question, the highest numbers first. */
+MUST_CHECK bool recall_gather_newest(Recall *r, int table, Str match, bool whole, int64_t most,
+                                     bool *ret_cut, Err *err);
+
 /* search_sessions.c: the sessions newest first, and which of them the filter lets through. */
 MUST_CHECK bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err);
 bool recall_session_allowed(const Recall *r, int64_t ord);
+double recall_session_newest(const Recall *r, int64_t ord); /* when it was last written */
 
 #endif

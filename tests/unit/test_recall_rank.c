@@ -247,6 +247,53 @@ static void test_common_words_are_bounded(void **state)
     assert_true(r.hits[0].key > 20); /* of the newer half */
 }
 
+static void add_history(Place *p, int64_t first, int64_t n, double at)
+{
+    Err err;
+
+    for (int64_t key = first; key < first + n; key++) {
+        DocSession s = session(key);
+
+        s.last_at = at + (double)(key - first) * 3600;
+        assert_true(recall_index_begin(p->index, &s, false, &err));
+        for (int i = 0; i < 200; i++) {
+            Doc d = { .role = i % 2 ? DOC_USER : DOC_RESULT,
+                      .text = STR("common words all over"),
+                      .at = s.last_at - i,
+                      .place = p->line++ };
+
+            assert_true(recall_index_add(p->index, &d, &err));
+        }
+        assert_true(recall_index_end(p->index, &s, &err));
+    }
+    assert_true(recall_index_flush(p->index, &err));
+}
+
+/* What is newest is said by the messages' time: not by when their history was found. */
+static void test_an_old_history_found_later(void **state)
+{
+    static const char *const queries[] = { "common",           "common words",
+                                           "\"common words\"", "what are common words all over?",
+                                           "common role:tool", "common source:claude" };
+    Place *p = *state;
+
+    add_history(p, 1, 60, 1.7e9);
+    add_history(p, 100, 120, 1.5e9);
+    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+        AUTO(Arena) *a = arena_new();
+        SearchQuery q = { .filter = SEARCH_FILTER_NONE };
+        Ranking r;
+        Err err;
+
+        search_query_parse(a, str_of(queries[i]), &q);
+        assert_true(recall_rank(p->recall, a, &q, 300, &r, &err));
+        assert_int_equal(r.n, 300);
+        for (size_t j = 0; j < r.n; j++)
+            if (r.hits[j].at < 1.7e9)
+                fail_msg("%s: hit %zu is of the old history", queries[i], j);
+    }
+}
+
 static void test_snippets(void **state)
 {
     AUTO(Arena) *a = arena_new();
@@ -298,6 +345,7 @@ int main(void)
         TEST(test_rewriting_does_not_pile_up),
         TEST(test_given_up),
         TEST(test_common_words_are_bounded),
+        TEST(test_an_old_history_found_later),
         cmocka_unit_test(test_snippets),
         TEST(test_recall),
     };
