@@ -83,6 +83,11 @@ static void add_line(Buf *b, int session, int i, double at)
     add_text(b, result ? 150 : call ? 8 : 25);
     if (session == SESSIONS / 2 && i == 4)
         buf_addz(b, " rareword");
+    /* A beginning that few messages and very many results have. */
+    if (session % 50 == 7 && user)
+        buf_addz(b, " zonly");
+    for (int j = 0; result && j < 4; j++)
+        buf_addf(b, " zon%x", dice(20000));
     if (session % 100 == 3 && user)
         buf_addz(b, " \xe6\x95\xb0\xe6\x8d\xae\xe5\xba\x93\xe8\xbf\x81\xe7\xa7\xbb");
     buf_addz(b, call ? "\"}}]}}\n" : "\"}]}}\n");
@@ -197,7 +202,8 @@ static bool search_mix(Bench *b, Err *err)
 {
     static const char *const fixed[] = {
         "rareword",     "ledger", "\xe6\x95\xb0\xe6\x8d\xae\xe5\xba\x93",
-        "\xe6\x95\xb0", "error",  "nosuchword"
+        "\xe6\x95\xb0", "error",  "nosuchword",
+        "zon*",         "zo*",    "role:result zon1*"
     };
     static const uint32_t ranks[] = { 0, 1, 5, 50, 500, 5000, 40000 };
     AUTO_BUF q = BUF(KIB(4));

@@ -311,27 +311,38 @@ static void add_atom(Parse *p, bool without, Atom atom)
         to[(*n)++] = atom;
 }
 
+static void set_beginning(Arena *a, Atom *atom, Str begins)
+{
+    atom->begins = str_dup(a, begins);
+    atom->instead = str_printf(a, "\"%.*s\"", STR_FMT(begins));
+    atom->match = str_printf(a, "%.*s*", STR_FMT(atom->instead));
+}
+
 /* What a beginning finds: the index has words without their endings, so the beginning is looked for
  * as it is, and as the whole word that it may be. */
-static Str prefix_match(Arena *a, Str text, int *ret_phrases)
+static void set_prefix(Arena *a, Atom *atom)
 {
-    TermIter plain = { .rest = text, .plain = true }, whole = TERMS(text);
+    TermIter plain = { .rest = atom->text, .plain = true }, whole = TERMS(atom->text);
     Term p, w;
+    Str or_whole;
 
     if (!term_next(&plain, &p) || !term_next(&whole, &w))
-        return STR("");
+        return;
+    set_beginning(a, atom, term_str(&p));
     if (str_starts(term_str(&p), term_str(&w)) && w.n == p.n)
-        return str_printf(a, "\"%.*s\"*", STR_FMT(term_str(&p)));
-    *ret_phrases = 2;
-    return str_printf(a, "(\"%.*s\"* OR \"%.*s\")", STR_FMT(term_str(&p)), STR_FMT(term_str(&w)));
+        return;
+    atom->phrases = 2;
+    or_whole = str_printf(a, " OR \"%.*s\"", STR_FMT(term_str(&w)));
+    atom->match = str_printf(a, "(%.*s%.*s)", STR_FMT(atom->match), STR_FMT(or_whole));
+    atom->instead = str_printf(a, "(%.*s%.*s)", STR_FMT(atom->instead), STR_FMT(or_whole));
 }
 
 /* All terms of the text as one phrase. The last character of a run of pairs stands in the index once
  * more by itself; in a phrase it is only asked for where it is all there is. */
-static Str phrase_match(Arena *a, Str text)
+static void set_phrase(Arena *a, Atom *atom)
 {
     AUTO_BUF b = BUF(KIB(16));
-    TermIter it = TERMS(text);
+    TermIter it = TERMS(atom->text);
     bool in_run = false;
     size_t n = 0;
     Term t;
@@ -342,15 +353,17 @@ static Str phrase_match(Arena *a, Str text)
             continue;
         }
         in_run = t.pair && !t.last;
-        if (t.last && n == 0 && !it.rest.n)
-            return str_printf(a, "\"%.*s\"*", STR_FMT(term_str(&t)));
+        if (t.last && n == 0 && !it.rest.n) {
+            set_beginning(a, atom, term_str(&t));
+            return;
+        }
         buf_addz(&b, n++ ? " " : "\"");
         buf_add(&b, term_str(&t));
     }
     if (!n)
-        return STR("");
+        return;
     buf_addc(&b, '"');
-    return str_dup(a, buf_str(&b));
+    atom->match = str_dup(a, buf_str(&b));
 }
 
 /* Of a question: each term by itself. */
@@ -362,22 +375,27 @@ static void add_terms(Parse *p, const Item *item)
 
     while (term_next(&it, &t)) {
         bool tail = t.last && in_run;
-        Str match;
+        Atom atom = { .text = t.place, .phrases = 1 };
 
         in_run = t.pair && !t.last;
         if (tail)
             continue;
-        match = str_printf(p->arena, t.last ? "\"%.*s\"*" : "\"%.*s\"", STR_FMT(term_str(&t)));
-        add_atom(p, false, (Atom){ .match = match, .text = t.place, .phrases = 1 });
+        if (t.last)
+            set_beginning(p->arena, &atom, term_str(&t));
+        else
+            atom.match = str_printf(p->arena, "\"%.*s\"", STR_FMT(term_str(&t)));
+        add_atom(p, false, atom);
     }
 }
 
 static void make_atom(Parse *p, const Item *item)
 {
-    Atom atom = { .text = item->text, .prefix = item->prefix, .phrases = 1 };
+    Atom atom = { .text = item->text, .phrases = 1 };
 
-    atom.match = item->prefix ? prefix_match(p->arena, item->text, &atom.phrases)
-                              : phrase_match(p->arena, item->text);
+    if (item->prefix)
+        set_prefix(p->arena, &atom);
+    else
+        set_phrase(p->arena, &atom);
     if (atom.match.n)
         add_atom(p, item->without, atom);
     else

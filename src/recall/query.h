@@ -16,10 +16,11 @@
 
 /* One thing to look for: terms that follow each other. */
 typedef struct Atom {
-    Str match; /* as FTS5 takes it: quoted, with * behind a beginning */
-    Str text;  /* as it was typed */
-    bool prefix;
+    Str match;   /* as FTS5 takes it: quoted, with * behind a beginning */
+    Str text;    /* as it was typed */
     int phrases; /* of FTS5 in match */
+    Str begins;  /* of a beginning of words: the beginning, as the index has it; else empty */
+    Str instead; /* ... and the word itself, with as many phrases, where too many begin so */
 } Atom;
 
 typedef struct SearchFilter {

@@ -56,8 +56,8 @@ static bool search_words(Recall *r, Catalogue *c, DocReader *reader, Arena *a, S
     ret->partial = ranking.partial;
     if (ranking.some && ret->n)
         add_note(note, "no message has all of the words; these have some of them");
-    if (ranking.said_only)
-        add_note(note, "many words begin so: only what was said was looked at");
+    if (ranking.narrowed)
+        add_note(note, "very many words begin so: some of them were left out; more letters help");
     else if (ranking.partial)
         add_note(note, "common words: only the newest sessions were looked at");
     return true;

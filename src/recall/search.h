@@ -33,10 +33,11 @@ typedef struct Ranked {
 typedef struct Ranking {
     Ranked *hits; /* best first */
     size_t n;
-    bool more;      /* than were asked for */
-    bool partial;   /* only the newest sessions were looked at */
-    bool said_only; /* many words begin so: what tools did was left out */
-    bool some;      /* no document has all words: these have some */
+    bool more;    /* than were asked for */
+    bool partial; /* only the newest sessions were looked at */
+    bool
+        narrowed; /* too many words begin so: in one table or both, the word itself was asked for */
+    bool some;    /* no document has all words: these have some */
 } Ranking;
 
 MUST_CHECK bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most,

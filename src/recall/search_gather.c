@@ -60,6 +60,8 @@ static void gather(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_contex
     if (g->seen++ == 0)
         learn_facts(api, fts, &g->facts);
     sqlite3_result_int(answer, 1);
+    if (g->counting)
+        return;
     if (g->filtered && !recall_session_allowed(r, DOC_ORD(row)))
         return;
     for (int i = 0; i < g->n_phrases; i++)

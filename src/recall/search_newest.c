@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "recall/search_state.h"
 
-enum { GATHER_MS = 6, STRETCHES = 32 };
+enum { GATHER_MS = 6, STRETCHES = 32, FEW = 64 };
 
 typedef struct Newest {
     Recall *r;
@@ -76,16 +76,36 @@ static bool gather_stretches(Newest *n, size_t *ret_done, Err *err)
     return true;
 }
 
-bool recall_gather_newest(Recall *r, int table, Str match, bool whole, int64_t most, bool *ret_cut,
-                          Err *err)
+/* Whether that is all there is of it: then it does not matter which sessions are the newest. */
+static bool is_rare(Newest *n, bool *ret, Err *err)
+{
+    Gather *g = &n->r->gather;
+    bool ok;
+
+    g->counting = true;
+    ok = recall_gather_run(n->r, n->table, n->match, 0, 0, FEW, err);
+    *ret = g->seen < FEW;
+    g->counting = false;
+    g->seen = 0;
+    return ok;
+}
+
+bool recall_gather_newest(Recall *r, int table, Str match, GatherHow how,
+                          const SearchFilter *filter, int64_t most, bool *ret_cut, Err *err)
 {
     Newest n = { r, table, match, most, (int64_t)GATHER_MS * 1000000 };
-    size_t done = r->n_blocks;
+    bool whole = how == GATHER_WHOLE, known = false;
+    size_t done;
 
+    if (how == GATHER_ALONE && !is_rare(&n, &whole, err))
+        return false;
+    if ((!whole || r->gather.filtered) && !(known = recall_sessions_load(r, filter, err)))
+        return false;
+    done = known ? r->n_blocks : 0;
     if (!(whole ? recall_gather_run(r, table, match, 0, 0, most, err)
                 : gather_stretches(&n, &done, err)))
         return false;
-    *ret_cut = done < r->n_blocks || r->gather.seen >= most;
-    r->gather.covered = r->n_blocks ? (double)done / (double)r->n_blocks : 1;
+    *ret_cut = (known && done < r->n_blocks) || r->gather.seen >= most;
+    r->gather.covered = known && r->n_blocks ? (double)done / (double)r->n_blocks : 1;
     return true;
 }

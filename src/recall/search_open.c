@@ -1,4 +1,29 @@
+#include "base/buf.h"
+#include "base/limits.h"
 #include "recall/search_state.h"
+
+/* Of each segment: from the page of the last word that is not behind ?1 to that of the first behind ?2. A
+ * page's number is kept doubled. */
+static bool prepare_pages(Recall *r, const char *table, Stmt **ret, Err *err)
+{
+    static const char sql[] =
+        "WITH RECURSIVE segments(id) AS (SELECT min(segid) FROM @ UNION ALL "
+        "SELECT (SELECT min(segid) FROM @ WHERE segid > id) FROM segments WHERE id NOT NULL) "
+        "SELECT sum(coalesce((SELECT pgno FROM @ WHERE segid = id AND term > ?2 ORDER BY term "
+        "LIMIT 1), "
+        "(SELECT pgno + 2 FROM @ WHERE segid = id ORDER BY term DESC LIMIT 1)) - "
+        "coalesce((SELECT pgno FROM @ WHERE segid = id AND term <= ?1 ORDER BY term DESC LIMIT 1), "
+        "2)) "
+        "/ 2 FROM segments WHERE id NOT NULL";
+    AUTO_BUF b = BUF(KIB(4));
+
+    for (const char *c = sql; *c; c++)
+        if (*c == '@')
+            buf_addf(&b, "%s_idx", table);
+        else
+            buf_addc(&b, *c);
+    return db_prepare(r->db, b.p, ret, err);
+}
 
 static bool prepare(Recall *r, Err *err)
 {
@@ -15,7 +40,8 @@ static bool prepare(Recall *r, Err *err)
                  "SELECT recall_gather(%s) FROM %s WHERE %s MATCH ?1 AND rowid BETWEEN ?2 AND ?3 "
                  "ORDER BY rowid DESC",
                  names[t], names[t], names[t]);
-        if (!db_prepare(r->db, sql, &r->range[t], err))
+        if (!db_prepare(r->db, sql, &r->range[t], err) ||
+            !prepare_pages(r, names[t], &r->pages[t], err))
             return false;
     }
     return db_prepare(r->db,
@@ -44,6 +70,7 @@ Recall *recall_close(Recall *r)
         for (int t = 0; t < TABLES; t++) {
             stmt_free(r->match[t]);
             stmt_free(r->range[t]);
+            stmt_free(r->pages[t]);
             pool_done(&r->pools[t]);
         }
         stmt_free(r->doc);

@@ -18,7 +18,7 @@ enum {
     MOST_ROWS = 4000,  /* of one expression in one table */
     MOST_SEEN = 16000, /* with those that a filter passes over */
     SECOND_PASS = 400,
-    PREFIX_ENOUGH = 1000, /* messages with a beginning of words: tools are not asked as well */
+    PREFIX_PAGES = 80, /* of words that begin so; past them the word itself is asked for */
 };
 
 static const double K1 = 0.8, B = 0.35, TOOLS_WORTH = 0.7, FRESH = 0.06, DATE_WORTH = 2.5;
@@ -30,8 +30,10 @@ typedef struct Rank {
     double idf[TABLES][LIMIT_SEARCH_TERMS];
     TableFacts facts[TABLES];
     bool tables[TABLES];
-    bool partial; /* did not look at everything */
-    bool said_only;
+    bool partial;                    /* did not look at everything */
+    int64_t pages;                   /* that beginnings of words may still take */
+    bool narrowed;                   /* a beginning of too many words was taken for a word */
+    bool narrow[LIMIT_SEARCH_TERMS]; /* in the table at hand */
     int phrase_atoms[LIMIT_SEARCH_TERMS * 3];
 } Rank;
 
@@ -61,7 +63,9 @@ static Str expression(Rank *k, size_t first, size_t last, const char *between)
 
     buf_addc(&b, '(');
     for (size_t i = first; i <= last; i++) {
-        buf_addf(&b, "%s%.*s", i > first ? between : "", STR_FMT(k->q->atoms[i].match));
+        Str match = k->narrow[i] ? k->q->atoms[i].instead : k->q->atoms[i].match;
+
+        buf_addf(&b, "%s%.*s", i > first ? between : "", STR_FMT(match));
         for (int j = 0; j < k->q->atoms[i].phrases; j++)
             k->phrase_atoms[n++] = (int)i;
     }
@@ -87,7 +91,7 @@ static double guess_rows(const Gather *g)
     return (double)g->seen / (g->covered < 0.001 ? 0.001 : g->covered);
 }
 
-static bool gather_begin(Rank *k, bool spread, Err *err)
+static void gather_begin(Rank *k, bool spread)
 {
     Gather *g = &k->r->gather;
     const SearchFilter *f = &k->q->filter;
@@ -96,29 +100,59 @@ static bool gather_begin(Rank *k, bool spread, Err *err)
                    .filtered = f->source >= 0 || f->project.n || f->since > 0,
                    .atom_of = g->atom_of,
                    .n_phrases = g->n_phrases };
-    return recall_sessions_load(k->r, f, err);
-}
-
-/* *ret_common: there may be more of them. A beginning of words is looked up as a whole however short the
- * stretch is, so that stretches would only repeat the work. */
-static bool gather_newest(Rank *k, int table, Str match, bool prefix, bool *ret_common, Err *err)
-{
-    int64_t most = k->r->gather.filtered ? MOST_SEEN : MOST_ROWS;
-
-    if (!recall_gather_newest(k->r, table, match, prefix, most, ret_common, err))
-        return false;
-    k->partial |= *ret_common;
-    if (k->r->gather.seen)
-        k->facts[table] = k->r->gather.facts;
-    return true;
 }
 
 static bool has_prefix(const Rank *k, size_t first, size_t last)
 {
     for (size_t i = first; i <= last; i++)
-        if (k->q->atoms[i].prefix)
+        if (k->q->atoms[i].begins.n && !k->narrow[i])
             return true;
     return false;
+}
+
+/* The pages of all beginnings in both tables together: what was said comes first. */
+static bool choose_narrow(Rank *k, int table, Err *err)
+{
+    int64_t pages;
+
+    for (size_t i = 0; i < k->q->n; i++) {
+        k->narrow[i] = false;
+        if (!k->q->atoms[i].begins.n)
+            continue;
+        if (!recall_prefix_pages(k->r, table, k->q->atoms[i].begins, &pages, err))
+            return false;
+        k->narrow[i] = pages > k->pages;
+        k->narrowed |= k->narrow[i];
+        k->pages -= k->narrow[i] ? 0 : pages;
+    }
+    return true;
+}
+
+/* A beginning of words is looked up as a whole however short the stretch is, so that stretches would
+ * only repeat the work. */
+static GatherHow how_to(const Rank *k, size_t first, size_t last)
+{
+    Str match = k->narrow[first] ? k->q->atoms[first].instead : k->q->atoms[first].match;
+
+    if (has_prefix(k, first, last))
+        return GATHER_WHOLE;
+    return first == last && !k->q->n_without && !k->q->filter.tool.n &&
+                   str_find(match, STR(" ")) == match.n
+               ? GATHER_ALONE
+               : GATHER_STRETCHES;
+}
+
+/* *ret_common: there may be more of them. */
+static bool gather_newest(Rank *k, int table, Str match, GatherHow how, bool *ret_common, Err *err)
+{
+    int64_t most = k->r->gather.filtered ? MOST_SEEN : MOST_ROWS;
+
+    if (!recall_gather_newest(k->r, table, match, how, &k->q->filter, most, ret_common, err))
+        return false;
+    k->partial |= *ret_common;
+    if (k->r->gather.seen)
+        k->facts[table] = k->r->gather.facts;
+    return true;
 }
 
 /* Any of the atoms: each by itself. */
@@ -128,8 +162,8 @@ static bool gather_any(Rank *k, int table, Err *err)
         bool common = false;
         Str match = expression(k, i, i, "");
 
-        if (!gather_begin(k, table == TABLE_SAID && k->q->question, err) ||
-            !gather_newest(k, table, match, has_prefix(k, i, i), &common, err))
+        gather_begin(k, table == TABLE_SAID && k->q->question);
+        if (!gather_newest(k, table, match, how_to(k, i, i), &common, err))
             return false;
         k->idf[table][i] = idf_of(k->facts[table].rows,
                                   common ? guess_rows(&k->r->gather) : (double)k->r->gather.seen);
@@ -145,8 +179,8 @@ static bool gather_all(Rank *k, int table, Err *err)
 
     for (size_t i = 0; i < k->q->n; i++)
         k->idf[table][i] = 1;
-    return gather_begin(k, false, err) &&
-           gather_newest(k, table, match, has_prefix(k, 0, k->q->n - 1), &common, err);
+    gather_begin(k, false);
+    return gather_newest(k, table, match, how_to(k, 0, k->q->n - 1), &common, err);
 }
 
 /* -- first pass --------------------------------------------------------------------------------------- */
@@ -339,21 +373,16 @@ static bool second_pass(Rank *k, const Best *best, size_t most, Ranking *ret, Er
 
 /* -- all of it ------------------------------------------------------------------------------------------ */
 
-/* FTS5 puts together all rows of all words that begin so before it hands out the first one: where what
- * was said has enough of them, the far longer lists of what tools did are left alone. */
 static bool gather_tables(Rank *k, bool (*how)(Rank *k, int table, Err *err), size_t *ret_found,
                           Err *err)
 {
     *ret_found = 0;
+    k->pages = PREFIX_PAGES;
     for (int t = 0; t < TABLES; t++) {
         pool_clear(&k->r->pools[t], k->q->n);
         if (!k->tables[t])
             continue;
-        if (has_prefix(k, 0, k->q->n - 1) && *ret_found >= PREFIX_ENOUGH) {
-            k->said_only = true;
-            continue;
-        }
-        if (!how(k, t, err))
+        if (!choose_narrow(k, t, err) || !how(k, t, err))
             return false;
         *ret_found += k->r->pools[t].n;
     }
@@ -382,7 +411,7 @@ bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most, Ran
     }
     for (int t = 0; t < TABLES; t++)
         first_pass(k, t, best);
-    ret->partial = k->partial || k->said_only;
-    ret->said_only = k->said_only;
+    ret->partial = k->partial || k->narrowed;
+    ret->narrowed = k->narrowed;
     return second_pass(k, best, most, ret, err);
 }

@@ -31,6 +31,7 @@ typedef struct Gather {
     int n_phrases;
     bool spread;   /* neighbours get a share */
     bool filtered; /* rows of sessions that are not allowed are passed over */
+    bool counting; /* rows are counted and nothing else */
     int64_t seen;
     double covered; /* the share of the sessions that was looked at */
     TableFacts facts;
@@ -38,7 +39,7 @@ typedef struct Gather {
 
 struct Recall {
     Db *db;
-    Stmt *match[TABLES], *range[TABLES], *doc, *name, *session;
+    Stmt *match[TABLES], *range[TABLES], *pages[TABLES], *doc, *name, *session;
     Gather gather;
     Pool pools[TABLES];
     Arena *sessions_arena;
@@ -60,10 +61,19 @@ MUST_CHECK bool recall_gather_register(Recall *r, Err *err);
 MUST_CHECK bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last,
                                   int64_t most, Err *err);
 
-/* search_newest.c: at most `most` rows, those of the newest sessions; *ret_cut: there may be more.
- * `whole`: all of it in one question, the highest numbers first. */
-MUST_CHECK bool recall_gather_newest(Recall *r, int table, Str match, bool whole, int64_t most,
-                                     bool *ret_cut, Err *err);
+typedef enum GatherHow {
+    GATHER_ALONE,     /* one word: few rows are found at once */
+    GATHER_STRETCHES, /* the newest first */
+    GATHER_WHOLE      /* in one question, the highest numbers first */
+} GatherHow;
+
+/* search_newest.c: at most `most` rows, those of the newest sessions; *ret_cut: there may be more. */
+MUST_CHECK bool recall_gather_newest(Recall *r, int table, Str match, GatherHow how,
+                                     const SearchFilter *filter, int64_t most, bool *ret_cut,
+                                     Err *err);
+
+/* search_prefix.c: on how many pages of the table's index the words lie that begin so. */
+MUST_CHECK bool recall_prefix_pages(Recall *r, int table, Str begins, int64_t *ret, Err *err);
 
 /* search_sessions.c: the sessions newest first, and which of them the filter lets through. */
 MUST_CHECK bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err);

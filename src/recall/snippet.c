@@ -31,7 +31,7 @@ static size_t words_of(const SearchQuery *q, Word words[WORDS])
     size_t n = 0;
 
     for (size_t i = 0; i < q->n; i++) {
-        TermIter it = { .rest = q->atoms[i].text, .plain = q->atoms[i].prefix };
+        TermIter it = { .rest = q->atoms[i].text, .plain = q->atoms[i].begins.n > 0 };
         Term t;
 
         while (n < WORDS && term_next(&it, &t)) {
@@ -39,7 +39,7 @@ static size_t words_of(const SearchQuery *q, Word words[WORDS])
                 continue;
             memcpy(words[n].text, t.text, t.n);
             words[n].n = t.n;
-            words[n++].prefix = q->atoms[i].prefix || t.last;
+            words[n++].prefix = q->atoms[i].begins.n > 0 || t.last;
         }
     }
     return n;

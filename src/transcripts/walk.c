@@ -105,12 +105,13 @@ static bool take_folder(Walk *w, Folder *ret)
     return found;
 }
 
-static bool count_file(Walk *w)
+static bool count_files(Walk *w, size_t n)
 {
     bool ok;
 
     pthread_mutex_lock(&w->lock);
-    w->too_many |= ++w->n_files > LIMIT_TRANSCRIPT_FILES;
+    w->n_files += n;
+    w->too_many |= w->n_files > LIMIT_TRANSCRIPT_FILES;
     ok = !w->too_many;
     pthread_mutex_unlock(&w->lock);
     return ok;
@@ -129,19 +130,18 @@ static char *join(Arena *a, const Folder *f, Str name)
     return path;
 }
 
-static bool add_file(Walker *x, int fd, const Folder *f, Str name)
+static void add_file(Walker *x, int fd, const Folder *f, Str name)
 {
     WalkedFile file = { .name = f->n + 1, .root = f->root };
     struct stat st;
 
     if (fstatat(fd, name.p, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
-        return true;
+        return;
     file.path = (Str){ join(x->arena, f, name), f->n + 1 + name.n };
     file.size = st.st_size;
     file.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     file.inode = st.st_ino;
     ARENA_PUSH(x->arena, x->files, x->n, x->cap, file);
-    return count_file(x->walk);
 }
 
 static bool is_wanted(const WalkRoot *root, Str name)
@@ -150,22 +150,21 @@ static bool is_wanted(const WalkRoot *root, Str name)
            str_ends(name, root->suffix);
 }
 
-static bool walk_entry(Walker *x, int fd, const Folder *f, const struct dirent64 *entry)
+static void walk_entry(Walker *x, int fd, const Folder *f, const struct dirent64 *entry)
 {
     Str name = str_of(entry->d_name);
     struct stat st;
     bool folder = entry->d_type == DT_DIR;
 
     if (entry->d_type == DT_LNK || str_eqz(name, ".") || str_eqz(name, ".."))
-        return true;
+        return;
     if (entry->d_type == DT_UNKNOWN)
         folder = fstatat(fd, name.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-    if (!folder)
-        return !is_wanted(&x->walk->roots[f->root], name) || add_file(x, fd, f, name);
-    if (f->depth > 0)
+    if (folder && f->depth > 0)
         put_folder(x->walk,
                    (Folder){ join(x->arena, f, name), f->n + 1 + name.n, f->root, f->depth - 1 });
-    return true;
+    else if (!folder && is_wanted(&x->walk->roots[f->root], name))
+        add_file(x, fd, f, name);
 }
 
 static ssize_t list_some(Walker *x, int fd, const Folder *f)
@@ -184,13 +183,17 @@ static void walk_folder(Walker *x, const Folder *f)
     bool ok = true;
     ssize_t n;
 
-    while (ok && (n = list_some(x, fd, f)) > 0)
-        for (ssize_t at = 0; ok && at < n;) {
+    while (ok && (n = list_some(x, fd, f)) > 0) {
+        size_t before = x->n;
+
+        for (ssize_t at = 0; at < n;) {
             const struct dirent64 *entry = (const void *)(x->listing + at);
 
-            ok = walk_entry(x, fd, f, entry);
+            walk_entry(x, fd, f, entry);
             at += entry->d_reclen;
         }
+        ok = count_files(x->walk, x->n - before);
+    }
     if (fd >= 0)
         close(fd);
 }

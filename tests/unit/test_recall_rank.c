@@ -247,6 +247,38 @@ static void test_common_words_are_bounded(void **state)
     assert_true(r.hits[0].key > 20); /* of the newer half */
 }
 
+/* A beginning that very many words have is taken for the word itself, in the table where they are. */
+static void test_beginnings_are_bounded(void **state)
+{
+    Place *p = *state;
+    AUTO(Arena) *a = arena_new();
+    AUTO_BUF b = BUF(65536);
+    SearchQuery q = { .filter = SEARCH_FILTER_NONE };
+    DocSession s = session(1);
+    Ranking r;
+    Err err;
+
+    assert_true(recall_index_begin(p->index, &s, false, &err));
+    add(p, DOC_USER, NULL, "the contract is signed");
+    add(p, DOC_CALL, "Bash", "con");
+    for (int i = 0; i < 500; i++) {
+        buf_clear(&b);
+        for (int j = 0; j < 400; j++)
+            buf_addf(&b, "con%dx%d ", i * 7919 % 1000, j * 104729 % 100000);
+        buf_addc(&b, '\0');
+        add(p, DOC_RESULT, "Bash", b.p);
+    }
+    assert_true(recall_index_end(p->index, &s, &err) && recall_index_flush(p->index, &err));
+    assert_str(found(p, a, "con*"), STR("0 1"));
+    search_query_parse(a, STR("con*"), &q);
+    assert_true(recall_rank(p->recall, a, &q, 10, &r, &err));
+    assert_true(r.narrowed && r.partial);
+    q = (SearchQuery){ .filter = SEARCH_FILTER_NONE };
+    search_query_parse(a, STR("con919x*"), &q);
+    assert_true(recall_rank(p->recall, a, &q, 10, &r, &err));
+    assert_true(!r.narrowed && r.n == 1);
+}
+
 static void add_history(Place *p, int64_t first, int64_t n, double at)
 {
     Err err;
@@ -345,6 +377,7 @@ int main(void)
         TEST(test_rewriting_does_not_pile_up),
         TEST(test_given_up),
         TEST(test_common_words_are_bounded),
+        TEST(test_beginnings_are_bounded),
         TEST(test_an_old_history_found_later),
         cmocka_unit_test(test_snippets),
         TEST(test_recall),
