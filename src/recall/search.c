@@ -4,10 +4,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "recall/search_copies.h"
 #include "recall/search_scan.h"
 #include "recall/snippet.h"
 
-enum { SCAN_MS = 400, SPARE = 20 };
+enum { SCAN_MS = 400, SPARE = 20, WITH_COPIES = 8 };
 
 static void add_note(Buf *note, const char *text)
 {
@@ -16,43 +17,78 @@ static void add_note(Buf *note, const char *text)
     buf_addz(note, text);
 }
 
-/* Sessions of homes or roots that were not asked for are in the index too, and passed over here. */
-static bool show_hits(Catalogue *c, DocReader *reader, Arena *a, const SearchQuery *q,
-                      const SearchWish *wish, const Ranking *ranking, SearchAnswer *ret)
-{
-    Marks marks = { .query = q };
+typedef struct Showing {
+    Catalogue *c;
+    DocReader *reader;
+    Arena *a;
+    const SearchQuery *q;
+    const SearchWish *wish;
+    bool left;     /* hits that were not shown */
+    size_t copies; /* that were passed over */
+} Showing;
 
-    ret->hits = ARENA_ARRAY(a, SearchHit, ranking->n + 1);
+/* Sessions of homes or roots that were not asked for are in the index too, and passed over here. */
+static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
+{
+    Marks marks = { .query = s->q };
+
+    ret->hits = ARENA_ARRAY(s->a, SearchHit, ranking->n + 1);
+    ret->n = s->copies = 0;
     for (size_t i = 0; i < ranking->n; i++) {
         SearchHit *hit = &ret->hits[ret->n];
         Str text = STR("");
+        bool full = ret->n == s->wish->most, read;
         Err why;
 
-        if (ret->n == wish->most)
-            return true;
-        hit->at = ranking->hits[i];
-        if (!catalogue_get(c, a, hit->at.key, &hit->entry, &why))
+        /* Copies stand side by side, the newest first: the last hit's are looked at to their end. */
+        s->left = full && (!ret->n || ranking->hits[i].at != hit[-1].at.at);
+        if (s->left)
+            return;
+        *hit = (SearchHit){ .at = ranking->hits[i] };
+        if (!catalogue_get(s->c, s->a, hit->at.key, &hit->entry, &why))
             continue;
-        if (doc_read(reader, a, &hit->entry, hit->at.place, hit->at.line, hit->at.part, &text,
-                     &why))
-            snippet_make(a, text, &marks, &hit->snippet, &hit->n_snippet);
-        if (wish->whole)
+        read = doc_read(s->reader, s->a, &hit->entry, hit->at.place, hit->at.line, hit->at.part,
+                        &text, &why);
+        if (search_is_copy(ret->hits, ret->n, hit, text)) {
+            s->copies++;
+            continue;
+        }
+        s->left = full;
+        if (s->left)
+            return;
+        if (read)
+            snippet_make(s->a, text, &marks, &hit->snippet, &hit->n_snippet);
+        if (s->wish->whole)
             hit->text = text;
         ret->n++;
     }
-    return false;
+}
+
+/* Copies take the places of others: then more of them are asked for, once. */
+static bool rank_and_show(Recall *r, Showing *s, SearchAnswer *ret, Ranking *ranking, Err *err)
+{
+    size_t most = s->wish->most + SPARE;
+
+    if (!recall_rank(r, s->a, s->q, most, ranking, err))
+        return false;
+    show_hits(s, ranking, ret);
+    if (!s->copies || !ranking->more || ret->n == s->wish->most)
+        return true;
+    if (!recall_rank(r, s->a, s->q, most * WITH_COPIES, ranking, err))
+        return false;
+    show_hits(s, ranking, ret);
+    return true;
 }
 
 static bool search_words(Recall *r, Catalogue *c, DocReader *reader, Arena *a, SearchQuery *q,
                          const SearchWish *wish, SearchAnswer *ret, Buf *note, Err *err)
 {
+    Showing showing = { .c = c, .reader = reader, .a = a, .q = q, .wish = wish };
     Ranking ranking;
-    bool left;
 
-    if (!recall_rank(r, a, q, wish->most + SPARE, &ranking, err))
+    if (!rank_and_show(r, &showing, ret, &ranking, err))
         return false;
-    left = show_hits(c, reader, a, q, wish, &ranking, ret);
-    ret->more = left || (ranking.more && ret->n == wish->most);
+    ret->more = showing.left || (ranking.more && ret->n == wish->most);
     ret->partial = ranking.partial;
     if (ranking.some && ret->n)
         add_note(note, "no message has all of the words; these have some of them");

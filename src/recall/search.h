@@ -55,7 +55,8 @@ typedef struct SearchHit {
     Entry entry; /* its session */
     SnippetPiece *snippet;
     size_t n_snippet;
-    Str text; /* all of the document, where asked for */
+    Str text;      /* all of the document, where asked for */
+    uint64_t mark; /* of that text: copies of a message have the same */
 } SearchHit;
 
 typedef struct SearchWish {

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "recall/search_copies.h"
 #include "recall/terms.h"
 
 enum { CANDIDATES = 400 };
@@ -34,9 +35,12 @@ static size_t whole_words(Scan *s, Atom *ret)
 static void keep(Scan *s, const Ranked *at, const Entry *e, Str text)
 {
     Marks marks = { .literal = s->literal };
-    SearchHit *hit = &s->hits[s->n++];
+    SearchHit *hit = &s->hits[s->n];
 
     *hit = (SearchHit){ .at = *at, .entry = *e };
+    if (search_is_copy(s->hits, s->n, hit, text))
+        return;
+    s->n++;
     snippet_make(s->arena, text, &marks, &hit->snippet, &hit->n_snippet);
 }
 

@@ -37,6 +37,26 @@ test('words, phrases, filters and questions find what was said and done', (t) =>
   assert.deepEqual(texts(hits(home, '--substring', 's on empty inp')), ['the parser fail[s on empty inp]ut']);
 });
 
+test('what a fork copied from another session is found once, where it was said', (t) => {
+  const home = tmpHome(t);
+  const file = claude(home, 50, Array.from({ length: 30 }, (_, i) => `the okapi number ${i}`));
+  const lines = fs.readFileSync(file, 'utf8');
+  for (let n = 51; n <= 59; n++) {
+    // As Claude Code does it: each message with its uuid and time, and the id of the new session.
+    fs.writeFileSync(file.replace(id(50), id(n)), lines.replaceAll(id(50), id(n)));
+    claude(home, n, [`fork ${n} goes on with a bongo`]);
+  }
+  for (const query of [['okapi'], ['--substring', 'kapi'], ['What about the okapi?']]) {
+    const found = hits(home, '--limit', '20', ...query);
+    assert.equal(found.hits.length, 20, query.join(' '));
+    assert.equal(new Set(texts(found)).size, 20, query.join(' '));
+    assert.equal(found.more, true);
+    // Text as it stands is looked for in the newest sessions first, and no further than need be.
+    if (query[0] !== '--substring') assert.deepEqual(new Set(found.hits.map((h) => h.session)), new Set([id(50)]));
+  }
+  assert.equal(hits(home, 'bongo').hits.length, 9);
+});
+
 test('a Hermes home is searched too, and its messages are shown again', (t) => {
   const home = tmpHome(t);
   makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 5, messages: 10 });

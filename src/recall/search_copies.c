@@ -1,0 +1,44 @@
+/* A copy has the text and the time of the message, to the millisecond, in a session with another id.
+ * Nothing is stored for it: hits are few, and their text is at hand when they are shown. */
+#include "recall/search_copies.h"
+
+static uint64_t mark_of(Str text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < text.n; i++)
+        hash = (hash ^ (unsigned char)text.p[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static bool is_same(const SearchHit *a, const SearchHit *b)
+{
+    return a->mark == b->mark && a->at.at == b->at.at && a->at.role == b->at.role &&
+           a->entry.key != b->entry.key && a->entry.source == b->entry.source &&
+           str_eq(a->at.tool, b->at.tool);
+}
+
+static bool is_older(const Entry *a, const Entry *b)
+{
+    return a->started_at != b->started_at ? a->started_at < b->started_at : a->key < b->key;
+}
+
+bool search_is_copy(SearchHit *hits, size_t n, SearchHit *hit, Str text)
+{
+    hit->mark = mark_of(text);
+    if (hit->at.at <= 0 || !text.n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_same(&hits[i], hit))
+            continue;
+        if (is_older(&hit->entry, &hits[i].entry)) {
+            double score = hits[i].at.score; /* the order stays */
+
+            hits[i].entry = hit->entry;
+            hits[i].at = hit->at;
+            hits[i].at.score = score;
+        }
+        return true;
+    }
+    return false;
+}
