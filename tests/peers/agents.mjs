@@ -17,6 +17,7 @@ fs.writeFileSync(path.join(work, 'note.txt'), 'hello from the note\n');
 
 const command = 'cat note.txt';
 fs.writeFileSync(path.join(dir, 'answers/all.json'), JSON.stringify({ fixtures: [
+  { match: { userMessage: 'a third time' }, response: { content: 'Nothing has changed here.' } },
   { match: { userMessage: 'and once more' }, response: { content: 'It is still the same.' } },
   { match: { userMessage: 'the note', hasToolResult: true }, response: { content: 'The note says hello.' } },
   { match: { userMessage: 'show claude the note' }, response: { toolCalls: [{ name: 'Bash', arguments: { command, description: 'show it' } }] } },
@@ -53,6 +54,7 @@ const anthropic = {
 const claudeArgs = ['--output-format', 'json', '--model', 'claude-sonnet-4-5', '--allowedTools', 'Bash(cat:*)'];
 const first = JSON.parse(run('claude', ['-p', 'please show claude the note', ...claudeArgs], anthropic));
 run('claude', ['-p', 'and once more', '--resume', first.session_id, ...claudeArgs], anthropic);
+const fork = JSON.parse(run('claude', ['-p', 'a third time, elsewhere', '--resume', first.session_id, '--fork-session', ...claudeArgs], anthropic));
 
 fs.writeFileSync(path.join(codex, 'config.toml'), `model = "gpt-5.2"
 model_provider = "mock"
@@ -68,5 +70,5 @@ const started = run('codex', ['exec', ...codexArgs, 'please show codex the note'
 const thread = /"thread_id":"([^"]+)"/.exec(started)[1];
 run('codex', ['exec', 'resume', thread, ...codexArgs, 'and once more'], openai);
 
-fs.writeFileSync(path.join(dir, 'sessions.json'), JSON.stringify({ claude: first.session_id, codex: thread }));
+fs.writeFileSync(path.join(dir, 'sessions.json'), JSON.stringify({ claude: first.session_id, fork: fork.session_id, codex: thread }));
 process.exit(0);

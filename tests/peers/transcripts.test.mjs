@@ -1,15 +1,14 @@
-// What the real Claude Code and Codex write is what our readers read: prompts, answers, the tool's
-// call and its result, each once, and a session that goes on in a second turn.
+// What the real Claude Code and Codex write is what lists, pages and searches show: prompts, answers, the
+// tool's call and its result, each once, a session that goes on in a second turn, and one that was forked.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
-import { root, tmpHome } from '../cli/helpers.mjs';
+import { root, runJson, tmpHome } from '../cli/helpers.mjs';
 
 const here = path.join(root, 'tests/peers');
-const reader = path.join(root, 'build/plain/test_transcripts'); // prints the events of a file
-let dir, sessions;
+let env, sessions;
 
 function agents() {
   const { dir } = tmpHome();
@@ -23,52 +22,61 @@ function agents() {
   return dir;
 }
 
-function find(folder, part) {
-  return fs.readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.jsonl') && name.includes(part)).map((name) => path.join(folder, name));
-}
-
-function events(source, file) {
-  const r = spawnSync(reader, [source, file], { encoding: 'utf8' });
-  assert.equal(r.status, 0, r.stderr);
-  return r.stdout.split(/\n(?=(?:session|user|assistant|thinking|tool_call|tool_result|error|meta|compaction|usage|files|stats)\b)/);
-}
-
-const times = (all, wanted) => all.filter((line) => line.startsWith(wanted)).length;
-
 before(() => {
-  dir = agents();
+  const dir = agents();
   sessions = JSON.parse(fs.readFileSync(path.join(dir, 'sessions.json'), 'utf8'));
+  env = {
+    ...tmpHome().env, CLAUDE_CONFIG_DIR: path.join(dir, 'home/.claude'), CODEX_HOME: path.join(dir, 'codex'), WORK: path.join(dir, 'work'),
+  };
 }, { timeout: 420_000 });
 
-test('Claude Code', () => {
-  const files = find(path.join(dir, 'home/.claude/projects'), sessions.claude);
-  assert.equal(files.length, 1);
-  const all = events('claude', files[0]);
-  assert.equal(times(all, "user 'please show claude the note'"), 1);
-  assert.equal(times(all, "user 'and once more'"), 1);
-  assert.equal(times(all, "user '"), 2);
-  assert.equal(times(all, 'tool_call Bash '), 1);
-  assert.equal(times(all, 'tool_result '), 1);
-  assert.ok(all.some((line) => line.startsWith('tool_result ') && line.includes('hello from the note')));
-  assert.equal(times(all, "assistant 'The note says hello.'"), 1);
-  assert.equal(times(all, "assistant 'It is still the same.'"), 1);
-  assert.ok(all.some((line) => line.startsWith('session ') && line.includes(`id=${sessions.claude}`)));
-  assert.ok(all.some((line) => line.startsWith('session ') && line.includes('entrypoint=sdk-cli')));
-  assert.ok(all.some((line) => line.startsWith('stats ') && line.includes('broken=0 foreign=0')), all.at(-1));
+const talaria = (...args) => runJson(args, { env });
+const listed = (id) => talaria('sessions', 'list').sessions.filter((s) => s.id === id);
+const transcript = (id) => talaria('sessions', 'show', id).parts.flatMap((p) => p.transcript);
+const found = (...query) => talaria('sessions', 'search', '--limit', '100', ...query).hits;
+
+/** Two turns, the first with one call, as every command shows them. */
+function checkSession(source, tool, prompt) {
+  const id = sessions[source];
+  const entries = listed(id);
+  assert.equal(entries.length, 1);
+  assert.equal(entries[0].source, source);
+  assert.equal(entries[0].title, prompt);
+  assert.equal(entries[0].cwd, env.WORK);
+  assert.equal(entries[0].tool_calls, 1);
+  assert.deepEqual(entries[0].tools, [tool]);
+  const all = transcript(id);
+  assert.equal(entries[0].messages, all.length);
+  assert.deepEqual(all.map((m) => [m.role, m.content]), [
+    ['user', prompt], ['assistant', null], ['tool', all[2].content], ['assistant', 'The note says hello.'],
+    ['user', 'and once more'], ['assistant', 'It is still the same.'],
+  ]);
+  assert.match(all[2].content, /hello from the note/);
+  assert.equal(all[2].tool_name, tool);
+  assert.equal(all[1].tool_calls.length, 1);
+  assert.equal(all[1].tool_calls[0].id, all[2].tool_call_id);
+  assert.match(all[1].tool_calls[0].arguments, /cat note\.txt/);
+  for (const [query, role] of [[['please', 'show', source], 'user'], [['hello', 'role:result'], 'result'], [['"cat note"'], 'call'],
+    [['says', 'hello', 'role:assistant'], 'assistant'], [['once', 'more', 'role:user'], 'user'], [['still', 'same'], 'assistant']]) {
+    const hits = found(...query, '--source', source);
+    assert.deepEqual(hits.map((h) => [h.session, h.role]), [[id, role]], query.join(' '));
+  }
+}
+
+test('everything is read, and nothing of it is broken', () => {
+  const all = talaria('index');
+  assert.deepEqual([all.sessions, all.broken_lines], [3, 0]);
+  assert.equal(talaria('index').read, 0);
 });
 
-test('Codex', () => {
-  const files = find(path.join(dir, 'codex/sessions'), sessions.codex);
-  assert.equal(files.length, 1);
-  const all = events('codex', files[0]);
-  assert.equal(times(all, "user 'please show codex the note'"), 1);
-  assert.equal(times(all, "user 'and once more'"), 1);
-  assert.equal(times(all, "user '"), 2);
-  assert.equal(times(all, 'tool_call exec_command '), 1);
-  assert.equal(times(all, 'tool_result '), 1);
-  assert.ok(all.some((line) => line.startsWith('tool_result ') && line.includes('hello from the note') && line.includes('exit 0')));
-  assert.equal(times(all, "assistant 'The note says hello.'"), 1);
-  assert.equal(times(all, "assistant 'It is still the same.'"), 1);
-  assert.ok(all.some((line) => line.startsWith('session ') && line.includes(`id=${sessions.codex}`) && line.includes('originator=codex_exec')));
-  assert.ok(all.some((line) => line.startsWith('stats ') && line.includes('broken=0 foreign=0')), all.at(-1));
+test('Claude Code', () => checkSession('claude', 'Bash', 'please show claude the note'));
+
+test('Codex', () => checkSession('codex', 'exec_command', 'please show codex the note'));
+
+test('a session of Claude Code that was forked', () => {
+  const all = transcript(sessions.fork);
+  assert.deepEqual(all.slice(-2).map((m) => [m.role, m.content]), [['user', 'a third time, elsewhere'], ['assistant', 'Nothing has changed here.']]);
+  assert.equal(all.length, 8, 'what was copied is shown in its place');
+  assert.deepEqual(found('elsewhere').map((h) => h.session), [sessions.fork]);
+  assert.deepEqual(found('please', 'show', 'claude').map((h) => h.session), [sessions.claude], 'and found where it was said');
 });

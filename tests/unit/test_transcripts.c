@@ -608,27 +608,6 @@ static void a_transcript_becomes_messages(void **state)
     close_file(&file);
 }
 
-/* test_transcripts claude|codex FILE: the file's events, for tests beside other programs. */
-static int dump(const char *source, const char *path)
-{
-    AUTO(Reader) *reader = reader_new();
-    AUTO(Arena) *a = arena_new();
-    Seen seen = { .a = a, .out = BUF(MIB(64)) };
-    SourceKind kind;
-    ReadStats stats;
-    Str bytes;
-    Err err;
-
-    if (!source_parse(str_of(source), &kind) || !file_read(a, path, MIB(64), &bytes, &err) ||
-        !transcript_parse(reader, kind, bytes, NULL, on_event, &seen, &stats, &err))
-        return 1;
-    fwrite(seen.out.p, 1, seen.out.n, stdout);
-    printf("stats lines=%lld broken=%lld foreign=%lld\n", (long long)stats.lines,
-           (long long)stats.broken, (long long)stats.foreign);
-    buf_done(&seen.out);
-    return 0;
-}
-
 /* A person never begins like this: what Hermes puts in place of what it left out. */
 static void a_compaction_is_no_request(void **state)
 {
@@ -638,7 +617,7 @@ static void a_compaction_is_no_request(void **state)
     assert_int_equal(line_text_flags(STR("context compaction is what I want")), 0);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_compaction_is_no_request),
@@ -655,7 +634,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_transcript_becomes_messages),
     };
 
-    if (argc == 3)
-        return dump(argv[1], argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
