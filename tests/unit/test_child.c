@@ -1,5 +1,6 @@
 /* Programs of others: what they get, how they end, and that nothing of them is left. */
 #include "loopback.h"
+#include "waiting.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,9 +12,7 @@
 #include "net/child.h"
 
 typedef struct Seen {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool over;
+    Waiting waiting;
     int dones;
     ChildDone done;
     Buf output, errors;
@@ -21,10 +20,9 @@ typedef struct Seen {
 
 static void take(Seen *seen, Buf *into, Str bytes)
 {
-    pthread_mutex_lock(&seen->lock);
+    telling_begin(&seen->waiting);
     buf_add(into, bytes);
-    pthread_cond_broadcast(&seen->changed);
-    pthread_mutex_unlock(&seen->lock);
+    telling_end(&seen->waiting);
 }
 
 static void on_output(void *ctx, Str bytes)
@@ -41,12 +39,11 @@ static void on_done(void *ctx, const ChildDone *done)
 {
     Seen *seen = ctx;
 
-    pthread_mutex_lock(&seen->lock);
+    telling_begin(&seen->waiting);
     seen->done = *done;
     seen->dones++;
-    seen->over = true;
-    pthread_cond_broadcast(&seen->changed);
-    pthread_mutex_unlock(&seen->lock);
+    seen->waiting.over = true;
+    telling_end(&seen->waiting);
 }
 
 static const ChildHandlers handlers = { on_output, on_errors, on_done };
@@ -54,52 +51,16 @@ static const ChildHandlers handlers = { on_output, on_errors, on_done };
 static void seen_init(Seen *seen)
 {
     memset(seen, 0, sizeof *seen);
-    pthread_mutex_init(&seen->lock, NULL);
-    pthread_cond_init(&seen->changed, NULL);
+    waiting_init(&seen->waiting);
     seen->output = BUF(4 << 20);
     seen->errors = BUF(1 << 20);
-}
-
-static void wait_over(Seen *seen)
-{
-    pthread_mutex_lock(&seen->lock);
-    while (!seen->over)
-        pthread_cond_wait(&seen->changed, &seen->lock);
-    pthread_mutex_unlock(&seen->lock);
-}
-
-static void wait_output(Seen *seen, size_t n)
-{
-    pthread_mutex_lock(&seen->lock);
-    while (seen->output.n < n && !seen->over)
-        pthread_cond_wait(&seen->changed, &seen->lock);
-    pthread_mutex_unlock(&seen->lock);
 }
 
 static void seen_done(Seen *seen)
 {
     buf_done(&seen->output);
     buf_done(&seen->errors);
-    pthread_mutex_destroy(&seen->lock);
-    pthread_cond_destroy(&seen->changed);
-}
-
-static Net *net;
-
-static int net_up(void **state)
-{
-    Err err;
-
-    (void)state;
-    net = net_new(&err);
-    return net ? 0 : -1;
-}
-
-static int net_down(void **state)
-{
-    (void)state;
-    net = net_free(net);
-    return 0;
+    waiting_done(&seen->waiting);
 }
 
 /* Runs a line of shell to its end. */
@@ -113,7 +74,7 @@ static void run(Seen *seen, const char *line, ChildSpec spec)
         spec.argv = argv;
     seen_init(seen);
     assert_true(child_start(net, &spec, &handlers, seen, &id, &err));
-    wait_over(seen);
+    wait_over(&seen->waiting);
     assert_int_equal(seen->dones, 1);
 }
 
@@ -214,11 +175,11 @@ static void input_can_follow_later(void **state)
     assert_true(child_start(net,
                             &(ChildSpec){ .argv = argv, .input = STR("one "), .keep_input = true },
                             &handlers, &seen, &id, &err));
-    wait_output(&seen, 4);
+    wait_bytes(&seen.waiting, &seen.output, 4);
     child_write(net, id, STR("two "), false);
-    wait_output(&seen, 8);
+    wait_bytes(&seen.waiting, &seen.output, 8);
     child_write(net, id, STR("three"), true);
-    wait_over(&seen);
+    wait_over(&seen.waiting);
     assert_int_equal(seen.done.end, CHILD_EXITED);
     assert_str(buf_str(&seen.output), STR("one two three"));
     child_write(net, id, STR("gone"), true);
@@ -280,12 +241,12 @@ static void cancelling_ends_the_whole_group(void **state)
     seen_init(&seen);
     assert_true(child_start(net, &(ChildSpec){ .argv = argv, .env = env, .kill_after = soon },
                             &handlers, &seen, &id, &err));
-    wait_output(&seen, 2);
+    wait_bytes(&seen.waiting, &seen.output, 2);
     grandchild = number_in(buf_str(&seen.output));
     assert_true(is_alive(grandchild));
     child_cancel(net, id);
     child_cancel(net, id);
-    wait_over(&seen);
+    wait_over(&seen.waiting);
     assert_int_equal(seen.done.end, CHILD_CANCELLED);
     wait_gone(grandchild);
     seen_done(&seen);
@@ -335,7 +296,7 @@ static void a_child_dies_with_us(void **state)
         if (!own || !child_start(own, &(ChildSpec){ .argv = argv, .env = env }, &handlers, &seen,
                                  &id, &err))
             _exit(1);
-        wait_output(&seen, 2);
+        wait_bytes(&seen.waiting, &seen.output, 2);
         child = number_in(buf_str(&seen.output));
         (void)!write(tell[1], &child, sizeof child);
         for (;;)

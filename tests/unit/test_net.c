@@ -1,5 +1,6 @@
 /* Requests against a server of our own: every way to end, each with its own word, and nothing left. */
 #include "loopback.h"
+#include "waiting.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -8,9 +9,7 @@
 
 /* What one request came to; filled on the loop's thread. */
 typedef struct Seen {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool over;
+    Waiting waiting;
     int heads, dones;
     int status;
     FetchEnd end;
@@ -23,11 +22,10 @@ static bool on_head(void *ctx, const FetchHead *head)
 {
     Seen *seen = ctx;
 
-    pthread_mutex_lock(&seen->lock);
+    telling_begin(&seen->waiting);
     seen->heads++;
     snprintf(seen->type, sizeof seen->type, "%.*s", STR_FMT(fetch_header(head, "content-TYPE")));
-    pthread_cond_broadcast(&seen->changed);
-    pthread_mutex_unlock(&seen->lock);
+    telling_end(&seen->waiting);
     return true;
 }
 
@@ -36,11 +34,10 @@ static bool on_body(void *ctx, Str bytes)
     Seen *seen = ctx;
     bool more;
 
-    pthread_mutex_lock(&seen->lock);
+    telling_begin(&seen->waiting);
     buf_add(&seen->body, bytes);
     more = !seen->enough || seen->body.n < seen->enough;
-    pthread_cond_broadcast(&seen->changed);
-    pthread_mutex_unlock(&seen->lock);
+    telling_end(&seen->waiting);
     return more;
 }
 
@@ -48,14 +45,13 @@ static void on_done(void *ctx, const FetchDone *done)
 {
     Seen *seen = ctx;
 
-    pthread_mutex_lock(&seen->lock);
+    telling_begin(&seen->waiting);
     seen->dones++;
     seen->status = done->status;
     seen->end = done->end;
     snprintf(seen->detail, sizeof seen->detail, "%s", done->detail);
-    seen->over = true;
-    pthread_cond_broadcast(&seen->changed);
-    pthread_mutex_unlock(&seen->lock);
+    seen->waiting.over = true;
+    telling_end(&seen->waiting);
 }
 
 static const FetchHandlers handlers = { on_head, on_body, on_done };
@@ -63,50 +59,14 @@ static const FetchHandlers handlers = { on_head, on_body, on_done };
 static void seen_init(Seen *seen)
 {
     memset(seen, 0, sizeof *seen);
-    pthread_mutex_init(&seen->lock, NULL);
-    pthread_cond_init(&seen->changed, NULL);
+    waiting_init(&seen->waiting);
     seen->body = BUF(1 << 20);
-}
-
-static void wait_over(Seen *seen)
-{
-    pthread_mutex_lock(&seen->lock);
-    while (!seen->over)
-        pthread_cond_wait(&seen->changed, &seen->lock);
-    pthread_mutex_unlock(&seen->lock);
-}
-
-static void wait_bytes(Seen *seen, size_t n)
-{
-    pthread_mutex_lock(&seen->lock);
-    while (seen->body.n < n && !seen->over)
-        pthread_cond_wait(&seen->changed, &seen->lock);
-    pthread_mutex_unlock(&seen->lock);
 }
 
 static void seen_done(Seen *seen)
 {
     buf_done(&seen->body);
-    pthread_mutex_destroy(&seen->lock);
-    pthread_cond_destroy(&seen->changed);
-}
-
-static Net *net;
-
-static int net_up(void **state)
-{
-    Err err;
-
-    (void)state;
-    net = net_new(&err);
-    return net ? 0 : -1;
-}
-
-static int net_down(void **state)
-{
-    (void)state;
-    net = net_free(net);
-    return 0;
+    waiting_done(&seen->waiting);
 }
 
 static const char *url_of(Arena *a, uint16_t port)
@@ -238,7 +198,7 @@ static void every_end_has_its_word(void **state)
                                                  .times = cases[i].times,
                                                  .most = cases[i].most },
                                 &handlers, &seen, &id, &err));
-        wait_over(&seen);
+        wait_over(&seen.waiting);
         if (seen.end != cases[i].end || (cases[i].status && seen.status != cases[i].status) ||
             (cases[i].body && !str_eqz(buf_str(&seen.body), cases[i].body)))
             fail_msg("%s: %s (%s), status %d, \"%.*s\"", cases[i].name, fetch_end_text(seen.end),
@@ -262,7 +222,7 @@ static void a_refused_connection_says_so(void **state)
     assert_true(fetch_start(net,
                             &(FetchRequest){ .method = "GET", .url = url_of(a, loopback_nobody()) },
                             &handlers, &seen, &id, &err));
-    wait_over(&seen);
+    wait_over(&seen.waiting);
     assert_int_equal(seen.end, FETCH_CONNECT);
     assert_int_equal(seen.status, 0);
     seen_done(&seen);
@@ -283,10 +243,10 @@ static void cancelling_ends_it_once(void **state)
     seen_init(&seen);
     assert_true(fetch_start(net, &(FetchRequest){ .method = "GET", .url = url_of(a, server.port) },
                             &handlers, &seen, &id, &err));
-    wait_bytes(&seen, 5);
+    wait_bytes(&seen.waiting, &seen.body, 5);
     fetch_cancel(net, id);
     fetch_cancel(net, id);
-    wait_over(&seen);
+    wait_over(&seen.waiting);
     assert_int_equal(seen.end, FETCH_CANCELLED);
     fetch_cancel(net, id); /* long gone */
     fetch_cancel(net, 12345678);
@@ -342,7 +302,7 @@ static void connections_are_used_again(void **state)
         assert_true(fetch_start(net,
                                 &(FetchRequest){ .method = "GET", .url = url_of(a, server.port) },
                                 &handlers, &seen, &id, &err));
-        wait_over(&seen);
+        wait_over(&seen.waiting);
         assert_int_equal(seen.end, FETCH_OK);
         seen_done(&seen);
     }
@@ -368,7 +328,7 @@ static void proxies_of_the_environment_are_not_used(void **state)
     seen_init(&seen);
     assert_true(fetch_start(net, &(FetchRequest){ .method = "GET", .url = url_of(a, server.port) },
                             &handlers, &seen, &id, &err));
-    wait_over(&seen);
+    wait_over(&seen.waiting);
     assert_int_equal(seen.end, FETCH_OK);
     unsetenv("http_proxy");
     unsetenv("ALL_PROXY");
