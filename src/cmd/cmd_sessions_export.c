@@ -204,6 +204,8 @@ static void report(Cli *cli, const Target *target, uint64_t sessions, bool raw)
         if (target->path)
             log_note("%llu session%s in '%s'%s", (unsigned long long)sessions,
                      sessions == 1 ? "" : "s", target->path, raw ? ", secrets and all" : "");
+        else if (sessions == 0)
+            log_note("no session is like that");
         return;
     }
     w = cli_json_begin(cli);

@@ -20,22 +20,28 @@ const Example sessions_import_examples[] = {
     { 0 },
 };
 
+enum { WARNINGS = 20 };
+
 typedef struct Telling {
     const char *file;
-    uint64_t done;
+    uint64_t done, warned;
 } Telling;
 
-/* What is added is counted; what is not is said one by one. */
+/* What is added is counted; what is not is said one by one, but not for every line of some other file. */
 static void tell(void *ctx, ImportOutcome outcome, Str id, const char *why)
 {
     Telling *t = ctx;
 
     progress_show("importing sessions", ++t->done, 0);
+    if (outcome != IMPORT_BROKEN && outcome != IMPORT_CONFLICT)
+        return;
+    if (++t->warned > WARNINGS)
+        return;
     if (outcome == IMPORT_BROKEN && id.n)
         log_warning("%s: session '%.*s': %s", t->file, STR_FMT(id), why);
     else if (outcome == IMPORT_BROKEN)
         log_warning("%s: %s", t->file, why);
-    else if (outcome == IMPORT_CONFLICT)
+    else
         log_warning("%s: session '%.*s' %s; %s", t->file, STR_FMT(id), import_outcome_text(outcome),
                     why);
 }
@@ -99,6 +105,8 @@ bool sessions_import(Cli *cli, const Args *args, Err *err)
             return false;
     }
     progress_end();
+    if (telling.warned > WARNINGS)
+        log_note("%llu more are not named here", (unsigned long long)(telling.warned - WARNINGS));
     report(cli, import_report(im), options.dry_run);
     return verdict(cli, import_report(im), err);
 }

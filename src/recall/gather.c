@@ -3,10 +3,14 @@
 #include "base/limits.h"
 #include "recall/lines.h"
 
+/* The parser knows of one line only, and that is not the file's first. */
 static void broken(Gather *g, const char *why)
 {
+    static const char one_line[] = "line 1, ";
     Err text;
 
+    if (strncmp(why, one_line, sizeof one_line - 1) == 0)
+        why += sizeof one_line - 1;
     (void)err_set(&text, ERR_INVALID, "line %lld: %s", (long long)g->line, why);
     g->tell(g->ctx, IMPORT_BROKEN, g->open ? g->session.id : STR(""), text.text);
     g->spoilt = true;

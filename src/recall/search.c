@@ -138,6 +138,8 @@ bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a, const 
     *ret = (SearchAnswer){ 0 };
     search_query_parse(a, wish->text, &q);
     buf_add(&note, q.note);
+    if (wish->substring ? !q.literal.n : !q.n)
+        add_note(&note, "there is no word to look for");
     if (!(wish->substring ? search_text : search_words)(r, c, reader, a, &q, wish, ret, &note, err))
         return false;
     ret->note = str_dup(a, buf_str(&note));

@@ -214,6 +214,23 @@ test('broken lines are named, cost their own session and no other', () => {
   }
 });
 
+test('a file of something else is not told line by line', () => {
+  const r = run(['sessions', 'import', '-'], { env: tmpHome().env, input: '# a page\n'.repeat(5000) });
+  assert.equal(r.code, 1);
+  assert.match(r.stdout, /5000 broken/);
+  assert.ok(r.stderr.split('\n').length < 30, 'some are named');
+  assert.match(r.stderr, /line 1: column 1: /);
+  assert.match(r.stderr, /4980 more are not named/);
+});
+
+test('an export of nothing says so', () => {
+  const home = tmpHome();
+  makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 3 });
+  const r = run(['sessions', 'export', '--all', '--project', 'nosuch'], home);
+  assert.deepEqual([r.code, r.stdout], [0, '']);
+  assert.match(r.stderr, /no session is like that/);
+});
+
 test('a dry run makes nothing, not even a folder', () => {
   const from = tmpHome(), to = tmpHome();
   makeStateDb(path.join(from.hermes, 'state.db'), { sessions: 3 });

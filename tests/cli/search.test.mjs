@@ -57,6 +57,18 @@ test('what a fork copied from another session is found once, where it was said',
   assert.equal(hits(home, 'bongo').hits.length, 9);
 });
 
+test('a query without a word says so', (t) => {
+  const home = tmpHome(t);
+  claude(home, 1, ['the parser fails']);
+  for (const query of ['', 'role:user', 'role:user -parser', '???', ' ']) {
+    const answer = hits(home, query);
+    assert.deepEqual(answer.hits, []);
+    assert.match(answer.note, /no word to look for/, query);
+  }
+  assert.match(hits(home, '--substring', 'role:user').note, /no word to look for/);
+  assert.doesNotMatch(hits(home, 'nosuchword').note ?? '', /no word/);
+});
+
 test('a Hermes home is searched too, and its messages are shown again', (t) => {
   const home = tmpHome(t);
   makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 5, messages: 10 });
