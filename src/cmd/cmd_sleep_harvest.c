@@ -151,6 +151,7 @@ bool sleep_harvest_command(Cli *cli, const Args *args, Err *err)
         return false;
     query.most = (size_t)args_number(args, "max-sessions");
     query.since = args_time(args, "since");
+    query.tasks_alone = !cli->json; /* people are not shown the sessions */
     if (!sleep_harvest(cli->arena, &query, &options, &h, &mined, err))
         return false;
     split_assign(cli->arena, SPLIT_RULE_DEFAULT, &mined.tasks);

@@ -17,12 +17,14 @@ typedef struct Harvester {
     Db *db;
     Stmt *get, *put, *remove;
     TraceBuilder *builder;
-    Arena *scratch;
+    Arena *scratch, *marks;
     Reader *reader;
     bool whole;   /* the session at hand is read from its beginning */
     bool reading; /* inside of one transaction, so that not every look takes a lock */
     size_t waiting;
-    Buf marks; /* of the traces that were gathered: what mining depends on */
+    EntryMark *chosen; /* sessions that may matter, newest first */
+    size_t n_chosen;
+    bool incomplete; /* one of them could not be read */
 } Harvester;
 
 /* How far a session was read, and by which rules: what a trace is valid for. */
@@ -31,9 +33,9 @@ typedef struct Mark {
     uint64_t proof;
 } Mark;
 
-static void bind_mark(Stmt *stmt, int at, const Entry *e)
+static void bind_mark(Stmt *stmt, int at, int64_t offset, uint64_t proof)
 {
-    Mark mark = { TRACE_VERSION, e->cursor.offset, e->cursor.proof };
+    Mark mark = { TRACE_VERSION, offset, proof };
 
     sqlite3_bind_blob(stmt, at, &mark, sizeof mark, SQLITE_TRANSIENT);
 }
@@ -51,7 +53,7 @@ static bool keep(Harvester *h, const Entry *e, const Trace *t, Err *err)
                        STR_FMT(e->id));
     sqlite3_reset(h->put);
     sqlite3_bind_int64(h->put, 1, e->key);
-    bind_mark(h->put, 2, e);
+    bind_mark(h->put, 2, e->cursor.offset, e->cursor.proof);
     sqlite3_bind_blob64(h->put, 3, packed.p, packed.n, SQLITE_STATIC);
     return db_step(h->db, h->put, &row, err);
 }
@@ -138,13 +140,13 @@ static bool read_again(Harvester *h, const Homes *homes, const Entry *e, Err *er
                            err);
 }
 
-static bool kept(Harvester *h, Arena *a, const Entry *e, Trace *ret, bool *ret_found, Err *err)
+static bool kept(Harvester *h, Arena *a, const EntryMark *m, Trace *ret, bool *ret_found, Err *err)
 {
     bool row;
 
     sqlite3_reset(h->get);
-    sqlite3_bind_int64(h->get, 1, e->key);
-    bind_mark(h->get, 2, e);
+    sqlite3_bind_int64(h->get, 1, m->key);
+    bind_mark(h->get, 2, m->offset, m->proof);
     if (!db_step(h->db, h->get, &row, err))
         return false;
     *ret_found = false;
@@ -173,22 +175,23 @@ static bool finish_writing(Harvester *h, Err *err)
     return !was || db_exec(h->db, "COMMIT", err);
 }
 
-static bool trace_of(Harvester *h, Arena *a, const Homes *homes, const Entry *e, Trace *ret,
+static bool trace_of(Harvester *h, Arena *a, const Homes *homes, const EntryMark *m, Trace *ret,
                      Err *err)
 {
     bool found;
+    Entry e;
 
-    if (!kept(h, a, e, ret, &found, err))
+    if (!kept(h, a, m, ret, &found, err))
         return false;
     if (found)
         return true;
-    if (!read_again(h, homes, e, err))
+    if (!catalogue_get(h->catalogue, h->scratch, m->key, &e, err) || !read_again(h, homes, &e, err))
         return false;
-    trace_finish(h->builder, a, e, ret);
+    trace_finish(h->builder, a, &e, ret);
     if (!stop_reading(h, err) || (h->waiting == 0 && !db_exec(h->db, "BEGIN IMMEDIATE", err)))
         return false;
     h->waiting++;
-    return keep(h, e, ret, err) && (h->waiting < COMMIT_EVERY || finish_writing(h, err));
+    return keep(h, &e, ret, err) && (h->waiting < COMMIT_EVERY || finish_writing(h, err));
 }
 
 /* -- which sessions ---------------------------------------------------------------------------------------- */
@@ -201,80 +204,122 @@ static bool lies_in(Str path, Str folder)
            (path.n == folder.n || folder.n == 1 || path.p[folder.n] == '/');
 }
 
-static bool is_in_scope(const HarvestQuery *q, const Entry *e)
+static bool is_in_scope(const HarvestQuery *q, const EntryMark *m)
 {
-    if ((q->since > 0 && e->last_at <= q->since) || (q->until > 0 && e->started_at > q->until))
+    if ((q->since > 0 && m->last_at <= q->since) || (q->until > 0 && m->started_at > q->until))
         return false;
     return !q->project.n ||
-           (e->cwd.n && (lies_in(e->cwd, q->project) || lies_in(q->project, e->cwd)));
+           (m->cwd.n && (lies_in(m->cwd, q->project) || lies_in(q->project, m->cwd)));
 }
 
-static void add_mark(Harvester *h, const Entry *e)
+/* By what is known without a look at their traces. */
+static bool choose(Harvester *h, const HarvestQuery *query, SleepHarvest *ret, Err *err)
 {
-    int64_t mark[] = { TRACE_VERSION, e->key, e->cursor.offset, (int64_t)e->cursor.proof };
+    EntryMark *all;
+    size_t n;
 
-    buf_add(&h->marks, (Str){ (const char *)&mark, sizeof mark });
+    if (!catalogue_marks(h->catalogue, h->marks, &all, &n, err))
+        return false;
+    h->chosen = all;
+    for (size_t i = 0; i < n; i++)
+        if (!all[i].human)
+            ret->not_human++;
+        else if (!is_in_scope(query, &all[i]))
+            ret->elsewhere++;
+        else
+            h->chosen[h->n_chosen++] = all[i];
+    return true;
+}
+
+static Str key_of(Harvester *h, Arena *a, const HarvestQuery *query, const MineOptions *options)
+{
+    int64_t *marks = ARENA_ARRAY(h->scratch, int64_t, 3 * h->n_chosen + 1);
+    size_t n = 0;
+
+    marks[n++] = TRACE_VERSION;
+    for (size_t i = 0; i < h->n_chosen; i++) {
+        marks[n++] = h->chosen[i].key;
+        marks[n++] = h->chosen[i].offset;
+        marks[n++] = (int64_t)h->chosen[i].proof;
+    }
+    return mined_key(a, (Str){ (const char *)marks, n * sizeof *marks }, query->most, options);
+}
+
+/* One that cannot be read is left out, and what is mined without it is not kept. */
+static bool gather_one(Harvester *h, Arena *a, const HarvestQuery *query, const EntryMark *m,
+                       SleepHarvest *ret, Err *err)
+{
+    Trace *t = ARENA_NEW(a, Trace);
+
+    arena_reset(h->scratch);
+    if (!trace_of(h, a, query->sources.homes, m, t, err)) {
+        if (err->kind != ERR_NOT_FOUND && err->kind != ERR_IO)
+            return false;
+        log_warning("left out of the harvest: %s", err->text);
+        h->incomplete = true;
+        return true;
+    }
+    if (trace_is_human(t))
+        ret->traces[ret->n++] = t;
+    else
+        ret->not_human++;
+    return true;
 }
 
 static bool gather(Harvester *h, Arena *a, const HarvestQuery *query, SleepHarvest *ret, Err *err)
 {
-    const EntryQuery all = { .source = -1, .archived = true, .most = SIZE_MAX };
-    AUTO(Arena) *entries_arena = arena_new();
-    Entry *entries;
-    size_t n, cap = 0;
+    ret->traces = ARENA_ARRAY(a, const Trace *, h->n_chosen + 1);
+    for (size_t i = 0; i < h->n_chosen; i++) {
+        progress_show("harvesting", i, h->n_chosen);
+        if (query->most && ret->n == query->most)
+            ret->left_out++;
+        else if (!gather_one(h, a, query, &h->chosen[i], ret, err))
+            return false;
+    }
+    progress_end();
+    return true;
+}
+
+/* A result that cannot be kept is still one. */
+static void mine(Harvester *h, Arena *a, Str key, const MinedFrom *from, const MineOptions *options,
+                 const SleepHarvest *sessions, Mined *ret)
+{
+    Err ignored;
+
+    mine_tasks(a, sessions->traces, sessions->n, options, ret);
+    if (!h->incomplete && !mined_put(h->db, key, from, ret, &ignored))
+        log_debug("what was mined is not kept: %s", ignored.text);
+}
+
+/* Sessions and tasks: out of what is kept, as far as it is the same. */
+static bool harvest(Harvester *h, Arena *a, const HarvestQuery *query, const MineOptions *options,
+                    SleepHarvest *ret, Mined *ret_mined, Err *err)
+{
+    MinedFrom from = { 0 };
+    bool found;
+    size_t not_human;
+    Str key;
 
     if (!db_exec(h->db, "BEGIN", err)) /* one look at all that is kept */
         return false;
     h->reading = true;
-    if (!catalogue_list(h->catalogue, entries_arena, &all, &entries, &n, err))
+    if (!choose(h, query, ret, err))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        const Entry *e = &entries[i];
-        Trace *t;
-
-        progress_show("harvesting", i, n);
-        arena_reset(h->scratch);
-        if (!e->human || e->side_chain) {
-            ret->not_human++;
-        } else if (!is_in_scope(query, e)) {
-            ret->elsewhere++;
-        } else if (query->most && ret->n == query->most) {
-            ret->left_out++;
-        } else {
-            t = ARENA_NEW(a, Trace);
-            if (!trace_of(h, a, query->sources.homes, e, t, err)) {
-                if (err->kind != ERR_NOT_FOUND && err->kind != ERR_IO)
-                    return false;
-                log_warning("left out of the harvest: %s", err->text);
-                continue;
-            }
-            if (trace_is_human(t, e)) {
-                ARENA_PUSH(a, ret->traces, ret->n, cap, t);
-                add_mark(h, e);
-            } else {
-                ret->not_human++;
-            }
-        }
+    key = key_of(h, a, query, options);
+    if (!mined_get(h->db, a, key, &from, ret_mined, &found, err))
+        return false;
+    not_human = ret->not_human;
+    if (found && query->tasks_alone) {
+        ret->n = from.sessions;
+        ret->not_human += from.not_human;
+        ret->left_out = from.left_out;
+        return stop_reading(h, err);
     }
-    progress_end();
-    return finish_writing(h, err) && stop_reading(h, err);
-}
-
-/* Out of what is kept where it is the same; a result that cannot be kept is still one. */
-static bool mine(Harvester *h, Arena *a, const MineOptions *options, const SleepHarvest *from,
-                 Mined *ret, Err *err)
-{
-    Str key = mined_key(a, buf_str(&h->marks), options);
-    bool found = false;
-    Err ignored;
-
-    if (!buf_full(&h->marks) && !mined_get(h->db, a, key, ret, &found, err))
+    if (!gather(h, a, query, ret, err) || !finish_writing(h, err) || !stop_reading(h, err))
         return false;
-    if (found)
-        return true;
-    mine_tasks(a, from->traces, from->n, options, ret);
-    if (!buf_full(&h->marks) && !mined_put(h->db, key, ret, &ignored))
-        log_debug("what was mined is not kept: %s", ignored.text);
+    from = (MinedFrom){ ret->n, ret->not_human - not_human, ret->left_out };
+    if (!found)
+        mine(h, a, key, &from, options, ret, ret_mined);
     return true;
 }
 
@@ -287,7 +332,7 @@ static bool open_harvester(Harvester *h, const HarvestQuery *query, Err *err)
     h->builder = trace_begin();
     h->scratch = arena_new();
     h->reader = reader_new();
-    h->marks = (Buf)BUF(LIMIT_SLEEP_FILE);
+    h->marks = arena_new();
     return db_prepare(h->db, "SELECT trace FROM traces WHERE entry = ? AND read = ?", &h->get,
                       err) &&
            db_prepare(h->db, "INSERT OR REPLACE INTO traces VALUES(?, ?, ?)", &h->put, err) &&
@@ -302,7 +347,7 @@ static void close_harvester(Harvester *h)
     trace_drop(h->builder);
     arena_free(h->scratch);
     reader_free(h->reader);
-    buf_done(&h->marks);
+    arena_free(h->marks);
     catalogue_close(h->catalogue);
 }
 
@@ -335,15 +380,15 @@ bool sleep_harvest(Arena *a, const HarvestQuery *query, const MineOptions *optio
                    SleepHarvest *ret, Mined *ret_mined, Err *err)
 {
     Harvester h = { 0 };
-    SleepHarvest harvest = { 0 };
+    SleepHarvest sessions = { 0 };
     bool ok = open_harvester(&h, query, err);
 
-    ok = ok && update_whole(&h, &harvest.update, err) && gather(&h, a, query, &harvest, err) &&
-         mine(&h, a, options, &harvest, ret_mined, err);
+    ok = ok && update_whole(&h, &sessions.update, err) &&
+         harvest(&h, a, query, options, &sessions, ret_mined, err);
     if (!ok && (h.waiting || h.reading) && !db_exec(h.db, "ROLLBACK", &(Err){ 0 }))
         log_debug("nothing was open to be rolled back");
     close_harvester(&h);
     if (ok)
-        *ret = harvest;
+        *ret = sessions;
     return ok;
 }

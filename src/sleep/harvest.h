@@ -11,13 +11,14 @@
 typedef struct HarvestQuery {
     CatalogueQuery sources;
     Str project; /* sessions of this folder, of what lies below it and of what it lies in; empty = all */
-    double since; /* only sessions that went on after this instant; 0 = ever */
-    double until; /* only sessions that began up to this instant; 0 = all */
-    size_t most;  /* sessions, the newest; 0 = all */
+    double since;     /* only sessions that went on after this instant; 0 = ever */
+    double until;     /* only sessions that began up to this instant; 0 = all */
+    size_t most;      /* sessions, the newest; 0 = all */
+    bool tasks_alone; /* no traces are wanted, where the tasks can be had without */
 } HarvestQuery;
 
 typedef struct SleepHarvest {
-    const Trace **traces; /* the newest first */
+    const Trace **traces; /* the newest first; NULL where they were not wanted */
     size_t n;
     size_t not_human; /* headless runs, side chains, our own prompts, sessions without a request */
     size_t elsewhere; /* other projects, or outside the window */

@@ -4,15 +4,25 @@
 #include "text/sha256.h"
 
 /* The rules by which tasks are mined; another number, and all are mined anew. */
-#define MINE_VERSION 1
+#define MINE_VERSION 2
 
-Str mined_key(Arena *a, Str marks, const MineOptions *options)
+Str mined_key(Arena *a, Str marks, size_t most, const MineOptions *options)
 {
-    return str_printf(a, "%d:%zu:%zu:%.*s", MINE_VERSION, options->most, options->instances,
-                      STR_FMT(sha256_hex(a, marks)));
+    return str_printf(a, "%d:%zu:%zu:%zu:%.*s", MINE_VERSION, most, options->most,
+                      options->instances, STR_FMT(sha256_hex(a, marks)));
 }
 
-bool mined_get(Db *db, Arena *a, Str key, Mined *ret, bool *ret_found, Err *err)
+/* The counts stand in front of the tasks. */
+static bool unpack(Arena *a, Str packed, MinedFrom *ret_from, TaskRecords *ret)
+{
+    if (packed.n < sizeof *ret_from)
+        return false;
+    memcpy(ret_from, packed.p, sizeof *ret_from);
+    return tasks_unpack(a, str_dup(a, str_skip(packed, sizeof *ret_from)), ret);
+}
+
+bool mined_get(Db *db, Arena *a, Str key, MinedFrom *ret_from, Mined *ret, bool *ret_found,
+               Err *err)
 {
     Stmt *get = NULL;
     bool row = false, ok;
@@ -27,19 +37,20 @@ bool mined_get(Db *db, Arena *a, Str key, Mined *ret, bool *ret_found, Err *err)
         ret->recurring = (size_t)sqlite3_column_int64(get, 0);
         ret->checkable = (size_t)sqlite3_column_int64(get, 1);
         ret->left_out = (size_t)sqlite3_column_int64(get, 2);
-        row = tasks_unpack(a, str_dup(a, db_str(get, 3)), &ret->tasks);
+        row = unpack(a, db_str(get, 3), ret_from, &ret->tasks);
     }
     stmt_free(get);
     *ret_found = row;
     return ok;
 }
 
-bool mined_put(Db *db, Str key, const Mined *mined, Err *err)
+bool mined_put(Db *db, Str key, const MinedFrom *from, const Mined *mined, Err *err)
 {
     AUTO_BUF packed = BUF(LIMIT_SLEEP_FILE);
     Stmt *put = NULL;
     bool row, ok;
 
+    buf_add(&packed, (Str){ (const char *)from, sizeof *from });
     tasks_pack(&packed, &mined->tasks);
     if (buf_full(&packed))
         return true; /* it is mined anew every time */

@@ -345,7 +345,7 @@ Str trace_outcome(const Trace *t)
     return t->turns.n >= MANY_TURNS ? STR("mixed") : STR("unknown");
 }
 
-bool trace_is_human(const Trace *t, const Entry *entry)
+bool trace_is_human(const Trace *t)
 {
-    return entry->human && !entry->side_chain && t->turns.n > 0 && !harness_wrote(trace_digest(t));
+    return t->turns.n > 0 && !harness_wrote(trace_digest(t));
 }

@@ -32,7 +32,8 @@ const SessionDigest *trace_digest(const Trace *t);
  * at the end; without that, many turns are mixed. */
 Str trace_outcome(const Trace *t);
 
-/* Whether a person wrote it: not one of our own prompts, no memory agent, no replay of a harness. */
-bool trace_is_human(const Trace *t, const Entry *entry);
+/* Whether a person wrote it, of whose session nothing else is known to the contrary: not one of our own
+ * prompts, no memory agent, no replay of a harness. */
+bool trace_is_human(const Trace *t);
 
 #endif

@@ -217,6 +217,40 @@ bool catalogue_list(Catalogue *c, Arena *a, const EntryQuery *query, Entry **ret
     return ask(c, a, &q, ret, ret_n, err);
 }
 
+bool catalogue_marks(Catalogue *c, Arena *a, EntryMark **ret, size_t *ret_n, Err *err)
+{
+    AUTO_BUF sql = BUF(MIB(2));
+    AUTO(Stmt) *stmt = NULL;
+    EntryMark *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row = true;
+
+    buf_addf(&sql,
+             "SELECT key, started_at, last_at, human, offset, proof, cwd FROM entries WHERE %.*s "
+             "AND side_chain = 0 ORDER BY last_at DESC, key DESC",
+             STR_FMT(c->scope));
+    if (!db_prepare(c->db, sql.p, &stmt, err))
+        return false;
+    while (row) {
+        if (!db_step(c->db, stmt, &row, err))
+            return false;
+        if (row) {
+            EntryMark one = { .key = sqlite3_column_int64(stmt, 0),
+                              .started_at = sqlite3_column_double(stmt, 1),
+                              .last_at = sqlite3_column_double(stmt, 2),
+                              .human = sqlite3_column_int(stmt, 3) != 0,
+                              .offset = sqlite3_column_int64(stmt, 4),
+                              .proof = (uint64_t)sqlite3_column_int64(stmt, 5),
+                              .cwd = str_dup(a, db_str(stmt, 6)) };
+
+            ARENA_PUSH(a, all, n, cap, one);
+        }
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
 bool catalogue_get(Catalogue *c, Arena *a, int64_t key, Entry *ret, Err *err)
 {
     AUTO_QUESTION q = { .sql = BUF(MIB(2)) };

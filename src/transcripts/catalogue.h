@@ -96,6 +96,18 @@ typedef struct EntryQuery {
 /* Newest first (last_at, key). */
 MUST_CHECK bool catalogue_list(Catalogue *c, Arena *a, const EntryQuery *query, Entry **ret,
                                size_t *ret_n, Err *err);
+/* The little of an entry that tells whether it matters and whether it has changed. */
+typedef struct EntryMark {
+    int64_t key;
+    double started_at, last_at;
+    bool human;
+    Str cwd;
+    int64_t offset; /* of its cursor */
+    uint64_t proof;
+} EntryMark;
+/* All but side chains, archived ones too, newest first; a quarter of what the whole entries cost. */
+MUST_CHECK bool catalogue_marks(Catalogue *c, Arena *a, EntryMark **ret, size_t *ret_n, Err *err);
+
 /* By id or an unambiguous beginning of it (4 characters at least). */
 MUST_CHECK bool catalogue_find(Catalogue *c, Arena *a, Str id, Entry *ret, Err *err);
 MUST_CHECK bool catalogue_get(Catalogue *c, Arena *a, int64_t key, Entry *ret, Err *err);

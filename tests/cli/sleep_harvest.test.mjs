@@ -74,6 +74,36 @@ test('a session that goes on is harvested anew, and the tasks file can be handed
   assert.equal(fs.statSync(out).mode & 0o777, 0o600);
 });
 
+test('what people are told comes out of what is kept, and is the same; until something changes', () => {
+  const { env, dir } = tmpHome();
+  const projects = path.join(dir, 'claude/projects/p');
+  fs.mkdirSync(projects, { recursive: true });
+  const write = (n, ask, cwd = '/srv/attic') => fs.writeFileSync(path.join(projects, `0b1c2d3e-0000-4000-8000-00000000000${n}.jsonl`),
+    ['user', 'assistant'].map((type, i) => `${JSON.stringify({ type, sessionId: `s${n}`, cwd, entrypoint: 'cli', uuid: `u${n}${i}`,
+      timestamp: `2026-11-0${n}T10:00:0${i}.000Z`, message: { role: type, content: i ? [{ type: 'text', text: 'Done.' }] : ask } })}\n`).join(''));
+  const args = ['sleep', 'harvest', '--source', 'claude', '--claude-home', path.join(dir, 'claude')];
+  const said = (...more) => {
+    const made = run([...args, ...more], { env }).stdout, kept = run([...args, ...more], { env }).stdout, { digests, tasks } = runJson([...args, ...more], { env });
+    assert.equal(kept, made);
+    assert.match(kept, new RegExp(`^${digests.length} sessions of people, ${tasks.length} tasks`));
+    return digests.length;
+  };
+  for (const n of [1, 2, 3]) write(n, 'check the nightly backup of the attic please');
+  write(4, 'write a poem about the harbour at night', '/srv/harbour');
+  assert.equal(said(), 4);
+  assert.equal(said('--max-sessions', '2'), 2);
+  assert.equal(said('--project', '/srv/harbour'), 1);
+  write(5, 'check the nightly backup of the cellar please');
+  assert.equal(said(), 5);
+  assert.equal(said('--max-sessions', '2'), 2);
+  fs.rmSync(path.join(projects, '0b1c2d3e-0000-4000-8000-000000000004.jsonl'));
+  assert.equal(said(), 4);
+  // What was kept of the sessions is gone: they are read again.
+  spawnSync('python3', ['-c', 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("DELETE FROM traces"); c.execute("DELETE FROM mined"); c.commit()',
+    path.join(env.TALARIA_HOME, 'index.db')]);
+  assert.equal(said(), 4);
+});
+
 test('broken bytes and lines stop nothing', () => {
   const { env, dir } = tmpHome();
   const tree = path.join(dir, 'tree');
