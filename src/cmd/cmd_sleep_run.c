@@ -26,21 +26,26 @@ static bool read_real(const Args *args, const char *option, double low, double h
     return true;
 }
 
+static bool bad_objective(Err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "--objective: three weights, 'accuracy,tokens,latency', such as '1,0.2,0'");
+}
+
 static bool read_objective(const Args *args, Objective *ret, Err *err)
 {
+    enum { MOST = 1000000 };
     const char *text = args_z(args, "objective");
     double *parts[] = { &ret->accuracy, &ret->tokens, &ret->latency };
     char *end = NULL;
 
     for (size_t i = 0; text && i < ARRAY_LEN(parts); i++) {
         *parts[i] = strtod(text, &end);
-        if (end == text || *parts[i] < 0 || *end != (i < 2 ? ',' : '\0'))
-            return err_set(
-                err, ERR_USAGE,
-                "--objective: three weights, 'accuracy,tokens,latency', such as '1,0.2,0'");
+        if (end == text || !(*parts[i] >= 0 && *parts[i] <= MOST) || *end != (i < 2 ? ',' : '\0'))
+            return bad_objective(err);
         text = end + 1;
     }
-    return true;
+    return ret->accuracy + ret->tokens + ret->latency > 0 || bad_objective(err);
 }
 
 static int64_t number_or(const Args *args, const char *option, int64_t otherwise)
@@ -48,7 +53,7 @@ static int64_t number_or(const Args *args, const char *option, int64_t otherwise
     return args_given(args, option) ? args_number(args, option) : otherwise;
 }
 
-static bool read_roots(Cli *cli, const Args *args, NightOptions *o)
+static void read_roots(Cli *cli, const Args *args, NightOptions *o)
 {
     const Option *option;
     size_t at = 0;
@@ -57,7 +62,6 @@ static bool read_roots(Cli *cli, const Args *args, NightOptions *o)
     while (args_each(args, &at, &option, &text))
         if (strcmp(option->name, "skill-root") == 0)
             LIST_PUSH(cli->arena, &o->skill_roots, text);
-    return true;
 }
 
 static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
@@ -65,6 +69,7 @@ static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
     Str metric = args_text(args, "gate-metric");
 
     *o = night_options();
+    read_roots(cli, args, o);
     o->target = args_text(args, "target");
     o->tasks_file = args_z(args, "tasks-file");
     o->max_tasks = (size_t)number_or(args, "max-tasks", (int64_t)o->max_tasks);
@@ -80,14 +85,14 @@ static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
     o->split.seed = number_or(args, "seed", o->split.seed);
     o->budget.max_tokens = number_or(args, "max-tokens", o->budget.max_tokens);
     o->budget.max_calls = number_or(args, "max-calls", 0);
-    o->budget.max_minutes = (double)number_or(args, "max-minutes", 0);
     if (metric.p && !score_metric_parse(metric, &o->rules.score.metric))
         return err_set(err, ERR_USAGE, "--gate-metric '%.*s'", STR_FMT(metric));
     return read_real(args, "max-usd", 0, 1e6, &o->budget.max_usd, err) &&
+           read_real(args, "max-minutes", 0, 1e6, &o->budget.max_minutes, err) &&
            read_real(args, "val-fraction", 0, 1, &o->split.val, err) &&
            read_real(args, "test-fraction", 0, 1, &o->split.test, err) &&
            read_objective(args, &o->rules.objective, err) && split_check(o->split, err) &&
-           read_roots(cli, args, o) && sleep_sources(cli, args, &o->harvest, err);
+           sleep_sources(cli, args, &o->harvest, err);
 }
 
 /* -- who answers ---------------------------------------------------------------------------------------- */
@@ -275,7 +280,8 @@ static bool sleep_once(Cli *cli, const Args *args, bool dry_run, Err *err)
 {
     AUTO_ANSWERER who = { 0 };
     NightOptions options;
-    bool ok = read_options(cli, args, &options, err) && find_answerer(cli, args, &who, err);
+    bool ok = read_options(cli, args, &options, err) && find_answerer(cli, args, &who, err) &&
+              answerer_can_count(&who, &options.budget, err);
 
     options.dry_run = dry_run;
     return ok && one_night(cli, args, &options, &who, err);
@@ -314,7 +320,7 @@ static void print_worth(Cli *cli, const NightWorth *w)
  * max_cost_usd, detectable_effect, verdict, text} */
 bool sleep_worth(Cli *cli, const Args *args, Err *err)
 {
-    Answerer who = { 0 };
+    AUTO_ANSWERER who = { 0 };
     NightOptions options;
     NightWorth worth;
     bool ok = read_options(cli, args, &options, err) && find_answerer(cli, args, &who, err) &&

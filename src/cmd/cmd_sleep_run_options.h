@@ -83,7 +83,7 @@
           .name = "max-calls",                                                                     \
           .metavar = "N",                                                                          \
           .help = "end the night after so many model calls" },                                     \
-        { .kind = OPTION_NUMBER,                                                                   \
+        { .kind = OPTION_TEXT,                                                                     \
           .name = "max-minutes",                                                                   \
           .metavar = "N",                                                                          \
           .help = "end the night after so many minutes" },                                         \

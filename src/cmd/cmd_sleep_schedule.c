@@ -73,12 +73,13 @@ static bool is_kept(const char *name)
     return true;
 }
 
-/* Where a flag names a folder the night has another working directory. */
+/* Where a flag names a folder or a file: the night has another working directory. */
 static Str value_to_keep(Cli *cli, const Option *o, Str value)
 {
+    bool is_path = o->kind == OPTION_FOLDER || strcmp(o->name, "tasks-file") == 0;
     char real[LIMIT_PATH_BYTES];
 
-    if (o->kind == OPTION_FOLDER && realpath(str_z(cli->arena, value), real))
+    if (is_path && realpath(str_z(cli->arena, value), real))
         return str_dup(cli->arena, str_of(real));
     return value;
 }

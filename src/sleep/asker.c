@@ -37,8 +37,16 @@ static Str finished(Arena *a, const Buf *out)
 static bool put(Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
 {
     const Asker *asker = b->ctx;
+    Heard exchange = { .kind = q->kind, .prompt = q->prompt };
 
-    return asker->ask(asker->ctx, b, a, q, ret, err);
+    if (!asker->ask(asker->ctx, b, a, q, ret, &exchange.kept, err)) {
+        b->failed = true;
+        return false;
+    }
+    exchange.reply = *ret;
+    if (b->heard && ret->p)
+        b->heard(b->heard_ctx, &exchange);
+    return true;
 }
 
 /* -- attempts ------------------------------------------------------------------------------------------ */
@@ -168,9 +176,11 @@ static void show(Buf *out, const char *title, const ReplayedList *list, size_t m
 
 static void show_known(Buf *out, const KnownEdits *known)
 {
-    if (known && known->n)
+    size_t n = known ? known->n : 0;
+
+    if (n)
         buf_addz(out, "\n# Tried before; do not propose these again\n");
-    for (size_t i = 0; known && i < known->n && i < SHOWN_KNOWN; i++)
+    for (size_t i = n > SHOWN_KNOWN ? n - SHOWN_KNOWN : 0; i < n; i++) /* the newest */
         buf_addf(out, "- %.*s (%.*s: %.*s)\n", STR_FMT(clip(known->items[i].content)),
                  STR_FMT(known->items[i].status), STR_FMT(clip(known->items[i].reason)));
 }

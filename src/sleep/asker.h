@@ -17,8 +17,10 @@ typedef struct Question {
 
 typedef struct Asker {
     void *ctx;
-    /* The answer. Where there is none yet: STR_NONE, and b->pending counts it. */
-    bool (*ask)(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, Err *err);
+    /* The answer, and whether it was there before. Where there is none yet: STR_NONE, and b->pending
+     * counts it. */
+    bool (*ask)(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bool *ret_kept,
+                Err *err);
 } Asker;
 
 /* Sets attempt, judge, reflect and call; the asker must outlive the backend. */

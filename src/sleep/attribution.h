@@ -43,6 +43,9 @@ MUST_CHECK bool work_mean(Work *w, const char *phase, const TaskRecords *tasks, 
 MUST_CHECK bool work_without(Work *w, Str target, const EditRecords *edits, size_t i, Docs *ret,
                              Err *err);
 
+/* propose.c: edits of the target that are worth a trial, out of what train tasks show. */
+MUST_CHECK bool work_propose(Work *w, Str target, EditRecords *ret, Err *err);
+
 /* Edits that make train worse are taken out of the list and rejected. */
 MUST_CHECK bool work_screen(Work *w, Str target, EditRecords *edits, Err *err);
 

@@ -58,6 +58,13 @@ typedef struct ReflectAsk {
     const KnownEdits *known; /* of earlier nights: rejected and waiting ones, with reasons */
 } ReflectAsk;
 
+/* What was asked of a model, and what it said. */
+typedef struct Heard {
+    const char *kind; /* "attempt", "judge", "reflect", "mine" */
+    Str prompt, reply;
+    bool kept; /* it had said so before: the answer is out of the store */
+} Heard;
+
 typedef struct Backend Backend;
 struct Backend {
     const char *name; /* "mock", "openai", ... */
@@ -75,10 +82,15 @@ struct Backend {
     /* Any prompt, for the miner; NULL where there is no model behind. */
     bool (*call)(Backend *b, Arena *a, Str prompt, int64_t max_tokens, Str *ret, Err *err);
 
+    /* Told of every exchange; may be NULL. A backend with no model behind has none. */
+    void (*heard)(void *ctx, const Heard *exchange);
+    void *heard_ctx;
+
     int64_t calls, tokens; /* so far, counted by the backend */
     double usd;
     double
         waited_ms;   /* for answers, when they were first given: the same in a night that goes on */
+    bool failed;     /* an answer could not be had; err says why */
     int64_t pending; /* answers that are still to come: what was scored meanwhile means nothing */
     /* Numbers of answers in its store: the last one there is, and the last that an earlier night has
      * paid for. What this night had before it was interrupted counts as spent, as it was. */

@@ -35,7 +35,8 @@ static void wait_for(HandoffBackend *h, Str id, const Question *q)
     ARENA_PUSH(h->arena, h->pending, h->n, h->cap, p);
 }
 
-static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
+static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bool *ret_kept,
+                Err *err)
 {
     HandoffBackend *h = ctx;
     Str id =
@@ -45,6 +46,7 @@ static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, Er
         str_z(a, str_join_path(a, h->answers, str_printf(a, "%.*s.md", STR_FMT(id))));
 
     b->calls++;
+    *ret_kept = true; /* in a file of its own, round after round */
     if (access(path, F_OK) != 0) {
         wait_for(h, id, q);
         b->pending = (int64_t)h->n;

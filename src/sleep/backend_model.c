@@ -52,7 +52,8 @@ static bool ask_model(ModelBackend *m, Arena *a, const Question *q, KeptAnswer *
     return true;
 }
 
-static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
+static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bool *ret_kept,
+                Err *err)
 {
     ModelBackend *m = ctx;
     Str key = answers_key(a, m->model, q->kind, q->prompt, q->draw);
@@ -61,6 +62,7 @@ static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, Er
 
     if (!answers_get(m->answers, a, key, &answer, &found, err))
         return false;
+    *ret_kept = found;
     if (!found &&
         (!ask_model(m, a, q, &answer, err) || !answers_put(m->answers, key, &answer, err)))
         return false;

@@ -52,3 +52,13 @@ void answerer_close(Answerer *who)
     who->model = model_backend_free(who->model);
     who->handoff = handoff_backend_free(who->handoff);
 }
+
+bool answerer_can_count(const Answerer *who, const Budget *budget, Err *err)
+{
+    if (budget->max_usd > 0 && who->model && who->usd_per_token < 0)
+        return err_set(
+            err, ERR_USAGE,
+            "a budget in money needs the prices of the model: set 'model.price_input' and "
+            "'model.price_output'");
+    return true;
+}

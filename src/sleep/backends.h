@@ -34,4 +34,7 @@ MUST_CHECK bool answerer_open(Arena *a, const SleepHome *home, const Settings *s
 void answerer_close(Answerer *who);
 #define AUTO_ANSWERER __attribute__((cleanup(answerer_close))) Answerer
 
+/* ERR_USAGE where money is to end the night and what the model costs is not known. */
+MUST_CHECK bool answerer_can_count(const Answerer *who, const Budget *budget, Err *err);
+
 #endif

@@ -18,7 +18,7 @@ enum { LEAST_CHARS = 200 };
 
 struct Evidence {
     int fd;
-    bool raw, failed;
+    bool failed;
     size_t max_chars;
     int64_t seq;
     Arena *arena; /* of one event */
@@ -69,7 +69,6 @@ Evidence *evidence_open(const char *path, EvidenceOptions options, Err *err)
     }
     e = mem_alloc(sizeof *e);
     *e = (Evidence){ .fd = fd,
-                     .raw = options.raw,
                      .max_chars = most < LEAST_CHARS ? LEAST_CHARS : most,
                      .arena = arena_new(),
                      .line = BUF(MIB(16)) };
@@ -99,7 +98,7 @@ bool evidence_close(Evidence *e)
 /* Redacted first: cutting before could leave half a secret that no pattern knows. */
 static Str fit(Evidence *e, Str s)
 {
-    Str clean = e->raw ? s : redact_text(e->arena, s), rest = clean;
+    Str clean = redact_text(e->arena, s), rest = clean;
     size_t all = utf8_count(clean);
 
     if (all <= e->max_chars)
@@ -161,7 +160,7 @@ static void put_value(Evidence *e, Json v)
         while (json_next(&it, &key, &item)) {
             if (type == JSON_OBJECT)
                 json_key_str(&e->w, key);
-            if (type == JSON_OBJECT && !e->raw && redact_key_is_secret(key))
+            if (type == JSON_OBJECT && redact_key_is_secret(key))
                 json_put_str(&e->w, STR("[REDACTED]"));
             else
                 put_value(e, item);

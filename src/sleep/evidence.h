@@ -19,14 +19,14 @@
 
 #define EVIDENCE_FILE "evidence.jsonl"
 
-/* stage/event: cycle/start, mine/task_ready, replay/result, reflect/edits_returned,
- * reflect/edits_unmatched, gate/trial, gate/decision, test/held_out_score, stage/staged, cycle/end. */
+/* stage/event: cycle/start, mine/miner_exchange, mine/task_ready, replay/model_call, replay/result,
+ * reflect/exchange, reflect/edits_returned, reflect/edits_unmatched, gate/trial, gate/decision,
+ * test/held_out_score, stage/staged, cycle/end. */
 
 typedef struct Evidence Evidence;
 
 typedef struct EvidenceOptions {
     size_t max_chars; /* of one text; 0: LIMIT_SLEEP_EVIDENCE; never below 200 */
-    bool raw;         /* redaction switched off by the user */
 } EvidenceOptions;
 
 MUST_CHECK Evidence *evidence_open(const char *path, EvidenceOptions options, Err *err);

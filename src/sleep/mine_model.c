@@ -175,3 +175,12 @@ bool mine_by_model(Arena *a, Backend *b, const Trace *const *traces, size_t n, s
     copy_judges(tasks);
     return backend_settled(b, err);
 }
+
+size_t mine_model_asks(const Trace *const *traces, size_t n, const TaskRecords *tasks)
+{
+    size_t asks = 0;
+
+    for (size_t i = 0; i < tasks->n; i++)
+        asks += is_asked_about(&tasks->items[i], traces, n);
+    return asks;
+}

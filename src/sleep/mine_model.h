@@ -13,4 +13,7 @@
 MUST_CHECK bool mine_by_model(Arena *a, Backend *b, const Trace *const *traces, size_t n,
                               size_t most, Budget *budget, TaskRecords *tasks, Err *err);
 
+/* How many it would ask about at most. */
+size_t mine_model_asks(const Trace *const *traces, size_t n, const TaskRecords *tasks);
+
 #endif

@@ -62,9 +62,11 @@ typedef struct NightPlan {
     bool reviewed;     /* they come from a file that says so */
     size_t n_sessions, recurring, checkable;
     size_t train, val, test;
+    size_t asks;    /* tasks that a model would be asked about before */
+    size_t waiting; /* edits of earlier nights that are tried again */
 } NightPlan;
-MUST_CHECK bool night_plan(Arena *a, const NightOptions *options, const Backend *backend,
-                           NightPlan *ret, Err *err);
+MUST_CHECK bool night_plan(Arena *a, const NightOptions *options, Backend *backend, NightPlan *ret,
+                           Err *err);
 
 /* Whether it is worth paying for. */
 typedef struct NightWorth {
@@ -75,7 +77,7 @@ typedef struct NightWorth {
     const char *verdict; /* "worth", "thin", "nothing" */
     Str text;            /* one sentence for people */
 } NightWorth;
-MUST_CHECK bool night_worth(Arena *a, const NightOptions *options, const Backend *backend,
+MUST_CHECK bool night_worth(Arena *a, const NightOptions *options, Backend *backend,
                             double usd_per_token, NightWorth *ret, Err *err);
 /* {sessions, tasks, recurring, checkable, train, val, test, max_calls, max_tokens, max_cost_usd,
  *  detectable_effect, verdict, text} */

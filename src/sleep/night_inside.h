@@ -2,8 +2,11 @@
 #ifndef TALARIA_SLEEP_NIGHT_INSIDE_H
 #define TALARIA_SLEEP_NIGHT_INSIDE_H
 
+#include "base/file.h"
 #include "sleep/evidence.h"
+#include "sleep/known.h"
 #include "sleep/live.h"
+#include "sleep/manifest.h"
 #include "sleep/night.h"
 #include "sleep/state.h"
 
@@ -18,11 +21,12 @@ typedef struct Tonight {
     Str started_at;
     Str project;
     int64_t number, n_sessions;
+    Str call_error; /* why it did not end the last time it was tried: who answers had failed */
     TaskRecords tasks;
 } Tonight;
 
 /* Tasks of this night: those of the file, else those that no night has had, or whose sessions went on
- * since the last one. until: see HarvestQuery. */
+ * since the last one. until: see HarvestQuery. budget NULL: it is but a plan, and no model is asked. */
 MUST_CHECK bool tonight_tasks(Arena *a, const NightOptions *options, double until, Backend *backend,
                               const StateProject *past, Budget *budget, NightPlan *ret, Err *err);
 
@@ -43,11 +47,16 @@ MUST_CHECK bool tonight_discard_others(Arena *a, const SleepHome *home, Err *err
 void night_show(const NightOptions *options, int64_t night, const char *phase, size_t done,
                 size_t total);
 
+typedef LIST_OF(Heard) HeardList;
+
 typedef struct Recorder {
     Arena *arena;
     const NightOptions *options;
     Evidence *evidence;
+    bool begun;
+    HeardList early; /* with the miner, before there was a folder for evidence */
     NightReport report;
+    NoEdits no_edits;           /* of the group that came furthest */
     Docs live;                  /* of the group at hand */
     size_t done, expected;      /* replays, for progress */
     double baseline, candidate; /* sums over val tasks */
@@ -58,13 +67,59 @@ typedef struct Recorder {
 } Recorder;
 
 ConsolidateWatch recorder_watch(Recorder *r);
+/* For Backend.heard; before recorder_begin it is kept for later. */
+void recorder_heard(void *ctx, const Heard *exchange);
 void recorder_begin(Recorder *r, const Tonight *t, const Backend *b, const NightOptions *options);
 /* One skill's share of the night. */
 void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Consolidation *c);
 /* A task that nothing is decided by, under the documents as they were and as they are now. */
 void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *before,
                    const ReplayResult *after);
-void recorder_end(Recorder *r, const Backend *b, const Budget *budget);
+void recorder_end(Recorder *r, const Backend *b);
 void recorder_note(Recorder *r, Str note);
+
+/* -- the night and its parts --------------------------------------------------------------------------- */
+
+/* One document that is worked on: where it lives, and what it was. */
+typedef struct Target {
+    Str skill; /* its name */
+    ItemKind kind;
+    LiveDoc live, memory;
+    Docs docs; /* the skill as it is replayed: scaffolded where there is none yet */
+    SkillGroup group;
+    Consolidation done;
+} Target;
+
+/* A night while it lasts. */
+typedef struct Night {
+    Arena *arena;
+    const NightOptions *options;
+    Backend *backend;
+    SleepHome home;
+    FileLock *lock; /* nobody else sleeps meanwhile */
+    SleepState state;
+    StateProject *past;
+    KnownBook known;
+    Tonight tonight;
+    bool resumed;
+    Recorder recorder;
+    Budget budget;
+    PlaceQuery place;
+    Str *roots;
+    size_t n_roots;
+    Str managed_path;
+    Target *targets;
+    size_t n_targets;
+} Night;
+
+/* night_learn.c: w->targets; what each of them learns; what that is worth on tasks that nothing was decided
+ * by. */
+MUST_CHECK bool night_find_targets(Night *w, Err *err);
+MUST_CHECK bool night_learn(Night *w, Err *err);
+MUST_CHECK bool night_measure(Night *w, Err *err);
+
+/* night_stage.c */
+MUST_CHECK bool night_publish(Night *w, NightDone *ret, Err *err);
+MUST_CHECK bool night_remember(Night *w, Err *err);
 
 #endif

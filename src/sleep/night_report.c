@@ -61,6 +61,43 @@ static void replayed(void *ctx, const char *phase, const ReplayAsk *ask, const R
     evidence_end(r->evidence);
 }
 
+/* X(kind of question, stage, event) */
+#define EXCHANGES(X)                                                                               \
+    X("attempt", "replay", "model_call")                                                           \
+    X("judge", "replay", "model_call")                                                             \
+    X("reflect", "reflect", "exchange")                                                            \
+    X("mine", "mine", "miner_exchange")
+
+static void begin_exchange(Evidence *e, const char *kind)
+{
+#define X(of, stage, event)                                                                        \
+    if (strcmp(kind, of) == 0)                                                                     \
+        evidence_begin(e, stage, event);
+    EXCHANGES(X)
+#undef X
+}
+
+void recorder_heard(void *ctx, const Heard *e)
+{
+    Recorder *r = ctx;
+    bool reflection = strcmp(e->kind, "reflect") == 0;
+
+    if (!r->begun) {
+        LIST_PUSH(r->arena, &r->early, *e);
+        return;
+    }
+    if (reflection)
+        r->report.reflect_head = e->reply;
+    begin_exchange(r->evidence, e->kind);
+    evidence_str(r->evidence, "kind", str_of(e->kind));
+    evidence_bool(r->evidence, "cache_hit", e->kept);
+    if (!e->kept || reflection) {
+        evidence_str(r->evidence, "prompt", e->prompt);
+        evidence_str(r->evidence, "response", e->reply);
+    }
+    evidence_end(r->evidence);
+}
+
 static void reflected(void *ctx, Str target, const EditRecords *edits)
 {
     Recorder *r = ctx;
@@ -122,12 +159,19 @@ void recorder_begin(Recorder *r, const Tonight *t, const Backend *b, const Night
     s->gate_action = STR("reject");
     r->report.backend = str_of(b->name);
     r->report.model = b->model;
+    r->report.call_error = t->call_error;
+    if (t->call_error.n)
+        recorder_note(r, str_printf(r->arena, "an earlier try of this night failed: %.*s",
+                                    STR_FMT(t->call_error)));
     evidence_begin(r->evidence, "cycle", "start");
     evidence_int(r->evidence, "night", t->number);
     evidence_str(r->evidence, "backend", r->report.backend);
     evidence_str(r->evidence, "model", b->model);
     evidence_int(r->evidence, "n_tasks", s->n_tasks);
     evidence_end(r->evidence);
+    r->begun = true;
+    for (size_t i = 0; i < r->early.n; i++)
+        recorder_heard(r, &r->early.items[i]);
     for (size_t i = 0; i < t->tasks.n; i++) {
         evidence_begin(r->evidence, "mine", "task_ready");
         evidence_str(r->evidence, "task", t->tasks.items[i].id);
@@ -236,8 +280,8 @@ void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Conso
     s->n_replayed += c->replayed;
     if (c->accepted || s->skill_groups.n == 1)
         s->gate_action = c->action;
-    if (!s->no_edits_reason.n)
-        s->no_edits_reason = g.reason;
+    if (c->no_edits > r->no_edits) /* in the order in which a night gets on */
+        r->no_edits = c->no_edits;
     add_scores(r, c);
 }
 
@@ -274,7 +318,7 @@ static void set_interval(Recorder *r, bool deterministic)
     r->report.high = mean + 1.96 * spread;
 }
 
-void recorder_end(Recorder *r, const Backend *b, const Budget *budget)
+void recorder_end(Recorder *r, const Backend *b)
 {
     SleepReport *s = &r->report.report;
 
@@ -285,19 +329,13 @@ void recorder_end(Recorder *r, const Backend *b, const Budget *budget)
         s->candidate_score = r->candidate / (double)r->val;
         set_interval(r, b->deterministic);
     }
-    if (s->accepted)
-        s->no_edits_reason = STR("");
-    else if (!s->no_edits_reason.n)
-        s->no_edits_reason = str_of(no_edits_name(NO_EDITS_NO_TASKS));
+    if (!s->accepted)
+        s->no_edits_reason = str_of(no_edits_name(r->no_edits ? r->no_edits : NO_EDITS_NO_TASKS));
     if (r->test)
         recorder_note(r, str_printf(r->arena,
                                     "%zu test tasks, which nothing was decided by: %.3f to %.3f",
                                     r->test, r->test_before / (double)r->test,
                                     r->test_after / (double)r->test));
-    if (budget_spent(budget))
-        recorder_note(r,
-                      str_printf(r->arena, "the budget of %s was spent before the night was over",
-                                 budget_spent(budget)));
     s->tokens_used = b->tokens;
     s->ended_at = human_iso(r->arena, clock_wall());
     r->report.cost_usd = b->usd;

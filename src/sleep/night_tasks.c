@@ -132,8 +132,10 @@ static bool mine_history(Arena *a, const NightOptions *o, double until, Backend 
     ret->recurring = mined.recurring;
     ret->checkable = mined.checkable;
     keep_new(a, &h, past, &mined.tasks);
-    if (o->model_miner && b->call &&
-        !mine_by_model(a, b, h.traces, h.n, o->max_tasks, budget, &mined.tasks, err))
+    if (o->model_miner && b->call && !budget)
+        ret->asks = mine_model_asks(h.traces, h.n, &mined.tasks);
+    else if (o->model_miner && b->call &&
+             !mine_by_model(a, b, h.traces, h.n, o->max_tasks, budget, &mined.tasks, err))
         return false;
     keep_judged(&mined.tasks, b->deterministic);
     if (o->max_tasks && mined.tasks.n > o->max_tasks)
@@ -224,7 +226,8 @@ bool tonight_load(Arena *a, const SleepHome *home, bool dry_run, Tonight *ret, b
                       .key = str_dup(a, json_str(json_get(root, STR("key")))),
                       .night = str_dup(a, json_str(json_get(root, STR("night")))),
                       .started_at = str_dup(a, json_str(json_get(root, STR("started_at")))),
-                      .project = str_dup(a, json_str(json_get(root, STR("project")))) };
+                      .project = str_dup(a, json_str(json_get(root, STR("project")))),
+                      .call_error = str_dup(a, json_str(json_get(root, STR("call_error")))) };
     /* Ours and written whole; one that cannot be read all the same is no reason not to sleep. */
     *ret_found = doc && json_int(json_get(root, STR("number")), &ret->number) &&
                  json_int(json_get(root, STR("paid_before")), &ret->paid_before) &&
@@ -247,6 +250,7 @@ bool tonight_save(Arena *a, const SleepHome *home, const Tonight *t, Err *err)
     json_field_str(&w, "night", t->night);
     json_field_str(&w, "started_at", t->started_at);
     json_field_str(&w, "project", t->project);
+    json_field_str(&w, "call_error", t->call_error);
     json_field_int(&w, "number", t->number);
     json_field_int(&w, "n_sessions", t->n_sessions);
     json_field_int(&w, "paid_before", t->paid_before);

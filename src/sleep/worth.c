@@ -1,7 +1,7 @@
 /* What a night would cost at most, and what it could find out: said before it is paid for. */
 #include "sleep/night.h"
 
-enum { TOKENS_A_CALL = 1500, REFLECTIONS = 4, ROUGH_DRAWS = 3 };
+enum { TOKENS_A_CALL = 1500, REFLECTIONS = 2, ROUGH_DRAWS = 3 };
 
 /* What one attempt takes: itself, and where no rule decides a judge that is asked twice. */
 static int64_t calls_of(const TaskRecord *task)
@@ -9,36 +9,48 @@ static int64_t calls_of(const TaskRecord *task)
     return str_eqz(task->reference_kind, "rule") || str_eqz(task->reference_kind, "exact") ? 1 : 3;
 }
 
-/* Train tasks once a rollout, under each of two documents. Val tasks by up to `draws` pairs in each of
- * two trials, then without each edit in turn; test tasks twice. */
-static int64_t most_calls(const NightOptions *o, const Backend *b, const TaskRecords *tasks)
+/* Attempts at one task that decides: up to `draws` pairs in a trial, then without each edit in turn. */
+static int64_t val_attempts(const NightOptions *o, const Backend *b, size_t waiting)
 {
-    int64_t draws = b->deterministic ? 1 : o->rules.most_draws, sum = REFLECTIONS;
-    int64_t left_out = o->rules.edit_budget * (b->deterministic ? 1 : ROUGH_DRAWS);
+    int64_t edits = o->rules.edit_budget + (int64_t)waiting;
 
-    for (size_t i = 0; i < tasks->n; i++) {
-        Str split = split_normal(tasks->items[i].split);
-        int64_t attempts = str_eqz(split, "val")    ? 2 * (2 * draws + left_out)
-                           : str_eqz(split, "test") ? 2
-                                                    : 2 * o->rules.rollouts;
+    return b->deterministic ? 2 + edits : 2 * o->rules.most_draws + edits * ROUGH_DRAWS;
+}
 
-        sum += attempts * calls_of(&tasks->items[i]);
+/* A trial of the skill, and one of the memory where there is one: in each of them the tasks that teach
+ * once a rollout, and those that decide. Test tasks twice. */
+static int64_t most_calls(Arena *a, const NightOptions *o, const Backend *b, const NightPlan *plan)
+{
+    int64_t trials = o->rules.evolve_memory && o->harvest.project.n ? 2 : 1;
+    int64_t decides = trials * val_attempts(o, b, plan->waiting),
+            teaches = trials * o->rules.rollouts;
+    size_t groups = consolidate_route(a, &plan->tasks, STR(NIGHT_MANAGED)).n, more = plan->asks;
+    int64_t sum = (int64_t)groups * trials * REFLECTIONS;
+
+    for (size_t i = 0; i < plan->tasks.n; i++) {
+        Str split = split_normal(plan->tasks.items[i].split);
+        int64_t attempts = str_eqz(split, "val") ? decides : str_eqz(split, "test") ? 2 : teaches;
+
+        sum += attempts * calls_of(&plan->tasks.items[i]);
     }
-    /* A miner asks once about every task that rules do not decide. */
-    for (size_t i = 0; i < tasks->n && o->model_miner && b->call; i++)
-        sum += !str_eqz(tasks->items[i].reference_kind, "rule");
-    return sum;
+    /* What a miner is asked about may become tasks as well, of the dearest kind. */
+    if (o->max_tasks && plan->tasks.n + more > o->max_tasks)
+        more = o->max_tasks > plan->tasks.n ? o->max_tasks - plan->tasks.n : 0;
+    return sum + (int64_t)plan->asks + (int64_t)more * 3 * (decides > teaches ? decides : teaches);
 }
 
 static const char *verdict_of(const NightWorth *w)
 {
     if (!w->plan.train || !w->plan.val)
-        return "nothing";
+        return w->plan.asks ? "thin" : "nothing";
     return w->detectable > 0.4 ? "thin" : "worth";
 }
 
 static Str sentence_of(Arena *a, const NightWorth *w)
 {
+    if ((!w->plan.train || !w->plan.val) && w->plan.asks)
+        return str_printf(a, "a model would have to say first what %zu tasks are judged by",
+                          w->plan.asks);
     if (!w->plan.train || !w->plan.val)
         return STR(
             "nothing new that can be checked came back: keep working, and correct your agent");
@@ -48,14 +60,23 @@ static Str sentence_of(Arena *a, const NightWorth *w)
                       w->plan.tasks.n, 100 * w->detectable);
 }
 
-bool night_worth(Arena *a, const NightOptions *o, const Backend *b, double usd_per_token,
-                 NightWorth *ret, Err *err)
+/* Without chance, one task that passes is seen. */
+static double detectable(const NightOptions *o, const Backend *b, size_t val)
+{
+    if (!val)
+        return 1;
+    return b->deterministic ? 1 / (double)val
+                            : gate_detectable(val, 0.5, o->rules.alpha, o->rules.most_draws);
+}
+
+bool night_worth(Arena *a, const NightOptions *o, Backend *b, double usd_per_token, NightWorth *ret,
+                 Err *err)
 {
     NightWorth w = { 0 };
 
     if (!night_plan(a, o, b, &w.plan, err))
         return false;
-    w.max_calls = w.plan.tasks.n ? most_calls(o, b, &w.plan.tasks) : 0;
+    w.max_calls = w.plan.tasks.n || w.plan.asks ? most_calls(a, o, b, &w.plan) : 0;
     if (o->budget.max_calls && w.max_calls > o->budget.max_calls)
         w.max_calls = o->budget.max_calls;
     w.max_tokens = w.max_calls * TOKENS_A_CALL;
@@ -64,9 +85,7 @@ bool night_worth(Arena *a, const NightOptions *o, const Backend *b, double usd_p
     w.max_usd = usd_per_token >= 0 ? usd_per_token * (double)w.max_tokens : -1;
     if (o->budget.max_usd > 0 && w.max_usd > o->budget.max_usd)
         w.max_usd = o->budget.max_usd;
-    w.detectable = w.plan.val ? gate_detectable(w.plan.val, 0.5, o->rules.alpha,
-                                                b->deterministic ? 1 : o->rules.most_draws)
-                              : 1;
+    w.detectable = detectable(o, b, w.plan.val);
     w.verdict = verdict_of(&w);
     w.text = sentence_of(a, &w);
     *ret = w;

@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { bin, run, runJson, tmpHome, tree } from './helpers.mjs';
+import { run, runJson, tmpHome, tree } from './helpers.mjs';
+import { backups, history } from './sleep_history.mjs';
 
 const secrets = /FAKE0123456789|AKIAFAKE|ghp_FAKE|hunter2|FAKE\.TOKEN|sk-demo|AKIADEMO|ghp_demo/;
 const mock = ['--backend', 'mock'];
@@ -15,25 +16,6 @@ function demoHome() {
   assert.equal(made.code, 0, made.stderr);
   return home;
 }
-
-/** A Claude history in which the same thing is asked for, and corrected, again and again. */
-function history(home, { project = '/srv/attic', skill, day = '2026-11-01', from = 0, n = 8, ask, wrong, insist, right } = {}) {
-  const folder = path.join(home.user, '.claude/projects/p');
-  fs.mkdirSync(folder, { recursive: true });
-  const places = ['attic', 'cellar', 'harbour', 'tower', 'garden', 'bridge', 'library', 'station', 'market', 'mill', 'quarry', 'orchard'];
-  for (let i = from; i < from + n; i++) {
-    const id = `0b1c2d3e-0000-4000-8000-${String(100 + i + (skill ? 500 : 0)).padStart(12, '0')}`;
-    let s = 0;
-    const line = (type, content) => `${JSON.stringify({ type, sessionId: id, cwd: project, entrypoint: 'cli', uuid: `${id}-${s}`,
-      timestamp: `${day}T10:${String(i).padStart(2, '0')}:${String(s++).padStart(2, '0')}.000Z`, message: { role: type, content } })}\n`;
-    const used = skill ? line('assistant', [{ type: 'tool_use', id: `t${i}`, name: 'Skill', input: { skill } }]) : '';
-    fs.writeFileSync(path.join(folder, `${id}.jsonl`),
-      line('user', `${ask} ${places[i % places.length]}`) + used + line('assistant', [{ type: 'text', text: wrong }]) + line('user', insist)
-      + line('assistant', [{ type: 'text', text: right }]) + line('user', 'thanks, perfect'));
-  }
-}
-const backups = { ask: 'check the nightly backup of the', wrong: 'It ran at two and copied everything.',
-  insist: 'no, that is wrong. always end the answer with "Checked by talaria"', right: 'It ran at two.\nChecked by talaria' };
 
 test('a night on the demo: worth, run, review, adopt, undo, and nothing is left for the next', () => {
   const home = demoHome(), { env } = home;
@@ -138,6 +120,20 @@ test('a rejected edit is remembered with its reason, also over nights that are a
   assert.ok(has(), 'an empty night forgot it');
 });
 
+test('what one night has rejected the next one does not propose, over the very same tasks', () => {
+  const { env, dir } = demoHome();
+  const file = path.join(dir, 'tasks.json');
+  assert.equal(run(['sleep', 'harvest', '--output', file], { env }).code, 0);
+  // What does no harm waits for company for three nights; then it is rejected like all others.
+  const nights = [1, 2, 3, 4, 5].map(() => runJson(['sleep', 'run', '--tasks-file', file, ...mock], { env }));
+  const tried = nights.map((r) => r.rejected_edits.map((e) => e.content));
+  assert.ok(tried[0].length > 0);
+  for (const edit of nights[0].rejected_edits) assert.match(edit.rationale, /val tasks score/, 'with its reason');
+  for (const content of new Set(tried.flat())) assert.ok(tried.filter((list) => list.includes(content)).length <= 3, content);
+  assert.deepEqual(tried[4].filter((content) => tried[0].includes(content)), []);
+  assert.equal(nights[4].n_tasks, nights[0].n_tasks);
+});
+
 test('a tasks file: reviewed or not, and splits of its own', () => {
   const { env, dir } = demoHome();
   const file = path.join(dir, 'tasks.json');
@@ -210,6 +206,64 @@ test('--target, --project and its memory, a test split, dreams and recall', () =
   assert.ok(r.notes.some((n) => n.includes('test tasks')));
   assert.equal(report.accepted, true);
   assert.equal(fs.readFileSync(path.join(project, 'CLAUDE.md'), 'utf8'), '# House rules\n');
+});
+
+test('the memory of a project learns what the skill had no room for; nobody else\'s memory does', () => {
+  const home = tmpHome(), { env } = home;
+  const project = path.join(home.user, 'attic');
+  fs.mkdirSync(project);
+  const memory = path.join(project, 'CLAUDE.md'), mine = '# House rules\n\n* keep  this   line\n';
+  fs.writeFileSync(memory, mine);
+  // Two things are insisted on, and only one edit may be made at a time: one goes to the skill, one to the memory.
+  history(home, { ...backups, project, n: 12 });
+  history(home, { ...backups, project, n: 12, from: 20, ask: 'summarise the water levels at the', insist: 'no, that is wrong. always mention "Datum NHN"',
+    right: 'It ran at two. Datum NHN' });
+  const file = path.join(home.dir, 'tasks.json');
+  const { tasks } = runJson(['sleep', 'harvest', '--output', file], { env });
+  assert.equal(tasks.length, 2);
+  fs.writeFileSync(file, JSON.stringify(tasks.flatMap((t) => ['train', 'val'].map((split) => ({ ...t, id: `${t.id}_${split}`, split })))));
+  const args = ['sleep', 'run', '--edit-budget', '1', '--tasks-file', file, ...mock];
+  assert.ok(!runJson(args, { env }).edits.some((e) => e.target === 'memory'), 'without a project there is no memory to learn');
+  fs.rmSync(path.join(home.data, 'sleep'), { recursive: true });
+  assert.ok(!runJson([...args, '--project', project, '--no-memory'], { env }).edits.some((e) => e.target === 'memory'));
+  fs.rmSync(path.join(home.data, 'sleep'), { recursive: true });
+
+  const r = runJson([...args, '--project', project], { env });
+  assert.deepEqual(r.edits.map((e) => e.target), ['skill', 'memory'], JSON.stringify(r.edits));
+  assert.deepEqual(r.staged_skills, ['talaria-learned', 'CLAUDE.md']);
+  assert.equal(fs.readFileSync(memory, 'utf8'), mine, 'nothing live changes by itself');
+  assert.equal(run(['sleep', 'adopt', '--legacy'], { env }).code, 0);
+  const now = fs.readFileSync(memory, 'utf8');
+  assert.ok(now.startsWith(mine.trimEnd()), 'text of the user stays');
+  assert.ok(now.includes(r.edits[1].content.split('\n')[0]));
+  assert.equal(run(['sleep', 'undo'], { env }).code, 0);
+  assert.equal(fs.readFileSync(memory, 'utf8'), mine);
+});
+
+test('--objective weighs what the gate compares; --recall brings back tasks of earlier nights', () => {
+  const home = tmpHome(), { env } = home;
+  history(home, { ...backups, n: 12 });
+  for (const bad of ['x', '1', '1,0', '1,0,0,0', '-1,0,0', '0,0,0', 'nan,0,0']) {
+    const r = run(['sleep', 'run', '--objective', bad, ...mock], { env });
+    assert.equal(r.code, 2, `${bad}: ${r.stderr}`);
+    assert.match(r.stderr, /--objective/);
+  }
+  // A rule makes the document longer: who pays for tokens alone does not want it.
+  assert.equal(runJson(['sleep', 'dry-run', '--objective', '0,1,0', ...mock], { env }).accepted, false);
+  assert.equal(runJson(['sleep', 'dry-run', '--objective', '1,0.1,0', ...mock], { env }).accepted, true);
+
+  // Seed 1: the task itself, and not only another wording of it, is one that teaches.
+  const first = runJson(['sleep', 'run', '--seed', '1', ...mock], { env });
+  assert.equal(first.accepted, true);
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  history(home, { ...backups, from: 20, n: 8, day: tomorrow, ask: 'summarise the water levels at the', insist: 'no, that is wrong. always mention "Datum NHN"', right: 'It ran at two. Datum NHN' });
+  const ready = (r) => fs.readFileSync(path.join(r.staging_dir, 'evidence.jsonl'), 'utf8').trim().split('\n').map((l) => JSON.parse(l)).filter((e) => e.event === 'task_ready');
+  const second = runJson(['sleep', 'run', '--seed', '1', '--recall', '3', ...mock], { env });
+  const recalled = ready(second).filter((e) => e.task.startsWith('recall:'));
+  assert.ok(recalled.length > 0 && recalled.length <= 3, JSON.stringify(ready(second).map((e) => e.task)));
+  const taught = new Set(ready(first).filter((e) => e.split === 'train').map((e) => `recall:${e.task}`));
+  for (const e of recalled) assert.ok(e.split === 'train' && taught.has(e.task), `${e.task}: what decided is not taught`);
+  assert.ok(!ready(first).some((e) => e.task.startsWith('recall:')));
 });
 
 test('a skill that was used learns from its own tasks', () => {

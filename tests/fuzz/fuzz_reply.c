@@ -5,12 +5,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool reply(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
+static bool reply(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bool *ret_kept,
+                  Err *err)
 {
     (void)b;
     (void)a;
     (void)q;
     (void)err;
+    *ret_kept = false;
     *ret = *(const Str *)ctx;
     return true;
 }

@@ -11,7 +11,8 @@ typedef struct Script {
     size_t n;
 } Script;
 
-static bool reply(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
+static bool reply(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bool *ret_kept,
+                  Err *err)
 {
     Script *s = ctx;
     size_t i = 0;
@@ -21,6 +22,7 @@ static bool reply(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, 
     while (i < s->n && s->replies[i + 1])
         i++;
     s->prompts[s->n++] = str_dup(a, q->prompt);
+    *ret_kept = false;
     b->calls++;
     b->pending += !s->replies[i];
     *ret = s->replies[i] ? str_of(s->replies[i]) : STR_NONE;

@@ -1,0 +1,150 @@
+/* Who learns tonight, and from which tasks; then the learning itself, one document after the other. */
+#include "sleep/document.h"
+#include "sleep/night_inside.h"
+
+enum { LEAST_GROUP = 12, MOST_PROPOSALS = 64 };
+
+/* -- who learns ---------------------------------------------------------------------------------------- */
+
+/* A group by itself must have tasks on both sides, and, where chance plays, enough of them. */
+static bool can_stand_alone(const Night *w, const SkillGroup *group)
+{
+    size_t val = 0, train = 0;
+
+    for (size_t i = 0; i < group->tasks.n; i++) {
+        Str split = split_normal(group->tasks.items[i].split);
+
+        val += str_eqz(split, "val");
+        train += str_eqz(split, "train");
+    }
+    return val && train && (w->backend->deterministic || group->tasks.n >= LEAST_GROUP);
+}
+
+static void add_tasks(Arena *a, const SkillGroup *from, SkillGroup *to)
+{
+    for (size_t i = 0; i < from->tasks.n; i++)
+        LIST_PUSH(a, &to->tasks, from->tasks.items[i]);
+}
+
+static bool read_docs(Night *w, Target *t, Str path, Err *err)
+{
+    static const char about[] = "What people kept asking for, learned from their sessions. Read it "
+                                "before answering recurring requests of this user.";
+    Str memory = w->options->harvest.project.n
+                     ? str_join_path(w->arena, w->options->harvest.project, STR("CLAUDE.md"))
+                     : STR("");
+
+    if (!live_read(w->arena, path, &t->live, err))
+        return false;
+    t->docs.skill =
+        t->live.bytes.n ? t->live.bytes : document_scaffold(w->arena, t->skill, str_of(about));
+    if (t->kind == ITEM_MANAGED && memory.n && !live_read(w->arena, memory, &t->memory, err))
+        return false;
+    t->docs.memory = t->memory.bytes.p ? t->memory.bytes : STR("");
+    return true;
+}
+
+static bool add_target(Night *w, const SkillGroup *group, Str name, ItemKind kind, Str path,
+                       Err *err)
+{
+    Target *t = &w->targets[w->n_targets++];
+
+    *t = (Target){ .skill = name, .kind = kind, .group = *group };
+    return read_docs(w, t, path, err);
+}
+
+/* A skill is called as its folder is. */
+static Str name_of_skill(Str path)
+{
+    size_t end = path.n > strlen("/SKILL.md") ? path.n - strlen("/SKILL.md") : 0, from = end;
+
+    while (from && path.p[from - 1] != '/')
+        from--;
+    return str_skip(str_head(path, end), from);
+}
+
+/* A skill that was used and is found learns from its own tasks; all else goes to the managed one. */
+bool night_find_targets(Night *w, Err *err)
+{
+    SkillGroups groups = consolidate_route(w->arena, &w->tonight.tasks, STR(NIGHT_MANAGED));
+    SkillGroup rest = { 0 };
+
+    w->targets = ARENA_ARRAY(w->arena, Target, groups.n + 2);
+    if (!place_of_managed(w->arena, &w->place, STR(NIGHT_MANAGED), &w->managed_path, err) ||
+        !skill_roots(w->arena, &w->place, &w->roots, &w->n_roots, err))
+        return false;
+    rest.skill_name = name_of_skill(w->managed_path);
+    for (size_t i = 0; i < groups.n; i++) {
+        const SkillGroup *g = &groups.items[i];
+        Str path = STR_NONE;
+        bool own = !w->options->target.n && !str_eqz(g->skill_name, NIGHT_MANAGED) &&
+                   w->n_targets < MOST_PROPOSALS && can_stand_alone(w, g) &&
+                   skill_find(w->arena, w->roots, w->n_roots, g->skill_name, &path) == SKILL_FOUND;
+
+        if (!own)
+            add_tasks(w->arena, g, &rest);
+        else if (!add_target(w, g, g->skill_name, ITEM_SKILL, path, err))
+            return false;
+    }
+    return !rest.tasks.n ||
+           add_target(w, &rest, rest.skill_name, ITEM_MANAGED, w->managed_path, err);
+}
+
+/* -- learning ------------------------------------------------------------------------------------------- */
+
+bool night_learn(Night *w, Err *err)
+{
+    ConsolidateWatch watch = recorder_watch(&w->recorder);
+    ConsolidateRules rules = w->options->rules;
+
+    rules.night = w->tonight.number;
+    rules.alpha /=
+        (double)(w->n_targets ? w->n_targets : 1); /* the rate is that of the whole night */
+    for (size_t i = 0; i < w->n_targets; i++) {
+        Target *t = &w->targets[i];
+        KnownEdits *known = known_book_of(w->arena, &w->known, t->skill);
+
+        rules.evolve_memory = w->options->rules.evolve_memory && t->memory.path.n;
+        w->recorder.live = t->docs;
+        if (!consolidate(w->arena, w->backend, &t->group.tasks, t->docs, &rules, known, &w->budget,
+                         &watch, &t->done, err))
+            return err_wrap(err, "skill '%.*s'", STR_FMT(t->skill));
+        recorder_group(&w->recorder, t->skill, &t->group, &t->done);
+    }
+    return true;
+}
+
+static bool measure(Night *w, const Target *t, const TaskRecord *task, Err *err)
+{
+    ReplayAsk ask = { .task = task, .docs = t->docs, .phase = "test" };
+    ReplayResult before, after;
+
+    if (!replay_task(w->backend, w->arena, &ask, &w->budget, &before, err))
+        return false;
+    after = before;
+    ask.docs = t->done.docs;
+    if (t->done.accepted && !replay_task(w->backend, w->arena, &ask, &w->budget, &after, err))
+        return false;
+    recorder_test(&w->recorder, task, &before, &after);
+    return true;
+}
+
+/* Tasks that nothing was decided by: what the new documents are worth on them. */
+bool night_measure(Night *w, Err *err)
+{
+    for (size_t i = 0; i < w->n_targets; i++) {
+        const TaskRecords *tasks = &w->targets[i].group.tasks;
+
+        for (size_t k = 0; k < tasks->n; k++) {
+            if (!str_eqz(split_normal(tasks->items[k].split), "test"))
+                continue;
+            if (!budget_left(&w->budget)) {
+                recorder_note(&w->recorder, STR("not all test tasks were measured"));
+                return true;
+            }
+            if (!measure(w, &w->targets[i], &tasks->items[k], err))
+                return false;
+        }
+    }
+    return backend_settled(w->backend, err);
+}
