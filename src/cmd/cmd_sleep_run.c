@@ -26,26 +26,13 @@ static bool read_real(const Args *args, const char *option, double low, double h
     return true;
 }
 
-static bool bad_objective(Err *err)
+static bool read_objective(Cli *cli, const Args *args, Objective *ret, Err *err)
 {
-    return err_set(err, ERR_USAGE,
+    Str text = args_text(args, "objective");
+
+    return !text.p || objective_parse(cli->arena, text, ret) ||
+           err_set(err, ERR_USAGE,
                    "--objective: three weights, 'accuracy,tokens,latency', such as '1,0.2,0'");
-}
-
-static bool read_objective(const Args *args, Objective *ret, Err *err)
-{
-    enum { MOST = 1000000 };
-    const char *text = args_z(args, "objective");
-    double *parts[] = { &ret->accuracy, &ret->tokens, &ret->latency };
-    char *end = NULL;
-
-    for (size_t i = 0; text && i < ARRAY_LEN(parts); i++) {
-        *parts[i] = strtod(text, &end);
-        if (end == text || !(*parts[i] >= 0 && *parts[i] <= MOST) || *end != (i < 2 ? ',' : '\0'))
-            return bad_objective(err);
-        text = end + 1;
-    }
-    return ret->accuracy + ret->tokens + ret->latency > 0 || bad_objective(err);
 }
 
 static int64_t number_or(const Args *args, const char *option, int64_t otherwise)
@@ -68,30 +55,31 @@ static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
 {
     Str metric = args_text(args, "gate-metric");
 
-    *o = night_options();
+    if (!night_options(cli->arena, &cli->settings, o, err))
+        return false;
     read_roots(cli, args, o);
     o->target = args_text(args, "target");
     o->tasks_file = args_z(args, "tasks-file");
     o->max_tasks = (size_t)number_or(args, "max-tasks", (int64_t)o->max_tasks);
-    o->dream_factor = number_or(args, "dream-factor", 0);
-    o->recall_k = number_or(args, "recall", 0);
-    o->evidence = !args_flag(args, "no-evidence");
-    o->model_miner = !args_flag(args, "no-miner");
+    o->dream_factor = number_or(args, "dream-factor", o->dream_factor);
+    o->recall_k = number_or(args, "recall", o->recall_k);
+    o->evidence &= !args_flag(args, "no-evidence");
+    o->model_miner &= !args_flag(args, "no-miner");
     o->rules.edit_budget = number_or(args, "edit-budget", o->rules.edit_budget);
     o->rules.rollouts = number_or(args, "rollouts", o->rules.rollouts);
-    o->rules.preferences =
-        args_text(args, "preferences").p ? args_text(args, "preferences") : STR("");
-    o->rules.evolve_memory = !args_flag(args, "no-memory");
+    if (args_text(args, "preferences").p)
+        o->rules.preferences = args_text(args, "preferences");
+    o->rules.evolve_memory &= !args_flag(args, "no-memory");
     o->split.seed = number_or(args, "seed", o->split.seed);
     o->budget.max_tokens = number_or(args, "max-tokens", o->budget.max_tokens);
-    o->budget.max_calls = number_or(args, "max-calls", 0);
+    o->budget.max_calls = number_or(args, "max-calls", o->budget.max_calls);
     if (metric.p && !score_metric_parse(metric, &o->rules.score.metric))
         return err_set(err, ERR_USAGE, "--gate-metric '%.*s'", STR_FMT(metric));
     return read_real(args, "max-usd", 0, 1e6, &o->budget.max_usd, err) &&
            read_real(args, "max-minutes", 0, 1e6, &o->budget.max_minutes, err) &&
            read_real(args, "val-fraction", 0, 1, &o->split.val, err) &&
            read_real(args, "test-fraction", 0, 1, &o->split.test, err) &&
-           read_objective(args, &o->rules.objective, err) && split_check(o->split, err) &&
+           read_objective(cli, args, &o->rules.objective, err) && split_check(o->split, err) &&
            sleep_sources(cli, args, &o->harvest, err);
 }
 

@@ -142,7 +142,8 @@ void api_night_put(Server *s, JsonWriter *w, bool elsewhere)
 /* With --home that home alone. */
 bool api_night_options(Server *s, Arena *a, const Homes *homes, NightOptions *ret, Err *err)
 {
-    *ret = night_options();
+    if (!night_options(a, s->settings, ret, err))
+        return false;
     ret->harvest.sources.homes = homes;
     ret->harvest.sources.hermes = s->options.where.home != NULL;
     return transcript_roots(a, NULL, NULL, &ret->harvest.sources.roots, err);
@@ -184,6 +185,7 @@ static bool sleep_once(Server *s, Worker *worker, NightOutcome *ret, Err *err)
     options.watch = (NightWatch){ s, show };
     options.budget.stop = &s->ending;
     if (!answerer_open(a, &home, s->settings, &wish, &who, err) ||
+        !answerer_can_count(&who, &options.budget, err) ||
         !night_run(a, &options, who.backend, &done, err))
         return false;
     *ret = outcome_of(&done, options.dry_run);

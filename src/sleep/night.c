@@ -16,19 +16,6 @@
 
 enum { LOCK_MS = 2000 };
 
-NightOptions night_options(void)
-{
-    enum { TASKS = 40, TOKENS = 400000 };
-
-    return (NightOptions){ .rules = consolidate_rules(),
-                           .split = SPLIT_RULE_DEFAULT,
-                           .target = STR(""),
-                           .max_tasks = TASKS,
-                           .budget = { .max_tokens = TOKENS },
-                           .evidence = true,
-                           .model_miner = true };
-}
-
 /* -- what it is about ------------------------------------------------------------------------------------ */
 
 static bool open_state(Night *w, Err *err)

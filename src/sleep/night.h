@@ -14,6 +14,7 @@
 #include "sleep/places.h"
 #include "sleep/report.h"
 #include "sleep/split.h"
+#include "text/settings.h"
 
 #define NIGHT_MANAGED "talaria-learned" /* the skill that sleep keeps by itself */
 
@@ -39,8 +40,8 @@ typedef struct NightOptions {
     NightWatch watch; /* show NULL: progress goes to the terminal */
 } NightOptions;
 
-/* The defaults; whose sessions it is about is for the caller to say. */
-NightOptions night_options(void);
+/* As it is configured (sleep.* of config.yaml); whose sessions it is about is for the caller to say. */
+MUST_CHECK bool night_options(Arena *a, const Settings *settings, NightOptions *ret, Err *err);
 
 typedef struct NightDone {
     NightReport report;

@@ -3,6 +3,7 @@
 #include "sleep/score.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "text/letters.h"
 #include "text/utf8.h"
@@ -68,4 +69,25 @@ double score_reward(Objective w, double accuracy, double tokens, double latency_
     return (w.accuracy * accuracy + w.tokens * fmax(0, 1 - tokens / FULL_TOKENS) +
             w.latency * fmax(0, 1 - latency_ms / FULL_MS)) /
            all;
+}
+
+bool objective_parse(Arena *a, Str text, Objective *ret)
+{
+    enum { MOST = 1000000 };
+    Objective o = { 0 };
+    double *parts[] = { &o.accuracy, &o.tokens, &o.latency };
+    const char *at = str_z(a, text);
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        char *end;
+
+        *parts[i] = strtod(at, &end);
+        if (end == at || !(*parts[i] >= 0 && *parts[i] <= MOST) || *end != (i < 2 ? ',' : '\0'))
+            return false;
+        at = end + 1;
+    }
+    if (o.accuracy + o.tokens + o.latency <= 0)
+        return false;
+    *ret = o;
+    return true;
 }

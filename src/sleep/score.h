@@ -30,6 +30,8 @@ typedef struct Objective {
     double accuracy, tokens, latency;
 } Objective;
 #define OBJECTIVE_DEFAULT ((Objective){ 1, 0, 0 })
+/* "1,0.2,0": three weights, none negative, not all nothing. */
+MUST_CHECK bool objective_parse(Arena *a, Str text, Objective *ret);
 double score_reward(Objective weights, double accuracy, double tokens, double latency_ms);
 
 #endif

@@ -47,7 +47,48 @@
     X(SETTING_MODEL_PROXY, "model.proxy", SETTING_TEXT, "",                                        \
       "URL of a proxy for the model; those of the environment are not used")                       \
     X(SETTING_MODEL_ALLOW_PLAIN, "model.allow_plain_http", SETTING_BOOL, "false",                  \
-      "let the key go to another machine over http without TLS")
+      "let the key go to another machine over http without TLS")                                   \
+    X(SETTING_SLEEP_MAX_TASKS, "sleep.max_tasks_per_night", SETTING_INT, "40",                     \
+      "tasks of a night, the most worthwhile first")                                               \
+    X(SETTING_SLEEP_MAX_TOKENS, "sleep.max_tokens_per_night", SETTING_INT, "400000",               \
+      "end a night after so many tokens; 0: never")                                                \
+    X(SETTING_SLEEP_MAX_CALLS, "sleep.max_calls_per_night", SETTING_INT, "0",                      \
+      "end a night after so many calls of the model; 0: never")                                    \
+    X(SETTING_SLEEP_MAX_MINUTES, "sleep.max_minutes_per_night", SETTING_REAL, "0",                 \
+      "end a night after so many minutes; 0: never")                                               \
+    X(SETTING_SLEEP_MAX_USD, "sleep.max_usd_per_night", SETTING_REAL, "0",                         \
+      "end a night after so much money, in the currency of the prices; 0: never")                  \
+    X(SETTING_SLEEP_VAL_FRACTION, "sleep.val_fraction", SETTING_REAL, "0.34",                      \
+      "share of the tasks that decides")                                                           \
+    X(SETTING_SLEEP_TEST_FRACTION, "sleep.test_fraction", SETTING_REAL, "0",                       \
+      "share of the tasks that only measures")                                                     \
+    X(SETTING_SLEEP_SEED, "sleep.seed", SETTING_INT, "42",                                         \
+      "of the split into tasks that teach, decide and measure")                                    \
+    X(SETTING_SLEEP_EDIT_BUDGET, "sleep.edit_budget", SETTING_INT, "4",                            \
+      "edits that may be proposed at a time")                                                      \
+    X(SETTING_SLEEP_DREAM_ROLLOUTS, "sleep.dream_rollouts", SETTING_INT, "1",                      \
+      "attempts at each task that teaches")                                                        \
+    X(SETTING_SLEEP_DREAM_FACTOR, "sleep.dream_factor", SETTING_INT, "0",                          \
+      "variants of each task that teaches")                                                        \
+    X(SETTING_SLEEP_RECALL_K, "sleep.recall_k", SETTING_INT, "0",                                  \
+      "tasks of earlier nights that are looked at again")                                          \
+    X(SETTING_SLEEP_GATE_METRIC, "sleep.gate_metric", SETTING_CHOICE, "mixed|hard|soft",           \
+      "what the gate compares: all checks, their share, or both")                                  \
+    X(SETTING_SLEEP_GATE_MIXED_WEIGHT, "sleep.gate_mixed_weight", SETTING_REAL, "0.5",             \
+      "weight of the share in mixed, from 0 to 1")                                                 \
+    X(SETTING_SLEEP_GATE_NO_REGRESSION, "sleep.gate_no_regression", SETTING_BOOL, "true",          \
+      "block edits that make a single task worse")                                                 \
+    X(SETTING_SLEEP_OBJECTIVE, "sleep.objective", SETTING_TEXT, "1,0,0",                           \
+      "weights of accuracy, tokens and latency")                                                   \
+    X(SETTING_SLEEP_PREFERENCES, "sleep.preferences", SETTING_TEXT, "",                            \
+      "what reflection should know of your taste")                                                 \
+    X(SETTING_SLEEP_EVOLVE_SKILL, "sleep.evolve_skill", SETTING_BOOL, "true", "let skills learn")  \
+    X(SETTING_SLEEP_EVOLVE_MEMORY, "sleep.evolve_memory", SETTING_BOOL, "true",                    \
+      "let the project's CLAUDE.md learn")                                                         \
+    X(SETTING_SLEEP_LLM_MINE, "sleep.llm_mine", SETTING_BOOL, "true",                              \
+      "ask the model what tasks are about, where rules do not tell")                               \
+    X(SETTING_SLEEP_EVIDENCE_LOG, "sleep.evidence_log", SETTING_BOOL, "true",                      \
+      "keep what was said and scored")
 
 typedef enum SettingKind {
     SETTING_BOOL,

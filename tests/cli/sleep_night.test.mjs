@@ -161,6 +161,29 @@ test('a budget ends a night, and says so', () => {
   assert.ok(r.notes.some((n) => n.includes('calls')), JSON.stringify(r.notes));
 });
 
+test('nights are configured, flags win, and what makes no sense is said with its key', () => {
+  const { env, dir } = demoHome();
+  const configured = { ...env, XDG_CONFIG_HOME: path.join(dir, 'config') };
+  const night = (yaml, ...args) => {
+    fs.mkdirSync(path.join(dir, 'config/talaria'), { recursive: true });
+    fs.writeFileSync(path.join(dir, 'config/talaria/config.yaml'), `sleep:\n${yaml.map((l) => `  ${l}\n`).join('')}`);
+    return run(['sleep', 'dry-run', '--json', ...args, ...mock], { env: configured });
+  };
+  const plain = runJson(['sleep', 'dry-run', ...mock], { env });
+  const few = JSON.parse(night(['max_tasks_per_night: 10', 'edit_budget: 1']).stdout);
+  assert.equal(few.n_tasks, 10);
+  assert.ok(plain.n_tasks > 10 && few.edits.length <= 1 && plain.edits.length > 1);
+  assert.equal(JSON.parse(night(['max_calls_per_night: 5']).stdout).no_edits_reason, 'budget');
+  assert.equal(JSON.parse(night(['max_calls_per_night: 5'], '--max-calls', '100000').stdout).accepted, true);
+  assert.equal(JSON.parse(night(['evolve_skill: false']).stdout).accepted, false);
+  assert.equal(JSON.parse(night(['objective: 0,1,0']).stdout).accepted, false);
+  for (const [line, key] of [['objective: 1,2', 'sleep.objective'], ['val_fraction: 0.9', ''], ['gate_metric: best', 'sleep.gate_metric'], ['edit_budgets: 3', 'sleep.edit_budget']]) {
+    const r = night(line.startsWith('val') ? [line, 'test_fraction: 0.5'] : [line]);
+    assert.notEqual(r.code, 0, line);
+    assert.ok(r.stderr.includes(key || 'sleep.test_fraction'), r.stderr);
+  }
+});
+
 test('two nights at once: one is refused', async () => {
   const { env } = demoHome();
   // A lock is held by whoever sleeps: here, by a process that does nothing else.
