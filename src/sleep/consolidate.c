@@ -154,23 +154,61 @@ static void put_aside(Work *w, const EditRecords *edits, const GateResult *g)
     }
 }
 
-/* The accepted edits, with notes of where they come from, in the document. */
+static const Attribution *worth_of(const Work *w, const EditRecord *edit)
+{
+    for (size_t i = 0; i < w->out.attribution.n; i++) {
+        const Attribution *row = &w->out.attribution.items[i];
+
+        if (str_eq(row->content, edit->content) && str_eq(row->target, edit->target))
+            return row;
+    }
+    return NULL;
+}
+
+/* Sessions of the tasks that the rule has moved; of one that was not measured alone, all that failed. */
+static StrList sessions_of(Work *w, const Attribution *row)
+{
+    StrList sessions = { 0 };
+
+    for (size_t i = 0; row && i < w->sides.val.n; i++) {
+        const TaskRecord *task = &w->sides.val.items[i];
+
+        for (size_t k = 0; strs_have(&row->moved_tasks, task->id) && k < task->source_sessions.n;
+             k++)
+            strs_add_new(w->arena, &sessions, task->source_sessions.items[k]);
+    }
+    return sessions.n ? sessions : w->sources;
+}
+
+static RuleNote note_of(Work *w, const EditRecord *edit, const GateResult *g)
+{
+    const Attribution *row = worth_of(w, edit);
+
+    return (RuleNote){ .night = w->rules->night,
+                       .until = w->rules->night + RULE_NIGHTS,
+                       .helpful = 1,
+                       .sessions = sessions_of(w, row),
+                       .evidence =
+                           str_printf(w->arena, "%zu val tasks: %.3f to %.3f", w->sides.val.n,
+                                      row ? row->score_without : g->baseline,
+                                      row ? row->score_with : g->candidate) };
+}
+
+/* The accepted edits, each with a note of where it comes from, in the document. */
 static bool settle(Work *w, Str target, EditRecords *edits, const GateResult *g, Err *err)
 {
-    RuleNote note = { .night = w->rules->night,
-                      .until = w->rules->night + RULE_NIGHTS,
-                      .helpful = 1,
-                      .sessions = w->sources };
-    EditsApplied done;
+    Str *doc = work_doc(&w->now, target);
 
     if (!work_attribute(w, target, edits, g, err))
         return false;
-    note.evidence = str_printf(w->arena, "%zu val tasks: %.3f to %.3f", w->sides.val.n, g->baseline,
-                               g->candidate);
-    if (!edits_apply(w->arena, *work_doc(&w->now, target), edits, &note, &done, err))
-        return false;
-    *work_doc(&w->now, target) = done.text;
     for (size_t i = 0; i < edits->n; i++) {
+        EditRecords one = { .items = &edits->items[i], .n = 1, .cap = 1 };
+        RuleNote note = note_of(w, &edits->items[i], g);
+        EditsApplied done;
+
+        if (!edits_apply(w->arena, *doc, &one, &note, &done, err))
+            return false;
+        *doc = done.text;
         LIST_PUSH(w->arena, &w->out.edits, edits->items[i]);
         rejected_forget(w->arena, w->known, &edits->items[i]);
     }
