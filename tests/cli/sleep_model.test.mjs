@@ -191,3 +191,29 @@ test('an edit that did not help is remembered with its reason, shown to who refl
     assert.ok(prompt.includes(useless) && prompt.includes(reason), 'with its reason');
   }
 });
+
+test('why nothing was accepted is one word, and the right one', async (t) => {
+  const edits = (...list) => () => JSON.stringify(list);
+  let drawn = 0;
+  const rows = [
+    ['no_failures', { attempt: () => 'It ran at two.\nChecked by talaria' }],
+    ['nothing_proposed', { reflect: () => 'I would not change a thing.' }],
+    ['nothing_applied', { reflect: edits({ op: 'delete', anchor: 'a rule that is not there' }, { op: 'replace', anchor: 'nor this one', content: 'x' }) }],
+    ['all_rejected', { reflect: edits({ op: 'add', content: 'Be as friendly as you can.' }) }],
+    // With the rule one answer in five passes: better, but it may be luck.
+    ['underpowered', { attempt: (prompt) => (prompt.includes(rule) && drawn++ % 5 === 0 ? 'Checked by talaria' : 'It ran.') }],
+  ];
+  for (const [reason, replies] of rows) {
+    const home = makeHome(4), { base } = await serve(t, replies);
+    const { json, stderr } = await sleep(home, base, ['run']);
+    assert.equal(json?.no_edits_reason, reason, stderr || JSON.stringify({ ...json, gate_trials: 0 }));
+    assert.deepEqual([json.accepted, json.staged_skills], [false, []]);
+    if (reason === 'nothing_applied') {
+      const report = JSON.parse(fs.readFileSync(path.join(json.staging_dir, 'report.json'), 'utf8'));
+      assert.equal(report.unmatched_edits.length, 2, 'what did not match is told');
+    }
+  }
+  const home = tmpHome(), { asked, base } = await serve(t);
+  assert.equal((await sleep(home, base, ['run'])).json.no_edits_reason, 'no_tasks');
+  assert.equal(asked.length, 0);
+});

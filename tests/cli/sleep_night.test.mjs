@@ -349,3 +349,47 @@ test('handoff: questions to files, answers from files, round by round to the end
   assert.ok(fs.existsSync(`${folder}.night1.done/answers`));
   assert.ok(rounds > 1);
 });
+
+test('handoff keeps the shares of the split, and every rollout is a question of its own', () => {
+  const home = tmpHome(), { env } = home;
+  history(home, { ...backups, n: 12 });
+  const args = ['--backend', 'handoff', '--no-miner', '--val-fraction', '0.5', '--seed', '1'];
+  const asks = (...more) => {
+    fs.rmSync(path.join(home.data, 'sleep'), { recursive: true, force: true });
+    assert.equal(run(['sleep', 'run', ...args, ...more], { env }).code, 3);
+    return JSON.parse(fs.readFileSync(path.join(home.data, 'sleep/handoff/pending.json'), 'utf8')).pending;
+  };
+  const { train } = runJson(['sleep', 'worth', ...args], { env });
+  assert.equal(asks().length, train, 'what teaches is asked first');
+  const three = asks('--rollouts', '3');
+  assert.equal(new Set(three.map((q) => q.id)).size, 3 * train);
+  assert.equal(new Set(three.map((q) => q.prompt)).size, train);
+});
+
+test('what is new is told by instants, wherever one lives', () => {
+  for (const TZ of ['Asia/Shanghai', 'America/Los_Angeles', 'Pacific/Apia']) {
+    const home = tmpHome(), env = { ...home.env, TZ };
+    history(home, { ...backups, n: 8, at: Date.now() - 20 * 60_000 });
+    assert.ok(runJson(['sleep', 'run', ...mock], { env }).n_tasks > 0);
+    assert.equal(runJson(['sleep', 'run', ...mock], { env }).n_tasks, 0, `${TZ}: what was before is not new`);
+    history(home, { ...backups, from: 20, n: 8, at: Date.now() - 20 * 60_000 + 2000, ask: 'summarise the water levels at the', insist: 'no, that is wrong. always mention "Datum NHN"',
+      right: 'It ran at two. Datum NHN' });
+    assert.ok(runJson(['sleep', 'run', ...mock], { env }).n_tasks > 0, `${TZ}: what came after is`);
+  }
+});
+
+test('where a learned skill goes: Hermes, else Claude Code, else our own home', () => {
+  const places = [[['.hermes', '.claude'], '.hermes/skills'], [['.claude'], '.claude/skills'], [[], '../data/skills']];
+  for (const [folders, expected] of places) {
+    const home = folders.length ? tmpHome() : demoHome(), { env } = home;
+    for (const f of folders) fs.mkdirSync(path.join(home.user, f), { recursive: true });
+    if (folders.length) history(home, backups);
+    const r = runJson(['sleep', 'run', '--auto-adopt', ...mock], { env });
+    assert.equal(r.adopted, true, JSON.stringify(r));
+    const skill = path.join(home.user, expected, 'talaria-learned/SKILL.md');
+    assert.ok(fs.existsSync(skill), `${expected}: ${runJson(['sleep', 'status'], { env }).adopted_skills[0]?.live_skill_path}`);
+    const [, name, description] = fs.readFileSync(skill, 'utf8').match(/^---\nname: (.*)\ndescription: (.*)\n---\n/);
+    assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);
+    assert.ok(description.length > 10 && description.length <= 1024);
+  }
+});
