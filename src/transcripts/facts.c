@@ -2,6 +2,7 @@
  * that grows is not read again for it. */
 #include "transcripts/entry.h"
 
+#include "text/redact.h"
 #include "text/utf8.h"
 
 enum { TITLE_BYTES = 400, TITLE_CHARS = 60, TOOLS_BYTES = 4096, TEXT_BYTES = 4096 };
@@ -99,7 +100,7 @@ static Str title_of(Arena *a, Str text)
     text = str_trim(text);
     if (!str_split(&text, '\n', &line))
         return STR("");
-    whole = line = str_trim(line);
+    whole = line = redact_text(a, str_trim(line)); /* before it is cut: half a key is one too */
     for (rest = line; rest.n && chars < TITLE_CHARS; chars++) {
         (void)utf8_next(&rest);
         end = line.n - rest.n;
@@ -111,7 +112,7 @@ static Str title_of(Arena *a, Str text)
 /* Titles of programs may be cut out of longer texts. */
 static Str one_line(Arena *a, Str text)
 {
-    char *out = str_z(a, utf8_head(str_trim(text), TITLE_BYTES));
+    char *out = str_z(a, utf8_head(redact_text(a, str_trim(text)), TITLE_BYTES));
 
     for (char *p = out; *p; p++)
         if ((unsigned char)*p < 0x20)

@@ -10,6 +10,9 @@ import { bin, root, tmpHome } from '../cli/helpers.mjs';
 
 const cli = path.join(root, 'tests/peers/node_modules/@copilotkit/aimock/dist/cli.js');
 const key = 'sk-peer-0123456789abcdefghijkl';
+// Keys that somebody left in the sessions, of all shapes that the generator and the demo know.
+const leaked = ['ghp_FAKE0123456789FAKE0123456789FAKE01', 'AKIAFAKE0123456789AB', 'sk-FAKE0123456789FAKE0123456789', 'xoxb-FAKE0123456789-FAKE', 'password=hunter2hunter2',
+  'Authorization: Bearer FAKE.TOKEN.0123456789'];
 const secrets = /FAKE0123456789|AKIAFAKE|ghp_FAKE|hunter2|FAKE\.TOKEN/;
 const rule = 'End the answer with \\"Checked by talaria\\".';
 const fixtures = { fixtures: [
@@ -32,8 +35,8 @@ function makeHome() {
     const line = (type, content) => `${JSON.stringify({ type, sessionId: id, cwd: '/srv/attic', entrypoint: 'cli', uuid: `${id}-${s}`,
       timestamp: `2026-11-01T10:${String(i).padStart(2, '0')}:${String(s++).padStart(2, '0')}.000Z`, message: { role: type, content } })}\n`;
     fs.writeFileSync(path.join(folder, `${id}.jsonl`),
-      line('user', `check the nightly backup of the ${place}${i === 3 ? ', token=ghp_FAKE0123456789FAKE0123456789FAKE01' : ''}`)
-      + line('assistant', [{ type: 'text', text: 'It ran at two and copied everything.' }])
+      line('user', `check the nightly backup of the ${place}${leaked[i] ? `, I used ${leaked[i]}` : ''}`)
+      + line('assistant', [{ type: 'text', text: `It ran at two and copied everything.${leaked[i] ? ` ${leaked[i]}` : ''}` }])
       + line('user', 'no, that is wrong. always end the answer with "Checked by talaria"')
       + line('assistant', [{ type: 'text', text: 'It ran at two.\nChecked by talaria' }]) + line('user', 'thanks, perfect'));
   });
@@ -84,13 +87,38 @@ const staged = (home) => {
   return fs.existsSync(folder) ? fs.readdirSync(folder).filter((f) => fs.existsSync(path.join(folder, f, 'manifest.json'))) : [];
 };
 
+const filesOf = (dir) => (fs.existsSync(dir) ? fs.readdirSync(dir, { recursive: true, withFileTypes: true }) : []).filter((f) => f.isFile())
+  .map((f) => path.join(f.parentPath ?? f.path, f.name));
+
+/** Nothing of a night that failed can be taken for one that ended: no proposal, no report, nothing live. */
+function nothingHalfStaged(home) {
+  assert.deepEqual(staged(home), []);
+  const left = filesOf(path.join(home.data, 'sleep/staging')).map((f) => path.basename(f));
+  assert.deepEqual(left.filter((f) => f !== 'evidence.jsonl'), [], 'half staged');
+  assert.ok(!fs.existsSync(path.join(home.user, '.claude/skills')) && !fs.existsSync(path.join(home.data, 'skills')), 'something live has changed');
+}
+
+/** Neither the model's key nor one that was in the sessions is in any file of ours, or was sent as text. */
+async function noKeys(home, base) {
+  const files = filesOf(home.data);
+  assert.ok(files.length > 3);
+  for (const file of files) {
+    const text = fs.readFileSync(file, 'latin1');
+    assert.ok(!secrets.test(text), `a key is in ${file}`);
+    assert.ok(!text.includes(key.slice(3)), `the model's key is in ${file}`);
+  }
+  const sent = JSON.stringify((await journal(base)).map((e) => [e.path, e.body]));
+  assert.ok(!secrets.test(sent), 'a key was sent');
+}
+
 describe('nights', { concurrency: true }, () => {
   for (const dialect of ['openai-chat', 'anthropic']) {
     test(`${dialect}: killed in the middle and run again, it ends, and nothing is asked twice`, { timeout: 300_000 }, async () => {
       const home = makeHome(), server = await serve(home.dir, '-l', '2');
       try {
-        const killed = await sleep(home, server.base, dialect, 25);
+        const killed = await sleep(home, server.base, dialect, 12);
         assert.equal(killed.signal, 'SIGKILL', killed.stderr);
+        nothingHalfStaged(home);
         const before = (await journal(server.base)).length;
         const r = await sleep(home, server.base, dialect);
         assert.equal(r.code, 0, r.stderr);
@@ -100,8 +128,7 @@ describe('nights', { concurrency: true }, () => {
         const after = await journal(server.base);
         // At most the one whose answer was on its way when the night was killed.
         assert.ok(night.calls >= after.length - 1 && night.calls <= after.length, `${night.calls} calls, ${before} before, ${after.length} in all`);
-        const text = JSON.stringify(after);
-        assert.ok(!secrets.test(text), 'a key was sent');
+        await noKeys(home, server.base);
         assert.equal(staged(home).length, 1);
 
         // Another night over the same history: nothing new, nothing asked.
@@ -122,12 +149,13 @@ describe('nights', { concurrency: true }, () => {
           if (r.code !== 0) {
             assert.equal(r.code, 1, r.stderr);
             assert.match(r.stderr, /(rate|limit|overloaded|cut|connection|server|broke|ended)/i);
-            assert.deepEqual(staged(home), [], 'nothing is half staged');
+            nothingHalfStaged(home);
           }
         } while (r.code !== 0 && ++rounds < 10);
         assert.equal(r.code, 0, r.stderr);
         assert.equal(JSON.parse(r.stdout).accepted, true);
         assert.equal(staged(home).length, 1);
+        await noKeys(home, server.base);
       } finally {
         server.stop();
       }
@@ -139,8 +167,9 @@ describe('nights', { concurrency: true }, () => {
         const r = await sleep(home, server.base, dialect);
         assert.equal(r.code, 1, r.stdout);
         assert.match(r.stderr, /task/);
-        assert.deepEqual(staged(home), []);
+        nothingHalfStaged(home);
         assert.ok(!r.stderr.includes(key.slice(3)));
+        await noKeys(home, server.base);
       } finally {
         server.stop();
       }
