@@ -115,7 +115,7 @@ static bool has(Str text, Str word)
     return str_find(text, word) < text.n;
 }
 
-/* Arguments may be whole files, and few have any of these: most of the words share a part. */
+/* Few arguments have any of these, and some are long: most of the words share a part. */
 static bool runs_tests(Str arguments)
 {
     static const Str with_est[] = {
@@ -165,11 +165,17 @@ static bool is_one_of(Str name, const char *const *names, size_t n)
     return false;
 }
 
+static bool writes_files(Str tool)
+{
+    static const char *const names[] = { "Edit",       "Write", "MultiEdit",  "NotebookEdit",
+                                         "write_file", "patch", "apply_patch" };
+
+    return is_one_of(tool, names, ARRAY_LEN(names));
+}
+
 static void look_into_call(TraceBuilder *b, const Event *e)
 {
     static const char *const skills[] = { "Skill", "skill_view" };
-    static const char *const edits[] = { "Edit",         "Write",      "MultiEdit",
-                                         "NotebookEdit", "write_file", "patch" };
     Str path;
 
     if (is_one_of(e->name, skills, ARRAY_LEN(skills))) {
@@ -177,7 +183,7 @@ static void look_into_call(TraceBuilder *b, const Event *e)
 
         if (str_trim(skill).n)
             strs_add_new(b->arena, &b->digest.skills_used, str_trim(skill));
-    } else if (is_one_of(e->name, edits, ARRAY_LEN(edits))) {
+    } else if (writes_files(e->name)) {
         path = argument(b->arena, e->arguments, "file_path");
         add_file(b, path.n ? path : argument(b->arena, e->arguments, "path"));
     }
@@ -185,6 +191,8 @@ static void look_into_call(TraceBuilder *b, const Event *e)
 
 static void add_call(TraceBuilder *b, const Event *e)
 {
+    bool runs;
+
     if (e->flags & (EVENT_IS_SIDE_CHAIN | EVENT_IS_INACTIVE) || !e->name.n)
         return;
     if (b->digest.tools_used.n < LIMIT_TRACE_TURNS && !strs_have(&b->digest.tools_used, e->name))
@@ -192,8 +200,10 @@ static void add_call(TraceBuilder *b, const Event *e)
     if (b->turns.n)
         b->turns.items[b->turns.n - 1].calls++;
     look_into_call(b, e);
-    b->reverted = throws_away(e->arguments);
-    b->test_waits = runs_tests(e->arguments) && e->id.n < sizeof b->open_test;
+    /* A file that speaks of tests runs none; and it may be long. */
+    runs = !writes_files(e->name);
+    b->reverted = runs && throws_away(e->arguments);
+    b->test_waits = runs && runs_tests(e->arguments) && e->id.n < sizeof b->open_test;
     if (b->test_waits) {
         memcpy(b->open_test, e->id.p, e->id.n);
         b->open_test_n = e->id.n;
