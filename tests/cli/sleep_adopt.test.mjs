@@ -168,6 +168,11 @@ test('systemd: a persistent timer whose words survive; verified by systemd itsel
   const folder = path.join(env.XDG_CONFIG_HOME, 'systemd/user');
   const [service, timer] = fs.readdirSync(folder).sort();
   assert.match(fs.readFileSync(path.join(folder, timer), 'utf8'), /Persistent=true/);
+  // Read as systemd reads it: quotes and backslashes, "%%" and "$$".
+  const [, command] = fs.readFileSync(path.join(folder, service), 'utf8').match(/^ExecStart=(.*)$/m);
+  const words = [...command.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, quoted, bare]) => (quoted === undefined ? bare : quoted.replace(/\\(.)/g, '$1'))
+    .replaceAll('%%', '%').replaceAll('$$', '$'));
+  assert.deepEqual(words, [fs.realpathSync(bin), 'sleep', 'run', '--project', project, ...flags]);
   assert.match(fs.readFileSync(log, 'utf8'), new RegExp(`enable --now ${timer}`));
   const verify = spawnSync('systemd-analyze', ['verify', '--user', path.join(folder, service), path.join(folder, timer)], { encoding: 'utf8', env: { ...process.env, XDG_RUNTIME_DIR: home.dir } });
   if (!verify.error) assert.doesNotMatch(verify.stderr, new RegExp(`${timer.slice(0, -6)}.*(Unknown|Invalid|Failed|invalid|ignoring|not absolute)`));

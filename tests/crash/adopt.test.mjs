@@ -133,3 +133,38 @@ test('somebody wrote after the crash: it stays, and the way is free', () => {
   assert.equal(run(['sleep', 'adopt', '--skill', 'xls'], { env: home.env }).code, 0);
   assert.equal(run(['sleep', 'adopt', '--skill', 'pdf'], { env: home.env }).code, 4);
 });
+
+test('whoever comes first after a crash repairs it: adopt, undo, review or the next night', () => {
+  const library = preload();
+  const nexts = {
+    adopt: (home, night) => {
+      go('adopt', ['--all-skills'], home.env);
+      assert.deepEqual(night.docs.map(stateOf), ['new', 'new']);
+    },
+    undo: (home, night) => {
+      // What was not adopted cannot be undone, but it is not left half done either.
+      assert.equal(run(['sleep', 'undo'], { env: home.env }).code, 3);
+      assert.deepEqual(night.docs.map(stateOf), ['old', 'old']);
+    },
+    review: (home, night) => {
+      assert.equal(run(['sleep', 'review'], { env: home.env }).code, 0);
+      assert.deepEqual(night.docs.map(stateOf), ['old', 'old']);
+    },
+    run: (home, night) => {
+      assert.equal(run(['sleep', 'run', '--backend', 'mock'], { env: home.env }).code, 0);
+      assert.deepEqual(night.docs.map(stateOf), ['old', 'old']);
+    },
+  };
+  for (const [next, then] of Object.entries(nexts)) {
+    const home = tmpHome(), night = nights['two skills'].make(home);
+    let half = false;
+    for (let n = 1; n < 200 && !half; n++) {
+      run(['sleep', 'adopt', '--all-skills'], { env: { ...home.env, LD_PRELOAD: library, KILL_AT: String(n) } });
+      half = stateOf(night.docs[0]) === 'new' && stateOf(night.docs[1]) === 'old';
+      if (!half) run(['sleep', 'status'], { env: home.env });
+    }
+    assert.ok(half, 'no death in the middle');
+    then(home, night);
+    check(night, home.env, `${next} after a crash`);
+  }
+});
