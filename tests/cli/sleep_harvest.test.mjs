@@ -104,6 +104,39 @@ test('what people are told comes out of what is kept, and is the same; until som
   assert.equal(said(), 4);
 });
 
+test('a night never learns from its own questions; side chains, meta lines and interruptions are nobody\'s words; files are paths', () => {
+  const { env, dir } = tmpHome();
+  const projects = path.join(dir, 'claude/projects/p');
+  fs.mkdirSync(projects, { recursive: true });
+  let n = 0;
+  const write = (...records) => fs.writeFileSync(path.join(projects, `0b1c2d3e-0000-4000-8000-00000000000${++n}.jsonl`), records.map((r, i) => `${JSON.stringify({
+    sessionId: `s${n}`, cwd: '/srv/attic', entrypoint: 'cli', uuid: `u${n}${i}`, timestamp: `2026-11-0${n}T10:00:0${i}.000Z`, ...r })}\n`).join(''));
+  const user = (content, extra = {}) => ({ type: 'user', message: { role: 'user', content }, ...extra });
+  const agent = (...content) => ({ type: 'assistant', message: { role: 'assistant', content } });
+  const text = { type: 'text', text: 'Done.' };
+  // What a night asks, as Claude Code keeps it when it is the one who answers: from this program, so that it cannot drift.
+  write(user('check the nightly backup of the attic please'), agent(text), user('no, that is wrong. always end the answer with "Checked by talaria"'),
+    agent({ type: 'text', text: 'Checked by talaria' }), user('thanks, perfect'));
+  write(user('check the nightly backup of the cellar please'), agent(text), user('no, that is wrong. always end the answer with "Checked by talaria"'),
+    agent({ type: 'text', text: 'Checked by talaria' }), user('thanks, perfect'));
+  const args = ['--source', 'claude', '--claude-home', path.join(dir, 'claude')];
+  assert.equal(run(['sleep', 'run', '--backend', 'handoff', ...args], { env }).code, 3);
+  const { pending } = JSON.parse(fs.readFileSync(path.join(env.TALARIA_HOME, 'sleep/handoff/pending.json'), 'utf8'));
+  assert.ok(pending.length > 0);
+  write(user(pending[0].prompt), agent(text));
+  write(user('summarise the minutes of the harbour meeting'), agent({ type: 'tool_use', id: 't1', name: 'Edit', input: { file_path: '/srv/attic/minutes.md' } }),
+    user('injected by a hook, not by anybody', { isMeta: true }), user('a question of a helper', { isSidechain: true }), user('what came before', { isCompactSummary: true }),
+    user('[Request interrupted by user]'), { type: 'file-history-snapshot', messageId: 'm', snapshot: { messageId: 'm', trackedFileBackups: { '/srv/attic/a.txt': {} }, timestamp: 'x' } },
+    agent(text));
+  write(user('say yes', { entrypoint: 'sdk-cli' }), { ...agent(text), entrypoint: 'sdk-cli' });
+  const got = runJson(['sleep', 'harvest', ...args], { env });
+  assert.deepEqual(got.digests.map((d) => d.raw_path.at(-7)).sort(), ['1', '2', '4']);
+  assert.equal(got.not_human, 2);
+  const [minutes] = got.digests.filter((d) => d.raw_path.at(-7) === '4');
+  assert.deepEqual(minutes.user_prompts, ['summarise the minutes of the harbour meeting']);
+  assert.deepEqual(minutes.files_touched.sort(), ['/srv/attic/a.txt', '/srv/attic/minutes.md']);
+});
+
 test('broken bytes and lines stop nothing', () => {
   const { env, dir } = tmpHome();
   const tree = path.join(dir, 'tree');
