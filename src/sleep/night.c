@@ -151,7 +151,7 @@ static bool sleep_through(Night *w, NightDone *ret, Err *err)
     /* Two nights may begin in one second; what was answered until then tells them apart. */
     w->backend->night = str_printf(w->arena, "%.*s#%lld", STR_FMT(w->tonight.started_at),
                                    (long long)w->tonight.paid_before);
-    recorder_begin(&w->recorder, &w->tonight, w->backend, w->options);
+    recorder_begin(&w->recorder, &w->tonight, w->backend);
     w->recorder.expected = expected_replays(w);
     w->known = known_book_read(w->arena, w->past->pending);
     if (!night_find_targets(w, err) || !night_learn(w, err) || !night_measure(w, err))
@@ -185,6 +185,7 @@ bool night_run(Arena *a, const NightOptions *options, Backend *backend, NightDon
     bool ok;
 
     w.recorder.arena = a;
+    w.recorder.options = options;
     w.place = (PlaceQuery){ .homes = options->harvest.sources.homes,
                             .claude_home = options->harvest.sources.roots.claude,
                             .project = options->harvest.project,

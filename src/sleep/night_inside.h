@@ -69,7 +69,7 @@ typedef struct Recorder {
 ConsolidateWatch recorder_watch(Recorder *r);
 /* For Backend.heard; before recorder_begin it is kept for later. */
 void recorder_heard(void *ctx, const Heard *exchange);
-void recorder_begin(Recorder *r, const Tonight *t, const Backend *b, const NightOptions *options);
+void recorder_begin(Recorder *r, const Tonight *t, const Backend *b);
 /* One skill's share of the night. */
 void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Consolidation *c);
 /* A task that nothing is decided by, under the documents as they were and as they are now. */

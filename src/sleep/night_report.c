@@ -84,6 +84,8 @@ void recorder_heard(void *ctx, const Heard *e)
 
     if (!r->begun) {
         LIST_PUSH(r->arena, &r->early, *e);
+        if (!r->options->watch.show)
+            progress_show("asking what tasks are about", r->early.n, 0);
         return;
     }
     if (reflection)
@@ -144,18 +146,17 @@ void recorder_note(Recorder *r, Str note)
         LIST_PUSH(r->arena, &r->report.report.notes, note);
 }
 
-void recorder_begin(Recorder *r, const Tonight *t, const Backend *b, const NightOptions *o)
+void recorder_begin(Recorder *r, const Tonight *t, const Backend *b)
 {
     SleepReport *s = &r->report.report;
 
-    r->options = o;
     report_init(&r->report);
     s->night = t->number;
     s->project = t->project;
     s->started_at = t->started_at;
     s->n_sessions = t->n_sessions;
     s->n_tasks = (int64_t)t->tasks.n;
-    s->gate_no_regression = o->rules.no_regression;
+    s->gate_no_regression = r->options->rules.no_regression;
     s->gate_action = STR("reject");
     r->report.backend = str_of(b->name);
     r->report.model = b->model;

@@ -147,7 +147,8 @@ test('tokens, calls, minutes and money each end a night', async (t) => {
     assert.ok(json, stderr);
     assert.equal(json.accepted, false, what);
     assert.equal(json.no_edits_reason, 'budget', what);
-    assert.ok(asked.length > 0 && asked.length <= most, `${what}: ${asked.length} calls`);
+    // On a busy machine the harvest alone may take all the time there is.
+    assert.ok((asked.length > 0 || what === 'minutes') && asked.length <= most, `${what}: ${asked.length} calls`);
     assert.deepEqual(json.notes.filter((n) => n.includes('ran out')), [`the night's ${what} ran out`]);
     assert.deepEqual(json.staged_skills, []);
   }
