@@ -26,11 +26,11 @@
     X(LIMIT_PATH_BYTES, 4096, "a path")                                                            \
     X(LIMIT_OUTPUT_BYTES, MIB(256), "text put together in memory before it is written")            \
     X(LIMIT_SNAPSHOT_BYTES, MIB(64), "an answer of the achievements that is read back")            \
-    X(LIMIT_HTTP_CONNECTIONS, 4096, "connections of the server")                                   \
+    X(LIMIT_HTTP_CONNECTIONS, 16384, "connections of the server")                                  \
     X(LIMIT_HTTP_HEAD, KIB(16), "head of a request, and what the server keeps of a connection")    \
     X(LIMIT_HTTP_BODY, MIB(8), "body of a request")                                                \
     X(LIMIT_HTTP_JOBS, 1024, "requests that wait for a worker")                                    \
-    X(LIMIT_HTTP_STREAMS, 2048, "open event streams")                                              \
+    X(LIMIT_HTTP_STREAMS, 12288, "open event streams")                                             \
     X(LIMIT_HTTP_BACKLOG, KIB(256), "events that wait for one slow reader, in bytes")              \
     X(LIMIT_HTTP_PAGE, 500, "sessions or messages in one answer")                                  \
     X(LIMIT_HTTP_PAGE_BYTES, MIB(4), "bytes after which a page of messages ends")                  \
@@ -39,6 +39,21 @@
     X(LIMIT_HTTP_BODY_MS, 30000, "milliseconds for the body of a request")                         \
     X(LIMIT_HTTP_IDLE_MS, 75000, "milliseconds until the next request on a connection")            \
     X(LIMIT_HTTP_DRAIN_MS, 5000, "milliseconds that the end of the server waits for requests")     \
+    X(LIMIT_RUNS, 4096, "runs at once")                                                            \
+    X(LIMIT_RUN_TEXT, MIB(16), "text of one answer")                                               \
+    X(LIMIT_RUN_ASK, MIB(1), "text of one request to an agent")                                    \
+    X(LIMIT_RUN_HISTORY, 40, "turns of a conversation that a runtime without memory is given")     \
+    X(LIMIT_RUN_GAP, KIB(16), "what a runtime is told of turns made elsewhere")                    \
+    X(LIMIT_RUN_BEAT_MS, 15000, "milliseconds between signs of life on a stream")                  \
+    X(LIMIT_RUN_SLOW_MS, 10000, "milliseconds in which the reader of a stream must read")          \
+    X(LIMIT_RUN_KEEP_DAYS, 30, "days for which the events of a run are kept")                      \
+    X(LIMIT_CHAT_HISTORY, 1000, "messages that the terminal's arrow keys bring back")              \
+    X(LIMIT_CHAT_HISTORY_ENTRY, KIB(4), "such a message; longer ones are not remembered")          \
+    X(LIMIT_CHAT_HISTORY_BYTES, MIB(16), "the file that they are kept in")                         \
+    X(LIMIT_CHAT_QUEUE, 16, "messages that wait in the terminal for the turn under way")           \
+    X(LIMIT_FILE_BYTES, MIB(5), "a file given to a conversation")                                  \
+    X(LIMIT_FILES, 64, "files of one conversation")                                                \
+    X(LIMIT_FILE_NAME, 200, "bytes in the name of such a file")                                    \
     X(LIMIT_TRANSCRIPT_LINE, MIB(4), "a line of a transcript; longer ones are read in passing")    \
     X(LIMIT_TRANSCRIPT_BYTES, MIB(256), "text of one transcript shown or exported at once")        \
     X(LIMIT_SLEEP_ANSWERS, 200000, "answers of models that sleep keeps")                           \
@@ -76,11 +91,41 @@
     X(LIMIT_MODEL_FIRST_MS, 120000, "milliseconds until the first byte of an answer")              \
     X(LIMIT_MODEL_IDLE_MS, 120000, "milliseconds between two bytes of an answer")                  \
     X(LIMIT_MODEL_TOTAL_MS, 600000, "milliseconds for a call of a model, with all tries")          \
+    X(LIMIT_RUN_TOOLS, 256, "tools of a runtime that are under way at once")                       \
+    X(LIMIT_RUN_MESSAGE, MIB(1), "one message of a runtime, as it is kept for a restart")          \
+    X(LIMIT_RUN_TRACE, KIB(256), "trace of a turn: what a runtime really sent, the newest of it")  \
+    X(LIMIT_RUN_HANDLE, KIB(512), "what a runtime needs to go on with a conversation")             \
+    X(LIMIT_RUN_PROMPT, MIB(4), "what a runtime is told in a turn")                                \
+    X(LIMIT_RUN_FILE, KIB(64), "a file that is put into the prompt; larger ones are named")        \
+    X(LIMIT_RUN_ROUNDS, 12, "rounds of tools in a turn of the native runtime")                     \
+    X(LIMIT_RUN_LINES, 20, "lines of a runtime that make no sense before it counts as broken")     \
+    X(LIMIT_RUN_TRIES, 3, "times that a turn is begun while nothing was said")                     \
+    X(LIMIT_RUN_CONNECT_MS, 5000, "milliseconds until a runtime has to be connected")              \
+    X(LIMIT_RUN_FIRST_MS, 60000, "milliseconds until a runtime says anything")                     \
+    X(LIMIT_RUN_IDLE_MS, 120000, "milliseconds in which a runtime sends nothing")                  \
+    X(LIMIT_RUN_PROGRESS_MS, 600000, "milliseconds in which a runtime says nothing new")           \
+    X(LIMIT_MODELS, 32, "models with a name of their own in the configuration")                    \
+    X(LIMIT_RUN_TOTAL_MS, 3600000, "milliseconds for a turn")                                      \
     X(LIMIT_RECALL_SAID, KIB(64), "text of one message that the search index takes")               \
     X(LIMIT_RECALL_DOCS, 65535, "messages, and calls with results, of a session in the index")     \
     X(LIMIT_SEARCH_QUERY, KIB(4), "a search query")                                                \
     X(LIMIT_SEARCH_TERMS, 24, "words of a search query; more are left out")                        \
     X(LIMIT_SEARCH_HITS, 500, "hits of one search")                                                \
+    X(LIMIT_SKILLS, 2000, "skills on this machine")                                                \
+    X(LIMIT_SKILL_ROOTS, 128, "folders in which skills are looked up for a request")               \
+    X(LIMIT_SKILL_BYTES, KIB(512), "one SKILL.md")                                                 \
+    X(LIMIT_NOTES, 5000, "files in the folder of notes")                                           \
+    X(LIMIT_NOTE_BYTES, MIB(1), "one file of notes")                                               \
+    X(LIMIT_MEMORY_BYTES, KIB(256), "a file of what is remembered of the user")                    \
+    X(LIMIT_REQUEST_READ, KIB(16), "of a request that is looked at for steps and words")           \
+    X(LIMIT_CONTEXT_MS, 400, "milliseconds after which a turn goes on without more context")       \
+    X(LIMIT_CONTEXT_BYTES, KIB(512), "context that is put together for a turn")                    \
+    X(LIMIT_HANDOFF_MS, 900000, "milliseconds in which a gateway has to take a handoff")           \
+    X(LIMIT_HANDOFFS_RECENT, 1000, "handoffs that are looked at again after they were done")       \
+    X(LIMIT_HANDOFF_LOCK_MS, 2000,                                                                 \
+      "milliseconds for which a handoff waits for a database of others")                           \
+    X(LIMIT_PLACE_BYTES, KIB(64),                                                                  \
+      "a place in a chat, its session key, an entry of the routing table")                         \
     X(LIMIT_REDACT_WINDOW, KIB(64), "text the redactor holds back while a secret may go on")
 
 enum {

@@ -10,7 +10,7 @@ static const char *const labels[] = {
 };
 
 static LogLevel most_said = LOG_NOTE;
-static void (*line_filter)(Str line, Buf *out);
+static LogFilter *line_filter;
 static _Atomic int64_t progress_since, progress_drawn; /* any thread may have something to say */
 
 void log_set_level(LogLevel most)
@@ -23,9 +23,12 @@ LogLevel log_level(void)
     return most_said;
 }
 
-void log_set_filter(void (*filter)(Str line, Buf *out))
+LogFilter *log_set_filter(LogFilter *filter)
 {
+    LogFilter *before = line_filter;
+
     line_filter = filter;
+    return before;
 }
 
 void log_at(LogLevel level, const char *fmt, ...)

@@ -21,7 +21,8 @@ void log_set_level(LogLevel most);
 LogLevel log_level(void);
 
 /* Called with each line before it is written; puts what is to be written into `out`. */
-void log_set_filter(void (*filter)(Str line, Buf *out));
+typedef void LogFilter(Str line, Buf *out);
+LogFilter *log_set_filter(LogFilter *filter); /* the one before it */
 
 /* -- progress of anything over a second ------------------------------------------- */
 

@@ -16,7 +16,7 @@ static Str env_or(const char *variable, const Settings *settings, SettingId id)
 bool model_config_exists(const Settings *settings)
 {
     return env_or("TALARIA_MODEL_BASE_URL", settings, SETTING_MODEL_BASE_URL).n ||
-           env_or("TALARIA_MODEL", settings, SETTING_MODEL_NAME).n;
+           env_or("TALARIA_MODEL", settings, SETTING_MODEL_NAME).n || settings->n_models > 0;
 }
 
 ModelConfig model_config_plain(Str base_url, Str name, ModelDialect dialect, Str key)
@@ -44,9 +44,9 @@ static bool key_is_clean(Str key)
     return true;
 }
 
-static bool find_key(Arena *a, const Settings *settings, Str *ret, Err *err)
+static bool find_key(Arena *a, const Settings *settings, bool own, Str *ret, Err *err)
 {
-    Str key = str_trim(str_of(getenv("TALARIA_MODEL_KEY")));
+    Str key = own ? STR("") : str_trim(str_of(getenv("TALARIA_MODEL_KEY")));
     Str variable = setting_text(settings, SETTING_MODEL_API_KEY_ENV);
 
     if (!key.n && variable.n) {
@@ -62,9 +62,10 @@ static bool find_key(Arena *a, const Settings *settings, Str *ret, Err *err)
     return true;
 }
 
-static bool find_dialect(const Settings *settings, ModelDialect *ret, Err *err)
+static bool find_dialect(const Settings *settings, bool own, ModelDialect *ret, Err *err)
 {
-    Str name = env_or("TALARIA_MODEL_DIALECT", settings, SETTING_MODEL_DIALECT);
+    Str name = own ? setting_text(settings, SETTING_MODEL_DIALECT)
+                   : env_or("TALARIA_MODEL_DIALECT", settings, SETTING_MODEL_DIALECT);
 
     if (!model_dialect_of(name, ret))
         return err_set(err, ERR_INVALID,
@@ -84,12 +85,16 @@ static bool check_address(Arena *a, const ModelConfig *c, Err *err)
     return fetch_check(&probe, err);
 }
 
-bool model_config(Arena *a, const Settings *settings, ModelConfig *ret, Err *err)
+/* own: an address from the file alone; what the environment says is about another one. */
+static bool read_config(Arena *a, const Settings *settings, bool own, Str name, ModelConfig *ret,
+                        Err *err)
 {
     ModelConfig c = model_config_plain(STR(""), STR(""), MODEL_OPENAI_CHAT, STR(""));
 
-    c.base_url = str_dup(a, env_or("TALARIA_MODEL_BASE_URL", settings, SETTING_MODEL_BASE_URL));
-    c.name = str_dup(a, env_or("TALARIA_MODEL", settings, SETTING_MODEL_NAME));
+    c.base_url =
+        str_dup(a, own ? setting_text(settings, SETTING_MODEL_BASE_URL)
+                       : env_or("TALARIA_MODEL_BASE_URL", settings, SETTING_MODEL_BASE_URL));
+    c.name = str_dup(a, name.n ? name : env_or("TALARIA_MODEL", settings, SETTING_MODEL_NAME));
     c.proxy = setting_text(settings, SETTING_MODEL_PROXY);
     c.allow_plain = setting_bool(settings, SETTING_MODEL_ALLOW_PLAIN);
     c.at_once = setting_int(settings, SETTING_MODEL_AT_ONCE);
@@ -103,12 +108,48 @@ bool model_config(Arena *a, const Settings *settings, ModelConfig *ret, Err *err
                        "the model has no name: set model.name or TALARIA_MODEL");
     if (c.at_once < 1)
         return err_set(err, ERR_INVALID, "model.at_once must be at least 1");
-    if (!find_dialect(settings, &c.dialect, err) || !find_key(a, settings, &c.key, err))
+    if (!find_dialect(settings, own, &c.dialect, err) || !find_key(a, settings, own, &c.key, err))
         return false;
     if (!check_address(a, &c, err))
         return err_wrap(err, "the model's address");
     *ret = c;
     return true;
+}
+
+bool model_config(Arena *a, const Settings *settings, ModelConfig *ret, Err *err)
+{
+    return model_config_of(a, settings, STR(""), ret, err);
+}
+
+/* The file as it would be if `model` were this one. */
+static Settings settings_for(const Settings *settings, const NamedModel *m)
+{
+    Settings s = *settings;
+
+    if (m->values[SETTING_MODEL_BASE_URL].n)
+        s.values[SETTING_MODEL_API_KEY_ENV].text = STR("");
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        if (m->values[i].p)
+            s.values[i].text = m->values[i];
+    return s;
+}
+
+bool model_config_of(Arena *a, const Settings *settings, Str wish, ModelConfig *ret, Err *err)
+{
+    const NamedModel *m = settings_model(settings, wish);
+    Settings s;
+
+    /* Where there is no default, the first of those that have a name is it. */
+    if (!m && settings->n_models &&
+        !env_or("TALARIA_MODEL_BASE_URL", settings, SETTING_MODEL_BASE_URL).n)
+        m = wish.n ? NULL : &settings->models[0];
+    if (!m)
+        return read_config(a, settings, false, wish, ret, err);
+    s = settings_for(settings, m);
+    return read_config(a, &s, m->values[SETTING_MODEL_BASE_URL].n > 0,
+                       m->values[SETTING_MODEL_NAME].n ? m->values[SETTING_MODEL_NAME] : m->name,
+                       ret, err) ||
+           err_wrap(err, "model '%.*s'", STR_FMT(m->name));
 }
 
 bool model_url(Arena *a, const ModelConfig *config, Str *ret, Err *err)

@@ -31,6 +31,12 @@ bool model_config_exists(const Settings *settings);
 /* ERR_NOT_FOUND, with what to set, where something is missing; everything checked. */
 MUST_CHECK bool model_config(Arena *a, const Settings *settings, ModelConfig *ret, Err *err);
 
+/* The same for a wish: the name of one of `models` in the configuration, else the name of a model at the
+ * default's address; empty: the default. What a named one does not say is as the default has it, save
+ * the key where it has an address of its own. */
+MUST_CHECK bool model_config_of(Arena *a, const Settings *settings, Str wish, ModelConfig *ret,
+                                Err *err);
+
 /* The defaults of the last two lines, for a config put together by hand. */
 ModelConfig model_config_plain(Str base_url, Str name, ModelDialect dialect, Str key);
 

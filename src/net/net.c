@@ -100,16 +100,20 @@ static bool run_tasks(Net *net)
 
 /* -- timers ------------------------------------------------------------------------------ */
 
+static void join(NetTimer *ring, NetTimer *timer)
+{
+    timer->next = ring->next;
+    timer->prev = ring;
+    timer->next->prev = timer;
+    ring->next = timer;
+    timer->armed = true;
+}
+
 void net_timer_set(Net *net, NetTimer *timer, int64_t at_ms)
 {
     timer->at = at_ms;
-    if (!timer->armed) {
-        timer->next = net->timers.next;
-        timer->prev = &net->timers;
-        timer->next->prev = timer;
-        net->timers.next = timer;
-        timer->armed = true;
-    }
+    if (!timer->armed)
+        join(&net->timers, timer);
     if (at_ms < net->earliest)
         net->earliest = at_ms;
 }
@@ -124,29 +128,38 @@ void net_timer_stop(Net *net, NetTimer *timer)
     timer->armed = false;
 }
 
-/* The first that is due; else when the next one is. */
-static NetTimer *due_timer(Net *net, int64_t now)
+/* Those that are due into a ring of their own; and when the next one is. */
+static void part_due(Net *net, NetTimer *due, int64_t now)
 {
     net->earliest = INT64_MAX;
-    for (NetTimer *t = net->timers.next; t != &net->timers; t = t->next) {
-        if (t->at <= now)
-            return t;
-        if (t->at < net->earliest)
+    for (NetTimer *t = net->timers.next, *next; t != &net->timers; t = next) {
+        next = t->next;
+        if (t->at <= now) {
+            net_timer_stop(net, t);
+            join(due, t);
+        } else if (t->at < net->earliest) {
             net->earliest = t->at;
+        }
     }
-    return NULL;
 }
 
+/* One that was moved to later by another's call, while it stood in the ring, goes back. */
 static void run_timers(Net *net)
 {
     int64_t now = clock_mono_ms();
-    NetTimer *t;
+    NetTimer due = { .next = &due, .prev = &due };
 
     if (net->earliest > now)
         return;
-    while ((t = due_timer(net, now))) {
+    part_due(net, &due, now);
+    while (due.next != &due) {
+        NetTimer *t = due.next;
+
         net_timer_stop(net, t);
-        t->fn(t->ctx);
+        if (t->at > now)
+            net_timer_set(net, t, t->at);
+        else
+            t->fn(t->ctx);
     }
 }
 

@@ -78,16 +78,64 @@ static const char *wanted(const SettingInfo *info)
     return "";
 }
 
+static bool check_value(const SettingInfo *info, Str key, Str value, size_t line, Err *err)
+{
+    return valid(info, value) ||
+           err_set(err, ERR_INVALID, "line %zu: '%.*s' is '%.*s', but must be %s", line,
+                   STR_FMT(key), STR_FMT(value), wanted(info));
+}
+
+static NamedModel *model_named(Arena *a, Settings *s, Str name)
+{
+    for (size_t i = 0; i < s->n_models; i++)
+        if (str_eq(s->models[i].name, name))
+            return &s->models[i];
+    if (s->n_models == LIMIT_MODELS)
+        return NULL;
+    if (!s->models)
+        s->models = ARENA_ARRAY(a, NamedModel, LIMIT_MODELS);
+    s->models[s->n_models].name = str_dup(a, name);
+    return &s->models[s->n_models++];
+}
+
+/* models.NAME.FIELD, where model.FIELD is a setting; the name may have dots in it. */
+static bool set_model(Arena *a, Settings *s, Str key, Str value, size_t line, Err *err)
+{
+    Str rest = str_skip(key, strlen("models.")), field;
+    size_t dot = rest.n;
+    NamedModel *m;
+
+    while (dot && rest.p[dot - 1] != '.')
+        dot--;
+    field = str_printf(a, "model.%.*s", STR_FMT(str_skip(rest, dot)));
+    for (size_t i = 0; dot > 1 && i < SETTING_COUNT; i++) {
+        if (!str_eqz(field, setting_infos[i].key))
+            continue;
+        if (!check_value(&setting_infos[i], key, value, line, err))
+            return false;
+        m = model_named(a, s, str_head(rest, dot - 1));
+        if (!m)
+            return err_set(err, ERR_INVALID, "line %zu: more than %d models", line, LIMIT_MODELS);
+        m->values[i] = str_dup(a, value);
+        return true;
+    }
+    return err_set(err, ERR_INVALID,
+                   "line %zu: unknown setting '%.*s'; a model is 'models: {NAME: {base_url: ..., "
+                   "name: ...}}'",
+                   line, STR_FMT(key));
+}
+
 static bool set_value(Arena *a, Settings *s, Str key, Str value, size_t line, Err *err)
 {
+    if (str_starts(key, STR("models.")))
+        return set_model(a, s, key, value, line, err);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const SettingInfo *info = &setting_infos[i];
 
         if (!str_eqz(key, info->key))
             continue;
-        if (!valid(info, value))
-            return err_set(err, ERR_INVALID, "line %zu: '%s' is '%.*s', but must be %s", line,
-                           info->key, STR_FMT(value), wanted(info));
+        if (!check_value(info, key, value, line, err))
+            return false;
         s->values[i].text = str_dup(a, value);
         s->values[i].given = true;
         return true;
@@ -195,6 +243,14 @@ bool settings_load(Arena *a, Settings *ret, Err *err)
     }
     *ret = s;
     return true;
+}
+
+const NamedModel *settings_model(const Settings *s, Str name)
+{
+    for (size_t i = 0; i < s->n_models; i++)
+        if (str_eq(s->models[i].name, name))
+            return &s->models[i];
+    return NULL;
 }
 
 bool setting_bool(const Settings *s, SettingId id)

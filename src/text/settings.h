@@ -29,6 +29,10 @@
       "count tool calls that lie as JSON in a JSON string")                                        \
     X(SETTING_COUNT_MEMORY_WRITES, "achievements.count.memory_writes", SETTING_BOOL, "false",      \
       "count memory calls as writes only where they add or replace")                               \
+    X(SETTING_MEMORY_BRAIN, "memory.brain", SETTING_TEXT, "notes",                                 \
+      "folder of your notes that agents may quote; relative to our home, or ~/..., or /...")       \
+    X(SETTING_MEMORY_SUMMARY_MODEL, "memory.summary_model", SETTING_TEXT, "",                      \
+      "model that sums up long conversations, a name of 'models'; empty: sentences of their own")  \
     X(SETTING_LIST_LIMIT, "sessions.limit", SETTING_INT, "50",                                     \
       "how many sessions 'sessions list' shows")                                                   \
     X(SETTING_MODEL_BASE_URL, "model.base_url", SETTING_TEXT, "",                                  \
@@ -48,6 +52,18 @@
       "URL of a proxy for the model; those of the environment are not used")                       \
     X(SETTING_MODEL_ALLOW_PLAIN, "model.allow_plain_http", SETTING_BOOL, "false",                  \
       "let the key go to another machine over http without TLS")                                   \
+    X(SETTING_HERMES_BASE_URL, "hermes.base_url", SETTING_TEXT, "http://127.0.0.1:8642",           \
+      "address of the API server of a Hermes")                                                     \
+    X(SETTING_HERMES_API_KEY_ENV, "hermes.api_key_env", SETTING_TEXT, "",                          \
+      "name of the environment variable that holds its key; empty: API_SERVER_KEY")                \
+    X(SETTING_HERMES_TRANSPORT, "hermes.transport", SETTING_CHOICE,                                \
+      "auto|session|runs|responses|chat", "which of its routes is used; runs asks for approvals")  \
+    X(SETTING_CLAUDE_BIN, "claude.bin", SETTING_TEXT, "claude", "the Claude Code program")         \
+    X(SETTING_CODEX_BIN, "codex.bin", SETTING_TEXT, "codex", "the Codex program")                  \
+    X(SETTING_CODEX_TRANSPORT, "codex.transport", SETTING_CHOICE, "auto|app-server|exec",          \
+      "how Codex is talked to; auto: the app server where it has one")                             \
+    X(SETTING_RUNTIMES_ENV, "runtimes.env", SETTING_TEXT, "",                                      \
+      "further environment variables for Claude Code and Codex, by name: A,B")                     \
     X(SETTING_SLEEP_MAX_TASKS, "sleep.max_tasks_per_night", SETTING_INT, "40",                     \
       "tasks of a night, the most worthwhile first")                                               \
     X(SETTING_SLEEP_MAX_TOKENS, "sleep.max_tokens_per_night", SETTING_INT, "400000",               \
@@ -112,6 +128,12 @@ typedef struct SettingInfo {
     const char *help;
 } SettingInfo;
 
+/* One of several models, `models.NAME`: the rows of `model` for it, p NULL where nothing is said. */
+typedef struct NamedModel {
+    Str name;
+    Str values[SETTING_COUNT];
+} NamedModel;
+
 typedef struct Settings {
     Str path; /* of the file, also where there is none */
     bool found;
@@ -119,6 +141,8 @@ typedef struct Settings {
         Str text;
         bool given; /* in the file */
     } values[SETTING_COUNT];
+    NamedModel *models;
+    size_t n_models;
 } Settings;
 
 extern const SettingInfo setting_infos[SETTING_COUNT];
@@ -132,5 +156,7 @@ bool setting_bool(const Settings *s, SettingId id);
 int64_t setting_int(const Settings *s, SettingId id);
 double setting_real(const Settings *s, SettingId id);
 Str setting_text(const Settings *s, SettingId id);
+
+const NamedModel *settings_model(const Settings *s, Str name); /* NULL: there is none */
 
 #endif

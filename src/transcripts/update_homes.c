@@ -134,7 +134,7 @@ static Str id_in_handle(Arena *a, Str handle)
     return STR_NONE;
 }
 
-static bool is_there(HomeRun *run, const Continuity *c, bool *ret)
+static bool is_there(HomeRun *run, const KnownAs *c, bool *ret)
 {
     AUTO(Stmt) *stmt = NULL;
     Db *db = run->u->c->db;
@@ -165,7 +165,7 @@ static bool is_among(const Str *all, size_t n, Str s)
 
 static bool find_elsewhere(HomeRun *run)
 {
-    Continuity *all;
+    KnownAs *all;
     size_t n, cap = 0;
     bool there;
 
