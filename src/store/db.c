@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-enum { BUSY_MS = 1000, OWN_BUSY_MS = 10000 };
+#include "base/clock.h"
+
+enum { BUSY_MS = 1000, OWN_BUSY_MS = 10000, PROGRESS_OPS = 2000 };
 
 static bool is_folder(const char *path)
 {
@@ -49,6 +51,19 @@ static bool explain(const char *path, int code, const char *sqlite_says, int sys
     }
 }
 
+static int past_end(void *ctx)
+{
+    const Db *db = ctx;
+
+    return db->until && clock_mono_ms() > db->until;
+}
+
+void db_end_by(Db *db, int64_t mono_ms)
+{
+    db->until = mono_ms;
+    sqlite3_progress_handler(db->handle, mono_ms ? PROGRESS_OPS : 0, past_end, db);
+}
+
 void db_set_error(Db *db, Err *err)
 {
     (void)explain(db->path, sqlite3_extended_errcode(db->handle), sqlite3_errmsg(db->handle),
@@ -75,20 +90,38 @@ static Db *open_handle(const char *path, int flags, Err *err)
     return db;
 }
 
-Db *db_open_read(const char *path, Err *err)
+static void leave_files_alone(Db *db)
 {
-    Db *db = open_handle(path, SQLITE_OPEN_READONLY, err);
     int keep = 1;
 
-    if (!db)
-        return NULL;
-    sqlite3_busy_timeout(db->handle, BUSY_MS);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
     sqlite3_wal_autocheckpoint(db->handle, 0);
+}
+
+Db *db_open_read(const char *path, Err *err)
+{
+    Db *db = open_handle(path, SQLITE_OPEN_READONLY, err);
+
+    if (!db)
+        return NULL;
+    sqlite3_busy_timeout(db->handle, BUSY_MS);
+    leave_files_alone(db);
     if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA query_only=1", err))
+        return db_close(db);
+    return db;
+}
+
+Db *db_open_foreign(const char *path, Err *err)
+{
+    Db *db = open_handle(path, SQLITE_OPEN_READWRITE, err);
+
+    if (!db)
+        return NULL;
+    leave_files_alone(db);
+    if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA foreign_keys=0", err))
         return db_close(db);
     return db;
 }

@@ -15,9 +15,14 @@
 typedef struct Db {
     sqlite3 *handle;
     char *path;
+    int64_t until; /* of db_end_by */
 } Db;
 
 MUST_CHECK Db *db_open_read(const char *path, Err *err);
+
+/* For the few writes of an explicit handoff: never made, never checkpointed, its journal mode left alone.
+ * A lock is waited for by whoever begins the transaction. */
+MUST_CHECK Db *db_open_foreign(const char *path, Err *err);
 
 /* Ours: made where missing, 0600, WAL, synchronous=FULL where `durable`, else NORMAL. */
 MUST_CHECK Db *db_open_own(const char *path, bool durable, Err *err);
@@ -32,6 +37,9 @@ MUST_CHECK bool db_exec(Db *db, const char *sql, Err *err);
 MUST_CHECK bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err);
 /* *ret_row: there is one. */
 MUST_CHECK bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err);
+
+/* From then on (clock_mono_ms) statements fail as interrupted; 0: they take as long as they take. */
+void db_end_by(Db *db, int64_t mono_ms);
 
 /* One number, `fallback` where there is no row or it is NULL. */
 MUST_CHECK bool db_int(Db *db, const char *sql, int64_t fallback, int64_t *ret, Err *err);

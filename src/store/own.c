@@ -21,7 +21,9 @@ static const char add_message_sql[] = "INSERT INTO messages(" MESSAGE_FIELDS(
 Own *own_open(Str data_folder, Err *err)
 {
     const char *const steps[] = { (const char *)data_schema_talaria_001_sql,
-                                  (const char *)data_schema_talaria_002_sql };
+                                  (const char *)data_schema_talaria_002_sql,
+                                  (const char *)data_schema_talaria_003_sql,
+                                  (const char *)data_schema_talaria_004_sql };
     AUTO(Arena) *a = arena_new();
     AUTO(Own) *own = mem_alloc(sizeof *own);
     const char *folder = str_z(a, data_folder);
@@ -45,6 +47,11 @@ Own *own_close(Own *own)
         mem_free(own);
     }
     return NULL;
+}
+
+Db *own_db(Own *own)
+{
+    return own->db;
 }
 
 bool own_begin(Own *own, Err *err)

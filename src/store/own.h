@@ -15,6 +15,9 @@ MUST_CHECK Own *own_open(Str data_folder, Err *err);
 Own *own_close(Own *own);
 AUTO_FREE(Own, own_close)
 
+/* For the other files of this room: the same handle, so the same transaction. */
+struct Db *own_db(Own *own);
+
 /* -- writing --------------------------------------------------------------------------- */
 
 MUST_CHECK bool own_begin(Own *own, Err *err);

@@ -89,9 +89,9 @@ MUST_CHECK bool rows_session(Rows *rows, Arena *a, Str id, Session *ret, Err *er
 MUST_CHECK bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err);
 
 /* Sessions of ours and what the programs that worked on them call theirs. Of another home: none. */
-typedef struct Continuity {
+typedef struct KnownAs {
     Str session, runtime, handle;
-} Continuity;
-MUST_CHECK bool rows_continuity(Rows *rows, Arena *a, Continuity **ret, size_t *ret_n, Err *err);
+} KnownAs;
+MUST_CHECK bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *err);
 
 #endif

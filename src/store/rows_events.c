@@ -260,11 +260,11 @@ bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err)
     return true;
 }
 
-bool rows_continuity(Rows *rows, Arena *a, Continuity **ret, size_t *ret_n, Err *err)
+bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *err)
 {
     Db *db = rows_inside(rows).db;
     AUTO(Stmt) *stmt = NULL;
-    Continuity *all = NULL;
+    KnownAs *all = NULL;
     size_t n = 0, cap = 0;
     bool row = true;
 
@@ -279,8 +279,8 @@ bool rows_continuity(Rows *rows, Arena *a, Continuity **ret, size_t *ret_n, Err 
         if (!db_step(db, stmt, &row, err))
             return false;
         if (row) {
-            Continuity c = { str_dup(a, db_str(stmt, 0)), str_dup(a, db_str(stmt, 1)),
-                             str_dup(a, db_str(stmt, 2)) };
+            KnownAs c = { str_dup(a, db_str(stmt, 0)), str_dup(a, db_str(stmt, 1)),
+                          str_dup(a, db_str(stmt, 2)) };
 
             ARENA_PUSH(a, all, n, cap, c);
         }

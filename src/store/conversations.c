@@ -1,0 +1,352 @@
+#include "store/conversations.h"
+
+#include "store/runs_inside.h"
+
+/* -- one conversation --------------------------------------------------------------------------- */
+
+bool conversation_create(Runs *r, const Conversation *c, Err *err)
+{
+    int64_t now = now_ms();
+    bool ok;
+
+    if (!runs_begin_tx(r, err))
+        return false;
+    ok = DO(r, err,
+            "INSERT INTO sessions(id, source, title, parent_session_id, started_at, "
+            "last_activity_at) VALUES(?, 'talaria', ?, ?, ?, ?)",
+            TEXT(c->id), MAYBE(c->title), MAYBE(c->parent_id), REAL((double)now / 1000),
+            REAL((double)now / 1000)) &&
+         DO(r, err,
+            "INSERT INTO conversation(id, default_runtime, template, model, instructions, "
+            "created_ms, "
+            "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
+            TEXT(c->id), MAYBE(c->default_runtime), MAYBE(c->template), MAYBE(c->model),
+            MAYBE(c->instructions), INT(now), INT(now));
+    if (!ok && sqlite3_extended_errcode(runs_db(r)->handle) == SQLITE_CONSTRAINT_UNIQUE)
+        (void)err_set(err, ERR_CONFLICT, "another conversation has the title '%.*s'",
+                      STR_FMT(c->title));
+    return runs_end_synced(r, ok, err);
+}
+
+#define CONVERSATION_COLUMNS                                                                       \
+    "SELECT c.id, s.title, c.default_runtime, c.template, s.parent_session_id, "                   \
+    "(SELECT substr(content, 1, 80) FROM messages m WHERE m.session_id = c.id AND m.role = "       \
+    "'user' "                                                                                      \
+    "ORDER BY m.id LIMIT 1), "                                                                     \
+    "coalesce((SELECT runtime FROM run WHERE conversation_id = c.id ORDER BY started_ms DESC "     \
+    "LIMIT 1), c.default_runtime), "                                                               \
+    "(SELECT id FROM run WHERE conversation_id = c.id AND ended_ms IS NULL), "                     \
+    "c.created_ms, c.updated_ms, c.version, s.message_count, c.model, c.instructions, c.memory "   \
+    "FROM conversation c JOIN sessions s ON s.id = c.id "
+
+static Conversation read_conversation(Arena *a, Query *q)
+{
+    return (Conversation){ .id = column(a, q, 0),
+                           .title = column(a, q, 1),
+                           .default_runtime = column(a, q, 2),
+                           .template = column(a, q, 3),
+                           .parent_id = column(a, q, 4),
+                           .first_words = column(a, q, 5),
+                           .active = column(a, q, 6),
+                           .running = column(a, q, 7),
+                           .created_ms = sqlite3_column_int64(q, 8),
+                           .updated_ms = sqlite3_column_int64(q, 9),
+                           .version = sqlite3_column_int64(q, 10),
+                           .messages = sqlite3_column_int64(q, 11),
+                           .model = column(a, q, 12),
+                           .instructions = column(a, q, 13),
+                           .memory = column(a, q, 14) };
+}
+
+static bool not_found(Str id, Err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "no conversation '%.*s'", STR_FMT(id));
+}
+
+bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row;
+
+    if (!QUERY(r, &q, err, CONVERSATION_COLUMNS "WHERE c.id = ?", TEXT(id)) ||
+        !db_step(runs_db(r), q, &row, err))
+        return false;
+    if (!row)
+        return not_found(id, err);
+    *ret = read_conversation(a, q);
+    return true;
+}
+
+bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t most,
+                       Conversation **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    Conversation *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    if (!QUERY(r, &q, err,
+               CONVERSATION_COLUMNS
+               "WHERE ?1 = 0 OR c.updated_ms < ?1 OR (c.updated_ms = ?1 AND c.id > ?2) "
+               "ORDER BY c.updated_ms DESC, c.id LIMIT ?3",
+               INT(before_ms), TEXT(before_id.p ? before_id : STR("")), INT((int64_t)most)))
+        return false;
+    for (;;) {
+        if (!db_step(runs_db(r), q, &row, err))
+            return false;
+        if (!row)
+            break;
+        ARENA_PUSH(a, all, n, cap, read_conversation(a, q));
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* -- changing ------------------------------------------------------------------------------------ */
+
+static bool change_rows(Runs *r, Str id, const ConversationChange *change, Err *err)
+{
+    if (!DO(r, err,
+            "UPDATE conversation SET version = version + 1, updated_ms = ?1, default_runtime = "
+            "coalesce(?2, default_runtime), model = nullif(coalesce(?5, model), '') "
+            "WHERE id = ?3 AND (?4 = 0 OR version = ?4)",
+            INT(now_ms()), TEXT(change->default_runtime), TEXT(id), INT(change->version),
+            TEXT(change->model)))
+        return false;
+    if (runs_changes(r) == 0)
+        return err_set(err, ERR_CONFLICT, "the conversation was changed by somebody else");
+    if (!change->title.p)
+        return true;
+    if (DO(r, err, "UPDATE sessions SET title = ?, title_source = 'user' WHERE id = ?",
+           MAYBE(change->title), TEXT(id)))
+        return true;
+    if (sqlite3_extended_errcode(runs_db(r)->handle) == SQLITE_CONSTRAINT_UNIQUE)
+        (void)err_set(err, ERR_CONFLICT, "another conversation has the title '%.*s'",
+                      STR_FMT(change->title));
+    return false;
+}
+
+bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Conversation c;
+    bool ok;
+
+    if (!runs_begin_tx(r, err))
+        return false;
+    ok = conversation_get(r, a, id, &c, err) && change_rows(r, id, change, err);
+    return runs_end_synced(r, ok, err);
+}
+
+bool conversation_delete(Runs *r, Str id, Err *err)
+{
+    static const char *const all[] = {
+        "DELETE FROM run_event WHERE run_id IN (SELECT id FROM run WHERE conversation_id = ?)",
+        "DELETE FROM run WHERE conversation_id = ?",
+        "DELETE FROM attachment WHERE conversation_id = ?",
+        "DELETE FROM summary WHERE conversation_id = ?",
+        "DELETE FROM runtime_continuity WHERE conversation_id = ?",
+        "DELETE FROM continuity_lost WHERE conversation_id = ?",
+        "DELETE FROM conversation_message WHERE conversation_id = ?",
+        "DELETE FROM messages WHERE session_id = ?",
+        "DELETE FROM conversation WHERE id = ?",
+        "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?",
+        "DELETE FROM sessions WHERE id = ?",
+    };
+    AUTO(Arena) *a = arena_new();
+    Conversation c;
+    bool ok;
+
+    if (!runs_begin_tx(r, err))
+        return false;
+    ok = conversation_get(r, a, id, &c, err);
+    if (ok && c.running.n)
+        ok = err_set(err, ERR_CONFLICT, "run '%.*s' of this conversation is not over",
+                     STR_FMT(c.running));
+    for (size_t i = 0; ok && i < ARRAY_LEN(all); i++)
+        ok = DO(r, err, all[i], TEXT(id));
+    return runs_end_synced(r, ok, err);
+}
+
+/* -- branching ----------------------------------------------------------------------------------- */
+
+/* Message by message, since each new row needs the id that it got. */
+static bool copy_turn(Runs *r, Str new_id, const ChatTurn *t, int64_t seq, Err *err)
+{
+    if (!DO(r, err,
+            "INSERT INTO messages(session_id, role, content, finish_reason, timestamp, "
+            "token_count, "
+            "active, compacted, observed) SELECT ?, role, content, finish_reason, timestamp, "
+            "token_count, active, compacted, observed FROM messages WHERE id = ?",
+            TEXT(new_id), INT(t->message_id)))
+        return false;
+    return DO(r, err,
+              "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, status, "
+              "model, usage_json, created_ms, finished_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+              INT(sqlite3_last_insert_rowid(runs_db(r)->handle)), TEXT(new_id), INT(seq),
+              MAYBE(t->runtime), TEXT(t->status), MAYBE(t->model), MAYBE(t->usage_json),
+              INT(t->created_ms), INT(t->finished_ms));
+}
+
+static bool branch_rows(Runs *r, Arena *a, const Conversation *from, int64_t through, Str new_id,
+                        Err *err)
+{
+    int64_t now = now_ms(), seq = 0;
+    ChatTurn *turns;
+    size_t n;
+
+    if (!DO(r, err,
+            "INSERT INTO sessions(id, source, model, cwd, parent_session_id, started_at, "
+            "last_activity_at) SELECT ?, source, model, cwd, id, ?, ? FROM sessions WHERE id = ?",
+            TEXT(new_id), REAL((double)now / 1000), REAL((double)now / 1000), TEXT(from->id)) ||
+        !DO(r, err,
+            "INSERT INTO conversation(id, default_runtime, template, model, instructions, "
+            "created_ms, "
+            "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
+            TEXT(new_id), MAYBE(from->default_runtime), MAYBE(from->template), MAYBE(from->model),
+            MAYBE(from->instructions), INT(now), INT(now)) ||
+        !turns_list(r, a, from->id, 0, SIZE_MAX >> 1, &turns, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (str_eqz(turns[i].status, "running") || (through && turns[i].seq > through))
+            continue;
+        if (!copy_turn(r, new_id, &turns[i], ++seq, err))
+            return false;
+    }
+    return DO(r, err,
+              "UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id "
+              "= ?1 AND active = 1) WHERE id = ?1",
+              TEXT(new_id));
+}
+
+bool conversation_branch(Runs *r, Str id, int64_t through_seq, Str new_id, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Conversation from;
+    bool ok;
+
+    if (!runs_begin_tx(r, err))
+        return false;
+    ok = conversation_get(r, a, id, &from, err) &&
+         branch_rows(r, a, &from, through_seq, new_id, err);
+    return runs_end_synced(r, ok, err);
+}
+
+/* -- turns ---------------------------------------------------------------------------------------- */
+
+#define TURN_COLUMNS                                                                               \
+    "SELECT m.id, x.seq, m.role, m.content, x.runtime, x.run_id, x.status, x.model, "              \
+    "x.usage_json, "                                                                               \
+    "x.created_ms, x.finished_ms FROM conversation_message x JOIN messages m ON m.id = "           \
+    "x.message_id "
+
+static bool read_turns(Runs *r, Arena *a, Query *q, ChatTurn **ret, size_t *ret_n, Err *err)
+{
+    ChatTurn *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    for (;;) {
+        ChatTurn t;
+
+        if (!db_step(runs_db(r), q, &row, err))
+            return false;
+        if (!row)
+            break;
+        t = (ChatTurn){ .message_id = sqlite3_column_int64(q, 0),
+                        .seq = sqlite3_column_int64(q, 1),
+                        .role = column(a, q, 2),
+                        .content = column(a, q, 3),
+                        .runtime = column(a, q, 4),
+                        .run_id = column(a, q, 5),
+                        .status = column(a, q, 6),
+                        .model = column(a, q, 7),
+                        .usage_json = column(a, q, 8),
+                        .created_ms = sqlite3_column_int64(q, 9),
+                        .finished_ms = sqlite3_column_int64(q, 10) };
+        ARENA_PUSH(a, all, n, cap, t);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+bool turns_list(Runs *r, Arena *a, Str conversation_id, int64_t after_seq, size_t most,
+                ChatTurn **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Query) *q = NULL;
+
+    return QUERY(r, &q, err,
+                 TURN_COLUMNS "WHERE x.conversation_id = ? AND x.seq > ? ORDER BY x.seq LIMIT ?",
+                 TEXT(conversation_id), INT(after_seq), INT((int64_t)most)) &&
+           read_turns(r, a, q, ret, ret_n, err);
+}
+
+bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, size_t most,
+                  ChatTurn **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Query) *q = NULL;
+
+    if (!QUERY(r, &q, err,
+               TURN_COLUMNS "WHERE x.conversation_id = ?1 AND (?2 = 0 OR x.seq < ?2) AND "
+                            "length(m.content) > 0 ORDER BY x.seq DESC LIMIT ?3",
+               TEXT(conversation_id), INT(before_seq), INT((int64_t)most)) ||
+        !read_turns(r, a, q, ret, ret_n, err))
+        return false;
+    for (size_t i = 0; i < *ret_n / 2; i++) {
+        ChatTurn t = (*ret)[i];
+
+        (*ret)[i] = (*ret)[*ret_n - 1 - i];
+        (*ret)[*ret_n - 1 - i] = t;
+    }
+    return true;
+}
+
+static bool import_one(Runs *r, Str id, const ChatTurn *t, int64_t seq, int64_t now, Err *err)
+{
+    if (!DO(r, err,
+            "INSERT INTO messages(session_id, role, content, timestamp, active, compacted, "
+            "observed) "
+            "VALUES(?, ?, ?, ?, 1, 0, 0)",
+            TEXT(id), TEXT(t->role), TEXT(t->content), REAL((double)now / 1000)))
+        return false;
+    return DO(
+        r, err,
+        "INSERT INTO conversation_message(message_id, conversation_id, seq, status, created_ms, "
+        "finished_ms) VALUES(?, ?, ?, 'complete', ?, ?)",
+        INT(sqlite3_last_insert_rowid(runs_db(r)->handle)), TEXT(id), INT(seq), INT(now), INT(now));
+}
+
+bool conversation_import(Runs *r, Str conversation_id, const ChatTurn *turns, size_t n, Err *err)
+{
+    int64_t now = now_ms();
+    bool ok = true;
+
+    if (!n)
+        return true;
+    if (!runs_begin_tx(r, err))
+        return false;
+    for (size_t i = 0; ok && i < n; i++)
+        ok = import_one(r, conversation_id, &turns[i], (int64_t)i + 1, now, err);
+    ok = ok && DO(r, err, "UPDATE sessions SET message_count = message_count + ? WHERE id = ?",
+                  INT((int64_t)n), TEXT(conversation_id));
+    return runs_end_synced(r, ok, err);
+}
+
+bool turns_known_to(Runs *r, Str conversation_id, Str runtime, int64_t *ret, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row;
+
+    if (!QUERY(
+            r, &q, err,
+            "SELECT coalesce(max(x.seq), 0) FROM conversation_message x JOIN messages m ON m.id = "
+            "x.message_id WHERE x.conversation_id = ? AND x.runtime = ? AND m.role = 'assistant' "
+            "AND x.status = 'complete'",
+            TEXT(conversation_id), TEXT(runtime)) ||
+        !db_step(runs_db(r), q, &row, err))
+        return false;
+    *ret = sqlite3_column_int64(q, 0);
+    return true;
+}

@@ -1,0 +1,407 @@
+/* The journal's rows: asking, claiming, moving. What a session's own row shows is handoff_home.h's; both are
+ * written under our write lock, ours last: a process that dies in between leaves a session that shows more
+ * than the journal says, and the next claim or deadline brings them together again. */
+#include "store/handoff.h"
+
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "store/handoff_home.h"
+#include "store/own.h"
+
+struct Journal {
+    Own *own;
+    Db *db;
+    char *data;
+};
+
+typedef struct StateRow {
+    const char *name, *shown, *step;
+} StateRow;
+
+static const StateRow states[] = {
+#define X(id, name, shown, step) [id] = { name, shown, step },
+    HANDOFF_STATES(X)
+#undef X
+};
+
+const char *handoff_state_name(HandoffState s)
+{
+    return states[s].name;
+}
+
+const char *handoff_state_shown(HandoffState s)
+{
+    return states[s].shown;
+}
+
+bool handoff_hermes_serves(Str platform)
+{
+    return str_is_one_of(platform, "telegram|discord|slack|matrix|mattermost|signal|whatsapp|"
+                                   "whatsapp_cloud|email|irc|sms|homeassistant|dingtalk|feishu|"
+                                   "wecom|weixin|qqbot|bluebubbles|teams|google_chat|line");
+}
+
+/* -- the handle ----------------------------------------------------------------------------------- */
+
+Journal *journal_open(Str data_folder, Err *err)
+{
+    AUTO(Journal) *j = mem_alloc(sizeof *j);
+
+    j->own = own_open(data_folder, err);
+    if (!j->own)
+        return NULL;
+    j->db = own_db(j->own);
+    j->data = mem_strdup(data_folder);
+    return TAKE(j);
+}
+
+Journal *journal_close(Journal *j)
+{
+    if (j) {
+        own_close(j->own);
+        mem_free(j->data);
+        mem_free(j);
+    }
+    return NULL;
+}
+
+Db *journal_db(Journal *j)
+{
+    return j->db;
+}
+
+Str journal_data(const Journal *j)
+{
+    return str_of(j->data);
+}
+
+bool journal_begin(Journal *j, Err *err)
+{
+    return own_begin(j->own, err);
+}
+
+bool journal_end(Journal *j, bool ok, Err *err)
+{
+    ok = ok && own_commit(j->own, err);
+    if (!ok)
+        own_rollback(j->own);
+    return ok;
+}
+
+static int64_t now_in_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+void ulid_make(int64_t now_ms, char ret[ULID_CHARS])
+{
+    static const char letters[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    uint8_t random[16];
+
+    ASSERT(getrandom(random, sizeof random, 0) == sizeof random);
+    for (int i = 9; i >= 0; i--, now_ms /= 32)
+        ret[i] = letters[now_ms % 32];
+    for (size_t i = 0; i < sizeof random; i++)
+        ret[10 + i] = letters[random[i] % 32];
+    ret[26] = 0;
+}
+
+/* -- rows -------------------------------------------------------------------------------------------- */
+
+#define COLUMN(name) #name ", "
+#define ALL_COLUMNS  HANDOFF_TEXTS(COLUMN) HANDOFF_NUMBERS(COLUMN) "state"
+
+static Handoff read_row(Arena *a, Stmt *stmt)
+{
+    Handoff h = { 0 };
+    int at = 0;
+    Str state;
+
+#define X(name) h.name = str_dup(a, db_str(stmt, at++));
+    HANDOFF_TEXTS(X)
+#undef X
+#define X(name) h.name = sqlite3_column_int64(stmt, at++);
+    HANDOFF_NUMBERS(X)
+#undef X
+    state = db_str(stmt, at);
+    for (size_t i = 0; i < ARRAY_LEN(states); i++)
+        if (str_eqz(state, states[i].name))
+            h.state = (HandoffState)i;
+    return h;
+}
+
+static bool read_all(Journal *j, Arena *a, Stmt *stmt, Handoff **ret, size_t *ret_n, Err *err)
+{
+    Handoff *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    for (;;) {
+        if (!db_step(j->db, stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+bool handoff_get(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(j->db, "SELECT " ALL_COLUMNS " FROM handoff WHERE id = ?", &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, id);
+    if (!db_step(j->db, stmt, &row, err))
+        return false;
+    if (!row)
+        return err_set(err, ERR_NOT_FOUND, "no handoff '%.*s'", STR_FMT(id));
+    *ret = read_row(a, stmt);
+    return true;
+}
+
+bool handoff_list(Journal *j, Arena *a, Str home, Str session_id, size_t most, Handoff **ret,
+                  size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(j->db,
+                    "SELECT " ALL_COLUMNS " FROM handoff WHERE (?1 = '' OR home = ?1) AND (?2 = '' "
+                    "OR session_id = ?2) ORDER BY requested_ms DESC, id DESC LIMIT ?3",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, home.n ? home : STR(""));
+    db_bind_str(stmt, 2, session_id.n ? session_id : STR(""));
+    sqlite3_bind_int64(stmt, 3, (int64_t)most);
+    return read_all(j, a, stmt, ret, ret_n, err);
+}
+
+/* -- one transition ------------------------------------------------------------------------------------ */
+
+static bool lost(Err *err, const Handoff *h)
+{
+    return err_set(err, ERR_CONFLICT, "handoff '%.*s' is no longer ours", STR_FMT(h->id));
+}
+
+/* Texts are bound as they are in h; what h has not is NULL. */
+bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    const Str texts[] = { h->thread_ref,  h->dest_key,   h->dest_source_json, h->prev_session_id,
+                          h->before_json, h->notice_ref, h->error_code,       h->error_text };
+    int at = 0;
+    bool row;
+
+    if (!db_prepare(
+            j->db,
+            "UPDATE handoff SET thread_ref = ?, dest_key = ?, dest_source_json = ?, "
+            "prev_session_id = ?, before_json = ?, notice_ref = ?, error_code = ?, "
+            "error_text = ?, state = ?, step = ?, updated_ms = ? WHERE id = ? AND state = ? "
+            "AND fence = ?",
+            &stmt, err))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        db_bind_str(stmt, ++at, texts[i].n ? texts[i] : STR_NONE);
+    db_bind_str(stmt, ++at, str_of(states[to].name));
+    db_bind_str(stmt, ++at, states[to].step[0] ? str_of(states[to].step) : h->step);
+    sqlite3_bind_int64(stmt, ++at, now_in_ms());
+    db_bind_str(stmt, ++at, h->id);
+    db_bind_str(stmt, ++at, str_of(states[h->state].name));
+    sqlite3_bind_int64(stmt, ++at, h->fence);
+    if (!db_step(j->db, stmt, &row, err))
+        return false;
+    return sqlite3_changes(j->db->handle) == 1 || lost(err, h);
+}
+
+static void moved(Handoff *h, HandoffState to)
+{
+    h->state = to;
+    if (states[to].step[0])
+        h->step = str_of(states[to].step);
+}
+
+bool handoff_advance(Journal *j, Handoff *h, HandoffState to, Err *err)
+{
+    ASSERT(!handoff_is_over(to) && to != HANDOFF_BOUND);
+    if (!journal_begin(j, err))
+        return false;
+    if (!journal_end(j, handoff_move(j, h, to, err), err))
+        return false;
+    moved(h, to);
+    return true;
+}
+
+/* -- asking ---------------------------------------------------------------------------------------------- */
+
+static bool insert(Journal *j, const HandoffWish *wish, bool mirrored, const char *id, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    int64_t now = now_in_ms();
+    bool row;
+
+    if (!db_prepare(j->db,
+                    "INSERT INTO handoff(id, home, session_id, platform, target, mirrored, state, "
+                    "step, requested_ms, deadline_ms, updated_ms) "
+                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'claim', ?7, ?8, ?7)",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, str_of(id));
+    db_bind_str(stmt, 2, wish->home);
+    db_bind_str(stmt, 3, wish->session_id);
+    db_bind_str(stmt, 4, wish->platform);
+    db_bind_str(stmt, 5, wish->target.n ? wish->target : STR("home"));
+    sqlite3_bind_int(stmt, 6, mirrored);
+    sqlite3_bind_int64(stmt, 7, now);
+    sqlite3_bind_int64(stmt, 8, now + LIMIT_HANDOFF_MS);
+    if (db_step(j->db, stmt, &row, err))
+        return true;
+    if (sqlite3_extended_errcode(j->db->handle) == SQLITE_CONSTRAINT_UNIQUE)
+        (void)err_set(err, ERR_CONFLICT, "session '%.*s' is being handed over already",
+                      STR_FMT(wish->session_id));
+    return false;
+}
+
+static bool show_request(SessionDb *s, Arena *a, const HandoffWish *wish, Err *err)
+{
+    ShownState shown;
+    bool won;
+
+    if (!sessiondb_add_columns(s, err) ||
+        !shown_request(s, wish->session_id, wish->platform, &won, err))
+        return false;
+    if (won)
+        return true;
+    if (!shown_get(s, a, wish->session_id, &shown, err))
+        return false;
+    return err_set(err, ERR_CONFLICT, "session '%.*s' is being handed over already (%.*s, to %.*s)",
+                   STR_FMT(wish->session_id), STR_FMT(shown.state), STR_FMT(shown.platform));
+}
+
+static bool request_rows(Journal *j, Arena *a, const HandoffWish *wish, const char *id, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    ShownState shown;
+    bool mirrored;
+
+    if (!sessiondb_begin(j->db, journal_data(j), wish->home, &s, err) ||
+        !shown_get(&s, a, wish->session_id, &shown, err))
+        return false;
+    if (!shown.exists)
+        return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(wish->session_id));
+    mirrored = s.ours || handoff_hermes_serves(wish->platform);
+    if (!insert(j, wish, mirrored, id, err))
+        return false;
+    return !mirrored || (show_request(&s, a, wish, err) && sessiondb_commit(&s, err));
+}
+
+bool handoff_request(Journal *j, Arena *a, const HandoffWish *wish, Handoff *ret, Err *err)
+{
+    char id[ULID_CHARS];
+
+    ulid_make(now_in_ms(), id);
+    if (!journal_begin(j, err) || !journal_end(j, request_rows(j, a, wish, id, err), err))
+        return false;
+    return handoff_get(j, a, str_of(id), ret, err);
+}
+
+/* -- ends -------------------------------------------------------------------------------------------------- */
+
+static bool complete_rows(Journal *j, Handoff *h, bool *ret_shown, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+
+    *ret_shown = true;
+    if (!h->mirrored)
+        return handoff_move(j, h, HANDOFF_DONE, err);
+    if (!sessiondb_begin(j->db, journal_data(j), h->home, &s, err) ||
+        !shown_complete(&s, h->session_id, ret_shown, err))
+        return false;
+    if (!*ret_shown)
+        return true;
+    return handoff_move(j, h, HANDOFF_DONE, err) && sessiondb_commit(&s, err);
+}
+
+bool handoff_complete(Journal *j, Handoff *h, bool *ret_shown, Err *err)
+{
+    bool shown = true;
+
+    h->error_code = h->error_text = STR_NONE;
+    if (!journal_begin(j, err) || !journal_end(j, complete_rows(j, h, &shown, err), err))
+        return false;
+    *ret_shown = shown;
+    if (shown)
+        moved(h, HANDOFF_DONE);
+    return true;
+}
+
+static bool fail_rows(Journal *j, const Handoff *h, HandoffState to, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    bool won;
+
+    if (!handoff_move(j, h, to, err))
+        return false;
+    if (!h->mirrored)
+        return true;
+    /* Where it is no longer running, somebody else has said the end already. */
+    return sessiondb_begin(j->db, journal_data(j), h->home, &s, err) &&
+           shown_fail(&s, h->session_id, h->error_text, false, &won, err) &&
+           sessiondb_commit(&s, err);
+}
+
+bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char *code, Str why, Err *err)
+{
+    ASSERT(to == HANDOFF_FAILED || to == HANDOFF_CANCELLED);
+    h->error_code = str_of(code);
+    h->error_text = why;
+    if (!journal_begin(j, err) || !journal_end(j, fail_rows(j, h, to, err), err))
+        return false;
+    moved(h, to);
+    return true;
+}
+
+/* -- leases -------------------------------------------------------------------------------------------------- */
+
+static bool set_lease(Journal *j, const Handoff *h, int64_t lease, int64_t not_before, Str why,
+                      Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(j->db,
+                    "UPDATE handoff SET lease_ms = ?, not_before_ms = ?, error_text = ?, "
+                    "updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
+                    &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, lease);
+    sqlite3_bind_int64(stmt, 2, not_before);
+    db_bind_str(stmt, 3, why.n ? why : STR_NONE);
+    sqlite3_bind_int64(stmt, 4, now_in_ms());
+    db_bind_str(stmt, 5, h->id);
+    db_bind_str(stmt, 6, str_of(states[h->state].name));
+    sqlite3_bind_int64(stmt, 7, h->fence);
+    if (!db_step(j->db, stmt, &row, err))
+        return false;
+    return sqlite3_changes(j->db->handle) == 1 || lost(err, h);
+}
+
+bool handoff_renew(Journal *j, Handoff *h, int64_t lease_ms, Err *err)
+{
+    int64_t until = now_in_ms() + lease_ms;
+
+    if (!set_lease(j, h, until, h->not_before_ms, h->error_text, err))
+        return false;
+    h->lease_ms = until;
+    return true;
+}
+
+bool handoff_postpone(Journal *j, Handoff *h, int64_t wait_ms, Str why, Err *err)
+{
+    return set_lease(j, h, 0, now_in_ms() + wait_ms, why, err);
+}

@@ -1,0 +1,149 @@
+/* handoff.h - the journal of handoffs: which session goes where, how far it is, who does it.
+ *
+ * A row in talaria.db for each handoff. A worker claims it for a time (the lease) under a number that grows
+ * with every claim (the fence); every transition says state and fence that it builds on, and one that finds
+ * others in the row does nothing: ERR_CONFLICT, and the worker stops. A worker that died is followed by the
+ * next one at the step where it was. Where the session's row is shown to other tools (`mirrored`), its
+ * handoff_state is kept in step, in the same transaction or inside of it.
+ *
+ * A Journal is for one thread. What it hands out lives in the arena that was passed in. */
+#ifndef TALARIA_STORE_HANDOFF_H
+#define TALARIA_STORE_HANDOFF_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* X(id, name, what the session's row shows, the step that comes next) */
+#define HANDOFF_STATES(X)                                                                          \
+    X(HANDOFF_QUEUED, "queued", "pending", "claim")                                                \
+    X(HANDOFF_CLAIMED, "claimed", "running", "prepare")                                            \
+    X(HANDOFF_PREPARED, "prepared", "running", "bind")                                             \
+    X(HANDOFF_BOUND, "bound", "running", "announce")                                               \
+    X(HANDOFF_ANNOUNCED, "announced", "running", "done")                                           \
+    X(HANDOFF_DONE, "done", "completed", "")                                                       \
+    X(HANDOFF_FAILED, "failed", "failed", "")                                                      \
+    X(HANDOFF_CANCELLED, "cancelled", "failed", "")
+
+typedef enum HandoffState {
+#define X(id, name, shown, step) id,
+    HANDOFF_STATES(X)
+#undef X
+} HandoffState;
+
+const char *handoff_state_name(HandoffState s);
+const char *handoff_state_shown(HandoffState s);
+static inline bool handoff_is_over(HandoffState s)
+{
+    return s >= HANDOFF_DONE;
+}
+
+#define HANDOFF_TEXTS(X)                                                                           \
+    X(id)                                                                                          \
+    X(home)                                                                                        \
+    X(session_id)                                                                                  \
+    X(platform)                                                                                    \
+    X(target)                                                                                      \
+    X(step)                                                                                        \
+    X(owner)                                                                                       \
+    X(thread_ref)                                                                                  \
+    X(dest_key)                                                                                    \
+    X(dest_source_json)                                                                            \
+    X(prev_session_id)                                                                             \
+    X(before_json)                                                                                 \
+    X(notice_ref)                                                                                  \
+    X(error_code)                                                                                  \
+    X(error_text)
+
+#define HANDOFF_NUMBERS(X)                                                                         \
+    X(mirrored)                                                                                    \
+    X(attempt)                                                                                     \
+    X(not_before_ms)                                                                               \
+    X(requested_ms)                                                                                \
+    X(deadline_ms)                                                                                 \
+    X(lease_ms)                                                                                    \
+    X(fence)                                                                                       \
+    X(cancel)                                                                                      \
+    X(updated_ms)
+
+typedef struct Handoff {
+    HandoffState state;
+#define X(name) Str name;
+    HANDOFF_TEXTS(X)
+#undef X
+#define X(name) int64_t name;
+    HANDOFF_NUMBERS(X)
+#undef X
+} Handoff;
+
+typedef struct Journal Journal;
+
+MUST_CHECK Journal *journal_open(Str data_folder, Err *err);
+Journal *journal_close(Journal *j);
+AUTO_FREE(Journal, journal_close)
+
+/* For the other files of this room, and for tests. */
+struct Db *journal_db(Journal *j);
+Str journal_data(const Journal *j);
+MUST_CHECK bool journal_begin(Journal *j, Err *err);
+MUST_CHECK bool journal_end(Journal *j, bool ok, Err *err); /* commits, or rolls back */
+
+enum { ULID_CHARS = 27 };
+void ulid_make(int64_t now_ms, char ret[ULID_CHARS]); /* 26 characters that sort by time */
+
+/* Whether a gateway of Hermes may serve it: else its rows must not lie in Hermes' database. */
+bool handoff_hermes_serves(Str platform);
+
+/* -- asking ----------------------------------------------------------------------------------- */
+
+typedef struct HandoffWish {
+    Str home, session_id, platform;
+    Str target; /* empty: the home channel */
+} HandoffWish;
+
+/* ERR_NOT_FOUND: no such session; ERR_CONFLICT: one is on its way already. */
+MUST_CHECK bool handoff_request(Journal *j, Arena *a, const HandoffWish *wish, Handoff *ret,
+                                Err *err);
+MUST_CHECK bool handoff_get(Journal *j, Arena *a, Str id, Handoff *ret, Err *err);
+/* Newest first; home and session_id empty: of all. */
+MUST_CHECK bool handoff_list(Journal *j, Arena *a, Str home, Str session_id, size_t most,
+                             Handoff **ret, size_t *ret_n, Err *err);
+/* The same row again, after a look at what a gateway of others has made of it. */
+MUST_CHECK bool handoff_look(Journal *j, Arena *a, Str id, Handoff *ret, Err *err);
+
+/* What nobody has claimed is cancelled; else its worker is asked to leave it (*ret_over false), as long as
+ * the session has not moved: ERR_CONFLICT. */
+MUST_CHECK bool handoff_cancel(Journal *j, Str id, bool *ret_over, Err *err);
+
+/* -- doing: for the worker ----------------------------------------------------------------------- */
+
+/* Requests that a program of Hermes wrote into the home: makes rows of those whose platform is one of
+ * `served`. */
+MUST_CHECK bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_served, Err *err);
+
+/* What can be claimed now, oldest request first: queued, or under way with a lease that is over. Also ends
+ * what nobody claimed before its deadline. */
+MUST_CHECK bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served,
+                                Handoff **ret, size_t *ret_n, Err *err);
+
+/* How many are not over, whoever has them. */
+MUST_CHECK bool handoff_open_count(Journal *j, size_t *ret, Err *err);
+
+/* *ret_won: h is the row under a new fence; else somebody was faster. */
+MUST_CHECK bool handoff_claim(Journal *j, Arena *a, Str id, Str owner, int64_t lease_ms,
+                              Handoff *ret, bool *ret_won, Err *err);
+
+/* Each of these builds on h's state and fence and brings h up to date; ERR_CONFLICT: it is somebody else's. */
+MUST_CHECK bool handoff_renew(Journal *j, Handoff *h, int64_t lease_ms, Err *err);
+/* With h's thread_ref, dest_*, notice_ref. Not to HANDOFF_BOUND (routing.h), nor to an end. */
+MUST_CHECK bool handoff_advance(Journal *j, Handoff *h, HandoffState to, Err *err);
+/* *ret_shown false: whoever waited has given up meanwhile, and was told that the session is intact. */
+MUST_CHECK bool handoff_complete(Journal *j, Handoff *h, bool *ret_shown, Err *err);
+MUST_CHECK bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char *code, Str why,
+                             Err *err);
+/* Not now: the lease is given back, and the same step is tried again after that time. */
+MUST_CHECK bool handoff_postpone(Journal *j, Handoff *h, int64_t wait_ms, Str why, Err *err);
+
+/* For transactions of this room: the UPDATE alone. */
+MUST_CHECK bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err);
+
+#endif

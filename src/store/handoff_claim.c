@@ -1,0 +1,315 @@
+/* Who does it: what can be claimed, claiming, cancelling, and requests that programs of Hermes wrote. */
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "store/handoff.h"
+#include "store/handoff_home.h"
+
+static int64_t now_in_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+static bool is_served(Str platform, const Str *served, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(served[i], platform))
+            return true;
+    return false;
+}
+
+/* -- claiming --------------------------------------------------------------------------------------- */
+
+static bool may_claim(const Handoff *h, int64_t now)
+{
+    if (handoff_is_over(h->state) || h->not_before_ms > now)
+        return false;
+    return h->state == HANDOFF_QUEUED || h->lease_ms <= now;
+}
+
+static bool take(Journal *j, const Handoff *h, Str owner, int64_t until, Err *err)
+{
+    HandoffState to = h->state == HANDOFF_QUEUED ? HANDOFF_CLAIMED : h->state;
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "UPDATE handoff SET owner = ?, lease_ms = ?, fence = fence + 1, attempt = "
+                    "attempt + 1, step = CASE state WHEN 'queued' THEN 'prepare' ELSE step END, "
+                    "state = ?, updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, owner);
+    sqlite3_bind_int64(stmt, 2, until);
+    db_bind_str(stmt, 3, str_of(handoff_state_name(to)));
+    sqlite3_bind_int64(stmt, 4, now_in_ms());
+    db_bind_str(stmt, 5, h->id);
+    db_bind_str(stmt, 6, str_of(handoff_state_name(h->state)));
+    sqlite3_bind_int64(stmt, 7, h->fence);
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+/* The claim that other gateways see comes first: where it is lost, the row stays for handoff_look. */
+static bool claim_rows(Journal *j, const Handoff *h, Str owner, int64_t until, bool *ret_won,
+                       Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+
+    *ret_won = true;
+    if (h->mirrored && h->state == HANDOFF_QUEUED) {
+        if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+            !shown_claim(&s, h->session_id, ret_won, err))
+            return false;
+        if (!*ret_won)
+            return true;
+    }
+    return take(j, h, owner, until, err) && sessiondb_commit(&s, err);
+}
+
+bool handoff_claim(Journal *j, Arena *a, Str id, Str owner, int64_t lease_ms, Handoff *ret,
+                   bool *ret_won, Err *err)
+{
+    int64_t now = now_in_ms();
+    bool ok, won = false;
+    Handoff h;
+
+    if (!journal_begin(j, err))
+        return false;
+    ok = handoff_get(j, a, id, &h, err);
+    if (ok && may_claim(&h, now))
+        ok = claim_rows(j, &h, owner, now + lease_ms, &won, err);
+    if (!journal_end(j, ok, err) || (won && !handoff_get(j, a, id, &h, err)))
+        return false;
+    if (won)
+        *ret = h;
+    *ret_won = won;
+    return true;
+}
+
+/* -- what others made of it --------------------------------------------------------------------------- */
+
+/* A queued row that is not pending any more: a gateway of Hermes has it, or its waiter withdrew it. */
+static bool follow(Journal *j, Arena *a, Handoff *h, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    bool late = now_in_ms() > h->deadline_ms, won;
+    ShownState shown;
+
+    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+        !shown_get(&s, a, h->session_id, &shown, err))
+        return false;
+    if (str_eqz(shown.state, "completed")) {
+        h->error_code = h->error_text = STR_NONE;
+        return handoff_move(j, h, HANDOFF_DONE, err);
+    }
+    if (!late && (str_eqz(shown.state, "pending") || str_eqz(shown.state, "running")))
+        return true;
+    h->error_code = late ? STR("timeout") : STR("withdrawn");
+    h->error_text = shown.error.n ? shown.error
+                    : late        ? STR("no gateway finished it in time")
+                                  : STR("the request was taken back");
+    return handoff_move(j, h, HANDOFF_FAILED, err) &&
+           shown_fail(&s, h->session_id, h->error_text, false, &won, err) &&
+           sessiondb_commit(&s, err);
+}
+
+bool handoff_look(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
+{
+    Handoff h;
+    bool ok;
+
+    if (!handoff_get(j, a, id, &h, err))
+        return false;
+    if (h.mirrored && h.state == HANDOFF_QUEUED) {
+        if (!journal_begin(j, err))
+            return false;
+        ok = handoff_get(j, a, id, &h, err) && (h.state != HANDOFF_QUEUED || follow(j, a, &h, err));
+        if (!journal_end(j, ok, err) || !handoff_get(j, a, id, &h, err))
+            return false;
+    }
+    *ret = h;
+    return true;
+}
+
+static bool expire(Journal *j, Handoff *h, Err *err)
+{
+    return handoff_fail(j, h, HANDOFF_FAILED, "timeout", STR("no gateway claimed it in time"), err);
+}
+
+bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served, Handoff **ret,
+                     size_t *ret_n, Err *err)
+{
+    int64_t now = now_in_ms();
+    size_t cap = 0, n = 0;
+    Handoff *all = NULL;
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT id FROM handoff WHERE state IN ('queued', 'claimed', 'prepared', "
+                    "'bound', 'announced') ORDER BY requested_ms, id",
+                    &stmt, err))
+        return false;
+    for (;;) {
+        Handoff h;
+
+        if (!db_step(journal_db(j), stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        if (!handoff_get(j, a, str_dup(a, db_str(stmt, 0)), &h, err))
+            return false;
+        ARENA_PUSH(a, all, n, cap, h);
+    }
+    *ret_n = 0;
+    for (size_t i = 0; i < n; i++) {
+        Err why;
+
+        if (all[i].state == HANDOFF_QUEUED && all[i].deadline_ms < now) {
+            if (!expire(j, &all[i], &why))
+                log_debug("handoff '%.*s': %s", STR_FMT(all[i].id), why.text);
+        } else if (may_claim(&all[i], now) && is_served(all[i].platform, served, n_served)) {
+            all[(*ret_n)++] = all[i];
+        }
+    }
+    *ret = all;
+    return true;
+}
+
+bool handoff_open_count(Journal *j, size_t *ret, Err *err)
+{
+    int64_t n;
+
+    if (!db_int(journal_db(j),
+                "SELECT count(*) FROM handoff WHERE state IN ('queued', 'claimed', 'prepared', "
+                "'bound', 'announced')",
+                0, &n, err))
+        return false;
+    *ret = (size_t)n;
+    return true;
+}
+
+/* -- cancelling ------------------------------------------------------------------------------------------ */
+
+static bool ask_to_leave(Journal *j, const Handoff *h, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (h->state > HANDOFF_PREPARED)
+        return err_set(err, ERR_CONFLICT,
+                       "the session has moved to %.*s; 'handoff back' brings it back",
+                       STR_FMT(h->platform));
+    if (!db_prepare(journal_db(j), "UPDATE handoff SET cancel = 1 WHERE id = ? AND state = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, h->id);
+    db_bind_str(stmt, 2, str_of(handoff_state_name(h->state)));
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+static bool cancel_rows(Journal *j, Handoff *h, bool *ret_over, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    bool won = true;
+
+    *ret_over = false;
+    if (h->state != HANDOFF_QUEUED)
+        return ask_to_leave(j, h, err);
+    h->error_code = STR("cancelled");
+    h->error_text = STR("cancelled before a gateway took it");
+    if (h->mirrored) {
+        if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+            !shown_fail(&s, h->session_id, h->error_text, true, &won, err))
+            return false;
+        if (!won)
+            return err_set(err, ERR_CONFLICT, "a gateway has taken it already");
+    }
+    *ret_over = true;
+    return handoff_move(j, h, HANDOFF_CANCELLED, err) && sessiondb_commit(&s, err);
+}
+
+bool handoff_cancel(Journal *j, Str id, bool *ret_over, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    bool ok, over = false;
+    Handoff h;
+
+    if (!journal_begin(j, err))
+        return false;
+    ok = handoff_get(j, a, id, &h, err);
+    if (ok && handoff_is_over(h.state))
+        ok = err_set(err, ERR_CONFLICT, "handoff '%.*s' is over: %s", STR_FMT(id),
+                     handoff_state_name(h.state));
+    ok = ok && cancel_rows(j, &h, &over, err);
+    if (!journal_end(j, ok, err))
+        return false;
+    *ret_over = over;
+    return true;
+}
+
+/* -- requests of others ------------------------------------------------------------------------------------- */
+
+static bool has_columns(Db *db, bool *ret, Err *err)
+{
+    int64_t n;
+
+    if (!db_int(db,
+                "SELECT count(*) FROM pragma_table_info('sessions') WHERE name IN "
+                "('handoff_state', 'handoff_platform', 'handoff_error')",
+                0, &n, err))
+        return false;
+    *ret = n == 3;
+    return true;
+}
+
+/* INSERT OR IGNORE: where a handoff of the session is open already, this request has to wait for its end. */
+static bool adopt_one(Journal *j, Str home, Str session_id, Str platform, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    char id[ULID_CHARS];
+    int64_t now = now_in_ms();
+    bool row;
+
+    ulid_make(now, id);
+    if (!db_prepare(journal_db(j),
+                    "INSERT OR IGNORE INTO handoff(id, home, session_id, platform, target, "
+                    "mirrored, state, step, requested_ms, deadline_ms, updated_ms) "
+                    "VALUES(?1, ?2, ?3, ?4, 'home', 1, 'queued', 'claim', ?5, ?6, ?5)",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, str_of(id));
+    db_bind_str(stmt, 2, home);
+    db_bind_str(stmt, 3, session_id);
+    db_bind_str(stmt, 4, platform);
+    sqlite3_bind_int64(stmt, 5, now);
+    sqlite3_bind_int64(stmt, 6, now + LIMIT_HANDOFF_MS);
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_served, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO(Db) *db = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
+    AUTO(Stmt) *stmt = NULL;
+    bool there, row;
+
+    if (!db || !has_columns(db, &there, err))
+        return false;
+    if (!there)
+        return true;
+    if (!db_prepare(db,
+                    "SELECT id, handoff_platform FROM sessions WHERE handoff_state = 'pending' "
+                    "ORDER BY started_at LIMIT 1000",
+                    &stmt, err))
+        return false;
+    for (;;) {
+        if (!db_step(db, stmt, &row, err))
+            return false;
+        if (!row)
+            return true;
+        if (is_served(db_str(stmt, 1), served, n_served) &&
+            !adopt_one(j, home, str_dup(a, db_str(stmt, 0)), str_dup(a, db_str(stmt, 1)), err))
+            return false;
+    }
+}

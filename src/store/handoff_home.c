@@ -1,0 +1,227 @@
+/* The guards are those of Hermes itself for request and claim. Its complete and fail have none, which is how
+ * a late completion swallowed a retry, and how a waiter failed what was under way; ours have. */
+#include "store/handoff_home.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "text/utf8.h"
+
+/* -- columns ---------------------------------------------------------------------------------- */
+
+static bool has_table(Db *db, const char *name, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", &stmt,
+                    err))
+        return false;
+    db_bind_str(stmt, 1, str_of(name));
+    return db_step(db, stmt, ret, err);
+}
+
+static bool look_up(SessionDb *s, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    int handoff = 0;
+    bool row;
+
+    if (!db_prepare(s->db, "SELECT name FROM pragma_table_info('sessions')", &stmt, err))
+        return false;
+    for (;;) {
+        Str name;
+
+        if (!db_step(s->db, stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        name = db_str(stmt, 0);
+        handoff += str_is_one_of(name, "handoff_state|handoff_platform|handoff_error");
+        s->activity |= str_eqz(name, "last_activity_at");
+#define X(column) s->has_##column |= str_eqz(name, #column);
+        PEER_COLUMNS(X)
+#undef X
+    }
+    s->handoff = handoff == 3;
+    return has_table(s->db, "gateway_routing", &s->routing, err);
+}
+
+bool sessiondb_add_columns(SessionDb *s, Err *err)
+{
+    static const char *const add[] = { "ALTER TABLE sessions ADD COLUMN handoff_state TEXT",
+                                       "ALTER TABLE sessions ADD COLUMN handoff_platform TEXT",
+                                       "ALTER TABLE sessions ADD COLUMN handoff_error TEXT" };
+
+    for (size_t i = 0; !s->handoff && i < ARRAY_LEN(add); i++)
+        if (!db_exec(s->db, add[i], err) &&
+            !strstr(sqlite3_errmsg(s->db->handle), "duplicate column"))
+            return false;
+    s->handoff = true;
+    return true;
+}
+
+/* -- transactions ------------------------------------------------------------------------------- */
+
+/* As Hermes waits for the same lock: a short random sleep, so that two do not meet again and again. */
+static bool begin_patiently(Db *db, Err *err)
+{
+    int64_t until = clock_mono_ms() + LIMIT_HANDOFF_LOCK_MS;
+
+    for (;;) {
+        uint8_t random = 0;
+        int code = sqlite3_exec(db->handle, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+        if (code == SQLITE_OK)
+            return true;
+        if (((code & 0xff) != SQLITE_BUSY && (code & 0xff) != SQLITE_LOCKED) ||
+            clock_mono_ms() >= until)
+            return db_error(db, err);
+        (void)!getrandom(&random, sizeof random, 0);
+        nanosleep(&(struct timespec){ .tv_nsec = (10 + random / 4) * 1000000L }, NULL);
+    }
+}
+
+bool sessiondb_begin(Db *own, Str data, Str home, SessionDb *ret, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+
+    *ret = (SessionDb){ .ours = str_eq(data, home) };
+    if (ret->ours) {
+        ret->db = own;
+        return look_up(ret, err);
+    }
+    ret->opened = db_open_foreign(str_z(a, str_join_path(a, home, STR("state.db"))), err);
+    ret->db = ret->opened;
+    if (!ret->db || !begin_patiently(ret->db, err))
+        return false;
+    ret->began = true;
+    return look_up(ret, err);
+}
+
+bool sessiondb_commit(SessionDb *s, Err *err)
+{
+    if (s->began && !db_exec(s->db, "COMMIT", err))
+        return false;
+    s->began = false;
+    return true;
+}
+
+void sessiondb_done(SessionDb *s)
+{
+    if (s->began)
+        (void)sqlite3_exec(s->db->handle, "ROLLBACK", NULL, NULL, NULL);
+    db_close(s->opened);
+    *s = (SessionDb){ 0 };
+}
+
+bool sessiondb_do(SessionDb *s, const char *sql, const Str *texts, int n, int64_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+
+    if (!db_prepare(s->db, sql, &stmt, err))
+        return false;
+    for (int i = 0; i < n; i++)
+        db_bind_str(stmt, i + 1, texts[i]);
+    if (!db_step(s->db, stmt, &row, err))
+        return false;
+    *ret_n = sqlite3_changes64(s->db->handle);
+    return true;
+}
+
+/* -- the state that others see ----------------------------------------------------------------------- */
+
+static Str copied(Arena *a, Stmt *stmt, int at)
+{
+    Str s = db_str(stmt, at);
+
+    return s.n ? str_dup(a, s) : STR("");
+}
+
+bool shown_get(SessionDb *s, Arena *a, Str session_id, ShownState *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    ShownState shown = { .state = STR(""), .platform = STR(""), .error = STR("") };
+
+    if (!db_prepare(s->db,
+                    s->handoff ? "SELECT handoff_state, handoff_platform, handoff_error FROM "
+                                 "sessions WHERE id = ?"
+                               : "SELECT NULL, NULL, NULL FROM sessions WHERE id = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, session_id);
+    if (!db_step(s->db, stmt, &shown.exists, err))
+        return false;
+    if (shown.exists) {
+        shown.state = copied(a, stmt, 0);
+        shown.platform = copied(a, stmt, 1);
+        shown.error = copied(a, stmt, 2);
+    }
+    *ret = shown;
+    return true;
+}
+
+bool shown_request(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err)
+{
+    int64_t n = 0;
+
+    if (!HOME_DO(s, &n, err,
+                 "UPDATE sessions SET handoff_state = 'pending', handoff_platform = ?, "
+                 "handoff_error = NULL WHERE id = ? AND (handoff_state IS NULL OR handoff_state IN "
+                 "('completed', 'failed'))",
+                 platform, session_id))
+        return false;
+    *ret_won = n > 0;
+    return true;
+}
+
+bool shown_claim(SessionDb *s, Str session_id, bool *ret_won, Err *err)
+{
+    int64_t n = 0;
+
+    if (!HOME_DO(s, &n, err,
+                 "UPDATE sessions SET handoff_state = 'running' WHERE id = ? AND handoff_state = "
+                 "'pending'",
+                 session_id))
+        return false;
+    *ret_won = n > 0;
+    return true;
+}
+
+bool shown_complete(SessionDb *s, Str session_id, bool *ret_won, Err *err)
+{
+    int64_t n = 0;
+
+    if (!HOME_DO(s, &n, err,
+                 "UPDATE sessions SET handoff_state = 'completed', handoff_error = NULL WHERE id = "
+                 "? AND handoff_state = 'running'",
+                 session_id))
+        return false;
+    *ret_won = n > 0;
+    return true;
+}
+
+/* Hermes keeps 500 characters. */
+static Str first_characters(Str s, size_t most)
+{
+    Str rest = s;
+
+    for (size_t i = 0; i < most && rest.n; i++)
+        (void)utf8_next(&rest);
+    return str_head(s, s.n - rest.n);
+}
+
+bool shown_fail(SessionDb *s, Str session_id, Str why, bool pending_only, bool *ret_won, Err *err)
+{
+    int64_t n = 0;
+
+    if (!HOME_DO(s, &n, err,
+                 "UPDATE sessions SET handoff_state = 'failed', handoff_error = ?1 WHERE id = ?2 "
+                 "AND (handoff_state = 'pending' OR (?3 IS NULL AND handoff_state = 'running'))",
+                 first_characters(why, 500), session_id, pending_only ? STR("1") : STR_NONE))
+        return false;
+    *ret_won = n > 0;
+    return true;
+}

@@ -1,0 +1,71 @@
+/* handoff_home.h - the database in which a session lies, for the few writes that a handoff makes there.
+ *
+ * In our own home that is talaria.db itself, and the writes belong to the journal's transaction. In a Hermes
+ * home it is a state.db that others write: opened for the one operation, BEGIN IMMEDIATE with bounded
+ * retries, columns looked up, and nothing touched but `sessions` and `gateway_routing`. Its transaction is
+ * committed inside of the journal's: whoever holds our write lock is the only worker that changes it.
+ *
+ * For the files of this room. One thread. */
+#ifndef TALARIA_STORE_HANDOFF_HOME_H
+#define TALARIA_STORE_HANDOFF_HOME_H
+
+#include "store/db.h"
+
+/* The columns that say where a session lives, in the order of `before_json`. */
+#define PEER_COLUMNS(X)                                                                            \
+    X(source)                                                                                      \
+    X(user_id)                                                                                     \
+    X(session_key)                                                                                 \
+    X(chat_id)                                                                                     \
+    X(chat_type)                                                                                   \
+    X(thread_id)                                                                                   \
+    X(display_name)                                                                                \
+    X(origin_json)
+
+typedef struct SessionDb {
+    Db *db;
+    Db *opened; /* the same where it is not ours */
+    bool ours, began;
+    bool handoff;  /* has the three handoff columns */
+    bool routing;  /* has gateway_routing */
+    bool activity; /* has last_activity_at */
+#define X(name) bool has_##name;
+    PEER_COLUMNS(X)
+#undef X
+} SessionDb;
+
+/* `own` is the journal's handle, data its folder. */
+MUST_CHECK bool sessiondb_begin(Db *own, Str data, Str home, SessionDb *ret, Err *err);
+MUST_CHECK bool sessiondb_commit(SessionDb *s, Err *err);
+void sessiondb_done(SessionDb *s); /* rolls back what was not committed */
+#define AUTO_SESSIONDB __attribute__((cleanup(sessiondb_done))) SessionDb
+
+/* Adds the handoff columns where they are missing. */
+MUST_CHECK bool sessiondb_add_columns(SessionDb *s, Err *err);
+
+/* -- one statement ------------------------------------------------------------------------- */
+
+/* %-free SQL, texts bound in order (p NULL: NULL); *ret_n rows were changed. */
+MUST_CHECK bool sessiondb_do(SessionDb *s, const char *sql, const Str *texts, int n, int64_t *ret_n,
+                             Err *err);
+#define HOME_DO(s, ret_n, err, sql, ...)                                                           \
+    sessiondb_do((s), (sql), (const Str[]){ __VA_ARGS__ },                                         \
+                 (int)ARRAY_LEN(((const Str[]){ __VA_ARGS__ })), (ret_n), (err))
+
+/* -- the state that other tools see: NULL, pending, running, completed, failed --------------- */
+
+typedef struct ShownState {
+    bool exists;                /* the session's row */
+    Str state, platform, error; /* empty: NULL */
+} ShownState;
+
+MUST_CHECK bool shown_get(SessionDb *s, Arena *a, Str session_id, ShownState *ret, Err *err);
+/* Each is one guarded UPDATE; *ret_won: it was in a state in which this may happen. */
+MUST_CHECK bool shown_request(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err);
+MUST_CHECK bool shown_claim(SessionDb *s, Str session_id, bool *ret_won, Err *err);
+MUST_CHECK bool shown_complete(SessionDb *s, Str session_id, bool *ret_won, Err *err);
+/* pending_only: for one who waits; else from running too. */
+MUST_CHECK bool shown_fail(SessionDb *s, Str session_id, Str why, bool pending_only, bool *ret_won,
+                           Err *err);
+
+#endif

@@ -1,0 +1,497 @@
+/* What must be one instant for everyone else is one transaction. Hermes does the same in four, and a crash
+ * between two of them leaves a session that two places believe in. */
+#include "store/routing.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "store/handoff_home.h"
+#include "store/routing_inside.h"
+
+/* -- rows of the session --------------------------------------------------------------------------- */
+
+static bool set_column(SessionDb *s, bool has, const char *sql, Str value, Str id, Err *err)
+{
+    int64_t n;
+
+    return !has || HOME_DO(s, &n, err, sql, value, id);
+}
+
+#define SET_PEER(name)                                                                             \
+    set_column(s, s->has_##name, "UPDATE sessions SET " #name " = ? WHERE id = ?", values->name,   \
+               id, err) &&
+
+typedef struct Peer {
+#define X(name) Str name;
+    PEER_COLUMNS(X)
+#undef X
+} Peer;
+
+static bool set_peer(SessionDb *s, Str id, const Peer *values, Err *err)
+{
+    return PEER_COLUMNS(SET_PEER) true;
+}
+
+static Peer peer_of(const Place *p, Str key, Str json)
+{
+    return (Peer){ .source = p->platform,
+                   .user_id = p->user_id,
+                   .session_key = key,
+                   .chat_id = p->chat_id,
+                   .chat_type = p->chat_type,
+                   .thread_id = p->thread_id,
+                   .display_name = p->chat_name,
+                   .origin_json = json };
+}
+
+/* The session itself and what compression cut off before it, the newest first. */
+static bool lineage(SessionDb *s, Arena *a, Str id, Str **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Str *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    if (!db_prepare(s->db,
+                    "WITH RECURSIVE up(id, parent, depth) AS (SELECT id, parent_session_id, 0 FROM "
+                    "sessions WHERE id = ?1 UNION SELECT p.id, p.parent_session_id, depth + 1 FROM "
+                    "sessions p JOIN up ON p.id = up.parent WHERE p.end_reason = 'compression' AND "
+                    "depth < ?2) SELECT id FROM up ORDER BY depth",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, id);
+    sqlite3_bind_int64(stmt, 2, LIMIT_LINEAGE_PARTS);
+    for (;;) {
+        if (!db_step(s->db, stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        ARENA_PUSH(a, all, n, cap, str_dup(a, db_str(stmt, 0)));
+    }
+    *ret = all;
+    *ret_n = n;
+    return n > 0 || err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(id));
+}
+
+static bool set_peers(SessionDb *s, Arena *a, Str id, const Peer *values, Err *err)
+{
+    Str *parts;
+    size_t n;
+
+    if (!lineage(s, a, id, &parts, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!set_peer(s, parts[i], values, err))
+            return false;
+    return true;
+}
+
+static bool reopen(SessionDb *s, Str id, Err *err)
+{
+    int64_t n;
+
+    return HOME_DO(s, &n, err,
+                   "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?", id);
+}
+
+/* Only one that lives, or that ended by accident: what its user ended stays as it is. */
+static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
+{
+    int64_t n;
+
+    return HOME_DO(s, &n, err,
+                   "UPDATE sessions SET ended_at = CAST(?1 AS REAL), end_reason = 'session_switch' "
+                   "WHERE id = ?2 AND (ended_at IS NULL OR end_reason IN ('agent_close', "
+                   "'ws_orphan_reap'))",
+                   str_printf(a, "%.6f", clock_wall()), id);
+}
+
+static bool needs_routing(const SessionDb *s, Str home, Err *err)
+{
+    return s->routing ||
+           err_set(err, ERR_REFUSED,
+                   "the database of '%.*s' has no table gateway_routing: it is of an older Hermes",
+                   STR_FMT(home));
+}
+
+/* -- what was before ----------------------------------------------------------------------------------- */
+
+static bool remember(SessionDb *s, Arena *a, Str id, Str *ret, Err *err)
+{
+    AUTO_BUF out = BUF(LIMIT_PLACE_BYTES), sql = BUF(LIMIT_PLACE_BYTES);
+    AUTO(Stmt) *stmt = NULL;
+    PyValue list = { .type = PY_LIST };
+    bool row;
+
+    buf_addz(&sql, "SELECT ");
+#define X(name) buf_addz(&sql, s->has_##name ? #name ", " : "NULL, ");
+    PEER_COLUMNS(X)
+#undef X
+    buf_addz(&sql, "1 FROM sessions WHERE id = ?");
+    if (!db_prepare(s->db, sql.p, &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, id);
+    if (!db_step(s->db, stmt, &row, err))
+        return false;
+    if (!row)
+        return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(id));
+    list.items = ARENA_ARRAY(a, PyValue, 16);
+#define X(name)                                                                                    \
+    list.items[list.n] = db_str(stmt, (int)list.n).p                                               \
+                             ? (PyValue){ .type = PY_STR, .text = db_str(stmt, (int)list.n) }      \
+                             : (PyValue){ .type = PY_NULL };                                       \
+    list.n++;
+    PEER_COLUMNS(X)
+#undef X
+    pyjson_write(&out, &list);
+    *ret = str_dup(a, buf_str(&out));
+    return true;
+}
+
+bool routing_remember(Journal *j, Arena *a, Handoff *h, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    Str id;
+
+    if (!journal_begin(j, err))
+        return false;
+    if (!journal_end(j,
+                     sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) &&
+                         needs_routing(&s, h->home, err) &&
+                         remember(&s, a, h->session_id, &h->before_json, err) &&
+                         sessiondb_commit(&s, err),
+                     err) ||
+        !routing_find(j, a, h->home, h->dest_key, &id, err))
+        return false;
+    h->prev_session_id = str_eq(id, h->session_id) ? STR("") : id;
+    return true;
+}
+
+static Str item(const PyValue *list, uint32_t at)
+{
+    return at < list->n && list->items[at].type == PY_STR ? list->items[at].text : STR_NONE;
+}
+
+/* Where it was before its first journey: that is what a release gives back. */
+static Str source_before(Arena *a, const Handoff *h)
+{
+    PyValue list;
+
+    return pyjson_read(a, h->before_json, &list) && list.type == PY_LIST ? item(&list, 0)
+                                                                         : STR_NONE;
+}
+
+static bool restore_peer(SessionDb *s, Arena *a, const Handoff *h, Err *err)
+{
+    PyValue list;
+    Peer peer;
+    uint32_t at = 0;
+
+    if (!pyjson_read(a, h->before_json, &list) || list.type != PY_LIST)
+        return err_set(err, ERR_CORRUPT, "handoff '%.*s' does not know what was before",
+                       STR_FMT(h->id));
+#define X(name) peer.name = item(&list, at++);
+    PEER_COLUMNS(X)
+#undef X
+    return set_peers(s, a, h->session_id, &peer, err);
+}
+
+/* -- entries ---------------------------------------------------------------------------------------------- */
+
+static bool put_entry(SessionDb *s, Arena *a, Str scope, Str key, Str entry, Err *err)
+{
+    int64_t n;
+
+    return HOME_DO(s, &n, err,
+                   "INSERT OR REPLACE INTO gateway_routing(scope, session_key, entry_json, "
+                   "updated_at) VALUES(?, ?, ?, CAST(? AS REAL))",
+                   scope, key, entry, str_printf(a, "%.6f", clock_wall()));
+}
+
+static bool drop_entry(SessionDb *s, Str scope, Str key, Err *err)
+{
+    int64_t n;
+
+    return HOME_DO(s, &n, err, "DELETE FROM gateway_routing WHERE scope = ? AND session_key = ?",
+                   scope, key);
+}
+
+static Str id_in(Arena *a, Str entry)
+{
+    PyValue v;
+    const PyValue *id;
+
+    if (!pyjson_read(a, entry, &v))
+        return STR("");
+    id = pyjson_get(&v, STR("session_id"));
+    return id && id->type == PY_STR ? id->text : STR("");
+}
+
+typedef struct Entry {
+    Str key, session_id;
+} Entry;
+
+static bool entries(SessionDb *s, Arena *a, Str scope, Entry **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Entry *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    if (!db_prepare(s->db,
+                    "SELECT session_key, entry_json FROM gateway_routing WHERE scope = ? LIMIT "
+                    "100000",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, scope);
+    for (;;) {
+        Entry e;
+
+        if (!db_step(s->db, stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        e = (Entry){ .key = str_dup(a, db_str(stmt, 0)),
+                     .session_id = id_in(a, str_dup(a, db_str(stmt, 1))) };
+        ARENA_PUSH(a, all, n, cap, e);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* A session lives in one place: other keys that lead to it go. *ret_prev: what `key` led to. */
+static bool clear_entries(SessionDb *s, Arena *a, Str scope, Str key, Str session_id, Str *ret_prev,
+                          Str **ret_gone, size_t *ret_n, Err *err)
+{
+    Entry *all;
+    Str *gone;
+    size_t n, n_gone = 0;
+
+    if (!entries(s, a, scope, &all, &n, err))
+        return false;
+    gone = ARENA_ARRAY(a, Str, n + 1);
+    *ret_prev = STR("");
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(all[i].key, key)) {
+            *ret_prev = all[i].session_id;
+        } else if (str_eq(all[i].session_id, session_id)) {
+            if (!drop_entry(s, scope, all[i].key, err))
+                return false;
+            gone[n_gone++] = all[i].key;
+        }
+    }
+    *ret_gone = gone;
+    *ret_n = n_gone;
+    return true;
+}
+
+/* What sessions.json has to follow, once it is committed. */
+typedef struct Change {
+    Str key, entry; /* empty: nothing is new */
+    Str *gone;
+    size_t n_gone;
+} Change;
+
+/* The table is what counts: a mirror that cannot be written is told, not a failure. */
+static void mirror(Arena *a, const SessionDb *s, Str home, const Change *c)
+{
+    Err err;
+
+    if (!s->ours && !routing_mirror(a, home, c->key, c->entry, c->gone, c->n_gone, &err))
+        log_warning("%s", err.text);
+}
+
+/* -- binding ------------------------------------------------------------------------------------------------ */
+
+static bool still_wanted(SessionDb *s, Arena *a, const Handoff *h, Err *err)
+{
+    ShownState shown;
+
+    if (!h->mirrored)
+        return true;
+    if (!shown_get(s, a, h->session_id, &shown, err))
+        return false;
+    return str_eqz(shown.state, "running") ||
+           err_set(err, ERR_REFUSED, "the request was taken back");
+}
+
+static bool bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change *c, Err *err)
+{
+    Place place;
+    Str prev;
+    Peer peer;
+
+    if (!place_parse(a, h->dest_source_json, &place, err) ||
+        !clear_entries(s, a, scope, h->dest_key, h->session_id, &prev, &c->gone, &c->n_gone, err))
+        return false;
+    peer = peer_of(&place, h->dest_key, h->dest_source_json);
+    c->key = h->dest_key;
+    c->entry = routing_entry(a, h->dest_key, h->session_id, &place, clock_wall());
+    if (prev.n && !str_eq(prev, h->session_id)) {
+        h->prev_session_id = prev;
+        if (!put_aside(s, a, prev, err))
+            return false;
+    }
+    return put_entry(s, a, scope, h->dest_key, c->entry, err) && reopen(s, h->session_id, err) &&
+           set_peers(s, a, h->session_id, &peer, err);
+}
+
+static bool bind_rows(Journal *j, Arena *a, Handoff *h, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    Change change = { 0 };
+
+    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+        !still_wanted(&s, a, h, err) || !needs_routing(&s, h->home, err) ||
+        !bind_session(&s, a, h, routing_scope(a, h->home), &change, err) ||
+        !handoff_move(j, h, HANDOFF_BOUND, err) ||
+        !owner_set(j, h->home, h->session_id, h->platform, source_before(a, h), err) ||
+        !sessiondb_commit(&s, err))
+        return false;
+    mirror(a, &s, h->home, &change);
+    return true;
+}
+
+static bool keep(Journal *j, Arena *a, Handoff *h, Err *err)
+{
+    return handoff_get(j, a, h->id, h, err);
+}
+
+bool routing_bind(Journal *j, Arena *a, Handoff *h, Err *err)
+{
+    Handoff next = *h;
+
+    if (!journal_begin(j, err) || !journal_end(j, bind_rows(j, a, &next, err), err))
+        return false;
+    return keep(j, a, h, err);
+}
+
+/* -- undoing -------------------------------------------------------------------------------------------------- */
+
+/* Whether the home's database has it: a worker may have died between that and the journal. */
+static bool is_bound(SessionDb *s, Arena *a, const Handoff *h, Str scope, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    *ret = false;
+    if (!s->routing)
+        return true;
+    if (!db_prepare(s->db,
+                    "SELECT entry_json FROM gateway_routing WHERE scope = ? AND session_key = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, scope);
+    db_bind_str(stmt, 2, h->dest_key);
+    if (!db_step(s->db, stmt, &row, err))
+        return false;
+    *ret = row && str_eq(id_in(a, str_dup(a, db_str(stmt, 0))), h->session_id);
+    return true;
+}
+
+/* The key leads to what it led to before. */
+static bool give_back(SessionDb *s, Arena *a, const Handoff *h, Str scope, Change *c, Err *err)
+{
+    int64_t n;
+    Place place;
+
+    c->gone = ARENA_ARRAY(a, Str, 1);
+    c->gone[c->n_gone++] = h->dest_key;
+    if (!h->prev_session_id.n)
+        return drop_entry(s, scope, h->dest_key, err);
+    if (!place_parse(a, h->dest_source_json, &place, err))
+        return false;
+    c->key = h->dest_key;
+    c->entry = routing_entry(a, h->dest_key, h->prev_session_id, &place, clock_wall());
+    return put_entry(s, a, scope, h->dest_key, c->entry, err) &&
+           HOME_DO(s, &n, err,
+                   "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ? AND "
+                   "end_reason = 'session_switch'",
+                   h->prev_session_id);
+}
+
+static bool undo_rows(Journal *j, Arena *a, Handoff *h, HandoffState how, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    Str scope = routing_scope(a, h->home);
+    Change change = { 0 };
+    bool bound, won;
+
+    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+        !is_bound(&s, a, h, scope, &bound, err) ||
+        (bound && (!restore_peer(&s, a, h, err) || !give_back(&s, a, h, scope, &change, err))) ||
+        (h->mirrored && !shown_fail(&s, h->session_id, h->error_text, false, &won, err)) ||
+        !handoff_move(j, h, how, err) ||
+        ((bound || h->state >= HANDOFF_BOUND) &&
+         !owner_set(j, h->home, h->session_id, STR("cli"), STR_NONE, err)) ||
+        !sessiondb_commit(&s, err))
+        return false;
+    mirror(a, &s, h->home, &change);
+    return true;
+}
+
+bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
+                  Err *err)
+{
+    ASSERT(how == HANDOFF_FAILED || how == HANDOFF_CANCELLED);
+    h->error_code = str_of(code);
+    h->error_text = why;
+    if (!journal_begin(j, err) || !journal_end(j, undo_rows(j, a, h, how, err), err))
+        return false;
+    return keep(j, a, h, err);
+}
+
+static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    Change change = { 0 };
+    Peer peer = { 0 };
+    SessionOwner owner;
+    Str prev;
+
+    if (!sessiondb_begin(journal_db(j), journal_data(j), home, &s, err) ||
+        !owner_get(j, a, home, session_id, &owner, err))
+        return false;
+    peer.source = owner.source.n ? owner.source : STR("cli");
+    if ((s.routing && !clear_entries(&s, a, routing_scope(a, home), STR(""), session_id, &prev,
+                                     &change.gone, &change.n_gone, err)) ||
+        !set_peers(&s, a, session_id, &peer, err) || !reopen(&s, session_id, err) ||
+        !owner_set(j, home, session_id, STR("cli"), STR_NONE, err) || !sessiondb_commit(&s, err))
+        return false;
+    mirror(a, &s, home, &change);
+    return true;
+}
+
+bool routing_release(Journal *j, Str home, Str session_id, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+
+    return journal_begin(j, err) && journal_end(j, release_rows(j, a, home, session_id, err), err);
+}
+
+/* -- looking up --------------------------------------------------------------------------------------------------- */
+
+bool routing_find(Journal *j, Arena *a, Str home, Str key, Str *ret_id, Err *err)
+{
+    AUTO(Db) *foreign = NULL;
+    AUTO(Stmt) *stmt = NULL;
+    Db *db = journal_db(j);
+    bool row;
+
+    if (!str_eq(home, journal_data(j))) {
+        foreign = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
+        db = foreign;
+    }
+    if (!db || !db_prepare(db,
+                           "SELECT entry_json FROM gateway_routing WHERE scope = ? AND session_key "
+                           "= ?",
+                           &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, routing_scope(a, home));
+    db_bind_str(stmt, 2, key);
+    if (!db_step(db, stmt, &row, err))
+        return false;
+    *ret_id = row ? id_in(a, str_dup(a, db_str(stmt, 0))) : STR("");
+    return true;
+}

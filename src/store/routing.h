@@ -1,0 +1,56 @@
+/* routing.h - which session a key leads to, and who may write it.
+ *
+ * A binding is one transaction: the session that lived there is put aside, the entry is written, the session
+ * and the parts of it that compression cut off are told where they live now, it is open again, and its owner
+ * is the platform under a new fence. Entries and columns are byte for byte those that Hermes leaves, so that
+ * either may be the next gateway. Where the home keeps a sessions.json beside the table, it follows.
+ *
+ * On a Journal, so one thread; text lives in the arena. */
+#ifndef TALARIA_STORE_ROUTING_H
+#define TALARIA_STORE_ROUTING_H
+
+#include "store/handoff.h"
+#include "store/places.h"
+
+/* Before the binding: what it would have to be undone to, into h->before_json and prev_session_id.
+ * ERR_REFUSED: the home's database cannot keep a binding. */
+MUST_CHECK bool routing_remember(Journal *j, Arena *a, Handoff *h, Err *err);
+
+/* h goes from prepared to bound; h->dest_key and dest_source_json say where. ERR_REFUSED: whoever asked has
+ * taken the request back. */
+MUST_CHECK bool routing_bind(Journal *j, Arena *a, Handoff *h, Err *err);
+
+/* Ends h, and undoes the binding where there is one, also one that the journal does not know of because a
+ * worker died in the middle: key and session are what they were before. */
+MUST_CHECK bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how, const char *code,
+                             Str why, Err *err);
+
+/* The session belongs to the terminal again, and no key leads to it. */
+MUST_CHECK bool routing_release(Journal *j, Str home, Str session_id, Err *err);
+
+/* *ret_id: empty where the key leads nowhere. */
+MUST_CHECK bool routing_find(Journal *j, Arena *a, Str home, Str key, Str *ret_id, Err *err);
+
+/* A terminal of Hermes that leaves ends the session that it has just handed over. Opens such sessions again,
+ * for handoffs that were done after since_ms; *ret_n of them. */
+MUST_CHECK bool routing_reopen(Journal *j, int64_t since_ms, size_t *ret_n, Err *err);
+
+/* Entry and sessions.json, for tests. */
+Str routing_entry(Arena *a, Str key, Str session_id, const Place *place, double now);
+MUST_CHECK bool routing_mirror(Arena *a, Str home, Str key, Str entry_json, const Str *gone,
+                               size_t n_gone, Err *err);
+
+/* -- owners --------------------------------------------------------------------------------------- */
+
+typedef struct SessionOwner {
+    Str surface; /* "cli", or the platform; empty: nobody ever took it from where it began */
+    int64_t fence;
+    Str source; /* of the session before it first went anywhere */
+} SessionOwner;
+
+MUST_CHECK bool owner_get(Journal *j, Arena *a, Str home, Str session_id, SessionOwner *ret,
+                          Err *err);
+/* Inside of a transaction of this room. source: what the session's row says before; p NULL: as it was. */
+MUST_CHECK bool owner_set(Journal *j, Str home, Str session_id, Str surface, Str source, Err *err);
+
+#endif

@@ -1,0 +1,523 @@
+/* The handle with its statements, and the way of a run: begin, events, end.
+ *
+ * The row of the answer is made with the run, inactive and empty, so that its id is known from the first
+ * event on; the end fills it. Between the two only run_event grows, an append to one B-tree. */
+#include "store/runs.h"
+
+#include <pthread.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "store/runs_inside.h"
+#include "text/sha256.h"
+
+enum { MOST_STATEMENTS = 96 };
+
+struct Runs {
+    Own *own;
+    Db *db; /* the own's */
+    struct {
+        const char *sql;
+        Stmt *stmt;
+    } kept[MOST_STATEMENTS];
+    size_t n_kept;
+};
+
+/* -- the handle ------------------------------------------------------------------------------- */
+
+Runs *runs_open(Str data_folder, Err *err)
+{
+    AUTO(Runs) *r = mem_alloc(sizeof *r);
+
+    r->own = own_open(data_folder, err);
+    if (!r->own)
+        return NULL;
+    r->db = own_db(r->own);
+    if (!db_exec(r->db, "PRAGMA synchronous=NORMAL", err))
+        return NULL;
+    sqlite3_wal_autocheckpoint(r->db->handle, 0);
+    return TAKE(r);
+}
+
+Runs *runs_close(Runs *r)
+{
+    if (r) {
+        for (size_t i = 0; i < r->n_kept; i++)
+            stmt_free(r->kept[i].stmt);
+        own_close(r->own);
+        mem_free(r);
+    }
+    return NULL;
+}
+
+Db *runs_db(Runs *r)
+{
+    return r->db;
+}
+
+int64_t now_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+void id_make(char kind, char ret[ID_CHARS])
+{
+    unsigned char random[12];
+
+    ASSERT(getrandom(random, sizeof random, 0) == sizeof random);
+    ret[0] = kind;
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(ret + 1 + 2 * i, 3, "%02x", random[i]);
+}
+
+Str id_new(Arena *a, char kind)
+{
+    char id[ID_CHARS];
+
+    id_make(kind, id);
+    return str_dup(a, str_of(id));
+}
+
+/* -- statements ------------------------------------------------------------------------------- */
+
+static bool kept(Runs *r, const char *sql, Stmt **ret, Err *err)
+{
+    for (size_t i = 0; i < r->n_kept; i++)
+        if (r->kept[i].sql == sql) {
+            *ret = r->kept[i].stmt;
+            return true;
+        }
+    ASSERT(r->n_kept < MOST_STATEMENTS);
+    if (!db_prepare(r->db, sql, ret, err))
+        return false;
+    r->kept[r->n_kept].sql = sql;
+    r->kept[r->n_kept++].stmt = *ret;
+    return true;
+}
+
+static void bind(Stmt *stmt, int at, const Bind *b)
+{
+    switch (b->kind) {
+    case BIND_TEXT:
+        db_bind_str(stmt, at, b->text);
+        break;
+    case BIND_BLOB:
+        sqlite3_bind_blob64(stmt, at, b->text.p, b->text.n, SQLITE_STATIC);
+        break;
+    case BIND_INT:
+        sqlite3_bind_int64(stmt, at, b->number);
+        break;
+    case BIND_REAL:
+        sqlite3_bind_double(stmt, at, b->real);
+        break;
+    }
+}
+
+bool runs_query(Runs *r, Query **ret, const char *sql, const Bind *binds, int n, Err *err)
+{
+    Stmt *stmt = NULL;
+
+    if (!kept(r, sql, &stmt, err))
+        return false;
+    for (int i = 0; i < n; i++)
+        bind(stmt, i + 1, &binds[i]);
+    *ret = stmt;
+    return true;
+}
+
+bool runs_do(Runs *r, const char *sql, const Bind *binds, int n, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row = false;
+
+    return runs_query(r, &q, sql, binds, n, err) && db_step(r->db, q, &row, err);
+}
+
+int64_t runs_changes(Runs *r)
+{
+    return sqlite3_changes64(r->db->handle);
+}
+
+/* One writer at a time in this process: the database's own lock is waited for by sleeping, which would cost a
+ * stream more than the wait itself. */
+static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool runs_begin_tx(Runs *r, Err *err)
+{
+    pthread_mutex_lock(&write_lock);
+    if (db_exec(r->db, "BEGIN IMMEDIATE", err))
+        return true;
+    pthread_mutex_unlock(&write_lock);
+    return false;
+}
+
+bool runs_end_tx(Runs *r, bool ok, Err *err)
+{
+    ok = ok && db_exec(r->db, "COMMIT", err);
+    if (!ok)
+        own_rollback(r->own);
+    pthread_mutex_unlock(&write_lock);
+    return ok;
+}
+
+/* What synchronous=FULL does at the end of a commit, but after the lock was given back: while the disk works,
+ * the streams of others go on. */
+bool runs_sync(Runs *r, Err *err)
+{
+    sqlite3_file *wal = NULL;
+
+    if (sqlite3_file_control(r->db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) ==
+            SQLITE_OK &&
+        wal && wal->pMethods && wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK)
+        return true;
+    return err_set(err, ERR_IO, "cannot sync '%s'", r->db->path);
+}
+
+void runs_checkpoint(Runs *r)
+{
+    (void)sqlite3_wal_checkpoint_v2(r->db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+bool runs_end_synced(Runs *r, bool ok, Err *err)
+{
+    return runs_end_tx(r, ok, err) && runs_sync(r, err);
+}
+
+Str column(Arena *a, Query *q, int at)
+{
+    Str s = db_str(q, at);
+
+    return s.n ? str_dup(a, s) : STR("");
+}
+
+/* -- reading runs ----------------------------------------------------------------------------- */
+
+#define RUN_COLUMNS                                                                                \
+    "SELECT id, conversation_id, runtime, state, error_code, owner, user_message_id, "             \
+    "assistant_message_id, last_seq, started_ms, ended_ms, idem_sha256 FROM run "
+
+static void read_run(Arena *a, Query *q, Run *ret)
+{
+    *ret = (Run){ .id = column(a, q, 0),
+                  .conversation_id = column(a, q, 1),
+                  .runtime = column(a, q, 2),
+                  .state = column(a, q, 3),
+                  .error_code = column(a, q, 4),
+                  .owner = column(a, q, 5),
+                  .user_message_id = sqlite3_column_int64(q, 6),
+                  .assistant_message_id = sqlite3_column_int64(q, 7),
+                  .last_seq = sqlite3_column_int64(q, 8),
+                  .started_ms = sqlite3_column_int64(q, 9),
+                  .ended_ms = sqlite3_column_int64(q, 10) };
+}
+
+static bool one_run(Runs *r, Arena *a, Query *q, Run *ret, bool *ret_found, Err *err)
+{
+    *ret_found = false;
+    if (!db_step(r->db, q, ret_found, err))
+        return false;
+    if (*ret_found)
+        read_run(a, q, ret);
+    return true;
+}
+
+bool runs_get(Runs *r, Arena *a, Str id, Run *ret, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool found;
+
+    if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE id = ?", TEXT(id)) ||
+        !one_run(r, a, q, ret, &found, err))
+        return false;
+    return found || err_set(err, ERR_NOT_FOUND, "no run '%.*s'", STR_FMT(id));
+}
+
+bool runs_by_key(Runs *r, Arena *a, Str idem_key, Run *ret, bool *ret_found, Err *err)
+{
+    AUTO(Query) *q = NULL;
+
+    return QUERY(r, &q, err, RUN_COLUMNS "WHERE idem_key = ?", TEXT(idem_key)) &&
+           one_run(r, a, q, ret, ret_found, err);
+}
+
+bool runs_events(Runs *r, Arena *a, Str id, int64_t after, RunEvent **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    RunEvent *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    if (!QUERY(r, &q, err,
+               "SELECT seq, type, payload, created_ms FROM run_event WHERE run_id = ? AND seq > ? "
+               "ORDER BY seq",
+               TEXT(id), INT(after)))
+        return false;
+    for (;;) {
+        RunEvent e;
+
+        if (!db_step(r->db, q, &row, err))
+            return false;
+        if (!row)
+            break;
+        e = (RunEvent){ .run_id = id,
+                        .seq = sqlite3_column_int64(q, 0),
+                        .type = column(a, q, 1),
+                        .payload = column(a, q, 2),
+                        .created_ms = sqlite3_column_int64(q, 3) };
+        ARENA_PUSH(a, all, n, cap, e);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* -- the beginning ---------------------------------------------------------------------------- */
+
+/* *ret_known: the key was used for just this. */
+static bool check_key(Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_known, Err *err)
+{
+    AUTO(Query) *q = NULL;
+
+    *ret_known = false;
+    if (!wish->idem_key.n)
+        return true;
+    if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE idem_key = ?", TEXT(wish->idem_key)) ||
+        !one_run(r, a, q, ret, ret_known, err))
+        return false;
+    if (!*ret_known)
+        return true;
+    if (str_eq(db_str(q, 11), wish->idem_sha256) &&
+        str_eq(ret->conversation_id, wish->conversation_id))
+        return true;
+    *ret_known = false;
+    return err_set(err, ERR_CONFLICT, "this Idempotency-Key was used for another request");
+}
+
+static bool check_free(Runs *r, Arena *a, const RunWish *wish, Run *ret, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool found;
+
+    if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE conversation_id = ? AND ended_ms IS NULL",
+               TEXT(wish->conversation_id)) ||
+        !one_run(r, a, q, ret, &found, err))
+        return false;
+    return !found || err_set(err, ERR_CONFLICT, "run '%.*s' of this conversation is not over",
+                             STR_FMT(ret->id));
+}
+
+static bool add_message(Runs *r, const RunWish *wish, bool answer, int64_t now, int64_t *ret_id,
+                        Err *err)
+{
+    Str role = answer ? STR("assistant") : STR("user");
+    Str status = answer ? STR("running") : STR("complete");
+
+    if (!DO(r, err,
+            "INSERT INTO messages(session_id, role, content, timestamp, active, compacted, "
+            "observed) "
+            "VALUES(?, ?, ?, ?, ?, 0, 0)",
+            TEXT(wish->conversation_id), TEXT(role), TEXT(answer ? STR("") : wish->text),
+            REAL((double)now / 1000), INT(!answer)))
+        return false;
+    *ret_id = sqlite3_last_insert_rowid(r->db->handle);
+    return DO(r, err,
+              "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, run_id, "
+              "status, created_ms, finished_ms) SELECT ?1, ?2, coalesce(max(seq), 0) + 1, ?3, ?4, "
+              "?5, ?6, ?7 FROM conversation_message WHERE conversation_id = ?2",
+              INT(*ret_id), TEXT(wish->conversation_id), TEXT(wish->runtime), TEXT(wish->id),
+              TEXT(status), INT(now), answer ? TEXT(STR_NONE) : INT(now));
+}
+
+static bool add_run(Runs *r, const RunWish *wish, const Run *run, int64_t now, Err *err)
+{
+    return DO(r, err,
+              "INSERT INTO run(id, conversation_id, user_message_id, assistant_message_id, "
+              "runtime, "
+              "state, idem_key, idem_sha256, owner, started_ms) "
+              "VALUES(?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
+              TEXT(wish->id), TEXT(wish->conversation_id), INT(run->user_message_id),
+              INT(run->assistant_message_id), TEXT(wish->runtime), MAYBE(wish->idem_key),
+              MAYBE(wish->idem_sha256), TEXT(wish->owner), INT(now)) &&
+           DO(r, err,
+              "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? "
+              "WHERE id = ?",
+              REAL((double)now / 1000), TEXT(wish->conversation_id)) &&
+           DO(r, err,
+              "UPDATE conversation SET updated_ms = ?, version = version + 1, "
+              "memory = coalesce(?, memory) WHERE id = ?",
+              INT(now), MAYBE(wish->memory), TEXT(wish->conversation_id));
+}
+
+static bool claim_files(Runs *r, const RunWish *wish, int64_t message_id, Err *err)
+{
+    for (size_t i = 0; i < wish->n_files; i++) {
+        if (!DO(r, err,
+                "UPDATE attachment SET message_id = ? WHERE id = ? AND conversation_id = ? "
+                "AND kind = 'file'",
+                INT(message_id), TEXT(wish->files[i]), TEXT(wish->conversation_id)))
+            return false;
+        if (runs_changes(r) == 0)
+            return err_set(err, ERR_NOT_FOUND, "no file '%.*s' in this conversation",
+                           STR_FMT(wish->files[i]));
+    }
+    return true;
+}
+
+static bool begin_rows(Runs *r, const RunWish *wish, Run *ret, Err *err)
+{
+    int64_t now = now_ms();
+
+    *ret = (Run){ .id = wish->id,
+                  .conversation_id = wish->conversation_id,
+                  .runtime = wish->runtime,
+                  .state = STR("running"),
+                  .owner = wish->owner,
+                  .started_ms = now };
+    return add_message(r, wish, false, now, &ret->user_message_id, err) &&
+           add_message(r, wish, true, now, &ret->assistant_message_id, err) &&
+           claim_files(r, wish, ret->user_message_id, err) && add_run(r, wish, ret, now, err);
+}
+
+static bool has_conversation(Runs *r, Str id, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row = false;
+
+    if (!QUERY(r, &q, err, "SELECT 1 FROM conversation WHERE id = ?", TEXT(id)) ||
+        !db_step(r->db, q, &row, err))
+        return false;
+    return row || err_set(err, ERR_NOT_FOUND, "no conversation '%.*s'", STR_FMT(id));
+}
+
+bool runs_begin(Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_again, Err *err)
+{
+    bool ok;
+
+    if (!runs_begin_tx(r, err))
+        return false;
+    ok = has_conversation(r, wish->conversation_id, err) &&
+         check_key(r, a, wish, ret, ret_again, err) &&
+         (*ret_again || (check_free(r, a, wish, ret, err) && begin_rows(r, wish, ret, err)));
+    return runs_end_synced(r, ok, err);
+}
+
+/* -- events and the end ------------------------------------------------------------------------ */
+
+static bool add_event(Runs *r, const RunEvent *e, Err *err)
+{
+    return DO(r, err,
+              "INSERT INTO run_event(run_id, seq, type, payload, created_ms) VALUES(?, ?, ?, ?, ?)",
+              TEXT(e->run_id), INT(e->seq), TEXT(e->type), TEXT(e->payload), INT(e->created_ms));
+}
+
+static bool end_message(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
+{
+    return DO(r, err,
+              "UPDATE messages SET content = ?, active = ?, finish_reason = ?, token_count = ?, "
+              "timestamp = max(timestamp, ?) WHERE id = ?",
+              TEXT(end->text.p ? end->text : STR("")), INT(end->text.n > 0),
+              MAYBE(end->finish_reason), INT(end->output_tokens), REAL((double)now / 1000),
+              INT(run->assistant_message_id)) &&
+           DO(r, err,
+              "UPDATE conversation_message SET status = ?, model = ?, usage_json = ?, "
+              "finished_ms = ? WHERE message_id = ?",
+              TEXT(end->message_status), MAYBE(end->model), MAYBE(end->usage_json), INT(now),
+              INT(run->assistant_message_id)) &&
+           DO(r, err,
+              "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ?, "
+              "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, "
+              "reasoning_tokens = reasoning_tokens + ?, api_call_count = api_call_count + 1, "
+              "model = coalesce(?, model) WHERE id = ?",
+              INT(end->text.n > 0), REAL((double)now / 1000), INT(end->input_tokens),
+              INT(end->output_tokens), INT(end->reasoning_tokens), MAYBE(end->model),
+              TEXT(run->conversation_id));
+}
+
+static bool end_run(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
+{
+    return DO(r, err,
+              "UPDATE run SET state = ?1, error_code = ?2, ended_ms = ?3, last_seq = coalesce("
+              "(SELECT max(seq) FROM run_event WHERE run_id = ?4), 0) WHERE id = ?4",
+              TEXT(end->state), MAYBE(end->error_code), INT(now), TEXT(end->run_id)) &&
+           DO(r, err, "UPDATE conversation SET updated_ms = ?, version = version + 1 WHERE id = ?",
+              INT(now), TEXT(run->conversation_id));
+}
+
+static bool keep_lost(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
+{
+    return !end->lost ||
+           DO(r, err,
+              "INSERT OR IGNORE INTO continuity_lost(conversation_id, runtime, generation, handle, "
+              "lost_ms) SELECT conversation_id, runtime, generation, handle, ? FROM "
+              "runtime_continuity WHERE conversation_id = ? AND runtime = ?",
+              INT(now), TEXT(run->conversation_id), TEXT(end->thread));
+}
+
+/* One name, that of the runtime that ran; no other row is read or written. */
+static bool write_handle(Runs *r, const RunEnd *end, const Run *run, int64_t now, size_t *stale,
+                         Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Str sum = sha256_hex(a, end->handle);
+
+    if (!end->handle.n)
+        return true;
+    if (!keep_lost(r, end, run, now, err))
+        return false;
+    if (end->generation == 0) {
+        if (!DO(r, err,
+                "INSERT OR IGNORE INTO runtime_continuity(conversation_id, runtime, generation, "
+                "handle, sha256, updated_ms) VALUES(?, ?, 1, ?, ?, ?)",
+                TEXT(run->conversation_id), TEXT(end->thread), TEXT(end->handle), TEXT(sum),
+                INT(now)))
+            return false;
+    } else if (!DO(r, err,
+                   "UPDATE runtime_continuity SET generation = generation + 1, handle = ?, "
+                   "sha256 = ?, updated_ms = ? WHERE conversation_id = ? AND runtime = ? AND "
+                   "generation = ?",
+                   TEXT(end->handle), TEXT(sum), INT(now), TEXT(run->conversation_id),
+                   TEXT(end->thread), INT(end->generation))) {
+        return false;
+    }
+    *stale += runs_changes(r) == 0;
+    return true;
+}
+
+static bool write_end(Runs *r, Arena *a, const RunEnd *end, size_t *stale, Err *err)
+{
+    int64_t now = now_ms();
+    Run run;
+
+    if (!runs_get(r, a, end->run_id, &run, err))
+        return false;
+    if (run.ended_ms)
+        return err_set(err, ERR_CONFLICT, "run '%.*s' is over already", STR_FMT(end->run_id));
+    for (size_t i = 0; i < end->n_attachments; i++) {
+        Attachment x = end->attachments[i];
+
+        x.message_id = run.assistant_message_id;
+        x.conversation_id = run.conversation_id;
+        if (!attachment_add(r, &x, err))
+            return false;
+    }
+    return end_message(r, end, &run, now, err) && end_run(r, end, &run, now, err) &&
+           write_handle(r, end, &run, now, stale, err);
+}
+
+bool runs_write(Runs *r, const RunBatch *batch, size_t *ret_stale, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    size_t stale = 0;
+    bool ok = true;
+
+    if (!runs_begin_tx(r, err))
+        return false;
+    for (size_t i = 0; ok && i < batch->n_events; i++)
+        ok = add_event(r, &batch->events[i], err);
+    for (size_t i = 0; ok && i < batch->n_ends; i++)
+        ok = write_end(r, a, &batch->ends[i], &stale, err);
+    if (!runs_end_tx(r, ok, err))
+        return false;
+    *ret_stale = stale;
+    return true;
+}

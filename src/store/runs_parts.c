@@ -1,0 +1,161 @@
+/* What belongs to conversations beside their words: handles of runtimes, attachments, summaries. */
+#include "store/runs_inside.h"
+
+/* -- continuity ------------------------------------------------------------------------------- */
+
+static Continuity read_continuity(Arena *a, Query *q)
+{
+    return (Continuity){ .runtime = column(a, q, 0),
+                         .handle = column(a, q, 1),
+                         .sha256 = column(a, q, 2),
+                         .generation = sqlite3_column_int64(q, 3),
+                         .updated_ms = sqlite3_column_int64(q, 4) };
+}
+
+bool continuity_get(Runs *r, Arena *a, Str conversation_id, Str runtime, Continuity *ret, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row;
+
+    if (!QUERY(r, &q, err,
+               "SELECT runtime, handle, sha256, generation, updated_ms FROM runtime_continuity "
+               "WHERE conversation_id = ? AND runtime = ?",
+               TEXT(conversation_id), TEXT(runtime)) ||
+        !db_step(runs_db(r), q, &row, err))
+        return false;
+    *ret = row ? read_continuity(a, q) : (Continuity){ .runtime = runtime };
+    return true;
+}
+
+bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret, size_t *ret_n,
+                     Err *err)
+{
+    AUTO(Query) *q = NULL;
+    Continuity *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    if (!QUERY(r, &q, err,
+               "SELECT runtime, handle, sha256, generation, updated_ms FROM runtime_continuity "
+               "WHERE conversation_id = ? ORDER BY runtime",
+               TEXT(conversation_id)))
+        return false;
+    for (;;) {
+        if (!db_step(runs_db(r), q, &row, err))
+            return false;
+        if (!row)
+            break;
+        ARENA_PUSH(a, all, n, cap, read_continuity(a, q));
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* -- attachments ------------------------------------------------------------------------------ */
+
+bool attachment_add(Runs *r, const Attachment *x, Err *err)
+{
+    return DO(
+        r, err,
+        "INSERT INTO attachment(id, message_id, conversation_id, run_id, kind, runtime, name, "
+        "mime, size, sha256, visible, body, path, created_ms) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        TEXT(x->id), x->message_id ? INT(x->message_id) : TEXT(STR_NONE), TEXT(x->conversation_id),
+        MAYBE(x->run_id), TEXT(x->kind), MAYBE(x->runtime), MAYBE(x->name), MAYBE(x->mime),
+        INT(x->size), TEXT(x->sha256), INT(x->visible), x->body.p ? BLOB(x->body) : TEXT(STR_NONE),
+        MAYBE(x->path), INT(x->created_ms ? x->created_ms : now_ms()));
+}
+
+#define ATTACHMENT_COLUMNS                                                                         \
+    "id, message_id, conversation_id, run_id, kind, runtime, name, mime, size, sha256, visible, "  \
+    "path, created_ms"
+
+static Attachment read_attachment(Arena *a, Query *q)
+{
+    return (Attachment){ .id = column(a, q, 0),
+                         .message_id = sqlite3_column_int64(q, 1),
+                         .conversation_id = column(a, q, 2),
+                         .run_id = column(a, q, 3),
+                         .kind = column(a, q, 4),
+                         .runtime = column(a, q, 5),
+                         .name = column(a, q, 6),
+                         .mime = column(a, q, 7),
+                         .size = sqlite3_column_int64(q, 8),
+                         .sha256 = column(a, q, 9),
+                         .visible = sqlite3_column_int64(q, 10) != 0,
+                         .path = column(a, q, 11),
+                         .created_ms = sqlite3_column_int64(q, 12) };
+}
+
+bool attachment_get(Runs *r, Arena *a, Str id, Attachment *ret, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row;
+
+    if (!QUERY(r, &q, err, "SELECT " ATTACHMENT_COLUMNS ", body FROM attachment WHERE id = ?",
+               TEXT(id)) ||
+        !db_step(runs_db(r), q, &row, err))
+        return false;
+    if (!row)
+        return err_set(err, ERR_NOT_FOUND, "no attachment '%.*s'", STR_FMT(id));
+    *ret = read_attachment(a, q);
+    ret->body = column(a, q, 13);
+    return true;
+}
+
+bool attachment_list(Runs *r, Arena *a, Str conversation_id, Str run_id, Attachment **ret,
+                     size_t *ret_n, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    Attachment *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    if (!QUERY(r, &q, err,
+               "SELECT " ATTACHMENT_COLUMNS " FROM attachment WHERE conversation_id = ?1 AND "
+               "(?2 IS NULL OR run_id = ?2) ORDER BY created_ms, rowid",
+               TEXT(conversation_id), MAYBE(run_id)))
+        return false;
+    for (;;) {
+        if (!db_step(runs_db(r), q, &row, err))
+            return false;
+        if (!row)
+            break;
+        ARENA_PUSH(a, all, n, cap, read_attachment(a, q));
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* -- summaries --------------------------------------------------------------------------------- */
+
+bool summary_get(Runs *r, Arena *a, Str conversation_id, Summary *ret, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row;
+
+    if (!QUERY(r, &q, err,
+               "SELECT generation, covers_through_seq, text, source FROM summary WHERE "
+               "conversation_id = ? ORDER BY generation DESC LIMIT 1",
+               TEXT(conversation_id)) ||
+        !db_step(runs_db(r), q, &row, err))
+        return false;
+    *ret = row ? (Summary){ .generation = sqlite3_column_int64(q, 0),
+                            .covers_through_seq = sqlite3_column_int64(q, 1),
+                            .text = column(a, q, 2),
+                            .source = column(a, q, 3) }
+               : (Summary){ 0 };
+    return true;
+}
+
+bool summary_add(Runs *r, Str conversation_id, const Summary *s, Err *err)
+{
+    return DO(
+        r, err,
+        "INSERT OR IGNORE INTO summary(conversation_id, generation, covers_through_seq, text, "
+        "source) VALUES(?, ?, ?, ?, ?)",
+        TEXT(conversation_id), INT(s->generation), INT(s->covers_through_seq), TEXT(s->text),
+        TEXT(s->source));
+}
