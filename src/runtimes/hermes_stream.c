@@ -1,0 +1,440 @@
+/* What a Hermes sends. A failing model may look like success here: a stream that ends with "stop" and
+ * counts no token, or an answer that is the text of an error. So an end counts as success only with text
+ * and tokens; and text that begins as Hermes' errors do is held back until the end tells what it was. */
+#include "runtimes/hermes_stream.h"
+
+#include "base/limits.h"
+#include "runtimes/lines.h"
+
+const char *hermes_dialect_name(HermesDialect d)
+{
+    static const char *const names[] = {
+#define X(id, name) [id] = name,
+        HERMES_DIALECTS(X)
+#undef X
+    };
+
+    return names[d];
+}
+
+bool hermes_dialect_of(Str name, HermesDialect *ret)
+{
+    for (int d = 0; d < HERMES_DIALECT_COUNT; d++) {
+        if (!str_eqz(name, hermes_dialect_name((HermesDialect)d)))
+            continue;
+        *ret = (HermesDialect)d;
+        return true;
+    }
+    return false;
+}
+
+/* -- text --------------------------------------------------------------------------------------------- */
+
+/* Whether it begins, or may still begin, as an error that Hermes says in place of an answer. */
+static bool looks_like_error(Str text)
+{
+    static const char *const beginnings[] = { "Error: ", "Error code: ", "\xe2\x9a\xa0" };
+
+    for (size_t i = 0; i < ARRAY_LEN(beginnings); i++) {
+        Str b = str_of(beginnings[i]);
+        size_t n = text.n < b.n ? text.n : b.n;
+
+        if (n && memcmp(text.p, b.p, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void say(HermesStream *s, Str text)
+{
+    if (!s->t->chars && !s->t->acted) {
+        buf_add(&s->suspect, text);
+        if (looks_like_error(buf_str(&s->suspect)) && !buf_full(&s->suspect))
+            return;
+        teller_text(s->t, buf_str(&s->suspect));
+        buf_clear(&s->suspect);
+        return;
+    }
+    teller_text(s->t, text);
+}
+
+static bool spoke(const HermesStream *s)
+{
+    return s->t->chars || s->suspect.n;
+}
+
+static void set_usage(HermesStream *s, Json usage)
+{
+    if (json_type(usage) != JSON_OBJECT)
+        return;
+    s->has_usage = true;
+    s->usage = (RuntimeUsage){
+        .input = int_at(usage, "input_tokens") + int_at(usage, "prompt_tokens"),
+        .output = int_at(usage, "output_tokens") + int_at(usage, "completion_tokens"),
+        .total = int_at(usage, "total_tokens"),
+        .cached = int_at(usage, "cache_read_tokens"),
+        .reasoning = int_at(usage, "reasoning_tokens"),
+    };
+}
+
+static void set_failed(HermesStream *s, Str text, Str code)
+{
+    if (s->end != HERMES_OPEN)
+        return;
+    s->end = HERMES_FAILED;
+    s->text = str_dup(s->arena, text.n ? text : STR("Hermes failed and did not say why"));
+    s->code = str_dup(s->arena, code);
+}
+
+static void set_end(HermesStream *s, HermesEnd end, Str reason)
+{
+    if (s->end != HERMES_OPEN)
+        return;
+    s->end = end;
+    s->reason = str_dup(s->arena, reason);
+}
+
+/* -- tools: the fields have had several names ------------------------------------------------------------- */
+
+static Str first_of(Json v, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (str_at(v, *keys).n)
+            return str_at(v, *keys);
+    return STR("");
+}
+
+static Str tool_name(Json v)
+{
+    static const char *const keys[] = { "tool", "tool_name", "name", NULL };
+
+    return first_of(v, keys);
+}
+
+static Str tool_id(Json v)
+{
+    static const char *const keys[] = { "tool_call_id", "toolCallId", "call_id", NULL };
+
+    return first_of(v, keys);
+}
+
+static Str tool_preview(HermesStream *s, Json v)
+{
+    static const char *const keys[] = {
+        "preview", "label", "args", "arguments", "result", "error"
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        JsonType type = json_type(at(v, keys[i]));
+
+        if (type == JSON_STRING || type == JSON_OBJECT)
+            return text_of(s->line, at(v, keys[i]));
+    }
+    return STR("");
+}
+
+static void tool_begin(HermesStream *s, Json v)
+{
+    if (s->suspect.n) { /* an error does not go on to use tools */
+        teller_text(s->t, buf_str(&s->suspect));
+        buf_clear(&s->suspect);
+    }
+    teller_tool_begin(s->t, tool_id(v), tool_name(v), tool_preview(s, v));
+}
+
+static void tool_end(HermesStream *s, Json v, bool failed)
+{
+    double seconds = 0;
+    JsonType error = json_type(at(v, "error"));
+
+    failed = failed || true_at(v, "error") || (error == JSON_STRING && str_at(v, "error").n);
+    teller_tool_end(s->t, tool_id(v), tool_name(v), failed, tool_preview(s, v),
+                    json_double(at(v, "duration"), &seconds) ? (int64_t)(seconds * 1000) : -1);
+}
+
+/* -- runs and sessions: events with names -------------------------------------------------------------------- */
+
+static void ask_approval(HermesStream *s, Json v)
+{
+    Str id = str_at(v, "approval_id");
+
+    s->waiting = true;
+    teller_approval(s->t, id.n ? id : STR("approval"), text_of(s->line, at(v, "command")),
+                    "once|session|always|deny");
+}
+
+/* An early version repeats the text that was just said as reasoning. */
+static void reasoning(HermesStream *s, Str text)
+{
+    if (!str_eq(str_trim(text), str_trim(buf_str(&s->t->message))))
+        teller_think(s->t, text);
+}
+
+static void completed(HermesStream *s, Json v)
+{
+    Str output = str_at(v, "output");
+
+    set_usage(s, at(v, "usage"));
+    if (str_at(v, "session_id").n)
+        s->session = str_dup(s->arena, str_at(v, "session_id"));
+    if (output.n && !spoke(s)) /* else the pieces hold more than it does: all segments */
+        say(s, output);
+    set_end(s, HERMES_COMPLETED, STR("stop"));
+}
+
+static void named_event(HermesStream *s, Str name, Json v)
+{
+    if (str_eqz(name, "message.delta") || str_eqz(name, "assistant.delta")) {
+        say(s, str_at(v, "delta"));
+    } else if (str_eqz(name, "message.started")) {
+        teller_segment(s->t);
+    } else if (str_eqz(name, "assistant.completed")) {
+        if (!spoke(s))
+            say(s, str_at(v, "content"));
+    } else if (str_eqz(name, "reasoning.available")) {
+        reasoning(s, str_at(v, "text"));
+    } else if (str_eqz(name, "tool.progress")) {
+        teller_think(s->t, str_at(v, "delta").n ? str_at(v, "delta") : str_at(v, "text"));
+    } else if (str_eqz(name, "tool.started")) {
+        tool_begin(s, v);
+    } else if (str_eqz(name, "tool.completed") || str_eqz(name, "tool.failed")) {
+        tool_end(s, v, str_eqz(name, "tool.failed"));
+    } else if (str_starts(name, STR("subagent."))) {
+        teller_say(s->t, RUNTIME_SUBAGENT, str_skip(name, 9), text_of(s->line, at(v, "goal")));
+    } else if (str_eqz(name, "approval.request")) {
+        ask_approval(s, v);
+    } else if (str_eqz(name, "approval.responded")) {
+        s->waiting = false;
+        teller_approved(s->t,
+                        str_at(v, "approval_id").n ? str_at(v, "approval_id") : STR("approval"),
+                        str_at(v, "choice").n ? str_at(v, "choice") : STR("answered"));
+    } else if (str_eqz(name, "run.started")) {
+        s->run = str_dup(s->arena, str_at(v, "run_id"));
+    } else if (str_eqz(name, "run.completed")) {
+        completed(s, v);
+    } else if (str_eqz(name, "run.cancelled")) {
+        set_end(s, HERMES_CANCELLED, STR("cancelled"));
+    } else if (str_eqz(name, "run.failed") || str_eqz(name, "error")) {
+        set_failed(s,
+                   error_text(s->line, json_type(at(v, "error")) == JSON_NONE ? v : at(v, "error")),
+                   str_at(at(v, "error"), "code"));
+    } else if (str_eqz(name, "done")) {
+        s->closed = true;
+    }
+}
+
+/* -- responses -------------------------------------------------------------------------------------------------- */
+
+static void response_item(HermesStream *s, Json item, bool over)
+{
+    if (is_at(item, "type", "function_call") && !over)
+        tool_begin(s, item);
+    else if (is_at(item, "type", "function_call_output") && over)
+        teller_tool_end(s->t, str_at(item, "call_id"), STR(""), is_at(item, "status", "failed"),
+                        text_of(s->line, at(item, "output")), -1);
+    else if (is_at(item, "type", "message") && !over)
+        teller_segment(s->t);
+}
+
+static void response_event(HermesStream *s, Json v)
+{
+    Str type = str_at(v, "type");
+    Json response = at(v, "response");
+
+    if (str_at(response, "id").n)
+        s->response = str_dup(s->arena, str_at(response, "id"));
+    set_usage(s, at(response, "usage"));
+    if (str_eqz(type, "response.output_text.delta"))
+        say(s, str_at(v, "delta"));
+    else if (str_eqz(type, "response.output_item.added"))
+        response_item(s, at(v, "item"), false);
+    else if (str_eqz(type, "response.output_item.done"))
+        response_item(s, at(v, "item"), true);
+    else if (str_eqz(type, "response.completed"))
+        set_end(s, HERMES_COMPLETED, STR("stop"));
+    else if (str_eqz(type, "response.incomplete"))
+        set_end(s, HERMES_TRUNCATED, STR("incomplete"));
+    else if (str_eqz(type, "response.failed") || str_eqz(type, "error"))
+        set_failed(s, error_text(s->line, str_eqz(type, "error") ? v : at(response, "error")),
+                   str_at(at(response, "error"), "code"));
+    s->closed = s->end != HERMES_OPEN;
+}
+
+/* -- chat completions --------------------------------------------------------------------------------------------- */
+
+static void chat_finish(HermesStream *s, Json v, Str reason)
+{
+    Json hermes = at(v, "hermes");
+
+    if (true_at(hermes, "failed") || str_eqz(reason, "error"))
+        set_failed(s, text_of(s->line, at(hermes, "error")), str_at(hermes, "error_code"));
+    else if (str_eqz(reason, "length") || true_at(hermes, "partial"))
+        set_end(s, HERMES_TRUNCATED, reason);
+    else
+        set_end(s, HERMES_COMPLETED, reason);
+}
+
+static void chat_event(HermesStream *s, Str name, Json v)
+{
+    Json choice = json_at(at(v, "choices"), 0);
+    Str reason = str_at(choice, "finish_reason");
+
+    if (str_eqz(name, "hermes.tool.progress")) {
+        if (is_at(v, "status", "completed"))
+            tool_end(s, v, false);
+        else
+            tool_begin(s, v);
+        return;
+    }
+    set_usage(s, at(v, "usage"));
+    if (json_type(at(v, "error")) == JSON_OBJECT)
+        set_failed(s, error_text(s->line, v), str_at(at(v, "error"), "code"));
+    say(s, str_at(at(choice, "delta"), "content"));
+    if (reason.n)
+        chat_finish(s, v, reason);
+}
+
+/* -- events --------------------------------------------------------------------------------------------------------- */
+
+static bool on_event(void *ctx, const SseEvent *e)
+{
+    HermesStream *s = ctx;
+    AUTO(Arena) *a = arena_new();
+    AUTO(JsonDoc) *doc = NULL;
+    Json root;
+    Str name;
+
+    teller_trace(s->t, e->data);
+    if (str_eqz(e->data, "[DONE]")) {
+        s->closed = true;
+        return true;
+    }
+    s->line = a;
+    doc = line_parse(a, e->data);
+    if (!doc)
+        return ++s->junk < LIMIT_RUN_LINES;
+    root = json_root(doc);
+    name = str_at(root, "event").n ? str_at(root, "event") : e->name;
+    if (s->dialect == HERMES_CHAT)
+        chat_event(s, e->name, root);
+    else if (s->dialect == HERMES_RESPONSES)
+        response_event(s, root);
+    else
+        named_event(s, name, root);
+    return true;
+}
+
+void hermes_stream_init(HermesStream *s, HermesDialect dialect, Teller *t, Arena *a)
+{
+    *s = (HermesStream){ .t = t, .arena = a, .dialect = dialect };
+    s->sse = sse_parser_new(on_event, s);
+    s->suspect = BUF(LIMIT_RUN_FILE);
+}
+
+void hermes_stream_done(HermesStream *s)
+{
+    s->sse = sse_parser_free(s->sse);
+    buf_done(&s->suspect);
+}
+
+bool hermes_stream_feed(HermesStream *s, Str bytes)
+{
+    if (sse_parser_feed(s->sse, bytes))
+        return !s->closed;
+    if (s->end == HERMES_OPEN)
+        set_failed(s, STR("what came cannot be read as a stream of events"), STR("protocol"));
+    return false;
+}
+
+void hermes_stream_truth(HermesStream *s, Json status)
+{
+    Str state = str_at(status, "status"), output = str_at(status, "output");
+    Str said = buf_str(s->suspect.n ? &s->suspect : &s->t->message);
+    AUTO(Arena) *a = arena_new();
+
+    s->line = a;
+    set_usage(s, at(status, "usage"));
+    if (str_eqz(state, "completed")) {
+        if (str_starts(output, said))
+            say(s, str_skip(output, said.n));
+        set_end(s, str_starts(output, said) ? HERMES_COMPLETED : HERMES_TRUNCATED, STR("stop"));
+    } else if (str_eqz(state, "cancelled")) {
+        set_end(s, HERMES_CANCELLED, STR("cancelled"));
+    } else if (str_eqz(state, "failed")) {
+        set_failed(s, error_text(a, at(status, "error")), STR(""));
+    }
+}
+
+/* -- the verdict ------------------------------------------------------------------------------------------------------ */
+
+RunError hermes_code_of(Str text, int status)
+{
+    static const struct {
+        const char *words;
+        RunError code;
+    } rows[] = {
+        { "gateway_draining", RUN_UPSTREAM_ERROR },  { "rate limit", RUN_RATE_LIMITED },
+        { "rate_limit", RUN_RATE_LIMITED },          { "Error code: 401", RUN_RUNTIME_AUTH },
+        { "authentication", RUN_RUNTIME_AUTH },      { "API key", RUN_RUNTIME_AUTH },
+        { "context length", RUN_CONTEXT_TOO_LARGE }, { "Error code: 400", RUN_RUNTIME_REJECTED },
+        { "HTTP 400", RUN_RUNTIME_REJECTED },        { "cannot be read", RUN_PROTOCOL_VIOLATION },
+    };
+
+    if (status)
+        return run_error_of_status(status);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (str_find_nocase(text, str_of(rows[i].words)) < text.n)
+            return rows[i].code;
+    return RUN_UPSTREAM_ERROR;
+}
+
+/* Two of the dialects call everything a success; then nothing counted means that nothing was thought. */
+static bool counted_nothing(const HermesStream *s)
+{
+    return (s->dialect == HERMES_CHAT || s->dialect == HERMES_SESSION) && s->has_usage &&
+           !s->usage.input && !s->usage.output && !s->usage.total;
+}
+
+static void settle_suspect(HermesStream *s)
+{
+    if (!s->suspect.n)
+        return;
+    if (s->end == HERMES_COMPLETED && (counted_nothing(s) || !s->has_usage)) {
+        s->end = HERMES_FAILED;
+        s->text = str_dup(s->arena, buf_str(&s->suspect));
+    } else if (s->end != HERMES_FAILED) {
+        teller_text(s->t, buf_str(&s->suspect));
+    }
+    buf_clear(&s->suspect);
+}
+
+void hermes_stream_verdict(HermesStream *s, Str handle)
+{
+    settle_suspect(s);
+    if (s->has_usage)
+        teller_usage(s->t, &s->usage);
+    switch (s->end) {
+    case HERMES_FAILED:
+        teller_fail(s->t, hermes_code_of(s->text, 0), s->text, 0, s->code);
+        break;
+    case HERMES_CANCELLED:
+        teller_finish(s->t, RUNTIME_CANCELLED, s->reason, STR(""));
+        break;
+    case HERMES_TRUNCATED:
+        teller_finish(s->t, RUNTIME_TRUNCATED, s->reason, handle);
+        break;
+    case HERMES_COMPLETED:
+        if (!s->closed && s->dialect != HERMES_RUNS)
+            teller_fail(s->t, RUN_STREAM_TRUNCATED, STR("the stream broke off before its end"), 0,
+                        STR(""));
+        else if (counted_nothing(s) && !s->t->chars)
+            teller_fail(s->t, RUN_EMPTY_RESPONSE, STR("Hermes ended without an answer"), 0,
+                        s->reason);
+        else
+            teller_finish(s->t, counted_nothing(s) ? RUNTIME_TRUNCATED : RUNTIME_COMPLETED,
+                          s->reason, handle);
+        break;
+    case HERMES_OPEN:
+        teller_fail(s->t, RUN_STREAM_TRUNCATED, STR("the stream broke off"), 0, STR(""));
+    }
+}

@@ -1,0 +1,421 @@
+/* One voice for all runtimes. Every event leaves through give(), which is where the end is kept. */
+#include "runtimes/teller.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "text/redact.h"
+#include "text/utf8.h"
+
+enum { PREVIEW_CHARS = 500, PREVIEW_BYTES = 16 * 1024, ESCAPE = 0x1b };
+
+void teller_init(Teller *t, RuntimeEventFn *fn, void *ctx)
+{
+    *t = (Teller){ .fn = fn, .ctx = ctx, .scratch = arena_new() };
+    t->message = BUF(LIMIT_RUN_MESSAGE);
+}
+
+static void forget_tool(Teller *t, size_t i)
+{
+    mem_free(t->tools[i].id);
+    mem_free(t->tools[i].name);
+    t->n_tools--;
+    memmove(&t->tools[i], &t->tools[i + 1], (t->n_tools - i) * sizeof *t->tools);
+}
+
+void teller_done(Teller *t)
+{
+    while (t->n_tools)
+        forget_tool(t, t->n_tools - 1);
+    t->tools = mem_free(t->tools);
+    buf_done(&t->message);
+    t->scratch = arena_free(t->scratch);
+}
+
+static void give(Teller *t, const RuntimeEvent *e)
+{
+    if (t->over) {
+        t->late++;
+        return;
+    }
+    t->over = e->kind == RUNTIME_FINISH || e->kind == RUNTIME_FAIL;
+    t->fn(t->ctx, e);
+    arena_reset(t->scratch);
+}
+
+/* -- text ------------------------------------------------------------------------------------------ */
+
+static size_t sequence_length(unsigned char lead)
+{
+    return lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 1;
+}
+
+/* How many bytes at the end may be the beginning of a code point. */
+static size_t open_tail(Str s)
+{
+    for (size_t back = 1; back <= 3 && back <= s.n; back++) {
+        unsigned char c = (unsigned char)s.p[s.n - back];
+
+        if (c >= 0xc0)
+            return c <= 0xf4 && sequence_length(c) > back ? back : 0;
+        if (c < 0x80)
+            return 0;
+    }
+    return 0;
+}
+
+Str repair_utf8(Arena *a, Str text)
+{
+    size_t good = utf8_valid_prefix(text);
+    AUTO_BUF out = BUF(SIZE_MAX / 4);
+
+    if (good == text.n)
+        return text;
+    while (text.n) {
+        good = utf8_valid_prefix(text);
+        buf_add(&out, str_head(text, good));
+        text = str_skip(text, good);
+        if (text.n) {
+            buf_addz(&out, "\xef\xbf\xbd");
+            text = str_skip(text, 1);
+        }
+    }
+    return str_dup(a, buf_str(&out));
+}
+
+static void say_text_of(Teller *t, Str bytes)
+{
+    RuntimeEvent e = { .kind = RUNTIME_TEXT, .duration_ms = -1 };
+
+    if (!bytes.n || t->over)
+        return;
+    if (t->again) {
+        t->segment += t->chars > 0;
+        buf_clear(&t->message);
+    }
+    t->again = false;
+    e.text = repair_utf8(t->scratch, bytes);
+    e.segment = t->segment;
+    t->chars += e.text.n;
+    buf_add(&t->message, e.text);
+    give(t, &e);
+}
+
+static void flush_held(Teller *t)
+{
+    size_t n = t->n_held;
+
+    t->n_held = 0;
+    say_text_of(t, (Str){ t->held, n });
+}
+
+/* Steps over what was said before the restart. Where the peer says something else now, all of its new
+ * message is said, as a segment of its own. */
+static Str skip_replayed(Teller *t, Str bytes, Buf *all)
+{
+    Str old = str_skip(buf_str(&t->message), t->replayed);
+    size_t n = 0;
+
+    while (n < bytes.n && n < old.n && bytes.p[n] == old.p[n])
+        n++;
+    t->replayed += n;
+    t->replaying = n < old.n && n == bytes.n;
+    if (n == bytes.n || n == old.n)
+        return str_skip(bytes, n);
+    buf_add(all, str_head(buf_str(&t->message), t->replayed));
+    buf_add(all, str_skip(bytes, n));
+    t->again = true;
+    return buf_str(all);
+}
+
+void teller_restart(Teller *t)
+{
+    flush_held(t);
+    t->replaying = t->message.n > 0 && !t->again;
+    t->replayed = 0;
+}
+
+void teller_text(Teller *t, Str bytes)
+{
+    AUTO_BUF all = BUF(SIZE_MAX / 4);
+    AUTO_BUF again = BUF(SIZE_MAX / 4);
+    size_t tail;
+
+    if (t->replaying)
+        bytes = skip_replayed(t, bytes, &again);
+    if (t->n_held) {
+        buf_add(&all, (Str){ t->held, t->n_held });
+        buf_add(&all, bytes);
+        bytes = buf_str(&all);
+        t->n_held = 0;
+    }
+    tail = open_tail(bytes);
+    memcpy(t->held, bytes.p + bytes.n - tail, tail);
+    t->n_held = tail;
+    say_text_of(t, str_head(bytes, bytes.n - tail));
+}
+
+void teller_segment(Teller *t)
+{
+    flush_held(t);
+    t->again = true;
+}
+
+/* -- previews ----------------------------------------------------------------------------------------- */
+
+/* Behind an escape sequence: CSI up to its final byte, OSC up to BEL or ST, others two bytes. */
+static size_t escape_length(Str s)
+{
+    size_t i = 2;
+
+    if (s.n < 2)
+        return s.n;
+    if (s.p[1] == '[') {
+        while (i < s.n && (s.p[i] < 0x40 || s.p[i] > 0x7e))
+            i++;
+        return i < s.n ? i + 1 : s.n;
+    }
+    if (s.p[1] == ']') {
+        while (i < s.n && s.p[i] != '\a' && s.p[i] != ESCAPE)
+            i++;
+        return i < s.n && s.p[i] == ESCAPE && i + 1 < s.n ? i + 2 : i < s.n ? i + 1 : s.n;
+    }
+    return 2;
+}
+
+static void add_clean(Buf *out, Str text)
+{
+    while (text.n) {
+        Str before = text;
+        uint32_t c;
+
+        if (*text.p == ESCAPE) {
+            text = str_skip(text, escape_length(text));
+            continue;
+        }
+        c = utf8_next(&text);
+        if (c == '\n' || c == '\t')
+            buf_addc(out, ' ');
+        else if (c >= 0x20 && !(c >= 0x7f && c < 0xa0))
+            buf_add(out, (Str){ before.p, before.n - text.n });
+    }
+}
+
+Str preview(Arena *a, Str text)
+{
+    AUTO_BUF clean = BUF(PREVIEW_BYTES * 2);
+    bool cut = text.n > PREVIEW_BYTES;
+    Str safe, rest;
+    size_t count = 0;
+
+    if (!text.n)
+        return STR("");
+    add_clean(&clean, repair_utf8(a, utf8_head(text, PREVIEW_BYTES)));
+    safe = rest = redact_text(a, str_trim(buf_str(&clean)));
+    while (rest.n && count < PREVIEW_CHARS - 1) {
+        (void)utf8_next(&rest);
+        count++;
+    }
+    if (!rest.n && !cut)
+        return str_dup(a, safe);
+    return str_printf(a, "%.*s\xe2\x80\xa6", (int)(safe.n - rest.n), safe.p);
+}
+
+/* -- on the way ----------------------------------------------------------------------------------------- */
+
+void teller_session(Teller *t, Str handle, ContinuityMode mode, Str model, Str version)
+{
+    give(t, &(RuntimeEvent){ .kind = RUNTIME_SESSION,
+                             .handle = handle,
+                             .mode = mode,
+                             .model = model,
+                             .version = version,
+                             .duration_ms = -1 });
+}
+
+void teller_think(Teller *t, Str text)
+{
+    if (text.n)
+        give(t, &(RuntimeEvent){ .kind = RUNTIME_THINK,
+                                 .text = repair_utf8(t->scratch, text),
+                                 .duration_ms = -1 });
+}
+
+static size_t find_tool(const Teller *t, Str id, Str name)
+{
+    for (size_t i = 0; i < t->n_tools; i++)
+        if (id.n ? str_eqz(id, t->tools[i].id) : str_eqz(name, t->tools[i].name))
+            return i;
+    return SIZE_MAX;
+}
+
+static void end_tool(Teller *t, size_t i, bool failed, Str result, int64_t duration_ms)
+{
+    OpenTool *tool = &t->tools[i];
+    RuntimeEvent e = { .kind = RUNTIME_TOOL_END,
+                       .call_id = str_dup(t->scratch, str_of(tool->id)),
+                       .name = str_dup(t->scratch, str_of(tool->name)),
+                       .failed = failed,
+                       .text = preview(t->scratch, result),
+                       .duration_ms = duration_ms };
+
+    forget_tool(t, i);
+    give(t, &e);
+}
+
+void teller_tool_begin(Teller *t, Str id, Str name, Str arguments)
+{
+    OpenTool *tool;
+
+    if (t->over || (id.n && find_tool(t, id, name) != SIZE_MAX))
+        return;
+    flush_held(t);
+    if (t->n_tools == LIMIT_RUN_TOOLS)
+        end_tool(t, 0, true, STR("unknown"), -1);
+    if (!id.n)
+        id = str_printf(t->scratch, "call-%zu", ++t->last_tool);
+    if (t->n_tools == t->cap_tools) {
+        t->cap_tools = t->cap_tools ? t->cap_tools * 2 : 8;
+        t->tools = mem_resize(t->tools, t->cap_tools, sizeof *t->tools);
+    }
+    tool = &t->tools[t->n_tools++];
+    *tool = (OpenTool){ mem_strdup(id), mem_strdup(name), clock_mono_ms() };
+    t->acted = t->again = true;
+    give(t, &(RuntimeEvent){ .kind = RUNTIME_TOOL_BEGIN,
+                             .call_id = id,
+                             .name = name,
+                             .text = preview(t->scratch, arguments),
+                             .duration_ms = -1 });
+}
+
+void teller_tool_update(Teller *t, Str id, Str text)
+{
+    size_t i = find_tool(t, id, STR(""));
+
+    if (i != SIZE_MAX)
+        give(t, &(RuntimeEvent){ .kind = RUNTIME_TOOL_UPDATE,
+                                 .call_id = str_of(t->tools[i].id),
+                                 .name = str_of(t->tools[i].name),
+                                 .text = preview(t->scratch, text),
+                                 .duration_ms = -1 });
+}
+
+void teller_tool_end(Teller *t, Str id, Str name, bool failed, Str result, int64_t duration_ms)
+{
+    size_t i = find_tool(t, id, name);
+
+    if (i == SIZE_MAX) {
+        if (!name.n)
+            return;
+        teller_tool_begin(t, id, name, STR(""));
+        i = find_tool(t, id, name);
+        if (i == SIZE_MAX)
+            return;
+    }
+    end_tool(t, i, failed, result, duration_ms);
+}
+
+void teller_approval(Teller *t, Str id, Str what, const char *choices)
+{
+    RuntimeEvent e = { .kind = RUNTIME_APPROVAL, .call_id = id, .duration_ms = -1 };
+    Str rest = str_of(choices), one;
+
+    while (e.n_choices < ARRAY_LEN(e.choices) && str_split(&rest, '|', &one))
+        e.choices[e.n_choices++] = one;
+    e.text = preview(t->scratch, what);
+    give(t, &e);
+}
+
+void teller_approved(Teller *t, Str id, Str choice)
+{
+    give(t, &(RuntimeEvent){
+                .kind = RUNTIME_APPROVAL, .call_id = id, .name = choice, .duration_ms = -1 });
+}
+
+void teller_retry(Teller *t, int attempt, Str why)
+{
+    give(t, &(RuntimeEvent){ .kind = RUNTIME_RETRY,
+                             .attempt = attempt,
+                             .text = preview(t->scratch, why),
+                             .duration_ms = -1 });
+}
+
+void teller_usage(Teller *t, const RuntimeUsage *usage)
+{
+    t->usage = *usage;
+    t->usage.known = true;
+    if (!t->usage.total)
+        t->usage.total = usage->input + usage->output;
+    give(t, &(RuntimeEvent){ .kind = RUNTIME_USAGE, .usage = t->usage, .duration_ms = -1 });
+}
+
+void teller_say(Teller *t, RuntimeEventKind kind, Str name, Str text)
+{
+    give(t, &(RuntimeEvent){
+                .kind = kind, .name = name, .text = preview(t->scratch, text), .duration_ms = -1 });
+}
+
+void teller_trace(Teller *t, Str bytes)
+{
+    if (!t->over)
+        give(t, &(RuntimeEvent){ .kind = RUNTIME_TRACE, .text = bytes, .duration_ms = -1 });
+}
+
+/* -- the end --------------------------------------------------------------------------------------------- */
+
+/* What was held back, and the tools of which nobody will hear again. */
+static void close_all(Teller *t)
+{
+    flush_held(t);
+    while (t->n_tools && !t->over)
+        end_tool(t, 0, true, STR("unknown"), -1);
+}
+
+void teller_finish(Teller *t, RuntimeStatus status, Str reason, Str handle)
+{
+    if (t->over) {
+        t->late++;
+        return;
+    }
+    close_all(t);
+    if (status == RUNTIME_COMPLETED && !t->chars && !t->acted) {
+        teller_fail(t, RUN_EMPTY_RESPONSE, STR("the runtime ended without an answer"), 0, reason);
+        return;
+    }
+    give(t, &(RuntimeEvent){ .kind = RUNTIME_FINISH,
+                             .status = status,
+                             .reason = reason,
+                             .handle = handle,
+                             .usage = t->usage,
+                             .duration_ms = -1 });
+}
+
+void teller_fail(Teller *t, RunError code, Str text, int http_status, Str runtime_code)
+{
+    if (t->over) {
+        t->late++;
+        return;
+    }
+    close_all(t);
+    give(t, &(RuntimeEvent){ .kind = RUNTIME_FAIL,
+                             .code = code,
+                             .text = preview(t->scratch, text.n ? text : STR("the runtime failed")),
+                             .http_status = http_status,
+                             .runtime_code = runtime_code,
+                             .usage = t->usage,
+                             .duration_ms = -1 });
+}
+
+RunError run_error_of_status(int status)
+{
+    switch (status) {
+    case 401:
+    case 403:
+        return RUN_RUNTIME_AUTH;
+    case 413:
+        return RUN_CONTEXT_TOO_LARGE;
+    case 429:
+        return RUN_RATE_LIMITED;
+    default:
+        return status >= 500 ? RUN_UPSTREAM_ERROR : RUN_RUNTIME_REJECTED;
+    }
+}

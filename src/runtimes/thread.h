@@ -1,0 +1,25 @@
+/* thread.h - the messages of a conversation with a model, and the handle that they are kept in.
+ *
+ * The handle is one JSON object of at most LIMIT_RUN_HANDLE bytes. Where the conversation is longer, its
+ * oldest turns are left out and counted; the model is told. */
+#ifndef TALARIA_RUNTIMES_THREAD_H
+#define TALARIA_RUNTIMES_THREAD_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/model.h"
+#include "runtimes/runtime.h"
+
+typedef struct Thread {
+    Arena *arena;           /* of all its text */
+    ModelMessage *messages; /* [0] is the system's, of this turn alone; it is not kept */
+    size_t n, cap;
+    int64_t dropped; /* turns that were left out */
+} Thread;
+
+/* From a handle, or from the turns of the request where there is none. ERR_CORRUPT: no such handle. */
+MUST_CHECK bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err);
+void thread_add(Thread *t, ModelMessage message); /* text is borrowed from the arena */
+Str thread_handle(const Thread *t, Arena *a);
+
+#endif
