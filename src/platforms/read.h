@@ -1,0 +1,22 @@
+/* read.h - updates of platforms as values: what is missing or of another kind is empty. */
+#ifndef TALARIA_PLATFORMS_READ_H
+#define TALARIA_PLATFORMS_READ_H
+
+#include "store/places.h"
+
+/* The whole update; ERR_INVALID where it is no JSON object. */
+MUST_CHECK bool update_read(Arena *a, Str update, const char *platform, PyValue *ret, Err *err);
+
+const PyValue *update_get(const PyValue *v, const char *key); /* never NULL */
+Str update_text(const PyValue *v, const char *key); /* text or whole number; p NULL: neither */
+bool update_true(const PyValue *v, const char *key);
+
+/* What stands for a user whom nobody knows yet. */
+#define UNKNOWN_USER STR("system:handoff")
+
+/* Of a place in which everyone has a session of their own, and nobody says whose this one is. */
+MUST_CHECK bool needs_owner(const char *platform, Str chat_id, Err *err);
+
+size_t measure_code_points(Str text);
+
+#endif
