@@ -1,0 +1,57 @@
+/* runlog_inside.h - the log and a run as runlog.c and subscribers.c see them. */
+#ifndef TALARIA_AGENT_RUNLOG_INSIDE_H
+#define TALARIA_AGENT_RUNLOG_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "agent/runlog.h"
+
+enum { RUN_BUCKETS = 1024 };
+
+struct LiveRun {
+    char id[ID_CHARS + 16];
+    RunLog *log;
+    LiveRun *next, *next_dirty, *next_unsynced; /* under the log's lock, as the next two */
+    int holders;
+    bool listed;
+    LiveRun *next_taken, *next_ending; /* the writer's, as the next one */
+    bool ends;                         /* what the writer has in its hands ends the run */
+
+    pthread_mutex_t lock; /* all below */
+    Frame **frames;
+    size_t n, cap;
+    size_t saved, taken, shown; /* on the disk; in the writer's hands; to be seen */
+    const RunEnd *end;
+    size_t end_from;
+    LiveEnded *ended;
+    void *ended_ctx;
+    bool live; /* begun in this process */
+    bool over;
+    RunSub *subs;
+};
+
+typedef struct Batch {
+    RunEvent *events;
+    RunEnd *ends;
+    size_t n_events, cap_events, n_ends, cap_ends;
+} Batch;
+
+struct RunLog {
+    pthread_mutex_t lock;
+    pthread_cond_t more, to_sync;
+    pthread_t writer, syncer;
+    bool writing, syncing; /* the threads are there */
+    bool ending, written;
+    bool checkpoint;   /* the write-ahead log has grown */
+    size_t grown;      /* events since the last time; the writer's */
+    atomic_bool quiet; /* nobody reads any more */
+    Runs *runs, *syncer_runs;
+    LiveRun *unsynced; /* ended and committed; by next_unsynced */
+    LiveRun *dirty, **last_dirty;
+    LiveRun *ending_runs, **last_ending; /* the writer's: their ends wait, by next_ending */
+    LiveRun *buckets[RUN_BUCKETS];
+    int64_t last_beat;
+};
+
+#endif

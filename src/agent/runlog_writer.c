@@ -1,0 +1,359 @@
+/* One writer, many runs. The writer takes the runs that have something new, puts all of it into one transaction and
+ * shows it. While it commits, the next list grows: under load the batches grow by themselves, and a lone event waits
+ * for nothing.
+ *
+ * The end of a run costs as much as a dozen words, and many runs may end at once: a round takes all words that it
+ * finds, and only a few ends. */
+#include "agent/runlog_inside.h"
+#include "base/log.h"
+
+enum {
+    RUNS_A_ROUND = 64, /* a round takes about two milliseconds at the most */
+    ENDS_A_ROUND = 6,
+    CHECKPOINT_EVENTS = 4096,      /* when nobody waits */
+    CHECKPOINT_AT_ONCE = 4 * 4096, /* when somebody always does */
+};
+
+static void wake_all(LiveRun *run)
+{
+    for (RunSub *s = run->subs; s; s = s->next)
+        if (s->waits && (run->over || !s->only_end)) {
+            s->waits = false;
+            s->wake(s->ctx);
+        }
+}
+
+/* -- the writer ---------------------------------------------------------------------------------- */
+
+/* Under the run's lock: what is to be written of it. Its last frames belong to its end. */
+static void gather(LiveRun *run, Arena *a, Batch *b)
+{
+    size_t to = run->n;
+
+    while (!run->ends && to > run->saved && run->frames[to - 1]->event >= FRAME_ERROR)
+        to--;
+    run->taken = to;
+    for (size_t i = run->saved; i < to; i++) {
+        const Frame *f = run->frames[i];
+        RunEvent e = { .run_id = str_of(run->id),
+                       .seq = f->seq,
+                       .type = str_of(frame_event_name(f->event)),
+                       .payload = frame_data(f),
+                       .created_ms = f->created_ms };
+
+        ARENA_PUSH(a, b->events, b->n_events, b->cap_events, e);
+    }
+    if (run->ends)
+        ARENA_PUSH(a, b->ends, b->n_ends, b->cap_ends, *run->end);
+}
+
+/* What the disk took is shown. What it did not take is shown all the same, save for the end: the words
+ * go on, and the rest is tried again with the next batch. */
+static void show(LiveRun *run, bool saved, const Err *err)
+{
+    LiveEnded *ended = NULL;
+    void *ctx;
+
+    pthread_mutex_lock(&run->lock);
+    if (saved)
+        run->saved = run->taken;
+    if (run->ends) {
+        ended = run->ended;
+        ctx = run->ended_ctx;
+        run->end = NULL;
+        run->shown = saved ? run->taken : run->end_from;
+    } else {
+        run->shown = run->taken;
+    }
+    if (!ended)
+        wake_all(run);
+    pthread_mutex_unlock(&run->lock);
+    if (!ended)
+        return;
+    ended(ctx, saved, err);
+    pthread_mutex_lock(&run->lock);
+    run->shown = run->n;
+    run->over = true;
+    wake_all(run);
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* -- ends are synced by another thread, so that nobody's words wait for the disk ---------------------- */
+
+static void hand_on(RunLog *log, LiveRun *run)
+{
+    pthread_mutex_lock(&log->lock);
+    run->next_unsynced = log->unsynced;
+    log->unsynced = run;
+    pthread_cond_signal(&log->to_sync);
+    pthread_mutex_unlock(&log->lock);
+}
+
+static void sync_some(RunLog *log, LiveRun *first)
+{
+    Err err;
+
+    if (!runs_sync(log->syncer_runs, &err))
+        log_warning("%s", err.text);
+    for (LiveRun *run = first, *next; run; run = next) {
+        next = run->next_unsynced;
+        show(run, true, NULL);
+        live_drop(run);
+    }
+}
+
+static void *sync_all(void *ctx)
+{
+    RunLog *log = ctx;
+
+    pthread_mutex_lock(&log->lock);
+    for (;;) {
+        LiveRun *first;
+        bool checkpoint;
+
+        while (!log->unsynced && !log->checkpoint && !log->written)
+            pthread_cond_wait(&log->to_sync, &log->lock);
+        first = log->unsynced;
+        checkpoint = log->checkpoint && !first; /* those who wait for an answer go first */
+        if (!first && !checkpoint)
+            break;
+        log->unsynced = NULL;
+        log->checkpoint = log->checkpoint && !checkpoint;
+        pthread_mutex_unlock(&log->lock);
+        if (first)
+            sync_some(log, first);
+        else
+            runs_checkpoint(log->syncer_runs);
+        pthread_mutex_lock(&log->lock);
+    }
+    pthread_mutex_unlock(&log->lock);
+    return NULL;
+}
+
+/* -- the writer's rounds --------------------------------------------------------------------------------- */
+
+static void settle(RunLog *log, LiveRun *run, bool saved, const Err *err)
+{
+    if (saved && run->ends) {
+        hand_on(log, run);
+    } else {
+        show(run, saved, err);
+        live_drop(run);
+    }
+}
+
+static bool write_down(RunLog *log, const Batch *b, Err *err)
+{
+    size_t stale = 0;
+
+    if (!runs_write(log->runs, &(RunBatch){ b->events, b->n_events, b->ends, b->n_ends }, &stale,
+                    err))
+        return false;
+    if (stale)
+        log_warning("%zu handles of runtimes were changed by somebody else meanwhile", stale);
+    return true;
+}
+
+/* A batch that fails as a whole is written run by run, so that one run's trouble stays its own. */
+static void write_alone(RunLog *log, LiveRun *run)
+{
+    AUTO(Arena) *a = arena_new();
+    Batch b = { 0 };
+    bool saved;
+    Err err;
+
+    pthread_mutex_lock(&run->lock);
+    gather(run, a, &b);
+    pthread_mutex_unlock(&run->lock);
+    saved = write_down(log, &b, &err);
+    if (!saved)
+        log_warning("run '%s' could not be written: %s", run->id, err.text);
+    settle(log, run, saved, &err);
+}
+
+/* A checkpoint and the next words are in each other's way: it waits for a pause, up to a point. */
+static void consider_checkpoint(RunLog *log, size_t events)
+{
+    log->grown += events;
+    if (log->grown < CHECKPOINT_EVENTS)
+        return;
+    pthread_mutex_lock(&log->lock);
+    if (!log->dirty || log->grown >= CHECKPOINT_AT_ONCE) {
+        log->grown = 0;
+        log->checkpoint = true;
+        pthread_cond_signal(&log->to_sync);
+    }
+    pthread_mutex_unlock(&log->lock);
+}
+
+static void write_batch(RunLog *log, LiveRun *first)
+{
+    AUTO(Arena) *a = arena_new();
+    Batch b = { 0 };
+    bool saved;
+    Err err;
+
+    for (LiveRun *run = first; run; run = run->next_taken) {
+        pthread_mutex_lock(&run->lock);
+        gather(run, a, &b);
+        pthread_mutex_unlock(&run->lock);
+    }
+    saved = (!b.n_events && !b.n_ends) || write_down(log, &b, &err);
+    consider_checkpoint(log, b.n_events);
+    for (LiveRun *run = first, *next; run; run = next) {
+        next = run->next_taken;
+        if (saved)
+            settle(log, run, true, NULL);
+        else
+            write_alone(log, run);
+    }
+}
+
+/* -- what a round takes ---------------------------------------------------------------------------------- */
+
+/* The ends that have waited longest. */
+static size_t take_ends(RunLog *log, LiveRun ***tail)
+{
+    size_t n = 0;
+
+    for (; log->ending_runs && n < ENDS_A_ROUND; n++) {
+        LiveRun *run = log->ending_runs;
+
+        log->ending_runs = run->next_ending;
+        run->ends = true;
+        **tail = run;
+        *tail = &run->next_taken;
+    }
+    if (!log->ending_runs)
+        log->last_ending = &log->ending_runs;
+    return n;
+}
+
+/* Under the log's lock. */
+static bool has_end(LiveRun *run)
+{
+    bool has;
+
+    pthread_mutex_lock(&run->lock);
+    has = run->end != NULL;
+    pthread_mutex_unlock(&run->lock);
+    return has;
+}
+
+/* Under the log's lock. */
+static void let_end_wait(RunLog *log, LiveRun *run)
+{
+    run->holders++;
+    run->next_ending = NULL;
+    *log->last_ending = run;
+    log->last_ending = &run->next_ending;
+}
+
+/* Under the log's lock. */
+static LiveRun *pop_dirty(RunLog *log)
+{
+    LiveRun *run = log->dirty;
+
+    log->dirty = run->next_dirty;
+    if (!log->dirty)
+        log->last_dirty = &log->dirty;
+    run->listed = false;
+    return run;
+}
+
+/* Under the log's lock: the runs of a round, by next_taken. */
+static LiveRun *take(RunLog *log)
+{
+    LiveRun *first = NULL, **tail = &first;
+    size_t n_ends = take_ends(log, &tail);
+
+    for (size_t n = 0; log->dirty && n < RUNS_A_ROUND; n++) {
+        LiveRun *run = pop_dirty(log);
+        bool end = has_end(run);
+
+        run->ends = end && n_ends < ENDS_A_ROUND;
+        n_ends += run->ends;
+        if (end && !run->ends)
+            let_end_wait(log, run);
+        *tail = run;
+        tail = &run->next_taken;
+    }
+    *tail = NULL;
+    return first;
+}
+
+static void *write_all(void *ctx)
+{
+    RunLog *log = ctx;
+
+    pthread_mutex_lock(&log->lock);
+    for (;;) {
+        LiveRun *first;
+
+        while (!log->dirty && !log->ending_runs && !log->ending)
+            pthread_cond_wait(&log->more, &log->lock);
+        if (!log->dirty && !log->ending_runs)
+            break;
+        first = take(log);
+        pthread_mutex_unlock(&log->lock);
+        write_batch(log, first);
+        pthread_mutex_lock(&log->lock);
+    }
+    pthread_mutex_unlock(&log->lock);
+    return NULL;
+}
+
+/* Reads once: a handle that has not read yet has no log to sync. */
+static bool open_handles(RunLog *log, Str data_folder, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    bool found;
+    Run run;
+
+    log->runs = runs_open(data_folder, err);
+    log->syncer_runs = log->runs ? runs_open(data_folder, err) : NULL;
+    return log->syncer_runs && runs_by_key(log->syncer_runs, a, STR("-"), &run, &found, err);
+}
+
+RunLog *runlog_open(Str data_folder, Err *err)
+{
+    RunLog *log = mem_alloc(sizeof *log);
+
+    pthread_mutex_init(&log->lock, NULL);
+    pthread_cond_init(&log->more, NULL);
+    pthread_cond_init(&log->to_sync, NULL);
+    log->last_dirty = &log->dirty;
+    log->last_ending = &log->ending_runs;
+    if (!open_handles(log, data_folder, err))
+        return runlog_close(log);
+    log->writing = pthread_create(&log->writer, NULL, write_all, log) == 0;
+    log->syncing = log->writing && pthread_create(&log->syncer, NULL, sync_all, log) == 0;
+    if (log->syncing)
+        return log;
+    (void)err_set(err, ERR_INTERNAL, "cannot start a thread");
+    return runlog_close(log);
+}
+
+RunLog *runlog_close(RunLog *log)
+{
+    if (!log)
+        return NULL;
+    pthread_mutex_lock(&log->lock);
+    log->ending = true;
+    pthread_cond_signal(&log->more);
+    pthread_mutex_unlock(&log->lock);
+    if (log->writing)
+        pthread_join(log->writer, NULL);
+    pthread_mutex_lock(&log->lock);
+    log->written = true;
+    pthread_cond_signal(&log->to_sync);
+    pthread_mutex_unlock(&log->lock);
+    if (log->syncing)
+        pthread_join(log->syncer, NULL);
+    runs_close(log->runs);
+    runs_close(log->syncer_runs);
+    pthread_cond_destroy(&log->more);
+    pthread_cond_destroy(&log->to_sync);
+    pthread_mutex_destroy(&log->lock);
+    return mem_free(log);
+}

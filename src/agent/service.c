@@ -1,0 +1,496 @@
+/* The service: who may begin a turn, and who is under way.
+ *
+ * Every process that runs turns holds the lock of its own name while it lives. A run whose owner's lock can be
+ * taken has lost its process; the kernel says so, whatever ended it, and no clock or process number is
+ * trusted. */
+#include "agent/service.h"
+
+#include <unistd.h>
+
+#include "agent/service_inside.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "templates/template.h"
+#include "text/sha256.h"
+
+/* -- handles of the database -------------------------------------------------------------------------- */
+
+Runs *service_take(Service *s, Err *err)
+{
+    Runs *r = NULL;
+
+    pthread_mutex_lock(&s->lock);
+    if (s->n_spare)
+        r = s->spare[--s->n_spare];
+    pthread_mutex_unlock(&s->lock);
+    return r ? r : runs_open(s->options.homes->data, err);
+}
+
+void service_give(Service *s, Runs *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_lock(&s->lock);
+    if (s->n_spare < ARRAY_LEN(s->spare)) {
+        s->spare[s->n_spare++] = r;
+        r = NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+    runs_close(r);
+}
+
+/* -- owners of runs ------------------------------------------------------------------------------------- */
+
+static char *owner_path(Arena *a, const Service *s, Str owner)
+{
+    return str_z(
+        a, str_printf(a, "%.*s/agent/%.*s.lock", STR_FMT(s->options.homes->data), STR_FMT(owner)));
+}
+
+static bool become_owner(Service *s, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Str folder = str_join_path(a, s->options.homes->data, STR("agent"));
+
+    id_make('p', s->owner);
+    s->owner_path = mem_strdup(str_of(owner_path(a, s, str_of(s->owner))));
+    if (!folder_make(str_z(a, folder), err))
+        return false;
+    s->owner_lock = lock_take(s->owner_path, 0, err);
+    return s->owner_lock != NULL;
+}
+
+/* The file of an owner that is gone goes too: its name is never used again. */
+static bool is_gone(void *ctx, Str run_id, Str owner)
+{
+    Service *s = ctx;
+    AUTO(Arena) *a = arena_new();
+    AUTO(FileLock) *lock = NULL;
+    Err err;
+
+    if (str_eqz(owner, s->owner))
+        return !runlog_is_live(s->log, run_id);
+    lock = lock_take(owner_path(a, s, owner), 0, &err);
+    if (lock)
+        (void)unlink(owner_path(a, s, owner));
+    return lock != NULL;
+}
+
+static bool recover(Service *s, Err *err)
+{
+    Runs *r = service_take(s, err);
+    int64_t keep_ms = (int64_t)LIMIT_RUN_KEEP_DAYS * 24 * 3600 * 1000;
+    size_t n = 0;
+    bool ok = r && runs_recover(r, is_gone, s, &n, err) &&
+              runs_prune(r, (int64_t)(clock_wall() * 1000) - keep_ms, err);
+
+    if (n)
+        log_note("%zu runs were left unfinished and are closed now", n);
+    service_give(s, r);
+    return ok;
+}
+
+/* -- opening, closing ------------------------------------------------------------------------------------ */
+
+static void work(void *ctx, void (*fn)(void *arg), void *arg)
+{
+    Service *s = ctx;
+
+    workers_add(s->pool, fn, arg);
+}
+
+static void make_host(Service *s)
+{
+    const ServiceOptions *o = &s->options;
+
+    s->host = (RuntimeHost){ .net = s->net,
+                             .settings = o->settings,
+                             .data = o->homes->data,
+                             .work = work,
+                             .work_ctx = s,
+                             .model = service_model,
+                             .model_ctx = s };
+    if (!s->knowledge)
+        return;
+    knowledge_tools(s->knowledge, s->tools);
+    s->host.tools = s->tools;
+    s->host.n_tools = KNOWLEDGE_TOOLS;
+    s->host.recall = knowledge_recall;
+    s->host.recall_ctx = s->knowledge;
+}
+
+static void refresh(void *knowledge)
+{
+    knowledge_refresh(knowledge);
+}
+
+void service_refresh(Service *s)
+{
+    workers_add(s->pool, refresh, s->knowledge);
+}
+
+Service *service_open(const ServiceOptions *options, Err *err)
+{
+    AUTO(Service) *s = mem_alloc(sizeof *s);
+
+    s->options = *options;
+    s->runtimes = options->runtimes ? options->runtimes : runtimes;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->models_lock, NULL);
+    pthread_cond_init(&s->idle, NULL);
+    s->knowledge = options->plain ? NULL : knowledge_new(options->homes, options->settings);
+    s->log = runlog_open(options->homes->data, err);
+    if (!s->log || !become_owner(s, err) || !recover(s, err))
+        return NULL;
+    s->pool = workers_start(err);
+    s->net = s->pool ? net_new(err) : NULL;
+    if (!s->net)
+        return NULL;
+    make_host(s);
+    if (s->knowledge)
+        service_refresh(s);
+    return TAKE(s);
+}
+
+static void end_turns(Service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    for (Going *g = s->going; g; g = g->next)
+        going_cancel(g);
+    while (s->n_going)
+        pthread_cond_wait(&s->idle, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+Service *service_close(Service *s)
+{
+    if (!s)
+        return NULL;
+    if (s->knowledge)
+        knowledge_stop(s->knowledge);
+    end_turns(s);
+    /* What a model still says may be work for a worker. */
+    service_models_free(s);
+    s->pool = workers_stop(s->pool);
+    s->knowledge = knowledge_free(s->knowledge);
+    s->net = net_free(s->net);
+    s->log = runlog_close(s->log);
+    for (size_t i = 0; i < s->n_spare; i++)
+        runs_close(s->spare[i]);
+    if (s->owner_lock)
+        (void)unlink(s->owner_path);
+    lock_release(s->owner_lock);
+    mem_free(s->owner_path);
+    pthread_cond_destroy(&s->idle);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->models_lock);
+    return mem_free(s);
+}
+
+RunLog *service_log(Service *s)
+{
+    return s->log;
+}
+
+bool service_begin(Service *s, const Conversation *c, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Template t;
+    Runs *r;
+    bool ok;
+
+    if (c->default_runtime.n && !service_runtime(s, c->default_runtime, err))
+        return false;
+    if (c->template.n && !str_is_one_of(c->template, "auto|none") &&
+        !template_find(a, s->options.homes, c->template, &t, err))
+        return false;
+    r = service_take(s, err);
+    ok = r && conversation_create(r, c, err);
+    service_give(s, r);
+    return ok;
+}
+
+/* -- turns under way -------------------------------------------------------------------------------------- */
+
+static Going *going_new(Service *s, const ChatWish *wish, const Runtime *runtime)
+{
+    Going *g = mem_alloc(sizeof *g);
+
+    g->service = s;
+    g->holders = 1;
+    g->arena = arena_new();
+    g->runtime = runtime;
+    g->thread = str_of(runtime->alias ? runtime->alias : runtime->name);
+    g->wish = *wish;
+    g->wish.text = str_dup(g->arena, wish->text);
+    g->wish.model = str_dup(g->arena, wish->model);
+    g->text = BUF(LIMIT_RUN_TEXT);
+    pthread_mutex_init(&g->lock, NULL);
+    run_trace_init(&g->trace);
+    return g;
+}
+
+static void going_dispose(Going *g)
+{
+    live_drop(g->live);
+    frames_done(&g->frames);
+    run_trace_done(&g->trace);
+    buf_done(&g->text);
+    pthread_mutex_destroy(&g->lock);
+    arena_free(g->arena);
+    mem_free(g);
+}
+
+void going_forget(Going *g)
+{
+    Service *s = g->service;
+    bool last;
+
+    pthread_mutex_lock(&s->lock);
+    last = --g->holders == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (last)
+        going_dispose(g);
+}
+
+static void enter(Service *s, Going *g)
+{
+    pthread_mutex_lock(&s->lock);
+    g->next = s->going;
+    if (g->next)
+        g->next->prev = g;
+    s->going = g;
+    s->n_going++;
+    /* One that was admitted while the service closes is cancelled before it begins. */
+    g->cancelled = s->closing;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void service_gone(Service *s, Going *g)
+{
+    bool last;
+
+    pthread_mutex_lock(&s->lock);
+    if (g->next)
+        g->next->prev = g->prev;
+    if (g->prev)
+        g->prev->next = g->next;
+    else
+        s->going = g->next;
+    last = --g->holders == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (last)
+        going_dispose(g);
+    pthread_mutex_lock(&s->lock);
+    s->n_going--;
+    if (!s->n_going)
+        pthread_cond_signal(&s->idle);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static Going *find(Service *s, Str run_id)
+{
+    Going *g;
+
+    pthread_mutex_lock(&s->lock);
+    for (g = s->going; g; g = g->next)
+        if (str_eq(g->run.id, run_id)) {
+            g->holders++;
+            break;
+        }
+    pthread_mutex_unlock(&s->lock);
+    return g;
+}
+
+/* -- admission --------------------------------------------------------------------------------------------- */
+
+static Str wish_sum(Arena *a, const ChatWish *wish, const Runtime *runtime)
+{
+    AUTO_BUF all = BUF(LIMIT_RUN_ASK + KIB(64));
+
+    buf_addf(&all, "%s\n%.*s\n", runtime->name, STR_FMT(wish->model));
+    for (size_t i = 0; i < wish->n_files; i++)
+        buf_addf(&all, "%.*s\n", STR_FMT(wish->files[i]));
+    buf_add(&all, wish->text);
+    return sha256_hex(a, buf_str(&all));
+}
+
+static bool check(Service *s, const ChatWish *wish, Err *err)
+{
+    bool full;
+
+    if (!str_trim(wish->text).n)
+        return err_set(err, ERR_INVALID, "the message is empty");
+    if (wish->text.n > LIMIT_RUN_ASK)
+        return err_set(err, ERR_TOO_LARGE, "the message is larger than %d bytes", LIMIT_RUN_ASK);
+    if (wish->idem_key.n > 255)
+        return err_set(err, ERR_USAGE, "an Idempotency-Key has at most 255 bytes");
+    pthread_mutex_lock(&s->lock);
+    full = s->n_going >= LIMIT_RUNS || s->closing;
+    pthread_mutex_unlock(&s->lock);
+    return !full || err_set(err, ERR_BUSY, "too many turns at once; try again");
+}
+
+/* Which runtime answers: the turn's wish, the conversation's, the default. */
+static bool choose(Service *s, Runs *r, Arena *a, const ChatWish *wish, Conversation *ret_c,
+                   const Runtime **ret, Err *err)
+{
+    if (!conversation_get(r, a, wish->conversation_id, ret_c, err))
+        return false;
+    *ret = service_runtime(s, wish->runtime.n ? wish->runtime : ret_c->default_runtime, err);
+    return *ret != NULL;
+}
+
+/* A run that nobody runs any more does not stand in the way of the next one. */
+static bool begin(Service *s, Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_again,
+                  Err *err)
+{
+    Err why;
+    size_t n = 0;
+
+    *ret = (Run){ 0 };
+    if (runs_begin(r, a, wish, ret, ret_again, err))
+        return true;
+    if (err->kind != ERR_CONFLICT || !ret->id.n || ret->ended_ms ||
+        !runs_recover(r, is_gone, s, &n, &why) || n == 0)
+        return false;
+    return runs_begin(r, a, wish, ret, ret_again, err);
+}
+
+/* Its id stands already, for those who look for it. */
+static void set_off(Service *s, Going *g, const Run *run)
+{
+    g->run.conversation_id = str_dup(g->arena, run->conversation_id);
+    g->run.runtime = str_of(g->runtime->name);
+    g->run.user_message_id = run->user_message_id;
+    g->run.assistant_message_id = run->assistant_message_id;
+    g->run.started_ms = run->started_ms;
+    workers_add(s->pool, going_run, g);
+}
+
+/* Before the row is there: whoever sees the run in the database can cancel it, and nobody takes it for one that
+ * was left behind. */
+static Going *announce(Service *s, const ChatWish *wish, const Runtime *runtime, Str id)
+{
+    Going *g = going_new(s, wish, runtime);
+
+    g->run.id = str_dup(g->arena, id);
+    g->live = runlog_begin(s->log, id);
+    enter(s, g);
+    return g;
+}
+
+static bool admit(Service *s, Runs *r, Arena *a, const ChatWish *wish, Run *ret, LiveRun **ret_live,
+                  Err *err)
+{
+    const Runtime *runtime;
+    bool again = false, ok;
+    Conversation c;
+    LiveRun *live;
+    RunWish row = { .id = id_new(a, 'r'),
+                    .conversation_id = wish->conversation_id,
+                    .owner = str_of(s->owner),
+                    .text = wish->text,
+                    .idem_key = wish->idem_key,
+                    .files = wish->files,
+                    .n_files = wish->n_files };
+    Going *g;
+
+    if (!choose(s, r, a, wish, &c, &runtime, err))
+        return false;
+    if (s->knowledge && (wish->refresh || !c.memory.n))
+        row.memory = knowledge_memory(s->knowledge, a);
+    row.runtime = str_of(runtime->name);
+    if (wish->idem_key.n)
+        row.idem_sha256 = wish_sum(a, wish, runtime);
+    g = announce(s, wish, runtime, row.id);
+    live = live_hold(g->live);
+    ok = begin(s, r, a, &row, ret, &again, err);
+    if (ok && !again) {
+        set_off(s, g, ret);
+        *ret_live = live;
+        return true;
+    }
+    service_gone(s, g);
+    live_drop(live);
+    *ret_live = ok ? runlog_find(s->log, r, ret->id, err) : NULL;
+    return *ret_live != NULL;
+}
+
+bool service_chat(Service *s, Arena *a, const ChatWish *wish, Run *ret, LiveRun **ret_live,
+                  Err *err)
+{
+    Runs *r;
+    bool ok;
+
+    if (!check(s, wish, err))
+        return false;
+    r = service_take(s, err);
+    ok = r && admit(s, r, a, wish, ret, ret_live, err);
+    service_give(s, r);
+    return ok;
+}
+
+static bool exists(Service *s, Str run_id, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Runs *r = service_take(s, err);
+    Run run;
+    bool ok = r && runs_get(r, a, run_id, &run, err);
+
+    service_give(s, r);
+    return ok;
+}
+
+bool service_cancel(Service *s, Str run_id, Err *err)
+{
+    Going *g = find(s, run_id);
+
+    if (!g)
+        return exists(s, run_id, err);
+    going_cancel(g);
+    going_forget(g);
+    return true;
+}
+
+bool service_approve(Service *s, Str run_id, Str approval_id, Str choice, Err *err)
+{
+    Going *g = find(s, run_id);
+    bool ok;
+
+    if (!g)
+        return exists(s, run_id, err) && err_set(err, ERR_CONFLICT, "this run is over");
+    pthread_mutex_lock(&g->lock);
+    ok = g->running && !g->over && g->runtime->approve && approval_id.n &&
+         str_eqz(approval_id, g->waiting);
+    if (ok)
+        g->runtime->approve(g->running, approval_id, choice);
+    pthread_mutex_unlock(&g->lock);
+    going_forget(g);
+    return ok || err_set(err, ERR_CONFLICT, "nothing of this id waits for an answer");
+}
+
+/* -- runtimes ------------------------------------------------------------------------------------------------ */
+
+const Runtime *const *service_runtimes(Service *s)
+{
+    return s->runtimes;
+}
+
+const Runtime *service_runtime(Service *s, Str name, Err *err)
+{
+    if (!name.n)
+        name = model_config_exists(s->options.settings) ? STR("native") : STR("offline");
+    for (const Runtime *const *r = s->runtimes; *r; r++)
+        if (str_eqz(name, (*r)->name) || ((*r)->alias && str_eqz(name, (*r)->alias)))
+            return *r;
+    (void)err_set(err, ERR_INVALID, "no runtime '%.*s'", STR_FMT(name));
+    return NULL;
+}
+
+bool service_probe(Service *s, Arena *a, const Runtime *runtime, RuntimeCaps *ret, Err *err)
+{
+    return runtime->probe(&s->host, a, ret, err);
+}

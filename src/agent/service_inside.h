@@ -1,0 +1,106 @@
+/* service_inside.h - the service as its own files see it. */
+#ifndef TALARIA_AGENT_SERVICE_INSIDE_H
+#define TALARIA_AGENT_SERVICE_INSIDE_H
+
+#include <pthread.h>
+
+#include "agent/service.h"
+#include "agent/workers.h"
+#include "base/file.h"
+#include "runtimes/trace.h"
+
+typedef struct Going Going;
+
+typedef struct ServiceModel {
+    char *name; /* as it was wished for; empty: the configured one */
+    ModelClient *client;
+} ServiceModel;
+
+struct Service {
+    ServiceOptions options;
+    const Runtime *const *runtimes;
+    RuntimeHost host;
+    Net *net;
+    RunLog *log;
+    Workers *pool;
+    Knowledge *knowledge; /* NULL: none */
+    RuntimeTool tools[KNOWLEDGE_TOOLS];
+    char owner[ID_CHARS];
+    char *owner_path;
+    FileLock *owner_lock;
+    pthread_mutex_t models_lock;
+    ServiceModel models[16];
+    size_t n_models;
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t idle;
+    Going *going; /* every turn that is not over */
+    size_t n_going;
+    bool closing;
+    Runs *spare[8]; /* handles that nobody uses */
+    size_t n_spare;
+};
+
+/* One turn. It belongs to a worker while it is prepared, to the loop while the runtime speaks, to the writer
+ * at its end; `lock` is for those who come from outside: cancel and approve. */
+struct Going {
+    Service *service;
+    Going *prev, *next;
+    int holders; /* under the service's lock */
+    Arena *arena;
+    Run run;
+    ChatWish wish; /* in the arena */
+    const Runtime *runtime;
+    Str thread; /* the name of its handle */
+    LiveRun *live;
+    Frames frames;
+    int64_t terminal; /* seq of the first frame of the end; 0: not there yet */
+
+    Conversation conversation;
+    ChatTurn *recent;
+    size_t n_recent;
+    Summary summary;
+    Continuity continuity;
+    Str *handles; /* of the other programs that took part */
+    size_t n_handles;
+    Prepared prepared;
+    bool enriched; /* it is there */
+    RuntimeRequest request;
+
+    pthread_mutex_t lock;
+    RuntimeRun *running;
+    bool cancelled, over;
+    char waiting[128]; /* id of the approval that waits for an answer; empty: none */
+
+    Buf text;
+    RunTrace trace;
+    bool acted; /* a tool was used */
+    bool lost;  /* the handle was of no use; it is the second try */
+    ContinuityMode mode;
+    Str handle, model; /* as the runtime said; in the arena */
+    RuntimeUsage usage;
+    Attachment attachments[4];
+    RunEnd end;
+};
+
+/* prepare.c: everything before the runtime. False: the store is of no use. */
+MUST_CHECK bool going_load(Going *g, Runs *r, Err *err);
+void going_enrich(Going *g);
+void going_request(Going *g);
+
+/* summary_model.c: the next generation of the summary, in the background. */
+void going_summarise(Going *g, Str model, int64_t through);
+
+/* turn.c */
+void going_run(void *going); /* on a worker, to the dispatch */
+void going_cancel(Going *g);
+void going_forget(Going *g); /* gives a reference back */
+
+/* models.c */
+ModelClient *service_model(void *service, Str wish, Err *err);
+void service_models_free(Service *s);
+
+/* service.c */
+void service_gone(Service *s, Going *g); /* it is over */
+void service_refresh(Service *s);        /* the search index, in the background */
+
+#endif
