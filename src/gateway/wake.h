@@ -1,0 +1,22 @@
+/* wake.h - how a gateway learns that there is something to do, without asking all the time.
+ *
+ * A datagram to gateway.sock in our own home, and inotify on the folders of the databases: either is enough,
+ * and what both miss is found by the next slow look. */
+#ifndef TALARIA_GATEWAY_WAKE_H
+#define TALARIA_GATEWAY_WAKE_H
+
+#include "store/homes.h"
+
+typedef struct Wake Wake;
+
+MUST_CHECK Wake *wake_open(const Homes *homes, Err *err);
+Wake *wake_close(Wake *w);
+AUTO_FREE(Wake, wake_close)
+
+/* Waits for a call, for the time, or for `also` (-1: none; *ret_also: it can be read). */
+MUST_CHECK bool wake_wait(Wake *w, int64_t ms, int also, bool *ret_also, Err *err);
+
+/* Calls the gateway of that home, where one is running. */
+void wake_call(Str data);
+
+#endif

@@ -1,0 +1,43 @@
+/* worker.h - carries handoffs out: prepare, bind, announce, done.
+ *
+ * Each step may be done twice: what it makes outside has the handoff's id as its key, and the journal moves only
+ * for the worker that holds the fence. A worker that dies anywhere is followed by another where it was. Before
+ * the binding a handoff can still be left; after it the session has moved, and the card is sent until it
+ * arrives. One thread. */
+#ifndef TALARIA_GATEWAY_WORKER_H
+#define TALARIA_GATEWAY_WORKER_H
+
+#include "gateway/card.h"
+#include "platforms/platform.h"
+#include "store/handoff.h"
+
+typedef struct Served {
+    const Platform *platform;
+    Connection *connection;
+} Served;
+
+typedef struct WorkerOptions {
+    Journal *journal;
+    Str owner; /* a name that no other worker ever had */
+    const Served *served;
+    size_t n_served;
+    KeyFlags flags;
+    const Homes *homes; /* whose requests are taken up */
+    bool (*card)(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err);
+    const void *card_ctx;
+} WorkerOptions;
+
+typedef struct Worker Worker;
+
+Worker *worker_new(const WorkerOptions *options); /* borrows what they point to */
+Worker *worker_free(Worker *w);
+AUTO_FREE(Worker, worker_free)
+
+/* Everything that can be done now. *ret_wait_ms: when to look again, though nothing should wake one up. */
+MUST_CHECK bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err);
+
+/* One step of a handoff that this worker has claimed; *ret_more: another one follows at once. ERR_CONFLICT:
+ * it is somebody else's now. */
+MUST_CHECK bool worker_step(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err);
+
+#endif
