@@ -1,0 +1,53 @@
+/* render.h - the events of a turn as a person reads them.
+ *
+ * Words of the answer are one thing, quiet lines about it another: tools in one line each when they are
+ * over, thinking folded into one line, context, skills and graph in one, trouble with its code and a way
+ * out, at the end tokens and time. Everything that comes from a runtime passes through utf8_show: no
+ * escape sequence, control or mark that turns the direction of text reaches a terminal. Pure. */
+#ifndef TALARIA_TERMINAL_RENDER_H
+#define TALARIA_TERMINAL_RENDER_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "runtimes/frames.h"
+
+typedef enum Tint { TINT_OFF, TINT_DIM, TINT_BOLD, TINT_RED, TINT_YELLOW, TINT_CYAN } Tint;
+const char *tint(bool color, Tint t); /* "" without colour */
+
+typedef struct RenderTool {
+    struct RenderTool *next;
+    Str id, name, argument;
+    int64_t began_ms;
+} RenderTool;
+
+typedef struct Render {
+    bool color;
+    Arena *arena;     /* of the turn */
+    Buf quiet, words; /* of the last frame: whole lines, then words */
+    Buf thought;
+    RenderTool *tools; /* under way */
+    char activity[40]; /* what goes on, for the prompt; empty: nothing to say */
+    struct {
+        Str id; /* empty: nothing is asked */
+        Str choices[4];
+        size_t n;
+    } approval;
+    Str status;     /* of done; empty: it is not over */
+    Str error_code; /* empty: none */
+    Str error;      /* its message */
+} Render;
+
+Render *render_new(bool color);
+Render *render_free(Render *r);
+AUTO_FREE(Render, render_free)
+
+/* Fills quiet and words anew. */
+void render_frame(Render *r, FrameEvent event, Json data);
+
+/* The argument that says most of what a tool was asked to do. */
+Str render_argument(Arena *a, Str preview);
+
+/* Text from outside on its lines; carriage returns at their ends are left out. */
+void render_text(Buf *out, Str s);
+
+#endif
