@@ -190,6 +190,7 @@ bool route_status(Request *rq, Err *err)
     json_key(&w, "features"); /* pages of the dashboard beyond the basic three */
     json_begin(&w, '[');
     json_put_str(&w, STR("sleep"));
+    json_put_str(&w, STR("chat"));
     json_end(&w, ']');
     json_end(&w, '}');
     return true;
@@ -197,25 +198,23 @@ bool route_status(Request *rq, Err *err)
 
 /* -- events ------------------------------------------------------------------------------------------ */
 
-/* A stream begins with how the scan stands; then what happens. */
+/* A stream begins with how the scan stands; then what happens. It takes its connection over in a second round. */
 bool route_events(Request *rq, Err *err)
 {
     AUTO_BUF status = BUF(KIB(16));
-    struct MHD_Response *r;
 
-    coordinator_status_json(rq->server->coordinator, &status);
     if (rq->method == HTTP_HEAD) {
         rq->reply.type = "text/event-stream";
         return true;
     }
-    r = sse_join(rq->server->sse, rq->connection, "status", buf_str(&status));
-    if (!r)
-        return err_set(err, ERR_BUSY, "too many event streams are open");
-    reply_headers(r, "text/event-stream", NULL, false);
-    rq->arena = arena_free(rq->arena); /* a stream lasts; it needs nothing of this any more */
-    reply_queue(rq, 200, r);
-    MHD_destroy_response(r);
-    return true;
+    if (!rq->again) {
+        rq->again = true;
+        MHD_suspend_connection(rq->connection);
+        server_resume(rq);
+        return true;
+    }
+    coordinator_status_json(rq->server->coordinator, &status);
+    return sse_join(rq->server->sse, rq, "status", buf_str(&status), err);
 }
 
 /* Ten progress events a second are enough for any eye. */

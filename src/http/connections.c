@@ -23,8 +23,6 @@ struct Connections {
     pthread_t thread;
     Connection *first;
     bool ending;
-    void (*beat)(void *ctx);
-    void *ctx;
 };
 
 static void end_late_ones(Connections *all)
@@ -55,21 +53,16 @@ static void *watch(void *ctx)
         until.tv_sec++;
         pthread_cond_timedwait(&all->changed, &all->lock, &until);
         end_late_ones(all);
-        pthread_mutex_unlock(&all->lock);
-        all->beat(all->ctx);
-        pthread_mutex_lock(&all->lock);
     }
     pthread_mutex_unlock(&all->lock);
     return NULL;
 }
 
-Connections *connections_start(void (*beat)(void *ctx), void *ctx, Err *err)
+Connections *connections_start(Err *err)
 {
     Connections *all = mem_alloc(sizeof *all);
     pthread_condattr_t attr;
 
-    all->beat = beat;
-    all->ctx = ctx;
     pthread_mutex_init(&all->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

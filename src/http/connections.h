@@ -2,8 +2,7 @@
  *
  * libmicrohttpd ends a connection that is silent; one that sends a byte a second is never silent.
  * So each connection carries the instant by which its head, its body or its next request must be
- * complete; a thread that sleeps while there are no connections shuts down those that are late. It
- * also beats the heart of the event streams. */
+ * complete; a thread that sleeps while there are no connections shuts down those that are late. */
 #ifndef TALARIA_HTTP_CONNECTIONS_H
 #define TALARIA_HTTP_CONNECTIONS_H
 
@@ -12,8 +11,7 @@
 typedef struct Connections Connections;
 typedef struct Connection Connection;
 
-/* beat(ctx) is called about once a second while there are connections. */
-MUST_CHECK Connections *connections_start(void (*beat)(void *ctx), void *ctx, Err *err);
+MUST_CHECK Connections *connections_start(Err *err);
 Connections *connections_stop(Connections *all);
 
 Connection *connection_open(Connections *all, int fd);

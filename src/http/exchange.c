@@ -72,6 +72,9 @@ void exchange_completed(void *server, struct MHD_Connection *connection, void **
     connection_due(connection_of(rq), LIMIT_HTTP_IDLE_MS);
     if (rq->phase != PHASE_HEAD)
         atomic_fetch_sub(&s->active, 1);
+    if (rq->wait)
+        sub_leave(rq->wait);
+    live_drop(rq->live);
     buf_done(&rq->body);
     buf_done(&rq->reply.body);
     arena_free(rq->arena);
@@ -151,7 +154,7 @@ static bool framing_is_fine(Request *rq, const char *head, bool *ret_body, Err *
 
 static HttpMethod method_of(const char *name)
 {
-    static const char *const names[] = { "GET", "HEAD", "POST", "DELETE" };
+    static const char *const names[] = { "GET", "HEAD", "POST", "DELETE", "PATCH" };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (strcmp(names[i], name) == 0)
@@ -277,13 +280,14 @@ static bool admit(Request *rq, bool has_body)
 
 /* A request with a body is judged before it is read, and a refusal ends its connection; one without
  * is judged when libmicrohttpd has finished with it, so that its connection can be used again. */
-static enum MHD_Result begin(Request *rq, const char *method)
+static enum MHD_Result begin(Request *rq, const char *method, const char *version)
 {
     bool has_body = false;
     Err err;
 
     atomic_fetch_add(&rq->server->active, 1);
     rq->method = method_of(method);
+    rq->chunks = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
     rq->arena = arena_new();
     rq->reply.close = atomic_load(&rq->server->draining);
     rq->phase = PHASE_READY;
@@ -337,8 +341,13 @@ void server_resume(Request *rq)
 
 static enum MHD_Result finish(Request *rq)
 {
-    if (rq->again)
+    if (rq->again) {
+        rq->waits = false;
         answer(rq);
+        /* It may be done already, by another thread: only `waits` is ours to look at. */
+        if (rq->waits)
+            return MHD_YES;
+    }
     return reply_send(rq);
 }
 
@@ -379,12 +388,11 @@ enum MHD_Result exchange_request(void *server, struct MHD_Connection *connection
     (void)server;
     (void)connection;
     (void)url;
-    (void)version;
     if (!rq)
         return MHD_NO;
     switch (rq->phase) {
     case PHASE_HEAD:
-        return begin(rq, method);
+        return begin(rq, method, version);
     case PHASE_READY:
         return admit(rq, false) ? dispatch(rq) : reply_send(rq);
     case PHASE_BODY:

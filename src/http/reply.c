@@ -197,6 +197,8 @@ void reply_queue(Request *rq, int status, struct MHD_Response *response)
 enum MHD_Result reply_send(Request *rq)
 {
     rq->phase = PHASE_SENT;
+    if (rq->reply.taken)
+        return MHD_NO;
     if (!rq->reply.sent) {
         struct MHD_Response *r = make(rq);
 

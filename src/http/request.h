@@ -9,6 +9,7 @@
 
 #include <microhttpd.h>
 
+#include "agent/runlog.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -21,7 +22,14 @@
 typedef struct Request Request;
 typedef struct Route Route;
 
-typedef enum HttpMethod { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_DELETE, HTTP_OTHER } HttpMethod;
+typedef enum HttpMethod {
+    HTTP_GET,
+    HTTP_HEAD,
+    HTTP_POST,
+    HTTP_DELETE,
+    HTTP_PATCH,
+    HTTP_OTHER
+} HttpMethod;
 
 typedef struct Reply {
     int status; /* 200 unless said otherwise */
@@ -32,6 +40,7 @@ typedef struct Reply {
     Str filename; /* to be saved under this name, or p NULL */
     bool close;   /* the connection ends with this answer */
     bool sent;    /* the handler has queued a response itself (reply_queue) */
+    bool taken;   /* a stream has taken the connection over: libmicrohttpd is to forget it */
 } Reply;
 
 enum { ETAG_ROOM = 40 };
@@ -55,11 +64,15 @@ struct Request {
     Str params[2];   /* decoded, in the order of the pattern */
     Buf body;
     bool too_large;
-    bool again; /* the handler has waited for something and runs once more, on its epoll thread */
+    bool chunks; /* the other side speaks HTTP/1.1 */
+    bool again;  /* the handler has waited for something and runs once more, on its epoll thread */
+    bool waits;  /* ... and waits for something again, and runs once more after that */
     Arena *arena;
     Job job;
     int64_t queued_ms; /* when that was handed to a worker */
     Worker *worker;    /* who runs it; NULL on an epoll thread */
+    LiveRun *live;     /* what its second round is about; a reference */
+    RunSub *wait;      /* it waits for the end of a run */
     Request *next;     /* in a list of those that wait for the same thing */
     Reply reply;
     char uri[]; /* as it came */

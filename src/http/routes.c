@@ -12,7 +12,7 @@ static const Route routes[] = {
 
 static const char *method_name(HttpMethod m)
 {
-    static const char *const names[] = { "get", "head", "post", "delete", "" };
+    static const char *const names[] = { "get", "head", "post", "delete", "patch", "" };
 
     return names[m];
 }
@@ -43,7 +43,7 @@ const Route *route_find(HttpMethod method, Str path, Str params[2], Buf *ret_all
     HttpMethod as = method == HTTP_HEAD ? HTTP_GET : method;
 
     for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
-        static const char *const allow[] = { "GET, HEAD", "", "POST", "DELETE", "" };
+        static const char *const allow[] = { "GET, HEAD", "", "POST", "DELETE", "PATCH", "" };
 
         if (!matches(routes[i].pattern, path, params))
             continue;

@@ -66,6 +66,39 @@ typedef bool RouteFn(Request *rq, Err *err);
       "skills all", "puts proposals in place")                                                     \
     X(POST, "/api/sleep/nights/{name}/reject", ROUTE_WORKER | ROUTE_SLOW, route_sleep_reject, "",  \
       "reason", "turns the proposal down: its edits are not proposed again")                       \
+    X(GET, "/api/conversations", ROUTE_WORKER, route_conversations, "limit cursor", "",            \
+      "conversations, newest first")                                                               \
+    X(POST, "/api/conversations", ROUTE_WORKER, route_conversation_create, "",                     \
+      "title runtime template", "a new conversation")                                              \
+    X(GET, "/api/conversations/{id}", ROUTE_WORKER, route_conversation, "", "",                    \
+      "one conversation, with agent_state: what each runtime goes on from")                        \
+    X(PATCH, "/api/conversations/{id}", ROUTE_WORKER, route_conversation_change, "",               \
+      "title runtime version", "another title or runtime")                                         \
+    X(DELETE, "/api/conversations/{id}", ROUTE_WORKER, route_conversation_delete, "", "",          \
+      "removes a conversation with all that belongs to it")                                        \
+    X(GET, "/api/conversations/{id}/messages", ROUTE_WORKER, route_conversation_messages,          \
+      "after limit", "", "its messages, oldest first")                                             \
+    X(POST, "/api/conversations/{id}/chat", ROUTE_WORKER | ROUTE_STREAM, route_chat, "",           \
+      "text runtime model files deadline_ms", "a turn: its events, as they happen (SSE)")          \
+    X(POST, "/api/conversations/{id}/branch", ROUTE_WORKER, route_conversation_branch, "",         \
+      "through", "a new conversation with the messages up to one")                                 \
+    X(POST, "/api/conversations/{id}/files", ROUTE_WORKER, route_file_add, "", "name mime data",   \
+      "a file for the next message; data is base64")                                               \
+    X(GET, "/api/conversations/{id}/attachments", ROUTE_WORKER, route_attachments, "run", "",      \
+      "files, receipts, traces")                                                                   \
+    X(GET, "/api/attachments/{id}", ROUTE_WORKER, route_attachment, "", "", "its bytes")           \
+    X(GET, "/api/runs/{id}", ROUTE_WORKER, route_run, "", "", "how a run stands")                  \
+    X(GET, "/api/runs/{id}/events", ROUTE_WORKER | ROUTE_STREAM, route_run_events, "after", "",    \
+      "the events of a run, from any place on (SSE)")                                              \
+    X(POST, "/api/runs/{id}/cancel", ROUTE_WORKER, route_run_cancel, "", "", "ends a run")         \
+    X(POST, "/api/runs/{id}/approval", ROUTE_WORKER, route_run_approval, "", "id choice",          \
+      "an answer to what a runtime asks")                                                          \
+    X(GET, "/api/runtimes", ROUTE_WORKER | ROUTE_SLOW, route_runtimes, "", "",                     \
+      "runtimes, and whether they are there")                                                      \
+    X(POST, "/v1/chat/completions", ROUTE_WORKER, route_openai_chat, "",                           \
+      "model messages stream stream_options", "a turn, as OpenAI's API has it")                    \
+    X(GET, "/v1/models", ROUTE_WORKER, route_openai_models, "", "",                                \
+      "runtimes, as OpenAI's API lists models")                                                    \
     X(GET, ACHIEVEMENTS "/achievements", 0, route_achievements, "", "", "badges and progress")     \
     X(GET, ACHIEVEMENTS "/scan-status", 0, route_scan_status, "", "", "how the scan stands")       \
     X(GET, ACHIEVEMENTS "/recent-unlocks", ROUTE_WORKER, route_recent, "", "",                     \

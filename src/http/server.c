@@ -180,6 +180,8 @@ static void beat(void *ctx)
     Server *s = ctx;
 
     sse_beat(s->sse);
+    if (atomic_load(&s->service))
+        runlog_beat(service_log(atomic_load(&s->service)));
 }
 
 /* The address to open: where we listen, or this machine where that is everywhere. */
@@ -194,6 +196,16 @@ static Str url_of(const Server *s)
                : str_printf(s->arena, "http://%.*s:%u/", STR_FMT(at), s->port);
 }
 
+/* Nothing is written where nobody talks: only where there is a database, runs may have been left in it. */
+static void open_service(Server *s)
+{
+    Str path = str_join_path(s->arena, s->homes->data, STR("talaria.db"));
+    Err err;
+
+    if (access(str_z(s->arena, path), F_OK) == 0 && !server_service(s, &err))
+        log_warning("there is no chat: %s", err.text);
+}
+
 static bool start(Server *s, Err *err)
 {
     if (!guard_load(&s->guard, s->arena, s->homes->data, &s->token_file, err) ||
@@ -206,12 +218,29 @@ static bool start(Server *s, Err *err)
     if (!s->coordinator)
         return false;
     coordinator_listen(s->coordinator, api_scan_event, s);
+    open_service(s);
     s->jobs = jobs_start(&s->options.where, err);
-    s->connections = s->jobs ? connections_start(beat, s, err) : NULL;
-    if (!s->connections || !start_daemons(s, err))
+    s->connections = s->jobs ? connections_start(err) : NULL;
+    s->streams = s->connections ? streams_start(beat, s, err) : NULL;
+    if (!s->streams || !start_daemons(s, err))
         return false;
     api_index_refresh(s);
     return true;
+}
+
+Service *server_service(Server *s, Err *err)
+{
+    Service *service;
+
+    pthread_mutex_lock(&s->service_lock);
+    service = atomic_load(&s->service);
+    if (!service) {
+        service =
+            service_open(&(ServiceOptions){ .homes = s->homes, .settings = s->settings }, err);
+        atomic_store(&s->service, service);
+    }
+    pthread_mutex_unlock(&s->service_lock);
+    return service;
 }
 
 Server *server_start(const ServerOptions *options, const Homes *homes, const Settings *settings,
@@ -225,6 +254,7 @@ Server *server_start(const ServerOptions *options, const Homes *homes, const Set
     s->homes = homes;
     s->settings = settings;
     s->started_at = clock_wall();
+    pthread_mutex_init(&s->service_lock, NULL);
     pthread_mutex_init(&s->badges.lock, NULL);
     pthread_mutex_init(&s->index.lock, NULL);
     pthread_mutex_init(&s->night.lock, NULL);
@@ -232,6 +262,11 @@ Server *server_start(const ServerOptions *options, const Homes *homes, const Set
 }
 
 /* -- the end ------------------------------------------------------------------------------------- */
+
+static bool is_busy(Server *s)
+{
+    return atomic_load(&s->active) > 0 || streams_count(s->streams) > 0 || api_night_runs(s);
+}
 
 bool server_drain(Server *s)
 {
@@ -242,9 +277,11 @@ bool server_drain(Server *s)
     for (size_t i = 0; i < s->n_daemons; i++)
         (void)MHD_quiesce_daemon(s->daemons[i]);
     sse_end(s->sse);
-    while ((atomic_load(&s->active) > 0 || api_night_runs(s)) && clock_mono_ms() < until)
+    if (atomic_load(&s->service))
+        runlog_quiet(service_log(atomic_load(&s->service)));
+    while (is_busy(s) && clock_mono_ms() < until)
         usleep(5000);
-    return atomic_load(&s->active) == 0 && !api_night_runs(s);
+    return !is_busy(s);
 }
 
 Server *server_free(Server *s)
@@ -261,10 +298,13 @@ Server *server_free(Server *s)
             MHD_stop_daemon(s->daemons[i]);
         close(s->sockets[i]);
     }
+    s->streams = streams_stop(s->streams);
+    atomic_store(&s->service, service_close(atomic_load(&s->service)));
     s->coordinator = coordinator_free(s->coordinator);
     s->connections = connections_stop(s->connections);
     s->sse = sse_free(s->sse);
     api_forget_badges(&s->badges);
+    pthread_mutex_destroy(&s->service_lock);
     pthread_mutex_destroy(&s->badges.lock);
     pthread_mutex_destroy(&s->index.lock);
     pthread_mutex_destroy(&s->night.lock);

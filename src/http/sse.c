@@ -1,53 +1,49 @@
 /* One lock for all readers: an event is a pointer in each reader's ring, so publishing to thousands
- * takes well under a millisecond, and the system calls happen on libmicrohttpd's own threads.
+ * takes well under a millisecond, and the system calls happen on the streams' own thread.
  *
- * A reader with nothing to read is suspended by its own callback, under the lock, and resumed by
- * whoever gives it something, under the same lock: it cannot miss the call. */
+ * A reader with nothing to read falls asleep under the lock, and is woken by whoever gives it something, under the
+ * same lock: it cannot miss the call. */
 #include "http/sse.h"
 
-#include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "http/metrics.h"
+#include "http/reply.h"
+#include "http/state.h"
 
-enum { LEAST_RING = 8, MOST_RING = 1024, HEARTBEAT_MS = 15000, BLOCK = 1024 };
+enum { LEAST_RING = 8, MOST_RING = 1024, HEARTBEAT_MS = 15000 };
 
-typedef struct Event {
+typedef struct SseEvent {
     atomic_int holders;
     size_t n;
     char bytes[];
-} Event;
+} SseEvent;
 
 typedef struct Reader {
+    Stream stream;
     struct Reader *prev, *next;
     Sse *sse;
-    struct MHD_Connection *connection;
-    Event **ring;
+    SseEvent **ring;
     size_t cap, first, count;
     size_t offset;  /* what of the first event is already sent */
     size_t waiting; /* bytes */
-    bool suspended, ended;
+    bool asleep, ended;
 } Reader;
 
 struct Sse {
     pthread_mutex_t lock;
     Reader *readers;
-    size_t n;
     bool ended;
     int64_t last_beat;
 };
 
 /* -- events -------------------------------------------------------------------------------------- */
 
-static Event *event_new(Str text)
+static SseEvent *event_new(Str text)
 {
-    Event *e = mem_alloc(sizeof *e + text.n);
+    SseEvent *e = mem_alloc(sizeof *e + text.n);
 
     atomic_init(&e->holders, 1);
     e->n = text.n;
@@ -55,13 +51,13 @@ static Event *event_new(Str text)
     return e;
 }
 
-static void event_drop(Event *e)
+static void event_drop(SseEvent *e)
 {
     if (atomic_fetch_sub(&e->holders, 1) == 1)
         mem_free(e);
 }
 
-static Event *event_of(const char *name, Str data)
+static SseEvent *event_of(const char *name, Str data)
 {
     AUTO_BUF text = BUF(LIMIT_HTTP_BACKLOG);
 
@@ -75,29 +71,16 @@ static Event *event_of(const char *name, Str data)
 
 static void wake(Reader *r)
 {
-    if (r->suspended) {
-        r->suspended = false;
-        MHD_resume_connection(r->connection);
+    if (r->asleep) {
+        r->asleep = false;
+        stream_wake(&r->stream);
     }
-}
-
-/* The socket is shut down as well: a reader whose window is full would not be asked again. */
-static void drop(Reader *r)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-
-    r->ended = true;
-    if (info)
-        shutdown(info->connect_fd, SHUT_RDWR);
-    metrics_stream_dropped();
-    wake(r);
 }
 
 static void grow(Reader *r)
 {
     size_t cap = r->cap ? r->cap * 2 : LEAST_RING;
-    Event **ring = mem_alloc(cap * sizeof(Event *));
+    SseEvent **ring = mem_alloc(cap * sizeof(SseEvent *));
 
     for (size_t i = 0; i < r->count; i++)
         ring[i] = r->ring[(r->first + i) % r->cap];
@@ -107,12 +90,13 @@ static void grow(Reader *r)
     r->first = 0;
 }
 
-static void give(Reader *r, Event *e)
+static void give(Reader *r, SseEvent *e)
 {
     if (r->ended)
         return;
     if (r->count == MOST_RING || r->waiting + e->n > LIMIT_HTTP_BACKLOG) {
-        drop(r);
+        r->ended = true;
+        stream_drop(&r->stream);
         return;
     }
     if (r->count == r->cap)
@@ -129,7 +113,7 @@ static size_t take(Reader *r, char *out, size_t most)
     size_t n = 0;
 
     while (r->count && n < most) {
-        Event *e = r->ring[r->first];
+        SseEvent *e = r->ring[r->first];
         size_t part = e->n - r->offset < most - n ? e->n - r->offset : most - n;
 
         memcpy(out + n, e->bytes + r->offset, part);
@@ -146,27 +130,23 @@ static size_t take(Reader *r, char *out, size_t most)
     return n;
 }
 
-static ssize_t read_some(void *ctx, uint64_t at, char *out, size_t most)
+static ssize_t read_some(Stream *stream, char *out, size_t most)
 {
-    Reader *r = ctx;
+    Reader *r = (Reader *)stream;
     ssize_t n;
 
-    (void)at;
     pthread_mutex_lock(&r->sse->lock);
     n = (ssize_t)take(r, out, most);
-    if (n == 0 && (r->ended || r->sse->ended)) {
-        n = MHD_CONTENT_READER_END_OF_STREAM;
-    } else if (n == 0) {
-        r->suspended = true;
-        MHD_suspend_connection(r->connection);
-    }
+    if (n == 0 && (r->ended || r->sse->ended))
+        n = -1;
+    r->asleep = n == 0;
     pthread_mutex_unlock(&r->sse->lock);
     return n;
 }
 
-static void leave(void *ctx)
+static void leave(Stream *stream)
 {
-    Reader *r = ctx;
+    Reader *r = (Reader *)stream;
     Sse *sse = r->sse;
 
     pthread_mutex_lock(&sse->lock);
@@ -176,16 +156,13 @@ static void leave(void *ctx)
         r->prev->next = r->next;
     else
         sse->readers = r->next;
-    sse->n--;
     while (r->count) {
         event_drop(r->ring[r->first]);
         r->first = (r->first + 1) % r->cap;
         r->count--;
     }
     pthread_mutex_unlock(&sse->lock);
-    metrics_stream(-1);
-    mem_free(r->ring);
-    mem_free(r);
+    r->ring = mem_free(r->ring);
 }
 
 /* -- the stream ----------------------------------------------------------------------------------- */
@@ -208,46 +185,41 @@ Sse *sse_free(Sse *sse)
     return NULL;
 }
 
-static bool enter(Sse *sse, Reader *r, Event *first)
+static void enter(Sse *sse, Reader *r, SseEvent *first)
 {
-    bool room;
-
     pthread_mutex_lock(&sse->lock);
-    room = sse->n < LIMIT_HTTP_STREAMS && !sse->ended;
-    if (room) {
-        r->next = sse->readers;
-        if (r->next)
-            r->next->prev = r;
-        sse->readers = r;
-        sse->n++;
-        give(r, first);
-    }
+    r->sse = sse;
+    r->next = sse->readers;
+    if (r->next)
+        r->next->prev = r;
+    sse->readers = r;
+    give(r, first);
     pthread_mutex_unlock(&sse->lock);
-    return room;
 }
 
-struct MHD_Response *sse_join(Sse *sse, struct MHD_Connection *connection, const char *event,
-                              Str data)
+bool sse_join(Sse *sse, Request *rq, const char *event, Str data, Err *err)
 {
-    Event *first = event_of(event, data);
-    struct MHD_Response *response = NULL;
+    static const StreamKind kind = { read_some, leave };
+    struct MHD_Response *head = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+    SseEvent *first = event_of(event, data);
     Reader *r = mem_alloc(sizeof *r);
+    bool ok;
 
-    r->sse = sse;
-    r->connection = connection;
-    if (first && enter(sse, r, first)) {
-        metrics_stream(1);
-        response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_some, r, leave);
-        ASSERT(response);
-    } else {
+    ASSERT(head && first);
+    reply_headers(head, "text/event-stream", NULL, false);
+    r->stream.kind = &kind;
+    enter(sse, r, first);
+    event_drop(first);
+    ok = stream_begin(rq->server->streams, rq, &r->stream, head, err);
+    MHD_destroy_response(head);
+    if (!ok) {
+        leave(&r->stream);
         mem_free(r);
     }
-    if (first)
-        event_drop(first);
-    return response;
+    return ok;
 }
 
-static void give_all(Sse *sse, Event *e)
+static void give_all(Sse *sse, SseEvent *e)
 {
     if (!e)
         return;

@@ -7,19 +7,15 @@
 #ifndef TALARIA_HTTP_SSE_H
 #define TALARIA_HTTP_SSE_H
 
-#include "base/err.h"
+#include "http/request.h"
 
-struct MHD_Connection;
-struct MHD_Response;
 typedef struct Sse Sse;
 
 Sse *sse_new(void);
 Sse *sse_free(Sse *sse); /* after the last reader has gone */
 
-/* A response that goes on until the reader leaves, begun with one event. NULL where
- * LIMIT_HTTP_STREAMS are open already. */
-struct MHD_Response *sse_join(Sse *sse, struct MHD_Connection *connection, const char *event,
-                              Str data);
+/* Makes the request a stream, begun with one event: see stream_begin. */
+MUST_CHECK bool sse_join(Sse *sse, Request *rq, const char *event, Str data, Err *err);
 
 /* To every reader; data is one line. Any thread, never waits for a reader. */
 void sse_publish(Sse *sse, const char *event, Str data);

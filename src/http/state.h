@@ -6,11 +6,13 @@
 #include <stdatomic.h>
 
 #include "achievements/coordinator.h"
+#include "agent/service.h"
 #include "http/connections.h"
 #include "http/guard.h"
 #include "http/jobs.h"
 #include "http/request.h"
 #include "http/sse.h"
+#include "http/streams.h"
 
 enum { MOST_DAEMONS = 2 }; /* 127.0.0.1 and [::1] */
 
@@ -78,15 +80,20 @@ struct Server {
     Coordinator *coordinator;
     Jobs *jobs;
     Sse *sse;
+    Streams *streams;
     Connections *connections;
     BadgeCache badges;
-    IndexState index;
     NightRun night;
+    pthread_mutex_t service_lock;
+    _Atomic(Service *) service; /* NULL: nobody has needed it, or it could not be opened */
+    IndexState index;
     atomic_int active; /* requests between head and last byte */
     atomic_bool draining;
     atomic_bool ending; /* what runs in the background is to stop */
 };
 
+/* server.c: the agent service, opened at the first need; NULL: it cannot be. On a worker. */
+Service *server_service(Server *s, Err *err);
 /* server.c: the answer of a suspended request is there; its connection goes on. Any thread. */
 void server_resume(Request *rq);
 
