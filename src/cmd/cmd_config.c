@@ -1,6 +1,30 @@
 /* talaria config: every setting, what it is and where that comes from. */
 #include "cmd/commands.h"
 
+static void list_models(Cli *cli, const Settings *s)
+{
+    for (size_t m = 0; m < s->n_models; m++)
+        for (size_t i = 0; i < SETTING_COUNT; i++)
+            if (s->models[m].values[i].p)
+                say(cli, "models.%.*s.%s: %.*s\n", STR_FMT(s->models[m].name),
+                    strchr(setting_infos[i].key, '.') + 1, STR_FMT(s->models[m].values[i]));
+}
+
+static void put_models(JsonWriter *w, const Settings *s)
+{
+    json_key(w, "models");
+    json_begin(w, '{');
+    for (size_t m = 0; m < s->n_models; m++) {
+        json_key_str(w, s->models[m].name);
+        json_begin(w, '{');
+        for (size_t i = 0; i < SETTING_COUNT; i++)
+            if (s->models[m].values[i].p)
+                json_field_str(w, strchr(setting_infos[i].key, '.') + 1, s->models[m].values[i]);
+        json_end(w, '}');
+    }
+    json_end(w, '}');
+}
+
 static bool list(Cli *cli, const Args *args, Err *err)
 {
     const Settings *s = &cli->settings;
@@ -14,6 +38,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
             say(cli, "%s: %.*s  %s# %s%s%s\n", setting_infos[i].key, STR_FMT(s->values[i].text),
                 style(cli, STYLE_DIM), setting_infos[i].help,
                 s->values[i].given ? " (set in the file)" : "", style(cli, STYLE_OFF));
+        list_models(cli, s);
         return true;
     }
     w = cli_json_begin(cli);
@@ -24,6 +49,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
     for (size_t i = 0; i < SETTING_COUNT; i++)
         json_field_str(&w, setting_infos[i].key, s->values[i].text);
     json_end(&w, '}');
+    put_models(&w, s);
     cli_json_end(cli, &w);
     return true;
 }

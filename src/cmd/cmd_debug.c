@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cmd/cmd_debug.h"
 #include "cmd/commands.h"
 #include "model/call.h"
 #include "text/utf8.h"
@@ -225,6 +226,50 @@ static const Command children[] = {
       .least = 1,
       .most = 1,
       .run = debug_model },
+    { .name = "run",
+      .operands = "PROMPT",
+      .summary = "send one prompt to a runtime and show the events that come back",
+      .details =
+          "One turn, without memory, skills and store: whether a runtime works, and what it "
+          "says. Each line is {\"event\": ..., \"data\": ...}: metadata, progress, chunk, "
+          "error, done. Ctrl-C cancels the turn. The handle with which the conversation goes "
+          "on is in the last progress of the stage 'session'.",
+      .options = debug_run_options,
+      .examples = debug_run_examples,
+      .least = 1,
+      .most = 1,
+      .run = debug_run },
+    { .name = "replay",
+      .operands = "FILE",
+      .summary = "put a recorded stream of a runtime through its adapter and show the events",
+      .details = "What to attach to a report about a runtime. FILE holds what the runtime sent: "
+                 "lines of JSON of Claude Code (stream-json) and Codex (exec --json, app-server), "
+                 "event streams of Hermes and of models.",
+      .options = debug_replay_options,
+      .examples = debug_replay_examples,
+      .least = 1,
+      .most = 1,
+      .run = debug_replay },
+    { .name = "hermes-double",
+      .summary = "serve the routes of a Hermes API server on this machine, from a script",
+      .details =
+          "Answers as a Hermes would, without a model: for demos and tests. In a prompt, the "
+          "words 'rotate' (the session goes on under another id), 'approve' (a command "
+          "waits for approval), 'tool' and 'slow' make it do so. --fail makes every turn fail "
+          "in one way. Needs no key, unless API_SERVER_KEY is set.",
+      .options = debug_double_options,
+      .examples = debug_double_examples,
+      .run = debug_double },
+    { .name = "session-key",
+      .summary = "print the session keys of places that are read from standard input",
+      .details =
+          "Each line is {\"source\": {...}, \"flags\": {...}}: where a message came from, as a "
+          "gateway of Hermes keeps it, and group_sessions_per_user, thread_sessions_per_user "
+          "and profile. One key a line. A line that cannot be read is named on standard "
+          "error, and the exit code is 1.",
+      .options = debug_key_options,
+      .examples = debug_key_examples,
+      .run = debug_key },
     { 0 },
 };
 

@@ -11,14 +11,16 @@ static const Example examples[] = {
 /* Rows live in their own files; C does not let a static table be made of them. */
 const Command *commands_root(void)
 {
-    static Command children[16];
+    static Command children[24];
     static const Command root = { .name = "talaria",
                                   .summary = "the session engine for AI agents",
                                   .examples = examples,
                                   .children = children };
-    const Command *const all[] = { &cmd_status,    &cmd_demo,         &cmd_index,  &cmd_sessions,
-                                   &cmd_templates, &cmd_achievements, &cmd_sleep,  &cmd_serve,
-                                   &cmd_doctor,    &cmd_debug,        &cmd_config, &cmd_help };
+    const Command *const all[] = { &cmd_status,    &cmd_demo,         &cmd_index,   &cmd_sessions,
+                                   &cmd_templates, &cmd_achievements, &cmd_sleep,   &cmd_skills,
+                                   &cmd_chat,      &cmd_ask,          &cmd_handoff, &cmd_gateway,
+                                   &cmd_serve,     &cmd_doctor,       &cmd_debug,   &cmd_config,
+                                   &cmd_help };
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         children[i] = *all[i];

@@ -1,0 +1,240 @@
+/* talaria ask: one turn through the agent service, in this process. */
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "agent/files.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "cmd/commands.h"
+
+static const Option options[] = {
+    { .kind = OPTION_TEXT,
+      .name = "runtime",
+      .letter = 'r',
+      .metavar = "NAME",
+      .help = "who answers: native, hermes, claude, codex or offline" },
+    { .kind = OPTION_TEXT,
+      .name = "conversation",
+      .letter = 'c',
+      .metavar = "ID",
+      .help = "go on with this conversation" },
+    { .kind = OPTION_TEXT,
+      .name = "file",
+      .letter = 'f',
+      .metavar = "FILE",
+      .help = "a file that belongs to the request; may be repeated" },
+    { .kind = OPTION_TEXT,
+      .name = "template",
+      .metavar = "auto|NAME|none",
+      .help = "begin a new conversation with a template" },
+    { .kind = OPTION_TEXT,
+      .name = "model",
+      .metavar = "NAME",
+      .help = "which model the runtime is asked to use" },
+    { 0 },
+};
+
+/* -- waiting for frames ----------------------------------------------------------------------------- */
+
+/* Woken by frames and by signals alike, so there is a semaphore: it may be posted from both. */
+static sem_t more;
+static atomic_bool interrupted;
+
+static void on_wake(void *ctx)
+{
+    (void)ctx;
+    sem_post(&more);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_store(&interrupted, true);
+    sem_post(&more);
+}
+
+/* Once: who presses Ctrl-C a second time wants out. */
+static void catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static const Frame *next_frame(Service *s, RunSub *sub, Str run_id)
+{
+    for (;;) {
+        bool over;
+        const Frame *f = sub_next(sub, &over);
+        Err err;
+
+        if (f || over)
+            return f;
+        if (atomic_exchange(&interrupted, false) && !service_cancel(s, run_id, &err))
+            log_warning("%s", err.text);
+        (void)sem_wait(&more);
+    }
+}
+
+/* -- showing them ------------------------------------------------------------------------------------- */
+
+static void show_json(Cli *cli, const Frame *f)
+{
+    Str data = frame_data(f);
+
+    say(cli, "{\"event\":\"%s\",\"data\":%.*s}\n", frame_event_name(f->event), STR_FMT(data));
+}
+
+static void show_text(Cli *cli, const Frame *f, Json data)
+{
+    Str stage = json_str(json_get(data, STR("stage")));
+
+    if (f->event == FRAME_CHUNK)
+        say_text(cli, json_str(json_get(data, STR("text"))), true);
+    else if (f->event == FRAME_PROGRESS && str_eqz(stage, "tool"))
+        log_note("%.*s: %.*s", STR_FMT(json_str(json_get(data, STR("tool")))),
+                 STR_FMT(json_str(json_get(data, STR("status")))));
+}
+
+/* What the run came to: an error frame, then done. */
+static void judge(const Frame *f, Json data, Err *ret, bool *ret_ok)
+{
+    Str status = json_str(json_get(data, STR("status")));
+
+    if (f->event == FRAME_ERROR) {
+        *ret_ok =
+            err_set(ret, ERR_INTERNAL, "%.*s: %.*s", STR_FMT(json_str(json_get(data, STR("code")))),
+                    STR_FMT(json_str(json_get(data, STR("message")))));
+    } else if (f->event == FRAME_DONE && str_eqz(status, "cancelled")) {
+        *ret_ok = err_set(ret, ERR_INTERRUPTED, "cancelled");
+    }
+}
+
+static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, Err *err)
+{
+    RunSub sub = { .wake = on_wake };
+    bool ok = true;
+    const Frame *f;
+
+    sub_join(&sub, live, 0);
+    while ((f = next_frame(s, &sub, run_id)) != NULL) {
+        Err why;
+        AUTO(JsonDoc) *doc = json_parse(frame_data(f), &why);
+
+        if (cli->json)
+            show_json(cli, f);
+        if (doc && !cli->json)
+            show_text(cli, f, json_root(doc));
+        if (doc)
+            judge(f, json_root(doc), err, &ok);
+        buf_flush(cli->out);
+    }
+    sub_leave(&sub);
+    if (!cli->json)
+        say(cli, "\n");
+    return ok;
+}
+
+/* -- the request ------------------------------------------------------------------------------------------ */
+
+static Str base_name(Str path)
+{
+    size_t at = path.n;
+
+    while (at && path.p[at - 1] != '/')
+        at--;
+    return str_skip(path, at);
+}
+
+static bool add_files(Cli *cli, Service *s, const Args *args, ChatWish *wish, Err *err)
+{
+    Str *files = ARENA_ARRAY(cli->arena, Str, LIMIT_FILES), text;
+    const Option *option;
+    size_t at = 0;
+
+    wish->files = files;
+    while (args_each(args, &at, &option, &text)) {
+        Attachment x;
+        Str bytes;
+
+        if (strcmp(option->name, "file") != 0)
+            continue;
+        if (wish->n_files == LIMIT_FILES)
+            return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
+        if (!file_read(cli->arena, str_z(cli->arena, text), LIMIT_FILE_BYTES, &bytes, err) ||
+            !files_add(s, cli->arena, wish->conversation_id, base_name(text), STR_NONE, bytes, &x,
+                       err))
+            return false;
+        files[wish->n_files++] = x.id;
+    }
+    return true;
+}
+
+static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatWish *wish, Err *err)
+{
+    Conversation c = { .id = id_new(cli->arena, 'c'),
+                       .default_runtime = args_text(args, "runtime"),
+                       .model = args_text(args, "model"),
+                       .template = args_text(args, "template") };
+
+    if (wish->conversation_id.n)
+        return !c.template.p || err_set(err, ERR_USAGE, "--template is for a new conversation");
+    wish->conversation_id = c.id;
+    return service_begin(s, &c, err);
+}
+
+static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
+{
+    ChatWish wish = { .conversation_id = args_text(args, "conversation"),
+                      .text = args_operand(args, 0),
+                      .runtime = args_text(args, "runtime"),
+                      .model = args_text(args, "model") };
+    LiveRun *live;
+    Run run;
+
+    if (!begin_conversation(cli, s, args, &wish, err) || !add_files(cli, s, args, &wish, err) ||
+        !service_chat(s, cli->arena, &wish, &run, &live, err))
+        return false;
+    if (!cli->json)
+        log_note("conversation %.*s", STR_FMT(wish.conversation_id));
+    return listen_to(cli, s, live, run.id, err);
+}
+
+static bool ask(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(Service) *s = NULL;
+    const Homes *homes;
+
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    sem_init(&more, 0, 0);
+    catch_signals();
+    s = service_open(&(ServiceOptions){ .homes = homes, .settings = &cli->settings }, err);
+    return s && turn(cli, s, args, err);
+}
+
+static const Example examples[] = {
+    { "talaria ask \"where did we fix the login test?\"", "one answer, streamed" },
+    { "talaria ask -c ID \"and why?\"", "goes on with a conversation" },
+    { "talaria ask --json \"hello\"", "the events of the turn, one a line" },
+    { 0 },
+};
+
+const Command cmd_ask = {
+    .name = "ask",
+    .operands = "TEXT",
+    .summary = "one question to an agent, one answer",
+    .details =
+        "Streams the answer to standard output. With --json the five events of the turn "
+        "(metadata, progress, chunk, error, done), one JSON object a line. The exit code is 0 "
+        "where the turn was completed, 1 where it failed, 130 where it was cancelled. The "
+        "conversation is kept; its id is said on standard error.",
+    .options = options,
+    .examples = examples,
+    .least = 1,
+    .most = 1,
+    .run = ask
+};

@@ -1,0 +1,99 @@
+/* talaria chat: a conversation at the terminal. */
+#include "base/limits.h"
+#include "cmd/commands.h"
+#include "terminal/chat.h"
+
+static const Option options[] = {
+    { .kind = OPTION_TEXT,
+      .name = "runtime",
+      .letter = 'r',
+      .metavar = "NAME",
+      .help = "who answers: native, hermes, claude, codex or offline" },
+    { .kind = OPTION_TEXT,
+      .name = "conversation",
+      .letter = 'c',
+      .metavar = "ID",
+      .help = "go on with this conversation" },
+    { .kind = OPTION_FLAG,
+      .name = "resume",
+      .help = "go on with the conversation ID, or with the newest one" },
+    { .kind = OPTION_TEXT,
+      .name = "template",
+      .metavar = "auto|NAME|none",
+      .help = "begin a new conversation with a template" },
+    { .kind = OPTION_TEXT,
+      .name = "model",
+      .metavar = "NAME",
+      .help = "which model the runtime is asked to use" },
+    { .kind = OPTION_TEXT,
+      .name = "file",
+      .letter = 'f',
+      .metavar = "FILE",
+      .help = "a file that belongs to the first message; may be repeated" },
+    { 0 },
+};
+
+static bool read_files(Cli *cli, const Args *args, ChatOptions *ret, Err *err)
+{
+    Str *files = ARENA_ARRAY(cli->arena, Str, LIMIT_FILES), text;
+    const Option *option;
+    size_t at = 0;
+
+    ret->files = files;
+    while (args_each(args, &at, &option, &text)) {
+        if (strcmp(option->name, "file") != 0)
+            continue;
+        if (ret->n_files == LIMIT_FILES)
+            return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
+        files[ret->n_files++] = text;
+    }
+    return true;
+}
+
+static bool check(const Cli *cli, const Args *args, const ChatOptions *o, Err *err)
+{
+    bool named = args_count(args) > 0;
+
+    if (cli->json)
+        return err_set(err, ERR_USAGE, "chat has no --json; 'talaria ask --json' prints events");
+    if (named && !o->resume)
+        return err_set(err, ERR_USAGE, "an ID goes with --resume; 'talaria ask' takes a message");
+    if (args_given(args, "conversation") && o->resume)
+        return err_set(err, ERR_USAGE, "--conversation or --resume, not both");
+    if (o->template.n && (o->resume || o->conversation.n))
+        return err_set(err, ERR_USAGE, "--template is for a new conversation");
+    return true;
+}
+
+static bool run(Cli *cli, const Args *args, Err *err)
+{
+    ChatOptions o = { .settings = &cli->settings,
+                      .runtime = args_text(args, "runtime"),
+                      .model = args_text(args, "model"),
+                      .template = args_text(args, "template"),
+                      .conversation = args_count(args) ? args_operand(args, 0)
+                                                       : args_text(args, "conversation"),
+                      .resume = args_flag(args, "resume"),
+                      .color = cli->color,
+                      .quiet = cli->quiet };
+
+    return check(cli, args, &o, err) && read_files(cli, args, &o, err) &&
+           cli_homes(cli, &o.homes, err) && chat(&o, &cli->told, err);
+}
+
+static const Example examples[] = {
+    { "talaria chat", "talk; without a model your own history answers" },
+    { "talaria chat --runtime hermes --file notes.md", "with Hermes, about a file" },
+    { "talaria chat --resume", "go on with the newest conversation" },
+    { 0 },
+};
+
+const Command cmd_chat = { .name = "chat",
+                           .operands = "[ID]",
+                           .summary = "talk to an agent at the terminal",
+                           .details = CHAT_DETAILS,
+                           .options = options,
+                           .examples = examples,
+                           .least = 0,
+                           .most = 1,
+                           .run = run };

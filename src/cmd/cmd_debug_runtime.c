@@ -1,0 +1,325 @@
+/* talaria debug run, talaria debug replay: a runtime by itself, its events as everyone sees them. */
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "cmd/cmd_debug.h"
+#include "runtimes/frames.h"
+#include "runtimes/trace.h"
+
+enum { MOST_FILES = 16 };
+
+/* -- both -------------------------------------------------------------------------------------------- */
+
+/* Shared by the command, which waits, and the loop's thread, which writes. */
+typedef struct Show {
+    Cli *cli;
+    const Runtime *runtime;
+    RuntimeRun *run;
+    Frames frames;
+    RunTrace trace;
+    Arena *arena;
+    Str handle, approve;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool over, failed;
+    char message[512];
+} Show;
+
+static void print_frame(void *ctx, FrameEvent event, int64_t seq, Str data)
+{
+    Show *show = ctx;
+
+    (void)seq;
+    say(show->cli, "{\"event\":\"%s\",\"data\":", frame_event_name(event));
+    buf_add(show->cli->out, data);
+    say(show->cli, "}\n");
+}
+
+static void show_event(void *ctx, const RuntimeEvent *e)
+{
+    Show *show = ctx;
+
+    if (e->kind == RUNTIME_TRACE)
+        run_trace_add(&show->trace, e->text);
+    if ((e->kind == RUNTIME_SESSION || e->kind == RUNTIME_FINISH) && e->handle.n)
+        show->handle = str_dup(show->arena, e->handle);
+    if (e->kind == RUNTIME_FAIL) {
+        show->failed = true;
+        snprintf(show->message, sizeof show->message, "%s: %.*s", run_error_name(e->code),
+                 STR_FMT(e->text));
+    }
+    frames_event(&show->frames, e);
+    buf_flush(show->cli->out);
+}
+
+static void show_init(Show *show, Cli *cli, const Runtime *runtime)
+{
+    *show = (Show){ .cli = cli,
+                    .runtime = runtime,
+                    .arena = arena_new(),
+                    .lock = PTHREAD_MUTEX_INITIALIZER,
+                    .changed = PTHREAD_COND_INITIALIZER };
+    run_trace_init(&show->trace);
+    frames_init(&show->frames, runtime->name, STR(""), print_frame, show);
+}
+
+static void show_done(Show *show)
+{
+    frames_done(&show->frames);
+    run_trace_done(&show->trace);
+    show->arena = arena_free(show->arena);
+}
+
+static bool find_runtime(const Args *args, const Runtime **ret, Err *err)
+{
+    Str name = args_text(args, "runtime");
+
+    *ret = runtime_find(name);
+    if (!*ret)
+        return err_set(err, ERR_USAGE,
+                       "no runtime '%.*s': native, hermes, claude, codex or offline",
+                       STR_FMT(name));
+    return true;
+}
+
+/* -- debug replay ---------------------------------------------------------------------------------------- */
+
+bool debug_replay(Cli *cli, const Args *args, Err *err)
+{
+    const char *path = str_z(cli->arena, args_operand(args, 0));
+    Str dialect = args_text(args, "dialect"), bytes;
+    const Runtime *runtime;
+    Show show;
+    bool ok;
+
+    if (!find_runtime(args, &runtime, err) ||
+        !file_read(cli->arena, path, LIMIT_JSON_BYTES, &bytes, err))
+        return false;
+    show_init(&show, cli, runtime);
+    frames_metadata(&show.frames, NULL, NULL);
+    ok = runtime->replay(dialect, bytes, show_event, &show, err);
+    show_done(&show);
+    return ok;
+}
+
+const Option debug_replay_options[] = {
+    { OPTION_CHOICE, "runtime", "NAME", "whose stream it is", "claude",
+      "native|jarvis|hermes|claude|codex|offline", 0 },
+    { OPTION_TEXT, "dialect", "D",
+      "native: openai-chat, openai-responses, anthropic; hermes: session, runs, responses, chat",
+      NULL, NULL, 0 },
+    { 0 },
+};
+
+const Example debug_replay_examples[] = {
+    { "talaria debug replay --runtime claude turn.jsonl", "a recording of Claude Code" },
+    { "talaria debug replay --runtime hermes --dialect runs turn.sse", "one of a Hermes" },
+    { 0 },
+};
+
+/* -- debug run: a small host ------------------------------------------------------------------------------- */
+
+typedef struct Job {
+    void (*fn)(void *arg);
+    void *arg;
+} Job;
+
+static void *run_job(void *ctx)
+{
+    Job *job = ctx;
+
+    job->fn(job->arg);
+    return mem_free(job);
+}
+
+static void work(void *ctx, void (*fn)(void *arg), void *arg)
+{
+    Job *job = mem_alloc(sizeof *job);
+    pthread_t thread;
+
+    (void)ctx;
+    *job = (Job){ fn, arg };
+    if (pthread_create(&thread, NULL, run_job, job) == 0)
+        pthread_detach(thread);
+    else
+        (void)run_job(job);
+}
+
+static ModelClient *model(void *ctx, Str wish, Err *err)
+{
+    ModelClient *client = ctx;
+
+    (void)wish;
+    if (!client)
+        err_set_to(err, ERR_NOT_FOUND, "no model is configured");
+    return client;
+}
+
+/* -- debug run: waiting ---------------------------------------------------------------------------------------- */
+
+static void on_event(void *ctx, const RuntimeEvent *e)
+{
+    Show *show = ctx;
+
+    pthread_mutex_lock(&show->lock);
+    show_event(show, e);
+    while (!show->run) /* the first event may come before start() has returned */
+        pthread_cond_wait(&show->changed, &show->lock);
+    if (e->kind == RUNTIME_APPROVAL && e->n_choices && show->runtime->approve && show->approve.n)
+        show->runtime->approve(show->run, e->call_id, show->approve);
+    show->over = show->over || e->kind == RUNTIME_FINISH || e->kind == RUNTIME_FAIL;
+    pthread_cond_broadcast(&show->changed);
+    pthread_mutex_unlock(&show->lock);
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* Looks up ten times a second, for Ctrl-C. */
+static void wait_for_end(Show *show)
+{
+    bool cancelled = false;
+
+    pthread_mutex_lock(&show->lock);
+    while (!show->over) {
+        struct timespec until;
+
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 100000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        (void)pthread_cond_timedwait(&show->changed, &show->lock, &until);
+        if (interrupted && !cancelled) {
+            cancelled = true;
+            show->runtime->cancel(show->run);
+        }
+    }
+    pthread_mutex_unlock(&show->lock);
+}
+
+static bool run_turn(Show *show, const RuntimeHost *host, const RuntimeRequest *request, Err *err)
+{
+    struct sigaction catch = { .sa_handler = on_interrupt }, before[2];
+    RuntimeRun *run;
+
+    frames_metadata(&show->frames, NULL, NULL);
+    run = show->runtime->start(host, request, on_event, show, err);
+    if (!run)
+        return false;
+    sigaction(SIGINT, &catch, &before[0]);
+    sigaction(SIGTERM, &catch, &before[1]);
+    pthread_mutex_lock(&show->lock);
+    show->run = run;
+    pthread_cond_broadcast(&show->changed);
+    pthread_mutex_unlock(&show->lock);
+    wait_for_end(show);
+    show->runtime->free(run);
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGTERM, &before[1], NULL);
+    return true;
+}
+
+static size_t collect_files(const Args *args, RuntimeFile *files)
+{
+    const Option *option;
+    size_t at = 0, n = 0;
+    Str path;
+
+    while (n < MOST_FILES && args_each(args, &at, &option, &path)) {
+        if (strcmp(option->name, "file") == 0)
+            files[n++] = (RuntimeFile){ .name = path, .mime = STR("text/plain"), .path = path };
+    }
+    return n;
+}
+
+static bool run_with(Cli *cli, const Args *args, Show *show, Net *net, Err *err)
+{
+    RuntimeFile files[MOST_FILES];
+    RuntimeRequest request = { .run_id = STR("debug"),
+                               .conversation_id = STR("debug"),
+                               .text = args_operand(args, 0),
+                               .files = files,
+                               .handle = args_text(args, "handle"),
+                               .context = args_text(args, "context"),
+                               .cwd = args_text(args, "cwd"),
+                               .model = args_text(args, "model"),
+                               .deadline_ms = args_number(args, "timeout") * 1000 };
+    RuntimeHost host = { .net = net, .settings = &cli->settings, .work = work, .model = model };
+    ModelClient *client = NULL;
+    ModelConfig config;
+    bool ok;
+
+    request.n_files = collect_files(args, files);
+    if (show->runtime == runtime_find(STR("native"))) {
+        if (!model_config(cli->arena, &cli->settings, &config, err))
+            return false;
+        client = model_client_new(net, &config, err);
+        if (!client)
+            return false;
+    }
+    host.model_ctx = client;
+    ok = run_turn(show, &host, &request, err);
+    model_client_free(client);
+    return ok;
+}
+
+static bool run_shown(Cli *cli, const Args *args, Show *show, Err *err)
+{
+    AUTO(Net) *net = net_new(err);
+
+    if (!net || !run_with(cli, args, show, net, err))
+        return false;
+    if (show->handle.n)
+        log_note("handle: %.*s", STR_FMT(show->handle));
+    if (args_flag(args, "trace"))
+        log_note("trace:\n%.*s", STR_FMT(run_trace_text(&show->trace)));
+    if (show->failed)
+        return err_set(err, ERR_INTERNAL, "%s", show->message);
+    return true;
+}
+
+bool debug_run(Cli *cli, const Args *args, Err *err)
+{
+    const Runtime *runtime;
+    Show show;
+    bool ok;
+
+    if (!find_runtime(args, &runtime, err))
+        return false;
+    show_init(&show, cli, runtime);
+    show.approve = args_text(args, "approve");
+    ok = run_shown(cli, args, &show, err);
+    show_done(&show);
+    return ok;
+}
+
+const Option debug_run_options[] = {
+    { OPTION_CHOICE, "runtime", "NAME", "which runtime", "offline",
+      "native|jarvis|hermes|claude|codex|offline", 0 },
+    { OPTION_TEXT, "handle", "TEXT", "go on from here: the handle of an earlier turn", NULL, NULL,
+      0 },
+    { OPTION_TEXT, "context", "TEXT", "what it is told beforehand", NULL, NULL, 0 },
+    { OPTION_TEXT, "file", "PATH", "a file that goes along; may be repeated", NULL, NULL, 0 },
+    { OPTION_TEXT, "model", "NAME", "which model it is asked to use", NULL, NULL, 0 },
+    { OPTION_FOLDER, "cwd", "FOLDER", "where it works", NULL, NULL, 0 },
+    { OPTION_CHOICE, "approve", "CHOICE", "what is answered when it asks", NULL,
+      "once|session|always|deny", 0 },
+    { OPTION_NUMBER, "timeout", "SECONDS", "time for all of it", "600", NULL, 0 },
+    { OPTION_FLAG, "trace", NULL, "show, at the end, what it really sent", NULL, NULL, 0 },
+    { 0 },
+};
+
+const Example debug_run_examples[] = {
+    { "talaria debug run --runtime claude 'say hello'", "whether Claude Code answers" },
+    { "talaria debug run --runtime hermes --approve once 'list the files'",
+      "a Hermes, whose questions are answered with yes" },
+    { 0 },
+};
