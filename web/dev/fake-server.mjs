@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fakeChat } from "./fake-chat.mjs";
 import { enrich, exported, facets, isSide, listSessions, search } from "./fake-sessions.mjs";
 import { fakeSleep } from "./fake-sleep.mjs";
 import { markdown, outcome } from "./fake-text.mjs";
@@ -13,7 +14,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const load = (name) => JSON.parse(readFileSync(join(here, "fixtures", `${name}.json`), "utf8"));
 const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const plugin = "/api/plugins/hermes-achievements";
-const pages = /^\/(achievements|sessions|templates|sleep)(\/|$)/;
+const pages = /^\/(achievements|sessions|templates|sleep|chat)(\/|$)/;
 export const csp = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 // What a test may turn while the server runs.
@@ -53,6 +54,7 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
   for (const a of data.badges.achievements) if (a.evidence) a.evidence.message_id = a.id === "let_him_cook" ? 8851 : null;
   const state = defaults();
   let sleep = fakeSleep();
+  let chat = fakeChat();
   const streams = new Set();
   const sockets = new Set();
   const log = []; // "GET /api/…" of everything asked, in order
@@ -139,7 +141,7 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     return { status: 201, body: { ...made, template } };
   }
 
-  function route(method, path, query, body) {
+  function route(method, path, query, body, key) {
     if (path.startsWith(plugin)) {
       const rest = path.slice(plugin.length);
       if (rest === "/achievements") return { body: achievements() };
@@ -169,6 +171,8 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
       const as = query.get("as") === "md" ? "md" : "jsonl";
       return { file: `${s.id}.${as}`, text: exported(s, messages(s.id, new URLSearchParams({ limit: "9999" })).messages, as) };
     }
+    const talked = state.features.includes("chat") && chat.route(method, path, query, body, { empty: state.empty, problem, key });
+    if (talked) return talked;
     const slept = state.features.includes("sleep") && sleep.route(method, path, body, { empty: state.empty, problem });
     if (slept) return slept;
     if (path === "/api/templates/study") return { body: data.study };
@@ -188,8 +192,10 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
   }
 
   const head = { "Content-Security-Policy": csp, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
-  function send(res, { status = 200, body, problem: trouble, file, text }, more = {}) {
+  function send(res, { status = 200, body, problem: trouble, file, text, stream, raw, type }, more = {}) {
     if (res.destroyed) return;
+    if (stream) return stream(res, head);
+    if (raw !== undefined) return res.writeHead(200, { ...head, "Content-Type": type }).end(raw);
     if (file) {
       res.writeHead(200, { ...head, "Content-Type": "text/plain; charset=utf-8", "Content-Disposition": `attachment; filename="${file}"` });
       return res.end(text);
@@ -227,7 +233,7 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     if (wait) await new Promise((done) => setTimeout(done, wait));
     if (state.blank && path.startsWith(state.blank)) return res.writeHead(200, head).end();
     const failure = prefixed(state.fail, path);
-    send(res, failure ? problem(failure.status, failure.title, failure.detail) : route(req.method, path, url.searchParams, body));
+    send(res, failure ? problem(failure.status, failure.title, failure.detail) : route(req.method, path, url.searchParams, body, req.headers["idempotency-key"]));
   });
   server.on("connection", (socket) => {
     if (state.refuse) return socket.destroy();
@@ -242,7 +248,8 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     url: `http://127.0.0.1:${server.address().port}`,
     token, state, data, log, emit,
     streams: () => streams.size,
-    reset() { Object.assign(state, defaults()); log.length = 0; sleep = fakeSleep(); },
+    reset() { Object.assign(state, defaults()); log.length = 0; sleep = fakeSleep(); chat = fakeChat(); },
+    get chat() { return chat; },
     wake: () => sleep.end(),
     // As if the process had died: open connections end, new ones are refused until `state.refuse` is false.
     vanish() { state.refuse = true; for (const s of sockets) s.destroy(); },

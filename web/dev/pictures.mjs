@@ -17,6 +17,7 @@ const pictures = {
   "page-share": { path: "/achievements?share=score", wait: ".share canvas" },
   "page-sleep": { path: "/sleep", wait: ".night-row", features: ["sleep"] },
   "page-review": { path: "/sleep/20261108-030008", wait: ".diff", features: ["sleep"] },
+  "chat": { path: "/chat", wait: ".chat-row", size: { width: 1440, height: 900 }, features: ["sleep", "chat"], then: async (p) => { await p.locator(".chat-row").first().click(); await p.locator(".graph svg").waitFor(); } },
   "page-templates-dark": { path: "/templates/code_demo_202_1794778520", wait: ".examples .call", theme: "dark" },
   "page-phone": { path: "/sessions", wait: ".session-row", size: phone },
 };

@@ -26,14 +26,14 @@ const say: Record<Exclude<Trouble, "http">, [string, string]> = {
   shape: ["The answer was not understood", "The page and the server may be of different versions. Reload the page."],
 };
 
-async function send<T>(method: string, path: string, body: unknown, signal: AbortSignal, limit: number): Promise<T> {
-  const late = AbortSignal.timeout(limit);
+// The head of an answer, whatever it says; a server that cannot be reached, or wants a token, is trouble already.
+async function reach(method: string, path: string, body: unknown, headers: Record<string, string>, signal: AbortSignal, late: AbortSignal): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, {
       method,
       signal: AbortSignal.any([signal, late]),
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      headers: body === undefined ? headers : { "Content-Type": "application/json", ...headers },
       body: body === undefined ? null : JSON.stringify(body),
     });
   } catch (cause) {
@@ -42,10 +42,18 @@ async function send<T>(method: string, path: string, body: unknown, signal: Abor
     unreachable.set(true);
     throw new ApiError("network", 0, ...say.network);
   }
-  if (response.status === 401 && path !== "/api/auth") {
-    signedOut.set(true);
-    throw new ApiError("auth", 401, ...say.auth);
-  }
+  if (response.status !== 401 || path === "/api/auth") return response;
+  signedOut.set(true);
+  throw new ApiError("auth", 401, ...say.auth);
+}
+
+function refused(response: Response, value: unknown): ApiError {
+  const problem = (value ?? {}) as { title?: string; detail?: string };
+  return new ApiError("http", response.status, problem.title ?? `The server said ${response.status}`, problem.detail ?? "");
+}
+
+async function send<T>(method: string, path: string, body: unknown, signal: AbortSignal, limit: number): Promise<T> {
+  const response = await reach(method, path, body, {}, signal, AbortSignal.timeout(limit));
   let value: unknown = null;
   try {
     const text = await response.text();
@@ -55,8 +63,20 @@ async function send<T>(method: string, path: string, body: unknown, signal: Abor
     if (response.ok) throw new ApiError("shape", response.status, ...say.shape);
   }
   if (response.ok) return value as T;
-  const problem = (value ?? {}) as { title?: string; detail?: string };
-  throw new ApiError("http", response.status, problem.title ?? `The server said ${response.status}`, problem.detail ?? "");
+  throw refused(response, value);
+}
+
+// A stream that a POST begins: what comes back is read by the caller. Only its head is waited for in bounded time.
+export async function postStream(path: string, body: unknown, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), timeoutMs);
+  try {
+    const response = await reach("POST", path, body, { Accept: "text/event-stream", ...headers }, signal, late.signal);
+    if (response.ok) return response;
+    throw refused(response, await response.json().catch(() => null));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 interface Flight {
@@ -114,6 +134,10 @@ export async function getAnew<T>(path: string, signal: AbortSignal): Promise<T> 
 
 export function post<T>(path: string, body: unknown = {}, signal = new AbortController().signal): Promise<T> {
   return send<T>("POST", path, body, signal, path.endsWith("/rescan") ? slowTimeoutMs : timeoutMs);
+}
+
+export function patch<T>(path: string, body: unknown): Promise<T> {
+  return send<T>("PATCH", path, body, new AbortController().signal, timeoutMs);
 }
 
 export function remove(path: string): Promise<unknown> {

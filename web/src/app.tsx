@@ -7,6 +7,7 @@ import { Rail, tabsFor, type Tab } from "./components/rail";
 import { SignIn } from "./components/signin";
 import { exportKinds, exportPath } from "./components/export-menu";
 import { copyText, Empty, Failure, Icon, said, say } from "./components/ui";
+import { openOf, runningIn } from "./conversations";
 import { connected } from "./events";
 import { icon } from "./icons";
 import { keyList, useKeys } from "./keys";
@@ -16,6 +17,7 @@ import { recall, remember, useStore } from "./store";
 import { setTheme, themeNames, themes } from "./theme";
 import { AchievementsView } from "./views/achievements";
 import type { Status } from "./types";
+import { branchFrom, ChatView, stopRun } from "./views/chat";
 import { SessionsView } from "./views/sessions";
 import { SleepView } from "./views/sleep";
 import { TemplatesView } from "./views/templates";
@@ -43,6 +45,7 @@ function Further({ status, name, children }: { status: Resource<Status>; name: s
 
 function View({ tab, status }: { tab: string; status: Resource<Status> }): JSX.Element {
   if (tab === "sleep") return <Further status={status} name="sleep"><SleepView /></Further>;
+  if (tab === "chat") return <Further status={status} name="chat"><ChatView /></Further>;
   if (tab === "sessions") return <SessionsView />;
   if (tab === "templates") return <TemplatesView />;
   return <AchievementsView />;
@@ -61,14 +64,30 @@ async function rescan(): Promise<void> {
   await post(`${plugin}/rescan`).then(() => say("Scanned"), (cause: ApiError) => say(`${cause.message}. ${cause.detail}`));
 }
 
+// Tabs that have an address even where the server does not have them: it says so then.
+const further = ["chat", "sleep"];
+
+// What can be done with the conversation that is open.
+function chatCommands(id: string): Command[] {
+  const o = openOf(id).get();
+  const running = runningIn(o);
+  return [
+    ...(running ? [{ name: "Stop this turn", icon: icon.stop, run: () => void stopRun(running) }] : []),
+    { name: "Branch this conversation", icon: icon.branch, more: "fork copy", run: () => void branchFrom(id) },
+    { name: "Rename this conversation", icon: icon.rename, more: "title", run: () => setQuery({ rename: "1" }) },
+  ];
+}
+
 // What can be done from anywhere, then what can be done with the session that is open.
-function commandsFor(tabs: Tab[], session: string | undefined, frame: Command[]): Command[] {
+function commandsFor(tabs: Tab[], session: string | undefined, chat: string | undefined, frame: Command[]): Command[] {
   return [
     ...tabs.map((t) => ({ name: `Go to ${t.name}`, icon: t.icon, hint: t.key, run: () => go([t.id]) })),
     ...(session ? [
       ...exportKinds.map(([as, name]) => ({ name: `Export this session as ${name}`, icon: icon.download, more: "download save", run: () => save(exportPath(session, as), `${session}.${as}`) })),
       { name: "Make a template from this session", icon: icon.add, run: () => setQuery({ template: "1" }, false) },
     ] : []),
+    ...(chat ? chatCommands(chat) : []),
+    ...(tabs.some((t) => t.id === "chat") ? [{ name: "New conversation", icon: icon.write, more: "chat ask talk", run: () => go(["chat"], { new: "1" }) }] : []),
     { name: "Copy the link to this view", icon: icon.link, more: "address url", run: () => void copyText(location.href).then((done) => say(done ? "Link copied" : "The browser does not let the page copy")) },
     { name: "Share your achievements", icon: icon.share, more: "card picture png", run: () => go(["achievements"], { share: "score" }) },
     { name: "Rescan achievements", icon: icon.rescan, run: () => void rescan() },
@@ -89,7 +108,7 @@ export function App(): JSX.Element {
   const status = useResource<Status>(out ? null : "/api/status");
   const features = status.data?.features?.join(" ") ?? "";
   const tabs = useMemo(() => tabsFor(features.split(" ")), [features]);
-  const tab = path[0] === "sleep" ? "sleep" : (tabs.find((t) => t.id === path[0])?.id ?? "achievements");
+  const tab = further.includes(path[0]!) ? path[0]! : (tabs.find((t) => t.id === path[0])?.id ?? "achievements");
 
   const toggleRail = (): void => {
     remember("rail", narrow ? null : "narrow");
@@ -101,6 +120,7 @@ export function App(): JSX.Element {
     "g a": () => go(["achievements"]),
     "g s": () => go(["sessions"]),
     "g t": () => go(["templates"]),
+    "g c": () => (tabs.some((t) => t.id === "chat") ? go(["chat"]) : false),
     "g n": () => (tabs.some((t) => t.id === "sleep") ? go(["sleep"]) : false),
     "\\": toggleRail,
     Escape: up,
@@ -111,10 +131,11 @@ export function App(): JSX.Element {
   }, [tab, tabs]);
 
   const session = tab === "sessions" ? path[1] : undefined;
-  const commands = useMemo(() => commandsFor(tabs, session, [
+  const chat = tab === "chat" ? path[1] : undefined;
+  const commands = useMemo(() => commandsFor(tabs, session, chat, [
     { name: narrow ? "Widen the rail" : "Narrow the rail", icon: icon.rail, hint: "\\", run: toggleRail },
     { name: "Show keys", icon: icon.keys, hint: "?", run: () => setOpen("keys") },
-  ]), [tabs, session, narrow]);
+  ]), [tabs, session, chat, narrow, open]);
 
   if (out) return <SignIn />;
   return (
@@ -123,7 +144,7 @@ export function App(): JSX.Element {
       <View tab={tab} status={status} />
       {!online && <div class="lost" role="status">The server does not answer. Trying again; nothing you typed is lost.</div>}
       <p class={news ? "said on" : "said"} role="status">{news}</p>
-      {open === "palette" && <Palette commands={commands} onClose={() => setOpen("")} />}
+      {open === "palette" && <Palette commands={commands} chats={tabs.some((t) => t.id === "chat")} onClose={() => setOpen("")} />}
       {open === "keys" && <KeyHelp onClose={() => setOpen("")} />}
     </div>
   );

@@ -45,3 +45,4 @@ export const project = (cwd: string | null): string => cwd?.split("/").filter(Bo
 const originNames: Record<string, string> = { hermes: "Hermes", claude: "Claude Code", codex: "Codex", talaria: "Talaria" };
 export const originName = (origin: string): string => originNames[origin] ?? origin;
 export const plainTitle = (title: string | null): string => title?.trim() || "Untitled";
+export const size = (bytes: number): string => (bytes < 1024 ? `${bytes} B` : bytes < 1024 * 1024 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1).replace(/\.0$/, "")} MB`);

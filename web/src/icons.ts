@@ -47,6 +47,24 @@ export const icon = {
   better: lucide("trending-up"),
   worse: lucide("trending-down"),
   same: lucide("equal"),
+  chat: lucide("bot-message-square"),
+  write: lucide("square-pen"),
+  clip: lucide("paperclip"),
+  file: lucide("file-text"),
+  send: lucide("arrow-up"),
+  toEnd: lucide("arrow-down"),
+  stop: lucide("square"),
+  retry: lucide("rotate-ccw"),
+  rename: lucide("pencil"),
+  panel: lucide("panel-right"),
+  thinking: lucide("brain"),
+  context: lucide("layers"),
+  skill: lucide("graduation-cap"),
+  graph: lucide("network"),
+  time: lucide("clock"),
+  thread: lucide("spool"),
+  asks: lucide("hand"),
+  runtime: lucide("plug"),
 } as const;
 
 // Where a session came from. Unknown sources get the plain bubble.
@@ -65,6 +83,17 @@ const sources: Record<string, string> = {
 // Other agents have one mark each, whatever they were started from.
 const origins: Record<string, string> = { claude: lucide("asterisk"), codex: lucide("square-code") };
 export const sourceIcon = (source: string, origin = ""): string => origins[origin] ?? sources[source] ?? lucide("message-square");
+
+// Who answers in a chat.
+const runtimes: Record<string, string> = {
+  native: lucide("cpu"),
+  jarvis: lucide("cpu"),
+  hermes: lucide("feather"),
+  claude: lucide("asterisk"),
+  codex: lucide("square-code"),
+  offline: lucide("book-open"),
+};
+export const runtimeIcon = (name: string): string => runtimes[name] ?? icon.runtime;
 
 // The catalogue's names on the left (data that other tools share), lucide's on the right.
 const badges: Record<string, string> = {

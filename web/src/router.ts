@@ -48,7 +48,7 @@ export function setQuery(change: Query, replace = true): void {
 // Up, not back: what Esc means in a view that was opened by a link from elsewhere, too.
 export function up(): void {
   const { path, query } = route.get();
-  const { m: _message, part: _part, template: _template, ...filters } = query;
+  const { m: _message, part: _part, template: _template, rename: _rename, ...filters } = query;
   if (query.template) go(path, { ...query, template: null });
   else if (path.length > 1) go(path.slice(0, -1), filters);
 }

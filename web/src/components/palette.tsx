@@ -2,6 +2,8 @@
 // the views keep anyway; what was said is asked for as one types and comes last, so that nothing moves under the hand.
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ConversationPage } from "../chat-types";
+import { nameOf } from "../conversations";
 import { ago, count, plainTitle, project } from "../format";
 import { fuzzy } from "../fuzzy";
 import { icon, sourceIcon } from "../icons";
@@ -27,8 +29,8 @@ interface Entry extends Command {
   said?: Hit["snippet"];
 }
 
-const atMost: Record<string, number> = { Commands: 8, Templates: 6, Sessions: 12 };
-const atFirst: Record<string, number> = { Commands: 40, Templates: 0, Sessions: 6 }; // before anything is typed
+const atMost: Record<string, number> = { Commands: 8, Conversations: 6, Templates: 6, Sessions: 12 };
+const atFirst: Record<string, number> = { Commands: 40, Conversations: 0, Templates: 0, Sessions: 6 }; // before anything is typed
 const saidAtMost = 6;
 
 function Marked({ text, at }: { text: string; at: number[] }): JSX.Element {
@@ -70,11 +72,12 @@ function Option({ entry: e, n, on, onMove, onPick }: { entry: Entry; n: number; 
   );
 }
 
-export function Palette({ commands, onClose }: { commands: Command[]; onClose(): void }): JSX.Element {
+export function Palette({ commands, chats, onClose }: { commands: Command[]; chats: boolean; onClose(): void }): JSX.Element {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const sessions = useResource<SessionPage>("/api/sessions?limit=500");
   const templates = useResource<{ templates: TemplateRow[] }>("/api/templates");
+  const talks = useResource<ConversationPage>(chats ? "/api/conversations?limit=500" : null);
   const said = useSearch(query.trim().length > 1 ? query : "", noFilters, saidAtMost);
   const input = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -89,6 +92,9 @@ export function Palette({ commands, onClose }: { commands: Command[]; onClose():
 
   const entries = useMemo<Entry[]>(() => [
     ...commands.map((c) => ({ ...c, group: "Commands" })),
+    ...(talks.data?.conversations ?? []).map((c) => ({
+      group: "Conversations", name: nameOf(c), icon: icon.chat, hint: ago(c.updated_ms / 1000), run: () => go(["chat", c.id]),
+    })),
     ...(templates.data?.templates ?? []).map((t) => ({
       group: "Templates", name: t.name, icon: icon.templates, hint: t.type, more: t.type, run: () => go(["templates", t.name]),
     })),
@@ -96,7 +102,7 @@ export function Palette({ commands, onClose }: { commands: Command[]; onClose():
       group: "Sessions", name: plainTitle(s.title), icon: sourceIcon(s.source, s.origin), hint: `${project(s.cwd)}  ${ago(s.last_active)}`,
       more: `${s.cwd ?? ""} ${s.id}`, run: () => go(["sessions", s.id]),
     })),
-  ], [commands, sessions.data, templates.data]);
+  ], [commands, sessions.data, templates.data, talks.data]);
 
   const found = useMemo(() => {
     const q = query.trim();

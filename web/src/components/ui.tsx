@@ -192,3 +192,22 @@ export function Bar({ pct, tier, label }: { pct: number; tier?: string | null; l
     </span>
   );
 }
+
+// A word that unfolds to more, over what is below it.
+export function Fold({ label, mark, children }: { label: string; mark: string; children: ComponentChildren }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useKeys({ Escape: () => (open ? setOpen(false) : false) });
+  useEffect(() => {
+    if (!open) return;
+    const away = (e: Event): void => void (box.current?.contains(e.target as Node) || setOpen(false));
+    addEventListener("pointerdown", away);
+    return () => removeEventListener("pointerdown", away);
+  }, [open]);
+  return (
+    <div class="menu" ref={box}>
+      <button type="button" class="ghost small" aria-expanded={open} onClick={() => setOpen(!open)}><Icon name={mark} size={14} /> {label}</button>
+      {open && <div class="popup">{children}</div>}
+    </div>
+  );
+}

@@ -18,7 +18,7 @@ import { useScrollMemory } from "../scroll";
 import { paintWords } from "../search";
 import { knownSession } from "../session-list";
 import { entries, useMessages, type Entry } from "../transcript";
-import type { Achievement, Session } from "../types";
+import type { Achievement, Session, Status } from "../types";
 
 function Turn({ entry, unfold, target, href, start, side }: {
   entry: Entry;
@@ -143,6 +143,7 @@ function Meta({ s }: { s: Session }): JSX.Element {
 }
 
 export function Transcript({ id }: { id: string }): JSX.Element {
+  const chats = useResource<Status>("/api/status").data?.features?.includes("chat");
   const { query } = useRoute();
   const asked = useResource<Session>(`/api/sessions/${enc(id)}`);
   const badges = useResource<{ badges: Achievement[] }>(`${plugin}/sessions/${enc(id)}/badges`, ["snapshot"]);
@@ -164,6 +165,7 @@ export function Transcript({ id }: { id: string }): JSX.Element {
               <button type="button" class="ghost small back" aria-label="Back to the list" onClick={up}><Icon name={icon.back} /></button>
               <h1>{plainTitle(s.title)}</h1>
               <CopyButton text={s.id} label="Copy the session's id" />
+              {s.origin === "talaria" && chats && <a class="button" href={link(["chat", s.id])}><Icon name={icon.chat} size={14} /> Continue in chat</a>}
               <ExportMenu id={s.id} />
               <button type="button" aria-expanded={making} onClick={() => setQuery({ template: making ? null : "1" }, false)}>
                 <Icon name={icon.templates} size={14} /> Make template
