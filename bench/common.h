@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* name, figure, unit, the peer's figure, how it was had (run|recorded|-), ratio, pass|FAIL */
 void bench_line(const char *name, double figure, const char *unit, double peer, const char *how,
@@ -25,5 +26,15 @@ char *bench_python(void);
 /* An empty folder under $TMPDIR, taken away by bench_drop_folder. */
 void bench_folder(char ret[256]);
 void bench_drop_folder(const char *path);
+
+/* A listening socket on loopback, or -1. */
+int bench_listen(int *ret_port);
+/* The binary as a server over an empty home in this folder, its model at a port of this machine; or -1. */
+pid_t bench_serve(const char *home, int model_port, int *ret_port);
+/* Sends a request to it, with its token; the socket, or -1. */
+int bench_ask(int port, const char *method, const char *path, const char *body);
+/* What stands after `mark` in the answer, to the next quote or line end; the socket stays open. */
+bool bench_find(int fd, const char *mark, char ret[64]);
+double bench_resident_mb(pid_t pid);
 
 #endif

@@ -1,0 +1,534 @@
+/* Chat over HTTP: a server, a model of ours on loopback, and readers.
+ *
+ * 1. 100 turns at once, and 1,000, five words a second each, three readers a turn: all complete, the three logs of each
+ *    byte for byte the same, and how long a word takes from the model's socket to a reader's: two trips through the
+ *    kernel, the client of the model and the commit included. The machine plays the model and the readers as well.
+ * 2. 1,000 lines that break while a run goes on: what came in pieces is its log.
+ * 3. 1,000 turns that fail: what the server holds and weighs after 200 and after all. */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "common.h"
+
+enum {
+    FEW = 100,
+    TURNS = 1000,
+    READERS = 3,
+    WORDS = 20,
+    PACE_MS = 200,
+    LINES = 1000,
+    FAILURES = 1000
+};
+
+static int server_port;
+static pid_t server_pid;
+
+/* -- asking ------------------------------------------------------------------------------------------ */
+
+static bool ask_for(const char *method, const char *path, const char *body, const char *mark,
+                    char ret[64])
+{
+    int fd = bench_ask(server_port, method, path, body);
+    bool ok = fd >= 0 && bench_find(fd, mark, ret);
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* A turn in a new conversation; whoever began it is gone at once. */
+static bool begin_turn(char ret_run[64])
+{
+    char id[64], path[128];
+
+    if (!ask_for("POST", "/api/conversations", "{\"runtime\":\"native\"}", "\"id\": \"", id))
+        return false;
+    snprintf(path, sizeof path, "/api/conversations/%s/chat", id);
+    return ask_for("POST", path, "{\"text\":\"go\"}", "X-Run-Id: ", ret_run);
+}
+
+static int open_events(const char *run, int after)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "/api/runs/%s/events?after=%d", run, after);
+    return bench_ask(server_port, "GET", path, "");
+}
+
+/* -- speaking ------------------------------------------------------------------------------------------ */
+
+/* True when the whole request is there; its length is not looked at: a model's request ends with its object. */
+static bool is_asked(int fd)
+{
+    char text[65536];
+    ssize_t n = recv(fd, text, sizeof text, 0);
+
+    return n <= 0 || text[n - 1] == '}';
+}
+
+static void say(int fd, const char *text)
+{
+    (void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
+}
+
+static void say_head(int fd)
+{
+    say(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n");
+}
+
+static void say_word(int fd)
+{
+    char text[160];
+
+    snprintf(text, sizeof text,
+             "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"%lld \"}}]}\n\n",
+             (long long)clock_mono_ns());
+    say(fd, text);
+}
+
+static void say_end(int fd)
+{
+    say(fd, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+            "data: [DONE]\n\n");
+    close(fd);
+}
+
+/* -- 1: all at once --------------------------------------------------------------------------------------- */
+
+typedef struct Speaker {
+    int fd, said;
+    bool asked;
+} Speaker;
+
+typedef struct Reader {
+    int fd;
+    bool over;
+    Buf log;
+    size_t body, parsed;
+} Reader;
+
+static Speaker speakers[TURNS];
+static Reader readers[TURNS][READERS];
+static size_t n_turns, n_speakers, n_asked, n_over, n_delays;
+static int64_t delays[TURNS * READERS * WORDS];
+static int64_t begun_ms;
+static double cpu_begun;
+
+/* The words are the times at which they were said. */
+static void measure(Str frame)
+{
+    size_t at = str_find(frame, STR("\"text\": \""));
+    Str rest = str_skip(frame, at + 9);
+    int64_t said;
+
+    if (str_find(frame, STR("event: chunk")) < frame.n && n_delays < ARRAY_LEN(delays) &&
+        str_to_int(str_head(rest, str_find(rest, STR(" "))), 0, INT64_MAX, &said))
+        delays[n_delays++] = clock_mono_ns() - said;
+}
+
+static void parse(Reader *r)
+{
+    Str all = buf_str(&r->log);
+
+    if (!r->body) {
+        size_t at = str_find(all, STR("\r\n\r\n"));
+
+        if (at == all.n)
+            return;
+        r->body = r->parsed = at + 4;
+    }
+    for (;;) {
+        Str rest = str_skip(all, r->parsed);
+        size_t at = str_find(rest, STR("\n\n"));
+
+        if (at == rest.n)
+            return;
+        measure(str_head(rest, at));
+        r->parsed += at + 2;
+    }
+}
+
+static void hear(Reader *r)
+{
+    char text[16384];
+    ssize_t n = recv(r->fd, text, sizeof text, MSG_DONTWAIT);
+
+    if (n > 0) {
+        buf_add(&r->log, (Str){ text, (size_t)n });
+        parse(r);
+    } else if (n == 0 && !r->over) {
+        r->over = true;
+        n_over++;
+        close(r->fd);
+    }
+}
+
+static void speak_now(int64_t from, int64_t to)
+{
+    for (; from < to; from++)
+        for (size_t i = (size_t)(from % PACE_MS); i < n_turns; i += PACE_MS) {
+            Speaker *s = &speakers[i];
+
+            if (s->said > WORDS)
+                continue;
+            if (s->said++ < WORDS)
+                say_word(s->fd);
+            else
+                say_end(s->fd);
+        }
+}
+
+static void watch(int epoll, int fd, void *what)
+{
+    struct epoll_event e = { .events = EPOLLIN, .data.ptr = what };
+
+    (void)epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+static void on_event(int epoll, int listener, void *what)
+{
+    Speaker *s = what;
+
+    if (!what && n_speakers < n_turns) {
+        s = &speakers[n_speakers++];
+        s->fd = accept(listener, NULL, NULL);
+        watch(epoll, s->fd, s);
+    } else if (what >= (void *)speakers && what < (void *)(speakers + TURNS)) {
+        if (!s->asked && is_asked(s->fd)) {
+            s->asked = true;
+            n_asked++;
+            say_head(s->fd);
+            (void)epoll_ctl(epoll, EPOLL_CTL_DEL, s->fd, NULL);
+        }
+    } else if (what) {
+        hear(what);
+    }
+}
+
+/* Of the server, in seconds. */
+static double cpu_used(void)
+{
+    char path[64], text[512] = "";
+    unsigned long long user = 0, kernel = 0;
+    const char *at;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", server_pid);
+    f = fopen(path, "r");
+    if (f && fgets(text, sizeof text, f) && (at = strrchr(text, ')')) != NULL)
+        (void)!sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+                      &kernel);
+    if (f)
+        fclose(f);
+    return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static bool all_to_the_end(int epoll, int listener)
+{
+    struct epoll_event events[256];
+    int64_t give_up = clock_mono_ms() + 120000, spoken = 0;
+
+    watch(epoll, listener, NULL);
+    while (n_over < n_turns * READERS && clock_mono_ms() < give_up) {
+        int n = epoll_wait(epoll, events, 256, 1);
+
+        for (int i = 0; i < n; i++)
+            on_event(epoll, listener, events[i].data.ptr);
+        if (n_asked == n_turns && !begun_ms) {
+            begun_ms = clock_mono_ms();
+            cpu_begun = cpu_used();
+        }
+        if (begun_ms) {
+            int64_t now = clock_mono_ms() - begun_ms;
+
+            speak_now(spoken, now);
+            spoken = now;
+        }
+    }
+    return n_over == n_turns * READERS;
+}
+
+static Str body_of(const Reader *r)
+{
+    return str_skip(buf_str(&r->log), r->body);
+}
+
+static bool all_the_same(void)
+{
+    for (size_t i = 0; i < n_turns; i++) {
+        Str first = body_of(&readers[i][0]);
+
+        if (str_find(first, STR("\"status\": \"completed\", \"finish_reason\"")) == first.n)
+            return false;
+        for (size_t k = 1; k < READERS; k++)
+            if (!str_eq(first, body_of(&readers[i][k])))
+                return false;
+    }
+    return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool begin_all(int epoll)
+{
+    memset(speakers, 0, sizeof speakers);
+    n_speakers = n_asked = n_over = n_delays = 0;
+    begun_ms = 0;
+    for (size_t i = 0; i < n_turns; i++) {
+        char run[64];
+
+        if (!begin_turn(run))
+            return false;
+        for (size_t k = 0; k < READERS; k++) {
+            readers[i][k] = (Reader){ .fd = open_events(run, 0), .log = BUF(MIB(1)) };
+            watch(epoll, readers[i][k].fd, &readers[i][k]);
+        }
+    }
+    return true;
+}
+
+static bool report_delays(void)
+{
+    char name[80];
+    double p50, p99;
+
+    if (!n_delays)
+        return false;
+    qsort(delays, n_delays, sizeof *delays, by_size);
+    p50 = (double)delays[n_delays / 2] / 1e6;
+    p99 = (double)delays[n_delays * 99 / 100] / 1e6;
+    snprintf(name, sizeof name, "a word to a reader, %zu turns, p50", n_turns);
+    bench_line(name, p50, "ms", 0, "-", 0, true);
+    snprintf(name, sizeof name, "a word to a reader, %zu turns, p99", n_turns);
+    bench_line(name, p99, "ms", 5, "goal", 5 / p99, p99 <= 5);
+    return p99 <= 5;
+}
+
+static bool bench_turns(int listener, size_t turns)
+{
+    int epoll = epoll_create1(0);
+    char name[80];
+    bool same, soon;
+
+    n_turns = turns;
+    if (!begin_all(epoll))
+        return false;
+    same = all_to_the_end(epoll, listener) && all_the_same() && n_delays == turns * READERS * WORDS;
+    snprintf(name, sizeof name, "%zu turns at once over HTTP, 3 readers: identical", turns);
+    bench_line(name, same ? (double)turns : 0, "turns", 0, "-", 0, same);
+    soon = report_delays();
+    snprintf(name, sizeof name, "the server's CPU for a word and its readers, %zu turns", turns);
+    bench_line(name, (cpu_used() - cpu_begun) * 1e6 / (double)(turns * WORDS), "us", 0, "-", 0,
+               true);
+    close(epoll);
+    for (size_t i = 0; i < turns; i++)
+        for (size_t k = 0; k < READERS; k++)
+            buf_done(&readers[i][k].log);
+    return same && soon;
+}
+
+/* -- 2: lines that break ------------------------------------------------------------------------------------- */
+
+static void *speak_slowly(void *ctx)
+{
+    int fd = accept(*(int *)ctx, NULL, NULL);
+
+    while (!is_asked(fd))
+        ;
+    say_head(fd);
+    for (int i = 0; i < 500; i++) {
+        say_word(fd);
+        usleep(5000);
+    }
+    say_end(fd);
+    return NULL;
+}
+
+/* Up to `most` bytes from a place on; the whole frames among them are added. True: it was cut off. */
+static bool read_piece(const char *run, int *after, Buf *log, size_t most)
+{
+    AUTO_BUF got = BUF(MIB(4));
+    int fd = open_events(run, *after);
+    char text[4096];
+    ssize_t n = 1;
+    size_t at;
+    Str rest;
+
+    while (got.n < most && (n = recv(fd, text, sizeof text, 0)) > 0)
+        buf_add(&got, (Str){ text, (size_t)n });
+    close(fd);
+    rest = buf_str(&got);
+    rest = str_skip(rest, str_find(rest, STR("id: ")));
+    for (; (at = str_find(rest, STR("\n\n"))) < rest.n; rest = str_skip(rest, at + 2)) {
+        if (!str_starts(rest, STR("id: ")))
+            continue;
+        buf_add(log, str_head(rest, at + 2));
+        ++*after;
+    }
+    return n > 0;
+}
+
+static bool bench_lines(int listener)
+{
+    AUTO_BUF whole = BUF(MIB(4));
+    int broken = 0, after = 0, rounds = 0;
+    pthread_t model;
+    char run[64];
+    bool same = true;
+
+    if (pthread_create(&model, NULL, speak_slowly, &listener) != 0 || !begin_turn(run))
+        return false;
+    while (broken < LINES && same) {
+        AUTO_BUF log = BUF(MIB(4));
+        bool live = rounds++ == 0;
+
+        after = 0;
+        do
+            broken += read_piece(run, &after, &log, 600 + (size_t)rand() % 3000);
+        while (str_find(buf_str(&log), STR("\nevent: done\n")) == log.n);
+        if (live)
+            buf_add(&whole, buf_str(&log));
+        same = str_eq(buf_str(&whole), buf_str(&log));
+    }
+    pthread_join(model, NULL);
+    bench_line("1,000 broken lines: the pieces are the log", same ? broken : 0, "lines", 0, "-", 0,
+               same);
+    return same;
+}
+
+/* -- 3: turns that fail ------------------------------------------------------------------------------------- */
+
+static void *fail_always(void *ctx)
+{
+    for (int i = 0; i < FAILURES; i++) {
+        int fd = accept(*(int *)ctx, NULL, NULL);
+
+        while (!is_asked(fd))
+            ;
+        if (i % 3 == 0) {
+            say(fd,
+                "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+        } else {
+            say_head(fd);
+            if (i % 3 == 1)
+                say_word(fd);
+            else
+                say(fd, "data: [DONE]\n\n");
+        }
+        close(fd);
+    }
+    return NULL;
+}
+
+static int count_descriptors(void)
+{
+    char path[64];
+    int n = 0;
+    DIR *folder;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", server_pid);
+    folder = opendir(path);
+    while (folder && readdir(folder))
+        n++;
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+static bool fail_once(void)
+{
+    AUTO_BUF log = BUF(MIB(1));
+    char run[64];
+    int after = 0;
+
+    if (!begin_turn(run))
+        return false;
+    (void)read_piece(run, &after, &log, MIB(1));
+    return str_find(buf_str(&log), STR("\"status\": \"failed\"")) < log.n;
+}
+
+static bool bench_failures(int listener)
+{
+    int first_fds = 0, last_fds;
+    double first_mb = 0, last_mb;
+    pthread_t model;
+    bool flat;
+
+    if (pthread_create(&model, NULL, fail_always, &listener) != 0)
+        return false;
+    for (int i = 0; i < FAILURES; i++) {
+        if (!fail_once())
+            return false;
+        if (i + 1 == FAILURES / 5) {
+            first_fds = count_descriptors();
+            first_mb = bench_resident_mb(server_pid);
+        }
+    }
+    pthread_join(model, NULL);
+    last_fds = count_descriptors();
+    last_mb = bench_resident_mb(server_pid);
+    flat = last_fds <= first_fds + 8 && last_mb <= first_mb + 4;
+    bench_line("1,000 failing turns: descriptors more than after 200", last_fds - first_fds, "fds",
+               0, "-", 0, last_fds <= first_fds + 8);
+    bench_line("1,000 failing turns: memory more than after 200", last_mb - first_mb, "MB", 0, "-",
+               0, last_mb <= first_mb + 4);
+    return flat;
+}
+
+/* -- all -------------------------------------------------------------------------------------------------------- */
+
+/* As many calls of the model at once as there are turns. */
+static bool write_config(const char *folder)
+{
+    char path[300];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/talaria", folder);
+    if (mkdir(path, 0700) != 0)
+        return false;
+    snprintf(path, sizeof path, "%s/talaria/config.yaml", folder);
+    f = fopen(path, "w");
+    return f && fprintf(f, "model:\n  at_once: %d\n", TURNS) > 0 && fclose(f) == 0;
+}
+
+int main(void)
+{
+    char folder[256];
+    int model_port = 0, listener;
+    bool few, turns, lines, failures;
+
+    signal(SIGPIPE, SIG_IGN);
+    bench_folder(folder);
+    listener = bench_listen(&model_port);
+    server_pid =
+        listener >= 0 && write_config(folder) ? bench_serve(folder, model_port, &server_port) : -1;
+    if (server_pid < 0) {
+        fprintf(stderr, "bench_chat: the server does not start\n");
+        return 1;
+    }
+    few = bench_turns(listener, FEW);
+    turns = bench_turns(listener, TURNS);
+    lines = bench_lines(listener);
+    failures = bench_failures(listener);
+    kill(server_pid, SIGKILL);
+    waitpid(server_pid, NULL, 0);
+    bench_drop_folder(folder);
+    return few && turns && lines && failures ? 0 : 1;
+}
