@@ -1,0 +1,116 @@
+// talaria ask as a user meets it: on the demo with nothing configured, with a model, with a file, with Ctrl-C.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fakeModel } from '../http/fake_model.mjs';
+import { bin, run, runJson, tmpHome } from './helpers.mjs';
+
+const lines = (stdout) => stdout.trim().split('\n').map((line) => JSON.parse(line));
+
+/** Like run, without holding up the servers of this very process. */
+function start(args, { env, cwd, signalAt } = {}) {
+  const child = spawn(bin, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const r = { stdout: '', stderr: '', child };
+  child.stdout.on('data', (d) => { r.stdout += d; if (signalAt && r.stdout.includes(signalAt)) { signalAt = undefined; child.kill('SIGINT'); } });
+  child.stderr.on('data', (d) => (r.stderr += d));
+  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ ...r, code, signal })));
+}
+
+test('nothing configured: passages of the history, quoted, dated and linked; or that there are none', () => {
+  const { env } = tmpHome();
+  run(['demo', '--now', '2026-11-15'], { env });
+  let r;
+  do r = run(['ask', 'which test was red on main?'], { env });
+  while (r.stdout.includes('not complete yet')); // a slow machine
+  assert.equal(r.code, 0, r.stderr);
+  assert.match(r.stdout, /^No model is configured\. This is what your own history says:\n/);
+  const heads = [...r.stdout.matchAll(/^\d\. (\d{4}-\d\d-\d\d), (you|the agent), in ".*" \[(\S+)\]\(\/sessions\/(\S+)\)$/gm)];
+  assert.ok(heads.length >= 1 && heads.length <= 5, r.stdout);
+  for (const [, , , id, link] of heads) {
+    assert.equal(link, id);
+    assert.equal(runJson(['sessions', 'show', id], { env }).session?.id ?? id, id);
+  }
+  assert.match(r.stdout, /^> .*test/m);
+  const none = run(['ask', 'xyzzy plugh quux?'], { env });
+  assert.equal(none.stdout, 'No model is configured, and nothing in your history answers this.\n');
+  // Asked again, the first time is no answer.
+  run(['index'], { env });
+  assert.equal(run(['ask', 'xyzzy plugh quux?'], { env }).stdout, none.stdout);
+  assert.doesNotMatch(run(['ask', 'which test was red on main?'], { env }).stdout, /^> No model/m);
+});
+
+test('--json prints the five events; the conversation goes on with -c', async (t) => {
+  const fake = await fakeModel(t, (q, n) => ({ text: `answer ${n}` }));
+  const { env } = tmpHome();
+  const all = { ...env, ...fake.env };
+  const first = await start(['ask', '--json', 'one'], { env: all });
+  assert.equal(first.code, 0, first.stderr);
+  const events = lines(first.stdout);
+  assert.match(events.map((e) => e.event[0]).join(''), /^m[pc]*d$/);
+  assert.equal(events.filter((e) => e.event === 'chunk').map((e) => e.data.text).join(''), 'answer 1');
+  const second = await start(['ask', '-c', events[0].data.conversation_id, 'two'], { env: all });
+  assert.equal(second.stdout, 'answer 2\n');
+  assert.deepEqual(fake.turns[1].messages.map((m) => m.text), ['one', 'answer 1', 'two']);
+});
+
+test('a file reaches the model, and the Hermes', async (t) => {
+  const fake = await fakeModel(t);
+  const { env, dir } = tmpHome();
+  const file = path.join(dir, 'wörds.txt');
+  fs.writeFileSync(file, 'the word is ```sesame```\n');
+  const r = await start(['ask', '-f', file, 'what is the word?'], { env: { ...env, ...fake.env } });
+  assert.equal(r.code, 0, r.stderr);
+  assert.match(fake.turns[0].messages[0].text, /wörds\.txt[^]*the word is ```sesame```[^]*what is the word\?$/);
+  const child = spawn(bin, ['debug', 'hermes-double', '--port', '0'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  let url = '';
+  for await (const d of child.stdout) if ((url += d).includes('\n')) break;
+  const hermes = await start(['ask', '-r', 'hermes', '-f', file, 'what is the word?'], { env: { ...env, TALARIA_HERMES_BASE_URL: url.trim() } });
+  assert.equal(hermes.code, 0, hermes.stderr);
+  assert.match(hermes.stdout, /the word is ```sesame```/); // it says again what it was told
+  assert.match(run(['ask', '-r', 'offline', '-f', file, 'what is the word?'], { env }).stdout, /1 file is kept, not read\./);
+  const missing = run(['ask', '-f', path.join(dir, 'none.txt'), 'x'], { env });
+  assert.equal(missing.code, 3);
+});
+
+test('Ctrl-C ends the turn: what was said is kept, the exit code is 130', async (t) => {
+  const fake = await fakeModel(t, () => ({ text: 'begun and then nothing more', hang: true }));
+  const { env } = tmpHome();
+  const r = await start(['ask', '--json', 'go'], { env: { ...env, ...fake.env }, signalAt: '"chunk"' });
+  assert.equal(r.code, 130, r.stderr);
+  const events = lines(r.stdout);
+  assert.equal(events.at(-1).data.status, 'cancelled');
+  assert.ok(!events.some((e) => e.event === 'error'));
+  const id = events[0].data.conversation_id;
+  const shown = run(['sessions', 'show', id], { env });
+  assert.match(shown.stdout, /begun a/);
+});
+
+test('a template at the beginning: as messages for a model, fenced for a Hermes; none where none is named', async (t) => {
+  const fake = await fakeModel(t);
+  const { env } = tmpHome();
+  run(['demo', '--now', '2026-11-15'], { env });
+  assert.equal(run(['templates', 'harvest'], { env }).code, 0);
+  const name = runJson(['templates', 'list'], { env }).templates[0].name;
+  const all = { ...env, ...fake.env };
+  const r = await start(['ask', '--json', '--template', name, 'do it again'], { env: all });
+  assert.equal(r.code, 0, r.stderr);
+  const { messages, system } = fake.turns[0];
+  assert.ok(messages.some((m) => m.role === 'assistant' && m.calls.length), JSON.stringify(messages).slice(0, 300));
+  assert.ok(messages.some((m) => m.role === 'tool'));
+  assert.equal(messages.at(-1).text, 'do it again');
+  assert.match(system, /template/i);
+  await start(['ask', '-c', lines(r.stdout)[0].data.conversation_id, 'and again'], { env: all });
+  assert.equal(fake.turns[1].messages.filter((m) => m.role === 'tool').length, messages.filter((m) => m.role === 'tool').length);
+  await start(['ask', 'plain'], { env: all });
+  assert.deepEqual(fake.turns[2].messages.map((m) => m.role), ['user']);
+  const auto = await start(['ask', '--json', '--template', 'auto', 'write a commit message'], { env: all });
+  assert.equal(auto.code, 0, auto.stderr);
+  assert.ok(fake.turns[3].messages.length > 1);
+  const unknown = await start(['ask', '--template', 'no-such-template', 'x'], { env: all });
+  assert.equal(unknown.code, 3);
+  const late = run(['ask', '-c', lines(r.stdout)[0].data.conversation_id, '--template', name, 'x'], { env });
+  assert.equal(late.code, 2);
+});

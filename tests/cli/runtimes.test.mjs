@@ -1,0 +1,278 @@
+// Runtimes as a user sees them: recorded streams of real programs through their adapters, and a Hermes
+// (its double) over HTTP in all its dialects, with what can go wrong.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { bin, fixtures, run, tmpHome } from './helpers.mjs';
+
+const recordings = path.join(fixtures, 'runtimes');
+const names = ['metadata', 'progress', 'chunk', 'error', 'done'];
+
+/** Checks what holds for every stream of events: grammar, numbers, offsets, sizes. */
+function check(stdout) {
+  const events = stdout.trim().split('\n').map((line) => JSON.parse(line));
+  const kinds = events.map((e) => e.event);
+  assert.ok(kinds.every((k) => names.includes(k)), kinds.join(' '));
+  assert.match(kinds.map((k) => k[0]).join(''), /^m[pc]*e?d$/);
+  events.forEach((e, i) => assert.equal(e.data.seq, i + 1));
+  const chunks = events.filter((e) => e.event === 'chunk').map((e) => e.data);
+  let offset = 0, segment = 0;
+  for (const c of chunks) {
+    assert.equal(c.offset, offset);
+    assert.ok(c.segment === segment || c.segment === segment + 1);
+    segment = c.segment;
+    offset += Buffer.byteLength(c.text);
+  }
+  const done = events.at(-1).data;
+  const error = events.find((e) => e.event === 'error')?.data;
+  assert.equal(done.chars, offset);
+  assert.equal(done.segments, chunks.length ? segment + 1 : 0);
+  assert.equal(done.status === 'failed', error !== undefined);
+  if (error) assert.equal(error.chars, offset);
+  return { events, text: chunks.map((c) => c.text).join(''), done, error, segments: done.segments,
+    progress: (stage) => events.filter((e) => e.event === 'progress' && e.data.stage === stage).map((e) => e.data) };
+}
+
+describe('recordings', () => {
+  const part = 'This is a part';
+  const rows = [
+    // file, runtime, dialect, status, error code, text
+    ['claude_ok.jsonl', 'claude', '', 'completed', null, 'Let me look.The note says hello, wörld 你好.'],
+    ['claude_400.jsonl', 'claude', '', 'failed', 'runtime_rejected', ''],
+    ['claude_401.jsonl', 'claude', '', 'failed', 'runtime_auth', ''],
+    ['claude_529.jsonl', 'claude', '', 'failed', 'upstream_error', ''],
+    ['claude_cut.jsonl', 'claude', '', 'failed', 'stream_truncated', part],
+    ['claude_error.jsonl', 'claude', '', 'failed', 'stream_truncated', part],
+    ['claude_refused.jsonl', 'claude', '', 'failed', 'upstream_error', ''],
+    ['claude_bad_resume.jsonl', 'claude', '', 'failed', 'continuity_lost', ''],
+    ['claude_sigint.jsonl', 'claude', '', 'cancelled', null, part],
+    ['codex_exec_ok.jsonl', 'codex', 'exec', 'completed', null, 'The note says hello, wörld 你好.'],
+    ['codex_exec_400.jsonl', 'codex', 'exec', 'failed', 'runtime_rejected', ''],
+    ['codex_exec_401.jsonl', 'codex', 'exec', 'failed', 'runtime_auth', ''],
+    ['codex_exec_cut.jsonl', 'codex', 'exec', 'failed', 'stream_truncated', ''],
+    ['codex_exec_error.jsonl', 'codex', 'exec', 'failed', 'stream_truncated', ''],
+    ['codex_exec_refused.jsonl', 'codex', 'exec', 'failed', 'stream_truncated', ''],
+    ['codex_exec_sigint.jsonl', 'codex', 'exec', 'failed', 'stream_truncated', ''],
+    ['codex_exec_bad_resume.jsonl', 'codex', 'exec', 'failed', 'runtime_unavailable', ''],
+    ['codex_app_ok.jsonl', 'codex', 'app-server', 'completed', null, 'The note says hello, wörld 你好.'],
+    ['codex_app_approval.jsonl', 'codex', 'app-server', 'completed', null, 'The note says hello, wörld 你好.'],
+    ['codex_app_400.jsonl', 'codex', 'app-server', 'failed', 'runtime_rejected', ''],
+    ['codex_app_cut.jsonl', 'codex', 'app-server', 'failed', 'stream_truncated', part],
+    ['hermes_chat_ok.sse', 'hermes', 'chat', 'completed', null, 'This is the double of a Hermes, turn 1. You said: use a tool, wörld 你好'],
+    ['hermes_chat_400.sse', 'hermes', 'chat', 'failed', 'empty_response', ''],
+    ['hermes_chat_cut.sse', 'hermes', 'chat', 'failed', 'stream_truncated', 'This is the '],
+    ['hermes_chat_empty.sse', 'hermes', 'chat', 'failed', 'empty_response', ''],
+    ['hermes_responses_ok.sse', 'hermes', 'responses', 'completed', null, 'This is the double of a Hermes, turn 1. You said: use a tool, wörld 你好'],
+    ['hermes_responses_400.sse', 'hermes', 'responses', 'failed', 'runtime_rejected', ''],
+    ['hermes_responses_cut.sse', 'hermes', 'responses', 'failed', 'stream_truncated', 'This is the '],
+    ['hermes_responses_empty.sse', 'hermes', 'responses', 'failed', 'empty_response', ''],
+    ['hermes_runs_ok.sse', 'hermes', 'runs', 'completed', null, 'This is the double of a Hermes, turn 1. You said: use a tool, wörld 你好'],
+    ['hermes_runs_400.sse', 'hermes', 'runs', 'failed', 'runtime_rejected', ''],
+    ['hermes_runs_cut.sse', 'hermes', 'runs', 'failed', 'stream_truncated', 'This is the '],
+    ['hermes_runs_empty.sse', 'hermes', 'runs', 'failed', 'empty_response', ''],
+    ['hermes_session_ok.sse', 'hermes', 'session', 'completed', null, 'This is the double of a Hermes, turn 1. You said: use a tool, wörld 你好'],
+    ['hermes_session_400.sse', 'hermes', 'session', 'failed', 'runtime_rejected', ''],
+    ['hermes_session_cut.sse', 'hermes', 'session', 'failed', 'stream_truncated', 'This is the '],
+    ['hermes_session_empty.sse', 'hermes', 'session', 'failed', 'empty_response', ''],
+  ];
+  const { env } = tmpHome();
+  for (const [file, runtime, dialect, status, code, text] of rows) {
+    test(file, () => {
+      const r = run(['debug', 'replay', '--runtime', runtime, ...(dialect ? ['--dialect', dialect] : []), path.join(recordings, file)], { env });
+      assert.equal(r.code, 0, r.stderr);
+      const seen = check(r.stdout);
+      assert.equal(seen.done.status, status);
+      assert.equal(seen.error?.code ?? null, code);
+      assert.equal(seen.text, text);
+      // Where text failed, the words of the failure are in the error and nowhere in the text.
+      if (seen.error) assert.ok(!seen.text.includes('Error'), seen.text);
+    });
+  }
+
+  test('tools are begun and ended, in a segment of their own', () => {
+    const seen = check(run(['debug', 'replay', '--runtime', 'claude', path.join(recordings, 'claude_ok.jsonl')], { env }).stdout);
+    assert.deepEqual(seen.progress('tool').map((p) => p.status), ['started', 'completed']);
+    assert.equal(seen.progress('tool')[1].result_preview, 'hello from the note');
+    assert.equal(seen.segments, 2);
+  });
+
+  test('warnings of codex are notices, tries are retries', () => {
+    const seen = check(run(['debug', 'replay', '--runtime', 'codex', path.join(recordings, 'codex_exec_401.jsonl')], { env }).stdout);
+    assert.equal(seen.progress('notice').length, 1);
+    assert.equal(seen.progress('retry').length, 1);
+    assert.equal(seen.error.http_status, 401);
+  });
+
+  test('the streams of a Hermes', () => {
+    const { dir } = tmpHome();
+    const chat = (delta, finish, more = {}) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
+    const zero = { usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } };
+    const some = { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } };
+    const runs = (...events) => events.map((e) => `data: ${JSON.stringify(e)}\n\n`).join('') + ': stream closed\n\n';
+    const cases = [
+      ['chat', chat({ content: 'Hi.' }) + chat({}, 'stop', some) + 'data: [DONE]\n\n', 'completed', null, 'Hi.'],
+      ['chat', chat({}, 'stop', zero) + 'data: [DONE]\n\n', 'failed', 'empty_response', ''],
+      ['chat', chat({ content: 'Hi.' }) + chat({}, 'stop', zero) + 'data: [DONE]\n\n', 'truncated', null, 'Hi.'],
+      ['chat', chat({ content: 'Hi.' }) + chat({}, 'stop', some), 'failed', 'stream_truncated', 'Hi.'],
+      ['chat', chat({ content: 'Err' }) + chat({ content: 'or: Error code: 401' }) + chat({}, 'stop', zero) + 'data: [DONE]\n\n', 'failed', 'runtime_auth', ''],
+      ['chat', chat({ content: 'Error: is a word' }) + chat({}, 'stop', some) + 'data: [DONE]\n\n', 'completed', null, 'Error: is a word'],
+      ['runs', runs({ event: 'message.delta', delta: 'a' }, { event: 'reasoning.available', text: 'a' }, { event: 'tool.started', tool: 't' }, { event: 'tool.completed', tool: 't', duration: 1 }, { event: 'message.delta', delta: 'b' }, { event: 'run.completed', output: 'b', usage: { input_tokens: 1 } }), 'completed', null, 'ab'],
+      ['runs', runs({ event: 'run.failed', error: 'Error code: 400 - no' }), 'failed', 'runtime_rejected', ''],
+      ['runs', runs({ event: 'message.delta', delta: 'a' }, { event: 'run.cancelled' }), 'cancelled', null, 'a'],
+      ['runs', runs({ event: 'tool.started', tool: 't' }, { event: 'run.completed', output: 'whole' }), 'completed', null, 'whole'],
+    ];
+    for (const [dialect, bytes, status, code, text] of cases) {
+      const file = path.join(dir, 'turn.sse');
+      fs.writeFileSync(file, bytes);
+      const seen = check(run(['debug', 'replay', '--runtime', 'hermes', '--dialect', dialect, file], { env }).stdout);
+      assert.deepEqual([seen.done.status, seen.error?.code ?? null, seen.text], [status, code, text], bytes);
+      assert.equal(seen.progress('thinking').length, 0);
+    }
+  });
+
+  test('a model, in three dialects, and what is refused', () => {
+    const { dir } = tmpHome();
+    const file = path.join(dir, 'turn.sse');
+    fs.writeFileSync(file, 'data: {"choices":[{"delta":{"content":"Hi."}}]}\n\ndata: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+    const seen = check(run(['debug', 'replay', '--runtime', 'jarvis', '--dialect', 'openai-chat', file], { env }).stdout);
+    assert.equal(seen.text, 'Hi.');
+    assert.equal(run(['debug', 'replay', '--runtime', 'native', '--dialect', 'chat', file], { env }).code, 2);
+    assert.equal(run(['debug', 'replay', '--runtime', 'nobody', file], { env }).code, 2);
+    assert.equal(run(['debug', 'replay', '--runtime', 'claude', path.join(dir, 'none')], { env }).code, 3);
+  });
+});
+
+test('offline: says that it found nothing, and never more', () => {
+  const { env } = tmpHome();
+  const r = run(['debug', 'run', '--runtime', 'offline', 'who am I?'], { env });
+  assert.equal(r.code, 0, r.stderr);
+  assert.match(check(r.stdout).text, /^No model is configured, and nothing/);
+});
+
+/** The double of a Hermes; stopped by its stop(). */
+async function double(...args) {
+  const { env } = tmpHome();
+  const child = spawn(bin, ['debug', 'hermes-double', '--port', '0', ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const url = await new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (d) => { if ((text += d).includes('\n')) resolve(text.trim()); });
+    child.on('exit', (code) => reject(new Error(`double: exit ${code}`)));
+  });
+  return { url, stop: () => new Promise((resolve) => { child.on('exit', resolve); child.kill(); }) };
+}
+
+describe('hermes', () => {
+  const home = tmpHome();
+  const config = path.join(home.dir, 'config');
+  fs.mkdirSync(path.join(config, 'talaria'), { recursive: true });
+  function ask(server, transport, ...args) {
+    fs.writeFileSync(path.join(config, 'talaria/config.yaml'), `hermes:\n  transport: ${transport}\n`);
+    const env = { ...home.env, XDG_CONFIG_HOME: config, TALARIA_HERMES_BASE_URL: server.url };
+    const r = run(['debug', 'run', '--runtime', 'hermes', '--timeout', '20', ...args], { env });
+    return { ...check(r.stdout), code: r.code, handle: /handle: (\{.*\})/.exec(r.stderr)?.[1], stderr: r.stderr };
+  }
+  let well;
+  before(async () => { well = await double(); });
+  after(() => well?.stop());
+  const answer = (n, prompt) => `This is the double of a Hermes, turn ${n}. You said: ${prompt}`;
+
+  for (const transport of ['auto', 'session', 'runs', 'responses', 'chat']) {
+    test(`${transport}: text, a tool, usage`, () => {
+      const r = ask(well, transport, 'use a tool');
+      assert.equal(r.code, 0, r.stderr);
+      assert.equal(r.text, answer(1, 'use a tool'));
+      assert.equal(r.done.status, 'completed');
+      assert.deepEqual(r.progress('tool').map((p) => p.status), ['started', 'completed']);
+      assert.equal(r.done.usage.total, 34);
+      assert.equal(JSON.parse(r.handle).transport, transport === 'auto' ? 'session' : transport);
+    });
+  }
+
+  test('a session goes on, rotates, goes on', () => {
+    const first = ask(well, 'auto', 'one');
+    const second = ask(well, 'auto', '--handle', first.handle, 'please rotate');
+    assert.equal(second.text, answer(2, 'please rotate'));
+    assert.deepEqual(second.progress('session').map((p) => p.detail), ['resumed', 'rotated']);
+    const [a, b] = [JSON.parse(first.handle), JSON.parse(second.handle)];
+    assert.notEqual(a.session_id, b.session_id);
+    assert.deepEqual(b.rotated_from, [a.session_id]);
+    const third = ask(well, 'auto', '--handle', second.handle, 'three');
+    assert.equal(third.text, answer(3, 'three'));
+  });
+
+  test('a session that is gone is lost, and said to be', () => {
+    const handle = JSON.parse(ask(well, 'auto', 'one').handle);
+    const r = ask(well, 'auto', '--handle', JSON.stringify({ ...handle, session_id: 'nobody' }), 'two');
+    assert.equal(r.error.code, 'continuity_lost');
+    assert.equal(r.code, 1);
+  });
+
+  test('a handle of another server begins anew', () => {
+    const handle = JSON.parse(ask(well, 'auto', 'one').handle);
+    const r = ask(well, 'auto', '--handle', JSON.stringify({ ...handle, base_url_hash: '0' }), 'two');
+    assert.equal(r.progress('session')[0].detail, 'lost');
+    assert.equal(r.progress('session')[0].status, 'degraded');
+    assert.equal(r.text, answer(1, 'two'));
+  });
+
+  test('an approval is asked for, answered, and the run goes on', () => {
+    const r = ask(well, 'runs', '--approve', 'once', 'approve this');
+    assert.deepEqual(r.progress('approval').map((p) => p.status), ['waiting', 'completed']);
+    assert.equal(r.progress('approval')[0].approval.command, 'rm -r build');
+    assert.equal(r.done.status, 'completed');
+  });
+
+  test('an approval that nobody answers ends in time', () => {
+    const r = ask(well, 'runs', '--timeout', '1', 'approve this');
+    assert.equal(r.error.code, 'approval_timeout');
+  });
+
+  for (const transport of ['session', 'runs', 'responses', 'chat']) {
+    test(`${transport}: Ctrl-C stops the turn`, async () => {
+      fs.writeFileSync(path.join(config, 'talaria/config.yaml'), `hermes:\n  transport: ${transport}\n`);
+      const child = spawn(bin, ['debug', 'run', '--runtime', 'hermes', 'be slow'], { env: { ...home.env, XDG_CONFIG_HOME: config, TALARIA_HERMES_BASE_URL: well.url } });
+      let out = '', sent = false;
+      child.stdout.on('data', (d) => {
+        out += d;
+        if (!sent && out.includes('"chunk"')) sent = child.kill('SIGINT');
+      });
+      await new Promise((resolve) => child.on('close', resolve));
+      const seen = check(out);
+      assert.equal(seen.done.status, 'cancelled');
+      assert.ok(answer(1, 'be slow').startsWith(seen.text) && seen.text.length > 0);
+    });
+  }
+
+  const failures = {
+    401: { session: 'runtime_auth', runs: 'runtime_auth', responses: 'runtime_auth', chat: 'runtime_auth' },
+    400: { session: 'runtime_rejected', runs: 'runtime_rejected', responses: 'runtime_rejected', chat: 'empty_response' },
+    empty: { session: 'empty_response', runs: 'empty_response', responses: 'empty_response', chat: 'empty_response' },
+    cut: { session: 'stream_truncated', runs: null, responses: 'stream_truncated', chat: 'stream_truncated' },
+  };
+  for (const [how, codes] of Object.entries(failures)) {
+    test(`--fail ${how}`, async () => {
+      const bad = await double('--fail', how);
+      try {
+        for (const [transport, code] of Object.entries(codes)) {
+          const r = ask(bad, transport, 'hello there');
+          assert.equal(r.error?.code ?? null, code, transport);
+          assert.equal(r.code, code ? 1 : 0);
+          // A run whose line broke is asked how it stands: nothing is missing, nothing is said twice.
+          if (!code) assert.equal(r.text, answer(1, 'hello there'));
+          else if (how === 'cut') assert.equal(r.text, 'This is the ');
+          else assert.equal(r.text, '');
+        }
+      } finally {
+        await bad.stop();
+      }
+    });
+  }
+
+  test('nobody there: tried again, then unavailable', () => {
+    const r = ask({ url: 'http://127.0.0.1:9' }, 'auto', 'hello');
+    assert.equal(r.error.code, 'runtime_unavailable');
+    assert.deepEqual(r.progress('retry').map((p) => p.attempt), [2, 3]);
+  });
+});

@@ -1,0 +1,23 @@
+/* Whatever reads as a place is written so that it reads again as the same place with the same key. */
+#include "base/limits.h"
+#include "store/places.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    AUTO(Arena) *a = arena_new();
+    KeyFlags flags = KEY_FLAGS;
+    Place first, second;
+    Str once;
+    Err err;
+
+    if (size > LIMIT_PLACE_BYTES / 16 ||
+        !place_parse(a, (Str){ (const char *)data, size }, &first, &err))
+        return 0;
+    once = place_json(a, &first);
+    ASSERT(place_parse(a, once, &second, &err));
+    ASSERT(str_eq(place_json(a, &second), once));
+    ASSERT(str_eq(place_key(a, &first, &flags), place_key(a, &second, &flags)));
+    return 0;
+}

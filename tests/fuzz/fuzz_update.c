@@ -1,0 +1,27 @@
+/* Updates of every platform: whatever they say, a message has a platform, a chat and a key. */
+#include "platforms/platform.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    KeyFlags flags = KEY_FLAGS;
+
+    for (size_t i = 0; shapes_each(i); i++) {
+        AUTO(Arena) *a = arena_new();
+        Str *pieces;
+        size_t n;
+        Inbound in;
+        bool is;
+        Err err;
+
+        if (!shapes_each(i)->parse(a, (Str){ (const char *)data, size }, &in, &is, &err) || !is)
+            continue;
+        ASSERT(str_eqz(in.place.platform, shapes_each(i)->name) && in.place.chat_id.n);
+        ASSERT(str_starts(place_key(a, &in.place, &flags), STR("agent:main:")));
+        shape_split(a, shapes_each(i), in.text, &pieces, &n);
+        for (size_t k = 0; k < n; k++)
+            ASSERT(shapes_each(i)->measure(pieces[k]) <= shapes_each(i)->max_text);
+    }
+    return 0;
+}

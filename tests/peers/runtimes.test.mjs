@@ -1,0 +1,106 @@
+// The real Claude Code and Codex through our adapters, from the prompt to the last event: they talk to a
+// model that answers from a script, and go on in a second turn. And what they do when it fails them.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { bin, root, tmpHome } from '../cli/helpers.mjs';
+
+const peers = path.join(root, 'tests/peers/node_modules');
+const there = fs.existsSync(path.join(peers, '.bin/claude')) && fs.existsSync(path.join(peers, '.bin/codex'));
+const { dir, env: base } = tmpHome();
+const [work, codex, config] = ['work', 'codex', 'config/talaria'].map((n) => path.join(dir, n));
+for (const d of [work, codex, config, path.join(dir, 'answers')]) fs.mkdirSync(d, { recursive: true });
+fs.writeFileSync(path.join(work, 'note.txt'), 'hello from the note\n');
+fs.writeFileSync(path.join(dir, 'answers/all.json'), JSON.stringify({ fixtures: [
+  { match: { userMessage: 'and once more' }, response: { content: 'It is still the same, wörld.' } },
+  { match: { userMessage: 'show', hasToolResult: true }, response: { content: 'The note says hello, wörld 你好.' } },
+  { match: { userMessage: 'show codex the note' }, response: { toolCalls: [{ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }] } },
+  { match: { userMessage: 'write the note', hasToolResult: true }, response: { content: 'Asked and answered.' } },
+  { match: { userMessage: 'write the note' }, response: { toolCalls: [{ name: 'exec_command', arguments: { cmd: 'touch other.txt', sandbox_permissions: 'require_escalated', justification: 'it has to be written' } }] } },
+  { match: { userMessage: 'show claude the note' }, response: { toolCalls: [{ name: 'Read', arguments: { file_path: path.join(work, 'note.txt') } }] } },
+] }));
+
+let url, model, refusing;
+before(async () => {
+  model = spawn(process.execPath, [path.join(peers, '@copilotkit/aimock/dist/cli.js'), '-p', '0', '-f', path.join(dir, 'answers'), '-c', '6'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let text = '';
+  url = await new Promise((resolve, reject) => {
+    model.stdout.on('data', (d) => { const m = (text += d).match(/listening on (http:\/\/\S+)/); if (m) resolve(m[1]); });
+    model.on('exit', (code) => reject(new Error(`aimock: exit ${code}`)));
+  });
+  refusing = http.createServer((req, res) => { req.resume(); req.on('end', () => res.writeHead(400, { 'content-type': 'application/json' }).end('{"type":"error","error":{"type":"invalid_request_error","message":"this model is not for you"}}')); });
+  await new Promise((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+});
+after(() => { model?.kill(); refusing?.close(); });
+
+/** One turn; its events, text, last event and handle. */
+async function turn(runtime, to, args, { transport = 'auto', policy = '' } = {}) {
+  fs.writeFileSync(path.join(config, 'config.yaml'), `codex:\n  transport: ${transport}\nruntimes:\n  env: MOCK_KEY\n`);
+  fs.writeFileSync(path.join(codex, 'config.toml'), `model = "gpt-5.2"\nmodel_provider = "mock"\n${policy || 'approval_policy = "never"\nsandbox_mode = "danger-full-access"'}
+[model_providers.mock]\nname = "mock"\nbase_url = "${to}/v1"\nwire_api = "responses"\nenv_key = "MOCK_KEY"\nrequest_max_retries = 0\nstream_max_retries = 0\n`);
+  const env = {
+    ...base, PATH: `${path.dirname(process.execPath)}:${base.PATH}`, XDG_CONFIG_HOME: path.join(dir, 'config'),
+    TALARIA_CLAUDE_BIN: path.join(peers, '.bin/claude'), TALARIA_CODEX_BIN: path.join(peers, '.bin/codex'),
+    ANTHROPIC_BASE_URL: to, ANTHROPIC_API_KEY: 'mock-key', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1',
+    DISABLE_ERROR_REPORTING: '1', CLAUDE_CODE_MAX_RETRIES: '0', CODEX_HOME: codex, MOCK_KEY: 'x',
+  };
+  const child = spawn(bin, ['debug', 'run', '--runtime', runtime, '--cwd', work, '--timeout', '90', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 });
+  const r = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (d) => (r[name] += d));
+  r.status = await new Promise((resolve) => child.on('close', resolve));
+  const events = r.stdout.trim().split('\n').map((line) => JSON.parse(line));
+  assert.match(events.map((e) => e.event[0]).join(''), /^m[pc]*e?d$/, r.stderr);
+  const chunks = events.filter((e) => e.event === 'chunk').map((e) => e.data.text);
+  const stage = (name) => events.filter((e) => e.data.stage === name).map((e) => e.data);
+  assert.equal(events.at(-1).data.chars, Buffer.byteLength(chunks.join('')));
+  return { code: r.status, stderr: r.stderr, chunks, text: chunks.join(''), done: events.at(-1).data, stage,
+    error: events.find((e) => e.event === 'error')?.data, handle: /handle: (\S+)/.exec(r.stderr)?.[1] };
+}
+
+describe('real programs', { skip: !there && 'the packages of tests/peers are not installed' }, () => {
+  const rows = [['claude', 'claude', {}], ['codex app-server', 'codex', { transport: 'app-server' }], ['codex exec', 'codex', { transport: 'exec' }]];
+  for (const [name, runtime, options] of rows) {
+    test(`${name}: a tool, an answer, a second turn of the same session`, async () => {
+      const first = await turn(runtime, url, [`please show ${runtime} the note`], options);
+      assert.equal(first.code, 0, first.stderr);
+      assert.equal(first.text, 'The note says hello, wörld 你好.');
+      assert.equal(first.done.status, 'completed');
+      assert.deepEqual(first.stage('tool').map((p) => p.status).filter((s) => s !== 'running'), ['started', 'completed']);
+      if (name !== 'codex exec') assert.ok(first.chunks.length > 1, 'it came in pieces');
+      const second = await turn(runtime, url, ['--handle', first.handle, '--context', 'be brief', 'and once more'], options);
+      assert.equal(second.text, 'It is still the same, wörld.');
+      assert.equal(second.handle, first.handle);
+      assert.equal(second.stage('session')[0].detail, 'resumed');
+    });
+
+    test(`${name}: a refusal is an error, not an answer`, async () => {
+      const r = await turn(runtime, `http://127.0.0.1:${refusing.address().port}`, ['hello there'], options);
+      assert.equal(r.error?.code, 'runtime_rejected', r.stderr);
+      assert.equal(r.text, '');
+      assert.equal(r.code, 1);
+    });
+
+    test(`${name}: a session that is not there is lost`, async () => {
+      const r = await turn(runtime, url, ['--handle', '00000000-0000-4000-8000-000000000000', 'hello'], options);
+      assert.equal(r.error?.code, 'continuity_lost', r.stderr);
+    });
+  }
+
+  test('codex asks before it runs a command, and takes yes and no', async () => {
+    const policy = 'approval_policy = "on-request"\nsandbox_mode = "read-only"';
+    const yes = await turn('codex', url, ['--approve', 'once', 'please write the note'], { policy });
+    assert.deepEqual(yes.stage('approval').map((p) => p.status), ['waiting', 'completed'], yes.stderr);
+    assert.equal(yes.stage('tool').at(-1).status, 'completed');
+    const no = await turn('codex', url, ['--approve', 'deny', 'please write the note'], { policy });
+    assert.equal(no.stage('tool').at(-1).status, 'failed');
+  });
+
+  test('codex at a port where nobody listens ends at our deadline', async () => {
+    const r = await turn('codex', 'http://127.0.0.1:9', ['--timeout', '8', 'hello'], { transport: 'exec' });
+    assert.ok(['timeout_total', 'stream_truncated', 'upstream_error'].includes(r.error?.code), JSON.stringify(r.error));
+    assert.equal(r.text, '');
+  });
+});

@@ -1,0 +1,199 @@
+/* The worker on the local platform: what its users see, with and without trouble on the way. */
+#include "handoff_world.h"
+
+#include "gateway/worker.h"
+#include "store/places_local.h"
+
+typedef struct Gateway {
+    World world;
+    Connection *local;
+    Served served;
+    Worker *worker;
+    int fail_thread, fail_send, lose_send;
+} Gateway;
+
+static PlatformFault next_fault(void *ctx, const char *call)
+{
+    Gateway *g = ctx;
+
+    if (strcmp(call, "thread") == 0)
+        return g->fail_thread-- > 0 ? FAULT_FAILS : FAULT_NONE;
+    if (g->lose_send-- > 0)
+        return FAULT_LOST;
+    return g->fail_send-- > 0 ? FAULT_FAILS : FAULT_NONE;
+}
+
+static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err)
+{
+    (void)ctx;
+    if (str_eqz(h->session_id, "s3"))
+        return err_set(err, ERR_NOT_FOUND, "the session is gone");
+    *ret = (Card){ .title = STR("Fix it"), .text = str_printf(a, "card of %.*s", STR_FMT(h->id)) };
+    return true;
+}
+
+static void gateway_open(Gateway *g)
+{
+    PlatformHost host;
+
+    *g = (Gateway){ 0 };
+    world_open(&g->world);
+    host = (PlatformHost){ .data = g->world.data, .fault = next_fault, .fault_ctx = g };
+    OK(platform_local.open(&host, &g->local, &err));
+    g->served = (Served){ &platform_local, g->local };
+    g->worker = worker_new(&(WorkerOptions){ .journal = g->world.journal,
+                                             .owner = STR("w"),
+                                             .served = &g->served,
+                                             .n_served = 1,
+                                             .flags = KEY_FLAGS,
+                                             .card = make_card });
+}
+
+static void gateway_close(Gateway *g)
+{
+    g->worker = worker_free(g->worker);
+    g->local = platform_local.close(g->local);
+    world_close(&g->world);
+}
+
+static Handoff after_rounds(Gateway *g, Str id, int rounds)
+{
+    Handoff h = { 0 };
+
+    for (int i = 0; i < rounds; i++) {
+        int64_t wait = 0;
+
+        OK(worker_round(g->worker, &wait, &err));
+        assert_true(wait > 0);
+        OK(handoff_get(g->world.journal, g->world.arena, id, &h, &err));
+        if (handoff_is_over(h.state))
+            break;
+        g->world.now += 31;
+    }
+    return h;
+}
+
+static Str said(Gateway *g, Str thread, size_t *ret_n)
+{
+    LocalMessage *all;
+
+    OK(local_messages(g->world.journal, g->world.arena, STR("home"), thread, 0, 10, &all, ret_n,
+                      &err));
+    return *ret_n ? all[0].text : STR("");
+}
+
+static void it_arrives(void **state)
+{
+    KeyFlags flags = KEY_FLAGS;
+    Inbound in;
+    Gateway g;
+    Handoff h;
+    Str id;
+    size_t n;
+    bool is;
+
+    (void)state;
+    gateway_open(&g);
+    h = world_request(&g.world, g.world.data, "s1", "local");
+    h = after_rounds(&g, h.id, 1);
+    assert_int_equal(h.state, HANDOFF_DONE);
+    assert_str(said(&g, h.thread_ref, &n),
+               str_printf(g.world.arena, "card of %.*s", STR_FMT(h.id)));
+    assert_int_equal(n, 1);
+    assert_str(world_ask(&g.world, g.world.data, "SELECT title FROM local_thread"), STR("Fix it"));
+    assert_str(
+        world_ask(&g.world, g.world.data, "SELECT handoff_state FROM sessions WHERE id = 's1'"),
+        STR("completed"));
+    /* The next message there finds it. */
+    OK(shape_local.parse(g.world.arena,
+                         str_printf(g.world.arena, "{\"channel\":\"home\",\"thread\":\"%.*s\"}",
+                                    STR_FMT(h.thread_ref)),
+                         &in, &is, &err));
+    OK(routing_find(g.world.journal, g.world.arena, g.world.data,
+                    place_key(g.world.arena, &in.place, &flags), &id, &err));
+    assert_str(id, STR("s1"));
+    gateway_close(&g);
+}
+
+static void trouble_passes(void **state)
+{
+    static const struct {
+        int thread, send, lost;
+        bool has_thread;
+    } rows[] = { { 1, 0, 0, true }, { 0, 3, 0, true }, { 0, 0, 2, true }, { 9, 1, 1, false } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        Gateway g;
+        Handoff h;
+        size_t n;
+
+        gateway_open(&g);
+        g.fail_thread = rows[i].thread;
+        g.fail_send = rows[i].send;
+        g.lose_send = rows[i].lost;
+        h = world_request(&g.world, g.world.hermes, "s1", "local");
+        h = after_rounds(&g, h.id, 20);
+        assert_int_equal(h.state, HANDOFF_DONE);
+        assert_int_equal(h.thread_ref.n > 0, rows[i].has_thread);
+        (void)said(&g, h.thread_ref, &n);
+        assert_int_equal(n, 1); /* once, however often it was tried */
+        gateway_close(&g);
+    }
+}
+
+static void what_can_never_work_fails_at_once(void **state)
+{
+    Gateway g;
+    Handoff h;
+
+    (void)state;
+    gateway_open(&g);
+    h = world_request(&g.world, g.world.data, "s3", "local");
+    h = after_rounds(&g, h.id, 1);
+    assert_int_equal(h.state, HANDOFF_FAILED);
+    assert_str(h.error_text, STR("prepare: the session is gone"));
+    assert_str(world_ask(&g.world, g.world.data, "SELECT source FROM sessions WHERE id = 's3'"),
+               STR("cli"));
+    /* A platform that is not served here is left alone. */
+    h = world_request(&g.world, g.world.hermes, "s1", "telegram");
+    h = after_rounds(&g, h.id, 2);
+    assert_int_equal(h.state, HANDOFF_QUEUED);
+    gateway_close(&g);
+}
+
+static void cancelled_between_two_steps(void **state)
+{
+    bool more = true, over = true;
+    Gateway g;
+    Handoff h;
+
+    (void)state;
+    gateway_open(&g);
+    h = world_request(&g.world, g.world.data, "s1", "local");
+    h = world_claim(&g.world, h.id, "w");
+    OK(worker_step(g.worker, g.world.arena, &h, &more, &err));
+    assert_int_equal(h.state, HANDOFF_PREPARED);
+    assert_str(world_ask(&g.world, g.world.data, "SELECT count(*) FROM local_thread"), STR("1"));
+    OK(handoff_cancel(g.world.journal, h.id, &over, &err));
+    assert_false(over);
+    OK(worker_step(g.worker, g.world.arena, &h, &more, &err));
+    assert_false(more);
+    assert_int_equal(h.state, HANDOFF_CANCELLED);
+    assert_str(world_ask(&g.world, g.world.data, "SELECT count(*) FROM local_thread"), STR("0"));
+    assert_str(world_ask(&g.world, g.world.data, "SELECT source FROM sessions WHERE id = 's1'"),
+               STR("cli"));
+    gateway_close(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_arrives),
+        cmocka_unit_test(trouble_passes),
+        cmocka_unit_test(what_can_never_work_fails_at_once),
+        cmocka_unit_test(cancelled_between_two_steps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

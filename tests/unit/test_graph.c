@@ -1,0 +1,236 @@
+/* agent/graph: which steps, which edges, and whether doing them at once pays. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/graph.h"
+#include "base/buf.h"
+#include "base/limits.h"
+
+static const GraphOptions able = { .parallel = true };
+
+typedef struct Case {
+    const char *request;
+    size_t nodes, edges, waves;
+    bool is_parallel;
+} Case;
+
+static void test_requests(void **state)
+{
+    static const Case cases[] = {
+        { "Fix the bug in src/a.c", 1, 0, 1, false },
+        { "", 1, 0, 1, false },
+        { "- research the market\n- research the law\n- research the price\n", 3, 0, 1, true },
+        { "1. read a.md\n2. write b.md\n3. test c.c\n", 3, 2, 3, false },
+        { "Do these in parallel:\n1. research trains\n2. research planes\n3. research ships\n", 3,
+          0, 1, true },
+        { "Implement the parser in src/p.c, then test it, then deploy it", 3, 2, 3, false },
+        { "research the trains; meanwhile research the planes", 2, 0, 1, true },
+        { "- fix src/a.c\n- refactor src/a.c\n", 2, 1, 2, false },
+        { "- fix src/a.c\n- implement src/b.c\n- test everything\n- deploy to staging\n", 4, 3, 3,
+          false },
+        { "调研火车的价格；同时调研飞机的价格", 2, 0, 1, true },
+        { "先阅读 a.md，然后修复 src/b.c，最后部署", 3, 2, 3, false },
+        { "If the build fails then stop and read the log", 1, 0, 1, false },
+        { "The build is broken since monday. Fix src/a.c; also", 1, 0, 1, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(Arena) *a = arena_new();
+        TaskGraph *g = graph_build(a, str_of(cases[i].request), &able);
+
+        if (g->n != cases[i].nodes || g->n_edges != cases[i].edges || g->waves != cases[i].waves ||
+            g->is_parallel != cases[i].is_parallel)
+            fail_msg("\"%s\": %zu steps, %zu edges, %zu waves, %s (S %.2f, W %.0f)",
+                     cases[i].request, g->n, g->n_edges, g->waves,
+                     g->is_parallel ? "parallel" : "serial", g->speedup, g->work);
+    }
+}
+
+static void test_kinds_and_resources(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    TaskGraph *g = graph_build(a,
+                               STR("- read docs/plan.md and https://example.org/x\n"
+                                   "- 修复 src/main.c\n- ask the owner\n"),
+                               &able);
+
+    (void)state;
+    assert_int_equal(g->n, 3);
+    assert_int_equal(g->nodes[0].kind, TASK_READ);
+    assert_int_equal(g->nodes[0].n_resources, 2);
+    assert_str(g->nodes[0].resources[0], STR("docs/plan.md"));
+    assert_str(g->nodes[0].resources[1], STR("https://example.org/x"));
+    assert_int_equal(g->nodes[1].kind, TASK_CODE);
+    assert_true(g->nodes[1].writes);
+    assert_int_equal(g->nodes[2].kind, TASK_ASK);
+}
+
+static void test_runtime_that_does_one_thing(void **state)
+{
+    static const char text[] = "- research a\n- research b\n- research c\n";
+    AUTO(Arena) *a = arena_new();
+    GraphOptions two = { .parallel = true, .max_parallel = 2 }, none = { 0 };
+
+    (void)state;
+    assert_false(graph_build(a, str_of(text), &none)->is_parallel);
+    assert_true(graph_build(a, str_of(text), &two)->speedup <= 2);
+    assert_true(graph_build(a, str_of(text), &able)->speedup > 2);
+}
+
+static void test_costs_of_the_users_history(void **state)
+{
+    double seconds[TASK_KIND_COUNT] = { [TASK_RESEARCH] = 5 };
+    GraphOptions quick = { .parallel = true, .seconds = seconds };
+    AUTO(Arena) *a = arena_new();
+    TaskGraph *g = graph_build(a, STR("- research a\n- research b\n"), &quick);
+
+    (void)state;
+    assert_true(g->work > 9.9 && g->work < 10.1);
+    assert_false(g->is_parallel);
+}
+
+static void test_what_is_cut_is_reported(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO_BUF many = BUF(KIB(64));
+    TaskGraph *g;
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        buf_addf(&many, "- research topic %d\n", i);
+    g = graph_build(a, buf_str(&many), &able);
+    assert_int_equal(g->n, GRAPH_NODES);
+    assert_int_equal(g->dropped_nodes, 8);
+    assert_true(g->truncated);
+    buf_clear(&many);
+    for (int i = 1; i <= 8; i++)
+        buf_addf(&many, "%d. read chapter%d.md\n", i, i);
+    g = graph_build(a, buf_str(&many), &able);
+    assert_int_equal(g->depth, GRAPH_DEPTH);
+    assert_int_equal(g->n + g->folded_nodes, 8);
+    assert_true(g->truncated && g->work > 119 && g->work < 121); /* nothing of the work is lost */
+    g = graph_build(a, STR("deploy src/a.c then test src/a.c"), &able);
+    assert_int_equal(g->n_dropped_edges, 1); /* test before deploy, against what was said */
+    assert_int_equal(g->dropped_edges[0].why, EDGE_KIND);
+}
+
+/* -- any text -------------------------------------------------------------------------------------- */
+
+static uint64_t seed = 88172645463325252u;
+
+static size_t draw(size_t below)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (size_t)(seed % below);
+}
+
+static const char *const pieces[] = { "research ",    "read ",
+                                      "fix ",         "test ",
+                                      "write ",       "deploy ",
+                                      "ask ",         "src/a.c ",
+                                      "src/b.c ",     "docs/x.md ",
+                                      "`users` ",     "table orders ",
+                                      "https://h/x ", "then ",
+                                      "and also ",    "; ",
+                                      ". ",           "\n- ",
+                                      "\n1. ",        "\n",
+                                      "it ",          "the result ",
+                                      "然后",         "同时",
+                                      "结果",         "再",
+                                      "修复",         "测试",
+                                      "部署 ",        "\n```\n",
+                                      "\xff",         "finally ",
+                                      "if ",          "package left-pad " };
+
+static void check_bounds(const TaskGraph *g)
+{
+    size_t widths[GRAPH_NODES] = { 0 };
+
+    assert_true(g->n >= 1 && g->n <= GRAPH_NODES && g->n_edges <= GRAPH_EDGES);
+    assert_true(g->depth <= GRAPH_DEPTH && g->width <= GRAPH_WIDTH && g->waves <= GRAPH_NODES);
+    for (size_t i = 0; i < g->n; i++)
+        assert_true(++widths[g->nodes[i].wave] <= GRAPH_WIDTH);
+    /* Waves grow along every edge: there is no circle. */
+    for (size_t i = 0; i < g->n_edges; i++)
+        assert_true(g->nodes[g->edges[i].from].wave < g->nodes[g->edges[i].to].wave);
+    assert_true(g->speedup <= (double)g->width + 1e-9 && g->critical <= g->work + 1e-9);
+    assert_true(g->score >= 0 && g->score <= 1 && g->independence >= 0 && g->independence <= 1);
+    assert_true(g->n > 1 || !g->is_parallel);
+    assert_true(!g->is_parallel || (g->speedup >= 1.5 && g->width >= 2));
+    assert_true(g->truncated || !(g->n_dropped_edges + g->dropped_nodes + g->folded_nodes));
+}
+
+static void test_bounds_of_any_text(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5000; round++) {
+        AUTO(Arena) *a = arena_new();
+        AUTO_BUF text = BUF(KIB(64));
+        size_t n = draw(60);
+
+        for (size_t i = 0; i < n; i++)
+            buf_addz(&text, pieces[draw(ARRAY_LEN(pieces))]);
+        check_bounds(graph_build(a, buf_str(&text), &able));
+    }
+}
+
+static Str permuted(Arena *a, Str *items, size_t n)
+{
+    AUTO_BUF text = BUF(KIB(64));
+
+    for (size_t i = n; i > 1; i--) {
+        size_t j = draw(i);
+        Str swap = items[i - 1];
+
+        items[i - 1] = items[j];
+        items[j] = swap;
+    }
+    for (size_t i = 0; i < n; i++)
+        buf_addf(&text, "- %.*s\n", STR_FMT(items[i]));
+    return str_dup(a, buf_str(&text));
+}
+
+static void test_order_of_a_list_does_not_matter(void **state)
+{
+    static const char *const verbs[] = {
+        "research", "read", "fix", "test", "write", "deploy", "see"
+    };
+    static const char *const things[] = { "src/a.c", "src/b.c", "docs/x.md", "the price",
+                                          "`users`" };
+
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        AUTO(Arena) *a = arena_new();
+        Str items[GRAPH_NODES];
+        size_t n = 2 + draw(GRAPH_NODES - 1);
+        TaskGraph *x, *y;
+
+        for (size_t i = 0; i < n; i++)
+            items[i] = str_printf(a, "%s %s and %s", verbs[draw(ARRAY_LEN(verbs))],
+                                  things[draw(ARRAY_LEN(things))], things[draw(ARRAY_LEN(things))]);
+        x = graph_build(a, permuted(a, items, n), &able);
+        y = graph_build(a, permuted(a, items, n), &able);
+        if (x->is_parallel != y->is_parallel || x->critical != y->critical)
+            fail_msg("a permutation decides otherwise: CP %f and %f", x->critical, y->critical);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_kinds_and_resources),
+        cmocka_unit_test(test_runtime_that_does_one_thing),
+        cmocka_unit_test(test_costs_of_the_users_history),
+        cmocka_unit_test(test_what_is_cut_is_reported),
+        cmocka_unit_test(test_bounds_of_any_text),
+        cmocka_unit_test(test_order_of_a_list_does_not_matter),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
