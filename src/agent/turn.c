@@ -285,7 +285,7 @@ static void hear_text(Going *g, const RuntimeEvent *e)
 {
     RuntimeEvent said = *e;
 
-    said.text = repair_utf8(g->arena, e->text);
+    said.text = utf8_repair(g->arena, e->text);
     if (g->text.n + said.text.n > LIMIT_RUN_TEXT) {
         g->runtime->cancel(g->running);
         fail(g, RUN_PROTOCOL_VIOLATION, "dispatch", STR("the answer is too long"));

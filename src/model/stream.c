@@ -7,6 +7,7 @@
 #include "model/dialect.h"
 #include "model/fail.h"
 #include "net/sse.h"
+#include "text/json_mend.h"
 
 typedef struct OpenCall {
     int64_t index;
@@ -222,14 +223,13 @@ void stream_finish(ModelStream *s)
 static bool on_event(void *ctx, const SseEvent *event)
 {
     ModelStream *s = ctx;
-    Err err;
     AUTO(JsonDoc) *doc = NULL;
 
     if (s->dialect->end_word && str_eqz(str_trim(event->data), s->dialect->end_word)) {
         stream_finish(s);
         return false;
     }
-    doc = json_parse(event->data, &err);
+    doc = json_parse_mended(s->arena, event->data);
     if (!doc || json_type(json_root(doc)) != JSON_OBJECT)
         stream_fail(s, MODEL_FAIL_MALFORMED, STR("an event of the answer is not JSON"));
     else
@@ -276,8 +276,7 @@ bool model_stream_feed(ModelStream *s, Str bytes)
 
 static void read_whole(ModelStream *s)
 {
-    Err err;
-    AUTO(JsonDoc) *doc = json_parse(buf_str(&s->body), &err);
+    AUTO(JsonDoc) *doc = json_parse_mended(s->arena, buf_str(&s->body));
 
     if (!s->body.n)
         stream_fail(s, MODEL_FAIL_CUT, STR("the answer is empty"));

@@ -135,7 +135,7 @@ static void result(ClaudeStream *s, Json line)
 void claude_stream_line(ClaudeStream *s, Str line, bool cut)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(JsonDoc) *doc = cut ? NULL : line_parse(a, line);
+    AUTO(JsonDoc) *doc = cut ? NULL : json_parse_mended(a, line);
     Json root = doc ? json_root(doc) : (Json){ 0 };
     Str type = str_at(root, "type");
     bool inner = str_at(root, "parent_tool_use_id").n > 0; /* of an agent that it started */

@@ -269,7 +269,7 @@ static void app_answer(CodexStream *s, Json root)
 void codex_stream_line(CodexStream *s, Str line, bool cut)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(JsonDoc) *doc = cut ? NULL : line_parse(a, line);
+    AUTO(JsonDoc) *doc = cut ? NULL : json_parse_mended(a, line);
     Json root = doc ? json_root(doc) : (Json){ 0 };
     Str type = str_at(root, "type"), method = str_at(root, "method");
     bool has_id = json_type(at(root, "id")) != JSON_NONE;

@@ -81,7 +81,7 @@ static RunError code_of_end(FetchEnd end)
 /* The server has said no. */
 static void refused(HermesRun *h)
 {
-    AUTO(JsonDoc) *doc = line_parse(h->run.arena, buf_str(&h->answer));
+    AUTO(JsonDoc) *doc = json_parse_mended(h->run.arena, buf_str(&h->answer));
     Json root = doc ? json_root(doc) : (Json){ 0 };
     Str text = doc ? error_text(h->run.arena, root) : str_trim(buf_str(&h->answer));
     Str code = str_at(at(root, "error"), "code");
@@ -176,7 +176,7 @@ static void polled(HermesRun *h, Json root)
 
 static void answered(HermesRun *h)
 {
-    AUTO(JsonDoc) *doc = line_parse(h->run.arena, buf_str(&h->answer));
+    AUTO(JsonDoc) *doc = json_parse_mended(h->run.arena, buf_str(&h->answer));
     Json root = doc ? json_root(doc) : (Json){ 0 };
 
     if (!doc) {

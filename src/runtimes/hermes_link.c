@@ -65,7 +65,7 @@ static bool id_is_clean(Str id)
 
 bool hermes_handle_read(Arena *a, const HermesLink *link, Str handle, HermesHandle *ret)
 {
-    AUTO(JsonDoc) *doc = handle.n ? line_parse(a, handle) : NULL;
+    AUTO(JsonDoc) *doc = handle.n ? json_parse_mended(a, handle) : NULL;
     Json root = doc ? json_root(doc) : (Json){ 0 };
 
     *ret = (HermesHandle){ .rotated = STR("[]") };

@@ -62,7 +62,7 @@ static bool fetch_capabilities(const RuntimeHost *host, Arena *a, const HermesLi
 
 static void read_capabilities(Arena *a, const Ask *ask, RuntimeCaps *ret)
 {
-    AUTO(JsonDoc) *doc = line_parse(a, buf_str(&ask->body));
+    AUTO(JsonDoc) *doc = json_parse_mended(a, buf_str(&ask->body));
     Json root = doc ? json_root(doc) : (Json){ 0 };
 
     ret->available = doc != NULL && ask->status == 200;

@@ -310,7 +310,7 @@ static bool on_event(void *ctx, const SseEvent *e)
         return true;
     }
     s->line = a;
-    doc = line_parse(a, e->data);
+    doc = json_parse_mended(a, e->data);
     if (!doc)
         return ++s->junk < LIMIT_RUN_LINES;
     root = json_root(doc);

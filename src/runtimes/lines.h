@@ -2,10 +2,7 @@
 #ifndef TALARIA_RUNTIMES_LINES_H
 #define TALARIA_RUNTIMES_LINES_H
 
-#include "text/json.h"
-
-/* Bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD first. NULL: no JSON. */
-JsonDoc *line_parse(Arena *a, Str line);
+#include "text/json_mend.h"
 
 static inline Json at(Json v, const char *key)
 {

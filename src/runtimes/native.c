@@ -130,7 +130,7 @@ static void end_round(NativeRun *n)
         Str result = utf8_head(job->result, LIMIT_RUN_FILE);
 
         thread_add(&n->thread, (ModelMessage){ .role = MODEL_TOOL,
-                                               .text = str_dup(a, repair_utf8(a, result)),
+                                               .text = str_dup(a, utf8_repair(a, result)),
                                                .call_id = job->call.id,
                                                .failed = job->failed });
         job->arena = arena_free(job->arena);

@@ -63,25 +63,6 @@ static size_t open_tail(Str s)
     return 0;
 }
 
-Str repair_utf8(Arena *a, Str text)
-{
-    size_t good = utf8_valid_prefix(text);
-    AUTO_BUF out = BUF(SIZE_MAX / 4);
-
-    if (good == text.n)
-        return text;
-    while (text.n) {
-        good = utf8_valid_prefix(text);
-        buf_add(&out, str_head(text, good));
-        text = str_skip(text, good);
-        if (text.n) {
-            buf_addz(&out, "\xef\xbf\xbd");
-            text = str_skip(text, 1);
-        }
-    }
-    return str_dup(a, buf_str(&out));
-}
-
 static void say_text_of(Teller *t, Str bytes)
 {
     RuntimeEvent e = { .kind = RUNTIME_TEXT, .duration_ms = -1 };
@@ -93,7 +74,7 @@ static void say_text_of(Teller *t, Str bytes)
         buf_clear(&t->message);
     }
     t->again = false;
-    e.text = repair_utf8(t->scratch, bytes);
+    e.text = utf8_repair(t->scratch, bytes);
     e.segment = t->segment;
     t->chars += e.text.n;
     buf_add(&t->message, e.text);
@@ -209,7 +190,7 @@ Str preview(Arena *a, Str text)
 
     if (!text.n)
         return STR("");
-    add_clean(&clean, repair_utf8(a, utf8_head(text, PREVIEW_BYTES)));
+    add_clean(&clean, utf8_repair(a, utf8_head(text, PREVIEW_BYTES)));
     safe = rest = redact_text(a, str_trim(buf_str(&clean)));
     while (rest.n && count < PREVIEW_CHARS - 1) {
         (void)utf8_next(&rest);
@@ -236,7 +217,7 @@ void teller_think(Teller *t, Str text)
 {
     if (text.n)
         give(t, &(RuntimeEvent){ .kind = RUNTIME_THINK,
-                                 .text = repair_utf8(t->scratch, text),
+                                 .text = utf8_repair(t->scratch, text),
                                  .duration_ms = -1 });
 }
 

@@ -73,8 +73,6 @@ void teller_fail(Teller *t, RunError code, Str text, int http_status, Str runtim
 
 /* For people: at most 500 characters, escapes and controls gone, secrets taken out. */
 Str preview(Arena *a, Str text);
-/* Valid UTF-8: what is not becomes U+FFFD. Returns text itself where nothing had to be done. */
-Str repair_utf8(Arena *a, Str text);
 /* The code of an HTTP answer that is no success. */
 RunError run_error_of_status(int status);
 

@@ -248,3 +248,22 @@ Str utf8_fit(Arena *a, Str s, size_t columns)
     }
     return str_dup(a, buf_str(&out));
 }
+
+Str utf8_repair(Arena *a, Str text)
+{
+    size_t good = utf8_valid_prefix(text);
+    AUTO_BUF out = BUF(SIZE_MAX / 4);
+
+    if (good == text.n)
+        return text;
+    while (text.n) {
+        good = utf8_valid_prefix(text);
+        buf_add(&out, str_head(text, good));
+        text = str_skip(text, good);
+        if (text.n) {
+            buf_addz(&out, "\xef\xbf\xbd");
+            text = str_skip(text, 1);
+        }
+    }
+    return str_dup(a, buf_str(&out));
+}

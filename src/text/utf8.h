@@ -13,6 +13,8 @@ size_t utf8_put(char out[4], uint32_t code_point); /* bytes written */
 
 /* How many bytes at the beginning are valid UTF-8; s.n when all are. */
 size_t utf8_valid_prefix(Str s);
+/* Valid UTF-8: what is not becomes U+FFFD. Returns s itself where nothing had to be done. */
+Str utf8_repair(Arena *a, Str s);
 
 /* The longest head of at most n bytes that ends between code points. */
 Str utf8_head(Str s, size_t n);

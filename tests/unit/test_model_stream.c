@@ -53,6 +53,8 @@ static const struct {
     { "chat_tools.sse", "reasoning:Two files. tool_call:call_a/read/{\"path\":\"a.txt\"} "
                         "tool_call:call_b/list/{} usage:12+5(8,2) finish:tool_calls" },
     { "chat_length.sse", "text:Once upon finish:length" },
+    { "chat_half.sse", "text:a\xef\xbf\xbd\xef\xbf\xbd"
+                       "b finish:stop" },
     { "chat_no_done.sse", "text:Hi finish:stop" },
     { "chat_cut.sse", "text:Hi the error:cut" },
     { "chat_cut_event.sse", "text:Hi error:cut" },

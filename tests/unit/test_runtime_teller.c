@@ -233,9 +233,9 @@ static void traces_keep_the_newest(void **state)
 static void halves_of_pairs(void **state)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(JsonDoc) *whole = line_parse(a, STR("{\"t\":\"\\ud83d\\ude42\"}"));
-    AUTO(JsonDoc) *half = line_parse(a, STR("{\"t\":\"a\\ud83d\",\"u\":\"\\\\ud83d\"}"));
-    AUTO(JsonDoc) *raw = line_parse(a, STR("{\"t\":\"\xff\"}"));
+    AUTO(JsonDoc) *whole = json_parse_mended(a, STR("{\"t\":\"\\ud83d\\ude42\"}"));
+    AUTO(JsonDoc) *half = json_parse_mended(a, STR("{\"t\":\"a\\ud83d\",\"u\":\"\\\\ud83d\"}"));
+    AUTO(JsonDoc) *raw = json_parse_mended(a, STR("{\"t\":\"\xff\"}"));
 
     (void)state;
     assert_non_null(whole);
@@ -244,7 +244,7 @@ static void halves_of_pairs(void **state)
     assert_str(str_at(json_root(half), "t"), STR("a\xef\xbf\xbd"));
     assert_str(str_at(json_root(half), "u"), STR("\\ud83d"));
     assert_non_null(raw);
-    assert_null(line_parse(a, STR("no json")));
+    assert_null(json_parse_mended(a, STR("no json")));
 }
 
 static void handles_are_bounded(void **state)
