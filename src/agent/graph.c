@@ -120,7 +120,7 @@ static bool share_resource(const TaskNode *x, const TaskNode *y)
 
 static int chain_place(TaskKind kind)
 {
-    return kind == TASK_CODE ? 1 : kind == TASK_TEST ? 2 : kind == TASK_DEPLOY ? 3 : 0;
+    return kind == STEP_CODE ? 1 : kind == STEP_TEST ? 2 : kind == STEP_DEPLOY ? 3 : 0;
 }
 
 /* Whether y goes before x, where the request says nothing: code, test, deploy; writing before reading. */
@@ -146,7 +146,7 @@ static bool is_right_before(const Split *s, size_t i, size_t j)
 static bool has_test(const TaskGraph *g)
 {
     for (size_t i = 0; i < g->n; i++)
-        if (g->nodes[i].kind == TASK_TEST)
+        if (g->nodes[i].kind == STEP_TEST)
             return true;
     return false;
 }
@@ -172,7 +172,7 @@ static bool edge_between(const Work *w, EdgeWhy why, size_t i, size_t j, TaskEdg
     }
     if (!chain_place(x->kind) || !chain_place(y->kind) || x->kind == y->kind)
         return false;
-    if (x->kind != TASK_TEST && y->kind != TASK_TEST && has_test(w->g))
+    if (x->kind != STEP_TEST && y->kind != STEP_TEST && has_test(w->g))
         return false; /* the way from code to its deployment goes through the test */
     if (chain_place(x->kind) > chain_place(y->kind))
         *ret = (TaskEdge){ j, i, why };

@@ -27,14 +27,14 @@ enum {
 
 /* X(id, "name", seconds that such a step takes where nothing better is known) */
 #define TASK_KINDS(X)                                                                              \
-    X(TASK_RESEARCH, "research", 60)                                                               \
-    X(TASK_READ, "read", 15)                                                                       \
-    X(TASK_CODE, "code", 120)                                                                      \
-    X(TASK_TEST, "test", 45)                                                                       \
-    X(TASK_WRITE, "write", 60)                                                                     \
-    X(TASK_DEPLOY, "deploy", 60)                                                                   \
-    X(TASK_ASK, "ask", 10)                                                                         \
-    X(TASK_OTHER, "other", 30)
+    X(STEP_RESEARCH, "research", 60)                                                               \
+    X(STEP_READ, "read", 15)                                                                       \
+    X(STEP_CODE, "code", 120)                                                                      \
+    X(STEP_TEST, "test", 45)                                                                       \
+    X(STEP_WRITE, "write", 60)                                                                     \
+    X(STEP_DEPLOY, "deploy", 60)                                                                   \
+    X(STEP_ASK, "ask", 10)                                                                         \
+    X(STEP_OTHER, "other", 30)
 
 typedef enum TaskKind {
 #define X(id, name, seconds) id,

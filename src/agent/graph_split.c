@@ -189,7 +189,7 @@ static void end_clause(Prose *p, Str clause, bool sentence)
     add_step(p->arena, s, clause, p->group);
     if (s->n == n)
         return;
-    if (s->nodes[n].kind != TASK_OTHER)
+    if (s->nodes[n].kind != STEP_OTHER)
         return;
     if (sentence && n == 0) {
         p->begins_with_talk = true;

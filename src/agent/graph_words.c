@@ -124,21 +124,21 @@ static const struct {
     TaskKind kind;
     const char *words; /* "a|b" */
 } verbs[] = {
-    { TASK_RESEARCH, "research|investigate|search|compare|explore|find|look up|survey|evaluate|"
+    { STEP_RESEARCH, "research|investigate|search|compare|explore|find|look up|survey|evaluate|"
                      "study|analyse|analyze|调研|研究|搜索|查找|比较|分析|调查" },
-    { TASK_READ,
+    { STEP_READ,
       "read|open|inspect|view|list|check|look at|review|summarise|summarize|阅读|读|查看|"
       "检查|打开|列出|总结" },
-    { TASK_CODE,
+    { STEP_CODE,
       "implement|code|fix|refactor|add|build|create|change|modify|update|remove|delete|"
       "rename|optimise|optimize|patch|migrate|port|编写代码|实现|修复|重构|添加|修改|更新|"
       "删除|优化|开发" },
-    { TASK_TEST, "test|tests|run the tests|verify|benchmark|validate|lint|测试|验证|跑一下" },
-    { TASK_WRITE, "write|document|draft|translate|note|compose|explain in|写|撰写|翻译|记录|起草" },
-    { TASK_DEPLOY,
+    { STEP_TEST, "test|tests|run the tests|verify|benchmark|validate|lint|测试|验证|跑一下" },
+    { STEP_WRITE, "write|document|draft|translate|note|compose|explain in|写|撰写|翻译|记录|起草" },
+    { STEP_DEPLOY,
       "deploy|release|publish|ship|push|upload|install|roll out|部署|发布|上线|推送|上传|"
       "安装" },
-    { TASK_ASK, "ask|confirm|tell me|let me know|询问|确认|问|告诉我" },
+    { STEP_ASK, "ask|confirm|tell me|let me know|询问|确认|问|告诉我" },
 };
 
 /* "the build", "a test" are things, not what is to be done. */
@@ -170,7 +170,7 @@ static size_t find_verb(Str s, const char *word)
 static TaskKind kind_of(Str text)
 {
     size_t best = text.n, length = 0;
-    TaskKind kind = TASK_OTHER;
+    TaskKind kind = STEP_OTHER;
 
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
         Str rest = str_of(verbs[i].words), word;
@@ -310,5 +310,5 @@ void task_describe(Arena *a, TaskNode *node)
     node->refers = refers_back(node->text);
     node->n_resources = 0;
     add_resources(a, node);
-    node->writes = node->kind == TASK_CODE || node->kind == TASK_WRITE || node->kind == TASK_DEPLOY;
+    node->writes = node->kind == STEP_CODE || node->kind == STEP_WRITE || node->kind == STEP_DEPLOY;
 }

@@ -245,7 +245,7 @@ static ContextQuery query_of(Knowledge *k, Shelf *s, Arena *a, const PrepareAsk 
         .memory_snapshot = ask->memory,
         .most_ms = LIMIT_CONTEXT_MS,
         /* The attachment is the same for all: what could be done at once where somebody can. */
-        .graph = { .parallel = true },
+        .graph = { .parallel = true, .seconds = ask->costs },
     };
 }
 
@@ -276,7 +276,8 @@ static void put_graph(JsonWriter *w, const void *built)
 /* What this runtime makes of the steps. */
 static Str decision_of(Arena *a, const PrepareAsk *ask)
 {
-    GraphOptions options = { .parallel = ask->branches > 1,
+    GraphOptions options = { .seconds = ask->costs,
+                             .parallel = ask->branches > 1,
                              .max_parallel = (size_t)(ask->branches > 1 ? ask->branches : 1) };
     const TaskGraph *g = graph_build(a, ask->text, &options);
 

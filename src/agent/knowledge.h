@@ -28,6 +28,7 @@ typedef enum ServiceStage {
 typedef struct PrepareAsk {
     Str conversation_id, text;
     int branches;           /* how many steps the runtime does at once */
+    const double *costs;    /* seconds by kind of step, as they were here; NULL: not known */
     const ChatTurn *recent; /* oldest first, without the request */
     size_t n_recent;
     Str summary; /* of what is older; may be empty */

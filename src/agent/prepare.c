@@ -96,6 +96,7 @@ static bool load_handles(Going *g, Runs *r, Err *err)
 
 bool going_load(Going *g, Runs *r, Err *err)
 {
+    going_costs(g, r);
     return conversation_get(r, g->arena, g->run.conversation_id, &g->conversation, err) &&
            load_turns(g, r, err) && load_files(g, r, err) &&
            summary_get(r, g->arena, g->run.conversation_id, &g->summary, err) &&
@@ -139,6 +140,7 @@ void going_enrich(Going *g)
                        .handles = g->handles,
                        .n_handles = g->n_handles,
                        .text = g->wish.text,
+                       .costs = g->costs,
                        .recent = g->recent,
                        .n_recent = g->n_recent,
                        .summary = g->summary.text,
@@ -148,17 +150,18 @@ void going_enrich(Going *g)
 
     if (!s->knowledge)
         return;
-    service_refresh(s);
     if (prepare(s->knowledge, g->arena, &ask, &got, &err)) {
         g->prepared = got;
         g->enriched = true;
         keep_summary(g);
-        return;
+    } else {
+        for (size_t i = 0; i < STAGE_COUNT; i++) {
+            g->prepared.stages[i].degraded = true;
+            g->prepared.stages[i].detail = str_dup(g->arena, str_of(err.text));
+        }
     }
-    for (size_t i = 0; i < STAGE_COUNT; i++) {
-        g->prepared.stages[i].degraded = true;
-        g->prepared.stages[i].detail = str_dup(g->arena, str_of(err.text));
-    }
+    /* Not before: whether the words of this very turn are counted must not depend on who is faster. */
+    service_refresh(s);
 }
 
 /* -- the template of a first turn --------------------------------------------------------------------- */

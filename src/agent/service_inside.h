@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "agent/graph.h"
 #include "agent/service.h"
 #include "agent/workers.h"
 #include "base/file.h"
@@ -38,6 +39,8 @@ struct Service {
     bool closing;
     Runs *spare[8]; /* handles that nobody uses */
     size_t n_spare;
+    double costs[TASK_KIND_COUNT]; /* seconds, by kind of step; 0: not known */
+    int64_t costs_ms;              /* when they were read; 0: never */
 };
 
 /* One turn. It belongs to a worker while it is prepared, to the loop while the runtime speaks, to the writer
@@ -62,6 +65,7 @@ struct Going {
     Continuity continuity;
     Str *handles; /* of the other programs that took part */
     size_t n_handles;
+    double costs[TASK_KIND_COUNT];
     Prepared prepared;
     bool enriched; /* it is there */
     RuntimeRequest request;
@@ -86,6 +90,9 @@ struct Going {
 MUST_CHECK bool going_load(Going *g, Runs *r, Err *err);
 void going_enrich(Going *g);
 void going_request(Going *g);
+
+/* costs.c: how long steps take here. */
+void going_costs(Going *g, Runs *r);
 
 /* summary_model.c: the next generation of the summary, in the background. */
 void going_summarise(Going *g, Str model, int64_t through);

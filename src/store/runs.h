@@ -122,6 +122,14 @@ MUST_CHECK bool continuity_get(Runs *r, Arena *a, Str conversation_id, Str runti
 MUST_CHECK bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret,
                                 size_t *ret_n, Err *err);
 
+/* -- how long it took --------------------------------------------------------------------------- */
+
+/* Of the newest runs that came to a good end, but for those of one runtime: the graph of the request, and
+ * how long it took. */
+typedef void RunGraphFn(void *ctx, Str graph, int64_t ms);
+MUST_CHECK bool runs_graphs(Runs *r, Str but_runtime, int64_t most, RunGraphFn *fn, void *ctx,
+                            Err *err);
+
 /* -- attachments ------------------------------------------------------------------------------ */
 
 MUST_CHECK bool attachment_add(Runs *r, const Attachment *x, Err *err);

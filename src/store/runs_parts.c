@@ -52,6 +52,29 @@ bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret, s
     return true;
 }
 
+/* -- how long it took --------------------------------------------------------------------------- */
+
+bool runs_graphs(Runs *r, Str but_runtime, int64_t most, RunGraphFn *fn, void *ctx, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row;
+
+    if (!QUERY(r, &q, err,
+               "SELECT a.body, r.ended_ms - r.started_ms FROM "
+               "(SELECT * FROM run WHERE ended_ms IS NOT NULL ORDER BY ended_ms DESC LIMIT ?) r "
+               "JOIN attachment a ON a.conversation_id = r.conversation_id AND a.run_id = r.id "
+               "WHERE r.state = 'completed' AND r.runtime <> ? AND a.kind = 'task_graph'",
+               INT(most), TEXT(but_runtime)))
+        return false;
+    for (;;) {
+        if (!db_step(runs_db(r), q, &row, err))
+            return false;
+        if (!row)
+            return true;
+        fn(ctx, db_str(q, 0), sqlite3_column_int64(q, 1));
+    }
+}
+
 /* -- attachments ------------------------------------------------------------------------------ */
 
 bool attachment_add(Runs *r, const Attachment *x, Err *err)

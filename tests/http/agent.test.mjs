@@ -81,6 +81,8 @@ test('the same turn on native and on hermes: the same receipts and steps, byte f
   fs.cpSync(one.data, two.data, { recursive: true });
   const got = {};
   for (const [runtime, home] of [['native', one], ['hermes', two]]) {
+    // The index is whole before the server looks: none is made anew while the turn is prepared.
+    run(['index'], { env: home.env });
     const server = await startServer(t, { home, env: { ...fake.env, ...hermes } });
     await indexed(server, 150);
     got[runtime] = await turn(server, await conversation(server, { runtime }), { text: ask });
@@ -240,4 +242,20 @@ test('the openai SDK: what it says as the system is an instruction; frames of ou
   assert.deepEqual(fake.turns[0].messages.map((m) => [m.role, m.text]), [['user', 'a'], ['assistant', 'b'], ['user', 'c?']]);
   const [c] = (await request(server, '/api/conversations')).json.conversations;
   assert.equal((await request(server, `/api/conversations/${c.id}/messages`)).json.messages.every((m) => m.role !== 'system'), true);
+});
+
+test('steps cost what they have cost here, once there are five of a kind', async (t) => {
+  const fake = await fakeModel(t), home = tmpHome(t);
+  const costOf = async (server) => {
+    const { attachments } = await turn(server, await conversation(server), { text: 'fix the parser in lib/dates.py', runtime: 'native' });
+    const { nodes } = JSON.parse(attachments.task_graph.text);
+    assert.deepEqual(nodes.map((n) => n.kind), ['code']);
+    return nodes[0].cost;
+  };
+  let server = await startServer(t, { home, env: fake.env });
+  for (let i = 0; i < 5; i++) assert.equal(await costOf(server), 120, 'so long as nothing better is known');
+  await server.stop();
+  server = await startServer(t, { home, env: fake.env });
+  const cost = await costOf(server);
+  assert.ok(cost > 0 && cost < 60, `the median of five short turns, not ${cost}`);
 });

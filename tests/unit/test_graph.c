@@ -59,13 +59,13 @@ static void test_kinds_and_resources(void **state)
 
     (void)state;
     assert_int_equal(g->n, 3);
-    assert_int_equal(g->nodes[0].kind, TASK_READ);
+    assert_int_equal(g->nodes[0].kind, STEP_READ);
     assert_int_equal(g->nodes[0].n_resources, 2);
     assert_str(g->nodes[0].resources[0], STR("docs/plan.md"));
     assert_str(g->nodes[0].resources[1], STR("https://example.org/x"));
-    assert_int_equal(g->nodes[1].kind, TASK_CODE);
+    assert_int_equal(g->nodes[1].kind, STEP_CODE);
     assert_true(g->nodes[1].writes);
-    assert_int_equal(g->nodes[2].kind, TASK_ASK);
+    assert_int_equal(g->nodes[2].kind, STEP_ASK);
 }
 
 static void test_runtime_that_does_one_thing(void **state)
@@ -82,7 +82,7 @@ static void test_runtime_that_does_one_thing(void **state)
 
 static void test_costs_of_the_users_history(void **state)
 {
-    double seconds[TASK_KIND_COUNT] = { [TASK_RESEARCH] = 5 };
+    double seconds[TASK_KIND_COUNT] = { [STEP_RESEARCH] = 5 };
     GraphOptions quick = { .parallel = true, .seconds = seconds };
     AUTO(Arena) *a = arena_new();
     TaskGraph *g = graph_build(a, STR("- research a\n- research b\n"), &quick);
