@@ -228,6 +228,9 @@ static void watch(Job *job)
             saved = clock_mono_ms();
         }
     }
+    /* A scan that was over before anybody looked is told of as well. */
+    if (o->progress)
+        (void)o->progress(o->ctx, known + job->done, job->delta.sessions);
     pthread_mutex_unlock(&job->lock);
 }
 
