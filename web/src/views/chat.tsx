@@ -262,7 +262,8 @@ function Talk({ id }: { id: string }): JSX.Element {
   const pick = (name: string): void => {
     patch<Conversation>(`/api/conversations/${enc(id)}`, { runtime: name }).then((c) => { putConversation(c); tellNews(id); }, (cause: ApiError) => say(`${cause.message}. ${cause.detail}`));
   };
-  if (o.error && !o.loaded) {
+  // What was just begun here goes on here, also where the line broke before it could be read back.
+  if (o.error && !o.loaded && !o.sent) {
     return (
       <DropZone id={id}>
         <button type="button" class="ghost small back alone" aria-label="Back to the list" onClick={up}><Icon name={icon.back} /></button>
@@ -279,7 +280,7 @@ function Talk({ id }: { id: string }): JSX.Element {
             {late && !o.loaded && <Skeleton rows={5} kind="lines" />}
             {o.loaded && o.messages.length === 0 && !o.sent && <p class="dim none">Nothing was said yet.</p>}
             <Messages o={o} running={running} live={live} shown={shown} known={known} actions={actions} inPanel={panel} />
-            {o.error && o.loaded && <p class="notice" role="status">Not up to date: {o.error.message}. <button type="button" class="small" onClick={o.reload}>Try again</button></p>}
+            {o.error && <p class="notice" role="status">Not up to date: {o.error.message}. <button type="button" class="small" onClick={o.reload}>Try again</button></p>}
           </div>
         </div>
         <div class="below">
