@@ -11,8 +11,8 @@ import { request, startServer } from '../http/helpers.mjs';
 const peers = path.join(root, 'tests/peers');
 
 /** A program of others that says on its standard output where it listens. */
-async function serve(t, args, pattern) {
-  const child = spawn(process.execPath, args, { cwd: peers, stdio: ['ignore', 'pipe', 'inherit'] });
+async function serve(t, args, pattern, cwd = peers) {
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   let out = '';
   return new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ function dropAfter(server, target, body, chunks) {
 
 test('a conversation with a real language model: streamed, dropped, resumed, gone on with', async (t) => {
   const folder = path.join(fixtures, 'tinylm');
-  const url = await serve(t, [path.join(folder, 'server.mjs'), path.join(folder, 'stories260k.gguf')], /(http:\S+)\n/);
+  const url = await serve(t, [path.join(folder, 'server.mjs'), path.join(folder, 'stories260k.gguf')], /(http:\S+)\n/, path.join(peers, 'tinylm'));
   const server = await startServer(t, { env: { TALARIA_MODEL_BASE_URL: url, TALARIA_MODEL: 'stories260K' } });
   const { id } = (await post(server, '/api/conversations', {})).json;
   const first = await dropAfter(server, `/api/conversations/${id}/chat`, { text: 'Once upon a time there was a little girl who' }, 5);
