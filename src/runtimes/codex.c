@@ -231,35 +231,20 @@ static void dispose(RuntimeRun *run)
 
 static const RunKind run_kind = { sizeof(CodexRun), begin, stop, approve, dispose };
 
-static bool handle_is_clean(Str handle)
-{
-    for (size_t i = 0; i < handle.n; i++) {
-        char c = handle.p[i];
-
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (i && c == '-')))
-            return false;
-    }
-    return handle.n <= 128;
-}
-
 static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request, RuntimeEventFn *fn,
                          void *ctx, Err *err)
 {
     RuntimeRun *run;
     CodexRun *c;
-    Str before;
 
-    if (!handle_is_clean(request->handle)) {
+    if (!peer_id_is_plain(request->handle)) {
         err_set_to(err, ERR_INVALID, "'%.*s' is no thread of Codex",
                    STR_FMT(str_head(request->handle, 64)));
         return NULL;
     }
     run = run_new(&run_kind, host, request, fn, ctx);
     c = (CodexRun *)run;
-    before = request->handle.n ? STR("") : prompt_history(run->arena, request);
-    c->preamble = prompt_system(run->arena, request);
-    if (before.n)
-        c->preamble = str_printf(run->arena, "%.*s\n\n%.*s", STR_FMT(c->preamble), STR_FMT(before));
+    c->preamble = prompt_preamble(run->arena, request, request->handle.n > 0);
     c->user = prompt_user(run->arena, request);
     run_begin(run);
     return run;
@@ -267,21 +252,14 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
 
 static bool probe(const RuntimeHost *host, Arena *a, RuntimeCaps *ret, Err *err)
 {
-    Err why;
-
     (void)err;
     *ret = (RuntimeCaps){ .resumes = true,
                           .has_model = true,
                           .tools = true,
                           .streams = true,
                           .approvals = true,
-                          .max_parallel = 1,
-                          .model = STR(""),
-                          .version = STR(""),
-                          .detail = STR("") };
-    ret->available = peer_version(host, &kind, a, &ret->version, &why);
-    if (!ret->available)
-        ret->detail = str_dup(a, str_of(why.text));
+                          .max_parallel = 1 };
+    peer_probe(host, &kind, a, ret);
     return true;
 }
 

@@ -378,7 +378,6 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
     RuntimeRun *run = run_new(&run_kind, host, request, fn, ctx);
     HermesRun *h = (HermesRun *)run;
     Arena *a = run->arena;
-    Str before;
 
     h->answer = BUF(ANSWER_MOST);
     if (!hermes_link(a, host->settings, &h->link, err)) {
@@ -392,10 +391,7 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
                                                                            : CONTINUITY_NEW;
     if (h->mode != CONTINUITY_RESUMED)
         h->handle.session = new_session_id(a);
-    before = h->mode == CONTINUITY_RESUMED ? STR("") : prompt_history(a, request);
-    h->preamble = prompt_system(a, request);
-    if (before.n)
-        h->preamble = str_printf(a, "%.*s\n\n%.*s", STR_FMT(h->preamble), STR_FMT(before));
+    h->preamble = prompt_preamble(a, request, h->mode == CONTINUITY_RESUMED);
     h->user = prompt_user(a, request);
     run_begin(run);
     return run;

@@ -2,6 +2,7 @@
  * business. */
 #include "runtimes/peer.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -202,7 +203,7 @@ static void ask_done(void *ctx, const ChildDone *done)
     pthread_mutex_unlock(&ask->lock);
 }
 
-bool peer_version(const RuntimeHost *host, const PeerKind *kind, Arena *a, Str *ret, Err *err)
+static bool ask_version(const RuntimeHost *host, const PeerKind *kind, Arena *a, Str *ret, Err *err)
 {
     static const ChildHandlers handlers = { ask_output, NULL, ask_done };
     static const int64_t at_once[3] = { 0, 0, 0 };
@@ -231,4 +232,22 @@ bool peer_version(const RuntimeHost *host, const PeerKind *kind, Arena *a, Str *
         return err_set(err, ERR_NOT_FOUND, "'%s' could not be started: %s", argv[0],
                        strerror(ask.done.code));
     return err_set(err, ERR_INVALID, "'%s --version' %s", argv[0], child_end_text(ask.done.end));
+}
+
+void peer_probe(const RuntimeHost *host, const PeerKind *kind, Arena *a, RuntimeCaps *ret)
+{
+    Err why;
+
+    ret->model = ret->version = ret->detail = STR("");
+    ret->available = ask_version(host, kind, a, &ret->version, &why);
+    if (!ret->available)
+        ret->detail = str_dup(a, str_of(why.text));
+}
+
+bool peer_id_is_plain(Str id)
+{
+    for (size_t i = 0; i < id.n; i++)
+        if (!isalnum((unsigned char)id.p[i]) && (!i || (id.p[i] != '-' && id.p[i] != '_')))
+            return false;
+    return id.n <= 128;
 }

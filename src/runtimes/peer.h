@@ -38,8 +38,11 @@ void peer_dispose(Peer *p);
 /* Why it could not be started or how it died, with its own last words. */
 Str peer_obituary(Arena *a, const Peer *p);
 
-/* `BIN --version`, first line. Waits, at most two seconds; not on the loop. */
-MUST_CHECK bool peer_version(const RuntimeHost *host, const PeerKind *kind, Arena *a, Str *ret,
-                             Err *err);
+/* Asks `BIN --version`: whether it is there, which one, else why not. Waits, at most two seconds; not on the
+ * loop. */
+void peer_probe(const RuntimeHost *host, const PeerKind *kind, Arena *a, RuntimeCaps *ret);
+
+/* An id of a session goes on a command line: nothing else may. */
+bool peer_id_is_plain(Str id);
 
 #endif

@@ -70,7 +70,7 @@ Str prompt_user(Arena *a, const RuntimeRequest *r)
     return str_dup(a, buf_str(&out));
 }
 
-Str prompt_history(Arena *a, const RuntimeRequest *r)
+static Str history_of(Arena *a, const RuntimeRequest *r)
 {
     AUTO_BUF out = BUF(LIMIT_RUN_PROMPT);
 
@@ -85,4 +85,11 @@ Str prompt_history(Arena *a, const RuntimeRequest *r)
             buf_addf(&out, "> %.*s\n", STR_FMT(line));
     }
     return str_dup(a, buf_str(&out));
+}
+
+Str prompt_preamble(Arena *a, const RuntimeRequest *r, bool goes_on)
+{
+    Str above = prompt_system(a, r), before = goes_on ? STR("") : history_of(a, r);
+
+    return before.n ? str_printf(a, "%.*s\n\n%.*s", STR_FMT(above), STR_FMT(before)) : above;
 }

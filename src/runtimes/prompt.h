@@ -11,7 +11,8 @@ Str prompt_system(Arena *a, const RuntimeRequest *r);
  * in, others are named. Reads files, so not on the loop. */
 Str prompt_user(Arena *a, const RuntimeRequest *r);
 
-/* Turns before this one as one text, for a runtime that takes no list of messages; empty for none. */
-Str prompt_history(Arena *a, const RuntimeRequest *r);
+/* prompt_system, for a runtime that takes no list of messages: one that does not go on from a thread of its own is
+ * told the turns before this one as well. */
+Str prompt_preamble(Arena *a, const RuntimeRequest *r, bool goes_on);
 
 #endif
