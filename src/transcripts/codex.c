@@ -186,9 +186,15 @@ static bool reasoning_item(Line *l, const JsonTok *f)
 /* {"input": "..."}: free text in the shape of arguments. */
 static Str wrap_input(Line *l, JsonTok t)
 {
-    Str json = json_tok_json(l->scan, t);
+    Str parts[] = { STR("{\"input\":"), json_tok_json(l->scan, t), STR("}") };
+    Str all = { arena_alloc(l->a, parts[0].n + parts[1].n + parts[2].n), 0 };
 
-    return str_printf(l->a, "{\"input\":%.*s}", STR_FMT(json));
+    /* Patches are large, and printf looks at every character of them twice. */
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        memcpy((char *)all.p + all.n, parts[i].p, parts[i].n);
+        all.n += parts[i].n;
+    }
+    return all;
 }
 
 static Str arguments_of(Line *l, const JsonTok *f)
