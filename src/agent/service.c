@@ -486,7 +486,9 @@ const Runtime *service_runtime(Service *s, Str name, Err *err)
     for (const Runtime *const *r = s->runtimes; *r; r++)
         if (str_eqz(name, (*r)->name) || ((*r)->alias && str_eqz(name, (*r)->alias)))
             return *r;
-    (void)err_set(err, ERR_INVALID, "no runtime '%.*s'", STR_FMT(name));
+    (void)err_set(err, ERR_INVALID,
+                  "no runtime '%.*s'; there are native, hermes, claude, codex and offline",
+                  STR_FMT(name));
     return NULL;
 }
 

@@ -228,7 +228,7 @@ test('commands: help is the documentation, Tab completes, a slip is named', limi
   term.type('/sesions\r');
   await term.until("no command '/sesions'; did you mean /sessions?");
   term.type('/runtime nobody\r');
-  await term.until("no runtime 'nobody'");
+  await term.until("no runtime 'nobody'; there are native, hermes");
   term.type('/memory\r');
   await term.until('about the user');
   term.type('/skills\r');
