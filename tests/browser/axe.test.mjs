@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { desktop, phone, root, setup } from "./helpers.mjs";
+import { desktop, palette, phone, root, setup, until } from "./helpers.mjs";
 
 const it = setup();
 const axe = readFileSync(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
@@ -45,9 +45,10 @@ for (const theme of ["light", "dark"]) {
     const page = await it.open("/achievements", { theme, size: desktop });
     await page.locator(".badge").first().waitFor();
     await page.keyboard.press("?");
+    await page.locator(".keys").waitFor();
     await check(page, "keys");
     await page.keyboard.press("Escape");
-    await page.keyboard.press("Control+k");
+    await palette(page);
     await page.locator(".palette [role=option]").first().waitFor();
     await check(page, "palette");
     await page.done();
@@ -75,12 +76,13 @@ for (const theme of ["light", "dark"]) {
   });
 }
 
-for (const path of ["/achievements", "/sessions", "/sessions?q=deploy", session, "/templates", "/sleep", "/sleep/20261108-030008", "/achievements?share=score"]) {
+for (const [path, ready] of [["/achievements", ".badge"], ["/sessions", ".session-row"], ["/sessions?q=deploy", ".hit"], [session, ".turn"], ["/templates", ".template-card"], ["/sleep", ".night-row"], ["/sleep/20261108-030008", ".diff"], ["/achievements?share=score", ".share canvas"]]) {
   test(`${path} at phone width`, async () => {
     const page = await it.open(path, { size: phone, state: { features: ["sleep"] } });
+    await page.locator(ready).first().waitFor();
     await page.waitForTimeout(500);
     await check(page, "phone");
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), phone.width, "nothing sticks out to the right");
+    await until(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), phone.width, "nothing sticks out to the right"));
     await page.done();
   });
 }

@@ -23,7 +23,7 @@ function line(child, pattern) {
     child.stdout.on("data", look);
     child.stderr.on("data", look);
     child.once("exit", (code) => fail(new Error(`ended with ${code}: ${text}`)));
-    setTimeout(() => fail(new Error(`nothing came: ${text}`)), 15_000).unref();
+    setTimeout(() => fail(new Error(`nothing came: ${text}`)), 60_000).unref();
   });
 }
 

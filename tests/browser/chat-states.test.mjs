@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { phone, root, setup, twice } from "./helpers.mjs";
+import { chosen, palette, phone, root, setup, twice, until } from "./helpers.mjs";
 
 const it = setup();
 const axe = readFileSync(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
@@ -42,29 +42,30 @@ test("what was given, each item with score and reason; skills; the graph as a pi
   await talk(page);
   const panel = panelOf(page);
   const context = panel.getByRole("region", { name: "Context given" });
-  assert.match(await context.textContent(), /1,842 tokens.*2 of your memory, 2 recalled, 1 from notes/s);
+  await until(async () => assert.match(await context.textContent(), /1,842 tokens.*2 of your memory, 2 recalled, 1 from notes/s));
   const rows = context.locator(".receipts li");
   await rows.nth(2).waitFor();
-  assert.match(await rows.nth(0).textContent(), /recalled.*7\.42.*5 of 6 words: cart, tests/s);
+  await until(async () => assert.match(await rows.nth(0).textContent(), /recalled.*7\.42.*5 of 6 words: cart, tests/s));
   assert.equal(await rows.nth(4).isVisible(), false, "memory, which is given always, is folded");
   await context.locator("summary", { hasText: "Your memory" }).click();
   await rows.nth(4).waitFor();
   const skills = panel.getByRole("region", { name: "Skills considered" });
-  assert.match(await skills.textContent(), /high.*release-notes.*6\.80.*low.*csv-clean.*1\.94/s);
+  await until(async () => assert.match(await skills.textContent(), /high.*release-notes.*6\.80.*low.*csv-clean.*1\.94/s));
   const picture = panel.getByRole("img", { name: "4 steps in 3 waves: 1 and 2, then 3, then 4" });
+  await picture.locator("circle").nth(3).waitFor();
   const at = await picture.locator("circle").evaluateAll((all) => all.map((c) => [c.cx.baseVal.value, c.cy.baseVal.value]));
   assert.equal(at[0][1], at[1][1], "what can be done at the same time stands side by side");
   assert.ok(at[0][1] < at[2][1] && at[2][1] < at[3][1]);
-  assert.equal(await picture.locator(".edge").count(), 3);
+  await until(async () => assert.equal(await picture.locator(".edge").count(), 3));
   const did = panel.getByRole("region", { name: "What it did" });
-  assert.match(await did.textContent(), /told of turns made elsewhere.*terminal.*2\.1 s.*read_file.*12 ms.*Trying again \(2\).*overloaded.*Approval.*git push origin fix\/cart: once.*3\.4 s/s);
-  assert.equal(await did.locator('.call[data-outcome="failed"]').count(), 1);
+  await until(async () => assert.match(await did.textContent(), /told of turns made elsewhere.*terminal.*2\.1 s.*read_file.*12 ms.*Trying again \(2\).*overloaded.*Approval.*git push origin fix\/cart: once.*3\.4 s/s));
+  await until(async () => assert.equal(await did.locator('.call[data-outcome="failed"]').count(), 1));
   await did.locator(".call > button").first().click();
   await did.getByText("3 failed, 38 passed").waitFor();
   assert.equal(await panel.getByText("Rounding per line").isVisible(), false, "thinking is folded");
   await panel.locator("summary", { hasText: "Thinking" }).click();
   await panel.getByText("Rounding per line").waitFor();
-  assert.match(await panel.getByRole("region", { name: "Tokens and time" }).textContent(), /5,642 tokens.*in5,230.*out412.*thinking96.*cached4,096.*first word640 ms.*in all8\.4 s/s);
+  await until(async () => assert.match(await panel.getByRole("region", { name: "Tokens and time" }).textContent(), /5,642 tokens.*in5,230.*out412.*thinking96.*cached4,096.*first word640 ms.*in all8\.4 s/s));
   await rows.nth(0).getByRole("link").click();
   await page.waitForURL("**/sessions/demo_20261115_203240_66f5bc");
   assert.deepEqual(await page.evaluate(() => window.doubled), []);
@@ -85,17 +86,17 @@ test("as it happens: counts at once, the picture when the turn is over; passages
   chat.script = (run) => { hold = whole(run); return hold.splice(0, 6); };
   await send(page);
   await panel.getByText("told of turns made elsewhere").waitFor();
-  assert.match(await panel.getByRole("region", { name: "Context given" }).textContent(), /2 of your memory, 2 recalled/);
+  await until(async () => assert.match(await panel.getByRole("region", { name: "Context given" }).textContent(), /2 of your memory, 2 recalled/));
   assert.equal(await panel.locator(".graph").count(), 0);
-  assert.match(await panel.getByRole("region", { name: "Task graph" }).textContent(), /4 steps, 3 waves.*One after the other/s);
+  await until(async () => assert.match(await panel.getByRole("region", { name: "Task graph" }).textContent(), /4 steps, 3 waves.*One after the other/s));
   const run = [...chat.runs.values()].at(-1);
   run.left.push(...hold);
   run.step();
   await panel.locator(".graph circle").first().waitFor();
   const turn = page.locator(".said-by-agent").last();
   await turn.and(page.locator('[data-status="complete"]')).waitFor();
-  assert.equal(await turn.locator(".md").first().textContent(), "I'll look at the tests first.");
-  assert.equal(await turn.locator(".md").count(), 2);
+  await until(async () => assert.equal(await turn.locator(".md").first().textContent(), "I'll look at the tests first."));
+  await until(async () => assert.equal(await turn.locator(".md").count(), 2));
   await page.done();
 });
 
@@ -116,8 +117,8 @@ test("frames that come twice are taken once; one that is missing is fetched", as
   await send(page);
   const turn = page.locator(".said-by-agent").nth(2);
   await turn.and(page.locator('[data-status="complete"]')).waitFor();
-  assert.equal((await turn.locator(".md").textContent()).trim(), Array.from({ length: 20 }, (_, i) => `w${i}`).join(" "));
-  assert.ok(asked >= 1);
+  await until(async () => assert.equal((await turn.locator(".md").textContent()).trim(), Array.from({ length: 20 }, (_, i) => `w${i}`).join(" ")));
+  await until(() => assert.ok(asked >= 1));
   await page.done();
 });
 
@@ -127,7 +128,7 @@ test("an answer made to hang the page does not", async () => {
   const evil = ["`", "*a _b ", "[", "**a ", "[[a](", "![a", "> ", "- ", "|-", "~~a", "<http://"].map((e) => e.repeat(3000 / e.length));
   it.fake.chat.script = (run, { metadata, done }) => [metadata(run, "native", "new", false), ...evil.map((text) => ["chunk", { text: `${text}\n\n`, segment: 0 }]), ["chunk", { text: "still here", segment: 0 }], done()];
   await send(page);
-  await page.locator(".said-by-agent").nth(2).and(page.locator('[data-status="complete"]')).getByText("still here").waitFor({ timeout: 8000 });
+  await page.locator(".said-by-agent").nth(2).and(page.locator('[data-status="complete"]')).getByText("still here").waitFor();
   assert.deepEqual(page.errors, []);
   await page.done();
 });
@@ -143,16 +144,15 @@ test("the model and the runtime of a turn are what was chosen", async () => {
   await send(page, "with a wish");
   await page.waitForURL(/\/chat\/c/);
   await page.getByText("Template: auto").waitFor();
-  const run = [...it.fake.chat.runs.values()].at(-1);
-  assert.equal(run.wish.model, "big");
+  await until(() => assert.equal([...it.fake.chat.runs.values()].at(-1).wish.model, "big"));
   await page.getByRole("button", { name: /^Runtime: Talaria/ }).click();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: /^Runtime: Hermes/ }).waitFor();
   await send(page, "now you");
   await page.waitForFunction(() => document.querySelectorAll(".said-by-user").length === 2);
-  assert.equal([...it.fake.chat.runs.values()].at(-1).wish.runtime, "hermes");
-  assert.equal([...it.fake.chat.runs.values()].at(-1).wish.model, undefined, "a model is of one runtime");
+  await until(() => assert.equal([...it.fake.chat.runs.values()].at(-1).wish.runtime, "hermes"));
+  await until(() => assert.equal([...it.fake.chat.runs.values()].at(-1).wish.model, undefined, "a model is of one runtime"));
   await page.done();
 });
 
@@ -161,7 +161,7 @@ test("a thousand conversations: few rows, and a name that is far down is found",
   it.fake.chat.many(1000);
   await page.getByRole("link", { name: "Chat" }).click();
   await page.locator(".chat-row").first().waitFor();
-  assert.ok(await page.locator(".chat-row").count() < 40);
+  await until(async () => assert.ok(await page.locator(".chat-row").count() < 40));
   await page.getByLabel("Search conversations").fill("conversation 987");
   await page.locator(".chat-row", { hasText: "Conversation 987" }).waitFor();
   await page.getByLabel("Search conversations").fill("no such name");
@@ -176,12 +176,13 @@ test("a thousand conversations: few rows, and a name that is far down is found",
 test("palette: conversations by name, and what can be done with the open one", async () => {
   const page = await open();
   await talk(page);
-  await page.keyboard.press("Control+k");
+  await palette(page);
   await page.keyboard.type("backup");
   await page.getByRole("option", { name: /Why is the nightly backup/ }).click();
   await page.locator(".chat-head h1").getByText("Why is the nightly backup so slow?").waitFor();
-  await page.keyboard.press("Control+k");
+  await palette(page);
   await page.keyboard.type("rename this");
+  await chosen(page, /rename/i);
   await page.keyboard.press("Enter");
   await page.getByLabel("Title").fill("Cart tests before the weekend");
   await page.keyboard.press("Enter");
@@ -189,8 +190,9 @@ test("palette: conversations by name, and what can be done with the open one", a
   await page.getByLabel("Title").fill("Backups");
   await page.keyboard.press("Enter");
   await page.locator(".chat-row [aria-current]").getByText("Backups").waitFor();
-  await page.keyboard.press("Control+k");
+  await palette(page);
   await page.keyboard.type("new conversation");
+  await chosen(page, /new conversation/i);
   await page.keyboard.press("Enter");
   await page.getByText("A new conversation").waitFor();
   await page.done();
@@ -200,7 +202,7 @@ test("states: first run, skeleton only when slow, error with a retry, not found,
   const first = await open("/chat", { state: { empty: true } });
   await first.getByText("Talk to your agents, with all you ever told them").waitFor();
   await first.getByRole("button", { name: "What did I work on last week?" }).click();
-  assert.equal(await box(first).inputValue(), "What did I work on last week?");
+  await until(async () => assert.equal(await box(first).inputValue(), "What did I work on last week?"));
   await first.done();
 
   const slow = await open("/chat", { state: { slow: { "/api/conversations": 900 } } });
@@ -213,8 +215,9 @@ test("states: first run, skeleton only when slow, error with a retry, not found,
   await slow.locator(".chat-pane .skeleton").waitFor();
   await slow.locator(".said-by-agent").first().waitFor();
   // What is known is there at once, and refreshed behind it.
+  it.fake.state.slow = { "/api/conversations": 8000 };
   await slow.locator(".chat-row", { hasText: "Cart tests" }).click();
-  await slow.locator(".said-by-agent").nth(1).waitFor({ timeout: 500 });
+  await slow.locator(".said-by-agent").nth(1).waitFor({ timeout: 6000 });
   await slow.locator(".chat-head .updating.on").waitFor();
   await slow.done();
 
@@ -227,11 +230,11 @@ test("states: first run, skeleton only when slow, error with a retry, not found,
   it.fake.state.fail = { "/api/conversations": fail };
   await send(bad, "will not go");
   await bad.getByRole("alert").getByText("Broken. Badly.").waitFor();
-  assert.equal(await box(bad).inputValue(), "will not go", "the words stay");
+  await until(async () => assert.equal(await box(bad).inputValue(), "will not go", "the words stay"));
   it.fake.state.fail = {};
   await bad.keyboard.press("Enter");
   await bad.locator(".said-by-agent").nth(2).waitFor();
-  assert.equal(await box(bad).inputValue(), "");
+  await until(async () => assert.equal(await box(bad).inputValue(), ""));
   await bad.goto(`${it.fake.url}/chat/cnone`);
   await bad.getByText("This conversation is not here").waitFor();
   await bad.done();
@@ -241,11 +244,11 @@ test("states: first run, skeleton only when slow, error with a retry, not found,
   await box(lost).fill("half a thought");
   it.fake.vanish();
   await lost.locator(".lost").waitFor();
-  assert.equal(await box(lost).inputValue(), "half a thought");
-  assert.equal(await lost.locator(".said-by-agent").count(), 2);
+  await until(async () => assert.equal(await box(lost).inputValue(), "half a thought"));
+  await until(async () => assert.equal(await lost.locator(".said-by-agent").count(), 2));
   it.fake.state.refuse = false;
-  await lost.locator(".lost").waitFor({ state: "detached", timeout: 15_000 });
-  assert.equal(await box(lost).inputValue(), "half a thought");
+  await lost.locator(".lost").waitFor({ state: "detached", timeout: 30_000 });
+  await until(async () => assert.equal(await box(lost).inputValue(), "half a thought"));
   await lost.done();
 });
 
@@ -263,7 +266,7 @@ test("leaving ends the stream, coming back takes it up", async () => {
   run.step();
   await page.goBack();
   await page.locator(".said-by-agent").last().and(page.locator('[data-status="complete"]')).waitFor();
-  assert.equal(await page.locator(".said-by-agent").last().locator(".md").textContent(), "so far and on");
+  await until(async () => assert.equal(await page.locator(".said-by-agent").last().locator(".md").textContent(), "so far and on"));
   await page.done();
 });
 
@@ -276,7 +279,7 @@ test("a long answer: reading up is not disturbed, and one can follow again", asy
   await page.getByText("Paragraph 30.").waitFor();
   const pane = page.getByRole("region", { name: "Messages" });
   const gap = () => pane.evaluate((e) => e.scrollHeight - e.scrollTop - e.clientHeight);
-  assert.ok(await gap() < 60, "at the end it stays at the end");
+  await until(async () => assert.ok(await gap() < 60, "at the end it stays at the end"));
   await pane.evaluate((e) => (e.scrollTop = 0));
   const follow = page.getByRole("button", { name: /Follow|To the end/ });
   await follow.waitFor();
@@ -309,7 +312,7 @@ for (const theme of ["light", "dark"]) {
     await page.getByRole("region", { name: "Approval" }).waitFor();
     await check(page, "asked");
     await page.getByRole("button", { name: "Deny" }).click();
-    assert.equal([...it.fake.chat.runs.values()].at(-1).choice, "deny");
+    await until(() => assert.equal([...it.fake.chat.runs.values()].at(-1).choice, "deny"));
     await page.getByRole("button", { name: "Stop" }).click();
     await page.locator('.said-by-agent[data-status="cancelled"]').waitFor();
     it.fake.chat.script = (run, { metadata }) => [metadata(run, "native", "lost", false), ["chunk", { text: "half", segment: 0 }], ["error", { code: "upstream_error", message: "overloaded", http_status: 529 }], ["done", { status: "failed", finish_reason: "error", segments: 1, usage: { input: 0, output: 0, total: 0 }, elapsed_ms: 10 }]];
@@ -329,9 +332,9 @@ test("at phone width: the list or the conversation, the panel over it", async ()
   await box(page).waitFor();
   await page.getByRole("button", { name: "Back to the list" }).click();
   await talk(page);
-  assert.equal(await panelOf(page).count(), 0);
+  await until(async () => assert.equal(await panelOf(page).count(), 0));
   await check(page, "conversation");
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), phone.width, "nothing sticks out to the right");
+  await until(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), phone.width, "nothing sticks out to the right"));
   await page.locator(".said-by-agent").last().getByRole("button", { name: "How it was made" }).click();
   await panelOf(page).locator(".graph circle").first().waitFor();
   await check(page, "panel");

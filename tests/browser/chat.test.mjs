@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { serves, startChat, startLine, startModel } from "./chat-helpers.mjs";
-import { root, setup } from "./helpers.mjs";
+import { palette, root, settled, setup, until } from "./helpers.mjs";
 
 const skip = !serves && "no `serve` in this binary";
 const it = setup();
@@ -69,21 +69,21 @@ test("a first message: Enter sends, Shift-Enter does not; its own address; the s
   await box(page).fill("first line");
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("second line");
-  assert.equal(await box(page).inputValue(), "first line\nsecond line");
+  await until(async () => assert.equal(await box(page).inputValue(), "first line\nsecond line"));
   model.auto = "An **answer**.";
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/chat\/c[0-9a-f]{24}$/);
   await page.locator('.said-by-agent[data-status="complete"]').waitFor();
   model.auto = null;
-  assert.equal(await box(page).inputValue(), "");
-  assert.equal(await page.locator(".said-by-user .plain").textContent(), "first line\nsecond line");
-  assert.equal(await page.locator(".said-by-agent .md strong").textContent(), "answer");
-  assert.match(await page.locator(".chat-row [aria-current]").textContent(), /first line.*2 messages/s);
-  assert.match(await page.title(), /^first line.* · Talaria$/s);
-  const before = await page.locator(".messages .inner").innerText();
+  await until(async () => assert.equal(await box(page).inputValue(), ""));
+  await until(async () => assert.equal(await page.locator(".said-by-user .plain").textContent(), "first line\nsecond line"));
+  await until(async () => assert.equal(await page.locator(".said-by-agent .md strong").textContent(), "answer"));
+  await until(async () => assert.match(await page.locator(".chat-row [aria-current]").textContent(), /first line.*2 messages/s));
+  await until(async () => assert.match(await page.title(), /^first line.* · Talaria$/s));
+  const before = await settled(() => page.locator(".messages .inner").innerText());
   await page.reload();
   await page.locator('.said-by-agent[data-status="complete"]').waitFor();
-  assert.equal(await page.locator(".messages .inner").innerText(), before);
+  await until(async () => assert.equal(await page.locator(".messages .inner").innerText(), before));
   await page.goBack();
   await page.waitForURL(/achievements$/);
   await clean(page);
@@ -99,22 +99,22 @@ test("the words stream in; what is settled is not drawn again, nothing jumps, an
   await send(page, "stream, please");
   await asked;
   await page.getByRole("button", { name: "Stop" }).waitFor();
-  assert.match(await page.locator(".doing").textContent(), /Waits for the first word/);
+  await until(async () => assert.match(await page.locator(".doing").textContent(), /Waits for the first word/));
   model.say("The first ", "paragraph.\n\n", "The second ");
   await last(page).getByText("The second").waitFor();
   await last(page).locator(".md p").first().evaluate((p) => (p.mine = true));
   await page.evaluate(() => (window.shifts.length = 0)); // from here on it only grows
   model.say("is **growing**.\n\n```js\nconst a", " = 1;\n", "```\n\n- one\n", "- two\n");
   await last(page).locator("li").nth(1).waitFor();
-  assert.equal(await last(page).locator("pre").textContent(), "const a = 1;");
+  await until(async () => assert.equal(await last(page).locator("pre").textContent(), "const a = 1;"));
   assert.equal(await last(page).locator(".md p").first().evaluate((p) => p.mine), true, "the same element as before");
   model.finish();
   await page.locator('.said-by-agent[data-status="complete"]').waitFor();
   assert.deepEqual((await page.evaluate(() => window.shifts)).filter(([v]) => v > 0.02), []);
-  const html = await last(page).locator(".md").innerHTML();
+  const html = await settled(() => last(page).locator(".md").innerHTML());
   await page.reload();
   await page.locator('.said-by-agent[data-status="complete"]').waitFor();
-  assert.equal(await last(page).locator(".md").innerHTML(), html);
+  await until(async () => assert.equal(await last(page).locator(".md").innerHTML(), html));
   await clean(page);
 });
 
@@ -140,7 +140,7 @@ test("Markdown comes out as the server's own renderer has it", { skip }, async (
   }, html);
   for (const [i, text] of corpus.entries()) {
     await ask(page, `corpus ${i}`, text);
-    const ours = await shape(await last(page).locator(".md").innerHTML());
+    const ours = await shape(await settled(() => last(page).locator(".md").innerHTML()));
     const { messages } = await chat.ask(`/api/sessions/${idOf(page)}/messages?limit=100`);
     assert.equal(ours, await shape(messages.at(-1).html), text);
   }
@@ -150,9 +150,9 @@ test("Markdown comes out as the server's own renderer has it", { skip }, async (
 test("what a model writes cannot become markup, nor load anything", { skip }, async () => {
   const page = await open();
   await ask(page, "be evil", '<img src="http://example.com/x.png" onerror="alert(1)"> <script>alert(2)</script>\n\n![p](http://example.com/y.png) [j](javascript:alert(3)) [d](data:text/html,x) [own](/sessions) [ok](https://example.com/)');
-  const html = await last(page).locator(".md").innerHTML();
+  const html = await settled(() => last(page).locator(".md").innerHTML());
   assert.equal(await last(page).locator(".md img, .md script").count(), 0, html);
-  assert.deepEqual(await last(page).locator(".md a").evaluateAll((all) => all.map((a) => a.getAttribute("href"))), ["http://example.com/x.png", "http://example.com/y.png", "/sessions", "https://example.com/"]);
+  await until(async () => assert.deepEqual(await last(page).locator(".md a").evaluateAll((all) => all.map((a) => a.getAttribute("href"))), ["http://example.com/x.png", "http://example.com/y.png", "/sessions", "https://example.com/"]));
   await last(page).getByRole("link", { name: "own" }).click();
   await page.waitForURL(/\/sessions$/);
   await clean(page);
@@ -176,8 +176,8 @@ test("the line breaks in the middle, again and again: no word is lost, none come
     }
   }
   model.finish();
-  await page.locator('.said-by-agent[data-status="complete"]').waitFor({ timeout: 20_000 });
-  assert.equal((await last(page).locator(".md").textContent()).trim(), whole.trim());
+  await page.locator('.said-by-agent[data-status="complete"]').waitFor({ timeout: 60_000 });
+  await until(async () => assert.equal((await last(page).locator(".md").textContent()).trim(), whole.trim()));
   const { messages } = await chat.ask(`/api/conversations/${idOf(page)}/messages`);
   assert.equal(messages[1].content, whole);
   await page.done();
@@ -191,13 +191,13 @@ test("written while the server is away: kept, sent once when it is back", { skip
   await send(page, "into the dark");
   await page.getByText("Not sent yet").waitFor();
   await page.locator(".lost").waitFor();
-  assert.equal(await box(page).inputValue(), "into the dark");
+  await until(async () => assert.equal(await box(page).inputValue(), "into the dark"));
   model.auto = "there you are";
   line.refuse = false;
-  await last(page).getByText("there you are").waitFor({ timeout: 20_000 });
+  await last(page).getByText("there you are").waitFor({ timeout: 60_000 });
   await page.locator('.said-by-agent[data-status="complete"]').nth(1).waitFor();
   model.auto = null;
-  assert.equal(await box(page).inputValue(), "");
+  await until(async () => assert.equal(await box(page).inputValue(), ""));
   const { messages } = await chat.ask(`/api/conversations/${idOf(page)}/messages`);
   assert.deepEqual(messages.map((m) => m.content), ["hello", "hello", "into the dark", "there you are"]);
   await page.done();
@@ -222,9 +222,9 @@ test("a reload in the middle goes on with the turn; two tabs show the same", { s
   model.finish();
   for (const p of [page, other]) {
     await p.locator('.said-by-agent[data-status="complete"]').nth(1).waitFor();
-    assert.equal((await last(p).locator(".md").textContent()).trim(), "alpha beta gamma");
+    await until(async () => assert.equal((await last(p).locator(".md").textContent()).trim(), "alpha beta gamma"));
   }
-  assert.equal(await page.locator(".messages .inner").innerText(), await other.locator(".messages .inner").innerText());
+  await until(async () => assert.equal(await page.locator(".messages .inner").innerText(), await other.locator(".messages .inner").innerText()));
   await clean(page);
 });
 
@@ -238,7 +238,7 @@ test("stop: what came is kept, and told as stopped", { skip }, async () => {
   await page.getByRole("button", { name: "Stop" }).click();
   await page.locator('.said-by-agent[data-status="cancelled"]').waitFor();
   await page.getByRole("button", { name: "Send" }).waitFor();
-  assert.match(await last(page).textContent(), /Stopped.*half of/s);
+  await until(async () => assert.match(await last(page).textContent(), /Stopped.*half of/s));
   assert.equal(await page.locator(".trouble").count(), 0, "that is no failure");
   await page.reload();
   await page.locator('.said-by-agent[data-status="cancelled"]').getByText("half of").waitFor();
@@ -260,7 +260,7 @@ test("a message written during a turn goes out after it", { skip }, async () => 
   model.say("two");
   model.finish();
   await page.locator('.said-by-agent[data-status="complete"]').nth(1).waitFor();
-  assert.deepEqual(await page.locator(".said-by-user .plain").allTextContents(), ["first", "second"]);
+  await until(async () => assert.deepEqual(await page.locator(".said-by-user .plain").allTextContents(), ["first", "second"]));
   await clean(page);
 });
 
@@ -273,16 +273,16 @@ test("retry sends the same again; a branch leaves the other as it was", { skip }
   await last(page).getByRole("button", { name: "Retry" }).click();
   await page.locator('.said-by-agent[data-status="complete"]').nth(2).waitFor();
   model.auto = null;
-  assert.deepEqual(await page.locator(".said-by-user .plain").allTextContents(), ["q1", "q2", "q2"]);
+  await until(async () => assert.deepEqual(await page.locator(".said-by-user .plain").allTextContents(), ["q1", "q2", "q2"]));
   await page.locator(".said-by-agent").first().getByRole("button", { name: "Branch from here" }).click();
   await page.waitForURL((u) => u.href !== from && /chat\/c/.test(u.href));
   await page.locator(".said-by-agent").waitFor();
-  assert.deepEqual(await page.locator(".said-by-user .plain").allTextContents(), ["q1"]);
-  assert.match(await page.locator(".chat-row [aria-current]").textContent(), /branch/);
+  await until(async () => assert.deepEqual(await page.locator(".said-by-user .plain").allTextContents(), ["q1"]));
+  await until(async () => assert.match(await page.locator(".chat-row [aria-current]").textContent(), /branch/));
   await ask(page, "another way", "a3");
   await page.goto(from);
   await page.locator(".said-by-agent").nth(2).waitFor();
-  assert.deepEqual(await page.locator(".said-by-user .plain").allTextContents(), ["q1", "q2", "q2"]);
+  await until(async () => assert.deepEqual(await page.locator(".said-by-user .plain").allTextContents(), ["q1", "q2", "q2"]));
   await clean(page);
 });
 
@@ -308,10 +308,10 @@ test("files: by the clip, dropped or pasted; kept over a reload; they reach the 
   await box(page).fill("what colour?");
   await page.reload();
   await page.locator(".composer .file-chips").getByText("pasted.txt").waitFor();
-  assert.equal(await box(page).inputValue(), "what colour?");
+  await until(async () => assert.equal(await box(page).inputValue(), "what colour?"));
   await page.getByRole("button", { name: "Leave out pasted.txt" }).click();
   await ask(page, "what colour is it?", "green");
-  assert.deepEqual(await page.locator(".said-by-user .file-chips .name").allTextContents(), ["notes.txt", "dropped.txt"]);
+  await until(async () => assert.deepEqual(await page.locator(".said-by-user .file-chips .name").allTextContents(), ["notes.txt", "dropped.txt"]));
   assert.match(JSON.stringify(model.asked.at(-1)), /the lantern is green/);
   const saved = page.waitForEvent("download");
   await page.locator(".said-by-user .file-chips a").first().click();
@@ -328,16 +328,16 @@ test("from one runtime to another and back: two threads apart, tools with their 
   };
   await page.getByRole("button", { name: /^Runtime:/ }).click();
   const codex = page.getByRole("menuitemradio", { name: /Codex/ });
-  assert.ok(await codex.isDisabled());
-  assert.match(await codex.textContent(), /Not there: .*No such file/);
+  await until(async () => assert.ok(await codex.isDisabled()));
+  await until(async () => assert.match(await codex.textContent(), /Not there: .*No such file/));
   await page.keyboard.press("Escape");
   await pick(/Hermes/);
   await send(page, "use a tool please");
   await page.locator('.said-by-agent[data-status="complete"]').nth(1).waitFor();
-  assert.match(await last(page).textContent(), /Hermes.*This is the double of a Hermes, turn 1/s);
+  await until(async () => assert.match(await last(page).textContent(), /Hermes.*This is the double of a Hermes, turn 1/s));
   const panel = page.getByRole("complementary", { name: "How it was made" });
   const tool = panel.locator(".call");
-  assert.match(await tool.textContent(), /terminal.*ls.*250 ms/s);
+  await until(async () => assert.match(await tool.textContent(), /terminal.*ls.*250 ms/s));
   await tool.getByRole("button").click();
   await panel.getByText("Arguments").waitFor();
   await panel.getByText("The runtime's trace").click();
@@ -348,6 +348,7 @@ test("from one runtime to another and back: two threads apart, tools with their 
   await panel.getByText("went on").waitFor();
   await page.getByRole("button", { name: "Threads 2" }).click();
   const threads = page.locator(".threads");
+  await threads.locator("dd").nth(1).waitFor();
   const [one, two] = await threads.locator("dd").allTextContents();
   assert.match(one, /session_id/);
   assert.match(two, /hello model/);
@@ -369,7 +370,7 @@ test("drafts are kept for each conversation, over a reload", { skip }, async () 
   await page.keyboard.press("Escape");
   await page.keyboard.press("c");
   await page.waitForURL(/\/chat\?new=1$/);
-  assert.equal(await box(page).inputValue(), "");
+  await until(async () => assert.equal(await box(page).inputValue(), ""));
   await box(page).fill("another");
   await page.reload();
   await page.waitForFunction(() => document.querySelector(".composer textarea")?.value === "another");
@@ -396,7 +397,7 @@ test("renamed, found by name, deleted after a question", { skip }, async () => {
   await page.keyboard.type("lantern t");
   await page.waitForFunction(() => document.querySelectorAll(".chat-row").length === 1);
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+k");
+  await palette(page);
   await page.keyboard.type("lantern talk");
   await page.getByRole("option", { name: /Lantern talk/ }).first().waitFor();
   await page.keyboard.press("Escape");
@@ -406,7 +407,7 @@ test("renamed, found by name, deleted after a question", { skip }, async () => {
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.waitForURL(/\/chat$/);
-  assert.equal(await page.locator(".chat-row", { hasText: "Lantern talk" }).count(), 0);
+  await until(async () => assert.equal(await page.locator(".chat-row", { hasText: "Lantern talk" }).count(), 0));
   assert.equal((await chat.ask(`/api/conversations/${id}`)).status, 404);
   await clean(page);
 });
@@ -432,8 +433,8 @@ test("killed in the middle: what came is kept, the turn is told as failed, and o
   await chat.kill();
   await page.getByText("The line broke").first().waitFor();
   await chat.start();
-  await page.locator(".trouble").getByText("engine restarted").waitFor({ timeout: 25_000 });
-  assert.match(await last(page).locator(".md").textContent(), /some words/);
+  await page.locator(".trouble").getByText("engine restarted").waitFor({ timeout: 60_000 });
+  await until(async () => assert.match(await last(page).locator(".md").textContent(), /some words/));
   model.auto = "alive";
   await page.getByRole("button", { name: "Try again" }).click();
   await last(page).getByText("alive").waitFor();
@@ -461,18 +462,18 @@ for (const [fail, title, code, partial] of [
     } else await choice.click();
     await send(page, "try this");
     const trouble = page.locator(".trouble");
-    await trouble.getByText(title).waitFor({ timeout: 20_000 });
+    await trouble.getByText(title).waitFor({ timeout: 60_000 });
     await trouble.getByText(code).waitFor();
     await page.locator(".said-by-agent[data-status=failed], .said-by-agent[data-status=partial]").waitFor();
-    assert.equal((await last(page).locator(".md").count()) > 0, partial);
+    await until(async () => assert.equal((await last(page).locator(".md").count()) > 0, partial));
     await page.getByText("What the runtime said of the failure").click();
     await page.locator("details .fields").getByText(code).waitFor();
     await page.reload();
     await trouble.getByText(title).waitFor();
     await trouble.getByRole("button", { name: "Try again" }).click();
     await page.waitForFunction(() => document.querySelectorAll(".said-by-user").length === 2);
-    await page.locator(".said-by-agent").nth(1).locator(".trouble").waitFor({ timeout: 20_000 });
-    assert.match(await page.locator(".said-by-agent").first().textContent(), new RegExp(code), "the older one still says why");
+    await page.locator(".said-by-agent").nth(1).locator(".trouble").waitFor({ timeout: 60_000 });
+    await until(async () => assert.match(await page.locator(".said-by-agent").first().textContent(), new RegExp(code), "the older one still says why"));
     await check(page, fail);
     await clean(page);
     await broken.stop();
@@ -488,7 +489,7 @@ test("approval: asked in the panel, or beside the words where it is closed", { s
   const panel = page.getByRole("complementary", { name: "How it was made" });
   const card = panel.getByRole("region", { name: "Approval" });
   await card.getByText("rm -r build").waitFor();
-  assert.deepEqual(await card.getByRole("button").allTextContents(), ["Once", "This session", "Always", "Deny"]);
+  await until(async () => assert.deepEqual(await card.getByRole("button").allTextContents(), ["Once", "This session", "Always", "Deny"]));
   await check(page, "approval");
   await card.getByRole("button", { name: "Once" }).click();
   await page.locator('.said-by-agent[data-status="complete"]').waitFor();
@@ -505,8 +506,8 @@ test("nothing configured: Offline answers from the demo's history, in words that
   const page = await open("/chat", { server: offline });
   await page.getByText("No model is configured yet").waitFor();
   await send(page, "what did we do about the deploy?");
-  await page.locator('.said-by-agent[data-status="complete"]').waitFor({ timeout: 20_000 });
-  assert.match(await last(page).locator(".md").first().textContent(), /No model is configured/);
+  await page.locator('.said-by-agent[data-status="complete"]').waitFor({ timeout: 60_000 });
+  await until(async () => assert.match(await last(page).locator(".md").first().textContent(), /No model is configured/));
   await check(page, "offline");
   await clean(page);
   await offline.stop();

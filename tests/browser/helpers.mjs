@@ -27,7 +27,7 @@ export function setup() {
   it.open = async (path = "/", { theme = "light", size = desktop, state = {}, url = it.fake.url, token = it.fake.token, signIn = true, prepare = null, ...more } = {}) => {
     const context = await it.browser.newContext({ colorScheme: theme, viewport: size, serviceWorkers: "block", ...more });
     const page = await context.newPage();
-    page.setDefaultTimeout(8000);
+    page.setDefaultTimeout(30_000);
     page.errors = [];
     page.on("console", (m) => m.type() === "error" && page.errors.push(m.text()));
     page.on("pageerror", (e) => page.errors.push(String(e)));
@@ -46,6 +46,35 @@ export function setup() {
   };
   return it;
 }
+
+// Asks again until what is asserted holds; what is on its way has 15 s to arrive. Gives what `look` gave.
+export async function until(look, ms = 15_000) {
+  for (const end = Date.now() + ms; ; await new Promise((r) => setTimeout(r, 30))) {
+    try {
+      return await look();
+    } catch (cause) {
+      if (Date.now() > end) throw cause;
+    }
+  }
+}
+
+// What `look` gives once it gives the same for half a second: all that was on its way is there.
+export async function settled(look, ms = 15_000) {
+  let last, same = 0;
+  for (const end = Date.now() + ms; same < 5 && Date.now() < end; await new Promise((r) => setTimeout(r, 100))) {
+    const now = await look();
+    same = now === last ? same + 1 : 0;
+    last = now;
+  }
+  return last;
+}
+
+// Ctrl-K, and what is typed there goes there.
+export async function palette(page) {
+  await page.keyboard.press("Control+k");
+  await page.locator(".palette [role=combobox]:focus").waitFor();
+}
+export const chosen = (page, text) => page.locator('.palette [role=option][aria-selected="true"]').filter({ hasText: text }).waitFor();
 
 // What is in flight, as the page sees it: a request ends with its answer, its failure or its cancelling. For
 // open's `prepare`; window.doubled then lists the requests that ran beside an equal one.

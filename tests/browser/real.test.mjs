@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { root, setup, twice } from "./helpers.mjs";
+import { root, setup, twice, until } from "./helpers.mjs";
 
 const binary = process.env.TALARIA_BIN ?? join(root, "build/talaria");
 const serves = spawnSync(binary, ["help", "serve"]).status === 0;
@@ -30,7 +30,7 @@ before(async () => {
     server.stdout.on("data", look);
     server.stderr.on("data", look);
     server.on("exit", (code) => fail(new Error(`serve ended with ${code}: ${text}`)));
-    setTimeout(() => fail(new Error(`no address printed: ${text}`)), 10_000).unref();
+    setTimeout(() => fail(new Error(`no address printed: ${text}`)), 60_000).unref();
   });
   token = readFileSync(join(dir, "server-token"), "utf8").trim();
 });
@@ -46,9 +46,9 @@ after(async () => {
 
 test("the whole round on a demo history", { skip: !serves && "no `serve` in this binary" }, async () => {
   const page = await it.open(`/#token=${token}`, { url, signIn: false, prepare: twice });
-  await page.locator(".badge").first().waitFor({ timeout: 20_000 });
-  assert.equal(await page.locator(".badge").count(), 60);
-  await page.waitForFunction(() => document.querySelector(".scan") === null, null, { timeout: 20_000 });
+  await page.locator(".badge").first().waitFor({ timeout: 60_000 });
+  await until(async () => assert.equal(await page.locator(".badge").count(), 60));
+  await page.waitForFunction(() => document.querySelector(".scan") === null, null, { timeout: 60_000 });
   await page.keyboard.press("g");
   await page.keyboard.press("s");
   await page.locator(".session-row").first().waitFor();
@@ -59,7 +59,7 @@ test("the whole round on a demo history", { skip: !serves && "no `serve` in this
   const address = page.url();
   await page.reload();
   await page.locator(".turn").first().waitFor();
-  assert.equal(page.url(), address, "a deep link is served");
+  await until(() => assert.equal(page.url(), address, "a deep link is served"));
   await page.getByRole("button", { name: "Make template" }).click();
   await page.getByText(/about .* tokens/).waitFor();
   await page.getByLabel("Name").fill("from-the-page");
@@ -72,10 +72,10 @@ test("the whole round on a demo history", { skip: !serves && "no `serve` in this
   await page.waitForURL(/templates$/);
   await page.locator(".template-card").first().waitFor();
   await page.goto(`${url}/templates/study`);
-  await page.locator(".chart").first().waitFor({ timeout: 20_000 });
+  await page.locator(".chart").first().waitFor({ timeout: 60_000 });
   await page.goto(`${url}/achievements`);
   await page.getByRole("button", { name: "Rescan" }).click();
-  await page.getByRole("button", { name: "Rescan" }).waitFor({ timeout: 20_000 });
+  await page.getByRole("button", { name: "Rescan" }).waitFor({ timeout: 60_000 });
   assert.deepEqual(await page.evaluate(() => window.doubled), []);
   assert.deepEqual(page.errors, []);
   await page.done();
@@ -86,10 +86,10 @@ test("search, filters and export, where the server has them", { skip: !serves &&
   if (!routes.paths["/api/search"]) return t.skip("no search in this binary");
   const page = await it.open("/sessions", { url, token });
   await page.locator(".session-row").first().waitFor();
-  await page.locator(".indexing").waitFor({ state: "detached", timeout: 30_000 });
+  await page.locator(".indexing").waitFor({ state: "detached", timeout: 60_000 });
   await page.locator(".filters .chip").nth(1).waitFor();
   await page.getByLabel("Search all sessions").fill("shop");
-  await page.locator(".hit mark").first().waitFor({ timeout: 20_000 });
+  await page.locator(".hit mark").first().waitFor({ timeout: 60_000 });
   await page.locator(".hit").first().click();
   await page.locator(".target").first().waitFor();
   await page.getByRole("button", { name: "Export" }).click();
@@ -103,17 +103,17 @@ test("search, filters and export, where the server has them", { skip: !serves &&
 test("a night: run from the page, reviewed, adopted, undone", { skip: !serves && "no `serve` in this binary" }, async () => {
   const page = await it.open("/sleep", { url, token, prepare: twice });
   await page.getByText("Skills that get better overnight").waitFor();
-  await page.getByRole("region", { name: "Before the next night" }).getByText("come back").waitFor({ timeout: 30_000 });
+  await page.getByRole("region", { name: "Before the next night" }).getByText("come back").waitFor({ timeout: 60_000 });
   await page.getByRole("button", { name: "Dry run" }).click();
-  await page.getByText(/Dry run: \d+ tasks of \d+ sessions\. .* would raise the score/).waitFor({ timeout: 30_000 });
+  await page.getByText(/Dry run: \d+ tasks of \d+ sessions\. .* would raise the score/).waitFor({ timeout: 60_000 });
   assert.equal(await page.locator(".night-row").count(), 0, "a dry run leaves nothing");
   await page.getByRole("button", { name: "Run a night" }).click();
-  await page.locator(".night-row").first().waitFor({ timeout: 30_000 });
+  await page.locator(".night-row").first().waitFor({ timeout: 60_000 });
   await page.locator(".scan").waitFor({ state: "detached" });
   await page.locator(".review-me").click();
   await page.waitForURL(/\/sleep\/\d{8}-\d{6}/);
   await page.locator(".diff").first().waitFor();
-  assert.ok(await page.locator(".edit .edit-tasks li").count() > 0, "edits with the tasks that they moved");
+  await until(async () => assert.ok(await page.locator(".edit .edit-tasks li").count() > 0, "edits with the tasks that they moved"));
   await page.getByRole("link", { name: /^Tasks/ }).click();
   await page.locator(".task > button").first().click();
   await page.locator(".answers").waitFor();
@@ -129,7 +129,7 @@ test("a night: run from the page, reviewed, adopted, undone", { skip: !serves &&
   await page.getByRole("link", { name: "All nights" }).click();
   await page.locator(".night-row").first().getByText("Undone").waitFor();
   await page.getByRole("button", { name: "Run a night" }).click();
-  await page.getByText("Night 2: 0 tasks").waitFor({ timeout: 30_000 });
+  await page.getByText("Night 2: 0 tasks").waitFor({ timeout: 60_000 });
   assert.deepEqual(await page.evaluate(() => window.doubled), []);
   assert.deepEqual(page.errors, []);
   await page.done();

@@ -1,24 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { phone, setup } from "./helpers.mjs";
+import { phone, settled, setup, until } from "./helpers.mjs";
 
 const it = setup();
 const one = "demo_20261115_203240_66f5bc";
 const chain = "demo_20261024_171055_2c0747";
 
-const told = async (page, fits) => {
-  for (let i = 0; i < 100 && !it.fake.log.some(fits); i++) await page.waitForTimeout(50);
-  assert.ok(it.fake.log.some(fits), it.fake.log.slice(-5).join("\n"));
+const told = async (fits) => {
+  await until(() => assert.ok(it.fake.log.some(fits), it.fake.log.slice(-5).join("\n")));
 };
 
 test("the list: every source with its mark, project, counts and sparkline", async () => {
   const page = await it.open("/sessions");
   const rows = page.locator(".session-row");
   await page.getByText("What is left before the weekend?").waitFor();
-  assert.deepEqual([...new Set(await page.locator(".source").evaluateAll((all) => all.map((s) => s.dataset.origin)))].sort(), ["claude", "codex", "hermes"]);
-  assert.match(await rows.first().textContent(), /lantern-shop.*33.*16.*13\.5K/s);
-  assert.ok((await rows.first().locator(".spark path").getAttribute("d")).includes("M"));
-  assert.equal(await rows.first().locator(".spark").getAttribute("aria-hidden"), "true");
+  await until(async () => assert.deepEqual([...new Set(await page.locator(".source").evaluateAll((all) => all.map((s) => s.dataset.origin)))].sort(), ["claude", "codex", "hermes"]));
+  await until(async () => assert.match(await rows.first().textContent(), /lantern-shop.*33.*16.*13\.5K/s));
+  await until(async () => assert.ok((await rows.first().locator(".spark path").getAttribute("d")).includes("M")));
+  await until(async () => assert.equal(await rows.first().locator(".spark").getAttribute("aria-hidden"), "true"));
   await page.getByLabel("Claude Code", { exact: true }).first().waitFor();
   await page.done();
 });
@@ -30,31 +29,31 @@ test("filters by source, project, model, tool and days are in the address, and s
   await page.getByLabel("Project").selectOption("attic");
   await page.getByLabel("Model").selectOption("claude-opus-4-5");
   await page.getByLabel("Tool").selectOption("Bash");
-  await told(page, (l) => l.includes("source=claude&project=attic&model=claude-opus-4-5&tool=Bash"));
+  await told((l) => l.includes("source=claude&project=attic&model=claude-opus-4-5&tool=Bash"));
   await page.waitForFunction(() => [...document.querySelectorAll(".where")].every((s) => s.textContent.startsWith("attic")) && document.querySelector(".where"));
-  const some = await page.locator(".session-row").count();
+  const some = await settled(() => page.locator(".session-row").count());
   await page.reload();
   await page.locator(".session-row").first().waitFor();
-  assert.equal(await page.locator(".session-row").count(), some);
-  assert.equal(await page.getByLabel("Project").inputValue(), "attic");
+  await until(async () => assert.equal(await page.locator(".session-row").count(), some));
+  await until(async () => assert.equal(await page.getByLabel("Project").inputValue(), "attic"));
   await page.locator(".session-row a").first().click();
   await page.waitForURL("**/sessions/demo_*source=claude*");
   await page.goBack();
   await page.waitForURL("**/sessions?source=claude*");
   await page.getByRole("button", { name: "Clear" }).click();
   await page.waitForURL("**/sessions");
-  assert.equal(await page.getByLabel("side chain", { exact: true }).count(), 0);
+  await until(async () => assert.equal(await page.getByLabel("side chain", { exact: true }).count(), 0));
   await page.getByLabel("Side chains").check();
   await page.getByLabel("side chain", { exact: true }).first().waitFor();
   await page.getByLabel("Archived").check();
-  await told(page, (l) => l.includes("archived=1"));
+  await told((l) => l.includes("archived=1"));
   await page.getByLabel("When").selectOption("week");
-  await told(page, (l) => /since=\d{4}-\d\d-\d\d/.test(l));
+  await told((l) => /since=\d{4}-\d\d-\d\d/.test(l));
   await page.getByLabel("When").selectOption("between");
   await page.getByLabel("From").fill("2026-10-01");
   await page.getByLabel("To", { exact: true }).fill("2026-10-02");
   await page.waitForURL("**since=2026-10-01&until=2026-10-02");
-  await told(page, (l) => /since=2026-10-01&until=\d{10}/.test(l));
+  await told((l) => /since=2026-10-01&until=\d{10}/.test(l));
   await page.getByLabel("Tool").selectOption("Bash");
   await page.getByRole("button", { name: /^Codex/ }).click();
   await page.getByText("No session fits").waitFor();
@@ -100,7 +99,7 @@ test("search as one types: one question at a time, soon drawn, words marked, ope
   const hit = page.locator(".hit").first();
   await hit.locator("mark").first().waitFor();
   await page.waitForFunction(() => document.querySelectorAll(".hit").length === 1);
-  assert.deepEqual(await hit.locator("mark").allTextContents(), ["three", "commits"]);
+  await until(async () => assert.deepEqual(await hit.locator("mark").allTextContents(), ["three", "commits"]));
   assert.equal(await page.evaluate(() => window.most), 1, "never two in flight");
   const drawn = await page.evaluate(() => window.drawn);
   assert.ok(drawn < 100, `drawn ${drawn.toFixed(0)} ms after the answer`);
@@ -111,7 +110,7 @@ test("search as one types: one question at a time, soon drawn, words marked, ope
     const box = document.querySelector(`#m-${m}.target`)?.getBoundingClientRect();
     return box && box.top > 0 && box.top < innerHeight;
   }, id);
-  assert.equal(await page.evaluate(() => CSS.highlights.get("found")?.size), 2, "and marked there, too");
+  await until(async () => assert.equal(await page.evaluate(() => CSS.highlights.get("found")?.size), 2, "and marked there, too"));
   await page.reload();
   await page.locator(".hit[aria-current]").waitFor();
   await page.goBack();
@@ -153,16 +152,16 @@ test("side chains are indented; a session is saved as a file", async () => {
   const page = await it.open(`/sessions/${chain}`);
   await page.getByText("Side chain", { exact: true }).first().waitFor();
   const left = (sel) => page.locator(sel).first().evaluate((e) => e.getBoundingClientRect().left);
-  assert.ok((await left(".turn[data-side]")) >= (await left(".turn:not([data-side])")) + 16);
+  await until(async () => assert.ok((await left(".turn[data-side]")) >= (await left(".turn:not([data-side])")) + 16));
   await page.getByRole("button", { name: "Export" }).click();
   const saved = page.waitForEvent("download");
   await page.getByRole("link", { name: "JSONL" }).click();
   assert.equal((await saved).suggestedFilename(), `${chain}.jsonl`);
-  assert.ok(it.fake.log.some((l) => l.endsWith(`/api/sessions/${chain}/export?as=jsonl`)));
+  await until(() => assert.ok(it.fake.log.some((l) => l.endsWith(`/api/sessions/${chain}/export?as=jsonl`))));
   assert.equal(new URL(page.url()).pathname, `/sessions/${chain}`, "and the page stays");
   await page.getByRole("button", { name: "Export" }).click();
   await page.keyboard.press("Escape");
-  assert.equal(await page.getByRole("link", { name: "JSONL" }).isVisible(), false);
+  await until(async () => assert.equal(await page.getByRole("link", { name: "JSONL" }).isVisible(), false));
   assert.equal(new URL(page.url()).pathname, `/sessions/${chain}`, "Esc closed the menu, no more");
   await page.done();
 });
@@ -188,13 +187,13 @@ test("a transcript: turns, folded calls, failures marked, copy, badges", async (
   const page = await it.open(`/sessions/${one}`, { permissions: ["clipboard-read", "clipboard-write"] });
   await page.getByText("what is left to do in the shop this week").waitFor();
   const call = page.locator(".call").filter({ hasText: "git status --short" });
-  assert.match(await call.textContent(), /terminal.*3\.3 s/);
+  await until(async () => assert.match(await call.textContent(), /terminal.*3\.3 s/));
   assert.equal(await call.locator(".unfolded").count(), 0);
   await call.getByRole("button").first().click();
   await call.getByText("src/cart/total.ts").first().waitFor();
   await call.locator(".code .copy").first().click();
-  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /total\.ts/);
-  assert.ok((await page.locator('.call[data-outcome="failed"]').count()) > 0);
+  await until(async () => assert.match(await page.evaluate(() => navigator.clipboard.readText()), /total\.ts/));
+  await until(async () => assert.ok((await page.locator('.call[data-outcome="failed"]').count()) > 0));
   await page.locator(".session-badges").getByText("Let Him Cook").waitFor();
   await page.locator(".detail-pane").focus();
   await page.keyboard.press("x");
@@ -260,7 +259,7 @@ test("a hundred thousand sessions: few rows in the document, all within reach, a
     await pane.evaluate((e) => { e.scrollTop = e.scrollHeight; });
     await page.waitForFunction((before) => document.querySelector(".virtual").clientHeight > before, at);
   }
-  assert.ok((await page.locator(".session-row").count()) < 60);
+  await until(async () => assert.ok((await page.locator(".session-row").count()) < 60));
   // Frames while it scrolls through what is loaded: none may be longer than a blink.
   const worst = await pane.evaluate((e) => new Promise((done) => {
     const frames = [];
@@ -284,9 +283,12 @@ test("reload keeps the place in the list", async () => {
   await page.locator(".session-row").first().waitFor();
   const pane = page.locator(".list-pane .scroll");
   for (let i = 0; i < 3; i++) {
+    const before = await page.evaluate(() => document.querySelector(".virtual").clientHeight);
     await pane.evaluate((e) => { e.scrollTop = e.scrollHeight; });
-    await page.waitForTimeout(200);
+    await page.waitForFunction((h) => document.querySelector(".virtual").clientHeight > h, before);
   }
+  await pane.evaluate((e) => { e.scrollTop = 42_000; });
+  await page.waitForTimeout(500); // the place is noted now and then
   const place = await pane.evaluate((e) => e.scrollTop);
   assert.ok(place > 40_000);
   await page.reload();
@@ -298,8 +300,8 @@ test("at phone width: list or transcript, and a way back", async () => {
   const page = await it.open("/sessions", { size: phone });
   await page.getByText("What is left before the weekend?").click();
   await page.getByText("what is left to do in the shop this week").waitFor();
-  assert.equal(await page.locator(".list-pane").isVisible(), false);
+  await until(async () => assert.equal(await page.locator(".list-pane").isVisible(), false));
   await page.getByRole("button", { name: "Back to the list" }).click();
-  assert.equal(await page.locator(".list-pane").isVisible(), true);
+  await until(async () => assert.equal(await page.locator(".list-pane").isVisible(), true));
   await page.done();
 });

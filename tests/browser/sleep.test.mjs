@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setup } from "./helpers.mjs";
+import { setup, until } from "./helpers.mjs";
 
 const it = setup();
 const open = (path, more = {}) => it.open(path, { ...more, state: { features: ["sleep"], ...more.state } });
@@ -22,7 +22,7 @@ test("the tab is there only where the server has it", async () => {
   await page.keyboard.press("g");
   await page.keyboard.press("n");
   await page.waitForURL("**/sleep");
-  assert.equal(await page.title(), "Sleep · Talaria");
+  await until(async () => assert.equal(await page.title(), "Sleep · Talaria"));
   await page.done();
 });
 
@@ -30,12 +30,12 @@ test("nights with score, interval, cost and verdict; what the next one would cos
   const page = await open("/sleep");
   const row = page.locator(".night-row").first();
   await row.waitFor();
-  assert.match(await row.textContent(), /Night 8.*68\.0 → 74\.0.*\+6\.0 \(95 %: \+1\.5 to \+11\.0\).*\$1\.50.*To review/s);
-  assert.match(await page.locator(".night-row").nth(3).textContent(), /Undone/);
-  assert.match(await page.locator(".night-row").nth(4).textContent(), /no edit.*Nothing to change/s);
-  assert.match(await page.getByRole("img", { name: /Score before and after/ }).getAttribute("aria-label"), /night 8: 68\.0 to 74\.0, to review/);
+  await until(async () => assert.match(await row.textContent(), /Night 8.*68\.0 → 74\.0.*\+6\.0 \(95 %: \+1\.5 to \+11\.0\).*\$1\.50.*To review/s));
+  await until(async () => assert.match(await page.locator(".night-row").nth(3).textContent(), /Undone/));
+  await until(async () => assert.match(await page.locator(".night-row").nth(4).textContent(), /no edit.*Nothing to change/s));
+  await until(async () => assert.match(await page.getByRole("img", { name: /Score before and after/ }).getAttribute("aria-label"), /night 8: 68\.0 to 74\.0, to review/));
   const worth = page.getByRole("region", { name: "Before the next night" });
-  assert.match(await worth.textContent(), /12.*come back.*At most 260 calls and 480K tokens, \$1\.90.*6\.0 points/s);
+  await until(async () => assert.match(await worth.textContent(), /12.*come back.*At most 260 calls and 480K tokens, \$1\.90.*6\.0 points/s));
   await page.getByText("Night 8 proposes a change that scored +6.0 points").click();
   await page.waitForURL("**/sleep/20261108-030008");
   await page.keyboard.press("Escape");
@@ -48,8 +48,8 @@ test("a night is run: asked for once, its work shown as it goes, gone when it is
   await page.locator(".night-row").first().waitFor();
   await page.getByRole("button", { name: "Run a night" }).click();
   await page.getByText("Night 9: replaying").waitFor();
-  assert.equal(posted().length, 1);
-  assert.ok(await page.getByRole("button", { name: "Run a night" }).isDisabled());
+  await until(() => assert.equal(posted().length, 1));
+  await until(async () => assert.ok(await page.getByRole("button", { name: "Run a night" }).isDisabled()));
   it.fake.emit("sleep", { night: 9, phase: "replaying", done: 7, total: 24 });
   await page.getByText("7 of 24").waitFor();
   it.fake.wake();
@@ -65,16 +65,16 @@ test("the review: diff both ways, edits with tasks, evidence and share of the ga
   const page = await open("/sleep/20261108-030008");
   const skill = page.locator(".skill").first();
   await skill.getByText("+7").waitFor();
-  assert.equal(await skill.locator("tr").first().locator("td").getAttribute("colspan"), "6");
+  await until(async () => assert.equal(await skill.locator("tr").first().locator("td").getAttribute("colspan"), "6"));
   const row = skill.locator("tr", { hasText: "Group them by" });
-  assert.deepEqual(await row.locator("td.text").allTextContents(), ["2. Group them by area.", "2. Group them by what a user would notice: added, changed, fixed."]);
-  assert.equal(await row.locator("td.text b").first().textContent(), "area", "what differs is marked");
+  await until(async () => assert.deepEqual(await row.locator("td.text").allTextContents(), ["2. Group them by area.", "2. Group them by what a user would notice: added, changed, fixed."]));
+  await until(async () => assert.equal(await row.locator("td.text b").first().textContent(), "area", "what differs is marked"));
   await page.getByRole("button", { name: "Unified" }).click();
-  assert.equal(await skill.locator('td.text[data-kind="add"]').count(), 7);
+  await until(async () => assert.equal(await skill.locator('td.text[data-kind="add"]').count(), 7));
   await page.reload();
   await page.getByRole("button", { name: "Unified", pressed: true }).waitFor();
   const edit = page.locator(".edit").first();
-  assert.match(await edit.textContent(), /replace.*58 % of the gain.*Three reviews asked.*Write the release notes for 2\.4.*40\.0 → 100\.0/s);
+  await until(async () => assert.match(await edit.textContent(), /replace.*58 % of the gain.*Three reviews asked.*Write the release notes for 2\.4.*40\.0 → 100\.0/s));
   assert.equal(await page.getByText("It made one task worse and none better.").isVisible(), false);
   await page.getByText("1 edit tried and left out").click();
   await page.getByText("It made one task worse and none better.").waitFor();
@@ -89,8 +89,9 @@ test("per task the two answers side by side, what got worse first; the report as
   await page.getByRole("link", { name: "Tasks 4" }).click();
   await page.waitForURL("**/sleep/20261108-030008?view=tasks");
   const first = page.locator(".task").first();
-  assert.match(await first.textContent(), /Summarise yesterday's inbox.*80\.0 → 70\.0/s);
+  await until(async () => assert.match(await first.textContent(), /Summarise yesterday's inbox.*80\.0 → 70\.0/s));
   await first.getByRole("button").first().click();
+  await first.locator(".answers > div").nth(1).waitFor();
   const [left, right] = await first.locator(".answers > div").evaluateAll((all) => all.map((e) => [e.getBoundingClientRect().top, e.textContent]));
   assert.equal(left[0], right[0]);
   assert.match(left[1], /Before.*two need an answer today/s);
@@ -113,7 +114,7 @@ test("adopt some, undo; and what is refused is said", async () => {
   await page.getByRole("button", { name: "Adopt 1 of 2" }).click();
   assert.deepEqual((await body).postDataJSON(), { skills: ["release-notes"] });
   await page.getByRole("button", { name: "Undo" }).waitFor();
-  assert.equal(await page.getByRole("button", { name: /^Adopt/ }).count(), 0);
+  await until(async () => assert.equal(await page.getByRole("button", { name: /^Adopt/ }).count(), 0));
   await page.getByRole("button", { name: "Undo" }).click();
   await page.locator(".title .verdict").getByText("Undone").waitFor();
   await page.keyboard.press("Escape");
@@ -129,7 +130,7 @@ test("rejecting is asked about once more", async () => {
   await page.getByRole("button", { name: "Reject" }).click();
   await page.getByRole("button", { name: "Reject the proposal" }).click();
   await page.locator(".title .verdict").getByText("Rejected").waitFor();
-  assert.equal(posted().length, 1);
+  await until(() => assert.equal(posted().length, 1));
   await page.done();
 });
 
@@ -144,11 +145,11 @@ test("slow, unknown, none yet, disconnected", async () => {
   await page.getByText("No failing task had a cause").first().waitFor();
   await page.goto(`${it.fake.url}/sleep/20261108-030008`);
   await page.getByLabel("Adopt csv-clean").uncheck();
-  await page.waitForTimeout(200);
+  await until(() => assert.equal(it.fake.streams(), 1));
   it.fake.vanish();
   await page.locator(".lost").waitFor();
   it.fake.state.refuse = false;
-  await page.locator(".lost").waitFor({ state: "detached", timeout: 15_000 });
-  assert.equal(await page.getByLabel("Adopt csv-clean").isChecked(), false, "what was chosen stays");
+  await page.locator(".lost").waitFor({ state: "detached", timeout: 30_000 });
+  await until(async () => assert.equal(await page.getByLabel("Adopt csv-clean").isChecked(), false, "what was chosen stays"));
   await page.done();
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setup } from "./helpers.mjs";
+import { setup, until } from "./helpers.mjs";
 
 const it = setup();
 const name = "code_demo_202_1794778520";
@@ -9,7 +9,7 @@ test("cards, filter, and a detail as it will be injected", async () => {
   const page = await it.open("/templates");
   await page.locator(".template-card").nth(4).waitFor();
   await page.getByLabel("Filter templates").fill("code");
-  assert.equal(await page.locator(".template-card").count(), 1);
+  await until(async () => assert.equal(await page.locator(".template-card").count(), 1));
   await page.locator(".template-card").click();
   await page.waitForURL(`**/templates/${name}`);
   await page.getByText("The assistant calls execute_code").waitFor();
@@ -24,12 +24,12 @@ test("an injection tried: words, messages, and what is neither", async () => {
   const page = await it.open(`/templates/${name}`);
   await page.getByRole("button", { name: "Inject" }).click();
   await page.getByText("22 messages").waitFor();
-  assert.equal(await page.locator(".result .put").count(), 21);
+  await until(async () => assert.equal(await page.locator(".result .put").count(), 21));
   const box = page.getByLabel("Words, or messages as JSON");
   await box.fill('{"messages": [{"role": "system", "content": "Be brief"}, {"role": "user", "content": "hi"}]}');
   await page.getByRole("button", { name: "Inject" }).click();
   await page.getByText("23 messages").waitFor();
-  assert.match(await page.locator(".result li").first().textContent(), /Be brief/);
+  await until(async () => assert.match(await page.locator(".result li").first().textContent(), /Be brief/));
   await box.fill("[{");
   await page.getByRole("button", { name: "Inject" }).click();
   await page.getByRole("alert").getByText("not JSON").waitFor();
@@ -49,7 +49,7 @@ test("deleting is asked about, and only then done", async () => {
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.waitForURL("**/templates");
   await page.locator(".template-card").first().waitFor();
-  assert.equal(await page.getByText("file_demo_202_1794778520").count(), 0);
+  await until(async () => assert.equal(await page.getByText("file_demo_202_1794778520").count(), 0));
   await page.done();
 });
 
@@ -65,8 +65,8 @@ test("a new one: pick the session, see what it would hold", async () => {
 test("the study: a line with its interval for each kind, one scale, one sentence that claims no more than it knows", async () => {
   const page = await it.open("/templates/study");
   await page.getByText("nothing here can be told from chance").waitFor();
-  assert.equal(await page.locator(".chart").count(), 3);
-  assert.equal(await page.locator(".chart .band").count(), 3);
+  await until(async () => assert.equal(await page.locator(".chart").count(), 3));
+  await until(async () => assert.equal(await page.locator(".chart .band").count(), 3));
   const tops = await page.locator(".chart svg text").filter({ hasText: "40 %" }).count();
   assert.equal(tops, 3);
   const kinds = it.fake.data.study.kinds;
