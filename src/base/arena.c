@@ -114,11 +114,11 @@ void arena_reset(Arena *a)
     a->top = keep;
 }
 
-void *arena_alloc(Arena *a, size_t size)
+char *arena_bytes(Arena *a, size_t size)
 {
     Block *b = a->top;
     size_t need = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    void *p;
+    char *p;
 
     if (need < size)
         out_of_memory(size);
@@ -129,7 +129,12 @@ void *arena_alloc(Arena *a, size_t size)
     }
     p = b->bytes + b->used;
     b->used += need;
-    return memset(p, 0, need);
+    return p;
+}
+
+void *arena_alloc(Arena *a, size_t size)
+{
+    return memset(arena_bytes(a, size), 0, size);
 }
 
 void *arena_array(Arena *a, size_t count, size_t size)
@@ -159,10 +164,11 @@ Str str_dup(Arena *a, Str s)
 
 char *str_z(Arena *a, Str s)
 {
-    char *z = arena_alloc(a, s.n + 1);
+    char *z = arena_bytes(a, s.n + 1);
 
     if (s.n)
         memcpy(z, s.p, s.n);
+    z[s.n] = '\0';
     return z;
 }
 
@@ -177,7 +183,7 @@ Str str_printf(Arena *a, const char *fmt, ...)
     n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     ASSERT(n >= 0);
-    text = arena_alloc(a, (size_t)n + 1);
+    text = arena_bytes(a, (size_t)n + 1);
     vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
     return (Str){ text, (size_t)n };

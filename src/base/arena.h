@@ -21,6 +21,8 @@ void arena_reset(Arena *a);
 /* Zeroed, aligned for any type. */
 void *arena_alloc(Arena *a, size_t size) __attribute__((malloc, returns_nonnull));
 void *arena_array(Arena *a, size_t count, size_t size) __attribute__((malloc, returns_nonnull));
+/* Not zeroed: for text that is written at once. */
+char *arena_bytes(Arena *a, size_t size) __attribute__((malloc, returns_nonnull));
 #define ARENA_NEW(a, Type)          ((Type *)arena_alloc((a), sizeof(Type)))
 #define ARENA_ARRAY(a, Type, count) ((Type *)arena_array((a), (count), sizeof(Type)))
 

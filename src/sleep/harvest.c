@@ -136,6 +136,8 @@ static bool read_again(Harvester *h, const Homes *homes, const Entry *e, Err *er
     if (e->source == SOURCE_HERMES)
         return read_hermes(h, homes, e, err);
     entry_file(e, &file);
+    if (!h->reader)
+        h->reader = reader_new();
     return transcript_read(h->reader, &file, &options, &from_start, feed, NULL, h->builder, &stats,
                            err);
 }
@@ -331,7 +333,6 @@ static bool open_harvester(Harvester *h, const HarvestQuery *query, Err *err)
     h->db = catalogue_db(h->catalogue);
     h->builder = trace_begin();
     h->scratch = arena_new();
-    h->reader = reader_new();
     h->marks = arena_new();
     return db_prepare(h->db, "SELECT trace FROM traces WHERE entry = ? AND read = ?", &h->get,
                       err) &&

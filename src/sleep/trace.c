@@ -151,6 +151,34 @@ static Str argument(Arena *a, Str arguments, const char *key)
     return value;
 }
 
+/* Where the path stands first and needs no decoding, as programs write it, the rest, which may be a
+ * whole file, is not looked at. */
+static Str first_path(Arena *a, Str arguments)
+{
+    static const Str begins = STR_INIT("{\"file_path\":\"");
+    Str value = str_skip(arguments, begins.n), path;
+    size_t n;
+
+    if (!str_starts(arguments, begins))
+        return STR_NONE;
+    n = str_find(value, STR("\""));
+    path = str_head(value, n);
+    if (n + 1 >= value.n || (value.p[n + 1] != ',' && value.p[n + 1] != '}') ||
+        memchr(path.p, '\\', path.n))
+        return STR_NONE;
+    return str_dup(a, path);
+}
+
+static Str path_of(Arena *a, Str arguments)
+{
+    Str path = first_path(a, arguments);
+
+    if (path.n || !has(arguments, STR("path\""))) /* most patches */
+        return path;
+    path = argument(a, arguments, "file_path");
+    return path.n ? path : argument(a, arguments, "path");
+}
+
 static void add_file(TraceBuilder *b, Str path)
 {
     if (path.n && b->digest.files_touched.n < MOST_FILES)
@@ -176,7 +204,6 @@ static bool writes_files(Str tool)
 static void look_into_call(TraceBuilder *b, const Event *e)
 {
     static const char *const skills[] = { "Skill", "skill_view" };
-    Str path;
 
     if (is_one_of(e->name, skills, ARRAY_LEN(skills))) {
         Str skill = argument(b->arena, e->arguments, str_eqz(e->name, "Skill") ? "skill" : "name");
@@ -184,8 +211,7 @@ static void look_into_call(TraceBuilder *b, const Event *e)
         if (str_trim(skill).n)
             strs_add_new(b->arena, &b->digest.skills_used, str_trim(skill));
     } else if (writes_files(e->name)) {
-        path = argument(b->arena, e->arguments, "file_path");
-        add_file(b, path.n ? path : argument(b->arena, e->arguments, "path"));
+        add_file(b, path_of(b->arena, e->arguments));
     }
 }
 

@@ -254,7 +254,7 @@ Str json_unescape(Arena *a, Str raw)
 
     if (!raw.n || !memchr(raw.p, '\\', raw.n))
         return raw;
-    out = arena_alloc(a, raw.n);
+    out = arena_bytes(a, raw.n);
     return (Str){ out, json_unescape_into(out, raw) };
 }
 

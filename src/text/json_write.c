@@ -1,5 +1,8 @@
 /* The writing half of json.h, and the few words about types that both halves share. */
 #include <math.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "text/json.h"
 #include "text/utf8.h"
@@ -15,12 +18,20 @@ const char *json_type_name(JsonType type)
     return names[type];
 }
 
-static void new_line(JsonWriter *w)
+/* `before`, then a line end and the indentation of what follows. */
+static void new_line(JsonWriter *w, Str before)
 {
-    if (w->indent == 0)
+    size_t pad = (size_t)w->indent * (size_t)w->depth, n = before.n + 1 + pad;
+    char *room = buf_room(w->out, n);
+
+    if (!room)
         return;
-    buf_addc(w->out, '\n');
-    buf_pad(w->out, ' ', (size_t)w->indent * (size_t)w->depth);
+    if (before.n)
+        memcpy(room, before.p, before.n);
+    room[before.n] = '\n';
+    memset(room + before.n + 1, ' ', pad);
+    room[n] = '\0';
+    w->out->n += n;
 }
 
 static void before_item(JsonWriter *w)
@@ -31,10 +42,11 @@ static void before_item(JsonWriter *w)
     }
     if (w->depth == 0)
         return;
-    if (!w->first)
-        buf_addz(w->out, w->indent ? "," : ", ");
+    if (w->indent)
+        new_line(w, w->first ? STR("") : STR(","));
+    else if (!w->first)
+        buf_add(w->out, STR(", "));
     w->first = false;
-    new_line(w);
 }
 
 void json_begin(JsonWriter *w, char bracket)
@@ -48,8 +60,8 @@ void json_begin(JsonWriter *w, char bracket)
 void json_end(JsonWriter *w, char bracket)
 {
     w->depth--;
-    if (!w->first)
-        new_line(w);
+    if (!w->first && w->indent)
+        new_line(w, STR(""));
     w->first = false;
     buf_addc(w->out, bracket);
 }
@@ -59,6 +71,21 @@ static size_t plain_run(Str s)
 {
     size_t i = 0;
 
+#ifdef __SSE2__
+    for (; i + 16 <= s.n; i += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(s.p + i));
+        /* As signed bytes, what is not ASCII is below the space. */
+        __m128i odd = _mm_or_si128(_mm_cmplt_epi8(x, _mm_set1_epi8(' ')),
+                                   _mm_cmpeq_epi8(x, _mm_set1_epi8(0x7f)));
+        int hits;
+
+        odd = _mm_or_si128(odd, _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('"')),
+                                             _mm_cmpeq_epi8(x, _mm_set1_epi8('\\'))));
+        hits = _mm_movemask_epi8(odd);
+        if (hits)
+            return i + (size_t)__builtin_ctz((unsigned)hits);
+    }
+#endif
     while (i < s.n && (unsigned char)s.p[i] >= 0x20 && (unsigned char)s.p[i] < 0x7f &&
            s.p[i] != '"' && s.p[i] != '\\')
         i++;
@@ -70,12 +97,12 @@ static void put_escaped(Buf *out, uint32_t c, bool ascii)
     static const char letters[] = {
         ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
     };
-    char utf8[4];
+    char utf8[4], pair[2] = { '\\', (char)c };
 
-    if (c == '"' || c == '\\')
-        buf_addf(out, "\\%c", (int)c);
-    else if (c < sizeof letters && letters[c])
-        buf_addf(out, "\\%c", letters[c]);
+    if (c < sizeof letters && letters[c])
+        pair[1] = letters[c];
+    if (c == '"' || c == '\\' || (c < sizeof letters && letters[c]))
+        buf_add(out, (Str){ pair, sizeof pair });
     else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029)
         buf_addf(out, "\\u%04x", c);
     else if (ascii && c > 0xffff)
@@ -100,9 +127,21 @@ static bool put_lone(Buf *out, Str *s)
 
 static void put_quoted(Buf *out, Str s, bool ascii)
 {
+    size_t run = plain_run(s);
+    char *room;
+
+    /* Most are plain all over. */
+    if (run == s.n && (room = buf_room(out, run + 2))) {
+        room[0] = '"';
+        if (run)
+            memcpy(room + 1, s.p, run);
+        room[run + 1] = '"';
+        room[run + 2] = '\0';
+        out->n += run + 2;
+        return;
+    }
     buf_addc(out, '"');
-    while (s.n) {
-        size_t run = plain_run(s);
+    for (; s.n; run = plain_run(s)) {
 
         buf_add(out, str_head(s, run));
         s = str_skip(s, run);
@@ -133,16 +172,28 @@ void json_put_str(JsonWriter *w, Str s)
     put_quoted(w->out, s, w->ascii);
 }
 
+static void put_digits(JsonWriter *w, bool minus, uint64_t n)
+{
+    char digits[21], *p = digits + sizeof digits;
+
+    before_item(w);
+    do {
+        *--p = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    if (minus)
+        *--p = '-';
+    buf_add(w->out, (Str){ p, (size_t)(digits + sizeof digits - p) });
+}
+
 void json_put_int(JsonWriter *w, int64_t n)
 {
-    before_item(w);
-    buf_addf(w->out, "%lld", (long long)n);
+    put_digits(w, n < 0, n < 0 ? -(uint64_t)n : (uint64_t)n);
 }
 
 static void put_uint(JsonWriter *w, uint64_t n)
 {
-    before_item(w);
-    buf_addf(w->out, "%llu", (unsigned long long)n);
+    put_digits(w, false, n);
 }
 
 void json_put_double(JsonWriter *w, double n)

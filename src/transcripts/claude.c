@@ -212,7 +212,8 @@ static bool agent_line(Line *l, const JsonTok *root, const JsonTok *message)
     EventKind said = line_true(l, root[IS_API_ERROR]) ? EVENT_ERROR : EVENT_ASSISTANT;
     unsigned flags = made_up && said == EVENT_ASSISTANT ? EVENT_IS_META : 0;
 
-    if (!made_up && !line_facts(l, (SessionFacts){ .model = json_unescape(l->a, model) }))
+    if (!made_up && !line_facts(l, (SessionFacts){ .model = line_fact(l, &l->state->known.model,
+                                                                      message[MESSAGE_MODEL]) }))
         return false;
     text = json_tok_raw(l->scan, content);
     if (text.n && !line_text_event(l, said, flags, &text, 1))
@@ -296,14 +297,18 @@ static unsigned flags_of(Line *l, const JsonTok *root)
 /* The session that a side chain's lines name is the one it was started from. */
 static bool facts_line(Line *l, const JsonTok *root)
 {
-    Str session = line_string(l, root[SESSION_ID]);
+    bool side = l->state->side_file;
+    Str session =
+        line_fact(l, side ? &l->state->known.parent : &l->state->known.id, root[SESSION_ID]);
 
-    return line_facts(l, (SessionFacts){ .id = l->state->side_file ? STR_NONE : session,
-                                         .parent = l->state->side_file ? session : STR_NONE,
-                                         .cwd = line_string(l, root[CWD]),
-                                         .branch = line_string(l, root[GIT_BRANCH]),
-                                         .entrypoint = line_string(l, root[ENTRYPOINT]),
-                                         .version = line_string(l, root[VERSION]) });
+    return line_facts(
+        l,
+        (SessionFacts){ .id = side ? STR_NONE : session,
+                        .parent = side ? session : STR_NONE,
+                        .cwd = line_fact(l, &l->state->known.cwd, root[CWD]),
+                        .branch = line_fact(l, &l->state->known.branch, root[GIT_BRANCH]),
+                        .entrypoint = line_fact(l, &l->state->known.entrypoint, root[ENTRYPOINT]),
+                        .version = line_fact(l, &l->state->known.version, root[VERSION]) });
 }
 
 /* Everything but what the two say to each other. */

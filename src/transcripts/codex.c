@@ -187,7 +187,7 @@ static bool reasoning_item(Line *l, const JsonTok *f)
 static Str wrap_input(Line *l, JsonTok t)
 {
     Str parts[] = { STR("{\"input\":"), json_tok_json(l->scan, t), STR("}") };
-    Str all = { arena_alloc(l->a, parts[0].n + parts[1].n + parts[2].n), 0 };
+    Str all = { arena_bytes(l->a, parts[0].n + parts[1].n + parts[2].n), 0 };
 
     /* Patches are large, and printf looks at every character of them twice. */
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {

@@ -24,6 +24,38 @@ void line_keys(KeyTable *table, const Str *names, size_t n)
     }
 }
 
+/* Keys are short, and there are millions of them. */
+static inline bool is_key(const char *p, const Str *known)
+{
+    uint64_t a, b;
+    uint32_t c, d;
+
+    if (known->n < sizeof c) {
+        for (size_t i = 0; i < known->n; i++)
+            if (p[i] != known->p[i])
+                return false;
+        return true;
+    }
+    if (known->n >= sizeof a) {
+        for (size_t i = 0; i + sizeof a <= known->n; i += sizeof a) {
+            memcpy(&a, p + i, sizeof a);
+            memcpy(&b, known->p + i, sizeof b);
+            if (a != b)
+                return false;
+        }
+        memcpy(&a, p + known->n - sizeof a, sizeof a);
+        memcpy(&b, known->p + known->n - sizeof b, sizeof b);
+        return a == b;
+    }
+    memcpy(&c, p, sizeof c);
+    memcpy(&d, known->p, sizeof d);
+    if (c != d)
+        return false;
+    memcpy(&c, p + known->n - sizeof c, sizeof c);
+    memcpy(&d, known->p + known->n - sizeof d, sizeof d);
+    return c == d;
+}
+
 void line_fields(const Line *l, JsonTok object, const KeyTable *table, JsonTok *ret)
 {
     JsonTok at = json_tok_first(l->scan, object), item;
@@ -37,7 +69,7 @@ void line_fields(const Line *l, JsonTok object, const KeyTable *table, JsonTok *
         for (size_t slot = slot_of(name); table->slots[slot]; slot = (slot + 1) % KEY_SLOTS) {
             const Str *known = &table->names[table->slots[slot] - 1];
 
-            if (name.n == known->n && memcmp(name.p, known->p, name.n) == 0) {
+            if (name.n == known->n && is_key(name.p, known)) {
                 ret[table->slots[slot] - 1] = item;
                 break;
             }
@@ -94,30 +126,45 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* The form that both programs write, without a detour through libc. */
-static bool iso_time(Str s, double *ret)
+/* The day that begins a time, in seconds; mostly that of the line before. */
+static bool iso_day(LineState *state, Str s, int64_t *ret)
 {
-    int year, month, day, hour, minute, second;
+    int year, month, day;
+
+    if (memcmp(state->date, s.p, sizeof state->date) != 0) {
+        year = digits(s.p, 4);
+        month = digits(s.p + 5, 2);
+        day = digits(s.p + 8, 2);
+        if (year < 1970 || month < 1 || month > 12 || day < 1)
+            return false;
+        memcpy(state->date, s.p, sizeof state->date);
+        state->day = days_of(year, month, day) * 86400;
+    }
+    *ret = state->day;
+    return true;
+}
+
+/* The form that both programs write, without a detour through libc. */
+static bool iso_time(LineState *state, Str s, double *ret)
+{
+    int hour, minute, second;
     double fraction = 0, scale = 1;
+    int64_t day;
     size_t i = 19;
 
     if (s.n < 20 || s.p[4] != '-' || s.p[7] != '-' || s.p[10] != 'T' || s.p[s.n - 1] != 'Z')
         return false;
-    year = digits(s.p, 4);
-    month = digits(s.p + 5, 2);
-    day = digits(s.p + 8, 2);
     hour = digits(s.p + 11, 2);
     minute = digits(s.p + 14, 2);
     second = digits(s.p + 17, 2);
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || hour < 0 || minute < 0 || second < 0)
+    if (hour < 0 || minute < 0 || second < 0 || !iso_day(state, s, &day))
         return false;
     if (s.p[i] == '.')
         for (i++; i + 1 < s.n && i < 29; i++) {
             scale /= 10;
             fraction += (s.p[i] - '0') * scale;
         }
-    *ret =
-        (double)(days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second) + fraction;
+    *ret = (double)(day + hour * 3600 + minute * 60 + second) + fraction;
     return true;
 }
 
@@ -128,7 +175,7 @@ double line_time(const Line *l, JsonTok t)
     double at = 0;
 
     if (raw.p) {
-        if (!iso_time(raw, &at) && (raw.n > 40 || !human_parse_time(raw, &at)))
+        if (!iso_time(l->state, raw, &at) && (raw.n > 40 || !human_parse_time(raw, &at)))
             return 0;
         return at;
     }
@@ -164,6 +211,16 @@ bool line_text_event(Line *l, EventKind kind, unsigned flags, const Str *pieces,
     return line_emit(l, &e);
 }
 
+Str line_fact(const Line *l, const KnownFact *known, JsonTok t)
+{
+    Str raw = json_tok_raw(l->scan, t);
+
+    /* What has no escape is its own text. */
+    if (raw.n && raw.n == known->n && known->plain && memcmp(raw.p, known->p, raw.n) == 0)
+        return STR_NONE;
+    return json_unescape(l->a, raw);
+}
+
 /* Whether it is new; what is too long to be kept is told each time. */
 static bool learn(KnownFact *known, Str *fact)
 {
@@ -177,6 +234,7 @@ static bool learn(KnownFact *known, Str *fact)
     if (fact->n <= sizeof known->p) {
         memcpy(known->p, fact->p, fact->n);
         known->n = fact->n;
+        known->plain = !memchr(fact->p, '\\', fact->n);
     }
     return true;
 }

@@ -25,6 +25,7 @@ enum { FACT_BYTES = 256, USAGE_KEPT = 64, TWINS_KEPT = 16 };
 typedef struct KnownFact {
     char p[FACT_BYTES];
     size_t n;
+    bool plain; /* without a backslash */
 } KnownFact;
 
 /* A turn that is written in several forms: what was told, and in which of them it has been seen. */
@@ -46,6 +47,8 @@ typedef struct LineState {
     Twin twins[TWIN_ROLES][TWINS_KEPT]; /* newest over oldest */
     size_t twin_at[TWIN_ROLES];
     int64_t line;
+    char date[10]; /* of the last time that was read, and when that day began */
+    int64_t day;
     bool side_file;   /* the whole file is of a side chain */
     bool named;       /* the user gave the session a title: the program's own do not replace it */
     bool has_session; /* Codex: session_meta was read; one of a fork's parent may follow */
@@ -105,6 +108,9 @@ MUST_CHECK bool line_text_event(Line *l, EventKind kind, unsigned flags, const S
 
 /* Tells what differs from what was told before. */
 MUST_CHECK bool line_facts(Line *l, SessionFacts facts);
+
+/* Of a fact that every line repeats: decoded, or nothing where it is the one that is known. */
+Str line_fact(const Line *l, const KnownFact *known, JsonTok t);
 
 bool line_wants(const Line *l, EventKind kind);
 Str line_string(const Line *l, JsonTok t); /* decoded; empty where it is no string */
