@@ -39,6 +39,7 @@
     X(LIMIT_HTTP_BODY_MS, 30000, "milliseconds for the body of a request")                         \
     X(LIMIT_HTTP_IDLE_MS, 75000, "milliseconds until the next request on a connection")            \
     X(LIMIT_HTTP_DRAIN_MS, 5000, "milliseconds that the end of the server waits for requests")     \
+    X(LIMIT_SERVICE_MODELS, 512, "models that the conversations of one process ask")               \
     X(LIMIT_RUNS, 4096, "runs at once")                                                            \
     X(LIMIT_RUN_TEXT, MIB(16), "text of one answer")                                               \
     X(LIMIT_RUN_ASK, MIB(1), "text of one request to an agent")                                    \
@@ -126,6 +127,22 @@
       "milliseconds for which a handoff waits for a database of others")                           \
     X(LIMIT_PLACE_BYTES, KIB(64),                                                                  \
       "a place in a chat, its session key, an entry of the routing table")                         \
+    X(LIMIT_CALL_BODY, MIB(16), "answer of a chat platform, and one of its frames")                \
+    X(LIMIT_WS_CONNECT_S, 10, "seconds for each step until a WebSocket is open")                   \
+    X(LIMIT_WS_CLOSE_S, 2, "seconds for the other end to agree that a WebSocket closes")           \
+    X(LIMIT_WS_SILENT_S, 30, "seconds of silence after which its other end is asked for a sign")   \
+    X(LIMIT_PLATFORM_CALL_MS, 20000, "milliseconds for one call of a chat platform")               \
+    X(LIMIT_DISCORD_FRAMES, MIB(64), "what Discord's gateway has sent and nobody has read yet")    \
+    X(LIMIT_DISCORD_CHANNELS, 100000, "channels of Discord that are remembered")                   \
+    X(LIMIT_UPDATE_BYTES, MIB(1), "one update of a chat platform")                                 \
+    X(LIMIT_GATEWAY_TURNS, 32, "turns of chat platforms at once")                                  \
+    X(LIMIT_GATEWAY_WAITING, 1000,                                                                 \
+      "messages of chat platforms that wait in memory for their turn")                             \
+    X(LIMIT_GATEWAY_HANDOFFS, 8, "handoffs that are carried out at once")                          \
+    X(LIMIT_INBOX, 100000, "updates that wait; beyond it platforms are not read for a while")      \
+    X(LIMIT_INBOX_KEEP_DAYS, 30, "days for which an update that was dealt with is remembered")     \
+    X(LIMIT_LOCAL_TEXT, KIB(64), "a message that is written in the local chat")                    \
+    X(LIMIT_ENTITIES, 100, "stretches of one message that look different from the rest")           \
     X(LIMIT_REDACT_WINDOW, KIB(64), "text the redactor holds back while a secret may go on")
 
 enum {

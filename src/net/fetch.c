@@ -25,7 +25,7 @@ typedef struct Fetch {
     struct curl_slist *headers;
     Buf head;
     int status;
-    size_t got;
+    size_t sent, got; /* bytes of the bodies */
     bool headed, added;
     FetchEnd why; /* set where we end it ourselves */
     int64_t began, heard, drain_until;
@@ -108,7 +108,7 @@ static void collect_ended(Fetches *all)
 
         curl()->easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&f);
         end = end_of(f, code);
-        if (end == FETCH_OK || f->why != FETCH_OK)
+        if (end == FETCH_OK || f->why != FETCH_OK || code == CURLE_SEND_FAIL_REWIND)
             end_fetch(f, end, NULL);
         else
             end_fetch(f, end, *f->detail ? f->detail : curl()->easy_strerror(code));
@@ -327,6 +327,18 @@ static void set_where(Fetch *f)
     c->easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)f->request.times.connect);
 }
 
+/* A reader that cannot begin again. Given the text itself, libcurl would repeat a request on its own where a kept
+ * connection ends without an answer, and nobody would know that it may have been done twice. */
+static size_t on_read(char *to, size_t size, size_t n, void *ctx)
+{
+    Fetch *f = ctx;
+    Str part = str_head(str_skip(f->request.body, f->sent), size * n);
+
+    memcpy(to, part.p, part.n);
+    f->sent += part.n;
+    return part.n;
+}
+
 static void set_what(Fetch *f)
 {
     const Curl *c = curl();
@@ -341,13 +353,14 @@ static void set_what(Fetch *f)
     c->easy_setopt(e, CURLOPT_HEADERDATA, f);
     c->easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
     c->easy_setopt(e, CURLOPT_WRITEDATA, f);
-    if (strcmp(f->request.method, "POST") == 0) {
+    if (strcmp(f->request.method, "POST") == 0 || f->request.body.n) {
         c->easy_setopt(e, CURLOPT_POST, 1L);
         c->easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)f->request.body.n);
-        c->easy_setopt(e, CURLOPT_POSTFIELDS, f->request.body.p);
-    } else {
-        c->easy_setopt(e, CURLOPT_CUSTOMREQUEST, f->request.method);
+        c->easy_setopt(e, CURLOPT_READFUNCTION, on_read);
+        c->easy_setopt(e, CURLOPT_READDATA, f);
     }
+    if (strcmp(f->request.method, "POST") != 0)
+        c->easy_setopt(e, CURLOPT_CUSTOMREQUEST, f->request.method);
 }
 
 static bool prepare(Fetch *f)

@@ -64,10 +64,10 @@ typedef struct FetchTimes {
 } FetchTimes;
 
 typedef struct FetchRequest {
-    const char *method;         /* "GET", "POST" */
+    const char *method;         /* "GET", "POST", "PUT", "PATCH", "DELETE" */
     const char *url;            /* http or https, without user and password */
     const char *const *headers; /* "Name: value", ended by NULL; or NULL */
-    Str body;                   /* sent where the method is POST */
+    Str body; /* of a POST, also where it is empty; of others where there is one */
     FetchTimes times;
     size_t most;       /* bytes of the body; 0: whatever the handler takes */
     const char *proxy; /* URL of a proxy, or NULL: none. Never used for this machine itself. */

@@ -41,6 +41,13 @@ static bool is_loopback(Str host)
     return inet_pton(AF_INET6, host.p, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
+static int port_of(Arena *a, CURLU *u, bool tls)
+{
+    int64_t port;
+
+    return str_to_int(part(a, u, CURLUPART_PORT), 1, 65535, &port) ? (int)port : tls ? 443 : 80;
+}
+
 static bool take_parts(Arena *a, CURLU *u, const char *text, Url *ret, Err *err)
 {
     Str scheme;
@@ -59,7 +66,9 @@ static bool take_parts(Arena *a, CURLU *u, const char *text, Url *ret, Err *err)
         return err_set(err, ERR_INVALID, "an address to call has no '#'");
     *ret = (Url){ .host = host_of(a, u),
                   .path = part(a, u, CURLUPART_PATH),
+                  .query = part(a, u, CURLUPART_QUERY),
                   .tls = str_eqz(scheme, "https") };
+    ret->port = port_of(a, u, ret->tls);
     ret->loopback = is_loopback(ret->host);
     return true;
 }

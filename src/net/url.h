@@ -7,7 +7,9 @@
 
 typedef struct Url {
     Str host; /* lower case, without brackets */
-    Str path; /* begins with '/' */
+    int port;
+    Str path;  /* begins with '/' */
+    Str query; /* behind '?'; p NULL: there is none */
     bool tls;
     bool loopback; /* this machine: localhost, 127.0.0.0/8, ::1 */
 } Url;

@@ -13,12 +13,17 @@ enum { OPTIONS = CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8 | CMARK_OPT_GITHUB_
 /* cmark's table of extensions is global, filled once and read-only afterwards. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+void markdown_ready(void)
+{
+    pthread_once(&once, cmark_gfm_core_extensions_ensure_registered);
+}
+
 static cmark_parser *new_parser(void)
 {
     static const char *const wanted[] = { "table", "strikethrough", "autolink", "tasklist" };
     cmark_parser *parser;
 
-    pthread_once(&once, cmark_gfm_core_extensions_ensure_registered);
+    markdown_ready();
     parser = cmark_parser_new(OPTIONS);
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
         cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension(wanted[i]));

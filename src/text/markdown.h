@@ -10,4 +10,7 @@
 /* Never fails: what cannot be read as Markdown is a paragraph of its text. */
 Str markdown_html(Arena *a, Str text);
 
+/* cmark's extensions are there; for whoever else reads Markdown with it. Any thread, any number of times. */
+void markdown_ready(void);
+
 #endif

@@ -125,8 +125,21 @@ static bool set_model(Arena *a, Settings *s, Str key, Str value, size_t line, Er
                    line, STR_FMT(key));
 }
 
+/* A token in this file would be in every backup and every question about it. */
+static bool is_secret(Str key)
+{
+    return str_starts(key, STR("platforms.")) &&
+           (str_ends(key, STR(".token")) || str_ends(key, STR("_token")) ||
+            str_ends(key, STR(".signing_secret")));
+}
+
 static bool set_value(Arena *a, Settings *s, Str key, Str value, size_t line, Err *err)
 {
+    if (is_secret(key))
+        return err_set(err, ERR_INVALID,
+                       "line %zu: a secret does not belong in this file; put it into a file of "
+                       "mode 0600 and name that one: '%.*s_file'",
+                       line, STR_FMT(key));
     if (str_starts(key, STR("models.")))
         return set_model(a, s, key, value, line, err);
     for (size_t i = 0; i < SETTING_COUNT; i++) {

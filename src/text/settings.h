@@ -9,6 +9,19 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+/* What every chat platform with an account can be told. */
+#define PLATFORM_SETTINGS(X, ID, name)                                                             \
+    X(SETTING_##ID##_ENABLED, "platforms." name ".enabled", SETTING_BOOL, "true",                  \
+      "serve " name "; it also needs a token")                                                     \
+    X(SETTING_##ID##_TOKEN_FILE, "platforms." name ".token_file", SETTING_TEXT, "",                \
+      "file with the bot's token that only you can read; or the token is in the environment")      \
+    X(SETTING_##ID##_API_BASE, "platforms." name ".api_base", SETTING_TEXT, "",                    \
+      "address of the platform's API; empty: the public one")                                      \
+    X(SETTING_##ID##_HOME_CHANNEL, "platforms." name ".home_channel", SETTING_TEXT, "",            \
+      "chat for what nobody asked for, until /sethome")                                            \
+    X(SETTING_##ID##_ALLOWED, "platforms." name ".allowed", SETTING_TEXT, "",                      \
+      "who may talk to it, by number: A,B; '*' for everyone; others ask by a code")
+
 /* X(id, "key", kind, "default", "what it does") */
 #define SETTINGS(X)                                                                                \
     X(SETTING_HOMES_PROFILES, "homes.profiles", SETTING_BOOL, "false",                             \
@@ -104,7 +117,18 @@
     X(SETTING_SLEEP_LLM_MINE, "sleep.llm_mine", SETTING_BOOL, "true",                              \
       "ask the model what tasks are about, where rules do not tell")                               \
     X(SETTING_SLEEP_EVIDENCE_LOG, "sleep.evidence_log", SETTING_BOOL, "true",                      \
-      "keep what was said and scored")
+      "keep what was said and scored")                                                             \
+    X(SETTING_GATEWAY_BUSY, "gateway.busy", SETTING_CHOICE, "interrupt|queue",                     \
+      "what a message does while an answer is on its way: end it, or wait")                        \
+    X(SETTING_LOCAL_ENABLED, "platforms.local.enabled", SETTING_BOOL, "true",                      \
+      "serve the chat of our own page")                                                            \
+    PLATFORM_SETTINGS(X, TELEGRAM, "telegram")                                                     \
+    PLATFORM_SETTINGS(X, DISCORD, "discord")                                                       \
+    PLATFORM_SETTINGS(X, SLACK, "slack")                                                           \
+    X(SETTING_SLACK_APP_TOKEN_FILE, "platforms.slack.app_token_file", SETTING_TEXT, "",            \
+      "file with the app's token, for Socket Mode")                                                \
+    X(SETTING_SLACK_SIGNING_SECRET_FILE, "platforms.slack.signing_secret_file", SETTING_TEXT, "",  \
+      "file with the secret that signs what the Events API sends")
 
 typedef enum SettingKind {
     SETTING_BOOL,

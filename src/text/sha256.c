@@ -71,6 +71,31 @@ void sha256(Str bytes, uint8_t ret[SHA256_BYTES])
         ret[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
+/* key ^ pad, then the bytes. */
+static void keyed(const uint8_t key[64], uint8_t pad, Str bytes, uint8_t ret[SHA256_BYTES])
+{
+    char *all = mem_alloc(64 + bytes.n);
+
+    for (int i = 0; i < 64; i++)
+        all[i] = (char)(key[i] ^ pad);
+    if (bytes.n)
+        memcpy(all + 64, bytes.p, bytes.n);
+    sha256((Str){ all, 64 + bytes.n }, ret);
+    mem_free(all);
+}
+
+void hmac_sha256(Str key, Str bytes, uint8_t ret[SHA256_BYTES])
+{
+    uint8_t block[64] = { 0 }, inner[SHA256_BYTES];
+
+    if (key.n > sizeof block)
+        sha256(key, block);
+    else if (key.n)
+        memcpy(block, key.p, key.n);
+    keyed(block, 0x36, bytes, inner);
+    keyed(block, 0x5c, (Str){ (const char *)inner, sizeof inner }, ret);
+}
+
 Str sha256_hex(Arena *a, Str bytes)
 {
     static const char digits[] = "0123456789abcdef";
