@@ -1,31 +1,55 @@
 #include "store/conversations.h"
 
 #include "store/runs_inside.h"
+#include "text/sha256.h"
 
 /* -- one conversation --------------------------------------------------------------------------- */
 
-bool conversation_create(Runs *r, const Conversation *c, Err *err)
+/* Byte for byte: nobody but its runtime knows what it says. */
+static bool keep_old_state(Runs *r, const Conversation *c, int64_t now, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+
+    return !c->old_state.n ||
+           DO(r, err,
+              "INSERT INTO runtime_continuity(conversation_id, runtime, generation, handle, "
+              "sha256, "
+              "updated_ms) VALUES(?, 'jarvis', 1, ?, ?, ?)",
+              TEXT(c->id), TEXT(c->old_state), TEXT(sha256_hex(a, c->old_state)), INT(now));
+}
+
+bool conversation_row(Runs *r, const Conversation *c, Err *err)
 {
     int64_t now = now_ms();
-    bool ok;
 
-    if (!runs_begin_tx(r, err))
-        return false;
-    ok = DO(r, err,
-            "INSERT INTO sessions(id, source, title, parent_session_id, started_at, "
-            "last_activity_at) VALUES(?, 'talaria', ?, ?, ?, ?)",
-            TEXT(c->id), MAYBE(c->title), MAYBE(c->parent_id), REAL((double)now / 1000),
-            REAL((double)now / 1000)) &&
-         DO(r, err,
-            "INSERT INTO conversation(id, default_runtime, template, model, instructions, "
-            "created_ms, "
-            "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
-            TEXT(c->id), MAYBE(c->default_runtime), MAYBE(c->template), MAYBE(c->model),
-            MAYBE(c->instructions), INT(now), INT(now));
+    return DO(r, err,
+              "INSERT INTO conversation(id, default_runtime, template, model, instructions, "
+              "created_ms, "
+              "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
+              TEXT(c->id), MAYBE(c->default_runtime), MAYBE(c->template), MAYBE(c->model),
+              MAYBE(c->instructions), INT(now), INT(now)) &&
+           keep_old_state(r, c, now, err);
+}
+
+bool conversation_rows(Runs *r, const Conversation *c, Err *err)
+{
+    int64_t now = now_ms();
+    bool ok = DO(r, err,
+                 "INSERT INTO sessions(id, source, title, parent_session_id, started_at, "
+                 "cwd, last_activity_at) VALUES(?, 'talaria', ?, ?, ?, ?, ?)",
+                 TEXT(c->id), MAYBE(c->title), MAYBE(c->parent_id), REAL((double)now / 1000),
+                 MAYBE(c->cwd), REAL((double)now / 1000)) &&
+              conversation_row(r, c, err);
+
     if (!ok && sqlite3_extended_errcode(runs_db(r)->handle) == SQLITE_CONSTRAINT_UNIQUE)
         (void)err_set(err, ERR_CONFLICT, "another conversation has the title '%.*s'",
                       STR_FMT(c->title));
-    return runs_end_synced(r, ok, err);
+    return ok;
+}
+
+bool conversation_create(Runs *r, const Conversation *c, Err *err)
+{
+    return runs_begin_tx(r, err) && runs_end_synced(r, conversation_rows(r, c, err), err);
 }
 
 #define CONVERSATION_COLUMNS                                                                       \
@@ -36,7 +60,8 @@ bool conversation_create(Runs *r, const Conversation *c, Err *err)
     "coalesce((SELECT runtime FROM run WHERE conversation_id = c.id ORDER BY started_ms DESC "     \
     "LIMIT 1), c.default_runtime), "                                                               \
     "(SELECT id FROM run WHERE conversation_id = c.id AND ended_ms IS NULL), "                     \
-    "c.created_ms, c.updated_ms, c.version, s.message_count, c.model, c.instructions, c.memory "   \
+    "c.created_ms, c.updated_ms, c.version, s.message_count, c.model, c.instructions, c.memory, "  \
+    "s.cwd "                                                                                       \
     "FROM conversation c JOIN sessions s ON s.id = c.id "
 
 static Conversation read_conversation(Arena *a, Query *q)
@@ -55,7 +80,8 @@ static Conversation read_conversation(Arena *a, Query *q)
                            .messages = sqlite3_column_int64(q, 11),
                            .model = column(a, q, 12),
                            .instructions = column(a, q, 13),
-                           .memory = column(a, q, 14) };
+                           .memory = column(a, q, 14),
+                           .cwd = column(a, q, 15) };
 }
 
 static bool not_found(Str id, Err *err)
@@ -135,7 +161,8 @@ bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err 
 
     if (!runs_begin_tx(r, err))
         return false;
-    ok = conversation_get(r, a, id, &c, err) && change_rows(r, id, change, err);
+    ok = conversation_get(r, a, id, &c, err) && runs_may_write(r, id, STR_NONE, err) &&
+         change_rows(r, id, change, err);
     return runs_end_synced(r, ok, err);
 }
 
@@ -151,6 +178,7 @@ bool conversation_delete(Runs *r, Str id, Err *err)
         "DELETE FROM conversation_message WHERE conversation_id = ?",
         "DELETE FROM messages WHERE session_id = ?",
         "DELETE FROM conversation WHERE id = ?",
+        "DELETE FROM conversation_of WHERE conversation_id = ?",
         "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?",
         "DELETE FROM sessions WHERE id = ?",
     };
@@ -160,7 +188,7 @@ bool conversation_delete(Runs *r, Str id, Err *err)
 
     if (!runs_begin_tx(r, err))
         return false;
-    ok = conversation_get(r, a, id, &c, err);
+    ok = conversation_get(r, a, id, &c, err) && runs_may_write(r, id, STR_NONE, err);
     if (ok && c.running.n)
         ok = err_set(err, ERR_CONFLICT, "run '%.*s' of this conversation is not over",
                      STR_FMT(c.running));
@@ -303,35 +331,46 @@ bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, si
     return true;
 }
 
+bool turn_add(Runs *r, Str id, int64_t message_id, Str runtime, int64_t seq, int64_t at, Err *err)
+{
+    return DO(r, err,
+              "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, status, "
+              "created_ms, finished_ms) VALUES(?, ?, ?, ?, 'complete', ?, ?)",
+              INT(message_id), TEXT(id), INT(seq), MAYBE(runtime), INT(at), INT(at));
+}
+
 static bool import_one(Runs *r, Str id, const ChatTurn *t, int64_t seq, int64_t now, Err *err)
 {
+    if (t->created_ms)
+        now = t->created_ms;
     if (!DO(r, err,
             "INSERT INTO messages(session_id, role, content, timestamp, active, compacted, "
             "observed) "
             "VALUES(?, ?, ?, ?, 1, 0, 0)",
             TEXT(id), TEXT(t->role), TEXT(t->content), REAL((double)now / 1000)))
         return false;
-    return DO(
-        r, err,
-        "INSERT INTO conversation_message(message_id, conversation_id, seq, status, created_ms, "
-        "finished_ms) VALUES(?, ?, ?, 'complete', ?, ?)",
-        INT(sqlite3_last_insert_rowid(runs_db(r)->handle)), TEXT(id), INT(seq), INT(now), INT(now));
+    return turn_add(r, id, sqlite3_last_insert_rowid(runs_db(r)->handle), t->runtime, seq, now,
+                    err);
+}
+
+bool turns_add(Runs *r, Str conversation_id, const ChatTurn *turns, size_t n, Err *err)
+{
+    int64_t now = now_ms();
+
+    for (size_t i = 0; i < n; i++)
+        if (!import_one(r, conversation_id, &turns[i], (int64_t)i + 1, now, err))
+            return false;
+    return DO(r, err, "UPDATE sessions SET message_count = message_count + ? WHERE id = ?",
+              INT((int64_t)n), TEXT(conversation_id));
 }
 
 bool conversation_import(Runs *r, Str conversation_id, const ChatTurn *turns, size_t n, Err *err)
 {
-    int64_t now = now_ms();
-    bool ok = true;
-
     if (!n)
         return true;
     if (!runs_begin_tx(r, err))
         return false;
-    for (size_t i = 0; ok && i < n; i++)
-        ok = import_one(r, conversation_id, &turns[i], (int64_t)i + 1, now, err);
-    ok = ok && DO(r, err, "UPDATE sessions SET message_count = message_count + ? WHERE id = ?",
-                  INT((int64_t)n), TEXT(conversation_id));
-    return runs_end_synced(r, ok, err);
+    return runs_end_synced(r, turns_add(r, conversation_id, turns, n, err), err);
 }
 
 bool turns_known_to(Runs *r, Str conversation_id, Str runtime, int64_t *ret, Err *err)

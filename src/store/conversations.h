@@ -12,7 +12,9 @@ typedef struct Conversation {
     Str id, title, default_runtime, template, parent_id;
     Str model;        /* which of the configured ones, or a name; empty: the default */
     Str instructions; /* of a client that sends its own; may be empty */
+    Str old_state;    /* to be created with: an agent_state of before, for 'jarvis'; else empty */
     Str memory;       /* what was remembered of the user at its first turn; empty: not yet */
+    Str cwd;          /* the folder in which its programs work; empty: any */
     Str first_words;  /* of the user; at most 80 bytes */
     Str active;       /* runtime of the newest turn, else the default */
     Str running;      /* id of the run that is not over; empty: none */
@@ -31,7 +33,7 @@ MUST_CHECK bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, E
 MUST_CHECK bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t most,
                                   Conversation **ret, size_t *ret_n, Err *err);
 MUST_CHECK bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err *err);
-/* With all that belongs to it. ERR_CONFLICT while a run is not over. */
+/* With all that belongs to it. ERR_CONFLICT while a run is not over, or while it lives elsewhere (as above). */
 MUST_CHECK bool conversation_delete(Runs *r, Str id, Err *err);
 /* A new conversation with the messages up to through_seq (0: all that are complete); its runtimes
  * begin anew. */

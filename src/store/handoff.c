@@ -36,6 +36,11 @@ const char *handoff_state_shown(HandoffState s)
     return states[s].shown;
 }
 
+const char *handoff_state_step(HandoffState s)
+{
+    return states[s].step;
+}
+
 bool handoff_hermes_serves(Str platform)
 {
     return str_is_one_of(platform, "telegram|discord|slack|matrix|mattermost|signal|whatsapp|"
@@ -247,8 +252,8 @@ static bool insert(Journal *j, const HandoffWish *wish, bool mirrored, const cha
 
     if (!db_prepare(j->db,
                     "INSERT INTO handoff(id, home, session_id, platform, target, mirrored, state, "
-                    "step, requested_ms, deadline_ms, updated_ms) "
-                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'claim', ?7, ?8, ?7)",
+                    "step, requested_ms, deadline_ms, updated_ms, no_turn) "
+                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'claim', ?7, ?8, ?7, ?9)",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, str_of(id));
@@ -259,6 +264,7 @@ static bool insert(Journal *j, const HandoffWish *wish, bool mirrored, const cha
     sqlite3_bind_int(stmt, 6, mirrored);
     sqlite3_bind_int64(stmt, 7, now);
     sqlite3_bind_int64(stmt, 8, now + LIMIT_HANDOFF_MS);
+    sqlite3_bind_int(stmt, 9, wish->no_turn);
     if (db_step(j->db, stmt, &row, err))
         return true;
     if (sqlite3_extended_errcode(j->db->handle) == SQLITE_CONSTRAINT_UNIQUE)

@@ -32,6 +32,7 @@ typedef enum HandoffState {
 
 const char *handoff_state_name(HandoffState s);
 const char *handoff_state_shown(HandoffState s);
+const char *handoff_state_step(HandoffState s); /* that comes next; "": none */
 static inline bool handoff_is_over(HandoffState s)
 {
     return s >= HANDOFF_DONE;
@@ -63,6 +64,7 @@ static inline bool handoff_is_over(HandoffState s)
     X(lease_ms)                                                                                    \
     X(fence)                                                                                       \
     X(cancel)                                                                                      \
+    X(no_turn)                                                                                     \
     X(updated_ms)
 
 typedef struct Handoff {
@@ -97,7 +99,8 @@ bool handoff_hermes_serves(Str platform);
 
 typedef struct HandoffWish {
     Str home, session_id, platform;
-    Str target; /* empty: the home channel */
+    Str target;   /* empty: the home channel */
+    bool no_turn; /* the agent says nothing by itself when it has arrived */
 } HandoffWish;
 
 /* ERR_NOT_FOUND: no such session; ERR_CONFLICT: one is on its way already. */

@@ -1,21 +1,62 @@
 /* handoff_outbox.h - what is to be said at a platform, and how much of it has been.
  *
  * A row under the key that names the words for ever. A piece is marked before it goes out and after: what was
- * marked once only may have arrived or not. On a Journal, so one thread. */
+ * marked once only may have arrived or not. A row waits until somebody takes it for a while; what failed is
+ * taken again later, and what cannot arrive is dead until somebody says so. On a Journal, so one thread; text
+ * lives in the arena. */
 #ifndef TALARIA_STORE_HANDOFF_OUTBOX_H
 #define TALARIA_STORE_HANDOFF_OUTBOX_H
 
 #include "store/handoff.h"
 
+/* X(id, name) */
+#define OUTBOX_STATES(X)                                                                           \
+    X(OUTBOX_WAITING, "waiting")                                                                   \
+    X(OUTBOX_OPEN, "open") /* whoever made it still writes it, or sends it alone */                \
+    X(OUTBOX_SENT, "sent")                                                                         \
+    X(OUTBOX_DEAD, "dead")
+
+typedef enum OutboxState {
+#define X(id, name) id,
+    OUTBOX_STATES(X)
+#undef X
+} OutboxState;
+
+enum { OUTBOX_TRIES = 24 };
+
 typedef struct Outgoing {
     Str id, platform, place_json, text;
-    Str first_ref; /* the platform's name of the first piece */
+    Str first_ref; /* the platform's name of the first piece; with sent 0: words that still grow */
+    Str error;     /* of the last try */
+    OutboxState state;
     int64_t sending, sent, pieces;
+    int64_t attempt, not_before_ms, created_ms;
 } Outgoing;
 
-/* The row as it is: text and place are those of the first time. */
+/* The row as it is: text and place are those of the first time, and so is its state. */
 MUST_CHECK bool outbox_put(Journal *j, Arena *a, const Outgoing *o, Outgoing *ret, Err *err);
-MUST_CHECK bool outbox_mark(Journal *j, const Outgoing *o,
-                            Err *err); /* sending, sent, pieces, ref */
+MUST_CHECK bool outbox_get(Journal *j, Arena *a, Str id, Outgoing *ret, bool *ret_found, Err *err);
+/* All but text and place. */
+MUST_CHECK bool outbox_mark(Journal *j, const Outgoing *o, Err *err);
+/* The words of an open row are these, and it waits; without any it is sent as it is. One that is not open is
+ * left alone. */
+MUST_CHECK bool outbox_finish(Journal *j, Str id, Str text, Err *err);
+
+/* Waiting rows whose time has come, oldest first; *ret_next_ms: when the next one's does, 0: there is none. */
+MUST_CHECK bool outbox_due(Journal *j, Arena *a, size_t most, Outgoing **ret, size_t *ret_n,
+                           int64_t *ret_next_ms, Err *err);
+/* Nobody else takes it until then; *ret false: somebody has it, or it is over. */
+MUST_CHECK bool outbox_take(Journal *j, Str id, int64_t until_ms, bool *ret, Err *err);
+/* Open rows whose id begins so. */
+MUST_CHECK bool outbox_open(Journal *j, Arena *a, Str prefix, Outgoing **ret, size_t *ret_n,
+                            Err *err);
+
+/* -- for people ----------------------------------------------------------------------------------- */
+
+/* Newest first. */
+MUST_CHECK bool outbox_dead(Journal *j, Arena *a, size_t most, Outgoing **ret, size_t *ret_n,
+                            Err *err);
+/* Dead to waiting, with all its tries. ERR_NOT_FOUND: no dead row of that id. */
+MUST_CHECK bool outbox_retry(Journal *j, Str id, Err *err);
 
 #endif

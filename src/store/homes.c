@@ -148,3 +148,16 @@ bool homes_find(Arena *a, const HomesQuery *query, Homes *ret, Err *err)
     *ret = homes;
     return true;
 }
+
+Homes homes_again(Arena *a, const Homes *homes)
+{
+    Homes now = *homes;
+
+    now.all = ARENA_ARRAY(a, Home, homes->n + 1);
+    for (size_t i = 0; i < homes->n; i++) {
+        now.all[i] = homes->all[i];
+        now.all[i].present = exists(a, now.all[i].database);
+    }
+    now.primary = homes->primary ? now.all + (homes->primary - homes->all) : NULL;
+    return now;
+}

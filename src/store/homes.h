@@ -36,4 +36,7 @@ typedef struct Homes {
 /* Fails where --home names no folder, or where there is no home folder of the user at all. */
 MUST_CHECK bool homes_find(Arena *a, const HomesQuery *query, Homes *ret, Err *err);
 
+/* The same homes as they are now: a process that stays may be older than a database. */
+Homes homes_again(Arena *a, const Homes *homes);
+
 #endif

@@ -23,7 +23,8 @@ Own *own_open(Str data_folder, Err *err)
     const char *const steps[] = { (const char *)data_schema_talaria_001_sql,
                                   (const char *)data_schema_talaria_002_sql,
                                   (const char *)data_schema_talaria_003_sql,
-                                  (const char *)data_schema_talaria_004_sql };
+                                  (const char *)data_schema_talaria_004_sql,
+                                  (const char *)data_schema_talaria_005_sql };
     AUTO(Arena) *a = arena_new();
     AUTO(Own) *own = mem_alloc(sizeof *own);
     const char *folder = str_z(a, data_folder);

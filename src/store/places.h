@@ -38,6 +38,16 @@ typedef struct Place {
 #undef X
 } Place;
 
+/* The configured place for what nobody asked for. */
+typedef struct HomeChannel {
+    Str chat_id, name;
+    Str chat_type; /* dm, group, channel */
+    Str scope_id;  /* Slack workspace, Discord guild; empty elsewhere */
+    Str owner_id;  /* whose it is; empty: not known */
+    Str thread_id; /* a standing thread of it; empty: none */
+    bool topics;   /* Telegram: the group is a forum */
+} HomeChannel;
+
 /* -- JSON --------------------------------------------------------------------------------- */
 
 /* Ids may be text or whole numbers. Fails where it is no object, or has no platform. */

@@ -103,6 +103,23 @@ bool local_say(Journal *j, const LocalMessage *m, int64_t *ret_id, Err *err)
     return true;
 }
 
+bool local_edit(Journal *j, int64_t id, Str text, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "UPDATE local_message SET text = ?, edited_ms = ? WHERE id = ? RETURNING id",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, text);
+    sqlite3_bind_int64(stmt, 2, now_in_ms());
+    sqlite3_bind_int64(stmt, 3, id);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    return row || err_set(err, ERR_NOT_FOUND, "no message %lld", (long long)id);
+}
+
 bool local_messages(Journal *j, Arena *a, Str channel, Str thread, int64_t after, size_t most,
                     LocalMessage **ret, size_t *ret_n, Err *err)
 {

@@ -9,8 +9,16 @@
 
 typedef struct LocalMessage {
     int64_t id, created_ms;
+    int64_t edited_ms; /* 0: as it was written first */
     Str channel, thread, author, text, key;
 } LocalMessage;
+
+/* A channel, or a thread of one. */
+typedef struct LocalRoom {
+    Str id, title;
+    Str channel; /* of a thread */
+    int64_t messages, last_ms;
+} LocalRoom;
 
 /* ERR_NOT_FOUND: no such channel. */
 MUST_CHECK bool local_channel_name(Journal *j, Arena *a, Str channel, Str *ret, Err *err);
@@ -20,8 +28,39 @@ MUST_CHECK bool local_thread_open(Journal *j, Arena *a, Str channel, Str title, 
 MUST_CHECK bool local_thread_drop(Journal *j, Str id, Err *err);
 /* m->id and created_ms are set by it. */
 MUST_CHECK bool local_say(Journal *j, const LocalMessage *m, int64_t *ret_id, Err *err);
+/* Other words in a message; ERR_NOT_FOUND. */
+MUST_CHECK bool local_edit(Journal *j, int64_t id, Str text, Err *err);
 /* Oldest first, id > after. */
 MUST_CHECK bool local_messages(Journal *j, Arena *a, Str channel, Str thread, int64_t after,
                                size_t most, LocalMessage **ret, size_t *ret_n, Err *err);
+
+/* -- for people who look at it ------------------------------------------------------------------------ */
+
+MUST_CHECK bool local_channels(Journal *j, Arena *a, LocalRoom **ret, size_t *ret_n, Err *err);
+/* Those in which something was said last come first; channel empty: of all. */
+MUST_CHECK bool local_threads(Journal *j, Arena *a, Str channel, size_t most, LocalRoom **ret,
+                              size_t *ret_n, Err *err);
+
+typedef struct LocalQuery {
+    Str channel, thread;   /* thread empty: what was said beside all threads */
+    int64_t after, before; /* ids; before 0: no end */
+    int64_t since_ms;      /* written or changed since then */
+    size_t most;
+} LocalQuery;
+
+/* The last ones that fit, oldest first; *ret_more: there are earlier ones. */
+MUST_CHECK bool local_page(Journal *j, Arena *a, const LocalQuery *q, LocalMessage **ret,
+                           size_t *ret_n, bool *ret_more, Err *err);
+
+/* What the user writes: the message, and the update that a gateway takes up, in one transaction. m->key names it
+ * for ever; m->author is the user. ERR_NOT_FOUND: no such channel or thread; ERR_CONFLICT: the key stands for
+ * other words. */
+MUST_CHECK bool local_user_says(Journal *j, Arena *a, const LocalMessage *m, int64_t *ret_id,
+                                Err *err);
+
+/* Somebody types there; until_ms 0: no more. */
+MUST_CHECK bool local_types(Journal *j, Str channel, Str thread, int64_t until_ms, Err *err);
+/* 0: nobody does. */
+MUST_CHECK bool local_typing(Journal *j, Str channel, Str thread, int64_t *ret_until_ms, Err *err);
 
 #endif

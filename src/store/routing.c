@@ -106,7 +106,7 @@ static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
                    str_printf(a, "%.6f", clock_wall()), id);
 }
 
-static bool needs_routing(const SessionDb *s, Str home, Err *err)
+bool routing_needs_table(const SessionDb *s, Str home, Err *err)
 {
     return s->routing ||
            err_set(err, ERR_REFUSED,
@@ -157,7 +157,7 @@ bool routing_remember(Journal *j, Arena *a, Handoff *h, Err *err)
         return false;
     if (!journal_end(j,
                      sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) &&
-                         needs_routing(&s, h->home, err) &&
+                         routing_needs_table(&s, h->home, err) &&
                          remember(&s, a, h->session_id, &h->before_json, err) &&
                          sessiondb_commit(&s, err),
                      err) ||
@@ -216,7 +216,7 @@ static bool drop_entry(SessionDb *s, Str scope, Str key, Err *err)
                    scope, key);
 }
 
-static Str id_in(Arena *a, Str entry)
+Str routing_id_in(Arena *a, Str entry)
 {
     PyValue v;
     const PyValue *id;
@@ -231,7 +231,9 @@ typedef struct Entry {
     Str key, session_id;
 } Entry;
 
-static bool entries(SessionDb *s, Arena *a, Str scope, Entry **ret, size_t *ret_n, Err *err)
+/* Of the key, and those that name the session: not all of them have to be read. */
+static bool entries(SessionDb *s, Arena *a, Str scope, Str key, Str session_id, Entry **ret,
+                    size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     Entry *all = NULL;
@@ -239,11 +241,13 @@ static bool entries(SessionDb *s, Arena *a, Str scope, Entry **ret, size_t *ret_
     bool row;
 
     if (!db_prepare(s->db,
-                    "SELECT session_key, entry_json FROM gateway_routing WHERE scope = ? LIMIT "
-                    "100000",
+                    "SELECT session_key, entry_json FROM gateway_routing WHERE scope = ? AND "
+                    "(session_key = ? OR instr(entry_json, ?) > 0) LIMIT 100000",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, scope);
+    db_bind_str(stmt, 2, key);
+    db_bind_str(stmt, 3, session_id);
     for (;;) {
         Entry e;
 
@@ -252,7 +256,7 @@ static bool entries(SessionDb *s, Arena *a, Str scope, Entry **ret, size_t *ret_
         if (!row)
             break;
         e = (Entry){ .key = str_dup(a, db_str(stmt, 0)),
-                     .session_id = id_in(a, str_dup(a, db_str(stmt, 1))) };
+                     .session_id = routing_id_in(a, str_dup(a, db_str(stmt, 1))) };
         ARENA_PUSH(a, all, n, cap, e);
     }
     *ret = all;
@@ -268,7 +272,7 @@ static bool clear_entries(SessionDb *s, Arena *a, Str scope, Str key, Str sessio
     Str *gone;
     size_t n, n_gone = 0;
 
-    if (!entries(s, a, scope, &all, &n, err))
+    if (!entries(s, a, scope, key, session_id, &all, &n, err))
         return false;
     gone = ARENA_ARRAY(a, Str, n + 1);
     *ret_prev = STR("");
@@ -286,15 +290,8 @@ static bool clear_entries(SessionDb *s, Arena *a, Str scope, Str key, Str sessio
     return true;
 }
 
-/* What sessions.json has to follow, once it is committed. */
-typedef struct Change {
-    Str key, entry; /* empty: nothing is new */
-    Str *gone;
-    size_t n_gone;
-} Change;
-
 /* The table is what counts: a mirror that cannot be written is told, not a failure. */
-static void mirror(Arena *a, const SessionDb *s, Str home, const Change *c)
+void routing_follow(Arena *a, const SessionDb *s, Str home, const Change *c)
 {
     Err err;
 
@@ -316,7 +313,7 @@ static bool still_wanted(SessionDb *s, Arena *a, const Handoff *h, Err *err)
            err_set(err, ERR_REFUSED, "the request was taken back");
 }
 
-static bool bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change *c, Err *err)
+bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change *c, Err *err)
 {
     Place place;
     Str prev;
@@ -343,13 +340,14 @@ static bool bind_rows(Journal *j, Arena *a, Handoff *h, Err *err)
     Change change = { 0 };
 
     if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-        !still_wanted(&s, a, h, err) || !needs_routing(&s, h->home, err) ||
-        !bind_session(&s, a, h, routing_scope(a, h->home), &change, err) ||
+        !still_wanted(&s, a, h, err) || !routing_is_idle(&s, h->session_id, err) ||
+        !routing_needs_table(&s, h->home, err) ||
+        !routing_bind_session(&s, a, h, routing_scope(a, h->home), &change, err) ||
         !handoff_move(j, h, HANDOFF_BOUND, err) ||
         !owner_set(j, h->home, h->session_id, h->platform, source_before(a, h), err) ||
         !sessiondb_commit(&s, err))
         return false;
-    mirror(a, &s, h->home, &change);
+    routing_follow(a, &s, h->home, &change);
     return true;
 }
 
@@ -386,7 +384,7 @@ static bool is_bound(SessionDb *s, Arena *a, const Handoff *h, Str scope, bool *
     db_bind_str(stmt, 2, h->dest_key);
     if (!db_step(s->db, stmt, &row, err))
         return false;
-    *ret = row && str_eq(id_in(a, str_dup(a, db_str(stmt, 0))), h->session_id);
+    *ret = row && str_eq(routing_id_in(a, str_dup(a, db_str(stmt, 0))), h->session_id);
     return true;
 }
 
@@ -427,7 +425,7 @@ static bool undo_rows(Journal *j, Arena *a, Handoff *h, HandoffState how, Err *e
          !owner_set(j, h->home, h->session_id, STR("cli"), STR_NONE, err)) ||
         !sessiondb_commit(&s, err))
         return false;
-    mirror(a, &s, h->home, &change);
+    routing_follow(a, &s, h->home, &change);
     return true;
 }
 
@@ -459,15 +457,41 @@ static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, Err *er
         !set_peers(&s, a, session_id, &peer, err) || !reopen(&s, session_id, err) ||
         !owner_set(j, home, session_id, STR("cli"), STR_NONE, err) || !sessiondb_commit(&s, err))
         return false;
-    mirror(a, &s, home, &change);
+    routing_follow(a, &s, home, &change);
     return true;
+}
+
+bool routing_goes_on_in(Journal *j, Arena *a, Str home, Str session_id, Str *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT conversation_id FROM conversation_of WHERE home = ? AND session_id = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, home);
+    db_bind_str(stmt, 2, session_id);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    return true;
+}
+
+static bool release_all(Journal *j, Arena *a, Str home, Str session_id, Err *err)
+{
+    Str next;
+
+    return release_rows(j, a, home, session_id, err) &&
+           routing_goes_on_in(j, a, home, session_id, &next, err) &&
+           (!next.n || release_rows(j, a, journal_data(j), next, err));
 }
 
 bool routing_release(Journal *j, Str home, Str session_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
 
-    return journal_begin(j, err) && journal_end(j, release_rows(j, a, home, session_id, err), err);
+    return journal_begin(j, err) && journal_end(j, release_all(j, a, home, session_id, err), err);
 }
 
 /* -- looking up --------------------------------------------------------------------------------------------------- */
@@ -492,6 +516,6 @@ bool routing_find(Journal *j, Arena *a, Str home, Str key, Str *ret_id, Err *err
     db_bind_str(stmt, 2, key);
     if (!db_step(db, stmt, &row, err))
         return false;
-    *ret_id = row ? id_in(a, str_dup(a, db_str(stmt, 0))) : STR("");
+    *ret_id = row ? routing_id_in(a, str_dup(a, db_str(stmt, 0))) : STR("");
     return true;
 }

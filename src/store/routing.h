@@ -25,8 +25,25 @@ MUST_CHECK bool routing_bind(Journal *j, Arena *a, Handoff *h, Err *err);
 MUST_CHECK bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how, const char *code,
                              Str why, Err *err);
 
-/* The session belongs to the terminal again, and no key leads to it. */
+/* The session belongs to the terminal again, and no key leads to it, nor to a conversation in which it goes
+ * on. */
 MUST_CHECK bool routing_release(Journal *j, Str home, Str session_id, Err *err);
+
+/* The conversation of ours in which a session of another home went on; empty: none. */
+MUST_CHECK bool routing_goes_on_in(Journal *j, Arena *a, Str home, Str session_id, Str *ret,
+                                   Err *err);
+
+/* -- without a handoff ------------------------------------------------------------------------------ */
+
+/* The key leads to the session from now on, and its place may write it. ERR_CONFLICT: it is somebody else's;
+ * ERR_BUSY: a turn of it is under way. */
+MUST_CHECK bool routing_place(Journal *j, Arena *a, Str home, Str session_id, const Place *place,
+                              Str key, Err *err);
+
+/* What the key leads to in any of the homes: the newest entry counts. *ret_home: its number, and empty id
+ * where there is none. */
+MUST_CHECK bool routing_lookup(Journal *j, Arena *a, const Str *homes, size_t n, Str key,
+                               size_t *ret_home, Str *ret_id, Err *err);
 
 /* *ret_id: empty where the key leads nowhere. */
 MUST_CHECK bool routing_find(Journal *j, Arena *a, Str home, Str key, Str *ret_id, Err *err);

@@ -1,10 +1,28 @@
-/* routing_inside.h - what routing.c and routing_entry.c share. */
+/* routing_inside.h - what the files of routing share. */
 #ifndef TALARIA_STORE_ROUTING_INSIDE_H
 #define TALARIA_STORE_ROUTING_INSIDE_H
 
 #include "base/arena.h"
+#include "store/handoff.h"
+#include "store/handoff_home.h"
 
 /* Under which name the entries of a home stand: the folder of its sessions, resolved. */
 Str routing_scope(Arena *a, Str home);
+Str routing_id_in(Arena *a, Str entry_json);
+
+/* What sessions.json has to follow, once it is committed. */
+typedef struct Change {
+    Str key, entry; /* empty: nothing is new */
+    Str *gone;
+    size_t n_gone;
+} Change;
+
+/* Inside of a transaction. h: session_id, dest_key, dest_source_json; prev_session_id is set. */
+MUST_CHECK bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change *c,
+                                     Err *err);
+MUST_CHECK bool routing_needs_table(const SessionDb *s, Str home, Err *err);
+/* ERR_BUSY: a turn of the session is under way, and would be written by two. */
+MUST_CHECK bool routing_is_idle(SessionDb *s, Str session_id, Err *err);
+void routing_follow(Arena *a, const SessionDb *s, Str home, const Change *c);
 
 #endif

@@ -16,6 +16,7 @@ enum { MOST_STATEMENTS = 96 };
 struct Runs {
     Own *own;
     Db *db; /* the own's */
+    char *data;
     struct {
         const char *sql;
         Stmt *stmt;
@@ -33,6 +34,7 @@ Runs *runs_open(Str data_folder, Err *err)
     if (!r->own)
         return NULL;
     r->db = own_db(r->own);
+    r->data = mem_strdup(data_folder);
     if (!db_exec(r->db, "PRAGMA synchronous=NORMAL", err))
         return NULL;
     sqlite3_wal_autocheckpoint(r->db->handle, 0);
@@ -45,6 +47,7 @@ Runs *runs_close(Runs *r)
         for (size_t i = 0; i < r->n_kept; i++)
             stmt_free(r->kept[i].stmt);
         own_close(r->own);
+        mem_free(r->data);
         mem_free(r);
     }
     return NULL;
@@ -306,6 +309,32 @@ static bool check_free(Runs *r, Arena *a, const RunWish *wish, Run *ret, Err *er
                              STR_FMT(ret->id));
 }
 
+static bool elsewhere(Str session_id, Str owner, Str surface, Err *err)
+{
+    if (surface.n)
+        return err_set(err, ERR_CONFLICT, "session '%.*s' is not at %.*s any more, but at %.*s",
+                       STR_FMT(session_id), STR_FMT(surface),
+                       STR_FMT(str_eqz(owner, "cli") ? STR("the terminal") : owner));
+    return err_set(err, ERR_CONFLICT,
+                   "session '%.*s' is at %.*s now; 'talaria handoff back --session %.*s' gets it "
+                   "back",
+                   STR_FMT(session_id), STR_FMT(owner), STR_FMT(session_id));
+}
+
+bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row;
+
+    if (!QUERY(r, &q, err,
+               "SELECT owner_surface FROM session_owner WHERE home = ? AND session_id = ?",
+               TEXT(str_of(r->data)), TEXT(session_id)) ||
+        !db_step(r->db, q, &row, err))
+        return false;
+    return !row || str_eq(db_str(q, 0), surface.n ? surface : STR("cli")) ||
+           elsewhere(session_id, db_str(q, 0), surface, err);
+}
+
 static bool add_message(Runs *r, const RunWish *wish, bool answer, int64_t now, int64_t *ret_id,
                         Err *err)
 {
@@ -339,9 +368,10 @@ static bool add_run(Runs *r, const RunWish *wish, const Run *run, int64_t now, E
               INT(run->assistant_message_id), TEXT(wish->runtime), MAYBE(wish->idem_key),
               MAYBE(wish->idem_sha256), TEXT(wish->owner), INT(now)) &&
            DO(r, err,
-              "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? "
+              "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ? "
               "WHERE id = ?",
-              REAL((double)now / 1000), TEXT(wish->conversation_id)) &&
+              INT(!wish->internal && !wish->of_message), REAL((double)now / 1000),
+              TEXT(wish->conversation_id)) &&
            DO(r, err,
               "UPDATE conversation SET updated_ms = ?, version = version + 1, "
               "memory = coalesce(?, memory) WHERE id = ?",
@@ -372,8 +402,10 @@ static bool begin_rows(Runs *r, const RunWish *wish, Run *ret, Err *err)
                   .runtime = wish->runtime,
                   .state = STR("running"),
                   .owner = wish->owner,
+                  .user_message_id = wish->of_message,
                   .started_ms = now };
-    return add_message(r, wish, false, now, &ret->user_message_id, err) &&
+    return (wish->internal || wish->of_message ||
+            add_message(r, wish, false, now, &ret->user_message_id, err)) &&
            add_message(r, wish, true, now, &ret->assistant_message_id, err) &&
            claim_files(r, wish, ret->user_message_id, err) && add_run(r, wish, ret, now, err);
 }
@@ -397,7 +429,8 @@ bool runs_begin(Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_agai
         return false;
     ok = has_conversation(r, wish->conversation_id, err) &&
          check_key(r, a, wish, ret, ret_again, err) &&
-         (*ret_again || (check_free(r, a, wish, ret, err) && begin_rows(r, wish, ret, err)));
+         (*ret_again || (runs_may_write(r, wish->conversation_id, wish->surface, err) &&
+                         check_free(r, a, wish, ret, err) && begin_rows(r, wish, ret, err)));
     return runs_end_synced(r, ok, err);
 }
 

@@ -35,12 +35,15 @@ typedef struct RunWish {
     Str id, conversation_id, runtime, owner, text;
     Str idem_key, idem_sha256; /* empty: none */
     Str memory;                /* to be kept with the conversation; empty: as it is */
-    const Str *files; /* ids of attachments of the conversation that belong to the message */
+    Str surface;        /* the chat platform from which it is asked; empty: terminal or page */
+    bool internal;      /* nobody said it: no words of a user are kept */
+    int64_t of_message; /* the user's message is kept already, by a run that died; 0: it is not */
+    const Str *files;   /* ids of attachments of the conversation that belong to the message */
     size_t n_files;
 } RunWish;
 
 /* The user's message and the run, synced. ERR_CONFLICT where another run of the conversation is not
- * over (ret is that one). An idempotency key that was used: ret is that run and *ret_again true, or
+ * over (ret is that one), or where the session lives elsewhere now (ret->id is empty). An idempotency key that was used: ret is that run and *ret_again true, or
  * ERR_CONFLICT where something else was asked under it. */
 MUST_CHECK bool runs_begin(Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_again,
                            Err *err);

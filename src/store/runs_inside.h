@@ -52,4 +52,19 @@ MUST_CHECK bool runs_end_synced(Runs *r, bool ok, Err *err);
 
 Str column(Arena *a, Query *q, int at); /* copied; empty where NULL */
 
+/* For transactions of this room: rows of a new conversation (conversation_row: its session is there already),
+ * of one message that stands already, of turns with their messages. */
+struct Conversation;
+struct ChatTurn;
+MUST_CHECK bool conversation_row(Runs *r, const struct Conversation *c, Err *err);
+MUST_CHECK bool conversation_rows(Runs *r, const struct Conversation *c, Err *err);
+MUST_CHECK bool turn_add(Runs *r, Str id, int64_t message_id, Str runtime, int64_t seq, int64_t at,
+                         Err *err);
+MUST_CHECK bool turns_add(Runs *r, Str conversation_id, const struct ChatTurn *turns, size_t n,
+                          Err *err);
+
+/* Inside of the transaction that writes: ERR_CONFLICT where the session lives elsewhere. surface: of a chat
+ * platform; empty: this machine. A session that never went anywhere has no owner. */
+MUST_CHECK bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err);
+
 #endif

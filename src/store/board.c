@@ -1,0 +1,80 @@
+/* Figures are asked for one platform at a time: there are a handful, and what waits is found by partial indexes. */
+#include "store/board.h"
+
+#include "store/db.h"
+#include "store/inbox.h"
+
+bool board_steps(Journal *j, Arena *a, Str handoff_id, BoardStep **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    BoardStep *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT state, at_ms FROM handoff_step WHERE handoff_id = ? ORDER BY seq",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, handoff_id);
+    for (;;) {
+        BoardStep step;
+
+        if (!db_step(journal_db(j), stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        step = (BoardStep){ str_dup(a, db_str(stmt, 0)), sqlite3_column_int64(stmt, 1) };
+        ARENA_PUSH(a, all, n, cap, step);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* -- queues ------------------------------------------------------------------------------------------- */
+
+static bool read_outbox(Journal *j, Str platform, int64_t *ret_n, int64_t *ret_oldest, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT count(*), ifnull(min(nullif(created_ms, 0)), 0) FROM outbox "
+                    "WHERE state = 'waiting' AND platform = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret_n = sqlite3_column_int64(stmt, 0);
+    *ret_oldest = sqlite3_column_int64(stmt, 1);
+    return true;
+}
+
+bool board_queue(Journal *j, Str platform, BoardQueue *ret, Err *err)
+{
+    int64_t in, out, sending;
+    size_t waiting;
+
+    if (!inbox_waiting(j, platform, &waiting, &in, err) ||
+        !read_outbox(j, platform, &sending, &out, err))
+        return false;
+    *ret = (BoardQueue){ .inbox = (int64_t)waiting,
+                         .outbox = sending,
+                         .oldest_ms = in && (!out || in < out) ? in : out };
+    return true;
+}
+
+/* -- marks ----------------------------------------------------------------------------------------------- */
+
+bool board_mark(Journal *j, BoardMark *ret, Err *err)
+{
+    BoardMark m;
+
+#define X(name, sql) db_int(journal_db(j), sql, 0, &m.name, err) &&
+    if (!(BOARD_MARKS(X) true))
+        return false;
+#undef X
+    *ret = m;
+    return true;
+}

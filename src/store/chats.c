@@ -1,0 +1,88 @@
+#include "store/chats.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/db.h"
+
+static const char sql[] =
+    "SELECT id, coalesce(title, ''), started_at FROM sessions WHERE source = ?1 AND chat_id = ?2 "
+    "AND (session_key = ?3 OR chat_type = 'dm' OR user_id = ?4) AND end_reason IS NOT "
+    "'compression' ORDER BY started_at DESC LIMIT ?5";
+
+typedef struct Found {
+    Arena *a;
+    ChatSession *all;
+    size_t n, cap;
+} Found;
+
+static bool look_in(Found *f, const Home *home, const Place *at, Str key, size_t most, Err *err)
+{
+    AUTO(Db) *db = db_open_read(str_z(f->a, home->database), err);
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db || !db_prepare(db, sql, &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, at->platform);
+    db_bind_str(stmt, 2, at->chat_id.n ? at->chat_id : STR(""));
+    db_bind_str(stmt, 3, key);
+    db_bind_str(stmt, 4, at->user_id.n ? at->user_id : STR_NONE);
+    sqlite3_bind_int64(stmt, 5, (int64_t)most);
+    for (;;) {
+        ChatSession s = { .home = home->path };
+
+        if (!db_step(db, stmt, &row, err))
+            return false;
+        if (!row)
+            return true;
+        s.id = str_dup(f->a, db_str(stmt, 0));
+        s.title = str_dup(f->a, db_str(stmt, 1));
+        s.started_at = sqlite3_column_double(stmt, 2);
+        ARENA_PUSH(f->a, f->all, f->n, f->cap, s);
+    }
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const ChatSession *x = a, *y = b;
+
+    if (x->started_at != y->started_at)
+        return x->started_at < y->started_at ? 1 : -1;
+    return str_cmp(y->id, x->id);
+}
+
+void chat_sessions(Arena *a, const Homes *homes, const Place *at, Str key, size_t most,
+                   ChatSession **ret, size_t *ret_n)
+{
+    Found f = { .a = a };
+    Err err;
+
+    for (size_t i = 0; i < homes->n; i++)
+        if (homes->all[i].present && !look_in(&f, &homes->all[i], at, key, most, &err))
+            log_debug("no chats in '%.*s': %s", STR_FMT(homes->all[i].path), err.text);
+    if (f.n)
+        qsort(f.all, f.n, sizeof *f.all, newest_first);
+    *ret = f.all;
+    *ret_n = f.n < most ? f.n : most;
+}
+
+const ChatSession *chat_session_meant(const ChatSession *all, size_t n, Str said)
+{
+    const ChatSession *found = NULL;
+    int64_t number;
+
+    if (str_to_int(said, 1, (int64_t)n, &number))
+        return &all[number - 1];
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(all[i].id, said))
+            return &all[i];
+    for (size_t i = 0; i < n; i++) {
+        if (!said.n || !str_eq_nocase(all[i].title, said))
+            continue;
+        if (found)
+            return NULL;
+        found = &all[i];
+    }
+    return found;
+}

@@ -1,0 +1,26 @@
+/* conversations_adopt.h - a session that was begun elsewhere goes on as a conversation of ours.
+ *
+ * One of our own home that is no conversation yet becomes one where it stands. One of another home is left as
+ * it is: its words are the beginning of a new conversation, which remembers what it continues. On a Runs handle,
+ * so one thread; text lives in the arena. */
+#ifndef TALARIA_STORE_CONVERSATIONS_ADOPT_H
+#define TALARIA_STORE_CONVERSATIONS_ADOPT_H
+
+#include "store/conversations.h"
+
+typedef struct Adoption {
+    Str home, session_id;
+    Str fingerprint;       /* of its words: where they are others by now, it is loaded anew */
+    Conversation row;      /* id: of the new one, or of the session itself in our own home */
+    const ChatTurn *turns; /* message_id counts where the session is ours; else role and content */
+    size_t n_turns;
+    Str thread, handle; /* the same words as a runtime keeps them, tools and all; empty: none */
+} Adoption;
+
+/* *ret_id: empty where it was not adopted yet. */
+MUST_CHECK bool adoption_find(Runs *r, Arena *a, Str home, Str session_id, Str fingerprint,
+                              Str *ret_id, Err *err);
+/* *ret_id: the conversation, also where somebody was faster. */
+MUST_CHECK bool adoption_make(Runs *r, Arena *a, const Adoption *x, Str *ret_id, Err *err);
+
+#endif

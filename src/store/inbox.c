@@ -1,0 +1,345 @@
+/* The rows of the inbox. Ids are unique by an index, so a platform that repeats itself changes nothing; what is
+ * open lies in a partial index, so that taking the next one costs the same whether ten or a million lie behind it. */
+#include "store/inbox.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "store/db.h"
+#include "text/utf8.h"
+
+static const char *const names[] = {
+#define X(id, name) [id] = name,
+    INBOX_STATES(X)
+#undef X
+};
+
+const char *inbox_state_name(InboxState s)
+{
+    return names[s];
+}
+
+static int64_t now_in_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+/* -- putting ------------------------------------------------------------------------------------------- */
+
+/* The distance between the oldest open row and the newest one is a bound of how many are open, and costs two
+ * looks at an index; they are counted only where it does not settle the matter. */
+static bool check_room(Db *db, size_t n, Err *err)
+{
+    int64_t span, open;
+
+    if (!db_int(db,
+                "SELECT (SELECT max(seq) FROM inbox) - (SELECT min(seq) FROM inbox WHERE state IN "
+                "('new', 'taken'))",
+                0, &span, err))
+        return false;
+    if (span + (int64_t)n < LIMIT_INBOX)
+        return true;
+    if (!db_int(db, "SELECT count(*) FROM inbox WHERE state IN ('new', 'taken')", 0, &open, err))
+        return false;
+    return open + (int64_t)n <= LIMIT_INBOX ||
+           err_set(err, ERR_BUSY, "%lld updates wait in the inbox", (long long)open);
+}
+
+/* Why nobody can read it; NULL: it may be read. */
+static const char *unreadable(const InboxUpdate *u)
+{
+    if (u->json.n > LIMIT_UPDATE_BYTES)
+        return "too long";
+    return utf8_valid_prefix(u->json) < u->json.n ? "not UTF-8" : NULL;
+}
+
+static bool insert(Db *db, Stmt *stmt, Str platform, const InboxUpdate *u, size_t *new, Err *err)
+{
+    const char *why = unreadable(u);
+    bool row;
+
+    sqlite3_reset(stmt);
+    db_bind_str(stmt, 1, platform);
+    db_bind_str(stmt, 2, u->id.n ? u->id : STR(""));
+    db_bind_str(stmt, 3, why || !u->json.n ? STR("") : u->json);
+    db_bind_str(stmt, 4, str_of(names[why ? INBOX_IGNORED : INBOX_NEW]));
+    db_bind_str(stmt, 5, str_of(why));
+    sqlite3_bind_int64(stmt, 6, now_in_ms());
+    if (!db_step(db, stmt, &row, err))
+        return false;
+    *new += (size_t)sqlite3_changes(db->handle);
+    return true;
+}
+
+static bool move_cursor(Db *db, Str platform, Str cursor, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!cursor.n)
+        return true;
+    if (!db_prepare(db,
+                    "INSERT INTO platform_state(platform, cursor) VALUES(?1, ?2) ON CONFLICT DO "
+                    "UPDATE SET cursor = ?2",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    db_bind_str(stmt, 2, cursor);
+    return db_step(db, stmt, &row, err);
+}
+
+static bool put_all(Journal *j, Str platform, const InboxUpdate *all, size_t n, Str cursor,
+                    size_t *new, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Db *db = journal_db(j);
+
+    if (!check_room(db, n, err) ||
+        !db_prepare(db,
+                    "INSERT OR IGNORE INTO inbox(platform, id, update_json, state, reason, "
+                    "received_ms, updated_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                    &stmt, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!insert(db, stmt, platform, &all[i], new, err))
+            return false;
+    return move_cursor(db, platform, cursor, err);
+}
+
+bool inbox_put(Journal *j, Str platform, const InboxUpdate *all, size_t n, Str cursor,
+               size_t *ret_new, Err *err)
+{
+    size_t new = 0;
+
+    if (!journal_begin(j, err) ||
+        !journal_end(j, put_all(j, platform, all, n, cursor, &new, err), err))
+        return false;
+    *ret_new = new;
+    return true;
+}
+
+bool inbox_cursor(Journal *j, Arena *a, Str platform, Str *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j), "SELECT cursor FROM platform_state WHERE platform = ?", &stmt,
+                    err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    return true;
+}
+
+/* -- reading --------------------------------------------------------------------------------------------- */
+
+#define COLUMNS                                                                                    \
+    "seq, attempt, received_ms, state, platform, id, update_json, coalesce(run_id, ''), "          \
+    "coalesce(reason, '')"
+
+static InboxRow read_row(Arena *a, Stmt *stmt)
+{
+    InboxRow r = { .seq = sqlite3_column_int64(stmt, 0),
+                   .attempt = sqlite3_column_int64(stmt, 1),
+                   .received_ms = sqlite3_column_int64(stmt, 2),
+                   .platform = str_dup(a, db_str(stmt, 4)),
+                   .id = str_dup(a, db_str(stmt, 5)),
+                   .json = str_dup(a, db_str(stmt, 6)),
+                   .run_id = str_dup(a, db_str(stmt, 7)),
+                   .reason = str_dup(a, db_str(stmt, 8)) };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_eqz(db_str(stmt, 3), names[i]))
+            r.state = (InboxState)i;
+    return r;
+}
+
+static bool read_all(Journal *j, Arena *a, Stmt *stmt, InboxRow **ret, size_t *ret_n, Err *err)
+{
+    InboxRow *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    for (;;) {
+        if (!db_step(journal_db(j), stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+bool inbox_new_after(Journal *j, Arena *a, int64_t after, size_t most, InboxRow **ret,
+                     size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT " COLUMNS " FROM inbox WHERE state IN ('new', 'taken') AND state = "
+                    "'new' AND seq > ? ORDER BY seq LIMIT ?",
+                    &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, after);
+    sqlite3_bind_int64(stmt, 2, (int64_t)most);
+    return read_all(j, a, stmt, ret, ret_n, err);
+}
+
+bool inbox_new(Journal *j, Arena *a, size_t most, InboxRow **ret, size_t *ret_n, Err *err)
+{
+    return inbox_new_after(j, a, 0, most, ret, ret_n, err);
+}
+
+bool inbox_list(Journal *j, Arena *a, InboxState state, size_t most, InboxRow **ret, size_t *ret_n,
+                Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT " COLUMNS " FROM inbox WHERE state = ? ORDER BY seq DESC LIMIT ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, str_of(names[state]));
+    sqlite3_bind_int64(stmt, 2, (int64_t)most);
+    return read_all(j, a, stmt, ret, ret_n, err);
+}
+
+bool inbox_waiting(Journal *j, Str platform, size_t *ret, int64_t *ret_oldest_ms, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT count(*), coalesce(min(received_ms), 0) FROM inbox WHERE state IN "
+                    "('new', 'taken') AND ?1 IN ('', platform)",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, platform.n ? platform : STR(""));
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret = (size_t)sqlite3_column_int64(stmt, 0);
+    *ret_oldest_ms = sqlite3_column_int64(stmt, 1);
+    return true;
+}
+
+/* -- moving ------------------------------------------------------------------------------------------------ */
+
+/* sql: ?1 now, ?2 a number, ?3 a text, where they are not 0 and none. *ret: how many rows it changed. */
+static bool change(Journal *j, const char *sql, int64_t number, Str text, size_t *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j), sql, &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, now_in_ms());
+    if (number)
+        sqlite3_bind_int64(stmt, 2, number);
+    if (text.p)
+        db_bind_str(stmt, 3, text);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret = (size_t)sqlite3_changes(journal_db(j)->handle);
+    return true;
+}
+
+static bool change_one(Journal *j, const char *sql, int64_t seq, Str text, const char *wanted,
+                       Err *err)
+{
+    size_t n;
+
+    if (!change(j, sql, seq, text, &n, err))
+        return false;
+    return n == 1 || err_set(err, ERR_CONFLICT, "update %lld is not %s", (long long)seq, wanted);
+}
+
+bool inbox_take(Journal *j, int64_t seq, Err *err)
+{
+    return change_one(j,
+                      "UPDATE inbox SET state = 'taken', attempt = attempt + 1, updated_ms = ?1 "
+                      "WHERE seq = ?2 AND state = 'new'",
+                      seq, STR_NONE, names[INBOX_NEW], err);
+}
+
+bool inbox_put_back(Journal *j, int64_t seq, Err *err)
+{
+    return change_one(j,
+                      "UPDATE inbox SET state = 'new', attempt = attempt - 1, updated_ms = ?1 "
+                      "WHERE seq = ?2 AND state = 'taken'",
+                      seq, STR_NONE, names[INBOX_TAKEN], err);
+}
+
+bool inbox_began(Journal *j, int64_t seq, Str run_id, Err *err)
+{
+    return change_one(j,
+                      "UPDATE inbox SET run_id = ?3, updated_ms = ?1 WHERE seq = ?2 AND state = "
+                      "'taken'",
+                      seq, run_id, names[INBOX_TAKEN], err);
+}
+
+static const char *end_sql(InboxState how)
+{
+    switch (how) {
+    case INBOX_DONE:
+        return "UPDATE inbox SET state = 'done', reason = nullif(?3, ''), updated_ms = ?1 WHERE "
+               "seq = ?2 AND state IN ('new', 'taken')";
+    case INBOX_IGNORED:
+        return "UPDATE inbox SET state = 'ignored', reason = ?3, updated_ms = ?1 WHERE seq = ?2 "
+               "AND state IN ('new', 'taken')";
+    default:
+        return "UPDATE inbox SET state = 'parked', reason = ?3, updated_ms = ?1 WHERE seq = ?2 "
+               "AND state IN ('new', 'taken')";
+    }
+}
+
+bool inbox_end(Journal *j, int64_t seq, InboxState how, Str reason, Err *err)
+{
+    ASSERT(how == INBOX_DONE || how == INBOX_IGNORED || how == INBOX_PARKED);
+    return change_one(j, end_sql(how), seq, reason.n ? reason : STR(""), "open", err);
+}
+
+bool inbox_retry(Journal *j, int64_t seq, Err *err)
+{
+    return change_one(j,
+                      "UPDATE inbox SET state = 'new', attempt = 0, reason = NULL, updated_ms = "
+                      "?1 WHERE seq = ?2 AND state = 'parked'",
+                      seq, STR_NONE, names[INBOX_PARKED], err);
+}
+
+/* -- keeping house -------------------------------------------------------------------------------------------- */
+
+static bool recover(Journal *j, size_t *again, size_t *parked, Err *err)
+{
+    return change(j,
+                  "UPDATE inbox SET state = 'parked', updated_ms = ?1, reason = 'the gateway '"
+                  "|| 'ended ' || attempt || ' times while it was at it' WHERE state IN ('new', "
+                  "'taken') AND state = 'taken' AND attempt >= ?2",
+                  INBOX_TRIES, STR_NONE, parked, err) &&
+           change(j,
+                  "UPDATE inbox SET state = 'new', updated_ms = ?1 WHERE state IN ('new', "
+                  "'taken') AND state = 'taken'",
+                  0, STR_NONE, again, err);
+}
+
+bool inbox_recover(Journal *j, size_t *ret_again, size_t *ret_parked, Err *err)
+{
+    size_t again = 0, parked = 0;
+
+    if (!journal_begin(j, err) || !journal_end(j, recover(j, &again, &parked, err), err))
+        return false;
+    *ret_again = again;
+    *ret_parked = parked;
+    return true;
+}
+
+bool inbox_prune(Journal *j, Err *err)
+{
+    size_t gone;
+
+    return change(j,
+                  "DELETE FROM inbox WHERE state IN ('done', 'ignored') AND updated_ms < ?1 - ?2",
+                  (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000, STR_NONE, &gone, err);
+}

@@ -1,0 +1,95 @@
+#include "store/places_home.h"
+
+#include "base/clock.h"
+#include "store/db.h"
+
+/* X(name): the texts of a HomeChannel that are columns too. */
+#define HOME_TEXTS(X)                                                                              \
+    X(chat_id)                                                                                     \
+    X(name)                                                                                        \
+    X(chat_type)                                                                                   \
+    X(scope_id)                                                                                    \
+    X(owner_id)                                                                                    \
+    X(thread_id)
+
+bool home_get(Journal *j, Arena *a, Str platform, HomeChannel *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    int i = 1;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT topics, chat_id, name, chat_type, scope_id, owner_id, thread_id FROM "
+                    "home_channel WHERE platform = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    if (!row)
+        return err_set(
+            err, ERR_NOT_FOUND,
+            "%.*s has no home channel: type /sethome in a chat there, or 'talaria gateway "
+            "sethome %.*s CHAT'",
+            STR_FMT(platform), STR_FMT(platform));
+    *ret = (HomeChannel){ .topics = sqlite3_column_int64(stmt, 0) != 0 };
+#define X(name) ret->name = str_dup(a, db_str(stmt, i++));
+    HOME_TEXTS(X)
+#undef X
+    return true;
+}
+
+bool home_set(Journal *j, Str platform, const HomeChannel *home, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    int i = 4;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "INSERT OR REPLACE INTO home_channel(platform, topics, verified_ms, chat_id, "
+                    "name, chat_type, scope_id, owner_id, thread_id) VALUES(?, ?, ?, ?, ?, ?, ?, "
+                    "?, ?)",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    sqlite3_bind_int64(stmt, 2, home->topics);
+    sqlite3_bind_int64(stmt, 3, (int64_t)(clock_wall() * 1000));
+#define X(name) db_bind_str(stmt, i++, home->name.n ? home->name : STR(""));
+    HOME_TEXTS(X)
+#undef X
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+static void bind_thread(Stmt *stmt, const Place *p)
+{
+    db_bind_str(stmt, 1, p->platform);
+    db_bind_str(stmt, 2, p->chat_id.n ? p->chat_id : STR(""));
+    db_bind_str(stmt, 3, p->thread_id.n ? p->thread_id : STR(""));
+}
+
+bool thread_is_ours(Journal *j, const Place *p, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT 1 FROM our_thread WHERE platform = ? AND chat_id = ? AND thread_id = ?",
+                    &stmt, err))
+        return false;
+    bind_thread(stmt, p);
+    return db_step(journal_db(j), stmt, ret, err);
+}
+
+bool thread_keep(Journal *j, const Place *p, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "INSERT OR IGNORE INTO our_thread(platform, chat_id, thread_id, since_ms) "
+                    "VALUES(?, ?, ?, ?)",
+                    &stmt, err))
+        return false;
+    bind_thread(stmt, p);
+    sqlite3_bind_int64(stmt, 4, (int64_t)(clock_wall() * 1000));
+    return db_step(journal_db(j), stmt, &row, err);
+}

@@ -1,0 +1,17 @@
+/* places_home.h - the place of each platform for what nobody asked for, as /sethome found it, and the threads
+ * that we opened. On a Journal, so one thread; text lives in the arena. */
+#ifndef TALARIA_STORE_PLACES_HOME_H
+#define TALARIA_STORE_PLACES_HOME_H
+
+#include "store/handoff.h"
+#include "store/places.h"
+
+/* ERR_NOT_FOUND: nobody ever said. */
+MUST_CHECK bool home_get(Journal *j, Arena *a, Str platform, HomeChannel *ret, Err *err);
+MUST_CHECK bool home_set(Journal *j, Str platform, const HomeChannel *home, Err *err);
+
+/* Words in such a thread are meant for us without a mention. */
+MUST_CHECK bool thread_is_ours(Journal *j, const Place *p, bool *ret, Err *err);
+MUST_CHECK bool thread_keep(Journal *j, const Place *p, Err *err);
+
+#endif

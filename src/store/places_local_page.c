@@ -1,0 +1,269 @@
+/* The local chat as its user sees it: what there is to read, and what they write.
+ *
+ * The user's words are a message and an update of the inbox at once. Were they two transactions, a crash between
+ * them would leave words that one sees and nobody ever answers, or an answer to words that one does not see. */
+#include "base/clock.h"
+#include "base/limits.h"
+#include "store/db.h"
+#include "store/inbox.h"
+#include "store/places_local.h"
+#include "text/json.h"
+
+static int64_t now_in_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+static Str text_or_empty(Str s)
+{
+    return s.n ? s : STR("");
+}
+
+/* -- rooms -------------------------------------------------------------------------------------------- */
+
+static bool read_rooms(Journal *j, Arena *a, Stmt *stmt, LocalRoom **ret, size_t *ret_n, Err *err)
+{
+    LocalRoom *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    for (;;) {
+        LocalRoom room;
+
+        if (!db_step(journal_db(j), stmt, &row, err))
+            return false;
+        if (!row)
+            break;
+        room = (LocalRoom){ .id = str_dup(a, db_str(stmt, 0)),
+                            .title = str_dup(a, db_str(stmt, 1)),
+                            .channel = str_dup(a, db_str(stmt, 2)),
+                            .messages = sqlite3_column_int64(stmt, 3),
+                            .last_ms = sqlite3_column_int64(stmt, 4) };
+        ARENA_PUSH(a, all, n, cap, room);
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+bool local_channels(Journal *j, Arena *a, LocalRoom **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    return db_prepare(journal_db(j),
+                      "SELECT c.id, c.name, c.id, count(m.id), ifnull(max(m.created_ms), 0) FROM "
+                      "local_channel c LEFT JOIN local_message m ON m.channel = c.id AND "
+                      "m.thread = '' GROUP BY c.id ORDER BY c.name, c.id",
+                      &stmt, err) &&
+           read_rooms(j, a, stmt, ret, ret_n, err);
+}
+
+bool local_threads(Journal *j, Arena *a, Str channel, size_t most, LocalRoom **ret, size_t *ret_n,
+                   Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT t.id, t.title, t.channel, count(m.id), ifnull(max(m.created_ms), "
+                    "t.created_ms) AS last FROM local_thread t LEFT JOIN local_message m ON "
+                    "m.channel = t.channel AND m.thread = t.id WHERE ?1 = '' OR t.channel = ?1 "
+                    "GROUP BY t.id ORDER BY last DESC, t.id DESC LIMIT ?2",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, text_or_empty(channel));
+    sqlite3_bind_int64(stmt, 2, (int64_t)most);
+    return read_rooms(j, a, stmt, ret, ret_n, err);
+}
+
+/* -- messages --------------------------------------------------------------------------------------------- */
+
+static bool prepare_page(Journal *j, const LocalQuery *q, Stmt **ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT id, created_ms, edited_ms, author, text FROM local_message WHERE "
+                    "channel = ?1 AND thread = ?2 AND id > ?3 AND id < ?4 AND "
+                    "max(created_ms, edited_ms) >= ?5 ORDER BY id DESC LIMIT ?6",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, q->channel);
+    db_bind_str(stmt, 2, text_or_empty(q->thread));
+    sqlite3_bind_int64(stmt, 3, q->after);
+    sqlite3_bind_int64(stmt, 4, q->before ? q->before : INT64_MAX);
+    sqlite3_bind_int64(stmt, 5, q->since_ms);
+    sqlite3_bind_int64(stmt, 6, (int64_t)q->most + 1);
+    *ret = TAKE(stmt);
+    return true;
+}
+
+bool local_page(Journal *j, Arena *a, const LocalQuery *q, LocalMessage **ret, size_t *ret_n,
+                bool *ret_more, Err *err)
+{
+    LocalMessage *all = ARENA_ARRAY(a, LocalMessage, q->most);
+    AUTO(Stmt) *stmt = NULL;
+    bool row, more = false;
+    size_t n = 0;
+
+    if (!prepare_page(j, q, &stmt, err))
+        return false;
+    for (;;) {
+        if (!db_step(journal_db(j), stmt, &row, err))
+            return false;
+        more = row && n == q->most;
+        if (!row || more)
+            break;
+        /* The newest comes first and stands last. */
+        all[q->most - ++n] = (LocalMessage){ .id = sqlite3_column_int64(stmt, 0),
+                                             .created_ms = sqlite3_column_int64(stmt, 1),
+                                             .edited_ms = sqlite3_column_int64(stmt, 2),
+                                             .channel = q->channel,
+                                             .thread = q->thread,
+                                             .author = str_dup(a, db_str(stmt, 3)),
+                                             .text = str_dup(a, db_str(stmt, 4)) };
+    }
+    *ret = all + (q->most - n);
+    *ret_n = n;
+    *ret_more = more;
+    return true;
+}
+
+/* -- what the user writes ----------------------------------------------------------------------------------- */
+
+static bool check_room(Journal *j, Arena *a, const LocalMessage *m, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Str name;
+    bool row;
+
+    if (!local_channel_name(j, a, m->channel, &name, err))
+        return false;
+    if (!m->thread.n)
+        return true;
+    if (!db_prepare(journal_db(j), "SELECT 1 FROM local_thread WHERE id = ? AND channel = ?", &stmt,
+                    err))
+        return false;
+    db_bind_str(stmt, 1, m->thread);
+    db_bind_str(stmt, 2, m->channel);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    return row || err_set(err, ERR_NOT_FOUND, "no thread '%.*s' in '%.*s'", STR_FMT(m->thread),
+                          STR_FMT(m->channel));
+}
+
+static bool check_queue(Journal *j, Err *err)
+{
+    int64_t oldest;
+    size_t waiting;
+
+    if (!inbox_waiting(j, STR(""), &waiting, &oldest, err))
+        return false;
+    return waiting < LIMIT_INBOX ||
+           err_set(err, ERR_BUSY, "too many messages wait for a gateway; is one running?");
+}
+
+/* A key that came before must stand for the same words. */
+static bool check_same(Journal *j, const LocalMessage *m, int64_t id, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT 1 FROM local_message WHERE id = ? AND channel = ? AND thread = ? AND "
+                    "text = ?",
+                    &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, id);
+    db_bind_str(stmt, 2, m->channel);
+    db_bind_str(stmt, 3, text_or_empty(m->thread));
+    db_bind_str(stmt, 4, m->text);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    return row || err_set(err, ERR_CONFLICT, "the key stands for another message");
+}
+
+/* As shape_local reads it. */
+static Str update_of(Arena *a, const LocalMessage *m, int64_t id)
+{
+    AUTO_BUF out = BUF(LIMIT_UPDATE_BYTES);
+    JsonWriter w = JSON_WRITER(&out, 0);
+
+    json_begin(&w, '{');
+    json_field_str(&w, "channel", m->channel);
+    json_field_str(&w, "thread", text_or_empty(m->thread));
+    json_field_str(&w, "user", m->author);
+    json_field_str(&w, "text", m->text);
+    json_field_int(&w, "id", id);
+    json_end(&w, '}');
+    return buf_full(&out) ? STR_NONE : str_dup(a, buf_str(&out));
+}
+
+static bool put_update(Journal *j, Arena *a, const LocalMessage *m, int64_t id, Err *err)
+{
+    Str name = str_printf(a, "%lld", (long long)id), json = update_of(a, m, id);
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!json.p)
+        return err_set(err, ERR_TOO_LARGE, "the message is too long");
+    if (!db_prepare(journal_db(j),
+                    "INSERT OR IGNORE INTO inbox(platform, id, update_json, state, received_ms, "
+                    "updated_ms) VALUES('local', ?1, ?2, 'new', ?3, ?3)",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, name);
+    db_bind_str(stmt, 2, json);
+    sqlite3_bind_int64(stmt, 3, now_in_ms());
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+bool local_user_says(Journal *j, Arena *a, const LocalMessage *m, int64_t *ret_id, Err *err)
+{
+    int64_t id = 0;
+    bool ok;
+
+    if (!journal_begin(j, err))
+        return false;
+    ok = check_room(j, a, m, err) && check_queue(j, err) && local_say(j, m, &id, err) &&
+         check_same(j, m, id, err) && put_update(j, a, m, id, err);
+    if (!journal_end(j, ok, err))
+        return false;
+    *ret_id = id;
+    return true;
+}
+
+/* -- typing ---------------------------------------------------------------------------------------------------- */
+
+bool local_types(Journal *j, Str channel, Str thread, int64_t until_ms, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    until_ms ? "INSERT OR REPLACE INTO local_typing VALUES(?1, ?2, ?3)"
+                             : "DELETE FROM local_typing WHERE channel = ?1 AND thread = ?2",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, channel);
+    db_bind_str(stmt, 2, text_or_empty(thread));
+    if (until_ms)
+        sqlite3_bind_int64(stmt, 3, until_ms);
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+bool local_typing(Journal *j, Str channel, Str thread, int64_t *ret_until_ms, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT until_ms FROM local_typing WHERE channel = ? AND thread = ?", &stmt,
+                    err))
+        return false;
+    db_bind_str(stmt, 1, channel);
+    db_bind_str(stmt, 2, text_or_empty(thread));
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret_until_ms = row ? sqlite3_column_int64(stmt, 0) : 0;
+    return true;
+}
