@@ -1,6 +1,7 @@
-/* Discord's MESSAGE_CREATE. A message in a thread carries the thread's number as its channel and says no more:
- * so what is known of the channel lies beside it in the inbox, {"d": message, "channel": {type, parent_id,
- * name}}. A thread is a chat of its own. */
+/* Discord's MESSAGE_CREATE, and INTERACTION_CREATE of a slash command. A message in a thread carries the thread's
+ * number as its channel and says no more: so what is known of the channel lies beside it in the inbox, {"d":
+ * message, "channel": {type, guild_id, parent_id, name}}; of a message that was fetched, not sent, the guild too. A
+ * thread is a chat of its own. */
 #include "platforms/platform.h"
 #include "platforms/read.h"
 
@@ -24,31 +25,100 @@ static Place place_from(const Where *w)
                     .parent_chat_id = w->thread ? w->parent : STR_NONE };
 }
 
-static bool discord_parse(Arena *a, Str update, Inbound *ret, bool *ret_is, Err *err)
+static Str either(Str first, Str second)
+{
+    return first.n ? first : second;
+}
+
+/* -- messages ------------------------------------------------------------------------------------------- */
+
+/* Text and answers are what people say; everything else (pins, joins, starters of threads) is Discord's. */
+static bool is_said(const PyValue *d)
+{
+    Str type = update_text(d, "type");
+
+    return !type.n || str_is_one_of(type, "0|19");
+}
+
+static bool names(const PyValue *d, Str id)
+{
+    const PyValue *all = update_get(d, "mentions");
+    const PyValue *before = update_get(update_get(d, "referenced_message"), "author");
+
+    for (uint32_t i = 0; all->type == PY_LIST && i < all->n; i++)
+        if (str_eq(update_text(&all->items[i], "id"), id))
+            return true;
+    return str_eq(update_text(before, "id"), id);
+}
+
+/* Without "<@id>" or "<@!id>" in front. */
+static Str without_name(Arena *a, Str text, Str id)
+{
+    Str marks[] = { str_printf(a, "<@%.*s>", STR_FMT(id)), str_printf(a, "<@!%.*s>", STR_FMT(id)) };
+
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (id.n && str_starts(str_trim(text), marks[i]))
+            return str_trim(str_skip(str_trim(text), marks[i].n));
+    return text;
+}
+
+/* -- slash commands ------------------------------------------------------------------------------------- */
+
+/* "/name value value", as somebody would have typed it. */
+static Str typed(Arena *a, const PyValue *data)
+{
+    const PyValue *options = update_get(data, "options");
+    Str text = str_printf(a, "/%.*s", STR_FMT(update_text(data, "name")));
+
+    for (uint32_t i = 0; options->type == PY_LIST && i < options->n; i++)
+        text = str_printf(a, "%.*s %.*s", STR_FMT(text),
+                          STR_FMT(update_text(&options->items[i], "value")));
+    return text;
+}
+
+/* -- both ------------------------------------------------------------------------------------------------ */
+
+static const PyValue *author_of(const PyValue *d, bool slash)
+{
+    const PyValue *user = update_get(d, "user");
+
+    if (!slash)
+        return update_get(d, "author");
+    return user->type == PY_DICT ? user : update_get(update_get(d, "member"), "user");
+}
+
+static bool discord_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
+                          Err *err)
 {
     const PyValue *d, *author, *channel;
+    bool slash;
     PyValue v;
     Where w;
 
     if (!update_read(a, update, "discord", &v, err))
         return false;
     d = update_get(&v, "d");
-    author = update_get(d, "author");
+    slash = str_eqz(update_text(&v, "t"), "INTERACTION_CREATE");
+    author = author_of(d, slash);
     channel = update_get(&v, "channel");
-    *ret_is = update_text(d, "channel_id").n > 0 && update_text(author, "id").n > 0;
+    *ret_is = update_text(d, "channel_id").n > 0 && update_text(author, "id").n > 0 &&
+              (slash ? update_text(update_get(d, "data"), "name").n > 0 : is_said(d));
     if (!*ret_is)
         return true;
     w = (Where){ .channel = update_text(d, "channel_id"),
-                 .guild = update_text(d, "guild_id"),
+                 .guild = either(update_text(d, "guild_id"), update_text(channel, "guild_id")),
                  .parent = update_text(channel, "parent_id"),
                  .name = update_text(channel, "name"),
                  .author = update_text(author, "id"),
                  .author_name = update_text(author, "username"),
                  .thread = str_is_one_of(update_text(channel, "type"), "10|11|12") };
     *ret = (Inbound){ .place = place_from(&w),
-                      .text = update_text(d, "content"),
+                      .text = slash ? typed(a, update_get(d, "data"))
+                                    : without_name(a, update_text(d, "content"), me->id),
                       .message_id = update_text(d, "id"),
-                      .by_bot = update_true(author, "bot") };
+                      .by_bot = update_true(author, "bot") || update_text(d, "webhook_id").n > 0,
+                      .by_us = me->id.n > 0 && str_eq(w.author, me->id),
+                      .addressed = slash || !w.guild.n || (me->id.n > 0 && names(d, me->id)) };
     return true;
 }
 

@@ -10,23 +10,21 @@
 #ifndef TALARIA_PLATFORMS_PLATFORM_H
 #define TALARIA_PLATFORMS_PLATFORM_H
 
+#include "net/net.h"
 #include "store/places.h"
 
-/* The configured place for what nobody asked for. */
-typedef struct HomeChannel {
-    Str chat_id, name;
-    Str chat_type; /* dm, group, channel */
-    Str scope_id;  /* Slack workspace, Discord guild; empty elsewhere */
-    Str owner_id;  /* whose it is; empty: not known */
-    Str thread_id; /* a standing thread of it; empty: none */
-    bool topics;   /* Telegram: the group is a forum */
-} HomeChannel;
+/* Our own account there; all empty: not known yet. */
+typedef struct Identity {
+    Str id, name; /* name: as others write it, without '@' */
+    Str scope_id;
+} Identity;
 
 /* One message that somebody wrote. */
 typedef struct Inbound {
     Place place;
-    Str text, message_id;
-    bool by_bot;
+    Str text, message_id; /* text without our name in front */
+    bool by_bot, by_us;
+    bool addressed; /* a private chat, or it names us, or it answers a message of ours */
 } Inbound;
 
 /* -- without a connection -------------------------------------------------------------------------- */
@@ -35,8 +33,10 @@ typedef struct Shape {
     const char *name; /* as users type it: "telegram" */
     size_t max_text;  /* longest message, in the units that `measure` counts */
 
-    /* Reads one update as it lies in the inbox. *ret_is false: it is valid, and no message. */
-    MUST_CHECK bool (*parse)(Arena *a, Str update, Inbound *ret, bool *ret_is, Err *err);
+    /* Reads one update as it lies in the inbox. *ret_is false: it is valid, and no message. A command that the
+     * platform has a form of its own for reads like one that was typed: "/status". */
+    MUST_CHECK bool (*parse)(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
+                             Err *err);
 
     /* The place of the owner's next message in the home channel, or in a thread of it. ERR_REFUSED: it cannot
      * be known beforehand, and why. */
@@ -61,13 +61,27 @@ void shape_split(Arena *a, const Shape *shape, Str text, Str **ret, size_t *ret_
 
 typedef struct Connection Connection; /* one account on one platform; the platform's own state */
 
-typedef struct PlatformHost {
-    Str data; /* our own home */
-    /* Asked before every outward call with its name ("thread", "send"), so that trouble can be switched on.
-     * NULL: there is none. */
-    enum PlatformFault (*fault)(void *ctx, const char *call);
-    void *fault_ctx;
-} PlatformHost;
+/* X(name, "KEY of the environment behind TALARIA_<PLATFORM>_", secret, "what it is") */
+#define PLATFORM_TEXTS(X)                                                                          \
+    X(token, "TOKEN", true, "the bot's token")                                                     \
+    X(app_token, "APP_TOKEN", true, "slack: the app's token, for Socket Mode")                     \
+    X(signing_secret, "SIGNING_SECRET", true, "slack: signs what the Events API sends")            \
+    X(api_base, "API_BASE", false, "address of the platform's API; empty: the public one")         \
+    X(home_channel, "HOME_CHANNEL", false, "chat for what nobody asked for, until /sethome")       \
+    X(allowed, "ALLOWED_USERS", false, "who may talk to it, by number: A,B; '*' for everyone")
+
+/* What is configured for one platform. */
+typedef struct PlatformConfig {
+    bool enabled;
+#define X(name, env, secret, text) Str name;
+    PLATFORM_TEXTS(X)
+#undef X
+} PlatformConfig;
+
+/* One update as the platform sent it; `id` names it among all that the platform ever sends. */
+typedef struct Update {
+    Str id, json;
+} Update;
 
 typedef enum PlatformFault {
     FAULT_NONE,
@@ -75,29 +89,92 @@ typedef enum PlatformFault {
     FAULT_LOST   /* it was done, but the answer is lost */
 } PlatformFault;
 
+/* What a connection may ask of whoever opens it. The functions may be called from any thread. */
+typedef struct PlatformHost {
+    Str data;                     /* our own home */
+    Net *net;                     /* the loop for outgoing calls; NULL where there are none */
+    const PlatformConfig *config; /* borrowed */
+    Str cursor;                   /* how far it had read when it was last open; empty: never */
+    /* True once the updates and the cursor (empty: as it was) are on the disk, in one transaction: only then
+     * may the platform be told that they have arrived. Those that lie there already are left out. */
+    bool (*receive)(void *ctx, const Update *all, size_t n, Str cursor, Err *err);
+    void *ctx;
+    /* Asked before every outward call with its name ("thread", "send"), so that trouble can be switched on.
+     * NULL: there is none. */
+    PlatformFault (*fault)(void *ctx, const char *call);
+    void *fault_ctx;
+} PlatformHost;
+
+/* X(id, name) */
+#define LINK_STATES(X)                                                                             \
+    X(LINK_CONNECTING, "connecting")                                                               \
+    X(LINK_UP, "connected")                                                                        \
+    X(LINK_DOWN, "reconnecting")                                                                   \
+    X(LINK_REFUSED, "refused") /* a token that is not accepted: nothing is tried any more */
+
+typedef enum LinkState {
+#define X(id, name) id,
+    LINK_STATES(X)
+#undef X
+} LinkState;
+
+typedef struct Health {
+    LinkState state;
+    int64_t since_ms; /* wall clock: when it came to that state */
+    int64_t heard_ms; /* when the platform last answered anything; 0: never */
+    Str error;        /* the last trouble; empty: none yet */
+    int64_t error_ms;
+} Health;
+
+typedef struct Post {
+    const Place *to;
+    Str text;   /* Markdown; one piece that fits */
+    Str key;    /* names the message for ever */
+    bool again; /* an earlier try may have arrived: look first, where the platform must be asked */
+} Post;
+
+/* What became of an outward call. */
+typedef struct Sent {
+    Str id;
+    int64_t wait_ms; /* of a failure: the platform asks for so much patience; 0: it said nothing */
+    bool unsure;     /* of a failure: it may have been done all the same */
+} Sent;
+
+/* All functions but open and close: any thread, several at a time. They wait for the platform's answer, never
+ * longer than LIMIT_PLATFORM_CALL_MS. ERR_IO and ERR_BUSY: may work later; other kinds: never will. */
 typedef struct Platform {
     const Shape *shape;
-    bool knows_repeats; /* a message or thread asked for twice under one key is made once */
+    bool knows_repeats;    /* a message or thread asked for twice under one key is made once */
+    int64_t edit_every_ms; /* how often one message may be changed */
+    int64_t typing_ms;     /* how long it shows that somebody types */
 
-    /* Connects, or keeps trying in the background: an outage is not a failure. */
+    /* Begins, and keeps trying in the background: an outage is not a failure. What is missing in the config
+     * is: ERR_INVALID. */
     MUST_CHECK bool (*open)(const PlatformHost *host, Connection **ret, Err *err);
     Connection *(*close)(Connection *c); /* NULL */
 
-    /* Where unasked words go. ERR_NOT_FOUND: none is configured. */
-    MUST_CHECK bool (*home)(Connection *c, Arena *a, HomeChannel *ret, Err *err);
+    /* False as long as the platform has not said who we are. */
+    bool (*identity)(Connection *c, Arena *a, Identity *ret);
+    void (*health)(Connection *c, Arena *a, Health *ret);
 
-    /* Sends one piece that fits. `key` names the message for ever. Where the platform cannot refuse a repeat
-     * and this may be one, the caller has marked the text. */
-    MUST_CHECK bool (*send)(Connection *c, Arena *a, const Place *to, Str text, Str key,
-                            Str *ret_id, Err *err);
+    /* What the platform knows of a chat (its type, scope, name, topics) and whether we may write in it.
+     * ERR_NOT_FOUND, ERR_REFUSED. `owner` is kept as owner_id. */
+    MUST_CHECK bool (*look)(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret,
+                            Err *err);
+
+    /* Where the platform cannot refuse a repeat and this may be one, the caller has marked the text. */
+    MUST_CHECK bool (*send)(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);
+    /* Other words in a message of ours; m->key is not used. NULL: messages cannot be changed. */
+    MUST_CHECK bool (*edit)(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err);
+    void (*typing)(Connection *c, const Place *at); /* best effort; NULL: there is none */
 
     /* NULL where the platform has no threads. */
     MUST_CHECK bool (*open_thread)(Connection *c, Arena *a, const HomeChannel *home, Str title,
-                                   Str key, Str *ret_id, Err *err);
+                                   Str key, Sent *ret, Err *err);
     /* Undoes open_thread, best effort. */
     void (*drop_thread)(Connection *c, const HomeChannel *home, Str id);
 } Platform;
 
-extern const Platform platform_local;
+extern const Platform platform_local, platform_telegram, platform_discord, platform_slack;
 
 #endif

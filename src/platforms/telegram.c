@@ -1,6 +1,7 @@
 /* Telegram's updates. A private chat's topics are threads of a dm; a forum's General topic has no number in a
  * message and is 1; in other groups a thread is one only where the message says so (an answer to a message
  * carries a thread number too). */
+#include "platforms/entities.h"
 #include "platforms/platform.h"
 #include "platforms/read.h"
 #include "text/utf8.h"
@@ -38,9 +39,114 @@ static Place place_from(const Where *w)
                     .thread_id = thread_of(w) };
 }
 
-static bool telegram_parse(Arena *a, Str update, Inbound *ret, bool *ret_is, Err *err)
+/* -- to whom it is said ----------------------------------------------------------------------------------- */
+
+/* What an entity covers; it counts in UTF-16 units. Empty where it lies outside of the text. */
+static Str covered(Str text, const PyValue *entity)
 {
-    const PyValue *m, *chat, *from;
+    int64_t at, n;
+    size_t from;
+
+    if (!str_to_int(update_text(entity, "offset"), 0, INT32_MAX, &at) ||
+        !str_to_int(update_text(entity, "length"), 1, INT32_MAX, &n))
+        return STR_NONE;
+    for (; at > 0 && text.n; at--)
+        at -= utf8_next(&text) > 0xffff;
+    for (from = text.n; n > 0 && from; n--) {
+        Str rest = { text.p + text.n - from, from };
+
+        n -= utf8_next(&rest) > 0xffff;
+        from = rest.n;
+    }
+    return str_head(text, text.n - from);
+}
+
+static bool is_our_name(Str said, const Identity *me)
+{
+    return me->name.n && said.n == me->name.n + 1 && said.p[0] == '@' &&
+           str_eq_nocase(str_skip(said, 1), me->name);
+}
+
+/* "/status@our_bot" is ours, "/status" and "/status@their_bot" name nobody or another. */
+static bool is_our_command(Str said, const Identity *me)
+{
+    return is_our_name(str_skip(said, str_find(said, STR("@"))), me);
+}
+
+static bool entity_names_us(const PyValue *entity, Str said, const Identity *me)
+{
+    Str type = update_text(entity, "type");
+
+    if (str_eqz(type, "mention"))
+        return is_our_name(said, me);
+    if (str_eqz(type, "bot_command"))
+        return is_our_command(said, me);
+    return str_eqz(type, "text_mention") && me->id.n &&
+           str_eq(update_text(update_get(entity, "user"), "id"), me->id);
+}
+
+/* Takes our name away where it leads: "@our_bot hello" is hello, "/status@our_bot now" is /status now. */
+static Str without_name(Arena *a, Str text, Str said)
+{
+    size_t at = str_find(said, STR("@"));
+
+    if (said.p != text.p)
+        return text;
+    if (said.p[0] != '/')
+        return str_trim(str_skip(text, said.n));
+    return str_printf(a, "%.*s%.*s", STR_FMT(str_head(said, at)), STR_FMT(str_skip(text, said.n)));
+}
+
+/* Every message of a topic answers the one that opened it; that is no answer to whoever opened it. */
+static bool answers_us(const PyValue *message, const Identity *me)
+{
+    const PyValue *to = update_get(message, "reply_to_message");
+
+    return me->id.n && str_eq(update_text(update_get(to, "from"), "id"), me->id) &&
+           update_get(to, "forum_topic_created")->type != PY_DICT;
+}
+
+static void read_words(Arena *a, const PyValue *m, const Identity *me, Inbound *in)
+{
+    bool plain = update_text(m, "text").p != NULL;
+    Str text = utf8_repair(a, update_text(m, plain ? "text" : "caption"));
+    const PyValue *all = update_get(m, plain ? "entities" : "caption_entities");
+
+    in->text = text;
+    in->addressed = str_eqz(in->place.chat_type, "dm") || answers_us(m, me);
+    for (uint32_t i = 0; all->type == PY_LIST && i < all->n; i++) {
+        Str said = covered(text, &all->items[i]);
+
+        if (!said.n || !entity_names_us(&all->items[i], said, me))
+            continue;
+        in->addressed = true;
+        if (in->text.p == text.p && in->text.n == text.n)
+            in->text = without_name(a, text, said);
+    }
+}
+
+/* -- reading ---------------------------------------------------------------------------------------------- */
+
+static Where where_from(const PyValue *m)
+{
+    const PyValue *chat = update_get(m, "chat"), *from = update_get(m, "from");
+
+    return (Where){ .chat_id = update_text(chat, "id"),
+                    .type = update_text(chat, "type"),
+                    .title = update_text(chat, "title"),
+                    .forum = update_true(chat, "is_forum"),
+                    .thread = update_text(m, "message_thread_id"),
+                    .topic_message = update_true(m, "is_topic_message"),
+                    .from = update_text(from, "id"),
+                    .from_name = update_text(from, "first_name") };
+}
+
+/* A message without words (somebody joined, a topic was opened, a sticker) is none; nor is a changed one, which
+ * comes under a name of its own. */
+static bool telegram_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
+                           Err *err)
+{
+    const PyValue *m, *from;
     PyValue v;
     Where w;
 
@@ -49,23 +155,16 @@ static bool telegram_parse(Arena *a, Str update, Inbound *ret, bool *ret_is, Err
     m = update_get(&v, "message");
     if (m->type != PY_DICT)
         m = update_get(&v, "channel_post");
-    chat = update_get(m, "chat");
     from = update_get(m, "from");
-    *ret_is = update_text(chat, "id").n > 0;
+    w = where_from(m);
+    *ret_is = w.chat_id.n && (update_text(m, "text").n || update_text(m, "caption").n);
     if (!*ret_is)
         return true;
-    w = (Where){ .chat_id = update_text(chat, "id"),
-                 .type = update_text(chat, "type"),
-                 .title = update_text(chat, "title"),
-                 .forum = update_true(chat, "is_forum"),
-                 .thread = update_text(m, "message_thread_id"),
-                 .topic_message = update_true(m, "is_topic_message"),
-                 .from = update_text(from, "id"),
-                 .from_name = update_text(from, "first_name") };
     *ret = (Inbound){ .place = place_from(&w),
-                      .text = update_text(m, update_text(m, "text").p ? "text" : "caption"),
                       .message_id = update_text(m, "message_id"),
-                      .by_bot = update_true(from, "is_bot") };
+                      .by_bot = update_true(from, "is_bot"),
+                      .by_us = me->id.n && str_eq(w.from, me->id) };
+    read_words(a, m, me, ret);
     return true;
 }
 
@@ -94,18 +193,8 @@ static bool telegram_place(Arena *a, const HomeChannel *home, Str thread_id, Pla
     return true;
 }
 
-/* UTF-16 units: what is beyond the first 65,536 code points counts twice. */
-static size_t telegram_measure(Str text)
-{
-    size_t n = 0;
-
-    while (text.n)
-        n += utf8_next(&text) > 0xffff ? 2 : 1;
-    return n;
-}
-
 const Shape shape_telegram = { .name = "telegram",
                                .max_text = 4096,
                                .parse = telegram_parse,
                                .place = telegram_place,
-                               .measure = telegram_measure };
+                               .measure = utf16_count };

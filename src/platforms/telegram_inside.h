@@ -1,0 +1,77 @@
+/* telegram_inside.h - what the files of Telegram's connection share; nobody else includes it.
+ *
+ * telegram_call.c makes one call of the Bot API and says what became of it, telegram_send.c has everything that
+ * goes out, telegram_link.c listens. */
+#ifndef TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
+#define TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
+
+#include "net/call.h"
+#include "platforms/platform.h"
+#include "platforms/read.h"
+#include "text/json.h"
+
+struct Connection {
+    PlatformHost host;
+    char *base; /* address of the methods, with the token in it: never shown */
+    pthread_t thread;
+    CallStop stop; /* ends what the listening thread waits for */
+
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t changed;
+    bool closing;
+    char id[32], name[64]; /* who we are; empty: not known yet */
+    bool private_topics;   /* private chats may have topics */
+    LinkState state;
+    int64_t since_ms, heard_ms, error_ms;
+    char error[512];
+    int64_t no_typing_before;          /* monotonic */
+    char moved_from[32], moved_to[32]; /* the last group that got a new number */
+
+    /* The listening thread's alone. */
+    int64_t offset; /* first update that is not on our disk; 0: never read */
+    int tries;      /* failures in a row */
+    bool webhook_gone, one_by_one;
+};
+
+/* -- telegram_call.c ------------------------------------------------------------------------------------- */
+
+typedef struct Reply {
+    int code; /* 0: there is no answer that can be read */
+    Str description;
+    PyValue result;
+    int64_t wait_ms;
+    Str moved_to; /* the group has this number now */
+    bool unsure;
+} Reply;
+
+typedef struct Ask {
+    const char *method;
+    Str body;       /* JSON */
+    int64_t ms;     /* for all of it; 0: LIMIT_PLATFORM_CALL_MS */
+    CallStop *stop; /* or NULL */
+} Ask;
+
+/* *ret is filled in any case; err says it in words that hold no token. ERR_BUSY and ERR_IO: may work later. */
+MUST_CHECK bool telegram_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err);
+
+MUST_CHECK bool reply_says(const Reply *reply, const char *words); /* in its description */
+
+/* A chat's or thread's number as one; other text (@name) as text. */
+void put_number(JsonWriter *w, const char *key, Str id);
+
+/* -- telegram_link.c -------------------------------------------------------------------------------------- */
+
+void telegram_heard(Connection *c);
+void telegram_trouble(Connection *c, const char *text);
+
+/* -- telegram_send.c: rows of platform_telegram ------------------------------------------------------------- */
+
+bool telegram_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err);
+bool telegram_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);
+bool telegram_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err);
+void telegram_typing(Connection *c, const Place *at);
+bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
+                          Sent *ret, Err *err);
+void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id);
+
+#endif
