@@ -20,7 +20,9 @@ static ModelClient *find_or_make(Service *s, Str wish, Err *err)
         if (str_eqz(wish, s->models[i].name))
             return s->models[i].client;
     if (s->n_models == ARRAY_LEN(s->models)) {
-        (void)err_set(err, ERR_BUSY, "too many models are in use");
+        (void)err_set(err, ERR_BUSY,
+                      "%d models are in use, and no more fit: restart to forget them",
+                      LIMIT_SERVICE_MODELS);
         return NULL;
     }
     m = &s->models[s->n_models];

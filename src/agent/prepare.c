@@ -1,5 +1,7 @@
 /* What a turn is made of before a runtime sees it: the conversation so far, the richer context, the files,
  * what happened elsewhere, the template of a first turn. */
+#include <unistd.h>
+
 #include "agent/service_inside.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -21,7 +23,8 @@ static bool load_files(Going *g, Runs *r, Err *err)
         return false;
     files = ARENA_ARRAY(g->arena, RuntimeFile, n + 1);
     for (size_t i = 0; i < n; i++) {
-        if (!str_eqz(all[i].kind, "file") || all[i].message_id != g->run.user_message_id)
+        if (!str_eqz(all[i].kind, "file") || !all[i].message_id ||
+            all[i].message_id != g->run.user_message_id)
             continue;
         files[g->request.n_files++] = (RuntimeFile){
             .id = all[i].id,
@@ -35,15 +38,16 @@ static bool load_files(Going *g, Runs *r, Err *err)
     return true;
 }
 
-/* Without the message of this very turn. */
+/* Without the message of this very turn, and what a run that died said to it. */
 static bool load_turns(Going *g, Runs *r, Err *err)
 {
+    int64_t own = g->run.user_message_id ? g->run.user_message_id : g->run.assistant_message_id;
     size_t n;
 
     if (!turns_recent(r, g->arena, g->run.conversation_id, 0, LIMIT_RUN_HISTORY + 2, &g->recent, &n,
                       err))
         return false;
-    while (n && g->recent[n - 1].message_id >= g->run.user_message_id)
+    while (n && g->recent[n - 1].message_id >= own)
         n--;
     g->n_recent = n;
     return true;
@@ -272,6 +276,14 @@ static Str model_of(Going *g)
     return g->conversation.model;
 }
 
+/* A folder that is gone by now, or of another machine, is no reason to fail. */
+static Str folder_of(Going *g)
+{
+    Str cwd = g->conversation.cwd;
+
+    return cwd.n && access(str_z(g->arena, cwd), X_OK) == 0 ? cwd : STR("");
+}
+
 void going_request(Going *g)
 {
     RuntimeRequest *q = &g->request;
@@ -282,6 +294,8 @@ void going_request(Going *g)
     q->context = with_instructions(g, context_of(g));
     q->handle = g->continuity.handle;
     q->model = model_of(g);
+    q->cwd = folder_of(g);
+    q->internal = g->wish.internal;
     q->deadline_ms = g->wish.deadline_ms;
     add_history(g);
     add_template(g);

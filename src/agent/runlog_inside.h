@@ -43,8 +43,8 @@ struct RunLog {
     pthread_t writer, syncer;
     bool writing, syncing; /* the threads are there */
     bool ending, written;
-    bool checkpoint;   /* the write-ahead log has grown */
-    size_t grown;      /* events since the last time; the writer's */
+    size_t grown;      /* events since the last checkpoint */
+    int64_t wrote_ms;  /* when the last of them was written */
     atomic_bool quiet; /* nobody reads any more */
     Runs *runs, *syncer_runs;
     LiveRun *unsynced; /* ended and committed; by next_unsynced */

@@ -5,13 +5,15 @@
  * The end of a run costs as much as a dozen words, and many runs may end at once: a round takes all words that it
  * finds, and only a few ends. */
 #include "agent/runlog_inside.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 enum {
     RUNS_A_ROUND = 64, /* a round takes about two milliseconds at the most */
     ENDS_A_ROUND = 6,
-    CHECKPOINT_EVENTS = 4096,      /* when nobody waits */
-    CHECKPOINT_AT_ONCE = 4 * 4096, /* when somebody always does */
+    CHECKPOINT_EVENTS = 4096,       /* when nobody has said anything for a while */
+    CHECKPOINT_AT_ONCE = 16 * 4096, /* when somebody always does */
+    PAUSE_MS = 200,
 };
 
 static void wake_all(LiveRun *run)
@@ -102,6 +104,32 @@ static void sync_some(RunLog *log, LiveRun *first)
     }
 }
 
+/* Under the log's lock. A checkpoint holds up whoever writes next, who has to begin the write-ahead log anew
+ * and to sync that: it waits for a pause, up to a point. */
+static bool checkpoint_is_due(const RunLog *log, int64_t *ret_when)
+{
+    *ret_when = INT64_MAX;
+    if (log->grown < CHECKPOINT_EVENTS)
+        return false;
+    *ret_when = log->wrote_ms + PAUSE_MS;
+    return log->written || log->grown >= CHECKPOINT_AT_ONCE || clock_mono_ms() >= *ret_when;
+}
+
+/* Under the log's lock. */
+static void wait_for_work(RunLog *log, bool *ret_checkpoint)
+{
+    int64_t when;
+
+    while (!(*ret_checkpoint = checkpoint_is_due(log, &when)) && !log->unsynced && !log->written)
+        if (when == INT64_MAX) {
+            pthread_cond_wait(&log->to_sync, &log->lock);
+        } else {
+            struct timespec until = { when / 1000, when % 1000 * 1000000 };
+
+            (void)pthread_cond_timedwait(&log->to_sync, &log->lock, &until);
+        }
+}
+
 static void *sync_all(void *ctx)
 {
     RunLog *log = ctx;
@@ -111,18 +139,17 @@ static void *sync_all(void *ctx)
         LiveRun *first;
         bool checkpoint;
 
-        while (!log->unsynced && !log->checkpoint && !log->written)
-            pthread_cond_wait(&log->to_sync, &log->lock);
+        wait_for_work(log, &checkpoint);
         first = log->unsynced;
-        checkpoint = log->checkpoint && !first; /* those who wait for an answer go first */
         if (!first && !checkpoint)
             break;
         log->unsynced = NULL;
-        log->checkpoint = log->checkpoint && !checkpoint;
+        if (checkpoint)
+            log->grown = 0;
         pthread_mutex_unlock(&log->lock);
-        if (first)
+        if (first) /* those who wait for an answer go first */
             sync_some(log, first);
-        else
+        if (checkpoint)
             runs_checkpoint(log->syncer_runs);
         pthread_mutex_lock(&log->lock);
     }
@@ -171,18 +198,15 @@ static void write_alone(RunLog *log, LiveRun *run)
     settle(log, run, saved, &err);
 }
 
-/* A checkpoint and the next words are in each other's way: it waits for a pause, up to a point. */
-static void consider_checkpoint(RunLog *log, size_t events)
+static void count_events(RunLog *log, size_t n)
 {
-    log->grown += events;
-    if (log->grown < CHECKPOINT_EVENTS)
-        return;
     pthread_mutex_lock(&log->lock);
-    if (!log->dirty || log->grown >= CHECKPOINT_AT_ONCE) {
-        log->grown = 0;
-        log->checkpoint = true;
+    log->grown += n;
+    log->wrote_ms = clock_mono_ms();
+    /* Once it waits for the pause it needs no call, until there is no more waiting. */
+    if ((log->grown >= CHECKPOINT_EVENTS && log->grown - n < CHECKPOINT_EVENTS) ||
+        log->grown >= CHECKPOINT_AT_ONCE)
         pthread_cond_signal(&log->to_sync);
-    }
     pthread_mutex_unlock(&log->lock);
 }
 
@@ -199,7 +223,6 @@ static void write_batch(RunLog *log, LiveRun *first)
         pthread_mutex_unlock(&run->lock);
     }
     saved = (!b.n_events && !b.n_ends) || write_down(log, &b, &err);
-    consider_checkpoint(log, b.n_events);
     for (LiveRun *run = first, *next; run; run = next) {
         next = run->next_taken;
         if (saved)
@@ -207,6 +230,7 @@ static void write_batch(RunLog *log, LiveRun *first)
         else
             write_alone(log, run);
     }
+    count_events(log, b.n_events);
 }
 
 /* -- what a round takes ---------------------------------------------------------------------------------- */
@@ -318,10 +342,14 @@ static bool open_handles(RunLog *log, Str data_folder, Err *err)
 RunLog *runlog_open(Str data_folder, Err *err)
 {
     RunLog *log = mem_alloc(sizeof *log);
+    pthread_condattr_t monotonic;
 
     pthread_mutex_init(&log->lock, NULL);
     pthread_cond_init(&log->more, NULL);
-    pthread_cond_init(&log->to_sync, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&log->to_sync, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     log->last_dirty = &log->dirty;
     log->last_ending = &log->ending_runs;
     if (!open_handles(log, data_folder, err))

@@ -77,7 +77,7 @@ static bool is_gone(void *ctx, Str run_id, Str owner)
     return lock != NULL;
 }
 
-static bool recover(Service *s, Err *err)
+bool service_recover(Service *s, Err *err)
 {
     Runs *r = service_take(s, err);
     int64_t keep_ms = (int64_t)LIMIT_RUN_KEEP_DAYS * 24 * 3600 * 1000;
@@ -141,7 +141,7 @@ Service *service_open(const ServiceOptions *options, Err *err)
     pthread_cond_init(&s->idle, NULL);
     s->knowledge = options->plain ? NULL : knowledge_new(options->homes, options->settings);
     s->log = runlog_open(options->homes->data, err);
-    if (!s->log || !become_owner(s, err) || !recover(s, err))
+    if (!s->log || !become_owner(s, err) || !service_recover(s, err))
         return NULL;
     s->pool = workers_start(err);
     s->net = s->pool ? net_new(err) : NULL;
@@ -343,6 +343,20 @@ static bool choose(Service *s, Runs *r, Arena *a, const ChatWish *wish, Conversa
     return *ret != NULL;
 }
 
+/* The message of a run that died; and that it did. */
+static bool find_message(Runs *r, Arena *a, const ChatWish *wish, int64_t *ret, Err *err)
+{
+    Run died;
+
+    if (!wish->instead_of.n)
+        return true;
+    if (!runs_get(r, a, wish->instead_of, &died, err))
+        return false;
+    *ret = died.user_message_id;
+    return (died.ended_ms && str_eq(died.conversation_id, wish->conversation_id)) ||
+           err_set(err, ERR_CONFLICT, "run '%.*s' is not over", STR_FMT(died.id));
+}
+
 /* A run that nobody runs any more does not stand in the way of the next one. */
 static bool begin(Service *s, Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_again,
                   Err *err)
@@ -394,11 +408,14 @@ static bool admit(Service *s, Runs *r, Arena *a, const ChatWish *wish, Run *ret,
                     .owner = str_of(s->owner),
                     .text = wish->text,
                     .idem_key = wish->idem_key,
+                    .surface = wish->surface,
+                    .internal = wish->internal,
                     .files = wish->files,
                     .n_files = wish->n_files };
     Going *g;
 
-    if (!choose(s, r, a, wish, &c, &runtime, err))
+    if (!choose(s, r, a, wish, &c, &runtime, err) ||
+        !find_message(r, a, wish, &row.of_message, err))
         return false;
     if (s->knowledge && (wish->refresh || !c.memory.n))
         row.memory = knowledge_memory(s->knowledge, a);

@@ -39,6 +39,14 @@ void service_give(Service *s, Runs *r);
 /* A new conversation. ERR_INVALID where there is no such runtime, ERR_NOT_FOUND where no such template. */
 MUST_CHECK bool service_begin(Service *s, const Conversation *c, Err *err);
 
+/* A session of any home as a conversation of ours (conversations_adopt.h): the words that its model would be
+ * sent now, every call with its result. The id of the conversation, which may be that of the session. */
+MUST_CHECK bool service_adopt(Service *s, Arena *a, const Home *home, Str session_id, Str *ret_id,
+                              Err *err);
+
+/* Closes runs whose process is gone, as opening does. */
+MUST_CHECK bool service_recover(Service *s, Err *err);
+
 /* -- turns ------------------------------------------------------------------------------------------ */
 
 typedef struct ChatWish {
@@ -50,9 +58,13 @@ typedef struct ChatWish {
     size_t n_files;
     int64_t deadline_ms; /* 0: the limit */
     bool refresh;        /* what is remembered of the user as it is now, from this turn on */
+    Str surface;         /* the chat platform from which it is asked; empty: terminal or page */
+    bool internal;       /* nobody said it: the runtime is told, no words of a user are kept */
+    Str instead_of;      /* a run that died: its message is answered anew; empty: it is a new one */
 } ChatWish;
 
-/* ERR_CONFLICT: a run of the conversation is not over, or the key was used for something else; ERR_BUSY:
+/* ERR_CONFLICT: a run of the conversation is not over (ret is that one), the session lives elsewhere now, or
+ * the key was used for something else; ERR_BUSY:
  * LIMIT_RUNS run. *ret_live is a reference. An idempotency key that was used gives that run again. */
 MUST_CHECK bool service_chat(Service *s, Arena *a, const ChatWish *wish, Run *ret,
                              LiveRun **ret_live, Err *err);

@@ -8,6 +8,7 @@
 #include "agent/service.h"
 #include "agent/workers.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "runtimes/trace.h"
 
 typedef struct Going Going;
@@ -30,7 +31,7 @@ struct Service {
     char *owner_path;
     FileLock *owner_lock;
     pthread_mutex_t models_lock;
-    ServiceModel models[16];
+    ServiceModel models[LIMIT_SERVICE_MODELS];
     size_t n_models;
     pthread_mutex_t lock; /* all below */
     pthread_cond_t idle;

@@ -44,7 +44,8 @@ static void put_metadata(void *ctx, JsonWriter *w)
 
     json_field_str(w, "run_id", g->run.id);
     json_field_str(w, "conversation_id", g->run.conversation_id);
-    json_field_str(w, "user_message_id", id_text(g->arena, g->run.user_message_id));
+    json_field_str(w, "user_message_id",
+                   g->run.user_message_id ? id_text(g->arena, g->run.user_message_id) : STR_NONE);
     json_field_str(w, "assistant_message_id", id_text(g->arena, g->run.assistant_message_id));
     json_key(w, "continuity");
     json_begin(w, '{');

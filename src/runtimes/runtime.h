@@ -136,7 +136,8 @@ typedef struct RuntimeTurn {
 /* The prepared context: the only thing an adapter sees of us. */
 typedef struct RuntimeRequest {
     Str run_id, conversation_id;
-    Str text; /* what the user said */
+    Str text;      /* what the user said */
+    bool internal; /* the user did not: a runtime that keeps the words itself leaves it out */
     const RuntimeFile *files;
     size_t n_files;
     Str context;  /* memory, skills and graph, rendered as one text, fenced; may be empty */

@@ -153,6 +153,8 @@ bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err)
                                 "\n\n%.*s",
                                 base_prompt, (long long)t->dropped, STR_FMT(preamble))
                    : str_printf(a, "%s\n\n%.*s", base_prompt, STR_FMT(preamble));
+    if (r->internal)
+        t->passing = t->n;
     thread_add(t, (ModelMessage){ .role = MODEL_USER, .text = prompt_user(a, r) });
     return true;
 }
@@ -193,7 +195,8 @@ static void write_from(const Thread *t, size_t first, int64_t dropped, Buf *out)
     json_key(&w, "messages");
     json_begin(&w, '[');
     for (size_t i = first; i < t->n; i++)
-        write_message(&w, &t->messages[i]);
+        if (i != t->passing)
+            write_message(&w, &t->messages[i]);
     json_end(&w, ']');
     json_end(&w, '}');
 }

@@ -15,6 +15,7 @@ typedef struct Thread {
     ModelMessage *messages; /* [0] is the system's, of this turn alone; it is not kept */
     size_t n, cap;
     int64_t dropped; /* turns that were left out */
+    size_t passing;  /* place of a message of ours that is not kept; 0: there is none */
 } Thread;
 
 /* From a handle, or from the turns of the request where there is none. ERR_CORRUPT: no such handle. */
