@@ -60,7 +60,8 @@ static Str written(Arena *a, const Lineage *l, Str title, const Exchanged *x)
 bool card_make(Arena *a, const Homes *homes, Str session_id, Card *ret, Err *err)
 {
     AUTO(Arena) *user = arena_new(), *agent = arena_new();
-    AUTO(Store) *store = store_open(homes, err);
+    Homes now = homes_again(a, homes);
+    AUTO(Store) *store = store_open(&now, err);
     Exchanged x = { .arenas = { user, agent } };
     Lineage l;
 

@@ -1,7 +1,9 @@
 /* deliver.h - words to a platform, once.
  *
  * They lie in the outbox before the first piece goes out. A piece of which it is not known whether it arrived
- * is sent again: under the same key where the platform knows keys, else with a mark that one can see. */
+ * is sent again: under the same key where the platform knows keys, else with a mark that one can see. One that
+ * certainly did not arrive is sent again without. Words that were shown while they grew are brought to their
+ * end in the message in which they stand. */
 #ifndef TALARIA_GATEWAY_DELIVER_H
 #define TALARIA_GATEWAY_DELIVER_H
 
@@ -11,13 +13,27 @@
 typedef struct Delivery {
     const Platform *platform;
     Connection *connection;
-    /* Before every piece: false and ERR_CONFLICT where somebody else does it now. */
+    /* Before every piece: false and ERR_CONFLICT where somebody else does it now. NULL: nobody can. */
     bool (*may_go_on)(void *ctx, Err *err);
     void *ctx;
+    /* Of a failure, for whoever asked: */
+    int64_t wait_ms; /* the platform wants so much patience */
+    bool never;      /* it will not work later either */
 } Delivery;
 
-/* o: id, platform, place_json, text. *ret_ref: the platform's name of the first piece. */
-MUST_CHECK bool deliver(const Delivery *d, Journal *j, Arena *a, const Outgoing *o, Str *ret_ref,
+/* o: id, platform, place_json, text, state. *ret_ref: the platform's name of the first piece. */
+MUST_CHECK bool deliver(Delivery *d, Journal *j, Arena *a, const Outgoing *o, Str *ret_ref,
                         Err *err);
+
+/* A row that waits, where nobody else has it. What comes of it stands in the row: sent, waiting for its next
+ * try, or dead. False: the outbox itself is of no use. */
+MUST_CHECK bool deliver_waiting(Delivery *d, Journal *j, Arena *a, Str id, Err *err);
+
+/* Words that still grow, of an open row: in a message of their own at first, then in that one. What they were
+ * before they grew does not matter, so a failure is no more than a reason to try later. */
+MUST_CHECK bool deliver_growing(Delivery *d, Journal *j, Arena *a, Outgoing *o, const Place *to,
+                                Str text, Err *err);
+
+int64_t deliver_back_off(int64_t attempt);
 
 #endif

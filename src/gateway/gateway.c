@@ -1,17 +1,37 @@
-/* Trouble of one round is told and the next one comes: a database that is locked or full for a while must not
- * end the process. TALARIA_LOCAL_FAULTS ("send=2,thread=1") makes the next calls of the local platform fail, to
- * see what that looks like. */
+/* Four threads that look when they are called: for handoffs, for the inbox, for the outbox, and at the health of the
+ * lines. This one waits for calls (a datagram, a database that changed) and passes them on; what a platform sends
+ * calls the inbox's thread directly. So a platform that is slow to answer one of them keeps none of the others. */
 #include "gateway/gateway.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "gateway/inbound.h"
+#include "gateway/lines.h"
+#include "gateway/rounds.h"
 #include "gateway/wake.h"
 #include "gateway/worker.h"
 
-enum { TROUBLE_MS = 2000 };
+enum { IDLE_MS = 30000, LATER_MS = 250, LOOK_MS = 250, PRUNE_MS = 24 * 3600 * 1000, AT_ONCE = 16 };
+
+typedef struct Gateway {
+    const GatewayOptions *o;
+    Arena *arena;
+    GatewayConfig config;
+    Journal *handoffs, *inbox, *health; /* one a thread */
+    Lines *lines;
+    Turns *turns;
+    Worker *worker;
+    InboundOptions inbound;
+    atomic_bool ends;
+    _Atomic(Rounds *) hears; /* of the inbox; platforms call it from their own threads */
+    Rounds *carries, *sends, *looks;
+    int64_t pruned_ms; /* monotonic; 0: never */
+} Gateway;
 
 static char *lock_path(Arena *a, Str data)
 {
@@ -30,37 +50,48 @@ bool gateway_is_running(Str data)
     return !lock;
 }
 
-/* -- trouble on demand --------------------------------------------------------------------------------- */
+/* -- rounds ------------------------------------------------------------------------------------------------ */
 
-typedef struct Faults {
-    int64_t thread, send;
-} Faults;
-
-static void read_faults(Faults *f)
+static bool carry(void *ctx, int64_t *ret_wait_ms, Err *err)
 {
-    Str rest = str_of(getenv("TALARIA_LOCAL_FAULTS")), one, name;
+    return worker_round(((Gateway *)ctx)->worker, ret_wait_ms, err);
+}
 
-    while (str_split(&rest, ',', &one)) {
-        int64_t n = 0;
+static bool hear(void *ctx, int64_t *ret_wait_ms, Err *err)
+{
+    bool later;
 
-        if (!str_split(&one, '=', &name) || !str_to_int(one, 0, 1000000, &n))
-            continue;
-        if (str_eqz(name, "send"))
-            f->send = n;
-        else if (str_eqz(name, "thread"))
-            f->thread = n;
+    if (!inbound_round(&((Gateway *)ctx)->inbound, &later, err))
+        return false;
+    *ret_wait_ms = later ? LATER_MS : IDLE_MS;
+    return true;
+}
+
+static bool send_waiting(void *ctx, int64_t *ret_wait_ms, Err *err)
+{
+    return turns_deliver(((Gateway *)ctx)->turns, ret_wait_ms, err);
+}
+
+static bool look(void *ctx, int64_t *ret_wait_ms, Err *err)
+{
+    int64_t now = clock_mono_ms();
+    Gateway *g = ctx;
+
+    *ret_wait_ms = LOOK_MS;
+    if (!g->pruned_ms || now - g->pruned_ms > PRUNE_MS) {
+        g->pruned_ms = now;
+        if (!inbox_prune(g->health, err))
+            return false;
     }
+    return lines_note(g->lines, g->health, err);
 }
 
-static PlatformFault next_fault(void *ctx, const char *call)
+static void arrived(void *ctx)
 {
-    Faults *f = ctx;
-    int64_t *left = strcmp(call, "send") == 0 ? &f->send : &f->thread;
-
-    return *left > 0 && (*left)-- ? FAULT_FAILS : FAULT_NONE;
+    rounds_call(((Gateway *)ctx)->hears);
 }
 
-/* -- running ------------------------------------------------------------------------------------------------ */
+/* -- beginning ----------------------------------------------------------------------------------------------- */
 
 static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err)
 {
@@ -77,59 +108,156 @@ static Str owner_name(Arena *a)
     return str_printf(a, "%s:%d:%s", host, (int)getpid(), id + 10);
 }
 
-static bool serve_rounds(const GatewayOptions *o, Worker *worker, Wake *wake, Err *err)
+/* What a gateway that is gone had begun is begun again, or lies aside for a person. */
+static bool recover(Gateway *g, Err *err)
 {
-    for (bool stop = false; !stop;) {
-        int64_t wait = TROUBLE_MS;
-        Err why;
+    size_t again, parked;
 
-        if (!worker_round(worker, &wait, &why))
-            log_warning("%s", why.text);
-        if (!wake_wait(wake, wait, o->stop_fd, &stop, err))
-            return false;
-    }
+    if (!inbox_recover(g->inbox, &again, &parked, err))
+        return false;
+    if (again || parked)
+        log_note("of an earlier gateway: %zu updates are done again, %zu were parked", again,
+                 parked);
     return true;
 }
 
-static bool with_local(const GatewayOptions *o, Arena *a, Journal *journal, Wake *wake,
-                       Connection *local, Err *err)
+static bool open_all(Gateway *g, Err *err)
 {
-    Served served[] = { { &platform_local, local } };
-    AUTO(Worker) *worker = worker_new(&(WorkerOptions){ .journal = journal,
-                                                        .owner = owner_name(a),
-                                                        .served = served,
-                                                        .n_served = ARRAY_LEN(served),
-                                                        .flags = KEY_FLAGS,
-                                                        .homes = o->homes,
-                                                        .card = make_card,
-                                                        .card_ctx = o->homes });
+    const Homes *homes = g->o->homes;
+    TurnsOptions turns = { .homes = homes,
+                           .settings = g->o->settings,
+                           .interrupts = g->config.interrupts };
 
-    o->ready(o->ctx);
-    return serve_rounds(o, worker, wake, err);
+    g->handoffs = journal_open(homes->data, err);
+    g->inbox = g->handoffs ? journal_open(homes->data, err) : NULL;
+    g->health = g->inbox ? journal_open(homes->data, err) : NULL;
+    if (!g->health || !recover(g, err))
+        return false;
+    g->lines = lines_open(
+        &(LinesOptions){ .data = homes->data, .config = &g->config, .arrived = arrived, .ctx = g },
+        err);
+    if (!g->lines)
+        return false;
+    turns.served = lines_served(g->lines, &turns.n_served);
+    turns.flags = g->config.flags;
+    g->turns = turns_open(&turns, err);
+    return g->turns != NULL;
+}
+
+static void set_up(Gateway *g)
+{
+    size_t n;
+    const Served *served = lines_served(g->lines, &n);
+
+    g->worker = worker_new(&(WorkerOptions){ .journal = g->handoffs,
+                                             .owner = owner_name(g->arena),
+                                             .served = served,
+                                             .n_served = n,
+                                             .flags = g->config.flags,
+                                             .homes = g->o->homes,
+                                             .card = make_card,
+                                             .card_ctx = g->o->homes,
+                                             .turns = g->turns,
+                                             .threads = AT_ONCE });
+    g->inbound = (InboundOptions){ .journal = g->inbox,
+                                   .homes = g->o->homes,
+                                   .served = served,
+                                   .n_served = n,
+                                   .flags = g->config.flags,
+                                   .ends = &g->ends,
+                                   .sinks = { g->turns, turns_message, turns_say, turns_stop,
+                                              turns_session, turns_forget, turns_resume } };
+}
+
+static bool begin(Gateway *g, Err *err)
+{
+    set_up(g);
+    g->sends = rounds_begin(send_waiting, g, err);
+    g->looks = g->sends ? rounds_begin(look, g, err) : NULL;
+    g->carries = g->looks ? rounds_begin(carry, g, err) : NULL;
+    g->hears = g->carries ? rounds_begin(hear, g, err) : NULL;
+    return g->hears != NULL;
+}
+
+static void end(Gateway *g)
+{
+    Rounds *hears = g->hears;
+
+    g->ends = true;
+    /* First nothing comes in, then nothing goes out, then nobody is there. */
+    g->carries = rounds_end(g->carries);
+    rounds_end(hears);
+    g->hears = NULL;
+    g->worker = worker_free(g->worker);
+    g->sends = rounds_end(g->sends);
+    g->turns = turns_close(g->turns);
+    g->looks = rounds_end(g->looks);
+    if (g->lines && g->health)
+        lines_note_end(g->lines, g->health);
+    g->lines = lines_close(g->lines);
+    journal_close(g->handoffs);
+    journal_close(g->inbox);
+    journal_close(g->health);
+}
+
+/* -- running -------------------------------------------------------------------------------------------------- */
+
+static void tell_ready(Gateway *g)
+{
+    AUTO_BUF names = BUF(KIB(1));
+    size_t n;
+    const Served *served = lines_served(g->lines, &n);
+
+    for (size_t i = 0; i < n; i++)
+        buf_addf(&names, "%s%s", i ? ", " : "", served[i].platform->shape->name);
+    g->o->ready(g->o->ctx, n ? buf_str(&names) : STR("nothing"));
+}
+
+/* A database's log changes a moment before what it says can be read: so a call is followed by a few more. */
+static bool pass_calls_on(Gateway *g, Wake *wake, Err *err)
+{
+    static const int64_t waits[] = { 20, 100, 500, IDLE_MS };
+    size_t at = 0;
+
+    for (bool stop = false; !stop;) {
+        int64_t until = clock_mono_ms() + waits[at];
+
+        if (!wake_wait(wake, waits[at], g->o->stop_fd, &stop, err))
+            return false;
+        if (clock_mono_ms() < until)
+            at = 0;
+        else if (at + 1 < ARRAY_LEN(waits))
+            at++;
+        rounds_call(g->carries);
+        rounds_call(g->hears);
+        rounds_call(g->sends);
+    }
+    return true;
 }
 
 bool gateway_run(const GatewayOptions *o, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(Journal) *journal = journal_open(o->homes->data, err);
+    AUTO(Journal) *first = journal_open(o->homes->data, err); /* makes the folder */
     AUTO(FileLock) *lock = NULL;
     AUTO(Wake) *wake = NULL;
-    Faults faults = { 0 };
-    PlatformHost host = { .data = o->homes->data, .fault = next_fault, .fault_ctx = &faults };
-    Connection *local = NULL;
+    Gateway g = { .o = o, .arena = a };
     bool ok;
 
-    if (!journal)
+    if (!first)
         return false;
     lock = lock_take(lock_path(a, o->homes->data), 0, err);
     if (!lock)
         return err_set(err, ERR_CONFLICT, "a gateway is running already on '%.*s'",
                        STR_FMT(o->homes->data));
-    read_faults(&faults);
     wake = wake_open(o->homes, err);
-    if (!wake || !platform_local.open(&host, &local, err))
+    if (!wake || !gateway_config(a, o->settings, o->homes, &g.config, err))
         return false;
-    ok = with_local(o, a, journal, wake, local, err);
-    platform_local.close(local);
+    ok = open_all(&g, err) && begin(&g, err);
+    if (ok) {
+        tell_ready(&g);
+        ok = pass_calls_on(&g, wake, err);
+    }
+    end(&g);
     return ok;
 }

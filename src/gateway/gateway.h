@@ -5,11 +5,13 @@
 #define TALARIA_GATEWAY_GATEWAY_H
 
 #include "store/homes.h"
+#include "text/settings.h"
 
 typedef struct GatewayOptions {
     const Homes *homes;
-    int stop_fd; /* readable: it is time to end */
-    void (*ready)(void *ctx);
+    const Settings *settings;
+    int stop_fd;                             /* readable: it is time to end */
+    void (*ready)(void *ctx, Str platforms); /* "local, telegram" */
     void *ctx;
 } GatewayOptions;
 

@@ -7,11 +7,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 
 struct Wake {
     int socket, watch; /* -1: there is none */
+    int64_t echo_ms;   /* after which to look again; 0: nothing is new */
     char path[sizeof((struct sockaddr_un){ 0 }.sun_path)];
 };
 
@@ -70,6 +72,15 @@ Wake *wake_open(const Homes *homes, Err *err)
     return w;
 }
 
+Wake *wake_watch(const Homes *homes)
+{
+    Wake *w = mem_alloc(sizeof *w);
+
+    w->socket = -1;
+    w->watch = watch_folders(homes);
+    return w;
+}
+
 Wake *wake_close(Wake *w)
 {
     if (w) {
@@ -84,32 +95,58 @@ Wake *wake_close(Wake *w)
     return NULL;
 }
 
-/* Whether an event is about a database, or one of its logs: the folder holds other files too. */
-static bool about_database(const char *bytes, size_t n)
+/* Whether a database or its log was written. Who only reads a database with a write-ahead log makes that log and an
+ * index beside it and takes them away again: that is no news, and our own looking must not wake us. */
+static bool is_news(const struct inotify_event *e, Str name)
+{
+    bool ours = str_starts(name, STR("talaria.db")), database;
+
+    if (!ours && !str_starts(name, STR("state.db")))
+        return false;
+    database = str_eqz(name, ours ? "talaria.db" : "state.db");
+    return database || ((e->mask & IN_MODIFY) && !str_ends(name, STR("-shm")));
+}
+
+static bool any_news(const char *bytes, size_t n)
 {
     for (size_t at = 0; at + sizeof(struct inotify_event) <= n;) {
         struct inotify_event e;
 
         memcpy(&e, bytes + at, sizeof e);
-        if (e.len && (strncmp(bytes + at + sizeof e, "talaria.db", 10) == 0 ||
-                      strncmp(bytes + at + sizeof e, "state.db", 8) == 0))
+        if (e.len && is_news(&e, str_of(bytes + at + sizeof e)))
             return true;
         at += sizeof e + e.len;
     }
     return false;
 }
 
-static bool drained(const Wake *w)
+/* A log is written, and perhaps synced to the disk, before what it says can be read: who looks at once may look too
+ * early. So news comes again, a few times, each later than the one before. */
+enum { ECHO_FIRST_MS = 5, ECHO_TIMES = 5, ECHO_LAST_MS = 1000 };
+
+static bool drained(Wake *w)
 {
     char bytes[KIB(8)];
-    bool called = false;
+    bool called = false, news = false;
     ssize_t n;
 
     while (w->socket >= 0 && recv(w->socket, bytes, sizeof bytes, 0) >= 0)
         called = true;
     while (w->watch >= 0 && (n = read(w->watch, bytes, sizeof bytes)) > 0)
-        called |= about_database(bytes, (size_t)n);
-    return called;
+        news |= any_news(bytes, (size_t)n);
+    if (news)
+        w->echo_ms = ECHO_FIRST_MS;
+    return called || news;
+}
+
+static int64_t until_echo(Wake *w, int64_t ms)
+{
+    int64_t echo = w->echo_ms;
+
+    if (!echo || echo > ms)
+        return ms;
+    w->echo_ms = echo * ECHO_TIMES <= ECHO_LAST_MS ? echo * ECHO_TIMES : 0;
+    return echo;
 }
 
 bool wake_wait(Wake *w, int64_t ms, int also, bool *ret_also, Err *err)
@@ -118,10 +155,14 @@ bool wake_wait(Wake *w, int64_t ms, int also, bool *ret_also, Err *err)
                             { .fd = w->watch, .events = POLLIN },
                             { .fd = also, .events = POLLIN } };
 
+    int64_t end = clock_mono_ms() + until_echo(w, ms), left;
+
     *ret_also = false;
     for (;;) {
-        int n = poll(all, ARRAY_LEN(all), (int)ms);
+        int n;
 
+        left = end - clock_mono_ms();
+        n = poll(all, ARRAY_LEN(all), left > 0 ? (int)left : 0);
         if (n < 0 && errno != EINTR)
             return err_errno(err, "cannot wait");
         *ret_also = n > 0 && (all[2].revents & POLLIN);

@@ -10,6 +10,8 @@
 typedef struct Wake Wake;
 
 MUST_CHECK Wake *wake_open(const Homes *homes, Err *err);
+/* The folders alone, for one who waits beside a gateway; where there is no inotify the time has to do. */
+Wake *wake_watch(const Homes *homes);
 Wake *wake_close(Wake *w);
 AUTO_FREE(Wake, wake_close)
 

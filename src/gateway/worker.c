@@ -2,10 +2,15 @@
  * never work fails at once, with the step and the reason, and a thread that was opened for it is taken away. */
 #include "gateway/worker.h"
 
+#include <stdatomic.h>
+
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "gateway/deliver.h"
+#include "gateway/lanes.h"
+#include "gateway/turns.h"
+#include "store/places_home.h"
 #include "store/routing.h"
 
 enum {
@@ -21,22 +26,11 @@ enum {
 };
 
 struct Worker {
-    WorkerOptions o;
-    int64_t done_ms; /* when the last one was done */
+    WorkerOptions o;   /* in a copy of its own for every step that another thread makes */
+    Lanes *lanes;      /* NULL: there are none */
+    int64_t looked_ms; /* clock_mono_ms: when sessions were looked at for an exit */
+    _Atomic int64_t *done_ms, own_done_ms; /* when the last one was done */
 };
-
-Worker *worker_new(const WorkerOptions *options)
-{
-    Worker *w = mem_alloc(sizeof *w);
-
-    w->o = *options;
-    return w;
-}
-
-Worker *worker_free(Worker *w)
-{
-    return mem_free(w);
-}
 
 static int64_t now_in_ms(void)
 {
@@ -62,12 +56,31 @@ static int64_t back_off(int64_t attempt)
     return ms < MOST_RETRY_MS ? ms : MOST_RETRY_MS;
 }
 
-static bool postpone(Worker *w, Handoff *h, const Err *why, bool *ret_more, Err *err)
+static bool postpone(Worker *w, Handoff *h, int64_t wait_ms, const Err *why, bool *ret_more,
+                     Err *err)
 {
+    int64_t ms = back_off(h->attempt);
+
     *ret_more = false;
     log_debug("handoff '%.*s', %.*s: %s", STR_FMT(h->id), STR_FMT(h->step), why->text);
-    return handoff_postpone(w->o.journal, h, back_off(h->attempt), str_of(why->text), err);
+    return handoff_postpone(w->o.journal, h, wait_ms > ms ? wait_ms : ms, str_of(why->text), err);
 }
+
+/* The chat that was asked for, else the one that /sethome named, else the configured one. */
+static bool find_home(Worker *w, Arena *a, const Handoff *h, const Served *s, HomeChannel *ret,
+                      Err *err)
+{
+    if (!str_eqz(h->target, "home"))
+        return s->platform->look(s->connection, a, h->target, STR_NONE, ret, err);
+    if (home_get(w->o.journal, a, h->platform, ret, err))
+        return true;
+    if (err->kind != ERR_NOT_FOUND || !s->config->home_channel.n)
+        return false;
+    return s->platform->look(s->connection, a, s->config->home_channel, STR_NONE, ret, err);
+}
+
+/* Stands for a thread that was asked for where the platform cannot tell whether it has been made already. */
+#define UNSURE_THREAD STR("?")
 
 /* Before the binding: what was opened for it goes, and the session stays where it is. */
 static bool leave(Worker *w, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
@@ -83,8 +96,8 @@ static bool leave(Worker *w, Arena *a, Handoff *h, HandoffState how, const char 
     if (!(h->state == HANDOFF_PREPARED ? routing_undo(w->o.journal, a, h, how, code, why, err)
                                        : handoff_fail(w->o.journal, h, how, code, why, err)))
         return false;
-    if (thread.n && s && s->platform->drop_thread &&
-        s->platform->home(s->connection, a, &home, &ignored))
+    if (thread.n && !str_eq(thread, UNSURE_THREAD) && s && s->platform->drop_thread &&
+        find_home(w, a, h, s, &home, &ignored))
         s->platform->drop_thread(s->connection, &home, thread);
     return true;
 }
@@ -96,17 +109,48 @@ static bool for_now(const Err *err)
 
 /* -- prepare ----------------------------------------------------------------------------------------- */
 
-/* *ret_wait: the platform may be able to in a moment. Where it cannot, the channel itself is the place. */
-static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const HomeChannel *home,
-                        Str title, Err *trouble, bool *ret_wait, Err *err)
+static bool is_unsure(const Handoff *h)
 {
+    return str_eq(h->thread_ref, UNSURE_THREAD);
+}
+
+/* On such a platform that it is about to be asked for is written down first: whoever finds that written, and no
+ * name, does not ask again. */
+static bool mark_thread(Worker *w, Handoff *h, const Served *s, Str as, Err *err)
+{
+    if (s->platform->knows_repeats)
+        return true;
+    h->thread_ref = as;
+    return handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err);
+}
+
+/* *ret_wait: the platform may be able to in a moment. Where it cannot, or one thread may be there already, the
+ * channel itself is the place. */
+static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const HomeChannel *home,
+                        Str title, Err *trouble, bool *ret_wait, int64_t *ret_wait_ms, Err *err)
+{
+    Sent sent = { 0 };
+
     *ret_wait = false;
+    if (is_unsure(h)) {
+        log_warning("handoff '%.*s' goes to the chat itself: it may have a thread that nobody uses",
+                    STR_FMT(h->id));
+        h->thread_ref = STR("");
+        return true;
+    }
     if (h->thread_ref.n || !s->platform->open_thread)
         return true;
-    if (s->platform->open_thread(s->connection, a, home, title, h->id, &h->thread_ref, trouble))
+    if (!mark_thread(w, h, s, UNSURE_THREAD, err))
+        return false;
+    if (s->platform->open_thread(s->connection, a, home, title, h->id, &sent, trouble)) {
+        h->thread_ref = sent.id;
         return handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err); /* kept before it is used */
-    h->thread_ref = STR_NONE;
-    *ret_wait = for_now(trouble) && h->attempt < THREAD_TRIES;
+    }
+    *ret_wait = for_now(trouble) && h->attempt < THREAD_TRIES &&
+                (s->platform->knows_repeats || !sent.unsure);
+    *ret_wait_ms = sent.wait_ms;
+    if (!mark_thread(w, h, s, STR(""), err))
+        return false;
     if (!*ret_wait)
         log_warning("no thread for handoff '%.*s': %s", STR_FMT(h->id), trouble->text);
     return true;
@@ -128,6 +172,7 @@ static bool find_place(Worker *w, Arena *a, Handoff *h, const Served *s, const H
 static bool prepare(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
     const Served *s = server_of(w, h->platform);
+    int64_t thread_wait = 0;
     HomeChannel home;
     bool wait;
     Card card;
@@ -136,19 +181,18 @@ static bool prepare(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     if (h->cancel)
         return leave(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("it was asked for"), ret_more,
                      err);
-    if (!s->platform->home(s->connection, a, &home, &why) ||
-        !w->o.card(w->o.card_ctx, a, h, &card, &why))
+    if (!find_home(w, a, h, s, &home, &why) || !w->o.card(w->o.card_ctx, a, h, &card, &why))
         goto trouble;
-    if (!open_thread(w, a, h, s, &home, card.title, &why, &wait, err))
+    if (!open_thread(w, a, h, s, &home, card.title, &why, &wait, &thread_wait, err))
         return false;
     if (wait)
-        return postpone(w, h, &why, ret_more, err);
+        return postpone(w, h, thread_wait, &why, ret_more, err);
     if (!find_place(w, a, h, s, &home, &why))
         goto trouble;
     return handoff_advance(w->o.journal, h, HANDOFF_PREPARED, err);
 trouble:
     if (for_now(&why) && h->attempt < PREPARE_TRIES)
-        return postpone(w, h, &why, ret_more, err);
+        return postpone(w, h, 0, &why, ret_more, err);
     return leave(w, a, h, HANDOFF_FAILED, err_name(&why), str_of(why.text), ret_more, err);
 }
 
@@ -166,12 +210,14 @@ static bool bind_it(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
                      err);
     if (routing_bind(w->o.journal, a, h, &why))
         return true;
+    if (why.kind == ERR_BUSY && w->o.turns)
+        turns_tidy(w->o.turns);
     if (why.kind == ERR_CONFLICT) {
         *err = why;
         return false;
     }
     if (for_now(&why) && h->attempt < PREPARE_TRIES)
-        return postpone(w, h, &why, ret_more, err);
+        return postpone(w, h, 0, &why, ret_more, err);
     return leave(w, a, h, HANDOFF_FAILED, why.kind == ERR_REFUSED ? "withdrawn" : err_name(&why),
                  str_of(why.text), ret_more, err);
 }
@@ -190,6 +236,15 @@ static bool still_ours(void *ctx, Err *err)
     return handoff_renew(holding->w->o.journal, holding->h, LEASE_MS, err);
 }
 
+/* From here on words in it are meant for us. */
+static bool keep_thread(Worker *w, Arena *a, const Handoff *h, Err *err)
+{
+    Place place;
+
+    return place_parse(a, h->dest_source_json, &place, err) &&
+           (!place.thread_id.n || thread_keep(w->o.journal, &place, err));
+}
+
 static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
     const Served *s = server_of(w, h->platform);
@@ -198,13 +253,16 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
                    .connection = s->connection,
                    .may_go_on = still_ours,
                    .ctx = &holding };
-    Outgoing o = { .id = h->id, .platform = h->platform, .place_json = h->dest_source_json };
+    Outgoing o = { .id = h->id,
+                   .platform = h->platform,
+                   .place_json = h->dest_source_json,
+                   .state = OUTBOX_OPEN };
     Card card;
     Err why;
 
     if (w->o.card(w->o.card_ctx, a, h, &card, &why)) {
         o.text = card.text;
-        if (deliver(&d, w->o.journal, a, &o, &h->notice_ref, &why))
+        if (keep_thread(w, a, h, &why) && deliver(&d, w->o.journal, a, &o, &h->notice_ref, &why))
             return handoff_advance(w->o.journal, h, HANDOFF_ANNOUNCED, err);
     }
     if (why.kind == ERR_CONFLICT) {
@@ -212,7 +270,7 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
         return false;
     }
     if (now_in_ms() < h->deadline_ms)
-        return postpone(w, h, &why, ret_more, err);
+        return postpone(w, h, d.wait_ms, &why, ret_more, err);
     /* The session is there; that nobody said so is all that is missing. */
     h->error_code = STR("not_announced");
     h->error_text = str_dup(a, str_of(why.text));
@@ -227,16 +285,19 @@ static bool finish(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     Err why;
 
     *ret_more = false;
-    if (!handoff_complete(w->o.journal, h, &shown, &why)) {
+    if ((w->o.turns && !turns_promise(w->o.turns, w->o.journal, h, &why)) ||
+        !handoff_complete(w->o.journal, h, &shown, &why)) {
         if (for_now(&why))
-            return postpone(w, h, &why, ret_more, err);
+            return postpone(w, h, 0, &why, ret_more, err);
         *err = why;
         return false;
     }
     if (!shown)
         return routing_undo(w->o.journal, a, h, HANDOFF_FAILED, "withdrawn",
                             STR("whoever asked had given up by then, and keeps the session"), err);
-    w->done_ms = now_in_ms();
+    atomic_store(w->done_ms, now_in_ms());
+    if (w->o.turns && !turns_first(w->o.turns, h, &why))
+        log_warning("handoff '%.*s': %s", STR_FMT(h->id), why.text);
     return true;
 }
 
@@ -281,6 +342,66 @@ static void do_one(Worker *w, Str id)
         }
 }
 
+/* On a thread of the lanes, with its journal. */
+static void run_job(void *ctx, Journal *j, void *job)
+{
+    Worker own = *(Worker *)ctx;
+
+    own.o.journal = j;
+    do_one(&own, str_of(job));
+    mem_free(job);
+}
+
+static void drop_job(void *ctx, void *job)
+{
+    (void)ctx;
+    mem_free(job);
+}
+
+/* One that somebody is at already is claimed by nobody else. */
+static void hand_out(Worker *w, Str id)
+{
+    char *job;
+    Err err;
+
+    if (!w->lanes) {
+        do_one(w, id);
+        return;
+    }
+    if (lanes_has(w->lanes, id))
+        return;
+    job = mem_strdup(id);
+    if (lanes_add(w->lanes, id, job, &err))
+        return;
+    log_debug("%s", err.text);
+    mem_free(job);
+}
+
+Worker *worker_new(const WorkerOptions *options)
+{
+    Worker *w = mem_alloc(sizeof *w);
+
+    w->o = *options;
+    w->done_ms = &w->own_done_ms;
+    if (options->threads)
+        w->lanes = lanes_open(&(LanesOptions){ .data = journal_data(options->journal),
+                                               .threads = options->threads,
+                                               .most = LIMIT_HANDOFFS_RECENT,
+                                               .run = run_job,
+                                               .drop = drop_job,
+                                               .ctx = w });
+    return w;
+}
+
+Worker *worker_free(Worker *w)
+{
+    if (w) {
+        lanes_close(w->lanes);
+        mem_free(w);
+    }
+    return NULL;
+}
+
 static void take_up(Worker *w, const Str *names)
 {
     for (size_t i = 0; w->o.homes && i < w->o.homes->n; i++) {
@@ -293,11 +414,16 @@ static void take_up(Worker *w, const Str *names)
     }
 }
 
+/* Not at every call: whatever we write ourselves calls us, too. */
 static void look_again(Worker *w)
 {
+    int64_t now = clock_mono_ms();
     size_t n = 0;
     Err err;
 
+    if (w->looked_ms && now - w->looked_ms < REOPEN_EVERY_MS)
+        return;
+    w->looked_ms = now;
     if (!routing_reopen(w->o.journal, now_in_ms() - REOPEN_MS, &n, &err))
         log_warning("%s", err.text);
     if (n)
@@ -318,11 +444,11 @@ bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err)
     if (!handoff_pending(w->o.journal, a, names, w->o.n_served, &all, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)
-        do_one(w, all[i].id);
+        hand_out(w, all[i].id);
     if (!handoff_open_count(w->o.journal, &left, err))
         return false;
     *ret_wait_ms = left ? (n ? RETRY_MS : WAITING_MS) : IDLE_MS;
-    if (w->done_ms && now_in_ms() - w->done_ms < REOPEN_MS) {
+    if (atomic_load(w->done_ms) && now_in_ms() - atomic_load(w->done_ms) < REOPEN_MS) {
         look_again(w);
         *ret_wait_ms = REOPEN_EVERY_MS;
     }

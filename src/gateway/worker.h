@@ -3,7 +3,8 @@
  * Each step may be done twice: what it makes outside has the handoff's id as its key, and the journal moves only
  * for the worker that holds the fence. A worker that dies anywhere is followed by another where it was. Before
  * the binding a handoff can still be left; after it the session has moved, and the card is sent until it
- * arrives. One thread. */
+ * arrives. One thread, which hands them out to others where there are any: a slow platform does not keep the
+ * next handoff waiting. */
 #ifndef TALARIA_GATEWAY_WORKER_H
 #define TALARIA_GATEWAY_WORKER_H
 
@@ -14,6 +15,7 @@
 typedef struct Served {
     const Platform *platform;
     Connection *connection;
+    const PlatformConfig *config;
 } Served;
 
 typedef struct WorkerOptions {
@@ -25,6 +27,8 @@ typedef struct WorkerOptions {
     const Homes *homes; /* whose requests are taken up */
     bool (*card)(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err);
     const void *card_ctx;
+    struct Turns *turns; /* the agent says its first words there; NULL: nothing does */
+    size_t threads; /* handoffs at once, on threads of their own; 0: one after the other, here */
 } WorkerOptions;
 
 typedef struct Worker Worker;
@@ -33,7 +37,7 @@ Worker *worker_new(const WorkerOptions *options); /* borrows what they point to 
 Worker *worker_free(Worker *w);
 AUTO_FREE(Worker, worker_free)
 
-/* Everything that can be done now. *ret_wait_ms: when to look again, though nothing should wake one up. */
+/* Everything that can be done now is done, or given to the threads. *ret_wait_ms: when to look again, though nothing should wake one up. */
 MUST_CHECK bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err);
 
 /* One step of a handoff that this worker has claimed; *ret_more: another one follows at once. ERR_CONFLICT:

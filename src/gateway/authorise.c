@@ -1,0 +1,87 @@
+#include "gateway/authorise.h"
+
+#include "store/people.h"
+#include "store/places_home.h"
+
+static Str before_at(Str s)
+{
+    Str rest = s, head = s;
+
+    (void)str_split(&rest, '@', &head);
+    return head;
+}
+
+bool is_listed(Str list, Str user_id)
+{
+    Str one;
+
+    while (list.n && str_split(&list, ',', &one)) {
+        one = str_trim(one);
+        if (!one.n)
+            continue;
+        if (str_eqz(one, "*") || str_eq(one, user_id) || str_eq(one, before_at(user_id)))
+            return true;
+    }
+    return false;
+}
+
+Str authorise_words(Arena *a, Str code)
+{
+    return str_printf(a,
+                      "I do not know you yet. Whoever runs this agent can let you in, within an "
+                      "hour, with:\n\ntalaria gateway pair approve %.*s",
+                      STR_FMT(code));
+}
+
+/* NULL: it is for us. */
+static const char *not_for_us(Journal *j, const Inbound *in, bool *ret_failed, Err *err)
+{
+    bool ours = false;
+
+    *ret_failed = false;
+    if (in->by_us)
+        return "our own words";
+    if (in->by_bot)
+        return "of a bot";
+    if (in->addressed || str_eqz(in->place.chat_type, "dm"))
+        return NULL;
+    *ret_failed = !thread_is_ours(j, &in->place, &ours, err);
+    return ours ? NULL : "not addressed to us";
+}
+
+static bool judge_stranger(Journal *j, Arena *a, const Inbound *in, Verdict *ret, Err *err)
+{
+    if (!str_eqz(in->place.chat_type, "dm")) {
+        ret->reason = "of a stranger in a group";
+        return true;
+    }
+    ret->reason = "of a stranger";
+    return person_ask(j, a, in->place.platform, in->place.user_id, in->place.user_name, &ret->code,
+                      err);
+}
+
+bool authorise(Journal *j, Arena *a, const PlatformConfig *config, const Inbound *in, Verdict *ret,
+               Err *err)
+{
+    Verdict v = { .code = STR("") };
+    bool failed, known = false;
+
+    v.reason = not_for_us(j, in, &failed, err);
+    if (failed)
+        return false;
+    v.quiet = v.reason != NULL;
+    if (!v.reason && str_eqz(in->place.platform, "local")) {
+        v.may = true;
+    } else if (!v.reason && !in->place.user_id.n) {
+        v.reason = "of nobody";
+    } else if (!v.reason) {
+        known = config && is_listed(config->allowed, in->place.user_id);
+        if (!known && !person_is_allowed(j, in->place.platform, in->place.user_id, &known, err))
+            return false;
+        v.may = known;
+        if (!known && !judge_stranger(j, a, in, &v, err))
+            return false;
+    }
+    *ret = v;
+    return true;
+}

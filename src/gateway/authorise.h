@@ -1,0 +1,28 @@
+/* authorise.h - who may speak to an agent, and whether they do.
+ *
+ * In a group we listen only where we are addressed or in a thread of ours. Who is on the list may speak, and who was
+ * let in by a code; a stranger in a private chat is given a code, a stranger in a group hears nothing. */
+#ifndef TALARIA_GATEWAY_AUTHORISE_H
+#define TALARIA_GATEWAY_AUTHORISE_H
+
+#include "platforms/platform.h"
+#include "store/handoff.h"
+
+typedef struct Verdict {
+    bool may;
+    bool quiet;         /* of a no: nothing that anybody has to hear of */
+    const char *reason; /* of a no */
+    Str code;           /* for the stranger; empty: nothing is to be said */
+} Verdict;
+
+/* config NULL: nobody is on a list. */
+MUST_CHECK bool authorise(Journal *j, Arena *a, const PlatformConfig *config, const Inbound *in,
+                          Verdict *ret, Err *err);
+
+/* What the stranger is told. */
+Str authorise_words(Arena *a, Str code);
+
+/* Whether "A, B" or "*" names that user; ids count also without what stands behind an '@'. */
+bool is_listed(Str list, Str user_id);
+
+#endif

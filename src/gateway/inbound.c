@@ -1,0 +1,194 @@
+/* What is ignored goes from new to ignored in one step; only what is done something about is taken first, so that
+ * a crash can be counted. A message that has to wait is put back, and no message behind it overtakes it. */
+#include "gateway/inbound.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "gateway/authorise.h"
+#include "gateway/commands.h"
+#include "text/utf8.h"
+
+enum { BATCH = 64, LOOK_AHEAD = 256 };
+
+typedef enum Outcome {
+    GONE, /* nothing more to do about it here */
+    LEFT, /* it waits, others may go on */
+    FULL  /* it waits for a free agent, and so do the messages behind it */
+} Outcome;
+
+static const Served *server_of(const InboundOptions *o, Str platform)
+{
+    for (size_t i = 0; i < o->n_served; i++)
+        if (str_eqz(platform, o->served[i].platform->shape->name))
+            return &o->served[i];
+    return NULL;
+}
+
+static bool ignore(const InboundOptions *o, const InboxRow *row, bool quiet, Str reason, Err *err)
+{
+    log_at(quiet ? LOG_DEBUG : LOG_NOTE, "%.*s: update '%.*s' is ignored: %.*s",
+           STR_FMT(row->platform), STR_FMT(row->id), STR_FMT(reason));
+    return inbox_end(o->journal, row->seq, INBOX_IGNORED, reason, err);
+}
+
+/* -- a message that was let in --------------------------------------------------------------------------- */
+
+/* ERR_IO and ERR_BUSY: it goes back and is tried again; else a person has to look at it. */
+static bool trouble(const InboundOptions *o, const InboxRow *row, const Err *why, Outcome *ret,
+                    Err *err)
+{
+    if (why->kind == ERR_BUSY || why->kind == ERR_IO) {
+        log_debug("%.*s: update '%.*s' waits: %s", STR_FMT(row->platform), STR_FMT(row->id),
+                  why->text);
+        *ret = FULL;
+        return inbox_put_back(o->journal, row->seq, err);
+    }
+    log_warning("%.*s: update '%.*s' is parked: %s", STR_FMT(row->platform), STR_FMT(row->id),
+                why->text);
+    return inbox_end(o->journal, row->seq, INBOX_PARKED, str_of(why->text), err);
+}
+
+static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
+                   const Served *s, const ChatWords *words, Err *err)
+{
+    Chat chat = { .arena = a,
+                  .journal = o->journal,
+                  .homes = o->homes,
+                  .served = o->served,
+                  .n_served = o->n_served,
+                  .sinks = &o->sinks,
+                  .here = s,
+                  .in = in,
+                  .key = place_key(a, &in->place, &o->flags) };
+    Str id = str_printf(a, "answer:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
+    Str text;
+
+    return chat_command(&chat, words, &text, err) &&
+           o->sinks.say(o->sinks.turns, &in->place, id, text, err);
+}
+
+/* `full`: no agent is free, but /stop must work all the same. */
+static bool hand_on(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
+                    const Served *s, const Identity *me, bool full, Outcome *ret, Err *err)
+{
+    ChatWords words;
+    bool steers = chat_words(in, me, &words);
+    InboxRow taken = *row;
+    Err why;
+
+    *ret = full && !steers ? LEFT : GONE;
+    if (*ret == LEFT)
+        return true;
+    if (!inbox_take(o->journal, row->seq, err))
+        return false;
+    taken.state = INBOX_TAKEN;
+    taken.attempt++;
+    if (steers) {
+        if (!answer(o, a, row, in, s, &words, &why))
+            return trouble(o, row, &why, ret, err);
+        return inbox_end(o->journal, row->seq, INBOX_DONE, STR(""), err);
+    }
+    return o->sinks.message(o->sinks.turns, &taken, in, &why) || trouble(o, row, &why, ret, err);
+}
+
+/* -- one update -------------------------------------------------------------------------------------------- */
+
+static bool refuse(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
+                   const Verdict *v, Err *err)
+{
+    Str id = str_printf(a, "pair:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
+    Err why;
+
+    if (v->code.n &&
+        !o->sinks.say(o->sinks.turns, &in->place, id, authorise_words(a, v->code), &why))
+        log_warning("a stranger could not be answered: %s", why.text);
+    return ignore(o, row, v->quiet, str_of(v->reason), err);
+}
+
+static bool is_readable(const Inbound *in, const char **ret_why)
+{
+    if (utf8_valid_prefix(in->text) < in->text.n)
+        *ret_why = "not UTF-8";
+    else if (in->text.n > LIMIT_RUN_ASK)
+        *ret_why = "too long";
+    else if (!str_trim(in->text).n)
+        *ret_why = "without words";
+    else
+        return true;
+    return false;
+}
+
+static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool full, Outcome *ret,
+                Err *err)
+{
+    const Served *s = server_of(o, row->platform);
+    const char *why = NULL;
+    Identity me = { 0 };
+    Inbound in = { 0 };
+    bool is = false;
+    Verdict v;
+    Err trouble_of;
+
+    *ret = GONE;
+    if (!s)
+        return inbox_end(o->journal, row->seq, INBOX_PARKED, STR("nobody serves the platform"),
+                         err);
+    if (!s->platform->identity(s->connection, a, &me)) {
+        *ret = LEFT;
+        return true;
+    }
+    if (!s->platform->shape->parse(a, row->json, &me, &in, &is, &trouble_of))
+        return ignore(o, row, false, str_of(trouble_of.text), err);
+    if (!is)
+        return ignore(o, row, true, STR("no message"), err);
+    if (!authorise(o->journal, a, s->config, &in, &v, err))
+        return false;
+    if (!v.may)
+        return refuse(o, a, row, &in, &v, err);
+    if (!is_readable(&in, &why))
+        return ignore(o, row, false, str_of(why), err);
+    return hand_on(o, a, row, &in, s, &me, full, ret, err);
+}
+
+static bool is_over(const InboundOptions *o)
+{
+    return o->ends && *o->ends;
+}
+
+/* *full: from some message on only commands were looked at; *ret_later: something waits. */
+static bool batch(const InboundOptions *o, const InboxRow *all, size_t n, bool *full,
+                  bool *ret_later, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+
+    for (size_t i = 0; i < n && !is_over(o); i++) {
+        Outcome outcome;
+
+        arena_reset(a);
+        if (!one(o, a, &all[i], *full, &outcome, err))
+            return false;
+        *full |= outcome == FULL;
+        *ret_later |= outcome != GONE;
+    }
+    return true;
+}
+
+bool inbound_round(const InboundOptions *o, bool *ret_later, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    size_t n, ahead = 0;
+    int64_t after = 0;
+    InboxRow *all;
+    bool full = false;
+
+    *ret_later = false;
+    do {
+        arena_reset(a);
+        if (!inbox_new_after(o->journal, a, after, BATCH, &all, &n, err) ||
+            !batch(o, all, n, &full, ret_later, err))
+            return false;
+        after = n ? all[n - 1].seq : after;
+        ahead += full ? n : 0;
+    } while (n == BATCH && ahead < LOOK_AHEAD && !is_over(o));
+    return true;
+}

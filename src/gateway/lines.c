@@ -1,0 +1,273 @@
+/* Each line has a journal of its own for what arrives, so that one platform does not wait for another's write to be
+ * set up. Health is looked at in memory, four times a second, and written only where it says something new: an idle
+ * gateway leaves the disk alone.
+ *
+ * TALARIA_LOCAL_FAULTS ("send=2,thread=1") makes the next calls of the local platform fail, to see what that looks
+ * like. */
+#include "gateway/lines.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "platforms/platforms.h"
+#include "store/inbox.h"
+#include "store/links.h"
+
+enum { HEARD_EVERY_MS = 2000, MOST_LINES = 8 };
+
+typedef struct Line {
+    Lines *lines;
+    const Platform *platform;
+    const PlatformConfig *config;
+    pthread_mutex_t lock; /* of journal */
+    Journal *journal;
+    Connection *connection; /* NULL: it could not be opened, `trouble` says why */
+    Str trouble;
+    int64_t trouble_ms;
+} Line;
+
+struct Lines {
+    LinesOptions o;
+    Arena *arena; /* of what stays as it was at the start */
+    Arena *noted[2];
+    size_t newest; /* which of them holds the text of `last` */
+    Net *net;
+    Line all[MOST_LINES];
+    size_t n;
+    Served served[MOST_LINES];
+    size_t n_served;
+    Link last[MOST_LINES]; /* as they were written down */
+    int64_t last_ms;       /* monotonic: when that was; 0: never */
+};
+
+static const char *const state_names[] = {
+#define X(id, name) [id] = name,
+    LINK_STATES(X)
+#undef X
+};
+
+/* -- trouble on demand --------------------------------------------------------------------------------- */
+
+/* X(call) */
+#define FAULTS(X)                                                                                  \
+    X(thread)                                                                                      \
+    X(send)                                                                                        \
+    X(edit)
+
+typedef struct Faults {
+#define X(call) _Atomic int64_t call;
+    FAULTS(X)
+#undef X
+} Faults;
+
+static Faults faults;
+
+static void read_faults(void)
+{
+    Str rest = str_of(getenv("TALARIA_LOCAL_FAULTS")), one, name;
+
+    while (str_split(&rest, ',', &one)) {
+        int64_t n = 0;
+
+        if (!str_split(&one, '=', &name) || !str_to_int(one, 0, 1000000, &n))
+            continue;
+#define X(call)                                                                                    \
+    if (str_eqz(name, #call))                                                                      \
+        faults.call = n;
+        FAULTS(X)
+#undef X
+    }
+}
+
+static PlatformFault next_fault(void *ctx, const char *call)
+{
+    (void)ctx;
+#define X(name)                                                                                    \
+    if (strcmp(call, #name) == 0)                                                                  \
+        return faults.name > 0 && atomic_fetch_sub(&faults.name, 1) > 0 ? FAULT_FAILS : FAULT_NONE;
+    FAULTS(X)
+#undef X
+    return FAULT_NONE;
+}
+
+/* -- arriving ----------------------------------------------------------------------------------------------- */
+
+static bool receive(void *ctx, const Update *all, size_t n, Str cursor, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    InboxUpdate *updates = ARENA_ARRAY(a, InboxUpdate, n);
+    Line *line = ctx;
+    size_t new = 0;
+    bool ok;
+
+    for (size_t i = 0; i < n; i++)
+        updates[i] = (InboxUpdate){ all[i].id, all[i].json };
+    pthread_mutex_lock(&line->lock);
+    ok = inbox_put(line->journal, str_of(line->platform->shape->name), updates, n, cursor, &new,
+                   err);
+    pthread_mutex_unlock(&line->lock);
+    if (ok && new)
+        line->lines->o.arrived(line->lines->o.ctx);
+    return ok;
+}
+
+/* -- opening -------------------------------------------------------------------------------------------------- */
+
+static bool open_line(Lines *l, Line *line, Err *err)
+{
+    bool local = line->platform == &platform_local;
+    PlatformHost host = { .data = l->o.data,
+                          .net = l->net,
+                          .config = line->config,
+                          .receive = receive,
+                          .ctx = line,
+                          .fault = local ? next_fault : NULL };
+
+    line->journal = journal_open(l->o.data, err);
+    return line->journal &&
+           inbox_cursor(line->journal, l->arena, str_of(line->platform->shape->name), &host.cursor,
+                        err) &&
+           line->platform->open(&host, &line->connection, err);
+}
+
+static void add_line(Lines *l, const Platform *platform, const PlatformConfig *config)
+{
+    Line *line = &l->all[l->n++];
+    Err err;
+
+    ASSERT(l->n <= MOST_LINES);
+    *line = (Line){ .lines = l, .platform = platform, .config = config };
+    pthread_mutex_init(&line->lock, NULL);
+    if (open_line(l, line, &err)) {
+        l->served[l->n_served++] = (Served){ platform, line->connection, config };
+        return;
+    }
+    line->connection = NULL;
+    line->trouble = str_dup(l->arena, str_of(err.text));
+    line->trouble_ms = (int64_t)(clock_wall() * 1000);
+    log_error("%s is not served: %s", platform->shape->name, err.text);
+}
+
+Lines *lines_open(const LinesOptions *options, Err *err)
+{
+    AUTO(Lines) *l = mem_alloc(sizeof *l);
+
+    l->o = *options;
+    l->arena = arena_new();
+    l->noted[0] = arena_new();
+    l->noted[1] = arena_new();
+    read_faults();
+    l->net = net_new(err);
+    if (!l->net)
+        return NULL;
+    for (size_t i = 0; platforms_each(i); i++) {
+        const Platform *p = platforms_each(i);
+        const PlatformConfig *c = gateway_config_of(options->config, str_of(p->shape->name));
+
+        if (c && c->enabled)
+            add_line(l, p, c);
+    }
+    return TAKE(l);
+}
+
+Lines *lines_close(Lines *l)
+{
+    if (l) {
+        for (size_t i = 0; i < l->n; i++) {
+            if (l->all[i].connection)
+                l->all[i].platform->close(l->all[i].connection);
+            journal_close(l->all[i].journal);
+            pthread_mutex_destroy(&l->all[i].lock);
+        }
+        net_free(l->net);
+        arena_free(l->noted[0]);
+        arena_free(l->noted[1]);
+        arena_free(l->arena);
+        mem_free(l);
+    }
+    return NULL;
+}
+
+const Served *lines_served(const Lines *l, size_t *ret_n)
+{
+    *ret_n = l->n_served;
+    return l->served;
+}
+
+/* -- health ----------------------------------------------------------------------------------------------------- */
+
+static Link look_at(Arena *a, const Line *line)
+{
+    Link k = { .platform = str_of(line->platform->shape->name) };
+    Identity me = { 0 };
+    Health h = { 0 };
+
+    if (!line->connection) {
+        k.link = str_of(state_names[LINK_REFUSED]);
+        k.since_ms = k.error_ms = line->trouble_ms;
+        k.error = line->trouble;
+        return k;
+    }
+    line->platform->health(line->connection, a, &h);
+    if (line->platform->identity(line->connection, a, &me))
+        k.account = me.name.n ? me.name : me.id;
+    k.link = str_of(state_names[h.state]);
+    k.since_ms = h.since_ms;
+    k.heard_ms = h.heard_ms;
+    k.error = h.error;
+    k.error_ms = h.error_ms;
+    return k;
+}
+
+static bool differs(const Link *a, const Link *b)
+{
+    return !str_eq(a->link, b->link) || !str_eq(a->account, b->account) ||
+           !str_eq(a->error, b->error) || a->since_ms != b->since_ms;
+}
+
+static bool is_news(const Lines *l, const Link *now)
+{
+    bool heard = false;
+
+    for (size_t i = 0; i < l->n; i++) {
+        if (differs(&now[i], &l->last[i]))
+            return true;
+        heard |= now[i].heard_ms != l->last[i].heard_ms || now[i].error_ms != l->last[i].error_ms;
+    }
+    return heard && clock_mono_ms() - l->last_ms >= HEARD_EVERY_MS;
+}
+
+bool lines_note(Lines *l, Journal *j, Err *err)
+{
+    size_t next = 1 - l->newest;
+    Link now[MOST_LINES];
+
+    arena_reset(l->noted[next]);
+    for (size_t i = 0; i < l->n; i++)
+        now[i] = look_at(l->noted[next], &l->all[i]);
+    if (l->last_ms && !is_news(l, now))
+        return true;
+    if (!links_put(j, now, l->n, err))
+        return false;
+    l->newest = next;
+    memcpy(l->last, now, l->n * sizeof *now);
+    l->last_ms = clock_mono_ms();
+    return true;
+}
+
+void lines_note_end(Lines *l, Journal *j)
+{
+    Link none[MOST_LINES] = { 0 };
+    Err err;
+
+    for (size_t i = 0; i < l->n; i++) {
+        none[i] = l->last[i];
+        none[i].platform = str_of(l->all[i].platform->shape->name);
+        none[i].link = STR("");
+    }
+    if (!links_put(j, none, l->n, &err))
+        log_debug("%s", err.text);
+}

@@ -1,0 +1,392 @@
+/* Who may begin a turn, and who is told. Turns and single messages have threads of their own, so that a hundred
+ * slow answers do not keep the answer to /stop waiting. */
+#include "gateway/turns.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "gateway/turns_inside.h"
+#include "model/config.h"
+
+enum { POST_THREADS = 4, LOOK_MS = 200, IDLE_MS = 30000, NOT_SERVED_MS = 60000, MOST_DUE = 256 };
+
+static int64_t now_in_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+const Served *turns_server(const Turns *t, Str platform)
+{
+    for (size_t i = 0; i < t->o.n_served; i++)
+        if (str_eqz(platform, t->o.served[i].platform->shape->name))
+            return &t->o.served[i];
+    return NULL;
+}
+
+bool turns_closing(Turns *t)
+{
+    bool closing;
+
+    pthread_mutex_lock(&t->lock);
+    closing = t->closing;
+    pthread_mutex_unlock(&t->lock);
+    return closing;
+}
+
+/* -- single messages: a lane's work ------------------------------------------------------------------------ */
+
+static void post_drop(void *turns, void *job)
+{
+    (void)turns;
+    mem_free(job);
+}
+
+/* Its platform is not served now: it may be later. */
+static bool leave_waiting(Journal *j, Outgoing *o, Err *err)
+{
+    o->not_before_ms = now_in_ms() + NOT_SERVED_MS;
+    o->error = STR("the platform is not served now");
+    return outbox_mark(j, o, err);
+}
+
+static void post_run(void *turns, Journal *j, void *job)
+{
+    Turns *t = turns;
+    AUTO(Arena) *a = arena_new();
+    Str id = str_of(job);
+    const Served *s;
+    bool found, ok;
+    Outgoing o;
+    Err err = { 0 };
+
+    ok = outbox_get(j, a, id, &o, &found, &err);
+    s = ok && found ? turns_server(t, o.platform) : NULL;
+    if (ok && found && o.state == OUTBOX_WAITING) {
+        Delivery d = { 0 };
+
+        if (s) {
+            d.platform = s->platform;
+            d.connection = s->connection;
+        }
+        ok = s ? deliver_waiting(&d, j, a, id, &err) : leave_waiting(j, &o, &err);
+    }
+    if (!ok)
+        log_warning("words '%.*s': %s", STR_FMT(id), err.text);
+    mem_free(job);
+}
+
+static bool post_soon(Turns *t, Str id, Err *err)
+{
+    char *job = mem_strdup(id);
+
+    if (lanes_add(t->posts, id, job, err))
+        return true;
+    mem_free(job);
+    return false;
+}
+
+/* -- opening, closing ------------------------------------------------------------------------------------- */
+
+static void find_homes(Turns *t)
+{
+    const Homes *all = t->o.homes;
+
+    t->homes = ARENA_ARRAY(t->arena, Home, all->n + 1);
+    t->paths = ARENA_ARRAY(t->arena, Str, all->n + 1);
+    t->homes[t->n_homes++] =
+        (Home){ .kind = HOME_OURS,
+                .name = STR("talaria"),
+                .path = all->data,
+                .database = str_join_path(t->arena, all->data, STR("talaria.db")),
+                .present = true };
+    for (size_t i = 0; i < all->n; i++)
+        if (all->all[i].present && !str_eq(all->all[i].path, all->data))
+            t->homes[t->n_homes++] = all->all[i];
+    for (size_t i = 0; i < t->n_homes; i++)
+        t->paths[i] = t->homes[i].path;
+}
+
+Turns *turns_open(const TurnsOptions *options, Err *err)
+{
+    AUTO(Turns) *t = mem_alloc(sizeof *t);
+
+    t->o = *options;
+    t->arena = arena_new();
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_mutex_init(&t->journal_lock, NULL);
+    find_homes(t);
+    t->journal = journal_open(options->homes->data, err);
+    t->service = t->journal ? service_open(&(ServiceOptions){ .homes = options->homes,
+                                                              .settings = options->settings,
+                                                              .runtimes = options->runtimes,
+                                                              .plain = options->plain },
+                                           err)
+                            : NULL;
+    if (!t->service)
+        return NULL;
+    t->turns = lanes_open(&(LanesOptions){ .data = options->homes->data,
+                                           .threads = LIMIT_GATEWAY_TURNS,
+                                           .most = LIMIT_GATEWAY_WAITING,
+                                           .run = turn_run,
+                                           .drop = turn_drop,
+                                           .ctx = t });
+    t->posts = lanes_open(&(LanesOptions){ .data = options->homes->data,
+                                           .threads = POST_THREADS,
+                                           .most = LIMIT_GATEWAY_WAITING,
+                                           .run = post_run,
+                                           .drop = post_drop,
+                                           .ctx = t });
+    return TAKE(t);
+}
+
+/* Under the lock. */
+static void stop_one(Turns *t, Turning *x)
+{
+    Err ignored;
+
+    x->stopped = true;
+    if (x->run_id.n)
+        (void)!service_cancel(t->service, x->run_id, &ignored);
+}
+
+Turns *turns_close(Turns *t)
+{
+    if (!t)
+        return NULL;
+    pthread_mutex_lock(&t->lock);
+    t->closing = true;
+    for (Turning *x = t->turning; x; x = x->next)
+        stop_one(t, x);
+    pthread_mutex_unlock(&t->lock);
+    lanes_close(t->turns);
+    lanes_close(t->posts);
+    service_close(t->service);
+    journal_close(t->journal);
+    pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->journal_lock);
+    arena_free(t->arena);
+    return mem_free(t);
+}
+
+void turns_tidy(Turns *t)
+{
+    Err err;
+
+    if (!service_recover(t->service, &err))
+        log_warning("%s", err.text);
+}
+
+/* -- what people write ---------------------------------------------------------------------------------------- */
+
+static bool stop_key(Turns *t, Str key, bool replaced)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&t->lock);
+    for (Turning *x = t->turning; x; x = x->next)
+        if (str_eq(x->key, key)) {
+            any = true;
+            x->replaced |= replaced;
+            stop_one(t, x);
+        }
+    pthread_mutex_unlock(&t->lock);
+    return any;
+}
+
+static Place place_dup(Arena *a, const Place *p)
+{
+    Place copy;
+
+#define X(name, always) copy.name = p->name.p ? str_dup(a, p->name) : STR_NONE;
+    PLACE_FIELDS(X)
+#undef X
+    return copy;
+}
+
+static TurnJob *job_new(const Turns *t, const Place *place, Str text)
+{
+    Arena *a = arena_new();
+    TurnJob *job = ARENA_NEW(a, TurnJob);
+
+    *job = (TurnJob){ .arena = a, .place = place_dup(a, place), .text = str_dup(a, text) };
+    job->key = place_key(a, &job->place, &t->o.flags);
+    return job;
+}
+
+static bool add_job(Turns *t, TurnJob *job, Err *err)
+{
+    if (lanes_add(t->turns, job->key, job, err))
+        return true;
+    arena_free(job->arena);
+    return false;
+}
+
+bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err)
+{
+    TurnJob *job;
+
+    if (!turns_server(t, in->place.platform))
+        return err_set(err, ERR_INVALID, "platform '%.*s' is not served",
+                       STR_FMT(in->place.platform));
+    job = job_new(t, &in->place, in->text);
+    job->seq = row->seq;
+    job->name = str_printf(job->arena, "reply:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
+    if (t->o.interrupts)
+        (void)stop_key(t, job->key, true);
+    return add_job(t, job, err);
+}
+
+bool turns_stop(Turns *t, Str key, bool *ret, Err *err)
+{
+    (void)err;
+    *ret = stop_key(t, key, false);
+    return true;
+}
+
+bool turns_say(Turns *t, const Place *to, Str id, Str text, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Outgoing row,
+        o = { .id = id, .platform = to->platform, .place_json = place_json(a, to), .text = text };
+    Err later;
+    bool ok;
+
+    pthread_mutex_lock(&t->journal_lock);
+    ok = outbox_put(t->journal, a, &o, &row, err);
+    pthread_mutex_unlock(&t->journal_lock);
+    if (ok && !post_soon(t, id, &later))
+        log_debug("%s", later.text);
+    return ok;
+}
+
+/* -- the first words after a handoff --------------------------------------------------------------------------- */
+
+static Str first_name(Arena *a, Str handoff_id)
+{
+    return str_printf(a, "first:%.*s", STR_FMT(handoff_id));
+}
+
+bool turns_promise(Turns *t, Journal *j, const Handoff *h, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Outgoing row, o = { .id = first_name(a, h->id),
+                        .platform = h->platform,
+                        .place_json = h->dest_source_json,
+                        .state = OUTBOX_OPEN };
+
+    (void)t;
+    return h->no_turn || outbox_put(j, a, &o, &row, err);
+}
+
+/* Asked on the turn's own thread: a runtime may take its time to say whether it is there. */
+static bool add_first(Turns *t, Str handoff_id, Str platform, Str place_json_text, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    TurnJob *job;
+    Place place;
+
+    if (!place_parse(a, place_json_text, &place, err))
+        return false;
+    job = job_new(t, &place,
+                  str_printf(a,
+                             "[From Talaria, not from the user: this session has just moved from "
+                             "the terminal to %.*s. All that was said so far is loaded. Say in a "
+                             "few sentences where things stand and what comes next. Use no tools.]",
+                             STR_FMT(platform)));
+    job->name = first_name(job->arena, handoff_id);
+    return add_job(t, job, err);
+}
+
+bool turns_first(Turns *t, const Handoff *h, Err *err)
+{
+    return h->no_turn || add_first(t, h->id, h->platform, h->dest_source_json, err);
+}
+
+/* -- what was left ------------------------------------------------------------------------------------------------ */
+
+static void keep_promise(Turns *t, Arena *a, const Outgoing *o)
+{
+    Str id = str_skip(o->id, STR("first:").n);
+    bool ok;
+    Handoff h;
+    Err err;
+
+    ok = handoff_get(t->journal, a, id, &h, &err);
+    if (ok && h.state == HANDOFF_DONE)
+        ok = turns_first(t, &h, &err);
+    else if (ok ? handoff_is_over(h.state) : err.kind == ERR_NOT_FOUND)
+        ok = outbox_finish(t->journal, o->id, STR(""), &err);
+    if (!ok)
+        log_warning("words '%.*s': %s", STR_FMT(o->id), err.text);
+}
+
+/* Whoever wrote a message that was parked sees words that stopped growing, or nothing at all. */
+static void tell_parked(Turns *t, Arena *a)
+{
+    InboxRow *all;
+    size_t n;
+    Err err;
+
+    if (!inbox_list(t->journal, a, INBOX_PARKED, MOST_DUE, &all, &n, &err)) {
+        log_warning("%s", err.text);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        Str id = str_printf(a, "reply:%.*s:%.*s", STR_FMT(all[i].platform), STR_FMT(all[i].id));
+
+        if (!outbox_finish(t->journal, id,
+                           STR("This did not work: it was begun three times, and each time the "
+                               "gateway ended. Write it again to try once more."),
+                           &err))
+            log_warning("words '%.*s': %s", STR_FMT(id), err.text);
+    }
+}
+
+static void look_back(Turns *t)
+{
+    AUTO(Arena) *a = arena_new();
+    Outgoing *all;
+    size_t n;
+    Err err;
+
+    t->looked_back = true;
+    tell_parked(t, a);
+    if (!outbox_open(t->journal, a, STR("first:"), &all, &n, &err)) {
+        log_warning("%s", err.text);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        keep_promise(t, a, &all[i]);
+}
+
+/* -- the outbox ------------------------------------------------------------------------------------------------------ */
+
+static bool send_due(Turns *t, int64_t *ret_wait_ms, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Outgoing *all;
+    int64_t next;
+    size_t n;
+    Err busy;
+
+    if (!outbox_due(t->journal, a, MOST_DUE, &all, &n, &next, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!lanes_has(t->posts, all[i].id) && !post_soon(t, all[i].id, &busy))
+            break;
+    next -= now_in_ms();
+    *ret_wait_ms = next < LOOK_MS ? LOOK_MS : next < IDLE_MS ? next : IDLE_MS;
+    return true;
+}
+
+bool turns_deliver(Turns *t, int64_t *ret_wait_ms, Err *err)
+{
+    bool ok;
+
+    pthread_mutex_lock(&t->journal_lock);
+    if (!t->looked_back)
+        look_back(t);
+    ok = send_due(t, ret_wait_ms, err);
+    pthread_mutex_unlock(&t->journal_lock);
+    return ok;
+}

@@ -1,0 +1,140 @@
+/* Where a message belongs: the session that its key leads to, in whichever home it lies. One of another home goes
+ * on in a conversation of ours, and the key leads there from then on. */
+#include "base/log.h"
+#include "gateway/turns_inside.h"
+#include "store/routing.h"
+
+/* -- who goes on with it -------------------------------------------------------------------------------------- */
+
+/* The conversation's own, else the one that was at it last; what only looked things up, because there was no
+ * model, does not stay because of that. */
+bool turn_runtime(Turns *t, Arena *a, Str conversation_id, Str *ret_runtime, Err *err)
+{
+    Runs *r = service_take(t->service, err);
+    Conversation c;
+    bool ok = r && conversation_get(r, a, conversation_id, &c, err);
+
+    service_give(t->service, r);
+    if (ok)
+        *ret_runtime = c.default_runtime.n            ? c.default_runtime
+                       : str_eqz(c.active, "offline") ? STR("")
+                                                      : c.active;
+    return ok;
+}
+
+static bool has_model(Turns *t, Arena *a, Str runtime, bool *ret, Err *err)
+{
+    const Runtime *r = service_runtime(t->service, runtime, err);
+    RuntimeCaps caps = { 0 };
+
+    if (!r || !service_probe(t->service, a, r, &caps, err))
+        return false;
+    *ret = caps.available && caps.has_model;
+    return true;
+}
+
+/* -- the session of a key ---------------------------------------------------------------------------------- */
+
+static bool lead_to(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str id, Err *err)
+{
+    return routing_place(j, a, t->paths[0], id, &job->place, job->key, err);
+}
+
+static bool begin_new(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *ret_id, Err *err)
+{
+    Conversation c = { .id = id_new(a, 'c') };
+
+    if (!service_begin(t->service, &c, err) || !lead_to(t, j, a, job, c.id, err))
+        return false;
+    *ret_id = c.id;
+    return true;
+}
+
+/* First words cost nothing where nobody can say them: asked before a session is loaded. */
+static bool can_speak(Turns *t, Arena *a, Str home, Str id, bool *ret, Err *err)
+{
+    Str runtime = STR("");
+
+    if (str_eq(home, t->paths[0]) && !turn_runtime(t, a, id, &runtime, err) &&
+        err->kind != ERR_NOT_FOUND)
+        return false;
+    return has_model(t, a, runtime, ret, err);
+}
+
+bool turn_route(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *ret_id, Err *err)
+{
+    size_t home;
+    bool can = true;
+    Str id;
+
+    if (!routing_lookup(j, a, t->paths, t->n_homes, job->key, &home, &id, err))
+        return false;
+    if (id.n && !job->seq && !can_speak(t, a, t->paths[home], id, &can, err))
+        return false;
+    if (!can)
+        return err_set(err, ERR_REFUSED, "there is no model for first words");
+    if (id.n && service_adopt(t->service, a, &t->homes[home], id, ret_id, err))
+        return (home == 0 && str_eq(id, *ret_id)) || lead_to(t, j, a, job, *ret_id, err);
+    /* It was deleted: what is said now begins anew. */
+    if (id.n && err->kind != ERR_NOT_FOUND)
+        return false;
+    *ret_id = STR("");
+    return !job->seq || begin_new(t, j, a, job, ret_id, err);
+}
+
+/* -- for commands ------------------------------------------------------------------------------------------- */
+
+bool turns_session(Turns *t, Arena *a, Str key, Str *ret, Err *err)
+{
+    size_t home;
+    bool ok;
+
+    pthread_mutex_lock(&t->journal_lock);
+    ok = routing_lookup(t->journal, a, t->paths, t->n_homes, key, &home, ret, err);
+    pthread_mutex_unlock(&t->journal_lock);
+    return ok;
+}
+
+/* Every home may have an entry; the newest counts, so the one behind it would be next. */
+static bool forget(Turns *t, Arena *a, Str key, Err *err)
+{
+    for (size_t i = 0; i <= t->n_homes; i++) {
+        size_t home;
+        Str id;
+
+        if (!routing_lookup(t->journal, a, t->paths, t->n_homes, key, &home, &id, err))
+            return false;
+        if (!id.n)
+            return true;
+        if (!routing_release(t->journal, t->paths[home], id, err) && err->kind != ERR_NOT_FOUND)
+            return false;
+    }
+    return true;
+}
+
+bool turns_forget(Turns *t, Str key, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    bool ok;
+
+    pthread_mutex_lock(&t->journal_lock);
+    ok = forget(t, a, key, err);
+    pthread_mutex_unlock(&t->journal_lock);
+    return ok;
+}
+
+bool turns_resume(Turns *t, const Place *at, Str session_id, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO(Store) *store = store_open(t->o.homes, err);
+    Lineage l;
+    bool ok;
+
+    if (!store || !store_find(store, a, session_id, &l, err))
+        return false;
+    pthread_mutex_lock(&t->journal_lock);
+    ok = routing_place(t->journal, a, store_home(store, l.tip.home)->path, l.tip.id, at,
+                       place_key(a, at, &t->o.flags), err);
+    pthread_mutex_unlock(&t->journal_lock);
+    return ok;
+}

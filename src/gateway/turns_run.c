@@ -1,0 +1,246 @@
+/* One turn: find the conversation, begin the run or find the one that was begun, show it, keep its end.
+ *
+ * The name of the message is the key of its run and of its words. So whoever comes after a death finds what was
+ * done: a run that came to its end is delivered, not made again; one that died with its process is made anew,
+ * with the same message and in the same words' place. */
+#include "base/limits.h"
+#include "base/log.h"
+#include "gateway/turns_inside.h"
+#include "text/redact.h"
+
+enum { MOST_RUNS = 99, BUSY_MS = 100, MOST_BUSY_MS = 60000 };
+
+static void enter(Turns *t, Turning *me)
+{
+    pthread_mutex_lock(&t->lock);
+    me->next = t->turning;
+    t->turning = me;
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void leave(Turns *t, Turning *me)
+{
+    Turning **at = &t->turning;
+
+    pthread_mutex_lock(&t->lock);
+    while (*at != me)
+        at = &(*at)->next;
+    *at = me->next;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* From here on it can be cancelled by name; whoever wanted that before has said so. */
+static void has_begun(Turns *t, Turning *me, Str run_id)
+{
+    bool stop;
+    Err ignored;
+
+    pthread_mutex_lock(&t->lock);
+    me->run_id = run_id;
+    stop = me->stopped || t->closing;
+    pthread_mutex_unlock(&t->lock);
+    if (stop)
+        (void)!service_cancel(t->service, run_id, &ignored);
+}
+
+/* -- the run -------------------------------------------------------------------------------------------- */
+
+/* Its process died, or was told to end, before anybody heard of it. */
+static bool died(const Run *run)
+{
+    return run->ended_ms &&
+           (str_eqz(run->state, "cancelled") ||
+            (str_eqz(run->state, "failed") && str_eqz(run->error_code, "internal")));
+}
+
+/* *ret_live: a run under the name of the message that was made, or is under way. Else wish says what to begin. */
+static bool find_run(Turns *t, Runs *r, Arena *a, const TurnJob *job, ChatWish *wish, Run *ret,
+                     LiveRun **ret_live, Err *err)
+{
+    bool found = true;
+
+    *ret_live = NULL;
+    for (int i = 1; found && i <= MOST_RUNS; i++) {
+        wish->idem_key = i == 1 ? job->name : str_printf(a, "%.*s#%d", STR_FMT(job->name), i);
+        if (!runs_by_key(r, a, wish->idem_key, ret, &found, err))
+            return false;
+        if (found && !died(ret)) {
+            *ret_live = runlog_find(service_log(t->service), r, ret->id, err);
+            return *ret_live != NULL;
+        }
+        if (found && job->seq && str_eq(ret->conversation_id, wish->conversation_id))
+            wish->instead_of = ret->id;
+    }
+    return true;
+}
+
+/* A turn that is just coming to its end is waited for. */
+static bool begin(Turns *t, Arena *a, const ChatWish *wish, Run *ret, LiveRun **ret_live, Err *err)
+{
+    struct timespec pause = { .tv_nsec = BUSY_MS * 1000000L };
+
+    for (int64_t waited = 0;; waited += BUSY_MS) {
+        *ret = (Run){ 0 };
+        if (service_chat(t->service, a, wish, ret, ret_live, err))
+            return true;
+        if (!(err->kind == ERR_BUSY || (err->kind == ERR_CONFLICT && ret->id.n)) ||
+            waited >= MOST_BUSY_MS || turns_closing(t))
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static bool may_begin(Turns *t, Arena *a, ChatWish *wish, Err *err)
+{
+    if (!wish->conversation_id.n)
+        return err_set(err, ERR_NOT_FOUND, "the session is gone");
+    return turn_runtime(t, a, wish->conversation_id, &wish->runtime, err);
+}
+
+static bool begin_or_find(Turns *t, Journal *j, Arena *a, const TurnJob *job, Run *ret,
+                          LiveRun **ret_live, Err *err)
+{
+    ChatWish wish = { .text = job->text, .surface = job->place.platform, .internal = !job->seq };
+    Runs *r;
+    bool ok;
+
+    if (!turn_route(t, j, a, job, &wish.conversation_id, err))
+        return false;
+    r = service_take(t->service, err);
+    ok = r && find_run(t, r, a, job, &wish, ret, ret_live, err);
+    service_give(t->service, r);
+    if (!ok || *ret_live)
+        return ok;
+    return may_begin(t, a, &wish, err) && begin(t, a, &wish, ret, ret_live, err);
+}
+
+/* Where a session was moved between the look and the turn, the second look finds the new place. */
+static bool answer(Turns *t, Journal *j, Arena *a, const TurnJob *job, Run *ret, LiveRun **ret_live,
+                   Err *err)
+{
+    return begin_or_find(t, j, a, job, ret, ret_live, err) ||
+           (err->kind == ERR_CONFLICT && !turns_closing(t) &&
+            begin_or_find(t, j, a, job, ret, ret_live, err));
+}
+
+/* -- its end ---------------------------------------------------------------------------------------------- */
+
+static Str with(Arena *a, Str text, const char *more, Str why)
+{
+    return str_printf(a, "%.*s%s%s%.*s", STR_FMT(text), text.n ? "\n\n" : "", more, STR_FMT(why));
+}
+
+/* Nobody asked for an internal one, so nobody is told what became of it. */
+static Str last_words(Arena *a, const TurnJob *job, const Heard *h, bool replaced)
+{
+    Str text = str_dup(a, str_trim(buf_str(&h->text)));
+
+    if (str_eqz(h->status, "completed") || !job->seq)
+        return text;
+    if (str_eqz(h->status, "truncated"))
+        return with(a, text, "(cut off: the answer came to its limit)", STR(""));
+    if (str_eqz(h->status, "cancelled"))
+        return !text.n ? text : with(a, text, replaced ? "(interrupted)" : "(stopped)", STR(""));
+    return with(a, text,
+                "This did not work: ", h->trouble.n ? h->trouble : STR("the turn had no end"));
+}
+
+/* The words first: a row of the inbox that is done has been answered. */
+static void keep_end(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str words)
+{
+    const Served *s = turns_server(t, job->place.platform);
+    Delivery d = { .platform = s->platform, .connection = s->connection };
+    Err err;
+
+    if (!outbox_finish(j, job->name, words, &err) ||
+        (job->seq && !inbox_end(j, job->seq, INBOX_DONE, STR_NONE, &err)) ||
+        !deliver_waiting(&d, j, a, job->name, &err))
+        log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
+}
+
+static void not_begun(Turns *t, Journal *j, const TurnJob *job, const Err *why)
+{
+    Arena *a = job->arena;
+
+    if (job->seq)
+        log_warning("turn '%.*s': %s", STR_FMT(job->name), why->text);
+    else
+        log_debug("turn '%.*s': %s", STR_FMT(job->name), why->text);
+    keep_end(t, j, a, job,
+             job->seq ? with(a, STR(""),
+                             "This did not work: ", redact_text(a, str_dup(a, str_of(why->text))))
+                      : STR(""));
+}
+
+static void put_back(Journal *j, const TurnJob *job)
+{
+    Err err;
+
+    if (job->seq && !inbox_put_back(j, job->seq, &err))
+        log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
+}
+
+static void follow(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoing *out)
+{
+    Heard heard = { .text = BUF(LIMIT_RUN_TEXT) };
+    Arena *a = job->arena;
+    LiveRun *live;
+    Err err = { 0 };
+    Run run;
+
+    if (!answer(t, j, a, job, &run, &live, &err)) {
+        if (turns_closing(t))
+            put_back(j, job);
+        else
+            not_begun(t, j, job, &err);
+        return;
+    }
+    if (job->seq && !inbox_began(j, job->seq, run.id, &err))
+        log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
+    has_begun(t, me, run.id);
+    turn_watch(t, j, a, job, out, live, &heard);
+    /* What ended because we end goes on after the next start. */
+    if (turns_closing(t) && str_eqz(heard.status, "cancelled"))
+        put_back(j, job);
+    else
+        keep_end(t, j, a, job, last_words(a, job, &heard, me->replaced));
+    buf_done(&heard.text);
+}
+
+/* -- a lane's work ------------------------------------------------------------------------------------------ */
+
+/* It was never begun: the next gateway finds it as it came. */
+void turn_drop(void *turns, void *work)
+{
+    Turns *t = turns;
+    TurnJob *job = work;
+    Err err;
+
+    pthread_mutex_lock(&t->journal_lock);
+    if (job->seq && !inbox_put_back(t->journal, job->seq, &err))
+        log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
+    pthread_mutex_unlock(&t->journal_lock);
+    arena_free(job->arena);
+}
+
+void turn_run(void *turns, Journal *j, void *work)
+{
+    Turns *t = turns;
+    TurnJob *job = work;
+    Turning me = { .key = job->key };
+    Outgoing out, row = { .id = job->name,
+                          .platform = job->place.platform,
+                          .place_json = place_json(job->arena, &job->place),
+                          .state = OUTBOX_OPEN };
+    Err err;
+
+    enter(t, &me);
+    if (!outbox_put(j, job->arena, &row, &out, &err))
+        log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
+    else if (out.state == OUTBOX_OPEN)
+        follow(t, j, job, &me, &out);
+    else /* It was answered; only that was not noted any more. */
+        keep_end(t, j, job->arena, job, STR(""));
+    leave(t, &me);
+    arena_free(job->arena);
+}

@@ -1,0 +1,209 @@
+/* A run at a platform: somebody types, then one message grows. Both are for the eye; what counts is in the
+ * outbox when the run is over, so trouble here is passed over and tried again when it is time. */
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "gateway/turns_inside.h"
+#include "text/json.h"
+
+enum { REST_MS = 1000, TROUBLE_MS = 3000 };
+
+typedef struct Show {
+    pthread_mutex_t lock;
+    pthread_cond_t called;
+    bool woken;
+    RunSub sub;
+    Delivery delivery;
+    const Place *place;
+    Journal *journal;
+    Outgoing *out;
+    Heard *heard;
+    Str shown; /* what stands there; in the arena below */
+    Arena *arenas[2];
+    int arena;
+    int64_t type_at, grow_at; /* clock_mono_ms */
+    bool mute;                /* no more growing: it is not known whether the message is there */
+} Show;
+
+/* Under the run's lock: nothing but the sign. */
+static void on_wake(void *ctx)
+{
+    Show *s = ctx;
+
+    pthread_mutex_lock(&s->lock);
+    s->woken = true;
+    pthread_cond_signal(&s->called);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void wait_until(Show *s, int64_t at)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    at -= (int64_t)until.tv_sec * 1000 + until.tv_nsec / 1000000;
+    if (at < 1)
+        at = 1;
+    until.tv_nsec += (long)(at % 1000) * 1000000L;
+    until.tv_sec += at / 1000 + until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&s->lock);
+    while (!s->woken && pthread_cond_timedwait(&s->called, &s->lock, &until) == 0)
+        ;
+    s->woken = false;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* -- listening ---------------------------------------------------------------------------------------- */
+
+static Str field(Arena *a, const JsonDoc *doc, const char *key)
+{
+    return str_dup(a, json_str(json_get(json_root(doc), str_of(key))));
+}
+
+static void hear(Show *s, Arena *a, const Frame *f)
+{
+    AUTO(JsonDoc) *doc = NULL;
+    Err err;
+
+    if (f->event != FRAME_CHUNK && f->event != FRAME_ERROR && f->event != FRAME_DONE)
+        return;
+    doc = json_parse(frame_data(f), &err);
+    if (!doc)
+        return;
+    if (f->event == FRAME_CHUNK)
+        buf_add(&s->heard->text, json_str(json_get(json_root(doc), STR("text"))));
+    else if (f->event == FRAME_ERROR)
+        s->heard->trouble = field(a, doc, "message");
+    else
+        s->heard->status = field(a, doc, "status");
+}
+
+static bool hear_all(Show *s, Arena *a)
+{
+    const Frame *f;
+    bool over;
+
+    while ((f = sub_next(&s->sub, &over)) != NULL)
+        hear(s, a, f);
+    return over;
+}
+
+/* -- showing -------------------------------------------------------------------------------------------- */
+
+static void type(Show *s, int64_t now)
+{
+    const Platform *p = s->delivery.platform;
+
+    if (!p->typing || p->typing_ms <= 0) {
+        s->type_at = INT64_MAX;
+    } else if (now >= s->type_at) {
+        p->typing(s->delivery.connection, s->place);
+        s->type_at = now + p->typing_ms * 4 / 5;
+    }
+}
+
+/* What fits into the first message. */
+static Str to_show(Show *s, Arena *a)
+{
+    Str all = str_trim(buf_str(&s->heard->text));
+    Str *pieces;
+    size_t n;
+
+    if (!all.n)
+        return STR("");
+    shape_split(a, s->delivery.platform->shape, all, &pieces, &n);
+    return n ? pieces[0] : STR("");
+}
+
+static int64_t pause_after(const Show *s, bool ok)
+{
+    int64_t ms = s->delivery.platform->edit_every_ms;
+
+    if (!ok && ms < TROUBLE_MS)
+        ms = TROUBLE_MS;
+    return s->delivery.wait_ms > ms ? s->delivery.wait_ms : ms;
+}
+
+static void grow(Show *s, Arena *keep, int64_t now)
+{
+    Arena *a = s->arenas[s->arena];
+    Err err = { 0 };
+    Str text;
+    bool ok;
+
+    if (s->mute || !s->delivery.platform->edit || now < s->grow_at)
+        return;
+    arena_reset(a);
+    text = to_show(s, a);
+    if (!text.n || str_eq(text, s->shown))
+        return;
+    ok = deliver_growing(&s->delivery, s->journal, a, s->out, s->place, text, &err);
+    s->grow_at = clock_mono_ms() + pause_after(s, ok);
+    if (ok) {
+        s->shown = text;
+        s->arena = !s->arena;
+    } else {
+        log_debug("words of '%.*s': %s", STR_FMT(s->out->id), err.text);
+    }
+    s->out->first_ref = str_dup(keep, s->out->first_ref);
+    s->mute = s->delivery.never || (s->out->sending > s->out->sent && !s->out->first_ref.n);
+}
+
+/* -- to the end ---------------------------------------------------------------------------------------------- */
+
+static int64_t next_time(const Show *s, int64_t now)
+{
+    int64_t at = now + REST_MS;
+
+    if (s->type_at < at)
+        at = s->type_at;
+    return s->grow_at > now && s->grow_at < at ? s->grow_at : at;
+}
+
+static void watch(Show *s, Arena *a)
+{
+    while (!hear_all(s, a)) {
+        int64_t now = clock_mono_ms();
+
+        type(s, now);
+        grow(s, a, now);
+        wait_until(s, next_time(s, clock_mono_ms()));
+    }
+}
+
+static void show_init(Show *s)
+{
+    pthread_condattr_t attr;
+
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->called, &attr);
+    pthread_condattr_destroy(&attr);
+    s->arenas[0] = arena_new();
+    s->arenas[1] = arena_new();
+}
+
+void turn_watch(Turns *t, Journal *j, Arena *a, const TurnJob *job, Outgoing *out, LiveRun *live,
+                Heard *ret)
+{
+    const Served *served = turns_server(t, job->place.platform);
+    Show s = { .delivery = { .platform = served->platform, .connection = served->connection },
+               .place = &job->place,
+               .journal = j,
+               .out = out,
+               .heard = ret };
+
+    show_init(&s);
+    s.sub = (RunSub){ .wake = on_wake, .ctx = &s };
+    sub_join(&s.sub, live, 0);
+    watch(&s, a);
+    sub_leave(&s.sub);
+    for (size_t i = 0; i < ARRAY_LEN(s.arenas); i++)
+        arena_free(s.arenas[i]);
+    pthread_cond_destroy(&s.called);
+    pthread_mutex_destroy(&s.lock);
+}

@@ -1,0 +1,315 @@
+/* The journal is looked at whenever a database beside it was written, and every two seconds where nobody says
+ * so. Times are of the monotonic clock: a clock that is set cannot end a wait. */
+#include "gateway/wait.h"
+
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "gateway/config.h"
+#include "gateway/gateway.h"
+#include "gateway/wake.h"
+#include "store/conversations.h"
+#include "store/links.h"
+#include "store/places_home.h"
+#include "store/routing.h"
+
+enum { CLAIM_MS = 60000, DONE_MS = 900000, BEAT_MS = 30000, LOOK_MS = 2000 };
+
+#define NO_GATEWAY "no gateway is running: 'talaria up' starts one"
+
+/* -- asking ------------------------------------------------------------------------------------------ */
+
+static bool unknown(Arena *a, Str platform, Err *err)
+{
+    Str names = STR("");
+
+    for (size_t i = 0; shapes_each(i); i++)
+        names = str_printf(a, "%.*s%s%s", STR_FMT(names), i ? ", " : "", shapes_each(i)->name);
+    return err_set(err, ERR_USAGE, "no platform '%.*s'; there are %.*s", STR_FMT(platform),
+                   STR_FMT(names));
+}
+
+/* What is known of a platform: whether we are set up for it, by this process's settings or by those of the
+ * gateway that is running, and how its line is. */
+typedef struct Route {
+    const PlatformConfig *config; /* NULL: not a platform of ours */
+    bool running, served;
+    Str link, error;
+} Route;
+
+static bool find_route(Journal *j, Arena *a, const HandoffAsk *ask, Route *ret, Err *err)
+{
+    GatewayConfig *config = ARENA_NEW(a, GatewayConfig);
+    Link *links;
+    size_t n;
+
+    if (!gateway_config(a, ask->settings, ask->homes, config, err) ||
+        !links_list(j, a, &links, &n, err))
+        return false;
+    *ret = (Route){ .config = gateway_config_of(config, ask->wish.platform),
+                    .running = gateway_is_running(ask->homes->data) };
+    ret->served = ret->config && ret->config->enabled;
+    for (size_t i = 0; ret->running && i < n; i++)
+        if (str_eq(links[i].platform, ask->wish.platform) && links[i].link.n) {
+            ret->served = true;
+            ret->link = links[i].link;
+            ret->error = links[i].error;
+        }
+    return true;
+}
+
+/* A gateway of Hermes sees the sessions of its own home alone, and has settings of its own. */
+static bool hermes_may(const HandoffAsk *ask)
+{
+    return !str_eq(ask->wish.home, ask->homes->data) && handoff_hermes_serves(ask->wish.platform);
+}
+
+static bool check_served(const HandoffAsk *ask, const Route *route, Err *err)
+{
+    Str platform = ask->wish.platform;
+
+    if (!route->served)
+        return err_set(err, ERR_REFUSED,
+                       "%.*s is not set up here ('talaria gateway status' says what is missing), "
+                       "and no Hermes gateway sees a session of ours",
+                       STR_FMT(platform));
+    if (!route->running && !ask->detach)
+        return err_set(err, ERR_REFUSED, NO_GATEWAY);
+    if (str_eqz(route->link, "refused"))
+        return err_set(err, ERR_REFUSED, "%.*s does not let the gateway in: %.*s",
+                       STR_FMT(platform), STR_FMT(route->error));
+    return true;
+}
+
+/* Where the gateway alone is set up for it, only the gateway knows whether there is one in its settings. */
+static bool check_home(Journal *j, Arena *a, const HandoffAsk *ask, const Route *route, Err *err)
+{
+    const PlatformConfig *c = route->config;
+    HomeChannel home;
+
+    if (ask->wish.target.n || (c && (!c->enabled || c->home_channel.n)) ||
+        home_get(j, a, ask->wish.platform, &home, err))
+        return true;
+    if (err->kind == ERR_NOT_FOUND)
+        err->kind = ERR_REFUSED;
+    return false;
+}
+
+bool handoff_may_go(Journal *j, const HandoffAsk *ask, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Route route;
+
+    if (!shape_named(ask->wish.platform) && !handoff_hermes_serves(ask->wish.platform))
+        return unknown(a, ask->wish.platform, err);
+    if (!find_route(j, a, ask, &route, err))
+        return false;
+    if (hermes_may(ask) && !(route.served && route.running))
+        return true;
+    return check_served(ask, &route, err) && check_home(j, a, ask, &route, err);
+}
+
+bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO(Runs) *runs = NULL;
+    Conversation c;
+    Err none;
+
+    if (!str_eq(home, homes->data))
+        return true;
+    runs = runs_open(homes->data, err);
+    if (!runs)
+        return false;
+    if (!conversation_get(runs, a, session_id, &c, &none) || !c.running.n)
+        return true;
+    return err_set(err, ERR_BUSY, "the agent is in the middle of an answer in '%.*s'; wait for it",
+                   STR_FMT(session_id));
+}
+
+bool handoff_ask(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
+{
+    if (!handoff_request(j, a, &ask->wish, ret, err))
+        return false;
+    wake_call(ask->homes->data);
+    return true;
+}
+
+/* -- waiting ------------------------------------------------------------------------------------------- */
+
+typedef struct Wait {
+    const HandoffWaiter *w;
+    Journal *journal;
+    Str id;
+    int64_t claim_ms, done_ms, beat_ms;
+    int64_t began, claimed, told; /* claimed 0: not yet */
+    bool asked, late;             /* to leave it: by the user; because nobody took it */
+} Wait;
+
+static void note(const Wait *t, const char *fmt, ...) PRINTF(2, 3);
+static void note(const Wait *t, const char *fmt, ...)
+{
+    char text[sizeof((Err){ 0 }.text)];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    t->w->note(t->w->ctx, text);
+}
+
+static void picked_up(Wait *t, int64_t now)
+{
+    t->claimed = t->told = now;
+    note(t, "picked up by the gateway");
+}
+
+static void tell(Wait *t, const Handoff *h, int64_t now)
+{
+    if (!t->claimed && h->state > HANDOFF_QUEUED && h->state <= HANDOFF_DONE)
+        picked_up(t, now);
+    if (handoff_is_over(h->state) || now - t->told < t->beat_ms)
+        return;
+    t->told = now;
+    note(t, "%s after %lld s: %.*s%s%.*s", t->claimed ? "still at it" : "still waiting",
+         (long long)(now - t->began) / 1000, STR_FMT(h->step), h->error_text.n ? ", " : "",
+         STR_FMT(h->error_text));
+}
+
+/* Whoever waited past all patience: somebody may have been faster, then it is in good hands. */
+static void nobody_came(Wait *t, int64_t now)
+{
+    bool over = false;
+    Err why;
+
+    if (handoff_cancel(t->journal, t->id, &over, &why) && over)
+        t->late = true;
+    else
+        picked_up(t, now);
+}
+
+/* At once where nobody has it, else by asking. What it comes to is seen in the row. */
+static void cancel(Wait *t)
+{
+    bool over;
+    Err why;
+
+    t->asked = true;
+    if (!handoff_cancel(t->journal, t->id, &over, &why))
+        note(t, "it cannot be cancelled: %s", why.text);
+    else if (!over)
+        note(t, "the gateway was asked to leave it");
+    wake_call(t->w->homes->data);
+}
+
+static bool too_long(const Wait *t, Err *err)
+{
+    bool over;
+    Err why;
+
+    if (handoff_cancel(t->journal, t->id, &over, &why))
+        return err_set(err, ERR_BUSY,
+                       "not done after %lld minutes; the gateway was asked to leave it, and the "
+                       "session goes on here",
+                       (long long)t->done_ms / 60000);
+    return err_set(err, ERR_BUSY, "not done after %lld minutes: %s", (long long)t->done_ms / 60000,
+                   why.text);
+}
+
+/* *ret_again: something was done, so the row is another one. False: nothing to wait for. */
+static bool decide(Wait *t, int64_t now, bool *ret_again, Err *err)
+{
+    WaitWord word = t->w->word(t->w->ctx);
+
+    *ret_again = true;
+    if (word == WAIT_LEAVE || (word == WAIT_CANCEL && t->asked))
+        return err_set(err, ERR_INTERRUPTED,
+                       "no longer waiting; 'talaria handoff status' says what becomes of it");
+    if (t->claimed && now - t->claimed >= t->done_ms)
+        return too_long(t, err);
+    if (word == WAIT_CANCEL)
+        cancel(t);
+    else if (!t->claimed && now - t->began >= t->claim_ms)
+        nobody_came(t, now);
+    else
+        *ret_again = false;
+    return true;
+}
+
+static int64_t soonest(const Wait *t, int64_t now)
+{
+    int64_t end = t->claimed ? t->claimed + t->done_ms : t->began + t->claim_ms;
+    int64_t at = now + LOOK_MS;
+
+    at = end < at ? end : at;
+    at = t->told + t->beat_ms < at ? t->told + t->beat_ms : at;
+    return at > now ? at - now : 1;
+}
+
+static bool until_over(Wait *t, Wake *wake, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+
+    for (;; arena_reset(a)) {
+        int64_t now = clock_mono_ms();
+        bool again, word;
+        Handoff h;
+
+        if (!handoff_look(t->journal, a, t->id, &h, err))
+            return false;
+        tell(t, &h, now);
+        if (handoff_is_over(h.state))
+            return true;
+        if (!decide(t, now, &again, err) ||
+            (!again && !wake_wait(wake, soonest(t, now), t->w->wake_fd, &word, err)))
+            return false;
+    }
+}
+
+static bool judge(const Wait *t, const Handoff *h, Err *err)
+{
+    if (h->state == HANDOFF_DONE)
+        return true;
+    if (t->late)
+        return err_set(
+            err, ERR_REFUSED, "nobody took it within %lld seconds: %s; the session goes on here",
+            (long long)t->claim_ms / 1000,
+            gateway_is_running(t->w->homes->data) ? "the gateway that is running does not serve it"
+                                                  : NO_GATEWAY);
+    if (h->state == HANDOFF_CANCELLED)
+        return err_set(err, ERR_INTERRUPTED, "cancelled; the session goes on here");
+    return err_set(err, ERR_REFUSED, "the handoff failed: %.*s; the session goes on here",
+                   STR_FMT(h->error_text));
+}
+
+bool handoff_wait(const HandoffWaiter *w, Journal *j, Arena *a, Handoff *h, Err *err)
+{
+    AUTO(Wake) *wake = wake_watch(w->homes);
+    Wait t = { .w = w,
+               .journal = j,
+               .id = str_dup(a, h->id),
+               .claim_ms = w->claim_ms ? w->claim_ms : CLAIM_MS,
+               .done_ms = w->done_ms ? w->done_ms : DONE_MS,
+               .beat_ms = w->beat_ms ? w->beat_ms : BEAT_MS,
+               .began = clock_mono_ms() };
+
+    t.told = t.began;
+    return until_over(&t, wake, err) && handoff_get(j, a, t.id, h, err) && judge(&t, h, err);
+}
+
+/* -- owners ---------------------------------------------------------------------------------------------- */
+
+bool handoff_is_here(Journal *j, Str home, Str session_id, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    SessionOwner owner;
+
+    if (!owner_get(j, a, home, session_id, &owner, err))
+        return false;
+    if (!owner.surface.n || str_eqz(owner.surface, "cli"))
+        return true;
+    return err_set(err, ERR_CONFLICT,
+                   "session '%.*s' goes on at %.*s; 'talaria handoff back --session %.*s' brings "
+                   "it here",
+                   STR_FMT(session_id), STR_FMT(owner.surface), STR_FMT(session_id));
+}

@@ -1,0 +1,59 @@
+/* wait.h - asking for a handoff, and waiting for what becomes of it: one way for `talaria handoff` and for
+ * /handoff in a chat.
+ *
+ * Whoever waits only looks: the request lies in the journal, and is carried out or stays claimable whether the
+ * one who asked lives or not. Two phases: somebody has to take it soon, else it is cancelled; then it may take
+ * its time. On a Journal, so one thread; text lives in the arena. */
+#ifndef TALARIA_GATEWAY_WAIT_H
+#define TALARIA_GATEWAY_WAIT_H
+
+#include "store/handoff.h"
+#include "store/homes.h"
+#include "text/settings.h"
+
+/* -- asking ------------------------------------------------------------------------------------- */
+
+typedef struct HandoffAsk {
+    const Homes *homes;
+    const Settings *settings;
+    HandoffWish wish;
+    bool detach; /* nobody waits: a gateway may also come later */
+} HandoffAsk;
+
+/* Whether it can go there now: the platform is known (ERR_USAGE), served, and has a home channel or a chat was
+ * named (ERR_REFUSED). The session of the wish need not be known yet. */
+MUST_CHECK bool handoff_may_go(Journal *j, const HandoffAsk *ask, Err *err);
+
+/* An answer that is on its way belongs to where it was asked for: ERR_BUSY. */
+MUST_CHECK bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err);
+
+/* handoff_request, and calls the gateway. */
+MUST_CHECK bool handoff_ask(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err);
+
+/* -- waiting ------------------------------------------------------------------------------------- */
+
+typedef enum WaitWord {
+    WAIT_ON,
+    WAIT_CANCEL, /* asks for cancellation; said again: waits no longer */
+    WAIT_LEAVE   /* waits no longer; the handoff goes on */
+} WaitWord;
+
+typedef struct HandoffWaiter {
+    const Homes *homes;
+    int wake_fd;                 /* can be read when there may be a word */
+    WaitWord (*word)(void *ctx); /* since it was last asked for */
+    void (*note)(void *ctx, const char *text);
+    void *ctx;
+    int64_t claim_ms, done_ms, beat_ms; /* 0: a minute, 15 minutes, a line every 30 seconds */
+} HandoffWaiter;
+
+/* True: h is done. Else why not: ERR_REFUSED it failed or nobody took it, ERR_INTERRUPTED it was cancelled or
+ * left, ERR_BUSY it takes too long. */
+MUST_CHECK bool handoff_wait(const HandoffWaiter *w, Journal *j, Arena *a, Handoff *h, Err *err);
+
+/* -- owners -------------------------------------------------------------------------------------- */
+
+/* Whether a terminal may write the session. ERR_CONFLICT says where it is and how it comes back. */
+MUST_CHECK bool handoff_is_here(Journal *j, Str home, Str session_id, Err *err);
+
+#endif
