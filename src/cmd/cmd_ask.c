@@ -2,12 +2,14 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "agent/files.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "gateway/wait.h"
 
 static const Option options[] = {
     { .kind = OPTION_TEXT,
@@ -175,15 +177,29 @@ static bool add_files(Cli *cli, Service *s, const Args *args, ChatWish *wish, Er
 
 static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatWish *wish, Err *err)
 {
+    char here[LIMIT_PATH_BYTES];
     Conversation c = { .id = id_new(cli->arena, 'c'),
                        .default_runtime = args_text(args, "runtime"),
                        .model = args_text(args, "model"),
                        .template = args_text(args, "template") };
 
+    if (getcwd(here, sizeof here))
+        c.cwd = str_of(here); /* goes with it, wherever it goes */
     if (wish->conversation_id.n)
         return !c.template.p || err_set(err, ERR_USAGE, "--template is for a new conversation");
     wish->conversation_id = c.id;
     return service_begin(s, &c, err);
+}
+
+/* A conversation that was handed away is not gone on with by accident. */
+static bool check_owner(const Cli *cli, Str conversation_id, Err *err)
+{
+    AUTO(Journal) *journal = NULL;
+
+    if (!conversation_id.n)
+        return true;
+    journal = journal_open(cli->homes.data, err);
+    return journal && handoff_is_here(journal, cli->homes.data, conversation_id, err);
 }
 
 static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
@@ -195,7 +211,8 @@ static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
     LiveRun *live;
     Run run;
 
-    if (!begin_conversation(cli, s, args, &wish, err) || !add_files(cli, s, args, &wish, err) ||
+    if (!check_owner(cli, wish.conversation_id, err) ||
+        !begin_conversation(cli, s, args, &wish, err) || !add_files(cli, s, args, &wish, err) ||
         !service_chat(s, cli->arena, &wish, &run, &live, err))
         return false;
     if (!cli->json)

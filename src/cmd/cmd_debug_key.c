@@ -14,7 +14,7 @@ static bool one_update(Arena *a, const Shape *shape, Str line, Str aliases, Str 
     Inbound in;
     bool is;
 
-    if (!shape->parse(a, line, &in, &is, err))
+    if (!shape->parse(a, line, &(Identity){ 0 }, &in, &is, err))
         return false;
     if (!is)
         return err_set(err, ERR_INVALID, "no message of %s", shape->name);

@@ -1,30 +1,22 @@
-/* talaria handoff: a session moves to a chat platform, and back. */
-#include <signal.h>
-#include <time.h>
+/* talaria handoff PLATFORM: a session moves to a chat platform. What is on its way, and the way back, are in
+ * cmd_handoff_status.c. */
+#include "cmd/cmd_handoff.h"
 
-#include "base/clock.h"
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "base/log.h"
 #include "cmd/commands.h"
-#include "gateway/gateway.h"
-#include "gateway/wake.h"
-#include "store/conversations.h"
-#include "store/handoff.h"
+#include "gateway/wait.h"
 #include "store/routing.h"
-#include "text/human.h"
-
-enum {
-    CLAIM_MS = 60000,     /* in which somebody has to take it */
-    DISPATCH_MS = 900000, /* in which it has to be done then */
-    HEARTBEAT_MS = 30000,
-    LOOK_MS = 50,
-    MOST_SHOWN = 50,
-};
+#include "terminal/signals.h"
 
 static const Option session_option[] = {
     { .kind = OPTION_TEXT,
       .name = "session",
       .metavar = "ID",
-      .help = "which session; the newest where none is named" },
+      .help = "which session; the one that was handed over last where none is named" },
     { 0 },
 };
 
@@ -33,6 +25,13 @@ static const Option request_options[] = {
       .name = "session",
       .metavar = "ID",
       .help = "which session; the newest where none is named" },
+    { .kind = OPTION_TEXT,
+      .name = "to",
+      .metavar = "CHAT",
+      .help = "id of a chat there; the home channel where none is named" },
+    { .kind = OPTION_FLAG,
+      .name = "no-turn",
+      .help = "the card stands alone: the agent says nothing by itself there" },
     { .kind = OPTION_FLAG, .name = "detach", .help = "do not wait until it is done" },
     { 0 },
 };
@@ -49,9 +48,8 @@ static bool newest(Store *store, Arena *a, Lineage *ret, Err *err)
     return more || err_set(err, ERR_NOT_FOUND, "there is no session yet");
 }
 
-static bool find_session(Cli *cli, const Args *args, Lineage *ret, Str *ret_home, Err *err)
+bool handoff_find_session(Cli *cli, Str id, Lineage *ret, Str *ret_home, Err *err)
 {
-    Str id = args_text(args, "session");
     Store *store;
 
     if (!cli_store(cli, &store, err) ||
@@ -61,138 +59,35 @@ static bool find_session(Cli *cli, const Args *args, Lineage *ret, Str *ret_home
     return true;
 }
 
-/* An answer that is on its way belongs to where it was asked for. */
-static bool check_idle(Cli *cli, Str home, Str session_id, Err *err)
+Str handoff_conversation(Cli *cli, Journal *journal, Str home, Str session_id)
 {
-    AUTO(Runs) *runs = NULL;
-    Conversation c;
-    Err none;
-
-    if (!str_eq(home, cli->homes.data))
-        return true;
-    runs = runs_open(cli->homes.data, err);
-    if (!runs)
-        return false;
-    if (!conversation_get(runs, cli->arena, session_id, &c, &none) || !c.running.n)
-        return true;
-    return err_set(err, ERR_BUSY, "the agent is in the middle of an answer in '%.*s'; wait for it",
-                   STR_FMT(session_id));
-}
-
-static bool check_platform(const Cli *cli, Str home, Str platform, bool detach, Err *err)
-{
-    bool local = str_eqz(platform, "local");
-
-    if (!local && str_eq(home, cli->homes.data))
-        return err_set(err, ERR_REFUSED,
-                       "%.*s is not set up here, and no Hermes gateway sees a session of ours",
-                       STR_FMT(platform));
-    if (local && !detach && !gateway_is_running(cli->homes.data))
-        return err_set(
-            err, ERR_REFUSED,
-            "no gateway is running: start one with 'talaria gateway run', or use --detach");
-    return true;
-}
-
-/* -- waiting -------------------------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
-
-typedef struct Wait {
-    Cli *cli;
-    Journal *journal;
-    int64_t began, claimed, told; /* monotonic; 0: not yet */
-    bool asked;                   /* to be left */
-} Wait;
-
-static void nap(void)
-{
-    nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
-}
-
-/* Leaves it: at once where nobody has it, else by asking. */
-static void give_up(Wait *w, const Handoff *h)
-{
-    bool over;
+    Str next = session_id;
     Err err;
 
-    if (w->asked)
-        return;
-    w->asked = true;
-    if (!handoff_cancel(w->journal, h->id, &over, &err))
-        log_note("%s", err.text);
-    else if (!over)
-        log_note("the gateway was asked to leave it");
+    if (!str_eq(home, cli->homes.data) &&
+        !routing_goes_on_in(journal, cli->arena, home, session_id, &next, &err)) {
+        log_debug("%s", err.text);
+        next = STR("");
+    }
+    return next;
 }
 
-static void tell(Wait *w, const Handoff *h, int64_t now)
+Str handoff_resume_hint(Cli *cli, Journal *journal, Str home, Str session_id)
 {
-    if (!w->claimed && h->state > HANDOFF_QUEUED && h->state <= HANDOFF_DONE) {
-        w->claimed = w->told = now;
-        log_note("picked up by the gateway");
-    }
-    if (now - w->told >= HEARTBEAT_MS) {
-        w->told = now;
-        log_note("still at it after %lld s: %.*s%s%.*s", (long long)(now - w->began) / 1000,
-                 STR_FMT(h->step), h->error_text.n ? ", " : "", STR_FMT(h->error_text));
-    }
+    Str ours = handoff_conversation(cli, journal, home, session_id);
+
+    return str_printf(cli->arena, "%s --resume %.*s", ours.n ? "talaria chat" : "hermes",
+                      STR_FMT(ours.n ? ours : session_id));
 }
 
-static bool wait_for(Wait *w, Handoff *h, Err *err)
-{
-    for (;;) {
-        int64_t now = clock_mono_ms();
+/* -- showing ------------------------------------------------------------------------------------------- */
 
-        if (!handoff_look(w->journal, w->cli->arena, h->id, h, err))
-            return false;
-        tell(w, h, now);
-        if (handoff_is_over(h->state))
-            return true;
-        if (interrupted || (!w->claimed && now - w->began > CLAIM_MS))
-            give_up(w, h);
-        if (w->claimed && now - w->claimed > DISPATCH_MS)
-            return err_set(
-                err, ERR_BUSY,
-                "not done after 15 minutes; 'talaria handoff status' says how far it is");
-        nap();
-    }
-}
-
-static bool judge(Cli *cli, const Handoff *h, Err *err)
-{
-    if (h->state == HANDOFF_DONE) {
-        log_note(
-            "done: the session goes on at %.*s; 'talaria handoff back --session %.*s' brings it "
-            "back",
-            STR_FMT(h->platform), STR_FMT(h->session_id));
-        if (!cli->json)
-            say(cli, "%.*s\n", STR_FMT(h->dest_key));
-        return true;
-    }
-    if (interrupted)
-        return err_set(err, ERR_INTERRUPTED, "cancelled; the session goes on here");
-    if (h->state == HANDOFF_CANCELLED)
-        return err_set(err, ERR_REFUSED,
-                       "no gateway took it within 60 seconds; is one running that serves %.*s? The "
-                       "session goes on here",
-                       STR_FMT(h->platform));
-    return err_set(err, ERR_REFUSED, "the handoff failed: %.*s; the session goes on here",
-                   STR_FMT(h->error_text));
-}
-
-/* -- showing ---------------------------------------------------------------------------------------------- */
-
-static void put_handoff(JsonWriter *w, const Handoff *h)
+void handoff_put(JsonWriter *w, const Handoff *h)
 {
     json_field_str(w, "id", h->id);
     json_field_str(w, "session_id", h->session_id);
     json_field_str(w, "platform", h->platform);
+    json_field_str(w, "target", h->target);
     json_field_str(w, "state", str_of(handoff_state_name(h->state)));
     json_field_str(w, "step", h->step);
     json_field_int(w, "attempt", h->attempt);
@@ -203,54 +98,109 @@ static void put_handoff(JsonWriter *w, const Handoff *h)
     json_field_int(w, "updated_ms", h->updated_ms);
 }
 
-static void show_one(Cli *cli, const Handoff *h)
+void handoff_show(Cli *cli, const Handoff *h)
 {
     JsonWriter w;
 
     if (!cli->json)
         return;
     w = cli_json_begin(cli);
-    put_handoff(&w, h);
+    handoff_put(&w, h);
     cli_json_end(cli, &w);
 }
 
-/* -- handoff PLATFORM --------------------------------------------------------------------------------------- */
+/* -- waiting ------------------------------------------------------------------------------------------- */
+
+static void note(void *ctx, const char *text)
+{
+    (void)ctx;
+    log_note("%s", text);
+}
+
+typedef struct Ears {
+    int fd;
+    int ended_by; /* a signal; 0: none */
+} Ears;
+
+static WaitWord word(void *ctx)
+{
+    Ears *ears = ctx;
+    uint64_t count;
+
+    (void)!read(ears->fd, &count, sizeof count);
+    if (signals_came(CAME_END))
+        ears->ended_by = SIGTERM;
+    else if (signals_came(CAME_HANGUP))
+        ears->ended_by = SIGHUP;
+    if (ears->ended_by)
+        return WAIT_LEAVE;
+    return signals_came(CAME_INTERRUPT) ? WAIT_CANCEL : WAIT_ON;
+}
+
+static bool wait_for(Cli *cli, Journal *journal, Handoff *h, Err *err)
+{
+    Ears ears = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) };
+    HandoffWaiter waiter = {
+        .homes = &cli->homes, .wake_fd = ears.fd, .word = word, .note = note, .ctx = &ears
+    };
+    bool ok;
+
+    if (ears.fd < 0)
+        return err_errno(err, "cannot wait");
+    signals_begin(ears.fd, false);
+    ok = handoff_wait(&waiter, journal, cli->arena, h, err);
+    signals_end();
+    close(ears.fd);
+    if (ears.ended_by) {
+        log_note("%s", err->text);
+        (void)raise(ears.ended_by);
+    }
+    return ok;
+}
 
 static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, Err *err)
 {
-    struct sigaction catch = { .sa_handler = on_signal };
-    Wait w = { .cli = cli, .journal = journal, .began = clock_mono_ms() };
+    bool done = wait_for(cli, journal, h, err);
 
-    w.told = w.began;
-    sigaction(SIGINT, &catch, NULL);
-    sigaction(SIGTERM, &catch, NULL);
-    if (!wait_for(&w, h, err))
+    handoff_show(cli, h);
+    if (!done)
         return false;
-    show_one(cli, h);
-    return judge(cli, h, err);
+    log_note("done: the session goes on at %.*s; 'talaria handoff back --session %.*s' brings it "
+             "back, then '%.*s' goes on with it",
+             STR_FMT(h->platform), STR_FMT(h->session_id),
+             STR_FMT(handoff_resume_hint(cli, journal, h->home, h->session_id)));
+    if (!cli->json)
+        say(cli, "%.*s\n", STR_FMT(h->dest_key));
+    return true;
 }
 
+/* -- handoff PLATFORM ---------------------------------------------------------------------------------- */
+
+/* It may be somewhere else than here: then it goes on from there. */
 static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err)
 {
-    HandoffWish wish = { .platform = str_of(platform) };
-    bool detach = args_flag(args, "detach");
+    HandoffAsk ask = { .homes = &cli->homes,
+                       .settings = &cli->settings,
+                       .wish = { .platform = str_of(platform),
+                                 .target = args_text(args, "to"),
+                                 .no_turn = args_flag(args, "no-turn") },
+                       .detach = args_flag(args, "detach") };
     AUTO(Journal) *journal = NULL;
     Lineage lineage;
     Handoff h;
 
-    if (!find_session(cli, args, &lineage, &wish.home, err) ||
-        !check_platform(cli, wish.home, wish.platform, detach, err) ||
-        !check_idle(cli, wish.home, lineage.tip.id, err))
+    if (!handoff_find_session(cli, args_text(args, "session"), &lineage, &ask.wish.home, err))
         return false;
-    wish.session_id = lineage.tip.id;
+    ask.wish.session_id = lineage.tip.id;
     journal = journal_open(cli->homes.data, err);
-    if (!journal || !handoff_request(journal, cli->arena, &wish, &h, err))
+    if (!journal || !handoff_may_go(journal, &ask, err) ||
+        !handoff_idle(&cli->homes, ask.wish.home, ask.wish.session_id, err) ||
+        !handoff_ask(journal, cli->arena, &ask, &h, err))
         return false;
-    wake_call(cli->homes.data);
     log_note("queued: '%.*s' to %s", STR_FMT(lineage.title), platform);
-    if (!detach)
+    if (!ask.detach)
         return wait_and_tell(cli, journal, &h, err);
-    show_one(cli, &h);
+    handoff_show(cli, &h);
     if (!cli->json)
         say(cli, "%.*s\n", STR_FMT(h.id));
     return true;
@@ -258,10 +208,10 @@ static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err
 
 /* X(name, title) */
 #define PLATFORMS(X)                                                                               \
-    X(local, "the chat in our own database")                                                       \
-    X(telegram, "Telegram, through a Hermes gateway")                                              \
-    X(discord, "Discord, through a Hermes gateway")                                                \
-    X(slack, "Slack, through a Hermes gateway")
+    X(local, "the chat in our own database, which the page shows")                                 \
+    X(telegram, "Telegram")                                                                        \
+    X(discord, "Discord")                                                                          \
+    X(slack, "Slack")
 
 #define X(name, title)                                                                             \
     static bool to_##name(Cli *cli, const Args *args, Err *err)                                    \
@@ -271,127 +221,7 @@ static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err
 PLATFORMS(X)
 #undef X
 
-/* -- status, cancel, back ------------------------------------------------------------------------------------- */
-
-static void print_list(Cli *cli, const Handoff *all, size_t n)
-{
-    double now = clock_wall();
-
-    if (n == 0)
-        say(cli, "No handoff yet\n");
-    for (size_t i = 0; i < n; i++) {
-        say(cli, "%.*s  %-9s  %.*s -> %.*s  %.*s", STR_FMT(all[i].id),
-            handoff_state_name(all[i].state), STR_FMT(all[i].session_id), STR_FMT(all[i].platform),
-            STR_FMT(human_ago(cli->arena, (double)all[i].requested_ms / 1000, now)));
-        if (all[i].error_text.n) {
-            say(cli, "  ");
-            say_text(cli, all[i].error_text, false);
-        }
-        say(cli, "\n");
-    }
-}
-
-static bool status(Cli *cli, const Args *args, Err *err)
-{
-    AUTO(Journal) *journal = NULL;
-    Handoff *all;
-    size_t n;
-
-    (void)args;
-    if (!cli_homes(cli, &(const Homes *){ NULL }, err))
-        return false;
-    journal = journal_open(cli->homes.data, err);
-    if (!journal || !handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
-        return false;
-    if (cli->json) {
-        JsonWriter w = cli_json_begin(cli);
-
-        json_field_bool(&w, "gateway", gateway_is_running(cli->homes.data));
-        json_key(&w, "handoffs");
-        json_begin(&w, '[');
-        for (size_t i = 0; i < n; i++) {
-            json_begin(&w, '{');
-            put_handoff(&w, &all[i]);
-            json_end(&w, '}');
-        }
-        json_end(&w, ']');
-        cli_json_end(cli, &w);
-    } else {
-        print_list(cli, all, n);
-    }
-    return true;
-}
-
-/* The one that was named, else the newest that is not over. */
-static bool find_handoff(Cli *cli, Journal *journal, Str id, Str *ret, Err *err)
-{
-    Handoff *all;
-    size_t n;
-
-    *ret = id;
-    if (id.n)
-        return true;
-    if (!handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (!handoff_is_over(all[i].state)) {
-            *ret = all[i].id;
-            return true;
-        }
-    return err_set(err, ERR_NOT_FOUND, "no handoff is on its way");
-}
-
-static bool cancel(Cli *cli, const Args *args, Err *err)
-{
-    AUTO(Journal) *journal = NULL;
-    bool over;
-    Handoff h;
-    Str id;
-
-    if (!cli_homes(cli, &(const Homes *){ NULL }, err))
-        return false;
-    journal = journal_open(cli->homes.data, err);
-    if (!journal || !find_handoff(cli, journal, args_operand(args, 0), &id, err) ||
-        !handoff_cancel(journal, id, &over, err) || !handoff_get(journal, cli->arena, id, &h, err))
-        return false;
-    wake_call(cli->homes.data);
-    show_one(cli, &h);
-    if (!cli->json)
-        say(cli, over ? "cancelled\n" : "asked the gateway to leave it\n");
-    return true;
-}
-
-static bool back(Cli *cli, const Args *args, Err *err)
-{
-    AUTO(Journal) *journal = NULL;
-    SessionOwner owner;
-    Lineage lineage;
-    Str home;
-
-    if (!find_session(cli, args, &lineage, &home, err) ||
-        !check_idle(cli, home, lineage.tip.id, err))
-        return false;
-    journal = journal_open(cli->homes.data, err);
-    if (!journal || !owner_get(journal, cli->arena, home, lineage.tip.id, &owner, err))
-        return false;
-    if (!owner.surface.n || str_eqz(owner.surface, "cli"))
-        return err_set(err, ERR_CONFLICT, "session '%.*s' is here already",
-                       STR_FMT(lineage.tip.id));
-    if (!routing_release(journal, home, lineage.tip.id, err))
-        return false;
-    if (cli->json) {
-        JsonWriter w = cli_json_begin(cli);
-
-        json_field_str(&w, "session_id", lineage.tip.id);
-        json_field_str(&w, "from", owner.surface);
-        cli_json_end(cli, &w);
-    } else {
-        say(cli, "'%.*s' is back from %.*s\n", STR_FMT(lineage.title), STR_FMT(owner.surface));
-    }
-    return true;
-}
-
-/* -- the rows ---------------------------------------------------------------------------------------------------- */
+/* -- the rows ------------------------------------------------------------------------------------------ */
 
 static const Example examples[] = {
     { "talaria handoff local", "the newest session goes on in the local chat" },
@@ -402,12 +232,10 @@ static const Example examples[] = {
 
 #define REQUEST_DETAILS                                                                            \
     "Waits for a gateway to take it (60 seconds), then until it is done (15 minutes), and says "   \
-    "how "                                                                                         \
-    "far it is. Ctrl-C cancels it as long as the session has not moved. Whatever happens, "        \
-    "exactly "                                                                                     \
-    "one side has the session: on failure that is this one. Prints the key under which the "       \
-    "session "                                                                                     \
-    "is found there."
+    "how far it is. Ctrl-C cancels it as long as the session has not moved; a second one waits "   \
+    "no longer. Whatever happens, exactly one side has the session: on failure that is this "      \
+    "one. Prints the key under which the session is found there. The platform has to be set up "   \
+    "for a gateway of ours, or the session to lie in the home of a Hermes gateway."
 
 static const Command children[] = {
 #define X(platform, title)                                                                         \
@@ -421,8 +249,11 @@ static const Command children[] = {
 #undef X
         { .name = "status",
           .summary = "list handoffs, the newest first",
+          .details =
+              "For each one how far it is: claim, prepare, bind, announce, done. From 'bind' "
+              "on the session belongs to the platform.",
           .examples = examples,
-          .run = status },
+          .run = handoff_status },
     { .name = "cancel",
       .operands = "[ID]",
       .summary = "leave a handoff that is on its way",
@@ -431,12 +262,15 @@ static const Command children[] = {
           "does between two steps. A session that has moved is brought back by 'back'.",
       .examples = examples,
       .most = 1,
-      .run = cancel },
+      .run = handoff_cancel_one },
     { .name = "back",
       .summary = "take a session back from where it was handed to",
+      .details = "The chat there leads nowhere afterwards; what was said in it is part of the "
+                 "session. An answer that is on its way there is waited for by you: 'back' "
+                 "refuses until it is over.",
       .options = session_option,
       .examples = examples,
-      .run = back },
+      .run = handoff_back },
     { 0 },
 };
 

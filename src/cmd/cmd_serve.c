@@ -7,10 +7,11 @@
 
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/serving.h"
 #include "cmd/version.h"
 #include "http/server.h"
 
-static const Option options[] = {
+const Option serving_options[] = {
     { .kind = OPTION_NUMBER,
       .name = "port",
       .letter = 'p',
@@ -70,15 +71,47 @@ static void print_address(Cli *cli, const Server *server)
     buf_flush(cli->out);
 }
 
-static void block_signals(sigset_t *ret)
+static void wait_for_end(const sigset_t *signals, const ServingBeside *beside)
+{
+    for (;;) {
+        int got = sigwaitinfo(signals, NULL);
+
+        if (got == SIGINT || got == SIGTERM)
+            return;
+        if (got == SIGCHLD || got == SIGALRM)
+            beside->look(beside->ctx);
+    }
+}
+
+/* Before any thread is there, so that all of them leave them to this one. */
+static void block_signals(sigset_t *ret, bool beside)
 {
     sigemptyset(ret);
     sigaddset(ret, SIGINT);
     sigaddset(ret, SIGTERM);
+    if (beside) {
+        sigaddset(ret, SIGCHLD);
+        sigaddset(ret, SIGALRM);
+    }
     pthread_sigmask(SIG_BLOCK, ret, NULL);
 }
 
-static bool serve(Cli *cli, const Args *args, Err *err)
+static void finish(Cli *cli, Server *server, const ServingBeside *beside)
+{
+    bool whole = server_drain(server);
+
+    if (beside)
+        beside->end(beside->ctx);
+    if (!whole) {
+        /* What still runs writes whole files or none; it may end here. */
+        log_warning("ended with requests unfinished");
+        buf_flush(cli->out);
+        _exit(0);
+    }
+    server_free(server);
+}
+
+bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *err)
 {
     ServerOptions wish = { .bind = args_text(args, "bind"),
                            .anywhere = args_flag(args, "insecure-bind"),
@@ -87,8 +120,7 @@ static bool serve(Cli *cli, const Args *args, Err *err)
     int64_t port = args_number(args, "port");
     const Homes *homes;
     Server *server;
-    sigset_t ends;
-    int got;
+    sigset_t signals;
 
     if (port > UINT16_MAX)
         return err_set(err, ERR_USAGE, "--port must be at most %d", UINT16_MAX);
@@ -96,23 +128,23 @@ static bool serve(Cli *cli, const Args *args, Err *err)
         return false;
     wish.port = (uint16_t)port;
     wish.where = cli->where;
-    block_signals(&ends); /* before any thread is there, so that all of them leave it to this one */
+    block_signals(&signals, beside != NULL);
     server = server_start(&wish, homes, &cli->settings, err);
     if (!server)
         return false;
+    if (beside)
+        beside->begin(beside->ctx);
     print_address(cli, server);
     notify("READY=1");
-    while (sigwait(&ends, &got) != 0)
-        ;
+    wait_for_end(&signals, beside);
     notify("STOPPING=1");
-    if (!server_drain(server)) {
-        /* What still runs writes whole files or none; it may end here. */
-        log_warning("ended with requests unfinished");
-        buf_flush(cli->out);
-        _exit(0);
-    }
-    server_free(server);
+    finish(cli, server, beside);
     return true;
+}
+
+static bool serve(Cli *cli, const Args *args, Err *err)
+{
+    return serving_run(cli, args, NULL, err);
 }
 
 static const Example examples[] = {
@@ -129,7 +161,7 @@ const Command cmd_serve = {
         "Listens on this machine only. The address it prints carries a token, once; the page "
         "keeps a cookie instead. The token stays the same from start to start and lies in "
         "the file server-token of the data folder. SIGTERM lets running requests finish.",
-    .options = options,
+    .options = serving_options,
     .examples = examples,
     .run = serve
 };

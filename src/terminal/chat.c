@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "store/handoff.h"
 #include "terminal/chat_inside.h"
 #include "terminal/typed.h"
 #include "text/utf8.h"
@@ -314,8 +315,7 @@ static void leave(Chat *c)
     }
     if (c->n_queue)
         chat_note(c, "%zu queued messages were not sent", c->n_queue);
-    if (c->conversation.n)
-        chat_note(c, "talaria chat --resume %.*s goes on with it", STR_FMT(c->conversation));
+    chat_farewell(c);
 }
 
 static void close_editor(Chat *c)
@@ -344,6 +344,7 @@ static void dispose(Chat *c)
         mem_free(c->queue[i]);
     mem_free(c->last);
     render_free(c->render);
+    journal_close(c->journal);
     arena_free(c->run_arena);
     arena_free(c->scratch);
     arena_free(c->arena);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "platforms/platform.h"
 #include "templates/template.h"
 #include "terminal/chat_inside.h"
 
@@ -54,6 +55,12 @@ static void conversation_ids(Chat *c, Completion *out, Str begun)
         offer(out, begun, all[i].id);
 }
 
+static void platform_names(Completion *out, Str begun)
+{
+    for (size_t i = 0; shapes_each(i); i++)
+        offer(out, begun, str_of(shapes_each(i)->name));
+}
+
 static void paths(Completion *out, Str begun)
 {
     size_t at = begun.n;
@@ -100,7 +107,9 @@ void chat_complete(void *ctx, Str before, Completion *ret)
         runtime_names(c, ret, word);
     else if (id == SLASH_template)
         template_names(c, ret, word);
-    else if (id == SLASH_resume)
+    else if (id == SLASH_handoff)
+        platform_names(ret, word);
+    else if (id == SLASH_resume || id == SLASH_back)
         conversation_ids(c, ret, word);
     else if (id == SLASH_file)
         paths(ret, word);

@@ -34,13 +34,15 @@ typedef struct Chat {
     Arena *run_arena;
     Render *render; /* of that turn */
 
+    struct Journal *journal; /* NULL: was not needed yet */
+    bool handed;             /* the conversation went elsewhere from here, and that was said */
     bool leaving, failed, told;
     Err err; /* of the last turn or command, where it failed */
 } Chat;
 
 /* -- chat_turn.c: turns ---------------------------------------------------------------------------------- */
 
-/* There is a conversation from here on. */
+/* There is a conversation from here on, and it is ours to write. */
 MUST_CHECK bool chat_begin(Chat *c, Err *err);
 /* Now, or after the turn under way. */
 void chat_say(Chat *c, Str text);
@@ -56,8 +58,19 @@ void chat_forget_turn(Chat *c);
 
 /* An id, how one begins, or (empty) the newest other one; shows what was said last. */
 MUST_CHECK bool chat_resume(Chat *c, Str id, Err *err);
+/* Which one is meant by that; ERR_NOT_FOUND, or ERR_USAGE where several are. */
+MUST_CHECK bool chat_find(Chat *c, Str id, Conversation *ret, Err *err);
 MUST_CHECK bool chat_list(Chat *c, size_t most, Conversation **ret, size_t *ret_n, Err *err);
 void chat_drop_conversation(Chat *c);
+
+/* -- chat_handoff.c: conversations that move ------------------------------------------------------------- */
+
+/* ERR_CONFLICT: it goes on elsewhere; says where, and how it comes back. */
+MUST_CHECK bool chat_is_ours(Chat *c, Str id, Err *err);
+/* How one goes on with the conversation that is left. */
+void chat_farewell(Chat *c);
+MUST_CHECK bool slash_handoff(Chat *c, Str rest, Err *err);
+MUST_CHECK bool slash_back(Chat *c, Str rest, Err *err);
 
 /* -- slash_do.c, chat_complete.c ------------------------------------------------------------------------------ */
 

@@ -24,7 +24,7 @@ bool chat_list(Chat *c, size_t most, Conversation **ret, size_t *ret_n, Err *err
 }
 
 /* The newest but the one at hand; or the one whose id begins so, which must be one alone. */
-static bool find(Chat *c, Str id, Conversation *ret, Err *err)
+bool chat_find(Chat *c, Str id, Conversation *ret, Err *err)
 {
     Conversation *all;
     size_t n, found = 0;
@@ -88,7 +88,7 @@ bool chat_resume(Chat *c, Str id, Err *err)
     Conversation row = { 0 };
     Str name;
 
-    if (!find(c, id, &row, err))
+    if (!chat_find(c, id, &row, err) || !chat_is_ours(c, row.id, err))
         return false;
     chat_drop_conversation(c);
     c->conversation = str_dup(c->arena, row.id);

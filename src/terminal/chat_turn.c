@@ -14,12 +14,16 @@ static void on_wake(void *ctx)
 
 bool chat_begin(Chat *c, Err *err)
 {
+    char here[LIMIT_PATH_BYTES];
     Conversation row = { .id = id_new(c->arena, 'c'),
                          .default_runtime = c->runtime,
+                         .model = c->model,
                          .template = c->template };
 
     if (c->conversation.n)
-        return true;
+        return chat_is_ours(c, c->conversation, err);
+    if (getcwd(here, sizeof here))
+        row.cwd = str_of(here); /* goes with it, wherever it goes */
     if (!service_begin(c->service, &row, err))
         return false;
     c->conversation = row.id;

@@ -1,7 +1,7 @@
 /* slash.h - the commands of the terminal, as one table.
  *
  * A row is the command's name, its help, its completion and its place in the documentation; what it does
- * is the function `slash_NAME` in slash_do.c. A line is a command where it begins with one slash and
+ * is the function `slash_NAME` in slash_do.c or chat_handoff.c. A line is a command where it begins with one slash and
  * letters and then a blank or nothing, so that a path is a message; two slashes begin a message that
  * begins with a slash. Pure. */
 #ifndef TALARIA_TERMINAL_SLASH_H
@@ -31,6 +31,9 @@ typedef enum SlashNeeds {
     X(file, SLASH_MUST, " PATH", false, "give a file to the next message")                         \
     X(retry, SLASH_ALONE, "", true, "send the last message again")                                 \
     X(title, SLASH_MUST, " TEXT", false, "name the conversation")                                  \
+    X(handoff, SLASH_MUST, " PLATFORM [CHAT]", false,                                              \
+      "go on at a chat platform (local, telegram, ...), and leave")                                \
+    X(back, SLASH_MAY, " [ID]", true, "take a conversation back from where it was handed to")      \
     X(stop, SLASH_ALONE, "", false, "cancel the turn under way, as Ctrl-C does")                   \
     X(help, SLASH_ALONE, "", false, "these commands")                                              \
     X(quit, SLASH_ALONE, "", false, "leave, as Ctrl-D does")

@@ -68,9 +68,13 @@ static bool slash_sessions(Chat *c, Str rest, Err *err)
 
 static bool change(Chat *c, const ConversationChange *what, Err *err)
 {
-    Runs *r = service_take(c->service, err);
-    bool ok = r && conversation_change(r, c->conversation, what, err);
+    Runs *r;
+    bool ok;
 
+    if (!chat_is_ours(c, c->conversation, err))
+        return false;
+    r = service_take(c->service, err);
+    ok = r && conversation_change(r, c->conversation, what, err);
     service_give(c->service, r);
     return ok;
 }
@@ -125,7 +129,10 @@ static bool slash_runtime(Chat *c, Str rest, Err *err)
 
 static bool slash_model(Chat *c, Str rest, Err *err)
 {
-    (void)err;
+    if (rest.n && c->conversation.n &&
+        !change(c, &(ConversationChange){ .model = str_eqz(rest, "default") ? STR("") : rest },
+                err))
+        return false;
     if (rest.n)
         c->model = str_eqz(rest, "default") ? STR_NONE : str_dup(c->arena, rest);
     if (c->model.n)

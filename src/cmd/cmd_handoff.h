@@ -1,0 +1,24 @@
+/* cmd_handoff.h - what the files of `talaria handoff` and `talaria take` share. */
+#ifndef TALARIA_CMD_CMD_HANDOFF_H
+#define TALARIA_CMD_CMD_HANDOFF_H
+
+#include "cmd/cli.h"
+#include "store/handoff.h"
+
+/* The session of that id, and the folder of its home. */
+MUST_CHECK bool handoff_find_session(Cli *cli, Str id, Lineage *ret, Str *ret_home, Err *err);
+
+void handoff_put(JsonWriter *w, const Handoff *h);
+/* With --json the handoff as an object; else nothing. */
+void handoff_show(Cli *cli, const Handoff *h);
+
+/* The conversation of ours to go on with; empty: the session is a Hermes' alone. */
+Str handoff_conversation(Cli *cli, Journal *journal, Str home, Str session_id);
+/* How one goes on with a session that is here: a command for the shell. */
+Str handoff_resume_hint(Cli *cli, Journal *journal, Str home, Str session_id);
+
+bool handoff_status(Cli *cli, const Args *args, Err *err);
+bool handoff_cancel_one(Cli *cli, const Args *args, Err *err);
+bool handoff_back(Cli *cli, const Args *args, Err *err);
+
+#endif

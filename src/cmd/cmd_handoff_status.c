@@ -1,0 +1,218 @@
+/* talaria handoff status, cancel, back: what is on its way, and the way back. */
+#include "base/clock.h"
+#include "cmd/cmd_handoff.h"
+#include "gateway/gateway.h"
+#include "gateway/wait.h"
+#include "gateway/wake.h"
+#include "store/routing.h"
+#include "text/human.h"
+
+enum { MOST_SHOWN = 50 };
+
+static Journal *open_journal(Cli *cli, Err *err)
+{
+    if (!cli_homes(cli, &(const Homes *){ NULL }, err))
+        return NULL;
+    return journal_open(cli->homes.data, err);
+}
+
+/* -- status -------------------------------------------------------------------------------------------- */
+
+/* The last state of the way that it reached; a step that failed is the one after that. */
+static HandoffState reached(const Handoff *h)
+{
+    HandoffState s = HANDOFF_QUEUED;
+
+    if (h->state <= HANDOFF_DONE)
+        return h->state;
+    while (s < HANDOFF_ANNOUNCED && !str_eqz(h->step, handoff_state_step(s)))
+        s++;
+    return s;
+}
+
+static Style style_of(HandoffState s)
+{
+    return s == HANDOFF_DONE ? STYLE_GREEN : s == HANDOFF_FAILED ? STYLE_RED : STYLE_YELLOW;
+}
+
+/* claim > prepare > [bind]: where it is, or where it stopped. */
+static void print_way(Cli *cli, const Handoff *h)
+{
+    HandoffState at = reached(h);
+
+    for (HandoffState s = HANDOFF_QUEUED; s <= at && s < HANDOFF_DONE; s++)
+        say(cli, "%s%s%s%s%s%s", s ? " > " : "", s == at ? style(cli, style_of(h->state)) : "",
+            s == at ? "[" : "", handoff_state_step(s), s == at ? "]" : "",
+            s == at ? style(cli, STYLE_OFF) : "");
+}
+
+static void print_one(Cli *cli, const Handoff *h, double now)
+{
+    double began = (double)h->requested_ms / 1000, last = (double)h->updated_ms / 1000;
+    bool over = handoff_is_over(h->state);
+
+    say(cli, "%.*s  %s%-9s%s  %.*s -> %.*s%s%.*s\n", STR_FMT(h->id), style(cli, style_of(h->state)),
+        handoff_state_name(h->state), style(cli, STYLE_OFF), STR_FMT(h->session_id),
+        STR_FMT(h->platform), str_eqz(h->target, "home") ? "" : ":",
+        STR_FMT(str_eqz(h->target, "home") ? STR("") : h->target));
+    say(cli, "    ");
+    print_way(cli, h);
+    say(cli, "  asked for %.*s, %s %.2f s", STR_FMT(human_ago(cli->arena, began, now)),
+        over ? "took" : "on its way for", (over ? last : now) - began);
+    if (h->attempt > 1)
+        say(cli, ", %lld tries", (long long)h->attempt);
+    say(cli, "\n");
+    if (h->error_text.n) {
+        say(cli, "    ");
+        say_text(cli, h->error_text, false);
+        say(cli, "\n");
+    }
+}
+
+static void print_all(Cli *cli, const Handoff *all, size_t n)
+{
+    double now = clock_wall();
+
+    if (n == 0)
+        say(cli, "No handoff yet\n");
+    for (size_t i = 0; i < n; i++)
+        print_one(cli, &all[i], now);
+    if (!gateway_is_running(cli->homes.data))
+        say(cli, "No gateway is running; 'talaria up' starts one\n");
+}
+
+static void put_all(Cli *cli, const Handoff *all, size_t n)
+{
+    JsonWriter w = cli_json_begin(cli);
+
+    json_field_bool(&w, "gateway", gateway_is_running(cli->homes.data));
+    json_key(&w, "handoffs");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(&w, '{');
+        handoff_put(&w, &all[i]);
+        json_end(&w, '}');
+    }
+    json_end(&w, ']');
+    cli_json_end(cli, &w);
+}
+
+bool handoff_status(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(Journal) *journal = open_journal(cli, err);
+    Handoff *all;
+    size_t n;
+
+    (void)args;
+    if (!journal || !handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
+        return false;
+    if (cli->json)
+        put_all(cli, all, n);
+    else
+        print_all(cli, all, n);
+    return true;
+}
+
+/* -- cancel -------------------------------------------------------------------------------------------- */
+
+/* The one that was named, else the newest that is not over. */
+static bool find_handoff(Cli *cli, Journal *journal, Str id, Str *ret, Err *err)
+{
+    Handoff *all;
+    size_t n;
+
+    *ret = id;
+    if (id.n)
+        return true;
+    if (!handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!handoff_is_over(all[i].state)) {
+            *ret = all[i].id;
+            return true;
+        }
+    return err_set(err, ERR_NOT_FOUND, "no handoff is on its way");
+}
+
+bool handoff_cancel_one(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(Journal) *journal = open_journal(cli, err);
+    bool over;
+    Handoff h;
+    Str id;
+
+    if (!journal || !find_handoff(cli, journal, args_operand(args, 0), &id, err) ||
+        !handoff_cancel(journal, id, &over, err) || !handoff_get(journal, cli->arena, id, &h, err))
+        return false;
+    wake_call(cli->homes.data);
+    handoff_show(cli, &h);
+    if (!cli->json)
+        say(cli, over ? "cancelled\n" : "asked the gateway to leave it\n");
+    return true;
+}
+
+/* -- back ---------------------------------------------------------------------------------------------- */
+
+static bool is_away(const SessionOwner *owner)
+{
+    return owner->surface.n && !str_eqz(owner->surface, "cli");
+}
+
+/* The one that was handed over last and has not come back; empty: none is away. */
+static bool last_away(Cli *cli, Journal *journal, Str *ret, Err *err)
+{
+    SessionOwner owner;
+    Handoff *all;
+    size_t n;
+
+    *ret = STR("");
+    if (!handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
+        return false;
+    for (size_t i = 0; i < n && !ret->n; i++) {
+        if (!owner_get(journal, cli->arena, all[i].home, all[i].session_id, &owner, err))
+            return false;
+        if (is_away(&owner))
+            *ret = all[i].session_id;
+    }
+    return true;
+}
+
+static void tell_back(Cli *cli, Journal *journal, const Lineage *lineage, Str home, Str from)
+{
+    if (cli->json) {
+        JsonWriter w = cli_json_begin(cli);
+
+        json_field_str(&w, "session_id", lineage->tip.id);
+        json_field_str(&w, "from", from);
+        cli_json_end(cli, &w);
+        return;
+    }
+    say(cli, "'");
+    say_text(cli, lineage->title, false);
+    say(cli, "' is back from %.*s; '%.*s' goes on with it\n", STR_FMT(from),
+        STR_FMT(handoff_resume_hint(cli, journal, home, lineage->tip.id)));
+}
+
+bool handoff_back(Cli *cli, const Args *args, Err *err)
+{
+    AUTO(Journal) *journal = open_journal(cli, err);
+    Str id = args_text(args, "session"), home;
+    SessionOwner owner;
+    Lineage lineage;
+
+    if (!journal || (!id.n && !last_away(cli, journal, &id, err)))
+        return false;
+    if (!id.n)
+        return err_set(err, ERR_NOT_FOUND, "no session is away");
+    if (!handoff_find_session(cli, id, &lineage, &home, err) ||
+        !owner_get(journal, cli->arena, home, lineage.tip.id, &owner, err))
+        return false;
+    if (!is_away(&owner))
+        return err_set(err, ERR_CONFLICT, "session '%.*s' is here already",
+                       STR_FMT(lineage.tip.id));
+    if (!handoff_idle(&cli->homes, home, lineage.tip.id, err) ||
+        !routing_release(journal, home, lineage.tip.id, err))
+        return false;
+    tell_back(cli, journal, &lineage, home, owner.surface);
+    return true;
+}

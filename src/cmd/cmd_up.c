@@ -1,0 +1,153 @@
+/* talaria up: the page and the gateway together.
+ *
+ * The server runs here, the gateway as a child of this process: a platform's library or protocol that brings the
+ * gateway down leaves the page up, and the gateway is started again. The child hears of our end from the kernel,
+ * however it comes. Where a gateway is running already, that one is used. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/commands.h"
+#include "cmd/serving.h"
+#include "gateway/gateway.h"
+
+enum { FIRST_WAIT_S = 1, MOST_WAIT_S = 32, STABLE_MS = 60000, END_MS = 10000, SLACK_MS = 100 };
+
+typedef struct Up {
+    char *argv[8]; /* of the gateway */
+    pid_t child;   /* 0: none */
+    int64_t began; /* monotonic */
+    int64_t again; /* when it is to be started again; 0: not */
+    unsigned wait; /* seconds until then, the next time */
+    const Cli *cli;
+} Up;
+
+/* In the child. Its output is talk: the data of this command is the address of the page. */
+static void become_gateway(Up *up, pid_t parent)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        execv("/proc/self/exe", up->argv);
+    _exit(127);
+}
+
+static void start(void *ctx)
+{
+    pid_t self = getpid(), child;
+    Up *up = ctx;
+
+    up->began = clock_mono_ms();
+    up->again = 0;
+    child = fork();
+    if (child == 0)
+        become_gateway(up, self);
+    if (child > 0)
+        up->child = child;
+    else
+        log_error("cannot start the gateway: %s", strerror(errno));
+}
+
+/* Whether another try would end the same way. */
+static bool is_final(const Up *up, int status)
+{
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+
+    if (code == err_exit_code(&(Err){ .kind = ERR_CONFLICT }) &&
+        gateway_is_running(up->cli->homes.data)) {
+        log_note("the page is served; handoffs are carried out by the gateway that runs already");
+        return true;
+    }
+    if (code != err_exit_code(&(Err){ .kind = ERR_REFUSED }) &&
+        code != err_exit_code(&(Err){ .kind = ERR_USAGE }) && code != 0)
+        return false;
+    log_note("the page is served without a gateway");
+    return true;
+}
+
+static void gone(Up *up, int status)
+{
+    up->child = 0;
+    if (is_final(up, status))
+        return;
+    if (clock_mono_ms() - up->began > STABLE_MS)
+        up->wait = FIRST_WAIT_S;
+    log_warning("the gateway ended (%s %d); it is started again in %u s",
+                WIFSIGNALED(status) ? "signal" : "code",
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), up->wait);
+    up->again = clock_mono_ms() + up->wait * 1000 - SLACK_MS;
+    alarm(up->wait);
+    up->wait = up->wait * 2 < MOST_WAIT_S ? up->wait * 2 : MOST_WAIT_S;
+}
+
+/* A child that ended (there are others, which are not ours to wait for), or the time to start it again. */
+static void look(void *ctx)
+{
+    Up *up = ctx;
+    int status;
+
+    if (up->child && waitpid(up->child, &status, WNOHANG) == up->child)
+        gone(up, status);
+    else if (up->again && clock_mono_ms() >= up->again)
+        start(up);
+}
+
+static void end(void *ctx)
+{
+    int64_t until = clock_mono_ms() + END_MS;
+    Up *up = ctx;
+
+    if (!up->child)
+        return;
+    kill(up->child, SIGTERM);
+    while (waitpid(up->child, NULL, WNOHANG) == 0) {
+        if (clock_mono_ms() > until)
+            kill(up->child, SIGKILL);
+        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    }
+    up->child = 0;
+}
+
+static bool run(Cli *cli, const Args *args, Err *err)
+{
+    static char name[] = "talaria", home[] = "--home", data[] = "--data", gateway[] = "gateway",
+                verb[] = "run";
+    Up up = { .argv = { name, gateway, verb }, .wait = FIRST_WAIT_S, .cli = cli };
+    ServingBeside beside = { start, look, end, &up };
+    size_t n = 3;
+
+    if (cli->where.home) {
+        up.argv[n++] = home;
+        up.argv[n++] = str_z(cli->arena, str_of(cli->where.home));
+    }
+    if (cli->where.data) {
+        up.argv[n++] = data;
+        up.argv[n++] = str_z(cli->arena, str_of(cli->where.data));
+    }
+    return serving_run(cli, args, &beside, err);
+}
+
+static const Example examples[] = {
+    { "talaria up", "prints the address to open in a browser" },
+    { "talaria up --port 9000", "at another port" },
+    { "talaria gateway status", "in another terminal: how the chat platforms are" },
+    { 0 },
+};
+
+const Command cmd_up = {
+    .name = "up",
+    .summary = "the page and the gateway together",
+    .details = "What 'talaria serve' and 'talaria gateway run' do, until SIGTERM. A gateway that "
+               "dies is started again; where one is running already, the page is served beside it.",
+    .options = serving_options,
+    .examples = examples,
+    .run = run
+};

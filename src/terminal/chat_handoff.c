@@ -1,0 +1,160 @@
+/* Conversations that move: /handoff, /back, and whether what is being written is still ours to write.
+ *
+ * While we wait for a gateway nothing is typed and nothing runs; Ctrl-C is a word to the waiting. A conversation
+ * that went away is left as it is: nothing of it is written here any more, not even at the exit. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "gateway/wait.h"
+#include "store/routing.h"
+#include "terminal/chat_inside.h"
+#include "terminal/signals.h"
+
+static bool open_journal(Chat *c, Err *err)
+{
+    if (!c->journal)
+        c->journal = journal_open(c->options->homes->data, err);
+    return c->journal != NULL;
+}
+
+static bool owner_of(Chat *c, Str id, SessionOwner *ret, bool *ret_away, Err *err)
+{
+    if (!open_journal(c, err) ||
+        !owner_get(c->journal, c->scratch, c->options->homes->data, id, ret, err))
+        return false;
+    *ret_away = ret->surface.n && !str_eqz(ret->surface, "cli");
+    return true;
+}
+
+bool chat_is_ours(Chat *c, Str id, Err *err)
+{
+    SessionOwner owner;
+    bool away;
+
+    if (!owner_of(c, id, &owner, &away, err))
+        return false;
+    if (away && c->service && str_eq(id, c->conversation))
+        return err_set(err, ERR_CONFLICT, "this conversation goes on at %.*s; /back brings it here",
+                       STR_FMT(owner.surface));
+    return !away || err_set(err, ERR_CONFLICT,
+                            "conversation '%.*s' goes on at %.*s; /back %.*s or 'talaria handoff "
+                            "back --session %.*s' brings it here",
+                            STR_FMT(id), STR_FMT(owner.surface), STR_FMT(id), STR_FMT(id));
+}
+
+void chat_farewell(Chat *c)
+{
+    SessionOwner owner;
+    bool away = false;
+    Err err;
+
+    if (!c->conversation.n || c->handed)
+        return;
+    if (owner_of(c, c->conversation, &owner, &away, &err) && away)
+        chat_note(c, "it goes on at %.*s; talaria handoff back --session %.*s brings it back",
+                  STR_FMT(owner.surface), STR_FMT(c->conversation));
+    else
+        chat_note(c, "talaria chat --resume %.*s goes on with it", STR_FMT(c->conversation));
+}
+
+/* -- /handoff ------------------------------------------------------------------------------------------ */
+
+static void note(void *ctx, const char *text)
+{
+    chat_note(ctx, "%s", text);
+}
+
+/* One that ends us is for whoever reads the next line as well. */
+static WaitWord word(void *ctx)
+{
+    Chat *c = ctx;
+    uint64_t count;
+    bool end;
+
+    (void)!read(c->wake_fd, &count, sizeof count);
+    end = signals_came(CAME_END);
+    if (end || signals_came(CAME_HANGUP)) {
+        (void)raise(end ? SIGTERM : SIGHUP);
+        return WAIT_LEAVE;
+    }
+    return signals_came(CAME_INTERRUPT) ? WAIT_CANCEL : WAIT_ON;
+}
+
+static bool wait_for(Chat *c, Handoff *h, Err *err)
+{
+    HandoffWaiter waiter = {
+        .homes = c->options->homes, .wake_fd = c->wake_fd, .word = word, .note = note, .ctx = c
+    };
+    uint64_t one = 1;
+    bool ok = handoff_wait(&waiter, c->journal, c->scratch, h, err);
+
+    /* What else came meanwhile, a new size of the terminal or a warning, was read with our own words. */
+    (void)!write(c->wake_fd, &one, sizeof one);
+    return ok;
+}
+
+static void went(Chat *c, const Handoff *h)
+{
+    chat_note(c, "done: the conversation goes on at %.*s", STR_FMT(h->platform));
+    chat_note(c,
+              "talaria handoff back --session %.*s brings it back, then talaria chat --resume "
+              "%.*s goes on with it",
+              STR_FMT(h->session_id), STR_FMT(h->session_id));
+    c->handed = c->leaving = true;
+}
+
+static bool check_idle(Chat *c, Err *err)
+{
+    if (c->running)
+        return err_set(err, ERR_BUSY,
+                       "the agent is in the middle of an answer; /stop cancels it, then /handoff");
+    if (!c->conversation.n)
+        return true;
+    return handoff_idle(c->options->homes, c->options->homes->data, c->conversation, err);
+}
+
+bool slash_handoff(Chat *c, Str rest, Err *err)
+{
+    size_t end = str_find(rest, STR(" "));
+    HandoffAsk ask = { .homes = c->options->homes,
+                       .settings = c->options->settings,
+                       .wish = { .home = c->options->homes->data,
+                                 .platform = str_head(rest, end),
+                                 .target = str_trim(str_skip(rest, end)) } };
+    Handoff h;
+
+    if (!open_journal(c, err) || !handoff_may_go(c->journal, &ask, err) || !check_idle(c, err) ||
+        !chat_begin(c, err))
+        return false;
+    ask.wish.session_id = c->conversation;
+    if (!handoff_ask(c->journal, c->scratch, &ask, &h, err))
+        return false;
+    chat_note(c, "queued: this conversation to %.*s; Ctrl-C cancels", STR_FMT(h.platform));
+    if (!wait_for(c, &h, err))
+        return false;
+    went(c, &h);
+    return true;
+}
+
+/* -- /back --------------------------------------------------------------------------------------------- */
+
+bool slash_back(Chat *c, Str rest, Err *err)
+{
+    Str home = c->options->homes->data;
+    SessionOwner owner;
+    Conversation row;
+    bool away;
+
+    if (!rest.n && !c->conversation.n)
+        return err_set(err, ERR_USAGE, "/back needs an ID: there is no conversation here yet");
+    if (!chat_find(c, rest.n ? rest : c->conversation, &row, err) ||
+        !owner_of(c, row.id, &owner, &away, err))
+        return false;
+    if (!away)
+        return err_set(err, ERR_CONFLICT, "conversation '%.*s' is here already", STR_FMT(row.id));
+    if (!handoff_idle(c->options->homes, home, row.id, err) ||
+        !routing_release(c->journal, home, row.id, err))
+        return false;
+    chat_note(c, "back from %.*s", STR_FMT(owner.surface));
+    return chat_resume(c, row.id, err);
+}
