@@ -191,6 +191,7 @@ bool route_status(Request *rq, Err *err)
     json_begin(&w, '[');
     json_put_str(&w, STR("sleep"));
     json_put_str(&w, STR("chat"));
+    json_put_str(&w, STR("handoffs"));
     json_end(&w, ']');
     json_end(&w, '}');
     return true;

@@ -56,6 +56,26 @@ static bool check_runtime(Service *s, Str name, Err *err)
     return !name.n || service_runtime(s, name, err) != NULL;
 }
 
+/* Text as it was kept before. One of ours says of whole conversations where they are: a copy of it would let
+ * two conversations go on from one place. */
+static bool read_old_state(Json body, Str *ret, Err *err)
+{
+    AUTO(JsonDoc) *doc = NULL;
+    Err ignored;
+
+    if (!field_str(body, "agent_state", ret, err))
+        return false;
+    if (ret->n > LIMIT_RUN_HANDLE)
+        return err_set(err, ERR_TOO_LARGE, "'agent_state' has %zu bytes, and at most %d are kept",
+                       ret->n, LIMIT_RUN_HANDLE);
+    doc = ret->n ? json_parse(*ret, &ignored) : NULL;
+    if (doc && json_type(json_get(json_root(doc), STR("runtimes"))) == JSON_OBJECT)
+        return err_set(err, ERR_INVALID,
+                       "this 'agent_state' is of a conversation of ours: open that "
+                       "one, or branch it with POST /api/conversations/ID/branch");
+    return true;
+}
+
 static bool create(Request *rq, Service *s, Runs *r, Err *err)
 {
     AUTO(JsonDoc) *doc = rq->body.n ? request_json(rq, err) : NULL;
@@ -67,7 +87,8 @@ static bool create(Request *rq, Service *s, Runs *r, Err *err)
         if (!doc || !field_str(body, "title", &c.title, err) ||
             !field_str(body, "runtime", &c.default_runtime, err) ||
             !field_str(body, "model", &c.model, err) ||
-            !field_str(body, "template", &c.template, err))
+            !field_str(body, "template", &c.template, err) ||
+            !read_old_state(body, &c.old_state, err))
             return false;
     }
     if (!service_begin(s, &c, err))

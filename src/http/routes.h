@@ -93,12 +93,40 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(POST, "/api/runs/{id}/cancel", ROUTE_WORKER, route_run_cancel, "", "", "ends a run")         \
     X(POST, "/api/runs/{id}/approval", ROUTE_WORKER, route_run_approval, "", "id choice",          \
       "an answer to what a runtime asks")                                                          \
+    X(GET, "/api/handoffs", ROUTE_WORKER, route_handoffs, "limit", "",                             \
+      "the journal of handoffs, newest first, each with its steps")                                \
+    X(POST, "/api/handoffs", ROUTE_WORKER, route_handoff_ask, "",                                  \
+      "session_id platform target no_turn", "hands a session over")                                \
+    X(POST, "/api/handoffs/{id}/cancel", ROUTE_WORKER, route_handoff_cancel, "", "",               \
+      "leaves one that is on its way")                                                             \
+    X(POST, "/api/handoffs/{id}/retry", ROUTE_WORKER, route_handoff_retry, "", "",                 \
+      "asks again for one that failed")                                                            \
+    X(POST, "/api/sessions/{id}/back", ROUTE_WORKER, route_session_back, "", "",                   \
+      "a session that was handed over is the terminal's again")                                    \
+    X(GET, "/api/platforms", ROUTE_WORKER, route_platforms, "", "",                                \
+      "chat platforms: line, lag, queue, last error, home channel")                                \
+    X(GET, "/api/outbox/dead", ROUTE_WORKER, route_outbox_dead, "limit", "",                       \
+      "words that could not be delivered")                                                         \
+    X(POST, "/api/outbox/{id}/retry", ROUTE_WORKER, route_outbox_retry, "", "", "tries again")     \
+    X(GET, "/api/inbox/parked", ROUTE_WORKER, route_inbox_parked, "limit", "",                     \
+      "messages that no turn could be made of")                                                    \
+    X(POST, "/api/inbox/{seq}/retry", ROUTE_WORKER, route_inbox_retry, "", "", "tries again")      \
+    X(GET, "/api/local/channels", ROUTE_WORKER, route_local_channels, "", "",                      \
+      "channels of the local chat")                                                                \
+    X(GET, "/api/local/threads", ROUTE_WORKER, route_local_threads, "channel limit", "",           \
+      "threads of the local chat, where something was said last first")                            \
+    X(GET, "/api/local/messages", ROUTE_WORKER, route_local_messages,                              \
+      "channel thread after before since limit", "", "what was said there, oldest first")          \
+    X(POST, "/api/local/messages", ROUTE_WORKER, route_local_say, "", "channel thread text",       \
+      "says something there")                                                                      \
     X(GET, "/api/runtimes", ROUTE_WORKER | ROUTE_SLOW, route_runtimes, "", "",                     \
       "runtimes, and whether they are there")                                                      \
     X(POST, "/v1/chat/completions", ROUTE_WORKER, route_openai_chat, "",                           \
       "model messages stream stream_options", "a turn, as OpenAI's API has it")                    \
     X(GET, "/v1/models", ROUTE_WORKER, route_openai_models, "", "",                                \
       "runtimes, as OpenAI's API lists models")                                                    \
+    X(POST, "/api/slack/events", ROUTE_OPEN | ROUTE_WORKER, route_slack_events, "", "type event",  \
+      "what Slack's Events API sends, by its signature")                                           \
     X(GET, ACHIEVEMENTS "/achievements", 0, route_achievements, "", "", "badges and progress")     \
     X(GET, ACHIEVEMENTS "/scan-status", 0, route_scan_status, "", "", "how the scan stands")       \
     X(GET, ACHIEVEMENTS "/recent-unlocks", ROUTE_WORKER, route_recent, "", "",                     \

@@ -214,6 +214,9 @@ static bool start(Server *s, Err *err)
     guard_hosts(&s->guard, s->arena, s->port, s->options.bind, s->options.hosts);
     s->url = url_of(s);
     s->sse = sse_new();
+    s->watch = watch_start(s->sse, s->homes->data, err);
+    if (!s->watch)
+        return false;
     s->coordinator = coordinator_open(&s->options.where, s->settings, false, err);
     if (!s->coordinator)
         return false;
@@ -302,6 +305,7 @@ Server *server_free(Server *s)
     atomic_store(&s->service, service_close(atomic_load(&s->service)));
     s->coordinator = coordinator_free(s->coordinator);
     s->connections = connections_stop(s->connections);
+    s->watch = watch_stop(s->watch);
     s->sse = sse_free(s->sse);
     api_forget_badges(&s->badges);
     pthread_mutex_destroy(&s->service_lock);

@@ -235,6 +235,16 @@ void sse_publish(Sse *sse, const char *event, Str data)
     give_all(sse, event_of(event, data));
 }
 
+bool sse_is_heard(Sse *sse)
+{
+    bool heard;
+
+    pthread_mutex_lock(&sse->lock);
+    heard = sse->readers != NULL;
+    pthread_mutex_unlock(&sse->lock);
+    return heard;
+}
+
 void sse_beat(Sse *sse)
 {
     int64_t now = clock_mono_ms();

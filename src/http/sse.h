@@ -20,6 +20,9 @@ MUST_CHECK bool sse_join(Sse *sse, Request *rq, const char *event, Str data, Err
 /* To every reader; data is one line. Any thread, never waits for a reader. */
 void sse_publish(Sse *sse, const char *event, Str data);
 
+/* Whether there is any reader. */
+bool sse_is_heard(Sse *sse);
+
 /* Called about once a second. */
 void sse_beat(Sse *sse);
 

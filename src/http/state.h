@@ -13,6 +13,7 @@
 #include "http/request.h"
 #include "http/sse.h"
 #include "http/streams.h"
+#include "http/watch.h"
 
 enum { MOST_DAEMONS = 2 }; /* 127.0.0.1 and [::1] */
 
@@ -80,6 +81,7 @@ struct Server {
     Coordinator *coordinator;
     Jobs *jobs;
     Sse *sse;
+    Watch *watch;
     Streams *streams;
     Connections *connections;
     BadgeCache badges;

@@ -7,6 +7,7 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fakeChat } from "./fake-chat.mjs";
 import { enrich, exported, facets, isSide, listSessions, search } from "./fake-sessions.mjs";
+import { fakeHandoffs } from "./fake-handoffs.mjs";
 import { fakeSleep } from "./fake-sleep.mjs";
 import { markdown, outcome } from "./fake-text.mjs";
 
@@ -14,7 +15,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const load = (name) => JSON.parse(readFileSync(join(here, "fixtures", `${name}.json`), "utf8"));
 const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const plugin = "/api/plugins/hermes-achievements";
-const pages = /^\/(achievements|sessions|templates|sleep|chat)(\/|$)/;
+const pages = /^\/(achievements|sessions|templates|sleep|chat|handoffs)(\/|$)/;
 export const csp = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 // What a test may turn while the server runs.
@@ -55,6 +56,7 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
   const state = defaults();
   let sleep = fakeSleep();
   let chat = fakeChat();
+  let moves = fakeHandoffs();
   const streams = new Set();
   const sockets = new Set();
   const log = []; // "GET /api/…" of everything asked, in order
@@ -163,6 +165,8 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
       const found = search(all(), data.transcripts, query, state.partial);
       return found.problem ? problem(400, "The search is not understood", found.problem) : { body: found };
     }
+    const moved = state.features.includes("handoffs") && moves.route(method, path, query, body, { empty: state.empty, problem, key });
+    if (moved) return moved;
     const session = path.match(/^\/api\/sessions\/([^/]+)(\/messages|\/export)?$/);
     if (session) {
       const s = find(decodeURIComponent(session[1]));
@@ -225,7 +229,7 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     if (!(req.headers.cookie ?? "").includes(`talaria=${token}`)) return send(res, problem(401, "Not signed in", "A token is needed."));
     if (path === "/api/events") {
       res.writeHead(200, { ...head, "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
-      res.write("retry: 1000\n\n");
+      res.write("retry: 1000\n\nevent: status\ndata: {}\n\n");
       streams.add(res);
       return res.on("close", () => streams.delete(res));
     }
@@ -248,8 +252,9 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     url: `http://127.0.0.1:${server.address().port}`,
     token, state, data, log, emit,
     streams: () => streams.size,
-    reset() { Object.assign(state, defaults()); log.length = 0; sleep = fakeSleep(); chat = fakeChat(); },
+    reset() { Object.assign(state, defaults()); log.length = 0; sleep = fakeSleep(); chat = fakeChat(); moves = fakeHandoffs(); },
     get chat() { return chat; },
+    get moves() { return moves; },
     wake: () => sleep.end(),
     // As if the process had died: open connections end, new ones are refused until `state.refuse` is false.
     vanish() { state.refuse = true; for (const s of sockets) s.destroy(); },

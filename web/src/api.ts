@@ -52,8 +52,8 @@ function refused(response: Response, value: unknown): ApiError {
   return new ApiError("http", response.status, problem.title ?? `The server said ${response.status}`, problem.detail ?? "");
 }
 
-async function send<T>(method: string, path: string, body: unknown, signal: AbortSignal, limit: number): Promise<T> {
-  const response = await reach(method, path, body, {}, signal, AbortSignal.timeout(limit));
+async function send<T>(method: string, path: string, body: unknown, signal: AbortSignal, limit: number, headers: Record<string, string> = {}): Promise<T> {
+  const response = await reach(method, path, body, headers, signal, AbortSignal.timeout(limit));
   let value: unknown = null;
   try {
     const text = await response.text();
@@ -135,6 +135,9 @@ export async function getAnew<T>(path: string, signal: AbortSignal): Promise<T> 
 export function post<T>(path: string, body: unknown = {}, signal = new AbortController().signal): Promise<T> {
   return send<T>("POST", path, body, signal, path.endsWith("/rescan") ? slowTimeoutMs : timeoutMs);
 }
+
+// Under a key that makes it happen once, however often it is sent.
+export const postOnce = <T>(path: string, body: unknown, key: string): Promise<T> => send<T>("POST", path, body, new AbortController().signal, timeoutMs, { "Idempotency-Key": key });
 
 export function patch<T>(path: string, body: unknown): Promise<T> {
   return send<T>("PATCH", path, body, new AbortController().signal, timeoutMs);

@@ -18,6 +18,7 @@ import { setTheme, themeNames, themes } from "./theme";
 import { AchievementsView } from "./views/achievements";
 import type { Status } from "./types";
 import { branchFrom, ChatView, stopRun } from "./views/chat";
+import { HandoffsView } from "./views/handoffs";
 import { SessionsView } from "./views/sessions";
 import { SleepView } from "./views/sleep";
 import { TemplatesView } from "./views/templates";
@@ -45,6 +46,7 @@ function Further({ status, name, children }: { status: Resource<Status>; name: s
 
 function View({ tab, status }: { tab: string; status: Resource<Status> }): JSX.Element {
   if (tab === "sleep") return <Further status={status} name="sleep"><SleepView /></Further>;
+  if (tab === "handoffs") return <Further status={status} name="handoffs"><HandoffsView /></Further>;
   if (tab === "chat") return <Further status={status} name="chat"><ChatView /></Further>;
   if (tab === "sessions") return <SessionsView />;
   if (tab === "templates") return <TemplatesView />;
@@ -65,7 +67,7 @@ async function rescan(): Promise<void> {
 }
 
 // Tabs that have an address even where the server does not have them: it says so then.
-const further = ["chat", "sleep"];
+const further = ["chat", "sleep", "handoffs"];
 
 // What can be done with the conversation that is open.
 function chatCommands(id: string): Command[] {
@@ -88,6 +90,7 @@ function commandsFor(tabs: Tab[], session: string | undefined, chat: string | un
     ] : []),
     ...(chat ? chatCommands(chat) : []),
     ...(tabs.some((t) => t.id === "chat") ? [{ name: "New conversation", icon: icon.write, more: "chat ask talk", run: () => go(["chat"], { new: "1" }) }] : []),
+    ...(tabs.some((t) => t.id === "handoffs") ? [{ name: "Open the local chat", icon: icon.local, more: "handoff", run: () => go(["handoffs", "local"]) }] : []),
     { name: "Copy the link to this view", icon: icon.link, more: "address url", run: () => void copyText(location.href).then((done) => say(done ? "Link copied" : "The browser does not let the page copy")) },
     { name: "Share your achievements", icon: icon.share, more: "card picture png", run: () => go(["achievements"], { share: "score" }) },
     { name: "Rescan achievements", icon: icon.rescan, run: () => void rescan() },
@@ -121,6 +124,7 @@ export function App(): JSX.Element {
     "g s": () => go(["sessions"]),
     "g t": () => go(["templates"]),
     "g c": () => (tabs.some((t) => t.id === "chat") ? go(["chat"]) : false),
+    "g h": () => (tabs.some((t) => t.id === "handoffs") ? go(["handoffs"]) : false),
     "g n": () => (tabs.some((t) => t.id === "sleep") ? go(["sleep"]) : false),
     "\\": toggleRail,
     Escape: up,

@@ -5,7 +5,8 @@ import { createStore } from "./store";
 
 type Handler = (data: unknown) => void;
 const handlers = new Map<string, Set<Handler>>();
-const names = ["progress", "unlock", "snapshot", "index", "sleep"];
+// "status" begins every stream: what happened before it is not told, and can be asked for.
+const names = ["status", "progress", "unlock", "snapshot", "index", "sleep", "handoffs", "local"];
 
 export const connected = createStore(true);
 export const scan = createStore<{ done: number; total: number } | null>(null);

@@ -65,6 +65,9 @@ export const icon = {
   thread: lucide("spool"),
   asks: lucide("hand"),
   runtime: lucide("plug"),
+  handoff: lucide("arrow-left-right"),
+  local: lucide("house"),
+  terminal: lucide("terminal"),
 } as const;
 
 // Where a session came from. Unknown sources get the plain bubble.
@@ -82,6 +85,7 @@ const sources: Record<string, string> = {
 };
 // Other agents have one mark each, whatever they were started from.
 const origins: Record<string, string> = { claude: lucide("asterisk"), codex: lucide("square-code") };
+export const platformIcon = (name: string): string => (name === "local" ? icon.local : (sources[name] ?? icon.handoff));
 export const sourceIcon = (source: string, origin = ""): string => origins[origin] ?? sources[source] ?? lucide("message-square");
 
 // Who answers in a chat.

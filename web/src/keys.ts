@@ -54,6 +54,7 @@ export const keyList: [string, string][] = [
   ["g s", "Sessions"],
   ["g t", "Templates"],
   ["g c", "Chat, where the server has it"],
+  ["g h", "Handoffs, where the server has it"],
   ["g n", "Sleep, where the server has it"],
   ["j  k", "Next, previous session or conversation"],
   ["n  p", "Next, previous request in a transcript"],

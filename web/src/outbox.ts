@@ -125,7 +125,7 @@ async function begin(id: string): Promise<string> {
 }
 
 // randomUUID is there in secure contexts only.
-const newKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
+export const newKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
 
 async function out(id: string, text: string, files: string[], key: string): Promise<void> {
   const d = draftOf(id).get();

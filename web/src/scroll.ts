@@ -1,5 +1,5 @@
 // Where a pane was scrolled to, by address: back, forward and reload come to the same place.
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 
 export function savedScroll(key: string): number {
@@ -43,4 +43,35 @@ export function useScrollMemory<T extends HTMLElement>(key: string, ready: boole
     };
   }, [key, on]);
   return pane;
+}
+
+// At the end it stays at the end, whatever comes in; who scrolled up is left where they are.
+export function useStickyEnd(key: string, changing: unknown): { pane: RefObject<HTMLDivElement | null>; away: boolean; toEnd(): void } {
+  const pane = useRef<HTMLDivElement>(null);
+  const stuck = useRef(true);
+  const [away, setAway] = useState(false);
+  const toEnd = (): void => {
+    stuck.current = true;
+    setAway(false);
+    if (pane.current) pane.current.scrollTop = pane.current.scrollHeight;
+  };
+  useLayoutEffect(() => { stuck.current = true; setAway(false); }, [key]);
+  useLayoutEffect(() => void (stuck.current && toEnd()), [key, changing]);
+  useEffect(() => {
+    const el = pane.current;
+    if (!el) return;
+    const look = (): void => {
+      stuck.current = el.scrollHeight - el.scrollTop - el.clientHeight < 40;
+      setAway(!stuck.current);
+    };
+    const grown = new ResizeObserver(() => stuck.current && (el.scrollTop = el.scrollHeight));
+    grown.observe(el);
+    if (el.firstElementChild) grown.observe(el.firstElementChild);
+    el.addEventListener("scroll", look, { passive: true });
+    return () => {
+      grown.disconnect();
+      el.removeEventListener("scroll", look);
+    };
+  }, [key]);
+  return { pane, away, toEnd };
 }

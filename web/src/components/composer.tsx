@@ -12,7 +12,7 @@ import { Icon, Select } from "./ui";
 const tallest = 260;
 
 // As tall as what is in it.
-function useGrowing(box: RefObject<HTMLTextAreaElement | null>, text: string): void {
+export function useGrowing(box: RefObject<HTMLTextAreaElement | null>, text: string): void {
   useLayoutEffect(() => {
     const el = box.current;
     if (!el) return;

@@ -18,7 +18,11 @@ const always: Tab[] = [
   { id: "templates", name: "Templates", icon: icon.templates, key: "g t" },
 ];
 // Shown where the server says that it has them.
-const further: Tab[] = [{ id: "chat", name: "Chat", icon: icon.chat, key: "g c" }, { id: "sleep", name: "Sleep", icon: icon.sleep, key: "g n" }];
+const further: Tab[] = [
+  { id: "chat", name: "Chat", icon: icon.chat, key: "g c" },
+  { id: "handoffs", name: "Handoffs", icon: icon.handoff, key: "g h" },
+  { id: "sleep", name: "Sleep", icon: icon.sleep, key: "g n" },
+];
 export const tabsFor = (features: string[]): Tab[] => [...always, ...further.filter((t) => features.includes(t.id))];
 
 // Wings on a heel: the mark of the page, drawn here because no icon set has it.

@@ -1,10 +1,11 @@
 // Chat: conversations on the left, the one that is open in the middle, and how its turns were made on the right.
-import type { JSX, RefObject } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, enc, patch, post, remove } from "../api";
 import { ChatList } from "../components/chat-list";
 import { AgentTurn, SettledTurn, SettledUser, UserTurn, type TurnActions } from "../components/chat-turn";
 import { Composer } from "../components/composer";
+import { HandOver } from "../components/hand-over";
 import { RuntimeMark, useRuntimes } from "../components/runtime-menu";
 import { TurnPanel } from "../components/turn-panel";
 import { CopyButton, Failure, Fold, Icon, say, Skeleton, Updating } from "../components/ui";
@@ -16,6 +17,7 @@ import { addFiles, again, forgetDraft, useDraft, write } from "../outbox";
 import { useLate } from "../resource";
 import { go, setQuery, up, useRoute } from "../router";
 import { useRun, type RunState } from "../run";
+import { useStickyEnd } from "../scroll";
 import { createStore, recall, remember, useStore } from "../store";
 
 // Whether the panel is wanted; on small screens it is over the conversation and begins closed.
@@ -136,6 +138,7 @@ function Head({ c, busy, panel }: { c: Conversation; busy: boolean; panel: boole
       <Title key={`${c.id} ${c.title}`} c={c} />
       <Updating on={busy} />
       <Threads c={c} />
+      <HandOver session={c.id} ours />
       <CopyButton text={c.id} label="Copy the conversation's id" />
       <DeleteButton c={c} />
       <button type="button" class="ghost small" aria-label="How it was made" title="How it was made (])" aria-pressed={panel} onClick={() => setPanel(!panel)}><Icon name={icon.panel} size={14} /></button>
@@ -144,37 +147,6 @@ function Head({ c, busy, panel }: { c: Conversation; busy: boolean; panel: boole
 }
 
 // -- messages ------------------------------------------------------------------------------------------------
-
-// At the end it stays at the end, whatever comes in; who scrolled up is left where they are.
-function useStickyEnd(key: string, changing: unknown): { pane: RefObject<HTMLDivElement | null>; away: boolean; toEnd(): void } {
-  const pane = useRef<HTMLDivElement>(null);
-  const stuck = useRef(true);
-  const [away, setAway] = useState(false);
-  const toEnd = (): void => {
-    stuck.current = true;
-    setAway(false);
-    if (pane.current) pane.current.scrollTop = pane.current.scrollHeight;
-  };
-  useLayoutEffect(() => { stuck.current = true; setAway(false); }, [key]);
-  useLayoutEffect(() => void (stuck.current && toEnd()), [key, changing]);
-  useEffect(() => {
-    const el = pane.current;
-    if (!el) return;
-    const look = (): void => {
-      stuck.current = el.scrollHeight - el.scrollTop - el.clientHeight < 40;
-      setAway(!stuck.current);
-    };
-    const grown = new ResizeObserver(() => stuck.current && (el.scrollTop = el.scrollHeight));
-    grown.observe(el);
-    if (el.firstElementChild) grown.observe(el.firstElementChild);
-    el.addEventListener("scroll", look, { passive: true });
-    return () => {
-      grown.disconnect();
-      el.removeEventListener("scroll", look);
-    };
-  }, [key]);
-  return { pane, away, toEnd };
-}
 
 function Messages({ o, running, live, shown, known, actions, inPanel }: {
   o: Conversing;

@@ -8,6 +8,7 @@ import { tokens } from "../components/session-row";
 import { Cut, ToolCallRow } from "../components/tool-call";
 import { Activity } from "../components/activity";
 import { ExportMenu } from "../components/export-menu";
+import { HandOver } from "../components/hand-over";
 import { CopyButton, Failure, Icon, Skeleton, Time } from "../components/ui";
 import { cost, count, exact, lasted, originName, plainTitle, plural, short } from "../format";
 import { icon, sourceIcon } from "../icons";
@@ -166,6 +167,7 @@ export function Transcript({ id }: { id: string }): JSX.Element {
               <h1>{plainTitle(s.title)}</h1>
               <CopyButton text={s.id} label="Copy the session's id" />
               {s.origin === "talaria" && chats && <a class="button" href={link(["chat", s.id])}><Icon name={icon.chat} size={14} /> Continue in chat</a>}
+              {(s.origin === "talaria" || s.origin === "hermes") && <HandOver session={s.id} ours={s.origin === "talaria"} />}
               <ExportMenu id={s.id} />
               <button type="button" aria-expanded={making} onClick={() => setQuery({ template: making ? null : "1" }, false)}>
                 <Icon name={icon.templates} size={14} /> Make template

@@ -1,0 +1,467 @@
+/* Handoffs on the page: the journal, what waits, what failed, and the platforms they go to. The same checks as
+ * `talaria handoff` (gateway/wait.h). */
+#include "http/api_handoffs.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "gateway/config.h"
+#include "gateway/gateway.h"
+#include "gateway/wait.h"
+#include "gateway/wake.h"
+#include "http/api.h"
+#include "http/query.h"
+#include "http/routes.h"
+#include "platforms/platform.h"
+#include "store/board.h"
+#include "store/handoff_outbox.h"
+#include "store/inbox.h"
+#include "store/links.h"
+#include "store/places_home.h"
+#include "store/routing.h"
+
+enum { USUAL_PAGE = 50 };
+
+Journal *request_journal(Request *rq, Err *err)
+{
+    const Homes *homes;
+
+    return request_homes(rq, &homes, err) ? journal_open(homes->data, err) : NULL;
+}
+
+static bool read_limit(Request *rq, int64_t *ret, Err *err)
+{
+    return query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, USUAL_PAGE, ret, err);
+}
+
+static void put_text(JsonWriter *w, const char *key, Str s)
+{
+    json_field_str(w, key, s.n ? s : STR_NONE);
+}
+
+/* -- the journal -------------------------------------------------------------------------------------- */
+
+static bool put_steps(JsonWriter *w, Journal *j, Arena *a, Str id, Err *err)
+{
+    BoardStep *steps;
+    size_t n;
+
+    if (!board_steps(j, a, id, &steps, &n, err))
+        return false;
+    json_key(w, "steps");
+    json_begin(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(w, '{');
+        json_field_str(w, "state", steps[i].state);
+        json_field_int(w, "at_ms", steps[i].at_ms);
+        json_end(w, '}');
+    }
+    json_end(w, ']');
+    return true;
+}
+
+/* What stands in the journal, without what has to be asked elsewhere. */
+static void put_row(JsonWriter *w, const Handoff *h)
+{
+    json_field_str(w, "id", h->id);
+    json_field_str(w, "session_id", h->session_id);
+    json_field_str(w, "platform", h->platform);
+    json_field_str(w, "target", h->target);
+    json_field_str(w, "state", str_of(handoff_state_name(h->state)));
+    json_field_str(w, "step", h->step);
+    json_field_int(w, "attempt", h->attempt);
+    json_field_bool(w, "cancelling", h->cancel && !handoff_is_over(h->state));
+    put_text(w, "key", h->dest_key);
+    put_text(w, "thread", h->thread_ref);
+    put_text(w, "error", h->error_text);
+    put_text(w, "error_code", h->error_code);
+    json_field_int(w, "requested_ms", h->requested_ms);
+    json_field_int(w, "updated_ms", h->updated_ms);
+}
+
+/* Also of a session that is gone: the journal outlives it. */
+static bool put_handoff(Request *rq, JsonWriter *w, Journal *j, const Handoff *h, Err *err)
+{
+    SessionOwner owner;
+    Lineage session;
+    Store *store;
+    Err none;
+
+    if (!request_store(rq, &store, err) ||
+        !owner_get(j, rq->arena, h->home, h->session_id, &owner, err))
+        return false;
+    json_begin(w, '{');
+    put_row(w, h);
+    json_field_str(w, "title",
+                   store_find(store, rq->arena, h->session_id, &session, &none) ? session.title
+                                                                                : STR_NONE);
+    json_field_bool(w, "ours", str_eq(h->home, journal_data(j)));
+    put_text(w, "owner", owner.surface);
+    if (!put_steps(w, j, rq->arena, h->id, err))
+        return false;
+    json_end(w, '}');
+    return true;
+}
+
+static bool put_journal(Request *rq, JsonWriter *w, Journal *j, int64_t most, Err *err)
+{
+    Handoff *all;
+    size_t n;
+
+    if (!handoff_list(j, rq->arena, STR(""), STR(""), (size_t)most, &all, &n, err))
+        return false;
+    json_key(w, "handoffs");
+    json_begin(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        /* A gateway of Hermes may have it: then its session's row says how far. */
+        if (all[i].mirrored && !handoff_is_over(all[i].state) &&
+            !handoff_look(j, rq->arena, all[i].id, &all[i], err))
+            return false;
+        if (!put_handoff(rq, w, j, &all[i], err))
+            return false;
+    }
+    json_end(w, ']');
+    return true;
+}
+
+/* {format, gateway, handoffs: [...]} */
+bool route_handoffs(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = request_journal(rq, err);
+    int64_t most;
+    JsonWriter w;
+
+    if (!j || !read_limit(rq, &most, err))
+        return false;
+    w = reply_json(rq);
+    json_field_bool(&w, "gateway", gateway_is_running(journal_data(j)));
+    if (!put_journal(rq, &w, j, most, err))
+        return false;
+    json_end(&w, '}');
+    return true;
+}
+
+static bool reply_handoff(Request *rq, Journal *j, const Handoff *h, int status, Err *err)
+{
+    JsonWriter w = reply_json(rq);
+
+    rq->reply.status = status;
+    json_key(&w, "handoff");
+    if (!put_handoff(rq, &w, j, h, err))
+        return false;
+    json_end(&w, '}');
+    return true;
+}
+
+/* -- asking ------------------------------------------------------------------------------------------------ */
+
+static bool find_session(Request *rq, Str id, Lineage *ret, Str *ret_home, Err *err)
+{
+    Store *store;
+
+    if (!request_store(rq, &store, err) || !store_find(store, rq->arena, id, ret, err))
+        return false;
+    *ret_home = store_home(store, ret->tip.home)->path;
+    return true;
+}
+
+static bool ask_for(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
+{
+    return handoff_may_go(j, ask, err) &&
+           handoff_idle(ask->homes, ask->wish.home, ask->wish.session_id, err) &&
+           handoff_ask(j, a, ask, ret, err);
+}
+
+bool route_handoff_ask(Request *rq, Err *err)
+{
+    AUTO(JsonDoc) *doc = request_json(rq, err);
+    AUTO(Journal) *j = doc ? request_journal(rq, err) : NULL;
+    Str id = STR("");
+    Lineage session;
+    HandoffAsk ask = { .settings = rq->server->settings };
+    Handoff h;
+
+    if (!j || !field_str(json_root(doc), "session_id", &id, err) ||
+        !field_str(json_root(doc), "platform", &ask.wish.platform, err) ||
+        !field_str(json_root(doc), "target", &ask.wish.target, err) ||
+        !field_bool(json_root(doc), "no_turn", &ask.wish.no_turn, err))
+        return false;
+    if (!id.n || !ask.wish.platform.n)
+        return err_set(err, ERR_INVALID, "'session_id' and 'platform' must be given");
+    if (!request_homes(rq, &ask.homes, err) || !find_session(rq, id, &session, &ask.wish.home, err))
+        return false;
+    ask.wish.session_id = session.tip.id;
+    return ask_for(j, rq->arena, &ask, &h, err) && reply_handoff(rq, j, &h, 202, err);
+}
+
+bool route_handoff_retry(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = request_journal(rq, err);
+    HandoffAsk ask = { .settings = rq->server->settings };
+    Handoff h;
+
+    if (!j || !request_homes(rq, &ask.homes, err) ||
+        !handoff_get(j, rq->arena, rq->params[0], &h, err))
+        return false;
+    if (h.state != HANDOFF_FAILED && h.state != HANDOFF_CANCELLED)
+        return err_set(err, ERR_CONFLICT, "handoff '%.*s' has not failed", STR_FMT(h.id));
+    ask.wish = (HandoffWish){ .home = h.home,
+                              .session_id = h.session_id,
+                              .platform = h.platform,
+                              .target = str_eqz(h.target, "home") ? STR("") : h.target,
+                              .no_turn = h.no_turn };
+    return ask_for(j, rq->arena, &ask, &h, err) && reply_handoff(rq, j, &h, 202, err);
+}
+
+/* 202 where its worker was asked to leave it. */
+bool route_handoff_cancel(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = request_journal(rq, err);
+    bool over;
+    Handoff h;
+
+    if (!j || !handoff_cancel(j, rq->params[0], &over, err) ||
+        !handoff_get(j, rq->arena, rq->params[0], &h, err))
+        return false;
+    wake_call(journal_data(j));
+    return reply_handoff(rq, j, &h, over ? 200 : 202, err);
+}
+
+bool route_session_back(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = request_journal(rq, err);
+    const Homes *homes;
+    SessionOwner owner;
+    Lineage session;
+    JsonWriter w;
+    Str home;
+
+    if (!j || !request_homes(rq, &homes, err) ||
+        !find_session(rq, rq->params[0], &session, &home, err) ||
+        !handoff_idle(homes, home, session.tip.id, err) ||
+        !owner_get(j, rq->arena, home, session.tip.id, &owner, err))
+        return false;
+    if (!owner.surface.n || str_eqz(owner.surface, "cli"))
+        return err_set(err, ERR_CONFLICT, "session '%.*s' is here already",
+                       STR_FMT(session.tip.id));
+    if (!routing_release(j, home, session.tip.id, err))
+        return false;
+    wake_call(journal_data(j));
+    w = reply_json(rq);
+    json_field_str(&w, "session_id", session.tip.id);
+    json_field_str(&w, "from", owner.surface);
+    json_end(&w, '}');
+    return true;
+}
+
+/* -- platforms ------------------------------------------------------------------------------------------------ */
+
+/* What was found by /sethome, else what is configured. */
+static bool put_home(JsonWriter *w, Journal *j, Arena *a, Str platform, Str configured, Err *err)
+{
+    HomeChannel home;
+
+    json_key(w, "home");
+    if (!home_get(j, a, platform, &home, err)) {
+        if (err->kind != ERR_NOT_FOUND)
+            return false;
+        home = (HomeChannel){ .chat_id = configured, .name = configured };
+    }
+    if (!home.chat_id.n) {
+        json_put_null(w);
+        return true;
+    }
+    json_begin(w, '{');
+    json_field_str(w, "chat_id", home.chat_id);
+    json_field_str(w, "name", home.name);
+    put_text(w, "chat_type", home.chat_type);
+    put_text(w, "thread_id", home.thread_id);
+    json_end(w, '}');
+    return true;
+}
+
+static const Link *link_of(const Link *all, size_t n, Str platform)
+{
+    static const Link none = { 0 };
+
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(all[i].platform, platform))
+            return &all[i];
+    return &none;
+}
+
+static bool put_queue(JsonWriter *w, Journal *j, Str platform, Err *err)
+{
+    int64_t now = (int64_t)(clock_wall() * 1000);
+    BoardQueue q;
+
+    if (!board_queue(j, platform, &q, err))
+        return false;
+    json_field_int(w, "lag_ms", q.oldest_ms && q.oldest_ms < now ? now - q.oldest_ms : 0);
+    json_field_int(w, "inbox", q.inbox);
+    json_field_int(w, "outbox", q.outbox);
+    return true;
+}
+
+/* What a gateway last said of a line is true only while it runs. */
+static bool put_platform(JsonWriter *w, Journal *j, Arena *a, const PlatformConfig *config,
+                         const Link *l, Str name, bool running, Err *err)
+{
+    json_begin(w, '{');
+    json_field_str(w, "name", name);
+    json_field_bool(w, "enabled", config->enabled);
+    put_text(w, "link", running ? l->link : STR_NONE);
+    put_text(w, "account", l->account);
+    json_field_int(w, "since_ms", l->since_ms);
+    json_field_int(w, "heard_ms", l->heard_ms);
+    put_text(w, "error", l->error);
+    json_field_int(w, "error_ms", l->error_ms);
+    if (!put_queue(w, j, name, err) || !put_home(w, j, a, name, config->home_channel, err))
+        return false;
+    json_end(w, '}');
+    return true;
+}
+
+/* A configuration that cannot be read is told; what it says is then as if it were not there. */
+static void read_config(Request *rq, const Homes *homes, GatewayConfig *ret, JsonWriter *w)
+{
+    Err err;
+
+    if (gateway_config(rq->arena, rq->server->settings, homes, ret, &err)) {
+        json_field_null(w, "trouble");
+        return;
+    }
+    *ret = (GatewayConfig){ .platforms[GATEWAY_LOCAL] = { .enabled = true } };
+    json_field_str(w, "trouble", str_of(err.text));
+}
+
+/* {format, gateway, trouble, platforms: [...]} */
+bool route_platforms(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = request_journal(rq, err);
+    GatewayConfig config;
+    const Homes *homes;
+    bool running;
+    JsonWriter w;
+    Link *links;
+    size_t n;
+
+    if (!j || !request_homes(rq, &homes, err) || !links_list(j, rq->arena, &links, &n, err))
+        return false;
+    running = gateway_is_running(homes->data);
+    w = reply_json(rq);
+    json_field_bool(&w, "gateway", running);
+    read_config(rq, homes, &config, &w);
+    json_key(&w, "platforms");
+    json_begin(&w, '[');
+    for (GatewayPlatform p = 0; p < GATEWAY_PLATFORM_COUNT; p++) {
+        Str name = str_of(gateway_platform_name(p));
+
+        if (!put_platform(&w, j, rq->arena, &config.platforms[p], link_of(links, n, name), name,
+                          running, err))
+            return false;
+    }
+    json_end(&w, ']');
+    json_end(&w, '}');
+    return true;
+}
+
+/* -- what did not arrive ---------------------------------------------------------------------------------------- */
+
+/* {format, letters: [...]} */
+bool route_outbox_dead(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = request_journal(rq, err);
+    Outgoing *all;
+    int64_t most;
+    JsonWriter w;
+    size_t n;
+
+    if (!j || !read_limit(rq, &most, err) ||
+        !outbox_dead(j, rq->arena, (size_t)most, &all, &n, err))
+        return false;
+    w = reply_json(rq);
+    json_key(&w, "letters");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(&w, '{');
+        json_field_str(&w, "id", all[i].id);
+        json_field_str(&w, "platform", all[i].platform);
+        json_field_str(&w, "text", all[i].text);
+        put_text(&w, "error", all[i].error);
+        json_field_int(&w, "attempt", all[i].attempt);
+        json_field_int(&w, "created_ms", all[i].created_ms);
+        json_end(&w, '}');
+    }
+    json_end(&w, ']');
+    json_end(&w, '}');
+    return true;
+}
+
+static bool reply_ok(Request *rq, Journal *j)
+{
+    JsonWriter w = reply_json(rq);
+
+    wake_call(journal_data(j));
+    json_field_bool(&w, "ok", true);
+    json_end(&w, '}');
+    return true;
+}
+
+bool route_outbox_retry(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = request_journal(rq, err);
+
+    return j && outbox_retry(j, rq->params[0], err) && reply_ok(rq, j);
+}
+
+/* The words of an update, in whatever form its platform sent them; empty: they cannot be read. */
+static Str words_of(Arena *a, const InboxRow *row)
+{
+    const Shape *shape = shape_named(row->platform);
+    const Identity nobody = { 0 };
+    Inbound in;
+    bool is;
+    Err none;
+
+    return shape && shape->parse(a, row->json, &nobody, &in, &is, &none) && is ? in.text : STR("");
+}
+
+/* {format, messages: [...]} */
+bool route_inbox_parked(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = request_journal(rq, err);
+    InboxRow *all;
+    int64_t most;
+    JsonWriter w;
+    size_t n;
+
+    if (!j || !read_limit(rq, &most, err) ||
+        !inbox_list(j, rq->arena, INBOX_PARKED, (size_t)most, &all, &n, err))
+        return false;
+    w = reply_json(rq);
+    json_key(&w, "messages");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(&w, '{');
+        json_field_int(&w, "seq", all[i].seq);
+        json_field_str(&w, "platform", all[i].platform);
+        json_field_str(&w, "text", words_of(rq->arena, &all[i]));
+        put_text(&w, "reason", all[i].reason);
+        json_field_int(&w, "attempt", all[i].attempt);
+        json_field_int(&w, "received_ms", all[i].received_ms);
+        json_end(&w, '}');
+    }
+    json_end(&w, ']');
+    json_end(&w, '}');
+    return true;
+}
+
+bool route_inbox_retry(Request *rq, Err *err)
+{
+    AUTO(Journal) *j = NULL;
+    int64_t seq;
+
+    if (!str_to_int(rq->params[0], 1, INT64_MAX, &seq))
+        return err_set(err, ERR_NOT_FOUND, "no message '%.*s'", STR_FMT(rq->params[0]));
+    j = request_journal(rq, err);
+    return j && inbox_retry(j, seq, err) && reply_ok(rq, j);
+}

@@ -1,0 +1,99 @@
+/* Slack's Events API: how an app without Socket Mode hears. Slack is another server, so it has no token of ours;
+ * its signature stands for one. An event lies in the inbox before Slack is told that it arrived; one that comes
+ * twice, or is sent again by somebody who has seen it, is there already. */
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "gateway/config.h"
+#include "gateway/wake.h"
+#include "http/reply.h"
+#include "http/routes.h"
+#include "http/state.h"
+#include "platforms/slack.h"
+#include "store/inbox.h"
+
+static bool signing_secret(Request *rq, Str *ret, Err *err)
+{
+    const Homes *homes;
+    GatewayConfig all;
+
+    if (!request_homes(rq, &homes, err) ||
+        !gateway_config(rq->arena, rq->server->settings, homes, &all, err))
+        return false;
+    *ret = all.platforms[GATEWAY_SLACK].signing_secret;
+    return true;
+}
+
+/* True: it is answered, with a refusal. The first is said aloud; more of them would only fill the log. */
+static bool refuse(Request *rq, const Err *why)
+{
+    static atomic_bool said;
+
+    if (!atomic_exchange(&said, true))
+        log_warning("a request to /api/slack/events was refused: %s", why->text);
+    reply_problem_status(rq, 401, NULL, why);
+    return true;
+}
+
+static void answer_challenge(Request *rq, Str challenge)
+{
+    JsonWriter w = reply_json(rq);
+
+    json_field_str(&w, "challenge", challenge);
+    json_end(&w, '}');
+}
+
+static bool keep(Request *rq, Str body, Err *err)
+{
+    InboxUpdate update = { .json = body };
+    AUTO(Journal) *journal = NULL;
+    const Homes *homes;
+    size_t fresh;
+    bool wanted;
+
+    if (!slack_name(rq->arena, body, NULL, &update.id, &wanted, err))
+        return false;
+    if (!wanted)
+        return true;
+    if (!request_homes(rq, &homes, err))
+        return false;
+    journal = journal_open(homes->data, err);
+    if (!journal || !inbox_put(journal, STR("slack"), &update, 1, STR_NONE, &fresh, err))
+        return false;
+    if (fresh)
+        wake_call(homes->data);
+    return true;
+}
+
+bool route_slack_events(Request *rq, Err *err)
+{
+    SlackSigned s = { .timestamp = request_header(rq, "X-Slack-Request-Timestamp"),
+                      .signature = request_header(rq, "X-Slack-Signature"),
+                      .body = buf_str(&rq->body) };
+    AUTO(JsonDoc) *doc = NULL;
+    JsonWriter w;
+    Str secret;
+    Err why;
+
+    if (!signing_secret(rq, &secret, err))
+        return false;
+    if (!secret.n)
+        return err_set(
+            err, ERR_NOT_FOUND,
+            "slack's events are not taken here: TALARIA_SLACK_SIGNING_SECRET is not set");
+    if (!slack_verify(rq->arena, secret, &s, (int64_t)clock_wall(), &why))
+        return refuse(rq, &why);
+    doc = request_json(rq, err);
+    if (!doc)
+        return false;
+    if (str_eqz(json_str(json_get(json_root(doc), STR("type"))), "url_verification")) {
+        answer_challenge(rq, json_str(json_get(json_root(doc), STR("challenge"))));
+        return true;
+    }
+    if (!keep(rq, s.body, err))
+        return false;
+    w = reply_json(rq);
+    json_end(&w, '}');
+    return true;
+}
