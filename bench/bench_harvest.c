@@ -1,5 +1,5 @@
-/* A gigabyte of transcripts: what a night learns from, read and mined from nothing, and again when
- * nothing is new. CPU, user and system; the original's figure is a recorded one. */
+/* A gigabyte of transcripts of both programs: what a night learns from, read, mined and printed from
+ * nothing, and again when nothing is new. CPU, user and system; the original's figure is a recorded one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +19,20 @@ static double children_seconds(void)
 }
 
 /* CPU of one run; < 0 where it fails. */
-static double harvest(const char *claude)
+static double harvest(const char *claude, const char *codex)
 {
     char *argv[] = { (char *)(uintptr_t)bench_binary(),
                      "sleep",
                      "harvest",
                      "--source",
-                     "claude",
+                     "all",
                      "--claude-home",
                      (char *)(uintptr_t)claude,
+                     "--codex-home",
+                     (char *)(uintptr_t)codex,
                      "--scope",
                      "all",
+                     "--json",
                      NULL };
     double before = children_seconds();
 
@@ -44,8 +47,6 @@ static bool make_tree(const char *out)
                      "3000",
                      "--mb",
                      "1000",
-                     "--codex-share",
-                     "0",
                      "--out",
                      (char *)(uintptr_t)out,
                      NULL };
@@ -56,13 +57,15 @@ static bool make_tree(const char *out)
 int main(void)
 {
     const char *given = getenv("TALARIA_BENCH_TREE"); /* one that is there already */
-    char folder[256], tree[300], data[300], claude[320];
+    char folder[256], tree[300], data[300], claude[320], codex[320];
     double cold = -1, warm = 1e9;
     bool pass;
 
     bench_folder(folder);
     snprintf(tree, sizeof tree, "%s/tree", folder);
     snprintf(claude, sizeof claude, "%s/.claude", given ? given : tree);
+    snprintf(codex, sizeof codex, "%s/.codex", given ? given : tree);
+    setenv("HERMES_HOME", folder, 1); /* nothing of this machine's own */
     if (!given && !make_tree(tree))
         return fprintf(stderr, "bench_harvest: no tree could be made\n"), 1;
     for (int i = 0; i < COLD_RUNS; i++) {
@@ -70,11 +73,11 @@ int main(void)
 
         snprintf(data, sizeof data, "%s/data%d", folder, i);
         setenv("TALARIA_HOME", data, 1);
-        one = harvest(claude);
+        one = harvest(claude, codex);
         cold = one < 0 || (i && cold < one) ? cold : one;
     }
     for (int i = 0; i < WARM_RUNS && cold >= 0; i++) {
-        double one = harvest(claude);
+        double one = harvest(claude, codex);
 
         warm = one >= 0 && one < warm ? one : warm;
     }
