@@ -20,6 +20,9 @@ const views = [
   ["/templates/study", ".chart"],
   ["/sleep", ".night-row"],
   ["/sleep/20261108-030008", ".diff", "document.querySelector('.rejected').open = true"],
+  ["/handoffs", ".handoff"],
+  ["/handoffs/local/t1", ".said-by-agent"],
+  ["/sessions/demo_20261115_203240_66f5bc?", ".turn", "document.querySelector('.session-head .menu > button').click()"],
   ["/sleep/20261108-030008?view=tasks", ".task", "document.querySelector('.task button').click()"],
 ];
 
@@ -33,7 +36,7 @@ async function check(page, name) {
 for (const theme of ["light", "dark"]) {
   for (const [path, ready, then] of views) {
     test(`${path} ${theme}`, async () => {
-      const page = await it.open(path, { theme, state: { features: ["sleep"] } });
+      const page = await it.open(path, { theme, state: { features: ["sleep", "handoffs"] } });
       await page.locator(ready).first().waitFor();
       if (then) await page.evaluate(then);
       await page.waitForTimeout(250);
@@ -76,9 +79,9 @@ for (const theme of ["light", "dark"]) {
   });
 }
 
-for (const [path, ready] of [["/achievements", ".badge"], ["/sessions", ".session-row"], ["/sessions?q=deploy", ".hit"], [session, ".turn"], ["/templates", ".template-card"], ["/sleep", ".night-row"], ["/sleep/20261108-030008", ".diff"], ["/achievements?share=score", ".share canvas"]]) {
+for (const [path, ready] of [["/achievements", ".badge"], ["/sessions", ".session-row"], ["/sessions?q=deploy", ".hit"], [session, ".turn"], ["/templates", ".template-card"], ["/sleep", ".night-row"], ["/sleep/20261108-030008", ".diff"], ["/handoffs", ".handoff"], ["/handoffs/local", ".chats .room"], ["/handoffs/local/t1", ".bubble"], ["/achievements?share=score", ".share canvas"]]) {
   test(`${path} at phone width`, async () => {
-    const page = await it.open(path, { size: phone, state: { features: ["sleep"] } });
+    const page = await it.open(path, { size: phone, state: { features: ["sleep", "handoffs"] } });
     await page.locator(ready).first().waitFor();
     await page.waitForTimeout(500);
     await check(page, "phone");

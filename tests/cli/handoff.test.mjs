@@ -4,36 +4,8 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { gateway, idleGateway, query, until } from './handoffs.mjs';
 import { bin, python, run, runJson, tmpHome } from './helpers.mjs';
-
-/** A gateway that is ready; end() waits for it. */
-async function gateway(env, more = {}) {
-  const child = spawn(bin, ['gateway', 'run'], { env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (d) => { said += d; });
-  const gone = new Promise((r) => child.once('exit', (code, signal) => r({ code, signal })));
-  await new Promise((ready, failed) => {
-    child.stdout.once('data', ready);
-    gone.then(() => failed(new Error(said)));
-  });
-  return { said: () => said, end: (signal = 'SIGTERM') => { child.kill(signal); return gone; } };
-}
-
-async function until(what, condition, ms = 10_000) {
-  for (const end = Date.now() + ms; Date.now() < end;) {
-    const got = condition();
-    if (got) return got;
-    await new Promise((r) => setTimeout(r, 20));
-  }
-  throw new Error(`not in time: ${what}`);
-}
-
-const query = (file, sql) => JSON.parse(python(`
-import json, sqlite3, sys
-db = sqlite3.connect(sys.argv[1], timeout=20)
-rows = db.execute(sys.argv[2]).fetchall()
-db.commit()
-print(json.dumps(rows))`, file, sql));
 
 /** A Hermes home with one session of two messages, as its terminal left it. */
 function hermesHome(home, { journal = 'wal' } = {}) {
@@ -101,6 +73,9 @@ for (const journal of ['wal', 'delete'])
     try {
       const r = runJson(['handoff', 'local', '--session', '20261101_101010_abcdef'], { env });
       assert.equal(r.state, 'done');
+      // At once: an exit is looked for in the seconds after a handoff.
+      query(file, "update sessions set ended_at = 1, end_reason = 'cli_close'");
+      await until('open again', () => query(file, 'select ended_at from sessions')[0][0] === null);
       const [[text]] = query(path.join(home.data, 'talaria.db'), 'select text from local_message');
       for (const part of ['Fix the login test', '/work/shop', 'main', 'm1', 'why does it fail?', 'The clock is wrong.'])
         assert.ok(text.includes(part), text);
@@ -111,8 +86,6 @@ for (const journal of ['wal', 'delete'])
       assert.equal(JSON.parse(query(file, 'select entry_json from gateway_routing')[0][0]).session_id, '20261101_101010_abcdef');
       assert.equal(query(file, 'select count(*) from messages')[0][0], 2);
       assert.equal(query(file, 'pragma journal_mode')[0][0], journal);
-      query(file, "update sessions set ended_at = 1, end_reason = 'cli_close'");
-      await until('open again', () => query(file, 'select ended_at from sessions')[0][0] === null);
     } finally {
       await g.end();
     }
@@ -164,3 +137,51 @@ test('cancelling, and platforms that are not there', () => {
   assert.equal(run(['handoff', 'telegram', '--detach'], { env }).code, 0);
   assert.deepEqual(query(path.join(home.hermes, 'state.db'), 'select handoff_state, handoff_platform from sessions'), [['pending', 'telegram']]);
 });
+
+test('status shows how far each one is; back finds the one that is away', async () => {
+  const home = tmpHome(), { env } = home;
+  hermesHome(home);
+  assert.equal(run(['handoff', 'status'], { env }).stdout, "No handoff yet\nNo gateway is running; 'talaria up' starts one\n");
+  assert.equal(run(['handoff', 'back'], { env }).code, 3, 'nothing is away');
+  const talk = run(['chat'], { env, input: 'hello there\n' });
+  const id = /--resume (c\w+)/.exec(talk.stderr)[1];
+  run(['handoff', 'local', '--detach', '--session', id, '--no-turn', '--to', 'nowhere'], { env });
+  assert.match(run(['handoff', 'status'], { env }).stdout, new RegExp(`^\\w{26}  queued     ${id} -> local:nowhere\n    \\[claim\\]  asked for .*, on its way for \\d+\\.\\d\\d s\n`));
+  assert.equal(query(path.join(home.data, 'talaria.db'), 'select no_turn from handoff')[0][0], 1);
+  const g = await gateway(env);
+  try {
+    await until('failed', () => runJson(['handoff', 'status'], { env }).handoffs[0].state === 'failed');
+    assert.match(run(['handoff', 'status'], { env }).stdout, /failed .*\n    claim > \[prepare\] .*took .*\n    prepare: .*nowhere/);
+    assert.equal(run(['handoff', 'local', '--session', id], { env }).code, 0);
+    assert.match(run(['handoff', 'status'], { env }).stdout, /^\w{26}  done .*\n    claim > prepare > bind > announce > done  asked for/);
+    assert.equal(runJson(['handoff', 'status'], { env }).handoffs[1].target, 'nowhere');
+    // The newest session is another one; the one that is away is meant.
+    const later = run(['chat'], { env, input: 'something else\n' });
+    assert.equal(later.code, 0, later.stderr);
+    assert.deepEqual(runJson(['handoff', 'back'], { env }), { format: 1, session_id: id, from: 'local' });
+    assert.equal(run(['handoff', 'back'], { env }).code, 3);
+  } finally {
+    await g.end();
+  }
+});
+
+for (const [signal, code, state] of [['SIGINT', 130, 'cancelled'], ['SIGTERM', null, 'queued']])
+  test(`${signal} while 'talaria handoff' waits`, async () => {
+    const home = tmpHome(), { env } = home;
+    hermesHome(home);
+    const idle = await idleGateway(home);
+    try {
+      const child = spawn(bin, ['handoff', 'local'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const gone = new Promise((r) => child.once('close', (c, s) => r([c, s])));
+      let said = '';
+      await new Promise((r) => child.stderr.on('data', (d) => { said += d; if (said.includes('queued')) r(); }));
+      // Its handlers are there once it waits.
+      await until('waiting', () => (parseInt(/SigCgt:\s*(\w+)/.exec(fs.readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1].slice(-4), 16) & 0x4002) === 0x4002);
+      child.kill(signal);
+      assert.deepEqual(await gone, [code, code === null ? signal : null], said);
+      assert.match(said, code === null ? /no longer waiting/ : /cancelled; the session goes on here/);
+      assert.equal(runJson(['handoff', 'status'], { env }).handoffs[0].state, state);
+    } finally {
+      await idle.end();
+    }
+  });

@@ -15,7 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bool is;
         Err err;
 
-        if (!shapes_each(i)->parse(a, (Str){ (const char *)data, size }, &in, &is, &err) || !is)
+        if (!shapes_each(i)->parse(a, (Str){ (const char *)data, size }, &(Identity){ 0 }, &in, &is,
+                                   &err) ||
+            !is)
             continue;
         ASSERT(str_eqz(in.place.platform, shapes_each(i)->name) && in.place.chat_id.n);
         ASSERT(str_starts(place_key(a, &in.place, &flags), STR("agent:main:")));

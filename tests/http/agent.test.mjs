@@ -112,6 +112,21 @@ test('the same turn on native and on hermes: the same receipts and steps, byte f
   assert.ok(!other.text.includes('data:') && !other.text.includes('"event"'));
 });
 
+test('the agent_state of another program is jarvis\' handle, byte for byte, and is told to be of no use', async (t) => {
+  const fake = await fakeModel(t, () => ({ text: 'anew' }));
+  const server = await startServer(t, { env: fake.env });
+  const old = '{"thread":  "th_1",\n "z":1, "a":[ 2 ]}';
+  const id = await conversation(server, { runtime: 'native', agent_state: old });
+  assert.deepEqual((await handles(server, id)).state, { v: 1, active: 'jarvis', runtimes: { jarvis: old } });
+  const r = await turn(server, id, { text: 'go on' });
+  assert.equal(r.done.status, 'completed');
+  assert.equal(r.progress('session').at(-1).detail, 'lost');
+  assert.notEqual((await handles(server, id)).state.runtimes.jarvis, old);
+  const ours = await request(server, '/api/conversations', { method: 'POST', body: { agent_state: '{"v":1,"active":"jarvis","runtimes":{}}' } });
+  assert.equal(ours.status, 422, ours.text);
+  assert.match(ours.text, /branch/);
+});
+
 test('fifty turns in turn: the handle of the one that waits never changes by a byte', async (t) => {
   const fake = await fakeModel(t, (_, n) => ({ text: `answer ${n}` }));
   const server = await startServer(t, { env: { ...fake.env, ...(await double(t)) } });

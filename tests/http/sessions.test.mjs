@@ -122,7 +122,7 @@ describe('a history of four sources', () => {
 
   test('status: sources, and which pages there are beyond the basic three', async () => {
     const status = await get('/api/status');
-    assert.deepEqual(status.features, ['sleep', 'chat']);
+    assert.deepEqual(status.features, ['sleep', 'chat', 'handoffs']);
     const { version, started_at, features, ...rest } = status;
     assert.deepEqual(rest, runJson(['status'], home));
   });

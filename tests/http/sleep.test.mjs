@@ -28,7 +28,7 @@ const two = [{ name: 'pdf', before: 'a\nold\n', after: 'a\nnew\n' }, { name: 'xl
 
 test('a night on the demo: worth, run, told as it goes, reviewed, adopted, undone', async (t) => {
   const server = await startServer(t, { demo: true });
-  assert.deepEqual((await get(server, '/api/status')).features, ['sleep', 'chat']);
+  assert.deepEqual((await get(server, '/api/status')).features, ['sleep', 'chat', 'handoffs']);
   const before = await get(server, '/api/sleep');
   assert.deepEqual([before.nights, before.running, before.last, before.last_error, before.schedules, before.backend], [[], null, null, null, [], 'mock']);
   const worth = await get(server, '/api/sleep/worth');

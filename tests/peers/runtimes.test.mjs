@@ -36,17 +36,22 @@ before(async () => {
 });
 after(() => { model?.kill(); refusing?.close(); });
 
-/** One turn; its events, text, last event and handle. */
-async function turn(runtime, to, args, { transport = 'auto', policy = '' } = {}) {
+/** The configuration of both programs and of ours, and the environment they are run in. */
+function configure(to, { transport = 'auto', policy = '' } = {}) {
   fs.writeFileSync(path.join(config, 'config.yaml'), `codex:\n  transport: ${transport}\nruntimes:\n  env: MOCK_KEY\n`);
   fs.writeFileSync(path.join(codex, 'config.toml'), `model = "gpt-5.2"\nmodel_provider = "mock"\n${policy || 'approval_policy = "never"\nsandbox_mode = "danger-full-access"'}
 [model_providers.mock]\nname = "mock"\nbase_url = "${to}/v1"\nwire_api = "responses"\nenv_key = "MOCK_KEY"\nrequest_max_retries = 0\nstream_max_retries = 0\n`);
-  const env = {
+  return {
     ...base, PATH: `${path.dirname(process.execPath)}:${base.PATH}`, XDG_CONFIG_HOME: path.join(dir, 'config'),
     TALARIA_CLAUDE_BIN: path.join(peers, '.bin/claude'), TALARIA_CODEX_BIN: path.join(peers, '.bin/codex'),
     ANTHROPIC_BASE_URL: to, ANTHROPIC_API_KEY: 'mock-key', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1',
     DISABLE_ERROR_REPORTING: '1', CLAUDE_CODE_MAX_RETRIES: '0', CODEX_HOME: codex, MOCK_KEY: 'x',
   };
+}
+
+/** One turn; its events, text, last event and handle. */
+async function turn(runtime, to, args, options) {
+  const env = configure(to, options);
   const child = spawn(bin, ['debug', 'run', '--runtime', runtime, '--cwd', work, '--timeout', '90', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 });
   const r = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (d) => (r[name] += d));
@@ -74,6 +79,20 @@ describe('real programs', { skip: !there && 'the packages of tests/peers are not
       assert.equal(second.text, 'It is still the same, wörld.');
       assert.equal(second.handle, first.handle);
       assert.equal(second.stage('session')[0].detail, 'resumed');
+    });
+
+    test(`${name}: a file that comes with the question is there`, async () => {
+      const file = path.join(dir, 'shopping.txt'), words = `seventeen turnips for ${name}`;
+      fs.writeFileSync(file, `${words}\n`);
+      const child = spawn(bin, ['ask', '--runtime', runtime, '--file', file, '--json', 'and once more'], { env: configure(url, options), cwd: work, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 });
+      let out = '', errors = '';
+      child.stdout.setEncoding('utf8').on('data', (d) => (out += d));
+      child.stderr.setEncoding('utf8').on('data', (d) => (errors += d));
+      assert.equal(await new Promise((resolve) => child.on('close', resolve)), 0, out + errors);
+      const events = out.trim().split('\n').map((line) => JSON.parse(line));
+      assert.equal(events.filter((e) => e.event === 'chunk').map((e) => e.data.text).join(''), 'It is still the same, wörld.');
+      const journal = await (await fetch(`${url}/__aimock/journal`)).text();
+      assert.ok(journal.includes(words), 'the model was sent what is in the file');
     });
 
     test(`${name}: a refusal is an error, not an answer`, async () => {

@@ -34,13 +34,14 @@ static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Er
 
 static void gateway_open(Gateway *g)
 {
+    static const PlatformConfig here = { .enabled = true };
     PlatformHost host;
 
     *g = (Gateway){ 0 };
     world_open(&g->world);
     host = (PlatformHost){ .data = g->world.data, .fault = next_fault, .fault_ctx = g };
     OK(platform_local.open(&host, &g->local, &err));
-    g->served = (Served){ &platform_local, g->local };
+    g->served = (Served){ &platform_local, g->local, &here };
     g->worker = worker_new(&(WorkerOptions){ .journal = g->world.journal,
                                              .owner = STR("w"),
                                              .served = &g->served,
@@ -108,7 +109,7 @@ static void it_arrives(void **state)
     OK(shape_local.parse(g.world.arena,
                          str_printf(g.world.arena, "{\"channel\":\"home\",\"thread\":\"%.*s\"}",
                                     STR_FMT(h.thread_ref)),
-                         &in, &is, &err));
+                         &(Identity){ 0 }, &in, &is, &err));
     OK(routing_find(g.world.journal, g.world.arena, g.world.data,
                     place_key(g.world.arena, &in.place, &flags), &id, &err));
     assert_str(id, STR("s1"));

@@ -112,6 +112,7 @@ static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Er
 
 static void born(Actor *x)
 {
+    static const PlatformConfig here = { .enabled = true };
     Sim *sim = x->sim;
     PlatformHost host = { .data = sim->world.data, .fault = next_fault, .fault_ctx = x };
 
@@ -119,7 +120,7 @@ static void born(Actor *x)
     OK(db_exec(journal_db(x->journal), "PRAGMA synchronous=OFF", &err));
     OK(platform_local.open(&host, &x->local, &err));
     sqlite3_trace_v2(journal_db(x->journal)->handle, SQLITE_TRACE_STMT, before_statement, x);
-    x->served = (Served){ &platform_local, x->local };
+    x->served = (Served){ &platform_local, x->local, &here };
     x->arena = arena_new();
     x->worker = NULL;
 }

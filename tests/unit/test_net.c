@@ -311,6 +311,43 @@ static void connections_are_used_again(void **state)
     loopback_stop(&server);
 }
 
+/* A kept connection that ends without an answer: the server may have done what was asked, so it is not asked
+ * again behind the caller's back. */
+static void nothing_is_sent_twice(void **state)
+{
+    static const LoopbackReply replies[] = {
+        { STR_INIT(HTTP_OK "Content-Length: 2\r\n\r\nhi"), 0, 0, LOOPBACK_KEEP },
+        { STR_INIT(""), 0, 0, LOOPBACK_CLOSE },
+        { STR_INIT(HTTP_OK "Content-Length: 5\r\n\r\ntwice"), 0, 0, LOOPBACK_KEEP },
+    };
+    static const char *const methods[] = { "POST", "POST", "PATCH" };
+    static const FetchEnd ends[] = { FETCH_OK, FETCH_CUT };
+    AUTO(Arena) *a = arena_new();
+
+    (void)state;
+    for (size_t second = 1; second < ARRAY_LEN(methods); second++) {
+        Loopback server;
+
+        loopback_start(&server, replies, ARRAY_LEN(replies));
+        for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+            FetchRequest request = { .method = methods[i ? second : 0],
+                                     .url = url_of(a, server.port),
+                                     .body = STR("do it") };
+            Seen seen;
+            NetId id;
+            Err err;
+
+            seen_init(&seen);
+            assert_true(fetch_start(net, &request, &handlers, &seen, &id, &err));
+            wait_over(&seen.waiting);
+            assert_int_equal(seen.end, ends[i]);
+            seen_done(&seen);
+        }
+        assert_int_equal(server.requests, 2);
+        loopback_stop(&server);
+    }
+}
+
 static void proxies_of_the_environment_are_not_used(void **state)
 {
     static const LoopbackReply ok = { STR_INIT(HTTP_OK "Content-Length: 2\r\n\r\nhi"), 0, 0,
@@ -385,6 +422,7 @@ int main(void)
         cmocka_unit_test(cancelling_ends_it_once),
         cmocka_unit_test(the_end_of_the_loop_ends_requests),
         cmocka_unit_test(connections_are_used_again),
+        cmocka_unit_test(nothing_is_sent_twice),
         cmocka_unit_test(proxies_of_the_environment_are_not_used),
         cmocka_unit_test(a_secret_goes_over_tls_or_stays_here),
     };

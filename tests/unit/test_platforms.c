@@ -135,7 +135,7 @@ static void the_next_message_finds_the_session(void **state)
                 home.owner_id = STR_NONE;
             if (!shape->place(a, &home, str_of(rows[i].thread), &there, &err))
                 fail_msg("%s: %s", rows[i].what, err.text);
-            assert_true(shape->parse(a, str_of(rows[i].update), &in, &is, &err));
+            assert_true(shape->parse(a, str_of(rows[i].update), &(Identity){ 0 }, &in, &is, &err));
             assert_true(is);
             bound = place_key(a, &there, &flags);
             found = place_key(a, &in.place, &flags);
@@ -185,10 +185,11 @@ static void other_updates_are_no_messages(void **state)
         Err err;
 
         for (size_t i = 0; i < ARRAY_LEN(updates); i++) {
-            assert_true(shapes_each(s)->parse(a, str_of(updates[i]), &in, &is, &err));
+            assert_true(
+                shapes_each(s)->parse(a, str_of(updates[i]), &(Identity){ 0 }, &in, &is, &err));
             assert_false(is);
         }
-        assert_false(shapes_each(s)->parse(a, STR("[1"), &in, &is, &err));
+        assert_false(shapes_each(s)->parse(a, STR("[1"), &(Identity){ 0 }, &in, &is, &err));
         assert_int_equal(err.kind, ERR_INVALID);
     }
 }

@@ -53,6 +53,39 @@ static void distance_counts_slips_of_the_finger(void **state)
             fail_msg("'%s' to '%s'", pairs[i].a, pairs[i].b);
 }
 
+static size_t find_plainly(Str s, Str needle)
+{
+    for (size_t i = 0; i + needle.n <= s.n && s.n; i++)
+        if (memcmp(s.p + i, needle.p, needle.n) == 0)
+            return i;
+    return s.n;
+}
+
+/* Few letters, so that nearly everything is nearly found; every length and every place. */
+static void a_text_is_found_where_it_first_stands(void **state)
+{
+    char text[90] = { 0 }, needle[48];
+    uint32_t seed = 7;
+
+    (void)state;
+    for (size_t round = 0; round < 20000; round++) {
+        size_t n = round % (sizeof text + 1), k = 1 + round / 7 % sizeof needle;
+        char *exact = mem_strdup((Str){ text, n }); /* so that a read behind its end is seen */
+
+        for (size_t i = 0; i < n; i++)
+            exact[i] = (char)('a' + ((seed = seed * 1664525 + 1013904223) >> 24) % 2);
+        for (size_t i = 0; i < k; i++)
+            needle[i] = (char)('a' + ((seed = seed * 1664525 + 1013904223) >> 24) % 2);
+        if (k <= n && round % 3 == 0)
+            memcpy(needle, exact + n - k, k);
+        assert_int_equal(str_find((Str){ exact, n }, (Str){ needle, k }),
+                         find_plainly((Str){ exact, n }, (Str){ needle, k }));
+        mem_free(exact);
+    }
+    assert_int_equal(str_find(STR("abc"), STR("")), 0);
+    assert_int_equal(str_find(STR_NONE, STR("ab")), 0);
+}
+
 static void split_gives_every_part_and_then_ends(void **state)
 {
     Str rest = STR("a,,b"), part;
@@ -141,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_is_the_whole_text_and_in_range),
         cmocka_unit_test(distance_counts_slips_of_the_finger),
+        cmocka_unit_test(a_text_is_found_where_it_first_stands),
         cmocka_unit_test(split_gives_every_part_and_then_ends),
         cmocka_unit_test(a_buf_takes_no_more_than_its_most_and_remembers),
         cmocka_unit_test(a_buf_with_a_sink_passes_everything_on),

@@ -1,0 +1,574 @@
+/* From the inbox to agents and commands: who is heard, what is answered, and that nothing is lost or done twice. */
+#include "handoff_world.h"
+
+#include "base/limits.h"
+#include "gateway/authorise.h"
+#include "gateway/commands.h"
+#include "platforms/read.h"
+#include "store/links.h"
+#include "store/people.h"
+#include "store/places_home.h"
+#include "store/take_codes.h"
+
+enum { MOST_SAID = 64 };
+
+/* A double of turns.h that remembers what it was told. */
+struct Turns {
+    World world;
+    Served served[2];
+    PlatformConfig config[2];
+    InboundOptions options;
+    size_t messages, said, busy_after; /* busy_after 0: never */
+    int64_t last_seq;
+    bool in_order, running, broken;
+    Str text, words[MOST_SAID], ids[MOST_SAID], session, resumed;
+    Place to;
+    bool stopped, forgotten, nameless;
+};
+
+/* -- a platform with groups, on no connection at all --------------------------------------------------- */
+
+static struct Turns *now_open;
+
+static bool fake_identity(Connection *c, Arena *a, Identity *ret)
+{
+    (void)c;
+    (void)a;
+    if (now_open->nameless)
+        return false;
+    *ret = (Identity){ .id = STR("99"), .name = STR("ourbot") };
+    return true;
+}
+
+static void fake_health(Connection *c, Arena *a, Health *ret)
+{
+    (void)c;
+    (void)a;
+    *ret = (Health){ .state = LINK_UP, .since_ms = 1 };
+}
+
+static bool fake_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err)
+{
+    (void)c;
+    (void)a;
+    if (now_open->broken)
+        return err_set(err, ERR_REFUSED, "we may not write there");
+    *ret = (HomeChannel){ .chat_id = chat_id,
+                          .name = STR("Team"),
+                          .chat_type = STR("group"),
+                          .owner_id = owner,
+                          .topics = true };
+    return true;
+}
+
+/* {"u": user, "c": chat, "t": its type, "at": addressed, "text"}; without a text it is no message. */
+static bool fake_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
+                       Err *err)
+{
+    PyValue v;
+
+    if (!update_read(a, update, "telegram", &v, err))
+        return false;
+    *ret_is = update_text(&v, "text").p != NULL;
+    *ret = (Inbound){ .place = { .platform = STR("telegram"),
+                                 .chat_id = update_text(&v, "c"),
+                                 .chat_type = update_text(&v, "t"),
+                                 .user_id = update_text(&v, "u"),
+                                 .user_name = STR("Ada") },
+                      .text = update_text(&v, "text"),
+                      .by_bot = str_eqz(update_text(&v, "u"), "66"),
+                      .by_us = str_eq(update_text(&v, "u"), me->id),
+                      .addressed = update_true(&v, "at") };
+    return true;
+}
+
+static const Shape fake_shape = { .name = "telegram", .parse = fake_parse };
+static const Platform fake_telegram = {
+    .shape = &fake_shape, .identity = fake_identity, .health = fake_health, .look = fake_look
+};
+static const Platform fake_local = {
+    .shape = &shape_local, .identity = fake_identity, .health = fake_health, .look = fake_look
+};
+
+/* -- turns -------------------------------------------------------------------------------------------------- */
+
+static bool on_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err)
+{
+    if (t->busy_after && t->messages >= t->busy_after)
+        return err_set(err, ERR_BUSY, "full");
+    assert_int_equal(row->state, INBOX_TAKEN);
+    t->in_order &= row->seq > t->last_seq;
+    t->last_seq = row->seq;
+    t->messages++;
+    t->text = str_dup(t->world.arena, in->text);
+    return inbox_end(t->world.journal, row->seq, INBOX_DONE, STR(""), err);
+}
+
+static bool on_say(Turns *t, const Place *to, Str id, Str text, Err *err)
+{
+    (void)err;
+    assert_true(t->said < MOST_SAID);
+    t->ids[t->said] = str_dup(t->world.arena, id);
+    t->words[t->said++] = str_dup(t->world.arena, text);
+    t->to = *to;
+    return true;
+}
+
+static bool on_stop(Turns *t, Str key, bool *ret, Err *err)
+{
+    (void)key;
+    (void)err;
+    t->stopped = true;
+    *ret = t->running;
+    return true;
+}
+
+static bool on_session(Turns *t, Arena *a, Str key, Str *ret, Err *err)
+{
+    (void)a;
+    (void)key;
+    (void)err;
+    *ret = t->session;
+    return true;
+}
+
+static bool on_forget(Turns *t, Str key, Err *err)
+{
+    (void)key;
+    (void)err;
+    t->forgotten = true;
+    return true;
+}
+
+static bool on_resume(Turns *t, const Place *at, Str session_id, Err *err)
+{
+    (void)at;
+    (void)err;
+    t->resumed = str_dup(t->world.arena, session_id);
+    return true;
+}
+
+static void setup(struct Turns *t)
+{
+    static Home homes_all[2];
+    static Homes homes;
+
+    *t = (struct Turns){ .in_order = true };
+    now_open = t;
+    world_open(&t->world);
+    homes_all[0] =
+        (Home){ .kind = HOME_OURS,
+                .name = STR("talaria"),
+                .path = t->world.data,
+                .database = str_join_path(t->world.arena, t->world.data, STR("talaria.db")),
+                .present = true };
+    homes = (Homes){ .all = homes_all, .n = 1, .primary = homes_all, .data = t->world.data };
+    t->config[1] = (PlatformConfig){ .enabled = true, .allowed = STR("7, 8") };
+    t->served[0] = (Served){ &fake_local, NULL, &t->config[0] };
+    t->served[1] = (Served){ &fake_telegram, NULL, &t->config[1] };
+    t->options = (InboundOptions){
+        .journal = t->world.journal,
+        .homes = &homes,
+        .served = t->served,
+        .n_served = 2,
+        .flags = KEY_FLAGS,
+        .sinks = { t, on_message, on_say, on_stop, on_session, on_forget, on_resume },
+    };
+}
+
+static void teardown(struct Turns *t)
+{
+    world_close(&t->world);
+}
+
+/* -- helpers ------------------------------------------------------------------------------------------------ */
+
+static bool round_of(struct Turns *t)
+{
+    bool later = false;
+
+    OK(inbound_round(&t->options, &later, &err));
+    return later;
+}
+
+static void put(struct Turns *t, const char *platform, const char *id, Str json)
+{
+    InboxUpdate u = { str_of(id), json };
+    size_t new;
+
+    OK(inbox_put(t->world.journal, str_of(platform), &u, 1, STR(""), &new, &err));
+}
+
+static void local(struct Turns *t, const char *id, const char *text)
+{
+    put(t, "local", id,
+        str_printf(t->world.arena,
+                   "{\"channel\":\"home\",\"user\":\"you\",\"text\":\"%s\",\"id\":\"%s\"}", text,
+                   id));
+}
+
+static void telegram(struct Turns *t, const char *id, int user, bool group, const char *text)
+{
+    put(t, "telegram", id,
+        str_printf(t->world.arena,
+                   "{\"u\":\"%d\",\"c\":\"%d\",\"t\":\"%s\",\"at\":%s,\"text\":\"%s\"}", user,
+                   group ? -5 : user, group ? "group" : "dm",
+                   strstr(text, "@ourbot") ? "true" : "false", text));
+}
+
+static Str state_of(struct Turns *t, const char *id)
+{
+    return world_ask(&t->world, t->world.data,
+                     str_printf(t->world.arena,
+                                "SELECT state || coalesce(': ' || reason, '') FROM inbox WHERE id "
+                                "= '%s'",
+                                id)
+                         .p);
+}
+
+static bool has(Str s, const char *part)
+{
+    return str_find(s, str_of(part)) < s.n;
+}
+
+/* -- who is heard --------------------------------------------------------------------------------------------- */
+
+static void heard(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    local(&t, "1", "hello");
+    round_of(&t);
+    assert_int_equal(t.messages, 1);
+    assert_str(t.text, STR("hello"));
+    telegram(&t, "10", 7, false, "on the list");
+    telegram(&t, "11", 66, false, "a bot");
+    telegram(&t, "12", 7, true, "not addressed");
+    telegram(&t, "13", 9, true, "@ourbot a stranger in a group");
+    telegram(&t, "14", 99, false, "ourselves");
+    put(&t, "telegram", "15", STR("{\"poll\":{}}"));
+    put(&t, "telegram", "16", STR("{\"update_id\":"));
+    put(&t, "matrix", "17", STR("{}"));
+    telegram(&t, "18", 7, false, " ");
+    telegram(&t, "19", 7, false, "half \\ud800 a pair");
+    round_of(&t);
+    assert_int_equal(t.messages, 2);
+    assert_str(t.text, STR("on the list"));
+    assert_int_equal(t.said, 0);
+    assert_str(state_of(&t, "11"), STR("ignored: of a bot"));
+    assert_str(state_of(&t, "12"), STR("ignored: not addressed to us"));
+    assert_str(state_of(&t, "13"), STR("ignored: of a stranger in a group"));
+    assert_str(state_of(&t, "14"), STR("ignored: our own words"));
+    assert_str(state_of(&t, "15"), STR("ignored: no message"));
+    assert_true(str_starts(state_of(&t, "16"), STR("ignored: ")));
+    assert_str(state_of(&t, "17"), STR("parked: nobody serves the platform"));
+    assert_str(state_of(&t, "18"), STR("ignored: without words"));
+    assert_str(state_of(&t, "19"), STR("ignored: not UTF-8"));
+    assert_false(round_of(&t));
+    assert_int_equal(t.messages, 2);
+    teardown(&t);
+}
+
+static void our_threads(void **unused)
+{
+    struct Turns t;
+    Place ours = { .platform = STR("telegram"), .chat_id = STR("-5"), .chat_type = STR("group") };
+
+    (void)unused;
+    setup(&t);
+    OK(thread_keep(t.world.journal, &ours, &err));
+    telegram(&t, "1", 7, true, "without a mention");
+    round_of(&t);
+    assert_int_equal(t.messages, 1);
+    teardown(&t);
+}
+
+static void strangers(void **unused)
+{
+    struct Turns t;
+    Person *all, p;
+    size_t n;
+
+    (void)unused;
+    setup(&t);
+    telegram(&t, "1", 9, false, "let me in");
+    telegram(&t, "2", 9, false, "please");
+    telegram(&t, "3", 9, false, "/handoff cli");
+    round_of(&t);
+    assert_int_equal(t.messages, 0);
+    assert_int_equal(t.said, 1); /* one answer */
+    assert_str(state_of(&t, "3"), STR("ignored: of a stranger"));
+    OK(people_list(t.world.journal, t.world.arena, &all, &n, &err));
+    assert_int_equal(n, 1);
+    assert_true(
+        has(t.words[0], str_printf(t.world.arena, "pair approve %.*s", STR_FMT(all[0].code)).p));
+    OK(person_approve(t.world.journal, t.world.arena, all[0].code, &p, &err));
+    telegram(&t, "4", 9, false, "thank you");
+    round_of(&t);
+    assert_int_equal(t.messages, 1);
+    teardown(&t);
+}
+
+static void lists(void **unused)
+{
+    static const struct {
+        const char *list, *user;
+        bool is;
+    } cases[] = {
+        { "7", "7", true },         { "7,8", "8", true }, { " 7 , 8 ", "8", true },
+        { "*", "9", true },         { "", "9", false },   { "77", "7", false },
+        { "7", "77", false },       { ",", "", false },   { "ada", "ada@example.org", true },
+        { "ada@x", "ada@y", false }
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(is_listed(str_of(cases[i].list), str_of(cases[i].user)), cases[i].is);
+}
+
+/* -- waiting -------------------------------------------------------------------------------------------------- */
+
+static void burst(void **unused)
+{
+    enum { MANY = 10000 };
+    struct Turns t;
+    InboxUpdate *all;
+    size_t new = 0;
+    int rounds = 0;
+
+    (void)unused;
+    setup(&t);
+    all = ARENA_ARRAY(t.world.arena, InboxUpdate, MANY);
+    for (int i = 0; i < MANY; i++)
+        all[i] = (InboxUpdate){
+            str_printf(t.world.arena, "%d", i),
+            str_printf(t.world.arena, "{\"channel\":\"home\",\"user\":\"you\",\"text\":\"m %d\"}",
+                       i),
+        };
+    OK(inbox_put(t.world.journal, STR("local"), all, MANY, STR("c"), &new, &err));
+    OK(inbox_put(t.world.journal, STR("local"), all, MANY, STR("c"), &new, &err));
+    assert_int_equal(new, 0);
+    t.busy_after = 1;
+    while (round_of(&t)) {
+        t.busy_after += 700; /* agents become free */
+        assert_true(++rounds < 100);
+    }
+    assert_int_equal(t.messages, MANY);
+    assert_true(t.in_order);
+    assert_str(t.text, STR("m 9999"));
+    assert_str(world_ask(&t.world, t.world.data, "SELECT count(*) FROM inbox WHERE state = 'done'"),
+               STR("10000"));
+    assert_str(world_ask(&t.world, t.world.data, "SELECT max(attempt) FROM inbox"), STR("1"));
+    teardown(&t);
+}
+
+static void commands_pass(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    t.messages = t.busy_after = 1;
+    local(&t, "1", "waits");
+    local(&t, "2", "/stop");
+    local(&t, "3", "waits too");
+    assert_true(round_of(&t));
+    assert_true(t.stopped);
+    assert_str(state_of(&t, "1"), STR("new"));
+    assert_str(state_of(&t, "2"), STR("done"));
+    assert_str(state_of(&t, "3"), STR("new"));
+    t.busy_after = 0;
+    assert_false(round_of(&t));
+    assert_true(t.in_order);
+    assert_int_equal(t.messages, 3);
+    teardown(&t);
+}
+
+static void unknown_selves(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    t.nameless = true;
+    telegram(&t, "1", 7, false, "who are you");
+    assert_true(round_of(&t));
+    assert_str(state_of(&t, "1"), STR("new"));
+    t.nameless = false;
+    assert_false(round_of(&t));
+    assert_int_equal(t.messages, 1);
+    teardown(&t);
+}
+
+/* A command whose process died before it was noted as done is answered again, under the same name. */
+static void answered_once(void **unused)
+{
+    struct Turns t;
+    size_t again, parked;
+
+    (void)unused;
+    setup(&t);
+    local(&t, "1", "/help");
+    round_of(&t);
+    world_sql(&t.world, t.world.data, "UPDATE inbox SET state = 'taken'");
+    OK(inbox_recover(t.world.journal, &again, &parked, &err));
+    round_of(&t);
+    assert_int_equal(t.said, 2);
+    assert_str(t.ids[0], t.ids[1]);
+    assert_str(t.ids[0], STR("answer:local:1"));
+    teardown(&t);
+}
+
+/* -- commands ------------------------------------------------------------------------------------------------- */
+
+static void reads_words(void **unused)
+{
+    static const struct {
+        const char *platform, *text, *name, *rest; /* name NULL: no command */
+        int command;
+    } cases[] = {
+        { "local", "/help", "help", "", CHAT_HELP },
+        { "local", "  /Resume  2 ", "Resume", "2", CHAT_RESUME },
+        { "telegram", "/status@ourbot now", "status", "now", CHAT_STATUS },
+        { "telegram", "/status@OURBOT", "status", "", CHAT_STATUS },
+        { "telegram", "/status@other", NULL, NULL, 0 },
+        { "slack", "!stop", "stop", "", CHAT_STOP },
+        { "slack", "!important", NULL, NULL, 0 },
+        { "local", "!stop", NULL, NULL, 0 },
+        { "local", "/etc/hosts is gone", NULL, NULL, 0 },
+        { "local", "/", NULL, NULL, 0 },
+        { "local", "/nonsense", "nonsense", "", -1 },
+        { "local", "no / command", NULL, NULL, 0 },
+        { "local", "/handoff\ncli", "handoff", "cli", CHAT_HANDOFF },
+    };
+    Identity me = { .name = STR("ourbot") };
+
+    (void)unused;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Inbound in = { .place = { .platform = str_of(cases[i].platform) },
+                       .text = str_of(cases[i].text) };
+        ChatWords w;
+        bool is = chat_words(&in, &me, &w);
+
+        assert_int_equal(is, cases[i].name != NULL);
+        if (is) {
+            assert_str(w.name, str_of(cases[i].name));
+            assert_str(w.rest, str_of(cases[i].rest));
+            assert_int_equal(w.command, cases[i].command);
+        }
+    }
+}
+
+static Str told(struct Turns *t, const char *id, const char *text)
+{
+    size_t before = t->said;
+
+    local(t, id, text);
+    round_of(t);
+    assert_int_equal(t->said, before + 1);
+    assert_str(state_of(t, id), STR("done"));
+    return t->words[t->said - 1];
+}
+
+static void simple_ones(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    assert_true(has(told(&t, "1", "/help"), "/sethome"));
+    assert_true(has(told(&t, "2", "/what"), "/help"));
+    assert_true(has(told(&t, "3", "/stop"), "Nothing"));
+    t.running = true;
+    assert_true(has(told(&t, "4", "/stop"), "Stopped"));
+    assert_true(has(told(&t, "5", "/new"), "new session"));
+    assert_true(t.forgotten);
+    assert_true(has(told(&t, "6", "/status"), "no session here yet"));
+    t.session = STR("s1");
+    assert_true(has(told(&t, "7", "/status"), "Id: s1"));
+    assert_int_equal(t.messages, 0);
+    teardown(&t);
+}
+
+static void resumes(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    assert_true(has(told(&t, "1", "/sessions"), "no sessions"));
+    world_sql(&t.world, t.world.data,
+              "UPDATE sessions SET source = 'local', chat_id = 'home', chat_type = 'dm', title = "
+              "'Tests' WHERE id = 's1';"
+              "UPDATE sessions SET source = 'local', chat_id = 'home', chat_type = 'dm', title = "
+              "'Docs' WHERE id = 's2';"
+              "UPDATE sessions SET source = 'local', chat_id = 'other', chat_type = 'dm' WHERE id "
+              "= 's3'");
+    assert_true(has(told(&t, "2", "/resume"), "1. Docs (s2"));
+    told(&t, "3", "/resume 2");
+    assert_str(t.resumed, STR("s1"));
+    told(&t, "4", "/resume docs");
+    assert_str(t.resumed, STR("s2"));
+    /* An id of another chat opens nothing. */
+    assert_true(has(told(&t, "5", "/resume s3"), "no session 's3' of this chat"));
+    assert_str(t.resumed, STR("s2"));
+    teardown(&t);
+}
+
+static void homes_and_handoffs(void **unused)
+{
+    struct Turns t;
+    Str code, home, session;
+    HomeChannel found;
+
+    (void)unused;
+    setup(&t);
+    assert_true(has(told(&t, "1", "/handoff"), "/handoff telegram"));
+    assert_true(has(told(&t, "2", "/handoff cli"), "no session here yet"));
+    t.session = STR("s1");
+    assert_true(has(told(&t, "3", "/handoff irc"), "not served"));
+    assert_true(has(told(&t, "4", "/handoff local"), "already"));
+    assert_true(has(told(&t, "5", "/handoff telegram"), "no home channel"));
+    code = told(&t, "6", "/handoff cli");
+    code = str_skip(code, code.n - CODE_CHARS);
+    OK(take_code_use(t.world.journal, t.world.arena, code, &home, &session, &err));
+    assert_str(home, t.world.data);
+    assert_str(session, STR("s1"));
+
+    telegram(&t, "20", 7, true, "/sethome@ourbot");
+    t.broken = true;
+    round_of(&t);
+    assert_true(has(t.words[t.said - 1], "may not write there"));
+    FAILS(home_get(t.world.journal, t.world.arena, STR("telegram"), &found, &err), ERR_NOT_FOUND);
+    t.broken = false;
+    telegram(&t, "21", 7, true, "/sethome@ourbot");
+    round_of(&t);
+    assert_true(has(t.words[t.said - 1], "Everyone in it"));
+    OK(home_get(t.world.journal, t.world.arena, STR("telegram"), &found, &err));
+    assert_str(found.chat_id, STR("-5"));
+    assert_str(found.owner_id, STR("7"));
+    assert_str(found.chat_type, STR("group"));
+    assert_true(found.topics);
+
+    assert_true(has(told(&t, "30", "/handoff Telegram"), "On its way"));
+    assert_str(world_ask(&t.world, t.world.data,
+                         "SELECT platform || ' ' || session_id || ' ' || state FROM handoff"),
+               STR("telegram s1 queued"));
+    teardown(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heard),          cmocka_unit_test(our_threads),
+        cmocka_unit_test(strangers),      cmocka_unit_test(lists),
+        cmocka_unit_test(burst),          cmocka_unit_test(commands_pass),
+        cmocka_unit_test(unknown_selves), cmocka_unit_test(answered_once),
+        cmocka_unit_test(reads_words),    cmocka_unit_test(simple_ones),
+        cmocka_unit_test(resumes),        cmocka_unit_test(homes_and_handoffs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
