@@ -51,6 +51,7 @@
     X(LIMIT_CHAT_HISTORY, 1000, "messages that the terminal's arrow keys bring back")              \
     X(LIMIT_CHAT_HISTORY_ENTRY, KIB(4), "such a message; longer ones are not remembered")          \
     X(LIMIT_CHAT_HISTORY_BYTES, MIB(16), "the file that they are kept in")                         \
+    X(LIMIT_CHAT_ID, 200, "bytes of what a platform calls a chat")                                 \
     X(LIMIT_CHAT_QUEUE, 16, "messages that wait in the terminal for the turn under way")           \
     X(LIMIT_FILE_BYTES, MIB(5), "a file given to a conversation")                                  \
     X(LIMIT_FILES, 64, "files of one conversation")                                                \
@@ -67,6 +68,7 @@
     X(LIMIT_SLEEP_RULE_CHARS, 2000, "characters of one learned rule")                              \
     X(LIMIT_SLEEP_RULES, 1000, "learned rules in a document")                                      \
     X(LIMIT_SLEEP_FILE, MIB(32), "state, report or journal of sleep")                              \
+    X(LIMIT_SLEEP_KEPT, MIB(64), "what a harvest gave out, kept for the next")                     \
     X(LIMIT_SLEEP_NIGHTS, 10000, "nights in the staging folder")                                   \
     X(LIMIT_SLEEP_SKILLS, 256, "skills that one night proposes to change")                         \
     X(LIMIT_SLEEP_ROOTS, 1024, "folders in which skills are looked up")                            \
@@ -125,6 +127,9 @@
     X(LIMIT_HANDOFFS_RECENT, 1000, "handoffs that are looked at again after they were done")       \
     X(LIMIT_HANDOFF_LOCK_MS, 2000,                                                                 \
       "milliseconds for which a handoff waits for a database of others")                           \
+    X(LIMIT_HANDOFF_COPY_MS, 10000,                                                                \
+      "milliseconds in which the copy of a session has to be written, once it was promised")       \
+    X(LIMIT_COPY_MESSAGES, 20000, "messages of a session that goes to Hermes as a copy")           \
     X(LIMIT_PLACE_BYTES, KIB(64),                                                                  \
       "a place in a chat, its session key, an entry of the routing table")                         \
     X(LIMIT_CALL_BODY, MIB(16), "answer of a chat platform, and one of its frames")                \
@@ -135,9 +140,14 @@
     X(LIMIT_DISCORD_FRAMES, MIB(64), "what Discord's gateway has sent and nobody has read yet")    \
     X(LIMIT_DISCORD_CHANNELS, 100000, "channels of Discord that are remembered")                   \
     X(LIMIT_UPDATE_BYTES, MIB(1), "one update of a chat platform")                                 \
+    X(LIMIT_INBOUND_FILES, 10, "files of one message of a chat platform that are read")            \
+    X(LIMIT_INBOUND_FILES_MS, 60000, "milliseconds in which they are fetched")                     \
     X(LIMIT_GATEWAY_TURNS, 32, "turns of chat platforms at once")                                  \
     X(LIMIT_GATEWAY_WAITING, 1000,                                                                 \
       "messages of chat platforms that wait in memory for their turn")                             \
+    X(LIMIT_APPROVAL_MS, 300000, "milliseconds for an answer to what an agent asks in a chat")     \
+    X(LIMIT_LEFT_NOTE_MS, 3600000,                                                                 \
+      "milliseconds in which a place is told that its session has left")                           \
     X(LIMIT_GATEWAY_HANDOFFS, 8, "handoffs that are carried out at once")                          \
     X(LIMIT_INBOX, 100000, "updates that wait; beyond it platforms are not read for a while")      \
     X(LIMIT_INBOX_KEEP_DAYS, 30, "days for which an update that was dealt with is remembered")     \

@@ -79,7 +79,7 @@ static inline Str str_skip(Str s, size_t n)
 {
     if (n > s.n)
         n = s.n;
-    return (Str){ s.p + n, s.n - n };
+    return n ? (Str){ s.p + n, s.n - n } : s; /* p may be NULL */
 }
 
 static inline Str str_head(Str s, size_t n)

@@ -1,12 +1,11 @@
 /* What is known of skills beside themselves. Hermes counts their use in .usage.json in its skills
  * folder, and lists the ones that its user has switched off under skills.disabled in config.yaml. Both
  * are only read, and neither has to be there or make sense. */
-#include <yaml.h>
-
 #include "base/file.h"
 #include "base/limits.h"
 #include "recall/skills_inside.h"
 #include "text/json.h"
+#include "text/yml.h"
 
 static Skill *named(Skill *skills, size_t n, Str name)
 {
@@ -45,33 +44,13 @@ static void read_usage(Arena *a, const SkillRoot *root, Skill *skills, size_t n)
     }
 }
 
-static Str scalar(yaml_node_t *node)
-{
-    if (!node || node->type != YAML_SCALAR_NODE)
-        return STR_NONE;
-    return (Str){ (const char *)node->data.scalar.value, node->data.scalar.length };
-}
-
-static yaml_node_t *member(yaml_document_t *doc, yaml_node_t *map, const char *key)
-{
-    if (!map || map->type != YAML_MAPPING_NODE)
-        return NULL;
-    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++)
-        if (str_eqz(scalar(yaml_document_get_node(doc, p->key)), key))
-            return yaml_document_get_node(doc, p->value);
-    return NULL;
-}
-
 static void disable_listed(yaml_document_t *doc, Skill *skills, size_t n)
 {
     yaml_node_t *root = yaml_document_get_root_node(doc);
-    yaml_node_t *list = member(doc, member(doc, root, "skills"), "disabled");
+    yaml_node_t *list = yml_member(doc, yml_member(doc, root, "skills"), "disabled"), *item;
 
-    if (!list || list->type != YAML_SEQUENCE_NODE)
-        return;
-    for (yaml_node_item_t *i = list->data.sequence.items.start; i < list->data.sequence.items.top;
-         i++) {
-        Skill *skill = named(skills, n, scalar(yaml_document_get_node(doc, *i)));
+    for (size_t i = 0; (item = yml_item(doc, list, i)); i++) {
+        Skill *skill = named(skills, n, yml_text(item));
 
         if (skill)
             skill->disabled = true;
@@ -81,19 +60,14 @@ static void disable_listed(yaml_document_t *doc, Skill *skills, size_t n)
 static void read_disabled(Arena *a, const SkillRoot *root, Skill *skills, size_t n)
 {
     Str path = str_join_path(a, root->folder, STR("../config.yaml")), text;
-    yaml_parser_t parser;
     yaml_document_t doc;
     Err err;
 
     if (!file_read(a, str_z(a, path), LIMIT_CONFIG_BYTES, &text, &err) ||
-        !yaml_parser_initialize(&parser))
+        !yml_load(text, 1, &doc, &err))
         return;
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
-    if (yaml_parser_load(&parser, &doc)) {
-        disable_listed(&doc, skills, n);
-        yaml_document_delete(&doc);
-    }
-    yaml_parser_delete(&parser);
+    disable_listed(&doc, skills, n);
+    yaml_document_delete(&doc);
 }
 
 void skills_read_habits(Arena *a, const SkillRoot *root, Skill *skills, size_t n)

@@ -2,33 +2,15 @@
  * of its nodes only the few keys that are known are looked at, so that no amount of nesting or aliases
  * costs anything. Where the YAML is broken, "key: value" lines are still taken as they stand: people
  * write colons into descriptions, and the skill is none the worse for it. */
-#include <yaml.h>
-
 #include "base/buf.h"
 #include "base/limits.h"
 #include "recall/skills.h"
 #include "text/letters.h"
+#include "text/yml.h"
 
 enum { NAME_CHARS = 64, DESCRIPTION_CHARS = 1024, LIST_ITEMS = 64 };
 
 /* -- YAML ---------------------------------------------------------------------------------------------- */
-
-static Str scalar(const yaml_node_t *node)
-{
-    if (!node || node->type != YAML_SCALAR_NODE)
-        return STR_NONE;
-    return (Str){ (const char *)node->data.scalar.value, node->data.scalar.length };
-}
-
-static yaml_node_t *member(yaml_document_t *doc, yaml_node_t *map, const char *key)
-{
-    if (!map || map->type != YAML_MAPPING_NODE)
-        return NULL;
-    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++)
-        if (str_eqz(scalar(yaml_document_get_node(doc, p->key)), key))
-            return yaml_document_get_node(doc, p->value);
-    return NULL;
-}
 
 /* "tags", or "metadata.hermes.tags". */
 static yaml_node_t *member_at(yaml_document_t *doc, const char *path)
@@ -42,7 +24,7 @@ static yaml_node_t *member_at(yaml_document_t *doc, const char *path)
         ASSERT(key.n < sizeof name);
         memcpy(name, key.p, key.n);
         name[key.n] = '\0';
-        node = member(doc, node, name);
+        node = yml_member(doc, node, name);
     }
     return node;
 }
@@ -50,17 +32,12 @@ static yaml_node_t *member_at(yaml_document_t *doc, const char *path)
 /* A list, or words with commas: one text with blanks. */
 static Str words_at(Arena *a, yaml_document_t *doc, const char *path)
 {
-    yaml_node_t *node = member_at(doc, path);
+    yaml_node_t *node = member_at(doc, path), *item;
     AUTO_BUF b = BUF(KIB(4));
-    Str text = scalar(node), word;
+    Str text = yml_text(node), word;
 
-    if (node && node->type == YAML_SEQUENCE_NODE) {
-        yaml_node_item_t *i = node->data.sequence.items.start, *end = node->data.sequence.items.top;
-
-        for (size_t n = 0; i < end && n < LIST_ITEMS; i++, n++)
-            buf_addf(&b, "%s%.*s", b.n ? " " : "",
-                     STR_FMT(str_head(scalar(yaml_document_get_node(doc, *i)), 128)));
-    }
+    for (size_t i = 0; i < LIST_ITEMS && (item = yml_item(doc, node, i)); i++)
+        buf_addf(&b, "%s%.*s", b.n ? " " : "", STR_FMT(str_head(yml_text(item), 128)));
     text = str_head(text, KIB(2));
     if (text.n && text.p[0] == '[')
         text = str_head(str_skip(text, 1), text.n - 2);
@@ -86,12 +63,12 @@ static Str first_words(Arena *a, yaml_document_t *doc, const char *const *paths,
 
 static Str text_at(Arena *a, yaml_document_t *doc, const char *path, size_t chars)
 {
-    return text_cut(text_collapse(a, str_head(scalar(member_at(doc, path)), KIB(16))), chars);
+    return text_cut(text_collapse(a, str_head(yml_text(member_at(doc, path)), KIB(16))), chars);
 }
 
 static bool is_true(yaml_document_t *doc, const char *path)
 {
-    return str_is_one_of(scalar(member_at(doc, path)), "true|True|yes|on");
+    return str_is_one_of(yml_text(member_at(doc, path)), "true|True|yes|on");
 }
 
 static void take_document(Arena *a, yaml_document_t *doc, Skill *ret)
@@ -111,36 +88,24 @@ static void take_document(Arena *a, yaml_document_t *doc, Skill *ret)
     ret->disabled = is_true(doc, "disabled") || is_true(doc, "metadata.hermes.disabled");
 }
 
-static Str yaml_problem(Arena *a, const yaml_parser_t *parser)
-{
-    return str_printf(a, "front matter, line %zu: %s", parser->problem_mark.line + 2,
-                      parser->problem ? parser->problem : "not YAML");
-}
-
 /* False: it is no YAML, and ret->warning says where. */
 static bool take_yaml(Arena *a, Str text, Skill *ret)
 {
-    yaml_parser_t parser;
     yaml_document_t doc;
     yaml_node_t *root;
-    bool ok;
+    Err err;
 
-    if (!yaml_parser_initialize(&parser))
+    if (!yml_load(text, 2, &doc, &err)) {
+        ret->warning = str_printf(a, "front matter, %s", err.text);
         return false;
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
-    ok = yaml_parser_load(&parser, &doc);
-    if (ok) {
-        root = yaml_document_get_root_node(&doc);
-        if (root && root->type == YAML_MAPPING_NODE)
-            take_document(a, &doc, ret);
-        else
-            ret->warning = STR("front matter: 'key: value' was expected");
-        yaml_document_delete(&doc);
-    } else {
-        ret->warning = yaml_problem(a, &parser);
     }
-    yaml_parser_delete(&parser);
-    return ok;
+    root = yaml_document_get_root_node(&doc);
+    if (root && root->type == YAML_MAPPING_NODE)
+        take_document(a, &doc, ret);
+    else
+        ret->warning = STR("front matter: 'key: value' was expected");
+    yaml_document_delete(&doc);
+    return true;
 }
 
 /* -- lines --------------------------------------------------------------------------------------------- */

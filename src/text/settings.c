@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <unistd.h>
-#include <yaml.h>
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "text/yml.h"
 
 const SettingInfo setting_infos[SETTING_COUNT] = {
 #define X(id, key, kind, fallback, help) [id] = { key, kind, fallback, help },
@@ -172,7 +172,7 @@ static bool take_map(Arena *a, Settings *s, yaml_document_t *doc, yaml_node_t *m
 
         if (k->type != YAML_SCALAR_NODE)
             return err_set(err, ERR_INVALID, "line %zu: a key must be a word", line);
-        name = (Str){ (const char *)k->data.scalar.value, k->data.scalar.length };
+        name = yml_text(k);
         key = prefix.n ? str_printf(a, "%.*s.%.*s", STR_FMT(prefix), STR_FMT(name)) : name;
         if (v->type == YAML_MAPPING_NODE) {
             if (!take_map(a, s, doc, v, key, depth + 1, err))
@@ -180,43 +180,27 @@ static bool take_map(Arena *a, Settings *s, yaml_document_t *doc, yaml_node_t *m
         } else if (v->type != YAML_SCALAR_NODE) {
             return err_set(err, ERR_INVALID, "line %zu: '%.*s' cannot be a list", line,
                            STR_FMT(key));
-        } else if (!set_value(a, s, key,
-                              (Str){ (const char *)v->data.scalar.value, v->data.scalar.length },
-                              line, err)) {
+        } else if (!set_value(a, s, key, yml_text(v), line, err)) {
             return false;
         }
     }
     return true;
 }
 
-static bool take_document(Arena *a, Settings *s, yaml_parser_t *parser, Err *err)
+bool settings_parse(Arena *a, Str yaml, Settings *s, Err *err)
 {
     yaml_document_t doc;
     yaml_node_t *root;
     bool ok = true;
 
-    if (!yaml_parser_load(parser, &doc))
-        return err_set(err, ERR_INVALID, "line %zu: %s", parser->problem_mark.line + 1,
-                       parser->problem ? parser->problem : "not YAML");
+    if (!yml_load(yaml, 1, &doc, err))
+        return false;
     root = yaml_document_get_root_node(&doc);
     if (root && root->type == YAML_MAPPING_NODE)
         ok = take_map(a, s, &doc, root, STR(""), 0, err);
     else if (root && !(root->type == YAML_SCALAR_NODE && root->data.scalar.length == 0))
         ok = err_set(err, ERR_INVALID, "line 1: 'key: value' was expected");
     yaml_document_delete(&doc);
-    return ok;
-}
-
-bool settings_parse(Arena *a, Str yaml, Settings *s, Err *err)
-{
-    yaml_parser_t parser;
-    bool ok;
-
-    if (!yaml_parser_initialize(&parser))
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    yaml_parser_set_input_string(&parser, (const unsigned char *)yaml.p, yaml.n);
-    ok = take_document(a, s, &parser, err);
-    yaml_parser_delete(&parser);
     return ok;
 }
 

@@ -147,6 +147,15 @@ Str utf8_head(Str s, size_t n)
     return str_head(s, n);
 }
 
+Str utf8_first(Str s, size_t n)
+{
+    Str rest = s;
+
+    for (size_t i = 0; i < n && rest.n; i++)
+        (void)utf8_next(&rest);
+    return str_head(s, s.n - rest.n);
+}
+
 Str utf8_tail(Str s, size_t n)
 {
     size_t at;

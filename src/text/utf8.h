@@ -21,6 +21,8 @@ Str utf8_head(Str s, size_t n);
 /* The longest tail of at most n bytes that begins between code points. */
 Str utf8_tail(Str s, size_t n);
 
+/* The first n code points. */
+Str utf8_first(Str s, size_t n);
 size_t utf8_count(Str s); /* code points */
 
 /* -- terminals --------------------------------------------------------------------- */
