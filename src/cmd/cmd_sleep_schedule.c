@@ -43,7 +43,7 @@ const Option sleep_unschedule_options[] = {
 
 const Example sleep_schedule_examples[] = {
     { "talaria sleep schedule", "this project, every night at 03:17" },
-    { "talaria sleep schedule --hour 4 --backend openai --model gpt-5-mini",
+    { "talaria sleep schedule --hour 4 --backend model --model gpt-5-mini",
       "the flags of 'sleep run' are kept" },
     { "talaria sleep schedule --print", "what would be written" },
     { 0 },

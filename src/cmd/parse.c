@@ -195,6 +195,16 @@ static bool descend(Args *args, const char *word, Err *err)
     return true;
 }
 
+static bool too_many(const Args *args, const char *word, Err *err)
+{
+    AUTO_BUF name = BUF(KIB(1));
+
+    for (size_t i = 1; i < args->depth; i++)
+        buf_addf(&name, " %s", args->path[i]->name);
+    return err_set(err, ERR_USAGE, "'%s' is one word too many for 'talaria%.*s'", word,
+                   STR_FMT(buf_str(&name)));
+}
+
 static bool take_word(Args *args, const char *word, Err *err)
 {
     const Command *c = args->path[args->depth - 1];
@@ -202,7 +212,7 @@ static bool take_word(Args *args, const char *word, Err *err)
     if (c->children)
         return descend(args, word, err);
     if (args->n_operands == MOST_OPERANDS || (c->most >= 0 && (int)args->n_operands >= c->most))
-        return err_set(err, ERR_USAGE, "'%s' is one word too many for 'talaria %s'", word, c->name);
+        return too_many(args, word, err);
     args->operands[args->n_operands++] = word;
     return true;
 }

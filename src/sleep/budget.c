@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 
+enum { NOTE_EVERY_MS = 1000 };
 enum { UNIT_TOKENS = 1500, UNITS_A_TASK = 3, MOST_NIGHTS = 4, MOST_ROLLOUTS = 5 };
 
 void budget_start(Budget *b)
@@ -10,13 +11,25 @@ void budget_start(Budget *b)
     b->started_ms = clock_mono_ms();
 }
 
+int64_t budget_elapsed_ms(const Budget *b)
+{
+    return b->before_ms + (b->started_ms ? clock_mono_ms() - b->started_ms : 0);
+}
+
 void budget_spend(Budget *b, int64_t calls, int64_t tokens, double usd)
 {
+    int64_t elapsed;
+
     if (!b)
         return;
     b->calls += calls;
     b->tokens += tokens;
     b->usd += usd;
+    elapsed = b->note ? budget_elapsed_ms(b) : 0;
+    if (elapsed - b->noted_ms >= NOTE_EVERY_MS) {
+        b->noted_ms = elapsed;
+        b->note(b->note_ctx, elapsed);
+    }
 }
 
 const char *budget_spent(const Budget *b)
@@ -29,8 +42,7 @@ const char *budget_spent(const Budget *b)
         return "calls";
     if (b->max_usd > 0 && b->usd >= b->max_usd)
         return "money";
-    if (b->max_minutes > 0 && b->started_ms &&
-        (double)(clock_mono_ms() - b->started_ms) >= b->max_minutes * 60e3)
+    if (b->max_minutes > 0 && (double)budget_elapsed_ms(b) >= b->max_minutes * 60e3)
         return "minutes";
     return NULL;
 }

@@ -14,12 +14,19 @@ typedef struct Budget {
     double max_minutes, max_usd;
     int64_t tokens, calls; /* spent */
     double usd;
-    int64_t started_ms;      /* on the monotonic clock; 0: not started */
+    int64_t started_ms; /* on the monotonic clock; 0: not started */
+    int64_t before_ms;  /* taken by runs of the same night that did not end */
+    /* Told now and then, after what was spent, how long the night has taken: to be kept; or NULL. */
+    void (*note)(void *ctx, int64_t elapsed_ms);
+    void *note_ctx;
+    int64_t noted_ms;
     const atomic_bool *stop; /* once true, the next replay fails with ERR_INTERRUPTED; or NULL */
 } Budget;
 
 void budget_start(Budget *b);
 void budget_spend(Budget *b, int64_t calls, int64_t tokens, double usd);
+
+int64_t budget_elapsed_ms(const Budget *b); /* with what came before */
 
 /* False when one of the limits is reached; NULL is no budget. */
 bool budget_left(const Budget *b);

@@ -19,9 +19,9 @@
 
 #define EVIDENCE_FILE "evidence.jsonl"
 
-/* stage/event: cycle/start, mine/miner_exchange, mine/task_ready, replay/model_call, replay/result,
- * reflect/exchange, reflect/edits_returned, reflect/edits_unmatched, gate/trial, gate/decision,
- * test/held_out_score, stage/staged, cycle/end. */
+/* stage/event: cycle/start, harvest/session, mine/miner_exchange, mine/task_mined, mine/task_ready,
+ * replay/model_call, replay/result, reflect/exchange, reflect/edits_returned, reflect/edits_unmatched,
+ * gate/baseline, gate/trial, gate/decision, test/held_out_score, stage/staged, cycle/end. */
 
 typedef struct Evidence Evidence;
 

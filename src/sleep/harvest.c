@@ -362,7 +362,8 @@ static bool update_whole(Harvester *h, UpdateStats *ret, Err *err)
                                          .event = listen_event,
                                          .end = listen_end,
                                          .gone = listen_gone,
-                                         .kinds = trace_kinds() };
+                                         .kinds = trace_kinds(),
+                                         .late = true };
     int64_t until = clock_mono_ms() + MOST_MS;
 
     for (;;) {
@@ -388,6 +389,7 @@ bool sleep_harvest(Arena *a, const HarvestQuery *query, const MineOptions *optio
          harvest(&h, a, query, options, &sessions, ret_mined, err);
     if (!ok && (h.waiting || h.reading) && !db_exec(h.db, "ROLLBACK", &(Err){ 0 }))
         log_debug("nothing was open to be rolled back");
+    sessions.stamp = h.incomplete ? (Stamp){ 0 } : sessions.update.stamp;
     close_harvester(&h);
     if (ok)
         *ret = sessions;

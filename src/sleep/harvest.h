@@ -24,6 +24,7 @@ typedef struct SleepHarvest {
     size_t elsewhere; /* other projects, or outside the window */
     size_t left_out;  /* beyond `most`: they stay for the next night */
     UpdateStats update;
+    Stamp stamp; /* of what all this was made from; not sound where some of it is missing */
 } SleepHarvest;
 
 /* The sessions, and the tasks that are mined from them: read, where neither has changed. */

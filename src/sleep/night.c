@@ -63,6 +63,8 @@ static bool find_tasks(Night *w, double until, Err *err)
     t->n_sessions = (int64_t)plan.n_sessions;
     t->reviewed = plan.reviewed;
     t->has_tasks = true;
+    w->recorder.sessions = plan.sessions;
+    w->recorder.mined = plan.mined;
     if (!t->tasks.n)
         return tonight_forget(w->arena, &w->home, t->dry_run, err);
     return (t->dry_run || stage_reserve(w->arena, &w->home, clock_wall(), &t->night, err)) &&
@@ -92,6 +94,7 @@ static bool go_on(Night *w, Err *err)
     double began = 0;
 
     log_note("going on with the night that began at %.*s", STR_FMT(w->tonight.started_at));
+    w->budget.before_ms = tonight_elapsed(w->arena, &w->home, w->tonight.dry_run);
     w->backend->paid_before = w->tonight.paid_before;
     if (w->tonight.has_tasks)
         return true;
@@ -100,11 +103,21 @@ static bool go_on(Night *w, Err *err)
     return find_tasks(w, began + 1, err);
 }
 
+static void note_elapsed(void *ctx, int64_t ms)
+{
+    Night *w = ctx;
+
+    tonight_note_elapsed(w->clock_path, ms);
+}
+
 static bool begin(Night *w, Err *err)
 {
     Str key = tonight_key(w->arena, w->options, w->backend);
     bool found, over;
 
+    w->clock_path = tonight_clock_path(w->arena, &w->home, w->options->dry_run);
+    w->budget.note = note_elapsed;
+    w->budget.note_ctx = w;
     if (!tonight_load(w->arena, &w->home, w->options->dry_run, &w->tonight, &found, err))
         return false;
     if (!tonight_sweep(w->arena, &w->home, found ? w->tonight.night : STR(""), err))
@@ -157,7 +170,10 @@ static bool sleep_through(Night *w, NightDone *ret, Err *err)
     if (!night_find_targets(w, err) || !night_learn(w, err) || !night_measure(w, err))
         return false;
     if (w->tonight.tasks.n == 0)
-        recorder_note(&w->recorder, STR("nothing that came back could be learned from"));
+        recorder_note(&w->recorder, w->past->last_harvest.n && !w->options->tasks_file
+                                        ? STR("nothing new since the last night that could be "
+                                              "learned from")
+                                        : STR("nothing that came back could be learned from"));
     recorder_end(&w->recorder, w->backend);
     if (staged && !night_publish(w, ret, err))
         return false;
@@ -166,11 +182,13 @@ static bool sleep_through(Night *w, NightDone *ret, Err *err)
     return night_remember(w, err);
 }
 
-/* For the report of the run that ends it. What cannot be written down was at least said. */
+/* For the run that goes on, and for its report. What cannot be written down was at least said. */
 static void note_failure(Night *w, const Err *err)
 {
     Err ignored;
 
+    if (w->budget.noted_ms) /* there is a file of it already */
+        note_elapsed(w, budget_elapsed_ms(&w->budget));
     if (!w->backend->failed || err->kind == ERR_INTERRUPTED || !w->tonight.key.n)
         return;
     w->tonight.call_error = redact_text(w->arena, str_of(err->text));

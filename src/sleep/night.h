@@ -59,8 +59,10 @@ MUST_CHECK bool night_run(Arena *a, const NightOptions *options, Backend *backen
 
 /* What a night would be about, without replaying anything. */
 typedef struct NightPlan {
-    TaskRecords tasks; /* with their splits */
-    bool reviewed;     /* they come from a file that says so */
+    TaskRecords tasks;       /* with their splits */
+    TaskRecords mined;       /* all that is new, before it was chosen from */
+    SessionDigests sessions; /* that the tasks come from */
+    bool reviewed;           /* they come from a file that says so */
     size_t n_sessions, recurring, checkable;
     size_t train, val, test;
     size_t asks;    /* tasks that a model would be asked about before */

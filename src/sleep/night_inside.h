@@ -34,6 +34,11 @@ Str tonight_key(Arena *a, const NightOptions *options, const Backend *backend);
 MUST_CHECK bool tonight_load(Arena *a, const SleepHome *home, bool dry_run, Tonight *ret,
                              bool *ret_found, Err *err);
 MUST_CHECK bool tonight_save(Arena *a, const SleepHome *home, const Tonight *t, Err *err);
+/* How long it has taken so far, beside that file: written often, and so by itself. A kill loses the last
+ * second at most. 0 where it is not known; what cannot be written does not end a night. */
+int64_t tonight_elapsed(Arena *a, const SleepHome *home, bool dry_run);
+void tonight_note_elapsed(const char *path, int64_t ms);
+const char *tonight_clock_path(Arena *a, const SleepHome *home, bool dry_run);
 MUST_CHECK bool tonight_forget(Arena *a, const SleepHome *home, bool dry_run, Err *err);
 
 /* Takes away what only a crash leaves: files that were about to be renamed, here and in the folder of
@@ -54,7 +59,9 @@ typedef struct Recorder {
     const NightOptions *options;
     Evidence *evidence;
     bool begun;
-    HeardList early; /* with the miner, before there was a folder for evidence */
+    HeardList early;         /* with the miner, before there was a folder for evidence */
+    SessionDigests sessions; /* that tonight's tasks come from, and all that was mined; likewise */
+    TaskRecords mined;
     NightReport report;
     NoEdits no_edits;           /* of the group that came furthest */
     Docs live;                  /* of the group at hand */
@@ -102,6 +109,7 @@ typedef struct Night {
     KnownBook known;
     Tonight tonight;
     bool resumed;
+    const char *clock_path;
     Recorder recorder;
     Budget budget;
     PlaceQuery place;

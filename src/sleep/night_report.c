@@ -119,6 +119,11 @@ static void tried(void *ctx, const GateTrial *trial, const GateEvidence *found)
 {
     Recorder *r = ctx;
 
+    evidence_begin(r->evidence, "gate", "baseline");
+    evidence_str(r->evidence, "target", trial->target);
+    evidence_real(r->evidence, "score", trial->baseline_score);
+    evidence_int(r->evidence, "n_tasks", (int64_t)trial->task_deltas.n);
+    evidence_end(r->evidence);
     evidence_begin(r->evidence, "gate", "trial");
     evidence_str(r->evidence, "target", trial->target);
     evidence_real(r->evidence, "baseline", trial->baseline_score);
@@ -146,6 +151,28 @@ void recorder_note(Recorder *r, Str note)
         LIST_PUSH(r->arena, &r->report.report.notes, note);
 }
 
+static void note_session(Recorder *r, const SessionDigest *d)
+{
+    evidence_begin(r->evidence, "harvest", "session");
+    evidence_str(r->evidence, "session", d->session_id);
+    evidence_str(r->evidence, "project", d->project);
+    evidence_str(r->evidence, "started_at", d->started_at);
+    evidence_str(r->evidence, "ended_at", d->ended_at);
+    evidence_int(r->evidence, "n_user_turns", d->n_user_turns);
+    evidence_end(r->evidence);
+}
+
+static void note_mined(Recorder *r, const TaskRecord *task)
+{
+    evidence_begin(r->evidence, "mine", "task_mined");
+    evidence_str(r->evidence, "task", task->id);
+    evidence_str(r->evidence, "intent", task->intent);
+    evidence_str(r->evidence, "outcome", task->outcome);
+    evidence_int(r->evidence, "n_sessions", (int64_t)task->source_sessions.n);
+    evidence_str(r->evidence, "reference_kind", task->reference_kind);
+    evidence_end(r->evidence);
+}
+
 void recorder_begin(Recorder *r, const Tonight *t, const Backend *b)
 {
     SleepReport *s = &r->report.report;
@@ -171,8 +198,12 @@ void recorder_begin(Recorder *r, const Tonight *t, const Backend *b)
     evidence_int(r->evidence, "n_tasks", s->n_tasks);
     evidence_end(r->evidence);
     r->begun = true;
+    for (size_t i = 0; i < r->sessions.n; i++)
+        note_session(r, &r->sessions.items[i]);
     for (size_t i = 0; i < r->early.n; i++)
         recorder_heard(r, &r->early.items[i]);
+    for (size_t i = 0; i < r->mined.n; i++)
+        note_mined(r, &r->mined.items[i]);
     for (size_t i = 0; i < t->tasks.n; i++) {
         evidence_begin(r->evidence, "mine", "task_ready");
         evidence_str(r->evidence, "task", t->tasks.items[i].id);
@@ -344,8 +375,15 @@ void recorder_end(Recorder *r, const Backend *b)
     evidence_begin(r->evidence, "gate", "decision");
     evidence_bool(r->evidence, "accepted", s->accepted);
     evidence_str(r->evidence, "action", s->gate_action);
+    evidence_str(r->evidence, "metric", str_of(score_metric_name(r->options->rules.score.metric)));
+    evidence_real(r->evidence, "mixed_weight", r->options->rules.score.weight);
+    evidence_int(r->evidence, "n_val", (int64_t)r->val);
+    evidence_real(r->evidence, "baseline_sum", r->baseline);
+    evidence_real(r->evidence, "candidate_sum", r->candidate);
     evidence_real(r->evidence, "baseline", s->baseline_score);
     evidence_real(r->evidence, "candidate", s->candidate_score);
+    evidence_bool(r->evidence, "no_regression", s->gate_no_regression);
+    evidence_str(r->evidence, "no_edits_reason", s->no_edits_reason);
     evidence_end(r->evidence);
     evidence_begin(r->evidence, "cycle", "end");
     evidence_int(r->evidence, "calls", b->calls);

@@ -1,8 +1,10 @@
 /* Which tasks a night is about, and how that is written down. */
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "sleep/dream.h"
 #include "sleep/mine_model.h"
 #include "sleep/night_inside.h"
@@ -117,6 +119,21 @@ static void keep_judged(TaskRecords *tasks, bool by_rules_alone)
     tasks->n = n;
 }
 
+/* For the evidence: what was found, and where. */
+static void note_mined(Arena *a, const SleepHarvest *h, const TaskRecords *tasks, NightPlan *ret)
+{
+    StrList ids = { 0 };
+
+    for (size_t i = 0; i < tasks->n; i++) {
+        LIST_PUSH(a, &ret->mined, tasks->items[i]);
+        for (size_t k = 0; k < tasks->items[i].source_sessions.n; k++)
+            strs_add_new(a, &ids, tasks->items[i].source_sessions.items[k]);
+    }
+    for (size_t i = 0; i < h->n; i++)
+        if (strs_have(&ids, trace_digest(h->traces[i])->session_id))
+            LIST_PUSH(a, &ret->sessions, *trace_digest(h->traces[i]));
+}
+
 static bool mine_history(Arena *a, const NightOptions *o, double until, Backend *b,
                          const StateProject *past, Budget *budget, NightPlan *ret, Err *err)
 {
@@ -137,6 +154,8 @@ static bool mine_history(Arena *a, const NightOptions *o, double until, Backend 
     else if (o->model_miner && b->call &&
              !mine_by_model(a, b, h.traces, h.n, o->max_tasks, budget, &mined.tasks, err))
         return false;
+    if (o->evidence && budget)
+        note_mined(a, &h, &mined.tasks, ret);
     keep_judged(&mined.tasks, b->deterministic);
     if (o->max_tasks && mined.tasks.n > o->max_tasks)
         mined.tasks.n = o->max_tasks;
@@ -269,9 +288,47 @@ bool tonight_save(Arena *a, const SleepHome *home, const Tonight *t, Err *err)
 
 bool tonight_forget(Arena *a, const SleepHome *home, bool dry_run, Err *err)
 {
-    const char *path = tonight_path(a, home, dry_run);
+    const char *path = tonight_path(a, home, dry_run),
+               *clock = tonight_clock_path(a, home, dry_run);
 
-    return access(path, F_OK) != 0 || file_remove(path, err);
+    return (access(clock, F_OK) != 0 || file_remove(clock, err)) &&
+           (access(path, F_OK) != 0 || file_remove(path, err));
+}
+
+/* -- how long it has taken ------------------------------------------------------------------------------- */
+
+enum { CLOCK_DIGITS = 15 };
+
+const char *tonight_clock_path(Arena *a, const SleepHome *home, bool dry_run)
+{
+    return str_z(
+        a, str_join_path(a, home->folder, dry_run ? STR("dryrun.clock") : STR("tonight.clock")));
+}
+
+int64_t tonight_elapsed(Arena *a, const SleepHome *home, bool dry_run)
+{
+    const char *path = tonight_clock_path(a, home, dry_run);
+    int64_t ms = 0;
+    Str text;
+    Err ignored;
+
+    if (access(path, F_OK) != 0 || !file_read(a, path, CLOCK_DIGITS + 1, &text, &ignored) ||
+        !str_to_int(str_trim(text), 0, INT64_MAX, &ms))
+        return 0;
+    return ms;
+}
+
+/* In place: so few bytes are written by one call or not at all. */
+void tonight_note_elapsed(const char *path, int64_t ms)
+{
+    char text[CLOCK_DIGITS + 2];
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    snprintf(text, sizeof text, "%0*lld\n", CLOCK_DIGITS, (long long)ms);
+    if (fd < 0 || pwrite(fd, text, CLOCK_DIGITS + 1, 0) != CLOCK_DIGITS + 1)
+        log_debug("how long the night takes is not noted");
+    if (fd >= 0)
+        close(fd);
 }
 
 /* -- after a crash --------------------------------------------------------------------------------------- */

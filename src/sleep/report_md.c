@@ -48,13 +48,13 @@ static void put_head(Buf *out, const NightReport *r)
     const SleepReport *s = &r->report;
 
     buf_addf(out, "# Night %lld\n\n", (long long)s->night);
-    item(out, "project", s->project);
+    item(out, "project", s->project.n ? s->project : STR("all"));
     item(out, "from", s->started_at);
     item(out, "to", s->ended_at);
     item(out, "backend", r->backend);
     if (r->model.n)
         item(out, "model", r->model);
-    buf_addf(out, "- sessions: %lld\n- tasks: %lld, of which %lld replayed\n",
+    buf_addf(out, "- sessions: %lld\n- tasks: %lld, tried %lld times in all\n",
              (long long)s->n_sessions, (long long)s->n_tasks, (long long)s->n_replayed);
     buf_addf(out, "- score: %.3f before, %.3f after", s->baseline_score, s->candidate_score);
     if (r->has_interval)

@@ -54,10 +54,11 @@ static Str sentence_of(Arena *a, const NightWorth *w)
     if (!w->plan.train || !w->plan.val)
         return STR(
             "nothing new that can be checked came back: keep working, and correct your agent");
-    return str_printf(a,
-                      "%zu tasks that came back; a gain of %.0f points or more would be seen, a "
-                      "smaller one probably not",
-                      w->plan.tasks.n, 100 * w->detectable);
+    return str_printf(
+        a,
+        "%zu tasks to try; a gain of %.0f points or more would be seen, a smaller one "
+        "probably not",
+        w->plan.tasks.n, 100 * w->detectable);
 }
 
 /* Without chance, one task that passes is seen. */

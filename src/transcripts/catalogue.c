@@ -2,6 +2,7 @@
  * every answer: the scope is part of each question. */
 #include "transcripts/catalogue.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "store/index.h"
 #include "transcripts/catalogue_inside.h"
@@ -60,17 +61,40 @@ static bool prepare(Catalogue *c, Err *err)
            db_prepare(c->db, "DELETE FROM entries WHERE key = ?", &c->forget, err);
 }
 
+/* A batch of sessions fits into memory, and is not written twice for want of room. */
+static const char room[] = "PRAGMA cache_size=-16384; PRAGMA wal_autocheckpoint=4000";
+
+static CatalogueQuery complete(const CatalogueQuery *query)
+{
+    CatalogueQuery q = *query;
+
+    if (!q.hermes && !q.claude && !q.codex)
+        q.hermes = q.claude = q.codex = true;
+    return q;
+}
+
+bool catalogue_stamp(const CatalogueQuery *query, Stamp *ret, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    CatalogueQuery q = complete(query);
+    TranscriptRoots roots = catalogue_roots(&q);
+    Stamp stamp;
+
+    if (!transcripts_look(a, &roots, NULL, NULL, &stamp, err))
+        return false;
+    *ret = homes_stamp(a, &q, clock_wall(), &stamp) ? stamp : (Stamp){ 0 };
+    return true;
+}
+
 Catalogue *catalogue_open(const CatalogueQuery *query, Err *err)
 {
     AUTO(Catalogue) *c = mem_alloc(sizeof *c);
 
-    c->query = *query;
-    if (!query->hermes && !query->claude && !query->codex)
-        c->query.hermes = c->query.claude = c->query.codex = true;
+    c->query = complete(query);
     c->a = arena_new();
     c->scope = scope_of(c->a, &c->query);
     c->db = index_db_open(query->homes->data, err);
-    return c->db && prepare(c, err) ? TAKE(c) : NULL;
+    return c->db && db_exec(c->db, room, err) && prepare(c, err) ? TAKE(c) : NULL;
 }
 
 Catalogue *catalogue_close(Catalogue *c)

@@ -60,6 +60,7 @@ typedef struct CatalogueListener {
     bool (*end)(void *ctx, const Entry *e, Err *err);  /* facts are up to date here */
     bool (*gone)(void *ctx, const Entry *e, Err *err); /* its file or row is not there any more */
     unsigned kinds;                                    /* which events it wants; 0 = all */
+    bool late; /* writes nothing to index.db before end: sessions need no savepoint each for it */
     /* Before a commit, where what was written of whole sessions may still wait somewhere. */
     bool (*commit)(void *ctx, Err *err);
 } CatalogueListener;
@@ -69,13 +70,18 @@ typedef struct UpdateStats {
     int64_t due;                   /* to be read; known while stop is asked */
     int64_t bytes, messages, broken, gone;
     double cpu_seconds;
-    bool busy; /* another process is at it */
+    bool busy;   /* another process is at it */
+    Stamp stamp; /* of what was seen; not sound where some of it is left for another time */
 } UpdateStats;
 
 /* stop may be NULL; true from it ends the run early, with what was done committed (interrupted). */
 MUST_CHECK bool catalogue_update(Catalogue *c, const CatalogueListener *listeners, size_t n,
                                  bool (*stop)(void *ctx), void *stop_ctx, UpdateStats *ret,
                                  Err *err);
+
+/* What an update would see, at the price of a look at every file and no more: where it is the stamp of
+ * an earlier update, there is nothing new. Not sound where a look from outside cannot tell. */
+MUST_CHECK bool catalogue_stamp(const CatalogueQuery *query, Stamp *ret, Err *err);
 
 MUST_CHECK bool catalogue_clear(Catalogue *c, Err *err); /* everything is read anew next time */
 

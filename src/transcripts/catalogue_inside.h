@@ -36,7 +36,10 @@ typedef struct Update {
     EntryRow row;
     bool begun; /* listeners know of the row */
     bool anew;
-    bool in_batch, in_session, listener_failed;
+    Stamp stamp;
+    bool waits; /* something was left for another time: the stamp does not stand for the whole */
+    bool late;  /* of all listeners */
+    bool in_batch, in_session, listener_failed; /* in_session: behind a savepoint of its own */
     size_t batch_rows;
     int64_t batch_bytes, next_key;
     Err *err;
@@ -57,5 +60,11 @@ MUST_CHECK bool update_commit(Update *u);
 
 MUST_CHECK bool update_files(Update *u);
 MUST_CHECK bool update_homes(Update *u);
+
+/* Which of the roots are asked for. */
+TranscriptRoots catalogue_roots(const CatalogueQuery *query);
+
+/* The part of the homes in the stamp; false where one was written to just now. */
+bool homes_stamp(Arena *a, const CatalogueQuery *query, double now, Stamp *stamp);
 
 #endif

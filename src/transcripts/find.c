@@ -191,8 +191,8 @@ static size_t without_twins(Arena *a, TranscriptFile *all, size_t n)
     return kept;
 }
 
-bool transcripts_find(Arena *a, const TranscriptRoots *roots, TranscriptFile **ret, size_t *ret_n,
-                      Err *err)
+bool transcripts_look(Arena *a, const TranscriptRoots *roots, TranscriptFile **ret, size_t *ret_n,
+                      Stamp *ret_stamp, Err *err)
 {
     WalkRoot walked[PLACE_COUNT];
     int place_of[PLACE_COUNT];
@@ -211,11 +211,21 @@ bool transcripts_find(Arena *a, const TranscriptRoots *roots, TranscriptFile **r
                         .prefix = str_of(places[i].prefix),
                         .suffix = STR(".jsonl") };
     }
-    if (!walk_files(a, walked, n_roots, &found, &n, err))
+    if (!walk_files(a, walked, n_roots, ret ? &found : NULL, &n, ret_stamp, err))
         return false;
+    if (!ret)
+        return true;
     *ret = ARENA_ARRAY(a, TranscriptFile, n + 1);
     for (size_t i = 0; i < n; i++)
         (*ret)[i] = file_of(&found[i], place_of[found[i].root]);
     *ret_n = without_twins(a, *ret, n);
     return true;
+}
+
+bool transcripts_find(Arena *a, const TranscriptRoots *roots, TranscriptFile **ret, size_t *ret_n,
+                      Err *err)
+{
+    Stamp ignored;
+
+    return transcripts_look(a, roots, ret, ret_n, &ignored, err);
 }

@@ -21,7 +21,7 @@
 #include "transcripts/longline.h"
 
 enum {
-    BLOCK_BYTES = 128 << 10,
+    BLOCK_BYTES = 64 << 10,
     PROOF_BYTES = 1 << 10,
     BACK_BYTES = 64 << 10,
     SETTLED_SECONDS = 60,
@@ -283,7 +283,12 @@ bool cursor_is_current(const Cursor *c, const TranscriptFile *f)
 {
     if (c->size != f->size || c->mtime_ns != f->mtime_ns || c->inode != f->inode)
         return false;
-    return c->offset == c->size || c->settled || age_of(f) < SETTLED_SECONDS;
+    return cursor_is_settled(c) || age_of(f) < SETTLED_SECONDS;
+}
+
+bool cursor_is_settled(const Cursor *c)
+{
+    return c->offset == c->size || c->settled;
 }
 
 static bool proof_of(int fd, int64_t offset, uint64_t *ret, Err *err)

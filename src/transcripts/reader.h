@@ -11,6 +11,7 @@
 
 #include "store/rows.h"
 #include "transcripts/event.h"
+#include "transcripts/stamp.h"
 
 /* -- what is there ------------------------------------------------------------------------------ */
 
@@ -40,6 +41,10 @@ typedef struct TranscriptFile {
 MUST_CHECK bool transcripts_find(Arena *a, const TranscriptRoots *roots, TranscriptFile **ret,
                                  size_t *ret_n, Err *err);
 
+/* The same with the stamp of all that was met; ret NULL: the stamp alone, at half the price. */
+MUST_CHECK bool transcripts_look(Arena *a, const TranscriptRoots *roots, TranscriptFile **ret,
+                                 size_t *ret_n, Stamp *ret_stamp, Err *err);
+
 /* -- reading ------------------------------------------------------------------------------------ */
 
 /* Up to where a file was read. All zeros: not at all. */
@@ -53,6 +58,8 @@ typedef struct Cursor {
 
 /* Whether the file is to be read at all: by what stat said, nothing is opened. */
 bool cursor_is_current(const Cursor *c, const TranscriptFile *f);
+/* Whether nothing is left that would be looked at again though the file stays as it is. */
+bool cursor_is_settled(const Cursor *c);
 
 typedef struct ReadStats {
     int64_t bytes, lines, events;

@@ -6,7 +6,9 @@
 #include "base/limits.h"
 #include "transcripts/catalogue_inside.h"
 
-enum { BATCH_ROWS = 256, BATCH_BYTES = 64 << 20 };
+/* What is lost to a kill, and how long others wait to write. Late listeners are quick ones: batches may
+ * be larger, so that pages of the indexes are written less often. */
+enum { BATCH_ROWS = 256, BATCH_BYTES = 64 << 20, LATE_TIMES = 4 };
 
 /* -- transactions ------------------------------------------------------------------------------------- */
 
@@ -107,11 +109,19 @@ static bool forget_row(Update *u, int64_t key)
     return ok;
 }
 
+/* From here on the session can be undone by itself. */
+static bool begin_session(Update *u)
+{
+    if (u->in_session)
+        return true;
+    u->in_session = db_exec(u->c->db, "SAVEPOINT session", u->err);
+    return u->in_session;
+}
+
 bool update_begin(Update *u, const Known *known, const Entry *fresh)
 {
-    if (!begin_batch(u) || !db_exec(u->c->db, "SAVEPOINT session", u->err))
+    if (!begin_batch(u) || (!u->late && !begin_session(u)))
         return false;
-    u->in_session = true;
     arena_reset(u->row_arena);
     u->begun = u->listener_failed = false;
     u->anew = !known;
@@ -137,7 +147,7 @@ void update_anew(Update *u)
                                        .side_chain = before.side_chain,
                                        .archived = before.archived };
 
-    if (!TELL(u, gone, &before, u->err) || !forget_row(u, before.key))
+    if (!begin_session(u) || !TELL(u, gone, &before, u->err) || !forget_row(u, before.key))
         u->listener_failed = true;
     fresh.key = ++u->next_key;
     u->row = (EntryRow){ .e = fresh };
@@ -149,21 +159,23 @@ bool update_end(Update *u, int64_t bytes)
     entry_settle(&u->row);
     if (u->listener_failed || !tell_begin(u, u->err) ||
         !entry_write(u->c->db, u->c->write, &u->row, u->err) || !TELL(u, end, &u->row.e, u->err) ||
-        !db_exec(u->c->db, "RELEASE session", u->err))
+        (u->in_session && !db_exec(u->c->db, "RELEASE session", u->err)))
         return false;
     u->in_session = false;
     u->stats.read++;
     u->stats.bytes += bytes;
-    u->batch_bytes += bytes;
-    if (++u->batch_rows < BATCH_ROWS && u->batch_bytes < BATCH_BYTES)
+    u->batch_bytes += bytes / (u->late ? LATE_TIMES : 1);
+    if (++u->batch_rows < BATCH_ROWS * (u->late ? LATE_TIMES : 1) && u->batch_bytes < BATCH_BYTES)
         return true;
     return update_commit(u);
 }
 
 static bool undo_session(Update *u)
 {
+    bool was = u->in_session;
+
     u->in_session = false;
-    return db_exec(u->c->db, "ROLLBACK TO session; RELEASE session", u->err);
+    return !was || db_exec(u->c->db, "ROLLBACK TO session; RELEASE session", u->err);
 }
 
 bool update_drop(Update *u)
@@ -223,11 +235,19 @@ bool update_known(Update *u, Str home, KnownFn *fn, void *ctx)
 
 /* -- the whole ---------------------------------------------------------------------------------------- */
 
+/* The homes' part of the stamp is taken before they are read, as that of the files is: what is written
+ * meanwhile makes another one. */
 static bool run(Update *u)
 {
-    if (!update_files(u) || !update_homes(u))
+    bool sound;
+
+    if (!update_files(u))
         return false;
-    return update_commit(u);
+    sound = homes_stamp(u->a, &u->c->query, clock_wall(), &u->stamp);
+    if (!update_homes(u) || !update_commit(u))
+        return false;
+    u->stats.stamp = sound && !u->waits ? u->stamp : (Stamp){ 0 };
+    return true;
 }
 
 static unsigned wanted_kinds(const CatalogueListener *listeners, size_t n)
@@ -240,13 +260,21 @@ static unsigned wanted_kinds(const CatalogueListener *listeners, size_t n)
     return kinds;
 }
 
+static bool all_late(const CatalogueListener *listeners, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!listeners[i].late)
+            return false;
+    return true;
+}
+
 /* Interrupted: the sessions that were read to their end stay. */
 static void keep_what_is_whole(Update *u)
 {
     Err ignored, *err = u->err;
 
     u->err = &ignored;
-    if (!u->in_session || undo_session(u))
+    if (undo_session(u))
         u->in_batch = u->in_batch && !update_commit(u);
     u->err = err;
 }
@@ -276,6 +304,7 @@ bool catalogue_update(Catalogue *c, const CatalogueListener *listeners, size_t n
                  .listeners = listeners,
                  .n = n,
                  .kinds = wanted_kinds(listeners, n),
+                 .late = all_late(listeners, n),
                  .stop = stop,
                  .stop_ctx = stop_ctx,
                  .show = ret,

@@ -41,6 +41,7 @@ static bool pass_over(Update *u, const TranscriptFile *f)
 
     if (why.kind == ERR_INTERRUPTED || !update_drop(u))
         return false;
+    u->waits = true;
     if (why.kind != ERR_NOT_FOUND)
         log_warning("'%.*s' is left out: %s", STR_FMT(f->path), why.text);
     return true;
@@ -63,6 +64,7 @@ static bool read_one(FilesRun *run, const TranscriptFile *f, const Known *known)
                          u->err))
         return pass_over(u, f);
     u->row.e.cursor = cursor;
+    u->waits |= !cursor_is_settled(&cursor);
     u->stats.messages += stats.lines;
     u->stats.broken += stats.broken;
     return update_end(u, stats.bytes);
@@ -91,7 +93,9 @@ static void join(void *ctx, const Known *k)
         run->at++;
     if (run->at < run->n && order == 0) {
         kept = &unchanged;
-        if (!cursor_is_current(&k->cursor, &run->files[run->at])) {
+        if (cursor_is_current(&k->cursor, &run->files[run->at])) {
+            run->u->waits |= !cursor_is_settled(&k->cursor);
+        } else {
             kept = ARENA_NEW(run->u->a, Known);
             *kept = *k;
         }
@@ -145,16 +149,23 @@ static bool read_changed(FilesRun *run)
     return true;
 }
 
-bool update_files(Update *u)
+TranscriptRoots catalogue_roots(const CatalogueQuery *q)
 {
-    const CatalogueQuery *q = &u->c->query;
     TranscriptRoots roots = q->roots;
-    FilesRun run = { .u = u };
-    bool ok;
 
     roots.claude_present = roots.claude_present && q->claude;
     roots.codex_present = roots.codex_present && q->codex;
-    if (!transcripts_find(u->a, &roots, &run.files, &run.n, u->err))
+    return roots;
+}
+
+bool update_files(Update *u)
+{
+    const CatalogueQuery *q = &u->c->query;
+    TranscriptRoots roots = catalogue_roots(q);
+    FilesRun run = { .u = u };
+    bool ok;
+
+    if (!transcripts_look(u->a, &roots, &run.files, &run.n, &u->stamp, u->err))
         return false;
     run.known_of = ARENA_ARRAY(u->a, Known *, run.n + 1);
     if (!update_known(u, STR(""), join, &run))

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "text/json.h"
 #include "transcripts/catalogue_inside.h"
+#include "transcripts/line.h"
 
 /* A write in the same tick of the clock as the look at the file would leave no trace. */
 enum { RACY_SECONDS = 2 };
@@ -38,8 +39,7 @@ static bool theirs(HomeRun *run, bool ok)
 
 static uint64_t mix(uint64_t hash, int64_t value)
 {
-    hash = (hash ^ (uint64_t)value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 31;
+    return stamp_mix(hash, (uint64_t)value);
 }
 
 /* Of the database and its log; *ret_newest: the later of their times. */
@@ -61,6 +61,21 @@ static int64_t stamp_of(Arena *a, const Home *home, double *ret_newest)
         hash = mix(hash, (int64_t)st.st_ino);
     }
     return (int64_t)(hash >> 1);
+}
+
+bool homes_stamp(Arena *a, const CatalogueQuery *q, double now, Stamp *stamp)
+{
+    bool settled = true;
+
+    for (size_t i = 0; q->hermes && i < q->homes->n; i++) {
+        const Home *home = &q->homes->all[i];
+        double newest = 0;
+        uint64_t hash = mix(line_hash(home->present, home->path), stamp_of(a, home, &newest));
+
+        settled &= newest + RACY_SECONDS < now;
+        stamp_add(stamp, hash);
+    }
+    return settled;
 }
 
 static bool last_look(HomeRun *run, int64_t *ret_stamp, double *ret_at)
@@ -360,8 +375,9 @@ static bool update_home(Update *u, const Home *home)
         return note_look(&run, last, stamp, now);
     if ((rows && !run.refused) || u->err->kind == ERR_INTERRUPTED)
         return false;
+    u->waits = true;
     log_warning("'%.*s' is read another time: %s", STR_FMT(home->path), u->err->text);
-    return !u->in_session || update_drop(u);
+    return update_drop(u);
 }
 
 /* Homes that are not there any more take their entries with them. */

@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "transcripts/line.h"
 
 enum {
     DEPTH_MOST = 16,
@@ -25,6 +26,7 @@ enum {
 typedef struct Folder {
     const char *path;
     size_t n;
+    uint64_t hash;   /* of its path */
     int root, depth; /* depth: how many levels below it are still walked */
 } Folder;
 
@@ -35,13 +37,15 @@ typedef struct Walker {
     pthread_t thread;
     Arena *arena;
     char *listing;
-    WalkedFile *files;
+    WalkedFile *files; /* NULL: only their stamp is wanted */
     size_t n, cap;
+    Stamp stamp;
     size_t next; /* when the walkers' files become one list */
 } Walker;
 
 struct Walk {
     const WalkRoot *roots;
+    bool listed;          /* the files themselves are wanted */
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t changed;
     Folder *waiting;
@@ -130,6 +134,13 @@ static char *join(Arena *a, const Folder *f, Str name)
     return path;
 }
 
+static uint64_t hash_of(const Folder *f, Str name, const WalkedFile *file)
+{
+    uint64_t hash = stamp_mix(line_hash(f->hash, name), (uint64_t)file->size);
+
+    return stamp_mix(stamp_mix(hash, (uint64_t)file->mtime_ns), file->inode);
+}
+
 static void add_file(Walker *x, int fd, const Folder *f, Str name)
 {
     WalkedFile file = { .name = f->n + 1, .root = f->root };
@@ -137,10 +148,15 @@ static void add_file(Walker *x, int fd, const Folder *f, Str name)
 
     if (fstatat(fd, name.p, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
         return;
-    file.path = (Str){ join(x->arena, f, name), f->n + 1 + name.n };
     file.size = st.st_size;
     file.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     file.inode = st.st_ino;
+    stamp_add(&x->stamp, hash_of(f, name, &file));
+    if (!x->walk->listed) {
+        x->n++;
+        return;
+    }
+    file.path = (Str){ join(x->arena, f, name), f->n + 1 + name.n };
     ARENA_PUSH(x->arena, x->files, x->n, x->cap, file);
 }
 
@@ -161,8 +177,11 @@ static void walk_entry(Walker *x, int fd, const Folder *f, const struct dirent64
     if (entry->d_type == DT_UNKNOWN)
         folder = fstatat(fd, name.p, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
     if (folder && f->depth > 0)
-        put_folder(x->walk,
-                   (Folder){ join(x->arena, f, name), f->n + 1 + name.n, f->root, f->depth - 1 });
+        put_folder(x->walk, (Folder){ .path = join(x->arena, f, name),
+                                      .n = f->n + 1 + name.n,
+                                      .hash = line_hash(f->hash, name),
+                                      .root = f->root,
+                                      .depth = f->depth - 1 });
     else if (!folder && is_wanted(&x->walk->roots[f->root], name))
         add_file(x, fd, f, name);
 }
@@ -212,12 +231,14 @@ static void *work(void *ctx)
 
     x->arena = arena_new();
     x->listing = mem_alloc(LISTING);
-    x->cap = FIRST_ROOM;
-    x->files = ARENA_ARRAY(x->arena, WalkedFile, x->cap);
+    if (x->walk->listed) {
+        x->cap = FIRST_ROOM;
+        x->files = ARENA_ARRAY(x->arena, WalkedFile, x->cap);
+    }
     while (take_folder(x->walk, &f))
         walk_folder(x, &f);
     mem_free(x->listing);
-    if (x->n)
+    if (x->files)
         qsort(x->files, x->n, sizeof *x->files, by_path);
     return NULL;
 }
@@ -258,9 +279,10 @@ static size_t cores(void)
 }
 
 bool walk_files(Arena *a, const WalkRoot *roots, size_t n_roots, WalkedFile **ret, size_t *ret_n,
-                Err *err)
+                Stamp *ret_stamp, Err *err)
 {
     Walk w = { .roots = roots,
+               .listed = ret != NULL,
                .lock = PTHREAD_MUTEX_INITIALIZER,
                .changed = PTHREAD_COND_INITIALIZER,
                .busy = 1,
@@ -269,15 +291,22 @@ bool walk_files(Arena *a, const WalkRoot *roots, size_t n_roots, WalkedFile **re
 
     w.walkers[0].walk = &w;
     for (size_t i = 0; i < n_roots; i++)
-        put_folder(&w, (Folder){ str_z(a, roots[i].path), roots[i].path.n, (int)i, DEPTH_MOST });
+        put_folder(&w, (Folder){ .path = str_z(a, roots[i].path),
+                                 .n = roots[i].path.n,
+                                 .hash = line_hash(0, roots[i].path),
+                                 .root = (int)i,
+                                 .depth = DEPTH_MOST });
     (void)work(&w.walkers[0]);
     /* Nobody is begun any more: there is nothing that waits, and nobody who finds something. */
     for (size_t i = 1; i < w.n_walkers; i++)
         pthread_join(w.walkers[i].thread, NULL);
-    if (!w.too_many)
+    if (!w.too_many && ret)
         merge(&w, a, ret, ret_n);
-    for (size_t i = 0; i < w.n_walkers; i++)
+    *ret_stamp = (Stamp){ 1, 1 };
+    for (size_t i = 0; i < w.n_walkers; i++) {
+        stamp_join(ret_stamp, w.walkers[i].stamp);
         arena_free(w.walkers[i].arena);
+    }
     mem_free(w.waiting);
     return !w.too_many ||
            err_set(err, ERR_TOO_LARGE, "more than %d transcripts", LIMIT_TRANSCRIPT_FILES);

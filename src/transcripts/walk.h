@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "transcripts/stamp.h"
 
 typedef struct WalkedFile {
     Str path;    /* absolute */
@@ -23,8 +24,9 @@ typedef struct WalkRoot {
 } WalkRoot;
 
 /* In order of path. A folder that is not there is passed over, one that cannot be read with a warning;
- * symbolic links below a root are not followed. */
+ * symbolic links below a root are not followed. ret NULL: only the stamp is wanted, which is of the
+ * names, sizes, times and inodes of all. */
 MUST_CHECK bool walk_files(Arena *a, const WalkRoot *roots, size_t n_roots, WalkedFile **ret,
-                           size_t *ret_n, Err *err);
+                           size_t *ret_n, Stamp *ret_stamp, Err *err);
 
 #endif

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { fixtures, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, fixtures, run, runJson, tmpHome } from './helpers.mjs';
 
 const seed = 1 + (process.pid % 100000);
 
@@ -102,6 +102,82 @@ test('what people are told comes out of what is kept, and is the same; until som
   spawnSync('python3', ['-c', 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("DELETE FROM traces"); c.execute("DELETE FROM mined"); c.commit()',
     path.join(env.TALARIA_HOME, 'index.db')]);
   assert.equal(said(), 4);
+});
+
+test('what --json printed is kept, used while nothing is new, and never for anything else', () => {
+  const { env, dir } = tmpHome();
+  const tree = path.join(dir, 'tree');
+  makeTree(tree, '--sessions', 60, '--mb', 2, '--seed', seed);
+  const args = (...more) => ['sleep', 'harvest', '--source', 'all', '--claude-home', path.join(tree, '.claude'), '--codex-home', path.join(tree, '.codex'),
+    '--scope', 'all', '--json', ...more];
+  const harvest = (...more) => run(args(...more), { env }).stdout;
+  const fresh = (...more) => run(args(...more), { env: tmpHome().env }).stdout; // of a home that knows nothing
+  const kept = path.join(env.TALARIA_HOME, 'sleep/harvest.kept');
+  const mark = () => { // a change that only those see who use it
+    const bytes = fs.readFileSync(kept, 'latin1');
+    fs.writeFileSync(kept, bytes.replace('"digests"', '"DIGESTS"'), 'latin1');
+  };
+  const first = harvest();
+  assert.equal(first, fresh());
+  assert.equal(fs.statSync(kept).mode & 0o777, 0o600);
+  assert.ok(!/FAKE0123456789|AKIAFAKE|ghp_FAKE|hunter2|FAKE\.TOKEN/.test(fs.readFileSync(kept, 'latin1')), 'no key is kept');
+  mark();
+  assert.equal(harvest(), first.replace('"digests"', '"DIGESTS"'), 'out of the file');
+  // To a file that is open for appending, and with the tasks beside.
+  const log = path.join(dir, 'log');
+  fs.writeFileSync(log, 'before\n');
+  const fd = fs.openSync(log, 'a');
+  assert.equal(spawnSync(bin, args(), { env, stdio: ['ignore', fd, 'inherit'] }).status, 0);
+  fs.closeSync(fd);
+  assert.equal(fs.readFileSync(log, 'utf8'), `before\n${first.replace('"digests"', '"DIGESTS"')}`);
+  const tasks = path.join(dir, 'tasks.json');
+  assert.equal(harvest('--output', tasks), first, 'the tasks file was not kept: made anew');
+  const written = fs.readFileSync(tasks, 'utf8');
+  fs.unlinkSync(tasks);
+  mark();
+  assert.match(harvest('--output', tasks), /"DIGESTS"/);
+  assert.equal(fs.readFileSync(tasks, 'utf8'), written);
+  // Other options, and a file that was cut.
+  assert.equal(harvest('--max-sessions', '3'), fresh('--max-sessions', '3'));
+  assert.equal(harvest('--since', '2026-01-01'), fresh('--since', '2026-01-01'));
+  assert.equal(harvest(), first);
+  fs.truncateSync(kept, fs.statSync(kept).size - 1);
+  assert.equal(harvest(), first);
+  // A session that grew, one that was touched, a new one, and one that is gone.
+  const files = fs.readdirSync(path.join(tree, '.claude/projects'), { recursive: true }).filter((f) => f.endsWith('.jsonl') && !f.includes('agent-'))
+    .map((f) => path.join(tree, '.claude/projects', f)).sort();
+  const steps = [
+    () => fs.appendFileSync(files[0], fs.readFileSync(files[0], 'utf8').trimEnd().split('\n').at(-1) + '\n'),
+    () => fs.utimesSync(files[1], new Date(), new Date()),
+    () => fs.copyFileSync(files[2], path.join(path.dirname(files[2]), '0b1c2d3e-0000-4000-8000-00000000000a.jsonl')),
+    () => fs.unlinkSync(files[3]),
+  ];
+  for (const step of steps) {
+    harvest();
+    mark();
+    step();
+    const now = harvest();
+    assert.ok(!now.includes('"DIGESTS"'));
+    assert.deepEqual(JSON.parse(now).outcomes, JSON.parse(fresh()).outcomes);
+    assert.equal(harvest(), now);
+  }
+});
+
+test('an unfinished line is not forgotten for what was kept before it', () => {
+  const { env, dir } = tmpHome();
+  const projects = path.join(dir, 'claude/projects/p');
+  fs.mkdirSync(projects, { recursive: true });
+  const line = (content, at) => JSON.stringify({ type: 'user', sessionId: 's1', cwd: '/srv/attic', entrypoint: 'cli',
+    timestamp: `2026-11-01T10:00:0${at}.000Z`, uuid: `u${at}`, message: { role: 'user', content } });
+  const file = path.join(projects, '0b1c2d3e-0000-4000-8000-000000000001.jsonl');
+  fs.writeFileSync(file, `${line('check the nightly backup on attic please', 1)}\n${line('and the one on the cellar', 2)}`);
+  const turns = (now) => runJson(['sleep', 'harvest', '--source', 'claude', '--claude-home', path.join(dir, 'claude'), '--scope', 'all'],
+    { env: { ...env, TALARIA_NOW: String(now) } }).digests[0].n_user_turns;
+  const written = fs.statSync(file).mtimeMs / 1000;
+  assert.equal(turns(written + 5), 1, 'its writer may be at it');
+  assert.equal(turns(written + 6), 1);
+  assert.equal(turns(written + 120), 2, 'nobody writes any more: the file is the same, and is looked at again');
+  assert.equal(turns(written + 130), 2);
 });
 
 test('a night never learns from its own questions; side chains, meta lines and interruptions are nobody\'s words; files are paths', () => {

@@ -159,6 +159,25 @@ test('tokens, calls, minutes and money each end a night', async (t) => {
   assert.equal(asked.length, 0);
 });
 
+test('a night that was killed has only the minutes that are left', async (t) => {
+  let child, killAt = 9;
+  const home = makeHome(), { asked, base } = await serve(t, {
+    before: async (n) => (n === killAt ? child.kill('SIGKILL') : new Promise((r) => setTimeout(() => r(false), 300))) });
+  const args = ['run', '--max-minutes', '0.05']; // ten answers
+  await sleep(home, base, args, { began: (c) => (child = c) });
+  const clock = path.join(home.data, 'sleep/tonight.clock');
+  assert.ok(Number(fs.readFileSync(clock, 'utf8')) >= 1000, 'how long it took is kept');
+  assert.equal(fs.statSync(clock).mode & 0o777, 0o600);
+  const before = asked.length;
+  killAt = 0;
+  const night = await sleep(home, base, args);
+  assert.equal(night.json.resumed, true);
+  assert.equal(night.json.no_edits_reason, 'budget');
+  assert.ok(night.json.notes.includes('the night\'s minutes ran out'));
+  assert.ok(asked.length - before <= 7, `${asked.length - before} more answers than there was time for`);
+  assert.ok(!fs.existsSync(clock), 'over');
+});
+
 test('an edit that did not help is remembered with its reason, shown to who reflects, and not tried again', async (t) => {
   const home = makeHome(), useless = 'Be as friendly as you can.';
   const { asked, base } = await serve(t, { reflect: () => JSON.stringify([{ op: 'add', content: useless, rationale: 'nicer' }]) });

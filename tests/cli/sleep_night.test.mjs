@@ -227,6 +227,15 @@ test('--target, --project and its memory, a test split, dreams and recall', () =
   const decided = evidence.findLastIndex((e) => e.event === 'trial');
   assert.ok(evidence.findIndex((e) => e.event === 'held_out_score') > decided, 'measured after the decision');
   assert.ok(r.notes.some((n) => n.includes('test tasks')));
+  const kinds = new Set(evidence.map((e) => `${e.stage}/${e.event}`));
+  for (const kind of ['cycle/start', 'harvest/session', 'mine/task_mined', 'mine/task_ready', 'replay/result', 'reflect/edits_returned',
+    'gate/baseline', 'gate/trial', 'gate/decision', 'test/held_out_score', 'stage/staged', 'cycle/end']) assert.ok(kinds.has(kind), `no ${kind}`);
+  const sessions = evidence.filter((e) => e.event === 'session');
+  assert.equal(new Set(sessions.map((e) => e.session)).size, 12);
+  assert.ok(sessions.every((e) => e.project === project && e.n_user_turns > 0));
+  const decision = evidence.find((e) => e.event === 'decision');
+  assert.equal(decision.candidate_sum / decision.n_val, decision.candidate);
+  assert.equal(evidence.find((e) => e.event === 'baseline').score, decision.baseline);
   assert.equal(report.accepted, true);
   assert.equal(fs.readFileSync(path.join(project, 'CLAUDE.md'), 'utf8'), '# House rules\n');
 });
