@@ -1,8 +1,4 @@
-/* The loop: epoll, a queue of posted work behind an eventfd, and timers.
- *
- * Timers are a plain list with one "earliest known" time. Deadlines of requests are moved on with every
- * byte that arrives, nearly always to later; with the list that is one store, and the walk over all of
- * them happens only when the earliest known time comes, a few times a minute. */
+/* The loop: epoll, a queue of posted work behind an eventfd, and timers (timers.c). */
 #include "net/net.h"
 
 #include <errno.h>
@@ -16,6 +12,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "net/loop.h"
+#include "net/timers.h"
 
 typedef struct NetTask {
     void (*fn)(void *ctx);
@@ -38,8 +35,7 @@ struct Net {
     bool stop;             /* under the lock */
     bool stopping;         /* the loop's own view of stop */
     _Atomic uint64_t last_id;
-    NetTimer timers; /* the head of a ring */
-    int64_t earliest;
+    Timers timers;
     NetWatch *dead;
     Fetches *fetches;
     Children *children;
@@ -100,67 +96,14 @@ static bool run_tasks(Net *net)
 
 /* -- timers ------------------------------------------------------------------------------ */
 
-static void join(NetTimer *ring, NetTimer *timer)
-{
-    timer->next = ring->next;
-    timer->prev = ring;
-    timer->next->prev = timer;
-    ring->next = timer;
-    timer->armed = true;
-}
-
 void net_timer_set(Net *net, NetTimer *timer, int64_t at_ms)
 {
-    timer->at = at_ms;
-    if (!timer->armed)
-        join(&net->timers, timer);
-    if (at_ms < net->earliest)
-        net->earliest = at_ms;
+    timers_set(&net->timers, timer, at_ms);
 }
 
 void net_timer_stop(Net *net, NetTimer *timer)
 {
-    (void)net;
-    if (!timer->armed)
-        return;
-    timer->prev->next = timer->next;
-    timer->next->prev = timer->prev;
-    timer->armed = false;
-}
-
-/* Those that are due into a ring of their own; and when the next one is. */
-static void part_due(Net *net, NetTimer *due, int64_t now)
-{
-    net->earliest = INT64_MAX;
-    for (NetTimer *t = net->timers.next, *next; t != &net->timers; t = next) {
-        next = t->next;
-        if (t->at <= now) {
-            net_timer_stop(net, t);
-            join(due, t);
-        } else if (t->at < net->earliest) {
-            net->earliest = t->at;
-        }
-    }
-}
-
-/* One that was moved to later by another's call, while it stood in the ring, goes back. */
-static void run_timers(Net *net)
-{
-    int64_t now = clock_mono_ms();
-    NetTimer due = { .next = &due, .prev = &due };
-
-    if (net->earliest > now)
-        return;
-    part_due(net, &due, now);
-    while (due.next != &due) {
-        NetTimer *t = due.next;
-
-        net_timer_stop(net, t);
-        if (t->at > now)
-            net_timer_set(net, t, t->at);
-        else
-            t->fn(t->ctx);
-    }
+    timers_stop(&net->timers, timer);
 }
 
 /* -- descriptors --------------------------------------------------------------------------- */
@@ -209,11 +152,11 @@ static void bury(Net *net)
 
 static int wait_ms(const Net *net)
 {
-    int64_t left;
+    int64_t next = timers_next(&net->timers), left;
 
-    if (net->earliest == INT64_MAX)
+    if (next == INT64_MAX)
         return -1;
-    left = net->earliest - clock_mono_ms();
+    left = next - clock_mono_ms();
     return left <= 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
@@ -248,7 +191,7 @@ static void *run(void *ctx)
     while (!finished(net)) {
         run_events(net);
         (void)run_tasks(net);
-        run_timers(net);
+        timers_run(&net->timers, clock_mono_ms());
         if (net->stopping && !ended) {
             fetches_end(net->fetches);
             children_end(net->children);
@@ -296,6 +239,7 @@ static void dispose(Net *net)
     if (net->wake_fd >= 0)
         close(net->wake_fd);
     pthread_mutex_destroy(&net->lock);
+    timers_done(&net->timers);
     mem_free(net);
 }
 
@@ -304,8 +248,6 @@ Net *net_new(Err *err)
     Net *net = mem_alloc(sizeof *net);
 
     net->epoll_fd = net->wake_fd = -1;
-    net->earliest = INT64_MAX;
-    net->timers.next = net->timers.prev = &net->timers;
     pthread_mutex_init(&net->lock, NULL);
     net->fetches = fetches_new(net);
     net->children = children_new(net);

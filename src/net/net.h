@@ -32,7 +32,9 @@ typedef struct NetTimer {
     int64_t at; /* clock_mono_ms() */
     void (*fn)(void *ctx);
     void *ctx;
-    struct NetTimer *next, *prev;
+    int64_t filed; /* the loop's own, as the next two (timers.c) */
+    size_t place;
+    bool due;
     bool armed;
 } NetTimer;
 
