@@ -37,7 +37,8 @@ MUST_CHECK bool board_queue(Journal *j, Str platform, BoardQueue *ret, Err *err)
     X(threads, "SELECT count(*) FROM local_thread")                                                \
     X(messages, "SELECT ifnull(max(id), 0) FROM local_message")                                    \
     X(edited, "SELECT ifnull(max(edited_ms), 0) FROM local_message")                               \
-    X(typing, "SELECT ifnull(sum(until_ms), 0) FROM local_typing")
+    X(typing, "SELECT ifnull(sum(until_ms), 0) FROM local_typing")                                 \
+    X(talks, "SELECT ifnull(max(updated_ms), 0) FROM conversation")
 
 typedef struct BoardMark {
 #define X(name, sql) int64_t name;

@@ -18,6 +18,30 @@ static bool keep_old_state(Runs *r, const Conversation *c, int64_t now, Err *err
               TEXT(c->id), TEXT(c->old_state), TEXT(sha256_hex(a, c->old_state)), INT(now));
 }
 
+static bool keep_key(Runs *r, const Conversation *c, Err *err)
+{
+    return !c->idem_key.n ||
+           DO(r, err, "INSERT INTO conversation_key(key, sha256, conversation_id) VALUES(?, ?, ?)",
+              TEXT(c->idem_key), TEXT(c->idem_sha256), TEXT(c->id));
+}
+
+bool conversation_by_key(Runs *r, Arena *a, Str key, Str sha256, Str *ret_id, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    bool row;
+
+    *ret_id = STR("");
+    if (!QUERY(r, &q, err, "SELECT conversation_id, sha256 FROM conversation_key WHERE key = ?",
+               TEXT(key)) ||
+        !db_step(runs_db(r), q, &row, err))
+        return false;
+    if (!row)
+        return true;
+    *ret_id = column(a, q, 0);
+    return str_eq(db_str(q, 1), sha256) ||
+           err_set(err, ERR_CONFLICT, "this Idempotency-Key was used for another request");
+}
+
 bool conversation_row(Runs *r, const Conversation *c, Err *err)
 {
     int64_t now = now_ms();
@@ -28,7 +52,7 @@ bool conversation_row(Runs *r, const Conversation *c, Err *err)
               "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
               TEXT(c->id), MAYBE(c->default_runtime), MAYBE(c->template), MAYBE(c->model),
               MAYBE(c->instructions), INT(now), INT(now)) &&
-           keep_old_state(r, c, now, err);
+           keep_key(r, c, err) && keep_old_state(r, c, now, err);
 }
 
 bool conversation_rows(Runs *r, const Conversation *c, Err *err)
@@ -169,6 +193,7 @@ bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err 
 bool conversation_delete(Runs *r, Str id, Err *err)
 {
     static const char *const all[] = {
+        "DELETE FROM run_tail WHERE run_id IN (SELECT id FROM run WHERE conversation_id = ?)",
         "DELETE FROM run_event WHERE run_id IN (SELECT id FROM run WHERE conversation_id = ?)",
         "DELETE FROM run WHERE conversation_id = ?",
         "DELETE FROM attachment WHERE conversation_id = ?",
@@ -178,6 +203,7 @@ bool conversation_delete(Runs *r, Str id, Err *err)
         "DELETE FROM conversation_message WHERE conversation_id = ?",
         "DELETE FROM messages WHERE session_id = ?",
         "DELETE FROM conversation WHERE id = ?",
+        "DELETE FROM conversation_key WHERE conversation_id = ?",
         "DELETE FROM conversation_of WHERE conversation_id = ?",
         "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?",
         "DELETE FROM sessions WHERE id = ?",
@@ -211,10 +237,11 @@ static bool copy_turn(Runs *r, Str new_id, const ChatTurn *t, int64_t seq, Err *
         return false;
     return DO(r, err,
               "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, status, "
-              "model, usage_json, created_ms, finished_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+              "model, usage_json, passages, created_ms, finished_ms) "
+              "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
               INT(sqlite3_last_insert_rowid(runs_db(r)->handle)), TEXT(new_id), INT(seq),
               MAYBE(t->runtime), TEXT(t->status), MAYBE(t->model), MAYBE(t->usage_json),
-              INT(t->created_ms), INT(t->finished_ms));
+              MAYBE(t->passages), INT(t->created_ms), INT(t->finished_ms));
 }
 
 static bool branch_rows(Runs *r, Arena *a, const Conversation *from, int64_t through, Str new_id,
@@ -266,7 +293,8 @@ bool conversation_branch(Runs *r, Str id, int64_t through_seq, Str new_id, Err *
 #define TURN_COLUMNS                                                                               \
     "SELECT m.id, x.seq, m.role, m.content, x.runtime, x.run_id, x.status, x.model, "              \
     "x.usage_json, "                                                                               \
-    "x.created_ms, x.finished_ms FROM conversation_message x JOIN messages m ON m.id = "           \
+    "x.created_ms, x.finished_ms, x.passages FROM conversation_message x JOIN messages m ON m.id " \
+    "= "                                                                                           \
     "x.message_id "
 
 static bool read_turns(Runs *r, Arena *a, Query *q, ChatTurn **ret, size_t *ret_n, Err *err)
@@ -292,7 +320,8 @@ static bool read_turns(Runs *r, Arena *a, Query *q, ChatTurn **ret, size_t *ret_
                         .model = column(a, q, 7),
                         .usage_json = column(a, q, 8),
                         .created_ms = sqlite3_column_int64(q, 9),
-                        .finished_ms = sqlite3_column_int64(q, 10) };
+                        .finished_ms = sqlite3_column_int64(q, 10),
+                        .passages = column(a, q, 11) };
         ARENA_PUSH(a, all, n, cap, t);
     }
     *ret = all;
@@ -355,10 +384,18 @@ static bool import_one(Runs *r, Str id, const ChatTurn *t, int64_t seq, int64_t 
 
 bool turns_add(Runs *r, Str conversation_id, const ChatTurn *turns, size_t n, Err *err)
 {
-    int64_t now = now_ms();
+    AUTO(Query) *q = NULL;
+    int64_t now = now_ms(), last;
+    bool row;
 
+    if (!QUERY(r, &q, err,
+               "SELECT coalesce(max(seq), 0) FROM conversation_message WHERE conversation_id = ?",
+               TEXT(conversation_id)) ||
+        !db_step(runs_db(r), q, &row, err))
+        return false;
+    last = sqlite3_column_int64(q, 0);
     for (size_t i = 0; i < n; i++)
-        if (!import_one(r, conversation_id, &turns[i], (int64_t)i + 1, now, err))
+        if (!import_one(r, conversation_id, &turns[i], ++last, now, err))
             return false;
     return DO(r, err, "UPDATE sessions SET message_count = message_count + ? WHERE id = ?",
               INT((int64_t)n), TEXT(conversation_id));

@@ -10,14 +10,15 @@
 
 typedef struct Conversation {
     Str id, title, default_runtime, template, parent_id;
-    Str model;        /* which of the configured ones, or a name; empty: the default */
-    Str instructions; /* of a client that sends its own; may be empty */
-    Str old_state;    /* to be created with: an agent_state of before, for 'jarvis'; else empty */
-    Str memory;       /* what was remembered of the user at its first turn; empty: not yet */
-    Str cwd;          /* the folder in which its programs work; empty: any */
-    Str first_words;  /* of the user; at most 80 bytes */
-    Str active;       /* runtime of the newest turn, else the default */
-    Str running;      /* id of the run that is not over; empty: none */
+    Str model;                 /* which of the configured ones, or a name; empty: the default */
+    Str instructions;          /* of a client that sends its own; may be empty */
+    Str idem_key, idem_sha256; /* to be created with, and of what request; else empty */
+    Str old_state;   /* to be created with: an agent_state of before, for 'jarvis'; else empty */
+    Str memory;      /* what was remembered of the user at its first turn; empty: not yet */
+    Str cwd;         /* the folder in which its programs work; empty: any */
+    Str first_words; /* of the user; at most 80 bytes */
+    Str active;      /* runtime of the newest turn, else the default */
+    Str running;     /* id of the run that is not over; empty: none */
     int64_t created_ms, updated_ms, version, messages;
 } Conversation;
 
@@ -28,6 +29,8 @@ typedef struct ConversationChange {
 } ConversationChange;
 
 MUST_CHECK bool conversation_create(Runs *r, const Conversation *c, Err *err);
+/* That was made under this key; *ret_id is empty where none was. ERR_CONFLICT: for another request. */
+MUST_CHECK bool conversation_by_key(Runs *r, Arena *a, Str key, Str sha256, Str *ret_id, Err *err);
 MUST_CHECK bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, Err *err);
 /* Newest first; before_ms and before_id: what follows that one (0: from the newest). */
 MUST_CHECK bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t most,
@@ -42,6 +45,7 @@ MUST_CHECK bool conversation_branch(Runs *r, Str id, int64_t through_seq, Str ne
 typedef struct ChatTurn {
     int64_t message_id, seq, created_ms, finished_ms;
     Str role, content, runtime, run_id, status, model, usage_json;
+    Str passages; /* where they begin in the content, as a JSON list of bytes; empty: it is one */
 } ChatTurn;
 
 /* With seq > after, oldest first, at most `most`. */
@@ -50,7 +54,7 @@ MUST_CHECK bool turns_list(Runs *r, Arena *a, Str conversation_id, int64_t after
 /* The newest with text and seq < before (0: all), oldest first, at most `most`. */
 MUST_CHECK bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq,
                              size_t most, ChatTurn **ret, size_t *ret_n, Err *err);
-/* Turns that were made elsewhere, as the beginning of a conversation; role and content count. */
+/* Turns that were made elsewhere, behind those that are there; role and content count. */
 MUST_CHECK bool conversation_import(Runs *r, Str conversation_id, const ChatTurn *turns, size_t n,
                                     Err *err);
 /* seq of the last message that this runtime answered to the end; 0: none. */

@@ -95,3 +95,44 @@ bool adoption_make(Runs *r, Arena *a, const Adoption *x, Str *ret_id, Err *err)
 {
     return runs_begin_tx(r, err) && runs_end_synced(r, make(r, a, x, ret_id, err), err);
 }
+
+/* -- coming back ----------------------------------------------------------------------------------- */
+
+static bool take_back(Runs *r, const Comeback *x, Err *err)
+{
+    return DO(r, err,
+              "UPDATE session_owner SET owner_surface = 'cli', owner_fence = owner_fence + 1, "
+              "since_ms = ? WHERE home = ? AND session_id = ? AND owner_fence = ?",
+              INT(now_ms()), TEXT(runs_data(r)), TEXT(x->conversation_id), INT(x->fence)) &&
+           (runs_changes(r) == 1 || err_set(err, ERR_CONFLICT, "session '%.*s' has moved meanwhile",
+                                            STR_FMT(x->conversation_id)));
+}
+
+static bool keep_words(Runs *r, Arena *a, const Comeback *x, Err *err)
+{
+    return !x->handle.n ||
+           DO(r, err,
+              "INSERT INTO runtime_continuity(conversation_id, runtime, generation, handle, "
+              "sha256, updated_ms) VALUES(?1, ?2, 1, ?3, ?4, ?5) ON CONFLICT(conversation_id, "
+              "runtime) DO UPDATE SET generation = generation + 1, handle = ?3, sha256 = ?4, "
+              "updated_ms = ?5",
+              TEXT(x->conversation_id), TEXT(x->thread), TEXT(x->handle),
+              TEXT(sha256_hex(a, x->handle)), INT(now_ms()));
+}
+
+static bool come_back(Runs *r, Arena *a, const Comeback *x, Err *err)
+{
+    return take_back(r, x, err) && turns_add(r, x->conversation_id, x->turns, x->n_turns, err) &&
+           keep_words(r, a, x, err) &&
+           DO(r, err,
+              "UPDATE sessions SET ended_at = NULL, end_reason = NULL, last_activity_at = ?, "
+              "archived = ? WHERE id = ?",
+              REAL((double)now_ms() / 1000), INT(x->archived), TEXT(x->conversation_id)) &&
+           DO(r, err, "UPDATE conversation SET version = version + 1, updated_ms = ? WHERE id = ?",
+              INT(now_ms()), TEXT(x->conversation_id));
+}
+
+bool comeback_make(Runs *r, Arena *a, const Comeback *x, Err *err)
+{
+    return runs_begin_tx(r, err) && runs_end_synced(r, come_back(r, a, x, err), err);
+}

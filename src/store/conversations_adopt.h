@@ -23,4 +23,19 @@ MUST_CHECK bool adoption_find(Runs *r, Arena *a, Str home, Str session_id, Str f
 /* *ret_id: the conversation, also where somebody was faster. */
 MUST_CHECK bool adoption_make(Runs *r, Arena *a, const Adoption *x, Str *ret_id, Err *err);
 
+/* -- and comes back --------------------------------------------------------------------------------- */
+
+/* What a conversation of ours became while it lived elsewhere. */
+typedef struct Comeback {
+    Str conversation_id;
+    int64_t fence;         /* of its owner when this was read */
+    bool archived;         /* its user had put it aside before it went */
+    const ChatTurn *turns; /* that were made there; role and content count */
+    size_t n_turns;
+    Str thread, handle; /* all of its words as that runtime keeps them; empty: as they were */
+} Comeback;
+
+/* The turns and the owner in one transaction. ERR_CONFLICT: somebody was faster. */
+MUST_CHECK bool comeback_make(Runs *r, Arena *a, const Comeback *x, Err *err);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "store/handoff_copy.h"
 #include "store/handoff_home.h"
 #include "store/own.h"
 
@@ -244,7 +245,8 @@ bool handoff_advance(Journal *j, Handoff *h, HandoffState to, Err *err)
 
 /* -- asking ---------------------------------------------------------------------------------------------- */
 
-static bool insert(Journal *j, const HandoffWish *wish, bool mirrored, const char *id, Err *err)
+bool handoff_insert(Journal *j, const HandoffWish *wish, bool mirrored, const char *id, Str copy_id,
+                    Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     int64_t now = now_in_ms();
@@ -252,8 +254,8 @@ static bool insert(Journal *j, const HandoffWish *wish, bool mirrored, const cha
 
     if (!db_prepare(j->db,
                     "INSERT INTO handoff(id, home, session_id, platform, target, mirrored, state, "
-                    "step, requested_ms, deadline_ms, updated_ms, no_turn) "
-                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'claim', ?7, ?8, ?7, ?9)",
+                    "step, requested_ms, deadline_ms, updated_ms, no_turn, copy_home, copy_id) "
+                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'claim', ?7, ?8, ?7, ?9, ?10, ?11)",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, str_of(id));
@@ -265,6 +267,8 @@ static bool insert(Journal *j, const HandoffWish *wish, bool mirrored, const cha
     sqlite3_bind_int64(stmt, 7, now);
     sqlite3_bind_int64(stmt, 8, now + LIMIT_HANDOFF_MS);
     sqlite3_bind_int(stmt, 9, wish->no_turn);
+    db_bind_str(stmt, 10, copy_id.n ? wish->copy_home : STR_NONE);
+    db_bind_str(stmt, 11, copy_id.n ? copy_id : STR_NONE);
     if (db_step(j->db, stmt, &row, err))
         return true;
     if (sqlite3_extended_errcode(j->db->handle) == SQLITE_CONSTRAINT_UNIQUE)
@@ -301,7 +305,7 @@ static bool request_rows(Journal *j, Arena *a, const HandoffWish *wish, const ch
     if (!shown.exists)
         return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(wish->session_id));
     mirrored = s.ours || handoff_hermes_serves(wish->platform);
-    if (!insert(j, wish, mirrored, id, err))
+    if (!handoff_insert(j, wish, mirrored, id, STR_NONE, err))
         return false;
     return !mirrored || (show_request(&s, a, wish, err) && sessiondb_commit(&s, err));
 }
@@ -311,7 +315,11 @@ bool handoff_request(Journal *j, Arena *a, const HandoffWish *wish, Handoff *ret
     char id[ULID_CHARS];
 
     ulid_make(now_in_ms(), id);
-    if (!journal_begin(j, err) || !journal_end(j, request_rows(j, a, wish, id, err), err))
+    if (!journal_begin(j, err) ||
+        !journal_end(j,
+                     wish->copy_home.n ? copy_request(j, a, wish, id, err)
+                                       : request_rows(j, a, wish, id, err),
+                     err))
         return false;
     return handoff_get(j, a, str_of(id), ret, err);
 }
@@ -353,6 +361,8 @@ static bool fail_rows(Journal *j, const Handoff *h, HandoffState to, Err *err)
 
     if (!handoff_move(j, h, to, err))
         return false;
+    if (h->copy_id.n)
+        return copy_withdraw(j, h, err) && copy_stays(j, h, err);
     if (!h->mirrored)
         return true;
     /* Where it is no longer running, somebody else has said the end already. */

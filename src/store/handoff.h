@@ -6,6 +6,9 @@
  * next one at the step where it was. Where the session's row is shown to other tools (`mirrored`), its
  * handoff_state is kept in step, in the same transaction or inside of it.
  *
+ * A handoff with a copy (handoff_copy.h) is carried out by a gateway of Hermes: what shows its state is the row
+ * of the copy, and the session belongs to the platform from the request on.
+ *
  * A Journal is for one thread. What it hands out lives in the arena that was passed in. */
 #ifndef TALARIA_STORE_HANDOFF_H
 #define TALARIA_STORE_HANDOFF_H
@@ -53,7 +56,9 @@ static inline bool handoff_is_over(HandoffState s)
     X(before_json)                                                                                 \
     X(notice_ref)                                                                                  \
     X(error_code)                                                                                  \
-    X(error_text)
+    X(error_text)                                                                                  \
+    X(copy_home)                                                                                   \
+    X(copy_id)
 
 #define HANDOFF_NUMBERS(X)                                                                         \
     X(mirrored)                                                                                    \
@@ -99,8 +104,9 @@ bool handoff_hermes_serves(Str platform);
 
 typedef struct HandoffWish {
     Str home, session_id, platform;
-    Str target;   /* empty: the home channel */
-    bool no_turn; /* the agent says nothing by itself when it has arrived */
+    Str target;    /* empty: the home channel */
+    bool no_turn;  /* the agent says nothing by itself when it has arrived */
+    Str copy_home; /* of a Hermes whose gateway takes a copy of our session; empty: no copy */
 } HandoffWish;
 
 /* ERR_NOT_FOUND: no such session; ERR_CONFLICT: one is on its way already. */
@@ -146,7 +152,9 @@ MUST_CHECK bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char
 /* Not now: the lease is given back, and the same step is tried again after that time. */
 MUST_CHECK bool handoff_postpone(Journal *j, Handoff *h, int64_t wait_ms, Str why, Err *err);
 
-/* For transactions of this room: the UPDATE alone. */
+/* For transactions of this room: the one statement. copy_id empty: no copy. */
 MUST_CHECK bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err);
+MUST_CHECK bool handoff_insert(Journal *j, const HandoffWish *wish, bool mirrored, const char *id,
+                               Str copy_id, Err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "store/handoff.h"
+#include "store/handoff_copy.h"
 #include "store/handoff_home.h"
 
 static int64_t now_in_ms(void)
@@ -22,7 +23,7 @@ static bool is_served(Str platform, const Str *served, size_t n)
 
 static bool may_claim(const Handoff *h, int64_t now)
 {
-    if (handoff_is_over(h->state) || h->not_before_ms > now)
+    if (handoff_is_over(h->state) || h->not_before_ms > now || h->copy_id.n)
         return false;
     return h->state == HANDOFF_QUEUED || h->lease_ms <= now;
 }
@@ -113,6 +114,11 @@ static bool follow(Journal *j, Arena *a, Handoff *h, Err *err)
            sessiondb_commit(&s, err);
 }
 
+static bool is_followed(const Handoff *h)
+{
+    return h->copy_id.n ? !handoff_is_over(h->state) : h->mirrored && h->state == HANDOFF_QUEUED;
+}
+
 bool handoff_look(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
 {
     Handoff h;
@@ -120,10 +126,12 @@ bool handoff_look(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
 
     if (!handoff_get(j, a, id, &h, err))
         return false;
-    if (h.mirrored && h.state == HANDOFF_QUEUED) {
+    if (is_followed(&h)) {
         if (!journal_begin(j, err))
             return false;
-        ok = handoff_get(j, a, id, &h, err) && (h.state != HANDOFF_QUEUED || follow(j, a, &h, err));
+        ok = handoff_get(j, a, id, &h, err) &&
+             (!is_followed(&h) ||
+              (h.copy_id.n ? copy_follow(j, a, &h, err) : follow(j, a, &h, err)));
         if (!journal_end(j, ok, err) || !handoff_get(j, a, id, &h, err))
             return false;
     }
@@ -214,11 +222,14 @@ static bool cancel_rows(Journal *j, Handoff *h, bool *ret_over, Err *err)
     bool won = true;
 
     *ret_over = false;
-    if (h->state != HANDOFF_QUEUED)
+    if (h->state != HANDOFF_QUEUED && !h->copy_id.n)
         return ask_to_leave(j, h, err);
     h->error_code = STR("cancelled");
     h->error_text = STR("cancelled before a gateway took it");
-    if (h->mirrored) {
+    if (h->copy_id.n) {
+        if (!copy_withdraw(j, h, err) || !copy_stays(j, h, err))
+            return false;
+    } else if (h->mirrored) {
         if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
             !shown_fail(&s, h->session_id, h->error_text, true, &won, err))
             return false;

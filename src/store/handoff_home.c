@@ -22,7 +22,7 @@ static bool has_table(Db *db, const char *name, bool *ret, Err *err)
     return db_step(db, stmt, ret, err);
 }
 
-static bool look_up(SessionDb *s, Err *err)
+bool sessiondb_columns(SessionDb *s, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     int handoff = 0;
@@ -90,14 +90,14 @@ bool sessiondb_begin(Db *own, Str data, Str home, SessionDb *ret, Err *err)
     *ret = (SessionDb){ .ours = str_eq(data, home) };
     if (ret->ours) {
         ret->db = own;
-        return look_up(ret, err);
+        return sessiondb_columns(ret, err);
     }
     ret->opened = db_open_foreign(str_z(a, str_join_path(a, home, STR("state.db"))), err);
     ret->db = ret->opened;
     if (!ret->db || !begin_patiently(ret->db, err))
         return false;
     ret->began = true;
-    return look_up(ret, err);
+    return sessiondb_columns(ret, err);
 }
 
 bool sessiondb_commit(SessionDb *s, Err *err)
@@ -204,15 +204,6 @@ bool shown_complete(SessionDb *s, Str session_id, bool *ret_won, Err *err)
 }
 
 /* Hermes keeps 500 characters. */
-static Str first_characters(Str s, size_t most)
-{
-    Str rest = s;
-
-    for (size_t i = 0; i < most && rest.n; i++)
-        (void)utf8_next(&rest);
-    return str_head(s, s.n - rest.n);
-}
-
 bool shown_fail(SessionDb *s, Str session_id, Str why, bool pending_only, bool *ret_won, Err *err)
 {
     int64_t n = 0;
@@ -220,7 +211,7 @@ bool shown_fail(SessionDb *s, Str session_id, Str why, bool pending_only, bool *
     if (!HOME_DO(s, &n, err,
                  "UPDATE sessions SET handoff_state = 'failed', handoff_error = ?1 WHERE id = ?2 "
                  "AND (handoff_state = 'pending' OR (?3 IS NULL AND handoff_state = 'running'))",
-                 first_characters(why, 500), session_id, pending_only ? STR("1") : STR_NONE))
+                 utf8_first(why, 500), session_id, pending_only ? STR("1") : STR_NONE))
         return false;
     *ret_won = n > 0;
     return true;

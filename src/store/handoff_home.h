@@ -40,6 +40,8 @@ MUST_CHECK bool sessiondb_commit(SessionDb *s, Err *err);
 void sessiondb_done(SessionDb *s); /* rolls back what was not committed */
 #define AUTO_SESSIONDB __attribute__((cleanup(sessiondb_done))) SessionDb
 
+/* What the database of s->db has; for a handle that was opened otherwise. */
+MUST_CHECK bool sessiondb_columns(SessionDb *s, Err *err);
 /* Adds the handoff columns where they are missing. */
 MUST_CHECK bool sessiondb_add_columns(SessionDb *s, Err *err);
 

@@ -1,9 +1,11 @@
 /* Who may send a row is said by its time: taking it moves that time on, so a sender that died is followed by
- * the next one when it has come. */
+ * the next one when it has come. A row keeps those behind it waiting as long as it waits itself, so whoever
+ * takes one looks in the same statement whether it is the first of its place. */
 #include "store/handoff_outbox.h"
 
 #include "base/clock.h"
 #include "store/db.h"
+#include "store/places.h"
 
 static const char *const states[] = {
 #define X(id, name) name,
@@ -20,7 +22,14 @@ static int64_t now_in_ms(void)
 
 #define ROW                                                                                        \
     "SELECT id, platform, place_json, text, first_ref, error, state, sending, sent, pieces, "      \
-    "attempt, not_before_ms, created_ms FROM outbox "
+    "attempt, not_before_ms, created_ms, place, post_as, expires_ms FROM outbox "
+
+#define NEXT_SEQ "(SELECT coalesce(max(seq), 0) + 1 FROM outbox)"
+
+/* No row of the same place waits before it. */
+#define IS_FIRST                                                                                   \
+    "NOT EXISTS(SELECT 1 FROM outbox AS before WHERE before.state = 'waiting' AND before.place = " \
+    "outbox.place AND (before.seq, before.id) < (outbox.seq, outbox.id))"
 
 static Outgoing read_row(Arena *a, Stmt *stmt)
 {
@@ -35,7 +44,10 @@ static Outgoing read_row(Arena *a, Stmt *stmt)
                    .pieces = sqlite3_column_int64(stmt, 9),
                    .attempt = sqlite3_column_int64(stmt, 10),
                    .not_before_ms = sqlite3_column_int64(stmt, 11),
-                   .created_ms = sqlite3_column_int64(stmt, 12) };
+                   .created_ms = sqlite3_column_int64(stmt, 12),
+                   .place = str_dup(a, db_str(stmt, 13)),
+                   .post_as = str_dup(a, db_str(stmt, 14)),
+                   .expires_ms = sqlite3_column_int64(stmt, 15) };
 
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         if (str_eqz(db_str(stmt, 6), states[i]))
@@ -61,14 +73,28 @@ static bool read_all(Journal *j, Arena *a, Stmt *stmt, Outgoing **ret, size_t *r
     return true;
 }
 
-static bool insert(Journal *j, const Outgoing *o, Err *err)
+/* Everyone in a thread of a chat reads the same, whoever is meant. */
+static Str line_of(Arena *a, Str place_json_text)
+{
+    Place p;
+    Err ignored;
+
+    if (!place_parse(a, place_json_text, &p, &ignored))
+        return place_json_text;
+    return str_printf(a, "%.*s %.*s %.*s", STR_FMT(p.platform), STR_FMT(p.chat_id),
+                      STR_FMT(p.thread_id));
+}
+
+static bool insert(Journal *j, Arena *a, const Outgoing *o, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
     if (!db_prepare(journal_db(j),
                     "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, "
-                    "not_before_ms, created_ms, updated_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+                    "not_before_ms, created_ms, updated_ms, place, expires_ms, seq) VALUES(?1, ?2, "
+                    "?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, CASE ?5 WHEN 'waiting' THEN " NEXT_SEQ
+                    " ELSE 0 END)",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, o->id);
@@ -78,6 +104,8 @@ static bool insert(Journal *j, const Outgoing *o, Err *err)
     db_bind_str(stmt, 5, str_of(states[o->state]));
     sqlite3_bind_int64(stmt, 6, o->not_before_ms);
     sqlite3_bind_int64(stmt, 7, now_in_ms());
+    db_bind_str(stmt, 8, line_of(a, o->place_json));
+    sqlite3_bind_int64(stmt, 9, o->expires_ms);
     return db_step(journal_db(j), stmt, &row, err);
 }
 
@@ -99,7 +127,7 @@ bool outbox_put(Journal *j, Arena *a, const Outgoing *o, Outgoing *ret, Err *err
 {
     bool found;
 
-    if (!insert(j, o, err) || !outbox_get(j, a, o->id, ret, &found, err))
+    if (!insert(j, a, o, err) || !outbox_get(j, a, o->id, ret, &found, err))
         return false;
     return found || err_set(err, ERR_NOT_FOUND, "no words '%.*s'", STR_FMT(o->id));
 }
@@ -111,7 +139,8 @@ bool outbox_mark(Journal *j, const Outgoing *o, Err *err)
 
     if (!db_prepare(journal_db(j),
                     "UPDATE outbox SET sending = ?, sent = ?, pieces = ?, first_ref = ?, error = "
-                    "?, state = ?, attempt = ?, not_before_ms = ?, updated_ms = ? WHERE id = ?",
+                    "?, state = ?, attempt = ?, not_before_ms = ?, updated_ms = ? WHERE id = ? AND "
+                    "state <> 'sent'",
                     &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, o->sending);
@@ -134,8 +163,8 @@ bool outbox_finish(Journal *j, Str id, Str text, Err *err)
 
     if (!db_prepare(journal_db(j),
                     "UPDATE outbox SET text = ?1, state = CASE WHEN ?1 = '' THEN 'sent' ELSE "
-                    "'waiting' END, not_before_ms = 0, updated_ms = ?2 WHERE id = ?3 AND state = "
-                    "'open'",
+                    "'waiting' END, not_before_ms = 0, updated_ms = ?2, seq = " NEXT_SEQ
+                    " WHERE id = ?3 AND state = 'open'",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, text.p ? text : STR(""));
@@ -144,31 +173,146 @@ bool outbox_finish(Journal *j, Str id, Str text, Err *err)
     return db_step(journal_db(j), stmt, &row, err);
 }
 
-/* -- who sends it -------------------------------------------------------------------------------------- */
+/* -- words that are told in parts ------------------------------------------------------------------------ */
 
-static bool next_time(Journal *j, int64_t *ret, Err *err)
+static bool put_part(Journal *j, Str id, Str part_id, Str text, bool *ret_new, Err *err)
 {
-    return db_int(journal_db(j),
-                  "SELECT coalesce(min(not_before_ms), -1) FROM outbox WHERE state = 'waiting'", -1,
-                  ret, err);
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, sending, "
+                    "sent, first_ref, created_ms, updated_ms, place, post_as, seq) SELECT ?1, "
+                    "platform, place_json, ?2, 'waiting', sending, sent, first_ref, ?3, ?3, place, "
+                    "CASE post_as WHEN '' THEN id ELSE post_as END, " NEXT_SEQ " FROM outbox WHERE "
+                    "id = ?4 AND state = 'open'",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, part_id);
+    db_bind_str(stmt, 2, text);
+    sqlite3_bind_int64(stmt, 3, now_in_ms());
+    db_bind_str(stmt, 4, id);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret_new = sqlite3_changes(journal_db(j)->handle) == 1;
+    return true;
 }
 
-bool outbox_due(Journal *j, Arena *a, size_t most, Outgoing **ret, size_t *ret_n,
+static bool begin_anew(Journal *j, const Outgoing *o, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "UPDATE outbox SET first_ref = NULL, sending = 0, sent = 0, post_as = ? WHERE "
+                    "id = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, o->post_as);
+    db_bind_str(stmt, 2, o->id);
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+bool outbox_part(Journal *j, Arena *a, Outgoing *o, Str part_id, Str text, Err *err)
+{
+    Outgoing rest = *o;
+    bool is_new = false;
+
+    rest.first_ref = STR("");
+    rest.sending = rest.sent = 0;
+    rest.post_as = str_printf(a, "%.*s+", STR_FMT(part_id));
+    if (!journal_begin(j, err) || !journal_end(j,
+                                               put_part(j, o->id, part_id, text, &is_new, err) &&
+                                                   (!is_new || begin_anew(j, &rest, err)),
+                                               err))
+        return false;
+    if (is_new)
+        *o = rest;
+    return true;
+}
+
+bool outbox_take_back(Journal *j, Str prefix, Str why, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "UPDATE outbox SET state = 'sent', error = ?, updated_ms = ? WHERE state = "
+                    "'waiting' AND substr(id, 1, ?) = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, why);
+    sqlite3_bind_int64(stmt, 2, now_in_ms());
+    sqlite3_bind_int64(stmt, 3, (int64_t)prefix.n);
+    db_bind_str(stmt, 4, prefix);
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+/* -- who sends it -------------------------------------------------------------------------------------- */
+
+static bool next_time(Journal *j, Str platform, int64_t *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT max(1, min(not_before_ms)) FROM outbox WHERE state = 'waiting' AND "
+                    "platform = ? AND " IS_FIRST,
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret = sqlite3_column_int64(stmt, 0); /* NULL, so 0, where there is none */
+    return true;
+}
+
+bool outbox_due(Journal *j, Arena *a, Str platform, size_t most, Outgoing **ret, size_t *ret_n,
                 int64_t *ret_next_ms, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
-    int64_t next;
 
-    if (!next_time(j, &next, err) ||
+    if (!next_time(j, platform, ret_next_ms, err) ||
         !db_prepare(journal_db(j),
-                    ROW "WHERE state = 'waiting' AND not_before_ms <= ? ORDER BY not_before_ms, "
-                        "created_ms, id LIMIT ?",
+                    ROW "WHERE state = 'waiting' AND not_before_ms <= ? AND platform = ? "
+                        "AND " IS_FIRST " ORDER BY not_before_ms, seq, id LIMIT ?",
                     &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, now_in_ms());
-    sqlite3_bind_int64(stmt, 2, (int64_t)most);
-    *ret_next_ms = next < 0 ? 0 : next > 0 ? next : 1;
+    db_bind_str(stmt, 2, platform);
+    sqlite3_bind_int64(stmt, 3, (int64_t)most);
     return read_all(j, a, stmt, ret, ret_n, err);
+}
+
+bool outbox_due_at(Journal *j, Arena *a, Str place, Str *ret_id, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT CASE WHEN not_before_ms <= ?1 AND (expires_ms = 0 OR expires_ms > ?1) "
+                    "THEN id ELSE '' END FROM outbox WHERE state = 'waiting' AND place = ?2 ORDER "
+                    "BY seq, id LIMIT 1",
+                    &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, now_in_ms());
+    db_bind_str(stmt, 2, place);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret_id = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    return true;
+}
+
+bool outbox_waits(Journal *j, Str place, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT 1 FROM outbox WHERE state = 'waiting' AND place = ? LIMIT 1", &stmt,
+                    err))
+        return false;
+    db_bind_str(stmt, 1, place);
+    return db_step(journal_db(j), stmt, ret, err);
 }
 
 bool outbox_take(Journal *j, Str id, int64_t until_ms, bool *ret, Err *err)
@@ -177,8 +321,8 @@ bool outbox_take(Journal *j, Str id, int64_t until_ms, bool *ret, Err *err)
     bool row;
 
     if (!db_prepare(journal_db(j),
-                    "UPDATE outbox SET not_before_ms = ? WHERE id = ? AND state = 'waiting' AND "
-                    "not_before_ms <= ?",
+                    "UPDATE outbox SET not_before_ms = ?1 WHERE id = ?2 AND state = 'waiting' AND "
+                    "not_before_ms <= ?3 AND (expires_ms = 0 OR expires_ms > ?3) AND " IS_FIRST,
                     &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, until_ms);
@@ -188,6 +332,30 @@ bool outbox_take(Journal *j, Str id, int64_t until_ms, bool *ret, Err *err)
         return false;
     *ret = sqlite3_changes(journal_db(j)->handle) == 1;
     return true;
+}
+
+/* Looked first: a statement that may write takes the lock of all who do. */
+bool outbox_expire(Journal *j, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    int64_t first;
+    bool row;
+
+    if (!db_int(journal_db(j),
+                "SELECT coalesce(min(expires_ms), 0) FROM outbox WHERE state = 'waiting' AND "
+                "expires_ms > 0",
+                0, &first, err))
+        return false;
+    if (!first || first > now_in_ms())
+        return true;
+    if (!db_prepare(journal_db(j),
+                    "UPDATE outbox SET state = 'dead', updated_ms = ?1, error = 'expired: it could "
+                    "not be said in time' || CASE error WHEN '' THEN '' ELSE '; ' || error END "
+                    "WHERE state = 'waiting' AND expires_ms > 0 AND expires_ms <= ?1",
+                    &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, now_in_ms());
+    return db_step(journal_db(j), stmt, &row, err);
 }
 
 bool outbox_open(Journal *j, Arena *a, Str prefix, Outgoing **ret, size_t *ret_n, Err *err)
@@ -224,7 +392,7 @@ bool outbox_retry(Journal *j, Str id, Err *err)
 
     if (!db_prepare(journal_db(j),
                     "UPDATE outbox SET state = 'waiting', attempt = 0, not_before_ms = 0, "
-                    "updated_ms = ? WHERE id = ? AND state = 'dead' RETURNING id",
+                    "expires_ms = 0, updated_ms = ? WHERE id = ? AND state = 'dead' RETURNING id",
                     &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, now_in_ms());

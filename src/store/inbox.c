@@ -136,7 +136,7 @@ bool inbox_cursor(Journal *j, Arena *a, Str platform, Str *ret, Err *err)
 
 #define COLUMNS                                                                                    \
     "seq, attempt, received_ms, state, platform, id, update_json, coalesce(run_id, ''), "          \
-    "coalesce(reason, '')"
+    "coalesce(reason, ''), retried"
 
 static InboxRow read_row(Arena *a, Stmt *stmt)
 {
@@ -147,7 +147,8 @@ static InboxRow read_row(Arena *a, Stmt *stmt)
                    .id = str_dup(a, db_str(stmt, 5)),
                    .json = str_dup(a, db_str(stmt, 6)),
                    .run_id = str_dup(a, db_str(stmt, 7)),
-                   .reason = str_dup(a, db_str(stmt, 8)) };
+                   .reason = str_dup(a, db_str(stmt, 8)),
+                   .retried = sqlite3_column_int64(stmt, 9) };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_eqz(db_str(stmt, 3), names[i]))
@@ -303,10 +304,11 @@ bool inbox_end(Journal *j, int64_t seq, InboxState how, Str reason, Err *err)
 
 bool inbox_retry(Journal *j, int64_t seq, Err *err)
 {
-    return change_one(j,
-                      "UPDATE inbox SET state = 'new', attempt = 0, reason = NULL, updated_ms = "
-                      "?1 WHERE seq = ?2 AND state = 'parked'",
-                      seq, STR_NONE, names[INBOX_PARKED], err);
+    return change_one(
+        j,
+        "UPDATE inbox SET state = 'new', attempt = 0, retried = retried + 1, reason = "
+        "NULL, updated_ms = ?1 WHERE seq = ?2 AND state = 'parked'",
+        seq, STR_NONE, names[INBOX_PARKED], err);
 }
 
 /* -- keeping house -------------------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ enum { INBOX_TRIES = 3 };
 
 typedef struct InboxRow {
     int64_t seq, attempt, received_ms;
+    int64_t retried; /* how often it was parked and asked for again */
     InboxState state;
     Str platform, id, json, run_id, reason;
 } InboxRow;

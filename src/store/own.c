@@ -20,11 +20,13 @@ static const char add_message_sql[] = "INSERT INTO messages(" MESSAGE_FIELDS(
 
 Own *own_open(Str data_folder, Err *err)
 {
-    const char *const steps[] = { (const char *)data_schema_talaria_001_sql,
-                                  (const char *)data_schema_talaria_002_sql,
-                                  (const char *)data_schema_talaria_003_sql,
-                                  (const char *)data_schema_talaria_004_sql,
-                                  (const char *)data_schema_talaria_005_sql };
+    const char *const steps[] = {
+        (const char *)data_schema_talaria_001_sql, (const char *)data_schema_talaria_002_sql,
+        (const char *)data_schema_talaria_003_sql, (const char *)data_schema_talaria_004_sql,
+        (const char *)data_schema_talaria_005_sql, (const char *)data_schema_talaria_006_sql,
+        (const char *)data_schema_talaria_007_sql, (const char *)data_schema_talaria_008_sql,
+        (const char *)data_schema_talaria_009_sql
+    };
     AUTO(Arena) *a = arena_new();
     AUTO(Own) *own = mem_alloc(sizeof *own);
     const char *folder = str_z(a, data_folder);

@@ -93,3 +93,54 @@ bool thread_keep(Journal *j, const Place *p, Err *err)
     sqlite3_bind_int64(stmt, 4, (int64_t)(clock_wall() * 1000));
     return db_step(journal_db(j), stmt, &row, err);
 }
+
+/* -- chats that move --------------------------------------------------------------------------------------- */
+
+static bool move_rows(Journal *j, Str platform, Str before, Str now, Err *err)
+{
+    static const char *const steps[] = {
+        "INSERT OR REPLACE INTO moved_chat(platform, before_id, chat_id, since_ms) "
+        "VALUES(?1, ?2, ?3, ?4)",
+        "UPDATE home_channel SET chat_id = ?3, verified_ms = ?4 "
+        "WHERE platform = ?1 AND chat_id = ?2",
+        "UPDATE OR REPLACE our_thread SET chat_id = ?3, since_ms = ?4 "
+        "WHERE platform = ?1 AND chat_id = ?2",
+    };
+    bool row;
+
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        AUTO(Stmt) *stmt = NULL;
+
+        if (!db_prepare(journal_db(j), steps[i], &stmt, err))
+            return false;
+        db_bind_str(stmt, 1, platform);
+        db_bind_str(stmt, 2, before);
+        db_bind_str(stmt, 3, now);
+        sqlite3_bind_int64(stmt, 4, (int64_t)(clock_wall() * 1000));
+        if (!db_step(journal_db(j), stmt, &row, err))
+            return false;
+    }
+    return true;
+}
+
+bool chat_moved(Journal *j, Str platform, Str before, Str now, Err *err)
+{
+    return journal_begin(j, err) && journal_end(j, move_rows(j, platform, before, now, err), err);
+}
+
+bool chat_before(Journal *j, Arena *a, Str platform, Str now, Str *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT before_id FROM moved_chat WHERE platform = ? AND chat_id = ?", &stmt,
+                    err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    db_bind_str(stmt, 2, now);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    return true;
+}

@@ -1,5 +1,5 @@
 /* places_home.h - the place of each platform for what nobody asked for, as /sethome found it, and the threads
- * that we opened. On a Journal, so one thread; text lives in the arena. */
+ * that we opened; both follow a chat that gets a new number. On a Journal, so one thread; text lives in the arena. */
 #ifndef TALARIA_STORE_PLACES_HOME_H
 #define TALARIA_STORE_PLACES_HOME_H
 
@@ -13,5 +13,10 @@ MUST_CHECK bool home_set(Journal *j, Str platform, const HomeChannel *home, Err 
 /* Words in such a thread are meant for us without a mention. */
 MUST_CHECK bool thread_is_ours(Journal *j, const Place *p, bool *ret, Err *err);
 MUST_CHECK bool thread_keep(Journal *j, const Place *p, Err *err);
+
+/* The chat has another number from now on. Doing it again does nothing. */
+MUST_CHECK bool chat_moved(Journal *j, Str platform, Str before, Str now, Err *err);
+/* What its number was before; empty: it never changed. */
+MUST_CHECK bool chat_before(Journal *j, Arena *a, Str platform, Str now, Str *ret, Err *err);
 
 #endif

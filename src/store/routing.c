@@ -27,6 +27,13 @@ typedef struct Peer {
 #undef X
 } Peer;
 
+enum {
+    N_PEER_COLUMNS = 0
+#define X(name) +1
+    PEER_COLUMNS(X)
+#undef X
+};
+
 static bool set_peer(SessionDb *s, Str id, const Peer *values, Err *err)
 {
     return PEER_COLUMNS(SET_PEER) true;
@@ -114,13 +121,58 @@ bool routing_needs_table(const SessionDb *s, Str home, Err *err)
                    STR_FMT(home));
 }
 
+/* To which session a key of the home leads; empty: to none. */
+static bool leads_to(SessionDb *s, Arena *a, Str scope, Str key, Str *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    *ret = STR("");
+    if (!s->routing || !key.n)
+        return true;
+    if (!db_prepare(s->db,
+                    "SELECT entry_json FROM gateway_routing WHERE scope = ? AND session_key = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, scope);
+    db_bind_str(stmt, 2, key);
+    if (!db_step(s->db, stmt, &row, err))
+        return false;
+    if (row)
+        *ret = routing_id_in(a, str_dup(a, db_str(stmt, 0)));
+    return true;
+}
+
 /* -- what was before ----------------------------------------------------------------------------------- */
 
-static bool remember(SessionDb *s, Arena *a, Str id, Str *ret, Err *err)
+static Str item(const PyValue *list, uint32_t at)
+{
+    return at < list->n && list->items[at].type == PY_STR ? list->items[at].text : STR_NONE;
+}
+
+static Peer peer_in(const PyValue *list)
+{
+    Peer peer;
+    uint32_t at = 0;
+
+#define X(name) peer.name = item(list, at++);
+    PEER_COLUMNS(X)
+#undef X
+    return peer;
+}
+
+/* The columns of the session's row, and the key that leads to it: its own, unless that one has gone on to another. */
+typedef struct Before {
+    Peer peer;
+    Str led;
+} Before;
+
+static bool remember(SessionDb *s, Arena *a, Str id, Str scope, Str *ret, Err *err)
 {
     AUTO_BUF out = BUF(LIMIT_PLACE_BYTES), sql = BUF(LIMIT_PLACE_BYTES);
     AUTO(Stmt) *stmt = NULL;
     PyValue list = { .type = PY_LIST };
+    Str key, led;
     bool row;
 
     buf_addz(&sql, "SELECT ");
@@ -143,6 +195,11 @@ static bool remember(SessionDb *s, Arena *a, Str id, Str *ret, Err *err)
     list.n++;
     PEER_COLUMNS(X)
 #undef X
+    key = peer_in(&list).session_key;
+    if (!leads_to(s, a, scope, key, &led, err))
+        return false;
+    list.items[list.n++] =
+        str_eq(led, id) ? (PyValue){ .type = PY_STR, .text = key } : (PyValue){ .type = PY_NULL };
     pyjson_write(&out, &list);
     *ret = str_dup(a, buf_str(&out));
     return true;
@@ -155,148 +212,37 @@ bool routing_remember(Journal *j, Arena *a, Handoff *h, Err *err)
 
     if (!journal_begin(j, err))
         return false;
-    if (!journal_end(j,
-                     sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) &&
-                         routing_needs_table(&s, h->home, err) &&
-                         remember(&s, a, h->session_id, &h->before_json, err) &&
-                         sessiondb_commit(&s, err),
-                     err) ||
+    if (!journal_end(
+            j,
+            sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) &&
+                routing_needs_table(&s, h->home, err) &&
+                remember(&s, a, h->session_id, routing_scope(a, h->home), &h->before_json, err) &&
+                sessiondb_commit(&s, err),
+            err) ||
         !routing_find(j, a, h->home, h->dest_key, &id, err))
         return false;
     h->prev_session_id = str_eq(id, h->session_id) ? STR("") : id;
     return true;
 }
 
-static Str item(const PyValue *list, uint32_t at)
+static bool recall_before(Arena *a, const Handoff *h, Before *ret, Err *err)
 {
-    return at < list->n && list->items[at].type == PY_STR ? list->items[at].text : STR_NONE;
+    PyValue list;
+
+    if (!pyjson_read(a, h->before_json, &list) || list.type != PY_LIST)
+        return err_set(err, ERR_CORRUPT, "handoff '%.*s' does not know what was before",
+                       STR_FMT(h->id));
+    *ret = (Before){ .peer = peer_in(&list), .led = item(&list, N_PEER_COLUMNS) };
+    return true;
 }
 
 /* Where it was before its first journey: that is what a release gives back. */
 static Str source_before(Arena *a, const Handoff *h)
 {
-    PyValue list;
+    Before before;
+    Err none;
 
-    return pyjson_read(a, h->before_json, &list) && list.type == PY_LIST ? item(&list, 0)
-                                                                         : STR_NONE;
-}
-
-static bool restore_peer(SessionDb *s, Arena *a, const Handoff *h, Err *err)
-{
-    PyValue list;
-    Peer peer;
-    uint32_t at = 0;
-
-    if (!pyjson_read(a, h->before_json, &list) || list.type != PY_LIST)
-        return err_set(err, ERR_CORRUPT, "handoff '%.*s' does not know what was before",
-                       STR_FMT(h->id));
-#define X(name) peer.name = item(&list, at++);
-    PEER_COLUMNS(X)
-#undef X
-    return set_peers(s, a, h->session_id, &peer, err);
-}
-
-/* -- entries ---------------------------------------------------------------------------------------------- */
-
-static bool put_entry(SessionDb *s, Arena *a, Str scope, Str key, Str entry, Err *err)
-{
-    int64_t n;
-
-    return HOME_DO(s, &n, err,
-                   "INSERT OR REPLACE INTO gateway_routing(scope, session_key, entry_json, "
-                   "updated_at) VALUES(?, ?, ?, CAST(? AS REAL))",
-                   scope, key, entry, str_printf(a, "%.6f", clock_wall()));
-}
-
-static bool drop_entry(SessionDb *s, Str scope, Str key, Err *err)
-{
-    int64_t n;
-
-    return HOME_DO(s, &n, err, "DELETE FROM gateway_routing WHERE scope = ? AND session_key = ?",
-                   scope, key);
-}
-
-Str routing_id_in(Arena *a, Str entry)
-{
-    PyValue v;
-    const PyValue *id;
-
-    if (!pyjson_read(a, entry, &v))
-        return STR("");
-    id = pyjson_get(&v, STR("session_id"));
-    return id && id->type == PY_STR ? id->text : STR("");
-}
-
-typedef struct Entry {
-    Str key, session_id;
-} Entry;
-
-/* Of the key, and those that name the session: not all of them have to be read. */
-static bool entries(SessionDb *s, Arena *a, Str scope, Str key, Str session_id, Entry **ret,
-                    size_t *ret_n, Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-    Entry *all = NULL;
-    size_t n = 0, cap = 0;
-    bool row;
-
-    if (!db_prepare(s->db,
-                    "SELECT session_key, entry_json FROM gateway_routing WHERE scope = ? AND "
-                    "(session_key = ? OR instr(entry_json, ?) > 0) LIMIT 100000",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, scope);
-    db_bind_str(stmt, 2, key);
-    db_bind_str(stmt, 3, session_id);
-    for (;;) {
-        Entry e;
-
-        if (!db_step(s->db, stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        e = (Entry){ .key = str_dup(a, db_str(stmt, 0)),
-                     .session_id = routing_id_in(a, str_dup(a, db_str(stmt, 1))) };
-        ARENA_PUSH(a, all, n, cap, e);
-    }
-    *ret = all;
-    *ret_n = n;
-    return true;
-}
-
-/* A session lives in one place: other keys that lead to it go. *ret_prev: what `key` led to. */
-static bool clear_entries(SessionDb *s, Arena *a, Str scope, Str key, Str session_id, Str *ret_prev,
-                          Str **ret_gone, size_t *ret_n, Err *err)
-{
-    Entry *all;
-    Str *gone;
-    size_t n, n_gone = 0;
-
-    if (!entries(s, a, scope, key, session_id, &all, &n, err))
-        return false;
-    gone = ARENA_ARRAY(a, Str, n + 1);
-    *ret_prev = STR("");
-    for (size_t i = 0; i < n; i++) {
-        if (str_eq(all[i].key, key)) {
-            *ret_prev = all[i].session_id;
-        } else if (str_eq(all[i].session_id, session_id)) {
-            if (!drop_entry(s, scope, all[i].key, err))
-                return false;
-            gone[n_gone++] = all[i].key;
-        }
-    }
-    *ret_gone = gone;
-    *ret_n = n_gone;
-    return true;
-}
-
-/* The table is what counts: a mirror that cannot be written is told, not a failure. */
-void routing_follow(Arena *a, const SessionDb *s, Str home, const Change *c)
-{
-    Err err;
-
-    if (!s->ours && !routing_mirror(a, home, c->key, c->entry, c->gone, c->n_gone, &err))
-        log_warning("%s", err.text);
+    return recall_before(a, h, &before, &none) ? before.peer.source : STR_NONE;
 }
 
 /* -- binding ------------------------------------------------------------------------------------------------ */
@@ -320,7 +266,7 @@ bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change 
     Peer peer;
 
     if (!place_parse(a, h->dest_source_json, &place, err) ||
-        !clear_entries(s, a, scope, h->dest_key, h->session_id, &prev, &c->gone, &c->n_gone, err))
+        !routing_clear(s, a, scope, h->dest_key, h->session_id, &prev, &c->gone, &c->n_gone, err))
         return false;
     peer = peer_of(&place, h->dest_key, h->dest_source_json);
     c->key = h->dest_key;
@@ -330,19 +276,31 @@ bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change 
         if (!put_aside(s, a, prev, err))
             return false;
     }
-    return put_entry(s, a, scope, h->dest_key, c->entry, err) && reopen(s, h->session_id, err) &&
+    return routing_put(s, a, scope, h->dest_key, c->entry, err) && reopen(s, h->session_id, err) &&
            set_peers(s, a, h->session_id, &peer, err);
+}
+
+/* It may have gone elsewhere since that was remembered. Where its key leads here already, a worker died after the home's
+ * commit: what was remembered before that counts. */
+static bool remember_again(SessionDb *s, Arena *a, Handoff *h, Str scope, Err *err)
+{
+    Str now;
+
+    return leads_to(s, a, scope, h->dest_key, &now, err) &&
+           (str_eq(now, h->session_id) ||
+            remember(s, a, h->session_id, scope, &h->before_json, err));
 }
 
 static bool bind_rows(Journal *j, Arena *a, Handoff *h, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
+    Str scope = routing_scope(a, h->home);
     Change change = { 0 };
 
     if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
         !still_wanted(&s, a, h, err) || !routing_is_idle(&s, h->session_id, err) ||
-        !routing_needs_table(&s, h->home, err) ||
-        !routing_bind_session(&s, a, h, routing_scope(a, h->home), &change, err) ||
+        !routing_needs_table(&s, h->home, err) || !remember_again(&s, a, h, scope, err) ||
+        !routing_bind_session(&s, a, h, scope, &change, err) ||
         !handoff_move(j, h, HANDOFF_BOUND, err) ||
         !owner_set(j, h->home, h->session_id, h->platform, source_before(a, h), err) ||
         !sessiondb_commit(&s, err))
@@ -367,27 +325,6 @@ bool routing_bind(Journal *j, Arena *a, Handoff *h, Err *err)
 
 /* -- undoing -------------------------------------------------------------------------------------------------- */
 
-/* Whether the home's database has it: a worker may have died between that and the journal. */
-static bool is_bound(SessionDb *s, Arena *a, const Handoff *h, Str scope, bool *ret, Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    *ret = false;
-    if (!s->routing)
-        return true;
-    if (!db_prepare(s->db,
-                    "SELECT entry_json FROM gateway_routing WHERE scope = ? AND session_key = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, scope);
-    db_bind_str(stmt, 2, h->dest_key);
-    if (!db_step(s->db, stmt, &row, err))
-        return false;
-    *ret = row && str_eq(routing_id_in(a, str_dup(a, db_str(stmt, 0))), h->session_id);
-    return true;
-}
-
 /* The key leads to what it led to before. */
 static bool give_back(SessionDb *s, Arena *a, const Handoff *h, Str scope, Change *c, Err *err)
 {
@@ -397,35 +334,71 @@ static bool give_back(SessionDb *s, Arena *a, const Handoff *h, Str scope, Chang
     c->gone = ARENA_ARRAY(a, Str, 1);
     c->gone[c->n_gone++] = h->dest_key;
     if (!h->prev_session_id.n)
-        return drop_entry(s, scope, h->dest_key, err);
+        return routing_drop(s, scope, h->dest_key, err);
     if (!place_parse(a, h->dest_source_json, &place, err))
         return false;
     c->key = h->dest_key;
     c->entry = routing_entry(a, h->dest_key, h->prev_session_id, &place, clock_wall());
-    return put_entry(s, a, scope, h->dest_key, c->entry, err) &&
+    return routing_put(s, a, scope, h->dest_key, c->entry, err) &&
            HOME_DO(s, &n, err,
                    "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ? AND "
                    "end_reason = 'session_switch'",
                    h->prev_session_id);
 }
 
+/* What a session's row says once it is in no chat any more. */
+static Peer peer_at_home(const SessionOwner *owner)
+{
+    return (Peer){ .source = owner->source.n ? owner->source : STR("cli") };
+}
+
+/* The session lives where it lived, unless somebody else does by now. *ret_surface: whose it is. */
+static bool go_home(SessionDb *s, Arena *a, const Handoff *h, const SessionOwner *owner, Str scope,
+                    Change *c, Str *ret_surface, Err *err)
+{
+    Before before;
+    Place place;
+    Str now;
+    Err none;
+
+    if (!recall_before(a, h, &before, err) || !leads_to(s, a, scope, before.led, &now, err))
+        return false;
+    if (before.led.n && !now.n && place_parse(a, before.peer.origin_json, &place, &none)) {
+        *ret_surface = before.peer.source;
+        c->key = before.led;
+        c->entry = routing_entry(a, before.led, h->session_id, &place, clock_wall());
+        if (!routing_put(s, a, scope, c->key, c->entry, err))
+            return false;
+    } else if (before.led.n) {
+        before.peer = peer_at_home(owner);
+    }
+    return set_peers(s, a, h->session_id, &before.peer, err);
+}
+
 static bool undo_rows(Journal *j, Arena *a, Handoff *h, HandoffState how, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
-    Str scope = routing_scope(a, h->home);
-    Change change = { 0 };
+    Str scope = routing_scope(a, h->home), surface = STR("cli"), now;
+    Change there = { 0 }, home = { 0 };
+    SessionOwner owner;
     bool bound, won;
 
+    /* The home's database counts: a worker may have died between that and the journal. */
     if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-        !is_bound(&s, a, h, scope, &bound, err) ||
-        (bound && (!restore_peer(&s, a, h, err) || !give_back(&s, a, h, scope, &change, err))) ||
+        !owner_get(j, a, h->home, h->session_id, &owner, err) ||
+        !leads_to(&s, a, scope, h->dest_key, &now, err))
+        return false;
+    bound = str_eq(now, h->session_id);
+    if ((bound && (!give_back(&s, a, h, scope, &there, err) ||
+                   !go_home(&s, a, h, &owner, scope, &home, &surface, err))) ||
         (h->mirrored && !shown_fail(&s, h->session_id, h->error_text, false, &won, err)) ||
         !handoff_move(j, h, how, err) ||
         ((bound || h->state >= HANDOFF_BOUND) &&
-         !owner_set(j, h->home, h->session_id, STR("cli"), STR_NONE, err)) ||
+         !owner_set(j, h->home, h->session_id, surface, STR_NONE, err)) ||
         !sessiondb_commit(&s, err))
         return false;
-    routing_follow(a, &s, h->home, &change);
+    routing_follow(a, &s, h->home, &there);
+    routing_follow(a, &s, h->home, &home);
     return true;
 }
 
@@ -440,19 +413,20 @@ bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how, const char
     return keep(j, a, h, err);
 }
 
-static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, Err *err)
+static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool *noted, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Change change = { 0 };
-    Peer peer = { 0 };
+    Peer peer;
     SessionOwner owner;
     Str prev;
 
     if (!sessiondb_begin(journal_db(j), journal_data(j), home, &s, err) ||
-        !owner_get(j, a, home, session_id, &owner, err))
+        !owner_get(j, a, home, session_id, &owner, err) ||
+        !routing_note(j, a, &s, session_id, &owner, noted, err))
         return false;
-    peer.source = owner.source.n ? owner.source : STR("cli");
-    if ((s.routing && !clear_entries(&s, a, routing_scope(a, home), STR(""), session_id, &prev,
+    peer = peer_at_home(&owner);
+    if ((s.routing && !routing_clear(&s, a, routing_scope(a, home), STR(""), session_id, &prev,
                                      &change.gone, &change.n_gone, err)) ||
         !set_peers(&s, a, session_id, &peer, err) || !reopen(&s, session_id, err) ||
         !owner_set(j, home, session_id, STR("cli"), STR_NONE, err) || !sessiondb_commit(&s, err))
@@ -461,37 +435,29 @@ static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, Err *er
     return true;
 }
 
-bool routing_goes_on_in(Journal *j, Arena *a, Str home, Str session_id, Str *ret, Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(journal_db(j),
-                    "SELECT conversation_id FROM conversation_of WHERE home = ? AND session_id = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, home);
-    db_bind_str(stmt, 2, session_id);
-    if (!db_step(journal_db(j), stmt, &row, err))
-        return false;
-    *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
-    return true;
-}
-
-static bool release_all(Journal *j, Arena *a, Str home, Str session_id, Err *err)
+static bool release_all(Journal *j, Arena *a, Str home, Str session_id, bool noted, Err *err)
 {
     Str next;
 
-    return release_rows(j, a, home, session_id, err) &&
+    return release_rows(j, a, home, session_id, &noted, err) &&
            routing_goes_on_in(j, a, home, session_id, &next, err) &&
-           (!next.n || release_rows(j, a, journal_data(j), next, err));
+           (!next.n || release_rows(j, a, journal_data(j), next, &noted, err));
 }
 
 bool routing_release(Journal *j, Str home, Str session_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
 
-    return journal_begin(j, err) && journal_end(j, release_all(j, a, home, session_id, err), err);
+    return journal_begin(j, err) &&
+           journal_end(j, release_all(j, a, home, session_id, false, err), err);
+}
+
+bool routing_forget(Journal *j, Str home, Str session_id, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+
+    return journal_begin(j, err) &&
+           journal_end(j, release_all(j, a, home, session_id, true, err), err);
 }
 
 /* -- looking up --------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,8 @@
 #include "store/handoff.h"
 #include "store/handoff_home.h"
 
+struct SessionOwner;
+
 /* Under which name the entries of a home stand: the folder of its sessions, resolved. */
 Str routing_scope(Arena *a, Str home);
 Str routing_id_in(Arena *a, Str entry_json);
@@ -17,12 +19,27 @@ typedef struct Change {
     size_t n_gone;
 } Change;
 
+/* -- rows of the table, inside of a transaction: routing_table.c ---------------------------------- */
+
+MUST_CHECK bool routing_put(SessionDb *s, Arena *a, Str scope, Str key, Str entry, Err *err);
+MUST_CHECK bool routing_drop(SessionDb *s, Str scope, Str key, Err *err);
+/* A session lives in one place: other keys that lead to it go. *ret_prev: what `key` led to. */
+MUST_CHECK bool routing_clear(SessionDb *s, Arena *a, Str scope, Str key, Str session_id,
+                              Str *ret_prev, Str **ret_gone, size_t *ret_n, Err *err);
+
+/* -- binding ------------------------------------------------------------------------------------- */
+
 /* Inside of a transaction. h: session_id, dest_key, dest_source_json; prev_session_id is set. */
 MUST_CHECK bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change *c,
                                      Err *err);
 MUST_CHECK bool routing_needs_table(const SessionDb *s, Str home, Err *err);
 /* ERR_BUSY: a turn of the session is under way, and would be written by two. */
 MUST_CHECK bool routing_is_idle(SessionDb *s, Str session_id, Err *err);
+/* What the session's row says of where it comes from. */
+MUST_CHECK bool routing_source(SessionDb *s, Arena *a, Str session_id, Str *ret_source, Err *err);
+/* Says at the place where the session was that it has left, unless that is *noted already. */
+MUST_CHECK bool routing_note(Journal *j, Arena *a, SessionDb *s, Str session_id,
+                             const struct SessionOwner *owner, bool *noted, Err *err);
 void routing_follow(Arena *a, const SessionDb *s, Str home, const Change *c);
 
 #endif

@@ -19,8 +19,7 @@ bool routing_is_idle(SessionDb *s, Str session_id, Err *err)
            err_set(err, ERR_BUSY, "a turn of session '%.*s' is under way", STR_FMT(session_id));
 }
 
-/* *ret_source: what its row says of where it comes from. */
-static bool source_of(SessionDb *s, Arena *a, Str session_id, Str *ret_source, Err *err)
+bool routing_source(SessionDb *s, Arena *a, Str session_id, Str *ret_source, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
@@ -57,7 +56,7 @@ static bool place_rows(Journal *j, Arena *a, Handoff *h, Err *err)
     if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
         !routing_needs_table(&s, h->home, err) || !may_take(j, a, h, err) ||
         !routing_is_idle(&s, h->session_id, err) ||
-        !source_of(&s, a, h->session_id, &source, err) ||
+        !routing_source(&s, a, h->session_id, &source, err) ||
         !routing_bind_session(&s, a, h, routing_scope(a, h->home), &change, err) ||
         !owner_set(j, h->home, h->session_id, h->platform, source, err) ||
         !sessiondb_commit(&s, err))
@@ -79,6 +78,23 @@ bool routing_place(Journal *j, Arena *a, Str home, Str session_id, const Place *
 }
 
 /* -- looking up ---------------------------------------------------------------------------------------- */
+
+bool routing_goes_on_in(Journal *j, Arena *a, Str home, Str session_id, Str *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT conversation_id FROM conversation_of WHERE home = ? AND session_id = ?",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, home);
+    db_bind_str(stmt, 2, session_id);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    return true;
+}
 
 static bool entry_at(Journal *j, Arena *a, Str home, Str key, double *ret_at, Str *ret_id, Err *err)
 {

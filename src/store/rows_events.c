@@ -260,6 +260,13 @@ bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err)
     return true;
 }
 
+#define CONTINUITY "SELECT conversation_id, runtime, handle FROM runtime_continuity"
+/* A session that is with a gateway of Hermes goes on in its copy, until it comes back. */
+#define LENT                                                                                       \
+    " UNION ALL SELECT h.session_id, 'hermes', h.copy_id FROM handoff h JOIN session_owner o ON "  \
+    "o.home = h.home AND o.session_id = h.session_id WHERE h.copy_id IS NOT NULL AND h.state = "   \
+    "'done' AND o.owner_surface <> 'cli'"
+
 bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *err)
 {
     Db *db = rows_inside(rows).db;
@@ -272,8 +279,7 @@ bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *er
     *ret_n = 0;
     if (!has(db, "runtime_continuity", "handle"))
         return true;
-    if (!db_prepare(db, "SELECT conversation_id, runtime, handle FROM runtime_continuity", &stmt,
-                    err))
+    if (!db_prepare(db, has(db, "handoff", "copy_id") ? CONTINUITY LENT : CONTINUITY, &stmt, err))
         return false;
     while (row) {
         if (!db_step(db, stmt, &row, err))

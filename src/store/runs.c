@@ -1,7 +1,7 @@
-/* The handle with its statements, and the way of a run: begin, events, end.
+/* The handle with its statements, and how a run begins; runs_write.c has the rest of its way.
  *
  * The row of the answer is made with the run, inactive and empty, so that its id is known from the first
- * event on; the end fills it. Between the two only run_event grows, an append to one B-tree. */
+ * event on; the end fills it. */
 #include "store/runs.h"
 
 #include <pthread.h>
@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "store/runs_inside.h"
-#include "text/sha256.h"
 
 enum { MOST_STATEMENTS = 96 };
 
@@ -56,6 +55,11 @@ Runs *runs_close(Runs *r)
 Db *runs_db(Runs *r)
 {
     return r->db;
+}
+
+Str runs_data(const Runs *r)
+{
+    return str_of(r->data);
 }
 
 int64_t now_ms(void)
@@ -148,7 +152,7 @@ static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 bool runs_begin_tx(Runs *r, Err *err)
 {
     pthread_mutex_lock(&write_lock);
-    if (db_exec(r->db, "BEGIN IMMEDIATE", err))
+    if (runs_do(r, "BEGIN IMMEDIATE", NULL, 0, err))
         return true;
     pthread_mutex_unlock(&write_lock);
     return false;
@@ -156,7 +160,7 @@ bool runs_begin_tx(Runs *r, Err *err)
 
 bool runs_end_tx(Runs *r, bool ok, Err *err)
 {
-    ok = ok && db_exec(r->db, "COMMIT", err);
+    ok = ok && runs_do(r, "COMMIT", NULL, 0, err);
     if (!ok)
         own_rollback(r->own);
     pthread_mutex_unlock(&write_lock);
@@ -432,125 +436,4 @@ bool runs_begin(Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_agai
          (*ret_again || (runs_may_write(r, wish->conversation_id, wish->surface, err) &&
                          check_free(r, a, wish, ret, err) && begin_rows(r, wish, ret, err)));
     return runs_end_synced(r, ok, err);
-}
-
-/* -- events and the end ------------------------------------------------------------------------ */
-
-static bool add_event(Runs *r, const RunEvent *e, Err *err)
-{
-    return DO(r, err,
-              "INSERT INTO run_event(run_id, seq, type, payload, created_ms) VALUES(?, ?, ?, ?, ?)",
-              TEXT(e->run_id), INT(e->seq), TEXT(e->type), TEXT(e->payload), INT(e->created_ms));
-}
-
-static bool end_message(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
-{
-    return DO(r, err,
-              "UPDATE messages SET content = ?, active = ?, finish_reason = ?, token_count = ?, "
-              "timestamp = max(timestamp, ?) WHERE id = ?",
-              TEXT(end->text.p ? end->text : STR("")), INT(end->text.n > 0),
-              MAYBE(end->finish_reason), INT(end->output_tokens), REAL((double)now / 1000),
-              INT(run->assistant_message_id)) &&
-           DO(r, err,
-              "UPDATE conversation_message SET status = ?, model = ?, usage_json = ?, "
-              "finished_ms = ? WHERE message_id = ?",
-              TEXT(end->message_status), MAYBE(end->model), MAYBE(end->usage_json), INT(now),
-              INT(run->assistant_message_id)) &&
-           DO(r, err,
-              "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ?, "
-              "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, "
-              "reasoning_tokens = reasoning_tokens + ?, api_call_count = api_call_count + 1, "
-              "model = coalesce(?, model) WHERE id = ?",
-              INT(end->text.n > 0), REAL((double)now / 1000), INT(end->input_tokens),
-              INT(end->output_tokens), INT(end->reasoning_tokens), MAYBE(end->model),
-              TEXT(run->conversation_id));
-}
-
-static bool end_run(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
-{
-    return DO(r, err,
-              "UPDATE run SET state = ?1, error_code = ?2, ended_ms = ?3, last_seq = coalesce("
-              "(SELECT max(seq) FROM run_event WHERE run_id = ?4), 0) WHERE id = ?4",
-              TEXT(end->state), MAYBE(end->error_code), INT(now), TEXT(end->run_id)) &&
-           DO(r, err, "UPDATE conversation SET updated_ms = ?, version = version + 1 WHERE id = ?",
-              INT(now), TEXT(run->conversation_id));
-}
-
-static bool keep_lost(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
-{
-    return !end->lost ||
-           DO(r, err,
-              "INSERT OR IGNORE INTO continuity_lost(conversation_id, runtime, generation, handle, "
-              "lost_ms) SELECT conversation_id, runtime, generation, handle, ? FROM "
-              "runtime_continuity WHERE conversation_id = ? AND runtime = ?",
-              INT(now), TEXT(run->conversation_id), TEXT(end->thread));
-}
-
-/* One name, that of the runtime that ran; no other row is read or written. */
-static bool write_handle(Runs *r, const RunEnd *end, const Run *run, int64_t now, size_t *stale,
-                         Err *err)
-{
-    AUTO(Arena) *a = arena_new();
-    Str sum = sha256_hex(a, end->handle);
-
-    if (!end->handle.n)
-        return true;
-    if (!keep_lost(r, end, run, now, err))
-        return false;
-    if (end->generation == 0) {
-        if (!DO(r, err,
-                "INSERT OR IGNORE INTO runtime_continuity(conversation_id, runtime, generation, "
-                "handle, sha256, updated_ms) VALUES(?, ?, 1, ?, ?, ?)",
-                TEXT(run->conversation_id), TEXT(end->thread), TEXT(end->handle), TEXT(sum),
-                INT(now)))
-            return false;
-    } else if (!DO(r, err,
-                   "UPDATE runtime_continuity SET generation = generation + 1, handle = ?, "
-                   "sha256 = ?, updated_ms = ? WHERE conversation_id = ? AND runtime = ? AND "
-                   "generation = ?",
-                   TEXT(end->handle), TEXT(sum), INT(now), TEXT(run->conversation_id),
-                   TEXT(end->thread), INT(end->generation))) {
-        return false;
-    }
-    *stale += runs_changes(r) == 0;
-    return true;
-}
-
-static bool write_end(Runs *r, Arena *a, const RunEnd *end, size_t *stale, Err *err)
-{
-    int64_t now = now_ms();
-    Run run;
-
-    if (!runs_get(r, a, end->run_id, &run, err))
-        return false;
-    if (run.ended_ms)
-        return err_set(err, ERR_CONFLICT, "run '%.*s' is over already", STR_FMT(end->run_id));
-    for (size_t i = 0; i < end->n_attachments; i++) {
-        Attachment x = end->attachments[i];
-
-        x.message_id = run.assistant_message_id;
-        x.conversation_id = run.conversation_id;
-        if (!attachment_add(r, &x, err))
-            return false;
-    }
-    return end_message(r, end, &run, now, err) && end_run(r, end, &run, now, err) &&
-           write_handle(r, end, &run, now, stale, err);
-}
-
-bool runs_write(Runs *r, const RunBatch *batch, size_t *ret_stale, Err *err)
-{
-    AUTO(Arena) *a = arena_new();
-    size_t stale = 0;
-    bool ok = true;
-
-    if (!runs_begin_tx(r, err))
-        return false;
-    for (size_t i = 0; ok && i < batch->n_events; i++)
-        ok = add_event(r, &batch->events[i], err);
-    for (size_t i = 0; ok && i < batch->n_ends; i++)
-        ok = write_end(r, a, &batch->ends[i], &stale, err);
-    if (!runs_end_tx(r, ok, err))
-        return false;
-    *ret_stale = stale;
-    return true;
 }

@@ -10,6 +10,7 @@
 #define TALARIA_STORE_RUNS_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 
 typedef struct Runs Runs;
@@ -69,6 +70,19 @@ typedef struct Attachment {
     bool visible;
 } Attachment;
 
+/* Where the passages of an answer begin, in bytes: an agent speaks before and after its tools. */
+typedef struct Passages {
+    Buf json;
+    int64_t segment;
+    size_t n;
+} Passages;
+
+void passages_init(Passages *p);
+void passages_done(Passages *p);
+/* For every chunk: `at` is how much of the text stands before it. */
+void passages_add(Passages *p, int64_t segment, size_t at);
+Str passages_json(const Passages *p, Arena *a); /* empty: it is one */
+
 /* How a run ended; written in one transaction with the events of its batch. */
 typedef struct RunEnd {
     Str run_id;
@@ -76,6 +90,7 @@ typedef struct RunEnd {
     Str message_status; /* complete, partial, failed, cancelled */
     Str error_code;     /* empty: none */
     Str text;           /* of the answer */
+    Str passages;       /* where they begin in it, as JSON; empty: it is one */
     Str model, usage_json, finish_reason;
     int64_t input_tokens, output_tokens, reasoning_tokens;
     Str thread; /* under which name the handle of the runtime is kept */
@@ -87,11 +102,15 @@ typedef struct RunEnd {
     size_t n_attachments;
 } RunEnd;
 
+/* Of a run that goes on, events may be said first, in their order, and come to their place later: in a piece that
+ * begins where the one before it ended. The end of a run needs all of them in their place. */
 typedef struct RunBatch {
-    const RunEvent *events;
+    const RunEvent *events; /* to their place, from where runs_events reads them */
     size_t n_events;
     const RunEnd *ends;
     size_t n_ends;
+    const RunEvent *said; /* kept for the case that this process dies */
+    size_t n_said;
 } RunBatch;
 
 /* All of it in one transaction, which is not synced: runs_sync before an end is acknowledged. *ret_stale counts the handles that
@@ -104,6 +123,9 @@ MUST_CHECK bool runs_sync(Runs *r, Err *err);
 /* Moves what the write-ahead log holds into the database, without holding up writers. Handles of this kind
  * do not do it by themselves: a commit is to cost an append. */
 void runs_checkpoint(Runs *r);
+
+/* Takes away what was said by runs that are over, a little at a time: its place is elsewhere. */
+MUST_CHECK bool runs_sweep(Runs *r, Err *err);
 
 /* Unfinished runs of owners for whom `is_gone` is true get error{internal, "engine restarted"} and
  * done{failed}; the text that their events hold becomes the message, with the status partial. */
@@ -141,6 +163,10 @@ MUST_CHECK bool attachment_get(Runs *r, Arena *a, Str id, Attachment *ret, Err *
 /* Oldest first, without bodies; run_id empty: of the whole conversation. */
 MUST_CHECK bool attachment_list(Runs *r, Arena *a, Str conversation_id, Str run_id,
                                 Attachment **ret, size_t *ret_n, Err *err);
+
+/* Ids of the files of the newest message of a conversation, where its run was cancelled; else none. */
+MUST_CHECK bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret,
+                                      size_t *ret_n, Err *err);
 
 /* -- summaries --------------------------------------------------------------------------------- */
 

@@ -29,6 +29,7 @@ static inline Query *query_done(Query *q)
 AUTO_FREE(Query, query_done)
 
 Db *runs_db(Runs *r);
+Str runs_data(const Runs *r); /* folder of the database */
 int64_t now_ms(void);
 
 /* sql is a literal: its address is the name under which it is kept. */
@@ -62,6 +63,9 @@ MUST_CHECK bool turn_add(Runs *r, Str id, int64_t message_id, Str runtime, int64
                          Err *err);
 MUST_CHECK bool turns_add(Runs *r, Str conversation_id, const struct ChatTurn *turns, size_t n,
                           Err *err);
+
+/* What these runs, which nobody goes on with, have said, comes to its place. */
+MUST_CHECK bool runs_place_tail(Runs *r, const Str *ids, size_t n, Err *err);
 
 /* Inside of the transaction that writes: ERR_CONFLICT where the session lives elsewhere. surface: of a chat
  * platform; empty: this machine. A session that never went anywhere has no owner. */

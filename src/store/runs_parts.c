@@ -152,6 +152,34 @@ bool attachment_list(Runs *r, Arena *a, Str conversation_id, Str run_id, Attachm
     return true;
 }
 
+bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret, size_t *ret_n,
+                           Err *err)
+{
+    AUTO(Query) *q = NULL;
+    Str *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row;
+
+    if (!QUERY(
+            r, &q, err,
+            "SELECT a.id FROM (SELECT user_message_id, state FROM run WHERE conversation_id = ?1 "
+            "ORDER BY started_ms DESC, assistant_message_id DESC LIMIT 1) r "
+            "JOIN attachment a ON a.conversation_id = ?1 AND a.message_id = r.user_message_id "
+            "WHERE r.state = 'cancelled' AND a.kind = 'file' ORDER BY a.created_ms, a.rowid",
+            TEXT(conversation_id)))
+        return false;
+    for (;;) {
+        if (!db_step(runs_db(r), q, &row, err))
+            return false;
+        if (!row)
+            break;
+        ARENA_PUSH(a, all, n, cap, column(a, q, 0));
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
 /* -- summaries --------------------------------------------------------------------------------- */
 
 bool summary_get(Runs *r, Arena *a, Str conversation_id, Summary *ret, Err *err)

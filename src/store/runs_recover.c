@@ -8,6 +8,7 @@
 
 typedef struct Rest {
     Buf text;
+    Passages passages;
     int64_t last_seq, segments;
     bool has_error;
 } Rest;
@@ -25,9 +26,10 @@ static void read_event(const RunEvent *e, Rest *rest)
     doc = json_parse(e->payload, &err);
     if (!doc)
         return;
-    buf_add(&rest->text, json_str(json_get(json_root(doc), STR("text"))));
     if (json_int(json_get(json_root(doc), STR("segment")), &segment) && segment >= rest->segments)
         rest->segments = segment + 1;
+    passages_add(&rest->passages, segment, rest->text.n);
+    buf_add(&rest->text, json_str(json_get(json_root(doc), STR("text"))));
 }
 
 static JsonWriter begin_payload(Buf *out, Rest *rest)
@@ -111,6 +113,7 @@ static bool close_run(Runs *r, Arena *a, const Run *run, Rest *rest, Err *err)
                    .error_code = STR("internal"),
                    .message_status = rest->text.n ? STR("partial") : STR("failed"),
                    .text = buf_str(&rest->text),
+                   .passages = passages_json(&rest->passages, a),
                    .finish_reason = STR("error") };
     size_t stale;
 
@@ -138,10 +141,12 @@ static bool recover_one(Runs *r, Str id, Err *err)
     Run run;
     bool ok = runs_get(r, a, id, &run, err) && runs_events(r, a, id, 0, &events, &n, err);
 
+    passages_init(&rest.passages);
     for (size_t i = 0; ok && i < n; i++)
         read_event(&events[i], &rest);
     ok = ok && close_run(r, a, &run, &rest, err);
     buf_done(&rest.text);
+    passages_done(&rest.passages);
     /* Another process may have been faster; that is as good. */
     return ok || err->kind == ERR_CONFLICT;
 }
@@ -173,19 +178,20 @@ bool runs_recover(Runs *r, RunOwnerGone *is_gone, void *ctx, size_t *ret_n, Err 
 {
     AUTO(Arena) *a = arena_new();
     Str *ids, *owners;
-    size_t n, done = 0;
+    size_t n, n_gone = 0;
 
     if (!unfinished(r, a, &ids, &owners, &n, err))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_gone(ctx, ids[i], owners[i]))
-            continue;
+    for (size_t i = 0; i < n; i++)
+        if (is_gone(ctx, ids[i], owners[i]))
+            ids[n_gone++] = ids[i];
+    if (!runs_place_tail(r, ids, n_gone, err))
+        return false;
+    for (size_t i = 0; i < n_gone; i++)
         if (!recover_one(r, ids[i], err))
             return false;
-        done++;
-    }
-    *ret_n = done;
-    return !done || runs_sync(r, err);
+    *ret_n = n_gone;
+    return !n_gone || runs_sync(r, err);
 }
 
 bool runs_prune(Runs *r, int64_t before_ms, Err *err)

@@ -1,0 +1,267 @@
+/* The life of a copy. It is looked at by reading handles: a question is not to hold up the gateway that is to
+ * answer it. Writing one is handoff_copy_write.c's. */
+#include "store/handoff_copy.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "store/handoff_home.h"
+#include "store/routing.h"
+#include "store/routing_inside.h"
+
+static int64_t now_in_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+/* -- asking ---------------------------------------------------------------------------------------- */
+
+/* As Hermes' terminals name theirs. */
+static Str new_name(Arena *a)
+{
+    time_t now = (time_t)clock_wall();
+    uint8_t random[3];
+    struct tm tm;
+
+    ASSERT(getrandom(random, sizeof random, 0) == sizeof random);
+    localtime_r(&now, &tm);
+    return str_printf(a, "%04d%02d%02d_%02d%02d%02d_%02x%02x%02x", tm.tm_year + 1900, tm.tm_mon + 1,
+                      tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, random[0], random[1],
+                      random[2]);
+}
+
+static bool is_here(Journal *j, Arena *a, const HandoffWish *wish, Err *err)
+{
+    SessionOwner owner;
+
+    if (!owner_get(j, a, wish->home, wish->session_id, &owner, err))
+        return false;
+    return !owner.surface.n || str_eqz(owner.surface, "cli") ||
+           err_set(err, ERR_CONFLICT,
+                   "session '%.*s' is at %.*s now; 'talaria handoff back --session %.*s' gets it "
+                   "back",
+                   STR_FMT(wish->session_id), STR_FMT(owner.surface), STR_FMT(wish->session_id));
+}
+
+bool copy_request(Journal *j, Arena *a, const HandoffWish *wish, const char *id, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    Str source;
+
+    ASSERT(str_eq(wish->home, journal_data(j)));
+    return sessiondb_begin(journal_db(j), journal_data(j), wish->home, &s, err) &&
+           routing_source(&s, a, wish->session_id, &source, err) &&
+           handoff_insert(j, wish, true, id, new_name(a), err) && is_here(j, a, wish, err) &&
+           routing_is_idle(&s, wish->session_id, err) &&
+           owner_set(j, wish->home, wish->session_id, wish->platform, source, err);
+}
+
+bool copy_find(Journal *j, Arena *a, Str home, Str session_id, Handoff *ret, bool *ret_lent,
+               Err *err)
+{
+    SessionOwner owner;
+    Handoff *all;
+    size_t n;
+
+    if (!handoff_list(j, a, home, session_id, 1, &all, &n, err) ||
+        !owner_get(j, a, home, session_id, &owner, err))
+        return false;
+    *ret_lent = n && all->copy_id.n && owner.surface.n && !str_eqz(owner.surface, "cli") &&
+                (all->state == HANDOFF_DONE || !handoff_is_over(all->state));
+    if (*ret_lent)
+        *ret = *all;
+    return true;
+}
+
+bool copy_stays(Journal *j, const Handoff *h, Err *err)
+{
+    return owner_set(j, h->home, h->session_id, STR("cli"), STR_NONE, err);
+}
+
+/* -- looking ---------------------------------------------------------------------------------------- */
+
+typedef struct Seen {
+    ShownState shown;
+    Str key; /* that leads to it; empty: none does */
+} Seen;
+
+static bool look(SessionDb *s, Arena *a, Str id, Seen *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+
+    ret->key = STR("");
+    if (!shown_get(s, a, id, &ret->shown, err))
+        return false;
+    if (!s->has_session_key)
+        return true;
+    if (!db_prepare(s->db, "SELECT session_key FROM sessions WHERE id = ?", &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, id);
+    if (!db_step(s->db, stmt, &row, err))
+        return false;
+    if (row && db_str(stmt, 0).n)
+        ret->key = str_dup(a, db_str(stmt, 0));
+    return true;
+}
+
+/* A database that is gone has no copy. */
+static bool look_only(const Handoff *h, Arena *a, Seen *ret, Err *err)
+{
+    AUTO(Db) *db = db_open_read(str_z(a, str_join_path(a, h->copy_home, STR("state.db"))), err);
+    SessionDb s = { .db = db };
+
+    *ret = (Seen){ .key = STR("") };
+    if (!db)
+        return err->kind == ERR_NOT_FOUND;
+    return sessiondb_columns(&s, err) && look(&s, a, h->copy_id, ret, err);
+}
+
+/* -- taking it out again ------------------------------------------------------------------------------ */
+
+static bool take_out(SessionDb *s, const Handoff *h, Err *err)
+{
+    int64_t n;
+
+    return HOME_DO(s, &n, err, "DELETE FROM messages WHERE session_id = ?", h->copy_id) &&
+           HOME_DO(s, &n, err, "DELETE FROM sessions WHERE id = ?", h->copy_id);
+}
+
+/* Under Hermes' lock: a gateway may have been faster than the look before. */
+static bool withdraw(Journal *j, Arena *a, const Handoff *h, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    Seen seen;
+
+    if (!sessiondb_begin(journal_db(j), journal_data(j), h->copy_home, &s, err) ||
+        !look(&s, a, h->copy_id, &seen, err))
+        return false;
+    if (!seen.shown.exists)
+        return true;
+    if (str_eqz(seen.shown.state, "running") || str_eqz(seen.shown.state, "completed"))
+        return err_set(err, ERR_CONFLICT, "a gateway has taken it already");
+    /* Where a chat leads to it, it stays: somebody may have spoken there. */
+    return seen.key.n || (take_out(&s, h, err) && sessiondb_commit(&s, err));
+}
+
+bool copy_withdraw(Journal *j, const Handoff *h, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Seen seen;
+
+    return look_only(h, a, &seen, err) && (!seen.shown.exists || withdraw(j, a, h, err));
+}
+
+/* -- following ----------------------------------------------------------------------------------------- */
+
+static bool end_here(Journal *j, Handoff *h, const char *code, Str why, Err *err)
+{
+    h->error_code = str_of(code);
+    h->error_text = why;
+    return handoff_move(j, h, HANDOFF_FAILED, err) && copy_withdraw(j, h, err) &&
+           copy_stays(j, h, err);
+}
+
+/* A gateway that has it and does not come to an end: what it may still do to its copy is its own affair. */
+static bool give_up(Journal *j, Handoff *h, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    bool won;
+
+    h->error_code = STR("timeout");
+    h->error_text = STR("no gateway finished it in time");
+    return sessiondb_begin(journal_db(j), journal_data(j), h->copy_home, &s, err) &&
+           shown_fail(&s, h->copy_id, h->error_text, false, &won, err) &&
+           handoff_move(j, h, HANDOFF_FAILED, err) && copy_stays(j, h, err) &&
+           sessiondb_commit(&s, err);
+}
+
+static bool follow_absent(Journal *j, Handoff *h, Err *err)
+{
+    if (now_in_ms() < h->requested_ms + LIMIT_HANDOFF_COPY_MS)
+        return true;
+    return end_here(j, h, "withdrawn", STR("its copy in Hermes' database is not there"), err);
+}
+
+/* The conversation counts once: from now on as Hermes' session, until it comes back. Whether its user had put ours
+ * aside stands in before_json. */
+static bool arrived(Journal *j, Handoff *h, Str key, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    AUTO(Stmt) *stmt = NULL;
+    int64_t n;
+    bool row;
+
+    h->error_code = h->error_text = STR_NONE;
+    h->dest_key = key;
+    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+        !db_prepare(s.db, "SELECT archived FROM sessions WHERE id = ?", &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, h->session_id);
+    if (!db_step(s.db, stmt, &row, err))
+        return false;
+    h->before_json = row && sqlite3_column_int(stmt, 0) ? STR(COPY_OF_ARCHIVED) : STR("{}");
+    return HOME_DO(&s, &n, err, "UPDATE sessions SET archived = 1 WHERE id = ?", h->session_id) &&
+           handoff_move(j, h, HANDOFF_DONE, err) && sessiondb_commit(&s, err);
+}
+
+bool copy_follow(Journal *j, Arena *a, Handoff *h, Err *err)
+{
+    bool late = now_in_ms() > h->deadline_ms;
+    Seen seen;
+
+    if (!look_only(h, a, &seen, err))
+        return false;
+    if (!seen.shown.exists)
+        return follow_absent(j, h, err);
+    if (str_eqz(seen.shown.state, "completed"))
+        return arrived(j, h, seen.key, err);
+    if (str_eqz(seen.shown.state, "running") && late)
+        return give_up(j, h, err);
+    if (str_eqz(seen.shown.state, "running"))
+        return h->state != HANDOFF_QUEUED || handoff_move(j, h, HANDOFF_CLAIMED, err);
+    if (str_eqz(seen.shown.state, "pending"))
+        return !late || end_here(j, h, "timeout", STR("no gateway claimed it in time"), err);
+    return end_here(j, h, "withdrawn",
+                    seen.shown.error.n ? seen.shown.error : STR("the request was taken back"), err);
+}
+
+/* -- coming back ----------------------------------------------------------------------------------------- */
+
+static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
+{
+    bool archived = sqlite3_table_column_metadata(s->db->handle, NULL, "sessions", "archived", NULL,
+                                                  NULL, NULL, NULL, NULL) == SQLITE_OK;
+    int64_t n;
+
+    return (!archived ||
+            HOME_DO(s, &n, err, "UPDATE sessions SET archived = 1 WHERE id = ?", id)) &&
+           HOME_DO(s, &n, err,
+                   "UPDATE sessions SET ended_at = CAST(?1 AS REAL), end_reason = 'session_switch' "
+                   "WHERE id = ?2 AND ended_at IS NULL",
+                   str_printf(a, "%.6f", clock_wall()), id);
+}
+
+/* A gateway of Hermes goes by the table in its memory, and by the session's own row: one that was ended for a new
+ * one is not spoken to again. */
+bool copy_end(Journal *j, Arena *a, const Handoff *h, const Str *parts, size_t n, Err *err)
+{
+    AUTO_SESSIONDB s = { 0 };
+    Str scope = routing_scope(a, h->copy_home), prev;
+    Change *changes = ARENA_ARRAY(a, Change, n + 1);
+
+    if (!sessiondb_begin(journal_db(j), journal_data(j), h->copy_home, &s, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!put_aside(&s, a, parts[i], err) ||
+            (s.routing && !routing_clear(&s, a, scope, STR(""), parts[i], &prev, &changes[i].gone,
+                                         &changes[i].n_gone, err)))
+            return false;
+    if (!sessiondb_commit(&s, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        routing_follow(a, &s, h->copy_home, &changes[i]);
+    return true;
+}

@@ -1,0 +1,95 @@
+/* What is said at the place that a session left for the terminal. It lies in the outbox in the transaction in which
+ * the session moves, so it is said exactly where that happened; a gateway that comes much later keeps silent, for
+ * by then nobody there is waiting. */
+#include "base/clock.h"
+#include "base/limits.h"
+#include "store/handoff_outbox.h"
+#include "store/places.h"
+#include "store/routing.h"
+#include "store/routing_inside.h"
+#include "text/redact.h"
+#include "text/utf8.h"
+
+enum { TITLE_COLUMNS = 60 };
+
+/* The title, or the first line that was said. Content that is no plain text (a list of parts) names nothing. */
+static Str name_of(Arena *a, Str text)
+{
+    Str rest = str_trim(utf8_repair(a, text)), line = rest;
+
+    if (!rest.n || (unsigned char)rest.p[0] < ' ')
+        return STR("");
+    (void)str_split(&rest, '\n', &line);
+    return utf8_fit(a, redact_text(a, str_trim(line)), TITLE_COLUMNS);
+}
+
+/* *ret_place: as its row has it; empty: it does not say. */
+static bool where_it_was(SessionDb *s, Arena *a, Str session_id, Str *ret_title, Str *ret_place,
+                         Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+
+    if (s->has_origin_json) {
+        if (!db_prepare(s->db,
+                        "SELECT coalesce(nullif(title, ''), (SELECT substr(content, 1, 400) FROM "
+                        "messages WHERE session_id = sessions.id AND role = 'user' ORDER BY id "
+                        "LIMIT 1)), origin_json FROM sessions WHERE id = ?",
+                        &stmt, err))
+            return false;
+        db_bind_str(stmt, 1, session_id);
+        if (!db_step(s->db, stmt, &row, err))
+            return false;
+    }
+    *ret_title = row ? name_of(a, str_dup(a, db_str(stmt, 0))) : STR("");
+    *ret_place = row ? str_dup(a, db_str(stmt, 1)) : STR("");
+    return true;
+}
+
+/* A gateway of ours was there at some time; one of others says what it likes. */
+static bool is_ours(Journal *j, Str platform, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j), "SELECT 1 FROM platform_state WHERE platform = ?", &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    return db_step(journal_db(j), stmt, ret, err);
+}
+
+static Str words(Arena *a, Str title, const Place *at)
+{
+    return str_printf(a,
+                      "%s%.*s%s goes on in the terminal. Write here to begin a new session; "
+                      "%cresume goes on with an earlier one of this chat.",
+                      title.n ? "'" : "", STR_FMT(title.n ? title : STR("The session")),
+                      title.n ? "'" : "", str_eqz(at->platform, "slack") ? '!' : '/');
+}
+
+bool routing_note(Journal *j, Arena *a, SessionDb *s, Str session_id, const SessionOwner *owner,
+                  bool *noted, Err *err)
+{
+    int64_t now = (int64_t)(clock_wall() * 1000);
+    char id[ULID_CHARS];
+    Str title, json;
+    Outgoing row, o;
+    bool ours;
+    Place at;
+    Err ignored;
+
+    if (*noted || !owner->surface.n || str_eqz(owner->surface, "cli"))
+        return true;
+    if (!is_ours(j, owner->surface, &ours, err) ||
+        !where_it_was(s, a, session_id, &title, &json, err))
+        return false;
+    if (!ours || !place_parse(a, json, &at, &ignored) || !str_eq(at.platform, owner->surface))
+        return true;
+    ulid_make(0, id);
+    o = (Outgoing){ .id = str_printf(a, "left:%s", id),
+                    .platform = at.platform,
+                    .place_json = json,
+                    .text = words(a, title, &at),
+                    .expires_ms = now + LIMIT_LEFT_NOTE_MS };
+    *noted = true;
+    return outbox_put(j, a, &o, &row, err);
+}
