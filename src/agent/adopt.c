@@ -2,10 +2,9 @@
  * away, every call followed by its result. A call whose result was never kept goes, and so does a result that
  * nothing asked for: servers refuse either. */
 #include "agent/service_inside.h"
+#include "agent/words.h"
 #include "base/limits.h"
-#include "runtimes/thread.h"
 #include "store/conversations_adopt.h"
-#include "store/store.h"
 
 typedef struct Words {
     Arena *arena;
@@ -97,6 +96,16 @@ static bool load(Words *w, Store *store, const Session *tip, Err *err)
     return true;
 }
 
+bool words_load(Store *store, Arena *a, const Session *tip, SessionWords *ret, Err *err)
+{
+    Words w = { .arena = a };
+
+    if (!load(&w, store, tip, err))
+        return false;
+    *ret = (SessionWords){ .thread = w.thread, .turns = w.turns, .n_turns = w.n_turns };
+    return true;
+}
+
 /* -- as a conversation ----------------------------------------------------------------------------------- */
 
 /* A name that only the other program's server knows is of no use to ours. */
@@ -109,7 +118,7 @@ static bool adopt(Service *s, Runs *r, Store *store, Arena *a, const Home *home,
                   Str *ret_id, Err *err)
 {
     bool ours = str_eq(home->path, s->options.homes->data);
-    Words words = { .arena = a };
+    SessionWords words;
     Adoption x = { .home = home->path,
                    .session_id = l->tip.id,
                    .thread = STR("jarvis"),
@@ -123,7 +132,7 @@ static bool adopt(Service *s, Runs *r, Store *store, Arena *a, const Home *home,
     if (!ours &&
         (!adoption_find(r, a, x.home, x.session_id, x.fingerprint, ret_id, err) || ret_id->n))
         return ret_id->n > 0;
-    if (!load(&words, store, &l->tip, err))
+    if (!words_load(store, a, &l->tip, &words, err))
         return false;
     x.turns = words.turns;
     x.n_turns = words.n_turns;

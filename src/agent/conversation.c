@@ -35,6 +35,8 @@ void chat_turn_put(JsonWriter *w, const ChatTurn *t)
     json_field_int(w, "seq", t->seq);
     json_field_str(w, "role", t->role);
     json_field_str(w, "content", t->content);
+    json_key(w, "passages");
+    json_put_raw(w, t->passages.n ? t->passages : STR("null"));
     json_field_str(w, "status", t->status);
     field_or_null(w, "runtime", t->runtime);
     field_or_null(w, "run_id", t->run_id);

@@ -67,7 +67,12 @@ static bool store_file(Service *s, Arena *a, Runs *r, Attachment *x, Str bytes, 
 bool files_add(Service *s, Arena *a, Str conversation_id, Str name, Str mime, Str bytes,
                Attachment *ret, Err *err)
 {
-    Str id = id_new(a, 'f');
+    return files_add_as(s, a, id_new(a, 'f'), conversation_id, name, mime, bytes, ret, err);
+}
+
+bool files_add_as(Service *s, Arena *a, Str id, Str conversation_id, Str name, Str mime, Str bytes,
+                  Attachment *ret, Err *err)
+{
     Runs *r;
     bool ok;
 

@@ -8,6 +8,9 @@
 /* Takes a copy of the bytes. At most LIMIT_FILES a conversation, LIMIT_FILE_BYTES each. */
 MUST_CHECK bool files_add(Service *s, Arena *a, Str conversation_id, Str name, Str mime, Str bytes,
                           Attachment *ret, Err *err);
+/* The same under an id of the caller's, that no other file has: 'f' and 24 hexadecimal digits. */
+MUST_CHECK bool files_add_as(Service *s, Arena *a, Str id, Str conversation_id, Str name, Str mime,
+                             Str bytes, Attachment *ret, Err *err);
 /* The bytes of an attachment, wherever they lie. */
 MUST_CHECK bool files_read(Service *s, Arena *a, const Attachment *x, Str *ret, Err *err);
 /* Takes away what the conversation had; none is fine. */

@@ -15,13 +15,15 @@ struct LiveRun {
     LiveRun *next, *next_dirty, *next_unsynced; /* under the log's lock, as the next two */
     int holders;
     bool listed;
-    LiveRun *next_taken, *next_ending; /* the writer's, as the next one */
+    LiveRun *next_taken, *next_ending; /* the writer's, as the next two */
     bool ends;                         /* what the writer has in its hands ends the run */
+    bool places;                       /* and is written to its place */
 
     pthread_mutex_t lock; /* all below */
     Frame **frames;
     size_t n, cap;
     size_t saved, taken, shown; /* on the disk; in the writer's hands; to be seen */
+    size_t placed;              /* on the disk in their place */
     const RunEnd *end;
     size_t end_from;
     LiveEnded *ended;
@@ -32,9 +34,9 @@ struct LiveRun {
 };
 
 typedef struct Batch {
-    RunEvent *events;
+    RunEvent *events, *said;
     RunEnd *ends;
-    size_t n_events, cap_events, n_ends, cap_ends;
+    size_t n_events, cap_events, n_said, cap_said, n_ends, cap_ends;
 } Batch;
 
 struct RunLog {

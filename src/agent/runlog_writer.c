@@ -9,7 +9,8 @@
 #include "base/log.h"
 
 enum {
-    RUNS_A_ROUND = 64, /* a round takes about two milliseconds at the most */
+    RUNS_A_ROUND = 128, /* a round takes about two milliseconds at the most */
+    PIECE = 64,         /* so many events of one run come to their place at once: one run a round */
     ENDS_A_ROUND = 6,
     CHECKPOINT_EVENTS = 4096,       /* when nobody has said anything for a while */
     CHECKPOINT_AT_ONCE = 16 * 4096, /* when somebody always does */
@@ -27,6 +28,15 @@ static void wake_all(LiveRun *run)
 
 /* -- the writer ---------------------------------------------------------------------------------- */
 
+static RunEvent event_of(const LiveRun *run, const Frame *f)
+{
+    return (RunEvent){ .run_id = str_of(run->id),
+                       .seq = f->seq,
+                       .type = str_of(frame_event_name(f->event)),
+                       .payload = frame_data(f),
+                       .created_ms = f->created_ms };
+}
+
 /* Under the run's lock: what is to be written of it. Its last frames belong to its end. */
 static void gather(LiveRun *run, Arena *a, Batch *b)
 {
@@ -35,16 +45,11 @@ static void gather(LiveRun *run, Arena *a, Batch *b)
     while (!run->ends && to > run->saved && run->frames[to - 1]->event >= FRAME_ERROR)
         to--;
     run->taken = to;
-    for (size_t i = run->saved; i < to; i++) {
-        const Frame *f = run->frames[i];
-        RunEvent e = { .run_id = str_of(run->id),
-                       .seq = f->seq,
-                       .type = str_of(frame_event_name(f->event)),
-                       .payload = frame_data(f),
-                       .created_ms = f->created_ms };
-
-        ARENA_PUSH(a, b->events, b->n_events, b->cap_events, e);
-    }
+    run->places = run->ends || (to - run->placed >= PIECE && b->n_events < PIECE);
+    for (size_t i = run->placed; run->places && i < to; i++)
+        ARENA_PUSH(a, b->events, b->n_events, b->cap_events, event_of(run, run->frames[i]));
+    for (size_t i = run->saved; !run->places && i < to; i++)
+        ARENA_PUSH(a, b->said, b->n_said, b->cap_said, event_of(run, run->frames[i]));
     if (run->ends)
         ARENA_PUSH(a, b->ends, b->n_ends, b->cap_ends, *run->end);
 }
@@ -59,6 +64,8 @@ static void show(LiveRun *run, bool saved, const Err *err)
     pthread_mutex_lock(&run->lock);
     if (saved)
         run->saved = run->taken;
+    if (saved && run->places)
+        run->placed = run->taken;
     if (run->ends) {
         ended = run->ended;
         ctx = run->ended_ctx;
@@ -109,7 +116,7 @@ static void sync_some(RunLog *log, LiveRun *first)
 static bool checkpoint_is_due(const RunLog *log, int64_t *ret_when)
 {
     *ret_when = INT64_MAX;
-    if (log->grown < CHECKPOINT_EVENTS)
+    if (!log->grown || (log->grown < CHECKPOINT_EVENTS && !log->written))
         return false;
     *ret_when = log->wrote_ms + PAUSE_MS;
     return log->written || log->grown >= CHECKPOINT_AT_ONCE || clock_mono_ms() >= *ret_when;
@@ -128,6 +135,15 @@ static void wait_for_work(RunLog *log, bool *ret_checkpoint)
 
             (void)pthread_cond_timedwait(&log->to_sync, &log->lock, &until);
         }
+}
+
+static void tidy(RunLog *log)
+{
+    Err err;
+
+    if (!runs_sweep(log->syncer_runs, &err))
+        log_warning("%s", err.text);
+    runs_checkpoint(log->syncer_runs);
 }
 
 static void *sync_all(void *ctx)
@@ -150,7 +166,7 @@ static void *sync_all(void *ctx)
         if (first) /* those who wait for an answer go first */
             sync_some(log, first);
         if (checkpoint)
-            runs_checkpoint(log->syncer_runs);
+            tidy(log);
         pthread_mutex_lock(&log->lock);
     }
     pthread_mutex_unlock(&log->lock);
@@ -173,8 +189,9 @@ static bool write_down(RunLog *log, const Batch *b, Err *err)
 {
     size_t stale = 0;
 
-    if (!runs_write(log->runs, &(RunBatch){ b->events, b->n_events, b->ends, b->n_ends }, &stale,
-                    err))
+    if (!runs_write(log->runs,
+                    &(RunBatch){ b->events, b->n_events, b->ends, b->n_ends, b->said, b->n_said },
+                    &stale, err))
         return false;
     if (stale)
         log_warning("%zu handles of runtimes were changed by somebody else meanwhile", stale);
@@ -222,7 +239,7 @@ static void write_batch(RunLog *log, LiveRun *first)
         gather(run, a, &b);
         pthread_mutex_unlock(&run->lock);
     }
-    saved = (!b.n_events && !b.n_ends) || write_down(log, &b, &err);
+    saved = (!b.n_events && !b.n_said && !b.n_ends) || write_down(log, &b, &err);
     for (LiveRun *run = first, *next; run; run = next) {
         next = run->next_taken;
         if (saved)
@@ -230,7 +247,7 @@ static void write_batch(RunLog *log, LiveRun *first)
         else
             write_alone(log, run);
     }
-    count_events(log, b.n_events);
+    count_events(log, b.n_events + b.n_said);
 }
 
 /* -- what a round takes ---------------------------------------------------------------------------------- */

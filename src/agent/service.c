@@ -227,6 +227,7 @@ static Going *going_new(Service *s, const ChatWish *wish, const Runtime *runtime
     g->wish.text = str_dup(g->arena, wish->text);
     g->wish.model = str_dup(g->arena, wish->model);
     g->text = BUF(LIMIT_RUN_TEXT);
+    passages_init(&g->passages);
     pthread_mutex_init(&g->lock, NULL);
     run_trace_init(&g->trace);
     return g;
@@ -238,6 +239,7 @@ static void going_dispose(Going *g)
     frames_done(&g->frames);
     run_trace_done(&g->trace);
     buf_done(&g->text);
+    passages_done(&g->passages);
     pthread_mutex_destroy(&g->lock);
     arena_free(g->arena);
     mem_free(g);

@@ -77,6 +77,7 @@ struct Going {
     char waiting[128]; /* id of the approval that waits for an answer; empty: none */
 
     Buf text;
+    Passages passages;
     RunTrace trace;
     bool acted; /* a tool was used */
     bool lost;  /* the handle was of no use; it is the second try */

@@ -169,6 +169,7 @@ static void decide(Going *g, const RuntimeEvent *e)
                                         : STR("failed");
     g->end.error_code = failed ? str_of(run_error_name(e->code)) : STR_NONE;
     g->end.text = buf_str(&g->text);
+    g->end.passages = passages_json(&g->passages, g->arena);
     g->end.model = g->model;
     g->end.usage_json = usage_json(g);
     g->end.finish_reason = failed ? STR("error") : str_dup(g->arena, e->reason);
@@ -292,6 +293,8 @@ static void hear_text(Going *g, const RuntimeEvent *e)
         fail(g, RUN_PROTOCOL_VIOLATION, "dispatch", STR("the answer is too long"));
         return;
     }
+    if (said.text.n)
+        passages_add(&g->passages, said.segment, g->text.n);
     buf_add(&g->text, said.text);
     frames_event(&g->frames, &said);
 }
