@@ -12,6 +12,8 @@
     X(CHAT_SESSIONS, "sessions", "list the sessions of this chat")                                 \
     X(CHAT_STATUS, "status", "which session this is, and what it is doing")                        \
     X(CHAT_STOP, "stop", "end the answer that is on its way")                                      \
+    X(CHAT_APPROVE, "approve", "yes to what the agent asks: once, or 'session', or 'always'")      \
+    X(CHAT_DENY, "deny", "no to what the agent asks")                                              \
     X(CHAT_HANDOFF, "handoff", "move the session: 'cli' for a terminal, or a platform's name")     \
     X(CHAT_SETHOME, "sethome", "make this chat the one for what nobody asked for")                 \
     X(CHAT_HELP, "help", "list these commands")

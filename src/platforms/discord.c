@@ -1,9 +1,8 @@
 /* Discord's MESSAGE_CREATE, and INTERACTION_CREATE of a slash command. A message in a thread carries the thread's
  * number as its channel and says no more: so what is known of the channel lies beside it in the inbox, {"d":
- * message, "channel": {type, guild_id, parent_id, name}}; of a message that was fetched, not sent, the guild too. A
- * thread is a chat of its own. */
-#include "platforms/platform.h"
-#include "platforms/read.h"
+ * message, "channel": {type, guild_id, parent_id, name}}; of a message that was fetched, not sent, the guild too. Beside
+ * one that names roles lie those that are ours. A thread is a chat of its own. */
+#include "platforms/attached.h"
 
 typedef struct Where {
     Str channel, guild, parent, name, author, author_name;
@@ -51,15 +50,40 @@ static bool names(const PyValue *d, Str id)
     return str_eq(update_text(before, "id"), id);
 }
 
-/* Without "<@id>" or "<@!id>" in front. */
-static Str without_name(Arena *a, Str text, Str id)
+static bool without_mark(Str *text, Str mark)
 {
-    Str marks[] = { str_printf(a, "<@%.*s>", STR_FMT(id)), str_printf(a, "<@!%.*s>", STR_FMT(id)) };
+    if (!str_starts(str_trim(*text), mark))
+        return false;
+    *text = str_trim(str_skip(str_trim(*text), mark.n));
+    return true;
+}
 
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-        if (id.n && str_starts(str_trim(text), marks[i]))
-            return str_trim(str_skip(str_trim(text), marks[i].n));
+/* Without "<@id>", "<@!id>" or "<@&role>" in front. */
+static Str without_name(Arena *a, Str text, Str id, const PyValue *roles)
+{
+    if (id.n && (without_mark(&text, str_printf(a, "<@%.*s>", STR_FMT(id))) ||
+                 without_mark(&text, str_printf(a, "<@!%.*s>", STR_FMT(id)))))
+        return text;
+    for (uint32_t i = 0; roles->type == PY_LIST && i < roles->n; i++)
+        if (without_mark(&text, str_printf(a, "<@&%.*s>", STR_FMT(roles->items[i].text))))
+            break;
     return text;
+}
+
+static void read_files(Arena *a, const PyValue *d, Inbound *in)
+{
+    const PyValue *all = update_get(d, "attachments");
+
+    for (uint32_t i = 0; all->type == PY_LIST && i < all->n; i++) {
+        const PyValue *file = &all->items[i];
+
+        attached_add(a, in,
+                     (InboundFile){ .name = update_text(file, "filename"),
+                                    .mime = update_text(file, "content_type"),
+                                    .size = attached_size(file, "size"),
+                                    .ref = update_text(file, "url") },
+                     STR("file"));
+    }
 }
 
 /* -- slash commands ------------------------------------------------------------------------------------- */
@@ -90,7 +114,7 @@ static const PyValue *author_of(const PyValue *d, bool slash)
 static bool discord_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
                           Err *err)
 {
-    const PyValue *d, *author, *channel;
+    const PyValue *d, *author, *channel, *roles;
     bool slash;
     PyValue v;
     Where w;
@@ -101,6 +125,7 @@ static bool discord_parse(Arena *a, Str update, const Identity *me, Inbound *ret
     slash = str_eqz(update_text(&v, "t"), "INTERACTION_CREATE");
     author = author_of(d, slash);
     channel = update_get(&v, "channel");
+    roles = update_get(&v, "our_roles");
     *ret_is = update_text(d, "channel_id").n > 0 && update_text(author, "id").n > 0 &&
               (slash ? update_text(update_get(d, "data"), "name").n > 0 : is_said(d));
     if (!*ret_is)
@@ -114,11 +139,14 @@ static bool discord_parse(Arena *a, Str update, const Identity *me, Inbound *ret
                  .thread = str_is_one_of(update_text(channel, "type"), "10|11|12") };
     *ret = (Inbound){ .place = place_from(&w),
                       .text = slash ? typed(a, update_get(d, "data"))
-                                    : without_name(a, update_text(d, "content"), me->id),
+                                    : without_name(a, update_text(d, "content"), me->id, roles),
                       .message_id = update_text(d, "id"),
                       .by_bot = update_true(author, "bot") || update_text(d, "webhook_id").n > 0,
                       .by_us = me->id.n > 0 && str_eq(w.author, me->id),
-                      .addressed = slash || !w.guild.n || (me->id.n > 0 && names(d, me->id)) };
+                      .addressed = slash || !w.guild.n || (me->id.n > 0 && names(d, me->id)) ||
+                                   (roles->type == PY_LIST && roles->n > 0) };
+    if (!slash)
+        read_files(a, d, ret);
     return true;
 }
 

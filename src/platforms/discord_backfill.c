@@ -20,6 +20,7 @@ static void keep_message(Connection *c, Batch *b, const PyValue *m, const Channe
     pyjson_write(&out, m);
     buf_addz(&out, ",\"channel\":");
     channel_write(&w, facts);
+    roles_write(c, b->a, m, facts->guild, &out);
     buf_addc(&out, '}');
     if (buf_full(&out))
         return;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "platforms/discord_inside.h"
+#include "platforms/download.h"
 #include "text/sha256.h"
 
 #define PUBLIC_API    "https://discord.com/api/v10"
@@ -13,18 +14,11 @@
 
 /* -- its life ------------------------------------------------------------------------------------------------ */
 
-static char *without_slash(Str base)
-{
-    while (base.n && base.p[base.n - 1] == '/')
-        base.n--;
-    return mem_strdup(base);
-}
-
 static Connection *release(Connection *c)
 {
     channels_free(c->channels);
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
+    roles_free(c->link.roles);
+    wire_done(&c->wire);
     mem_free(c->api);
     mem_free(c->authorization);
     return mem_free(c);
@@ -32,47 +26,42 @@ static Connection *release(Connection *c)
 
 static char *authorization_of(Str token)
 {
-    AUTO_BUF text = BUF(KIB(1));
+    AUTO_BUF text = BUF(KIB(2));
 
     buf_addf(&text, AUTHORIZATION "%.*s", STR_FMT(token));
     return mem_strdup(buf_str(&text));
 }
 
-static Connection *make(const PlatformHost *host)
+static Connection *make(const PlatformHost *host, Str base)
 {
-    Str base = host->config->api_base;
     Connection *c = mem_alloc(sizeof *c);
-    pthread_condattr_t clock;
 
     *c = (Connection){ .host = *host,
-                       .api = without_slash(base.n ? base : STR(PUBLIC_API)),
-                       .authorization = authorization_of(host->config->token) };
+                       .api = mem_strdup(base),
+                       .authorization = authorization_of(str_trim(host->config->token)) };
     c->token = c->authorization + strlen(AUTHORIZATION);
     c->last = &c->first;
     discord_read_cursor(c, host->cursor);
-    c->health.since_ms = (int64_t)(clock_wall() * 1000);
-    pthread_mutex_init(&c->lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    wire_init(&c->wire, "discord", &c->host);
     return c;
 }
 
 static bool discord_open(const PlatformHost *host, Connection **ret, Err *err)
 {
-    Str token = host->config->token;
+    AUTO(Arena) *a = arena_new();
+    Str base, token = str_trim(host->config->token);
     Connection *c;
 
-    if (!token.n || token.n > 512)
-        return err_set(err, ERR_INVALID, "discord needs a token: set TALARIA_DISCORD_TOKEN");
-    for (size_t i = 0; i < token.n; i++)
-        if (token.p[i] <= ' ' || token.p[i] > '~')
-            return err_set(err, ERR_INVALID, "discord: the token has characters that none has");
-    c = make(host);
-    if (pthread_create(&c->thread, NULL, discord_link_run, c) != 0) {
+    if (!token.n)
+        return err_set(err, ERR_INVALID, "discord needs a token; set TALARIA_DISCORD_TOKEN");
+    if (!wire_fits_header(token))
+        return err_set(err, ERR_INVALID, "discord: the token has characters that none has");
+    if (!wire_base(a, "discord", host->config->api_base, PUBLIC_API, &base, err))
+        return false;
+    c = make(host, base);
+    if (!wire_start(&c->wire, discord_link_run, c, err)) {
         release(c);
-        return err_set(err, ERR_BUSY, "no thread for discord");
+        return false;
     }
     *ret = c;
     return true;
@@ -82,11 +71,7 @@ static Connection *discord_close(Connection *c)
 {
     if (!c)
         return NULL;
-    pthread_mutex_lock(&c->lock);
-    c->stopping = true;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
-    pthread_join(c->thread, NULL);
+    wire_end(&c->wire);
     return release(c);
 }
 
@@ -94,29 +79,21 @@ static bool discord_identity(Connection *c, Arena *a, Identity *ret)
 {
     bool known;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     known = c->me.z[0] != '\0';
     if (known)
         *ret = (Identity){ .id = str_dup(a, snow_str(&c->me)),
                            .name = str_dup(a, str_of(c->my_name)) };
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return known;
 }
 
 static void discord_health(Connection *c, Arena *a, Health *ret)
 {
-    pthread_mutex_lock(&c->lock);
-    *ret = c->health;
-    ret->error = str_dup(a, str_of(c->error_text));
-    pthread_mutex_unlock(&c->lock);
+    wire_health(&c->wire, a, ret);
 }
 
 /* -- messages -------------------------------------------------------------------------------------------------- */
-
-PlatformFault discord_fault(const Connection *c, const char *call)
-{
-    return c->host.fault ? c->host.fault(c->host.fault_ctx, call) : FAULT_NONE;
-}
 
 Str discord_nonce(Arena *a, Str key)
 {
@@ -143,20 +120,19 @@ Str discord_message(Arena *a, Str text, Str nonce)
 /* One call that says something there, and what became of it. */
 static bool utter(Connection *c, Arena *a, const char *name, const Ask *ask, Sent *ret, Err *err)
 {
-    PlatformFault trouble = discord_fault(c, name);
+    PlatformFault trouble = wire_fault(&c->wire, name);
     Rest rest;
 
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return err_set(err, ERR_IO, "the connection to discord broke");
+        return wire_broken(&c->wire, trouble, ret, err);
     if (!rest_call(c, a, ask, &rest, err)) {
         ret->wait_ms = rest.wait_ms;
         ret->unsure = rest.unsure;
         return false;
     }
     ret->id = update_text(&rest.v, "id");
-    ret->unsure = trouble == FAULT_LOST;
-    return trouble == FAULT_NONE || err_set(err, ERR_IO, "the connection to discord broke");
+    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
 }
 
 /* A thread is a channel of its own: its number is the place's chat. */
@@ -234,6 +210,20 @@ static bool discord_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeCh
     return true;
 }
 
+/* The address is signed, and good for a day; the token has no business there. */
+static bool discord_fetch(Connection *c, Arena *a, const InboundFile *file, size_t limit,
+                          Fetched *ret, Err *err)
+{
+    Download d = { .platform = "discord",
+                   .url = file->ref,
+                   .base = c->api,
+                   .hosts = "cdn.discordapp.com|media.discordapp.net",
+                   .header = DISCORD_AGENT,
+                   .limit = limit };
+
+    return download(c->host.net, a, &d, ret, err);
+}
+
 const Platform platform_discord = { .shape = &shape_discord,
                                     .knows_repeats = true,
                                     .edit_every_ms = 1200,
@@ -247,4 +237,5 @@ const Platform platform_discord = { .shape = &shape_discord,
                                     .edit = discord_edit,
                                     .typing = discord_typing,
                                     .open_thread = discord_open_thread,
-                                    .drop_thread = discord_drop_thread };
+                                    .drop_thread = discord_drop_thread,
+                                    .fetch = discord_fetch };

@@ -56,25 +56,25 @@ void channel_learn(Connection *c, const PyValue *channel, Str guild)
 
     if (!snow_number(id) || !str_to_int(update_text(channel, "type"), 0, 255, &type))
         return;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     known = find_or_make(c, id);
     known->type = (int)type;
     (void)snow_set(&known->guild, own.n ? own : guild);
     (void)snow_set(&known->parent, update_text(channel, "parent_id"));
     mem_free(known->name);
     known->name = mem_strdup(str_head(update_text(channel, "name"), 400));
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
 }
 
 void channel_forget(Connection *c, Str id)
 {
     Channel *known;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     known = find(c, id);
     if (known)
         drop(c, known);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
 }
 
 Channel *channels_free(Channel *all)
@@ -94,14 +94,14 @@ static bool from_memory(Connection *c, Arena *a, Str id, ChannelFacts *ret)
 {
     const Channel *known;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     known = find(c, id);
     if (known)
         *ret = (ChannelFacts){ .type = known->type,
                                .guild = str_dup(a, snow_str(&known->guild)),
                                .parent = str_dup(a, snow_str(&known->parent)),
                                .name = str_dup(a, str_of(known->name)) };
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return known != NULL;
 }
 

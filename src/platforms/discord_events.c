@@ -17,16 +17,18 @@ typedef struct Event {
 
 /* -- what is kept --------------------------------------------------------------------------------------------- */
 
-/* {"t":..., "d":...} becomes {"t":..., "d":..., "channel": {...}}. */
-static Str with_channel(Arena *a, Str raw, const ChannelFacts *facts)
+/* {"t":..., "d":...} becomes {"t":..., "d":..., "channel": {...}}, and with our_roles. */
+static Str with_channel(const Event *e, const ChannelFacts *facts)
 {
+    Arena *a = e->batch->a;
+    Str raw = str_trim(e->raw);
     AUTO_BUF out = BUF(LIMIT_UPDATE_BYTES);
     JsonWriter w = JSON_WRITER(&out, 0);
 
-    raw = str_trim(raw);
     buf_add(&out, str_head(raw, raw.n - 1));
     buf_addz(&out, ",\"channel\":");
     channel_write(&w, facts);
+    roles_write(e->c, a, e->d, update_text(e->d, "guild_id"), &out);
     buf_addc(&out, '}');
     return buf_full(&out) ? STR_NONE : str_dup(a, buf_str(&out));
 }
@@ -56,7 +58,7 @@ static bool keep(const Event *e, Err *err)
 
     if (!facts_of(e, &facts, err))
         return false;
-    update.json = with_channel(b->a, e->raw, &facts);
+    update.json = with_channel(e, &facts);
     if (update.json.n)
         ARENA_PUSH(b->a, b->all, b->n, b->cap, update);
     else
@@ -125,11 +127,11 @@ static bool on_ready(const Event *e, Err *err)
     set_text(l->session, sizeof l->session, update_text(e->d, "session_id"));
     set_text(l->resume_url, sizeof l->resume_url, update_text(e->d, "resume_gateway_url"));
     l->gap_guilds = guilds->type == PY_LIST ? guilds->n : 0;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     (void)snow_set(&c->me, update_text(user, "id"));
     (void)snow_set(&c->application, update_text(update_get(e->d, "application"), "id"));
     set_text(c->my_name, sizeof c->my_name, update_text(user, "username"));
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     l->ready = true;
     return !l->gap_after || backfill_dms(c, e->batch, err);
 }
@@ -147,8 +149,23 @@ static void learn_all(const Event *e, const PyValue *channels, Str guild)
         channel_learn(e->c, &channels->items[i], guild);
 }
 
+static bool is_us(const Event *e, const PyValue *member)
+{
+    return str_eq(update_text(update_get(member, "user"), "id"), snow_str(&e->c->me));
+}
+
+/* Of ourselves Discord tells also those who may not see the others. */
+static bool on_member(const Event *e, Err *err)
+{
+    (void)err;
+    if (is_us(e, e->d))
+        roles_learn(&e->c->link, update_text(e->d, "guild_id"), e->d);
+    return true;
+}
+
 static bool on_guild(const Event *e, Err *err)
 {
+    const PyValue *members = update_get(e->d, "members");
     const PyValue *channels = update_get(e->d, "channels"), *threads = update_get(e->d, "threads");
     Str guild = update_text(e->d, "id");
     Link *l = &e->c->link;
@@ -156,6 +173,9 @@ static bool on_guild(const Event *e, Err *err)
 
     learn_all(e, channels, guild);
     learn_all(e, threads, guild);
+    for (uint32_t i = 0; members->type == PY_LIST && i < members->n; i++)
+        if (is_us(e, &members->items[i]))
+            roles_learn(l, guild, &members->items[i]);
     if (!was_here)
         return true;
     l->gap_guilds--;
@@ -191,6 +211,7 @@ static bool on_threads(const Event *e, Err *err)
     X("READY", on_ready)                                                                           \
     X("RESUMED", on_resumed)                                                                       \
     X("GUILD_CREATE", on_guild)                                                                    \
+    X("GUILD_MEMBER_UPDATE", on_member)                                                            \
     X("CHANNEL_CREATE", on_channel)                                                                \
     X("CHANNEL_UPDATE", on_channel)                                                                \
     X("CHANNEL_DELETE", on_gone)                                                                   \

@@ -5,12 +5,10 @@
 #ifndef TALARIA_PLATFORMS_DISCORD_INSIDE_H
 #define TALARIA_PLATFORMS_DISCORD_INSIDE_H
 
-#include <pthread.h>
-
 #include "base/buf.h"
 #include "net/websocket.h"
-#include "platforms/platform.h"
 #include "platforms/read.h"
+#include "platforms/wire.h"
 #include "text/json.h"
 
 /* X(id, number): kinds of channels. */
@@ -31,6 +29,8 @@ enum {
 #undef X
 };
 
+#define DISCORD_AGENT "User-Agent: DiscordBot (https://talaria.invalid, " TALARIA_VERSION ")"
+
 enum { DISCORD_DMS = 32, DISCORD_BUCKETS = 128, DISCORD_GIVEN = 64 };
 
 /* A number as Discord writes it, "" for none. */
@@ -47,6 +47,7 @@ int64_t snow_number(Str id);      /* 0: none */
 int64_t snow_at(int64_t wall_ms); /* less than every number that is given out later */
 
 typedef struct Channel Channel; /* what is known of one; discord_channels.c */
+typedef struct Roles Roles;     /* ours in one guild; discord_roles.c */
 
 /* What a route may be asked for; see discord_rest.c. */
 typedef struct Bucket {
@@ -83,22 +84,17 @@ typedef struct Link {
     size_t gap_guilds; /* in so many guilds that have not been told yet */
     Snow dms[DISCORD_DMS];
     size_t dms_n;
-    int failures;
     bool commands_told;
+    Roles *roles;
+    size_t roles_n;
 } Link;
 
 struct Connection {
-    PlatformHost host; /* its config and cursor are not looked at after the beginning */
+    PlatformHost host;
     char *api, *authorization;
     const char *token; /* the end of authorization */
-    pthread_t thread;
     Link link;
-
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t changed;
-    bool stopping;
-    Health health; /* error is in error_text */
-    char error_text[512];
+    Wire wire; /* its lock guards what follows */
     Snow me, application;
     char my_name[128];
     Channel *channels;
@@ -122,12 +118,6 @@ int64_t discord_random_below(int64_t n);
 /* -- discord_frames.c ----------------------------------------------------------------------------------- */
 
 enum { DISCORD_CLOSE_TO_RESUME = 4000 }; /* 1000 and 1001 would end the session */
-
-void discord_state(Connection *c, LinkState state);
-void discord_trouble(Connection *c, const char *text);
-bool discord_refused(Connection *c);
-/* Until then (monotonic), or until it is to end; false: it is to end. */
-bool discord_wait(Connection *c, int64_t until);
 
 MUST_CHECK bool discord_dial(Connection *c, const char *url, Err *err);
 /* All that wait; NULL once the time has come, the connection has ended, or we are to end. */
@@ -202,6 +192,13 @@ static inline bool channel_is_thread(int type)
     return type >= CHANNEL_NEWS_THREAD && type <= CHANNEL_PRIVATE_THREAD;
 }
 
+/* -- discord_roles.c ------------------------------------------------------------------------------------ */
+
+void roles_learn(Link *l, Str guild, const PyValue *member); /* `member`: we ourselves, there */
+Roles *roles_free(Roles *all);
+/* Adds ',"our_roles":[...]' to an update: those of our roles that the message names. */
+void roles_write(Connection *c, Arena *a, const PyValue *message, Str guild, Buf *out);
+
 /* -- discord_events.c ----------------------------------------------------------------------------------- */
 
 typedef struct Reply {
@@ -233,7 +230,6 @@ MUST_CHECK bool backfill_dms(Connection *c, Batch *b, Err *err);
 
 Str discord_nonce(Arena *a, Str key);
 Str discord_message(Arena *a, Str text, Str nonce); /* the body of a message; nonce empty: none */
-PlatformFault discord_fault(const Connection *c, const char *call);
 MUST_CHECK bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title,
                                     Str key, Sent *ret, Err *err);
 void discord_drop_thread(Connection *c, const HomeChannel *home, Str id);

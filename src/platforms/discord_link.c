@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "platforms/discord_inside.h"
 
-enum { HELLO_MS = 20000, FIRST_WAIT_MS = 500, MOST_WAIT_MS = 60000, MOST_RESUMES = 3 };
+enum { HELLO_MS = 20000, LIMIT_WAIT_MS = 60000, MOST_RESUMES = 3 };
 
 static const int64_t DAY_MS = 86400000;
 
@@ -46,19 +46,17 @@ static After on_end(Connection *c)
     char text[256];
     int code;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     code = c->close_code;
     snprintf(text, sizeof text, "discord's gateway closed the connection: %d %s", code,
              code == 4004   ? "the token is not accepted"
              : code == 4014 ? "the bot may not read messages: switch on the message "
                               "content intent"
                             : c->close_why);
-    pthread_mutex_unlock(&c->lock);
-    discord_trouble(c, text);
-    if (fatal(code)) {
-        discord_state(c, LINK_REFUSED);
+    pthread_mutex_unlock(&c->wire.lock);
+    wire_come_to(&c->wire, fatal(code) ? LINK_REFUSED : LINK_DOWN, text);
+    if (fatal(code))
         return NEVER;
-    }
     /* A number that it never gave out, a session that is over: these two it forgets. A frame that we cannot read
      * would only come again; what else was missed is fetched. */
     if (code == 4007 || code == 4009 || code == WS_NOT_TEXT || code == WS_BAD_TEXT ||
@@ -89,7 +87,7 @@ static After converse(Connection *c)
             return on_end(c);
         late = clock_mono_ms() >= (l->beat_every ? l->next_beat : hello_until);
         if (late && (!l->beat_every || !l->acked)) {
-            discord_trouble(c, "discord's gateway gives no sign of life");
+            wire_come_to(&c->wire, LINK_DOWN, "discord's gateway gives no sign of life");
             return LATER;
         }
         if (late)
@@ -110,11 +108,11 @@ static bool ask_who(Connection *c, Arena *a, Err *err)
                    &(Ask){ .method = "GET", .path = STR("/users/@me"), .until = discord_soon() },
                    &rest, err))
         return false;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     (void)snow_set(&c->me, update_text(&rest.v, "id"));
     snprintf(c->my_name, sizeof c->my_name, "%.*s",
              STR_FMT(str_head(update_text(&rest.v, "username"), sizeof c->my_name - 1)));
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return c->me.z[0] || err_set(err, ERR_IO, "discord does not say who we are");
 }
 
@@ -122,23 +120,32 @@ static bool ask_who(Connection *c, Arena *a, Err *err)
 static bool ask_where(Connection *c, Arena *a, Str *ret_url, Err *err)
 {
     const PyValue *limit;
-    int64_t left, reset;
+    int64_t left, reset, shards;
     Rest rest;
 
     if (!rest_call(c, a,
                    &(Ask){ .method = "GET", .path = STR("/gateway/bot"), .until = discord_soon() },
                    &rest, err))
         return false;
+    if (str_to_int(update_text(&rest.v, "shards"), 0, INT64_MAX, &shards) && shards > 1) {
+        err_set_to(
+            err, ERR_REFUSED,
+            "discord asks for %lld connections side by side, and here is one: this program is "
+            "for bots in fewer than some 1000 guilds",
+            (long long)shards);
+        wire_come_to(&c->wire, LINK_REFUSED, err->text);
+        return false;
+    }
     *ret_url = update_text(&rest.v, "url");
     limit = update_get(&rest.v, "session_start_limit");
     if (!str_to_int(update_text(limit, "remaining"), 0, INT64_MAX, &left) || left > 0)
         return ret_url->n || err_set(err, ERR_IO, "discord does not say where its gateway is");
     if (!str_to_int(update_text(limit, "reset_after"), 0, DAY_MS, &reset))
-        reset = MOST_WAIT_MS;
+        reset = LIMIT_WAIT_MS;
     err_set_to(err, ERR_BUSY, "discord: no session may be begun for %lld s",
                (long long)(reset / 1000));
-    discord_trouble(c, err->text);
-    (void)discord_wait(c, clock_mono_ms() + reset);
+    wire_trouble(&c->wire, err->text);
+    (void)wire_rest(&c->wire, reset);
     return false;
 }
 
@@ -146,7 +153,7 @@ static bool dial(Connection *c, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     Link *l = &c->link;
-    Str url = str_of(l->failures < MOST_RESUMES ? l->resume_url : "");
+    Str url = str_of(c->wire.tries < MOST_RESUMES ? l->resume_url : "");
 
     if (!ask_who(c, a, err))
         return false;
@@ -162,7 +169,7 @@ static bool dial(Connection *c, Err *err)
 /* A session that is begun anew has to be told what it missed. */
 static void mark_gap(Link *l)
 {
-    int64_t day_ago = snow_at((int64_t)(clock_wall() * 1000) - DAY_MS);
+    int64_t day_ago = snow_at(wire_wall_ms() - DAY_MS);
 
     if (!l->session[0])
         l->gap_after = l->last > day_ago ? l->last : day_ago;
@@ -175,29 +182,21 @@ static After link_once(Connection *c)
 
     mark_gap(&c->link);
     if (!dial(c, &err)) {
-        discord_trouble(c, err.text);
-        return discord_refused(c) ? NEVER : LATER;
+        wire_come_to(&c->wire, LINK_DOWN, err.text);
+        return LATER;
     }
     after = converse(c);
     ws_close(c->link.ws, DISCORD_CLOSE_TO_RESUME);
     if (after != NEVER)
-        discord_state(c, LINK_DOWN);
+        wire_come_to(&c->wire, LINK_DOWN, NULL);
     return after;
 }
 
-static int64_t pause_ms(Link *l, After after)
+static int64_t pause_ms(Connection *c, After after)
 {
-    int64_t ms = FIRST_WAIT_MS;
-
-    if (after == AT_ONCE)
-        return 0;
-    if (after == SHORTLY)
-        return 1000 + discord_random_below(4000);
-    for (int i = 0; i < l->failures && ms < MOST_WAIT_MS; i++)
-        ms *= 2;
-    l->failures++;
-    ms = ms < MOST_WAIT_MS ? ms : MOST_WAIT_MS;
-    return ms / 2 + discord_random_below(ms / 2 + 1);
+    return after == AT_ONCE   ? 0
+           : after == SHORTLY ? 1000 + discord_random_below(4000)
+                              : wire_next_wait(&c->wire);
 }
 
 void *discord_link_run(void *connection)
@@ -208,7 +207,7 @@ void *discord_link_run(void *connection)
     do {
         after = link_once(c);
         discord_hang_up(c);
-    } while (after != NEVER && discord_wait(c, clock_mono_ms() + pause_ms(&c->link, after)));
+    } while (after != NEVER && wire_rest(&c->wire, pause_ms(c, after)));
     discord_save_cursor(c);
     return NULL;
 }

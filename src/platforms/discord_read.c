@@ -119,7 +119,7 @@ void discord_read_cursor(Connection *c, Str cursor)
     const PyValue *dms;
     PyValue v;
 
-    l->last = snow_at((int64_t)(clock_wall() * 1000));
+    l->last = snow_at(wire_wall_ms());
     if (!cursor.n || !pyjson_read(a, cursor, &v))
         return;
     snprintf(l->session, sizeof l->session, "%.*s", STR_FMT(update_text(&v, "session")));
@@ -197,7 +197,7 @@ static After on_frame(Connection *c, Batch *b, const Frame *f, Err *err)
 
     if (!pyjson_read(b->a, raw, &v) || v.type != PY_DICT ||
         !str_to_int(update_text(&v, "op"), 0, 255, &op)) {
-        discord_trouble(c, "discord's gateway sent something that is no frame");
+        wire_trouble(&c->wire, "discord's gateway sent something that is no frame");
         return GO_ON;
     }
     if (op)
@@ -228,8 +228,8 @@ static bool store(Connection *c, Batch *b, Err *err)
     }
     events_reply(c, b);
     if (l->ready) {
-        discord_state(c, LINK_UP);
-        l->failures = 0;
+        wire_come_to(&c->wire, LINK_UP, NULL);
+        c->wire.tries = 0;
     }
     return true;
 }
@@ -253,7 +253,7 @@ static After read_batch(Connection *c, Frame **rest)
         mem_free(f);
     }
     if (after == LATER || !store(c, &b, &err)) {
-        discord_trouble(c, err.text);
+        wire_trouble(&c->wire, err.text);
         l->seq = seq;
         l->ahead = ahead;
         if (l->gap_after)

@@ -157,9 +157,9 @@ static int64_t learn_limit(Connection *c, Bucket *b, const CallAnswer *answer, c
 
 static bool may_ask(Connection *c, const Bucket *b, int64_t now, Rest *ret, Err *err)
 {
-    if (c->health.state == LINK_REFUSED) {
+    if (c->wire.state == LINK_REFUSED) {
         ret->status = 401;
-        return err_set(err, ERR_REFUSED, "%s", c->error_text);
+        return err_set(err, ERR_REFUSED, "%s", c->wire.error);
     }
     if (b->refused_until > now) {
         ret->status = 403;
@@ -177,17 +177,17 @@ static bool take_turn(Connection *c, const char *route, const Snow *major, int64
         Bucket *b;
         bool may;
 
-        pthread_mutex_lock(&c->lock);
+        pthread_mutex_lock(&c->wire.lock);
         b = bucket_of(c, route, major);
         may = may_ask(c, b, now, ret, err);
         wait = may ? draw(c, b, now) : 0;
-        pthread_mutex_unlock(&c->lock);
+        pthread_mutex_unlock(&c->wire.lock);
         if (!may || !wait)
             return may;
         ret->wait_ms = wait;
         if (now + wait > patient_until)
             return err_set(err, ERR_BUSY, "discord asks for %lld ms of patience", (long long)wait);
-        if (!discord_wait(c, now + wait))
+        if (!wire_rest(&c->wire, wait))
             return err_set(err, ERR_IO, "the connection to discord is being closed");
     }
 }
@@ -196,7 +196,7 @@ static FetchRequest request_of(Connection *c, Arena *a, const Ask *ask, const ch
                                int64_t ms)
 {
     headers[0] = c->authorization;
-    headers[1] = "User-Agent: DiscordBot (https://talaria.invalid, " TALARIA_VERSION ")";
+    headers[1] = DISCORD_AGENT;
     headers[2] = ask->body.n ? "Content-Type: application/json" : NULL;
     headers[3] = NULL;
     return (FetchRequest){
@@ -264,15 +264,15 @@ static void read_answer(Connection *c, Arena *a, const char *route, const Snow *
     if (answer->body.n && !pyjson_read(a, answer->body, &ret->v))
         ret->v = (PyValue){ .type = PY_NULL };
     ret->code = snow_number(update_text(&ret->v, "code"));
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     b = bucket_of(c, route, major);
     if (answer->end == FETCH_OK) {
-        c->health.heard_ms = (int64_t)(clock_wall() * 1000);
+        c->wire.heard_ms = wire_wall_ms();
         learn(b, answer, now);
     }
     if (ret->status == 429)
         ret->wait_ms = learn_limit(c, b, answer, &ret->v, now);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
 }
 
 static bool judge(Connection *c, const Ask *ask, const char *route, const Snow *major,
@@ -281,14 +281,13 @@ static bool judge(Connection *c, const Ask *ask, const char *route, const Snow *
     if (ret->status >= 200 && ret->status < 300)
         return true;
     say_what(ask, answer, ret, err);
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     remember(bucket_of(c, route, major), ret->status, err);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     if (ret->status == 401) {
-        discord_trouble(c, "discord does not accept the token");
-        discord_state(c, LINK_REFUSED);
+        wire_come_to(&c->wire, LINK_REFUSED, "discord does not accept the token");
     } else if (err->kind == ERR_IO || err->kind == ERR_BUSY) {
-        discord_trouble(c, err->text);
+        wire_trouble(&c->wire, err->text);
     }
     return false;
 }

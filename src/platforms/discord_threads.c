@@ -36,21 +36,21 @@ static void give(Connection *c, Str nonce, Str thread)
 {
     Given *g;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     g = &c->given[c->given_n++ % DISCORD_GIVEN];
     snprintf(g->nonce, sizeof g->nonce, "%.*s", STR_FMT(nonce));
     (void)snow_set(&g->thread, thread);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
 }
 
 static bool given_to_another(Connection *c, Str nonce, Str thread)
 {
     bool is = false;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     for (size_t i = 0; i < DISCORD_GIVEN && !is; i++)
         is = str_eqz(thread, c->given[i].thread.z) && !str_eqz(nonce, c->given[i].nonce);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return is;
 }
 
@@ -205,7 +205,7 @@ static bool open_it(Opening *o, Str *ret, Err *err)
 bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
                          Sent *ret, Err *err)
 {
-    PlatformFault trouble = discord_fault(c, "thread");
+    PlatformFault trouble = wire_fault(&c->wire, "thread");
     Opening o = { .c = c,
                   .a = a,
                   .home = home,
@@ -218,17 +218,17 @@ bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str t
     if (str_eqz(home->chat_type, "dm"))
         return err_set(err, ERR_REFUSED, "discord has no threads in a direct chat");
     if (trouble == FAULT_FAILS)
-        return err_set(err, ERR_IO, "the connection to discord broke");
-    pthread_mutex_lock(&c->lock);
+        return wire_broken(&c->wire, trouble, ret, err);
+    pthread_mutex_lock(&c->wire.lock);
     o.me = c->me;
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     if (!open_it(&o, &thread, err) || !add_owner(&o, thread, err)) {
         *ret = (Sent){ .wait_ms = o.rest.wait_ms, .unsure = o.rest.unsure };
         return false;
     }
     give(c, o.nonce, thread);
-    *ret = (Sent){ .id = thread, .unsure = trouble == FAULT_LOST };
-    return trouble == FAULT_NONE || err_set(err, ERR_IO, "the connection to discord broke");
+    *ret = (Sent){ .id = thread };
+    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
 }
 
 void discord_drop_thread(Connection *c, const HomeChannel *home, Str id)

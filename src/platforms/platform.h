@@ -19,10 +19,21 @@ typedef struct Identity {
     Str scope_id;
 } Identity;
 
-/* One message that somebody wrote. */
+/* A file that came with a message; its bytes are still at the platform. */
+typedef struct InboundFile {
+    Str name;     /* as files_add() takes it: never empty, no slashes, no controls */
+    Str mime;     /* empty: not said */
+    int64_t size; /* -1: not said */
+    Str ref;      /* what fetch() needs; empty: the platform keeps it to itself */
+} InboundFile;
+
+/* One message that somebody wrote. Where it has files its text may be empty. */
 typedef struct Inbound {
     Place place;
     Str text, message_id; /* text without our name in front */
+    InboundFile *files;   /* LIMIT_INBOUND_FILES at most */
+    size_t n_files;
+    size_t more_files; /* that there were beyond the limit */
     bool by_bot, by_us;
     bool addressed; /* a private chat, or it names us, or it answers a message of ours */
 } Inbound;
@@ -98,6 +109,9 @@ typedef struct PlatformHost {
     /* True once the updates and the cursor (empty: as it was) are on the disk, in one transaction: only then
      * may the platform be told that they have arrived. Those that lie there already are left out. */
     bool (*receive)(void *ctx, const Update *all, size_t n, Str cursor, Err *err);
+    /* A chat has another number from now on: what is known of it under the old one is to follow. May be told more
+     * than once. NULL: nobody wants to know. */
+    void (*moved)(void *ctx, Str before, Str now);
     void *ctx;
     /* Asked before every outward call with its name ("thread", "send"), so that trouble can be switched on.
      * NULL: there is none. */
@@ -140,6 +154,12 @@ typedef struct Sent {
     bool unsure;     /* of a failure: it may have been done all the same */
 } Sent;
 
+/* The bytes of a file, or of a failure how much patience the platform asks for. */
+typedef struct Fetched {
+    Str bytes;
+    int64_t wait_ms;
+} Fetched;
+
 /* All functions but open and close: any thread, several at a time. They wait for the platform's answer, never
  * longer than LIMIT_PLATFORM_CALL_MS. ERR_IO and ERR_BUSY: may work later; other kinds: never will. */
 typedef struct Platform {
@@ -173,6 +193,12 @@ typedef struct Platform {
                                    Str key, Sent *ret, Err *err);
     /* Undoes open_thread, best effort. */
     void (*drop_thread)(Connection *c, const HomeChannel *home, Str id);
+
+    /* The bytes of a file that parse() has named, at most `limit` of them: ERR_TOO_LARGE. From the platform's
+     * own servers alone, whatever the update says: ERR_REFUSED. Twice as long as others at most. NULL: messages
+     * have no files there. */
+    MUST_CHECK bool (*fetch)(Connection *c, Arena *a, const InboundFile *file, size_t limit,
+                             Fetched *ret, Err *err);
 } Platform;
 
 extern const Platform platform_local, platform_telegram, platform_discord, platform_slack;

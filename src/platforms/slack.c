@@ -1,7 +1,7 @@
 /* Slack's events. Every message is a thread or begins one: its own time stamp is the thread's name until
  * somebody answers in it. So a destination is known beforehand only in a thread that there is already. */
 #include "platforms/slack.h"
-#include "platforms/read.h"
+#include "platforms/attached.h"
 #include "text/utf8.h"
 
 typedef struct Where {
@@ -94,6 +94,23 @@ static Str without_us(Str text, Str id)
     return rest;
 }
 
+/* One that was deleted, or that belongs to another team, has no address. */
+static void read_files(Arena *a, const PyValue *event, Inbound *in)
+{
+    const PyValue *all = update_get(event, "files");
+
+    for (uint32_t i = 0; all->type == PY_LIST && i < all->n; i++) {
+        const PyValue *file = &all->items[i];
+
+        attached_add(a, in,
+                     (InboundFile){ .name = update_text(file, "name"),
+                                    .mime = update_text(file, "mimetype"),
+                                    .size = attached_size(file, "size"),
+                                    .ref = update_text(file, "url_private") },
+                     STR("file"));
+    }
+}
+
 static void read_message(Arena *a, const PyValue *payload, const Identity *me, Inbound *ret)
 {
     const PyValue *event = update_get(payload, "event");
@@ -116,6 +133,7 @@ static void read_message(Arena *a, const PyValue *payload, const Identity *me, I
                                    str_eqz(update_text(event, "type"), "app_mention") ||
                                    names_us(text, us) ||
                                    (us.n && str_eq(update_text(event, "parent_user_id"), us)) };
+    read_files(a, event, ret);
 }
 
 /* "/talaria status" is "/status", and so is "/status" itself. */

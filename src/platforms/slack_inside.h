@@ -5,10 +5,10 @@
 #ifndef TALARIA_PLATFORMS_SLACK_INSIDE_H
 #define TALARIA_PLATFORMS_SLACK_INSIDE_H
 
-#include "net/call.h"
 #include "net/websocket.h"
 #include "platforms/read.h"
 #include "platforms/slack.h"
+#include "platforms/wire.h"
 #include "text/json.h"
 
 /* One WebSocket of Socket Mode, from its ticket to its end. */
@@ -23,19 +23,9 @@ struct Connection {
     PlatformHost host;
     char *base;              /* address of the methods, with '/' at its end */
     char *token, *app_token; /* "Authorization: Bearer ..."; app_token NULL: no Socket Mode */
-    pthread_t thread;
-    CallStop stop; /* ends what the listening thread waits for */
-
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t changed;
-    bool closing;
+    Wire wire;               /* its lock guards what follows */
     char id[32], name[96], team[32]; /* who we are; empty: not known yet */
-    LinkState state;
-    int64_t since_ms, heard_ms, error_ms;
-    char error[512];
-    bool no_typing; /* it was refused once */
-
-    int tries; /* failures in a row; the listening thread's alone */
+    bool no_typing;                  /* it was refused once */
 };
 
 /* -- slack_web.c ------------------------------------------------------------------------------------------- */
@@ -63,12 +53,6 @@ typedef struct Ask {
 /* *ret is filled in any case. ERR_BUSY and ERR_IO: may work later. */
 MUST_CHECK bool slack_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err);
 
-/* -- slack_link.c ------------------------------------------------------------------------------------------ */
-
-void slack_heard(Connection *c);
-/* Comes to a state, for a reason or (NULL) without one; a change is said once. */
-void slack_come_to(Connection *c, LinkState state, const char *why);
-
 /* -- slack_send.c: rows of platform_slack -------------------------------------------------------------------- */
 
 bool slack_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err);
@@ -78,5 +62,7 @@ void slack_typing(Connection *c, const Place *at);
 bool slack_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
                        Sent *ret, Err *err);
 void slack_drop_thread(Connection *c, const HomeChannel *home, Str id);
+bool slack_fetch(Connection *c, Arena *a, const InboundFile *file, size_t limit, Fetched *ret,
+                 Err *err);
 
 #endif

@@ -3,9 +3,6 @@
  * disk before it is acknowledged. Slack closes each socket every few hours and says so: the next one is opened
  * before that one is dropped, so that nothing falls between. No trouble ends the thread but a token that is not
  * accepted: all else is waited out, longer each time, with a little chance in it. */
-#include <errno.h>
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -16,118 +13,37 @@
 enum {
     HELLO_MS = 20000, /* from the ticket to Slack's greeting */
     SILENT_S = 10,    /* then it is asked for a sign of life */
-    FIRST_WAIT_MS = 500,
-    MOST_WAIT_MS = 60000
+    LONG_MS = 60000   /* between two looks at a socket that lives */
 };
-
-static int64_t wall_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
-
-/* -- health ------------------------------------------------------------------------------------------------ */
-
-void slack_heard(Connection *c)
-{
-    pthread_mutex_lock(&c->lock);
-    c->heard_ms = wall_ms();
-    pthread_mutex_unlock(&c->lock);
-}
-
-void slack_come_to(Connection *c, LinkState state, const char *why)
-{
-    bool news;
-
-    pthread_mutex_lock(&c->lock);
-    news = c->state != state && !c->closing && c->state != LINK_REFUSED;
-    if (news) {
-        c->state = state;
-        c->since_ms = wall_ms();
-        pthread_cond_broadcast(&c->changed);
-    }
-    if (why && !c->closing) {
-        snprintf(c->error, sizeof c->error, "%s", why);
-        c->error_ms = wall_ms();
-    }
-    pthread_mutex_unlock(&c->lock);
-    if (news && why)
-        log_warning("slack: %s", why);
-}
 
 static void slack_health(Connection *c, Arena *a, Health *ret)
 {
-    pthread_mutex_lock(&c->lock);
-    *ret = (Health){ .state = c->state,
-                     .since_ms = c->since_ms,
-                     .heard_ms = c->heard_ms,
-                     .error = str_dup(a, str_of(c->error)),
-                     .error_ms = c->error_ms };
-    pthread_mutex_unlock(&c->lock);
+    wire_health(&c->wire, a, ret);
 }
 
 static bool slack_identity(Connection *c, Arena *a, Identity *ret)
 {
     bool known;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     known = c->id[0] != '\0';
     if (known)
         *ret = (Identity){ .id = str_dup(a, str_of(c->id)),
                            .name = str_dup(a, str_of(c->name)),
                            .scope_id = str_dup(a, str_of(c->team)) };
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return known;
-}
-
-/* -- waiting ------------------------------------------------------------------------------------------------- */
-
-/* Under the lock: until something has changed, or that time of the monotonic clock. */
-static void wait_until(Connection *c, int64_t until)
-{
-    struct timespec at = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
-
-    pthread_cond_timedwait(&c->changed, &c->lock, &at);
-}
-
-static bool goes_on(const Connection *c)
-{
-    return !c->closing && c->state != LINK_REFUSED;
-}
-
-/* False: it is being closed, or has no use any more. */
-static bool rest(Connection *c, int64_t ms)
-{
-    int64_t until = clock_mono_ms() + ms;
-    bool on;
-
-    pthread_mutex_lock(&c->lock);
-    while (goes_on(c) && clock_mono_ms() < until)
-        wait_until(c, until);
-    on = goes_on(c);
-    pthread_mutex_unlock(&c->lock);
-    return on;
-}
-
-/* Twice as long after each failure, the half of it by chance. */
-static int64_t next_wait(Connection *c)
-{
-    int64_t wait = c->tries < 7 ? FIRST_WAIT_MS << c->tries : MOST_WAIT_MS;
-
-    c->tries++;
-    if (wait > MOST_WAIT_MS)
-        wait = MOST_WAIT_MS;
-    return wait / 2 + clock_mono_ns() / 1000 % (wait / 2 + 1);
 }
 
 /* False: there is no use in going on. */
 static bool wait_out(Connection *c, const Reply *reply, const Err *err)
 {
     if (err->kind == ERR_REFUSED) {
-        slack_come_to(c, LINK_REFUSED, err->text);
+        wire_come_to(&c->wire, LINK_REFUSED, err->text);
         return false;
     }
-    slack_come_to(c, LINK_DOWN, err->text);
-    return rest(c, reply->wait_ms ? reply->wait_ms : next_wait(c));
+    wire_come_to(&c->wire, LINK_DOWN, err->text);
+    return wire_rest(&c->wire, reply->wait_ms ? reply->wait_ms : wire_next_wait(&c->wire));
 }
 
 /* -- one socket: on its own thread ----------------------------------------------------------------------------- */
@@ -166,11 +82,11 @@ static bool keep(Connection *c, Arena *a, Str frame)
 
 static void set_flag(Socket *s, bool *flag)
 {
-    pthread_mutex_lock(&s->c->lock);
+    pthread_mutex_lock(&s->c->wire.lock);
     *flag = true;
-    s->c->heard_ms = wall_ms();
-    pthread_cond_broadcast(&s->c->changed);
-    pthread_mutex_unlock(&s->c->lock);
+    s->c->wire.heard_ms = wire_wall_ms();
+    pthread_cond_broadcast(&s->c->wire.changed);
+    pthread_mutex_unlock(&s->c->wire.lock);
 }
 
 static void on_text(void *ctx, Str frame)
@@ -180,7 +96,7 @@ static void on_text(void *ctx, Str frame)
     Str type, envelope;
     PyValue v;
 
-    slack_heard(s->c);
+    wire_heard(&s->c->wire);
     if (!pyjson_read(a, frame, &v) || v.type != PY_DICT) {
         log_debug("slack: a frame of %zu bytes is no object", frame.n);
         return;
@@ -199,12 +115,12 @@ static void on_closed(void *ctx, int code, Str why)
 {
     Socket *s = ctx;
 
-    pthread_mutex_lock(&s->c->lock);
+    pthread_mutex_lock(&s->c->wire.lock);
     snprintf(s->why, sizeof s->why, "slack's socket closed: %.*s (%d)", STR_FMT(str_head(why, 80)),
              code);
     s->closed = true;
-    pthread_cond_broadcast(&s->c->changed);
-    pthread_mutex_unlock(&s->c->lock);
+    pthread_cond_broadcast(&s->c->wire.changed);
+    pthread_mutex_unlock(&s->c->wire.lock);
 }
 
 /* -- sockets: on the listening thread ----------------------------------------------------------------------------- */
@@ -214,10 +130,10 @@ static Socket *drop_socket(Socket *s)
     if (!s)
         return NULL;
     ws_close(s->ws, WS_NORMAL);
-    pthread_mutex_lock(&s->c->lock);
+    pthread_mutex_lock(&s->c->wire.lock);
     for (int64_t until = clock_mono_ms() + 500; !s->closed && clock_mono_ms() < until;)
-        wait_until(s->c, until);
-    pthread_mutex_unlock(&s->c->lock);
+        wire_wait(&s->c->wire, until);
+    pthread_mutex_unlock(&s->c->wire.lock);
     ws_free(s->ws);
     return mem_free(s);
 }
@@ -230,9 +146,9 @@ static Socket *dial(Connection *c, const char *url, Err *err)
     Socket *s = mem_alloc(sizeof *s);
 
     s->c = c;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     s->ws = ws_open(url, &options, &handlers, s, err);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return s->ws ? s : mem_free(s);
 }
 
@@ -241,13 +157,13 @@ static bool wait_for_hello(Connection *c, Socket *s, Err *err)
     int64_t until = clock_mono_ms() + HELLO_MS;
     bool greeted;
 
-    pthread_mutex_lock(&c->lock);
-    while (goes_on(c) && !s->greeted && !s->closed && clock_mono_ms() < until)
-        wait_until(c, until);
+    pthread_mutex_lock(&c->wire.lock);
+    while (wire_goes_on(&c->wire) && !s->greeted && !s->closed && clock_mono_ms() < until)
+        wire_wait(&c->wire, until);
     greeted = s->greeted && !s->closed;
     if (!greeted)
         err_set_to(err, ERR_IO, "%s", s->closed ? s->why : "slack's socket says nothing");
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return greeted;
 }
 
@@ -256,9 +172,10 @@ static Socket *open_socket(Connection *c, Arena *a, Reply *reply, Err *err)
 {
     Socket *s;
 
-    if (!slack_call(c, a,
-                    &(Ask){ .method = "apps.connections.open", .by_app = true, .stop = &c->stop },
-                    reply, err))
+    if (!slack_call(
+            c, a,
+            &(Ask){ .method = "apps.connections.open", .by_app = true, .stop = &c->wire.stop },
+            reply, err))
         return NULL;
     s = dial(c, str_z(a, update_text(&reply->v, "url")), err);
     if (s && wait_for_hello(c, s, err))
@@ -271,11 +188,11 @@ static bool stay(Connection *c, Socket *s)
 {
     bool broke;
 
-    pthread_mutex_lock(&c->lock);
-    while (goes_on(c) && !s->leaving && !s->closed)
-        wait_until(c, clock_mono_ms() + MOST_WAIT_MS);
+    pthread_mutex_lock(&c->wire.lock);
+    while (wire_goes_on(&c->wire) && !s->leaving && !s->closed)
+        wire_wait(&c->wire, clock_mono_ms() + LONG_MS);
     broke = s->closed;
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return !broke;
 }
 
@@ -293,17 +210,17 @@ static void keep_socket(Connection *c, Arena *a)
         next = open_socket(c, a, &reply, &err);
         now = drop_socket(now);
         if (!next) {
-            on = rest(c, 0) && wait_out(c, &reply, &err);
+            on = wire_rest(&c->wire, 0) && wait_out(c, &reply, &err);
             continue;
         }
         now = next;
-        c->tries = 0;
-        slack_come_to(c, LINK_UP, NULL);
+        c->wire.tries = 0;
+        wire_come_to(&c->wire, LINK_UP, NULL);
         if (!stay(c, now)) {
-            slack_come_to(c, LINK_DOWN, now->why);
-            on = rest(c, next_wait(c));
+            wire_come_to(&c->wire, LINK_DOWN, now->why);
+            on = wire_rest(&c->wire, wire_next_wait(&c->wire));
         }
-        on = on && rest(c, 0);
+        on = on && wire_rest(&c->wire, 0);
     }
     drop_socket(now);
 }
@@ -312,17 +229,17 @@ static bool introduce(Connection *c, Arena *a, Reply *reply, Err *err)
 {
     Str id, team;
 
-    if (!slack_call(c, a, &(Ask){ .method = "auth.test", .stop = &c->stop }, reply, err))
+    if (!slack_call(c, a, &(Ask){ .method = "auth.test", .stop = &c->wire.stop }, reply, err))
         return false;
     id = update_text(&reply->v, "user_id");
     team = update_text(&reply->v, "team_id");
     if (!id.n)
         return err_set(err, ERR_IO, "slack does not say who the bot is");
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     snprintf(c->id, sizeof c->id, "%.*s", STR_FMT(id));
     snprintf(c->name, sizeof c->name, "%.*s", STR_FMT(update_text(&reply->v, "user")));
     snprintf(c->team, sizeof c->team, "%.*s", STR_FMT(team));
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return true;
 }
 
@@ -339,39 +256,28 @@ static void *listening(void *ctx)
     if (on && c->app_token)
         keep_socket(c, a);
     else if (on)
-        slack_come_to(c, LINK_UP, NULL);
+        wire_come_to(&c->wire, LINK_UP, NULL);
     return NULL;
 }
 
 /* -- beginning and end -------------------------------------------------------------------------------------------- */
 
-/* It becomes part of a header. */
-static bool token_is_fine(Str token)
-{
-    for (size_t i = 0; i < token.n; i++)
-        if (token.p[i] <= ' ' || token.p[i] > '~')
-            return false;
-    return token.n < 1024;
-}
-
 static bool check_config(Arena *a, const PlatformConfig *config, Str *ret_base, Err *err)
 {
-    Str api = str_trim(config->api_base), token = str_trim(config->token);
-    FetchRequest probe = { .method = "POST", .secret = true };
+    Str token = str_trim(config->token), app_token = str_trim(config->app_token);
 
     if (!token.n)
-        return err_set(err, ERR_INVALID, "slack needs a token: set TALARIA_SLACK_TOKEN");
-    if (!token_is_fine(token) || !token_is_fine(str_trim(config->app_token)))
+        return err_set(err, ERR_INVALID, "slack needs a token; set TALARIA_SLACK_TOKEN");
+    if (!wire_fits_header(token) || !wire_fits_header(app_token))
         return err_set(err, ERR_INVALID, "slack's token has characters that no token has");
-    if (!str_trim(config->app_token).n && !config->signing_secret.n)
+    if (!app_token.n && !config->signing_secret.n)
         return err_set(err, ERR_INVALID,
                        "slack needs a way to hear: set TALARIA_SLACK_APP_TOKEN for Socket Mode, or "
                        "TALARIA_SLACK_SIGNING_SECRET for the Events API");
-    while (str_ends(api, STR("/")))
-        api = str_head(api, api.n - 1);
-    *ret_base = str_printf(a, "%.*s/", STR_FMT(api.n ? api : STR(PUBLIC_API)));
-    probe.url = str_z(a, *ret_base);
-    return fetch_check(&probe, err) || err_wrap(err, "slack's api_base");
+    if (!wire_base(a, "slack", config->api_base, PUBLIC_API, ret_base, err))
+        return false;
+    *ret_base = str_printf(a, "%.*s/", STR_FMT(*ret_base));
+    return true;
 }
 
 static char *bearer(Str token)
@@ -387,8 +293,7 @@ static char *bearer(Str token)
 
 static Connection *free_connection(Connection *c)
 {
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
+    wire_done(&c->wire);
     mem_free(c->base);
     mem_free(c->token);
     mem_free(c->app_token);
@@ -398,22 +303,12 @@ static Connection *free_connection(Connection *c)
 static Connection *new_connection(const PlatformHost *host, Str base)
 {
     Connection *c = mem_alloc(sizeof *c);
-    pthread_condattr_t monotonic;
 
     *c = (Connection){ .host = *host,
                        .base = mem_strdup(base),
                        .token = bearer(host->config->token),
-                       .app_token = bearer(host->config->app_token),
-                       .stop = CALL_STOP,
-                       .lock = PTHREAD_MUTEX_INITIALIZER,
-                       .state = LINK_CONNECTING,
-                       .since_ms = wall_ms() };
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    c->host.config = NULL;
-    c->host.cursor = STR_NONE;
+                       .app_token = bearer(host->config->app_token) };
+    wire_init(&c->wire, "slack", &c->host);
     return c;
 }
 
@@ -426,10 +321,9 @@ static bool slack_open(const PlatformHost *host, Connection **ret, Err *err)
     if (!check_config(a, host->config, &base, err))
         return false;
     c = new_connection(host, base);
-    errno = pthread_create(&c->thread, NULL, listening, c);
-    if (errno) {
+    if (!wire_start(&c->wire, listening, c, err)) {
         free_connection(c);
-        return err_errno(err, "cannot start a thread for slack");
+        return false;
     }
     *ret = c;
     return true;
@@ -439,12 +333,7 @@ static Connection *slack_close(Connection *c)
 {
     if (!c)
         return NULL;
-    pthread_mutex_lock(&c->lock);
-    c->closing = true;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
-    call_stop(c->host.net, &c->stop);
-    pthread_join(c->thread, NULL);
+    wire_end(&c->wire);
     return free_connection(c);
 }
 
@@ -461,4 +350,5 @@ const Platform platform_slack = { .shape = &shape_slack,
                                   .edit = slack_edit,
                                   .typing = slack_typing,
                                   .open_thread = slack_open_thread,
-                                  .drop_thread = slack_drop_thread };
+                                  .drop_thread = slack_drop_thread,
+                                  .fetch = slack_fetch };

@@ -2,20 +2,10 @@
  * there stands the message's key, and before a repeat the thread is looked through for it. */
 #include "base/clock.h"
 #include "base/limits.h"
+#include "platforms/download.h"
 #include "platforms/slack_inside.h"
 
 enum { MOST_PAGES = 5, LOOK_BACK_S = 7 * 24 * 3600 };
-
-static PlatformFault fault(const Connection *c, const char *call)
-{
-    return c->host.fault ? c->host.fault(c->host.fault_ctx, call) : FAULT_NONE;
-}
-
-static bool broken(Sent *ret, PlatformFault trouble, Err *err)
-{
-    ret->unsure = trouble == FAULT_LOST;
-    return err_set(err, ERR_IO, "the connection to slack broke");
-}
 
 /* -- messages and their keys --------------------------------------------------------------------------------- */
 
@@ -138,14 +128,14 @@ bool slack_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)
     Words words = { .thread = m->to->thread_id,
                     .text = slack_from_markdown(a, m->text),
                     .key = m->key };
-    PlatformFault trouble = fault(c, "send");
+    PlatformFault trouble = wire_fault(&c->wire, "send");
 
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return broken(ret, trouble, err);
+        return wire_broken(&c->wire, trouble, ret, err);
     return channel_of(c, a, m->to->chat_id, &words.channel, err) &&
            post_or_find(c, a, &words, m->again, ret, err) &&
-           (trouble == FAULT_NONE || broken(ret, trouble, err));
+           (trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err));
 }
 
 bool slack_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err)
@@ -154,16 +144,16 @@ bool slack_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *
                        { "ts", id },
                        { "text", slack_from_markdown(a, m->text) },
                        { NULL, STR_NONE } };
-    PlatformFault trouble = fault(c, "edit");
+    PlatformFault trouble = wire_fault(&c->wire, "edit");
     Reply reply;
     bool ok;
 
     *ret = (Sent){ .id = str_dup(a, id) };
     if (trouble == FAULT_FAILS)
-        return broken(ret, trouble, err);
+        return wire_broken(&c->wire, trouble, ret, err);
     ok = slack_call(c, a, &(Ask){ .method = "chat.update", .fields = fields }, &reply, err);
     take(ret, &reply);
-    return ok && (trouble == FAULT_NONE || broken(ret, trouble, err));
+    return ok && (trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err));
 }
 
 /* Only apps that Slack calls assistants may; who may not is told once and does not ask again. */
@@ -178,17 +168,17 @@ void slack_typing(Connection *c, const Place *at)
     bool may;
     Err err;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     may = !c->no_typing && at->thread_id.n;
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     if (!may ||
         slack_call(c, a, &(Ask){ .method = "assistant.threads.setStatus", .fields = fields },
                    &reply, &err))
         return;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     c->no_typing = c->no_typing || (err.kind != ERR_IO && err.kind != ERR_BUSY) ||
                    (!reply.wait_ms && !reply.error.n);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
 }
 
 static bool read_channel(Connection *c, Arena *a, const PyValue *channel, Str owner,
@@ -210,9 +200,9 @@ static bool read_channel(Connection *c, Arena *a, const PyValue *channel, Str ow
                           .name = name.n ? name : STR("private chat"),
                           .chat_type = dm ? STR("dm") : STR("group"),
                           .owner_id = owner.n || !im ? str_dup(a, owner) : with };
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     ret->scope_id = str_dup(a, str_of(c->team));
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return true;
 }
 
@@ -233,14 +223,14 @@ bool slack_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str tit
 {
     Words words = { .text = slack_from_markdown(a, str_printf(a, "# %.*s", STR_FMT(title))),
                     .key = key };
-    PlatformFault trouble = fault(c, "thread");
+    PlatformFault trouble = wire_fault(&c->wire, "thread");
 
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return broken(ret, trouble, err);
+        return wire_broken(&c->wire, trouble, ret, err);
     return channel_of(c, a, home->chat_id, &words.channel, err) &&
            post_or_find(c, a, &words, true, ret, err) &&
-           (trouble == FAULT_NONE || broken(ret, trouble, err));
+           (trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err));
 }
 
 void slack_drop_thread(Connection *c, const HomeChannel *home, Str id)
@@ -251,4 +241,19 @@ void slack_drop_thread(Connection *c, const HomeChannel *home, Str id)
     Err ignored;
 
     (void)!slack_call(c, a, &(Ask){ .method = "chat.delete", .fields = fields }, &reply, &ignored);
+}
+
+/* Where the app lacks the scope files:read, Slack sends to a page for people to log in. */
+bool slack_fetch(Connection *c, Arena *a, const InboundFile *file, size_t limit, Fetched *ret,
+                 Err *err)
+{
+    Download d = { .platform = "slack",
+                   .url = file->ref,
+                   .base = c->base,
+                   .hosts = "slack.com|slack-files.com",
+                   .header = c->token,
+                   .limit = limit,
+                   .no_pages = !str_starts(file->mime, STR("text/html")) };
+
+    return download(c->host.net, a, &d, ret, err);
 }

@@ -157,8 +157,8 @@ bool slack_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err)
     ok = answer.end == FETCH_OK ? read_answer(a, ask, &answer, ret, err)
                                 : no_answer(ask, &answer, ret, err);
     if (ok || ret->error.n || ret->wait_ms)
-        slack_heard(c);
+        wire_heard(&c->wire);
     if (ret->token_refused)
-        slack_come_to(c, LINK_REFUSED, err->text);
+        wire_come_to(&c->wire, LINK_REFUSED, err->text);
     return ok;
 }

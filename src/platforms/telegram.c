@@ -1,9 +1,10 @@
 /* Telegram's updates. A private chat's topics are threads of a dm; a forum's General topic has no number in a
  * message and is 1; in other groups a thread is one only where the message says so (an answer to a message
- * carries a thread number too). */
+ * carries a thread number too). An album is several messages: those that came together lie in the inbox as one,
+ * {"message": first, "album": [others]}. */
+#include "base/limits.h"
+#include "platforms/attached.h"
 #include "platforms/entities.h"
-#include "platforms/platform.h"
-#include "platforms/read.h"
 #include "text/utf8.h"
 
 /* What a message says about where it is, from an update or made up for a destination. */
@@ -125,6 +126,66 @@ static void read_words(Arena *a, const PyValue *m, const Identity *me, Inbound *
     }
 }
 
+/* -- files ------------------------------------------------------------------------------------------------ */
+
+/* X(member, name where the sender gave none, its ending) */
+#define TELEGRAM_FILES(X)                                                                          \
+    X("document", "file", "")                                                                      \
+    X("voice", "voice", ".ogg")                                                                    \
+    X("audio", "audio", ".mp3")                                                                    \
+    X("video", "video", ".mp4")                                                                    \
+    X("video_note", "video", ".mp4")
+
+static void add_file(Arena *a, const PyValue *m, const char *member, const char *name,
+                     const char *ending, Inbound *in)
+{
+    const PyValue *file = update_get(m, member);
+
+    if (file->type != PY_DICT)
+        return;
+    attached_add(a, in,
+                 (InboundFile){ .name = update_text(file, "file_name"),
+                                .mime = update_text(file, "mime_type"),
+                                .size = attached_size(file, "file_size"),
+                                .ref = update_text(file, "file_id") },
+                 str_printf(a, "%s_%.*s%s", name,
+                            STR_FMT(str_head(update_text(m, "message_id"), 20)), ending));
+}
+
+static bool fits(int64_t size)
+{
+    return size <= LIMIT_FILE_BYTES;
+}
+
+/* A photo comes in several sizes: the largest that may be kept. */
+static void add_photo(Arena *a, const PyValue *m, Inbound *in)
+{
+    const PyValue *all = update_get(m, "photo");
+    InboundFile best = { .mime = STR("image/jpeg") };
+
+    for (uint32_t i = 0; all->type == PY_LIST && i < all->n; i++) {
+        int64_t size = attached_size(&all->items[i], "file_size");
+        Str id = update_text(&all->items[i], "file_id");
+
+        if (!id.n || (best.ref.n && (!fits(size) || (fits(best.size) && size <= best.size))))
+            continue;
+        best.size = size;
+        best.ref = id;
+    }
+    if (best.ref.n)
+        attached_add(
+            a, in, best,
+            str_printf(a, "photo_%.*s.jpg", STR_FMT(str_head(update_text(m, "message_id"), 20))));
+}
+
+static void read_files(Arena *a, const PyValue *m, Inbound *in)
+{
+    add_photo(a, m, in);
+#define X(member, name, ending) add_file(a, m, member, name, ending, in);
+    TELEGRAM_FILES(X)
+#undef X
+}
+
 /* -- reading ---------------------------------------------------------------------------------------------- */
 
 static Where where_from(const PyValue *m)
@@ -141,12 +202,27 @@ static Where where_from(const PyValue *m)
                     .from_name = update_text(from, "first_name") };
 }
 
-/* A message without words (somebody joined, a topic was opened, a sticker) is none; nor is a changed one, which
- * comes under a name of its own. */
+static bool has_words(const PyValue *m)
+{
+    return update_text(m, "text").n || update_text(m, "caption").n;
+}
+
+/* The words of an album stand under one of its pictures. */
+static const PyValue *worded(const PyValue *m, const PyValue *album)
+{
+    for (uint32_t i = 0; !has_words(m) && album->type == PY_LIST && i < album->n; i++)
+        if (has_words(&album->items[i]))
+            return &album->items[i];
+    return m;
+}
+
+/* A message without words and files (somebody joined, a topic was opened, a sticker) is none; nor is a changed
+ * one, which comes under a name of its own. */
 static bool telegram_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
                            Err *err)
 {
-    const PyValue *m, *from;
+    const PyValue *m, *from, *album;
+    Inbound in;
     PyValue v;
     Where w;
 
@@ -156,15 +232,20 @@ static bool telegram_parse(Arena *a, Str update, const Identity *me, Inbound *re
     if (m->type != PY_DICT)
         m = update_get(&v, "channel_post");
     from = update_get(m, "from");
+    album = update_get(&v, "album");
     w = where_from(m);
-    *ret_is = w.chat_id.n && (update_text(m, "text").n || update_text(m, "caption").n);
+    in = (Inbound){ .place = place_from(&w),
+                    .message_id = update_text(m, "message_id"),
+                    .by_bot = update_true(from, "is_bot"),
+                    .by_us = me->id.n && str_eq(w.from, me->id) };
+    read_files(a, m, &in);
+    for (uint32_t i = 0; album->type == PY_LIST && i < album->n; i++)
+        read_files(a, &album->items[i], &in);
+    *ret_is = w.chat_id.n && (in.n_files || has_words(worded(m, album)));
     if (!*ret_is)
         return true;
-    *ret = (Inbound){ .place = place_from(&w),
-                      .message_id = update_text(m, "message_id"),
-                      .by_bot = update_true(from, "is_bot"),
-                      .by_us = me->id.n && str_eq(w.from, me->id) };
-    read_words(a, m, me, ret);
+    read_words(a, worded(m, album), me, &in);
+    *ret = in;
     return true;
 }
 

@@ -118,6 +118,6 @@ bool telegram_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err
     ok = answer.end == FETCH_OK ? read_envelope(a, ask, &answer, ret, err)
                                 : no_answer(ask, &answer, ret, err);
     if (ret->code)
-        telegram_heard(c);
+        wire_heard(&c->wire);
     return ok;
 }

@@ -5,31 +5,21 @@
 #ifndef TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
 #define TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
 
-#include "net/call.h"
-#include "platforms/platform.h"
 #include "platforms/read.h"
+#include "platforms/wire.h"
 #include "text/json.h"
 
 struct Connection {
     PlatformHost host;
-    char *base; /* address of the methods, with the token in it: never shown */
-    pthread_t thread;
-    CallStop stop; /* ends what the listening thread waits for */
-
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t changed;
-    bool closing;
-    char id[32], name[64]; /* who we are; empty: not known yet */
-    bool private_topics;   /* private chats may have topics */
-    LinkState state;
-    int64_t since_ms, heard_ms, error_ms;
-    char error[512];
-    int64_t no_typing_before;          /* monotonic */
+    char *base;               /* address of the methods, with the token in it: never shown */
+    Wire wire;                /* its lock guards what follows */
+    char id[32], name[64];    /* who we are; empty: not known yet */
+    bool private_topics;      /* private chats may have topics */
+    int64_t no_typing_before; /* monotonic */
     char moved_from[32], moved_to[32]; /* the last group that got a new number */
 
     /* The listening thread's alone. */
     int64_t offset; /* first update that is not on our disk; 0: never read */
-    int tries;      /* failures in a row */
     bool webhook_gone, one_by_one;
 };
 
@@ -59,10 +49,10 @@ MUST_CHECK bool reply_says(const Reply *reply, const char *words); /* in its des
 /* A chat's or thread's number as one; other text (@name) as text. */
 void put_number(JsonWriter *w, const char *key, Str id);
 
-/* -- telegram_link.c -------------------------------------------------------------------------------------- */
+/* -- telegram_send.c -------------------------------------------------------------------------------------- */
 
-void telegram_heard(Connection *c);
-void telegram_trouble(Connection *c, const char *text);
+/* The group has another number from now on. */
+void telegram_moved(Connection *c, Str before, Str now);
 
 /* -- telegram_send.c: rows of platform_telegram ------------------------------------------------------------- */
 
@@ -73,5 +63,15 @@ void telegram_typing(Connection *c, const Place *at);
 bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
                           Sent *ret, Err *err);
 void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id);
+
+/* -- telegram_files.c ---------------------------------------------------------------------------------------- */
+
+bool telegram_fetch(Connection *c, Arena *a, const InboundFile *file, size_t limit, Fetched *ret,
+                    Err *err);
+
+/* A list of updates in which what belongs to one album is one update; nothing is left out. */
+PyValue telegram_albums(Arena *a, const PyValue *updates);
+/* The rest of it may still be on its way. */
+bool telegram_ends_in_album(const PyValue *updates);
 
 #endif

@@ -2,9 +2,6 @@
  * for something to come. What has come is on our disk, with the offset behind it, before the next call tells
  * Telegram so. No trouble ends the thread but a token that is not accepted: all else is waited out, longer each
  * time, with a little chance in it so that many do not come back at once. */
-#include <errno.h>
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -19,104 +16,24 @@ enum {
     POLL_MANY = 100,
     QUICK_MS = 1000, /* an empty answer in less: that server does not wait */
     PAUSE_MS = 300,
-    FIRST_WAIT_MS = 500,
-    MOST_WAIT_MS = 60000
+    ALBUM_MS = 300 /* in which the rest of an album comes */
 };
-
-static int64_t wall_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
-
-/* -- health --------------------------------------------------------------------------------------------- */
-
-static void set_error(Connection *c, const char *text)
-{
-    snprintf(c->error, sizeof c->error, "%s", text);
-    c->error_ms = wall_ms();
-}
-
-void telegram_heard(Connection *c)
-{
-    pthread_mutex_lock(&c->lock);
-    c->heard_ms = wall_ms();
-    pthread_mutex_unlock(&c->lock);
-}
-
-void telegram_trouble(Connection *c, const char *text)
-{
-    pthread_mutex_lock(&c->lock);
-    set_error(c, text);
-    pthread_mutex_unlock(&c->lock);
-}
-
-/* Comes to a state, for a reason or (NULL) without one; a change is said once. */
-static void come_to(Connection *c, LinkState state, const char *why)
-{
-    bool news;
-
-    pthread_mutex_lock(&c->lock);
-    news = c->state != state && !c->closing;
-    if (c->state != state) {
-        c->state = state;
-        c->since_ms = wall_ms();
-    }
-    if (why && !c->closing)
-        set_error(c, why);
-    pthread_mutex_unlock(&c->lock);
-    if (news && state != LINK_UP)
-        log_warning("telegram: %s", why ? why : "not connected");
-}
 
 static void telegram_health(Connection *c, Arena *a, Health *ret)
 {
-    pthread_mutex_lock(&c->lock);
-    *ret = (Health){ .state = c->state,
-                     .since_ms = c->since_ms,
-                     .heard_ms = c->heard_ms,
-                     .error = str_dup(a, str_of(c->error)),
-                     .error_ms = c->error_ms };
-    pthread_mutex_unlock(&c->lock);
+    wire_health(&c->wire, a, ret);
 }
 
 static bool telegram_identity(Connection *c, Arena *a, Identity *ret)
 {
     bool known;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     known = c->id[0] != '\0';
     if (known)
         *ret = (Identity){ .id = str_dup(a, str_of(c->id)), .name = str_dup(a, str_of(c->name)) };
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return known;
-}
-
-/* -- waiting ---------------------------------------------------------------------------------------------- */
-
-/* False: it is being closed. */
-static bool rest(Connection *c, int64_t ms)
-{
-    int64_t until = clock_mono_ms() + ms;
-    struct timespec at = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
-    bool on;
-
-    pthread_mutex_lock(&c->lock);
-    while (!c->closing && clock_mono_ms() < until)
-        pthread_cond_timedwait(&c->changed, &c->lock, &at);
-    on = !c->closing;
-    pthread_mutex_unlock(&c->lock);
-    return on;
-}
-
-/* Twice as long after each failure, the half of it by chance. */
-static int64_t next_wait(Connection *c)
-{
-    int64_t wait = c->tries < 7 ? FIRST_WAIT_MS << c->tries : MOST_WAIT_MS;
-
-    c->tries++;
-    if (wait > MOST_WAIT_MS)
-        wait = MOST_WAIT_MS;
-    return wait / 2 + clock_mono_ns() / 1000 % (wait / 2 + 1);
 }
 
 /* -- who we are --------------------------------------------------------------------------------------------- */
@@ -147,33 +64,34 @@ static bool introduce(Connection *c, Arena *a, Reply *reply, Err *err)
     Reply unneeded;
     Err ignored;
 
-    if (!telegram_call(c, a, &(Ask){ .method = "getMe", .body = STR("{}"), .stop = &c->stop },
+    if (!telegram_call(c, a, &(Ask){ .method = "getMe", .body = STR("{}"), .stop = &c->wire.stop },
                        reply, err))
         return false;
     if (!update_text(me, "id").n)
         return err_set(err, ERR_IO, "telegram does not say who the bot is");
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     snprintf(c->id, sizeof c->id, "%.*s", STR_FMT(update_text(me, "id")));
     snprintf(c->name, sizeof c->name, "%.*s", STR_FMT(update_text(me, "username")));
     c->private_topics = update_true(me, "has_topics_enabled");
-    pthread_mutex_unlock(&c->lock);
-    come_to(c, LINK_UP, NULL);
+    pthread_mutex_unlock(&c->wire.lock);
+    wire_come_to(&c->wire, LINK_UP, NULL);
     /* The list that people see when they type '/': without it everything works all the same. */
     if (!telegram_call(
-            c, a, &(Ask){ .method = "setMyCommands", .body = commands_json(a), .stop = &c->stop },
+            c, a,
+            &(Ask){ .method = "setMyCommands", .body = commands_json(a), .stop = &c->wire.stop },
             &unneeded, &ignored))
-        telegram_trouble(c, ignored.text);
+        wire_trouble(&c->wire, ignored.text);
     return true;
 }
 
 /* -- listening ----------------------------------------------------------------------------------------------- */
 
-static Str poll_json(Arena *a, const Connection *c)
+static Str poll_json(Arena *a, const Connection *c, bool waits)
 {
     return str_printf(a,
                       "{\"offset\":%lld,\"timeout\":%d,\"limit\":%d,"
                       "\"allowed_updates\":[\"message\",\"channel_post\"]}",
-                      (long long)c->offset, POLL_S, c->one_by_one ? 1 : POLL_MANY);
+                      (long long)c->offset, waits ? POLL_S : 0, c->one_by_one ? 1 : POLL_MANY);
 }
 
 /* An update that could be no message is not kept, but counts as read. */
@@ -191,9 +109,23 @@ static bool as_update(Arena *a, const PyValue *v, Update *ret)
     return true;
 }
 
-/* On the disk first, then the offset: the next call tells Telegram that they are ours. */
-static bool keep(Connection *c, Arena *a, const PyValue *all, Err *err)
+/* Telegram tells of it in both chats. */
+static void look_for_move(Connection *c, const PyValue *update)
 {
+    const PyValue *m = update_get(update, "message");
+    Str here = update_text(update_get(m, "chat"), "id");
+    Str to = update_text(m, "migrate_to_chat_id"), from = update_text(m, "migrate_from_chat_id");
+
+    if (here.n && to.n)
+        telegram_moved(c, here, to);
+    else if (here.n && from.n)
+        telegram_moved(c, from, here);
+}
+
+/* On the disk first, then the offset: the next call tells Telegram that they are ours. */
+static bool keep(Connection *c, Arena *a, const PyValue *came, Err *err)
+{
+    PyValue joined = telegram_albums(a, came), *all = &joined;
     Update *updates = ARENA_ARRAY(a, Update, all->n + 1);
     int64_t last = -1, id;
     size_t n = 0;
@@ -202,6 +134,7 @@ static bool keep(Connection *c, Arena *a, const PyValue *all, Err *err)
         if (!str_to_int(update_text(&all->items[i], "update_id"), 0, INT64_MAX - 1, &id))
             continue;
         last = id > last ? id : last;
+        look_for_move(c, &all->items[i]);
         n += as_update(a, &all->items[i], &updates[n]);
     }
     if (last < 0)
@@ -220,27 +153,40 @@ static void step_over(Connection *c)
     c->one_by_one = true;
 }
 
+static bool poll(Connection *c, Arena *a, bool waits, Reply *reply, Err *err)
+{
+    Ask ask = {
+        .method = "getUpdates", .body = poll_json(a, c, waits), .ms = POLL_MS, .stop = &c->wire.stop
+    };
+
+    if (telegram_call(c, a, &ask, reply, err))
+        return true;
+    if (err->kind == ERR_TOO_LARGE)
+        step_over(c);
+    return false;
+}
+
+/* A long poll ends with the first message of an album, and the others come right behind it: so it is asked once
+ * more, from the same place on. */
 static bool listen_once(Connection *c, Arena *a, Reply *reply, Err *err)
 {
     int64_t began = clock_mono_ms();
 
-    if (!telegram_call(
-            c, a,
-            &(Ask){
-                .method = "getUpdates", .body = poll_json(a, c), .ms = POLL_MS, .stop = &c->stop },
-            reply, err)) {
-        if (err->kind == ERR_TOO_LARGE)
-            step_over(c);
+    if (!poll(c, a, true, reply, err))
         return false;
+    if (!c->one_by_one && telegram_ends_in_album(&reply->result)) {
+        (void)wire_rest(&c->wire, ALBUM_MS);
+        if (!poll(c, a, false, reply, err))
+            return false;
     }
     if (reply->result.type != PY_LIST)
         return err_set(err, ERR_IO, "telegram sends no list of updates");
-    come_to(c, LINK_UP, NULL);
+    wire_come_to(&c->wire, LINK_UP, NULL);
     if (!keep(c, a, &reply->result, err))
         return false;
     c->one_by_one = false;
     if (!reply->result.n && clock_mono_ms() - began < QUICK_MS)
-        rest(c, PAUSE_MS);
+        wire_rest(&c->wire, PAUSE_MS);
     return true;
 }
 
@@ -255,7 +201,7 @@ static void conflict(Connection *c, Arena *a)
     c->webhook_gone = telegram_call(c, a,
                                     &(Ask){ .method = "deleteWebhook",
                                             .body = STR("{\"drop_pending_updates\":false}"),
-                                            .stop = &c->stop },
+                                            .stop = &c->wire.stop },
                                     &reply, &err);
 }
 
@@ -263,15 +209,16 @@ static void conflict(Connection *c, Arena *a)
 static bool wait_out(Connection *c, Arena *a, const Reply *reply, Err *err)
 {
     if (reply->code == 401 || reply->code == 404) {
-        come_to(c, LINK_REFUSED, "telegram does not accept the token; it is not tried again");
+        wire_come_to(&c->wire, LINK_REFUSED,
+                     "telegram does not accept the token; it is not tried again");
         return false;
     }
     if (reply->code == 409) {
         err_put_before(err, "another program reads this bot's messages");
         conflict(c, a);
     }
-    come_to(c, LINK_DOWN, err->text);
-    return rest(c, reply->wait_ms ? reply->wait_ms : next_wait(c));
+    wire_come_to(&c->wire, LINK_DOWN, err->text);
+    return wire_rest(&c->wire, reply->wait_ms ? reply->wait_ms : wire_next_wait(&c->wire));
 }
 
 static void *listening(void *ctx)
@@ -289,8 +236,8 @@ static void *listening(void *ctx)
         ok = known ? listen_once(c, a, &reply, &err) : introduce(c, a, &reply, &err);
         known = known || ok;
         if (ok)
-            c->tries = 0;
-        on = ok ? rest(c, 0) : wait_out(c, a, &reply, &err);
+            c->wire.tries = 0;
+        on = ok ? wire_rest(&c->wire, 0) : wait_out(c, a, &reply, &err);
     }
     return NULL;
 }
@@ -312,25 +259,21 @@ static bool token_is_fine(Str token)
 
 static bool check_config(Arena *a, const PlatformConfig *config, Str *ret_base, Err *err)
 {
-    Str api = str_trim(config->api_base), token = str_trim(config->token);
-    FetchRequest probe = { .method = "POST", .secret = true };
+    Str token = str_trim(config->token);
 
     if (!token.n)
-        return err_set(err, ERR_INVALID, "telegram needs a token: set TALARIA_TELEGRAM_TOKEN");
+        return err_set(err, ERR_INVALID, "telegram needs a token; set TALARIA_TELEGRAM_TOKEN");
     if (!token_is_fine(token))
         return err_set(err, ERR_INVALID, "telegram's token has characters that no token has");
-    while (str_ends(api, STR("/")))
-        api = str_head(api, api.n - 1);
-    *ret_base =
-        str_printf(a, "%.*s/bot%.*s/", STR_FMT(api.n ? api : STR(PUBLIC_API)), STR_FMT(token));
-    probe.url = str_z(a, api.n ? api : STR(PUBLIC_API));
-    return fetch_check(&probe, err) || err_wrap(err, "telegram's api_base");
+    if (!wire_base(a, "telegram", config->api_base, PUBLIC_API, ret_base, err))
+        return false;
+    *ret_base = str_printf(a, "%.*s/bot%.*s/", STR_FMT(*ret_base), STR_FMT(token));
+    return true;
 }
 
 static Connection *free_connection(Connection *c)
 {
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
+    wire_done(&c->wire);
     mem_free(c->base);
     return mem_free(c);
 }
@@ -338,22 +281,11 @@ static Connection *free_connection(Connection *c)
 static Connection *new_connection(const PlatformHost *host, Str base)
 {
     Connection *c = mem_alloc(sizeof *c);
-    pthread_condattr_t monotonic;
 
-    *c = (Connection){ .host = *host,
-                       .base = mem_strdup(base),
-                       .stop = CALL_STOP,
-                       .lock = PTHREAD_MUTEX_INITIALIZER,
-                       .state = LINK_CONNECTING,
-                       .since_ms = wall_ms() };
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    *c = (Connection){ .host = *host, .base = mem_strdup(base) };
     if (!str_to_int(host->cursor, 0, INT64_MAX - 1, &c->offset))
         c->offset = 0;
-    c->host.config = NULL;
-    c->host.cursor = STR_NONE;
+    wire_init(&c->wire, "telegram", &c->host);
     return c;
 }
 
@@ -366,10 +298,9 @@ static bool telegram_open(const PlatformHost *host, Connection **ret, Err *err)
     if (!check_config(a, host->config, &base, err))
         return false;
     c = new_connection(host, base);
-    errno = pthread_create(&c->thread, NULL, listening, c);
-    if (errno) {
+    if (!wire_start(&c->wire, listening, c, err)) {
         free_connection(c);
-        return err_errno(err, "cannot start a thread for telegram");
+        return false;
     }
     *ret = c;
     return true;
@@ -379,12 +310,7 @@ static Connection *telegram_close(Connection *c)
 {
     if (!c)
         return NULL;
-    pthread_mutex_lock(&c->lock);
-    c->closing = true;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
-    call_stop(c->host.net, &c->stop);
-    pthread_join(c->thread, NULL);
+    wire_end(&c->wire);
     return free_connection(c);
 }
 
@@ -401,4 +327,5 @@ const Platform platform_telegram = { .shape = &shape_telegram,
                                      .edit = telegram_edit,
                                      .typing = telegram_typing,
                                      .open_thread = telegram_open_thread,
-                                     .drop_thread = telegram_drop_thread };
+                                     .drop_thread = telegram_drop_thread,
+                                     .fetch = telegram_fetch };

@@ -24,44 +24,44 @@ typedef struct Draft {
     bool plain, insisted, moved; /* what has been tried */
 } Draft;
 
-static PlatformFault fault(const Connection *c, const char *call)
-{
-    return c->host.fault ? c->host.fault(c->host.fault_ctx, call) : FAULT_NONE;
-}
-
-static bool broken(Sent *ret, PlatformFault trouble, Err *err)
-{
-    ret->unsure = trouble == FAULT_LOST;
-    return err_set(err, ERR_IO, "the connection to telegram broke");
-}
-
 /* -- groups that get a new number --------------------------------------------------------------------------- */
 
 static Str chat_now(Connection *c, Arena *a, Str chat)
 {
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     if (str_eqz(chat, c->moved_from))
         chat = str_dup(a, str_of(c->moved_to));
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return chat;
+}
+
+void telegram_moved(Connection *c, Str before, Str now)
+{
+    char text[96];
+    bool news;
+
+    pthread_mutex_lock(&c->wire.lock);
+    news = !str_eqz(before, c->moved_from) || !str_eqz(now, c->moved_to);
+    snprintf(c->moved_from, sizeof c->moved_from, "%.*s", STR_FMT(before));
+    snprintf(c->moved_to, sizeof c->moved_to, "%.*s", STR_FMT(now));
+    pthread_mutex_unlock(&c->wire.lock);
+    if (!news)
+        return;
+    snprintf(text, sizeof text, "group %.*s is %.*s now", STR_FMT(str_head(before, 32)),
+             STR_FMT(str_head(now, 32)));
+    log_note("telegram: %s", text);
+    wire_trouble(&c->wire, text);
+    if (c->host.moved)
+        c->host.moved(c->host.ctx, before, now);
 }
 
 /* True: it is to be tried again under the new number. */
 static bool follow(Connection *c, Str *chat, const Reply *reply, bool *moved)
 {
-    char text[160];
-
     if (!reply->moved_to.n || *moved)
         return false;
     *moved = true;
-    snprintf(text, sizeof text, "group %.*s is %.*s now: set the home channel again if it was one",
-             STR_FMT(str_head(*chat, 32)), STR_FMT(str_head(reply->moved_to, 32)));
-    log_warning("telegram: %s", text);
-    telegram_trouble(c, text);
-    pthread_mutex_lock(&c->lock);
-    snprintf(c->moved_from, sizeof c->moved_from, "%.*s", STR_FMT(*chat));
-    snprintf(c->moved_to, sizeof c->moved_to, "%.*s", STR_FMT(reply->moved_to));
-    pthread_mutex_unlock(&c->lock);
+    telegram_moved(c, *chat, reply->moved_to);
     *chat = reply->moved_to;
     return true;
 }
@@ -120,7 +120,7 @@ static bool leave_topic(Connection *c, Draft *d)
     snprintf(text, sizeof text, "topic %.*s of chat %.*s is gone: written into the chat itself",
              STR_FMT(str_head(d->thread, 32)), STR_FMT(str_head(d->chat, 32)));
     log_warning("telegram: %s", text);
-    telegram_trouble(c, text);
+    wire_trouble(&c->wire, text);
     d->thread = STR_NONE;
     return true;
 }
@@ -180,19 +180,19 @@ bool telegram_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)
     Draft d = { .chat = chat_now(c, a, m->to->chat_id),
                 .thread = thread_for_sending(m->to),
                 .text = formatted(a, m->text) };
-    PlatformFault trouble = fault(c, "send");
+    PlatformFault trouble = wire_fault(&c->wire, "send");
     Reply reply;
 
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return broken(ret, trouble, err);
+        return wire_broken(&c->wire, trouble, ret, err);
     if (!deliver(c, a, &d, &reply, err)) {
         *ret = (Sent){ .wait_ms = reply.wait_ms, .unsure = reply.unsure };
-        telegram_trouble(c, err->text);
+        wire_trouble(&c->wire, err->text);
         return false;
     }
     ret->id = str_dup(a, update_text(&reply.result, "message_id"));
-    return trouble == FAULT_NONE || broken(ret, trouble, err);
+    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
 }
 
 bool telegram_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err)
@@ -200,18 +200,18 @@ bool telegram_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Er
     Draft d = { .chat = chat_now(c, a, m->to->chat_id),
                 .edits = id,
                 .text = formatted(a, m->text) };
-    PlatformFault trouble = fault(c, "edit");
+    PlatformFault trouble = wire_fault(&c->wire, "edit");
     Reply reply;
 
     *ret = (Sent){ .id = str_dup(a, id) };
     if (trouble == FAULT_FAILS)
-        return broken(ret, trouble, err);
+        return wire_broken(&c->wire, trouble, ret, err);
     if (!deliver(c, a, &d, &reply, err) && !reply_says(&reply, "message is not modified")) {
         *ret = (Sent){ .wait_ms = reply.wait_ms, .unsure = reply.unsure };
-        telegram_trouble(c, err->text);
+        wire_trouble(&c->wire, err->text);
         return false;
     }
-    return trouble == FAULT_NONE || broken(ret, trouble, err);
+    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
 }
 
 /* -- typing ------------------------------------------------------------------------------------------------- */
@@ -227,9 +227,9 @@ void telegram_typing(Connection *c, const Place *at)
     Reply reply;
     Err err;
 
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     resting = now < c->no_typing_before;
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     if (resting)
         return;
     json_begin(&w, '{');
@@ -243,9 +243,9 @@ void telegram_typing(Connection *c, const Place *at)
         (reply.code >= 400 && reply.code < 500 && reply.code != 429))
         return;
     pause = reply.wait_ms ? reply.wait_ms : TYPING_PAUSE_MS;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     c->no_typing_before = now + (pause < MOST_TYPING_PAUSE_MS ? pause : MOST_TYPING_PAUSE_MS);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
 }
 
 /* -- chats and their topics ------------------------------------------------------------------------------------ */
@@ -295,9 +295,9 @@ static bool probe(Connection *c, Arena *a, const PyValue *chat, Err *err)
 
     if (str_eqz(update_text(chat, "type"), "private"))
         return true;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     me = str_dup(a, str_of(c->id));
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     if (!me.n)
         return err_set(err, ERR_BUSY, "telegram has not said yet who the bot is");
     return telegram_call(
@@ -341,9 +341,9 @@ static bool has_topics(Connection *c, const HomeChannel *home)
 
     if (!str_eqz(home->chat_type, "dm"))
         return home->topics;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->wire.lock);
     ours = c->private_topics;
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->wire.lock);
     return ours;
 }
 
@@ -368,7 +368,7 @@ static Str topic_name(Str title)
 bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
                           Sent *ret, Err *err)
 {
-    PlatformFault trouble = fault(c, "thread");
+    PlatformFault trouble = wire_fault(&c->wire, "thread");
     Str chat = chat_now(c, a, home->chat_id), name = topic_name(utf8_repair(a, title));
     bool moved = false;
     Reply reply;
@@ -376,7 +376,7 @@ bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str 
     (void)key; /* nothing here can be asked for twice without being made twice */
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return broken(ret, trouble, err);
+        return wire_broken(&c->wire, trouble, ret, err);
     if (!has_topics(c, home))
         return err_set(err, ERR_REFUSED, "telegram chat '%.*s' has no topics",
                        STR_FMT(home->chat_id));
@@ -390,11 +390,11 @@ bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str 
         if (reply.code >= 400 && reply.code < 500 && reply.code != 429)
             err->kind = ERR_REFUSED;
         *ret = (Sent){ .wait_ms = reply.wait_ms, .unsure = reply.unsure };
-        telegram_trouble(c, err->text);
+        wire_trouble(&c->wire, err->text);
         return false;
     }
     ret->id = str_dup(a, update_text(&reply.result, "message_thread_id"));
-    return trouble == FAULT_NONE || broken(ret, trouble, err);
+    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
 }
 
 void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id)
@@ -408,5 +408,5 @@ void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id)
                                .body = about_chat(a, chat_now(c, a, home->chat_id),
                                                   "message_thread_id", id, true) },
                        &reply, &err))
-        telegram_trouble(c, err.text);
+        wire_trouble(&c->wire, err.text);
 }

@@ -1,0 +1,188 @@
+/* One thread a connection: it may wait for as long as it likes, and closing wakes it from everything that it
+ * waits for, be it a call or a pause. The waits have a little chance in them, so that many who were thrown out
+ * together do not come back together. */
+#include "platforms/wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+enum { FIRST_WAIT_MS = 500, MOST_WAIT_MS = 60000, MOST_TOKEN = 1024 };
+
+int64_t wire_wall_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+/* -- beginning and end ------------------------------------------------------------------------------------ */
+
+bool wire_base(Arena *a, const char *platform, Str configured, const char *public_one, Str *ret,
+               Err *err)
+{
+    FetchRequest probe = { .method = "POST", .secret = true };
+    Str base = str_trim(configured);
+
+    while (str_ends(base, STR("/")))
+        base = str_head(base, base.n - 1);
+    if (!base.n)
+        base = str_of(public_one);
+    probe.url = str_z(a, base);
+    if (!fetch_check(&probe, err))
+        return err_wrap(err, "%s's api_base", platform);
+    *ret = base;
+    return true;
+}
+
+bool wire_fits_header(Str token)
+{
+    for (size_t i = 0; i < token.n; i++)
+        if (token.p[i] <= ' ' || token.p[i] > '~')
+            return false;
+    return token.n < MOST_TOKEN;
+}
+
+void wire_init(Wire *w, const char *platform, PlatformHost *host)
+{
+    pthread_condattr_t monotonic;
+
+    *w = (Wire){ .platform = platform,
+                 .host = host,
+                 .stop = CALL_STOP,
+                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                 .state = LINK_CONNECTING,
+                 .since_ms = wire_wall_ms() };
+    host->config = NULL;
+    host->cursor = STR_NONE;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void wire_done(Wire *w)
+{
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+}
+
+bool wire_start(Wire *w, void *(*run)(void *), void *ctx, Err *err)
+{
+    errno = pthread_create(&w->thread, NULL, run, ctx);
+    return !errno || err_errno(err, "cannot start a thread for %s", w->platform);
+}
+
+void wire_end(Wire *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->closing = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    call_stop(w->host->net, &w->stop);
+    pthread_join(w->thread, NULL);
+}
+
+/* -- how things stand ------------------------------------------------------------------------------------- */
+
+void wire_heard(Wire *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->heard_ms = wire_wall_ms();
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Under the lock. */
+static void set_error(Wire *w, const char *text)
+{
+    snprintf(w->error, sizeof w->error, "%s", text);
+    w->error_ms = wire_wall_ms();
+}
+
+/* What it was refused for is not covered by what follows from that. */
+void wire_trouble(Wire *w, const char *text)
+{
+    pthread_mutex_lock(&w->lock);
+    if (wire_goes_on(w))
+        set_error(w, text);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void wire_come_to(Wire *w, LinkState state, const char *why)
+{
+    bool news;
+
+    pthread_mutex_lock(&w->lock);
+    news = wire_goes_on(w) && w->state != state;
+    if (why && wire_goes_on(w))
+        set_error(w, why);
+    if (news) {
+        w->state = state;
+        w->since_ms = wire_wall_ms();
+        pthread_cond_broadcast(&w->changed);
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (news && why)
+        log_warning("%s: %s", w->platform, why);
+}
+
+void wire_health(Wire *w, Arena *a, Health *ret)
+{
+    pthread_mutex_lock(&w->lock);
+    *ret = (Health){ .state = w->state,
+                     .since_ms = w->since_ms,
+                     .heard_ms = w->heard_ms,
+                     .error = str_dup(a, str_of(w->error)),
+                     .error_ms = w->error_ms };
+    pthread_mutex_unlock(&w->lock);
+}
+
+PlatformFault wire_fault(const Wire *w, const char *call)
+{
+    return w->host->fault ? w->host->fault(w->host->fault_ctx, call) : FAULT_NONE;
+}
+
+bool wire_broken(const Wire *w, PlatformFault fault, Sent *ret, Err *err)
+{
+    ret->unsure = fault == FAULT_LOST;
+    return err_set(err, ERR_IO, "the connection to %s broke", w->platform);
+}
+
+/* -- waiting ---------------------------------------------------------------------------------------------- */
+
+bool wire_goes_on(const Wire *w)
+{
+    return !w->closing && w->state != LINK_REFUSED;
+}
+
+void wire_wait(Wire *w, int64_t until)
+{
+    struct timespec at = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
+
+    pthread_cond_timedwait(&w->changed, &w->lock, &at);
+}
+
+bool wire_rest(Wire *w, int64_t ms)
+{
+    int64_t until = clock_mono_ms() + ms;
+    bool on;
+
+    pthread_mutex_lock(&w->lock);
+    while (wire_goes_on(w) && clock_mono_ms() < until)
+        wire_wait(w, until);
+    on = wire_goes_on(w);
+    pthread_mutex_unlock(&w->lock);
+    return on;
+}
+
+int64_t wire_next_wait(Wire *w)
+{
+    int64_t wait = w->tries < 7 ? (int64_t)FIRST_WAIT_MS << w->tries : MOST_WAIT_MS;
+
+    w->tries++;
+    if (wait > MOST_WAIT_MS)
+        wait = MOST_WAIT_MS;
+    return wait / 2 + (int64_t)arc4random_uniform((uint32_t)(wait / 2 + 1));
+}
