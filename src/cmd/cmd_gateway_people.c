@@ -125,12 +125,11 @@ static bool look(const Lines *lines, Arena *a, Str platform, Str chat, Str owner
                  Err *err)
 {
     size_t n;
-    const Served *served = lines_served(lines, &n);
+    const Served *all = lines_served(lines, &n), *s = served_named(all, n, platform);
 
-    for (size_t i = 0; i < n; i++)
-        if (str_eqz(platform, served[i].platform->shape->name))
-            return served[i].platform->look(served[i].connection, a, chat, owner, ret, err);
-    return err_set(err, ERR_REFUSED, "%.*s cannot be asked about the chat", STR_FMT(platform));
+    if (!s)
+        return err_set(err, ERR_REFUSED, "%.*s cannot be asked about the chat", STR_FMT(platform));
+    return s->platform->look(s->connection, a, chat, owner, ret, err);
 }
 
 /* The platform alone, as it is configured. */
@@ -141,7 +140,8 @@ static bool check(GatewayConfig *config, Str platform, Err *err)
     if (!c || !platform_named(platform))
         return err_set(err, ERR_NOT_FOUND, "no platform '%.*s'", STR_FMT(platform));
     if (!c->enabled)
-        return err_set(err, ERR_REFUSED, "%.*s is not set up: it has no token", STR_FMT(platform));
+        return err_set(err, ERR_REFUSED, "%.*s is not set up: %.*s", STR_FMT(platform),
+                       STR_FMT(gateway_config_trouble(config, platform)));
     for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++)
         if (&config->platforms[i] != c)
             config->platforms[i].enabled = false;

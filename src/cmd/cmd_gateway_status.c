@@ -11,6 +11,7 @@
 typedef struct Row {
     const char *name;
     bool enabled;
+    Str missing;      /* why it is not set up; empty: it is */
     Link link;        /* .link empty: not served */
     HomeChannel home; /* .chat_id empty: none */
     size_t waiting;   /* in the inbox */
@@ -41,7 +42,8 @@ static bool fill(Cli *cli, Journal *j, const GatewayConfig *config, bool running
         const Link *l = link_of(links, n, gateway_platform_name((GatewayPlatform)i));
 
         *r = (Row){ .name = gateway_platform_name((GatewayPlatform)i),
-                    .enabled = config->platforms[i].enabled };
+                    .enabled = config->platforms[i].enabled,
+                    .missing = config->trouble[i] };
         if (l && running)
             r->link = *l;
         if (!inbox_waiting(j, str_of(r->name), &r->waiting, &oldest, err) ||
@@ -77,6 +79,7 @@ static void put_row(JsonWriter *w, const Row *r)
     json_begin(w, '{');
     json_field_str(w, "platform", str_of(r->name));
     json_field_bool(w, "enabled", r->enabled);
+    json_field_str(w, "missing", r->missing.n ? r->missing : STR_NONE);
     json_field_str(w, "link", r->link.link.n ? r->link.link : STR_NONE);
     json_field_str(w, "account", r->link.account.n ? r->link.account : STR_NONE);
     json_field_int(w, "since_ms", r->link.since_ms);
@@ -134,6 +137,8 @@ static void show_row(Cli *cli, const Row *r, double now)
 {
     say(cli, "%-9s ", r->name);
     show_link(cli, r, now);
+    if (r->missing.n)
+        say(cli, "          %.*s\n", STR_FMT(r->missing));
     if (r->home.chat_id.n) {
         say(cli, "          home: ");
         say_text(cli, r->home.name.n ? r->home.name : r->home.chat_id, false);

@@ -93,6 +93,7 @@ void handoff_put(JsonWriter *w, const Handoff *h)
     json_field_int(w, "attempt", h->attempt);
     json_field_str(w, "key", h->dest_key.n ? h->dest_key : STR_NONE);
     json_field_str(w, "thread", h->thread_ref.n ? h->thread_ref : STR_NONE);
+    json_field_str(w, "copy", h->copy_id.n ? h->copy_id : STR_NONE);
     json_field_str(w, "error", h->error_text.n ? h->error_text : STR_NONE);
     json_field_int(w, "requested_ms", h->requested_ms);
     json_field_int(w, "updated_ms", h->updated_ms);
@@ -235,7 +236,8 @@ static const Example examples[] = {
     "how far it is. Ctrl-C cancels it as long as the session has not moved; a second one waits "   \
     "no longer. Whatever happens, exactly one side has the session: on failure that is this "      \
     "one. Prints the key under which the session is found there. The platform has to be set up "   \
-    "for a gateway of ours, or the session to lie in the home of a Hermes gateway."
+    "for a gateway of ours, or for a Hermes gateway that is running; to that one a session of "    \
+    "ours goes as a copy, and 'back' brings along what was said to it."
 
 static const Command children[] = {
 #define X(platform, title)                                                                         \

@@ -1,5 +1,6 @@
 /* talaria handoff status, cancel, back: what is on its way, and the way back. */
 #include "base/clock.h"
+#include "base/log.h"
 #include "cmd/cmd_handoff.h"
 #include "gateway/gateway.h"
 #include "gateway/wait.h"
@@ -97,6 +98,18 @@ static void put_all(Cli *cli, const Handoff *all, size_t n)
     cli_json_end(cli, &w);
 }
 
+/* A gateway of Hermes may have it: then a row of its own database says how far. Where that cannot be read, the
+ * journal is what we know. */
+static void look_again(Cli *cli, Journal *journal, Handoff *all, size_t n)
+{
+    Err why;
+
+    for (size_t i = 0; i < n; i++)
+        if (all[i].mirrored && !handoff_is_over(all[i].state) &&
+            !handoff_look(journal, cli->arena, all[i].id, &all[i], &why))
+            log_warning("%s", why.text);
+}
+
 bool handoff_status(Cli *cli, const Args *args, Err *err)
 {
     AUTO(Journal) *journal = open_journal(cli, err);
@@ -106,6 +119,7 @@ bool handoff_status(Cli *cli, const Args *args, Err *err)
     (void)args;
     if (!journal || !handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
         return false;
+    look_again(cli, journal, all, n);
     if (cli->json)
         put_all(cli, all, n);
     else
@@ -211,7 +225,7 @@ bool handoff_back(Cli *cli, const Args *args, Err *err)
         return err_set(err, ERR_CONFLICT, "session '%.*s' is here already",
                        STR_FMT(lineage.tip.id));
     if (!handoff_idle(&cli->homes, home, lineage.tip.id, err) ||
-        !routing_release(journal, home, lineage.tip.id, err))
+        !handoff_bring_back(&cli->homes, journal, home, lineage.tip.id, err))
         return false;
     tell_back(cli, journal, &lineage, home, owner.surface);
     return true;

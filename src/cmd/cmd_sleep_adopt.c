@@ -1,6 +1,7 @@
 /* talaria sleep status, adopt, undo. */
 #include "cmd/cmd_sleep_adopt.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -201,6 +202,20 @@ static void print_schedules(Cli *cli, const Status *s)
     }
 }
 
+/* A report is Markdown; on a terminal its escapes are but noise. */
+static void say_report(Cli *cli, Str md)
+{
+    char *plain = arena_bytes(cli->arena, md.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < md.n; i++) {
+        if (md.p[i] == '\\' && i + 1 < md.n && ispunct((unsigned char)md.p[i + 1]))
+            i++;
+        plain[n++] = md.p[i];
+    }
+    say_text(cli, (Str){ plain, n }, true);
+}
+
 static void print_status(Cli *cli, Status *s)
 {
     int64_t nights = nights_of(cli, s);
@@ -235,7 +250,7 @@ static void print_status(Cli *cli, Status *s)
     }
     if (s->night.report_md.n) {
         say(cli, "\n");
-        say_text(cli, s->night.report_md, true);
+        say_report(cli, s->night.report_md);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "cmd/cmd_sleep.h"
-#include "sleep/harvest.h"
+#include "sleep/kept.h"
 #include "sleep/mine.h"
 #include "sleep/split.h"
 #include "text/human.h"
@@ -62,11 +62,11 @@ static void put_tasks_file(JsonWriter *w, const Args *args, const HarvestQuery *
     json_end(w, ']');
 }
 
-static bool write_tasks_file(Cli *cli, const Args *args, const HarvestQuery *query,
+/* What was written is in *out. */
+static bool write_tasks_file(Buf *out, const Args *args, const HarvestQuery *query,
                              const SleepHarvest *h, const Mined *mined, Err *err)
 {
-    AUTO_BUF out = BUF(LIMIT_OUTPUT_BYTES);
-    JsonWriter w = JSON_WRITER(&out, 2);
+    JsonWriter w = JSON_WRITER(out, 2);
     const char *path = args_z(args, "output");
 
     if (!path)
@@ -74,11 +74,10 @@ static bool write_tasks_file(Cli *cli, const Args *args, const HarvestQuery *que
     json_begin(&w, '{');
     put_tasks_file(&w, args, query, h, mined);
     json_end(&w, '}');
-    buf_addc(&out, '\n');
-    if (buf_full(&out))
+    buf_addc(out, '\n');
+    if (buf_full(out))
         return err_set(err, ERR_TOO_LARGE, "the tasks do not fit into one file");
-    (void)cli;
-    return file_write_atomic(path, buf_str(&out), err);
+    return file_write_atomic(path, buf_str(out), err);
 }
 
 static void print_json(Cli *cli, const SleepHarvest *h, const Mined *mined)
@@ -139,27 +138,119 @@ static void print_people(Cli *cli, const SleepHarvest *h, const Mined *mined)
         say(cli, "  and %zu more; --json tells all\n", mined->tasks.n - SHOWN);
 }
 
+/* -- the same again ------------------------------------------------------------------------------------- */
+
+static Str key_of(Cli *cli, const Args *args, const HarvestQuery *query, const MineOptions *options,
+                  Stamp stamp)
+{
+    Str source = args_text(args, "source");
+
+    return kept_key(cli->arena, query, options, stamp, source.p ? source : STR(""));
+}
+
+static bool give_kept(Cli *cli, const Kept *kept, const char *tasks_path, Err *err)
+{
+    Str tasks;
+
+    if (tasks_path && (!kept_read(kept, cli->arena, KEPT_TASKS, &tasks, err) ||
+                       !file_write_atomic(tasks_path, tasks, err)))
+        return false;
+    buf_flush(cli->out);
+    return kept_copy(kept, KEPT_PRINTED, STDOUT_FILENO, err);
+}
+
+/* Where nothing is new, what was given out the last time. */
+static bool give_again(Cli *cli, const Args *args, const HarvestQuery *query,
+                       const MineOptions *options, bool *ret_given, Err *err)
+{
+    Str data = query->sources.homes->data;
+    const char *tasks_path = args_z(args, "output");
+    Stamp stamp;
+    Kept kept;
+    bool ok;
+
+    *ret_given = false;
+    if (!cli->json || !kept_is_there(cli->arena, data))
+        return true;
+    if (!catalogue_stamp(&query->sources, &stamp, err))
+        return false;
+    if (!stamp_is_sound(stamp) ||
+        !kept_open(cli->arena, data, key_of(cli, args, query, options, stamp), &kept))
+        return true;
+    *ret_given = kept.n[KEPT_PRINTED] && (!tasks_path || kept.n[KEPT_TASKS]);
+    ok = !*ret_given || give_kept(cli, &kept, tasks_path, err);
+    kept_close(&kept);
+    return ok;
+}
+
+/* Prints, and keeps a copy of what is printed. */
+typedef struct Tee {
+    KeptWriter *kept;
+    bool (*sink)(void *ctx, const char *p, size_t n);
+    void *ctx;
+} Tee;
+
+static bool to_both(void *ctx, const char *p, size_t n)
+{
+    Tee *tee = ctx;
+
+    kept_add(tee->kept, KEPT_PRINTED, (Str){ p, n });
+    return tee->sink(tee->ctx, p, n);
+}
+
+static void print_and_keep(Cli *cli, Str key, const SleepHarvest *h, const Mined *mined, Str tasks)
+{
+    Tee tee = { stamp_is_sound(h->stamp) ? kept_begin(cli->arena, cli->homes.data, key) : NULL,
+                cli->out->sink, cli->out->sink_ctx };
+
+    if (!tee.kept) {
+        print_json(cli, h, mined);
+        return;
+    }
+    buf_flush(cli->out);
+    cli->out->sink = to_both;
+    cli->out->sink_ctx = &tee;
+    print_json(cli, h, mined);
+    buf_flush(cli->out);
+    cli->out->sink = tee.sink;
+    cli->out->sink_ctx = tee.ctx;
+    kept_add(tee.kept, KEPT_TASKS, tasks);
+    kept_end(tee.kept, !cli->out->full);
+}
+
+static bool harvest_anew(Cli *cli, const Args *args, HarvestQuery *query,
+                         const MineOptions *options, Err *err)
+{
+    AUTO_BUF tasks = BUF(LIMIT_OUTPUT_BYTES);
+    SleepHarvest h;
+    Mined mined;
+
+    query->tasks_alone = !cli->json; /* people are not shown the sessions */
+    if (!sleep_harvest(cli->arena, query, options, &h, &mined, err))
+        return false;
+    split_assign(cli->arena, SPLIT_RULE_DEFAULT, &mined.tasks);
+    if (!write_tasks_file(&tasks, args, query, &h, &mined, err))
+        return false;
+    if (cli->json)
+        print_and_keep(cli, key_of(cli, args, query, options, h.stamp), &h, &mined,
+                       buf_str(&tasks));
+    else
+        print_people(cli, &h, &mined);
+    return true;
+}
+
 /* --json: {format, digests, tasks, outcomes: {session: outcome}, not_human, elsewhere, left_out} */
 bool sleep_harvest_command(Cli *cli, const Args *args, Err *err)
 {
     const MineOptions options = { .most = (size_t)args_number(args, "max-tasks") };
     HarvestQuery query = { 0 };
-    SleepHarvest h;
-    Mined mined;
+    bool given;
 
     if (!sleep_sources(cli, args, &query, err))
         return false;
     query.most = (size_t)args_number(args, "max-sessions");
     query.since = args_time(args, "since");
-    query.tasks_alone = !cli->json; /* people are not shown the sessions */
-    if (!sleep_harvest(cli->arena, &query, &options, &h, &mined, err))
+    if (!give_again(cli, args, &query, &options, &given, err))
         return false;
-    split_assign(cli->arena, SPLIT_RULE_DEFAULT, &mined.tasks);
-    if (!write_tasks_file(cli, args, &query, &h, &mined, err))
-        return false;
-    if (cli->json)
-        print_json(cli, &h, &mined);
-    else
-        print_people(cli, &h, &mined);
-    return true;
+    return given || harvest_anew(cli, args, &query, &options, err);
 }

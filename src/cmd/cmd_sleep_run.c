@@ -261,6 +261,8 @@ static bool one_night(Cli *cli, const Args *args, const NightOptions *options, A
         print_json(cli, args, &done, adopted);
     else
         print_people(cli, &done, adopted);
+    if (!cli->json && options->dry_run)
+        say(cli, "A dry run: nothing is staged, and nothing remembered.\n");
     return true;
 }
 

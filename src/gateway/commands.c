@@ -126,6 +126,34 @@ static bool stop(Chat *c, Str *ret, Err *err)
     return true;
 }
 
+/* X("choice of a runtime", "what is said when it was made") */
+#define CHOICES(X)                                                                                 \
+    X("once", "Approved, this once.")                                                              \
+    X("session", "Approved, for the rest of the session.")                                         \
+    X("always", "Approved, from now on.")                                                          \
+    X("deny", "Denied.")
+
+static bool approve(Chat *c, Str choice, Str *ret, Err *err)
+{
+    const char *said = NULL;
+
+#define X(name, words)                                                                             \
+    if (str_eq_nocase(choice, STR(name))) {                                                        \
+        choice = STR(name);                                                                        \
+        said = words;                                                                              \
+    }
+    CHOICES(X)
+#undef X
+    if (!said)
+        return err_set(err, ERR_INVALID,
+                       "no '%.*s'; it is /approve, /approve session, /approve always, or /deny",
+                       STR_FMT(choice));
+    if (!c->sinks->approve(c->sinks->turns, c->key, choice, c->received_ms, err))
+        return false;
+    *ret = str_of(said);
+    return true;
+}
+
 static bool begin_new(Chat *c, Str *ret, Err *err)
 {
     bool was;
@@ -278,6 +306,10 @@ static bool run(Chat *c, const ChatWords *w, Str *ret, Err *err)
         return status(c, ret, err);
     case CHAT_STOP:
         return stop(c, ret, err);
+    case CHAT_APPROVE:
+        return approve(c, w->rest.n ? w->rest : STR("once"), ret, err);
+    case CHAT_DENY:
+        return approve(c, STR("deny"), ret, err);
     case CHAT_HANDOFF:
         return hand_over(c, w->rest, ret, err);
     case CHAT_SETHOME:

@@ -25,7 +25,8 @@ typedef struct Chat {
     const InboundSinks *sinks;
     const Served *here;
     const Inbound *in;
-    Str key; /* of the place */
+    int64_t received_ms; /* when it came in */
+    Str key;             /* of the place */
 } Chat;
 
 /* *ret_text: the answer, also where it cannot be done. Fails with ERR_BUSY and ERR_IO alone: later. */

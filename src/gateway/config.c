@@ -14,6 +14,13 @@ static const char *const names[] = {
 #undef X
 };
 
+/* As the environment has them. */
+static const char *const variables[] = {
+#define X(name, NAME) [GATEWAY_##NAME] = #NAME,
+    GATEWAY_PLATFORMS(X)
+#undef X
+};
+
 const char *gateway_platform_name(GatewayPlatform p)
 {
     return names[p];
@@ -25,6 +32,13 @@ const PlatformConfig *gateway_config_of(const GatewayConfig *c, Str platform)
         if (str_eqz(platform, names[i]))
             return &c->platforms[i];
     return NULL;
+}
+
+Str gateway_config_trouble(const GatewayConfig *c, Str platform)
+{
+    const PlatformConfig *p = gateway_config_of(c, platform);
+
+    return p ? c->trouble[p - c->platforms] : STR("");
 }
 
 /* -- our own file ---------------------------------------------------------------------------------------- */
@@ -76,15 +90,24 @@ static bool read_secret(Arena *a, const char *path, const char *key, Str *ret, E
     X(SLACK, app_token, SETTING_SLACK_APP_TOKEN_FILE)                                              \
     X(SLACK, signing_secret, SETTING_SLACK_SIGNING_SECRET_FILE)
 
-static bool take_file(Arena *a, const Settings *s, SettingId id, Str *ret, Err *err)
+/* What others can read, or says nothing, is a mistake. A file that is not there may still come, unless its secret is
+ * given elsewhere: the other platforms are served meanwhile. */
+static bool take_file(Arena *a, const Settings *s, SettingId id, bool needed, Str *ret,
+                      Str *ret_trouble, Err *err)
 {
     Str path = setting_text(s, id);
 
-    return !path.n ||
-           read_secret(a, str_z(a, absolute(a, s, path)), setting_infos[id].key, ret, err);
+    if (!path.n || read_secret(a, str_z(a, absolute(a, s, path)), setting_infos[id].key, ret, err))
+        return true;
+    if (err->kind != ERR_NOT_FOUND && err->kind != ERR_IO && err->kind != ERR_BUSY)
+        return false;
+    if (needed)
+        *ret_trouble = str_dup(a, str_of(err->text));
+    return true;
 }
 
-static bool take_settings(Arena *a, const Settings *s, GatewayConfig *c, Err *err)
+static bool take_settings(Arena *a, const Settings *s, const GatewayConfig *environment,
+                          GatewayConfig *c, Err *err)
 {
 #define X(NAME, field, id)                                                                         \
     if (setting_text(s, id).n)                                                                     \
@@ -92,7 +115,8 @@ static bool take_settings(Arena *a, const Settings *s, GatewayConfig *c, Err *er
     TEXT_SETTINGS(X)
 #undef X
 #define X(NAME, field, id)                                                                         \
-    if (!take_file(a, s, id, &c->platforms[GATEWAY_##NAME].field, err))                            \
+    if (!take_file(a, s, id, !environment->platforms[GATEWAY_##NAME].field.n,                      \
+                   &c->platforms[GATEWAY_##NAME].field, &c->trouble[GATEWAY_##NAME], err))         \
         return false;
     SECRET_FILES(X)
 #undef X
@@ -136,9 +160,19 @@ static const Home *hermes_home(const Homes *homes)
     return NULL;
 }
 
-static bool has_token(const PlatformConfig *p)
+static void enable(Arena *a, GatewayPlatform which, bool wanted, GatewayConfig *c)
 {
-    return p->token.n > 0;
+    PlatformConfig *p = &c->platforms[which];
+    Str *trouble = &c->trouble[which];
+
+    p->enabled = wanted && (p->token.n || trouble->n);
+    if (!wanted)
+        *trouble = str_printf(a, "it is switched off: platforms.%s.enabled", names[which]);
+    else if (!p->enabled)
+        *trouble = str_printf(a,
+                              "it has no token; set TALARIA_%s_TOKEN, or platforms.%s.token_file "
+                              "to a file of mode 0600",
+                              variables[which], names[which]);
 }
 
 /* A secret becomes part of a header or of a path. */
@@ -161,23 +195,24 @@ bool gateway_config(Arena *a, const Settings *settings, const Homes *homes, Gate
                     Err *err)
 {
     const Home *hermes = hermes_home(homes);
-    GatewayConfig c = { .flags = KEY_FLAGS };
+    GatewayConfig c = { .flags = KEY_FLAGS }, environment = { 0 };
 
+    take_environment(&environment);
     if (hermes && hermes_gateway_runs(hermes->path))
         log_note("a Hermes gateway is running on '%.*s': the platforms that it is configured "
                  "with are left to it",
                  STR_FMT(hermes->path));
     else
         gateway_config_hermes(a, hermes ? hermes->path : STR_NONE, &c);
-    if (!take_settings(a, settings, &c, err))
+    if (!take_settings(a, settings, &environment, &c, err))
         return false;
     take_environment(&c);
     if (!check_secrets(&c, err))
         return false;
     c.platforms[GATEWAY_LOCAL].enabled = setting_bool(settings, SETTING_LOCAL_ENABLED);
-#define X(NAME)                                                                                    \
-    c.platforms[GATEWAY_##NAME].enabled = has_token(&c.platforms[GATEWAY_##NAME]) &&               \
-                                          setting_bool(settings, SETTING_##NAME##_ENABLED);
+    if (!c.platforms[GATEWAY_LOCAL].enabled)
+        c.trouble[GATEWAY_LOCAL] = STR("it is switched off: platforms.local.enabled");
+#define X(NAME) enable(a, GATEWAY_##NAME, setting_bool(settings, SETTING_##NAME##_ENABLED), &c);
     X(TELEGRAM)
     X(DISCORD)
     X(SLACK)

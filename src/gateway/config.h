@@ -29,6 +29,9 @@ typedef enum GatewayPlatform {
 
 typedef struct GatewayConfig {
     PlatformConfig platforms[GATEWAY_PLATFORM_COUNT];
+    /* Of a platform that is enabled: a file with its secret that cannot be read now, and may be later. Of one that
+     * is not: what is missing, and how it is given. Else empty. */
+    Str trouble[GATEWAY_PLATFORM_COUNT];
     bool interrupts; /* what comes in ends the turn that runs; else it waits */
     KeyFlags flags;
 } GatewayConfig;
@@ -40,6 +43,7 @@ MUST_CHECK bool gateway_config(Arena *a, const Settings *settings, const Homes *
 const char *gateway_platform_name(GatewayPlatform p);
 /* NULL: there is no such platform. */
 const PlatformConfig *gateway_config_of(const GatewayConfig *c, Str platform);
+Str gateway_config_trouble(const GatewayConfig *c, Str platform);
 
 /* -- config_hermes.c -------------------------------------------------------------------------------------- */
 

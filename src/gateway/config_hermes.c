@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include <yaml.h>
 
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "gateway/config.h"
+#include "text/yml.h"
 
 /* X(variable, PLATFORM, field) */
 #define VARIABLES(X)                                                                               \
@@ -63,48 +63,31 @@ bool gateway_config_set(Arena *a, GatewayConfig *c, Str variable, Str value)
 
 /* -- YAML ------------------------------------------------------------------------------------------------ */
 
-static Str scalar(const yaml_node_t *node)
-{
-    if (!node || node->type != YAML_SCALAR_NODE)
-        return STR_NONE;
-    return (Str){ (const char *)node->data.scalar.value, node->data.scalar.length };
-}
-
-static yaml_node_t *member(yaml_document_t *doc, yaml_node_t *map, const char *key)
-{
-    if (!map || map->type != YAML_MAPPING_NODE)
-        return NULL;
-    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++)
-        if (str_eqz(scalar(yaml_document_get_node(doc, p->key)), key))
-            return yaml_document_get_node(doc, p->value);
-    return NULL;
-}
-
 /* At the top or below `gateway`; the top wins. */
 static yaml_node_t *at_either(yaml_document_t *doc, const char *key)
 {
-    yaml_node_t *root = yaml_document_get_root_node(doc), *node = member(doc, root, key);
+    yaml_node_t *root = yaml_document_get_root_node(doc), *node = yml_member(doc, root, key);
 
-    return node ? node : member(doc, member(doc, root, "gateway"), key);
+    return node ? node : yml_member(doc, yml_member(doc, root, "gateway"), key);
 }
 
 /* A text, or the chat_id of a map. */
 static Str channel_of(yaml_document_t *doc, yaml_node_t *node)
 {
-    return node && node->type == YAML_MAPPING_NODE ? scalar(member(doc, node, "chat_id"))
-                                                   : scalar(node);
+    return node && node->type == YAML_MAPPING_NODE ? yml_text(yml_member(doc, node, "chat_id"))
+                                                   : yml_text(node);
 }
 
 /* A list, or a text with commas. */
 static Str people_of(Arena *a, yaml_document_t *doc, yaml_node_t *node)
 {
     AUTO_BUF b = BUF(LIMIT_PATH_BYTES);
+    yaml_node_t *item;
 
     if (!node || node->type != YAML_SEQUENCE_NODE)
-        return scalar(node);
-    for (yaml_node_item_t *i = node->data.sequence.items.start; i < node->data.sequence.items.top;
-         i++)
-        buf_addf(&b, "%s%.*s", b.n ? "," : "", STR_FMT(scalar(yaml_document_get_node(doc, *i))));
+        return yml_text(node);
+    for (size_t i = 0; (item = yml_item(doc, node, i)); i++)
+        buf_addf(&b, "%s%.*s", b.n ? "," : "", STR_FMT(yml_text(item)));
     return str_dup(a, buf_str(&b));
 }
 
@@ -119,7 +102,7 @@ static void take_platform(Arena *a, yaml_document_t *doc, yaml_node_t *node, boo
                           GatewayPlatform which, GatewayConfig *c)
 {
     PlatformConfig *p = &c->platforms[which];
-    Str token = scalar(member(doc, node, "token"));
+    Str token = yml_text(yml_member(doc, node, "token"));
 
     if (private)
         keep(a, &p->token, token);
@@ -127,9 +110,9 @@ static void take_platform(Arena *a, yaml_document_t *doc, yaml_node_t *node, boo
         log_warning("the token of %s in Hermes' configuration is not used: others can read the "
                     "file",
                     gateway_platform_name(which));
-    keep(a, &p->home_channel, channel_of(doc, member(doc, node, "home_channel")));
-    keep(a, &p->allowed, people_of(a, doc, member(doc, node, "allow_from")));
-    if (str_eqz(scalar(member(doc, node, "enabled")), "false"))
+    keep(a, &p->home_channel, channel_of(doc, yml_member(doc, node, "home_channel")));
+    keep(a, &p->allowed, people_of(a, doc, yml_member(doc, node, "allow_from")));
+    if (str_eqz(yml_text(yml_member(doc, node, "enabled")), "false"))
         *p = (PlatformConfig){ 0 };
 }
 
@@ -140,32 +123,27 @@ static void take_document(Arena *a, yaml_document_t *doc, bool private, GatewayC
     yaml_node_t *thread = at_either(doc, "thread_sessions_per_user");
 
 #define X(name, NAME)                                                                              \
-    if (GATEWAY_##NAME != GATEWAY_LOCAL && member(doc, platforms, #name))                          \
-        take_platform(a, doc, member(doc, platforms, #name), private, GATEWAY_##NAME, c);
+    if (GATEWAY_##NAME != GATEWAY_LOCAL && yml_member(doc, platforms, #name))                      \
+        take_platform(a, doc, yml_member(doc, platforms, #name), private, GATEWAY_##NAME, c);
     GATEWAY_PLATFORMS(X)
 #undef X
-    if (scalar(group).n)
-        c->flags.group_per_user = is_true(scalar(group));
-    if (scalar(thread).n)
-        c->flags.thread_per_user = is_true(scalar(thread));
+    if (yml_text(group).n)
+        c->flags.group_per_user = is_true(yml_text(group));
+    if (yml_text(thread).n)
+        c->flags.thread_per_user = is_true(yml_text(thread));
 }
 
 static void take_yaml(Arena *a, const char *path, Str text, bool private, GatewayConfig *c)
 {
-    yaml_parser_t parser;
     yaml_document_t doc;
+    Err err;
 
-    if (!yaml_parser_initialize(&parser))
+    if (!yml_load(text, 1, &doc, &err)) {
+        log_warning("'%s' is left out: %s", path, err.text);
         return;
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
-    if (yaml_parser_load(&parser, &doc)) {
-        take_document(a, &doc, private, c);
-        yaml_document_delete(&doc);
-    } else {
-        log_warning("'%s' is left out: line %zu: %s", path, parser.problem_mark.line + 1,
-                    parser.problem ? parser.problem : "not YAML");
     }
-    yaml_parser_delete(&parser);
+    take_document(a, &doc, private, c);
+    yaml_document_delete(&doc);
 }
 
 /* -- .env ------------------------------------------------------------------------------------------------- */

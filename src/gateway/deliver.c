@@ -36,7 +36,8 @@ static bool failed(Delivery *d, const Sent *sent, const Err *err)
 
 static Str piece_key(Arena *a, const Outgoing *o)
 {
-    return str_printf(a, "%.*s:%lld", STR_FMT(o->id), (long long)o->sent);
+    return str_printf(a, "%.*s:%lld", STR_FMT(o->post_as.n ? o->post_as : o->id),
+                      (long long)o->sent);
 }
 
 /* The message is there already, with words of before. *ret_gone: somebody took it away. */

@@ -133,9 +133,13 @@ static bool open_all(Gateway *g, Err *err)
     g->health = g->inbox ? journal_open(homes->data, err) : NULL;
     if (!g->health || !recover(g, err))
         return false;
-    g->lines = lines_open(
-        &(LinesOptions){ .data = homes->data, .config = &g->config, .arrived = arrived, .ctx = g },
-        err);
+    g->lines = lines_open(&(LinesOptions){ .data = homes->data,
+                                           .config = &g->config,
+                                           .settings = g->o->settings,
+                                           .homes = homes,
+                                           .arrived = arrived,
+                                           .ctx = g },
+                          err);
     if (!g->lines)
         return false;
     turns.served = lines_served(g->lines, &turns.n_served);
@@ -159,14 +163,15 @@ static void set_up(Gateway *g)
                                              .card_ctx = g->o->homes,
                                              .turns = g->turns,
                                              .threads = AT_ONCE });
-    g->inbound = (InboundOptions){ .journal = g->inbox,
-                                   .homes = g->o->homes,
-                                   .served = served,
-                                   .n_served = n,
-                                   .flags = g->config.flags,
-                                   .ends = &g->ends,
-                                   .sinks = { g->turns, turns_message, turns_say, turns_stop,
-                                              turns_session, turns_forget, turns_resume } };
+    g->inbound =
+        (InboundOptions){ .journal = g->inbox,
+                          .homes = g->o->homes,
+                          .served = served,
+                          .n_served = n,
+                          .flags = g->config.flags,
+                          .ends = &g->ends,
+                          .sinks = { g->turns, turns_message, turns_say, turns_stop, turns_approve,
+                                     turns_session, turns_forget, turns_resume } };
 }
 
 static bool begin(Gateway *g, Err *err)
@@ -209,8 +214,9 @@ static void tell_ready(Gateway *g)
     const Served *served = lines_served(g->lines, &n);
 
     for (size_t i = 0; i < n; i++)
-        buf_addf(&names, "%s%s", i ? ", " : "", served[i].platform->shape->name);
-    g->o->ready(g->o->ctx, n ? buf_str(&names) : STR("nothing"));
+        if (!served[i].shut)
+            buf_addf(&names, "%s%s", names.n ? ", " : "", served[i].platform->shape->name);
+    g->o->ready(g->o->ctx, names.n ? buf_str(&names) : STR("nothing"));
 }
 
 /* A database's log changes a moment before what it says can be read: so a call is followed by a few more. */

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "gateway/authorise.h"
 #include "gateway/commands.h"
+#include "store/places_home.h"
 #include "text/utf8.h"
 
 enum { BATCH = 64, LOOK_AHEAD = 256 };
@@ -18,10 +19,16 @@ typedef enum Outcome {
 
 static const Served *server_of(const InboundOptions *o, Str platform)
 {
+    return served_named(o->served, o->n_served, platform);
+}
+
+/* It could not be opened yet. */
+static bool waits_for(const InboundOptions *o, Str platform)
+{
     for (size_t i = 0; i < o->n_served; i++)
-        if (str_eqz(platform, o->served[i].platform->shape->name))
-            return &o->served[i];
-    return NULL;
+        if (o->served[i].shut && str_eqz(platform, o->served[i].platform->shape->name))
+            return true;
+    return false;
 }
 
 static bool ignore(const InboundOptions *o, const InboxRow *row, bool quiet, Str reason, Err *err)
@@ -59,6 +66,7 @@ static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const
                   .sinks = &o->sinks,
                   .here = s,
                   .in = in,
+                  .received_ms = row->received_ms,
                   .key = place_key(a, &in->place, &o->flags) };
     Str id = str_printf(a, "answer:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
     Str text;
@@ -91,6 +99,38 @@ static bool hand_on(const InboundOptions *o, Arena *a, const InboxRow *row, cons
     return o->sinks.message(o->sinks.turns, &taken, in, &why) || trouble(o, row, &why, ret, err);
 }
 
+/* -- chats that moved ---------------------------------------------------------------------------------------- */
+
+/* As it was before: a group that became one with topics had none. */
+static Place place_before(const Place *now, Str chat)
+{
+    Place p = *now;
+
+    p.chat_id = chat;
+    if (str_eqz(p.thread_id, "1"))
+        p.thread_id = STR_NONE;
+    return p;
+}
+
+/* The session that lived in the chat under its old number goes on under the new one. */
+static bool follow_chat(const InboundOptions *o, Arena *a, const Place *now, Err *err)
+{
+    Str chat, id;
+    Place before;
+
+    if (!chat_before(o->journal, a, now->platform, now->chat_id, &chat, err))
+        return false;
+    if (!chat.n)
+        return true;
+    before = place_before(now, chat);
+    if (!o->sinks.session(o->sinks.turns, a, place_key(a, now, &o->flags), &id, err))
+        return false;
+    if (id.n)
+        return true;
+    return o->sinks.session(o->sinks.turns, a, place_key(a, &before, &o->flags), &id, err) &&
+           (!id.n || o->sinks.resume(o->sinks.turns, now, id, err));
+}
+
 /* -- one update -------------------------------------------------------------------------------------------- */
 
 static bool refuse(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
@@ -111,7 +151,7 @@ static bool is_readable(const Inbound *in, const char **ret_why)
         *ret_why = "not UTF-8";
     else if (in->text.n > LIMIT_RUN_ASK)
         *ret_why = "too long";
-    else if (!str_trim(in->text).n)
+    else if (!str_trim(in->text).n && !in->n_files)
         *ret_why = "without words";
     else
         return true;
@@ -130,6 +170,10 @@ static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool ful
     Err trouble_of;
 
     *ret = GONE;
+    if (!s && waits_for(o, row->platform)) {
+        *ret = LEFT;
+        return true;
+    }
     if (!s)
         return inbox_end(o->journal, row->seq, INBOX_PARKED, STR("nobody serves the platform"),
                          err);
@@ -147,6 +191,13 @@ static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool ful
         return refuse(o, a, row, &in, &v, err);
     if (!is_readable(&in, &why))
         return ignore(o, row, false, str_of(why), err);
+    if (!follow_chat(o, a, &in.place, &trouble_of)) {
+        *ret = trouble_of.kind == ERR_BUSY ? LEFT : GONE;
+        if (*ret == LEFT)
+            return true;
+        log_warning("%.*s: the chat's session stays behind: %s", STR_FMT(row->platform),
+                    trouble_of.text);
+    }
     return hand_on(o, a, row, &in, s, &me, full, ret, err);
 }
 

@@ -15,6 +15,7 @@ typedef struct InboundSinks {
     bool (*message)(Turns *t, const InboxRow *row, const Inbound *in, Err *err);
     bool (*say)(Turns *t, const Place *to, Str id, Str text, Err *err);
     bool (*stop)(Turns *t, Str key, bool *ret, Err *err);
+    bool (*approve)(Turns *t, Str key, Str choice, int64_t received_ms, Err *err);
     bool (*session)(Turns *t, Arena *a, Str key, Str *ret, Err *err);
     bool (*forget)(Turns *t, Str key, Err *err);
     bool (*resume)(Turns *t, const Place *at, Str session_id, Err *err);

@@ -15,8 +15,9 @@
 #include "platforms/platforms.h"
 #include "store/inbox.h"
 #include "store/links.h"
+#include "store/places_home.h"
 
-enum { HEARD_EVERY_MS = 2000, MOST_LINES = 8 };
+enum { HEARD_EVERY_MS = 2000, MOST_LINES = 8, FIRST_AGAIN_MS = 1000, MOST_AGAIN_MS = 60000 };
 
 typedef struct Line {
     Lines *lines;
@@ -25,8 +26,12 @@ typedef struct Line {
     pthread_mutex_t lock; /* of journal */
     Journal *journal;
     Connection *connection; /* NULL: it could not be opened, `trouble` says why */
-    Str trouble;
+    atomic_bool moved;      /* a chat of it: the home may be another kind of chat now */
+    char trouble[512];
     int64_t trouble_ms;
+    Served *served;             /* NULL: it never will be */
+    Arena *arena;               /* of a config that was read later; or NULL */
+    int64_t again_ms, again_at; /* how long it waits for the next try, and until when (monotonic) */
 } Line;
 
 struct Lines {
@@ -114,41 +119,109 @@ static bool receive(void *ctx, const Update *all, size_t n, Str cursor, Err *err
     return ok;
 }
 
+static void moved(void *ctx, Str before, Str now)
+{
+    Line *line = ctx;
+    bool ok;
+    Err err;
+
+    pthread_mutex_lock(&line->lock);
+    ok = chat_moved(line->journal, str_of(line->platform->shape->name), before, now, &err);
+    pthread_mutex_unlock(&line->lock);
+    line->moved |= ok;
+    if (!ok)
+        log_warning("%s: a chat's new number is not kept: %s", line->platform->shape->name,
+                    err.text);
+}
+
 /* -- opening -------------------------------------------------------------------------------------------------- */
 
-static bool open_line(Lines *l, Line *line, Err *err)
+static bool open_line(Lines *l, Line *line, Arena *a, const GatewayConfig *config, Err *err)
 {
+    Str name = str_of(line->platform->shape->name);
     bool local = line->platform == &platform_local;
     PlatformHost host = { .data = l->o.data,
                           .net = l->net,
-                          .config = line->config,
                           .receive = receive,
+                          .moved = moved,
                           .ctx = line,
                           .fault = local ? next_fault : NULL };
 
+    if (gateway_config_trouble(config, name).n)
+        return err_set(err, ERR_IO, "%.*s", STR_FMT(gateway_config_trouble(config, name)));
+    line->config = host.config = gateway_config_of(config, name);
+    if (!line->config->enabled)
+        return err_set(err, ERR_IO, "it is not set up any more");
     line->journal = journal_open(l->o.data, err);
-    return line->journal &&
-           inbox_cursor(line->journal, l->arena, str_of(line->platform->shape->name), &host.cursor,
-                        err) &&
-           line->platform->open(&host, &line->connection, err);
+    if (line->journal && inbox_cursor(line->journal, a, name, &host.cursor, err) &&
+        line->platform->open(&host, &line->connection, err))
+        return true;
+    line->connection = NULL;
+    line->journal = journal_close(line->journal);
+    return false;
 }
 
-static void add_line(Lines *l, const Platform *platform, const PlatformConfig *config)
+/* The kinds of trouble that time does not mend. */
+static bool is_for_ever(const Err *err)
+{
+    return err->kind == ERR_INVALID || err->kind == ERR_REFUSED || err->kind == ERR_USAGE;
+}
+
+static void note_trouble(Line *line, const Err *err)
+{
+    bool news = strcmp(line->trouble, err->text) != 0;
+
+    line->again_ms = line->again_ms ? line->again_ms * 2 : FIRST_AGAIN_MS;
+    if (line->again_ms > MOST_AGAIN_MS)
+        line->again_ms = MOST_AGAIN_MS;
+    line->again_at = clock_mono_ms() + line->again_ms;
+    memcpy(line->trouble, err->text, sizeof line->trouble);
+    line->trouble_ms = (int64_t)(clock_wall() * 1000);
+    if (news)
+        log_error("%s is not served: %s", line->platform->shape->name, err->text);
+}
+
+static void add_line(Lines *l, const Platform *platform)
 {
     Line *line = &l->all[l->n++];
     Err err;
+    bool open;
 
     ASSERT(l->n <= MOST_LINES);
-    *line = (Line){ .lines = l, .platform = platform, .config = config };
+    _Static_assert(sizeof line->trouble == sizeof err.text, "a whole trouble fits");
+    *line = (Line){ .lines = l, .platform = platform };
     pthread_mutex_init(&line->lock, NULL);
-    if (open_line(l, line, &err)) {
-        l->served[l->n_served++] = (Served){ platform, line->connection, config };
+    open = open_line(l, line, l->arena, l->o.config, &err);
+    if (!open)
+        note_trouble(line, &err);
+    if (open || !is_for_ever(&err)) {
+        line->served = &l->served[l->n_served++];
+        *line->served =
+            (Served){ platform, line->connection, open ? line->config : NULL, .shut = !open };
+    }
+}
+
+/* With what is configured by now. */
+static void try_again(Lines *l, Line *line)
+{
+    AUTO(Arena) *a = arena_new();
+    GatewayConfig *config = ARENA_NEW(a, GatewayConfig);
+    Err err;
+
+    if (l->o.settings && !gateway_config(a, l->o.settings, l->o.homes, config, &err)) {
+        note_trouble(line, &err);
         return;
     }
-    line->connection = NULL;
-    line->trouble = str_dup(l->arena, str_of(err.text));
-    line->trouble_ms = (int64_t)(clock_wall() * 1000);
-    log_error("%s is not served: %s", platform->shape->name, err.text);
+    if (!open_line(l, line, a, l->o.settings ? config : l->o.config, &err)) {
+        note_trouble(line, &err);
+        return;
+    }
+    line->arena = TAKE(a);
+    line->served->connection = line->connection;
+    line->served->config = line->config;
+    line->served->shut = false; /* after the others: from now on it is used */
+    log_note("%s is served now", line->platform->shape->name);
+    l->o.arrived(l->o.ctx);
 }
 
 Lines *lines_open(const LinesOptions *options, Err *err)
@@ -168,7 +241,7 @@ Lines *lines_open(const LinesOptions *options, Err *err)
         const PlatformConfig *c = gateway_config_of(options->config, str_of(p->shape->name));
 
         if (c && c->enabled)
-            add_line(l, p, c);
+            add_line(l, p);
     }
     return TAKE(l);
 }
@@ -181,6 +254,7 @@ Lines *lines_close(Lines *l)
                 l->all[i].platform->close(l->all[i].connection);
             journal_close(l->all[i].journal);
             pthread_mutex_destroy(&l->all[i].lock);
+            arena_free(l->all[i].arena);
         }
         net_free(l->net);
         arena_free(l->noted[0]);
@@ -197,6 +271,22 @@ const Served *lines_served(const Lines *l, size_t *ret_n)
     return l->served;
 }
 
+/* A group that gets a new number may get topics with it: the home is looked at again. */
+static void look_home_up(Line *line, Journal *j)
+{
+    AUTO(Arena) *a = arena_new();
+    Str name = str_of(line->platform->shape->name);
+    HomeChannel home, now;
+    Err err;
+
+    if (!home_get(j, a, name, &home, &err))
+        return;
+    if (!line->platform->look(line->connection, a, home.chat_id, home.owner_id, &now, &err) ||
+        !home_set(j, name, &now, &err))
+        log_warning("%s: the home channel could not be looked at: %s", line->platform->shape->name,
+                    err.text);
+}
+
 /* -- health ----------------------------------------------------------------------------------------------------- */
 
 static Link look_at(Arena *a, const Line *line)
@@ -206,9 +296,9 @@ static Link look_at(Arena *a, const Line *line)
     Health h = { 0 };
 
     if (!line->connection) {
-        k.link = str_of(state_names[LINK_REFUSED]);
+        k.link = str_of(state_names[line->served ? LINK_DOWN : LINK_REFUSED]);
         k.since_ms = k.error_ms = line->trouble_ms;
-        k.error = line->trouble;
+        k.error = str_of(line->trouble);
         return k;
     }
     line->platform->health(line->connection, a, &h);
@@ -245,6 +335,11 @@ bool lines_note(Lines *l, Journal *j, Err *err)
     size_t next = 1 - l->newest;
     Link now[MOST_LINES];
 
+    for (size_t i = 0; i < l->n; i++)
+        if (l->all[i].served && l->all[i].served->shut && clock_mono_ms() >= l->all[i].again_at)
+            try_again(l, &l->all[i]);
+        else if (atomic_exchange(&l->all[i].moved, false))
+            look_home_up(&l->all[i], j);
     arena_reset(l->noted[next]);
     for (size_t i = 0; i < l->n; i++)
         now[i] = look_at(l->noted[next], &l->all[i]);

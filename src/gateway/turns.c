@@ -1,14 +1,16 @@
 /* Who may begin a turn, and who is told. Turns and single messages have threads of their own, so that a hundred
- * slow answers do not keep the answer to /stop waiting. */
+ * slow answers do not keep the answer to /stop waiting; and single messages have some for each platform, so that
+ * one that hangs keeps the others' waiting no more. What one place is told goes through one lane, in its order. */
 #include "gateway/turns.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "gateway/turn_files.h"
 #include "gateway/turns_inside.h"
 #include "model/config.h"
 
-enum { POST_THREADS = 4, LOOK_MS = 200, IDLE_MS = 30000, NOT_SERVED_MS = 60000, MOST_DUE = 256 };
+enum { POST_THREADS = 4, LOOK_MS = 200, IDLE_MS = 30000, MOST_DUE = 256 };
 
 static int64_t now_in_ms(void)
 {
@@ -17,10 +19,7 @@ static int64_t now_in_ms(void)
 
 const Served *turns_server(const Turns *t, Str platform)
 {
-    for (size_t i = 0; i < t->o.n_served; i++)
-        if (str_eqz(platform, t->o.served[i].platform->shape->name))
-            return &t->o.served[i];
-    return NULL;
+    return served_named(t->o.served, t->o.n_served, platform);
 }
 
 bool turns_closing(Turns *t)
@@ -41,48 +40,54 @@ static void post_drop(void *turns, void *job)
     mem_free(job);
 }
 
-/* Its platform is not served now: it may be later. */
-static bool leave_waiting(Journal *j, Outgoing *o, Err *err)
-{
-    o->not_before_ms = now_in_ms() + NOT_SERVED_MS;
-    o->error = STR("the platform is not served now");
-    return outbox_mark(j, o, err);
-}
-
+/* The first of a place; then, behind what other places wait for, the next one. */
 static void post_run(void *turns, Journal *j, void *job)
 {
     Turns *t = turns;
     AUTO(Arena) *a = arena_new();
-    Str id = str_of(job);
+    Str place = str_of(job), id;
     const Served *s;
-    bool found, ok;
+    bool found = false, ok;
     Outgoing o;
     Err err = { 0 };
 
-    ok = outbox_get(j, a, id, &o, &found, &err);
+    ok = outbox_due_at(j, a, place, &id, &err) && (!id.n || outbox_get(j, a, id, &o, &found, &err));
     s = ok && found ? turns_server(t, o.platform) : NULL;
-    if (ok && found && o.state == OUTBOX_WAITING) {
-        Delivery d = { 0 };
+    if (s) {
+        Delivery d = { .platform = s->platform, .connection = s->connection };
 
-        if (s) {
-            d.platform = s->platform;
-            d.connection = s->connection;
-        }
-        ok = s ? deliver_waiting(&d, j, a, id, &err) : leave_waiting(j, &o, &err);
+        ok = deliver_waiting(&d, j, a, id, &err);
+        if (ok)
+            turns_post(t, j, o.platform, place);
     }
     if (!ok)
-        log_warning("words '%.*s': %s", STR_FMT(id), err.text);
+        log_warning("words for '%.*s': %s", STR_FMT(place), err.text);
     mem_free(job);
 }
 
-static bool post_soon(Turns *t, Str id, Err *err)
+static bool post_soon(Turns *t, Str platform, Str place, Err *err)
 {
-    char *job = mem_strdup(id);
+    const Served *s = turns_server(t, platform);
+    char *job;
 
-    if (lanes_add(t->posts, id, job, err))
+    if (!s) /* it may be later, and then it is looked for */
+        return true;
+    job = mem_strdup(place);
+    if (lanes_add(t->posts[s - t->o.served], place, job, err))
         return true;
     mem_free(job);
     return false;
+}
+
+void turns_post(Turns *t, Journal *j, Str platform, Str place)
+{
+    AUTO(Arena) *a = arena_new();
+    Str id;
+    Err later;
+
+    if (!outbox_due_at(j, a, place, &id, &later) ||
+        (id.n && !post_soon(t, platform, place, &later)))
+        log_debug("%s", later.text);
 }
 
 /* -- opening, closing ------------------------------------------------------------------------------------- */
@@ -116,12 +121,15 @@ Turns *turns_open(const TurnsOptions *options, Err *err)
     pthread_mutex_init(&t->journal_lock, NULL);
     find_homes(t);
     t->journal = journal_open(options->homes->data, err);
-    t->service = t->journal ? service_open(&(ServiceOptions){ .homes = options->homes,
-                                                              .settings = options->settings,
-                                                              .runtimes = options->runtimes,
-                                                              .plain = options->plain },
-                                           err)
-                            : NULL;
+    /* What a gateway before this one asked and did not get said cannot be answered any more. */
+    if (!t->journal ||
+        !outbox_take_back(t->journal, STR("ask:"), STR("the gateway ended before"), err))
+        return NULL;
+    t->service = service_open(&(ServiceOptions){ .homes = options->homes,
+                                                 .settings = options->settings,
+                                                 .runtimes = options->runtimes,
+                                                 .plain = options->plain },
+                              err);
     if (!t->service)
         return NULL;
     t->turns = lanes_open(&(LanesOptions){ .data = options->homes->data,
@@ -130,12 +138,14 @@ Turns *turns_open(const TurnsOptions *options, Err *err)
                                            .run = turn_run,
                                            .drop = turn_drop,
                                            .ctx = t });
-    t->posts = lanes_open(&(LanesOptions){ .data = options->homes->data,
-                                           .threads = POST_THREADS,
-                                           .most = LIMIT_GATEWAY_WAITING,
-                                           .run = post_run,
-                                           .drop = post_drop,
-                                           .ctx = t });
+    t->posts = ARENA_ARRAY(t->arena, Lanes *, options->n_served + 1);
+    for (size_t i = 0; i < options->n_served; i++)
+        t->posts[i] = lanes_open(&(LanesOptions){ .data = options->homes->data,
+                                                  .threads = POST_THREADS,
+                                                  .most = LIMIT_GATEWAY_WAITING,
+                                                  .run = post_run,
+                                                  .drop = post_drop,
+                                                  .ctx = t });
     return TAKE(t);
 }
 
@@ -159,7 +169,8 @@ Turns *turns_close(Turns *t)
         stop_one(t, x);
     pthread_mutex_unlock(&t->lock);
     lanes_close(t->turns);
-    lanes_close(t->posts);
+    for (size_t i = 0; t->posts && i < t->o.n_served; i++)
+        lanes_close(t->posts[i]);
     service_close(t->service);
     journal_close(t->journal);
     pthread_mutex_destroy(&t->lock);
@@ -221,6 +232,19 @@ static bool add_job(Turns *t, TurnJob *job, Err *err)
     return false;
 }
 
+static Str run_name(Arena *a, const InboxRow *row)
+{
+    return str_printf(a, "reply:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
+}
+
+/* What was parked was told so in words of that name: asked for again, it has an answer of its own. */
+static Str words_name(Arena *a, const InboxRow *row)
+{
+    Str name = run_name(a, row);
+
+    return row->retried ? str_printf(a, "%.*s~%lld", STR_FMT(name), (long long)row->retried) : name;
+}
+
 bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err)
 {
     TurnJob *job;
@@ -230,7 +254,9 @@ bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err)
                        STR_FMT(in->place.platform));
     job = job_new(t, &in->place, in->text);
     job->seq = row->seq;
-    job->name = str_printf(job->arena, "reply:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
+    turn_files_keep(job, in);
+    job->name = run_name(job->arena, row);
+    job->words = words_name(job->arena, row);
     if (t->o.interrupts)
         (void)stop_key(t, job->key, true);
     return add_job(t, job, err);
@@ -254,7 +280,7 @@ bool turns_say(Turns *t, const Place *to, Str id, Str text, Err *err)
     pthread_mutex_lock(&t->journal_lock);
     ok = outbox_put(t->journal, a, &o, &row, err);
     pthread_mutex_unlock(&t->journal_lock);
-    if (ok && !post_soon(t, id, &later))
+    if (ok && !post_soon(t, row.platform, row.place, &later))
         log_debug("%s", later.text);
     return ok;
 }
@@ -293,7 +319,7 @@ static bool add_first(Turns *t, Str handoff_id, Str platform, Str place_json_tex
                              "the terminal to %.*s. All that was said so far is loaded. Say in a "
                              "few sentences where things stand and what comes next. Use no tools.]",
                              STR_FMT(platform)));
-    job->name = first_name(job->arena, handoff_id);
+    job->name = job->words = first_name(job->arena, handoff_id);
     return add_job(t, job, err);
 }
 
@@ -320,7 +346,27 @@ static void keep_promise(Turns *t, Arena *a, const Outgoing *o)
         log_warning("words '%.*s': %s", STR_FMT(o->id), err.text);
 }
 
-/* Whoever wrote a message that was parked sees words that stopped growing, or nothing at all. */
+/* Whoever wrote a message that was parked sees words that stopped growing, or nothing at all: then there is no
+ * row yet, and the update says where they wrote. */
+static bool tell_one(Turns *t, Arena *a, const InboxRow *parked, Err *err)
+{
+    static const Str text = STR_INIT("This did not work: it was begun three times, and each time "
+                                     "the gateway ended. Write it again to try once more.");
+    const Served *s = turns_server(t, parked->platform);
+    Outgoing row, o = { .id = words_name(a, parked), .platform = parked->platform, .text = text };
+    Identity me = { 0 };
+    Inbound in = { 0 };
+    bool is = false;
+
+    if (!outbox_finish(t->journal, o.id, text, err))
+        return false;
+    if (parked->attempt < INBOX_TRIES || !s ||
+        !s->platform->shape->parse(a, parked->json, &me, &in, &is, err) || !is)
+        return true;
+    o.place_json = place_json(a, &in.place);
+    return outbox_put(t->journal, a, &o, &row, err);
+}
+
 static void tell_parked(Turns *t, Arena *a)
 {
     InboxRow *all;
@@ -331,15 +377,9 @@ static void tell_parked(Turns *t, Arena *a)
         log_warning("%s", err.text);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        Str id = str_printf(a, "reply:%.*s:%.*s", STR_FMT(all[i].platform), STR_FMT(all[i].id));
-
-        if (!outbox_finish(t->journal, id,
-                           STR("This did not work: it was begun three times, and each time the "
-                               "gateway ended. Write it again to try once more."),
-                           &err))
-            log_warning("words '%.*s': %s", STR_FMT(id), err.text);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!tell_one(t, a, &all[i], &err))
+            log_warning("update '%.*s': %s", STR_FMT(all[i].id), err.text);
 }
 
 static void look_back(Turns *t)
@@ -361,21 +401,36 @@ static void look_back(Turns *t)
 
 /* -- the outbox ------------------------------------------------------------------------------------------------------ */
 
-static bool send_due(Turns *t, int64_t *ret_wait_ms, Err *err)
+/* Of one platform; *next: when to look again, where that is sooner. */
+static bool send_due(Turns *t, size_t at, int64_t *next, Err *err)
 {
     AUTO(Arena) *a = arena_new();
+    Str name = str_of(t->o.served[at].platform->shape->name);
     Outgoing *all;
-    int64_t next;
+    int64_t due;
     size_t n;
     Err busy;
 
-    if (!outbox_due(t->journal, a, MOST_DUE, &all, &n, &next, err))
+    if (!outbox_due(t->journal, a, name, MOST_DUE, &all, &n, &due, err))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!lanes_has(t->posts, all[i].id) && !post_soon(t, all[i].id, &busy))
+        if (!lanes_has(t->posts[at], all[i].place) && !post_soon(t, name, all[i].place, &busy))
             break;
-    next -= now_in_ms();
-    *ret_wait_ms = next < LOOK_MS ? LOOK_MS : next < IDLE_MS ? next : IDLE_MS;
+    if (due && due - now_in_ms() < *next)
+        *next = due - now_in_ms();
+    return true;
+}
+
+static bool send_all(Turns *t, int64_t *ret_wait_ms, Err *err)
+{
+    int64_t next = IDLE_MS;
+
+    if (!outbox_expire(t->journal, err))
+        return false;
+    for (size_t i = 0; i < t->o.n_served; i++)
+        if (!send_due(t, i, &next, err))
+            return false;
+    *ret_wait_ms = next < LOOK_MS ? LOOK_MS : next;
     return true;
 }
 
@@ -386,7 +441,7 @@ bool turns_deliver(Turns *t, int64_t *ret_wait_ms, Err *err)
     pthread_mutex_lock(&t->journal_lock);
     if (!t->looked_back)
         look_back(t);
-    ok = send_due(t, ret_wait_ms, err);
+    ok = send_all(t, ret_wait_ms, err);
     pthread_mutex_unlock(&t->journal_lock);
     return ok;
 }

@@ -25,6 +25,7 @@ typedef struct TurnsOptions {
     bool interrupts;                /* busy: what comes in ends the turn that runs; else it waits */
     const Runtime *const *runtimes; /* NULL: all there are */
     bool plain;                     /* as ServiceOptions has it: for tests */
+    int64_t approval_ms;            /* how long an answer is waited for; 0: LIMIT_APPROVAL_MS */
 } TurnsOptions;
 
 MUST_CHECK Turns *turns_open(const TurnsOptions *options, Err *err);
@@ -50,6 +51,10 @@ MUST_CHECK bool turns_say(Turns *t, const Place *to, Str id, Str text, Err *err)
 
 /* The run of a key ends; *ret: there was one. */
 MUST_CHECK bool turns_stop(Turns *t, Str key, bool *ret, Err *err);
+
+/* An answer to what the run of a key asks, by a message that came in then. ERR_NOT_FOUND: nothing is asked;
+ * ERR_CONFLICT: it was answered, or the message is older than the question; ERR_INVALID: no such choice. */
+MUST_CHECK bool turns_approve(Turns *t, Str key, Str choice, int64_t received_ms, Err *err);
 
 /* The session of a key; empty: none yet. A new one from now on (the old one is left as it is). */
 MUST_CHECK bool turns_session(Turns *t, Arena *a, Str key, Str *ret, Err *err);

@@ -8,13 +8,25 @@
 #include "gateway/deliver.h"
 #include "gateway/lanes.h"
 #include "gateway/turns.h"
+#include "text/json.h"
 
-/* One that is being made; on the stack of its thread. */
+/* What a runtime waits for: whether it may do something. */
+typedef struct Ask {
+    Str id;  /* the runtime's name of it; empty: nothing is asked */
+    Str row; /* of the outbox: the question */
+    Str choices[4];
+    size_t n_choices;
+    int64_t since_ms; /* wall clock: nobody can have answered before */
+    bool answered;
+} Ask;
+
+/* One that is being made; on the stack of its thread. Others look at it under the lock. */
 typedef struct Turning {
     struct Turning *next;
     Str key, run_id; /* run_id empty: it has not begun yet */
     bool stopped;    /* somebody asked for its end */
     bool replaced;   /* because of the next message */
+    Ask ask;
 } Turning;
 
 struct Turns {
@@ -24,8 +36,8 @@ struct Turns {
     Home *homes; /* ours, then the others */
     Str *paths;
     size_t n_homes;
-    Lanes *turns, *posts;
-    pthread_mutex_t lock; /* the next two */
+    Lanes *turns, **posts; /* posts: for each that is served */
+    pthread_mutex_t lock;  /* the next two */
     Turning *turning;
     bool closing;
     pthread_mutex_t journal_lock; /* the rest */
@@ -37,13 +49,18 @@ struct Turns {
 typedef struct TurnJob {
     Arena *arena; /* of all of it */
     int64_t seq;  /* of the inbox; 0: nobody's words */
-    Str name;     /* of run and words, for ever: "reply:telegram:17", "first:01J..." */
+    Str name;     /* of the run, for ever: "reply:telegram:17", "first:01J..." */
+    Str words; /* of its words in the outbox; the same, and another one when it was asked for again */
     Str key, text;
     Place place;
+    InboundFile *files; /* that came with it */
+    size_t n_files, more_files;
 } TurnJob;
 
 const Served *turns_server(const Turns *t, Str platform);
 bool turns_closing(Turns *t);
+/* What waits at that place and is due goes out soon. */
+void turns_post(Turns *t, Journal *j, Str platform, Str place);
 
 /* turns_route.c: the conversation of a key. *ret_id empty: an internal one that leads nowhere. ERR_REFUSED: an
  * internal one, and there is no model. */
@@ -60,12 +77,34 @@ void turn_drop(void *turns, void *job);
 /* turns_show.c: what a run says, as it says it. */
 typedef struct Heard {
     Buf text;
+    size_t told; /* so much of it was told already, before the runtime asked something */
     Str status;  /* "completed", "failed", ...; empty: the end was not heard */
     Str trouble; /* what went wrong, in words */
 } Heard;
 
 /* Until the run is over. Takes the reference over. */
-void turn_watch(Turns *t, Journal *j, Arena *a, const TurnJob *job, Outgoing *out, LiveRun *live,
+void turn_watch(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoing *out, LiveRun *live,
                 Heard *ret);
+
+/* turns_ask.c: what a runtime asks on the way. On the turn's thread. */
+typedef struct Asking {
+    Turns *turns;
+    Journal *journal;
+    const TurnJob *job;
+    Turning *me;
+    Ask ask; /* as it was heard */
+    Str what;
+    Str tool;      /* that was begun last and is not over; empty: none */
+    int64_t until; /* clock_mono_ms: then nobody is waited for any more; 0: it was not posted yet */
+    bool late;
+} Asking;
+
+/* A progress of the run: *ret_asks: from here on it waits for an answer. */
+void asking_hear(Asking *k, const Frame *f, const JsonDoc *doc, bool *ret_asks);
+/* The question goes out; one that nobody answered in time is denied. */
+void asking_round(Asking *k, int64_t now);
+bool asking_waits(const Asking *k);
+/* The run is over, and with it whatever it asked. */
+void asking_over(Asking *k);
 
 #endif

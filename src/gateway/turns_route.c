@@ -106,7 +106,7 @@ static bool forget(Turns *t, Arena *a, Str key, Err *err)
             return false;
         if (!id.n)
             return true;
-        if (!routing_release(t->journal, t->paths[home], id, err) && err->kind != ERR_NOT_FOUND)
+        if (!routing_forget(t->journal, t->paths[home], id, err) && err->kind != ERR_NOT_FOUND)
             return false;
     }
     return true;
@@ -126,7 +126,8 @@ bool turns_forget(Turns *t, Str key, Err *err)
 bool turns_resume(Turns *t, const Place *at, Str session_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(Store) *store = store_open(t->o.homes, err);
+    Homes homes = homes_again(a, t->o.homes);
+    AUTO(Store) *store = store_open(&homes, err);
     Lineage l;
     bool ok;
 

@@ -5,6 +5,7 @@
  * with the same message and in the same words' place. */
 #include "base/limits.h"
 #include "base/log.h"
+#include "gateway/turn_files.h"
 #include "gateway/turns_inside.h"
 #include "text/redact.h"
 
@@ -111,7 +112,8 @@ static bool begin_or_find(Turns *t, Journal *j, Arena *a, const TurnJob *job, Ru
     service_give(t->service, r);
     if (!ok || *ret_live)
         return ok;
-    return may_begin(t, a, &wish, err) && begin(t, a, &wish, ret, ret_live, err);
+    return may_begin(t, a, &wish, err) && turn_files_fetch(t, a, job, &wish, err) &&
+           begin(t, a, &wish, ret, ret_live, err);
 }
 
 /* Where a session was moved between the look and the turn, the second look finds the new place. */
@@ -133,7 +135,7 @@ static Str with(Arena *a, Str text, const char *more, Str why)
 /* Nobody asked for an internal one, so nobody is told what became of it. */
 static Str last_words(Arena *a, const TurnJob *job, const Heard *h, bool replaced)
 {
-    Str text = str_dup(a, str_trim(buf_str(&h->text)));
+    Str text = str_dup(a, str_trim(str_skip(buf_str(&h->text), h->told)));
 
     if (str_eqz(h->status, "completed") || !job->seq)
         return text;
@@ -145,20 +147,35 @@ static Str last_words(Arena *a, const TurnJob *job, const Heard *h, bool replace
                 "This did not work: ", h->trouble.n ? h->trouble : STR("the turn had no end"));
 }
 
-/* The words first: a row of the inbox that is done has been answered. */
-static void keep_end(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str words)
+static void put_back(Journal *j, const TurnJob *job)
 {
-    const Served *s = turns_server(t, job->place.platform);
-    Delivery d = { .platform = s->platform, .connection = s->connection };
     Err err;
 
-    if (!outbox_finish(j, job->name, words, &err) ||
-        (job->seq && !inbox_end(j, job->seq, INBOX_DONE, STR_NONE, &err)) ||
-        !deliver_waiting(&d, j, a, job->name, &err))
+    if (job->seq && !inbox_put_back(j, job->seq, &err))
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
 }
 
-static void not_begun(Turns *t, Journal *j, const TurnJob *job, const Err *why)
+/* The words first: a row of the inbox that is done has been answered. Where the database does not take them now,
+ * the row waits for another try, which finds the run and what it said. */
+static void keep_end(Turns *t, Journal *j, Arena *a, const TurnJob *job, const Outgoing *out,
+                     Str words)
+{
+    const Served *s = turns_server(t, job->place.platform);
+    Delivery d = { .platform = s->platform, .connection = s->connection };
+    bool kept;
+    Err err;
+
+    kept = outbox_finish(j, job->words, words, &err) &&
+           (!job->seq || inbox_end(j, job->seq, INBOX_DONE, STR_NONE, &err));
+    if (!kept)
+        put_back(j, job);
+    if (!kept || !deliver_waiting(&d, j, a, job->words, &err))
+        log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
+    /* Others may have waited for it, or it for others. */
+    turns_post(t, j, job->place.platform, out->place);
+}
+
+static void not_begun(Turns *t, Journal *j, const TurnJob *job, const Outgoing *out, const Err *why)
 {
     Arena *a = job->arena;
 
@@ -166,18 +183,10 @@ static void not_begun(Turns *t, Journal *j, const TurnJob *job, const Err *why)
         log_warning("turn '%.*s': %s", STR_FMT(job->name), why->text);
     else
         log_debug("turn '%.*s': %s", STR_FMT(job->name), why->text);
-    keep_end(t, j, a, job,
+    keep_end(t, j, a, job, out,
              job->seq ? with(a, STR(""),
                              "This did not work: ", redact_text(a, str_dup(a, str_of(why->text))))
                       : STR(""));
-}
-
-static void put_back(Journal *j, const TurnJob *job)
-{
-    Err err;
-
-    if (job->seq && !inbox_put_back(j, job->seq, &err))
-        log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
 }
 
 static void follow(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoing *out)
@@ -189,21 +198,22 @@ static void follow(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoi
     Run run;
 
     if (!answer(t, j, a, job, &run, &live, &err)) {
-        if (turns_closing(t))
+        /* What is only busy now is no answer. */
+        if (turns_closing(t) || (job->seq && err.kind == ERR_BUSY))
             put_back(j, job);
         else
-            not_begun(t, j, job, &err);
+            not_begun(t, j, job, out, &err);
         return;
     }
     if (job->seq && !inbox_began(j, job->seq, run.id, &err))
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
     has_begun(t, me, run.id);
-    turn_watch(t, j, a, job, out, live, &heard);
+    turn_watch(t, j, job, me, out, live, &heard);
     /* What ended because we end goes on after the next start. */
     if (turns_closing(t) && str_eqz(heard.status, "cancelled"))
         put_back(j, job);
     else
-        keep_end(t, j, a, job, last_words(a, job, &heard, me->replaced));
+        keep_end(t, j, a, job, out, last_words(a, job, &heard, me->replaced));
     buf_done(&heard.text);
 }
 
@@ -214,11 +224,9 @@ void turn_drop(void *turns, void *work)
 {
     Turns *t = turns;
     TurnJob *job = work;
-    Err err;
 
     pthread_mutex_lock(&t->journal_lock);
-    if (job->seq && !inbox_put_back(t->journal, job->seq, &err))
-        log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
+    put_back(t->journal, job);
     pthread_mutex_unlock(&t->journal_lock);
     arena_free(job->arena);
 }
@@ -228,19 +236,21 @@ void turn_run(void *turns, Journal *j, void *work)
     Turns *t = turns;
     TurnJob *job = work;
     Turning me = { .key = job->key };
-    Outgoing out, row = { .id = job->name,
+    Outgoing out, row = { .id = job->words,
                           .platform = job->place.platform,
                           .place_json = place_json(job->arena, &job->place),
                           .state = OUTBOX_OPEN };
     Err err;
 
     enter(t, &me);
-    if (!outbox_put(j, job->arena, &row, &out, &err))
+    if (!outbox_put(j, job->arena, &row, &out, &err)) {
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
-    else if (out.state == OUTBOX_OPEN)
+        put_back(j, job);
+    } else if (out.state == OUTBOX_OPEN) {
         follow(t, j, job, &me, &out);
-    else /* It was answered; only that was not noted any more. */
-        keep_end(t, j, job->arena, job, STR(""));
+    } else { /* It was answered; only that was not noted any more. */
+        keep_end(t, j, job->arena, job, &out, STR(""));
+    }
     leave(t, &me);
     arena_free(job->arena);
 }

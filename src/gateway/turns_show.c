@@ -1,5 +1,9 @@
 /* A run at a platform: somebody types, then one message grows. Both are for the eye; what counts is in the
- * outbox when the run is over, so trouble here is passed over and tried again when it is time. */
+ * outbox when the run is over, so trouble here is passed over and tried again when it is time.
+ *
+ * Where the runtime asks something on the way, what was said so far is a message of its own: what comes after the
+ * answer stands below it, not in a message that has scrolled away. Which words those are follows from the run's
+ * frames alone, so whoever shows a run again after a death cuts it at the same places. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -20,6 +24,7 @@ typedef struct Show {
     Journal *journal;
     Outgoing *out;
     Heard *heard;
+    Asking asking;
     Str shown; /* what stands there; in the arena below */
     Arena *arenas[2];
     int arena;
@@ -63,21 +68,47 @@ static Str field(Arena *a, const JsonDoc *doc, const char *key)
     return str_dup(a, json_str(json_get(json_root(doc), str_of(key))));
 }
 
+/* The words so far, which have a row of their own from now on. */
+static void part(Show *s, Arena *a, const Frame *f)
+{
+    Str words = str_trim(str_skip(buf_str(&s->heard->text), s->heard->told));
+    Err err;
+
+    if (!words.n)
+        return;
+    if (!outbox_part(
+            s->journal, a, s->out,
+            str_printf(a, "part:%.*s:%lld", STR_FMT(s->asking.me->run_id), (long long)f->seq),
+            words, &err)) {
+        log_warning("words of '%.*s': %s", STR_FMT(s->out->id), err.text);
+        return;
+    }
+    s->heard->told = buf_str(&s->heard->text).n;
+    s->shown = STR("");
+    s->mute = false;
+    turns_post(s->asking.turns, s->journal, s->place->platform, s->out->place);
+}
+
 static void hear(Show *s, Arena *a, const Frame *f)
 {
     AUTO(JsonDoc) *doc = NULL;
+    bool asks;
     Err err;
 
-    if (f->event != FRAME_CHUNK && f->event != FRAME_ERROR && f->event != FRAME_DONE)
+    if (f->event == FRAME_METADATA)
         return;
     doc = json_parse(frame_data(f), &err);
     if (!doc)
         return;
-    if (f->event == FRAME_CHUNK)
+    if (f->event == FRAME_PROGRESS) {
+        asking_hear(&s->asking, f, doc, &asks);
+        if (asks)
+            part(s, a, f);
+    } else if (f->event == FRAME_CHUNK)
         buf_add(&s->heard->text, json_str(json_get(json_root(doc), STR("text"))));
     else if (f->event == FRAME_ERROR)
         s->heard->trouble = field(a, doc, "message");
-    else
+    else if (f->event == FRAME_DONE)
         s->heard->status = field(a, doc, "status");
 }
 
@@ -97,7 +128,9 @@ static void type(Show *s, int64_t now)
 {
     const Platform *p = s->delivery.platform;
 
-    if (!p->typing || p->typing_ms <= 0) {
+    if (asking_waits(&s->asking)) {
+        s->type_at = now; /* nobody does; the next time that somebody does is seen at once */
+    } else if (!p->typing || p->typing_ms <= 0) {
         s->type_at = INT64_MAX;
     } else if (now >= s->type_at) {
         p->typing(s->delivery.connection, s->place);
@@ -108,7 +141,7 @@ static void type(Show *s, int64_t now)
 /* What fits into the first message. */
 static Str to_show(Show *s, Arena *a)
 {
-    Str all = str_trim(buf_str(&s->heard->text));
+    Str all = str_trim(str_skip(buf_str(&s->heard->text), s->heard->told));
     Str *pieces;
     size_t n;
 
@@ -127,6 +160,16 @@ static int64_t pause_after(const Show *s, bool ok)
     return s->delivery.wait_ms > ms ? s->delivery.wait_ms : ms;
 }
 
+/* A first message would overtake what waits for its next try there. */
+static bool others_first(Show *s)
+{
+    bool waits = false;
+    Err ignored;
+
+    return !s->out->first_ref.n &&
+           (!outbox_waits(s->journal, s->out->place, &waits, &ignored) || waits);
+}
+
 static void grow(Show *s, Arena *keep, int64_t now)
 {
     Arena *a = s->arenas[s->arena];
@@ -138,7 +181,7 @@ static void grow(Show *s, Arena *keep, int64_t now)
         return;
     arena_reset(a);
     text = to_show(s, a);
-    if (!text.n || str_eq(text, s->shown))
+    if (!text.n || str_eq(text, s->shown) || others_first(s))
         return;
     ok = deliver_growing(&s->delivery, s->journal, a, s->out, s->place, text, &err);
     s->grow_at = clock_mono_ms() + pause_after(s, ok);
@@ -158,8 +201,10 @@ static int64_t next_time(const Show *s, int64_t now)
 {
     int64_t at = now + REST_MS;
 
-    if (s->type_at < at)
+    if (s->type_at < at && !asking_waits(&s->asking))
         at = s->type_at;
+    if (s->asking.until && s->asking.until < at && !s->asking.late)
+        at = s->asking.until;
     return s->grow_at > now && s->grow_at < at ? s->grow_at : at;
 }
 
@@ -168,6 +213,7 @@ static void watch(Show *s, Arena *a)
     while (!hear_all(s, a)) {
         int64_t now = clock_mono_ms();
 
+        asking_round(&s->asking, now);
         type(s, now);
         grow(s, a, now);
         wait_until(s, next_time(s, clock_mono_ms()));
@@ -187,7 +233,7 @@ static void show_init(Show *s)
     s->arenas[1] = arena_new();
 }
 
-void turn_watch(Turns *t, Journal *j, Arena *a, const TurnJob *job, Outgoing *out, LiveRun *live,
+void turn_watch(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoing *out, LiveRun *live,
                 Heard *ret)
 {
     const Served *served = turns_server(t, job->place.platform);
@@ -195,12 +241,14 @@ void turn_watch(Turns *t, Journal *j, Arena *a, const TurnJob *job, Outgoing *ou
                .place = &job->place,
                .journal = j,
                .out = out,
-               .heard = ret };
+               .heard = ret,
+               .asking = { .turns = t, .journal = j, .job = job, .me = me } };
 
     show_init(&s);
     s.sub = (RunSub){ .wake = on_wake, .ctx = &s };
     sub_join(&s.sub, live, 0);
-    watch(&s, a);
+    watch(&s, job->arena);
+    asking_over(&s.asking);
     sub_leave(&s.sub);
     for (size_t i = 0; i < ARRAY_LEN(s.arenas); i++)
         arena_free(s.arenas[i]);

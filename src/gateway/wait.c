@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "gateway/config.h"
 #include "gateway/gateway.h"
+#include "gateway/lend.h"
 #include "gateway/wake.h"
 #include "store/conversations.h"
+#include "store/handoff_copy.h"
 #include "store/links.h"
 #include "store/places_home.h"
 #include "store/routing.h"
@@ -68,11 +70,6 @@ static bool check_served(const HandoffAsk *ask, const Route *route, Err *err)
 {
     Str platform = ask->wish.platform;
 
-    if (!route->served)
-        return err_set(err, ERR_REFUSED,
-                       "%.*s is not set up here ('talaria gateway status' says what is missing), "
-                       "and no Hermes gateway sees a session of ours",
-                       STR_FMT(platform));
     if (!route->running && !ask->detach)
         return err_set(err, ERR_REFUSED, NO_GATEWAY);
     if (str_eqz(route->link, "refused"))
@@ -95,9 +92,31 @@ static bool check_home(Journal *j, Arena *a, const HandoffAsk *ask, const Route 
     return false;
 }
 
-bool handoff_may_go(Journal *j, const HandoffAsk *ask, Err *err)
+/* No gateway of ours has it: one of Hermes may take a copy. Where there is none either, and ours is only not
+ * running, that is what is said. */
+static bool check_lent(HandoffAsk *ask, const Route *route, bool *ret_lent, Err *err)
+{
+    Err why;
+
+    *ret_lent = false;
+    if (route->served && route->running)
+        return true;
+    if (handoff_hermes_serves(ask->wish.platform) && lend_home(ask, &ask->wish.copy_home, &why))
+        *ret_lent = true;
+    else if (!route->served && handoff_hermes_serves(ask->wish.platform)) {
+        *err = why;
+        return false;
+    }
+    return *ret_lent || route->served ||
+           err_set(err, ERR_REFUSED,
+                   "%.*s is not set up here: 'talaria gateway status' says what is missing",
+                   STR_FMT(ask->wish.platform));
+}
+
+bool handoff_may_go(Journal *j, HandoffAsk *ask, Err *err)
 {
     AUTO(Arena) *a = arena_new();
+    bool lent;
     Route route;
 
     if (!shape_named(ask->wish.platform) && !handoff_hermes_serves(ask->wish.platform))
@@ -106,7 +125,9 @@ bool handoff_may_go(Journal *j, const HandoffAsk *ask, Err *err)
         return false;
     if (hermes_may(ask) && !(route.served && route.running))
         return true;
-    return check_served(ask, &route, err) && check_home(j, a, ask, &route, err);
+    if (!check_lent(ask, &route, &lent, err))
+        return false;
+    return lent || (check_served(ask, &route, err) && check_home(j, a, ask, &route, err));
 }
 
 bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err)
@@ -127,9 +148,26 @@ bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err)
                    STR_FMT(session_id));
 }
 
+/* What was said to a copy is not here: from there it goes nowhere but back. */
+static bool check_not_lent(Journal *j, Arena *a, const HandoffWish *wish, Err *err)
+{
+    bool lent;
+    Handoff h;
+
+    if (!copy_find(j, a, wish->home, wish->session_id, &h, &lent, err))
+        return false;
+    return !lent || !handoff_is_over(h.state) ||
+           err_set(err, ERR_CONFLICT,
+                   "session '%.*s' is at %.*s, with a Hermes; 'talaria handoff back --session "
+                   "%.*s' first",
+                   STR_FMT(wish->session_id), STR_FMT(h.platform), STR_FMT(wish->session_id));
+}
+
 bool handoff_ask(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
 {
-    if (!handoff_request(j, a, &ask->wish, ret, err))
+    if (!check_not_lent(j, a, &ask->wish, err) ||
+        !(ask->wish.copy_home.n ? lend_session(j, a, ask, ret, err)
+                                : handoff_request(j, a, &ask->wish, ret, err)))
         return false;
     wake_call(ask->homes->data);
     return true;
@@ -271,11 +309,13 @@ static bool judge(const Wait *t, const Handoff *h, Err *err)
     if (h->state == HANDOFF_DONE)
         return true;
     if (t->late)
-        return err_set(
-            err, ERR_REFUSED, "nobody took it within %lld seconds: %s; the session goes on here",
-            (long long)t->claim_ms / 1000,
-            gateway_is_running(t->w->homes->data) ? "the gateway that is running does not serve it"
-                                                  : NO_GATEWAY);
+        return err_set(err, ERR_REFUSED,
+                       "nobody took it within %lld seconds: %s; the session goes on here",
+                       (long long)t->claim_ms / 1000,
+                       h->copy_id.n ? "the Hermes gateway did not"
+                       : gateway_is_running(t->w->homes->data)
+                           ? "the gateway that is running does not serve it"
+                           : NO_GATEWAY);
     if (h->state == HANDOFF_CANCELLED)
         return err_set(err, ERR_INTERRUPTED, "cancelled; the session goes on here");
     return err_set(err, ERR_REFUSED, "the handoff failed: %.*s; the session goes on here",
@@ -312,4 +352,35 @@ bool handoff_is_here(Journal *j, Str home, Str session_id, Err *err)
                    "session '%.*s' goes on at %.*s; 'talaria handoff back --session %.*s' brings "
                    "it here",
                    STR_FMT(session_id), STR_FMT(owner.surface), STR_FMT(session_id));
+}
+
+/* One that no gateway has taken yet is withdrawn; where one has, its answer is waited for. */
+static bool back_from_copy(const Homes *homes, Journal *j, Arena *a, Str id, Err *err)
+{
+    bool over;
+    Handoff h;
+
+    if (!handoff_look(j, a, id, &h, err))
+        return false;
+    if (h.state == HANDOFF_DONE)
+        return lend_back(homes, j, &h, err);
+    if (handoff_is_over(h.state) || handoff_cancel(j, id, &over, err))
+        return true;
+    if (err->kind == ERR_CONFLICT)
+        (void)err_set(err, ERR_BUSY,
+                      "a Hermes gateway is taking session '%.*s' over; wait until it is done",
+                      STR_FMT(h.session_id));
+    return false;
+}
+
+bool handoff_bring_back(const Homes *homes, Journal *j, Str home, Str session_id, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    bool lent;
+    Handoff h;
+
+    if (!copy_find(j, a, home, session_id, &h, &lent, err))
+        return false;
+    return lent ? back_from_copy(homes, j, a, h.id, err)
+                : routing_release(j, home, session_id, err);
 }

@@ -21,13 +21,14 @@ typedef struct HandoffAsk {
 } HandoffAsk;
 
 /* Whether it can go there now: the platform is known (ERR_USAGE), served, and has a home channel or a chat was
- * named (ERR_REFUSED). The session of the wish need not be known yet. */
-MUST_CHECK bool handoff_may_go(Journal *j, const HandoffAsk *ask, Err *err);
+ * named (ERR_REFUSED). The session of the wish need not be known yet. Where only a gateway of Hermes serves it,
+ * a session of ours goes to its home as a copy, and the wish says so afterwards. */
+MUST_CHECK bool handoff_may_go(Journal *j, HandoffAsk *ask, Err *err);
 
 /* An answer that is on its way belongs to where it was asked for: ERR_BUSY. */
 MUST_CHECK bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err);
 
-/* handoff_request, and calls the gateway. */
+/* handoff_request, or lend_session (lend.h), and calls the gateway. */
 MUST_CHECK bool handoff_ask(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err);
 
 /* -- waiting ------------------------------------------------------------------------------------- */
@@ -55,5 +56,10 @@ MUST_CHECK bool handoff_wait(const HandoffWaiter *w, Journal *j, Arena *a, Hando
 
 /* Whether a terminal may write the session. ERR_CONFLICT says where it is and how it comes back. */
 MUST_CHECK bool handoff_is_here(Journal *j, Str home, Str session_id, Err *err);
+
+/* routing_release; one that is with a Hermes gateway comes back with what was said there. ERR_BUSY: that gateway is
+ * just taking it. */
+MUST_CHECK bool handoff_bring_back(const Homes *homes, Journal *j, Str home, Str session_id,
+                                   Err *err);
 
 #endif

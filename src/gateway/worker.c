@@ -39,10 +39,7 @@ static int64_t now_in_ms(void)
 
 static const Served *server_of(const Worker *w, Str platform)
 {
-    for (size_t i = 0; i < w->o.n_served; i++)
-        if (str_eqz(platform, w->o.served[i].platform->shape->name))
-            return &w->o.served[i];
-    return NULL;
+    return served_named(w->o.served, w->o.n_served, platform);
 }
 
 /* -- trouble --------------------------------------------------------------------------------------- */
@@ -149,7 +146,11 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const 
     *ret_wait = for_now(trouble) && h->attempt < THREAD_TRIES &&
                 (s->platform->knows_repeats || !sent.unsure);
     *ret_wait_ms = sent.wait_ms;
-    if (!mark_thread(w, h, s, STR(""), err))
+    /* Where it may be there all the same the mark stays until the place is known: whoever comes after a death
+     * in between must not ask again either. */
+    if (sent.unsure && !s->platform->knows_repeats)
+        h->thread_ref = STR("");
+    else if (!mark_thread(w, h, s, STR(""), err))
         return false;
     if (!*ret_wait)
         log_warning("no thread for handoff '%.*s': %s", STR_FMT(h->id), trouble->text);
@@ -166,7 +167,9 @@ static bool find_place(Worker *w, Arena *a, Handoff *h, const Served *s, const H
         return false;
     h->dest_key = place_key(a, &place, &w->o.flags);
     h->dest_source_json = place_json(a, &place);
-    return routing_remember(w->o.journal, a, h, err);
+    /* From here on words in it are meant for us: whoever sees the thread before the card may write there. */
+    return (!place.thread_id.n || thread_keep(w->o.journal, &place, err)) &&
+           routing_remember(w->o.journal, a, h, err);
 }
 
 static bool prepare(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
@@ -236,15 +239,6 @@ static bool still_ours(void *ctx, Err *err)
     return handoff_renew(holding->w->o.journal, holding->h, LEASE_MS, err);
 }
 
-/* From here on words in it are meant for us. */
-static bool keep_thread(Worker *w, Arena *a, const Handoff *h, Err *err)
-{
-    Place place;
-
-    return place_parse(a, h->dest_source_json, &place, err) &&
-           (!place.thread_id.n || thread_keep(w->o.journal, &place, err));
-}
-
 static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
     const Served *s = server_of(w, h->platform);
@@ -262,7 +256,7 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 
     if (w->o.card(w->o.card_ctx, a, h, &card, &why)) {
         o.text = card.text;
-        if (keep_thread(w, a, h, &why) && deliver(&d, w->o.journal, a, &o, &h->notice_ref, &why))
+        if (deliver(&d, w->o.journal, a, &o, &h->notice_ref, &why))
             return handoff_advance(w->o.journal, h, HANDOFF_ANNOUNCED, err);
     }
     if (why.kind == ERR_CONFLICT) {
@@ -402,14 +396,14 @@ Worker *worker_free(Worker *w)
     return NULL;
 }
 
-static void take_up(Worker *w, const Str *names)
+static void take_up(Worker *w, const Str *names, size_t n_names)
 {
     for (size_t i = 0; w->o.homes && i < w->o.homes->n; i++) {
         const Home *home = &w->o.homes->all[i];
         Err err;
 
         if (home->present && home->kind != HOME_OURS &&
-            !handoff_adopt(w->o.journal, home->path, names, w->o.n_served, &err))
+            !handoff_adopt(w->o.journal, home->path, names, n_names, &err))
             log_warning("%s", err.text);
     }
 }
@@ -436,12 +430,13 @@ bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err)
     AUTO(Arena) *a = arena_new();
     Str *names = ARENA_ARRAY(a, Str, w->o.n_served + 1);
     Handoff *all;
-    size_t n, left;
+    size_t n_names = 0, n, left;
 
     for (size_t i = 0; i < w->o.n_served; i++)
-        names[i] = str_of(w->o.served[i].platform->shape->name);
-    take_up(w, names);
-    if (!handoff_pending(w->o.journal, a, names, w->o.n_served, &all, &n, err))
+        if (!w->o.served[i].shut)
+            names[n_names++] = str_of(w->o.served[i].platform->shape->name);
+    take_up(w, names, n_names);
+    if (!handoff_pending(w->o.journal, a, names, n_names, &all, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)
         hand_out(w, all[i].id);

@@ -8,6 +8,8 @@
 #ifndef TALARIA_GATEWAY_WORKER_H
 #define TALARIA_GATEWAY_WORKER_H
 
+#include <stdatomic.h>
+
 #include "gateway/card.h"
 #include "platforms/platform.h"
 #include "store/handoff.h"
@@ -16,7 +18,17 @@ typedef struct Served {
     const Platform *platform;
     Connection *connection;
     const PlatformConfig *config;
+    atomic_bool shut; /* it could not be opened yet: as if it were not there */
 } Served;
+
+/* NULL: it is not served now. */
+static inline const Served *served_named(const Served *all, size_t n, Str platform)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!all[i].shut && str_eqz(platform, all[i].platform->shape->name))
+            return &all[i];
+    return NULL;
+}
 
 typedef struct WorkerOptions {
     Journal *journal;

@@ -153,7 +153,7 @@ bool slash_back(Chat *c, Str rest, Err *err)
     if (!away)
         return err_set(err, ERR_CONFLICT, "conversation '%.*s' is here already", STR_FMT(row.id));
     if (!handoff_idle(c->options->homes, home, row.id, err) ||
-        !routing_release(c->journal, home, row.id, err))
+        !handoff_bring_back(c->options->homes, c->journal, home, row.id, err))
         return false;
     chat_note(c, "back from %.*s", STR_FMT(owner.surface));
     return chat_resume(c, row.id, err);

@@ -47,6 +47,30 @@ bool chat_find(Chat *c, Str id, Conversation *ret, Err *err)
     return found || err_set(err, ERR_NOT_FOUND, "there is no conversation to go on with");
 }
 
+static void add_passage(Buf *out, Str text)
+{
+    render_text(out, text);
+    buf_addz(out, !text.n || str_ends(text, STR("\n")) ? "" : "\n");
+}
+
+/* What was said before and after a tool stands apart, as it did then. `left_out` bytes are not shown. */
+static void add_passages(Buf *out, Str text, size_t left_out, Str starts)
+{
+    Str rest = str_skip(starts, 1), one;
+    size_t shown = 0;
+    int64_t at;
+
+    while (str_split(&rest, ',', &one)) {
+        one = str_head(one, str_find(one, STR("]")));
+        if (!str_to_int(one, 0, INT64_MAX, &at) || (size_t)at <= left_out + shown ||
+            (size_t)at > left_out + text.n)
+            continue;
+        add_passage(out, str_head(str_skip(text, shown), (size_t)at - left_out - shown));
+        shown = (size_t)at - left_out;
+    }
+    add_passage(out, str_skip(text, shown));
+}
+
 static void add_turn(Chat *c, Buf *out, const ChatTurn *t)
 {
     bool user = str_eqz(t->role, "user"), color = c->options->color;
@@ -55,8 +79,7 @@ static void add_turn(Chat *c, Buf *out, const ChatTurn *t)
     buf_addz(out, user ? "> " : "");
     if (text.n < t->content.n)
         buf_addf(out, "%s[…]%s ", tint(color, TINT_DIM), tint(color, TINT_OFF));
-    render_text(out, text);
-    buf_addz(out, str_ends(text, STR("\n")) ? "" : "\n");
+    add_passages(out, text, t->content.n - text.n, t->passages);
     if (!user && !str_eqz(t->status, "complete"))
         buf_addf(out, "%s-- %.*s%s\n", tint(color, TINT_YELLOW),
                  STR_FMT(str_eqz(t->status, "partial") ? STR("partial: it was cut off here")

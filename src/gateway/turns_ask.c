@@ -1,0 +1,303 @@
+/* What a runtime asks in the middle of a turn, and who answers it at the place where the turn was asked for.
+ *
+ * The question is a row of the outbox like all words, so that it arrives once and in its place; the answer is a
+ * command. A yes counts only for the question that its writer can have seen: it has to have come in after the
+ * question went out, and the question has to stand there. Of two answers the first counts. What is asked ends
+ * with the turn: a question that nobody has read by then is taken back, and one that was read has no turn any
+ * more that an answer could reach. */
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "gateway/turns_inside.h"
+#include "text/utf8.h"
+
+enum { MINUTE_MS = 60000, TOOL_COLUMNS = 60 };
+
+static int64_t now_in_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+static int64_t patience(const Turns *t)
+{
+    return t->o.approval_ms ? t->o.approval_ms : LIMIT_APPROVAL_MS;
+}
+
+/* Of all that the run asks. */
+static Str rows_of(Arena *a, const Asking *k)
+{
+    return str_printf(a, "ask:%.*s:", STR_FMT(k->me->run_id));
+}
+
+/* -- what is heard --------------------------------------------------------------------------------------- */
+
+static void show_to_others(Asking *k, const Ask *ask)
+{
+    pthread_mutex_lock(&k->turns->lock);
+    k->me->ask = *ask;
+    pthread_mutex_unlock(&k->turns->lock);
+}
+
+bool asking_waits(const Asking *k)
+{
+    return k->ask.id.n > 0;
+}
+
+static void forget(Asking *k)
+{
+    Err err;
+
+    if (asking_waits(k)) {
+        show_to_others(k, &(Ask){ 0 });
+        if (!outbox_take_back(k->journal, rows_of(k->job->arena, k), STR("it was over before"),
+                              &err))
+            log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
+    }
+    k->ask = (Ask){ 0 };
+    k->until = 0;
+    k->late = false;
+}
+
+static void hear_ask(Asking *k, const Frame *f, Json asked)
+{
+    Json choices = json_get(asked, STR("choices"));
+    Arena *a = k->job->arena;
+
+    forget(k);
+    k->ask.id = str_dup(a, json_str(json_get(asked, STR("id"))));
+    k->ask.row = str_printf(a, "%.*s%lld", STR_FMT(rows_of(a, k)), (long long)f->seq);
+    for (size_t i = 0; i < json_count(choices) && i < ARRAY_LEN(k->ask.choices); i++)
+        k->ask.choices[k->ask.n_choices++] = str_dup(a, json_str(json_at(choices, i)));
+    k->what = str_dup(a, json_str(json_get(asked, STR("command"))));
+}
+
+static void hear_tool(Asking *k, Json root, Str status)
+{
+    k->tool = str_eqz(status, "started")
+                  ? str_dup(k->job->arena, json_str(json_get(root, STR("tool"))))
+              : str_eqz(status, "running") ? k->tool
+                                           : STR("");
+}
+
+/* The runtime's peer did not take the answer, and says so in a notice. */
+static void hear_notice(Asking *k)
+{
+    pthread_mutex_lock(&k->turns->lock);
+    k->me->ask.answered = false;
+    pthread_mutex_unlock(&k->turns->lock);
+}
+
+void asking_hear(Asking *k, const Frame *f, const JsonDoc *doc, bool *ret_asks)
+{
+    Json root = json_root(doc);
+    Str stage = json_str(json_get(root, STR("stage")));
+    Str status = json_str(json_get(root, STR("status")));
+
+    *ret_asks = str_eqz(stage, "approval") && str_eqz(status, "waiting");
+    if (*ret_asks)
+        hear_ask(k, f, json_get(root, STR("approval")));
+    else if (str_eqz(stage, "approval"))
+        forget(k);
+    else if (str_eqz(stage, "tool"))
+        hear_tool(k, root, status);
+    else if (str_eqz(stage, "notice"))
+        hear_notice(k);
+}
+
+void asking_over(Asking *k)
+{
+    forget(k);
+}
+
+/* -- what is said ------------------------------------------------------------------------------------------ */
+
+static Str time_words(Arena *a, int64_t ms)
+{
+    int64_t n = ms >= MINUTE_MS ? ms / MINUTE_MS : ms / 1000;
+
+    return str_printf(a, "%lld %s%s", (long long)n, ms >= MINUTE_MS ? "minute" : "second",
+                      n == 1 ? "" : "s");
+}
+
+static bool has_choice(const Ask *ask, Str choice)
+{
+    for (size_t i = 0; i < ask->n_choices; i++)
+        if (str_eq(ask->choices[i], choice))
+            return true;
+    return false;
+}
+
+/* What it wants to do stands between fences that it cannot close itself: nobody is to read its words as ours. */
+static void add_fenced(Buf *out, Str text)
+{
+    size_t ticks = 0;
+
+    buf_addz(out, "\n\n```\n");
+    for (size_t i = 0; i < text.n; i++) {
+        ticks = text.p[i] == '`' ? ticks + 1 : 0;
+        if (ticks == 3) {
+            buf_addc(out, ' ');
+            ticks = 1;
+        }
+        buf_addc(out, text.p[i]);
+    }
+    buf_addz(out, "\n```\n");
+    if (str_ends(text, STR("\xe2\x80\xa6")))
+        buf_addz(out, "It is longer than what stands here.\n");
+}
+
+static Str question(Arena *a, const Asking *k)
+{
+    /* In its threads Slack keeps '/' to itself. */
+    char mark = str_eqz(k->job->place.platform, "slack") ? '!' : '/';
+    AUTO_BUF b = BUF(KIB(16));
+
+    buf_addz(&b, "Your approval is asked for");
+    if (k->tool.n)
+        buf_addf(&b, ", to use %.*s", STR_FMT(utf8_fit(a, k->tool, TOOL_COLUMNS)));
+    buf_addz(&b, ":");
+    add_fenced(&b, k->what.n ? k->what : STR("(it does not say what for)"));
+    buf_addf(&b, "\n%capprove - this once\n", mark);
+    if (has_choice(&k->ask, STR("session")))
+        buf_addf(&b, "%capprove session - for the rest of the session\n", mark);
+    if (has_choice(&k->ask, STR("always")))
+        buf_addf(&b, "%capprove always - from now on\n", mark);
+    buf_addf(&b, "%cdeny - no\n\nWithout an answer within %.*s it is a no.", mark,
+             STR_FMT(time_words(a, patience(k->turns))));
+    return str_dup(a, buf_str(&b));
+}
+
+static bool say(Asking *k, Str id, Str text, Err *err)
+{
+    Arena *a = k->job->arena;
+    Outgoing row, o = { .id = id,
+                        .platform = k->job->place.platform,
+                        .place_json = place_json(a, &k->job->place),
+                        .text = text };
+
+    if (!outbox_put(k->journal, a, &o, &row, err))
+        return false;
+    turns_post(k->turns, k->journal, row.platform, row.place);
+    return true;
+}
+
+static void ask(Asking *k, int64_t now)
+{
+    Err err;
+
+    k->ask.since_ms = now_in_ms();
+    show_to_others(k, &k->ask); /* before it is said: the answer may come at once */
+    if (!say(k, k->ask.row, question(k->job->arena, k), &err)) {
+        log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
+        return; /* tried again in the next round */
+    }
+    k->until = now + patience(k->turns);
+}
+
+/* -- answers ---------------------------------------------------------------------------------------------------- */
+
+/* One that is being stopped asks nothing any more. */
+static Turning *turning_of(Turns *t, Str key)
+{
+    Turning *x = t->turning;
+
+    while (x && !(str_eq(x->key, key) && x->ask.id.n && !x->stopped))
+        x = x->next;
+    return x;
+}
+
+/* Whoever sets it first has answered. */
+static bool set_answered(Turns *t, Str key, Str row, bool to)
+{
+    bool changed;
+    Turning *x;
+
+    pthread_mutex_lock(&t->lock);
+    x = turning_of(t, key);
+    changed = x && str_eq(x->ask.row, row) && x->ask.answered != to;
+    if (changed)
+        x->ask.answered = to;
+    pthread_mutex_unlock(&t->lock);
+    return changed;
+}
+
+static bool answer(Turns *t, Str key, Str run_id, const Ask *ask, Str choice, Err *err)
+{
+    if (!set_answered(t, key, ask->row, true))
+        return err_set(err, ERR_CONFLICT, "that was answered already");
+    if (service_approve(t->service, run_id, ask->id, choice, err))
+        return true;
+    (void)set_answered(t, key, ask->row, false);
+    return false;
+}
+
+static void deny(Asking *k)
+{
+    Arena *a = k->job->arena;
+    Err err;
+
+    k->late = true;
+    if (answer(k->turns, k->me->key, k->me->run_id, &k->ask, STR("deny"), &err) &&
+        !say(k, str_printf(a, "late:%.*s", STR_FMT(k->ask.row)),
+             str_printf(a, "Nobody answered within %.*s: denied.",
+                        STR_FMT(time_words(a, patience(k->turns)))),
+             &err))
+        log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
+}
+
+void asking_round(Asking *k, int64_t now)
+{
+    if (asking_waits(k) && !k->until)
+        ask(k, now);
+    else if (asking_waits(k) && !k->late && now >= k->until)
+        deny(k);
+}
+
+/* A copy of what waits at that key. */
+static bool find_ask(Turns *t, Arena *a, Str key, Ask *ret, Str *ret_run, Err *err)
+{
+    Turning *x;
+
+    pthread_mutex_lock(&t->lock);
+    x = turning_of(t, key);
+    if (x) {
+        *ret = x->ask;
+        ret->id = str_dup(a, x->ask.id);
+        ret->row = str_dup(a, x->ask.row);
+        for (size_t i = 0; i < ret->n_choices; i++)
+            ret->choices[i] = str_dup(a, x->ask.choices[i]);
+        *ret_run = str_dup(a, x->run_id);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return x || err_set(err, ERR_NOT_FOUND,
+                        "nothing waits for your approval here; what was asked ends with its turn, "
+                        "and with the gateway");
+}
+
+/* Whoever wrote the answer can have read the question. */
+static bool was_read(Turns *t, Arena *a, const Ask *ask, int64_t received_ms, Err *err)
+{
+    bool found = false, ok;
+    Outgoing o;
+
+    pthread_mutex_lock(&t->journal_lock);
+    ok = outbox_get(t->journal, a, ask->row, &o, &found, err);
+    pthread_mutex_unlock(&t->journal_lock);
+    if (!ok)
+        return false;
+    return (found && received_ms >= ask->since_ms && (o.state == OUTBOX_SENT || o.sending > 0)) ||
+           err_set(err, ERR_CONFLICT, "what is asked now came after your answer; read it first");
+}
+
+bool turns_approve(Turns *t, Str key, Str choice, int64_t received_ms, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Str run_id;
+    Ask ask;
+
+    if (!find_ask(t, a, key, &ask, &run_id, err) || !was_read(t, a, &ask, received_ms, err))
+        return false;
+    if (!has_choice(&ask, choice))
+        return err_set(err, ERR_INVALID, "'%.*s' is not one of the choices here", STR_FMT(choice));
+    return answer(t, key, run_id, &ask, choice, err);
+}
