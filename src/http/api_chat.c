@@ -7,6 +7,7 @@
 #include "http/api.h"
 #include "http/query.h"
 #include "http/routes.h"
+#include "text/sha256.h"
 
 /* -- the service's database ------------------------------------------------------------------------- */
 
@@ -76,10 +77,37 @@ static bool read_old_state(Json body, Str *ret, Err *err)
     return true;
 }
 
+/* *ret_id is empty where it is the first with its key, or has none. */
+static bool made_before(Request *rq, Runs *r, const Conversation *c, Str *ret_id, Err *err)
+{
+    *ret_id = STR("");
+    if (c->idem_key.n > 255)
+        return err_set(err, ERR_USAGE, "an Idempotency-Key has at most 255 bytes");
+    return !c->idem_key.n ||
+           conversation_by_key(r, rq->arena, c->idem_key, c->idem_sha256, ret_id, err);
+}
+
+/* Two at once with the same key: the second is told of the first. */
+static bool make_once(Request *rq, Service *s, Runs *r, const Conversation *c, Str *ret_id,
+                      Err *err)
+{
+    Err why;
+
+    if (!made_before(rq, r, c, ret_id, err))
+        return false;
+    if (ret_id->n)
+        return true;
+    *ret_id = c->id;
+    return service_begin(s, c, err) || (made_before(rq, r, c, ret_id, &why) && ret_id->n);
+}
+
 static bool create(Request *rq, Service *s, Runs *r, Err *err)
 {
     AUTO(JsonDoc) *doc = rq->body.n ? request_json(rq, err) : NULL;
-    Conversation c = { .id = id_new(rq->arena, 'c') };
+    Conversation c = { .id = id_new(rq->arena, 'c'),
+                       .idem_key = request_header(rq, "Idempotency-Key"),
+                       .idem_sha256 = sha256_hex(rq->arena, buf_str(&rq->body)) };
+    Str id;
 
     if (rq->body.n) {
         Json body = doc ? json_root(doc) : (Json){ 0 };
@@ -91,10 +119,10 @@ static bool create(Request *rq, Service *s, Runs *r, Err *err)
             !read_old_state(body, &c.old_state, err))
             return false;
     }
-    if (!service_begin(s, &c, err))
+    if (!make_once(rq, s, r, &c, &id, err))
         return false;
     rq->reply.status = 201;
-    return put_conversation(rq, r, c.id, err);
+    return put_conversation(rq, r, id, err);
 }
 
 bool route_conversation_create(Request *rq, Err *err)
@@ -139,6 +167,8 @@ static bool delete (Request *rq, Service *s, Runs *r, Err *err)
     if (!conversation_delete(r, rq->params[0], err))
         return false;
     files_delete(s, rq->params[0]);
+    /* No number that the watch looks at has grown. */
+    sse_publish(rq->server->sse, "chat", STR("{}"));
     w = reply_json(rq);
     json_field_str(&w, "id", rq->params[0]);
     json_end(&w, '}');

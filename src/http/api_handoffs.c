@@ -101,12 +101,18 @@ static bool put_handoff(Request *rq, JsonWriter *w, Journal *j, const Handoff *h
     return true;
 }
 
-static bool put_journal(Request *rq, JsonWriter *w, Journal *j, int64_t most, Err *err)
+/* Of which session; empty: of all. */
+typedef struct JournalOf {
+    Str home, session_id;
+} JournalOf;
+
+static bool put_journal(Request *rq, JsonWriter *w, Journal *j, JournalOf of, int64_t most,
+                        Err *err)
 {
     Handoff *all;
     size_t n;
 
-    if (!handoff_list(j, rq->arena, STR(""), STR(""), (size_t)most, &all, &n, err))
+    if (!handoff_list(j, rq->arena, of.home, of.session_id, (size_t)most, &all, &n, err))
         return false;
     json_key(w, "handoffs");
     json_begin(w, '[');
@@ -122,18 +128,43 @@ static bool put_journal(Request *rq, JsonWriter *w, Journal *j, int64_t most, Er
     return true;
 }
 
+static bool find_session(Request *rq, Str id, Lineage *ret, Str *ret_home, Err *err)
+{
+    Store *store;
+
+    if (!request_store(rq, &store, err) || !store_find(store, rq->arena, id, ret, err))
+        return false;
+    *ret_home = store_home(store, ret->tip.home)->path;
+    return true;
+}
+
+/* By the id of any part; one that is gone, or has nothing in it yet, by its own. */
+static bool read_session(Request *rq, JournalOf *ret, Err *err)
+{
+    Lineage session;
+
+    *ret = (JournalOf){ STR(""), STR("") };
+    if (!query_text(rq->arena, rq->query, "session", &ret->session_id, err))
+        return false;
+    if (!ret->session_id.n || !find_session(rq, ret->session_id, &session, &ret->home, err))
+        return !ret->session_id.n || err->kind == ERR_NOT_FOUND;
+    ret->session_id = session.tip.id;
+    return true;
+}
+
 /* {format, gateway, handoffs: [...]} */
 bool route_handoffs(Request *rq, Err *err)
 {
     AUTO(Journal) *j = request_journal(rq, err);
+    JournalOf of;
     int64_t most;
     JsonWriter w;
 
-    if (!j || !read_limit(rq, &most, err))
+    if (!j || !read_limit(rq, &most, err) || !read_session(rq, &of, err))
         return false;
     w = reply_json(rq);
     json_field_bool(&w, "gateway", gateway_is_running(journal_data(j)));
-    if (!put_journal(rq, &w, j, most, err))
+    if (!put_journal(rq, &w, j, of, most, err))
         return false;
     json_end(&w, '}');
     return true;
@@ -153,17 +184,18 @@ static bool reply_handoff(Request *rq, Journal *j, const Handoff *h, int status,
 
 /* -- asking ------------------------------------------------------------------------------------------------ */
 
-static bool find_session(Request *rq, Str id, Lineage *ret, Str *ret_home, Err *err)
+/* What a chat is called is each platform's own affair; none has blanks in it, or is long. */
+static bool check_target(Str target, Err *err)
 {
-    Store *store;
-
-    if (!request_store(rq, &store, err) || !store_find(store, rq->arena, id, ret, err))
-        return false;
-    *ret_home = store_home(store, ret->tip.home)->path;
+    if (target.n > LIMIT_CHAT_ID)
+        return err_set(err, ERR_INVALID, "'target' is longer than %d bytes", LIMIT_CHAT_ID);
+    for (size_t i = 0; i < target.n; i++)
+        if ((unsigned char)target.p[i] <= ' ' || target.p[i] == 0x7f)
+            return err_set(err, ERR_INVALID, "'target' must be the id of a chat, without blanks");
     return true;
 }
 
-static bool ask_for(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
+static bool ask_for(Journal *j, Arena *a, HandoffAsk *ask, Handoff *ret, Err *err)
 {
     return handoff_may_go(j, ask, err) &&
            handoff_idle(ask->homes, ask->wish.home, ask->wish.session_id, err) &&
@@ -186,6 +218,8 @@ bool route_handoff_ask(Request *rq, Err *err)
         return false;
     if (!id.n || !ask.wish.platform.n)
         return err_set(err, ERR_INVALID, "'session_id' and 'platform' must be given");
+    if (!check_target(ask.wish.target, err))
+        return false;
     if (!request_homes(rq, &ask.homes, err) || !find_session(rq, id, &session, &ask.wish.home, err))
         return false;
     ask.wish.session_id = session.tip.id;
@@ -242,7 +276,7 @@ bool route_session_back(Request *rq, Err *err)
     if (!owner.surface.n || str_eqz(owner.surface, "cli"))
         return err_set(err, ERR_CONFLICT, "session '%.*s' is here already",
                        STR_FMT(session.tip.id));
-    if (!routing_release(j, home, session.tip.id, err))
+    if (!handoff_bring_back(homes, j, home, session.tip.id, err))
         return false;
     wake_call(journal_data(j));
     w = reply_json(rq);

@@ -1,12 +1,15 @@
-/* Slack's Events API: how an app without Socket Mode hears. Slack is another server, so it has no token of ours;
- * its signature stands for one. An event lies in the inbox before Slack is told that it arrived; one that comes
- * twice, or is sent again by somebody who has seen it, is there already. */
+/* Slack's Events API and its slash commands: how an app without Socket Mode hears. Slack is another server, so it has
+ * no token of ours; its signature stands for one. What it sends lies in the inbox before Slack is told that it
+ * arrived; what comes twice, or is sent again by somebody who has seen it, is there already. A command comes as a
+ * form, and lies there as Socket Mode would have brought it. */
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "gateway/config.h"
 #include "gateway/wake.h"
+#include "http/query.h"
 #include "http/reply.h"
 #include "http/routes.h"
 #include "http/state.h"
@@ -31,7 +34,7 @@ static bool refuse(Request *rq, const Err *why)
     static atomic_bool said;
 
     if (!atomic_exchange(&said, true))
-        log_warning("a request to /api/slack/events was refused: %s", why->text);
+        log_warning("a request to %.*s was refused: %s", STR_FMT(rq->path), why->text);
     reply_problem_status(rq, 401, NULL, why);
     return true;
 }
@@ -66,13 +69,12 @@ static bool keep(Request *rq, Str body, Err *err)
     return true;
 }
 
-bool route_slack_events(Request *rq, Err *err)
+/* *ret_refused: it is not from Slack, and is answered. */
+static bool check(Request *rq, bool *ret_refused, Err *err)
 {
     SlackSigned s = { .timestamp = request_header(rq, "X-Slack-Request-Timestamp"),
                       .signature = request_header(rq, "X-Slack-Signature"),
                       .body = buf_str(&rq->body) };
-    AUTO(JsonDoc) *doc = NULL;
-    JsonWriter w;
     Str secret;
     Err why;
 
@@ -82,8 +84,21 @@ bool route_slack_events(Request *rq, Err *err)
         return err_set(
             err, ERR_NOT_FOUND,
             "slack's events are not taken here: TALARIA_SLACK_SIGNING_SECRET is not set");
-    if (!slack_verify(rq->arena, secret, &s, (int64_t)clock_wall(), &why))
-        return refuse(rq, &why);
+    *ret_refused =
+        !slack_verify(rq->arena, secret, &s, (int64_t)clock_wall(), &why) && refuse(rq, &why);
+    return true;
+}
+
+bool route_slack_events(Request *rq, Err *err)
+{
+    AUTO(JsonDoc) *doc = NULL;
+    JsonWriter w;
+    bool refused;
+
+    if (!check(rq, &refused, err))
+        return false;
+    if (refused)
+        return true;
     doc = request_json(rq, err);
     if (!doc)
         return false;
@@ -91,9 +106,77 @@ bool route_slack_events(Request *rq, Err *err)
         answer_challenge(rq, json_str(json_get(json_root(doc), STR("challenge"))));
         return true;
     }
-    if (!keep(rq, s.body, err))
+    if (!keep(rq, buf_str(&rq->body), err))
         return false;
     w = reply_json(rq);
     json_end(&w, '}');
+    return true;
+}
+
+/* -- slash commands ------------------------------------------------------------------------------------- */
+
+/* X(field): what is kept of a command. Not its `token`, an older kind of proof, nor its response_url. */
+#define COMMAND_FIELDS(X)                                                                          \
+    X(command)                                                                                     \
+    X(text)                                                                                        \
+    X(channel_id)                                                                                  \
+    X(channel_name)                                                                                \
+    X(user_id)                                                                                     \
+    X(user_name)                                                                                   \
+    X(team_id)                                                                                     \
+    X(trigger_id)
+
+/* A command is one line, however it was typed. */
+static Str one_line(Arena *a, Str form)
+{
+    char *out = arena_alloc(a, form.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < form.n; i++) {
+        bool blank = str_is_one_of(str_head(str_skip(form, i), 3), "%0A|%0a|%0D|%0d|%09");
+
+        out[n++] = blank ? '+' : form.p[i];
+        i += blank ? 2 : 0;
+    }
+    return (Str){ out, n };
+}
+
+/* As an envelope of Socket Mode has it. */
+static bool command_json(Arena *a, Str form, Str *ret, Err *err)
+{
+    AUTO_BUF out = BUF(LIMIT_UPDATE_BYTES);
+    JsonWriter w = JSON_WRITER(&out, 0);
+    Str value;
+
+    form = one_line(a, form);
+    json_begin(&w, '{');
+#define X(name)                                                                                    \
+    if (!query_text(a, form, #name, &value, err))                                                  \
+        return false;                                                                              \
+    if (value.n)                                                                                   \
+        json_field_str(&w, #name, value);
+    COMMAND_FIELDS(X)
+#undef X
+    json_end(&w, '}');
+    *ret = str_dup(a, buf_str(&out));
+    return !buf_full(&out) || err_set(err, ERR_TOO_LARGE, "the command is too long");
+}
+
+/* Answered with nothing: what the command says comes as a message. */
+bool route_slack_commands(Request *rq, Err *err)
+{
+    bool refused;
+    Str json, name;
+
+    if (!check(rq, &refused, err))
+        return false;
+    if (refused)
+        return true;
+    if (!command_json(rq->arena, buf_str(&rq->body), &json, err) ||
+        !query_text(rq->arena, buf_str(&rq->body), "command", &name, err))
+        return false;
+    if (name.n && !keep(rq, json, err))
+        return false;
+    rq->reply.type = "text/plain";
     return true;
 }

@@ -244,13 +244,14 @@ static bool decode_params(Request *rq, Err *err)
 }
 
 /* Bodies are JSON and say so: what a form of another site can send without asking is not. */
-static bool body_is_json(Request *rq, Err *err)
+static bool body_is_fine(Request *rq, Err *err)
 {
     Str type = request_header(rq, "Content-Type");
+    const char *wanted = route_body_type(rq->route);
 
     type = str_trim(str_head(type, str_find(type, STR(";"))));
-    return str_eq_nocase(type, STR("application/json")) ||
-           err_set(err, ERR_USAGE, "the body must be application/json");
+    return str_eq_nocase(type, str_of(wanted)) ||
+           err_set(err, ERR_USAGE, "the body must be %s", wanted);
 }
 
 /* Who asks, and for what. True: a handler will answer; else the refusal or the file is on its way. */
@@ -275,7 +276,7 @@ static bool admit(Request *rq, bool has_body)
         return without_route(rq, &allow);
     if (!decode_params(rq, &err))
         return refuse(rq, &err, 400);
-    return !has_body || body_is_json(rq, &err) || refuse(rq, &err, 415);
+    return !has_body || body_is_fine(rq, &err) || refuse(rq, &err, 415);
 }
 
 /* A request with a body is judged before it is read, and a refusal ends its connection; one without

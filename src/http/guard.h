@@ -23,7 +23,9 @@
     X(GUARD_HOST, 403, "this server does not answer to that Host; --allow-host adds a name")       \
     X(GUARD_SITE, 403, "requests from other sites are refused")                                    \
     X(GUARD_ORIGIN, 403, "the Origin of the request is not this server")                           \
-    X(GUARD_TOKEN, 401, "a token is needed: open the address that 'talaria serve' printed")
+    X(GUARD_TOKEN, 401,                                                                            \
+      "a token is needed: it is in the address that 'talaria serve' prints at a terminal, and in " \
+      "the file server-token of our home, for 'Authorization: Bearer'")
 
 typedef enum GuardVerdict {
 #define X(name, status, text) name,

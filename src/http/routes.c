@@ -38,6 +38,11 @@ static bool matches(const char *pattern, Str path, Str params[2])
     return !path.p;
 }
 
+const char *route_body_type(const Route *r)
+{
+    return r->flags & ROUTE_FORM ? "application/x-www-form-urlencoded" : "application/json";
+}
+
 const Route *route_find(HttpMethod method, Str path, Str params[2], Buf *ret_allow)
 {
     HttpMethod as = method == HTTP_HEAD ? HTTP_GET : method;
@@ -91,8 +96,9 @@ static void put_body(JsonWriter *w, const Route *r)
     if (!rest.n)
         return;
     json_key(w, "requestBody");
-    json_put_raw(w, STR("{\"required\":true,\"content\":{\"application/json\":{\"schema\":"
-                        "{\"type\":\"object\",\"properties\":{"));
+    json_put_raw(w, STR("{\"required\":true,\"content\":{"));
+    buf_addf(w->out, "\"%s\":{\"schema\":{\"type\":\"object\",\"properties\":{",
+             route_body_type(r));
     for (bool first = true; str_split(&rest, ' ', &field); first = false)
         buf_addf(w->out, "%s\"%.*s\":{}", first ? "" : ",", STR_FMT(field));
     buf_addz(w->out, "}}}}}");

@@ -12,6 +12,7 @@ enum {
     ROUTE_WORKER = 2, /* may wait: runs on a worker */
     ROUTE_SLOW = 4,   /* ... and may take seconds: in the lane for such */
     ROUTE_STREAM = 8,
+    ROUTE_FORM = 16, /* its body is a form, not JSON: it must know by itself who sent it */
 };
 
 typedef bool RouteFn(Request *rq, Err *err);
@@ -127,6 +128,9 @@ typedef bool RouteFn(Request *rq, Err *err);
       "runtimes, as OpenAI's API lists models")                                                    \
     X(POST, "/api/slack/events", ROUTE_OPEN | ROUTE_WORKER, route_slack_events, "", "type event",  \
       "what Slack's Events API sends, by its signature")                                           \
+    X(POST, "/api/slack/commands", ROUTE_OPEN | ROUTE_WORKER | ROUTE_FORM, route_slack_commands,   \
+      "", "command text channel_id user_id team_id trigger_id",                                    \
+      "a slash command, as Slack sends it, by its signature")                                      \
     X(GET, ACHIEVEMENTS "/achievements", 0, route_achievements, "", "", "badges and progress")     \
     X(GET, ACHIEVEMENTS "/scan-status", 0, route_scan_status, "", "", "how the scan stands")       \
     X(GET, ACHIEVEMENTS "/recent-unlocks", ROUTE_WORKER, route_recent, "", "",                     \
@@ -154,6 +158,8 @@ HTTP_ROUTES(X)
 /* The row for this method and path, its parameters raw; NULL: none. Where only other methods have
  * the path, ret_allow says which ("GET, HEAD"); else it is empty. */
 const Route *route_find(HttpMethod method, Str path, Str params[2], Buf *ret_allow);
+
+const char *route_body_type(const Route *r); /* what its body must be */
 
 /* The OpenAPI 3.1 document of the table. */
 void routes_openapi(JsonWriter *w, const char *version);

@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -21,7 +22,7 @@
 #include "http/exchange.h"
 #include "http/state.h"
 
-enum { EPOLL_THREADS = 2, SILENT_SECONDS = 60, BACKLOG = 1024 };
+enum { EPOLL_THREADS = 2, SILENT_SECONDS = 60, BACKLOG = 1024, FILES_ROOM = 4096 };
 
 /* -- sockets ----------------------------------------------------------------------------------- */
 
@@ -167,11 +168,17 @@ static bool start_daemons(Server *s, Err *err)
 static void make_room(void)
 {
     struct rlimit files;
+    int high;
 
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
+    /* The kernel's table of them grows by doubling, and every growth holds up a program with threads for some 10 ms:
+     * so it has its size before there are threads, and streams. */
+    high = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, FILES_ROOM - 1);
+    if (high >= 0)
+        close(high);
     mallopt(M_ARENA_MAX, 2);
 }
 

@@ -44,6 +44,8 @@ static void tell(const Watch *w, const BoardMark *old, const BoardMark *now)
 
     if (!same_board(old, now))
         sse_publish(w->sse, "handoffs", STR("{}"));
+    if (old->talks != now->talks)
+        sse_publish(w->sse, "chat", STR("{}"));
     if (same_rooms(old, now) && old->edited == now->edited && old->typing == now->typing)
         return;
     json_begin(&j, '{');

@@ -170,6 +170,7 @@ export function fakeChat() {
   }
   api.release = () => { api.held = false; for (const r of runs.values()) if (!r.over) r.step?.(); };
   api.many = (n) => { for (let i = 0; i < n; i++) conversation({ title: `Conversation ${i + 1}`, updated_ms: now - (20_000 + i) * minute }); };
+  api.begin = (title) => conversation({ title, updated_ms: Date.now() });
   api.main = main.id;
 
   const runtimes = { format: 1, default: "native", runtimes: [

@@ -43,6 +43,7 @@ export function fakeHandoffs() {
     it.messages.push(m);
     return m;
   };
+  it.there = (session, platform, thread = null) => it.handoffs.unshift(handoff(`h${it.handoffs.length + 10}`, session, "Handed over", { ago: minute, platform, owner: platform, thread }));
   it.say = (thread, author, text) => say(thread, author, text, Date.now());
   say("t0", "talaria", "**Storm lookup**", now - 26 * 60 * minute);
   say("t1", "talaria", "**Why does the login test fail?**\n\n`/work/shop` on `main` · claude-sonnet\n\n> why does it fail?\n\nThe clock is wrong.", now - 12 * minute);
@@ -56,9 +57,12 @@ export function fakeHandoffs() {
 
   it.route = (method, path, query, body, { empty, problem, key }) => {
     const one = /^\/api\/handoffs\/([^/]+)\/(cancel|retry)$/.exec(path);
-    if (path === "/api/handoffs" && method === "GET") return { body: { format: 1, gateway: it.gateway, handoffs: empty ? [] : it.handoffs } };
+    if (path === "/api/handoffs" && method === "GET") {
+      const of = query.get("session");
+      return { body: { format: 1, gateway: it.gateway, handoffs: empty ? [] : it.handoffs.filter((h) => !of || h.session_id === of).slice(0, Number(query.get("limit") ?? 50)) } };
+    }
     if (path === "/api/handoffs") {
-      const made = handoff(`h${it.handoffs.length + 10}`, body.session_id, "Handed over", { ago: 0, state: "queued", step: "claim", attempt: 0, owner: null, platform: body.platform, steps: steps(Date.now(), 1) });
+      const made = handoff(`h${it.handoffs.length + 10}`, body.session_id, "Handed over", { ago: 0, state: "queued", step: "claim", attempt: 0, owner: null, platform: body.platform, target: body.target ?? "home", steps: steps(Date.now(), 1) });
       it.handoffs.unshift(made);
       return { status: 202, body: { format: 1, handoff: made } };
     }

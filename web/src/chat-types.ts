@@ -25,6 +25,7 @@ export interface ChatMessage {
   seq: number;
   role: "user" | "assistant";
   content: string;
+  passages: number[] | null; // where they begin in the content, in bytes; null: it is one
   status: "running" | "complete" | "partial" | "failed" | "cancelled";
   runtime: string | null;
   run_id: string | null;

@@ -73,6 +73,9 @@ export function putConversation(c: Conversation): void {
   change({ rows: [c, ...list.get().rows.filter((x) => x.id !== c.id)].sort(newestFirst) });
 }
 
+// Being removed from here: the news of it may come before the answer, and is not worth a question.
+export const going = new Set<string>();
+
 export function dropConversation(id: string): void {
   change({ rows: list.get().rows.filter((c) => c.id !== id) });
   open.delete(id);
@@ -97,7 +100,8 @@ export function tellNews(id: string): void {
   others?.postMessage(id);
   hear(id);
 }
-// Other programs tell nobody; who comes back to the page looks again.
+// What other programs say comes over the event stream; what was missed is seen when one comes back to the page.
+onEvent("chat", () => hear(""));
 document.addEventListener("visibilitychange", () => document.hidden || hear(""));
 
 // -- one -----------------------------------------------------------------------------------------------------
@@ -178,7 +182,7 @@ export function useConversation(id: string): Conversing {
   useEffect(() => {
     const offs = [
       onEvent("reconnect", reload),
-      onNews((which) => (which === id || which === "") && reload()),
+      onNews((which) => (which === id || which === "") && !going.has(id) && reload()),
       // A run of this conversation that was followed to its end here.
       onRunEnd((run) => [one.get().conversation?.running, one.get().sent?.run].includes(run) && tellNews(id)),
     ];

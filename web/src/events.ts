@@ -6,7 +6,7 @@ import { createStore } from "./store";
 type Handler = (data: unknown) => void;
 const handlers = new Map<string, Set<Handler>>();
 // "status" begins every stream: what happened before it is not told, and can be asked for.
-const names = ["status", "progress", "unlock", "snapshot", "index", "sleep", "handoffs", "local"];
+const names = ["status", "progress", "unlock", "snapshot", "index", "sleep", "handoffs", "local", "chat"];
 
 export const connected = createStore(true);
 export const scan = createStore<{ done: number; total: number } | null>(null);

@@ -69,6 +69,8 @@ export interface Parked {
 // "status" too: what happened before the event stream was there was not told.
 const news = ["handoffs", "status"];
 export const useHandoffs = (on = true): Resource<HandoffPage> => useResource<HandoffPage>(on ? "/api/handoffs" : null, news);
+// The last handoff of a session.
+export const useHandoffOf = (session: string, on = true): Resource<HandoffPage> => useResource<HandoffPage>(on ? `/api/handoffs?limit=1&session=${enc(session)}` : null, news);
 export const usePlatforms = (on = true): Resource<PlatformPage> => useResource<PlatformPage>(on ? "/api/platforms" : null, news);
 export const useLetters = (): Resource<{ letters: Letter[] }> => useResource("/api/outbox/dead", news);
 export const useParked = (): Resource<{ messages: Parked[] }> => useResource("/api/inbox/parked", news);
@@ -91,11 +93,23 @@ export const way: [state: string, word: string, step: string][] = [
   ["done", "done", "done"],
 ];
 
+// What its ids look like: a home of its own is found for what is left empty.
+const chats: Record<string, [RegExp, string]> = {
+  telegram: [/^(-?\d{1,19}|@\w{4,32})$/, "a number, or @name"],
+  discord: [/^\d{5,20}$/, "a number: Copy Channel ID"],
+  slack: [/^[CDGU][A-Z0-9]{2,}$/, "C, D or G and capitals: Copy channel ID"],
+};
+export function wrongChat(platform: string, chat: string): string | null {
+  if (/\s/.test(chat) || chat.length > 200) return "an id has no blanks";
+  const [form, words] = chats[platform] ?? [/^/, ""];
+  return chat === "" || form.test(chat) ? null : words;
+}
+
 // Whether a handoff to it can work, and the reason where it cannot. `ours`: no gateway of Hermes sees the session.
-export function cannot(p: Platform, gateway: boolean, ours: boolean): string | null {
+export function cannot(p: Platform, gateway: boolean, ours: boolean, chat = ""): string | null {
   if (!p.enabled) return ours ? "not set up" : null;
   if (!gateway) return "no gateway is running";
-  return p.home ? null : "no home channel: type /sethome there";
+  return p.home || chat ? null : "no home channel: type /sethome there";
 }
 
 export async function change(path: string, body: unknown = {}): Promise<ApiError | null> {

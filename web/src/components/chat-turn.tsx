@@ -92,12 +92,18 @@ function Failed({ message: m, run, retry }: { message: ChatMessage | null; run: 
 
 const notes: Record<string, string> = { cancelled: "Stopped", partial: "Not complete" };
 
+function splitAt(text: string, starts: number[]): string[] {
+  const bytes = new TextEncoder().encode(text);
+  return starts.map((at, i) => new TextDecoder().decode(bytes.subarray(at, starts[i + 1])));
+}
+
 // Agents speak before and after their tools: each time is a passage of its own.
-function Passages({ run: given, id, text }: { run: RunState | null; id: string | null; text: string }): JSX.Element {
+function Passages({ run: given, id, text, starts }: { run: RunState | null; id: string | null; text: string; starts: number[] | null }): JSX.Element {
   const run = given ?? (id ? knownRun(id) : null);
   // What was read back may be ahead of the events.
   const whole = run !== null && run.segments.join("") === text;
-  return <>{(whole ? run.segments.filter((s) => s) : [text]).map((s, i) => <StreamText key={i} text={s} />)}</>;
+  const parts = whole ? run.segments.filter((s) => s) : starts ? splitAt(text, starts) : [text];
+  return <>{parts.map((s, i) => <StreamText key={i} text={s} />)}</>;
 }
 
 export function AgentTurn({ message: m, run, actions, last, current, inPanel, sent = 0 }: {
@@ -124,7 +130,7 @@ export function AgentTurn({ message: m, run, actions, last, current, inPanel, se
         <span class="dim">{notes[status] ?? ""}</span>
         {m && settled && <span class="dim push"><Time at={(m.finished_ms || m.created_ms) / 1000} long /></span>}
       </header>
-      {text && <Passages run={run} id={m?.run_id ?? null} text={text} />}
+      {text && <Passages run={run} id={m?.run_id ?? null} text={text} starts={settled ? m.passages : null} />}
       {live && question && !inPanel && run && <ApprovalCard run={run} step={question} />}
       {live && <Activity run={run} sent={sent} />}
       {failed && <Failed message={m} run={run} retry={m && last ? <button type="button" onClick={() => actions.retry(m)}><Icon name={icon.retry} size={14} /> Try again</button> : null} />}

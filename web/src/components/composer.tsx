@@ -6,6 +6,7 @@ import { icon } from "../icons";
 import { addFiles, fileLimit, filesLimit, sendLater, submit, useDraft, write } from "../outbox";
 import { useResource } from "../resource";
 import type { TemplateRow } from "../types";
+import { Away, useAway } from "./hand-over";
 import { RuntimeMenu, useRuntimes } from "./runtime-menu";
 import { Icon, Select } from "./ui";
 
@@ -59,12 +60,13 @@ export function Composer({ id, runtime, template, running, onPickRuntime, onStop
   // Ready to type, but for phones, where that would raise the keyboard over half of what one came to read.
   useEffect(() => void (matchMedia("(hover: hover)").matches && box.current?.focus({ preventScroll: true })), [id]);
   const chosen = d.runtime || runtime || runtimes.data?.default || "";
-  const ready = d.text.trim() !== "" && !d.sending && !d.uploading.length;
+  const { away, reload } = useAway(id);
+  const ready = !away && d.text.trim() !== "" && !d.sending && !d.uploading.length;
   const send = (): void => {
     if (ready && running) sendLater(id);
     else if (ready) void submit(id);
   };
-  const later = d.waits && !d.error;
+  const later = d.waits && !d.error && !away;
   useEffect(() => void (later && !running && submit(id)), [later, running]);
   const add = (files: FileList | null | undefined): boolean => {
     if (!files?.length) return false;
@@ -79,10 +81,11 @@ export function Composer({ id, runtime, template, running, onPickRuntime, onStop
           <span>{d.waits ? "Not sent yet: the server does not answer. It goes out as soon as the line is back." : `${d.error.message}. ${d.error.detail}`}</span>
         </p>
       )}
+      {away && <Away h={away} reload={reload} />}
       <div class="box">
         <Files id={id} />
         <textarea
-          ref={box} rows={1} value={d.text} aria-label="Message" placeholder="Write a message" maxLength={1_000_000} readOnly={d.sending}
+          ref={box} rows={1} value={d.text} aria-label="Message" placeholder="Write a message" maxLength={1_000_000} readOnly={d.sending} disabled={away !== null}
           onInput={(e) => write(id, { text: e.currentTarget.value })}
           onKeyDown={(e) => {
             if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
@@ -92,7 +95,7 @@ export function Composer({ id, runtime, template, running, onPickRuntime, onStop
           onPaste={(e) => add(e.clipboardData?.files) && e.preventDefault()}
         />
         <div class="tools">
-          <button type="button" class="ghost small" aria-label="Add files" title={`Add files: at most ${size(fileLimit)} each, ${filesLimit} in a conversation`} onClick={() => picker.current?.click()}><Icon name={icon.clip} /></button>
+          <button type="button" class="ghost small" disabled={away !== null} aria-label="Add files" title={`Add files: at most ${size(fileLimit)} each, ${filesLimit} in a conversation`} onClick={() => picker.current?.click()}><Icon name={icon.clip} /></button>
           <input ref={picker} type="file" multiple hidden onChange={(e) => { add(e.currentTarget.files); e.currentTarget.value = ""; }} />
           <RuntimeMenu
             runtimes={runtimes} value={chosen} model={d.model}

@@ -45,7 +45,8 @@ export function NightChart({ nights, onPick }: { nights: Night[]; onPick(n: Nigh
   const marks = Array.from({ length: Math.round((high - low) * 10) + 1 }, (_, i) => low + i / 10);
   // The latest are what one wants to see, where not all fit.
   const pane = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => pane.current?.scrollTo({ left: w }), [w]);
+  const last = box.left + shown.length * box.step + box.right;
+  useLayoutEffect(() => pane.current?.scrollTo({ left: last - pane.current.clientWidth }), [last]);
   return (
     <div class="nights-box" ref={pane} tabIndex={0} role="region" aria-label="Nights, as a picture">
       <svg class="nights" viewBox={`0 0 ${w} ${box.h}`} width={w} height={box.h} role="img" aria-label={`Score before and after: ${words}`}>

@@ -206,7 +206,7 @@ export function Fold({ label, mark, children }: { label: string; mark: string; c
   }, [open]);
   return (
     <div class="menu" ref={box}>
-      <button type="button" class="ghost small" aria-expanded={open} onClick={() => setOpen(!open)}><Icon name={mark} size={14} /> {label}</button>
+      <button type="button" class="ghost small" title={label} aria-expanded={open} onClick={() => setOpen(!open)}><Icon name={mark} size={14} /> {label}</button>
       {open && <div class="popup">{children}</div>}
     </div>
   );

@@ -10,7 +10,7 @@ import { RuntimeMark, useRuntimes } from "../components/runtime-menu";
 import { TurnPanel } from "../components/turn-panel";
 import { CopyButton, Failure, Fold, Icon, say, Skeleton, Updating } from "../components/ui";
 import type { Attachment, ChatMessage, Conversation } from "../chat-types";
-import { dropConversation, nameOf, putConversation, runningIn, tellNews, useConversation, useConversations, type Conversing } from "../conversations";
+import { dropConversation, going, nameOf, putConversation, runningIn, tellNews, useConversation, useConversations, type Conversing } from "../conversations";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
 import { addFiles, again, forgetDraft, useDraft, write } from "../outbox";
@@ -86,6 +86,7 @@ function DeleteButton({ c }: { c: Conversation }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const run = async (): Promise<void> => {
+    going.add(c.id);
     try {
       await remove(`/api/conversations/${enc(c.id)}`);
       dropConversation(c.id);
@@ -93,6 +94,7 @@ function DeleteButton({ c }: { c: Conversation }): JSX.Element {
       go(["chat"], {}, true);
       tellNews(c.id);
     } catch (cause) {
+      going.delete(c.id);
       setError(cause as ApiError);
     }
   };

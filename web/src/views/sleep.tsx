@@ -22,7 +22,7 @@ function WorthPanel({ worth: w }: { worth: Worth }): JSX.Element {
   return (
     <section class="panel worth" aria-label="Before the next night">
       <div class="row"><h2>Before the next night</h2><span class="type">{verdicts[w.verdict] ?? w.verdict}</span></div>
-      <p>{w.text}</p>
+      <p>{w.text.charAt(0).toUpperCase() + w.text.slice(1)}</p>
       <span class="figure-row">
         <Figure n={count(w.sessions)} word="sessions" />
         <Figure n={count(w.tasks)} word="tasks" />
@@ -31,7 +31,7 @@ function WorthPanel({ worth: w }: { worth: Worth }): JSX.Element {
       </span>
       <p class="dim">
         At most {count(w.max_calls)} calls and {short(w.max_tokens)} tokens{w.max_cost_usd !== null && <>, <b>{cost(w.max_cost_usd)}</b></>}.
-        A gain of {points(w.detectable_effect)} points or more would be told from chance.
+        {w.tasks > 0 && <> A gain of {points(w.detectable_effect)} points or more would be told from chance.</>}
       </p>
     </section>
   );

@@ -166,12 +166,14 @@ export function Transcript({ id }: { id: string }): JSX.Element {
               <button type="button" class="ghost small back" aria-label="Back to the list" onClick={up}><Icon name={icon.back} /></button>
               <h1>{plainTitle(s.title)}</h1>
               <CopyButton text={s.id} label="Copy the session's id" />
-              {s.origin === "talaria" && chats && <a class="button" href={link(["chat", s.id])}><Icon name={icon.chat} size={14} /> Continue in chat</a>}
-              {(s.origin === "talaria" || s.origin === "hermes") && <HandOver session={s.id} ours={s.origin === "talaria"} />}
-              <ExportMenu id={s.id} />
-              <button type="button" aria-expanded={making} onClick={() => setQuery({ template: making ? null : "1" }, false)}>
-                <Icon name={icon.templates} size={14} /> Make template
-              </button>
+              <div class="actions">
+                {s.origin === "talaria" && chats && <a class="button" href={link(["chat", s.id])}><Icon name={icon.chat} size={14} /> Continue in chat</a>}
+                {(s.origin === "talaria" || s.origin === "hermes") && <HandOver session={s.id} ours={s.origin === "talaria"} />}
+                <ExportMenu id={s.id} />
+                <button type="button" aria-expanded={making} onClick={() => setQuery({ template: making ? null : "1" }, false)}>
+                  <Icon name={icon.templates} size={14} /> Make template
+                </button>
+              </div>
             </div>
             <Meta s={s} />
             {s.parts.length > 1 && (
