@@ -1,8 +1,9 @@
-/* Chat over HTTP: a server, a model of ours on loopback, and readers.
+/* Chat over HTTP: a server, a model of ours on loopback, and readers; a process each.
  *
  * 1. 100 turns at once, and 1,000, five words a second each, three readers a turn: all complete, the three logs of each
  *    byte for byte the same, and how long a word takes from the model's socket to a reader's: two trips through the
- *    kernel, the client of the model and the commit included. The machine plays the model and the readers as well.
+ *    kernel, the client of the model and the commit included. Before that, the same model speaks to as many readers
+ *    that listen to it themselves: what the machine alone takes for it at that moment. The difference is ours.
  * 2. 1,000 lines that break while a run goes on: what came in pieces is its log.
  * 3. 1,000 turns that fail: what the server holds and weighs after 200 and after all. */
 #include <dirent.h>
@@ -20,19 +21,19 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "chat_model.h"
 #include "common.h"
 
 enum {
     FEW = 100,
-    TURNS = 1000,
-    READERS = 3,
-    WORDS = 20,
-    PACE_MS = 200,
+    TURNS = MODEL_TURNS,
+    READERS = MODEL_LISTENERS,
+    WORDS = MODEL_WORDS,
     LINES = 1000,
     FAILURES = 1000
 };
 
-static int server_port;
+static int server_port, model_port;
 static pid_t server_pid;
 
 /* -- asking ------------------------------------------------------------------------------------------ */
@@ -67,87 +68,44 @@ static int open_events(const char *run, int after)
     return bench_ask(server_port, "GET", path, "");
 }
 
-/* -- speaking ------------------------------------------------------------------------------------------ */
-
-/* True when the whole request is there; its length is not looked at: a model's request ends with its object. */
-static bool is_asked(int fd)
-{
-    char text[65536];
-    ssize_t n = recv(fd, text, sizeof text, 0);
-
-    return n <= 0 || text[n - 1] == '}';
-}
-
-static void say(int fd, const char *text)
-{
-    (void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
-}
-
-static void say_head(int fd)
-{
-    say(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n");
-}
-
-static void say_word(int fd)
-{
-    char text[160];
-
-    snprintf(text, sizeof text,
-             "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"%lld \"}}]}\n\n",
-             (long long)clock_mono_ns());
-    say(fd, text);
-}
-
-static void say_end(int fd)
-{
-    say(fd, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
-            "data: [DONE]\n\n");
-    close(fd);
-}
-
 /* -- 1: all at once --------------------------------------------------------------------------------------- */
-
-typedef struct Speaker {
-    int fd, said;
-    bool asked;
-} Speaker;
 
 typedef struct Reader {
     int fd;
     bool over;
-    Buf log;
-    size_t body, parsed;
+    Buf got, log; /* all bytes; the events among them, without signs of life */
+    size_t parsed;
 } Reader;
 
-static Speaker speakers[TURNS];
 static Reader readers[TURNS][READERS];
-static size_t n_turns, n_speakers, n_asked, n_over, n_delays;
+static size_t n_turns, n_over, n_delays;
 static int64_t delays[TURNS * READERS * WORDS];
-static int64_t begun_ms;
+static Signals *signals;
 static double cpu_begun;
 
 /* The words are the times at which they were said. */
 static void measure(Str frame)
 {
-    size_t at = str_find(frame, STR("\"text\": \""));
-    Str rest = str_skip(frame, at + 9);
+    Str ours = STR("\"text\": \""), the_models = STR("\"content\":\"");
+    size_t at = str_find(frame, ours), direct = str_find(frame, the_models);
+    Str rest = at < frame.n ? str_skip(frame, at + ours.n) : str_skip(frame, direct + the_models.n);
     int64_t said;
 
-    if (str_find(frame, STR("event: chunk")) < frame.n && n_delays < ARRAY_LEN(delays) &&
+    if (n_delays < ARRAY_LEN(delays) &&
         str_to_int(str_head(rest, str_find(rest, STR(" "))), 0, INT64_MAX, &said))
         delays[n_delays++] = clock_mono_ns() - said;
 }
 
 static void parse(Reader *r)
 {
-    Str all = buf_str(&r->log);
+    Str all = buf_str(&r->got);
 
-    if (!r->body) {
+    if (!r->parsed) {
         size_t at = str_find(all, STR("\r\n\r\n"));
 
         if (at == all.n)
             return;
-        r->body = r->parsed = at + 4;
+        r->parsed = at + 4;
     }
     for (;;) {
         Str rest = str_skip(all, r->parsed);
@@ -156,6 +114,8 @@ static void parse(Reader *r)
         if (at == rest.n)
             return;
         measure(str_head(rest, at));
+        if (!str_starts(rest, STR(":")))
+            buf_add(&r->log, str_head(rest, at + 2));
         r->parsed += at + 2;
     }
 }
@@ -166,54 +126,12 @@ static void hear(Reader *r)
     ssize_t n = recv(r->fd, text, sizeof text, MSG_DONTWAIT);
 
     if (n > 0) {
-        buf_add(&r->log, (Str){ text, (size_t)n });
+        buf_add(&r->got, (Str){ text, (size_t)n });
         parse(r);
     } else if (n == 0 && !r->over) {
         r->over = true;
         n_over++;
         close(r->fd);
-    }
-}
-
-static void speak_now(int64_t from, int64_t to)
-{
-    for (; from < to; from++)
-        for (size_t i = (size_t)(from % PACE_MS); i < n_turns; i += PACE_MS) {
-            Speaker *s = &speakers[i];
-
-            if (s->said > WORDS)
-                continue;
-            if (s->said++ < WORDS)
-                say_word(s->fd);
-            else
-                say_end(s->fd);
-        }
-}
-
-static void watch(int epoll, int fd, void *what)
-{
-    struct epoll_event e = { .events = EPOLLIN, .data.ptr = what };
-
-    (void)epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
-}
-
-static void on_event(int epoll, int listener, void *what)
-{
-    Speaker *s = what;
-
-    if (!what && n_speakers < n_turns) {
-        s = &speakers[n_speakers++];
-        s->fd = accept(listener, NULL, NULL);
-        watch(epoll, s->fd, s);
-    } else if (what >= (void *)speakers && what < (void *)(speakers + TURNS)) {
-        if (!s->asked && is_asked(s->fd)) {
-            s->asked = true;
-            n_asked++;
-            say_head(s->fd);
-            (void)epoll_ctl(epoll, EPOLL_CTL_DEL, s->fd, NULL);
-        }
-    } else if (what) {
-        hear(what);
     }
 }
 
@@ -235,45 +153,36 @@ static double cpu_used(void)
     return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
 }
 
-static bool all_to_the_end(int epoll, int listener)
+static bool all_to_the_end(int epoll)
 {
     struct epoll_event events[256];
-    int64_t give_up = clock_mono_ms() + 120000, spoken = 0;
+    int64_t give_up = clock_mono_ms() + 120000;
+    bool begun = false;
 
-    watch(epoll, listener, NULL);
     while (n_over < n_turns * READERS && clock_mono_ms() < give_up) {
-        int n = epoll_wait(epoll, events, 256, 1);
+        int n = epoll_wait(epoll, events, 256, 100);
 
         for (int i = 0; i < n; i++)
-            on_event(epoll, listener, events[i].data.ptr);
-        if (n_asked == n_turns && !begun_ms) {
-            begun_ms = clock_mono_ms();
+            hear(events[i].data.ptr);
+        if (n == 0)
+            atomic_store(&signals->caught_up, true);
+        if (!begun && atomic_load(&signals->begun_ms)) {
+            begun = true;
             cpu_begun = cpu_used();
-        }
-        if (begun_ms) {
-            int64_t now = clock_mono_ms() - begun_ms;
-
-            speak_now(spoken, now);
-            spoken = now;
         }
     }
     return n_over == n_turns * READERS;
 }
 
-static Str body_of(const Reader *r)
-{
-    return str_skip(buf_str(&r->log), r->body);
-}
-
 static bool all_the_same(void)
 {
     for (size_t i = 0; i < n_turns; i++) {
-        Str first = body_of(&readers[i][0]);
+        Str first = buf_str(&readers[i][0].log);
 
         if (str_find(first, STR("\"status\": \"completed\", \"finish_reason\"")) == first.n)
             return false;
         for (size_t k = 1; k < READERS; k++)
-            if (!str_eq(first, body_of(&readers[i][k])))
+            if (!str_eq(first, buf_str(&readers[i][k].log)))
                 return false;
     }
     return true;
@@ -286,62 +195,109 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool begin_all(int epoll)
+static void join(int epoll, Reader *r, int fd)
 {
-    memset(speakers, 0, sizeof speakers);
-    n_speakers = n_asked = n_over = n_delays = 0;
-    begun_ms = 0;
+    *r = (Reader){ .fd = fd, .got = BUF(MIB(1)), .log = BUF(MIB(1)) };
+    watch(epoll, fd, r);
+}
+
+static bool begin_turns(int epoll)
+{
     for (size_t i = 0; i < n_turns; i++) {
         char run[64];
 
         if (!begin_turn(run))
             return false;
-        for (size_t k = 0; k < READERS; k++) {
-            readers[i][k] = (Reader){ .fd = open_events(run, 0), .log = BUF(MIB(1)) };
-            watch(epoll, readers[i][k].fd, &readers[i][k]);
-        }
+        for (size_t k = 0; k < READERS; k++)
+            join(epoll, &readers[i][k], open_events(run, 0));
     }
     return true;
 }
 
-static bool report_delays(void)
+static bool begin_direct(int epoll)
+{
+    for (size_t i = 0; i < n_turns; i++)
+        for (size_t k = 0; k < READERS; k++)
+            join(epoll, &readers[i][k], bench_ask(model_port, "POST", "/v1", "{}"));
+    return true;
+}
+
+/* True: all have come to their end, and every word was heard by every reader. */
+static bool speak_and_hear(int listener, size_t listeners, bool (*begin)(int epoll))
+{
+    int epoll = epoll_create1(0);
+    pid_t model;
+    bool all;
+
+    n_over = n_delays = 0;
+    atomic_store(&signals->begun_ms, 0);
+    atomic_store(&signals->caught_up, false);
+    model = model_start_speaking(listener, n_turns, listeners, signals);
+    all = begin(epoll) && all_to_the_end(epoll) && n_delays == n_turns * READERS * WORDS;
+    waitpid(model, NULL, 0);
+    close(epoll);
+    qsort(delays, n_delays, sizeof *delays, by_size);
+    return all && n_delays;
+}
+
+static void forget_logs(void)
+{
+    for (size_t i = 0; i < n_turns; i++)
+        for (size_t k = 0; k < READERS; k++) {
+            buf_done(&readers[i][k].got);
+            buf_done(&readers[i][k].log);
+        }
+}
+
+static double percentile(size_t percent)
+{
+    return (double)delays[n_delays * percent / 100] / 1e6;
+}
+
+static void line(const char *what, const char *percent, double figure, double goal)
 {
     char name[80];
-    double p50, p99;
 
-    if (!n_delays)
-        return false;
-    qsort(delays, n_delays, sizeof *delays, by_size);
-    p50 = (double)delays[n_delays / 2] / 1e6;
-    p99 = (double)delays[n_delays * 99 / 100] / 1e6;
-    snprintf(name, sizeof name, "a word to a reader, %zu turns, p50", n_turns);
-    bench_line(name, p50, "ms", 0, "-", 0, true);
-    snprintf(name, sizeof name, "a word to a reader, %zu turns, p99", n_turns);
-    bench_line(name, p99, "ms", 5, "goal", 5 / p99, p99 <= 5);
-    return p99 <= 5;
+    snprintf(name, sizeof name, "%s, %zu turns%s", what, n_turns, percent);
+    bench_line(name, figure, "ms", goal, goal > 0 ? "goal" : "-", goal > 0 ? goal / figure : 0,
+               goal <= 0 || figure <= goal);
+}
+
+static bool report_cpu(double used)
+{
+    char name[80];
+
+    snprintf(name, sizeof name, "the server's CPU for a word and its readers, %zu turns", n_turns);
+    bench_line(name, used * 1e6 / (double)(n_turns * WORDS), "us", 0, "-", 0, true);
+    return true;
 }
 
 static bool bench_turns(int listener, size_t turns)
 {
-    int epoll = epoll_create1(0);
+    double alone, alone_p50, all, cpu;
     char name[80];
-    bool same, soon;
+    bool same;
 
     n_turns = turns;
-    if (!begin_all(epoll))
+    if (!speak_and_hear(listener, READERS, begin_direct))
         return false;
-    same = all_to_the_end(epoll, listener) && all_the_same() && n_delays == turns * READERS * WORDS;
+    alone_p50 = percentile(50);
+    alone = percentile(99);
+    forget_logs();
+    same = speak_and_hear(listener, 1, begin_turns) && all_the_same();
+    cpu = cpu_used() - cpu_begun;
     snprintf(name, sizeof name, "%zu turns at once over HTTP, 3 readers: identical", turns);
     bench_line(name, same ? (double)turns : 0, "turns", 0, "-", 0, same);
-    soon = report_delays();
-    snprintf(name, sizeof name, "the server's CPU for a word and its readers, %zu turns", turns);
-    bench_line(name, (cpu_used() - cpu_begun) * 1e6 / (double)(turns * WORDS), "us", 0, "-", 0,
-               true);
-    close(epoll);
-    for (size_t i = 0; i < turns; i++)
-        for (size_t k = 0; k < READERS; k++)
-            buf_done(&readers[i][k].log);
-    return same && soon;
+    forget_logs();
+    if (!n_delays)
+        return false;
+    all = percentile(99);
+    line("a word to a reader", ", p50", percentile(50), 0);
+    line("a word to a reader", ", p99", all, 0);
+    line("the same from the model itself", ", p50", alone_p50, 0);
+    line("the same from the model itself", ", p99", alone, 0);
+    line("added", ", p99", all - alone, 5);
+    return report_cpu(cpu) && same && all - alone <= 5;
 }
 
 /* -- 2: lines that break ------------------------------------------------------------------------------------- */
@@ -511,14 +467,17 @@ static bool write_config(const char *folder)
 int main(void)
 {
     char folder[256];
-    int model_port = 0, listener;
+    int listener;
     bool few, turns, lines, failures;
 
     signal(SIGPIPE, SIG_IGN);
     bench_folder(folder);
     listener = bench_listen(&model_port);
-    server_pid =
-        listener >= 0 && write_config(folder) ? bench_serve(folder, model_port, &server_port) : -1;
+    signals =
+        mmap(NULL, sizeof *signals, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    server_pid = listener >= 0 && signals != MAP_FAILED && write_config(folder)
+                     ? bench_serve(folder, model_port, &server_port)
+                     : -1;
     if (server_pid < 0) {
         fprintf(stderr, "bench_chat: the server does not start\n");
         return 1;
