@@ -198,7 +198,7 @@ test("palette: conversations by name, and what can be done with the open one", a
   await page.done();
 });
 
-test("states: first run, skeleton only when slow, error with a retry, not found, stale, disconnected", async () => {
+test("timed: states: first run, skeleton only when slow, error with a retry, not found, stale, disconnected", async () => {
   const first = await open("/chat", { state: { empty: true } });
   await first.getByText("Talk to your agents, with all you ever told them").waitFor();
   await first.getByRole("button", { name: "What did I work on last week?" }).click();

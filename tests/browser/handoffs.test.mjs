@@ -1,7 +1,7 @@
 // The tab Handoffs: against the fake for its states, and with `talaria serve` and `talaria gateway run` for the way of a
 // session to the local chat and back. Nothing is asserted right after an event: what is to be seen is waited for.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -125,6 +125,89 @@ test("a session is handed over from where one reads it", async () => {
   await page.getByRole("button", { name: "At Local chat" }).click();
   await page.getByRole("link", { name: "Open the thread" }).click();
   await page.waitForURL("**/handoffs/local/t1");
+  await page.done();
+});
+
+test("a chat there: named in the form, checked, and what is refused is said", async () => {
+  const page = await open("/sessions");
+  const session = it.fake.data.sessions.find((s) => s.origin === "talaria" || s.origin === "hermes" && !it.fake.moves.handoffs.some((h) => h.session_id === s.id));
+  Object.assign(it.fake.moves.platforms.find((p) => p.name === "discord"), { enabled: true, link: "connected" });
+  await page.goto(`${it.fake.url}/sessions/${session.id}`);
+  await page.getByRole("button", { name: "Hand over" }).click();
+  const discord = page.getByRole("button", { name: /^Discord/ });
+  await discord.getByText("no home channel").waitFor();
+  assert.ok(await discord.isDisabled());
+  await page.getByLabel("Chat there").fill("general");
+  await discord.click();
+  await page.getByRole("alert").getByText("Not a chat of Discord: a number").waitFor();
+  assert.deepEqual(posted(), [], "and nothing was asked for");
+  await page.getByLabel("Chat there").fill("81384788765712384");
+  assert.equal(await page.getByRole("alert").count(), 0);
+  it.fake.state.fail["/api/handoffs"] = { status: 422, title: "Invalid", detail: "'target' must be the id of a chat, without blanks" };
+  await discord.click();
+  await page.getByRole("alert").getByText("must be the id of a chat").waitFor();
+  it.fake.state.fail = {};
+  const body = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/handoffs"));
+  await discord.click();
+  assert.deepEqual((await body).postDataJSON(), { session_id: session.id, platform: "discord", no_turn: false, target: "81384788765712384" });
+  await page.waitForURL("**/handoffs");
+  await page.done();
+});
+
+test("a conversation that went elsewhere is not written to from here, until it is taken back", async () => {
+  const page = await open("/chat", { state: { features: ["chat", "handoffs"] } });
+  const id = it.fake.chat.main;
+  await page.goto(`${it.fake.url}/chat/${id}`);
+  const box = page.getByRole("textbox", { name: "Message" }), note = page.locator(".away");
+  await box.fill("half a thought");
+  it.fake.moves.there(id, "telegram");
+  it.fake.emit("handoffs", {}); // a terminal handed it over: seen without asking
+  await note.getByText("This conversation goes on at Telegram.").waitFor();
+  assert.ok(await box.isDisabled());
+  assert.equal(await box.inputValue(), "half a thought");
+  assert.ok(await page.getByRole("button", { name: "Send" }).isDisabled());
+  it.fake.state.fail[`/api/sessions/${id}/back`] = { status: 503, title: "Busy", detail: "an answer is under way there" };
+  await note.getByRole("button", { name: "Take it back" }).click();
+  await note.getByRole("alert").getByText("an answer is under way there").waitFor();
+  it.fake.state.fail = {};
+  await note.getByRole("button", { name: "Take it back" }).click();
+  await note.waitFor({ state: "detached" });
+  assert.equal(await box.inputValue(), "half a thought");
+  await box.press("Enter");
+  await page.locator(".said-by-user", { hasText: "half a thought" }).waitFor();
+  it.fake.moves.there(id, "local", "t1");
+  it.fake.emit("handoffs", {});
+  await note.getByRole("link", { name: "Open the thread" }).click();
+  await page.waitForURL("**/handoffs/local/t1");
+  assert.deepEqual(page.errors.filter((e) => !e.includes("503")), []);
+  await page.done();
+});
+
+test("at phone width what unfolds stands within the page, and the name can be read", async () => {
+  const page = await open("/sessions", { size: phone, state: { features: ["chat", "handoffs"] } });
+  const inside = (box) => assert.ok(box.x >= 0 && box.x + box.width <= phone.width, JSON.stringify(box));
+  const session = it.fake.data.sessions.find((s) => s.origin === "hermes" && !it.fake.moves.handoffs.some((h) => h.session_id === s.id));
+  await page.goto(`${it.fake.url}/sessions/${session.id}`);
+  await page.getByRole("button", { name: "Hand over" }).click();
+  await page.getByRole("button", { name: /^Local chat/ }).waitFor();
+  inside(await page.locator(".popup").boundingBox());
+  it.fake.moves.there(it.fake.chat.main, "telegram");
+  await page.goto(`${it.fake.url}/chat/${it.fake.chat.main}`);
+  await page.getByRole("button", { name: "At Telegram" }).click();
+  inside(await page.locator(".popup").boundingBox());
+  assert.ok((await page.locator(".chat-head h1").boundingBox()).width > 140);
+  await page.done();
+});
+
+test("what other programs say is in the list of conversations without asking", async () => {
+  const page = await open("/chat", { state: { features: ["chat", "handoffs"] } });
+  const rows = page.locator(".chat-row");
+  await rows.filter({ hasText: "Cart tests before the weekend" }).waitFor();
+  await page.evaluate(() => (window.same = true));
+  it.fake.chat.begin("From a terminal");
+  it.fake.emit("chat", {});
+  await rows.filter({ hasText: "From a terminal" }).waitFor();
+  assert.ok(await page.evaluate(() => window.same), "no reload");
   await page.done();
 });
 
@@ -277,10 +360,33 @@ test("a session goes to the local chat and back, with a real gateway", { skip: !
   await box.press("Enter");
   await page.locator(".said-by-user em", { hasText: "left" }).waitFor();
   // Brought back by a terminal: the page sees it by itself.
-  execFileSync(binary, ["handoff", "back", "--session", session.id], { env, stdio: "ignore" });
+  // It is refused while the answer is under way.
+  await until("it is let go", () => spawnSync(binary, ["handoff", "back", "--session", session.id], { env, stdio: "ignore" }).status === 0, 20_000);
   await page.getByText("the session was brought back").waitFor();
   await page.goto(`${real.url}/handoffs`);
   await page.locator(".handoff").getByText("was brought back").waitFor();
+  assert.deepEqual(page.errors, []);
+  await page.done();
+});
+
+test("a conversation of the page: live in its list, handed over, and taken back where one writes", { skip: !serves && "no `serve` in this binary" }, async () => {
+  const page = await it.open("/chat", { url: real.url, token: real.token });
+  page.setDefaultTimeout(20_000);
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  execFileSync(binary, ["ask", "which lanterns did I photograph?"], { env, stdio: "ignore" });
+  await page.locator(".chat-row", { hasText: "which lanterns" }).click();
+  const box = page.getByRole("textbox", { name: "Message" });
+  await page.locator(".said-by-user", { hasText: "which lanterns" }).waitFor();
+  const id = new URL(page.url()).pathname.split("/").at(-1);
+  execFileSync(binary, ["handoff", "local", "--session", id, "--no-turn"], { env, stdio: "ignore" });
+  await page.locator(".away").getByText("goes on at Local chat").waitFor();
+  assert.ok(await box.isDisabled());
+  await page.getByRole("button", { name: "Take it back" }).click();
+  await page.locator(".away").waitFor({ state: "detached" });
+  await box.fill("and which at night?");
+  await box.press("Enter");
+  await page.locator(".said-by-user", { hasText: "and which at night?" }).waitFor();
+  assert.equal(await page.locator(".composer [role=alert]").count(), 0);
   assert.deepEqual(page.errors, []);
   await page.done();
 });

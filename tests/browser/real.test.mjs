@@ -135,7 +135,7 @@ test("a night: run from the page, reviewed, adopted, undone", { skip: !serves &&
   await page.done();
 });
 
-test("first view soon after the answer", { skip: !serves && "no `serve` in this binary" }, async () => {
+test("timed: first view soon after the answer", { skip: !serves && "no `serve` in this binary" }, async () => {
   const page = await it.open("/", { url, token });
   await page.locator(".badge").first().waitFor();
   const took = [];

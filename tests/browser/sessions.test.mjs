@@ -62,7 +62,7 @@ test("filters by source, project, model, tool and days are in the address, and s
   await page.done();
 });
 
-test("search as one types: one question at a time, soon drawn, words marked, opens at the message", async () => {
+test("timed: search as one types: one question at a time, soon drawn, words marked, opens at the message", async () => {
   const page = await it.open("/sessions", {
     state: { slow: { "/api/search": 120 } },
     prepare: (p) => p.addInitScript(() => {
@@ -249,7 +249,7 @@ test("a template from here: preview without writing, then created", async () => 
   await page.done();
 });
 
-test("a hundred thousand sessions: few rows in the document, all within reach, and smooth", async () => {
+test("timed: a hundred thousand sessions: few rows in the document, all within reach, and smooth", async () => {
   const page = await it.open("/sessions", { state: { sessions: 100_000 } });
   await page.locator(".session-row").first().waitFor();
   const pane = page.locator(".list-pane .scroll");

@@ -40,7 +40,7 @@ test("an answer without anything in it is an error, not a blank page", async () 
   await page.done();
 });
 
-test("a skeleton only after 150 ms", async () => {
+test("timed: a skeleton only after 150 ms", async () => {
   // On a busy machine an answer may really take that long; then it proves nothing and is tried again.
   for (let tries = 1, seen = 1; seen; tries++) {
     const page = await it.open("/achievements", { state: { delay: 40 } });
@@ -104,7 +104,7 @@ test("partial: what is read so far, how far that is, and the whole when it is th
   await quiet.done();
 });
 
-test("a search: skeleton only when it takes long, the last answer stays while the next is asked", async () => {
+test("timed: a search: skeleton only when it takes long, the last answer stays while the next is asked", async () => {
   const page = await it.open("/sessions?q=deploy", { state: { slow: { "/api/search": 600 } } });
   await page.locator(".hits .skeleton").waitFor();
   await page.locator(".hit").first().waitFor();
@@ -182,7 +182,7 @@ test("a session that ended asks for the token, not for patience", async () => {
   await page.done();
 });
 
-test("no layout shift after the first draw", async () => {
+test("timed: no layout shift after the first draw", async () => {
   for (const path of ["/achievements", "/sessions?q=deploy", "/sessions/demo_20261115_203240_66f5bc", "/templates"]) {
     const page = await it.open("/templates/new");
     await page.addInitScript(() => {

@@ -270,7 +270,7 @@ test('another now moves the same story', (t) => {
   assert.equal(all(db, 'SELECT count(*) AS n FROM sessions')[0].n, one('SELECT count(*) FROM sessions'));
 });
 
-test('is made within a second and a half', (t) => {
+test('timed: is made within a second and a half', (t) => {
   const h = tmpHome(t);
   const began = performance.now();
   run(['demo'], { env: h.env });

@@ -68,7 +68,7 @@ for (const journal of ['wal', 'delete'])
   test(`a session of a Hermes home, journal ${journal}: the card, and an exit that ends nothing`, async () => {
     const home = tmpHome(), { env } = home;
     const file = hermesHome(home, { journal });
-    const columns = query(file, 'select name from pragma_table_info("sessions")');
+    const columns = query(file, `select name from pragma_table_info('sessions')`);
     const g = await gateway(env);
     try {
       const r = runJson(['handoff', 'local', '--session', '20261101_101010_abcdef'], { env });
@@ -81,7 +81,7 @@ for (const journal of ['wal', 'delete'])
         assert.ok(text.includes(part), text);
       assert.ok(!text.includes('sk-abcdef'), 'secrets stay at home');
       // No Hermes gateway serves local: its database learns of the place, not of the handoff.
-      assert.deepEqual(query(file, 'select name from pragma_table_info("sessions")'), columns);
+      assert.deepEqual(query(file, `select name from pragma_table_info('sessions')`), columns);
       assert.deepEqual(query(file, 'select source, session_key from sessions'), [['local', r.key]]);
       assert.equal(JSON.parse(query(file, 'select entry_json from gateway_routing')[0][0]).session_id, '20261101_101010_abcdef');
       assert.equal(query(file, 'select count(*) from messages')[0][0], 2);

@@ -23,7 +23,7 @@ c.commit()`, file);
 }
 
 for (const [journal, most, worst] of [['delete', 25, 150], ['wal', 100, 400]]) {
-  test(`reads of a database are shorter than ${most} ms, whatever the command (journal ${journal})`, (t) => {
+  test(`timed: reads of a database are shorter than ${most} ms, whatever the command (journal ${journal})`, (t) => {
     const env = watched(journal);
     for (const args of [['achievements', 'scan', '--full'], ['templates', 'study'], ['templates', 'harvest', '--dry-run'], ['sessions', 'list', '--limit', '0'], ['sessions', 'list', '--tool', 'terminal'], ['sessions', 'export', '--all'], ['sleep', 'harvest'], ['status'], ['doctor']]) {
       const r = spawnSync(bin, args, { env, encoding: 'utf8', maxBuffer: 1 << 28 });

@@ -4,6 +4,7 @@
 //   const fake = await startDiscord(t);         t.after is used where there is a t
 //   fake.api                                    what TALARIA_DISCORD_API_BASE is set to
 //   fake.say({ channel, author, text })         somebody writes; author: { id, username, bot }
+//   fake.attach(name, bytes, fields)            a file for say({ attachments }), served without a token as the CDN does
 //   fake.fault({ method, path, kind, times })   kind: '429' | '5xx' | 'cut' | 'lost' | status number
 //   fake.onCall = async (what, phase) => {}     'before' it is done, 'after' it and before the answer
 //   POST /_control/<function> with its argument as JSON does the same from another process.
@@ -22,7 +23,7 @@ export class Discord {
   constructor({ token = 'fake-token', interval = 41250 } = {}) {
     Object.assign(this, {
       token, interval, bot: { ...BOT }, application: '2000', guilds: new Map(), channels: new Map(), users: new Map(),
-      nonces: new Map(), nonceMs: 300000, commands: null, interactions: new Map(), sessions: new Map(), sockets: new Set(),
+      attached: new Map(), nonces: new Map(), nonceMs: 300000, commands: null, interactions: new Map(), sessions: new Map(), sockets: new Set(),
       faults: [], requests: [], identifies: [], resumes: [], heartbeats: 0, starts: { total: 1000, remaining: 1000, reset_after: 14400000, max_concurrency: 1 },
       ack: true, hello: true, resumable: true, contentAllowed: true, limits: {}, buckets: new Map(), last: 0n, count: 0n, held: null, closes: [],
     });
@@ -70,8 +71,16 @@ export class Discord {
     return [...this.channels.values()].filter((c) => c.guild_id === id && THREADS.includes(c.type) === threads).map((c) => this.seen(c));
   }
 
+  ourMember(guild) { return { user: this.bot, roles: this.guilds.get(guild).ours ?? [] }; }
+
+  /** The bot has these roles in the guild from now on; `silent`: it is not told. */
+  roles(guild, roles, { silent = false } = {}) {
+    this.guilds.get(guild).ours = roles;
+    if (!silent) this.dispatch('GUILD_MEMBER_UPDATE', { guild_id: guild, ...this.ourMember(guild) }, 0);
+  }
+
   guildCreate(g) {
-    const member = { user: this.bot, roles: [], joined_at: '2026-01-01T00:00:00Z', deaf: false, mute: false, flags: 0 };
+    const member = { ...this.ourMember(g.id), joined_at: '2026-01-01T00:00:00Z', deaf: false, mute: false, flags: 0 };
     return { ...g, unavailable: false, channels: this.inGuild(g.id, false), threads: this.inGuild(g.id, true), members: [member], member_count: 2,
       roles: [{ id: g.id, name: '@everyone', permissions: '137439341632', position: 0, color: 0, hoist: false, managed: false, mentionable: false, flags: 0 }],
       emojis: [], stickers: [], features: [], voice_states: [], presences: [], stage_instances: [], guild_scheduled_events: [], joined_at: '2026-01-01T00:00:00Z',
@@ -82,10 +91,11 @@ export class Discord {
   // -- what people do --------------------------------------------------------------------------
 
   /** Somebody writes. `silent`: nobody is told (it was missed). Returns the message. */
-  say({ channel, author = { id: '55', username: 'ann' }, text, reply = null, type = 0, webhook = null, silent = false, mention = false }) {
+  say({ channel, author = { id: '55', username: 'ann' }, text, reply = null, type = 0, webhook = null, silent = false, mention = false, attachments = [] }) {
     const c = this.channels.get(channel);
     const content = mention ? `<@${this.bot.id}> ${text}` : text;
     const m = this.message(c, this.user(author), { content });
+    m.attachments = attachments;
     Object.assign(m, { type: reply ? 19 : type }, webhook ? { webhook_id: webhook } : {});
     if (reply) {
       m.message_reference = { message_id: reply, channel_id: channel };
@@ -95,10 +105,16 @@ export class Discord {
     return m;
   }
 
+  attach(name, bytes, fields = {}) {
+    const id = this.snowflake(), at = `/attachments/${id}/${encodeURIComponent(name)}`;
+    this.attached.set(at, Buffer.from(bytes));
+    return { id, filename: name, size: Buffer.byteLength(bytes), content_type: 'application/octet-stream', url: `${this.origin}${at}?ex=1&hm=2`, ...fields };
+  }
+
   message(c, author, { content = '', nonce }) {
     const ids = [...content.matchAll(/<@!?(\d+)>/g)].map((x) => x[1]);
     const m = { id: this.snowflake(), channel_id: c.id, author, content, timestamp: new Date().toISOString(), edited_timestamp: null, tts: false,
-      mention_everyone: false, mentions: ids.filter((id) => this.users.has(id)).map((id) => this.users.get(id)), mention_roles: [], attachments: [], embeds: [],
+      mention_everyone: false, mentions: ids.filter((id) => this.users.has(id)).map((id) => this.users.get(id)), mention_roles: [...content.matchAll(/<@&(\d+)>/g)].map((x) => x[1]), attachments: [], embeds: [],
       pinned: false, type: 0, ...(nonce === undefined ? {} : { nonce }) };
     c.messages.push(m);
     c.last_message_id = m.id;
@@ -269,6 +285,10 @@ export class Discord {
     const fault = this.faults.find((f) => f.times > 0 && (!f.method || f.method === req.method) && f.path.test(request.path));
     if (fault) fault.times--;
     if (fault?.kind === 'cut') return res.socket.destroy();
+    if (this.attached.has(request.path) && req.method === 'GET' && !fault) {
+      await this.onCall?.(`GET ${request.path}`, 'before');
+      return res.writeHead(200, { 'Content-Type': 'application/octet-stream' }).end(this.attached.get(request.path));
+    }
     let status = 200, body, headers = {};
     try {
       if (fault?.kind === '429') throw Object.assign(error(429, 0, 'You are being rate limited.'), { retry: fault.after, global: fault.global });
@@ -377,8 +397,9 @@ export class Discord {
 const after = (c, q) => c.messages.filter((m) => !q.get('after') || BigInt(m.id) > BigInt(q.get('after')));
 
 const ROUTES = [
-  ['GET', '/gateway/bot', (f) => [200, { url: f.gateway, shards: 1, session_start_limit: f.starts }]],
+  ['GET', '/gateway/bot', (f) => [200, { url: f.gateway, shards: f.shards ?? 1, session_start_limit: f.starts }]],
   ['GET', '/users/@me', (f) => [200, f.bot]],
+  ['GET', '/guilds/:id/members/:id', (f, r, guild) => [200, f.ourMember(guild)]],
   ['POST', '/users/@me/channels', (f, r) => {
     const old = [...f.channels.values()].find((c) => c.type === 1 && c.recipients[0].id === r.body.recipient_id);
     return [200, old ? f.seen(old) : f.channel({ type: 1, recipient: r.body.recipient_id })];

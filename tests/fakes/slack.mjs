@@ -11,7 +11,7 @@ const words = (error) => ({ ok: false, error });
 /** channels: { C1: {...} }; ends with the test. */
 export async function fakeSlack(t, { channels = {} } = {}) {
   const fake = {
-    calls: [], messages: [], sockets: [], acked: [], troubles: [], tokens: new Set(['xoxb-1', 'xapp-1']),
+    calls: [], messages: [], files: new Map(), sockets: [], acked: [], troubles: [], tokens: new Set(['xoxb-1', 'xapp-1']),
     channels: { C1: { id: 'C1', name: 'general', is_member: true }, C2: { id: 'C2', name: 'closed', is_member: false },
       D1: { id: 'D1', is_im: true, user: 'U1' }, ...channels },
   };
@@ -39,11 +39,23 @@ export async function fakeSlack(t, { channels = {} } = {}) {
     'assistant.threads.setStatus': () => words('missing_scope'),
   };
 
+  /** As files.slack.com does: with the bot's token, else a page where people log in. Troubles: of the method 'file'. */
+  async function sendFile(request, response, token) {
+    const trouble = fake.troubles.find((x) => x.method === 'file' && x.times-- > 0);
+    fake.calls.push({ method: 'file', p: { path: request.url }, token });
+    if (trouble?.before) return trouble.before(response);
+    await fake.onCall?.('file', 'before');
+    if (!fake.files.has(request.url)) return response.writeHead(404).end();
+    if (!fake.tokens.has(token) || fake.noFiles) return response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end('<html>log in</html>');
+    return response.writeHead(200, { 'Content-Type': 'application/octet-stream' }).end(fake.files.get(request.url));
+  }
+
   const server = createServer(async (request, response) => {
     let body = '';
     try { for await (const piece of request) body += piece; } catch { return; } // whoever asked is gone
     const method = request.url.replace(/^\/api\//, ''), p = Object.fromEntries(new URLSearchParams(body));
     const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
+    if (method.startsWith('/files-pri/')) return sendFile(request, response, token);
     const trouble = fake.troubles.find((x) => x.method === method && x.times-- > 0);
     fake.calls.push({ method, p, token });
     if (trouble?.before) return trouble.before(response);
@@ -75,6 +87,12 @@ export async function fakeSlack(t, { channels = {} } = {}) {
   fake.event = (event, rest = {}) => ({ type: 'event_callback', team_id: team, event_id: `Ev${++envelopes}`, event: { type: 'message', channel: 'C1', channel_type: 'channel', user: 'U1', ts: next(), ...event }, ...rest });
   /** Sends it over the newest socket; its envelope's name. */
   fake.push = (payload, type) => { const e = fake.envelope(payload, type); fake.socket().send(e); return JSON.parse(e).envelope_id; };
+  /** What an event says of a file that is here. */
+  fake.file = (name, bytes, fields = {}) => {
+    const at = `/files-pri/T1-F${fake.files.size + 1}/${encodeURIComponent(name)}`;
+    fake.files.set(at, Buffer.from(bytes));
+    return { id: `F${fake.files.size}`, name, title: name, mimetype: 'text/plain', size: Buffer.byteLength(bytes), url_private: `http://127.0.0.1:${fake.port}${at}`, ...fields };
+  };
   fake.called = (method) => fake.calls.filter((c) => c.method === method).length;
 
   server.listen(0, '127.0.0.1');

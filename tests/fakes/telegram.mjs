@@ -28,6 +28,7 @@ export class FakeTelegram extends EventEmitter {
       can_read_all_group_messages: false, supports_inline_queries: false, has_topics_enabled: topics };
     this.chats = new Map(); // id -> {chat, member, topics: Map, moved_to}
     this.messages = []; // everything in every chat, ours and theirs: {message_id, chat, from, text, entities, thread, deleted, edits}
+    this.files = new Map(); // path -> bytes
     this.updates = []; // not confirmed yet
     this.calls = []; // {method, body, at}
     this.actions = [];
@@ -106,6 +107,13 @@ export class FakeTelegram extends EventEmitter {
     return m;
   }
 
+  /** A file that somebody has sent: what a message says of it. Fetching it is a call of 'file'; gone: only its number is left. */
+  file(bytes, { gone = false, ...fields } = {}) {
+    const id = `AgAD-${this.files.size + 1}_x`, path = `documents/file_${this.files.size + 1}`;
+    this.files.set(id, { path, bytes: Buffer.from(bytes), gone });
+    return { file_id: id, file_unique_id: `u${id}`, file_size: Buffer.byteLength(bytes), ...fields };
+  }
+
   /** An update for the bot. */
   push(update) {
     const u = { update_id: this.nextUpdate++, ...update };
@@ -137,6 +145,8 @@ export class FakeTelegram extends EventEmitter {
     const parts = [];
     try { for await (const part of rq) parts.push(part); } catch { return; } // whoever asked is gone
     const [, token, method] = /^\/bot([^/]*)\/(\w+)/.exec(rq.url) ?? [];
+    const file = /^\/file\/bot([^/]*)\/(.+)$/.exec(rq.url);
+    if (file) return this.#sendFile(rs, file[1], file[2]);
     const body = bodyOf(rq, Buffer.concat(parts).toString(), rq.url);
     if (method === undefined) return answer(rs, 404, { ok: false, error_code: 404, description: 'Not Found' });
     if (token !== this.token) return answer(rs, 401, { ok: false, error_code: 401, description: 'Unauthorized' });
@@ -149,6 +159,17 @@ export class FakeTelegram extends EventEmitter {
     const outcome = await this.#outcome(method, body, rq);
     await this.onCall?.(method, 'after');
     if (!rs.destroyed) this.#finish(rs, outcome);
+  }
+
+  async #sendFile(rs, token, path) {
+    const found = token === this.token && [...this.files.values()].find((f) => f.path === path && !f.gone);
+    const fault = this.#fault('file');
+    this.calls.push({ method: 'file', body: { path }, at: Date.now() });
+    this.#news();
+    await this.onCall?.('file', 'before');
+    if (fault?.status || !found) { rs.writeHead(fault?.status ?? 404); return rs.end(); }
+    rs.writeHead(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': found.bytes.length });
+    return rs.end(found.bytes);
   }
 
   #fault(method) {
@@ -246,6 +267,12 @@ export class FakeTelegram extends EventEmitter {
     }
     this.commands = commands;
     return true;
+  }
+  do_getFile({ file_id }) {
+    const f = this.files.get(file_id);
+    if (!f) throw bad('wrong file_id or the file is temporarily unavailable');
+    if (f.bytes.length > 20 << 20) throw bad('file is too big');
+    return { file_id, file_unique_id: `u${file_id}`, file_size: f.bytes.length, file_path: f.path };
   }
   do_getMyCommands() { return this.commands ?? []; }
   do_deleteWebhook({ drop_pending_updates }) { this.webhook = ''; if (drop_pending_updates) this.updates = []; return true; }

@@ -1,4 +1,6 @@
-/* Updates of every platform: whatever they say, a message has a platform, a chat and a key. */
+/* Updates of every platform: whatever they say, a message has a platform, a chat and a key, and its files have
+ * names that are no paths. */
+#include "base/limits.h"
 #include "platforms/platform.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,6 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             continue;
         ASSERT(str_eqz(in.place.platform, shapes_each(i)->name) && in.place.chat_id.n);
         ASSERT(str_starts(place_key(a, &in.place, &flags), STR("agent:main:")));
+        ASSERT(in.n_files <= LIMIT_INBOUND_FILES);
+        for (size_t k = 0; k < in.n_files; k++)
+            ASSERT(in.files[k].name.n && in.files[k].name.n <= LIMIT_FILE_NAME &&
+                   !memchr(in.files[k].name.p, '/', in.files[k].name.n));
         shape_split(a, shapes_each(i), in.text, &pieces, &n);
         for (size_t k = 0; k < n; k++)
             ASSERT(shapes_each(i)->measure(pieces[k]) <= shapes_each(i)->max_text);

@@ -163,6 +163,9 @@ test('native calls its tools in every dialect, and the memory that it writes is 
     const r = await turn(server, await conversation(server), { text: 'which test failed?' });
     assert.equal(r.text, 'Let me look. Found it.', dialect);
     assert.equal(r.done.status, 'completed');
+    // Read back later, what it said before and after its tools is apart as it was in the stream.
+    const kept = (await request(server, `/api/conversations/${r.metadata.conversation_id}/messages`)).json.messages;
+    assert.deepEqual(kept.map((m) => m.passages), [null, [0, 'Let me look. '.length]]);
     assert.deepEqual(fake.turns[0].tools, ['session_search', 'session_read', 'skill_view', 'memory']);
     const results = fake.turns.at(-1).results;
     assert.ok(JSON.parse(results[0]).hits.length > 0);
@@ -257,6 +260,15 @@ test('the openai SDK: what it says as the system is an instruction; frames of ou
   assert.deepEqual(fake.turns[0].messages.map((m) => [m.role, m.text]), [['user', 'a'], ['assistant', 'b'], ['user', 'c?']]);
   const [c] = (await request(server, '/api/conversations')).json.conversations;
   assert.equal((await request(server, `/api/conversations/${c.id}/messages`)).json.messages.every((m) => m.role !== 'system'), true);
+});
+
+test('the openai SDK reads what was wrong with a request, and which token it lacks', async (t) => {
+  const server = await startServer(t);
+  const client = (apiKey) => new OpenAI({ baseURL: `http://${server.host}/v1`, apiKey, maxRetries: 0 });
+  await assert.rejects(client(server.token).chat.completions.create({ model: 'offline', messages: [] }), (e) => e instanceof OpenAI.APIError
+    && e.status === 422 && /'messages' must be a list/.test(e.error?.message) && e.type === 'invalid_request_error' && e.code === 'invalid');
+  await assert.rejects(client('wrong').chat.completions.create({ model: 'offline', messages: [] }), (e) => e instanceof OpenAI.AuthenticationError
+    && /server-token/.test(e.message));
 });
 
 test('steps cost what they have cost here, once there are five of a kind', async (t) => {

@@ -125,6 +125,23 @@ test('the same Idempotency-Key is the same run; another request under it is refu
   assert.equal((await request(server, `/api/conversations/${c.id}`)).json.messages, 2);
 });
 
+test('the same Idempotency-Key is the same conversation, also when both come at once', async (t) => {
+  const server = await startServer(t);
+  const make = (body, key = 'k1') => post(server, '/api/conversations', body, { 'Idempotency-Key': key });
+  const made = await Promise.all(Array.from({ length: 8 }, () => make({ title: 'once' })));
+  assert.deepEqual(made.map((r) => r.status), made.map(() => 201));
+  assert.equal(new Set(made.map((r) => r.json.id)).size, 1);
+  assert.equal((await make({ title: 'other' })).status, 409);
+  assert.notEqual((await make({ title: 'other' }, 'k2')).json.id, made[0].json.id);
+  assert.equal((await make({}, 'k'.repeat(256))).status, 400);
+  assert.equal((await request(server, '/api/conversations')).json.conversations.length, 2);
+  // With the conversation goes its key.
+  await request(server, `/api/conversations/${made[0].json.id}`, { method: 'DELETE' });
+  const again = await make({ title: 'once' });
+  assert.equal(again.status, 201);
+  assert.notEqual(again.json.id, made[0].json.id);
+});
+
 test('conversations are listed, renamed, branched and removed', async (t) => {
   const server = await startServer(t);
   const ids = [];

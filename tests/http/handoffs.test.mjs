@@ -187,7 +187,7 @@ test('the user writes: a message and an update at once, once a key', async (t) =
   assert.deepEqual(JSON.parse(inbox[0].update_json), { channel: 'home', thread: '', user: 'you', text: 'hello *there*', id: first.json.id });
 });
 
-test('words that grow are told at once, and only what has changed is asked for', async (t) => {
+test('timed: words that grow are told at once, and only what has changed is asked for', async (t) => {
   const server = await startServer(t);
   await post(server, '/api/local/messages', { channel: 'home', text: 'how far is the moon?' });
   const { changed_ms } = await get(server, '/api/local/messages?channel=home');
@@ -214,4 +214,35 @@ test('words that grow are told at once, and only what has changed is asked for',
   assert.deepEqual([old.messages.length, old.earlier], [1, false]);
   assert.equal((await get(server, '/api/local/messages?channel=home&limit=1')).earlier, true);
   assert.equal((await request(server, '/api/local/messages')).status, 400);
+});
+
+test('the journal of one session; a chat that cannot be one is refused before anything is written', async (t) => {
+  const server = await startServer(t, { demo: true });
+  const [one, other] = sessionsOf(server.home);
+  await gateway(t, server.home);
+  for (const target of ['two words', 'a\nb', 'x'.repeat(201)]) {
+    const r = await post(server, '/api/handoffs', { session_id: one.id, platform: 'local', target });
+    assert.equal(r.status, 422, r.text);
+    assert.match(r.json.detail, /'target'/);
+  }
+  for (const { id } of [one, other]) assert.equal((await post(server, '/api/handoffs', { session_id: id, platform: 'local', no_turn: true })).status, 202);
+  assert.deepEqual((await get(server, `/api/handoffs?session=${one.id}`)).handoffs.map((h) => h.session_id), [one.id]);
+  assert.equal((await get(server, '/api/handoffs')).handoffs.length, 2);
+  assert.deepEqual((await get(server, '/api/handoffs?session=nobody_has_this')).handoffs, []);
+});
+
+test('conversations that begin, change and go are told, whoever did it', async (t) => {
+  const server = await startServer(t);
+  await request(server, '/api/conversations');
+  const stream = await events(server);
+  assert.equal(run(['ask', 'is anybody here?'], { env: server.home.env }).code, 0);
+  await stream.next('chat');
+  const [c] = await until('it is there', async () => {
+    const { conversations } = await get(server, '/api/conversations');
+    return conversations[0]?.messages === 2 && !conversations[0].running && conversations;
+  });
+  const told = stream.seen.filter((e) => e.event === 'chat').length;
+  assert.equal((await request(server, `/api/conversations/${c.id}`, { method: 'DELETE' })).status, 200);
+  await until('its end is told', () => stream.seen.filter((e) => e.event === 'chat').length > told);
+  stream.close();
 });

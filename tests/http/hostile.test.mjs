@@ -85,7 +85,7 @@ test('those who leave early and those who say nothing', async (t) => {
   assert.equal((await request(server, '/api/sessions')).status, 200);
 });
 
-test('slow heads: a deadline for the whole, and others are not held up', { timeout: 60_000 }, async (t) => {
+test('timed: slow heads: a deadline for the whole, and others are not held up', { timeout: 60_000 }, async (t) => {
   const server = await startServer(t);
   const before = rss(server.child.pid);
   const slow = [];

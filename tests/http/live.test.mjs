@@ -80,7 +80,7 @@ test('a reader that does not read is dropped, the others are not', { timeout: 12
   socket.destroy();
 });
 
-test('while a scan runs, the page is answered at once', { timeout: 120_000 }, async (t) => {
+test('timed: while a scan runs, the page is answered at once', { timeout: 120_000 }, async (t) => {
   const home = tmpHome(t);
   makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 400, messages: 60, journal: 'wal' });
   const server = await startServer(t, { home });
@@ -120,7 +120,7 @@ test('while a scan runs, the page is answered at once', { timeout: 120_000 }, as
   if (!process.env.TALARIA_SANITIZED) assert.ok(best <= 20, `p99 ${best} ms`);
 });
 
-test('SIGTERM: what runs is finished, streams end, exit code 0', async (t) => {
+test('timed: SIGTERM: what runs is finished, streams end, exit code 0', async (t) => {
   const server = await startServer(t, { demo: true });
   const stream = await events(server);
   await stream.next('status');
@@ -155,7 +155,7 @@ test('systemd is told', async (t) => {
   assert.deepEqual(out.trim().split('\n'), ['up', 'READY=1', 'STOPPING=1']);
 });
 
-test('an idle server is small', async (t) => {
+test('timed: an idle server is small', async (t) => {
   const server = await startServer(t, { demo: true });
   await request(server, '/healthz');
   const size = rss(server.child.pid);

@@ -1,5 +1,6 @@
 /* One connection to a platform, driven by lines of JSON: {"do": "send", "chat": "55", "text": "hi"} on the input,
- * one line of answer each; what is received comes as lines of its own. The end of the input closes it.
+ * one line of answer each; what is received comes as lines of its own, one an update (or one with none, where only
+ * the cursor moves). The end of the input closes it.
  *
  * usage: platform_link NAME [CURSOR]     settings from TALARIA_<NAME>_TOKEN, _API_BASE, ... */
 #include <ctype.h>
@@ -9,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "platforms/platform.h"
+#include "platforms/platforms.h"
 #include "text/json.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -32,19 +33,32 @@ static bool receive(void *ctx, const Update *all, size_t n, Str cursor, Err *err
     pthread_mutex_lock(&lock);
     bool works = receives;
     pthread_mutex_unlock(&lock);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < (n ? n : works); i++) {
         AUTO_BUF out = BUF(MIB(4));
         JsonWriter w = JSON_WRITER(&out, 0);
 
         json_begin(&w, '{');
-        json_field_str(&w, works ? "update" : "lost", all[i].id);
+        json_field_str(&w, works ? "update" : "lost", n ? all[i].id : STR(""));
         json_field_str(&w, "cursor", cursor);
         json_key(&w, "json");
-        json_put_raw(&w, all[i].json);
+        json_put_raw(&w, n ? all[i].json : STR("null"));
         json_end(&w, '}');
         say(&out);
     }
     return works || err_set(err, ERR_IO, "the disk is full");
+}
+
+static void moved(void *ctx, Str before, Str now)
+{
+    AUTO_BUF out = BUF(KIB(4));
+    JsonWriter w = JSON_WRITER(&out, 0);
+
+    (void)ctx;
+    json_begin(&w, '{');
+    json_field_str(&w, "moved", before);
+    json_field_str(&w, "to", now);
+    json_end(&w, '}');
+    say(&out);
 }
 
 /* -- what can be asked for ------------------------------------------------------------------------------ */
@@ -70,7 +84,9 @@ static Place place_of(const Order *o)
 
 static HomeChannel home_of(const Order *o)
 {
-    HomeChannel home = { .chat_id = word(o, "chat"), .chat_type = word(o, "type") };
+    HomeChannel home = { .chat_id = word(o, "chat"),
+                         .chat_type = word(o, "type"),
+                         .owner_id = word(o, "owner") };
 
     (void)json_bool(json_get(o->v, STR("topics")), &home.topics);
     return home;
@@ -141,6 +157,7 @@ static void do_look(const Order *o)
     json_field_str(o->w, "type", home.chat_type);
     json_field_str(o->w, "owner", home.owner_id);
     json_field_str(o->w, "scope", home.scope_id);
+    json_field_str(o->w, "thread", home.thread_id);
     json_field_bool(o->w, "topics", home.topics);
 }
 
@@ -192,6 +209,7 @@ static void do_parse(const Order *o)
     json_field_str(o->w, "text", in.text);
     json_field_bool(o->w, "addressed", in.addressed);
     json_field_bool(o->w, "by_us", in.by_us);
+    json_field_bool(o->w, "by_bot", in.by_bot);
     json_field_str(o->w, "key", place_key(o->a, &in.place, &flags));
 }
 
@@ -236,13 +254,10 @@ static Str from_environment(Arena *a, const char *name, const char *key)
 
 static bool begin(Arena *a, Net *net, char **argv, Err *err)
 {
-    static const Platform *const all[] = { &platform_telegram, &platform_slack };
     PlatformConfig config = { .enabled = true };
-    PlatformHost host = { .net = net, .config = &config, .receive = receive };
+    PlatformHost host = { .net = net, .config = &config, .receive = receive, .moved = moved };
 
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (str_eqz(str_of(argv[1]), all[i]->shape->name))
-            platform = all[i];
+    platform = platform_named(str_of(argv[1]));
     if (!platform)
         return err_set(err, ERR_USAGE, "no platform '%s'", argv[1]);
 #define X(name, env, secret, text) config.name = from_environment(a, argv[1], env);

@@ -10,7 +10,7 @@ const program = process.env.TALARIA_PLATFORM_LINK ?? path.join(root, 'build/plai
 /** env: TALARIA_<NAME>_*; received: updates in the order in which they were kept. */
 export function openLink(t, name, env, { cursor } = {}) {
   const child = spawn(program, [name, ...(cursor ? [String(cursor)] : [])], { env: { PATH: process.env.PATH, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
-  const link = { child, received: [], lost: [], stderr: '', cursor: cursor ?? '' };
+  const link = { child, received: [], lost: [], moved: [], stderr: '', cursor: cursor ?? '' };
   const waiting = [];
   const watchers = new Set();
   link.exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
@@ -21,7 +21,12 @@ export function openLink(t, name, env, { cursor } = {}) {
   child.stderr.on('data', (d) => (link.stderr += d));
   createInterface({ input: child.stdout }).on('line', (line) => {
     const said = JSON.parse(line);
-    if (said.update) { link.received.push(said); link.cursor = said.cursor; } else if (said.lost) link.lost.push(said);
+    if (said.lost) link.lost.push(said);
+    else if (said.cursor !== undefined) { // without an update: only the cursor moves
+      if (said.update) link.received.push(said);
+      link.cursor = said.cursor || link.cursor;
+    }
+    else if (said.moved) link.moved.push([said.moved, said.to]);
     else if (said.closed) link.closed = true;
     else waiting.shift()(said);
     for (const look of watchers) look();
@@ -47,6 +52,7 @@ export function openLink(t, name, env, { cursor } = {}) {
   };
   link.state = (state, ms) => link.until(async () => { const h = await link.ask('health'); return h.state === state && h; }, ms);
   link.texts = () => link.received.map((r) => (r.json.message ?? r.json.channel_post)?.text);
+  link.kill = () => { child.kill('SIGKILL'); return link.exited; };
   link.close = async () => { child.stdin.end(); return link.exited; };
   return link;
 }

@@ -326,6 +326,18 @@ test('a group that became a supergroup is written to under its new number', limi
   assert.deepEqual(fake.ours(-100777).map((m) => m.text), ['one', 'two']);
   assert.equal(fake.called('sendMessage').length, 3, 'the second one knows it');
   assert.match((await link.ask('health')).error, /-43 is -100777 now/);
+  assert.deepEqual(link.moved, [['-43', '-100777']], 'told once');
+});
+
+test('a group that becomes a supergroup says so in either chat', limit, async (t) => {
+  const { fake, link } = await forum(t);
+  fake.addChat({ id: -43, type: 'group', title: 'Old' });
+  fake.say({ chat: -43, migrate_to_chat_id: -100778 });
+  fake.addChat({ id: -100778, type: 'supergroup', title: 'Old' });
+  fake.say({ chat: -100778, migrate_from_chat_id: -43 });
+  fake.say({ chat: -100777, migrate_from_chat_id: -44 });
+  await link.until(() => link.moved.length === 2);
+  assert.deepEqual(link.moved, [['-43', '-100778'], ['-44', '-100777']]);
 });
 
 const failures = [

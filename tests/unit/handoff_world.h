@@ -143,7 +143,7 @@ static inline Handoff world_claim(World *w, Str id, const char *owner)
 }
 
 /* From claimed to bound, at the place of that JSON. */
-static inline void world_bind(World *w, Handoff *h, const char *place_json_text)
+static inline void world_prepare(World *w, Handoff *h, const char *place_json_text)
 {
     KeyFlags flags = KEY_FLAGS;
     Place place;
@@ -153,6 +153,11 @@ static inline void world_bind(World *w, Handoff *h, const char *place_json_text)
     h->dest_source_json = place_json(w->arena, &place);
     OK(routing_remember(w->journal, w->arena, h, &err));
     OK(handoff_advance(w->journal, h, HANDOFF_PREPARED, &err));
+}
+
+static inline void world_bind(World *w, Handoff *h, const char *place_json_text)
+{
+    world_prepare(w, h, place_json_text);
     OK(routing_bind(w->journal, w->arena, h, &err));
 }
 

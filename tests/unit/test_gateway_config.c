@@ -152,6 +152,36 @@ static void layers(void **unused)
     teardown(&s);
 }
 
+/* A file with a secret that is not there may come; what is missing is named with the way to give it. */
+static void troubles(void **unused)
+{
+    Scene s;
+
+    (void)unused;
+    setup(&s);
+    yaml(&s, "platforms: {telegram: {token_file: later}, discord: {enabled: false}}\n");
+    assert_true(load(&s));
+    assert_true(of(&s, "telegram")->enabled);
+    assert_non_null(strstr(gateway_config_trouble(&s.config, STR("telegram")).p, "token_file"));
+    assert_false(of(&s, "discord")->enabled);
+    assert_str(gateway_config_trouble(&s.config, STR("discord")),
+               STR("it is switched off: platforms.discord.enabled"));
+    assert_false(of(&s, "slack")->enabled);
+    assert_str(gateway_config_trouble(&s.config, STR("slack")),
+               STR("it has no token; set TALARIA_SLACK_TOKEN, or platforms.slack.token_file to a "
+                   "file of mode 0600"));
+    assert_str(gateway_config_trouble(&s.config, STR("local")), STR(""));
+    setenv("TALARIA_TELEGRAM_TOKEN", "t-ours", 1);
+    assert_true(load(&s));
+    assert_str(gateway_config_trouble(&s.config, STR("telegram")), STR(""));
+    unsetenv("TALARIA_TELEGRAM_TOKEN");
+    file(&s, "later", 0600, "t");
+    assert_true(load(&s));
+    assert_str(of(&s, "telegram")->token, STR("t"));
+    assert_str(gateway_config_trouble(&s.config, STR("telegram")), STR(""));
+    teardown(&s);
+}
+
 static void secrets(void **unused)
 {
     static const char *const in_the_file[] = { "platforms: {telegram: {token: x}}",
@@ -232,10 +262,8 @@ static void left_to_hermes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_set),
-        cmocka_unit_test(layers),
-        cmocka_unit_test(secrets),
-        cmocka_unit_test(left_to_hermes),
+        cmocka_unit_test(nothing_set), cmocka_unit_test(layers),         cmocka_unit_test(troubles),
+        cmocka_unit_test(secrets),     cmocka_unit_test(left_to_hermes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ struct Turns {
     bool in_order, running, broken;
     Str text, words[MOST_SAID], ids[MOST_SAID], session, resumed;
     Place to;
+    Str choice, choice_key;
+    int64_t answered_ms;
     bool stopped, forgotten, nameless;
 };
 
@@ -123,6 +125,16 @@ static bool on_stop(Turns *t, Str key, bool *ret, Err *err)
     return true;
 }
 
+static bool on_approve(Turns *t, Str key, Str choice, int64_t received_ms, Err *err)
+{
+    if (!t->running)
+        return err_set(err, ERR_NOT_FOUND, "nothing waits");
+    t->choice = str_dup(t->world.arena, choice);
+    t->choice_key = str_dup(t->world.arena, key);
+    t->answered_ms = received_ms;
+    return true;
+}
+
 static bool on_session(Turns *t, Arena *a, Str key, Str *ret, Err *err)
 {
     (void)a;
@@ -172,7 +184,7 @@ static void setup(struct Turns *t)
         .served = t->served,
         .n_served = 2,
         .flags = KEY_FLAGS,
-        .sinks = { t, on_message, on_say, on_stop, on_session, on_forget, on_resume },
+        .sinks = { t, on_message, on_say, on_stop, on_approve, on_session, on_forget, on_resume },
     };
 }
 
@@ -386,6 +398,55 @@ static void commands_pass(void **unused)
     teardown(&t);
 }
 
+/* What an agent asks is answered by whoever may speak there, also while all agents are busy. */
+static void answers_to_agents(void **unused)
+{
+    static const struct {
+        const char *typed, *choice, *said;
+    } rows[] = {
+        { "/approve", "once", "Approved, this once." },
+        { "/approve SESSION", "session", "Approved, for the rest of the session." },
+        { "/approve always", "always", "Approved, from now on." },
+        { "/deny", "deny", "Denied." },
+        { "/deny please", "deny", "Denied." },
+        { "/approve maybe", NULL,
+          "That cannot be done: no 'maybe'; it is /approve, /approve session, /approve always, or "
+          "/deny" },
+    };
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    t.messages = t.busy_after = 1;
+    t.running = true;
+    local(&t, "waits", "waits");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char id[8];
+
+        snprintf(id, sizeof id, "%zu", i);
+        t.choice = STR("");
+        local(&t, id, rows[i].typed);
+        round_of(&t);
+        assert_int_equal(t.said, i + 1);
+        assert_str(t.words[i], str_of(rows[i].said));
+        assert_str(t.choice, str_of(rows[i].choice ? rows[i].choice : ""));
+    }
+    assert_str(t.choice_key, STR("agent:main:local:dm:home"));
+    assert_true(t.answered_ms > 0);
+    t.running = false;
+    local(&t, "late", "/approve");
+    round_of(&t);
+    assert_str(t.words[ARRAY_LEN(rows)], STR("That cannot be done: nothing waits"));
+    /* Somebody whom nobody knows, in the same group. */
+    t.running = true;
+    t.choice = STR("");
+    telegram(&t, "eve", 9, false, "/approve");
+    round_of(&t);
+    assert_str(state_of(&t, "eve"), STR("ignored: of a stranger"));
+    assert_str(t.choice, STR(""));
+    teardown(&t);
+}
+
 static void unknown_selves(void **unused)
 {
     struct Turns t;
@@ -562,12 +623,19 @@ static void homes_and_handoffs(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heard),          cmocka_unit_test(our_threads),
-        cmocka_unit_test(strangers),      cmocka_unit_test(lists),
-        cmocka_unit_test(burst),          cmocka_unit_test(commands_pass),
-        cmocka_unit_test(unknown_selves), cmocka_unit_test(answered_once),
-        cmocka_unit_test(reads_words),    cmocka_unit_test(simple_ones),
-        cmocka_unit_test(resumes),        cmocka_unit_test(homes_and_handoffs),
+        cmocka_unit_test(heard),
+        cmocka_unit_test(our_threads),
+        cmocka_unit_test(strangers),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(burst),
+        cmocka_unit_test(commands_pass),
+        cmocka_unit_test(answers_to_agents),
+        cmocka_unit_test(unknown_selves),
+        cmocka_unit_test(answered_once),
+        cmocka_unit_test(reads_words),
+        cmocka_unit_test(simple_ones),
+        cmocka_unit_test(resumes),
+        cmocka_unit_test(homes_and_handoffs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,6 +223,85 @@ static void undone_it_is_as_it_was(void **state)
     world_close(&w);
 }
 
+/* From chat to chat, or to the very place where it is: undone, its key leads to it again, and home is where it was. */
+static void undone_it_stays_in_its_chat(void **state)
+{
+    static const struct {
+        const char *platform, *place, *key;
+    } cases[] = { { "discord", DISCORD, "agent:main:discord:thread:9:9" },
+                  { "telegram", TELEGRAM, "" } };
+    SessionOwner owner;
+    Handoff next;
+    Str id;
+    World w;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        world_open(&w);
+        (void)hand_over(&w, w.hermes, "s1", "telegram", TELEGRAM);
+        next = world_request(&w, w.hermes, "s1", cases[i].platform);
+        next = world_claim(&w, next.id, "a");
+        world_bind(&w, &next, cases[i].place);
+        OK(routing_undo(w.journal, w.arena, &next, HANDOFF_FAILED, "x", STR("no"), &err));
+        OK(routing_find(w.journal, w.arena, w.hermes, STR("agent:main:telegram:dm:555"), &id,
+                        &err));
+        assert_str(id, STR("s1"));
+        OK(routing_find(w.journal, w.arena, w.hermes, str_of(cases[i].key), &id, &err));
+        assert_str(id, STR(""));
+        OK(owner_get(w.journal, w.arena, w.hermes, STR("s1"), &owner, &err));
+        assert_str(owner.surface, STR("telegram"));
+        OK(routing_release(w.journal, w.hermes, STR("s1"), &err));
+        assert_str(world_ask(&w, w.hermes, "SELECT source FROM sessions WHERE id = 's1'"),
+                   STR("cli"));
+        world_close(&w);
+    }
+}
+
+/* Somebody else came to its old place meanwhile: that one stays there. */
+static void undone_it_takes_nobodys_place(void **state)
+{
+    SessionOwner owner;
+    Handoff next;
+    Str id;
+    World w;
+
+    (void)state;
+    world_open(&w);
+    (void)hand_over(&w, w.hermes, "s1", "telegram", TELEGRAM);
+    next = world_request(&w, w.hermes, "s1", "discord");
+    next = world_claim(&w, next.id, "a");
+    world_bind(&w, &next, DISCORD);
+    (void)hand_over(&w, w.hermes, "s2", "telegram", TELEGRAM);
+    OK(routing_undo(w.journal, w.arena, &next, HANDOFF_FAILED, "x", STR("no"), &err));
+    OK(routing_find(w.journal, w.arena, w.hermes, STR("agent:main:telegram:dm:555"), &id, &err));
+    assert_str(id, STR("s2"));
+    OK(owner_get(w.journal, w.arena, w.hermes, STR("s1"), &owner, &err));
+    assert_str(owner.surface, STR("cli"));
+    assert_str(world_ask(&w, w.hermes,
+                         "SELECT source || ifnull(session_key, '') FROM sessions WHERE id = 's1'"),
+               STR("cli"));
+    world_close(&w);
+}
+
+/* It came back while the next move was under way: from there it goes, and there it comes back to. */
+static void brought_back_before_the_next_move(void **state)
+{
+    Handoff next;
+    World w;
+
+    (void)state;
+    world_open(&w);
+    (void)hand_over(&w, w.hermes, "s1", "telegram", TELEGRAM);
+    next = world_request(&w, w.hermes, "s1", "discord");
+    next = world_claim(&w, next.id, "a");
+    world_prepare(&w, &next, DISCORD);
+    OK(routing_release(w.journal, w.hermes, STR("s1"), &err));
+    OK(routing_bind(w.journal, w.arena, &next, &err));
+    OK(routing_release(w.journal, w.hermes, STR("s1"), &err));
+    assert_str(world_ask(&w, w.hermes, "SELECT source FROM sessions WHERE id = 's1'"), STR("cli"));
+    world_close(&w);
+}
+
 static void sessions_json_follows(void **state)
 {
     static const char before[] =
@@ -274,6 +353,9 @@ int main(void)
         cmocka_unit_test(a_session_lives_in_one_place),
         cmocka_unit_test(an_exit_does_not_end_what_was_handed_over),
         cmocka_unit_test(undone_it_is_as_it_was),
+        cmocka_unit_test(undone_it_stays_in_its_chat),
+        cmocka_unit_test(undone_it_takes_nobodys_place),
+        cmocka_unit_test(brought_back_before_the_next_move),
         cmocka_unit_test(sessions_json_follows),
         cmocka_unit_test(an_old_hermes_is_refused_in_words),
     };

@@ -11,7 +11,7 @@
 #include "gateway/turns.h"
 #include "store/handoff_outbox.h"
 
-/* -- the runtime: "say WORDS", "hang" (until it is cancelled), "fail" ------------------------------------ */
+/* -- the runtime: "say WORDS", "hang" (until it is cancelled), "fail", "ask", "talk and ask" --------------------- */
 
 struct RuntimeRun {
     RuntimeEventFn *fn;
@@ -34,6 +34,60 @@ static void end_run(RuntimeRun *r, RuntimeEvent e)
     r->fn(r->ctx, &e);
 }
 
+static void ask(RuntimeRun *r, Str text)
+{
+    if (text.n > 3)
+        r->fn(r->ctx, &(RuntimeEvent){
+                          .kind = RUNTIME_TEXT, .text = STR("first words "), .duration_ms = -1 });
+    r->fn(r->ctx, &(RuntimeEvent){ .kind = RUNTIME_TOOL_BEGIN,
+                                   .name = STR("shell"),
+                                   .call_id = STR("t1"),
+                                   .duration_ms = -1 });
+    r->fn(r->ctx, &(RuntimeEvent){ .kind = RUNTIME_APPROVAL,
+                                   .call_id = STR("q1"),
+                                   .text = STR("rm -r ``` build"),
+                                   .choices = { STR("once"), STR("session"), STR("deny") },
+                                   .n_choices = 3,
+                                   .duration_ms = -1 });
+}
+
+typedef struct Answered {
+    RuntimeRun *run;
+    char choice[16];
+} Answered;
+
+static atomic_int answers;
+
+static void hear_answer(void *ctx)
+{
+    Answered *x = ctx;
+    RuntimeRun *r = x->run;
+    char words[64];
+
+    atomic_fetch_add(&answers, 1);
+    snprintf(words, sizeof words, "so: %s", x->choice);
+    if (!r->ended) {
+        r->fn(r->ctx, &(RuntimeEvent){ .kind = RUNTIME_APPROVAL,
+                                       .call_id = STR("q1"),
+                                       .name = str_of(x->choice),
+                                       .duration_ms = -1 });
+        r->fn(r->ctx,
+              &(RuntimeEvent){ .kind = RUNTIME_TEXT, .text = str_of(words), .duration_ms = -1 });
+        end_run(r, (RuntimeEvent){ .kind = RUNTIME_FINISH, .reason = STR("stop") });
+    }
+    mem_free(x);
+}
+
+static void approve(RuntimeRun *r, Str id, Str choice)
+{
+    Answered *x = mem_alloc(sizeof *x);
+
+    assert_true(str_eqz(id, "q1"));
+    x->run = r;
+    snprintf(x->choice, sizeof x->choice, "%.*s", STR_FMT(choice));
+    net_post(r->net, hear_answer, x);
+}
+
 static void go(void *ctx)
 {
     RuntimeRun *r = ctx;
@@ -41,6 +95,10 @@ static void go(void *ctx)
 
     if (r->ended || str_eqz(text, "hang"))
         return;
+    if (str_ends(text, STR("ask"))) {
+        ask(r, text);
+        return;
+    }
     if (str_eqz(text, "fail")) {
         end_run(r, (RuntimeEvent){ .kind = RUNTIME_FAIL,
                                    .code = RUN_UPSTREAM_ERROR,
@@ -112,6 +170,7 @@ static const Runtime obedient = { .name = "native",
                                   .title = "",
                                   .probe = probe,
                                   .start = start,
+                                  .approve = approve,
                                   .cancel = cancel,
                                   .free = release };
 static const Runtime *const fakes[] = { &obedient, NULL };
@@ -128,7 +187,8 @@ typedef struct Gate {
     Served served;
     Turns *turns;
     bool interrupts;
-    atomic_int fail_send, lose_send;
+    int64_t approval_ms;
+    atomic_int fail_send, lose_send, typed;
     int messages;
 } Gate;
 
@@ -153,7 +213,8 @@ static void open_turns(Gate *g)
                                                .flags = KEY_FLAGS,
                                                .interrupts = g->interrupts,
                                                .runtimes = fakes,
-                                               .plain = true },
+                                               .plain = true,
+                                               .approval_ms = g->approval_ms },
                               &err)) != NULL);
 }
 
@@ -176,6 +237,7 @@ static void gate_open(Gate *g, bool interrupts)
     host = (PlatformHost){ .data = g->world.data, .fault = next_fault, .fault_ctx = g };
     OK(platform_local.open(&host, &g->local, &err));
     g->served = (Served){ &g->platform, g->local, &here };
+    world_sql(&g->world, g->world.data, "INSERT INTO platform_state(platform) VALUES('local')");
     open_turns(g);
 }
 
@@ -360,6 +422,35 @@ static void a_dead_run_is_made_anew(void **state)
     gate_close(&g);
 }
 
+/* What was parked, and told so, has an answer of its own when somebody asks for it again. */
+static void a_parked_one_is_answered_when_asked_for_again(void **state)
+{
+    InboxRow row, *all;
+    Inbound in;
+    Gate g;
+    size_t n;
+
+    (void)state;
+    gate_open(&g, false);
+    row = received(&g, "say it", &in);
+    OK(turns_message(g.turns, &row, &in, &err));
+    await(&g, OPEN, "0");
+    await(&g, UNSENT, "0");
+    world_sql(&g.world, g.world.data,
+              "UPDATE run SET state = 'failed', error_code = 'internal'; UPDATE inbox SET state = "
+              "'parked', attempt = 3");
+    OK(inbox_retry(g.world.journal, row.seq, &err));
+    OK(inbox_new(g.world.journal, g.world.arena, 10, &all, &n, &err));
+    assert_int_equal(n, 1);
+    OK(inbox_take(g.world.journal, row.seq, &err));
+    OK(turns_message(g.turns, &all[0], &in, &err));
+    await(&g, OPEN, "0");
+    await(&g, UNSENT, "0");
+    await(&g, SAID, "say it|say it");
+    await(&g, "SELECT count(*) FROM messages WHERE role = 'user'", "1");
+    gate_close(&g);
+}
+
 static void the_next_message_interrupts(void **state)
 {
     Gate g;
@@ -388,6 +479,323 @@ static void the_next_message_waits(void **state)
     assert_true(any);
     await(&g, OPEN, "0");
     await(&g, SAID, "begin\n\n(stopped)|say now");
+    gate_close(&g);
+}
+
+/* -- what an agent asks ------------------------------------------------------------------------------------------- */
+
+#define HOME_KEY STR("agent:main:local:dm:home")
+#define ASKED    "SELECT count(*) FROM local_message WHERE text LIKE 'Your approval is asked for%'"
+#define ANSWERS                                                                                    \
+    "SELECT group_concat(text, '|') FROM (SELECT text FROM local_message WHERE text NOT LIKE "     \
+    "'Your approval%' ORDER BY id)"
+
+static int64_t wall_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+static void it_asks_and_is_answered(void **state)
+{
+    static const char *const choices[] = { "once", "session", "deny" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(choices); i++) {
+        char expected[64];
+        Str words;
+        Gate g;
+
+        gate_open(&g, false);
+        write_to(&g, "talk and ask");
+        await(&g, ASKED, "1");
+        words = world_ask(&g.world, g.world.data,
+                          "SELECT text FROM local_message WHERE text LIKE 'Your%'");
+        /* What is to be done stands whole between its fences, and who does it, and what one can say. */
+        assert_str(words, STR("Your approval is asked for, to use shell:\n\n```\nrm -r `` ` build\n"
+                              "```\n\n/approve - this once\n/approve session - for the rest of the "
+                              "session\n/deny - no\n\nWithout an answer within 5 minutes it is a "
+                              "no."));
+        FAILS(turns_approve(g.turns, HOME_KEY, STR("always"), wall_ms(), &err), ERR_INVALID);
+        FAILS(
+            turns_approve(g.turns, STR("agent:main:local:dm:other"), STR("once"), wall_ms(), &err),
+            ERR_NOT_FOUND);
+        /* Written before the question was there. */
+        FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms() - 60000, &err), ERR_CONFLICT);
+        OK(turns_approve(g.turns, HOME_KEY, str_of(choices[i]), wall_ms(), &err));
+        await(&g, OPEN, "0");
+        await(&g, UNSENT, "0");
+        FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
+        /* What came after it is a message of its own, below the question. */
+        snprintf(expected, sizeof expected, "first words|so: %s", choices[i]);
+        await(&g, ANSWERS, expected);
+        await(&g, ASKED, "1");
+        await(&g, "SELECT text LIKE 'so:%' FROM local_message ORDER BY id DESC LIMIT 1", "1");
+        gate_close(&g);
+    }
+}
+
+static void of_two_answers_the_first_counts(void **state)
+{
+    int before = atomic_load(&answers), yes = 0;
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    write_to(&g, "ask");
+    await(&g, ASKED, "1");
+    for (int i = 0; i < 5; i++) {
+        Err err;
+
+        yes += turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err);
+    }
+    assert_int_equal(yes, 1);
+    await(&g, OPEN, "0");
+    await(&g, ANSWERS, "so: once");
+    assert_int_equal(atomic_load(&answers), before + 1);
+    gate_close(&g);
+}
+
+static void nobody_answers(void **state)
+{
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    g.turns = turns_close(g.turns);
+    g.approval_ms = 1000;
+    open_turns(&g);
+    write_to(&g, "ask");
+    await(&g, ASKED, "1");
+    await(&g, OPEN, "0");
+    await(&g, UNSENT, "0");
+    await(&g, ANSWERS, "Nobody answered within 1 second: denied.|so: deny");
+    gate_close(&g);
+}
+
+/* Another message, or /stop: the turn ends, and its question with it. */
+static void a_question_ends_with_its_turn(void **state)
+{
+    bool any = false;
+    Gate g;
+
+    (void)state;
+    gate_open(&g, true);
+    write_to(&g, "talk and ask");
+    await(&g, ASKED, "1");
+    write_to(&g, "say other things");
+    await(&g, OPEN, "0");
+    await(&g, UNSENT, "0");
+    await(&g, ANSWERS, "first words|say other things");
+    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
+    write_to(&g, "ask");
+    await(&g, ASKED, "2");
+    OK(turns_stop(g.turns, HOME_KEY, &any, &err));
+    assert_true(any);
+    /* At once, though the runtime may still be on its way to the end. */
+    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
+    await(&g, OPEN, "0");
+    await(&g, ANSWERS, "first words|say other things");
+    gate_close(&g);
+}
+
+static void a_message_waits_for_the_answer(void **state)
+{
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    write_to(&g, "ask");
+    write_to(&g, "say next");
+    await(&g, ASKED, "1");
+    OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
+    await(&g, OPEN, "0");
+    await(&g, UNSENT, "0");
+    await(&g, ANSWERS, "so: once|say next");
+    gate_close(&g);
+}
+
+/* A question that could not be said yet: nobody can answer it, and once its turn is over nobody is asked. */
+static void an_unread_question(void **state)
+{
+    bool any;
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    atomic_store(&g.fail_send, 1000);
+    write_to(&g, "ask");
+    await(&g, "SELECT attempt > 0 FROM outbox WHERE id LIKE 'ask:%'", "1");
+    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms() + 60000, &err), ERR_CONFLICT);
+    OK(turns_stop(g.turns, HOME_KEY, &any, &err));
+    await(&g, OPEN, "0");
+    atomic_store(&g.fail_send, 0);
+    g.world.now += 60;
+    await(&g, UNSENT, "0");
+    await(&g, "SELECT error FROM outbox WHERE id LIKE 'ask:%'", "it was over before");
+    await(&g, "SELECT count(*) FROM local_message", "0");
+    gate_close(&g);
+}
+
+/* The gateway ends while a question waits: the turn is made again and asks again; the old question is nobody's. */
+static void a_question_of_an_earlier_gateway(void **state)
+{
+    InboxRow row;
+    Inbound in;
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    row = received(&g, "talk and ask", &in);
+    OK(turns_message(g.turns, &row, &in, &err));
+    await(&g, ASKED, "1");
+    await(&g, ANSWERS, "first words");
+    g.turns = turns_close(g.turns);
+    world_sql(&g.world, g.world.data, "UPDATE outbox SET state = 'waiting' WHERE id LIKE 'ask:%'");
+    open_turns(&g);
+    await(&g, UNSENT " AND id LIKE 'ask:%'", "0");
+    await(&g, ASKED, "1");
+    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
+    OK(inbox_take(g.world.journal, row.seq, &err));
+    OK(turns_message(g.turns, &row, &in, &err));
+    await(&g, ASKED, "2");
+    OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
+    await(&g, OPEN, "0");
+    await(&g, UNSENT, "0");
+    await(&g, ANSWERS, "first words|first words|so: once");
+    gate_close(&g);
+}
+
+static void count_typing(Connection *c, const Place *at);
+static Gate *typing_gate;
+
+static void nobody_types_while_it_waits(void **state)
+{
+    struct timespec pause = { .tv_nsec = 50000000 };
+    int before;
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    typing_gate = &g;
+    g.platform.typing = count_typing;
+    g.platform.typing_ms = 5;
+    write_to(&g, "ask");
+    await(&g, ASKED, "1");
+    nanosleep(&pause, NULL);
+    before = atomic_load(&g.typed);
+    nanosleep(&pause, NULL);
+    assert_int_equal(atomic_load(&g.typed), before);
+    OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
+    await(&g, OPEN, "0");
+    gate_close(&g);
+}
+
+static void count_typing(Connection *c, const Place *at)
+{
+    (void)c;
+    (void)at;
+    atomic_fetch_add(&typing_gate->typed, 1);
+}
+
+/* The run came to its end, but the gateway died before that was noted: what stands there already is not told again. */
+static void a_run_that_asked_is_told_once(void **state)
+{
+    InboxRow row;
+    Inbound in;
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    row = received(&g, "talk and ask", &in);
+    OK(turns_message(g.turns, &row, &in, &err));
+    await(&g, ASKED, "1");
+    OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
+    await(&g, OPEN, "0");
+    await(&g, UNSENT, "0");
+    world_sql(&g.world, g.world.data,
+              "UPDATE inbox SET state = 'taken'; UPDATE outbox SET state = 'open', sent = 0, "
+              "sending = 0, text = '' WHERE id LIKE 'reply:%'");
+    OK(turns_message(g.turns, &row, &in, &err));
+    await(&g, OPEN, "0");
+    await(&g, UNSENT, "0");
+    await(&g, ANSWERS, "first words|so: once");
+    await(&g, ASKED, "1");
+    gate_close(&g);
+}
+
+/* -- order ------------------------------------------------------------------------------------------------------- */
+
+/* Some of them are tried again: those behind wait, those of other places do not. */
+static void words_keep_their_order(void **state)
+{
+    enum { PLACES = 6, WORDS = 20 };
+    Place to = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    for (int i = 0; i < PLACES * WORDS; i++) {
+        to.thread_id = str_printf(g.world.arena, "t%d", i % PLACES);
+        if (i % 25 == 0)
+            atomic_store(&g.fail_send, 1);
+        OK(turns_say(g.turns, &to, str_printf(g.world.arena, "z%d", 1000 - i),
+                     str_printf(g.world.arena, "%d", i), &err));
+    }
+    for (int i = 0; i < 50 && !is_so(&g, UNSENT, "0"); i++) {
+        int64_t wait;
+
+        g.world.now += 1;
+        OK(turns_deliver(g.turns, &wait, &err));
+        nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+    }
+    await(&g, UNSENT, "0");
+    await(&g, "SELECT count(*) FROM local_message", "120");
+    await(&g,
+          "SELECT count(*) FROM local_message AS a JOIN local_message AS b ON a.thread = b.thread "
+          "AND a.id < b.id AND CAST(a.text AS INTEGER) > CAST(b.text AS INTEGER)",
+          "0");
+    gate_close(&g);
+}
+
+/* A turn's words do not overtake an answer that waits for its next try, though they are ready. */
+static void a_turn_does_not_overtake(void **state)
+{
+    Place to = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    atomic_store(&g.fail_send, 1);
+    OK(turns_say(g.turns, &to, STR("first"), STR("one"), &err));
+    await(&g, "SELECT attempt FROM outbox WHERE id = 'first'", "1");
+    write_to(&g, "say two");
+    await(&g, OPEN, "0");
+    await(&g, "SELECT count(*) FROM local_message", "0");
+    g.world.now += 5;
+    await(&g, UNSENT, "0");
+    await(&g, SAID, "one|say two");
+    gate_close(&g);
+}
+
+static void what_is_too_late_is_not_said(void **state)
+{
+    Outgoing row, late = { .id = STR("late"),
+                           .platform = STR("local"),
+                           .place_json = STR("{\"platform\":\"local\",\"chat_id\":\"home\"}"),
+                           .text = STR("of no use any more") };
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    late.expires_ms = (int64_t)(g.world.now * 1000) + 3600000;
+    OK(outbox_put(g.world.journal, g.world.arena, &late, &row, &err));
+    g.world.now += 3601;
+    await(&g, "SELECT state || ': ' || error FROM outbox",
+          "dead: expired: it could not be said in time");
+    await(&g, "SELECT count(*) FROM local_message", "0");
+    /* Somebody wants it said all the same. */
+    OK(outbox_retry(g.world.journal, STR("late"), &err));
+    await(&g, SAID, "of no use any more");
     gate_close(&g);
 }
 
@@ -635,6 +1043,51 @@ static void a_session_of_another_home(void **state)
     await(&g, "SELECT group_concat(DISTINCT owner_surface) FROM session_owner", "cli");
     OK(turns_session(g.turns, g.world.arena, h.dest_key, &before, &err));
     assert_str(before, STR(""));
+    await(&g, "SELECT count(*) FROM outbox WHERE id LIKE 'left:%'", "1");
+    gate_close(&g);
+}
+
+/* The place that a session left is told, once; one that wished to be rid of it is not. */
+static void the_place_that_was_left_is_told(void **state)
+{
+    Str said = STR("'Fix it' goes on in the terminal. Write here to begin a new session; /resume "
+                   "goes on with an earlier one of this chat.");
+    Handoff h;
+    Gate g;
+
+    (void)state;
+    gate_open(&g, false);
+    world_sql(&g.world, g.world.data, "UPDATE sessions SET title = 'Fix it' WHERE id = 's1'");
+    h = hand_over(&g, g.world.data, "s1", true);
+    OK(routing_release(g.world.journal, g.world.data, STR("s1"), &err));
+    OK(routing_release(g.world.journal, g.world.data, STR("s1"), &err));
+    await(&g, UNSENT, "0");
+    assert_str(world_ask(&g.world, g.world.data,
+                         "SELECT text FROM local_message WHERE text <> 'card' AND thread = (SELECT "
+                         "thread_ref FROM handoff)"),
+               said);
+    await(&g, "SELECT count(*) FROM local_message", "2");
+    h = hand_over(&g, g.world.data, "s1", true);
+    OK(turns_forget(g.turns, h.dest_key, &err));
+    await(&g, "SELECT count(*) FROM outbox WHERE id LIKE 'left:%'", "1");
+    /* Nobody was there to say it for an hour. */
+    world_sql(&g.world, g.world.data,
+              "UPDATE sessions SET title = NULL; INSERT INTO messages(session_id, role, content, "
+              "timestamp) VALUES('s1', 'user', 'open the door' || char(10) || 'now', 1)");
+    (void)hand_over(&g, g.world.data, "s1", true);
+    OK(routing_release(g.world.journal, g.world.data, STR("s1"), &err));
+    assert_str(world_ask(&g.world, g.world.data,
+                         "SELECT substr(text, 1, 20) FROM outbox WHERE state = 'waiting'"),
+               STR("'open the door' goes"));
+    g.world.now += 3601;
+    await(&g, "SELECT count(*) FROM outbox WHERE state = 'dead' AND error LIKE 'expired%'", "1");
+    await(&g, "SELECT count(*) FROM local_message WHERE text LIKE '%goes on in the terminal%'",
+          "1");
+    /* Where no gateway of ours ever was, there is nobody to say it. */
+    (void)hand_over(&g, g.world.data, "s1", true);
+    world_sql(&g.world, g.world.data, "DELETE FROM platform_state; DELETE FROM outbox");
+    OK(routing_release(g.world.journal, g.world.data, STR("s1"), &err));
+    await(&g, "SELECT count(*) FROM outbox", "0");
     gate_close(&g);
 }
 
@@ -688,8 +1141,21 @@ int main(void)
         cmocka_unit_test(nothing_is_answered_twice),
         cmocka_unit_test(an_end_in_the_middle),
         cmocka_unit_test(a_dead_run_is_made_anew),
+        cmocka_unit_test(a_parked_one_is_answered_when_asked_for_again),
         cmocka_unit_test(the_next_message_interrupts),
         cmocka_unit_test(the_next_message_waits),
+        cmocka_unit_test(it_asks_and_is_answered),
+        cmocka_unit_test(of_two_answers_the_first_counts),
+        cmocka_unit_test(nobody_answers),
+        cmocka_unit_test(a_question_ends_with_its_turn),
+        cmocka_unit_test(a_message_waits_for_the_answer),
+        cmocka_unit_test(an_unread_question),
+        cmocka_unit_test(a_question_of_an_earlier_gateway),
+        cmocka_unit_test(nobody_types_while_it_waits),
+        cmocka_unit_test(a_run_that_asked_is_told_once),
+        cmocka_unit_test(words_keep_their_order),
+        cmocka_unit_test(a_turn_does_not_overtake),
+        cmocka_unit_test(what_is_too_late_is_not_said),
         cmocka_unit_test(it_arrives_later),
         cmocka_unit_test(what_cannot_arrive_is_dead),
         cmocka_unit_test(words_of_ours),
@@ -697,6 +1163,7 @@ int main(void)
         cmocka_unit_test(a_promise_is_kept),
         cmocka_unit_test(only_one_may_write),
         cmocka_unit_test(a_session_of_another_home),
+        cmocka_unit_test(the_place_that_was_left_is_told),
         cmocka_unit_test(commands_move_keys),
         cmocka_unit_test(a_burst),
     };
