@@ -256,6 +256,7 @@ test("while nothing happens nothing is asked; words that grow ask for their room
 
 test("words are kept on failure and over a reload, and go out once when the line is back", async () => {
   const page = await open("/handoffs/local/t1");
+  await page.getByRole("region", { name: "Messages" }).locator("pre").waitFor();
   const box = page.getByRole("textbox", { name: "Message" });
   await box.fill("do not lose me");
   it.fake.state.fail["/api/local/messages"] = { status: 507, title: "No space", detail: "The disk is full." };
@@ -273,6 +274,23 @@ test("words are kept on failure and over a reload, and go out once when the line
   assert.equal(it.fake.moves.messages.filter((m) => m.text === "do not lose me").length, 1);
   await page.waitForFunction(() => document.querySelector(".composer textarea").value === "");
   await page.done();
+});
+
+test("words written before the rooms are known stay, and go out once they are", async () => {
+  const page = await open("/handoffs/local/t1", { state: { slow: { "/api/local/threads": 1500 } } });
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.fill("early words");
+  await box.press("Enter");
+  await page.locator(".said-by-user", { hasText: "early words" }).waitFor();
+  assert.equal(it.fake.moves.messages.filter((m) => m.text === "early words").length, 1);
+  await page.waitForFunction(() => document.querySelector(".composer textarea").value === "");
+  await page.done();
+  const other = await open("/handoffs/local/t1", { state: { slow: { "/api/local/threads": 1500 } } });
+  await other.getByRole("textbox", { name: "Message" }).fill("not sent");
+  await other.getByRole("region", { name: "Messages" }).locator("pre").waitFor();
+  assert.equal(await other.getByRole("textbox", { name: "Message" }).inputValue(), "not sent");
+  assert.deepEqual(other.errors, []);
+  await other.done();
 });
 
 test("first run, slow, broken, unknown thread; keys and phone width", async () => {

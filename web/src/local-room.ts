@@ -112,6 +112,7 @@ export function useRoom(channel: string, thread: string): Room {
 
 export interface Words {
   text: string;
+  waits: boolean; // for the room to be known
   sending: boolean;
   error: ApiError | null;
   write(text: string): void;
@@ -123,9 +124,13 @@ interface Kept {
   key: string; // of what was sent and not answered
 }
 
-// Words stay until the server has them; a line that breaks on the way sends them again when it is back.
+// A room's name, the same before and after the channel of its thread is known.
+export const roomName = (channel: string, thread: string): string => (thread ? `thread ${thread}` : `channel ${channel}`);
+
+// Words stay until the server has them; a line that breaks on the way sends them again when it is back. What is sent
+// while the channel is not known yet goes out when it is.
 export function useWords(channel: string, thread: string, onSent: () => void): Words {
-  const place = `local draft ${channel} ${thread}`;
+  const place = `local draft ${roomName(channel, thread)}`;
   const stored = (): Kept => {
     try {
       return { text: "", key: "", ...(JSON.parse(recall(place) ?? "{}") as Partial<Kept>) };
@@ -135,13 +140,16 @@ export function useWords(channel: string, thread: string, onSent: () => void): W
   };
   const [kept, setKept] = useState<Kept>(stored);
   const [way, setWay] = useState<{ sending: boolean; error: ApiError | null }>({ sending: false, error: null });
+  const [waits, setWaits] = useState(false);
   const put = (next: Kept): void => {
     remember(place, next.text ? JSON.stringify(next) : null);
     setKept(next);
   };
   const send = async (): Promise<void> => {
     const text = kept.text.trim();
-    if (!text || way.sending || !channel) return;
+    if (!text || way.sending) return;
+    setWaits(!channel);
+    if (!channel) return;
     const key = kept.key || newKey();
     put({ ...kept, key });
     setWay({ sending: true, error: null });
@@ -156,13 +164,15 @@ export function useWords(channel: string, thread: string, onSent: () => void): W
   };
   const latest = useRef(send);
   latest.current = send;
+  useEffect(() => void (waits && channel && latest.current()), [waits, channel]);
   const trouble = way.error?.trouble;
   useEffect(() => (trouble === "network" ? onEvent("reconnect", () => void latest.current()) : undefined), [trouble]);
   return {
     ...kept,
     ...way,
+    waits,
     // Other words are another message.
-    write: (text) => { put({ text, key: "" }); setWay({ sending: false, error: null }); },
+    write: (text) => { put({ text, key: "" }); setWaits(false); setWay({ sending: false, error: null }); },
     send: () => void send(),
   };
 }

@@ -9,7 +9,7 @@ import { plainTitle, plural } from "../format";
 import { bringBack, isThere, useHandoffs } from "../handoffs";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
-import { useRoom, useWords, type LocalMessage, type LocalRoomRow } from "../local-room";
+import { roomName, useRoom, useWords, type LocalMessage, type LocalRoomRow } from "../local-room";
 import { memo } from "../memo";
 import { useLate, useResource, type Resource } from "../resource";
 import { go, link, up, useRoute } from "../router";
@@ -88,6 +88,7 @@ function Write({ channel, thread, onSent }: { channel: string; thread: string; o
       {words.error && (
         <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /><span>{words.error.trouble === "network" ? "Not sent yet: the server does not answer. It goes out as soon as the line is back." : `${words.error.message}. ${words.error.detail}`}</span></p>
       )}
+      {words.waits && <p class="notice" role="status">Not sent yet: the room is still being looked up. It goes out as soon as that is done.</p>}
       <div class="box one-line">
         <textarea
           ref={box} rows={1} value={words.text} aria-label="Message" placeholder="Write a message" maxLength={60_000} readOnly={words.sending}
@@ -150,7 +151,7 @@ function RoomPane({ channel, thread, title }: { channel: string; thread: string;
       </div>
       <div class="below">
         {away && <button type="button" class="to-end" onClick={toEnd}><Icon name={icon.toEnd} size={14} /> To the end</button>}
-        <Write key={`${channel} ${thread}`} channel={channel} thread={thread} onSent={() => { room.reload(); toEnd(); }} />
+        <Write channel={channel} thread={thread} onSent={() => { room.reload(); toEnd(); }} />
       </div>
     </section>
   );
@@ -169,7 +170,7 @@ export function LocalChat({ thread }: { thread: string }): JSX.Element {
       <Rooms channels={channels} threads={threads} channel={channel} thread={thread} />
       {lost
         ? <section class="chat-pane" aria-label="Room"><Empty title="This thread is not here"><p>It may have been removed with its handoff.</p><a class="button" href={link(["handoffs"])}>To the handoffs</a></Empty></section>
-        : <RoomPane key={`${channel} ${thread}`} channel={channel} thread={thread} title={title} />}
+        : <RoomPane key={roomName(channel, thread)} channel={channel} thread={thread} title={title} />}
     </main>
   );
 }
