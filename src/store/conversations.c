@@ -133,7 +133,7 @@ bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size
     AUTO(Query) *q = NULL;
     Conversation *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
     if (!QUERY(r, &q, err,
                CONVERSATION_COLUMNS
@@ -141,16 +141,11 @@ bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size
                "ORDER BY c.updated_ms DESC, c.id LIMIT ?3",
                INT(before_ms), TEXT(before_id.p ? before_id : STR("")), INT((int64_t)most)))
         return false;
-    for (;;) {
-        if (!db_step(runs_db(r), q, &row, err))
-            return false;
-        if (!row)
-            break;
+    while (db_next(runs_db(r), q, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_conversation(a, q));
-    }
     *ret = all;
     *ret_n = n;
-    return true;
+    return ok;
 }
 
 /* -- changing ------------------------------------------------------------------------------------ */

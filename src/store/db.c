@@ -172,6 +172,14 @@ bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err)
     return true;
 }
 
+bool db_next(Db *db, sqlite3_stmt *stmt, bool *ret_ok, Err *err)
+{
+    bool row = false;
+
+    *ret_ok = db_step(db, stmt, &row, err);
+    return *ret_ok && row;
+}
+
 bool db_int(Db *db, const char *sql, int64_t fallback, int64_t *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;

@@ -37,6 +37,8 @@ MUST_CHECK bool db_exec(Db *db, const char *sql, Err *err);
 MUST_CHECK bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err);
 /* *ret_row: there is one. */
 MUST_CHECK bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err);
+/* For loops over rows: whether there is one more; *ret_ok false: that could not be said, and why. */
+MUST_CHECK bool db_next(Db *db, sqlite3_stmt *stmt, bool *ret_ok, Err *err);
 
 /* From then on (clock_mono_ms) statements fail as interrupted; 0: they take as long as they take. */
 void db_end_by(Db *db, int64_t mono_ms);

@@ -142,18 +142,13 @@ static bool read_all(Journal *j, Arena *a, Stmt *stmt, Handoff **ret, size_t *re
 {
     Handoff *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    for (;;) {
-        if (!db_step(j->db, stmt, &row, err))
-            return false;
-        if (!row)
-            break;
+    while (db_next(j->db, stmt, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
-    }
     *ret = all;
     *ret_n = n;
-    return true;
+    return ok;
 }
 
 bool handoff_get(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)

@@ -160,18 +160,13 @@ static bool read_all(Journal *j, Arena *a, Stmt *stmt, InboxRow **ret, size_t *r
 {
     InboxRow *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    for (;;) {
-        if (!db_step(journal_db(j), stmt, &row, err))
-            return false;
-        if (!row)
-            break;
+    while (db_next(journal_db(j), stmt, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
-    }
     *ret = all;
     *ret_n = n;
-    return true;
+    return ok;
 }
 
 bool inbox_new_after(Journal *j, Arena *a, int64_t after, size_t most, InboxRow **ret,

@@ -65,23 +65,18 @@ bool links_list(Journal *j, Arena *a, Link **ret, size_t *ret_n, Err *err)
     AUTO(Stmt) *stmt = NULL;
     Link *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
     if (!db_prepare(journal_db(j),
                     "SELECT " LINK_TEXTS(COLUMN) LINK_TIMES(
                         COLUMN) "updated_ms FROM platform_state WHERE link <> '' ORDER BY platform",
                     &stmt, err))
         return false;
-    for (;;) {
-        if (!db_step(journal_db(j), stmt, &row, err))
-            return false;
-        if (!row)
-            break;
+    while (db_next(journal_db(j), stmt, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
-    }
     *ret = all;
     *ret_n = n;
-    return true;
+    return ok;
 }
 
 bool links_queues(Journal *j, Str platform, LinkQueues *ret, Err *err)

@@ -132,7 +132,7 @@ bool people_list(Journal *j, Arena *a, Person **ret, size_t *ret_n, Err *err)
     AUTO(Stmt) *stmt = NULL;
     Person *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
     if (!db_prepare(journal_db(j),
                     "SELECT " COLUMNS " FROM person WHERE state = 'allowed' OR expires_ms > ? "
@@ -141,14 +141,9 @@ bool people_list(Journal *j, Arena *a, Person **ret, size_t *ret_n, Err *err)
         return false;
     sqlite3_bind_int64(stmt, 1, now_in_ms());
     sqlite3_bind_int64(stmt, 2, MOST_LISTED);
-    for (;;) {
-        if (!db_step(journal_db(j), stmt, &row, err))
-            return false;
-        if (!row)
-            break;
+    while (db_next(journal_db(j), stmt, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
-    }
     *ret = all;
     *ret_n = n;
-    return true;
+    return ok;
 }

@@ -33,23 +33,18 @@ bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret, s
     AUTO(Query) *q = NULL;
     Continuity *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
     if (!QUERY(r, &q, err,
                "SELECT runtime, handle, sha256, generation, updated_ms FROM runtime_continuity "
                "WHERE conversation_id = ? ORDER BY runtime",
                TEXT(conversation_id)))
         return false;
-    for (;;) {
-        if (!db_step(runs_db(r), q, &row, err))
-            return false;
-        if (!row)
-            break;
+    while (db_next(runs_db(r), q, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_continuity(a, q));
-    }
     *ret = all;
     *ret_n = n;
-    return true;
+    return ok;
 }
 
 /* -- how long it took --------------------------------------------------------------------------- */
@@ -133,23 +128,18 @@ bool attachment_list(Runs *r, Arena *a, Str conversation_id, Str run_id, Attachm
     AUTO(Query) *q = NULL;
     Attachment *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
     if (!QUERY(r, &q, err,
                "SELECT " ATTACHMENT_COLUMNS " FROM attachment WHERE conversation_id = ?1 AND "
                "(?2 IS NULL OR run_id = ?2) ORDER BY created_ms, rowid",
                TEXT(conversation_id), MAYBE(run_id)))
         return false;
-    for (;;) {
-        if (!db_step(runs_db(r), q, &row, err))
-            return false;
-        if (!row)
-            break;
+    while (db_next(runs_db(r), q, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_attachment(a, q));
-    }
     *ret = all;
     *ret_n = n;
-    return true;
+    return ok;
 }
 
 bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret, size_t *ret_n,
@@ -158,7 +148,7 @@ bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret, si
     AUTO(Query) *q = NULL;
     Str *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
     if (!QUERY(
             r, &q, err,
@@ -168,16 +158,11 @@ bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret, si
             "WHERE r.state = 'cancelled' AND a.kind = 'file' ORDER BY a.created_ms, a.rowid",
             TEXT(conversation_id)))
         return false;
-    for (;;) {
-        if (!db_step(runs_db(r), q, &row, err))
-            return false;
-        if (!row)
-            break;
+    while (db_next(runs_db(r), q, &ok, err))
         ARENA_PUSH(a, all, n, cap, column(a, q, 0));
-    }
     *ret = all;
     *ret_n = n;
-    return true;
+    return ok;
 }
 
 /* -- summaries --------------------------------------------------------------------------------- */
