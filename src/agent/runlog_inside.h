@@ -53,7 +53,6 @@ struct RunLog {
     LiveRun *dirty, **last_dirty;
     LiveRun *ending_runs, **last_ending; /* the writer's: their ends wait, by next_ending */
     LiveRun *buckets[RUN_BUCKETS];
-    int64_t last_beat;
 };
 
 #endif

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
+enum { LOOK_MS = 1000 }; /* between two calls of runlog_beat, about */
+
 static const Str sign_of_life = STR_INIT(": hb\n\n");
 
 void sub_join(RunSub *s, LiveRun *run, int64_t after)
@@ -138,46 +140,40 @@ static void wake(RunSub *s)
     }
 }
 
-/* One who has something to read and does not is slow; one who waits is not. */
-static void look_at(LiveRun *run, int64_t now, bool beat)
+/* One who has something to read and does not is slow; one who waits is not. A sign of life is for those who have heard
+ * nothing for long: thousands of them at once would hold up everybody's words. */
+static void look_at(LiveRun *run, int64_t now)
 {
+    bool quiet = atomic_load(&run->log->quiet);
+
     pthread_mutex_lock(&run->lock);
     for (RunSub *s = run->subs; s; s = s->next) {
-        bool slow = !s->waits && now - s->moved_ms > LIMIT_RUN_SLOW_MS;
+        int64_t since = now - s->moved_ms;
 
-        if (slow && !s->dropped) {
+        if (!s->waits && since > LIMIT_RUN_SLOW_MS && !s->dropped) {
             s->dropped = true;
             s->wake(s->ctx);
         }
-        s->beat = s->beat || beat;
-        if (beat && (!s->only_end || atomic_load(&run->log->quiet)))
+        s->beat = s->beat || (s->waits && since > LIMIT_RUN_BEAT_MS - LOOK_MS);
+        if (quiet || (s->beat && !s->only_end))
             wake(s);
     }
     pthread_mutex_unlock(&run->lock);
 }
 
-static void each_run(RunLog *log, int64_t now, bool beat)
+void runlog_beat(RunLog *log)
 {
+    int64_t now = clock_mono_ms();
+
     pthread_mutex_lock(&log->lock);
     for (size_t i = 0; i < RUN_BUCKETS; i++)
         for (LiveRun *run = log->buckets[i]; run; run = run->next)
-            look_at(run, now, beat);
+            look_at(run, now);
     pthread_mutex_unlock(&log->lock);
-}
-
-/* Where nobody has called it for long there was nobody to read either: the count begins anew. */
-void runlog_beat(RunLog *log)
-{
-    int64_t now = clock_mono_ms(), since = now - log->last_beat;
-    bool beat = since >= LIMIT_RUN_BEAT_MS;
-
-    if (beat)
-        log->last_beat = now;
-    each_run(log, now, beat && since < 2 * LIMIT_RUN_BEAT_MS);
 }
 
 void runlog_quiet(RunLog *log)
 {
     atomic_store(&log->quiet, true);
-    each_run(log, clock_mono_ms(), true);
+    runlog_beat(log);
 }

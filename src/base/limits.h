@@ -45,7 +45,7 @@
     X(LIMIT_RUN_ASK, MIB(1), "text of one request to an agent")                                    \
     X(LIMIT_RUN_HISTORY, 40, "turns of a conversation that a runtime without memory is given")     \
     X(LIMIT_RUN_GAP, KIB(16), "what a runtime is told of turns made elsewhere")                    \
-    X(LIMIT_RUN_BEAT_MS, 15000, "milliseconds between signs of life on a stream")                  \
+    X(LIMIT_RUN_BEAT_MS, 15000, "milliseconds of silence before a sign of life on a stream")       \
     X(LIMIT_RUN_SLOW_MS, 10000, "milliseconds in which the reader of a stream must read")          \
     X(LIMIT_RUN_KEEP_DAYS, 30, "days for which the events of a run are kept")                      \
     X(LIMIT_CHAT_HISTORY, 1000, "messages that the terminal's arrow keys bring back")              \

@@ -8,12 +8,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/clock.h"
 #include "base/limits.h"
 #include "http/reply.h"
 #include "http/state.h"
 
-enum { LEAST_RING = 8, MOST_RING = 1024, HEARTBEAT_MS = 15000 };
+enum { LEAST_RING = 8, MOST_RING = 1024, HEARTBEATS = 15 }; /* a reader's every so many seconds */
 
 typedef struct SseEvent {
     atomic_int holders;
@@ -29,6 +28,7 @@ typedef struct Reader {
     size_t cap, first, count;
     size_t offset;  /* what of the first event is already sent */
     size_t waiting; /* bytes */
+    size_t nth;     /* to join */
     bool asleep, ended;
 } Reader;
 
@@ -36,7 +36,7 @@ struct Sse {
     pthread_mutex_t lock;
     Reader *readers;
     bool ended;
-    int64_t last_beat;
+    size_t joined, beats;
 };
 
 /* -- events -------------------------------------------------------------------------------------- */
@@ -189,6 +189,7 @@ static void enter(Sse *sse, Reader *r, SseEvent *first)
 {
     pthread_mutex_lock(&sse->lock);
     r->sse = sse;
+    r->nth = sse->joined++;
     r->next = sse->readers;
     if (r->next)
         r->next->prev = r;
@@ -245,14 +246,18 @@ bool sse_is_heard(Sse *sse)
     return heard;
 }
 
+/* Each has its second: all at once would hold up whoever has something to say. */
 void sse_beat(Sse *sse)
 {
-    int64_t now = clock_mono_ms();
+    SseEvent *e = event_new(STR(":\n\n"));
 
-    if (now - sse->last_beat < HEARTBEAT_MS)
-        return;
-    sse->last_beat = now;
-    give_all(sse, event_new(STR(":\n\n")));
+    pthread_mutex_lock(&sse->lock);
+    sse->beats++;
+    for (Reader *r = sse->readers; r; r = r->next)
+        if ((r->nth + sse->beats) % HEARTBEATS == 0)
+            give(r, e);
+    pthread_mutex_unlock(&sse->lock);
+    event_drop(e);
 }
 
 void sse_end(Sse *sse)

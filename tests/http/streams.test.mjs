@@ -145,6 +145,43 @@ test('one who does not read is sent away, and may come back for the rest', { tim
   assert.equal(dataOf(log.at(-1)).status, 'completed', 'the run was not held up');
 });
 
+/** The bytes of an answer that goes on, as they come. */
+function listen(t, server, target) {
+  const got = { text: '', ended: false };
+  const rq = http.get({ host: '127.0.0.1', port: server.port, path: target, agent: false, headers: { Host: server.host, Authorization: `Bearer ${server.token}` } }, (res) => {
+    res.setEncoding('utf8');
+    res.on('data', (d) => (got.text += d));
+    res.on('error', () => {});
+    res.on('close', () => (got.ended = true));
+  });
+  rq.on('error', () => {});
+  t.after(() => rq.destroy());
+  return got;
+}
+
+test('one who hears nothing gets a sign of life within fifteen seconds, one who hears words does not', { timeout: 60_000 }, async (t) => {
+  const env = await model(t, async (asked, say, rs) => {
+    if (/speak/.test(JSON.stringify(asked))) return words(40, 400)(asked, say, rs);
+    say.begin();
+    say('one word, and then nothing');
+    await new Promise((r) => rs.on('close', r));
+  });
+  const server = await startServer(t, { env });
+  const silent = listen(t, server, `/api/runs/${await begin(server, await conversation(server), 'think')}/events`);
+  const spoken = listen(t, server, `/api/runs/${await begin(server, await conversation(server), 'speak')}/events`);
+  const page = listen(t, server, '/api/events');
+  const since = Date.now();
+  const alive = (it) => /^:/m.test(it.text);
+  while (!alive(silent) || !alive(page) || !spoken.ended) {
+    assert.ok(Date.now() - since < 30_000, `nothing is heard: run ${alive(silent)}, page ${alive(page)}, words ${spoken.ended}`);
+    if (alive(silent)) silent.at ??= Date.now() - since;
+    await sleep(50);
+  }
+  assert.ok((silent.at ?? 0) < 17_000, `after ${silent.at} ms`);
+  assert.ok(!alive(spoken), 'words are sign enough');
+  assert.equal(framesOf(spoken.text).filter((f) => eventOf(f) === 'chunk').length, 40);
+});
+
 test('a run whose events were pruned is 204, one that never was 404', async (t) => {
   const home = tmpHome();
   let server = await startServer(t, { home });
