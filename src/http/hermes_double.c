@@ -1,74 +1,16 @@
 /* The stand-in's server: libmicrohttpd with a thread for each connection, so that a stream may simply
- * wait between its frames. Small tables, one lock. */
+ * wait between its frames. */
 #include "http/hermes_double.h"
 
 #include <arpa/inet.h>
-#include <microhttpd.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "http/hermes_script.h"
+#include "http/hermes_inside.h"
 #include "text/json.h"
-
-enum { SESSIONS = 1024, RUNS = 256, NAME_MOST = 128, TICK_MS = 5, READY_BYTES = 16 * 1024 };
-
-typedef struct DoubleSession {
-    char id[NAME_MOST];
-    int turns;
-} DoubleSession;
-
-typedef struct DoubleRun {
-    char id[NAME_MOST];
-    Script script;
-    bool stopped, answered, waiting, over;
-} DoubleRun;
-
-struct HermesDouble {
-    struct MHD_Daemon *daemon;
-    Arena *arena; /* of the runs, under the lock */
-    Str fail, key;
-    uint16_t port;
-    pthread_mutex_t lock;
-    bool ending;
-    DoubleSession sessions[SESSIONS]; /* a ring, as the runs */
-    size_t n_sessions;
-    DoubleRun runs[RUNS];
-    size_t n_runs;
-};
-
-/* -- state: under the lock -------------------------------------------------------------------------------- */
-
-static DoubleSession *find_session(HermesDouble *d, Str id)
-{
-    for (size_t i = 0; i < SESSIONS; i++)
-        if (id.n && str_eqz(id, d->sessions[i].id))
-            return &d->sessions[i];
-    return NULL;
-}
-
-static DoubleSession *make_session(HermesDouble *d, Str id)
-{
-    DoubleSession *s = find_session(d, id);
-
-    if (s)
-        return s;
-    s = &d->sessions[d->n_sessions++ % SESSIONS];
-    snprintf(s->id, sizeof s->id, "%.*s", STR_FMT(id));
-    s->turns = 0;
-    return s;
-}
-
-static DoubleRun *find_run(HermesDouble *d, Str id)
-{
-    for (size_t i = 0; i < RUNS; i++)
-        if (id.n && str_eqz(id, d->runs[i].id))
-            return &d->runs[i];
-    return NULL;
-}
 
 /* -- answers ------------------------------------------------------------------------------------------------- */
 
@@ -94,149 +36,6 @@ static enum MHD_Result refuse(struct MHD_Connection *c, unsigned status, const c
                             "{\"error\":{\"message\":\"%s\",\"type\":\"invalid_request_error\","
                             "\"param\":null,\"code\":\"%s\"}}",
                             message, code));
-}
-
-/* One stream that is being read: a script and how far it is. */
-typedef struct Playing {
-    HermesDouble *d;
-    Arena *arena;
-    Script script;
-    char run[NAME_MOST]; /* empty: no run */
-    size_t frame, at;
-    bool cancelled;
-} Playing;
-
-static void nap(int ms)
-{
-    usleep((useconds_t)ms * 1000);
-}
-
-/* Whether the stream was told to stop; while waiting, whether it may go on. */
-static bool look(Playing *p, bool *answered)
-{
-    HermesDouble *d = p->d;
-    bool stopped;
-    DoubleRun *run;
-
-    pthread_mutex_lock(&d->lock);
-    run = p->run[0] ? find_run(d, str_of(p->run)) : NULL;
-    stopped = d->ending || (run && run->stopped);
-    *answered = !run || run->answered;
-    pthread_mutex_unlock(&d->lock);
-    return stopped;
-}
-
-/* Before the question goes out: an answer may come as soon as it has. */
-static void expect_answer(Playing *p)
-{
-    DoubleRun *run;
-
-    pthread_mutex_lock(&p->d->lock);
-    run = find_run(p->d, str_of(p->run));
-    if (run)
-        run->waiting = true;
-    pthread_mutex_unlock(&p->d->lock);
-}
-
-static bool pause_before(Playing *p)
-{
-    int64_t until = clock_mono_ms() + p->script.frames[p->frame].pause_ms;
-    bool wait = p->frame && p->script.frames[p->frame - 1].mark == SCRIPT_WAIT, answered;
-
-    while (!look(p, &answered)) {
-        if (clock_mono_ms() >= until && (!wait || answered))
-            return true;
-        nap(TICK_MS);
-    }
-    return false;
-}
-
-static void end_run(Playing *p)
-{
-    DoubleRun *run;
-
-    pthread_mutex_lock(&p->d->lock);
-    run = p->run[0] ? find_run(p->d, str_of(p->run)) : NULL;
-    if (run)
-        run->over = true;
-    pthread_mutex_unlock(&p->d->lock);
-}
-
-static ssize_t give(Playing *p, char *out, size_t most, Str bytes)
-{
-    size_t n = bytes.n - p->at < most ? bytes.n - p->at : most;
-
-    memcpy(out, bytes.p + p->at, n);
-    p->at += n;
-    if (p->at == bytes.n) {
-        p->at = 0;
-        p->frame++;
-    }
-    return (ssize_t)n;
-}
-
-static ssize_t read_stream(void *ctx, uint64_t offset, char *out, size_t most)
-{
-    Playing *p = ctx;
-    const Script *s = &p->script;
-
-    (void)offset;
-    if (p->cancelled && p->frame > s->n)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    if (!p->cancelled && p->frame && !p->at && s->frames[p->frame - 1].mark == SCRIPT_CUT) {
-        end_run(p);
-        return MHD_CONTENT_READER_END_WITH_ERROR;
-    }
-    if (!p->cancelled && p->frame >= s->n) {
-        end_run(p);
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    }
-    if (!p->cancelled && !p->at && !pause_before(p)) {
-        p->cancelled = true;
-        p->frame = s->n;
-        end_run(p);
-        if (!p->run[0])
-            return MHD_CONTENT_READER_END_WITH_ERROR;
-    }
-    if (!p->cancelled && !p->at && s->frames[p->frame].mark == SCRIPT_WAIT)
-        expect_answer(p);
-    return give(p, out, most, p->cancelled ? script_cancelled() : s->frames[p->frame].bytes);
-}
-
-static void free_stream(void *ctx)
-{
-    Playing *p = ctx;
-
-    arena_free(p->arena);
-    mem_free(p);
-}
-
-static enum MHD_Result stream(HermesDouble *d, struct MHD_Connection *c, const Script *script,
-                              const char *run)
-{
-    Playing *p = mem_alloc(sizeof *p);
-    struct MHD_Response *r;
-    enum MHD_Result result;
-
-    *p = (Playing){ .d = d, .arena = arena_new(), .script = *script };
-    p->script.arena = p->arena;
-    p->script.prompt = str_dup(p->arena, script->prompt);
-    p->script.session = str_dup(p->arena, script->session);
-    snprintf(p->run, sizeof p->run, "%s", run);
-    script_write(&p->script);
-    if (!str_eq(p->script.next_session, p->script.session)) {
-        pthread_mutex_lock(&d->lock);
-        make_session(d, p->script.next_session)->turns = script->turn;
-        pthread_mutex_unlock(&d->lock);
-    }
-    r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READY_BYTES, read_stream, p,
-                                          free_stream);
-    MHD_add_response_header(r, "Content-Type", "text/event-stream");
-    if (script->dialect != SCRIPT_RUNS)
-        MHD_add_response_header(r, "X-Hermes-Session-Id", str_z(p->arena, script->session));
-    result = MHD_queue_response(c, MHD_HTTP_OK, r);
-    MHD_destroy_response(r);
-    return result;
 }
 
 /* -- routes ---------------------------------------------------------------------------------------------------- */
@@ -272,10 +71,10 @@ static enum MHD_Result create_session(Call *call)
     Str id = field(call, "id");
     HermesDouble *d = call->d;
 
-    if (!id.n || id.n >= NAME_MOST)
+    if (!id.n || id.n >= DOUBLE_NAME)
         return refuse(call->c, 400, "invalid_id", "a session needs an id");
     pthread_mutex_lock(&d->lock);
-    (void)make_session(d, id);
+    (void)double_make_session(d, id);
     pthread_mutex_unlock(&d->lock);
     return reply(call->c, 201,
                  str_printf(call->arena,
@@ -289,7 +88,7 @@ static int count_turn(HermesDouble *d, Str session, bool make)
     int turn = 0;
 
     pthread_mutex_lock(&d->lock);
-    s = make ? make_session(d, session) : find_session(d, session);
+    s = make ? double_make_session(d, session) : double_session(d, session);
     if (s)
         turn = ++s->turns;
     pthread_mutex_unlock(&d->lock);
@@ -307,7 +106,7 @@ static enum MHD_Result play(Call *call, ScriptDialect dialect, Str session, Str 
     script.turn = count_turn(call->d, session, make);
     if (!script.turn)
         return refuse(call->c, 404, "session_not_found", "Session not found");
-    return stream(call->d, call->c, &script, "");
+    return double_stream(call->d, call->c, &script, "");
 }
 
 static enum MHD_Result session_chat(Call *call)
@@ -341,7 +140,7 @@ static enum MHD_Result submit(Call *call)
     Str id;
 
     pthread_mutex_lock(&d->lock);
-    run = &d->runs[d->n_runs++ % RUNS];
+    run = &d->runs[d->n_runs++ % DOUBLE_RUNS];
     *run = (DoubleRun){ .stopped = false };
     snprintf(run->id, sizeof run->id, "run_%zu", d->n_runs);
     run->script = (Script){ .arena = d->arena,
@@ -362,7 +161,7 @@ static bool copy_run(Call *call, DoubleRun *ret)
     DoubleRun *run;
 
     pthread_mutex_lock(&call->d->lock);
-    run = find_run(call->d, call->id);
+    run = double_run(call->d, call->id);
     if (run)
         *ret = *run;
     pthread_mutex_unlock(&call->d->lock);
@@ -378,7 +177,8 @@ static enum MHD_Result run_events(Call *call)
 {
     DoubleRun run;
 
-    return copy_run(call, &run) ? stream(call->d, call->c, &run.script, run.id) : no_run(call);
+    return copy_run(call, &run) ? double_stream(call->d, call->c, &run.script, run.id)
+                                : no_run(call);
 }
 
 static enum MHD_Result run_status(Call *call)
@@ -413,7 +213,7 @@ static enum MHD_Result change_run(Call *call, bool stop)
     bool pending = false;
 
     pthread_mutex_lock(&call->d->lock);
-    run = find_run(call->d, call->id);
+    run = double_run(call->d, call->id);
     if (run && stop)
         run->stopped = true;
     if (run && !stop) {
