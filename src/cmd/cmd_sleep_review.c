@@ -191,7 +191,7 @@ bool sleep_review(Cli *cli, const Args *args, Err *err)
     if (args_count(args) && args_given(args, "staging"))
         return err_set(err, ERR_USAGE, "give NIGHT or --staging, not both");
     if (!sleep_home_of(cli, &home, err) || !adopt_recover(cli->arena, &home, &recovery, err) ||
-        (!night.n && !stage_latest(cli->arena, &home, &night, err)) ||
+        (!night.n && !night_proposed(cli->arena, &home, &night, err)) ||
         !night_load(cli->arena, &home, night, &n, err))
         return false;
     if (!cli->json) {

@@ -57,6 +57,18 @@ test('adopt: a choice that is not clear is exit 2 with the list', () => {
   assert.deepEqual(night.docs.map(stateOf), ['old', 'old']);
 });
 
+test('review, adopt and the list of choices are about one night: the newest that proposes something', () => {
+  const home = tmpHome();
+  stageNight(home, { name: '20261114-031700', skills: two, report });
+  const empty = stageNight(home, { report: { ...report, night: 4, edits: [], accepted: false, no_edits_reason: 'no_failures' } });
+  assert.equal(runJson(['sleep', 'status'], home).latest_staging, empty.name);
+  assert.equal(runJson(['sleep', 'review'], home).proposal.staging, '20261114-031700');
+  assert.equal(runJson(['sleep', 'review', empty.name], home).proposal.n_proposals, 0);
+  const r = run(['sleep', 'adopt', '--json'], home);
+  assert.equal(r.code, 2);
+  assert.deepEqual(JSON.parse(r.stderr).available_skills.map((s) => s.skill_name), ['pdf', 'xls']);
+});
+
 test('adopt, undo, adopt again; exit codes and shapes', () => {
   const home = tmpHome();
   const night = stageNight(home, { skills: two });
@@ -149,6 +161,20 @@ test('cron: one line a project, every flag kept, the odd path survives, others u
   assert.equal(runJson(['sleep', 'unschedule', '--project', project], { env }).removed, 1);
   assert.equal(runJson(['sleep', 'unschedule', '--all'], { env }).removed, 1);
   assert.equal(crontab(), '# mine\n5 5 * * * true\n');
+});
+
+test('cron: a crontab that is too large to be read is not written over; what is not ours stays', () => {
+  const home = tmpHome(), { env, tab, crontab } = fakes(home);
+  const large = `# ${'x'.repeat(1000)}\n`.repeat(1100);
+  fs.writeFileSync(tab, large);
+  assert.notEqual(run(['sleep', 'schedule', ...flags, '--project', home.dir], { env }).code, 0);
+  assert.equal(crontab(), large);
+  fs.writeFileSync(tab, 'MAILTO=me\n');
+  assert.equal(run(['sleep', 'schedule', ...flags, '--project', home.dir], { env }).code, 0);
+  // The last mark is lost, and the user has gone on below.
+  fs.writeFileSync(tab, `${crontab().split('\n').filter((l) => !l.startsWith('# <<<')).join('\n')}0 4 * * * mine\n`);
+  assert.equal(run(['sleep', 'unschedule', '--all'], { env }).code, 0);
+  assert.equal(crontab(), 'MAILTO=me\n0 4 * * * mine\n');
 });
 
 test('cron: due once a night, caught up when it was missed', () => {
