@@ -116,8 +116,9 @@ static void print_edits(Cli *cli, const char *title, const EditRecords *edits,
         if (shares && i < shares->n) {
             const EditShare *s = &shares->items[i];
 
-            say(cli, "  %s%+.3f, %zu task%s moved%s", style(cli, STYLE_DIM), s->share,
-                s->moved_tasks.n, s->moved_tasks.n == 1 ? "" : "s", style(cli, STYLE_OFF));
+            say(cli, "  %s%.0f %% of the gain, %zu task%s moved%s", style(cli, STYLE_DIM),
+                100 * s->share, s->moved_tasks.n, s->moved_tasks.n == 1 ? "" : "s",
+                style(cli, STYLE_OFF));
         }
         say(cli, "\n");
         if (!e->rationale.n)

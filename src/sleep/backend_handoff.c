@@ -46,6 +46,7 @@ static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bo
         str_z(a, str_join_path(a, h->answers, str_printf(a, "%.*s.md", STR_FMT(id))));
 
     b->calls++;
+    b->key = id;
     *ret_kept = true; /* in a file of its own, round after round */
     if (access(path, F_OK) != 0) {
         wait_for(h, id, q);

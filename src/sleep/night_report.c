@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "sleep/night_inside.h"
 #include "text/human.h"
+#include "text/letters.h"
 
 void night_show(const NightOptions *options, int64_t night, const char *phase, size_t done,
                 size_t total)
@@ -92,6 +93,7 @@ void recorder_heard(void *ctx, const Heard *e)
         r->report.reflect_head = e->reply;
     begin_exchange(r->evidence, e->kind);
     evidence_str(r->evidence, "kind", str_of(e->kind));
+    evidence_str(r->evidence, "key", e->key);
     evidence_bool(r->evidence, "cache_hit", e->kept);
     if (!e->kept || reflection) {
         evidence_str(r->evidence, "prompt", e->prompt);
@@ -310,11 +312,25 @@ void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Conso
     s->accepted = s->accepted || c->accepted;
     s->holdout_leaked = s->holdout_leaked || c->leaked;
     s->n_replayed += c->replayed;
-    if (c->accepted || s->skill_groups.n == 1)
+    if (c->accepted || r->groups++ == 0)
         s->gate_action = c->action;
     if (c->no_edits > r->no_edits) /* in the order in which a night gets on */
         r->no_edits = c->no_edits;
     add_scores(r, c);
+}
+
+void recorder_left_out(Recorder *r, const SkillGroup *group, const char *status, Str why)
+{
+    enum { MOST_WHY = 300 };
+    SkillGroupReport g = { .skill_name = group->skill_name,
+                           .status = str_of(status),
+                           .gate_action = STR(""),
+                           .n_tasks = (int64_t)group->tasks.n,
+                           .reason = str_dup(r->arena, text_cut(why, MOST_WHY)) };
+
+    LIST_PUSH(r->arena, &r->report.report.skill_groups, g);
+    recorder_note(r, str_printf(r->arena, "skill '%.*s' does not learn tonight: %.*s",
+                                STR_FMT(g.skill_name), STR_FMT(g.reason)));
 }
 
 void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *before,
