@@ -206,7 +206,11 @@ bool skill_roots(Arena *a, const PlaceQuery *query, Str **ret, size_t *ret_n, Er
         if (root.n && root.p[0] != '/' && !query->project.n)
             return err_set(err, ERR_USAGE, "'%.*s' is relative, but there is no project",
                            STR_FMT(root));
-        add_root(&r, root.n && root.p[0] != '/' ? str_join_path(a, query->project, root) : root);
+        root = root.n && root.p[0] != '/' ? str_join_path(a, query->project, root) : root;
+        if (!is_folder(a, root))
+            return err_set(err, ERR_NOT_FOUND, "there is no folder of skills '%.*s'",
+                           STR_FMT(root));
+        add_root(&r, root);
     }
     if (claude.n)
         add_plugins(&r, claude);

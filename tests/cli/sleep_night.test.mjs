@@ -418,6 +418,14 @@ test('skills are found where agents find them: in folders of categories, below ~
   }
 });
 
+test('a folder of skills that is not there is said', () => {
+  const home = tmpHome(), { env } = home;
+  history(home, backups);
+  const r = run(['sleep', 'run', '--skill-root', path.join(home.dir, 'nowhere'), ...mock], { env });
+  assert.equal(r.code, 3, r.stderr);
+  assert.match(r.stderr, /no folder of skills '.*nowhere'/);
+});
+
 test('a memory that is a link, or half marked, is left alone; the skill learns all the same', () => {
   for (const make of [(file) => { fs.writeFileSync(`${file}.real`, '# Rules\n'); fs.symlinkSync(`${file}.real`, file); },
     (file) => fs.writeFileSync(file, '# Rules\n<!-- SKILLOPT-SLEEP:LEARNED END -->\n')]) {
@@ -489,6 +497,7 @@ test('handoff keeps the shares of the split, and every rollout is a question of 
     return JSON.parse(fs.readFileSync(path.join(home.data, 'sleep/handoff/pending.json'), 'utf8')).pending;
   };
   const { train } = runJson(['sleep', 'worth', ...args], { env });
+  assert.ok(!fs.existsSync(path.join(home.data, 'sleep/handoff')), 'who only wants to know the cost asks nobody');
   assert.equal(asks().length, train, 'what teaches is asked first');
   const three = asks('--rollouts', '3');
   assert.equal(new Set(three.map((q) => q.id)).size, 3 * train);
