@@ -55,6 +55,11 @@ static void put_command(Buf *out, const SleepHome *home, const ScheduleSpec *spe
     quote(out, spec->binary);
     buf_addz(out, " sleep schedule --due --quiet --project ");
     quote(out, spec->project);
+    for (size_t i = 0; i + 1 < spec->n_args; i++) /* the list of what is scheduled lies there */
+        if (str_eqz(spec->args[i], "--data")) {
+            buf_addz(out, " --data ");
+            quote(out, spec->args[i + 1]);
+        }
     buf_addz(out, " && ");
     quote(out, spec->binary);
     buf_addz(out, " sleep run");

@@ -22,7 +22,7 @@ enum { LOCK_MS = 2000 };
 static bool open_state(Night *w, Err *err)
 {
     const Homes *homes = w->options->harvest.sources.homes;
-    Recovery recovery;
+    Recovery recovery = { 0 };
     Str note;
 
     w->home = sleep_home(w->arena, homes->data);
