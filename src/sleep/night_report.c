@@ -276,6 +276,24 @@ static void note_unmatched(Recorder *r, const EditRecord *edit, Str why)
     evidence_end(r->evidence);
 }
 
+/* Where chance plays a part: how sure the verdict is. */
+static void note_odds(Recorder *r, Str skill, const GateEvidence *found)
+{
+    if (found->error_rate > 0 && str_eqz(found->verdict, "accept") &&
+        found->p_value > found->error_rate)
+        recorder_note(r, str_printf(r->arena,
+                                    "%.*s, %.*s: rules whose time is over go, and nothing became "
+                                    "worse without them",
+                                    STR_FMT(skill), STR_FMT(found->target)));
+    else if (found->error_rate > 0)
+        recorder_note(
+            r, str_printf(r->arena,
+                          "%.*s, %.*s: %.*s after %lld pairs of answers, p = %.4f; edits of no use "
+                          "are accepted in at most %.1f %% of nights",
+                          STR_FMT(skill), STR_FMT(found->target), STR_FMT(found->verdict),
+                          (long long)found->draws, found->p_value, 100 * found->error_rate));
+}
+
 void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Consolidation *c)
 {
     SleepReport *s = &r->report.report;
@@ -307,6 +325,8 @@ void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Conso
                        i < c->unmatched_why.n ? c->unmatched_why.items[i] : STR(""));
     for (size_t i = 0; i < c->trials.n; i++)
         LIST_PUSH(r->arena, &s->gate_trials, c->trials.items[i]);
+    for (size_t i = 0; i < c->evidence.n; i++)
+        note_odds(r, skill, &c->evidence.items[i]);
     for (size_t i = 0; i < c->notes.n; i++)
         recorder_note(r, c->notes.items[i]);
     s->accepted = s->accepted || c->accepted;

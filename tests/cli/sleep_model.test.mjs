@@ -90,6 +90,9 @@ test('what was answered is not asked again; a confirmation is, on purpose; worth
 
   const night = await sleep(home, base, ['run']);
   assert.equal(night.json.accepted, true, night.stderr);
+  const odds = night.json.notes.map((n) => n.match(/skill: accept after (\d+) pairs of answers, p = (\S+); .* at most (\S+) %/)).find((m) => m);
+  assert.ok(odds && Number(odds[1]) > 3 && Number(odds[2]) <= 0.05 && Number(odds[3]) > 0 && Number(odds[3]) <= 5, `how sure it is: ${JSON.stringify(night.json.notes)}`);
+  assert.match(fs.readFileSync(path.join(night.json.staging_dir, 'report.md'), 'utf8'), /pairs of answers/);
   const after = counts(asked);
   for (const [k, n] of after) {
     if (n > 1) assert.ok(n > before.get(k) && before.get(k) > 1, `asked again: ${k.slice(0, 200)}`);
