@@ -73,8 +73,13 @@
     X(LIMIT_SLEEP_SKILLS, 256, "skills that one night proposes to change")                         \
     X(LIMIT_SLEEP_ROOTS, 1024, "folders in which skills are looked up")                            \
     X(LIMIT_SLEEP_ARCHIVE, 300, "tasks of a project that sleep remembers")                         \
+    X(LIMIT_SLEEP_HAD, 10000, "tasks of a project that sleep knows it has had")                    \
     X(LIMIT_SLEEP_HISTORY, 1000, "nights in the history of sleep's state")                         \
     X(LIMIT_SLEEP_EVIDENCE, 4000, "characters of one text in the evidence of a night")             \
+    X(LIMIT_SLEEP_EVIDENCE_BYTES, MIB(64), "the evidence of a night")                              \
+    X(LIMIT_SLEEP_EDITS, 64, "edits that a night may propose at a time")                           \
+    X(LIMIT_SLEEP_ROLLOUTS, 64, "attempts at a task that teaches")                                 \
+    X(LIMIT_SLEEP_DREAMS, 64, "variants of a task that teaches")                                   \
     X(LIMIT_CRONTAB_BYTES, MIB(1), "the user's crontab")                                           \
     X(LIMIT_NET_REQUESTS, 4096, "outgoing requests at once")                                       \
     X(LIMIT_NET_IDLE_CONNECTIONS, 64, "connections kept for the next request")                     \

@@ -10,6 +10,7 @@
 #include "cmd/cmd_sleep_run_options.h"
 #include "sleep/adopt.h"
 #include "sleep/nights.h"
+#include "sleep/reject.h"
 #include "sleep/schedule.h"
 #include "sleep/stage.h"
 #include "sleep/state.h"
@@ -306,7 +307,7 @@ static bool tell_choices(Cli *cli, const SleepHome *home, Str night, Err *err)
     Str folder;
     Err none;
 
-    if (err->kind != ERR_USAGE || (!night.n && !stage_latest(cli->arena, home, &night, &none)) ||
+    if (err->kind != ERR_USAGE || (!night.n && !night_proposed(cli->arena, home, &night, &none)) ||
         !stage_find(cli->arena, home, night, &folder, &none) ||
         !manifest_read(cli->arena, folder, &m, &none))
         return false;

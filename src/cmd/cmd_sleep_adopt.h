@@ -29,6 +29,8 @@ MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
         { .name = "review",                                                                        \
           .operands = "[NIGHT]",                                                                   \
           .summary = "what a night proposes: diff, edits, scores, answers",                        \
+          .details = "Without NIGHT the newest that proposes something: the one that "             \
+                     "'talaria sleep adopt' takes. 'talaria sleep status' tells of the last one.", \
           .options = sleep_review_options,                                                         \
           .most = 1,                                                                               \
           .run = sleep_review },                                                                   \

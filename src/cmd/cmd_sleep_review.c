@@ -116,8 +116,9 @@ static void print_edits(Cli *cli, const char *title, const EditRecords *edits,
         if (shares && i < shares->n) {
             const EditShare *s = &shares->items[i];
 
-            say(cli, "  %s%+.3f, %zu task%s moved%s", style(cli, STYLE_DIM), s->share,
-                s->moved_tasks.n, s->moved_tasks.n == 1 ? "" : "s", style(cli, STYLE_OFF));
+            say(cli, "  %s%.0f %% of the gain, %zu task%s moved%s", style(cli, STYLE_DIM),
+                100 * s->share, s->moved_tasks.n, s->moved_tasks.n == 1 ? "" : "s",
+                style(cli, STYLE_OFF));
         }
         say(cli, "\n");
         if (!e->rationale.n)
@@ -191,7 +192,7 @@ bool sleep_review(Cli *cli, const Args *args, Err *err)
     if (args_count(args) && args_given(args, "staging"))
         return err_set(err, ERR_USAGE, "give NIGHT or --staging, not both");
     if (!sleep_home_of(cli, &home, err) || !adopt_recover(cli->arena, &home, &recovery, err) ||
-        (!night.n && !stage_latest(cli->arena, &home, &night, err)) ||
+        (!night.n && !night_proposed(cli->arena, &home, &night, err)) ||
         !night_load(cli->arena, &home, night, &n, err))
         return false;
     if (!cli->json) {

@@ -1,7 +1,9 @@
 /* talaria sleep run, dry-run, worth. */
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "cmd/cmd_sleep.h"
+#include "cmd/cmd_sleep_adopt.h"
 #include "sleep/adopt.h"
 #include "sleep/backends.h"
 #include "sleep/night.h"
@@ -51,6 +53,14 @@ static void read_roots(Cli *cli, const Args *args, NightOptions *o)
             LIST_PUSH(cli->arena, &o->skill_roots, text);
 }
 
+/* --target, else what a tasks file says. */
+static bool read_target(Cli *cli, const Args *args, NightOptions *o, Err *err)
+{
+    o->target = args_text(args, "target");
+    return o->target.n || !o->tasks_file ||
+           night_tasks_target(cli->arena, o->tasks_file, &o->target, err);
+}
+
 static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
 {
     Str metric = args_text(args, "gate-metric");
@@ -58,11 +68,11 @@ static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
     if (!night_options(cli->arena, &cli->settings, o, err))
         return false;
     read_roots(cli, args, o);
-    o->target = args_text(args, "target");
     o->tasks_file = args_z(args, "tasks-file");
     o->max_tasks = (size_t)number_or(args, "max-tasks", (int64_t)o->max_tasks);
     o->dream_factor = number_or(args, "dream-factor", o->dream_factor);
     o->recall_k = number_or(args, "recall", o->recall_k);
+    o->auto_adopt = args_flag(args, "auto-adopt");
     o->evidence &= !args_flag(args, "no-evidence");
     o->model_miner &= !args_flag(args, "no-miner");
     o->rules.edit_budget = number_or(args, "edit-budget", o->rules.edit_budget);
@@ -79,8 +89,8 @@ static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
            read_real(args, "max-minutes", 0, 1e6, &o->budget.max_minutes, err) &&
            read_real(args, "val-fraction", 0, 1, &o->split.val, err) &&
            read_real(args, "test-fraction", 0, 1, &o->split.test, err) &&
-           read_objective(cli, args, &o->rules.objective, err) && split_check(o->split, err) &&
-           sleep_sources(cli, args, &o->harvest, err);
+           read_objective(cli, args, &o->rules.objective, err) && night_options_check(o, err) &&
+           sleep_sources(cli, args, &o->harvest, err) && read_target(cli, args, o, err);
 }
 
 /* -- who answers ---------------------------------------------------------------------------------------- */
@@ -224,20 +234,34 @@ static bool tell_pending(Cli *cli, Answerer *who, Err *err)
                    pending, STR_FMT(folder));
 }
 
-static bool adopt_managed(Cli *cli, const NightDone *done, bool *ret, Err *err)
+/* Skills of others are for people to adopt. */
+static bool adopt_at_once(Cli *cli, const NightDone *done, bool *ret, Err *err)
 {
-    const Selection selection = { .night = done->staging, .legacy = true };
-    const Homes *homes;
     SleepHome home;
     Adopted adopted;
 
-    if (!done->has_managed) /* skills of others are for people to adopt */
+    if (!done->has_managed)
         return true;
-    if (!cli_homes(cli, &homes, err))
-        return false;
-    home = sleep_home(cli->arena, homes->data);
-    *ret = adopt(cli->arena, &home, &selection, false, &adopted, err);
+    *ret = sleep_home_of(cli, &home, err) &&
+           adopt_managed(cli->arena, &home, done->staging, &adopted, err);
     return *ret;
+}
+
+/* A night that was to be adopted and died first. What cannot be adopted any more is no reason not to sleep. */
+static bool adopt_what_was_left(Cli *cli, Err *err)
+{
+    Adopted adopted;
+    SleepHome home;
+    bool done;
+
+    if (!sleep_home_of(cli, &home, err))
+        return false;
+    if (!adopt_left_over(cli->arena, &home, &adopted, &done, err))
+        log_warning("the last night was to be adopted: %s", err->text);
+    else if (done)
+        log_note("adopted what night '%.*s' had proposed before it was interrupted",
+                 STR_FMT(adopted.night));
+    return true;
 }
 
 static bool one_night(Cli *cli, const Args *args, const NightOptions *options, Answerer *who,
@@ -246,6 +270,8 @@ static bool one_night(Cli *cli, const Args *args, const NightOptions *options, A
     bool adopted = false;
     NightDone done;
 
+    if (!options->dry_run && !adopt_what_was_left(cli, err))
+        return false;
     if (!night_run(cli->arena, options, who->backend, &done, err)) {
         if (who->handoff && err->kind == ERR_NOT_FOUND)
             return tell_pending(cli, who, err);
@@ -254,8 +280,7 @@ static bool one_night(Cli *cli, const Args *args, const NightOptions *options, A
     if (who->handoff && !options->dry_run &&
         !handoff_archive(who->handoff, done.report.report.night, err))
         return false;
-    if (args_flag(args, "auto-adopt") && !options->dry_run &&
-        !adopt_managed(cli, &done, &adopted, err))
+    if (options->auto_adopt && !options->dry_run && !adopt_at_once(cli, &done, &adopted, err))
         return false;
     if (cli->json)
         print_json(cli, args, &done, adopted);
@@ -273,6 +298,8 @@ static bool sleep_once(Cli *cli, const Args *args, bool dry_run, Err *err)
     bool ok = read_options(cli, args, &options, err) && find_answerer(cli, args, &who, err) &&
               answerer_can_count(&who, &options.budget, err);
 
+    if (ok && options.auto_adopt && !options.rules.gate)
+        return err_set(err, ERR_USAGE, "--auto-adopt needs the gate, and 'sleep.gate_mode' is off");
     options.dry_run = dry_run;
     return ok && one_night(cli, args, &options, &who, err);
 }
@@ -292,22 +319,26 @@ bool sleep_dry_run(Cli *cli, const Args *args, Err *err)
 
 /* -- worth ------------------------------------------------------------------------------------------------ */
 
-static void print_worth(Cli *cli, const NightWorth *w)
+/* nobody: there is no model behind. */
+static void print_worth(Cli *cli, const NightWorth *w, bool nobody)
 {
     const NightPlan *p = &w->plan;
 
     say(cli, "%zu sessions of people, %zu tasks came back, %zu can be checked by rules\n",
         p->n_sessions, p->recurring, p->checkable);
     say(cli, "A night would take %zu to learn from and %zu to decide by\n", p->train, p->val);
-    say(cli, "At most %s calls, about %s tokens", human_count(cli->arena, w->max_calls).p,
-        human_short(cli->arena, w->max_tokens).p);
-    if (w->max_usd >= 0)
+    if (nobody)
+        say(cli, "It costs nothing: no model is asked");
+    else
+        say(cli, "At most %s calls, about %s tokens", human_count(cli->arena, w->max_calls).p,
+            human_short(cli->arena, w->max_tokens).p);
+    if (w->max_usd >= 0 && !nobody)
         say(cli, ", %s", human_cost(cli->arena, w->max_usd).p);
     say(cli, "\n%s%.*s%s\n", style(cli, STYLE_BOLD), STR_FMT(w->text), style(cli, STYLE_OFF));
 }
 
 /* --json: {format, sessions, tasks, recurring, checkable, train, val, test, max_calls, max_tokens,
- * max_cost_usd, detectable_effect, verdict, text} */
+ * max_cost_usd, detectable_effect, budget_plan: {nights, rollouts}, verdict, text} */
 bool sleep_worth(Cli *cli, const Args *args, Err *err)
 {
     AUTO_ANSWERER who = { 0 };
@@ -324,7 +355,7 @@ bool sleep_worth(Cli *cli, const Args *args, Err *err)
         night_worth_put(&w, &worth);
         cli_json_end(cli, &w);
     } else {
-        print_worth(cli, &worth);
+        print_worth(cli, &worth, !who.backend->call);
     }
     return true;
 }

@@ -76,7 +76,9 @@ static bool is_kept(const char *name)
 /* Where a flag names a folder or a file: the night has another working directory. */
 static Str value_to_keep(Cli *cli, const Option *o, Str value)
 {
-    bool is_path = o->kind == OPTION_FOLDER || strcmp(o->name, "tasks-file") == 0;
+    bool below_project = strcmp(o->name, "skill-root") == 0; /* where it is relative */
+    bool is_path =
+        (o->kind == OPTION_FOLDER && !below_project) || strcmp(o->name, "tasks-file") == 0;
     char real[LIMIT_PATH_BYTES];
 
     if (is_path && realpath(str_z(cli->arena, value), real))

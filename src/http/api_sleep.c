@@ -17,7 +17,7 @@
 static bool home_of(Request *rq, SleepHome *ret, Err *err)
 {
     const Homes *homes;
-    Recovery recovery;
+    Recovery recovery = { 0 };
 
     if (!request_homes(rq, &homes, err))
         return false;

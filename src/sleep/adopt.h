@@ -40,6 +40,15 @@ MUST_CHECK bool adopt(Arena *a, const SleepHome *home, const Selection *selectio
 MUST_CHECK bool undo(Arena *a, const SleepHome *home, const Selection *selection, bool dry_run,
                      Adopted *ret, Err *err);
 
+/* Beside the manifest of a night whose managed skill and memory are to be adopted without a review. */
+#define ADOPT_WISH ".auto-adopt"
+
+/* Adopts these two; the wish is fulfilled, or given up. */
+MUST_CHECK bool adopt_managed(Arena *a, const SleepHome *home, Str night, Adopted *ret, Err *err);
+/* The same for the last night, where it died before it could. */
+MUST_CHECK bool adopt_left_over(Arena *a, const SleepHome *home, Adopted *ret, bool *ret_done,
+                                Err *err);
+
 /* Rolls back what was interrupted, unless an adoption is under way. For whoever only looks. */
 MUST_CHECK bool adopt_recover(Arena *a, const SleepHome *home, Recovery *ret, Err *err);
 

@@ -14,12 +14,18 @@ enum {
     SHOWN_FAILURES = 8,
     SHOWN_SUCCESSES = 4,
     SHOWN_KNOWN = 20,
-    SHOWN_BYTES = 700,
+    SHOWN_BYTES = 6000, /* of one text: more than an attempt may have, so that traces are whole */
+    SHOWN_EDIT_BYTES = 700,
 };
 
 static Str clip(Str s)
 {
     return utf8_head(s, SHOWN_BYTES);
+}
+
+static Str clip_edit(Str s)
+{
+    return utf8_head(s, SHOWN_EDIT_BYTES);
 }
 
 static void section(Buf *out, const char *title, Str text)
@@ -39,11 +45,13 @@ static bool put(Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
     const Asker *asker = b->ctx;
     Heard exchange = { .kind = q->kind, .prompt = q->prompt };
 
+    b->key = STR("");
     if (!asker->ask(asker->ctx, b, a, q, ret, &exchange.kept, err)) {
         b->failed = true;
         return false;
     }
     exchange.reply = *ret;
+    exchange.key = b->key;
     if (b->heard && ret->p)
         b->heard(b->heard_ctx, &exchange);
     return true;
@@ -158,6 +166,15 @@ static bool judge(Backend *b, Arena *a, const JudgeAsk *ask, Score *ret, Err *er
 
 /* -- reflection ----------------------------------------------------------------------------------------- */
 
+static void show_called(Buf *out, const StrList *tools)
+{
+    for (size_t i = 0; i < tools->n; i++)
+        buf_addf(out, "%s%.*s%s",
+                 i ? ", " : "   Tools called: ", STR_FMT(clip_edit(tools->items[i])),
+                 i + 1 == tools->n ? "\n" : "");
+}
+
+/* Whole traces: what was asked, in which context, what was answered and called, and why it fails. */
 static void show(Buf *out, const char *title, const ReplayedList *list, size_t most, bool why)
 {
     if (list && list->n)
@@ -165,8 +182,11 @@ static void show(Buf *out, const char *title, const ReplayedList *list, size_t m
     for (size_t i = 0; list && i < list->n && i < most; i++) {
         const Replayed *r = &list->items[i];
 
-        buf_addf(out, "%zu. Request: %.*s\n   Answer: %.*s\n", i + 1, STR_FMT(clip(r->task.intent)),
-                 STR_FMT(clip(r->result.response)));
+        buf_addf(out, "%zu. Request: %.*s\n", i + 1, STR_FMT(clip(r->task.intent)));
+        if (r->task.context_excerpt.n)
+            buf_addf(out, "   Context: %.*s\n", STR_FMT(clip(r->task.context_excerpt)));
+        buf_addf(out, "   Answer: %.*s\n", STR_FMT(clip(r->result.response)));
+        show_called(out, &r->result.tools_called);
         if (why)
             buf_addf(out, "   Why it fails: %.*s\n", STR_FMT(clip(r->result.judge_rationale)));
         if (why && r->task.reference.n)
@@ -176,13 +196,16 @@ static void show(Buf *out, const char *title, const ReplayedList *list, size_t m
 
 static void show_known(Buf *out, const KnownEdits *known)
 {
-    size_t n = known ? known->n : 0;
+    size_t n = known ? known->n : 0, shown = 0;
 
-    if (n)
-        buf_addz(out, "\n# Tried before; do not propose these again\n");
-    for (size_t i = n > SHOWN_KNOWN ? n - SHOWN_KNOWN : 0; i < n; i++) /* the newest */
-        buf_addf(out, "- %.*s (%.*s: %.*s)\n", STR_FMT(clip(known->items[i].content)),
-                 STR_FMT(known->items[i].status), STR_FMT(clip(known->items[i].reason)));
+    for (size_t i = n; i-- > 0 && shown < SHOWN_KNOWN;) { /* the newest */
+        if (str_eqz(known->items[i].status, "kept"))
+            continue;
+        if (shown++ == 0)
+            buf_addz(out, "\n# Tried before; do not propose these again\n");
+        buf_addf(out, "- %.*s (%.*s: %.*s)\n", STR_FMT(clip_edit(known->items[i].content)),
+                 STR_FMT(known->items[i].status), STR_FMT(clip_edit(known->items[i].reason)));
+    }
 }
 
 static Str reflect_prompt(Arena *a, const ReflectAsk *ask, bool stricter)

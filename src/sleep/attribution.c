@@ -8,7 +8,7 @@
 #include "sleep/document.h"
 #include "sleep/ids.h"
 
-enum { ROUGH_DRAWS = 3, REVIEWED_RULES = 32 };
+enum { REVIEWED_RULES = 32 };
 
 Str *work_doc(Docs *docs, Str target)
 {
@@ -21,9 +21,17 @@ double work_value(const Work *w, const ReplayResult *r)
                         (double)r->tokens, r->latency_ms);
 }
 
+void work_stop(Work *w, int64_t calls)
+{
+    const char *spent = budget_spent(w->budget, calls);
+
+    w->stopped |= spent != NULL;
+    w->spent = spent ? spent : w->spent;
+}
+
 bool work_replay(Work *w, const ReplayAsk *ask, ReplayResult *ret, Err *err)
 {
-    w->stopped |= !budget_left(w->budget);
+    work_stop(w, replay_calls(w->backend, ask->task));
     if (w->stopped)
         return true;
     if (!replay_task(w->backend, w->arena, ask, w->budget, ret, err))
@@ -215,15 +223,23 @@ bool work_attribute(Work *w, Str target, EditRecords *edits, const GateResult *t
 
 /* -- rules of earlier nights --------------------------------------------------------------------- */
 
-static void propose_deletion(Work *w, Str target, const Rule *rule)
+/* What is remembered of a rule: that it is to go, or that it may stay. */
+static EditRecord about_rule(const Rule *rule, Str target, Str op)
 {
     EditRecord edit;
 
     edit_init(&edit);
     edit.target = target;
-    edit.op = STR("delete");
+    edit.op = op;
     edit.anchor = rule->note.id;
     edit.content = rule->text;
+    return edit;
+}
+
+static void propose_deletion(Work *w, Str target, const Rule *rule)
+{
+    EditRecord edit = about_rule(rule, target, STR("delete"));
+
     edit.rationale =
         str_printf(w->arena, "of no use since night %lld", (long long)rule->note.until);
     pending_add(w->arena, w->known, &edit, w->rules->night, STR("out of date"));
@@ -237,6 +253,11 @@ static void count_rule(Work *w, Str target, Rule *rule, double with, double with
     rule->note.harmful += harms;
     if (helps)
         rule->note.until = w->rules->night + RULE_NIGHTS;
+    if (helps && !w->backend->deterministic) {
+        EditRecord stays = about_rule(rule, target, STR("keep"));
+
+        rule_kept(w->arena, w->known, &stays, w->rules->night, STR("helpful"));
+    }
     if (harms || (!helps && w->rules->night > rule->note.until))
         propose_deletion(w, target, rule);
     rule->raw = STR_NONE; /* written anew, with its counters */
@@ -253,6 +274,44 @@ static bool without_rule(Work *w, Str target, Str id, Docs *ret, Err *err)
     return work_without(w, target, &edits, 1, ret, err);
 }
 
+/* Draws are paid for: what a night has found out of a rule counts for as long as a rule does, also where
+ * nothing was accepted that its note could have gone with. */
+static bool is_settled(const Work *w, Str target, const Rule *rule)
+{
+    const Str ops[] = { STR("keep"), STR("delete") };
+
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+        EditRecord edit = about_rule(rule, target, ops[i]);
+        const KnownEdit *k = rejected_find(w->arena, w->known, &edit);
+
+        if (k && (str_eqz(k->status, "pending") || w->rules->night <= k->night + RULE_NIGHTS))
+            return true;
+    }
+    return false;
+}
+
+/* A deterministic backend costs nothing and is exact: every rule. Any other is asked about those whose
+ * nights are over, a few a night. */
+static bool is_reviewed(const Work *w, Str target, const Rule *rule, size_t so_far)
+{
+    if (!rule->note.id.n)
+        return false;
+    if (w->backend->deterministic)
+        return so_far < REVIEWED_RULES;
+    return so_far < REVIEWED_BY_DRAWS && w->rules->night > rule->note.until &&
+           !is_settled(w, target, rule);
+}
+
+static bool has_rule_to_review(const Work *w, Str target, Document *doc)
+{
+    Rule *rule;
+
+    for (size_t i = 0; (rule = document_rule(doc, i)); i++)
+        if (is_reviewed(w, target, rule, 0))
+            return true;
+    return false;
+}
+
 bool work_review(Work *w, Str target, Err *err)
 {
     Document doc;
@@ -260,18 +319,16 @@ bool work_review(Work *w, Str target, Err *err)
     Rule *rule;
     size_t n = 0;
 
-    if (!w->backend->deterministic)
-        return true;
     if (!document_parse(w->arena, *work_doc(&w->now, target), &doc, err))
         return err_wrap(err, "the %.*s document", STR_FMT(target));
-    if (!document_rules(&doc))
+    if (!has_rule_to_review(w, target, &doc))
         return true;
     if (!work_mean(w, "review", &w->sides.val, w->now, NULL, &with, err))
         return false;
-    for (size_t i = 0; (rule = document_rule(&doc, i)) && n < REVIEWED_RULES && !w->stopped; i++) {
+    for (size_t i = 0; (rule = document_rule(&doc, i)) && !w->stopped; i++) {
         Docs docs;
 
-        if (!rule->note.id.n)
+        if (!is_reviewed(w, target, rule, n))
             continue;
         n++;
         if (!without_rule(w, target, rule->note.id, &docs, err) ||

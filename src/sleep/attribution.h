@@ -20,6 +20,7 @@ typedef struct Work {
     Docs live, now; /* as they were, and with what was accepted so far */
     Consolidation out;
     bool stopped;      /* the budget is spent */
+    const char *spent; /* what of it */
     bool waiting;      /* the skill's edits wait for another night's: so does the memory */
     double alpha_left; /* for the trials that are still to come */
     StrList sources;   /* sessions that tonight's failures come from */
@@ -30,6 +31,9 @@ Str *work_doc(Docs *docs, Str target);
 
 /* What a result is worth to the gate. */
 double work_value(const Work *w, const ReplayResult *r);
+
+/* Sets w->stopped where the budget has no room for so many calls. */
+void work_stop(Work *w, int64_t calls);
 
 /* One replay, told to the watch; sets w->stopped instead where the budget is spent. */
 MUST_CHECK bool work_replay(Work *w, const ReplayAsk *ask, ReplayResult *ret, Err *err);

@@ -62,6 +62,7 @@ typedef struct ReflectAsk {
 typedef struct Heard {
     const char *kind; /* "attempt", "judge", "reflect", "mine" */
     Str prompt, reply;
+    Str key;   /* what the answer is kept under */
     bool kept; /* it had said so before: the answer is out of the store */
 } Heard;
 
@@ -86,6 +87,7 @@ struct Backend {
     void (*heard)(void *ctx, const Heard *exchange);
     void *heard_ctx;
 
+    Str key; /* what the answer to the last question is kept under; empty: it is not */
     int64_t calls, tokens; /* so far, counted by the backend */
     double usd;
     double
@@ -110,6 +112,8 @@ typedef struct ReplayAsk {
     bool fresh;
     const char *phase; /* what it is for: "train", "gate_trial:skill", ... */
 } ReplayAsk;
+/* Calls that one replay of the task may take: where no rule decides, a judge is asked twice. */
+int64_t replay_calls(const Backend *b, const TaskRecord *task);
 MUST_CHECK bool replay_task(Backend *b, Arena *a, const ReplayAsk *ask, Budget *budget,
                             ReplayResult *ret, Err *err);
 

@@ -46,6 +46,7 @@ static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bo
         str_z(a, str_join_path(a, h->answers, str_printf(a, "%.*s.md", STR_FMT(id))));
 
     b->calls++;
+    b->key = id;
     *ret_kept = true; /* in a file of its own, round after round */
     if (access(path, F_OK) != 0) {
         wait_for(h, id, q);
@@ -59,18 +60,16 @@ static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bo
     return true;
 }
 
-HandoffBackend *handoff_backend_new(const SleepHome *home, Err *err)
+HandoffBackend *handoff_backend_new(const SleepHome *home)
 {
-    AUTO(HandoffBackend) *h = mem_alloc(sizeof *h);
+    HandoffBackend *h = mem_alloc(sizeof *h);
 
     h->arena = arena_new();
     h->folder = str_join_path(h->arena, home->folder, STR("handoff"));
     h->answers = str_join_path(h->arena, h->folder, STR("answers"));
-    if (!folder_make(str_z(h->arena, h->answers), err))
-        return NULL;
     h->asker = (Asker){ h, ask };
     h->backend = backend_of_asker("handoff", STR(""), &h->asker);
-    return TAKE(h);
+    return h;
 }
 
 HandoffBackend *handoff_backend_free(HandoffBackend *h)
@@ -138,7 +137,8 @@ bool handoff_flush(HandoffBackend *h, size_t *ret_pending, Str *ret_folder, Err 
 {
     *ret_pending = h->n;
     *ret_folder = h->folder;
-    return !h->n || (write_json(h, err) && write_prompts(h, err));
+    return !h->n || (folder_make(str_z(h->arena, h->answers), err) && write_json(h, err) &&
+                     write_prompts(h, err));
 }
 
 /* Nights are counted for each project by itself, so the name may be taken. */
@@ -146,7 +146,7 @@ bool handoff_archive(HandoffBackend *h, int64_t night, Err *err)
 {
     const char *from = str_z(h->arena, h->folder), *to;
 
-    if (rmdir(str_z(h->arena, h->answers)) == 0 && rmdir(from) == 0)
+    if (access(from, F_OK) != 0)
         return true; /* nothing was asked */
     to = str_z(h->arena, str_printf(h->arena, "%s.night%lld.done", from, (long long)night));
     for (int n = 2; access(to, F_OK) == 0; n++)

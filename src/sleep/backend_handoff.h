@@ -11,7 +11,8 @@
 
 typedef struct HandoffBackend HandoffBackend;
 
-MUST_CHECK HandoffBackend *handoff_backend_new(const SleepHome *home, Err *err);
+/* Makes nothing on disk: whoever only wants to know what a night would cost asks nobody. */
+HandoffBackend *handoff_backend_new(const SleepHome *home);
 HandoffBackend *handoff_backend_free(HandoffBackend *h);
 AUTO_FREE(HandoffBackend, handoff_backend_free)
 
@@ -20,8 +21,7 @@ Backend *handoff_backend(HandoffBackend *h);
 /* How many questions wait; written out where there are any. */
 MUST_CHECK bool handoff_flush(HandoffBackend *h, size_t *ret_pending, Str *ret_folder, Err *err);
 
-/* The night is over: its folder is put aside as handoff.night<N>[-n].done; removed where nothing was
- * asked. */
+/* The night is over: its folder, where something was asked, is put aside as handoff.night<N>[-n].done. */
 MUST_CHECK bool handoff_archive(HandoffBackend *h, int64_t night, Err *err);
 
 #endif

@@ -63,6 +63,7 @@ static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bo
     if (!answers_get(m->answers, a, key, &answer, &found, err))
         return false;
     *ret_kept = found;
+    b->key = key;
     if (!found &&
         (!ask_model(m, a, q, &answer, err) || !answers_put(m->answers, key, &answer, err)))
         return false;

@@ -36,9 +36,9 @@ bool answerer_open(Arena *a, const SleepHome *home, const Settings *settings,
     if (str_eqz(kind, "model"))
         return open_model(a, home, settings, wish->model, ret, err);
     if (str_eqz(kind, "handoff")) {
-        ret->handoff = handoff_backend_new(home, err);
-        ret->backend = ret->handoff ? handoff_backend(ret->handoff) : NULL;
-        return ret->handoff != NULL;
+        ret->handoff = handoff_backend_new(home);
+        ret->backend = handoff_backend(ret->handoff);
+        return true;
     }
     if (!str_eqz(kind, "mock"))
         return err_set(err, ERR_INVALID, "no backend '%.*s'", STR_FMT(kind));

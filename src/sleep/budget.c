@@ -32,13 +32,13 @@ void budget_spend(Budget *b, int64_t calls, int64_t tokens, double usd)
     }
 }
 
-const char *budget_spent(const Budget *b)
+const char *budget_spent(const Budget *b, int64_t calls)
 {
     if (!b)
         return NULL;
     if (b->max_tokens && b->tokens >= b->max_tokens)
         return "tokens";
-    if (b->max_calls && b->calls >= b->max_calls)
+    if (b->max_calls && b->calls + calls > b->max_calls)
         return "calls";
     if (b->max_usd > 0 && b->usd >= b->max_usd)
         return "money";
@@ -49,7 +49,7 @@ const char *budget_spent(const Budget *b)
 
 bool budget_left(const Budget *b)
 {
-    return !budget_spent(b);
+    return !budget_spent(b, 1);
 }
 
 static int64_t within(int64_t n, int64_t most)

@@ -30,8 +30,9 @@ int64_t budget_elapsed_ms(const Budget *b); /* with what came before */
 
 /* False when one of the limits is reached; NULL is no budget. */
 bool budget_left(const Budget *b);
-/* "tokens", "calls", "minutes", "money", or NULL while there is something left. */
-const char *budget_spent(const Budget *b);
+/* "tokens", "calls", "minutes", "money", or NULL while there is something left. calls: how many more are
+ * wanted at once; what they cost is known only afterwards, how many they are is known before. */
+const char *budget_spent(const Budget *b, int64_t calls);
 
 /* How many nights and rollouts a budget of tokens is good for; 0 tokens: no budget. */
 typedef struct BudgetPlan {

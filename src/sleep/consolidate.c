@@ -224,17 +224,20 @@ static void note_unmatched(Work *w, const EditsApplied *done)
     }
 }
 
-/* Deleting what is out of date need not make anything better, only nothing worse. */
+/* Deleting what is out of date need not make anything better, only nothing worse: no task where that can
+ * be told, else all of them together. */
 static bool only_tidies(const Work *w, const EditRecords *edits, const GateResult *g)
 {
     for (size_t i = 0; i < edits->n; i++)
         if (!str_eq(edits->items[i].op, STR("delete")) ||
             !str_starts(edits->items[i].rationale, STR("of no use since")))
             return false;
+    if (!w->backend->deterministic)
+        return edits->n > 0 && !g->stopped && !g->blocked && g->candidate >= g->baseline;
     for (size_t i = 0; i < w->sides.val.n; i++)
         if (g->tasks[i].candidate < g->tasks[i].baseline)
             return false;
-    return w->backend->deterministic && edits->n > 0;
+    return edits->n > 0;
 }
 
 /* Sets w->alpha_left to what the next trial may use. */
@@ -304,8 +307,10 @@ static void add_notes(Work *w)
 {
     if (w->stopped)
         LIST_PUSH(w->arena, &w->out.notes,
-                  str_printf(w->arena, "the night's %s ran out", budget_spent(w->budget)));
-    if (w->out.leaked)
+                  str_printf(w->arena, "the night's %s ran out", w->spent));
+    if (!w->rules->gate)
+        LIST_PUSH(w->arena, &w->out.notes, STR("the gate is off: nothing of this is proven"));
+    else if (w->out.leaked)
         LIST_PUSH(w->arena, &w->out.notes,
                   STR("no task was left to decide that had not taught as well"));
     if (w->underpowered)
@@ -384,7 +389,8 @@ static bool finish(Work *w, Err *err)
         return false;
     w->stopped |= stopped;
     step = gate_step(g.candidate, g.baseline, g.baseline, 0, w->rules->night);
-    tidied = !(g.candidate > g.baseline) && only_tidies(w, &w->out.edits, &g);
+    tidied = (!(g.candidate > g.baseline) || !w->backend->deterministic) &&
+             only_tidies(w, &w->out.edits, &g);
     w->out.accepted = w->out.edits.n && (g.verdict == VERDICT_ACCEPT || tidied);
     g.verdict = w->out.accepted ? VERDICT_ACCEPT : VERDICT_REJECT;
     record_trial(w, STR("final"), &g, w->rules->alpha);

@@ -32,6 +32,10 @@ typedef struct ConsolidateRules {
 
 ConsolidateRules consolidate_rules(void); /* the defaults */
 
+/* Where answers vary: draws of a task that only report, not decide; and how many rules whose nights are over
+ * are looked at in one night. */
+enum { ROUGH_DRAWS = 3, REVIEWED_BY_DRAWS = 4 };
+
 /* Told of what happens, for evidence and progress; each may be NULL. */
 typedef struct ConsolidateWatch {
     void *ctx;

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "sleep/program.h"
 #include "sleep/schedule.h"
+#include "text/sha256.h"
 
 #define BLOCK_BEGIN "# >>> talaria-sleep (managed) >>>"
 #define BLOCK_END   "# <<< talaria-sleep (managed) <<<"
@@ -54,6 +55,11 @@ static void put_command(Buf *out, const SleepHome *home, const ScheduleSpec *spe
     quote(out, spec->binary);
     buf_addz(out, " sleep schedule --due --quiet --project ");
     quote(out, spec->project);
+    for (size_t i = 0; i + 1 < spec->n_args; i++) /* the list of what is scheduled lies there */
+        if (str_eqz(spec->args[i], "--data")) {
+            buf_addz(out, " --data ");
+            quote(out, spec->args[i + 1]);
+        }
     buf_addz(out, " && ");
     quote(out, spec->binary);
     buf_addz(out, " sleep run");
@@ -83,14 +89,20 @@ bool cron_text(Arena *a, const SleepHome *home, const ScheduleSpec *spec, Str *r
 
 /* -- the block ---------------------------------------------------------------------------------- */
 
+/* A line of ours says so at its end; with a key, one of this project. */
 static bool is_of(Arena *a, Str line, Str key)
 {
-    return !key.n || str_ends(line, str_printf(a, MARK "%.*s", STR_FMT(key)));
+    size_t end = line.n > SHA256_HEX ? line.n - SHA256_HEX : 0;
+
+    if (key.n)
+        return str_ends(line, str_printf(a, MARK "%.*s", STR_FMT(key)));
+    return str_ends(str_head(line, end), STR(MARK));
 }
 
 Str cron_merge(Arena *a, Str crontab, Str key, Str line, size_t *ret_n)
 {
-    AUTO_BUF outside = BUF(LIMIT_CRONTAB_BYTES), inside = BUF(LIMIT_CRONTAB_BYTES);
+    /* Twice: nothing may be cut off what the user has, whatever is added to it. */
+    AUTO_BUF outside = BUF(2 * LIMIT_CRONTAB_BYTES), inside = BUF(2 * LIMIT_CRONTAB_BYTES);
     bool ours = false;
     Str row;
 
@@ -103,7 +115,7 @@ Str cron_merge(Arena *a, Str crontab, Str key, Str line, size_t *ret_n)
     while (str_split(&crontab, '\n', &row)) {
         if (str_eqz(row, BLOCK_BEGIN) || str_eqz(row, BLOCK_END)) {
             ours = str_eqz(row, BLOCK_BEGIN);
-        } else if (!ours) {
+        } else if (!ours || !is_of(a, row, STR(""))) { /* people write between marks too */
             buf_addf(&outside, "%.*s\n", STR_FMT(row));
         } else if (is_of(a, row, key)) {
             ++*ret_n;

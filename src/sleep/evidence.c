@@ -19,7 +19,7 @@ enum { LEAST_CHARS = 200 };
 struct Evidence {
     int fd;
     bool failed;
-    size_t max_chars;
+    size_t max_chars, bytes; /* bytes: of the file so far */
     int64_t seq;
     Arena *arena; /* of one event */
     Buf line;
@@ -52,6 +52,7 @@ static bool resume(Evidence *e, const char *path, Err *err)
     if (!file_read_fd(a, e->fd, path, LIMIT_OUTPUT_BYTES, &text, err))
         return false;
     count_lines(text, &e->seq, &whole);
+    e->bytes = whole;
     if (whole < text.n && ftruncate(e->fd, (off_t)whole) != 0)
         return err_errno(err, "cannot mend '%s'", path);
     return lseek(e->fd, 0, SEEK_END) >= 0 || err_errno(err, "cannot read '%s'", path);
@@ -193,12 +194,17 @@ void evidence_end(Evidence *e)
 
     if (!e)
         return;
-    json_field_int(&e->w, "seq", e->seq++);
+    json_field_int(&e->w, "seq", e->seq);
     json_end(&e->w, '}');
     buf_addc(&e->line, '\n');
     rest = buf_str(&e->line);
-    e->failed = e->failed || buf_full(&e->line);
-    while (rest.n && !buf_full(&e->line)) {
+    if (buf_full(&e->line) || e->bytes + rest.n > LIMIT_SLEEP_EVIDENCE_BYTES) {
+        e->failed = true;
+        return;
+    }
+    e->seq++;
+    e->bytes += rest.n;
+    while (rest.n) {
         ssize_t put = write(e->fd, rest.p, rest.n);
 
         if (put < 0 && errno == EINTR)

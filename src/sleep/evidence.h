@@ -8,8 +8,8 @@
  *   evidence_str(e, "action", action);
  *   evidence_end(e);
  *
- * Evidence never fails a night: what cannot be written is dropped, and evidence_close says so. Not
- * thread-safe. */
+ * Evidence never fails a night: what cannot be written, or would make the file too large, is dropped, and
+ * evidence_close says so. Not thread-safe. */
 #ifndef TALARIA_SLEEP_EVIDENCE_H
 #define TALARIA_SLEEP_EVIDENCE_H
 

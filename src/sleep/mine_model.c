@@ -104,27 +104,39 @@ static Str judge_in(Arena *a, Json checks)
     return kept ? str_dup(a, buf_str(&out)) : STR("{}");
 }
 
+/* What the model says of the task; nothing where it names neither checks nor a rubric. */
+static void take_object(Arena *a, Json said, TaskRecord *task)
+{
+    Str intent = str_trim(json_str(json_get(said, STR("intent"))));
+    Str rubric = str_trim(json_str(json_get(said, STR("rubric")))), judge = STR("{}");
+    bool satisfied;
+
+    if (utf8_count(intent) < LEAST_INTENT)
+        return;
+    if (!rubric.n)
+        judge = judge_in(a, json_get(said, STR("checks")));
+    if (!rubric.n && str_eqz(judge, "{}"))
+        return;
+    task->judge = judge;
+    task->reference_kind = rubric.n ? STR("rubric") : STR("rule");
+    if (rubric.n)
+        task->reference = str_dup(a, rubric);
+    if (json_bool(json_get(said, STR("satisfied")), &satisfied))
+        task->outcome = satisfied ? STR("success") : STR("fail");
+    strs_add_new(a, &task->tags, STR("mined:llm"));
+}
+
 static void take_reply(Arena *a, Str reply, TaskRecord *task)
 {
-    Str array = answer_array(reply), rubric;
+    Str array = answer_array(reply);
     JsonDoc *doc;
-    Json first;
     Err err;
 
     if (!array.p)
         return;
     doc = json_parse(array, &err);
-    first = doc ? json_at(json_root(doc), 0) : (Json){ 0 };
-    if (utf8_count(str_trim(json_str(json_get(first, STR("intent"))))) >= LEAST_INTENT) {
-        rubric = str_trim(json_str(json_get(first, STR("rubric"))));
-        task->judge = rubric.n ? STR("{}") : judge_in(a, json_get(first, STR("checks")));
-        if (rubric.n) {
-            task->reference = str_dup(a, rubric);
-            task->reference_kind = STR("rubric");
-        } else if (!str_eqz(task->judge, "{}")) {
-            task->reference_kind = STR("rule");
-        }
-    }
+    if (doc)
+        take_object(a, json_at(json_root(doc), 0), task);
     json_free(doc);
 }
 

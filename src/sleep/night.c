@@ -10,6 +10,7 @@
 #include "sleep/known.h"
 #include "sleep/night_inside.h"
 #include "sleep/rejected.h"
+#include "sleep/rules.h"
 #include "sleep/stage.h"
 #include "text/human.h"
 #include "text/redact.h"
@@ -21,7 +22,7 @@ enum { LOCK_MS = 2000 };
 static bool open_state(Night *w, Err *err)
 {
     const Homes *homes = w->options->harvest.sources.homes;
-    Recovery recovery;
+    Recovery recovery = { 0 };
     Str note;
 
     w->home = sleep_home(w->arena, homes->data);
@@ -143,7 +144,8 @@ static bool open_evidence(Night *w, Err *err)
         return true;
     path = str_join_path(w->arena, night_folder(w->arena, &w->home, w->tonight.night),
                          STR(EVIDENCE_FILE));
-    w->recorder.evidence = evidence_open(str_z(w->arena, path), (EvidenceOptions){ 0 }, err);
+    w->recorder.evidence = evidence_open(
+        str_z(w->arena, path), (EvidenceOptions){ .max_chars = w->options->evidence_chars }, err);
     return w->recorder.evidence != NULL;
 }
 
@@ -153,6 +155,20 @@ static size_t expected_replays(const Night *w)
     size_t draws = w->backend->deterministic ? 4 : 12;
 
     return w->tonight.tasks.n * draws;
+}
+
+/* Another one answers better or worse by itself: that is no merit of the skill. */
+static void note_other_model(Night *w)
+{
+    Str last = w->state.last_model_key, now = night_model_key(w);
+
+    if (last.n && !str_eq(last, now))
+        recorder_note(
+            &w->recorder,
+            str_printf(w->arena,
+                       "'%.*s' answers tonight, and '%.*s' did last night: do not compare "
+                       "the scores of the two",
+                       STR_FMT(now), STR_FMT(last)));
 }
 
 static bool sleep_through(Night *w, NightDone *ret, Err *err)
@@ -165,6 +181,7 @@ static bool sleep_through(Night *w, NightDone *ret, Err *err)
     w->backend->night = str_printf(w->arena, "%.*s#%lld", STR_FMT(w->tonight.started_at),
                                    (long long)w->tonight.paid_before);
     recorder_begin(&w->recorder, &w->tonight, w->backend);
+    note_other_model(w);
     w->recorder.expected = expected_replays(w);
     w->known = known_book_read(w->arena, w->past->pending);
     if (!night_find_targets(w, err) || !night_learn(w, err) || !night_measure(w, err))
@@ -196,11 +213,9 @@ static void note_failure(Night *w, const Err *err)
         log_debug("the failure is not noted: %s", ignored.text);
 }
 
-bool night_run(Arena *a, const NightOptions *options, Backend *backend, NightDone *ret, Err *err)
+static Night night_of(Arena *a, const NightOptions *options, Backend *backend)
 {
     Night w = { .arena = a, .options = options, .backend = backend, .budget = options->budget };
-    NightDone done = { .staging = STR(""), .folder = STR("") };
-    bool ok;
 
     w.recorder.arena = a;
     w.recorder.options = options;
@@ -210,6 +225,23 @@ bool night_run(Arena *a, const NightOptions *options, Backend *backend, NightDon
                             .target = options->target,
                             .extra_roots = options->skill_roots.items,
                             .n_extra_roots = options->skill_roots.n };
+    return w;
+}
+
+bool night_targets(Arena *a, const NightOptions *options, Backend *backend,
+                   const TaskRecords *tasks, Night *ret, Err *err)
+{
+    *ret = night_of(a, options, backend);
+    ret->tonight.tasks = *tasks;
+    return night_find_targets(ret, err);
+}
+
+bool night_run(Arena *a, const NightOptions *options, Backend *backend, NightDone *ret, Err *err)
+{
+    Night w = night_of(a, options, backend);
+    NightDone done = { .staging = STR(""), .folder = STR("") };
+    bool ok;
+
     backend->heard = recorder_heard;
     backend->heard_ctx = &w.recorder;
     budget_start(&w.budget);
@@ -242,6 +274,7 @@ bool night_plan(Arena *a, const NightOptions *options, Backend *backend, NightPl
     past = state_project(a, &state, options->harvest.project);
     if (!tonight_tasks(a, options, 0, backend, past, NULL, ret, err))
         return false;
+    ret->old_rules = past->night >= RULE_NIGHTS;
     known = known_book_read(a, past->pending);
     for (size_t i = 0; i < known.n; i++)
         ret->waiting += pending_for(a, &known.items[i].edits, STR("skill")).n +

@@ -34,14 +34,19 @@ typedef struct NightOptions {
     ConsolidateRules rules;
     int64_t dream_factor, recall_k;
     Budget budget;
-    bool dry_run;     /* everything but staging and the memory of it */
-    bool evidence;    /* keep what was said and scored */
-    bool model_miner; /* ask the backend what people insist on, where rules do not tell */
-    NightWatch watch; /* show NULL: progress goes to the terminal */
+    bool dry_run;          /* everything but staging and the memory of it */
+    bool auto_adopt;       /* the caller adopts what sleep keeps itself, as soon as it is staged */
+    bool evidence;         /* keep what was said and scored */
+    size_t evidence_chars; /* of one text in it; see evidence.h */
+    bool model_miner;      /* ask the backend what people insist on, where rules do not tell */
+    NightWatch watch;      /* show NULL: progress goes to the terminal */
 } NightOptions;
 
 /* As it is configured (sleep.* of config.yaml); whose sessions it is about is for the caller to say. */
 MUST_CHECK bool night_options(Arena *a, const Settings *settings, NightOptions *ret, Err *err);
+
+/* What flags have made of it. */
+MUST_CHECK bool night_options_check(const NightOptions *options, Err *err);
 
 typedef struct NightDone {
     NightReport report;
@@ -57,6 +62,9 @@ typedef struct NightDone {
 MUST_CHECK bool night_run(Arena *a, const NightOptions *options, Backend *backend, NightDone *ret,
                           Err *err);
 
+/* The skill that a tasks file is for; empty where it does not say. */
+MUST_CHECK bool night_tasks_target(Arena *a, const char *tasks_file, Str *ret, Err *err);
+
 /* What a night would be about, without replaying anything. */
 typedef struct NightPlan {
     TaskRecords tasks;       /* with their splits */
@@ -67,6 +75,7 @@ typedef struct NightPlan {
     size_t train, val, test;
     size_t asks;    /* tasks that a model would be asked about before */
     size_t waiting; /* edits of earlier nights that are tried again */
+    bool old_rules; /* there may be rules whose nights are over */
 } NightPlan;
 MUST_CHECK bool night_plan(Arena *a, const NightOptions *options, Backend *backend, NightPlan *ret,
                            Err *err);
@@ -77,13 +86,14 @@ typedef struct NightWorth {
     int64_t max_calls, max_tokens;
     double max_usd;      /* < 0: prices are not known */
     double detectable;   /* the smallest gain that the gate would see four times in five */
+    BudgetPlan good_for; /* what the budget in tokens is good for, with these tasks */
     const char *verdict; /* "worth", "thin", "nothing" */
     Str text;            /* one sentence for people */
 } NightWorth;
 MUST_CHECK bool night_worth(Arena *a, const NightOptions *options, Backend *backend,
                             double usd_per_token, NightWorth *ret, Err *err);
 /* {sessions, tasks, recurring, checkable, train, val, test, max_calls, max_tokens, max_cost_usd,
- *  detectable_effect, verdict, text} */
+ *  detectable_effect, budget_plan: {nights, rollouts}, verdict, text} */
 void night_worth_put(JsonWriter *w, const NightWorth *worth);
 
 #endif

@@ -64,6 +64,7 @@ typedef struct Recorder {
     TaskRecords mined;
     NightReport report;
     NoEdits no_edits;           /* of the group that came furthest */
+    size_t groups;              /* that learned */
     Docs live;                  /* of the group at hand */
     size_t done, expected;      /* replays, for progress */
     double baseline, candidate; /* sums over val tasks */
@@ -79,6 +80,8 @@ void recorder_heard(void *ctx, const Heard *exchange);
 void recorder_begin(Recorder *r, const Tonight *t, const Backend *b);
 /* One skill's share of the night. */
 void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Consolidation *c);
+/* A skill that does not learn tonight, and why: "skipped" or "failed". Its tasks go elsewhere. */
+void recorder_left_out(Recorder *r, const SkillGroup *group, const char *status, Str why);
 /* A task that nothing is decided by, under the documents as they were and as they are now. */
 void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *before,
                    const ReplayResult *after);
@@ -120,6 +123,10 @@ typedef struct Night {
     size_t n_targets;
 } Night;
 
+/* Who would learn from these tasks. */
+MUST_CHECK bool night_targets(Arena *a, const NightOptions *options, Backend *backend,
+                              const TaskRecords *tasks, Night *ret, Err *err);
+
 /* night_learn.c: w->targets; what each of them learns; what that is worth on tasks that nothing was decided
  * by. */
 MUST_CHECK bool night_find_targets(Night *w, Err *err);
@@ -129,5 +136,7 @@ MUST_CHECK bool night_measure(Night *w, Err *err);
 /* night_stage.c */
 MUST_CHECK bool night_publish(Night *w, NightDone *ret, Err *err);
 MUST_CHECK bool night_remember(Night *w, Err *err);
+/* Who answers, as the state remembers it. */
+Str night_model_key(const Night *w);
 
 #endif

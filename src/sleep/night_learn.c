@@ -26,31 +26,68 @@ static void add_tasks(Arena *a, const SkillGroup *from, SkillGroup *to)
         LIST_PUSH(a, &to->tasks, from->tasks.items[i]);
 }
 
+static void read_memory(Night *w, Target *t)
+{
+    Str path = str_join_path(w->arena, w->options->harvest.project, STR("CLAUDE.md"));
+    Document as_it_is;
+    Err why;
+
+    if (live_read(w->arena, path, &t->memory, &why)) {
+        t->docs.memory = t->memory.bytes;
+        if (document_parse(w->arena, t->memory.bytes, &as_it_is, &why))
+            return;
+    }
+    /* People keep it as a link, or half a marker in it: it is theirs, and no reason not to sleep. */
+    t->memory = (LiveDoc){ 0 };
+    recorder_note(&w->recorder,
+                  str_printf(w->arena, "the project's memory is left alone: %s", why.text));
+}
+
 static bool read_docs(Night *w, Target *t, Str path, Err *err)
 {
     static const char about[] = "What people kept asking for, learned from their sessions. Read it "
                                 "before answering recurring requests of this user.";
-    Str memory = w->options->harvest.project.n
-                     ? str_join_path(w->arena, w->options->harvest.project, STR("CLAUDE.md"))
-                     : STR("");
 
     if (!live_read(w->arena, path, &t->live, err))
         return false;
     t->docs.skill =
         t->live.bytes.n ? t->live.bytes : document_scaffold(w->arena, t->skill, str_of(about));
-    if (t->kind == ITEM_MANAGED && memory.n && !live_read(w->arena, memory, &t->memory, err))
-        return false;
-    t->docs.memory = t->memory.bytes.p ? t->memory.bytes : STR("");
+    t->docs.memory = STR("");
+    if (t->kind == ITEM_MANAGED && w->options->harvest.project.n)
+        read_memory(w, t);
     return true;
 }
 
-static bool add_target(Night *w, const SkillGroup *group, Str name, ItemKind kind, Str path,
-                       Err *err)
+static bool is_of_our_home(const Night *w, Str name)
 {
-    Target *t = &w->targets[w->n_targets++];
+    Str root = str_join_path(w->arena, w->place.homes->data, STR("skills")), path;
 
-    *t = (Target){ .skill = name, .kind = kind, .group = *group };
-    return read_docs(w, t, path, err);
+    return skill_find(w->arena, &root, 1, name, &path) == SKILL_FOUND;
+}
+
+/* A skill of others that is not found, or that cannot be worked on, teaches nobody less: it is
+ * reported, and its tasks go to the managed one. */
+static bool add_skill(Night *w, const SkillGroup *group)
+{
+    Target *t = &w->targets[w->n_targets];
+    Str path = STR_NONE;
+    SkillFound found = skill_find(w->arena, w->roots, w->n_roots, group->skill_name, &path);
+    Document as_it_is;
+    Err why;
+
+    *t = (Target){ .skill = group->skill_name, .kind = ITEM_SKILL, .group = *group };
+    if (found == SKILL_MISSING && is_of_our_home(w, group->skill_name))
+        return false;
+    if (found != SKILL_FOUND) {
+        recorder_left_out(&w->recorder, group, "skipped", str_of(skill_found_says(found)));
+        return false;
+    }
+    if (!read_docs(w, t, path, &why) || !document_parse(w->arena, t->docs.skill, &as_it_is, &why)) {
+        recorder_left_out(&w->recorder, group, "failed", str_of(why.text));
+        return false;
+    }
+    w->n_targets++;
+    return true;
 }
 
 /* A skill is called as its folder is. */
@@ -68,6 +105,7 @@ bool night_find_targets(Night *w, Err *err)
 {
     SkillGroups groups = consolidate_route(w->arena, &w->tonight.tasks, STR(NIGHT_MANAGED));
     SkillGroup rest = { 0 };
+    Target *managed;
 
     w->targets = ARENA_ARRAY(w->arena, Target, groups.n + 2);
     if (!place_of_managed(w->arena, &w->place, STR(NIGHT_MANAGED), &w->managed_path, err) ||
@@ -76,18 +114,17 @@ bool night_find_targets(Night *w, Err *err)
     rest.skill_name = name_of_skill(w->managed_path);
     for (size_t i = 0; i < groups.n; i++) {
         const SkillGroup *g = &groups.items[i];
-        Str path = STR_NONE;
         bool own = !w->options->target.n && !str_eqz(g->skill_name, NIGHT_MANAGED) &&
-                   w->n_targets < MOST_PROPOSALS && can_stand_alone(w, g) &&
-                   skill_find(w->arena, w->roots, w->n_roots, g->skill_name, &path) == SKILL_FOUND;
+                   w->n_targets < MOST_PROPOSALS && can_stand_alone(w, g);
 
-        if (!own)
+        if (!own || !add_skill(w, g))
             add_tasks(w->arena, g, &rest);
-        else if (!add_target(w, g, g->skill_name, ITEM_SKILL, path, err))
-            return false;
     }
-    return !rest.tasks.n ||
-           add_target(w, &rest, rest.skill_name, ITEM_MANAGED, w->managed_path, err);
+    if (!rest.tasks.n)
+        return true;
+    managed = &w->targets[w->n_targets++];
+    *managed = (Target){ .skill = rest.skill_name, .kind = ITEM_MANAGED, .group = rest };
+    return read_docs(w, managed, w->managed_path, err);
 }
 
 /* -- learning ------------------------------------------------------------------------------------------- */
@@ -138,7 +175,7 @@ bool night_measure(Night *w, Err *err)
         for (size_t k = 0; k < tasks->n; k++) {
             if (!str_eqz(split_normal(tasks->items[k].split), "test"))
                 continue;
-            if (!budget_left(&w->budget)) {
+            if (budget_spent(&w->budget, 2 * replay_calls(w->backend, &tasks->items[k]))) {
                 recorder_note(&w->recorder, STR("not all test tasks were measured"));
                 return true;
             }

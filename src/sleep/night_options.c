@@ -1,4 +1,5 @@
 /* What a night may do and cost, as it is configured. One table: a setting and the option it sets. */
+#include "base/limits.h"
 #include "sleep/night.h"
 
 /* X(how it is read, setting, where it is in NightOptions) */
@@ -21,7 +22,20 @@
     X(bool, SETTING_SLEEP_EVOLVE_SKILL, rules.evolve_skill)                                        \
     X(bool, SETTING_SLEEP_EVOLVE_MEMORY, rules.evolve_memory)                                      \
     X(bool, SETTING_SLEEP_LLM_MINE, model_miner)                                                   \
-    X(bool, SETTING_SLEEP_EVIDENCE_LOG, evidence)
+    X(bool, SETTING_SLEEP_EVIDENCE_LOG, evidence)                                                  \
+    X(size, SETTING_SLEEP_EVIDENCE_MAX_CHARS, evidence_chars)
+
+/* X(flag, setting, where it is, least, most): what would take for ever, or nothing at all, is said. */
+#define NIGHT_RANGES(X)                                                                            \
+    X("edit-budget", SETTING_SLEEP_EDIT_BUDGET, rules.edit_budget, 1, LIMIT_SLEEP_EDITS)           \
+    X("rollouts", SETTING_SLEEP_DREAM_ROLLOUTS, rules.rollouts, 1, LIMIT_SLEEP_ROLLOUTS)           \
+    X("dream-factor", SETTING_SLEEP_DREAM_FACTOR, dream_factor, 0, LIMIT_SLEEP_DREAMS)             \
+    X("recall", SETTING_SLEEP_RECALL_K, recall_k, 0, LIMIT_SLEEP_ARCHIVE)
+
+static bool within(int64_t value, int64_t least, int64_t most)
+{
+    return value >= least && value <= most;
+}
 
 static size_t setting_size(const Settings *s, SettingId id)
 {
@@ -50,10 +64,24 @@ bool night_options(Arena *a, const Settings *settings, NightOptions *ret, Err *e
         return bad(SETTING_SLEEP_GATE_METRIC, settings, err);
     if (!objective_parse(a, setting_text(settings, SETTING_SLEEP_OBJECTIVE), &o.rules.objective))
         return bad(SETTING_SLEEP_OBJECTIVE, settings, err);
-    if (o.rules.edit_budget < 1)
-        return bad(SETTING_SLEEP_EDIT_BUDGET, settings, err);
+#define X(flag, id, place, least, most)                                                            \
+    if (!within(o.place, least, most))                                                             \
+        return bad(id, settings, err);
+    NIGHT_RANGES(X)
+#undef X
+    o.rules.gate = str_eqz(setting_text(settings, SETTING_SLEEP_GATE_MODE), "on");
     if (!split_check(o.split, err))
         return err_wrap(err, "'sleep.val_fraction' and 'sleep.test_fraction'");
     *ret = o;
     return true;
+}
+
+bool night_options_check(const NightOptions *o, Err *err)
+{
+#define X(flag, id, place, least, most)                                                            \
+    if (!within(o->place, least, most))                                                            \
+        return err_set(err, ERR_USAGE, "--%s is from %d to %d", flag, least, most);
+    NIGHT_RANGES(X)
+#undef X
+    return split_check(o->split, err);
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "sleep/night_inside.h"
 #include "text/human.h"
+#include "text/letters.h"
 
 void night_show(const NightOptions *options, int64_t night, const char *phase, size_t done,
                 size_t total)
@@ -92,6 +93,7 @@ void recorder_heard(void *ctx, const Heard *e)
         r->report.reflect_head = e->reply;
     begin_exchange(r->evidence, e->kind);
     evidence_str(r->evidence, "kind", str_of(e->kind));
+    evidence_str(r->evidence, "key", e->key);
     evidence_bool(r->evidence, "cache_hit", e->kept);
     if (!e->kept || reflection) {
         evidence_str(r->evidence, "prompt", e->prompt);
@@ -274,6 +276,24 @@ static void note_unmatched(Recorder *r, const EditRecord *edit, Str why)
     evidence_end(r->evidence);
 }
 
+/* Where chance plays a part: how sure the verdict is. */
+static void note_odds(Recorder *r, Str skill, const GateEvidence *found)
+{
+    if (found->error_rate > 0 && str_eqz(found->verdict, "accept") &&
+        found->p_value > found->error_rate)
+        recorder_note(r, str_printf(r->arena,
+                                    "%.*s, %.*s: rules whose time is over go, and nothing became "
+                                    "worse without them",
+                                    STR_FMT(skill), STR_FMT(found->target)));
+    else if (found->error_rate > 0)
+        recorder_note(
+            r, str_printf(r->arena,
+                          "%.*s, %.*s: %.*s after %lld pairs of answers, p = %.4f; edits of no use "
+                          "are accepted in at most %.1f %% of nights",
+                          STR_FMT(skill), STR_FMT(found->target), STR_FMT(found->verdict),
+                          (long long)found->draws, found->p_value, 100 * found->error_rate));
+}
+
 void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Consolidation *c)
 {
     SleepReport *s = &r->report.report;
@@ -305,16 +325,32 @@ void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Conso
                        i < c->unmatched_why.n ? c->unmatched_why.items[i] : STR(""));
     for (size_t i = 0; i < c->trials.n; i++)
         LIST_PUSH(r->arena, &s->gate_trials, c->trials.items[i]);
+    for (size_t i = 0; i < c->evidence.n; i++)
+        note_odds(r, skill, &c->evidence.items[i]);
     for (size_t i = 0; i < c->notes.n; i++)
         recorder_note(r, c->notes.items[i]);
     s->accepted = s->accepted || c->accepted;
     s->holdout_leaked = s->holdout_leaked || c->leaked;
     s->n_replayed += c->replayed;
-    if (c->accepted || s->skill_groups.n == 1)
+    if (c->accepted || r->groups++ == 0)
         s->gate_action = c->action;
     if (c->no_edits > r->no_edits) /* in the order in which a night gets on */
         r->no_edits = c->no_edits;
     add_scores(r, c);
+}
+
+void recorder_left_out(Recorder *r, const SkillGroup *group, const char *status, Str why)
+{
+    enum { MOST_WHY = 300 };
+    SkillGroupReport g = { .skill_name = group->skill_name,
+                           .status = str_of(status),
+                           .gate_action = STR(""),
+                           .n_tasks = (int64_t)group->tasks.n,
+                           .reason = str_dup(r->arena, text_cut(why, MOST_WHY)) };
+
+    LIST_PUSH(r->arena, &r->report.report.skill_groups, g);
+    recorder_note(r, str_printf(r->arena, "skill '%.*s' does not learn tonight: %.*s",
+                                STR_FMT(g.skill_name), STR_FMT(g.reason)));
 }
 
 void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *before,

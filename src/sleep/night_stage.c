@@ -1,5 +1,6 @@
 /* What a night leaves: its proposals and reports in the staging folder, and the memory of it. */
 #include "base/limits.h"
+#include "sleep/adopt.h"
 #include "sleep/night_inside.h"
 #include "sleep/stage.h"
 
@@ -21,6 +22,14 @@ static size_t proposals_of(const Night *w, StageProposal *ret)
     return n;
 }
 
+static bool proposes_managed(const StageProposal *proposals, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (proposals[i].kind != ITEM_SKILL)
+            return true;
+    return false;
+}
+
 bool night_publish(Night *w, NightDone *ret, Err *err)
 {
     StageProposal *proposals = ARENA_ARRAY(w->arena, StageProposal, 2 * w->n_targets + 1);
@@ -34,7 +43,7 @@ bool night_publish(Night *w, NightDone *ret, Err *err)
                              .proposals = proposals,
                              .skill_roots = w->roots,
                              .n_roots = w->n_roots };
-    StageFile files[3];
+    StageFile files[4];
     Manifest manifest;
 
     request.n_proposals = proposals_of(w, proposals);
@@ -48,6 +57,8 @@ bool night_publish(Night *w, NightDone *ret, Err *err)
     files[2] = (StageFile){ STR("diagnostics.json"), buf_str(&diagnostics) };
     request.files = files;
     request.n_files = 3;
+    if (w->options->auto_adopt && proposes_managed(proposals, request.n_proposals))
+        files[request.n_files++] = (StageFile){ STR(ADOPT_WISH), STR("") };
     if (!stage_publish(w->arena, &w->home, &request, &manifest, err))
         return false;
     ret->staging = w->tonight.night;
@@ -61,6 +72,11 @@ bool night_publish(Night *w, NightDone *ret, Err *err)
     evidence_int(w->recorder.evidence, "proposals", (int64_t)manifest.n);
     evidence_end(w->recorder.evidence);
     return true;
+}
+
+Str night_model_key(const Night *w)
+{
+    return str_printf(w->arena, "%s:%.*s", w->backend->name, STR_FMT(w->backend->model));
 }
 
 bool night_remember(Night *w, Err *err)
@@ -80,8 +96,7 @@ bool night_remember(Night *w, Err *err)
         w->past->last_harvest = w->tonight.started_at;
     w->past->pending = known_book_text(w->arena, &w->known);
     state_archive(w->arena, w->past, &w->tonight.tasks);
-    w->state.last_model_key =
-        str_printf(w->arena, "%s:%.*s", w->backend->name, STR_FMT(w->backend->model));
+    w->state.last_model_key = night_model_key(w);
     state_add_history(w->arena, &w->state, row);
     return state_save(w->home.state, &w->state, err) &&
            tonight_forget(w->arena, &w->home, false, err);

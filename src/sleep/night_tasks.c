@@ -16,21 +16,34 @@ enum { INSTANCES = 4 }; /* wordings of one task: what is learned from some is tr
 
 /* -- from a file that was reviewed ------------------------------------------------------------------ */
 
+/* All that is wrong with the judge, on one line; what is only odd is said as well. */
+static bool check_judge(Arena *a, const TaskRecord *task, Buf *wrong)
+{
+    Err err;
+    JsonDoc *doc = json_parse(task->judge, &err);
+    JudgeReview review = { 0 };
+
+    if (doc)
+        review = judge_review(a, json_root(doc));
+    else
+        LIST_PUSH(a, &review.errors, str_dup(a, str_of(err.text)));
+    json_free(doc);
+    for (size_t i = 0; i < review.errors.n; i++)
+        buf_addf(wrong, "%stask '%.*s': %.*s", wrong->n ? "; " : "", STR_FMT(task->id),
+                 STR_FMT(review.errors.items[i]));
+    for (size_t i = 0; i < review.warnings.n; i++)
+        log_warning("task '%.*s': %.*s", STR_FMT(task->id), STR_FMT(review.warnings.items[i]));
+    return !review.errors.n;
+}
+
 static bool check_judges(Arena *a, const TaskRecords *tasks, Err *err)
 {
-    for (size_t i = 0; i < tasks->n; i++) {
-        JsonDoc *doc = json_parse(tasks->items[i].judge, err);
-        JudgeReview review;
+    AUTO_BUF wrong = BUF(KIB(16));
+    bool ok = true;
 
-        if (!doc)
-            return err_wrap(err, "task '%.*s'", STR_FMT(tasks->items[i].id));
-        review = judge_review(a, json_root(doc));
-        json_free(doc);
-        if (review.errors.n)
-            return err_set(err, ERR_INVALID, "task '%.*s': %.*s", STR_FMT(tasks->items[i].id),
-                           STR_FMT(review.errors.items[0]));
-    }
-    return true;
+    for (size_t i = 0; i < tasks->n; i++)
+        ok &= check_judge(a, &tasks->items[i], &wrong);
+    return ok || err_set(err, ERR_INVALID, "%.*s", STR_FMT(buf_str(&wrong)));
 }
 
 static bool has_split(const TaskRecords *tasks)
@@ -41,26 +54,41 @@ static bool has_split(const TaskRecords *tasks)
     return false;
 }
 
-static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightPlan *ret, Err *err)
+static JsonDoc *open_tasks(Arena *a, const char *path, Err *err)
 {
-    JsonDoc *doc = NULL;
-    bool ok;
-    Json list;
+    JsonDoc *doc;
     Str text;
 
-    if (!file_read(a, o->tasks_file, LIMIT_SLEEP_FILE, &text, err))
-        return false;
+    if (!file_read(a, path, LIMIT_SLEEP_FILE, &text, err))
+        return NULL;
     doc = json_parse(text, err);
     if (!doc)
-        return err_wrap(err, "'%s'", o->tasks_file);
+        (void)err_wrap(err, "'%s'", path);
+    return doc;
+}
+
+bool night_tasks_target(Arena *a, const char *tasks_file, Str *ret, Err *err)
+{
+    AUTO(JsonDoc) *doc = open_tasks(a, tasks_file, err);
+
+    if (doc)
+        *ret = str_dup(a, json_str(json_get(json_root(doc), STR("target_skill_path"))));
+    return doc != NULL;
+}
+
+static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightPlan *ret, Err *err)
+{
+    AUTO(JsonDoc) *doc = open_tasks(a, o->tasks_file, err);
+    Json list;
+
+    if (!doc)
+        return false;
     list = json_root(doc);
     if (json_type(list) == JSON_OBJECT) {
         (void)json_bool(json_get(list, STR("reviewed")), &ret->reviewed);
         list = json_get(list, STR("tasks"));
     }
-    ok = tasks_read(a, list, &ret->tasks, err);
-    json_free(doc);
-    if (!ok)
+    if (!tasks_read(a, list, &ret->tasks, err))
         return err_wrap(err, "'%s'", o->tasks_file);
     if (!ret->reviewed && strcmp(b->name, "mock") != 0)
         return err_set(err, ERR_USAGE,
@@ -68,18 +96,10 @@ static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightP
                        o->tasks_file);
     if (!has_split(&ret->tasks))
         split_assign(a, o->split, &ret->tasks);
-    return check_judges(a, &ret->tasks, err);
+    return check_judges(a, &ret->tasks, err) || err_wrap(err, "'%s'", o->tasks_file);
 }
 
 /* -- from the history ---------------------------------------------------------------------------------- */
-
-static bool is_archived(const StateProject *past, const TaskRecord *task)
-{
-    for (size_t i = 0; i < past->tasks.n; i++)
-        if (str_eq(past->tasks.items[i].id, task->derived_from.n ? task->derived_from : task->id))
-            return true;
-    return false;
-}
 
 /* What is new is what tonight is about, but whether it comes back is told by all sessions. New is what
  * went on since the last night, and what no night has had: there may have been too much for one. */
@@ -95,7 +115,7 @@ static void keep_new(Arena *a, const SleepHarvest *h, const StateProject *past, 
             LIST_PUSH(a, &fresh, trace_digest(h->traces[i])->session_id);
     for (size_t i = 0; i < tasks->n; i++) {
         const TaskRecord *task = &tasks->items[i];
-        bool is_new = !is_archived(past, task);
+        bool is_new = !state_had(past, task->derived_from.n ? task->derived_from : task->id);
 
         for (size_t k = 0; k < task->source_sessions.n && !is_new; k++)
             is_new = strs_have(&fresh, task->source_sessions.items[k]);

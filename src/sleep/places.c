@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/limits.h"
@@ -57,6 +58,13 @@ static Str claude_home(Arena *a, const PlaceQuery *query)
     if (query->claude_home.n)
         return query->claude_home;
     return user && *user ? str_join_path(a, str_of(user), STR(".claude")) : STR("");
+}
+
+static Str agents_home(Arena *a)
+{
+    const char *user = getenv("HOME");
+
+    return user && *user ? str_join_path(a, str_of(user), STR(".agents")) : STR("");
 }
 
 static Str hermes_home(const PlaceQuery *query)
@@ -187,15 +195,22 @@ bool skill_roots(Arena *a, const PlaceQuery *query, Str **ret, size_t *ret_n, Er
 
     for (size_t i = 0; i < ARRAY_LEN(of_project); i++)
         add_below(&r, query->project, of_project[i]);
-    add_below(&r, hermes_home(query), "skills");
+    for (size_t i = 0; i < query->homes->n; i++)
+        if (query->homes->all[i].kind != HOME_OURS)
+            add_below(&r, query->homes->all[i].path, "skills");
     add_below(&r, claude, "skills");
+    add_below(&r, agents_home(a), "skills");
     for (size_t i = 0; i < query->n_extra_roots; i++) {
         Str root = query->extra_roots[i];
 
         if (root.n && root.p[0] != '/' && !query->project.n)
             return err_set(err, ERR_USAGE, "'%.*s' is relative, but there is no project",
                            STR_FMT(root));
-        add_root(&r, root.n && root.p[0] != '/' ? str_join_path(a, query->project, root) : root);
+        root = root.n && root.p[0] != '/' ? str_join_path(a, query->project, root) : root;
+        if (!is_folder(a, root))
+            return err_set(err, ERR_NOT_FOUND, "there is no folder of skills '%.*s'",
+                           STR_FMT(root));
+        add_root(&r, root);
     }
     if (claude.n)
         add_plugins(&r, claude);
@@ -212,28 +227,81 @@ bool inside_roots(Str path, const Str *roots, size_t n)
     return false;
 }
 
-SkillFound skill_find(Arena *a, const Str *roots, size_t n, Str name, Str *ret_path)
+const char *skill_found_says(SkillFound found)
 {
-    Str safe = name_to_look_up(name), found = STR_NONE;
+    static const char *const says[] = {
+#define X(id, words) words,
+        SKILL_FOUNDS(X)
+#undef X
+    };
+
+    return says[found];
+}
+
+/* Hermes keeps skills in folders of categories: root/category/name/SKILL.md, and deeper. */
+enum { MOST_DEPTH = 4 };
+
+typedef struct Search {
+    Arena *arena;
+    Str root, name, found;
+    size_t looked; /* at so many folders */
+    SkillFound result;
+} Search;
+
+static void take_file(Search *s, Str folder)
+{
     char real[PATH_MAX];
     struct stat st;
 
-    if (!safe.n)
-        return SKILL_REJECTED;
-    for (size_t i = 0; i < n; i++) {
-        char *path =
-            str_z(a, str_printf(a, "%.*s/%.*s/SKILL.md", STR_FMT(roots[i]), STR_FMT(safe)));
+    if (!realpath(str_z(s->arena, str_join_path(s->arena, folder, STR("SKILL.md"))), real) ||
+        stat(real, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    if (!inside_roots(str_of(real), &s->root, 1))
+        s->result = SKILL_REJECTED;
+    else if (s->found.p && !str_eqz(s->found, real))
+        s->result = SKILL_AMBIGUOUS;
+    else if (s->result == SKILL_MISSING)
+        s->result = SKILL_FOUND;
+    if (!s->found.p)
+        s->found = str_dup(s->arena, str_of(real));
+}
 
-        if (!realpath(path, real) || stat(real, &st) != 0 || !S_ISREG(st.st_mode))
-            continue;
-        if (!inside_roots(str_of(real), &roots[i], 1))
-            return SKILL_REJECTED;
-        if (found.p && !str_eqz(found, real))
-            return SKILL_AMBIGUOUS;
-        found = str_dup(a, str_of(real));
+static bool is_skill(Search *s, Str folder)
+{
+    return access(str_z(s->arena, str_join_path(s->arena, folder, STR("SKILL.md"))), F_OK) == 0;
+}
+
+static void look_below(Search *s, Str folder, int depth)
+{
+    FileEntry *below;
+    size_t n = subfolders(s->arena, folder, &below);
+
+    for (size_t i = 0; i < n && s->looked < LIMIT_SLEEP_ROOTS; i++) {
+        Str one = str_join_path(s->arena, folder, below[i].name);
+
+        s->looked++;
+        if (str_eq(below[i].name, s->name))
+            take_file(s, one);
+        else if (depth < MOST_DEPTH && below[i].name.p[0] != '.' && !is_skill(s, one))
+            look_below(s, one, depth + 1);
     }
-    if (!found.p)
-        return SKILL_MISSING;
-    *ret_path = found;
-    return SKILL_FOUND;
+}
+
+SkillFound skill_find(Arena *a, const Str *roots, size_t n, Str name, Str *ret_path)
+{
+    Search s = { .arena = a, .name = name_to_look_up(name), .result = SKILL_MISSING };
+
+    if (!s.name.n)
+        return SKILL_REJECTED;
+    for (size_t i = 0; i < n && s.result != SKILL_REJECTED; i++) {
+        SkillFound so_far = s.result;
+
+        s.root = roots[i];
+        take_file(&s, str_join_path(a, roots[i], s.name));
+        if (s.result == so_far && !is_skill(&s, str_join_path(a, roots[i], s.name)))
+            look_below(&s, roots[i], 1);
+    }
+    if (s.result == SKILL_FOUND)
+        *ret_path = s.found;
+    return s.result;
 }

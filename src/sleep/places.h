@@ -33,18 +33,28 @@ typedef struct PlaceQuery {
 /* The SKILL.md of the skill that sleep writes by itself. It need not exist. */
 MUST_CHECK bool place_of_managed(Arena *a, const PlaceQuery *query, Str name, Str *ret, Err *err);
 
-/* Folders that hold <name>/SKILL.md: of the project, Hermes', Claude's, given ones, and the newest
- * version of every plugin of Claude's. Existing ones, canonical, each once. */
+/* Folders that hold <name>/SKILL.md: of the project, of the homes of others (Hermes, its profiles), Claude's,
+ * ~/.agents, given ones, and the newest version of every plugin of Claude's. Existing ones, canonical, each
+ * once. What is learned for a skill of our own home goes to the managed one beside it. */
 MUST_CHECK bool skill_roots(Arena *a, const PlaceQuery *query, Str **ret, size_t *ret_n, Err *err);
 
+/* X(id, what is said of a skill that is not to be had) */
+#define SKILL_FOUNDS(X)                                                                            \
+    X(SKILL_FOUND, "it is there")                                                                  \
+    X(SKILL_MISSING, "it is in none of the folders of skills")                                     \
+    X(SKILL_AMBIGUOUS, "it is in more than one folder of skills")                                  \
+    X(SKILL_REJECTED, "its name is none for a folder, or a link leads out of the folder of "       \
+                      "skills")
+
 typedef enum SkillFound {
-    SKILL_FOUND,
-    SKILL_MISSING,
-    SKILL_AMBIGUOUS, /* in more than one root */
-    SKILL_REJECTED   /* no name for a folder, or a link that leaves its root */
+#define X(id, says) id,
+    SKILL_FOUNDS(X)
+#undef X
 } SkillFound;
 
-/* path is set for SKILL_FOUND alone. */
+const char *skill_found_says(SkillFound found);
+
+/* Directly in a root, else below it in folders of categories. path is set for SKILL_FOUND alone. */
 SkillFound skill_find(Arena *a, const Str *roots, size_t n, Str name, Str *ret_path);
 
 /* Whether a canonical path lies inside one of the roots. */

@@ -67,13 +67,12 @@ static int start(const char *const *argv, const int fds[3], pid_t *ret)
     return failed;
 }
 
-static void read_back(Arena *a, int fd, Str *ret)
+static bool read_back(Arena *a, int fd, const char *program, Str *ret, Err *err)
 {
-    Err ignored;
-
-    *ret = STR("");
-    if (lseek(fd, 0, SEEK_SET) == 0)
-        (void)!file_read_fd(a, fd, "output", LIMIT_CRONTAB_BYTES, ret, &ignored);
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        return err_errno(err, "cannot read what '%s' says", program);
+    return file_read_fd(a, fd, "output", LIMIT_CRONTAB_BYTES, ret, err) ||
+           err_wrap(err, "cannot read what '%s' says", program);
 }
 
 bool program_run(Arena *a, const char *const *argv, Str input, ProgramResult *ret, Err *err)
@@ -81,22 +80,23 @@ bool program_run(Arena *a, const char *const *argv, Str input, ProgramResult *re
     int fds[3] = { memory_file(input), memory_file(STR("")), memory_file(STR("")) }, failed = 0;
     ProgramResult r = { .exit_code = 127, .output = STR(""), .errors = STR("") };
     bool ok = fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0;
+    bool heard = true;
     pid_t pid;
 
     if (ok)
         failed = start(argv, fds, &pid);
     if (ok && !failed)
         r.exit_code = wait_for(pid);
-    if (ok) {
-        read_back(a, fds[1], &r.output);
-        read_back(a, fds[2], &r.errors);
-    }
+    if (ok && !failed)
+        heard = read_back(a, fds[1], argv[0], &r.output, err) &&
+                read_back(a, fds[2], argv[0], &r.errors, err);
     for (int i = 0; i < 3; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     errno = failed ? failed : errno;
     if (!ok || (failed && failed != ENOENT))
         return err_errno(err, "cannot run '%s'", argv[0]);
-    *ret = r;
-    return true;
+    if (heard)
+        *ret = r;
+    return heard;
 }

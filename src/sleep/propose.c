@@ -3,6 +3,8 @@
 #include "sleep/attribution.h"
 #include "sleep/document.h"
 
+enum { REFLECT_CALLS = 2 }; /* what is no list of edits is asked for once more */
+
 /* Best and worst rollout of one train task. */
 static bool roll_out(Work *w, const char *phase, const TaskRecord *task, ReplayedList *failures,
                      ReplayedList *successes, Err *err)
@@ -93,6 +95,8 @@ bool work_propose(Work *w, Str target, EditRecords *ret, Err *err)
     w->failed |= failures.n > 0;
     if (!backend_settled(w->backend, err))
         return false;
+    if (failures.n)
+        work_stop(w, w->backend->deterministic ? 1 : REFLECT_CALLS);
     if (failures.n && !w->stopped) {
         int64_t calls = w->backend->calls, tokens = w->backend->tokens;
         double usd = w->backend->usd;

@@ -125,7 +125,7 @@ bool night_reject(Arena *a, const SleepHome *home, Str night, Str reason, bool d
     Str why = reason.n ? reason : STR("turned down in review"), folder;
     AUTO(FileLock) *state = NULL;
     AUTO(FileLock) *adoption = NULL;
-    Recovery recovery;
+    Recovery recovery = { 0 };
     NightSummary n;
 
     if ((!night.n && !night_proposed(a, home, &night, err)) ||

@@ -85,6 +85,15 @@ void pending_add(Arena *a, KnownEdits *known, const EditRecord *edit, int64_t ni
     k->status = k->tries >= REJECTED_TRIES ? STR("rejected") : STR("pending");
 }
 
+void rule_kept(Arena *a, KnownEdits *known, const EditRecord *edit, int64_t night, Str reason)
+{
+    KnownEdit *k = known_or_new(a, known, edit, false);
+
+    k->status = STR("kept");
+    k->reason = str_dup(a, reason);
+    k->night = night;
+}
+
 void rejected_forget(Arena *a, KnownEdits *known, const EditRecord *edit)
 {
     KnownEdit *k = rejected_find(a, known, edit);

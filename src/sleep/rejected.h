@@ -2,7 +2,8 @@
  *
  * An edit is known as "rejected", with the reason, or "pending": it did no harm but was not enough by
  * itself, and is tried again together with what the next night proposes. After REJECTED_TRIES nights
- * without effect a pending edit is rejected too. The list is part of the night's state. */
+ * without effect a pending edit is rejected too. "kept" is a rule that was looked at and may stay. The
+ * list is part of the night's state. */
 #ifndef TALARIA_SLEEP_REJECTED_H
 #define TALARIA_SLEEP_REJECTED_H
 
@@ -16,6 +17,8 @@ KnownEdit *rejected_find(Arena *a, const KnownEdits *known, const EditRecord *ed
 void rejected_add(Arena *a, KnownEdits *known, const EditRecord *edit, int64_t night, Str reason);
 /* One more night in which it did no harm and no good. */
 void pending_add(Arena *a, KnownEdits *known, const EditRecord *edit, int64_t night, Str reason);
+/* A rule that was found helpful: it need not be looked at again soon. */
+void rule_kept(Arena *a, KnownEdits *known, const EditRecord *edit, int64_t night, Str reason);
 /* An edit that was accepted after all. */
 void rejected_forget(Arena *a, KnownEdits *known, const EditRecord *edit);
 

@@ -19,7 +19,7 @@ typedef LIST_OF(TaskPair) TaskPairs;
 /* What one accepted edit is worth, in the order of report.edits. */
 typedef struct EditShare {
     Str skill;           /* "" for the managed one */
-    double share;        /* of the gain: the score lost when it alone is left out */
+    double share;        /* of the gain, 0 to 1, by the score lost when it alone is left out */
     StrList moved_tasks; /* ids */
     StrList sessions;    /* where the need for it was seen */
 } EditShare;

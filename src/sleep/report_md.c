@@ -105,7 +105,7 @@ static void put_edits(Buf *out, const char *title, const EditRecords *edits,
         buf_addz(out, ": ");
         md_text(out, e->content.n ? e->content : e->anchor, LINE);
         if (shares && i < shares->n)
-            buf_addf(out, " (worth %+.3f)", shares->items[i].share);
+            buf_addf(out, " (%.0f %% of the gain)", 100 * shares->items[i].share);
         buf_addc(out, '\n');
         if (e->rationale.n) {
             buf_addz(out, "  - ");

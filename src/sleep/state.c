@@ -1,5 +1,5 @@
 /* The keys version, night, last_harvest, slow_memory, history, task_archive, last_model_key and
- * last_model_key_format are those that others read; "nights", "rejected_edits" and "pending" are ours.
+ * last_model_key_format are those that others read; "nights", "pending" and "had" are ours.
  * The archive is one list in the file, as it always was, and one a project in memory. */
 #include "sleep/state.h"
 
@@ -41,11 +41,32 @@ static void archive_one(Arena *a, StateProject *p, const TaskRecord *task)
     LIST_PUSH(a, &p->tasks, *task);
 }
 
+static void note_had(Arena *a, StateProject *p, Str id)
+{
+    if (strs_have(&p->had, id))
+        return;
+    if (p->had.n == LIMIT_SLEEP_HAD) {
+        memmove(p->had.items, p->had.items + 1, (p->had.n - 1) * sizeof *p->had.items);
+        p->had.n--;
+    }
+    LIST_PUSH(a, &p->had, id);
+}
+
 void state_archive(Arena *a, StateProject *p, const TaskRecords *tasks)
 {
     for (size_t i = 0; i < tasks->n; i++)
-        if (!str_eqz(tasks->items[i].origin, "dream") && !tasks->items[i].derived_from.n)
+        if (!str_eqz(tasks->items[i].origin, "dream") && !tasks->items[i].derived_from.n) {
             archive_one(a, p, &tasks->items[i]);
+            note_had(a, p, tasks->items[i].id);
+        }
+}
+
+bool state_had(const StateProject *p, Str id)
+{
+    for (size_t i = 0; i < p->tasks.n; i++) /* a state of others has nothing but these */
+        if (str_eq(p->tasks.items[i].id, id))
+            return true;
+    return strs_have(&p->had, id);
 }
 
 void state_add_history(Arena *a, SleepState *s, HistoryRow row)
@@ -83,6 +104,13 @@ static void read_projects(Arena *a, Json root, SleepState *s)
 
         json_put(&w, item);
         state_project(a, s, str_dup(a, key))->pending = str_dup(a, buf_str(&text));
+    }
+    it = json_each(json_get(root, STR("had")));
+    while (json_next(&it, &key, &item)) {
+        StateProject *p = state_project(a, s, str_dup(a, key));
+
+        for (size_t i = 0; i < json_count(item) && i < LIMIT_SLEEP_HAD; i++)
+            LIST_PUSH(a, &p->had, str_dup(a, json_str(json_at(item, i))));
     }
 }
 
@@ -217,6 +245,24 @@ static void put_projects(JsonWriter *w, const SleepState *s)
     json_end(w, '}');
 }
 
+static void put_had(JsonWriter *w, const SleepState *s)
+{
+    json_key(w, "had");
+    json_begin(w, '{');
+    for (size_t i = 0; i < s->projects.n; i++) {
+        const StrList *had = &s->projects.items[i].had;
+
+        if (!had->n)
+            continue;
+        json_key_str(w, s->projects.items[i].project);
+        json_begin(w, '[');
+        for (size_t k = 0; k < had->n; k++)
+            json_put_str(w, had->items[k]);
+        json_end(w, ']');
+    }
+    json_end(w, '}');
+}
+
 static void put_archive(JsonWriter *w, const SleepState *s)
 {
     json_key(w, "task_archive");
@@ -253,11 +299,9 @@ static void put_history(JsonWriter *w, const SleepState *s)
     json_end(w, ']');
 }
 
-bool state_save(Str path, const SleepState *s, Err *err)
+static void put_state(Buf *text, const SleepState *s, bool archive)
 {
-    AUTO(Arena) *a = arena_new();
-    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
-    JsonWriter w = JSON_WRITER(&text, 2);
+    JsonWriter w = JSON_WRITER(text, 2);
 
     json_begin(&w, '{');
     json_field_int(&w, "version", STATE_VERSION);
@@ -265,12 +309,27 @@ bool state_save(Str path, const SleepState *s, Err *err)
     put_projects(&w, s);
     json_field_str(&w, "slow_memory", s->slow_memory);
     put_history(&w, s);
-    put_archive(&w, s);
+    put_had(&w, s);
+    if (archive)
+        put_archive(&w, s);
     json_field_str(&w, "last_model_key", s->last_model_key);
     json_field_int(&w, "last_model_key_format", MODEL_KEY_FORMAT);
     json_end(&w, '}');
-    buf_addc(&text, '\n');
-    if (buf_full(&text))
+    buf_addc(text, '\n');
+}
+
+/* Many projects may have more tasks than fit: they are but a help, and no night may be lost for them. */
+bool state_save(Str path, const SleepState *s, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
+    AUTO_BUF less = BUF(LIMIT_SLEEP_FILE);
+
+    put_state(&text, s, true);
+    if (!buf_full(&text))
+        return file_write_atomic(str_z(a, path), buf_str(&text), err);
+    put_state(&less, s, false);
+    if (buf_full(&less))
         return err_set(err, ERR_TOO_LARGE, "the state is larger than %d bytes", LIMIT_SLEEP_FILE);
-    return file_write_atomic(str_z(a, path), buf_str(&text), err);
+    return file_write_atomic(str_z(a, path), buf_str(&less), err);
 }

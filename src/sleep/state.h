@@ -17,7 +17,8 @@ typedef struct StateProject {
     int64_t night;     /* nights so far */
     Str last_harvest;  /* an instant, 2026-11-15T03:17:00Z; "" before the first night */
     TaskRecords tasks; /* the archive: one of each id, newest last, at most LIMIT_SLEEP_ARCHIVE */
-    Str pending;       /* edits that are known, by skill, as JSON (see rejected.h); "" for none */
+    StrList had; /* ids of tasks that a night has had, newest last: many more than the archive's */
+    Str pending; /* edits that are known, by skill, as JSON (see rejected.h); "" for none */
 } StateProject;
 
 typedef struct HistoryRow {
@@ -51,6 +52,8 @@ StateProject *state_project(Arena *a, SleepState *s, Str project);
 
 /* Adds tasks to the archive: one that is there already is replaced; dreams are left out. */
 void state_archive(Arena *a, StateProject *p, const TaskRecords *tasks);
+/* Whether a night has had the task. */
+bool state_had(const StateProject *p, Str id);
 
 void state_add_history(Arena *a, SleepState *s, HistoryRow row);
 

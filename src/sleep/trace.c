@@ -45,11 +45,20 @@ unsigned trace_kinds(void)
 
 /* -- what was said --------------------------------------------------------------------------- */
 
+/* Redacted before it is cut: half a key has no shape by which it would be known. */
 static Str said(TraceBuilder *b, const Event *e)
 {
-    Str text = str_trim(event_clip(b->arena, e, LIMIT_TRACE_TEXT * 3 / 4, LIMIT_TRACE_TEXT / 4));
+    enum { HEAD = LIMIT_TRACE_TEXT * 3 / 4, TAIL = LIMIT_TRACE_TEXT / 4, MARGIN = 1024 };
+    Str text = str_trim(event_clip(b->arena, e, HEAD + MARGIN, TAIL + MARGIN));
+    AUTO_BUF cut = BUF(LIMIT_TRACE_TEXT + MARGIN);
 
-    return str_dup(b->arena, redact_text(b->arena, text)); /* it may still lie in the reader */
+    text = redact_text(b->arena, text);
+    if (text.n <= LIMIT_TRACE_TEXT)
+        return str_dup(b->arena, text); /* it may still lie in the reader */
+    buf_add(&cut, utf8_head(text, HEAD));
+    buf_addz(&cut, " ... ");
+    buf_add(&cut, utf8_tail(text, TAIL));
+    return str_dup(b->arena, buf_str(&cut));
 }
 
 static void add_user(TraceBuilder *b, const Event *e)

@@ -1,42 +1,95 @@
 /* What a night would cost at most, and what it could find out: said before it is paid for. */
-#include "sleep/night.h"
+#include "sleep/night_inside.h"
 
-enum { TOKENS_A_CALL = 1500, REFLECTIONS = 2, ROUGH_DRAWS = 3 };
+/* Tokens beside the documents, which are sent in full: those of a question with its answer, and what
+ * reflecting on whole traces and asking a miner take on top. A token has three bytes at the least. */
+enum {
+    TOKENS_A_CALL = 1500,
+    TOKENS_TO_REFLECT = 20000,
+    TOKENS_TO_MINE = 5000,
+    BYTES_A_TOKEN = 3,
+    REFLECTIONS = 2
+};
 
-/* What one attempt takes: itself, and where no rule decides a judge that is asked twice. */
-static int64_t calls_of(const TaskRecord *task)
+typedef struct Most {
+    int64_t calls, tokens;
+} Most;
+
+static void add(Most *m, int64_t calls, int64_t tokens_each)
 {
-    return str_eqz(task->reference_kind, "rule") || str_eqz(task->reference_kind, "exact") ? 1 : 3;
+    m->calls += calls;
+    m->tokens += calls * tokens_each;
 }
 
-/* Attempts at one task that decides: up to `draws` pairs in a trial, then without each edit in turn. */
-static int64_t val_attempts(const NightOptions *o, const Backend *b, size_t waiting)
+/* Attempts at one task that decides: up to `draws` pairs in a trial, then without each edit in turn; and
+ * once there may be rules whose nights are over, with and without each of a few. */
+static int64_t val_attempts(const NightOptions *o, const Backend *b, const NightPlan *plan)
 {
-    int64_t edits = o->rules.edit_budget + (int64_t)waiting;
+    int64_t edits = o->rules.edit_budget + (int64_t)plan->waiting;
 
-    return b->deterministic ? 2 + edits : 2 * o->rules.most_draws + edits * ROUGH_DRAWS;
+    if (b->deterministic)
+        return 2 + edits;
+    return 2 * o->rules.most_draws + edits * ROUGH_DRAWS +
+           (plan->old_rules ? (1 + REVIEWED_BY_DRAWS) * ROUGH_DRAWS : 0);
+}
+
+static int64_t tokens_of(const Target *t)
+{
+    return TOKENS_A_CALL + (int64_t)(t->docs.skill.n + t->docs.memory.n) / BYTES_A_TOKEN;
 }
 
 /* A trial of the skill, and one of the memory where there is one: in each of them the tasks that teach
  * once a rollout, and those that decide. Test tasks twice. */
-static int64_t most_calls(Arena *a, const NightOptions *o, const Backend *b, const NightPlan *plan)
+static void add_target(Most *m, const NightOptions *o, const Backend *b, const NightPlan *plan,
+                       const Target *t)
+{
+    int64_t trials = o->rules.evolve_memory && t->memory.path.n ? 2 : 1, tokens = tokens_of(t);
+
+    add(m, trials * REFLECTIONS, tokens + TOKENS_TO_REFLECT);
+    for (size_t i = 0; i < t->group.tasks.n; i++) {
+        const TaskRecord *task = &t->group.tasks.items[i];
+        Str split = split_normal(task->split);
+        int64_t attempts = str_eqz(split, "val")    ? trials * val_attempts(o, b, plan)
+                           : str_eqz(split, "test") ? 2
+                                                    : trials * o->rules.rollouts;
+
+        add(m, attempts * replay_calls(b, task), tokens);
+    }
+}
+
+/* What a miner is asked about may become tasks as well, of the dearest kind. */
+static void add_asks(Most *m, const NightOptions *o, const Backend *b, const NightPlan *plan,
+                     int64_t tokens)
 {
     int64_t trials = o->rules.evolve_memory && o->harvest.project.n ? 2 : 1;
-    int64_t decides = trials * val_attempts(o, b, plan->waiting),
-            teaches = trials * o->rules.rollouts;
-    size_t groups = consolidate_route(a, &plan->tasks, STR(NIGHT_MANAGED)).n, more = plan->asks;
-    int64_t sum = (int64_t)groups * trials * REFLECTIONS;
+    int64_t decides = trials * val_attempts(o, b, plan), teaches = trials * o->rules.rollouts;
+    size_t more = plan->asks;
 
-    for (size_t i = 0; i < plan->tasks.n; i++) {
-        Str split = split_normal(plan->tasks.items[i].split);
-        int64_t attempts = str_eqz(split, "val") ? decides : str_eqz(split, "test") ? 2 : teaches;
-
-        sum += attempts * calls_of(&plan->tasks.items[i]);
-    }
-    /* What a miner is asked about may become tasks as well, of the dearest kind. */
     if (o->max_tasks && plan->tasks.n + more > o->max_tasks)
         more = o->max_tasks > plan->tasks.n ? o->max_tasks - plan->tasks.n : 0;
-    return sum + (int64_t)plan->asks + (int64_t)more * 3 * (decides > teaches ? decides : teaches);
+    add(m, (int64_t)plan->asks, TOKENS_TO_MINE);
+    add(m, (int64_t)more * 3 * (decides > teaches ? decides : teaches), tokens);
+    if (!plan->tasks.n && more)
+        add(m, trials * REFLECTIONS, tokens + TOKENS_TO_REFLECT);
+}
+
+static bool find_most(Arena *a, const NightOptions *o, Backend *b, const NightPlan *plan, Most *ret,
+                      Err *err)
+{
+    int64_t tokens = TOKENS_A_CALL;
+    Most m = { 0 };
+    Night w;
+
+    if (!night_targets(a, o, b, &plan->tasks, &w, err))
+        return false;
+    for (size_t i = 0; i < w.n_targets; i++) {
+        add_target(&m, o, b, plan, &w.targets[i]);
+        tokens = tokens_of(&w.targets[i]) > tokens ? tokens_of(&w.targets[i]) : tokens;
+    }
+    if (plan->asks)
+        add_asks(&m, o, b, plan, tokens);
+    *ret = m;
+    return true;
 }
 
 static const char *verdict_of(const NightWorth *w)
@@ -74,18 +127,20 @@ bool night_worth(Arena *a, const NightOptions *o, Backend *b, double usd_per_tok
                  Err *err)
 {
     NightWorth w = { 0 };
+    Most most;
 
-    if (!night_plan(a, o, b, &w.plan, err))
+    if (!night_plan(a, o, b, &w.plan, err) || !find_most(a, o, b, &w.plan, &most, err))
         return false;
-    w.max_calls = w.plan.tasks.n || w.plan.asks ? most_calls(a, o, b, &w.plan) : 0;
+    w.max_calls = most.calls;
+    w.max_tokens = most.tokens;
     if (o->budget.max_calls && w.max_calls > o->budget.max_calls)
         w.max_calls = o->budget.max_calls;
-    w.max_tokens = w.max_calls * TOKENS_A_CALL;
     if (o->budget.max_tokens && w.max_tokens > o->budget.max_tokens)
         w.max_tokens = o->budget.max_tokens;
     w.max_usd = usd_per_token >= 0 ? usd_per_token * (double)w.max_tokens : -1;
     if (o->budget.max_usd > 0 && w.max_usd > o->budget.max_usd)
         w.max_usd = o->budget.max_usd;
+    w.good_for = budget_plan(o->budget.max_tokens, (int64_t)w.plan.tasks.n);
     w.detectable = detectable(o, b, w.plan.val);
     w.verdict = verdict_of(&w);
     w.text = sentence_of(a, &w);
@@ -109,6 +164,11 @@ void night_worth_put(JsonWriter *w, const NightWorth *worth)
     else
         json_field_null(w, "max_cost_usd");
     json_field_double(w, "detectable_effect", worth->detectable);
+    json_key(w, "budget_plan");
+    json_begin(w, '{');
+    json_field_int(w, "nights", worth->good_for.nights);
+    json_field_int(w, "rollouts", worth->good_for.rollouts);
+    json_end(w, '}');
     json_field_str(w, "verdict", str_of(worth->verdict));
     json_field_str(w, "text", worth->text);
 }

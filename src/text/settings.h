@@ -101,6 +101,8 @@
       "variants of each task that teaches")                                                        \
     X(SETTING_SLEEP_RECALL_K, "sleep.recall_k", SETTING_INT, "0",                                  \
       "tasks of earlier nights that are looked at again")                                          \
+    X(SETTING_SLEEP_GATE_MODE, "sleep.gate_mode", SETTING_CHOICE, "on|off",                        \
+      "off: propose every edit that applies, without proof")                                       \
     X(SETTING_SLEEP_GATE_METRIC, "sleep.gate_metric", SETTING_CHOICE, "mixed|hard|soft",           \
       "what the gate compares: all checks, their share, or both")                                  \
     X(SETTING_SLEEP_GATE_MIXED_WEIGHT, "sleep.gate_mixed_weight", SETTING_REAL, "0.5",             \
@@ -118,6 +120,8 @@
       "ask the model what tasks are about, where rules do not tell")                               \
     X(SETTING_SLEEP_EVIDENCE_LOG, "sleep.evidence_log", SETTING_BOOL, "true",                      \
       "keep what was said and scored")                                                             \
+    X(SETTING_SLEEP_EVIDENCE_MAX_CHARS, "sleep.evidence_max_chars", SETTING_INT, "4000",           \
+      "characters of one text that is kept there, 200 at least")                                   \
     X(SETTING_GATEWAY_BUSY, "gateway.busy", SETTING_CHOICE, "interrupt|queue",                     \
       "what a message does while an answer is on its way: end it, or wait")                        \
     X(SETTING_LOCAL_ENABLED, "platforms.local.enabled", SETTING_BOOL, "true",                      \

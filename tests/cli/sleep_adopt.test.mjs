@@ -57,6 +57,18 @@ test('adopt: a choice that is not clear is exit 2 with the list', () => {
   assert.deepEqual(night.docs.map(stateOf), ['old', 'old']);
 });
 
+test('review, adopt and the list of choices are about one night: the newest that proposes something', () => {
+  const home = tmpHome();
+  stageNight(home, { name: '20261114-031700', skills: two, report });
+  const empty = stageNight(home, { report: { ...report, night: 4, edits: [], accepted: false, no_edits_reason: 'no_failures' } });
+  assert.equal(runJson(['sleep', 'status'], home).latest_staging, empty.name);
+  assert.equal(runJson(['sleep', 'review'], home).proposal.staging, '20261114-031700');
+  assert.equal(runJson(['sleep', 'review', empty.name], home).proposal.n_proposals, 0);
+  const r = run(['sleep', 'adopt', '--json'], home);
+  assert.equal(r.code, 2);
+  assert.deepEqual(JSON.parse(r.stderr).available_skills.map((s) => s.skill_name), ['pdf', 'xls']);
+});
+
 test('adopt, undo, adopt again; exit codes and shapes', () => {
   const home = tmpHome();
   const night = stageNight(home, { skills: two });
@@ -151,6 +163,31 @@ test('cron: one line a project, every flag kept, the odd path survives, others u
   assert.equal(crontab(), '# mine\n5 5 * * * true\n');
 });
 
+test('cron: a crontab that is too large to be read is not written over; what is not ours stays', () => {
+  const home = tmpHome(), { env, tab, crontab } = fakes(home);
+  const large = `# ${'x'.repeat(1000)}\n`.repeat(1100);
+  fs.writeFileSync(tab, large);
+  assert.notEqual(run(['sleep', 'schedule', ...flags, '--project', home.dir], { env }).code, 0);
+  assert.equal(crontab(), large);
+  fs.writeFileSync(tab, 'MAILTO=me\n');
+  assert.equal(run(['sleep', 'schedule', ...flags, '--project', home.dir], { env }).code, 0);
+  // The last mark is lost, and the user has gone on below.
+  fs.writeFileSync(tab, `${crontab().split('\n').filter((l) => !l.startsWith('# <<<')).join('\n')}0 4 * * * mine\n`);
+  assert.equal(run(['sleep', 'unschedule', '--all'], { env }).code, 0);
+  assert.equal(crontab(), 'MAILTO=me\n0 4 * * * mine\n');
+});
+
+test('cron: a home that was given by flag is the one that is asked what is due', () => {
+  const home = tmpHome(), { env, crontab } = fakes(home), data = path.join(home.dir, "my 100% 'own'");
+  fs.mkdirSync(data);
+  assert.equal(run(['sleep', 'schedule', ...flags, '--project', home.dir, '--data', data], { env }).code, 0);
+  const [line] = crontab().split('\n').filter((l) => l.includes(' sleep run'));
+  for (const collapses of [false, true]) {
+    const asked = runCronLine(line.split(' && ')[0], env, collapses);
+    assert.equal(asked.status, 4, `nothing is due yet, but it is scheduled: ${asked.stderr}`);
+  }
+});
+
 test('cron: due once a night, caught up when it was missed', () => {
   const home = tmpHome(), { env } = fakes(home);
   const at = (iso, args) => run(['sleep', 'schedule', '--project', home.dir, ...args], { env: { ...env, TALARIA_NOW: String(Date.parse(iso) / 1000) } }).code;
@@ -189,6 +226,23 @@ test('schedule --print writes nothing; a control character is refused', () => {
   assert.ok(!fs.existsSync(tab) && !fs.existsSync(home.data));
   assert.doesNotMatch(fs.readFileSync(log, 'utf8'), /crontab -$/m);
   assert.equal(run(['sleep', 'schedule', '--model', 'a\nb', '--project', home.dir], { env }).code, 5);
+});
+
+test('a wish to adopt that a death left behind: fulfilled once, and never against what somebody decided', () => {
+  const make = (home) => stageNight(home, { managed: { path: path.join(fs.realpathSync(home.dir), 'agent/skills/learned/SKILL.md'), before: 'old\n', after: 'new\n' }, report });
+  const rows = [['new', () => {}], ['old', (home) => ['adopt', 'undo'].forEach((c) => assert.equal(run(['sleep', c], home).code, 0))],
+    ['old', (home) => assert.equal(run(['sleep', 'reject'], home).code, 0)],
+    ['mine', (home, night) => fs.writeFileSync(night.docs[0].live, 'mine\n')]];
+  for (const [expected, before] of rows) {
+    const home = tmpHome(), night = make(home), wish = path.join(night.folder, '.auto-adopt');
+    fs.writeFileSync(wish, '');
+    before(home, night);
+    const r = run(['sleep', 'run', '--backend', 'mock'], home);
+    assert.equal(r.code, 0, r.stderr);
+    assert.equal(fs.readFileSync(night.docs[0].live, 'utf8'), `${expected}\n`, r.stderr);
+    assert.ok(!fs.existsSync(wish));
+    assert.equal(/changed since the night/.test(r.stderr), expected === 'mine', r.stderr);
+  }
 });
 
 test('reject: marked, remembered, never adopted; the night before it is the one to adopt', () => {

@@ -213,6 +213,19 @@ test('a night never learns from its own questions; side chains, meta lines and i
   assert.deepEqual(minutes.files_touched.sort(), ['/srv/attic/a.txt', '/srv/attic/minutes.md']);
 });
 
+test('a key that lies where a long text is cut does not stay by half', () => {
+  const home = tmpHome(), folder = path.join(home.user, '.claude/projects/p');
+  fs.mkdirSync(folder, { recursive: true });
+  for (const [i, at] of [12284, 12280, 12270, 13310].entries()) {
+    const id = `0b1c2d3e-0000-4000-8000-00000000010${i}`;
+    const line = (type, content) => `${JSON.stringify({ type, sessionId: id, cwd: '/srv', entrypoint: 'cli', timestamp: '2026-11-01T10:00:00Z', message: { role: type, content } })}\n`;
+    fs.writeFileSync(path.join(folder, `${id}.jsonl`), line('user', `${'word '.repeat(at / 5).padEnd(at - 1)} AKIAFAKE0123456789AB ${'tail '.repeat(5000)}`) + line('assistant', 'done'));
+  }
+  const out = run(['sleep', 'harvest', '--json'], home);
+  assert.equal(JSON.parse(out.stdout).digests.length, 4);
+  assert.ok(!out.stdout.includes('AKIA') && !/FAKE01/.test(out.stdout));
+});
+
 test('broken bytes and lines stop nothing', () => {
   const { env, dir } = tmpHome();
   const tree = path.join(dir, 'tree');

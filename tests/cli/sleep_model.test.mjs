@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { bin, runJson, tmpHome } from './helpers.mjs';
 import { backups, history } from './sleep_history.mjs';
@@ -89,6 +90,9 @@ test('what was answered is not asked again; a confirmation is, on purpose; worth
 
   const night = await sleep(home, base, ['run']);
   assert.equal(night.json.accepted, true, night.stderr);
+  const odds = night.json.notes.map((n) => n.match(/skill: accept after (\d+) pairs of answers, p = (\S+); .* at most (\S+) %/)).find((m) => m);
+  assert.ok(odds && Number(odds[1]) > 3 && Number(odds[2]) <= 0.05 && Number(odds[3]) > 0 && Number(odds[3]) <= 5, `how sure it is: ${JSON.stringify(night.json.notes)}`);
+  assert.match(fs.readFileSync(path.join(night.json.staging_dir, 'report.md'), 'utf8'), /pairs of answers/);
   const after = counts(asked);
   for (const [k, n] of after) {
     if (n > 1) assert.ok(n > before.get(k) && before.get(k) > 1, `asked again: ${k.slice(0, 200)}`);
@@ -96,6 +100,9 @@ test('what was answered is not asked again; a confirmation is, on purpose; worth
   for (const [k] of many) assert.ok(after.get(k) > before.get(k), 'a confirmation is served from what another night drew');
   const lines = evidenceOf(night.json), calls = lines.filter((e) => e.event === 'model_call');
   assert.ok(calls.some((e) => e.cache_hit) && calls.some((e) => !e.cache_hit && e.prompt && e.response));
+  // Under its key an answer is found again in the store.
+  const keys = new DatabaseSync(path.join(home.data, 'sleep/answers.db'), { readOnly: true }).prepare('SELECT key FROM answers').all().map((row) => row.key);
+  for (const e of calls) assert.ok(keys.includes(e.key), `no answer '${e.key}'`);
   assert.equal(calls.filter((e) => !e.cache_hit).length, asked.length - dry.json.calls);
 });
 
@@ -157,6 +164,21 @@ test('tokens, calls, minutes and money each end a night', async (t) => {
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /price/);
   assert.equal(asked.length, 0);
+});
+
+test('not one call more than was allowed, also where a judge is asked twice about each answer', async (t) => {
+  const home = makeHome(), file = path.join(home.dir, 'tasks.json');
+  const task = (i) => ({ id: `task_${i}`, project: '/srv/attic', intent: `check the nightly backup of house ${i}`, reference_kind: 'rubric', reference: 'is short',
+    split: i % 2 ? 'val' : 'train' });
+  fs.writeFileSync(file, JSON.stringify({ reviewed: true, tasks: [0, 1, 2, 3, 4, 5].map(task) }));
+  for (const most of [1, 2, 8, 10, 11, 12, 20]) {
+    fs.rmSync(path.join(home.data, 'sleep'), { recursive: true, force: true });
+    const { asked, base } = await serve(t, { judge: () => '{"score": 0.5}' });
+    const { json, stderr } = await sleep(home, base, ['run', '--tasks-file', file, '--max-calls', String(most)]);
+    assert.equal(json?.no_edits_reason, 'budget', stderr);
+    assert.ok(asked.length <= most, `${asked.length} calls of ${most}`);
+    assert.ok(json.notes.includes('the night\'s calls ran out'), JSON.stringify(json.notes));
+  }
 });
 
 test('a night that was killed has only the minutes that are left', async (t) => {

@@ -21,7 +21,9 @@ test('a night on the demo: worth, run, review, adopt, undo, and nothing is left 
   const home = demoHome(), { env } = home;
   const worth = runJson(['sleep', 'worth', ...mock], { env });
   assert.deepEqual(Object.keys(worth), ['format', 'sessions', 'tasks', 'recurring', 'checkable', 'train', 'val', 'test', 'max_calls', 'max_tokens',
-    'max_cost_usd', 'detectable_effect', 'verdict', 'text']);
+    'max_cost_usd', 'detectable_effect', 'budget_plan', 'verdict', 'text']);
+  assert.ok(worth.budget_plan.nights >= 1 && worth.budget_plan.rollouts >= 1);
+  assert.match(run(['sleep', 'worth', ...mock], { env }).stdout, /It costs nothing: no model is asked/);
   assert.ok(worth.tasks > 10 && worth.train > 0 && worth.val > 0);
 
   // A dry run learns the same and leaves nothing.
@@ -147,8 +149,30 @@ test('a tasks file: reviewed or not, and splits of its own', () => {
   const tasks = JSON.parse(fs.readFileSync(file, 'utf8'));
   fs.writeFileSync(file, JSON.stringify({ ...tasks, reviewed: true }));
   assert.equal(run(['sleep', 'run', '--tasks-file', file, '--backend', 'handoff'], { env }).code, 3);
-  fs.writeFileSync(file, JSON.stringify({ ...tasks, tasks: [{ ...tasks.tasks[0], judge: { kind: 'rule', checks: [{ op: 'regex', arg: '(' }] } }] }));
-  assert.notEqual(run(['sleep', 'run', '--tasks-file', file, ...mock], { env }).code, 0);
+  const judged = (id, ...checks) => ({ ...tasks.tasks[0], id, judge: { kind: 'rule', checks } });
+  const write = (...list) => fs.writeFileSync(file, JSON.stringify({ ...tasks, tasks: list }));
+  write(judged('task_a', { op: 'regex', arg: '(' }, { op: 'max_chars', arg: -1 }), judged('task_b', { op: 'contains' }));
+  const bad = run(['sleep', 'run', '--tasks-file', file, ...mock], { env });
+  assert.notEqual(bad.code, 0);
+  assert.match(bad.stderr, /task_a.*regex.*task_a.*max_chars.*task_b.*contains/, 'all that is wrong is said at once');
+  write(judged('task_a', { op: 'min_chars', arg: 0 }), judged('task_b', { op: 'sing', arg: 'x' }));
+  const odd = run(['sleep', 'dry-run', '--tasks-file', file, ...mock], { env });
+  assert.equal(odd.code, 0, odd.stderr);
+  assert.match(odd.stderr, /task_a.*always passes[^]*task_b.*unknown op 'sing'/, 'what is only odd is said as well');
+});
+
+test('a tasks file may say which skill it is for; a flag wins', () => {
+  const home = tmpHome(), { env } = home, file = path.join(home.dir, 'tasks.json');
+  history(home, backups);
+  runJson(['sleep', 'harvest', '--output', file], { env });
+  const [task] = JSON.parse(fs.readFileSync(file, 'utf8')).tasks;
+  const skill = (name) => path.join(fs.realpathSync(home.user), 'kit', name, 'SKILL.md');
+  fs.writeFileSync(file, JSON.stringify({ format: 'skillopt_sleep.tasks.v1', target_skill_path: skill('one'),
+    tasks: ['train', 'val'].map((split) => ({ ...task, id: `${task.id}_${split}`, split })) }));
+  for (const [flags, name] of [[[], 'one'], [['--target', skill('two')], 'two']]) {
+    const r = runJson(['sleep', 'run', '--tasks-file', file, ...flags, ...mock], { env });
+    assert.deepEqual(r.staged_skills, [name], JSON.stringify(r));
+  }
 });
 
 test('a budget ends a night, and says so', () => {
@@ -177,11 +201,55 @@ test('nights are configured, flags win, and what makes no sense is said with its
   assert.equal(JSON.parse(night(['max_calls_per_night: 5'], '--max-calls', '100000').stdout).accepted, true);
   assert.equal(JSON.parse(night(['evolve_skill: false']).stdout).accepted, false);
   assert.equal(JSON.parse(night(['objective: 0,1,0']).stdout).accepted, false);
-  for (const [line, key] of [['objective: 1,2', 'sleep.objective'], ['val_fraction: 0.9', ''], ['gate_metric: best', 'sleep.gate_metric'], ['edit_budgets: 3', 'sleep.edit_budget']]) {
+  for (const [flag, value] of [['--edit-budget', '0'], ['--dream-factor', '2000000000'], ['--rollouts', '2000000000'], ['--recall', '2000000000']]) {
+    const r = run(['sleep', 'dry-run', flag, value, ...mock], { env });
+    assert.equal(r.code, 2, `${flag}: ${r.stderr}`);
+    assert.ok(r.stderr.includes(flag), r.stderr);
+  }
+  for (const [line, key] of [['dream_factor: 1000000', 'sleep.dream_factor'], ['dream_rollouts: -1', 'sleep.dream_rollouts'], ['objective: 1,2', 'sleep.objective'], ['val_fraction: 0.9', ''], ['gate_metric: best', 'sleep.gate_metric'], ['edit_budgets: 3', 'sleep.edit_budget']]) {
     const r = night(line.startsWith('val') ? [line, 'test_fraction: 0.5'] : [line]);
     assert.notEqual(r.code, 0, line);
     assert.ok(r.stderr.includes(key || 'sleep.test_fraction'), r.stderr);
   }
+});
+
+test('without the gate all that applies is proposed, said to be unproven, and never adopted by itself', () => {
+  const home = tmpHome(), config = path.join(home.dir, 'config'), env = { ...home.env, XDG_CONFIG_HOME: config };
+  history(home, backups);
+  fs.mkdirSync(path.join(config, 'talaria'), { recursive: true });
+  fs.writeFileSync(path.join(config, 'talaria/config.yaml'), 'sleep:\n  gate_mode: off\n');
+  const refused = run(['sleep', 'run', '--auto-adopt', ...mock], { env });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /sleep\.gate_mode/);
+  const r = runJson(['sleep', 'run', ...mock], { env });
+  assert.equal(r.gate_action, 'greedy_applied');
+  assert.ok(r.notes.some((n) => n.includes('gate is off')), JSON.stringify(r.notes));
+  assert.match(fs.readFileSync(path.join(r.staging_dir, 'proposed_SKILL.md'), 'utf8'), /not validated/);
+});
+
+test('evidence keeps as much of a text as is configured', () => {
+  const home = tmpHome(), config = path.join(home.dir, 'config'), env = { ...home.env, XDG_CONFIG_HOME: config };
+  history(home, { ...backups, ask: `check the nightly backup, ${'and then look again '.repeat(30)}of the` });
+  fs.mkdirSync(path.join(config, 'talaria'), { recursive: true });
+  const longest = (yaml) => {
+    fs.rmSync(path.join(home.data, 'sleep'), { recursive: true, force: true });
+    fs.writeFileSync(path.join(config, 'talaria/config.yaml'), yaml);
+    const { staging_dir: folder } = runJson(['sleep', 'run', ...mock], { env });
+    const intents = fs.readFileSync(path.join(folder, 'evidence.jsonl'), 'utf8').trim().split('\n').map((l) => JSON.parse(l).intent ?? '');
+    return Math.max(...intents.map((t) => t.length));
+  };
+  assert.ok(longest('') > 600);
+  const cut = longest('sleep:\n  evidence_max_chars: 250\n');
+  assert.ok(cut >= 250 && cut < 300, `${cut} characters`);
+});
+
+test('who answered last night is remembered: scores of two models do not compare', () => {
+  const home = tmpHome(), { env } = home, state = path.join(home.data, 'sleep/state.json');
+  history(home, backups);
+  assert.ok(!runJson(['sleep', 'run', ...mock], { env }).notes.some((n) => n.includes('answers tonight')));
+  fs.writeFileSync(state, fs.readFileSync(state, 'utf8').replace('"mock:"', '"model:gpt-5"'));
+  const r = runJson(['sleep', 'run', ...mock], { env });
+  assert.ok(r.notes.some((n) => n.includes("'mock:' answers tonight, and 'model:gpt-5' did last night")), JSON.stringify(r.notes));
 });
 
 test('two nights at once: one is refused', async () => {
@@ -313,6 +381,66 @@ test('a skill that was used learns from its own tasks', () => {
   assert.match(fs.readFileSync(skill, 'utf8'), /Checked by talaria/);
 });
 
+test('a skill that cannot be worked on stops nobody: it is left alone, and said why', () => {
+  const rows = [
+    ['failed', '# Backups\n\n<!-- SKILLOPT-SLEEP:LEARNED START -->\n- half a block\n', /line 3: a start marker without an end/],
+    ['failed', Buffer.from('# Backups \xff\xfe\n', 'latin1'), /not UTF-8/],
+    ['skipped', null, /in none of the folders of skills/],
+  ];
+  for (const [status, text, why] of rows) {
+    const home = tmpHome(), { env } = home, skill = path.join(home.user, '.claude/skills/backups/SKILL.md');
+    history(home, { ...backups, skill: 'backups' });
+    fs.mkdirSync(path.dirname(skill), { recursive: true });
+    if (text) fs.writeFileSync(skill, text);
+    const r = runJson(['sleep', 'run', ...mock], { env });
+    assert.deepEqual(r.staged_skills, ['talaria-learned'], 'its tasks teach the other one');
+    const row = r.skill_groups.find((g) => g.skill_name === 'backups');
+    assert.equal(row.status, status);
+    assert.match(row.reason, why);
+    assert.ok(r.notes.some((n) => n.includes("'backups'") && why.test(n)), JSON.stringify(r.notes));
+    assert.equal(r.gate_action, 'accept_new_best');
+    if (text) assert.deepEqual(fs.readFileSync(skill), Buffer.from(text));
+  }
+});
+
+test('skills are found where agents find them: in folders of categories, below ~/.agents', () => {
+  const places = [['.hermes', '.hermes/skills/ops/storage/backups'], ['.claude', '.agents/skills/backups']];
+  for (const [folder, place] of places) {
+    const home = tmpHome(), { env } = home, skill = path.join(home.user, place, 'SKILL.md');
+    fs.mkdirSync(path.join(home.user, folder), { recursive: true });
+    history(home, { ...backups, skill: 'backups' });
+    fs.mkdirSync(path.dirname(skill), { recursive: true });
+    fs.writeFileSync(skill, '---\nname: backups\ndescription: how to check them\n---\n');
+    const r = runJson(['sleep', 'run', ...mock], { env });
+    assert.deepEqual(r.staged_skills, ['backups'], `${place}: ${JSON.stringify(r.notes)}`);
+    assert.equal(run(['sleep', 'adopt', '--all-skills'], { env }).code, 0);
+    assert.match(fs.readFileSync(skill, 'utf8'), /Checked by talaria/);
+  }
+});
+
+test('a folder of skills that is not there is said', () => {
+  const home = tmpHome(), { env } = home;
+  history(home, backups);
+  const r = run(['sleep', 'run', '--skill-root', path.join(home.dir, 'nowhere'), ...mock], { env });
+  assert.equal(r.code, 3, r.stderr);
+  assert.match(r.stderr, /no folder of skills '.*nowhere'/);
+});
+
+test('a memory that is a link, or half marked, is left alone; the skill learns all the same', () => {
+  for (const make of [(file) => { fs.writeFileSync(`${file}.real`, '# Rules\n'); fs.symlinkSync(`${file}.real`, file); },
+    (file) => fs.writeFileSync(file, '# Rules\n<!-- SKILLOPT-SLEEP:LEARNED END -->\n')]) {
+    const home = tmpHome(), { env } = home, project = path.join(fs.realpathSync(home.user), 'attic'), memory = path.join(project, 'CLAUDE.md');
+    fs.mkdirSync(project);
+    make(memory);
+    const before = fs.readFileSync(memory, 'utf8');
+    history(home, { ...backups, project });
+    const r = runJson(['sleep', 'run', '--project', project, ...mock], { env });
+    assert.deepEqual(r.staged_skills, ['talaria-learned'], JSON.stringify(r));
+    assert.ok(r.notes.some((n) => n.includes("memory is left alone")), JSON.stringify(r.notes));
+    assert.equal(fs.readFileSync(memory, 'utf8'), before);
+  }
+});
+
 /** Answers by files, as somebody would who follows the skill in the prompt. */
 function answerAll(folder) {
   const { pending } = JSON.parse(fs.readFileSync(path.join(folder, 'pending.json'), 'utf8'));
@@ -369,6 +497,7 @@ test('handoff keeps the shares of the split, and every rollout is a question of 
     return JSON.parse(fs.readFileSync(path.join(home.data, 'sleep/handoff/pending.json'), 'utf8')).pending;
   };
   const { train } = runJson(['sleep', 'worth', ...args], { env });
+  assert.ok(!fs.existsSync(path.join(home.data, 'sleep/handoff')), 'who only wants to know the cost asks nobody');
   assert.equal(asks().length, train, 'what teaches is asked first');
   const three = asks('--rollouts', '3');
   assert.equal(new Set(three.map((q) => q.id)).size, 3 * train);

@@ -89,6 +89,46 @@ static void what_is_still_to_come_decides_nothing(void **state)
     assert_int_equal(script.n, 1);
 }
 
+/* Who reflects sees all of an answer, what was called and in which context; and is not told that a rule
+ * that may stay was turned down. */
+static void traces_are_shown_whole(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    Script script = { .replies = { "[]" } };
+    Asker asker = { &script, reply };
+    Backend b = backend_of_asker("test", STR(""), &asker);
+    ReplayedList failures = { 0 };
+    KnownEdit rows[2];
+    KnownEdits known = { .items = rows, .n = 2, .cap = 2 };
+    ReflectAsk ask = {
+        .failures = &failures, .target = STR("skill"), .edit_budget = 4, .known = &known
+    };
+    Replayed one;
+    EditRecords edits;
+    Err err;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        known_edit_init(&rows[i]);
+    rows[0].status = STR("kept");
+    rows[0].content = STR("a rule that stays");
+    rows[1].status = STR("rejected");
+    rows[1].content = STR("a rule that does not");
+    task_init(&one.task);
+    replay_result_init(&one.result);
+    one.task.intent = STR("check the backup");
+    one.task.context_excerpt = STR("on the second disk");
+    one.result.response = str_printf(a, "begins %04000d ends", 0);
+    LIST_PUSH(a, &one.result.tools_called, STR("df"));
+    LIST_PUSH(a, &failures, one);
+    assert_true(b.reflect(&b, a, &ask, &edits, &err));
+    assert_true(str_find(script.prompts[0], one.result.response) < script.prompts[0].n);
+    assert_true(str_find(script.prompts[0], STR("on the second disk")) < script.prompts[0].n);
+    assert_true(str_find(script.prompts[0], STR("Tools called: df\n")) < script.prompts[0].n);
+    assert_true(str_find(script.prompts[0], STR("a rule that does not")) < script.prompts[0].n);
+    assert_true(str_find(script.prompts[0], STR("a rule that stays")) == script.prompts[0].n);
+}
+
 /* -- the miner ------------------------------------------------------------------------------------ */
 
 static Trace *corrected(Arena *a, const char *id)
@@ -139,7 +179,10 @@ static void a_miner_asks_once_a_task_and_checks_what_it_hears(void **state)
     assert_str(tasks.items[0].reference_kind, STR("rule"));
     assert_true(str_find(tasks.items[0].judge, STR("contains")) < tasks.items[0].judge.n);
     assert_true(str_find(tasks.items[0].judge, STR("regex")) == tasks.items[0].judge.n);
+    assert_str(tasks.items[0].outcome, STR("success"));
+    assert_true(strs_have(&tasks.items[0].tags, STR("mined:llm")));
     assert_str(tasks.items[2].reference_kind, STR("none"));
+    assert_false(strs_have(&tasks.items[2].tags, STR("mined:llm")));
 }
 
 /* -- what is kept ------------------------------------------------------------------------------------ */
@@ -167,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_judge_is_asked_from_both_sides),
         cmocka_unit_test(what_is_still_to_come_decides_nothing),
+        cmocka_unit_test(traces_are_shown_whole),
         cmocka_unit_test(a_miner_asks_once_a_task_and_checks_what_it_hears),
         cmocka_unit_test(a_trace_comes_back_out_of_its_packing),
     };

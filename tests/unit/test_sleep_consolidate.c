@@ -304,6 +304,67 @@ static void old_rules_are_tidied(void **state)
     assert_int_equal(document_rule(&d, 0)->note.until, 70);
 }
 
+static void count_reviews(void *ctx, const char *phase, const ReplayAsk *ask, const ReplayResult *r)
+{
+    (void)ask;
+    (void)r;
+    *(int *)ctx += strcmp(phase, "review") == 0;
+}
+
+/* The same where chance plays: a rule is looked at when its nights are over, and what was found out is
+ * not paid for again on the next night. */
+static void old_rules_are_tidied_where_answers_vary(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    TaskRecords tasks = { 0 };
+    ConsolidateRules rules = consolidate_rules();
+    KnownEdits known = { 0 };
+    Backend b = backend_mock();
+    EditRecord two[2];
+    EditRecords edits = { .items = two, .n = 2, .cap = 2 };
+    RuleNote note = { .night = 1, .until = 31, .helpful = 1 };
+    int reviews = 0;
+    ConsolidateWatch watch = { .ctx = &reviews, .replayed = count_reviews };
+    EditsApplied done;
+    Consolidation c;
+    Document d;
+    Err err;
+
+    (void)state;
+    b.deterministic = false;
+    edit_init(&two[0]);
+    edit_init(&two[1]);
+    two[0].content = STR("Always mention \"Signed-off-by\" in the answer.");
+    two[1].content = STR("A rule that nobody needs.");
+    LIST_PUSH(a, &tasks, mined(a, "t1", checks[0], "train"));
+    for (size_t i = 0; i < 4; i++)
+        LIST_PUSH(a, &tasks, mined(a, str_printf(a, "v%zu", i).p, checks[0], "val"));
+    assert_true(edits_apply(a, STR("mine\n"), &edits, &note, &done, &err));
+    rules.night = 20;
+    assert_true(consolidate(a, &b, &tasks, (Docs){ .skill = done.text }, &rules, &known, NULL,
+                            &watch, &c, &err));
+    assert_int_equal(reviews, 0);
+    rules.night = 40;
+    assert_true(consolidate(a, &b, &tasks, (Docs){ .skill = done.text }, &rules, &known, NULL,
+                            &watch, &c, &err));
+    assert_true(reviews > 0 && c.accepted);
+    assert_str(c.action, STR("accept"));
+    assert_true(document_parse(a, c.docs.skill, &d, &err));
+    assert_int_equal(document_rules(&d), 1);
+    assert_int_equal(document_rule(&d, 0)->note.helpful, 2);
+    assert_int_equal(document_rule(&d, 0)->note.until, 70);
+
+    /* The user did not adopt it, and there is nothing left to tidy: the one that helps is known to. */
+    edits.n = 1;
+    reviews = 0;
+    rules.night = 41;
+    assert_true(edits_apply(a, STR("mine\n"), &edits, &note, &done, &err));
+    assert_true(consolidate(a, &b, &tasks, (Docs){ .skill = done.text }, &rules, &known, NULL,
+                            &watch, &c, &err));
+    assert_int_equal(reviews, 0);
+    assert_str(c.docs.skill, done.text);
+}
+
 /* -- refusals and reasons ------------------------------------------------------------------------ */
 
 static Str fixed_rule;
@@ -410,6 +471,29 @@ static void any_budget_ends_well(void **state)
     assert_true(accepted > 20 && ended > 10);
 }
 
+/* What takes how long is nothing that our own clock may decide, and a judge's calls are counted before. */
+static void costs_are_no_accident(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    TaskRecord task = mined(a, "t", checks[0], "val");
+    ReplayAsk ask = { .task = &task, .docs = { .skill = STR("x\n"), .memory = STR("") } };
+    Backend b = backend_mock();
+    Budget budget = { .max_calls = 10, .calls = 8 };
+    ReplayResult r;
+    Err err;
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        assert_true(replay_task(&b, a, &ask, NULL, &r, &err));
+        assert_true(r.latency_ms == 0);
+    }
+    assert_int_equal(replay_calls(&b, &task), 1);
+    task.reference_kind = STR("rubric");
+    b.deterministic = false;
+    assert_null(budget_spent(&budget, 2));
+    assert_string_equal(budget_spent(&budget, replay_calls(&b, &task)), "calls");
+}
+
 /* What only the teaching tasks can prove is not accepted. */
 static void leaked_tasks_prove_nothing(void **state)
 {
@@ -462,6 +546,8 @@ int main(void)
         cmocka_unit_test(mock_does_what_the_rules_say),
         cmocka_unit_test(mined_tasks_are_learned),
         cmocka_unit_test(old_rules_are_tidied),
+        cmocka_unit_test(old_rules_are_tidied_where_answers_vary),
+        cmocka_unit_test(costs_are_no_accident),
         cmocka_unit_test(rejected_edits_stay_rejected),
         cmocka_unit_test(budget_ends_a_night),
         cmocka_unit_test(any_budget_ends_well),

@@ -1,6 +1,7 @@
 /* Reports, evidence, and nights as they are listed. */
 #include "sleep_night.h"
 
+#include "base/limits.h"
 #include "sleep/evidence.h"
 #include "sleep/nights.h"
 #include "sleep/report.h"
@@ -94,7 +95,7 @@ static void markdown_shows_and_never_acts(void **state)
     while (str_split(&rest, '\n', &line))
         assert_false(str_starts(line, STR("# heading")));
     assert_true(str_find(buf_str(&md), STR("\x1b")) == md.n);
-    assert_true(str_find(buf_str(&md), STR("worth +0.250")) < md.n);
+    assert_true(str_find(buf_str(&md), STR("(25 % of the gain)")) < md.n);
 }
 
 static Str last_line(Str text)
@@ -151,6 +152,38 @@ static void evidence_is_redacted_then_cut(void **state)
     assert_int_equal(seq, 1);
     evidence_begin(NULL, "cycle", "end"); /* no evidence wanted: nothing happens */
     evidence_end(NULL);
+    (void)arena_free(w.a);
+}
+
+/* A file that is full takes no more, and can still be gone on with. */
+static void evidence_has_an_end(void **state)
+{
+    enum { ROOM = 400 }; /* for one short line */
+    World w = world_new();
+    char *path = str_z(w.a, str_printf(w.a, "%s/evidence.jsonl", w.root));
+    char *text = arena_bytes(w.a, LIMIT_SLEEP_EVIDENCE_BYTES - ROOM);
+    struct stat st;
+    Err err;
+
+    (void)state;
+    memset(text, 'x', LIMIT_SLEEP_EVIDENCE_BYTES - ROOM);
+    text[LIMIT_SLEEP_EVIDENCE_BYTES - ROOM - 1] = '\n';
+    assert_true(file_write_atomic(path, (Str){ text, LIMIT_SLEEP_EVIDENCE_BYTES - ROOM }, &err));
+    for (int run = 0; run < 2; run++) {
+        Evidence *e = evidence_open(path, (EvidenceOptions){ 0 }, &err);
+
+        assert_non_null(e);
+        for (int i = 0; i < 20; i++) {
+            evidence_begin(e, "replay", "result");
+            evidence_str(e, "response", STR("it ran at two"));
+            evidence_end(e);
+        }
+        assert_false(evidence_close(e)); /* it says that something is missing */
+        assert_int_equal(stat(path, &st), 0);
+        assert_true(st.st_size > LIMIT_SLEEP_EVIDENCE_BYTES - ROOM);
+        assert_true(st.st_size <= LIMIT_SLEEP_EVIDENCE_BYTES);
+    }
+    assert_int_equal(unlink(path), 0);
     (void)arena_free(w.a);
 }
 
@@ -218,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_report_reads_back),
         cmocka_unit_test(markdown_shows_and_never_acts),
         cmocka_unit_test(evidence_is_redacted_then_cut),
+        cmocka_unit_test(evidence_has_an_end),
         cmocka_unit_test(nights_are_listed_and_loaded),
     };
 

@@ -82,6 +82,27 @@ static void the_block_is_ours_and_nothing_else(void **state)
     assert_str(cron_merge(a, STR(""), one, STR(""), &n), STR(""));
 }
 
+/* A mark may be lost, and people write between the marks: what is not ours stays, whoever is unscheduled. */
+static void lines_of_the_user_stay(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    Str one = schedule_key(a, STR("/one"));
+    Str l1 = str_printf(a, "1 * * * * x  # project-sha256=%.*s", STR_FMT(one));
+    Str torn = str_printf(a, "MAILTO=me\n# >>> talaria-sleep (managed) >>>\n%.*s\n0 4 * * * mine\n",
+                          STR_FMT(l1));
+    Str keys[] = { one, STR("") }, tab;
+    size_t n;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        assert_str(cron_merge(a, torn, keys[i], STR(""), &n), STR("MAILTO=me\n0 4 * * * mine\n"));
+        assert_int_equal(n, 1);
+    }
+    tab = cron_merge(a, torn, one, l1, &n);
+    assert_true(str_starts(tab, STR("MAILTO=me\n0 4 * * * mine\n# >>>")));
+    assert_true(str_find(tab, l1) < tab.n);
+}
+
 static void units_quote_what_they_must(void **state)
 {
     AUTO(Arena) *a = arena_new();
@@ -158,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_survives_cron),
         cmocka_unit_test(the_block_is_ours_and_nothing_else),
+        cmocka_unit_test(lines_of_the_user_stay),
         cmocka_unit_test(units_quote_what_they_must),
         cmocka_unit_test(controls_are_refused),
         cmocka_unit_test(a_night_is_due_once),

@@ -105,6 +105,57 @@ static void the_archive_keeps_one_of_each(void **state)
             assert_false(str_eq(p->tasks.items[i].id, p->tasks.items[k].id));
 }
 
+/* What was had long ago is not new again, though it is no longer in the archive: else the most worthwhile
+ * tasks would come back for ever, and others never have their turn. */
+static void what_was_had_stays_known(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    char *path = path_in(a, "had.json");
+    SleepState s = { .slow_memory = STR(""), .last_model_key = STR("") };
+    StateProject *p = state_project(a, &s, STR("/p"));
+    TaskRecords tasks = { 0 };
+    TaskRecord other = task_named(a, 100000, "/p");
+    Err err;
+
+    (void)state;
+    for (int i = 0; i < LIMIT_SLEEP_ARCHIVE + 20; i++)
+        LIST_PUSH(a, &tasks, task_named(a, i, "/p"));
+    state_archive(a, p, &tasks);
+    assert_true(state_save(str_of(path), &s, &err));
+    s = loaded(a, path);
+    p = state_project(a, &s, STR("/p"));
+    assert_int_equal(p->tasks.n, LIMIT_SLEEP_ARCHIVE);
+    for (size_t i = 0; i < tasks.n; i++)
+        assert_true(state_had(p, tasks.items[i].id));
+    assert_false(state_had(p, other.id));
+    assert_false(state_had(state_project(a, &s, STR("/other")), tasks.items[0].id));
+}
+
+/* Archives of many projects are more than one file takes: the nights are remembered all the same. */
+static void too_large_an_archive_loses_no_night(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    char *path = path_in(a, "large.json"), *long_text = arena_bytes(a, KIB(256));
+    SleepState s = { .slow_memory = STR(""), .last_model_key = STR("") };
+    Err err;
+
+    (void)state;
+    memset(long_text, 'x', KIB(256));
+    for (int k = 0; k < 150; k++) {
+        StateProject *p = state_project(a, &s, str_printf(a, "/p%d", k));
+        TaskRecord task = task_named(a, k, "/p");
+        TaskRecords tasks = { .items = &task, .n = 1, .cap = 1 };
+
+        task.intent = (Str){ long_text, KIB(256) };
+        p->night = 7;
+        state_archive(a, p, &tasks);
+    }
+    assert_true(state_save(str_of(path), &s, &err));
+    s = loaded(a, path);
+    assert_int_equal(state_project(a, &s, STR("/p149"))->night, 7);
+    assert_true(state_had(state_project(a, &s, STR("/p149")), task_named(a, 149, "/p").id));
+}
+
 static void an_unreadable_file_is_put_aside(void **state)
 {
     static const char *const texts[] = { "", "{", "[]", "{\"version\": 99}",
@@ -165,6 +216,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_comes_back_as_it_was_saved),
         cmocka_unit_test(the_archive_keeps_one_of_each),
+        cmocka_unit_test(what_was_had_stays_known),
+        cmocka_unit_test(too_large_an_archive_loses_no_night),
         cmocka_unit_test(an_unreadable_file_is_put_aside),
         cmocka_unit_test(a_lock_dies_with_its_holder),
     };

@@ -357,6 +357,7 @@ export interface Worth {
   detectable_effect: number;
   verdict: string;
   text: string;
+  backend?: string;
 }
 
 export interface Status {

@@ -30,7 +30,9 @@ function WorthPanel({ worth: w }: { worth: Worth }): JSX.Element {
         <Figure n={count(w.checkable)} word="can be checked" />
       </span>
       <p class="dim">
-        At most {count(w.max_calls)} calls and {short(w.max_tokens)} tokens{w.max_cost_usd !== null && <>, <b>{cost(w.max_cost_usd)}</b></>}.
+        {w.backend === "mock"
+          ? "It costs nothing: no model is asked."
+          : <>At most {count(w.max_calls)} calls and {short(w.max_tokens)} tokens{w.max_cost_usd !== null && <>, <b>{cost(w.max_cost_usd)}</b></>}.</>}
         {w.tasks > 0 && <> A gain of {points(w.detectable_effect)} points or more would be told from chance.</>}
       </p>
     </section>
@@ -127,7 +129,7 @@ function Overview(): JSX.Element {
       )}
       {nothing && worth.data?.sessions !== 0 && (
         <Empty title="Skills that get better overnight" mark={icon.sleep}>
-          <p>Tasks from your sessions are tried again with a changed skill. What helps is proposed in the morning; nothing is changed without you. A dry run tells what a night would do, and spends nothing.</p>
+          <p>Tasks from your sessions are tried again with a changed skill. What helps is proposed in the morning; nothing is changed without you. A dry run does all of it and stages nothing; a model that answers is paid for all the same.</p>
         </Empty>
       )}
       <div class={data?.nights.length ? "sleep-top" : ""}>
