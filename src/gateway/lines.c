@@ -27,7 +27,7 @@ typedef struct Line {
     Journal *journal;
     Connection *connection; /* NULL: it could not be opened, `trouble` says why */
     atomic_bool moved;      /* a chat of it: the home may be another kind of chat now */
-    char trouble[512];
+    char trouble[ERR_TEXT_BYTES];
     int64_t trouble_ms;
     Served *served;             /* NULL: it never will be */
     Arena *arena;               /* of a config that was read later; or NULL */
