@@ -413,7 +413,8 @@ bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how, const char
     return keep(j, a, h, err);
 }
 
-static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool *noted, Err *err)
+static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool must_rest,
+                         bool *noted, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Change change = { 0 };
@@ -422,6 +423,7 @@ static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool *n
     Str prev;
 
     if (!sessiondb_begin(journal_db(j), journal_data(j), home, &s, err) ||
+        (must_rest && !routing_is_idle(&s, session_id, err)) ||
         !owner_get(j, a, home, session_id, &owner, err) ||
         !routing_note(j, a, &s, session_id, &owner, noted, err))
         return false;
@@ -435,13 +437,15 @@ static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool *n
     return true;
 }
 
-static bool release_all(Journal *j, Arena *a, Str home, Str session_id, bool noted, Err *err)
+/* wished: by the place itself. */
+static bool release_all(Journal *j, Arena *a, Str home, Str session_id, bool wished, Err *err)
 {
+    bool noted = wished;
     Str next;
 
-    return release_rows(j, a, home, session_id, &noted, err) &&
+    return release_rows(j, a, home, session_id, !wished, &noted, err) &&
            routing_goes_on_in(j, a, home, session_id, &next, err) &&
-           (!next.n || release_rows(j, a, journal_data(j), next, &noted, err));
+           (!next.n || release_rows(j, a, journal_data(j), next, !wished, &noted, err));
 }
 
 bool routing_release(Journal *j, Str home, Str session_id, Err *err)
