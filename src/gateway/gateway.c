@@ -260,6 +260,8 @@ bool gateway_run(const GatewayOptions *o, Err *err)
     wake = wake_open(o->homes, err);
     if (!wake || !gateway_config(a, o->settings, o->homes, &g.config, err))
         return false;
+    if (g.config.unfollowed.n)
+        log_note("settings of Hermes that have no effect here: %.*s", STR_FMT(g.config.unfollowed));
     ok = open_all(&g, err) && begin(&g, err);
     if (ok) {
         tell_ready(&g);

@@ -104,9 +104,11 @@ static void find_homes(Turns *t)
                 .path = all->data,
                 .database = str_join_path(t->arena, all->data, STR("talaria.db")),
                 .present = true };
-    for (size_t i = 0; i < all->n; i++)
-        if (all->all[i].present && !str_eq(all->all[i].path, all->data))
-            t->homes[t->n_homes++] = all->all[i];
+    for (size_t i = 0; i < all->n; i++) /* also one whose database is not there yet */
+        if (!str_eq(all->all[i].path, all->data)) {
+            t->homes[t->n_homes] = all->all[i];
+            t->homes[t->n_homes++].present = true;
+        }
     for (size_t i = 0; i < t->n_homes; i++)
         t->paths[i] = t->homes[i].path;
 }
