@@ -172,7 +172,7 @@ static void set_up(Gateway *g)
                           .flags = g->config.flags,
                           .ends = &g->ends,
                           .sinks = { g->turns, turns_message, turns_say, turns_stop, turns_approve,
-                                     turns_session, turns_forget, turns_resume } };
+                                     turns_session, turns_forget, turns_resume, turns_doing } };
 }
 
 static bool begin(Gateway *g, Err *err)

@@ -68,6 +68,9 @@ const Shape *shapes_each(size_t i);
  * " (2/3)" stands at the end where there are several. */
 void shape_split(Arena *a, const Shape *shape, Str text, Str **ret, size_t *ret_n);
 
+/* What people are told of a home whose `threads` is false. */
+#define HOME_WITHOUT_THREADS "in the chat itself: threads cannot be opened there"
+
 /* -- with one ----------------------------------------------------------------------------------------- */
 
 typedef struct Connection Connection; /* one account on one platform; the platform's own state */
