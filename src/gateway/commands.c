@@ -298,6 +298,18 @@ static bool takes_word(Str *said, Str word)
     return false;
 }
 
+/* A session without a title goes by its first words, as everywhere else. */
+static void name_them(Chat *c, const Homes *homes, ChatSession *all, size_t n)
+{
+    Err none;
+    AUTO(Store) *store = store_open(homes, &none);
+    Lineage l;
+
+    for (size_t i = 0; store && i < n; i++)
+        if (!all[i].title.n && store_find(store, c->arena, all[i].id, &l, &none))
+            all[i].title = l.title;
+}
+
 static bool resume(Chat *c, Str said, Str *ret, Err *err)
 {
     Homes homes = homes_again(c->arena, c->homes);
@@ -308,6 +320,7 @@ static bool resume(Chat *c, Str said, Str *ret, Err *err)
     if (takes_word(&said, STR("--all")))
         return resume_any(c, said, ret, err);
     chat_sessions(c->arena, &homes, &c->in->place, c->key, MOST_LISTED, &all, &n);
+    name_them(c, &homes, all, n);
     if (!said.n) {
         *ret = listed(c, all, n, "/resume NUMBER");
         return true;

@@ -16,7 +16,7 @@
     X(CHAT_APPROVE, "approve", "yes to what the agent asks: once, or 'session', or 'always'")      \
     X(CHAT_DENY, "deny", "no to what the agent asks")                                              \
     X(CHAT_HANDOFF, "handoff", "move the session: 'cli' or 'back' for a terminal, or a platform")  \
-    X(CHAT_SETHOME, "sethome", "make this chat the one for what nobody asked for")                 \
+    X(CHAT_SETHOME, "sethome", "let sessions that are handed over arrive in this chat")            \
     X(CHAT_HELP, "help", "list these commands")
 
 typedef enum ChatCommand {
