@@ -27,7 +27,7 @@ typedef struct ScanStatus {
     int64_t last_duration_ms;
     uint64_t run_count, joined; /* joined: callers that found a scan running and shared it */
     size_t sessions_done, sessions_total; /* of the running scan */
-    char last_error[512];
+    char last_error[ERR_TEXT_BYTES];
 } ScanStatus;
 
 /* -- life ------------------------------------------------------------------------------------ */

@@ -30,9 +30,9 @@ struct Coordinator {
     uint64_t run_epoch; /* in which the running scan began */
     uint64_t mark;      /* of the homes when `current` was made */
     bool refresh_failed;
-    char failure[512]; /* of the last refresh, until one succeeds */
-    bool restored;     /* it was looked for an answer of an earlier process */
-    bool unsure;       /* `current` is such, and the history was written since */
+    char failure[ERR_TEXT_BYTES]; /* of the last refresh, until one succeeds */
+    bool restored;                /* it was looked for an answer of an earlier process */
+    bool unsure;                  /* `current` is such, and the history was written since */
 
     pthread_t writer;
     int scanners; /* threads that scan, or still tell what they found */

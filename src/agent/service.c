@@ -42,10 +42,9 @@ void service_give(Service *s, Runs *r)
 
 /* -- owners of runs ------------------------------------------------------------------------------------- */
 
-static char *owner_path(Arena *a, const Service *s, Str owner)
+static char *owner_path(Arena *a, Str data, Str owner)
 {
-    return str_z(
-        a, str_printf(a, "%.*s/agent/%.*s.lock", STR_FMT(s->options.homes->data), STR_FMT(owner)));
+    return str_z(a, str_printf(a, "%.*s/agent/%.*s.lock", STR_FMT(data), STR_FMT(owner)));
 }
 
 static bool become_owner(Service *s, Err *err)
@@ -54,7 +53,7 @@ static bool become_owner(Service *s, Err *err)
     Str folder = str_join_path(a, s->options.homes->data, STR("agent"));
 
     id_make('p', s->owner);
-    s->owner_path = mem_strdup(str_of(owner_path(a, s, str_of(s->owner))));
+    s->owner_path = mem_strdup(str_of(owner_path(a, s->options.homes->data, str_of(s->owner))));
     if (!folder_make(str_z(a, folder), err))
         return false;
     s->owner_lock = lock_take(s->owner_path, 0, err);
@@ -62,19 +61,38 @@ static bool become_owner(Service *s, Err *err)
 }
 
 /* The file of an owner that is gone goes too: its name is never used again. */
-static bool is_gone(void *ctx, Str run_id, Str owner)
+static bool is_process_gone(Str data, Str owner)
 {
-    Service *s = ctx;
     AUTO(Arena) *a = arena_new();
     AUTO(FileLock) *lock = NULL;
     Err err;
 
-    if (str_eqz(owner, s->owner))
-        return !runlog_is_live(s->log, run_id);
-    lock = lock_take(owner_path(a, s, owner), 0, &err);
+    lock = lock_take(owner_path(a, data, owner), 0, &err);
     if (lock)
-        (void)unlink(owner_path(a, s, owner));
+        (void)unlink(owner_path(a, data, owner));
     return lock != NULL;
+}
+
+static bool is_gone(void *ctx, Str run_id, Str owner)
+{
+    Service *s = ctx;
+
+    return str_eqz(owner, s->owner) ? !runlog_is_live(s->log, run_id)
+                                    : is_process_gone(s->options.homes->data, owner);
+}
+
+static bool is_gone_from(void *data, Str run_id, Str owner)
+{
+    (void)run_id;
+    return is_process_gone(*(const Str *)data, owner);
+}
+
+bool service_close_dead(Str data, Err *err)
+{
+    AUTO(Runs) *r = runs_open(data, err);
+    size_t n;
+
+    return r && runs_recover(r, is_gone_from, &data, &n, err);
 }
 
 bool service_recover(Service *s, Err *err)

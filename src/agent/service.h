@@ -46,6 +46,8 @@ MUST_CHECK bool service_adopt(Service *s, Arena *a, const Home *home, Str sessio
 
 /* Closes runs whose process is gone, as opening does. */
 MUST_CHECK bool service_recover(Service *s, Err *err);
+/* The same in our home for who has no service, and so no runs of their own. */
+MUST_CHECK bool service_close_dead(Str data, Err *err);
 
 /* -- turns ------------------------------------------------------------------------------------------ */
 

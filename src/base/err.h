@@ -29,9 +29,11 @@ typedef enum ErrKind {
 #undef X
 } ErrKind;
 
+enum { ERR_TEXT_BYTES = 2048 }; /* what a platform or a peer says for itself has to fit */
+
 typedef struct Err {
     ErrKind kind;
-    char text[512]; /* lower case, subject quoted, no full stop; cut, never overrun */
+    char text[ERR_TEXT_BYTES]; /* lower case, subject quoted, no full stop; cut, never overrun */
 } Err;
 
 /* err_set(err, ERR_NOT_FOUND, "no session '%s'", id): sets err and is false, so that

@@ -153,9 +153,9 @@
     X(LIMIT_APPROVAL_MS, 300000, "milliseconds for an answer to what an agent asks in a chat")     \
     X(LIMIT_LEFT_NOTE_MS, 3600000,                                                                 \
       "milliseconds in which a place is told that its session has left")                           \
-    X(LIMIT_GATEWAY_HANDOFFS, 8, "handoffs that are carried out at once")                          \
+    X(LIMIT_GATEWAY_HANDOFFS, 16, "handoffs that are carried out at once")                         \
     X(LIMIT_INBOX, 100000, "updates that wait; beyond it platforms are not read for a while")      \
-    X(LIMIT_INBOX_KEEP_DAYS, 30, "days for which an update that was dealt with is remembered")     \
+    X(LIMIT_INBOX_KEEP_DAYS, 30, "days for which an update is remembered, and what was answered")  \
     X(LIMIT_LOCAL_TEXT, KIB(64), "a message that is written in the local chat")                    \
     X(LIMIT_ENTITIES, 100, "stretches of one message that look different from the rest")           \
     X(LIMIT_REDACT_WINDOW, KIB(64), "text the redactor holds back while a secret may go on")

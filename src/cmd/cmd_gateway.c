@@ -43,7 +43,8 @@ const Example gateway_examples[] = {
     { "talaria gateway status", "how the lines are, what waits, the last trouble" },
     { "talaria gateway sethome telegram 123456", "sessions that are handed over arrive there" },
     { "talaria gateway pair approve ABCD-EFGH", "lets a stranger in who was given that code" },
-    { "TALARIA_LOCAL_FAULTS=send=2 talaria gateway run", "on a bad day: two messages get lost" },
+    { "TALARIA_LOCAL_FAULTS=send=2 talaria gateway run",
+      "on a bad day: two messages fail at first" },
     { 0 },
 };
 

@@ -155,7 +155,8 @@ static void show_home(Cli *cli, Str platform, const HomeChannel *h)
     if (!cli->json) {
         say(cli, "home of %.*s: ", STR_FMT(platform));
         say_text(cli, h->name.n ? h->name : h->chat_id, false);
-        say(cli, " (%.*s)\n", STR_FMT(h->chat_type));
+        say(cli, " (%.*s); sessions arrive %s\n", STR_FMT(h->chat_type),
+            h->threads ? "each in a thread of its own" : HOME_WITHOUT_THREADS);
         return;
     }
     w = cli_json_begin(cli);
@@ -164,6 +165,7 @@ static void show_home(Cli *cli, Str platform, const HomeChannel *h)
     json_field_str(&w, "name", h->name);
     json_field_str(&w, "chat_type", h->chat_type);
     json_field_str(&w, "owner_id", h->owner_id.n ? h->owner_id : STR_NONE);
+    json_field_bool(&w, "threads", h->threads);
     cli_json_end(cli, &w);
 }
 

@@ -217,7 +217,10 @@ bool handoff_back(Cli *cli, const Args *args, Err *err)
     if (!journal || (!id.n && !last_away(cli, journal, &id, err)))
         return false;
     if (!id.n)
-        return err_set(err, ERR_NOT_FOUND, "no session is away");
+        return err_set(
+            err, ERR_NOT_FOUND,
+            "no session that was handed over is away; --session ID takes one from a chat that "
+            "began or fetched it");
     if (!handoff_find_session(cli, id, &lineage, &home, err) ||
         !owner_get(journal, cli->arena, home, lineage.tip.id, &owner, err))
         return false;

@@ -3,6 +3,7 @@
 
 #include "cmd/cmd_handoff.h"
 #include "cmd/commands.h"
+#include "gateway/wait.h"
 #include "store/routing.h"
 #include "store/take_codes.h"
 #include "terminal/chat.h"
@@ -38,16 +39,19 @@ static bool go_on(Cli *cli, const Taken *t, Err *err)
     return true;
 }
 
-/* The code is used up before the session moves: of two who type it, one alone gets the session. */
+/* The code is used up before the session moves: of two who type it, one alone gets the session. While an answer is on
+ * its way in the chat it stays good. */
 static bool release(Cli *cli, Str code, Taken *ret, Err *err)
 {
     AUTO(Journal) *journal = journal_open(cli->homes.data, err);
     SessionOwner owner;
 
-    if (!journal || !take_code_use(journal, cli->arena, code, &ret->home, &ret->session_id, err))
+    if (!journal || !take_code_find(journal, cli->arena, code, &ret->home, &ret->session_id, err) ||
+        !handoff_idle(&cli->homes, ret->home, ret->session_id, err) ||
+        !take_code_use(journal, cli->arena, code, &ret->home, &ret->session_id, err))
         return false;
     if (!owner_get(journal, cli->arena, ret->home, ret->session_id, &owner, err) ||
-        !routing_release(journal, ret->home, ret->session_id, err))
+        !handoff_bring_back(&cli->homes, journal, ret->home, ret->session_id, err))
         return err_wrap(err,
                         "the session has not moved; 'talaria handoff back --session %.*s' tries "
                         "again",
@@ -85,7 +89,8 @@ const Command cmd_take = {
     .details = "In a chat '/handoff cli' offers its session to a terminal under a code that works "
                "once and soon expires. At a terminal the session is opened, as by 'talaria chat "
                "--resume'; elsewhere the command that does so is printed. A code that is wrong, "
-               "was used or is too old: exit code 3.",
+               "was used or is too old: exit code 3. While an answer is on its way in the chat: "
+               "exit code 4, and the code stays good.",
     .examples = examples,
     .least = 1,
     .most = 1,

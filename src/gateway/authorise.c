@@ -11,7 +11,7 @@ static Str before_at(Str s)
     return head;
 }
 
-bool is_listed(Str list, Str user_id)
+static bool has_one(Str list, Str id, bool everyone)
 {
     Str one;
 
@@ -19,10 +19,20 @@ bool is_listed(Str list, Str user_id)
         one = str_trim(one);
         if (!one.n)
             continue;
-        if (str_eqz(one, "*") || str_eq(one, user_id) || str_eq(one, before_at(user_id)))
+        if (str_eqz(one, "*") ? everyone : str_eq(one, id) || str_eq(one, before_at(id)))
             return true;
     }
     return false;
+}
+
+bool is_listed(Str list, Str user_id)
+{
+    return has_one(list, user_id, true);
+}
+
+bool is_named(Str list, Str user_id)
+{
+    return has_one(list, user_id, false);
 }
 
 Str authorise_words(Arena *a, Str code)
@@ -49,13 +59,24 @@ static const char *not_for_us(Journal *j, const Inbound *in, bool *ret_failed, E
     return ours ? NULL : "not addressed to us";
 }
 
-static bool judge_stranger(Journal *j, Arena *a, const Inbound *in, Verdict *ret, Err *err)
+/* A group in which everyone may speak. */
+static bool is_open_chat(const PlatformConfig *config, const Place *at)
+{
+    return config && !str_eqz(at->chat_type, "dm") &&
+           (is_named(config->allowed_chats, at->chat_id) ||
+            (at->parent_chat_id.n && is_named(config->allowed_chats, at->parent_chat_id)));
+}
+
+static bool judge_stranger(Journal *j, Arena *a, const PlatformConfig *config, const Inbound *in,
+                           Verdict *ret, Err *err)
 {
     if (!str_eqz(in->place.chat_type, "dm")) {
         ret->reason = "of a stranger in a group";
         return true;
     }
     ret->reason = "of a stranger";
+    if (config && config->ignores_strangers)
+        return true;
     return person_ask(j, a, in->place.platform, in->place.user_id, in->place.user_name, &ret->code,
                       err);
 }
@@ -75,11 +96,12 @@ bool authorise(Journal *j, Arena *a, const PlatformConfig *config, const Inbound
     } else if (!v.reason && !in->place.user_id.n) {
         v.reason = "of nobody";
     } else if (!v.reason) {
-        known = config && is_listed(config->allowed, in->place.user_id);
+        known = config &&
+                (is_listed(config->allowed, in->place.user_id) || is_open_chat(config, &in->place));
         if (!known && !person_is_allowed(j, in->place.platform, in->place.user_id, &known, err))
             return false;
         v.may = known;
-        if (!known && !judge_stranger(j, a, in, &v, err))
+        if (!known && !judge_stranger(j, a, config, in, &v, err))
             return false;
     }
     *ret = v;

@@ -1,7 +1,8 @@
 /* authorise.h - who may speak to an agent, and whether they do.
  *
- * In a group we listen only where we are addressed or in a thread of ours. Who is on the list may speak, and who was
- * let in by a code; a stranger in a private chat is given a code, a stranger in a group hears nothing. */
+ * In a group we listen only where we are addressed or in a thread of ours. Who is on the list may speak, who was let
+ * in by a code, and everyone in a group that is on a list; a stranger in a private chat is given a code, unless
+ * strangers are to be ignored, a stranger in a group hears nothing. */
 #ifndef TALARIA_GATEWAY_AUTHORISE_H
 #define TALARIA_GATEWAY_AUTHORISE_H
 
@@ -24,5 +25,7 @@ Str authorise_words(Arena *a, Str code);
 
 /* Whether "A, B" or "*" names that user; ids count also without what stands behind an '@'. */
 bool is_listed(Str list, Str user_id);
+/* The same by their own id: a list for everyone names nobody. */
+bool is_named(Str list, Str user_id);
 
 #endif

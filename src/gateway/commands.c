@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "gateway/authorise.h"
+#include "gateway/card.h"
 #include "gateway/wake.h"
 #include "store/chats.h"
 #include "store/places_home.h"
@@ -72,38 +74,61 @@ static Str help(Chat *c)
     return str_dup(c->arena, buf_str(&b));
 }
 
-/* The session of this place with its home and title; id empty: there is none yet. */
-static bool find_session(Chat *c, Str *ret_id, Str *ret_home, Str *ret_title, Err *err)
+/* The session of this place and its home; its id is empty where there is none yet. */
+static bool find_session(Chat *c, Lineage *ret, Str *ret_home, Err *err)
 {
+    Homes homes = homes_again(c->arena, c->homes);
     AUTO(Store) *store = NULL;
-    Lineage l;
     Str id;
 
     if (!c->sinks->session(c->sinks->turns, c->arena, c->key, &id, err))
         return false;
-    *ret_id = STR("");
+    *ret = (Lineage){ 0 };
     if (!id.n)
         return true;
-    store = store_open(c->homes, err);
-    if (!store || !store_find(store, c->arena, id, &l, err))
+    store = store_open(&homes, err);
+    if (!store || !store_find(store, c->arena, id, ret, err))
         return false;
-    *ret_id = l.tip.id;
-    *ret_home = str_dup(c->arena, store_home(store, l.tip.home)->path);
-    *ret_title = l.title;
+    *ret_home = str_dup(c->arena, store_home(store, ret->tip.home)->path);
     return true;
+}
+
+static void put_line(Buf *b, const char *label, Str value)
+{
+    if (value.n)
+        buf_addf(b, "%s: %.*s\n", label, STR_FMT(value));
+}
+
+static void put_session(Chat *c, Buf *b, const Lineage *l)
+{
+    static const char *const doing[] = {
+        [TURNS_IDLE] = "nothing; it goes on with your next words",
+        [TURNS_WAITING] = "your words wait for their turn",
+        [TURNS_RUNNING] = "an answer is on its way; /stop ends it",
+        [TURNS_ASKING] = "the agent asks whether it may go on; /approve or /deny",
+    };
+
+    put_line(b, "Session", l->title);
+    put_line(b, "Id", l->tip.id);
+    put_line(b, "Folder", l->tip.cwd);
+    put_line(b, "Model", l->tip.model);
+    buf_addf(b, "Messages: %lld, begun %.*s\n", (long long)l->messages,
+             STR_FMT(human_ago(c->arena, l->started_at, clock_wall())));
+    put_line(b, "Now", str_of(doing[c->sinks->doing(c->sinks->turns, c->key)]));
 }
 
 static bool status(Chat *c, Str *ret, Err *err)
 {
     AUTO_BUF b = BUF(KIB(4));
-    Str id, home, title;
     Identity me = { 0 };
     Health h = { 0 };
+    Lineage l;
+    Str home;
 
-    if (!find_session(c, &id, &home, &title, err))
+    if (!find_session(c, &l, &home, err))
         return false;
-    if (id.n)
-        buf_addf(&b, "Session: %.*s\nId: %.*s\n", STR_FMT(title), STR_FMT(id));
+    if (l.tip.id.n)
+        put_session(c, &b, &l);
     else
         buf_addz(&b, "There is no session here yet: it begins with your next words.\n");
     (void)c->here->platform->identity(c->here->connection, c->arena, &me);
@@ -165,7 +190,7 @@ static bool begin_new(Chat *c, Str *ret, Err *err)
     return true;
 }
 
-static Str listed(Chat *c, const ChatSession *all, size_t n)
+static Str listed(Chat *c, const ChatSession *all, size_t n, const char *how)
 {
     AUTO_BUF b = BUF(KIB(16));
 
@@ -175,19 +200,129 @@ static Str listed(Chat *c, const ChatSession *all, size_t n)
         buf_addf(&b, "%zu. %.*s (%.*s, %.*s)\n", i + 1,
                  STR_FMT(all[i].title.n ? all[i].title : STR("Untitled")), STR_FMT(all[i].id),
                  STR_FMT(human_ago(c->arena, all[i].started_at, clock_wall())));
-    buf_addz(&b, "Go on with one: /resume NUMBER");
+    buf_addf(&b, "Go on with one: %s", how);
     return str_dup(c->arena, buf_str(&b));
+}
+
+/* -- sessions of elsewhere ----------------------------------------------------------------------------------- */
+
+/* Whoever runs the agent, at a place that nobody else reads: named in the settings by their own id, or on our page.
+ * Who was let in by a code, or with everybody, sees what is theirs. */
+static bool may_see_all(const Chat *c, Err *err)
+{
+    const Place *at = &c->in->place;
+    bool page = str_eqz(at->platform, "local");
+
+    if (!page && !(c->here->config && is_named(c->here->config->allowed, at->user_id)))
+        return err_set(err, ERR_REFUSED,
+                       "sessions of elsewhere are for those whose number is in platforms.%.*s."
+                       "allowed",
+                       STR_FMT(at->platform));
+    return str_eqz(at->chat_type, "dm") ||
+           err_set(err, ERR_REFUSED, "sessions of elsewhere are for a private chat");
+}
+
+static bool newest_of_all(Chat *c, Store *store, ChatSession **ret, size_t *ret_n, Err *err)
+{
+    AUTO(SessionList) *list = sessions_open(store, &(SessionQuery){ 0 }, err);
+    bool more = list != NULL;
+    size_t n = 0;
+
+    *ret = ARENA_ARRAY(c->arena, ChatSession, MOST_LISTED);
+    while (more && n < MOST_LISTED) {
+        Lineage l;
+
+        if (!sessions_next(list, c->arena, &l, &more, err))
+            return false;
+        if (more)
+            (*ret)[n++] =
+                (ChatSession){ .id = l.tip.id, .title = l.title, .started_at = l.started_at };
+    }
+    *ret_n = n;
+    return list != NULL;
+}
+
+/* Its place is here from now on; what was last said in it stands in the answer. */
+static bool pull(Chat *c, Store *store, const ChatSession *all, size_t n, Str said, Str *ret,
+                 Err *err)
+{
+    const ChatSession *s = chat_session_meant(all, n, said);
+    Lineage l;
+    Card card;
+
+    if (!store_find(store, c->arena, s ? s->id : said, &l, err) ||
+        !c->sinks->resume(c->sinks->turns, &c->in->place, l.tip.id, err) ||
+        !card_make(c->arena, c->homes, l.tip.id, &card, err))
+        return false;
+    *ret = card.text;
+    return true;
+}
+
+static bool resume_any(Chat *c, Str said, Str *ret, Err *err)
+{
+    Homes homes = homes_again(c->arena, c->homes);
+    AUTO(Store) *store = NULL;
+    ChatSession *all;
+    size_t n;
+
+    if (!may_see_all(c, err))
+        return false;
+    store = store_open(&homes, err);
+    if (!store || !newest_of_all(c, store, &all, &n, err))
+        return false;
+    if (said.n)
+        return pull(c, store, all, n, said, ret, err);
+    *ret = listed(c, all, n, "/resume --all NUMBER");
+    return true;
+}
+
+/* -- sessions of this chat ------------------------------------------------------------------------------------ */
+
+/* *said without the word, where it is one of its words. */
+static bool takes_word(Str *said, Str word)
+{
+    if (str_eq_nocase(*said, word)) {
+        *said = STR("");
+        return true;
+    }
+    if (said->n > word.n && str_eq_nocase(str_head(*said, word.n), word) &&
+        isspace((unsigned char)said->p[word.n])) {
+        *said = str_trim(str_skip(*said, word.n));
+        return true;
+    }
+    if (said->n > word.n && str_eq_nocase(str_skip(*said, said->n - word.n), word) &&
+        isspace((unsigned char)said->p[said->n - word.n - 1])) {
+        *said = str_trim(str_head(*said, said->n - word.n));
+        return true;
+    }
+    return false;
+}
+
+/* A session without a title goes by its first words, as everywhere else. */
+static void name_them(Chat *c, const Homes *homes, ChatSession *all, size_t n)
+{
+    Err none;
+    AUTO(Store) *store = store_open(homes, &none);
+    Lineage l;
+
+    for (size_t i = 0; store && i < n; i++)
+        if (!all[i].title.n && store_find(store, c->arena, all[i].id, &l, &none))
+            all[i].title = l.title;
 }
 
 static bool resume(Chat *c, Str said, Str *ret, Err *err)
 {
+    Homes homes = homes_again(c->arena, c->homes);
     const ChatSession *s;
     ChatSession *all;
     size_t n;
 
-    chat_sessions(c->arena, c->homes, &c->in->place, c->key, MOST_LISTED, &all, &n);
+    if (takes_word(&said, STR("--all")))
+        return resume_any(c, said, ret, err);
+    chat_sessions(c->arena, &homes, &c->in->place, c->key, MOST_LISTED, &all, &n);
+    name_them(c, &homes, all, n);
     if (!said.n) {
-        *ret = listed(c, all, n);
+        *ret = listed(c, all, n, "/resume NUMBER");
         return true;
     }
     s = chat_session_meant(all, n, said);
@@ -213,8 +348,9 @@ static bool set_home(Chat *c, Str *ret, Err *err)
         return false;
     *ret = str_printf(c->arena,
                       "%.*s is the home channel of %.*s from now on: sessions that are handed "
-                      "over arrive here.%s",
+                      "over arrive here, %s.%s",
                       STR_FMT(home.name.n ? home.name : home.chat_id), STR_FMT(at->platform),
+                      home.threads ? "each in a thread of its own" : HOME_WITHOUT_THREADS,
                       str_eqz(home.chat_type, "dm") ? ""
                                                     : " Everyone in it will be able to read them.");
     return true;
@@ -224,7 +360,9 @@ static Str destinations(Chat *c)
 {
     AUTO_BUF b = BUF(KIB(1));
 
-    buf_addz(&b, "Where to? /handoff cli for a terminal");
+    buf_addz(&b,
+             "Where to? /handoff cli for a terminal, by a code; /handoff back for the one on the "
+             "agent's machine");
     for (size_t i = 0; i < c->n_served; i++)
         if (&c->served[i] != c->here)
             buf_addf(&b, ", /handoff %s", c->served[i].platform->shape->name);
@@ -274,34 +412,56 @@ static bool to_platform(Chat *c, Str home, Str id, Str platform, Str *ret, Err *
     return true;
 }
 
+/* The session is the terminal's at once, without a code: whoever sits there can take it anyhow. */
+static bool give_back(Chat *c, Str home, const Lineage *l, Str *ret, Err *err)
+{
+    if (c->sinks->doing(c->sinks->turns, c->key) != TURNS_IDLE)
+        return err_set(err, ERR_CONFLICT,
+                       "an answer is on its way here; /stop ends it, then /handoff back");
+    if (!c->sinks->forget(c->sinks->turns, c->key, err))
+        return false;
+    *ret =
+        str_printf(c->arena,
+                   "'%.*s' goes on in the terminal:\n\n%s --resume %.*s\n\nWrite here to begin a "
+                   "new session.",
+                   STR_FMT(l->title), str_eq(home, c->homes->data) ? "talaria chat" : "hermes",
+                   STR_FMT(l->tip.id));
+    return true;
+}
+
 static bool hand_over(Chat *c, Str where, Str *ret, Err *err)
 {
-    Str id, home, title;
+    Lineage l;
+    Str home;
 
     if (!where.n) {
         *ret = destinations(c);
         return true;
     }
-    if (!find_session(c, &id, &home, &title, err))
+    if (!find_session(c, &l, &home, err))
         return false;
-    if (!id.n)
+    if (!l.tip.id.n)
         return err_set(err, ERR_NOT_FOUND, "there is no session here yet");
     if (str_eq_nocase(where, STR("cli")))
-        return to_terminal(c, home, id, ret, err);
-    return to_platform(c, home, id, where, ret, err);
+        return to_terminal(c, home, l.tip.id, ret, err);
+    if (str_eq_nocase(where, STR("back")))
+        return give_back(c, home, &l, ret, err);
+    return to_platform(c, home, l.tip.id, where, ret, err);
 }
 
 /* -- which -------------------------------------------------------------------------------------------------- */
 
 static bool run(Chat *c, const ChatWords *w, Str *ret, Err *err)
 {
+    Str rest = w->rest;
+
     switch (w->command) {
     case CHAT_NEW:
         return begin_new(c, ret, err);
     case CHAT_RESUME:
         return resume(c, w->rest, ret, err);
     case CHAT_SESSIONS:
-        return resume(c, STR(""), ret, err);
+        return resume(c, takes_word(&rest, STR("all")) ? STR("--all") : STR(""), ret, err);
     case CHAT_STATUS:
         return status(c, ret, err);
     case CHAT_STOP:

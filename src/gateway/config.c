@@ -1,12 +1,13 @@
 #include "gateway/config.h"
 
+#include <pthread.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "base/log.h"
 
-enum { MOST_SECRET = 4096 };
+enum { MOST_SECRET = 4096, MOST_TOLD = 64 };
 
 static const char *const names[] = {
 #define X(name, NAME) [GATEWAY_##NAME] = #name,
@@ -39,6 +40,40 @@ Str gateway_config_trouble(const GatewayConfig *c, Str platform)
     const PlatformConfig *p = gateway_config_of(c, platform);
 
     return p ? c->trouble[p - c->platforms] : STR("");
+}
+
+void gateway_config_tell(LogLevel level, const char *fmt, ...)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t told[MOST_TOLD];
+    char text[ERR_TEXT_BYTES];
+    uint64_t name = 0xcbf29ce484222325;
+    size_t at = 0;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    for (const char *c = text; *c; c++)
+        name = (name ^ (unsigned char)*c) * 0x100000001b3;
+    pthread_mutex_lock(&lock);
+    while (at < MOST_TOLD && told[at] && told[at] != name)
+        at++;
+    if (at < MOST_TOLD && told[at] == name)
+        level = LOG_DEBUG;
+    else if (at < MOST_TOLD)
+        told[at] = name;
+    pthread_mutex_unlock(&lock);
+    log_at(level, "%s", text);
+}
+
+void gateway_config_put(PlatformConfig *p, Str *field, Str value)
+{
+    if (!value.n)
+        return;
+    if (field == &p->home_channel && field->n && !str_eq(*field, value))
+        p->home_thread = p->home_owner = STR_NONE;
+    *field = value;
 }
 
 /* -- our own file ---------------------------------------------------------------------------------------- */
@@ -110,8 +145,8 @@ static bool take_settings(Arena *a, const Settings *s, const GatewayConfig *envi
                           GatewayConfig *c, Err *err)
 {
 #define X(NAME, field, id)                                                                         \
-    if (setting_text(s, id).n)                                                                     \
-        c->platforms[GATEWAY_##NAME].field = setting_text(s, id);
+    gateway_config_put(&c->platforms[GATEWAY_##NAME], &c->platforms[GATEWAY_##NAME].field,         \
+                       setting_text(s, id));
     TEXT_SETTINGS(X)
 #undef X
 #define X(NAME, field, id)                                                                         \
@@ -126,25 +161,23 @@ static bool take_settings(Arena *a, const Settings *s, const GatewayConfig *envi
 
 /* -- the environment --------------------------------------------------------------------------------------- */
 
-static void take_variable(const char *name, Str *ret)
+static void take_variable(const char *name, PlatformConfig *p, Str *field)
 {
-    Str value = str_trim(str_of(getenv(name)));
-
-    if (value.n)
-        *ret = value;
+    gateway_config_put(p, field, str_trim(str_of(getenv(name))));
 }
 
 static void take_environment(GatewayConfig *c)
 {
-#define X(field, KEY, secret, text) take_variable("TALARIA_TELEGRAM_" KEY, &telegram->field);
+#define X(field, KEY, secret, text)                                                                \
+    take_variable("TALARIA_TELEGRAM_" KEY, telegram, &telegram->field);
     PlatformConfig *telegram = &c->platforms[GATEWAY_TELEGRAM];
     PLATFORM_TEXTS(X)
 #undef X
-#define X(field, KEY, secret, text) take_variable("TALARIA_DISCORD_" KEY, &discord->field);
+#define X(field, KEY, secret, text) take_variable("TALARIA_DISCORD_" KEY, discord, &discord->field);
     PlatformConfig *discord = &c->platforms[GATEWAY_DISCORD];
     PLATFORM_TEXTS(X)
 #undef X
-#define X(field, KEY, secret, text) take_variable("TALARIA_SLACK_" KEY, &slack->field);
+#define X(field, KEY, secret, text) take_variable("TALARIA_SLACK_" KEY, slack, &slack->field);
     PlatformConfig *slack = &c->platforms[GATEWAY_SLACK];
     PLATFORM_TEXTS(X)
 #undef X
@@ -199,9 +232,10 @@ bool gateway_config(Arena *a, const Settings *settings, const Homes *homes, Gate
 
     take_environment(&environment);
     if (hermes && hermes_gateway_runs(hermes->path))
-        log_note("a Hermes gateway is running on '%.*s': the platforms that it is configured "
-                 "with are left to it",
-                 STR_FMT(hermes->path));
+        gateway_config_tell(LOG_NOTE,
+                            "a Hermes gateway is running on '%.*s': the platforms that it is "
+                            "configured with are left to it",
+                            STR_FMT(hermes->path));
     else
         gateway_config_hermes(a, hermes ? hermes->path : STR_NONE, &c);
     if (!take_settings(a, settings, &environment, &c, err))

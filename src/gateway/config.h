@@ -9,6 +9,7 @@
 #ifndef TALARIA_GATEWAY_CONFIG_H
 #define TALARIA_GATEWAY_CONFIG_H
 
+#include "base/log.h"
 #include "platforms/platform.h"
 #include "store/homes.h"
 #include "text/settings.h"
@@ -34,6 +35,7 @@ typedef struct GatewayConfig {
     Str trouble[GATEWAY_PLATFORM_COUNT];
     bool interrupts; /* what comes in ends the turn that runs; else it waits */
     KeyFlags flags;
+    Str unfollowed; /* settings of a Hermes that have no effect here: "a, b"; empty: there are none */
 } GatewayConfig;
 
 /* Text lives in the arena. ERR_REFUSED: a file with a secret that others can read. */
@@ -53,7 +55,15 @@ void gateway_config_hermes(Arena *a, Str home, GatewayConfig *c);
 /* Whether a gateway of it is running on that home. */
 bool hermes_gateway_runs(Str home);
 
-/* A value for one field by the name that Hermes' variables have ("TELEGRAM_BOT_TOKEN"); false: no such one. */
-bool gateway_config_set(Arena *a, GatewayConfig *c, Str variable, Str value);
+/* Whether a profile of a Hermes speaks through the account that we serve, and to the same chat: only then its
+ * handoffs are ours to carry out. */
+bool gateway_profile_shares(Str home, Str platform, const PlatformConfig *ours);
+
+/* A server reads the configuration whenever somebody asks for it: what is odd in it is told the first time, with one
+ * line for each oddity. */
+void gateway_config_tell(LogLevel level, const char *fmt, ...) PRINTF(2, 3);
+
+/* A value for one field. Another home channel is another chat: its thread and owner are not those of the first. */
+void gateway_config_put(PlatformConfig *p, Str *field, Str value);
 
 #endif

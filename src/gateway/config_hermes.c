@@ -9,23 +9,22 @@
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "base/log.h"
 #include "gateway/config.h"
 #include "text/yml.h"
 
 /* X(variable, PLATFORM, field) */
+#define ONE_PLATFORM(X, NAME)                                                                      \
+    X(#NAME "_BOT_TOKEN", NAME, token)                                                             \
+    X(#NAME "_HOME_CHANNEL", NAME, home_channel)                                                   \
+    X(#NAME "_HOME_CHANNEL_THREAD_ID", NAME, home_thread)                                          \
+    X(#NAME "_ALLOWED_USERS", NAME, allowed)
 #define VARIABLES(X)                                                                               \
-    X("TELEGRAM_BOT_TOKEN", TELEGRAM, token)                                                       \
-    X("TELEGRAM_HOME_CHANNEL", TELEGRAM, home_channel)                                             \
-    X("TELEGRAM_ALLOWED_USERS", TELEGRAM, allowed)                                                 \
-    X("DISCORD_BOT_TOKEN", DISCORD, token)                                                         \
-    X("DISCORD_HOME_CHANNEL", DISCORD, home_channel)                                               \
-    X("DISCORD_ALLOWED_USERS", DISCORD, allowed)                                                   \
-    X("SLACK_BOT_TOKEN", SLACK, token)                                                             \
+    ONE_PLATFORM(X, TELEGRAM)                                                                      \
+    X("TELEGRAM_GROUP_ALLOWED_CHATS", TELEGRAM, allowed_chats)                                     \
+    ONE_PLATFORM(X, DISCORD)                                                                       \
+    ONE_PLATFORM(X, SLACK)                                                                         \
     X("SLACK_APP_TOKEN", SLACK, app_token)                                                         \
-    X("SLACK_SIGNING_SECRET", SLACK, signing_secret)                                               \
-    X("SLACK_HOME_CHANNEL", SLACK, home_channel)                                                   \
-    X("SLACK_ALLOWED_USERS", SLACK, allowed)
+    X("SLACK_SIGNING_SECRET", SLACK, signing_secret)
 
 /* X(variable): "true" lets everybody in. */
 #define EVERYBODY(X)                                                                               \
@@ -33,32 +32,40 @@
     X("DISCORD_ALLOW_ALL_USERS", DISCORD)                                                          \
     X("SLACK_ALLOW_ALL_USERS", SLACK)
 
+/* What is being read. */
+typedef struct Hermes {
+    Arena *arena;
+    GatewayConfig *c;
+    bool private;   /* nobody else can read the file, so its secrets count */
+    Str everywhere; /* who may speak on every platform */
+    bool everybody; /* where nobody is named */
+} Hermes;
+
 static bool is_true(Str s)
 {
     return str_eq_nocase(s, STR("true")) || str_eqz(s, "1") || str_eq_nocase(s, STR("yes")) ||
            str_eq_nocase(s, STR("on"));
 }
 
-bool gateway_config_set(Arena *a, GatewayConfig *c, Str variable, Str value)
+static void set(Hermes *h, Str variable, Str value)
 {
-    value = str_dup(a, str_trim(value));
+    PlatformConfig *all = h->c->platforms;
+
+    value = str_dup(h->arena, str_trim(value));
 #define X(name, NAME, field)                                                                       \
-    if (str_eqz(variable, name)) {                                                                 \
-        if (value.n)                                                                               \
-            c->platforms[GATEWAY_##NAME].field = value;                                            \
-        return true;                                                                               \
-    }
+    if (str_eqz(variable, name))                                                                   \
+        gateway_config_put(&all[GATEWAY_##NAME], &all[GATEWAY_##NAME].field, value);
     VARIABLES(X)
 #undef X
 #define X(name, NAME)                                                                              \
-    if (str_eqz(variable, name)) {                                                                 \
-        if (is_true(value))                                                                        \
-            c->platforms[GATEWAY_##NAME].allowed = STR("*");                                       \
-        return true;                                                                               \
-    }
+    if (str_eqz(variable, name) && is_true(value))                                                 \
+        all[GATEWAY_##NAME].allowed = STR("*");
     EVERYBODY(X)
 #undef X
-    return false;
+    if (str_eqz(variable, "GATEWAY_ALLOWED_USERS") && value.n)
+        h->everywhere = value;
+    if (str_eqz(variable, "GATEWAY_ALLOW_ALL_USERS") && value.n)
+        h->everybody = is_true(value);
 }
 
 /* -- YAML ------------------------------------------------------------------------------------------------ */
@@ -91,58 +98,126 @@ static Str people_of(Arena *a, yaml_document_t *doc, yaml_node_t *node)
     return str_dup(a, buf_str(&b));
 }
 
-static void keep(Arena *a, Str *field, Str value)
+static void keep(Hermes *h, PlatformConfig *p, Str *field, Str value)
 {
-    if (value.n)
-        *field = str_dup(a, value);
+    gateway_config_put(p, field, str_dup(h->arena, value));
 }
 
-/* `private`: nobody else can read the file, so its token counts. */
-static void take_platform(Arena *a, yaml_document_t *doc, yaml_node_t *node, bool private,
-                          GatewayPlatform which, GatewayConfig *c)
+/* "ignore" or "pair". */
+static void take_strangers(yaml_node_t *node, PlatformConfig *p)
 {
-    PlatformConfig *p = &c->platforms[which];
+    if (yml_text(node).n)
+        p->ignores_strangers = str_eqz(yml_text(node), "ignore");
+}
+
+static void take_home(Hermes *h, yaml_document_t *doc, yaml_node_t *node, PlatformConfig *p)
+{
+    keep(h, p, &p->home_channel, channel_of(doc, node));
+    if (node && node->type == YAML_MAPPING_NODE) {
+        keep(h, p, &p->home_thread, yml_text(yml_member(doc, node, "thread_id")));
+        keep(h, p, &p->home_owner, yml_text(yml_member(doc, node, "user_id")));
+    }
+}
+
+static void take_platform(Hermes *h, yaml_document_t *doc, yaml_node_t *node, GatewayPlatform which)
+{
+    PlatformConfig *p = &h->c->platforms[which];
     Str token = yml_text(yml_member(doc, node, "token"));
 
-    if (private)
-        keep(a, &p->token, token);
+    if (h->private)
+        keep(h, p, &p->token, token);
     else if (token.n)
-        log_warning("the token of %s in Hermes' configuration is not used: others can read the "
-                    "file",
-                    gateway_platform_name(which));
-    keep(a, &p->home_channel, channel_of(doc, yml_member(doc, node, "home_channel")));
-    keep(a, &p->allowed, people_of(a, doc, yml_member(doc, node, "allow_from")));
+        gateway_config_tell(LOG_WARNING,
+                            "the token of %s in Hermes' configuration is not used: others can "
+                            "read the file",
+                            gateway_platform_name(which));
+    take_home(h, doc, yml_member(doc, node, "home_channel"), p);
+    take_strangers(yml_member(doc, node, "unauthorized_dm_behavior"), p);
+    keep(h, p, &p->allowed, people_of(h->arena, doc, yml_member(doc, node, "allow_from")));
+    keep(h, p, &p->allowed_chats,
+         people_of(h->arena, doc, yml_member(doc, node, "group_allowed_chats")));
     if (str_eqz(yml_text(yml_member(doc, node, "enabled")), "false"))
         *p = (PlatformConfig){ 0 };
 }
 
-static void take_document(Arena *a, yaml_document_t *doc, bool private, GatewayConfig *c)
+/* X(key): known to Hermes, and without effect here. */
+#define UNFOLLOWED(X)                                                                              \
+    X(session_reset)                                                                               \
+    X(quick_commands)                                                                              \
+    X(stt)                                                                                         \
+    X(multiplex_profiles)                                                                          \
+    X(profile_routes)                                                                              \
+    X(max_concurrent_sessions)                                                                     \
+    X(streaming)                                                                                   \
+    X(reset_triggers)
+#define UNFOLLOWED_OF_ONE(X)                                                                       \
+    X(reply_to_mode)                                                                               \
+    X(typing_indicator)                                                                            \
+    X(channel_overrides)                                                                           \
+    X(extra)
+
+static void unfollowed(Hermes *h, const char *of, const char *key)
+{
+    Str *all = &h->c->unfollowed, one = str_printf(h->arena, "%s%s", of, key);
+
+    if (str_find(*all, one) == all->n)
+        *all = all->n ? str_printf(h->arena, "%.*s, %.*s", STR_FMT(*all), STR_FMT(one)) : one;
+}
+
+static void note_platform(Hermes *h, yaml_document_t *doc, yaml_node_t *node, const char *of)
+{
+#define X(key)                                                                                     \
+    if (yml_member(doc, node, #key))                                                               \
+        unfollowed(h, of, #key);
+    UNFOLLOWED_OF_ONE(X)
+#undef X
+}
+
+static void note_unfollowed(Hermes *h, yaml_document_t *doc, yaml_node_t *platforms)
+{
+#define X(key)                                                                                     \
+    if (at_either(doc, #key))                                                                      \
+        unfollowed(h, "", #key);
+    UNFOLLOWED(X)
+#undef X
+#define X(name, NAME) note_platform(h, doc, yml_member(doc, platforms, #name), #name ".");
+    GATEWAY_PLATFORMS(X)
+#undef X
+}
+
+static void take_document(Hermes *h, yaml_document_t *doc)
 {
     yaml_node_t *platforms = at_either(doc, "platforms");
+    yaml_node_t *strangers = at_either(doc, "unauthorized_dm_behavior");
     yaml_node_t *group = at_either(doc, "group_sessions_per_user");
     yaml_node_t *thread = at_either(doc, "thread_sessions_per_user");
+    GatewayConfig *c = h->c;
 
+    for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++)
+        if (i != GATEWAY_LOCAL)
+            take_strangers(strangers, &c->platforms[i]);
 #define X(name, NAME)                                                                              \
     if (GATEWAY_##NAME != GATEWAY_LOCAL && yml_member(doc, platforms, #name))                      \
-        take_platform(a, doc, yml_member(doc, platforms, #name), private, GATEWAY_##NAME, c);
+        take_platform(h, doc, yml_member(doc, platforms, #name), GATEWAY_##NAME);
     GATEWAY_PLATFORMS(X)
 #undef X
     if (yml_text(group).n)
         c->flags.group_per_user = is_true(yml_text(group));
     if (yml_text(thread).n)
         c->flags.thread_per_user = is_true(yml_text(thread));
+    note_unfollowed(h, doc, platforms);
 }
 
-static void take_yaml(Arena *a, const char *path, Str text, bool private, GatewayConfig *c)
+static void take_yaml(Hermes *h, const char *path, Str text)
 {
     yaml_document_t doc;
     Err err;
 
     if (!yml_load(text, 1, &doc, &err)) {
-        log_warning("'%s' is left out: %s", path, err.text);
+        gateway_config_tell(LOG_WARNING, "'%s' is left out: %s", path, err.text);
         return;
     }
-    take_document(a, &doc, private, c);
+    take_document(h, &doc);
     yaml_document_delete(&doc);
 }
 
@@ -155,12 +230,12 @@ static Str unquoted(Str s)
     return s;
 }
 
-static void take_env(Arena *a, const char *path, Str text, bool private, GatewayConfig *c)
+static void take_env(Hermes *h, const char *path, Str text)
 {
     Str line, name;
 
-    if (!private) {
-        log_warning("'%s' is left out: others can read it", path);
+    if (!h->private) {
+        gateway_config_tell(LOG_WARNING, "'%s' is left out: others can read it", path);
         return;
     }
     while (str_split(&text, '\n', &line)) {
@@ -169,40 +244,78 @@ static void take_env(Arena *a, const char *path, Str text, bool private, Gateway
             line = str_trim(str_skip(line, 7));
         if (!line.n || line.p[0] == '#' || !str_split(&line, '=', &name))
             continue;
-        (void)gateway_config_set(a, c, str_trim(name), unquoted(str_trim(line)));
+        set(h, str_trim(name), unquoted(str_trim(line)));
     }
 }
 
 /* -- all of it ---------------------------------------------------------------------------------------------- */
 
-static void take_file(Arena *a, Str home, const char *name,
-                      void (*take)(Arena *, const char *, Str, bool, GatewayConfig *),
-                      GatewayConfig *c)
+static void take_file(Hermes *h, Str home, const char *name,
+                      void (*take)(Hermes *, const char *, Str))
 {
-    const char *path = str_z(a, str_join_path(a, home, str_of(name)));
+    const char *path = str_z(h->arena, str_join_path(h->arena, home, str_of(name)));
     struct stat st;
     Str text;
     Err err;
 
     if (stat(path, &st) != 0)
         return;
-    if (file_read(a, path, LIMIT_CONFIG_BYTES, &text, &err))
-        take(a, path, text, (st.st_mode & 077) == 0, c);
+    h->private = (st.st_mode & 077) == 0;
+    if (file_read(h->arena, path, LIMIT_CONFIG_BYTES, &text, &err))
+        take(h, path, text);
     else
-        log_warning("%s", err.text);
+        gateway_config_tell(LOG_WARNING, "%s", err.text);
+}
+
+static void take_files(Hermes *h, Str home)
+{
+    take_file(h, home, "gateway.json", take_yaml);
+    take_file(h, home, "config.yaml", take_yaml);
+    take_file(h, home, ".env", take_env);
+}
+
+/* Who may speak everywhere may also do so on each; where nobody was named at all, everybody may be meant. */
+static void let_in(Hermes *h)
+{
+    for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++) {
+        Str *allowed = &h->c->platforms[i].allowed;
+
+        if (allowed->n && h->everywhere.n)
+            *allowed = str_printf(h->arena, "%.*s,%.*s", STR_FMT(*allowed), STR_FMT(h->everywhere));
+        else if (h->everywhere.n)
+            *allowed = h->everywhere;
+        else if (!allowed->n && h->everybody)
+            *allowed = STR("*");
+    }
 }
 
 void gateway_config_hermes(Arena *a, Str home, GatewayConfig *c)
 {
-    if (home.n) {
-        take_file(a, home, "gateway.json", take_yaml, c);
-        take_file(a, home, "config.yaml", take_yaml, c);
-        take_file(a, home, ".env", take_env, c);
-    }
-#define X(name, ...) (void)gateway_config_set(a, c, STR(name), str_of(getenv(name)));
+    Hermes h = { .arena = a, .c = c };
+
+    if (home.n)
+        take_files(&h, home);
+#define X(name, ...) set(&h, STR(name), str_of(getenv(name)));
     VARIABLES(X)
     EVERYBODY(X)
+    X("GATEWAY_ALLOWED_USERS")
+    X("GATEWAY_ALLOW_ALL_USERS")
 #undef X
+    let_in(&h);
+}
+
+/* Its variables are those of its own process, which we do not see: its files count. */
+bool gateway_profile_shares(Str home, Str platform, const PlatformConfig *ours)
+{
+    AUTO(Arena) *a = arena_new();
+    GatewayConfig c = { 0 };
+    Hermes h = { .arena = a, .c = &c };
+    const PlatformConfig *its;
+
+    take_files(&h, home);
+    its = gateway_config_of(&c, platform);
+    return its && its->token.n && str_eq(its->token, ours->token) &&
+           (!its->home_channel.n || str_eq(its->home_channel, ours->home_channel));
 }
 
 /* -- is it running? ------------------------------------------------------------------------------------------ */

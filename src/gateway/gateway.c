@@ -15,8 +15,9 @@
 #include "gateway/rounds.h"
 #include "gateway/wake.h"
 #include "gateway/worker.h"
+#include "store/handoff_outbox.h"
 
-enum { IDLE_MS = 30000, LATER_MS = 250, LOOK_MS = 250, PRUNE_MS = 24 * 3600 * 1000, AT_ONCE = 16 };
+enum { IDLE_MS = 30000, LATER_MS = 250, LOOK_MS = 250, PRUNE_MS = 24 * 3600 * 1000 };
 
 typedef struct Gateway {
     const GatewayOptions *o;
@@ -80,7 +81,7 @@ static bool look(void *ctx, int64_t *ret_wait_ms, Err *err)
     *ret_wait_ms = LOOK_MS;
     if (!g->pruned_ms || now - g->pruned_ms > PRUNE_MS) {
         g->pruned_ms = now;
-        if (!inbox_prune(g->health, err))
+        if (!inbox_prune(g->health, err) || !outbox_prune(g->health, err))
             return false;
     }
     return lines_note(g->lines, g->health, err);
@@ -162,7 +163,7 @@ static void set_up(Gateway *g)
                                              .card = make_card,
                                              .card_ctx = g->o->homes,
                                              .turns = g->turns,
-                                             .threads = AT_ONCE });
+                                             .threads = LIMIT_GATEWAY_HANDOFFS });
     g->inbound =
         (InboundOptions){ .journal = g->inbox,
                           .homes = g->o->homes,
@@ -171,7 +172,7 @@ static void set_up(Gateway *g)
                           .flags = g->config.flags,
                           .ends = &g->ends,
                           .sinks = { g->turns, turns_message, turns_say, turns_stop, turns_approve,
-                                     turns_session, turns_forget, turns_resume } };
+                                     turns_session, turns_forget, turns_resume, turns_doing } };
 }
 
 static bool begin(Gateway *g, Err *err)
@@ -259,6 +260,8 @@ bool gateway_run(const GatewayOptions *o, Err *err)
     wake = wake_open(o->homes, err);
     if (!wake || !gateway_config(a, o->settings, o->homes, &g.config, err))
         return false;
+    if (g.config.unfollowed.n)
+        log_note("settings of Hermes that have no effect here: %.*s", STR_FMT(g.config.unfollowed));
     ok = open_all(&g, err) && begin(&g, err);
     if (ok) {
         tell_ready(&g);

@@ -19,6 +19,7 @@ typedef struct InboundSinks {
     bool (*session)(Turns *t, Arena *a, Str key, Str *ret, Err *err);
     bool (*forget)(Turns *t, Str key, Err *err);
     bool (*resume)(Turns *t, const Place *at, Str session_id, Err *err);
+    TurnsDoing (*doing)(Turns *t, Str key);
 } InboundSinks;
 
 typedef struct InboundOptions {

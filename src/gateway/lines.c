@@ -2,8 +2,8 @@
  * set up. Health is looked at in memory, four times a second, and written only where it says something new: an idle
  * gateway leaves the disk alone.
  *
- * TALARIA_LOCAL_FAULTS ("send=2,thread=1") makes the next calls of the local platform fail, to see what that looks
- * like. */
+ * TALARIA_LOCAL_FAULTS ("send=2,thread.lost=1") makes the next calls of the local platform fail, or their answers get
+ * lost, to see what that looks like. */
 #include "gateway/lines.h"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ typedef struct Line {
     Journal *journal;
     Connection *connection; /* NULL: it could not be opened, `trouble` says why */
     atomic_bool moved;      /* a chat of it: the home may be another kind of chat now */
-    char trouble[512];
+    char trouble[ERR_TEXT_BYTES];
     int64_t trouble_ms;
     Served *served;             /* NULL: it never will be */
     Arena *arena;               /* of a config that was read later; or NULL */
@@ -63,28 +63,46 @@ static const char *const state_names[] = {
     X(edit)
 
 typedef struct Faults {
-#define X(call) _Atomic int64_t call;
+#define X(call) _Atomic int64_t call, call##_lost;
     FAULTS(X)
 #undef X
 } Faults;
 
 static Faults faults;
 
+/* NULL: there is no such one. */
+static _Atomic int64_t *fault_named(Str name)
+{
+#define X(call)                                                                                    \
+    if (str_eqz(name, #call))                                                                      \
+        return &faults.call;                                                                       \
+    if (str_eqz(name, #call ".lost"))                                                              \
+        return &faults.call##_lost;
+    FAULTS(X)
+#undef X
+    return NULL;
+}
+
 static void read_faults(void)
 {
     Str rest = str_of(getenv("TALARIA_LOCAL_FAULTS")), one, name;
 
     while (str_split(&rest, ',', &one)) {
+        _Atomic int64_t *at = str_split(&one, '=', &name) ? fault_named(str_trim(name)) : NULL;
         int64_t n = 0;
 
-        if (!str_split(&one, '=', &name) || !str_to_int(one, 0, 1000000, &n))
-            continue;
-#define X(call)                                                                                    \
-    if (str_eqz(name, #call))                                                                      \
-        faults.call = n;
-        FAULTS(X)
-#undef X
+        if (at && str_to_int(one, 0, 1000000, &n))
+            *at = n;
+        else if (name.n)
+            log_warning("TALARIA_LOCAL_FAULTS: no fault '%.*s'; it is thread=1, send=1, edit=1, or "
+                        "with .lost: send.lost=1",
+                        STR_FMT(name));
     }
+}
+
+static bool is_due(_Atomic int64_t *left)
+{
+    return *left > 0 && atomic_fetch_sub(left, 1) > 0;
 }
 
 static PlatformFault next_fault(void *ctx, const char *call)
@@ -92,7 +110,9 @@ static PlatformFault next_fault(void *ctx, const char *call)
     (void)ctx;
 #define X(name)                                                                                    \
     if (strcmp(call, #name) == 0)                                                                  \
-        return faults.name > 0 && atomic_fetch_sub(&faults.name, 1) > 0 ? FAULT_FAILS : FAULT_NONE;
+        return is_due(&faults.name)          ? FAULT_FAILS                                         \
+               : is_due(&faults.name##_lost) ? FAULT_LOST                                          \
+                                             : FAULT_NONE;
     FAULTS(X)
 #undef X
     return FAULT_NONE;

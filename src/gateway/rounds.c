@@ -16,7 +16,7 @@ struct Rounds {
     bool called, ends;
     RoundFn *fn;
     void *ctx;
-    char told[512]; /* the trouble that was told last */
+    char told[ERR_TEXT_BYTES]; /* the trouble that was told last */
 };
 
 static struct timespec after(int64_t ms)

@@ -104,9 +104,11 @@ static void find_homes(Turns *t)
                 .path = all->data,
                 .database = str_join_path(t->arena, all->data, STR("talaria.db")),
                 .present = true };
-    for (size_t i = 0; i < all->n; i++)
-        if (all->all[i].present && !str_eq(all->all[i].path, all->data))
-            t->homes[t->n_homes++] = all->all[i];
+    for (size_t i = 0; i < all->n; i++) /* also one whose database is not there yet */
+        if (!str_eq(all->all[i].path, all->data)) {
+            t->homes[t->n_homes] = all->all[i];
+            t->homes[t->n_homes++].present = true;
+        }
     for (size_t i = 0; i < t->n_homes; i++)
         t->paths[i] = t->homes[i].path;
 }
@@ -269,6 +271,18 @@ bool turns_stop(Turns *t, Str key, bool *ret, Err *err)
     return true;
 }
 
+TurnsDoing turns_doing(Turns *t, Str key)
+{
+    TurnsDoing what = lanes_has(t->turns, key) ? TURNS_WAITING : TURNS_IDLE;
+
+    pthread_mutex_lock(&t->lock);
+    for (Turning *x = t->turning; x; x = x->next)
+        if (str_eq(x->key, key))
+            what = x->ask.id.n && !x->ask.answered ? TURNS_ASKING : TURNS_RUNNING;
+    pthread_mutex_unlock(&t->lock);
+    return what;
+}
+
 bool turns_say(Turns *t, const Place *to, Str id, Str text, Err *err)
 {
     AUTO(Arena) *a = arena_new();
@@ -315,9 +329,9 @@ static bool add_first(Turns *t, Str handoff_id, Str platform, Str place_json_tex
         return false;
     job = job_new(t, &place,
                   str_printf(a,
-                             "[From Talaria, not from the user: this session has just moved from "
-                             "the terminal to %.*s. All that was said so far is loaded. Say in a "
-                             "few sentences where things stand and what comes next. Use no tools.]",
+                             "[From Talaria, not from the user: this session has just moved to "
+                             "%.*s. All that was said so far is loaded. Say in a few sentences "
+                             "where things stand and what comes next. Use no tools.]",
                              STR_FMT(platform)));
     job->name = job->words = first_name(job->arena, handoff_id);
     return add_job(t, job, err);

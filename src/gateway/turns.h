@@ -52,6 +52,15 @@ MUST_CHECK bool turns_say(Turns *t, const Place *to, Str id, Str text, Err *err)
 /* The run of a key ends; *ret: there was one. */
 MUST_CHECK bool turns_stop(Turns *t, Str key, bool *ret, Err *err);
 
+/* What is on its way for a key. */
+typedef enum TurnsDoing {
+    TURNS_IDLE,
+    TURNS_WAITING, /* for its turn */
+    TURNS_RUNNING,
+    TURNS_ASKING /* an agent waits for a yes or a no */
+} TurnsDoing;
+TurnsDoing turns_doing(Turns *t, Str key);
+
 /* An answer to what the run of a key asks, by a message that came in then. ERR_NOT_FOUND: nothing is asked;
  * ERR_CONFLICT: it was answered, or the message is older than the question; ERR_INVALID: no such choice. */
 MUST_CHECK bool turns_approve(Turns *t, Str key, Str choice, int64_t received_ms, Err *err);

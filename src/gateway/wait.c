@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 
+#include "agent/service.h"
 #include "base/clock.h"
 #include "gateway/config.h"
 #include "gateway/gateway.h"
@@ -144,6 +145,11 @@ bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err)
         return false;
     if (!conversation_get(runs, a, session_id, &c, &none) || !c.running.n)
         return true;
+    /* Its process may be dead, and nobody there to say so. */
+    if (!service_close_dead(homes->data, err))
+        return false;
+    if (!conversation_get(runs, a, session_id, &c, &none) || !c.running.n)
+        return true;
     return err_set(err, ERR_BUSY, "the agent is in the middle of an answer in '%.*s'; wait for it",
                    STR_FMT(session_id));
 }
@@ -247,8 +253,8 @@ static bool too_long(const Wait *t, Err *err)
 
     if (handoff_cancel(t->journal, t->id, &over, &why))
         return err_set(err, ERR_BUSY,
-                       "not done after %lld minutes; the gateway was asked to leave it, and the "
-                       "session goes on here",
+                       "not done after %lld minutes; the gateway was asked to leave it, 'talaria "
+                       "handoff status' says whether it does",
                        (long long)t->done_ms / 60000);
     return err_set(err, ERR_BUSY, "not done after %lld minutes: %s", (long long)t->done_ms / 60000,
                    why.text);
@@ -381,6 +387,11 @@ bool handoff_bring_back(const Homes *homes, Journal *j, Str home, Str session_id
 
     if (!copy_find(j, a, home, session_id, &h, &lent, err))
         return false;
-    return lent ? back_from_copy(homes, j, a, h.id, err)
-                : routing_release(j, home, session_id, err);
+    if (lent)
+        return back_from_copy(homes, j, a, h.id, err);
+    /* A turn that is under way belongs to where it was asked for, unless its process is dead. */
+    return routing_release(j, home, session_id, err) ||
+           (err->kind == ERR_BUSY && service_close_dead(homes->data, err) &&
+            handoff_idle(homes, home, session_id, err) &&
+            routing_release(j, home, session_id, err));
 }

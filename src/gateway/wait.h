@@ -57,8 +57,8 @@ MUST_CHECK bool handoff_wait(const HandoffWaiter *w, Journal *j, Arena *a, Hando
 /* Whether a terminal may write the session. ERR_CONFLICT says where it is and how it comes back. */
 MUST_CHECK bool handoff_is_here(Journal *j, Str home, Str session_id, Err *err);
 
-/* routing_release; one that is with a Hermes gateway comes back with what was said there. ERR_BUSY: that gateway is
- * just taking it. */
+/* routing_release; one that is with a Hermes gateway comes back with what was said there. ERR_BUSY: a turn of it is
+ * under way, or that gateway is just taking it. */
 MUST_CHECK bool handoff_bring_back(const Homes *homes, Journal *j, Str home, Str session_id,
                                    Err *err);
 

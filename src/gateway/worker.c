@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "gateway/config.h"
 #include "gateway/deliver.h"
 #include "gateway/lanes.h"
 #include "gateway/turns.h"
@@ -29,6 +30,8 @@ struct Worker {
     WorkerOptions o;   /* in a copy of its own for every step that another thread makes */
     Lanes *lanes;      /* NULL: there are none */
     int64_t looked_ms; /* clock_mono_ms: when sessions were looked at for an exit */
+    char
+        *shares; /* for each home and each that is served: 'y', 'n', 0 where it was not asked yet */
     _Atomic int64_t *done_ms, own_done_ms; /* when the last one was done */
 };
 
@@ -71,9 +74,13 @@ static bool find_home(Worker *w, Arena *a, const Handoff *h, const Served *s, Ho
         return s->platform->look(s->connection, a, h->target, STR_NONE, ret, err);
     if (home_get(w->o.journal, a, h->platform, ret, err))
         return true;
-    if (err->kind != ERR_NOT_FOUND || !s->config->home_channel.n)
+    if (err->kind != ERR_NOT_FOUND || !s->config->home_channel.n ||
+        !s->platform->look(s->connection, a, s->config->home_channel, s->config->home_owner, ret,
+                           err))
         return false;
-    return s->platform->look(s->connection, a, s->config->home_channel, STR_NONE, ret, err);
+    if (s->config->home_thread.n)
+        ret->thread_id = s->config->home_thread;
+    return true;
 }
 
 /* Stands for a thread that was asked for where the platform cannot tell whether it has been made already. */
@@ -377,6 +384,7 @@ Worker *worker_new(const WorkerOptions *options)
 
     w->o = *options;
     w->done_ms = &w->own_done_ms;
+    w->shares = mem_alloc((options->homes ? options->homes->n : 0) * options->n_served + 1);
     if (options->threads)
         w->lanes = lanes_open(&(LanesOptions){ .data = journal_data(options->journal),
                                                .threads = options->threads,
@@ -391,19 +399,45 @@ Worker *worker_free(Worker *w)
 {
     if (w) {
         lanes_close(w->lanes);
+        mem_free(w->shares);
         mem_free(w);
     }
     return NULL;
 }
 
-static void take_up(Worker *w, const Str *names, size_t n_names)
+/* A profile of a Hermes may have a bot and a chat of its own: what is said there must not arrive at another's. Asked
+ * once, as our own settings are read once. */
+static bool may_serve(Worker *w, size_t home, size_t served)
 {
-    for (size_t i = 0; w->o.homes && i < w->o.homes->n; i++) {
-        const Home *home = &w->o.homes->all[i];
-        Err err;
+    char *known = &w->shares[home * w->o.n_served + served];
+    const Served *s = &w->o.served[served];
 
-        if (home->present && home->kind != HOME_OURS &&
-            !handoff_adopt(w->o.journal, home->path, names, n_names, &err))
+    if (w->o.homes->all[home].kind != HOME_PROFILE)
+        return true;
+    if (!*known)
+        *known = s->config && gateway_profile_shares(w->o.homes->all[home].path,
+                                                     str_of(s->platform->shape->name), s->config)
+                     ? 'y'
+                     : 'n';
+    return *known == 'y';
+}
+
+/* Requests that programs of Hermes wrote, also into a database that was not there when we began. */
+static void take_up(Worker *w, Arena *a)
+{
+    Homes now = w->o.homes ? homes_again(a, w->o.homes) : (Homes){ 0 };
+    Str *names = ARENA_ARRAY(a, Str, w->o.n_served + 1);
+    Err err;
+
+    for (size_t i = 0; i < now.n; i++) {
+        size_t n = 0;
+
+        if (!now.all[i].present || now.all[i].kind == HOME_OURS)
+            continue;
+        for (size_t k = 0; k < w->o.n_served; k++)
+            if (!w->o.served[k].shut && may_serve(w, i, k))
+                names[n++] = str_of(w->o.served[k].platform->shape->name);
+        if (n && !handoff_adopt(w->o.journal, now.all[i].path, names, n, &err))
             log_warning("%s", err.text);
     }
 }
@@ -435,7 +469,7 @@ bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err)
     for (size_t i = 0; i < w->o.n_served; i++)
         if (!w->o.served[i].shut)
             names[n_names++] = str_of(w->o.served[i].platform->shape->name);
-    take_up(w, names, n_names);
+    take_up(w, a);
     if (!handoff_pending(w->o.journal, a, names, n_names, &all, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)

@@ -336,19 +336,22 @@ static bool put_queue(JsonWriter *w, Journal *j, Str platform, Err *err)
 }
 
 /* What a gateway last said of a line is true only while it runs. */
-static bool put_platform(JsonWriter *w, Journal *j, Arena *a, const PlatformConfig *config,
+static bool put_platform(JsonWriter *w, Journal *j, Arena *a, const GatewayConfig *config,
                          const Link *l, Str name, bool running, Err *err)
 {
+    const PlatformConfig *c = gateway_config_of(config, name);
+
     json_begin(w, '{');
     json_field_str(w, "name", name);
-    json_field_bool(w, "enabled", config->enabled);
+    json_field_bool(w, "enabled", c->enabled);
+    put_text(w, "missing", c->enabled ? STR("") : gateway_config_trouble(config, name));
     put_text(w, "link", running ? l->link : STR_NONE);
     put_text(w, "account", l->account);
     json_field_int(w, "since_ms", l->since_ms);
     json_field_int(w, "heard_ms", l->heard_ms);
     put_text(w, "error", l->error);
     json_field_int(w, "error_ms", l->error_ms);
-    if (!put_queue(w, j, name, err) || !put_home(w, j, a, name, config->home_channel, err))
+    if (!put_queue(w, j, name, err) || !put_home(w, j, a, name, c->home_channel, err))
         return false;
     json_end(w, '}');
     return true;
@@ -389,8 +392,7 @@ bool route_platforms(Request *rq, Err *err)
     for (GatewayPlatform p = 0; p < GATEWAY_PLATFORM_COUNT; p++) {
         Str name = str_of(gateway_platform_name(p));
 
-        if (!put_platform(&w, j, rq->arena, &config.platforms[p], link_of(links, n, name), name,
-                          running, err))
+        if (!put_platform(&w, j, rq->arena, &config, link_of(links, n, name), name, running, err))
             return false;
     }
     json_end(&w, ']');

@@ -206,7 +206,8 @@ static bool discord_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeCh
                           .chat_type = facts.guild.n ? STR("group") : STR("dm"),
                           .scope_id = facts.guild,
                           .owner_id = str_dup(a, owner),
-                          .thread_id = channel_is_thread(facts.type) ? chat_id : STR("") };
+                          .thread_id = channel_is_thread(facts.type) ? chat_id : STR(""),
+                          .threads = facts.guild.n > 0 };
     return true;
 }
 

@@ -118,7 +118,8 @@ static bool local_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChan
 {
     *ret = (HomeChannel){ .chat_id = str_dup(a, chat_id),
                           .chat_type = STR("dm"),
-                          .owner_id = owner.n ? str_dup(a, owner) : STR("you") };
+                          .owner_id = owner.n ? str_dup(a, owner) : STR("you"),
+                          .threads = true };
     return LOCKED(c, local_channel_name(c->journal, a, ret->chat_id, &ret->name, err));
 }
 

@@ -68,6 +68,9 @@ const Shape *shapes_each(size_t i);
  * " (2/3)" stands at the end where there are several. */
 void shape_split(Arena *a, const Shape *shape, Str text, Str **ret, size_t *ret_n);
 
+/* What people are told of a home whose `threads` is false. */
+#define HOME_WITHOUT_THREADS "in the chat itself: threads cannot be opened there"
+
 /* -- with one ----------------------------------------------------------------------------------------- */
 
 typedef struct Connection Connection; /* one account on one platform; the platform's own state */
@@ -79,11 +82,15 @@ typedef struct Connection Connection; /* one account on one platform; the platfo
     X(signing_secret, "SIGNING_SECRET", true, "slack: signs what the Events API sends")            \
     X(api_base, "API_BASE", false, "address of the platform's API; empty: the public one")         \
     X(home_channel, "HOME_CHANNEL", false, "chat for what nobody asked for, until /sethome")       \
-    X(allowed, "ALLOWED_USERS", false, "who may talk to it, by number: A,B; '*' for everyone")
+    X(home_thread, "HOME_THREAD", false, "thread of that chat, where none can be opened")          \
+    X(home_owner, "HOME_OWNER", false, "whose chat it is, by number: in a group they go on")       \
+    X(allowed, "ALLOWED_USERS", false, "who may talk to it, by number: A,B; '*' for everyone")     \
+    X(allowed_chats, "ALLOWED_CHATS", false, "groups in which everyone may, by number: A,B")
 
 /* What is configured for one platform. */
 typedef struct PlatformConfig {
     bool enabled;
+    bool ignores_strangers; /* they are not even given a code */
 #define X(name, env, secret, text) Str name;
     PLATFORM_TEXTS(X)
 #undef X

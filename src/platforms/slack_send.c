@@ -199,7 +199,8 @@ static bool read_channel(Connection *c, Arena *a, const PyValue *channel, Str ow
     *ret = (HomeChannel){ .chat_id = id,
                           .name = name.n ? name : STR("private chat"),
                           .chat_type = dm ? STR("dm") : STR("group"),
-                          .owner_id = owner.n || !im ? str_dup(a, owner) : with };
+                          .owner_id = owner.n || !im ? str_dup(a, owner) : with,
+                          .threads = true };
     pthread_mutex_lock(&c->wire.lock);
     ret->scope_id = str_dup(a, str_of(c->team));
     pthread_mutex_unlock(&c->wire.lock);

@@ -288,31 +288,47 @@ static bool may_write(const PyValue *chat, const PyValue *member, Err *err)
     return true;
 }
 
-static bool probe(Connection *c, Arena *a, const PyValue *chat, Err *err)
+/* In a forum the right to manage topics is one of administrators, unless the group gives it to everyone. */
+static bool may_open_topics(const PyValue *chat, const PyValue *member)
+{
+    return update_true(chat, "is_forum") &&
+           (str_eqz(update_text(member, "status"), "creator") ||
+            update_true(member, "can_manage_topics") ||
+            update_true(update_get(chat, "permissions"), "can_manage_topics"));
+}
+
+static bool probe(Connection *c, Arena *a, const PyValue *chat, bool *ret_topics, Err *err)
 {
     Reply reply;
     Str me;
 
-    if (str_eqz(update_text(chat, "type"), "private"))
+    if (str_eqz(update_text(chat, "type"), "private")) {
+        pthread_mutex_lock(&c->wire.lock);
+        *ret_topics = c->private_topics;
+        pthread_mutex_unlock(&c->wire.lock);
         return true;
+    }
     pthread_mutex_lock(&c->wire.lock);
     me = str_dup(a, str_of(c->id));
     pthread_mutex_unlock(&c->wire.lock);
     if (!me.n)
         return err_set(err, ERR_BUSY, "telegram has not said yet who the bot is");
-    return telegram_call(
-               c, a,
-               &(Ask){ .method = "getChatMember",
-                       .body = about_chat(a, update_text(chat, "id"), "user_id", me, true) },
-               &reply, err) &&
-           may_write(chat, &reply.result, err);
+    if (!telegram_call(
+            c, a,
+            &(Ask){ .method = "getChatMember",
+                    .body = about_chat(a, update_text(chat, "id"), "user_id", me, true) },
+            &reply, err) ||
+        !may_write(chat, &reply.result, err))
+        return false;
+    *ret_topics = may_open_topics(chat, &reply.result);
+    return true;
 }
 
 bool telegram_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err)
 {
     Str number = chat_now(c, a, chat_id), type, title;
     const PyValue *chat;
-    bool moved = false;
+    bool moved = false, threads = false;
     Reply reply;
 
     while (!telegram_call(
@@ -320,7 +336,7 @@ bool telegram_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel 
         &reply, err))
         if (!follow(c, &number, &reply, &moved))
             return false;
-    if (!probe(c, a, &reply.result, err))
+    if (!probe(c, a, &reply.result, &threads, err))
         return false;
     chat = &reply.result;
     type = update_text(chat, "type");
@@ -331,7 +347,8 @@ bool telegram_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel 
                                        : str_eqz(type, "channel") ? STR("channel")
                                                                   : STR("group"),
                           .owner_id = owner.n ? str_dup(a, owner) : STR_NONE,
-                          .topics = update_true(chat, "is_forum") };
+                          .topics = update_true(chat, "is_forum"),
+                          .threads = threads };
     return true;
 }
 

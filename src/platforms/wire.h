@@ -24,7 +24,7 @@ typedef struct Wire {
     bool closing;
     LinkState state;
     int64_t since_ms, heard_ms, error_ms; /* wall clock */
-    char error[512];
+    char error[ERR_TEXT_BYTES];
 } Wire;
 
 /* -- beginning and end ------------------------------------------------------------------------------------ */

@@ -5,10 +5,15 @@
 #include "base/log.h"
 #include "store/db.h"
 
-static const char sql[] =
-    "SELECT id, coalesce(title, ''), started_at FROM sessions WHERE source = ?1 AND chat_id = ?2 "
-    "AND (session_key = ?3 OR chat_type = 'dm' OR user_id = ?4) AND end_reason IS NOT "
-    "'compression' ORDER BY started_at DESC LIMIT ?5";
+#define SESSIONS_OF(at_the_platform)                                                               \
+    "SELECT id, coalesce(title, ''), started_at FROM sessions WHERE " at_the_platform              \
+    " AND chat_id = ?2 AND (session_key = ?3 OR chat_type = 'dm' OR user_id = ?4) AND end_reason " \
+    "IS NOT 'compression' ORDER BY started_at DESC LIMIT ?5"
+
+static const char sql[] = SESSIONS_OF("source = ?1");
+/* One of ours that left the chat still says where it was. */
+static const char sql_ours[] = SESSIONS_OF(
+    "(source = ?1 OR (json_valid(origin_json) AND json_extract(origin_json, '$.platform') = ?1))");
 
 typedef struct Found {
     Arena *a;
@@ -22,7 +27,7 @@ static bool look_in(Found *f, const Home *home, const Place *at, Str key, size_t
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db || !db_prepare(db, sql, &stmt, err))
+    if (!db || !db_prepare(db, home->kind == HOME_OURS ? sql_ours : sql, &stmt, err))
         return false;
     db_bind_str(stmt, 1, at->platform);
     db_bind_str(stmt, 2, at->chat_id.n ? at->chat_id : STR(""));

@@ -4,6 +4,7 @@
 #include "store/handoff_outbox.h"
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "store/db.h"
 #include "store/places.h"
 
@@ -395,4 +396,19 @@ bool outbox_retry(Journal *j, Str id, Err *err)
     if (!db_step(journal_db(j), stmt, &row, err))
         return false;
     return row || err_set(err, ERR_NOT_FOUND, "no dead letter '%.*s'", STR_FMT(id));
+}
+
+bool outbox_prune(Journal *j, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "DELETE FROM outbox WHERE state = 'sent' AND updated_ms < ? AND NOT "
+                    "EXISTS(SELECT 1 FROM inbox WHERE inbox.state = 'parked' AND instr(outbox.id, "
+                    "'reply:' || inbox.platform || ':' || inbox.id) = 1)",
+                    &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, now_in_ms() - (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000);
+    return db_step(journal_db(j), stmt, &row, err);
 }

@@ -73,6 +73,9 @@ MUST_CHECK bool outbox_open(Journal *j, Arena *a, Str prefix, Outgoing **ret, si
 /* Newest first. */
 MUST_CHECK bool outbox_dead(Journal *j, Arena *a, size_t most, Outgoing **ret, size_t *ret_n,
                             Err *err);
+/* What was sent longer ago than LIMIT_INBOX_KEEP_DAYS is forgotten, unless it told of a message that is still parked:
+ * that must not be told again. */
+MUST_CHECK bool outbox_prune(Journal *j, Err *err);
 /* Dead to waiting, with all its tries and however old. ERR_NOT_FOUND: no dead row of that id. */
 MUST_CHECK bool outbox_retry(Journal *j, Str id, Err *err);
 

@@ -46,6 +46,8 @@ typedef struct HomeChannel {
     Str owner_id;  /* whose it is; empty: not known */
     Str thread_id; /* a standing thread of it; empty: none */
     bool topics;   /* Telegram: the group is a forum */
+    bool
+        threads; /* of one that was just looked at: as far as is known, a thread can be opened there */
 } HomeChannel;
 
 /* -- JSON --------------------------------------------------------------------------------- */

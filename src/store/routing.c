@@ -413,35 +413,57 @@ bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how, const char
     return keep(j, a, h, err);
 }
 
-static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool *noted, Err *err)
+/* In our own home a session remembers in which chat it lived: /resume there finds it. Elsewhere a gateway of others
+ * might take such a row for one that is still there. */
+static bool leave_place(SessionDb *s, Arena *a, Str id, const SessionOwner *owner, Err *err)
+{
+    Peer peer = peer_at_home(owner);
+    size_t n_parts;
+    Str *parts;
+    int64_t n;
+
+    if (!s->ours)
+        return set_peers(s, a, id, &peer, err);
+    if (!lineage(s, a, id, &parts, &n_parts, err))
+        return false;
+    for (size_t i = 0; i < n_parts; i++)
+        if (!HOME_DO(s, &n, err, "UPDATE sessions SET source = ?, session_key = NULL WHERE id = ?",
+                     peer.source, parts[i]))
+            return false;
+    return true;
+}
+
+static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool must_rest,
+                         bool *noted, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Change change = { 0 };
-    Peer peer;
     SessionOwner owner;
     Str prev;
 
     if (!sessiondb_begin(journal_db(j), journal_data(j), home, &s, err) ||
+        (must_rest && !routing_is_idle(&s, session_id, err)) ||
         !owner_get(j, a, home, session_id, &owner, err) ||
         !routing_note(j, a, &s, session_id, &owner, noted, err))
         return false;
-    peer = peer_at_home(&owner);
     if ((s.routing && !routing_clear(&s, a, routing_scope(a, home), STR(""), session_id, &prev,
                                      &change.gone, &change.n_gone, err)) ||
-        !set_peers(&s, a, session_id, &peer, err) || !reopen(&s, session_id, err) ||
+        !leave_place(&s, a, session_id, &owner, err) || !reopen(&s, session_id, err) ||
         !owner_set(j, home, session_id, STR("cli"), STR_NONE, err) || !sessiondb_commit(&s, err))
         return false;
     routing_follow(a, &s, home, &change);
     return true;
 }
 
-static bool release_all(Journal *j, Arena *a, Str home, Str session_id, bool noted, Err *err)
+/* wished: by the place itself. */
+static bool release_all(Journal *j, Arena *a, Str home, Str session_id, bool wished, Err *err)
 {
+    bool noted = wished;
     Str next;
 
-    return release_rows(j, a, home, session_id, &noted, err) &&
+    return release_rows(j, a, home, session_id, !wished, &noted, err) &&
            routing_goes_on_in(j, a, home, session_id, &next, err) &&
-           (!next.n || release_rows(j, a, journal_data(j), next, &noted, err));
+           (!next.n || release_rows(j, a, journal_data(j), next, !wished, &noted, err));
 }
 
 bool routing_release(Journal *j, Str home, Str session_id, Err *err)

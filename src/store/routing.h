@@ -26,9 +26,10 @@ MUST_CHECK bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how,
                              Str why, Err *err);
 
 /* The session belongs to the terminal again, and no key leads to it, nor to a conversation in which it goes
- * on. The place that it left is told, by whichever gateway serves it within an hour. */
+ * on. The place that it left is told, by whichever gateway serves it within an hour. ERR_BUSY: a turn of it is
+ * under way there. */
 MUST_CHECK bool routing_release(Journal *j, Str home, Str session_id, Err *err);
-/* The same where the place itself wished so, and needs not be told. */
+/* The same where the place itself wished so, has ended its turn and needs not be told. */
 MUST_CHECK bool routing_forget(Journal *j, Str home, Str session_id, Err *err);
 
 /* The conversation of ours in which a session of another home went on; empty: none. */

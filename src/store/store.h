@@ -27,9 +27,9 @@ const char *store_engine_version(void); /* "3.53.2" */
 typedef struct HomeFacts {
     const Home *home;
     bool readable;
-    char trouble[512];      /* why not, where it is not */
-    char journal[16];       /* "wal", "delete", ... */
-    int64_t schema_version; /* as the database says; 0 = it does not */
+    char trouble[ERR_TEXT_BYTES]; /* why not, where it is not */
+    char journal[16];             /* "wal", "delete", ... */
+    int64_t schema_version;       /* as the database says; 0 = it does not */
     int64_t sessions, messages, bytes;
     bool messages_are_about; /* too many to count within a short transaction: as sessions say */
     double newest;           /* last activity, unix seconds; 0 = none */

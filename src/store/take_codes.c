@@ -98,16 +98,13 @@ bool take_code_make(Journal *j, Arena *a, Str home, Str session_id, Str *ret_cod
     return true;
 }
 
-bool take_code_use(Journal *j, Arena *a, Str code, Str *ret_home, Str *ret_session_id, Err *err)
+static bool find(Journal *j, Arena *a, const char *sql, Str code, Str *ret_home,
+                 Str *ret_session_id, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    /* One statement: of two who type it at once, one gets the row. */
-    if (!db_prepare(journal_db(j),
-                    "UPDATE take_code SET used_ms = ?1 WHERE sha256 = ?2 AND used_ms = 0 AND "
-                    "expires_ms > ?1 RETURNING home, session_id",
-                    &stmt, err))
+    if (!db_prepare(journal_db(j), sql, &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, now_in_ms());
     db_bind_str(stmt, 2, sha256_hex(a, code_tidy(a, code)));
@@ -119,4 +116,19 @@ bool take_code_use(Journal *j, Arena *a, Str code, Str *ret_home, Str *ret_sessi
     *ret_home = str_dup(a, db_str(stmt, 0));
     *ret_session_id = str_dup(a, db_str(stmt, 1));
     return db_step(journal_db(j), stmt, &row, err);
+}
+
+#define IS_OPEN "WHERE sha256 = ?2 AND used_ms = 0 AND expires_ms > ?1"
+
+bool take_code_find(Journal *j, Arena *a, Str code, Str *ret_home, Str *ret_session_id, Err *err)
+{
+    return find(j, a, "SELECT home, session_id FROM take_code " IS_OPEN, code, ret_home,
+                ret_session_id, err);
+}
+
+/* One statement: of two who type it at once, one gets the row. */
+bool take_code_use(Journal *j, Arena *a, Str code, Str *ret_home, Str *ret_session_id, Err *err)
+{
+    return find(j, a, "UPDATE take_code SET used_ms = ?1 " IS_OPEN " RETURNING home, session_id",
+                code, ret_home, ret_session_id, err);
 }

@@ -17,6 +17,9 @@ Str code_tidy(Arena *a, Str typed);
 MUST_CHECK bool take_code_make(Journal *j, Arena *a, Str home, Str session_id, Str *ret_code,
                                Err *err);
 /* ERR_NOT_FOUND: there is none, it was used, or it is over; the text does not tell which. */
+MUST_CHECK bool take_code_find(Journal *j, Arena *a, Str code, Str *ret_home, Str *ret_session_id,
+                               Err *err);
+/* The same, and it is used from now on. */
 MUST_CHECK bool take_code_use(Journal *j, Arena *a, Str code, Str *ret_home, Str *ret_session_id,
                               Err *err);
 

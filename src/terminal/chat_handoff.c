@@ -113,6 +113,21 @@ static bool check_idle(Chat *c, Err *err)
     return handoff_idle(c->options->homes, c->options->homes->data, c->conversation, err);
 }
 
+/* *target without it. */
+static bool says_no_turn(Str *target)
+{
+    static const Str flag = STR_INIT("--no-turn");
+    bool front = str_starts(*target, flag), whole = front && target->n == flag.n;
+
+    if (whole || (front && target->p[flag.n] == ' '))
+        *target = str_trim(str_skip(*target, flag.n));
+    else if (str_ends(*target, STR(" --no-turn")))
+        *target = str_trim(str_head(*target, target->n - flag.n));
+    else
+        return false;
+    return true;
+}
+
 bool slash_handoff(Chat *c, Str rest, Err *err)
 {
     size_t end = str_find(rest, STR(" "));
@@ -123,6 +138,7 @@ bool slash_handoff(Chat *c, Str rest, Err *err)
                                  .target = str_trim(str_skip(rest, end)) } };
     Handoff h;
 
+    ask.wish.no_turn = says_no_turn(&ask.wish.target);
     if (!open_journal(c, err) || !handoff_may_go(c->journal, &ask, err) || !check_idle(c, err) ||
         !chat_begin(c, err))
         return false;

@@ -31,7 +31,7 @@ typedef enum SlashNeeds {
     X(file, SLASH_MUST, " PATH", false, "give a file to the next message")                         \
     X(retry, SLASH_ALONE, "", true, "send the last message again")                                 \
     X(title, SLASH_MUST, " TEXT", false, "name the conversation")                                  \
-    X(handoff, SLASH_MUST, " PLATFORM [CHAT]", false,                                              \
+    X(handoff, SLASH_MUST, " PLATFORM [CHAT] [--no-turn]", false,                                  \
       "go on at a chat platform (local, telegram, ...), and leave")                                \
     X(back, SLASH_MAY, " [ID]", true, "take a conversation back from where it was handed to")      \
     X(stop, SLASH_ALONE, "", false, "cancel the turn under way, as Ctrl-C does")                   \

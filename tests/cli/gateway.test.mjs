@@ -176,7 +176,26 @@ test('commands typed in the chat are answered, once, also by a gateway that star
   await until('an agent', () => answers(home).length === 5);
   writeLocal(home, 'which', '/status');
   await until('a session', () => answers(home).length === 6);
-  assert.match(answers(home)[5], /^Session: .*\nId: /);
+  assert.match(answers(home)[5], /^Session: hello\nId: [^]*\nNow: nothing/);
+  const id = /Id: (\w+)/.exec(answers(home)[5])[1];
+  // A new one begins; the old one is kept, and gone on with by its number. So is one that was taken to the terminal.
+  let n = 6;
+  const told = async (text) => {
+    writeLocal(home, `told ${++n}`, text);
+    await until(text, () => answers(home).length === n);
+    return answers(home)[n - 1];
+  };
+  for (const leave of [() => told('/new'), async () => {
+    assert.equal(run(['handoff', 'back', '--session', id], { env: home.env }).code, 0);
+    n++; // the place is told
+    await until('a note', () => answers(home).length === n);
+  }]) {
+    await leave();
+    assert.match(await told('/status'), /There is no session here yet/);
+    assert.match(await told('/sessions'), new RegExp(`^1\\. hello \\(${id}, `));
+    assert.match(await told('/resume 1'), /This is 'hello' again/);
+    assert.match(await told('/status'), new RegExp(`Id: ${id}\n`));
+  }
   await gateway.end();
 });
 

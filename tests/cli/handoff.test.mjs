@@ -123,6 +123,21 @@ test('what waits is done by the next gateway; trouble on the way passes', async 
   }
 });
 
+test('answers that are lost: one thread and one card; a fault that does not exist is said', async () => {
+  const { env, data } = tmpHome();
+  assert.equal(run(['demo'], { env }).code, 0);
+  const g = await gateway(env, { TALARIA_LOCAL_FAULTS: 'thread.lost=1,send.lost=1,sned=1' });
+  try {
+    await until('a warning', () => /no fault 'sned'/.test(g.said()));
+    const handed = runJson(['handoff', 'local'], { env });
+    assert.ok(handed.attempt > 1);
+    assert.deepEqual(query(path.join(data, 'talaria.db'), 'select count(*) from local_thread')[0], [1]);
+    assert.deepEqual(query(path.join(data, 'talaria.db'), "select count(*) from local_message where text like 'Session handed over%'")[0], [1]);
+  } finally {
+    await g.end();
+  }
+});
+
 test('cancelling, and platforms that are not there', () => {
   const home = tmpHome(), { env } = home;
   hermesHome(home);

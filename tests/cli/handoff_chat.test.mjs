@@ -77,8 +77,9 @@ test('a conversation in which nothing was said yet can go as well', limit, async
   const home = tmpHome();
   await served(t, home);
   const term = await chat(t, home);
-  term.type('/handoff local\r');
+  term.type('/handoff local --no-turn\r');
   assert.equal(await term.exited, 0, term.screen.text());
+  assert.deepEqual(query(db(home), 'select target, no_turn, state from handoff'), [['home', 1, 'done']]);
   assert.deepEqual(owners(home), [[sessionOf(home), 'local']]);
 });
 

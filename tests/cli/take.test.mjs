@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import { gateway, query } from './handoffs.mjs';
@@ -74,4 +75,33 @@ test('codes that are wrong, too old or none: nothing moves', limit, async (t) =>
   offer(home, id, 'CCCCDDDD');
   const both = await Promise.all([1, 2, 3, 4].map(() => new Promise((r) => spawn(bin, ['take', 'CCCCDDDD'], { env: home.env, stdio: 'ignore' }).on('exit', r))));
   assert.deepEqual(both.sort(), [0, 3, 3, 3]);
+});
+
+test('while an answer is on its way in the chat the session stays there, and the code stays good; of a gateway that is dead it comes', limit, async (t) => {
+  const home = tmpHome();
+  let asked;
+  const first = new Promise((r) => { asked = r; });
+  const server = http.createServer((rq, rs) => rq.resume().on('end', () => {
+    rs.writeHead(200, { 'content-type': 'text/event-stream' });
+    rs.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'slowly' } }] })}\n\n`);
+    asked();
+  }));
+  await new Promise((r) => server.listen(0, '127.0.0.1', r));
+  t.after(() => { server.closeAllConnections(); server.close(); });
+  const g = await gateway(home.env, { TALARIA_MODEL_BASE_URL: `http://127.0.0.1:${server.address().port}/v1`, TALARIA_MODEL: 'm' });
+  t.after(() => g.end('SIGKILL'));
+  assert.equal(run(['chat'], { env: home.env, input: 'hello there\n/handoff local\n' }).code, 0);
+  const id = query(db(home), 'select id from sessions')[0][0];
+  await first; // the agent says its first words there
+  offer(home, id, 'K7QM2XWP');
+  for (const args of [['take', 'K7QM2XWP'], ['handoff', 'back']]) {
+    const r = run(args, { env: home.env });
+    assert.equal(r.code, 4, args.join(' '));
+    assert.match(r.stderr, /in the middle of an answer/);
+  }
+  assert.equal(owner(home), 'local');
+  await g.end('SIGKILL');
+  const r = run(['take', 'K7QM2XWP'], { env: home.env });
+  assert.equal(r.code, 0, r.stderr);
+  assert.equal(owner(home), 'cli');
 });

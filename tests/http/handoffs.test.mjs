@@ -130,6 +130,8 @@ test('platforms: which there are, how they are, what waits', async (t) => {
   assert.deepEqual(before.platforms.map((p) => p.name).sort(), ['discord', 'local', 'slack', 'telegram']);
   assert.deepEqual(before.platforms.find((p) => p.name === 'local').home, { chat_id: 'home', name: 'Home', chat_type: 'dm', thread_id: null });
   assert.deepEqual(before.platforms.filter((p) => p.enabled).map((p) => p.name), ['local'], 'it needs nothing');
+  assert.equal(before.platforms.find((p) => p.name === 'local').missing, null);
+  assert.match(before.platforms.find((p) => p.name === 'slack').missing, /TALARIA_SLACK_TOKEN/);
   assert.equal(before.trouble, null);
   assert.equal(before.platforms.find((p) => p.name === 'slack').home, null);
   const stream = await events(server);

@@ -159,6 +159,7 @@ static void do_look(const Order *o)
     json_field_str(o->w, "scope", home.scope_id);
     json_field_str(o->w, "thread", home.thread_id);
     json_field_bool(o->w, "topics", home.topics);
+    json_field_bool(o->w, "threads", home.threads);
 }
 
 static void do_health(const Order *o)

@@ -400,6 +400,10 @@ test('looks at chats: type, name, topics, and whether we may write', limit, asyn
   assert.equal(await seen('-44'), 'refused');
   fake.addChat({ id: -45, type: 'group', title: 'Left' }, { member: { status: 'left' } });
   assert.equal(await seen('-45'), 'refused');
+  const threads = async (chat) => (await link.ask('look', { chat })).threads;
+  assert.deepEqual([await threads('-100777'), await threads('-42')], [true, false]);
+  fake.addChat({ id: -46, type: 'supergroup', title: 'Forum', is_forum: true }, { member: { status: 'administrator', can_manage_topics: false } });
+  assert.equal(await threads('-46'), false);
 });
 
 // -- reading --------------------------------------------------------------------------------------------------------------------

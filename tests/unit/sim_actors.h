@@ -239,7 +239,8 @@ static void hear(void)
                                     .stop = turns_stop,
                                     .session = turns_session,
                                     .forget = turns_forget,
-                                    .resume = turns_resume } };
+                                    .resume = turns_resume,
+                                    .doing = turns_doing } };
     bool later;
     Err ignored;
 

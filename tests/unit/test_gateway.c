@@ -28,6 +28,8 @@ static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Er
     (void)ctx;
     if (str_eqz(h->session_id, "s3"))
         return err_set(err, ERR_NOT_FOUND, "the session is gone");
+    if (str_eqz(h->session_id, "s2"))
+        return err_set(err, ERR_NOT_FOUND, "%0*d the end", 1900, 7);
     *ret = (Card){ .title = STR("Fix it"), .text = str_printf(a, "card of %.*s", STR_FMT(h->id)) };
     return true;
 }
@@ -156,6 +158,10 @@ static void what_can_never_work_fails_at_once(void **state)
     assert_str(h.error_text, STR("prepare: the session is gone"));
     assert_str(world_ask(&g.world, g.world.data, "SELECT source FROM sessions WHERE id = 's3'"),
                STR("cli"));
+    /* All that was said about it is kept. */
+    h = world_request(&g.world, g.world.data, "s2", "local");
+    h = after_rounds(&g, h.id, 1);
+    assert_true(str_ends(h.error_text, STR("7 the end")));
     /* A platform that is not served here is left alone. */
     h = world_request(&g.world, g.world.hermes, "s1", "telegram");
     h = after_rounds(&g, h.id, 2);
@@ -187,6 +193,104 @@ static void cancelled_between_two_steps(void **state)
     gateway_close(&g);
 }
 
+/* -- requests of programs of Hermes ---------------------------------------------------------------------------- */
+
+static void write_file(Gateway *g, Str folder, const char *name, const char *text)
+{
+    FILE *f =
+        fopen(str_z(g->world.arena, str_join_path(g->world.arena, folder, str_of(name))), "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fchmod(fileno(f), 0600), 0);
+    fclose(f);
+}
+
+/* The local platform under another name, for Hermes does not know it. */
+static Worker *as_telegram(Gateway *g, Platform *platform, Shape *shape, Homes *homes)
+{
+    static const PlatformConfig config = { .enabled = true, .token = STR_INIT("t") };
+
+    *shape = shape_local;
+    shape->name = "telegram";
+    *platform = platform_local;
+    platform->shape = shape;
+    g->served = (Served){ platform, g->local, &config };
+    return worker_new(&(WorkerOptions){ .journal = g->world.journal,
+                                        .owner = STR("w"),
+                                        .served = &g->served,
+                                        .n_served = 1,
+                                        .flags = KEY_FLAGS,
+                                        .homes = homes,
+                                        .card = make_card });
+}
+
+static void pending_in(Gateway *g)
+{
+    world_sql(&g->world, g->world.hermes,
+              "ALTER TABLE sessions ADD COLUMN handoff_state TEXT; ALTER TABLE sessions ADD COLUMN "
+              "handoff_platform TEXT; ALTER TABLE sessions ADD COLUMN handoff_error TEXT; UPDATE "
+              "sessions SET handoff_state = 'pending', handoff_platform = 'telegram' WHERE id = "
+              "'s1'");
+}
+
+static void a_profile_keeps_to_its_own_bot(void **state)
+{
+    for (int same = 0; same < 2; same++) {
+        Gateway g;
+        Platform platform;
+        Shape shape;
+        Home home;
+        Homes homes = { .all = &home, .n = 1, .primary = &home };
+        Worker *w;
+        int64_t wait;
+
+        (void)state;
+        gateway_open(&g);
+        home = (Home){ .kind = HOME_PROFILE,
+                       .path = g.world.hermes,
+                       .database = str_join_path(g.world.arena, g.world.hermes, STR("state.db")),
+                       .present = true };
+        homes.data = g.world.data;
+        write_file(&g, g.world.hermes, ".env",
+                   same ? "TELEGRAM_BOT_TOKEN=t\n" : "TELEGRAM_BOT_TOKEN=u\n");
+        pending_in(&g);
+        w = as_telegram(&g, &platform, &shape, &homes);
+        OK(worker_round(w, &wait, &err));
+        assert_str(world_ask(&g.world, g.world.data, "SELECT count(*) FROM handoff"),
+                   same ? STR("1") : STR("0"));
+        assert_str(world_ask(&g.world, g.world.hermes,
+                             "SELECT handoff_state = 'pending' FROM sessions WHERE id = 's1'"),
+                   same ? STR("0") : STR("1"));
+        worker_free(w);
+        gateway_close(&g);
+    }
+}
+
+static void a_database_that_comes_later(void **state)
+{
+    Gateway g;
+    Platform platform;
+    Shape shape;
+    Home home;
+    Homes homes = { .all = &home, .n = 1, .primary = &home };
+    Worker *w;
+    int64_t wait;
+
+    (void)state;
+    gateway_open(&g);
+    home = (Home){ .kind = HOME_HERMES,
+                   .path = g.world.hermes,
+                   .database = str_join_path(g.world.arena, g.world.hermes, STR("state.db")) };
+    homes.data = g.world.data;
+    pending_in(&g);
+    w = as_telegram(&g, &platform, &shape, &homes);
+    OK(worker_round(w, &wait, &err));
+    assert_str(world_ask(&g.world, g.world.data, "SELECT count(*) FROM handoff"), STR("1"));
+    worker_free(w);
+    gateway_close(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +298,8 @@ int main(void)
         cmocka_unit_test(trouble_passes),
         cmocka_unit_test(what_can_never_work_fails_at_once),
         cmocka_unit_test(cancelled_between_two_steps),
+        cmocka_unit_test(a_profile_keeps_to_its_own_bot),
+        cmocka_unit_test(a_database_that_comes_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,11 +21,20 @@ typedef struct Scene {
     Err err;
 } Scene;
 
-static const char *const variables[] = { "TELEGRAM_BOT_TOKEN",      "TELEGRAM_HOME_CHANNEL",
-                                         "TELEGRAM_ALLOWED_USERS",  "DISCORD_BOT_TOKEN",
-                                         "DISCORD_ALLOW_ALL_USERS", "SLACK_BOT_TOKEN",
-                                         "TALARIA_TELEGRAM_TOKEN",  "TALARIA_TELEGRAM_API_BASE",
-                                         "TALARIA_SLACK_APP_TOKEN" };
+static const char *const variables[] = { "TELEGRAM_BOT_TOKEN",
+                                         "TELEGRAM_HOME_CHANNEL",
+                                         "TELEGRAM_ALLOWED_USERS",
+                                         "DISCORD_BOT_TOKEN",
+                                         "DISCORD_ALLOW_ALL_USERS",
+                                         "SLACK_BOT_TOKEN",
+                                         "TALARIA_TELEGRAM_TOKEN",
+                                         "TALARIA_TELEGRAM_API_BASE",
+                                         "TALARIA_SLACK_APP_TOKEN",
+                                         "GATEWAY_ALLOWED_USERS",
+                                         "GATEWAY_ALLOW_ALL_USERS",
+                                         "TALARIA_TELEGRAM_HOME_OWNER",
+                                         "TELEGRAM_HOME_CHANNEL_THREAD_ID",
+                                         "TELEGRAM_GROUP_ALLOWED_CHATS" };
 
 static void setup(Scene *s)
 {
@@ -152,6 +161,89 @@ static void layers(void **unused)
     teardown(&s);
 }
 
+/* Who may speak, and where unasked words go, with all that Hermes knows of it. */
+static void people_and_places(void **unused)
+{
+    Scene s;
+
+    (void)unused;
+    setup(&s);
+    file(&s, "config.yaml", 0600,
+         "unauthorized_dm_behavior: ignore\nsession_reset: {mode: idle}\nplatforms:\n  telegram:\n"
+         "    token: t\n    home_channel: {chat_id: -5, thread_id: 9, user_id: 7}\n"
+         "    channel_overrides: {}\n  discord: {token: d, unauthorized_dm_behavior: pair}\n"
+         "  slack: {token: s, allow_from: [U1]}\n");
+    file(&s, ".env", 0600,
+         "GATEWAY_ALLOWED_USERS=7,8\nTELEGRAM_GROUP_ALLOWED_CHATS=-5\n"
+         "GATEWAY_ALLOW_ALL_USERS=true\n");
+    assert_true(load(&s));
+    assert_str(of(&s, "telegram")->home_channel, STR("-5"));
+    assert_str(of(&s, "telegram")->home_thread, STR("9"));
+    assert_str(of(&s, "telegram")->home_owner, STR("7"));
+    assert_str(of(&s, "telegram")->allowed, STR("7,8"));
+    assert_str(of(&s, "telegram")->allowed_chats, STR("-5"));
+    assert_str(of(&s, "slack")->allowed, STR("U1,7,8"));
+    assert_true(of(&s, "telegram")->ignores_strangers);
+    assert_false(of(&s, "discord")->ignores_strangers);
+    assert_str(s.config.unfollowed, STR("session_reset, telegram.channel_overrides"));
+    /* Everybody, where nobody is named. */
+    file(&s, ".env", 0600, "GATEWAY_ALLOW_ALL_USERS=true\n");
+    assert_true(load(&s));
+    assert_str(of(&s, "telegram")->allowed, STR("*"));
+    assert_str(of(&s, "slack")->allowed, STR("U1"));
+    setenv("GATEWAY_ALLOW_ALL_USERS", "false", 1);
+    assert_true(load(&s));
+    assert_str(of(&s, "telegram")->allowed, STR(""));
+    /* Another chat is nobody's, and has no such thread. */
+    setenv("TELEGRAM_HOME_CHANNEL", "-5", 1);
+    assert_true(load(&s));
+    assert_str(of(&s, "telegram")->home_thread, STR("9"));
+    setenv("TELEGRAM_HOME_CHANNEL", "-6", 1);
+    assert_true(load(&s));
+    assert_str(of(&s, "telegram")->home_channel, STR("-6"));
+    assert_str(of(&s, "telegram")->home_thread, STR(""));
+    assert_str(of(&s, "telegram")->home_owner, STR(""));
+    setenv("TELEGRAM_HOME_CHANNEL_THREAD_ID", "3", 1);
+    setenv("TALARIA_TELEGRAM_HOME_OWNER", "4", 1);
+    assert_true(load(&s));
+    assert_str(of(&s, "telegram")->home_thread, STR("3"));
+    assert_str(of(&s, "telegram")->home_owner, STR("4"));
+    teardown(&s);
+}
+
+/* What is said in a profile goes out through its own bot, to its own chat, or not at all. */
+static void profiles(void **unused)
+{
+    static const struct {
+        const char *config;
+        int mode;
+        bool shares;
+    } rows[] = {
+        { "platforms: {telegram: {token: t}}", 0600, true },
+        { "platforms: {telegram: {token: t, home_channel: '5'}}", 0600, true },
+        { "platforms: {telegram: {token: t, home_channel: '6'}}", 0600, false },
+        { "platforms: {telegram: {token: other}}", 0600, false },
+        { "platforms: {telegram: {token: t}}", 0644, false },
+        { "platforms: {telegram: {token: t, enabled: false}}", 0600, false },
+        { "platforms: {discord: {token: t}}", 0600, false },
+        { "{broken", 0600, false },
+    };
+    PlatformConfig ours = { .token = STR("t"), .home_channel = STR("5") };
+    Scene s;
+
+    (void)unused;
+    setup(&s);
+    assert_false(gateway_profile_shares(s.home.path, STR("telegram"), &ours));
+    setenv("TELEGRAM_BOT_TOKEN", "t", 1); /* is of our own process */
+    assert_false(gateway_profile_shares(s.home.path, STR("telegram"), &ours));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        file(&s, "config.yaml", rows[i].mode, rows[i].config);
+        assert_int_equal(gateway_profile_shares(s.home.path, STR("telegram"), &ours),
+                         rows[i].shares);
+    }
+    teardown(&s);
+}
+
 /* A file with a secret that is not there may come; what is missing is named with the way to give it. */
 static void troubles(void **unused)
 {
@@ -219,6 +311,32 @@ static void secrets(void **unused)
     teardown(&s);
 }
 
+static int warnings;
+
+static void count_warning(Str line, Buf *out)
+{
+    (void)out;
+    warnings += str_find(line, STR("is left out: others can read it")) < line.n;
+}
+
+/* A page that is looked at all day does not fill the log. */
+static void told_once(void **unused)
+{
+    LogFilter *before;
+    Scene s;
+
+    (void)unused;
+    setup(&s);
+    file(&s, ".env", 0644, "DISCORD_BOT_TOKEN=d\n");
+    warnings = 0;
+    before = log_set_filter(count_warning);
+    for (int i = 0; i < 5; i++)
+        assert_true(load(&s));
+    log_set_filter(before);
+    assert_int_equal(warnings, 1);
+    teardown(&s);
+}
+
 static void left_to_hermes(void **unused)
 {
     struct flock whole = { .l_type = F_WRLCK };
@@ -262,8 +380,10 @@ static void left_to_hermes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_set), cmocka_unit_test(layers),         cmocka_unit_test(troubles),
-        cmocka_unit_test(secrets),     cmocka_unit_test(left_to_hermes),
+        cmocka_unit_test(nothing_set),       cmocka_unit_test(layers),
+        cmocka_unit_test(troubles),          cmocka_unit_test(secrets),
+        cmocka_unit_test(left_to_hermes),    cmocka_unit_test(told_once),
+        cmocka_unit_test(people_and_places), cmocka_unit_test(profiles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

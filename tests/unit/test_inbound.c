@@ -26,6 +26,7 @@ struct Turns {
     Str choice, choice_key;
     int64_t answered_ms;
     bool stopped, forgotten, nameless;
+    TurnsDoing doing;
 };
 
 /* -- a platform with groups, on no connection at all --------------------------------------------------- */
@@ -160,6 +161,12 @@ static bool on_resume(Turns *t, const Place *at, Str session_id, Err *err)
     return true;
 }
 
+static TurnsDoing on_doing(Turns *t, Str key)
+{
+    (void)key;
+    return t->doing;
+}
+
 static void setup(struct Turns *t)
 {
     static Home homes_all[2];
@@ -184,7 +191,8 @@ static void setup(struct Turns *t)
         .served = t->served,
         .n_served = 2,
         .flags = KEY_FLAGS,
-        .sinks = { t, on_message, on_say, on_stop, on_approve, on_session, on_forget, on_resume },
+        .sinks = { t, on_message, on_say, on_stop, on_approve, on_session, on_forget, on_resume,
+                   on_doing },
     };
 }
 
@@ -320,6 +328,31 @@ static void strangers(void **unused)
     telegram(&t, "4", 9, false, "thank you");
     round_of(&t);
     assert_int_equal(t.messages, 1);
+    teardown(&t);
+}
+
+/* A group in which everyone may speak; private chats with strangers are another matter. */
+static void groups_and_silence(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    t.config[1].allowed_chats = STR("-4, -5");
+    t.config[1].ignores_strangers = true;
+    telegram(&t, "1", 9, true, "@ourbot hello");
+    telegram(&t, "2", 9, true, "to somebody else");
+    telegram(&t, "3", 9, false, "let me in");
+    round_of(&t);
+    assert_int_equal(t.messages, 1);
+    assert_int_equal(t.said, 0);
+    assert_str(state_of(&t, "1"), STR("done"));
+    assert_str(state_of(&t, "2"), STR("ignored: not addressed to us"));
+    assert_str(state_of(&t, "3"), STR("ignored: of a stranger"));
+    t.config[1].allowed_chats = STR("*");
+    telegram(&t, "4", 9, true, "@ourbot hello");
+    round_of(&t);
+    assert_str(state_of(&t, "4"), STR("ignored: of a stranger in a group"));
     teardown(&t);
 }
 
@@ -548,7 +581,14 @@ static void simple_ones(void **unused)
     assert_true(t.forgotten);
     assert_true(has(told(&t, "6", "/status"), "no session here yet"));
     t.session = STR("s1");
-    assert_true(has(told(&t, "7", "/status"), "Id: s1"));
+    world_sql(&t.world, t.world.data,
+              "UPDATE sessions SET model = 'm-1', cwd = '/src' WHERE id = 's1'");
+    assert_true(has(told(&t, "7", "/status"), "Id: s1\nFolder: /src\nModel: m-1\n"));
+    assert_true(has(t.words[t.said - 1], "Now: nothing"));
+    t.doing = TURNS_RUNNING;
+    assert_true(has(told(&t, "8", "/status"), "Now: an answer is on its way; /stop"));
+    t.doing = TURNS_ASKING;
+    assert_true(has(told(&t, "9", "/status"), "/approve or /deny"));
     assert_int_equal(t.messages, 0);
     teardown(&t);
 }
@@ -575,6 +615,55 @@ static void resumes(void **unused)
     /* An id of another chat opens nothing. */
     assert_true(has(told(&t, "5", "/resume s3"), "no session 's3' of this chat"));
     assert_str(t.resumed, STR("s2"));
+    teardown(&t);
+}
+
+/* Whoever runs the agent goes on with what was begun at a terminal; others do not even hear of it. */
+static void sessions_of_elsewhere(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    world_sql(&t.world, t.world.data, "UPDATE sessions SET title = 'At home' WHERE id = 's2'");
+    assert_true(has(told(&t, "1", "/sessions all"), "2. At home (s2"));
+    assert_true(has(t.words[t.said - 1], "/resume --all NUMBER"));
+    assert_true(has(told(&t, "2", "/resume --all 2"), "At home"));
+    assert_str(t.resumed, STR("s2"));
+    (void)told(&t, "3", "/resume s3 --all");
+    assert_str(t.resumed, STR("s3"));
+    (void)told(&t, "4", "/resume --all at home");
+    assert_str(t.resumed, STR("s2"));
+    assert_true(has(told(&t, "5", "/resume --all nowhere"), "no session 'nowhere'"));
+    /* By their own number on the list, and where nobody else reads. */
+    telegram(&t, "20", 7, false, "/resume --all s1");
+    round_of(&t);
+    assert_str(t.resumed, STR("s1"));
+    telegram(&t, "21", 7, true, "/resume@ourbot --all s2");
+    round_of(&t);
+    assert_true(has(t.words[t.said - 1], "private chat"));
+    t.config[1].allowed = STR("*");
+    telegram(&t, "22", 7, false, "/sessions all");
+    round_of(&t);
+    assert_true(has(t.words[t.said - 1], "platforms.telegram.allowed"));
+    assert_str(t.resumed, STR("s1"));
+    teardown(&t);
+}
+
+static void back_to_the_terminal(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    assert_true(has(told(&t, "1", "/handoff back"), "no session here yet"));
+    t.session = STR("s1");
+    t.doing = TURNS_RUNNING;
+    assert_true(has(told(&t, "2", "/handoff back"), "/stop ends it"));
+    assert_false(t.forgotten);
+    t.doing = TURNS_IDLE;
+    assert_true(has(told(&t, "3", "/handoff Back"), "talaria chat --resume s1"));
+    assert_true(t.forgotten);
     teardown(&t);
 }
 
@@ -606,7 +695,7 @@ static void homes_and_handoffs(void **unused)
     t.broken = false;
     telegram(&t, "21", 7, true, "/sethome@ourbot");
     round_of(&t);
-    assert_true(has(t.words[t.said - 1], "Everyone in it"));
+    assert_true(has(t.words[t.said - 1], "threads cannot be opened there. Everyone in it"));
     OK(home_get(t.world.journal, t.world.arena, STR("telegram"), &found, &err));
     assert_str(found.chat_id, STR("-5"));
     assert_str(found.owner_id, STR("7"));
@@ -626,6 +715,7 @@ int main(void)
         cmocka_unit_test(heard),
         cmocka_unit_test(our_threads),
         cmocka_unit_test(strangers),
+        cmocka_unit_test(groups_and_silence),
         cmocka_unit_test(lists),
         cmocka_unit_test(burst),
         cmocka_unit_test(commands_pass),
@@ -635,6 +725,8 @@ int main(void)
         cmocka_unit_test(reads_words),
         cmocka_unit_test(simple_ones),
         cmocka_unit_test(resumes),
+        cmocka_unit_test(sessions_of_elsewhere),
+        cmocka_unit_test(back_to_the_terminal),
         cmocka_unit_test(homes_and_handoffs),
     };
 

@@ -2,6 +2,7 @@
 #include "handoff_world.h"
 
 #include "base/limits.h"
+#include "store/handoff_outbox.h"
 #include "store/inbox.h"
 
 static size_t put(World *w, const char *platform, const char *id, const char *cursor)
@@ -200,6 +201,30 @@ static void bounded(void **unused)
     world_close(&w);
 }
 
+/* Words that arrived are forgotten with what they answered; those that have not, and those that tell of a message that
+ * is still parked, stay. */
+static void words_that_were_sent(void **unused)
+{
+    World w;
+
+    (void)unused;
+    world_open(&w);
+    world_sql(&w, w.data,
+              "INSERT INTO inbox(platform, id, update_json, state, received_ms, updated_ms) "
+              "VALUES('local', '3', '{}', 'parked', 7, 7);"
+              "INSERT INTO outbox(id, platform, place_json, text, state, updated_ms) VALUES"
+              "('reply:local:1', 'local', '{}', 'long ago', 'sent', 7),"
+              "('reply:local:2', 'local', '{}', 'not yet', 'waiting', 7),"
+              "('reply:local:3', 'local', '{}', 'did not work', 'sent', 7),"
+              "('reply:local:3~1', 'local', '{}', 'nor again', 'sent', 7),"
+              "('reply:local:4', 'local', '{}', 'lost', 'dead', 7),"
+              "('reply:local:5', 'local', '{}', 'just now', 'sent', 1800000000000)");
+    OK(outbox_prune(w.journal, &err));
+    assert_str(world_ask(&w, w.data, "SELECT group_concat(substr(id, 13), ' ') FROM outbox"),
+               STR("2 3 3~1 4 5"));
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +234,7 @@ int main(void)
         cmocka_unit_test(takers_that_die),
         cmocka_unit_test(unreadable),
         cmocka_unit_test(bounded),
+        cmocka_unit_test(words_that_were_sent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -302,6 +302,25 @@ static void brought_back_before_the_next_move(void **state)
     world_close(&w);
 }
 
+/* A turn belongs to where it was asked for: nobody takes the session away under it, but the place itself may leave it. */
+static void not_under_a_turn(void **state)
+{
+    World w;
+
+    (void)state;
+    world_open(&w);
+    (void)hand_over(&w, w.data, "s1", "telegram", TELEGRAM);
+    world_sql(
+        &w, w.data,
+        "INSERT INTO run(id, conversation_id, user_message_id, assistant_message_id, runtime, "
+        "state, owner, started_ms) VALUES('r', 's1', 0, 0, 'native', 'running', 'p', 1)");
+    FAILS(routing_release(w.journal, w.data, STR("s1"), &err), ERR_BUSY);
+    assert_str(world_ask(&w, w.data, "SELECT owner_surface FROM session_owner"), STR("telegram"));
+    OK(routing_forget(w.journal, w.data, STR("s1"), &err));
+    assert_str(world_ask(&w, w.data, "SELECT owner_surface FROM session_owner"), STR("cli"));
+    world_close(&w);
+}
+
 static void sessions_json_follows(void **state)
 {
     static const char before[] =
@@ -356,6 +375,7 @@ int main(void)
         cmocka_unit_test(undone_it_stays_in_its_chat),
         cmocka_unit_test(undone_it_takes_nobodys_place),
         cmocka_unit_test(brought_back_before_the_next_move),
+        cmocka_unit_test(not_under_a_turn),
         cmocka_unit_test(sessions_json_follows),
         cmocka_unit_test(an_old_hermes_is_refused_in_words),
     };

@@ -30,6 +30,7 @@ export interface HandoffPage {
 export interface Platform {
   name: string;
   enabled: boolean; // it is configured
+  missing?: string | null; // of one that is not: what, and how it is given
   link: string | null; // null: nobody serves it now
   account: string | null;
   since_ms: number;

@@ -105,6 +105,7 @@ function PlatformRow({ p, gateway }: { p: Platform; gateway: boolean }): JSX.Ele
           {p.inbox + p.outbox > 0 && ` · ${plural(p.inbox, "message")} in, ${count(p.outbox)} out, for ${lasted(p.lag_ms / 1000)}`}
         </span>
       )}
+      {!p.enabled && p.missing && <span class="dim facts">{p.missing}</span>}
       {p.error && <span class="why">{p.error} · <Time at={p.error_ms / 1000} long /></span>}
     </li>
   );
