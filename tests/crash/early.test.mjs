@@ -1,9 +1,10 @@
-// What comes too early at Slack: a handoff before Slack has said who we are.
+// What comes too early at Slack: a handoff before Slack has said who we are, and words before the session is there.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { gateway, query } from '../cli/handoffs.mjs';
+import { gateway, query, until } from '../cli/handoffs.mjs';
+import { me } from '../fakes/slack.mjs';
 import { worlds } from '../platforms/worlds.mjs';
-import { allDone, begin, check, run, talk } from './handed.mjs';
+import { allDone, awhile, begin, check, connected, run, talk } from './handed.mjs';
 
 const options = { timeout: 120_000 };
 
@@ -37,4 +38,27 @@ test('a home that is set before Slack says which workspace this is', options, as
   await hand(t, w, id);
   await allDone(w, g);
   await check(w, id, 'home', g, before);
+});
+
+test('a gateway dies when it has made the thread: words that come before the next one has bound it wait for the session', options, async (t) => {
+  const w = await begin(t, worlds.slack), { world, file } = w, id = await talk(w, 'waits'), before = world.threads();
+  const first = await gateway(w.env);
+  const dead = new Promise((resolve) => {
+    world.onCall(async (name, phase) => { if (phase === 'after') { world.onCall(() => {}); resolve(await first.end('SIGKILL')); } });
+  });
+  await hand(t, w, id);
+  await dead;
+  const [thread] = world.threads().filter((x) => !before.includes(x));
+  assert.ok(thread, 'the thread is there');
+  assert.deepEqual(query(file, 'select state, thread_ref from handoff'), [['claimed', null]]);
+  const g = await gateway(w.env);
+  t.after(() => g.end('SIGKILL'));
+  await connected(w, g);
+  world.fake.push(world.fake.event({ thread_ts: thread, parent_user_id: me, text: 'are you there?' }));
+  await until(() => `taken: ${g.said()}`, () => query(file, 'select state from inbox')[0]?.[0] === 'taken', awhile);
+  query(file, `update handoff set lease_ms = ${Date.now()}`); // the dead one's lease is over
+  await until(() => `an answer: ${g.said()}`, () => world.ours(thread).includes('heard: are you there?'), awhile);
+  assert.deepEqual(query(file, 'select distinct session_id from messages where content = \'are you there?\''), [[id]]);
+  await allDone(w, g);
+  await check(w, id, 'waits', g, before);
 });
