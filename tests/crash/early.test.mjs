@@ -1,5 +1,7 @@
 // What comes too early at Slack: a handoff before Slack has said who we are, and words before the session is there.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 import { gateway, query, until } from '../cli/handoffs.mjs';
 import { me } from '../fakes/slack.mjs';
@@ -61,4 +63,26 @@ test('a gateway dies when it has made the thread: words that come before the nex
   assert.deepEqual(query(file, 'select distinct session_id from messages where content = \'are you there?\''), [[id]]);
   await allDone(w, g);
   await check(w, id, 'waits', g, before);
+});
+
+test('everyone has a session of their own in threads, and nobody knows whose this one is: it is not handed over', options, async (t) => {
+  const w = await begin(t, worlds.slack), id = await talk(w, 'whose'), before = w.world.threads();
+  fs.mkdirSync(path.join(w.env.HOME, '.hermes'));
+  fs.writeFileSync(path.join(w.env.HOME, '.hermes/config.yaml'), 'thread_sessions_per_user: true\n');
+  let g = await gateway(w.env);
+  t.after(() => g.end('SIGKILL'));
+  await hand(t, w, id);
+  await allDone(w, g);
+  const [[state, why]] = query(w.file, 'select state, error_text from handoff');
+  assert.equal(state, 'failed');
+  assert.match(why, /a session of their own/);
+  await until(() => `the thread is taken away again: ${g.said()}`, () => w.world.threads().length === before.length, awhile);
+  await g.end();
+  // Once it is known it goes there, and its owner's words go on with it.
+  assert.equal((await run(['gateway', 'sethome', 'slack', 'C1', '--owner', 'U1'], w.env)).code, 0);
+  g = await gateway(w.env);
+  await hand(t, w, id);
+  await allDone(w, g);
+  w.world.key = (thread) => `agent:main:slack:group:T1:C1:${thread}:U1`;
+  await check(w, id, 'whose', g, before);
 });
