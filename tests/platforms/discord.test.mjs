@@ -424,6 +424,20 @@ test('a thread where messages are forbidden, in announcements, in a forum, nowhe
   assert.equal((await link.ask('thread', order('670', 'n'))).kind, 'refused');
 });
 
+test('a thread that an earlier process left is found by one that has not heard yet who it is', limit, async (t) => {
+  const { fake, link } = await connected(t), order = { chat: '650', type: 'group', title: 'A title', key: 'k' };
+  fake.channel({ id: '650', guild: '500', type: 15 });
+  fake.fault({ path: 'threads$', kind: 'lost' });
+  assert.equal((await link.ask('thread', order)).unsure, true);
+  await link.kill();
+  let first = true; // what the next one's own thread asks for
+  fake.onCall = (what, phase) => (what === 'GET /users/@me' && phase === 'after' && first ? (first = false, new Promise((r) => { setTimeout(r, 2000); })) : undefined);
+  const next = open(t, fake);
+  await until('its question', () => !first);
+  const found = await next.ask('thread', order);
+  assert.deepEqual(fake.threads({ parent: '650' }).map((x) => x.id), [found.id]);
+});
+
 test('without a token it does not begin', limit, async (t) => {
   const fake = await startDiscord(t);
   for (const token of ['', 'two words', 'line\nbreak']) assert.equal((await open(t, fake, { token }).exited).code, 1);
