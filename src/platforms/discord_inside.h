@@ -169,6 +169,8 @@ typedef struct Rest {
 int64_t discord_soon(void);
 /* False, and err, for everything but 2xx; *ret is set either way. */
 MUST_CHECK bool rest_call(Connection *c, Arena *a, const Ask *ask, Rest *ret, Err *err);
+/* Once, past all buckets, for what is of no use later; what became of it is logged under `what`. */
+void rest_now(Connection *c, Arena *a, const Ask *ask, const char *what);
 /* Sends it and looks at nothing but whether it went well, which is logged under `what`. */
 void rest_fire(Connection *c, const Ask *ask, const char *what);
 
@@ -202,7 +204,7 @@ void roles_write(Connection *c, Arena *a, const PyValue *message, Str guild, Buf
 /* -- discord_events.c ----------------------------------------------------------------------------------- */
 
 typedef struct Reply {
-    Str id, token, name;
+    Str application, token, name;
 } Reply;
 
 /* What one round of reading has gathered. */
@@ -210,7 +212,7 @@ typedef struct Batch {
     Arena *a;
     Update *all;
     size_t n, cap;
-    Reply *replies; /* slash commands that want an answer once they are stored */
+    Reply *replies; /* slash commands that are told so once they are stored */
     size_t replies_n, replies_cap;
     int64_t last;
 } Batch;

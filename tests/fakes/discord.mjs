@@ -321,6 +321,8 @@ export class Discord {
   answer(r) {
     const open = /^\/interactions\/(\d+)\/([^/]+)\/callback$/.exec(r.path);
     if (open) return this.callback(open[1], open[2], r.body);
+    const edit = /^\/webhooks\/(\d+)\/([^/]+)\/messages\/@original$/.exec(r.path);
+    if (edit && r.method === 'PATCH') return this.answerAgain(edit[1], edit[2], r.body);
     if (r.headers.authorization !== `Bot ${this.token}`) throw error(401, 0, '401: Unauthorized');
     for (const [method, pattern, fn] of ROUTES) {
       const m = r.method === method && new RegExp(`^${pattern.replaceAll(':id', '(\\d+)')}$`).exec(r.path);
@@ -391,6 +393,14 @@ export class Discord {
     if (i.answer) throw error(400, 40060, 'Interaction has already been acknowledged.');
     Object.assign(i, { answer: body, ms: Date.now() - i.at });
     return [204];
+  }
+
+  /** Instead of what the callback said. */
+  answerAgain(application, token, body) {
+    const i = [...this.interactions.values()].find((x) => x.token === token && x.answer);
+    if (!i || application !== this.application) throw error(404, 10015, 'Unknown Webhook');
+    i.said = body.content;
+    return [200, { id: i.id, content: body.content }];
   }
 }
 

@@ -114,15 +114,28 @@ test('a thread that nobody told it of is asked for, once', limit, async (t) => {
   assert.equal(fake.asked({ method: 'GET', path: '^/channels/611$' }).length, 1);
 });
 
-test('a slash command is answered at once and reads as if typed', limit, async (t) => {
+test('a slash command is heard at once, named when it is stored, and reads as if typed', limit, async (t) => {
   const { fake, link } = await connected(t);
   const id = fake.slash({ channel: '600', name: 'resume', text: 'the last one' });
   await until('the command', () => link.received.length === 1);
   const read = await link.ask('parse', { json: link.updates[0].json });
   assert.deepEqual([read.text, read.addressed, read.key], ['/resume the last one', true, 'agent:main:discord:group:600:55']);
   const { answer, ms } = await until('the answer', () => fake.interactions.get(id).answer && fake.interactions.get(id));
-  assert.deepEqual([answer.type, answer.data.flags], [4, 64]);
+  assert.deepEqual([answer.type, answer.data.flags], [5, 64]);
   assert.ok(ms < 3000);
+  assert.equal(await until('its name', () => fake.interactions.get(id).said), '`/resume`');
+});
+
+test('a slash command whose channel takes long to find out about is heard in time all the same', limit, async (t) => {
+  const { fake, link } = await connected(t);
+  fake.channel({ id: '612', guild: '500', name: 'new here' });
+  fake.onCall = (what, phase) => (what === 'GET /channels/612' && phase === 'before' ? new Promise((r) => { setTimeout(r, 3500); }) : undefined);
+  const id = fake.slash({ channel: '612', name: 'status' });
+  const { ms } = await until('a sign', () => fake.interactions.get(id).answer && fake.interactions.get(id));
+  assert.ok(ms < 3000);
+  assert.equal(fake.interactions.get(id).said, undefined);
+  assert.equal(await until('its name', () => fake.interactions.get(id).said), '`/status`');
+  assert.equal(link.received.length, 1);
 });
 
 // -- trouble on the gateway ----------------------------------------------------------------------------------------
