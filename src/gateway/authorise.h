@@ -1,7 +1,7 @@
 /* authorise.h - who may speak to an agent, and whether they do.
  *
- * In a group we listen only where we are addressed or in a thread of ours. Who is on the list may speak, and who was
- * let in by a code; a stranger in a private chat is given a code, a stranger in a group hears nothing. */
+ * In a group we listen only where we are addressed or in a thread of ours. Who is on the list may speak, who has a role
+ * that is listed, and who was let in by a code; a stranger in a private chat is given a code, a stranger in a group hears nothing. */
 #ifndef TALARIA_GATEWAY_AUTHORISE_H
 #define TALARIA_GATEWAY_AUTHORISE_H
 

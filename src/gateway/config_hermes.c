@@ -21,6 +21,7 @@
     X("DISCORD_BOT_TOKEN", DISCORD, token)                                                         \
     X("DISCORD_HOME_CHANNEL", DISCORD, home_channel)                                               \
     X("DISCORD_ALLOWED_USERS", DISCORD, allowed)                                                   \
+    X("DISCORD_ALLOWED_ROLES", DISCORD, allowed_roles)                                             \
     X("SLACK_BOT_TOKEN", SLACK, token)                                                             \
     X("SLACK_APP_TOKEN", SLACK, app_token)                                                         \
     X("SLACK_SIGNING_SECRET", SLACK, signing_secret)                                               \

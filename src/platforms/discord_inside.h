@@ -93,6 +93,7 @@ struct Connection {
     PlatformHost host;
     char *api, *authorization;
     const char *token; /* the end of authorization */
+    bool by_roles;     /* people are let in by theirs */
     Link link;
     Wire wire; /* its lock guards what follows */
     Snow me, application;
@@ -215,6 +216,7 @@ typedef struct Batch {
     Reply *replies; /* slash commands that are told so once they are stored */
     size_t replies_n, replies_cap;
     int64_t last;
+    Str member, roles; /* whom Discord was asked about last, and which roles it named */
 } Batch;
 
 /* Takes in one event; `raw` is its whole frame. False: it has to come again. */

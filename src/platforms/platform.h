@@ -34,6 +34,7 @@ typedef struct Inbound {
     InboundFile *files;   /* LIMIT_INBOUND_FILES at most */
     size_t n_files;
     size_t more_files; /* that there were beyond the limit */
+    Str roles; /* of whoever wrote it, there: "A,B"; empty: none, or the platform has none */
     bool by_bot, by_us;
     bool addressed; /* a private chat, or it names us, or it answers a message of ours */
 } Inbound;
@@ -79,7 +80,8 @@ typedef struct Connection Connection; /* one account on one platform; the platfo
     X(signing_secret, "SIGNING_SECRET", true, "slack: signs what the Events API sends")            \
     X(api_base, "API_BASE", false, "address of the platform's API; empty: the public one")         \
     X(home_channel, "HOME_CHANNEL", false, "chat for what nobody asked for, until /sethome")       \
-    X(allowed, "ALLOWED_USERS", false, "who may talk to it, by number: A,B; '*' for everyone")
+    X(allowed, "ALLOWED_USERS", false, "who may talk to it, by number: A,B; '*' for everyone")     \
+    X(allowed_roles, "ALLOWED_ROLES", false, "discord: roles whose members may talk to it: A,B")
 
 /* What is configured for one platform. */
 typedef struct PlatformConfig {
