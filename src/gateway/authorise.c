@@ -35,6 +35,18 @@ bool is_named(Str list, Str user_id)
     return has_one(list, user_id, false);
 }
 
+/* Whether one of `roles` stands in the list: by its number, since '*' would let in all but those who have none. */
+static bool has_listed_role(Str list, Str roles)
+{
+    Str one, role, rest;
+
+    while (list.n && str_split(&list, ',', &one))
+        for (rest = roles; rest.n && str_split(&rest, ',', &role);)
+            if (str_trim(one).n && str_eq(str_trim(one), role))
+                return true;
+    return false;
+}
+
 Str authorise_words(Arena *a, Str code)
 {
     return str_printf(a,
@@ -96,8 +108,9 @@ bool authorise(Journal *j, Arena *a, const PlatformConfig *config, const Inbound
     } else if (!v.reason && !in->place.user_id.n) {
         v.reason = "of nobody";
     } else if (!v.reason) {
-        known = config &&
-                (is_listed(config->allowed, in->place.user_id) || is_open_chat(config, &in->place));
+        known = config && (is_listed(config->allowed, in->place.user_id) ||
+                           has_listed_role(config->allowed_roles, in->roles) ||
+                           is_open_chat(config, &in->place));
         if (!known && !person_is_allowed(j, in->place.platform, in->place.user_id, &known, err))
             return false;
         v.may = known;

@@ -1,8 +1,8 @@
 /* authorise.h - who may speak to an agent, and whether they do.
  *
- * In a group we listen only where we are addressed or in a thread of ours. Who is on the list may speak, who was let
- * in by a code, and everyone in a group that is on a list; a stranger in a private chat is given a code, unless
- * strangers are to be ignored, a stranger in a group hears nothing. */
+ * In a group we listen only where we are addressed or in a thread of ours. Who is on the list may speak, who has a role
+ * that is listed, who was let in by a code, and everyone in a group that is on a list; a stranger in a private chat is
+ * given a code, unless strangers are to be ignored, a stranger in a group hears nothing. */
 #ifndef TALARIA_GATEWAY_AUTHORISE_H
 #define TALARIA_GATEWAY_AUTHORISE_H
 

@@ -117,6 +117,7 @@ static bool read_secret(Arena *a, const char *path, const char *key, Str *ret, E
 #define TEXT_SETTINGS(X)                                                                           \
     ONE_PLATFORM(X, TELEGRAM)                                                                      \
     ONE_PLATFORM(X, DISCORD)                                                                       \
+    X(DISCORD, allowed_roles, SETTING_DISCORD_ALLOWED_ROLES)                                       \
     ONE_PLATFORM(X, SLACK)
 #define SECRET_FILES(X)                                                                            \
     X(TELEGRAM, token, SETTING_TELEGRAM_TOKEN_FILE)                                                \

@@ -22,6 +22,7 @@
     ONE_PLATFORM(X, TELEGRAM)                                                                      \
     X("TELEGRAM_GROUP_ALLOWED_CHATS", TELEGRAM, allowed_chats)                                     \
     ONE_PLATFORM(X, DISCORD)                                                                       \
+    X("DISCORD_ALLOWED_ROLES", DISCORD, allowed_roles)                                             \
     ONE_PLATFORM(X, SLACK)                                                                         \
     X("SLACK_APP_TOKEN", SLACK, app_token)                                                         \
     X("SLACK_SIGNING_SECRET", SLACK, signing_secret)

@@ -1,8 +1,12 @@
 /* Where a message belongs: the session that its key leads to, in whichever home it lies. One of another home goes
  * on in a conversation of ours, and the key leads there from then on. */
+#include <time.h>
+
 #include "base/log.h"
 #include "gateway/turns_inside.h"
 #include "store/routing.h"
+
+enum { COMING_MS = 60000, LOOK_MS = 100 };
 
 /* -- who goes on with it -------------------------------------------------------------------------------------- */
 
@@ -50,6 +54,35 @@ static bool begin_new(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *r
     return true;
 }
 
+/* Words at a place to which a session is on its way are meant for that one, though they are there first. */
+static bool wait_for_session(Turns *t, Journal *j, const TurnJob *job, Err *err)
+{
+    struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+    bool coming;
+
+    for (int64_t waited = 0;; waited += LOOK_MS) {
+        if (!handoff_is_coming(j, job->place.platform, job->key, job->place.thread_id, &coming,
+                               err))
+            return false;
+        if (!coming)
+            return true;
+        if (waited >= COMING_MS || turns_closing(t))
+            return err_set(err, ERR_BUSY, "a session is on its way there");
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Looked up once more before a session is begun: one that was bound between the two looks is found. */
+static bool find_session(Turns *t, Journal *j, Arena *a, const TurnJob *job, size_t *ret_home,
+                         Str *ret_id, Err *err)
+{
+    if (!routing_lookup(j, a, t->paths, t->n_homes, job->key, ret_home, ret_id, err))
+        return false;
+    return ret_id->n || !job->seq ||
+           (wait_for_session(t, j, job, err) &&
+            routing_lookup(j, a, t->paths, t->n_homes, job->key, ret_home, ret_id, err));
+}
+
 /* First words cost nothing where nobody can say them: asked before a session is loaded. */
 static bool can_speak(Turns *t, Arena *a, Str home, Str id, bool *ret, Err *err)
 {
@@ -67,7 +100,7 @@ bool turn_route(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *ret_id,
     bool can = true;
     Str id;
 
-    if (!routing_lookup(j, a, t->paths, t->n_homes, job->key, &home, &id, err))
+    if (!find_session(t, j, a, job, &home, &id, err))
         return false;
     if (id.n && !job->seq && !can_speak(t, a, t->paths[home], id, &can, err))
         return false;

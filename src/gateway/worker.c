@@ -11,6 +11,7 @@
 #include "gateway/deliver.h"
 #include "gateway/lanes.h"
 #include "gateway/turns.h"
+#include "platforms/read.h"
 #include "store/places_home.h"
 #include "store/routing.h"
 
@@ -164,6 +165,17 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const 
     return true;
 }
 
+/* Where everyone has a session of their own in a thread, a place of nobody is one that no words ever lead to. */
+static bool leads_there(Worker *w, Arena *a, const Place *place, Str key, Err *err)
+{
+    Place other = *place;
+
+    other.user_id = STR("another");
+    return !str_eq(place->user_id, UNKNOWN_USER) ||
+           str_eq(key, place_key(a, &other, &w->o.flags)) ||
+           needs_owner(str_z(a, place->platform), place->chat_id, err);
+}
+
 static bool find_place(Worker *w, Arena *a, Handoff *h, const Served *s, const HomeChannel *home,
                        Err *err)
 {
@@ -173,6 +185,8 @@ static bool find_place(Worker *w, Arena *a, Handoff *h, const Served *s, const H
     if (!s->platform->shape->place(a, home, thread, &place, err))
         return false;
     h->dest_key = place_key(a, &place, &w->o.flags);
+    if (!leads_there(w, a, &place, h->dest_key, err))
+        return false;
     h->dest_source_json = place_json(a, &place);
     /* From here on words in it are meant for us: whoever sees the thread before the card may write there. */
     return (!place.thread_id.n || thread_keep(w->o.journal, &place, err)) &&

@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "gateway/config.h"
 #include "gateway/wake.h"
-#include "http/query.h"
 #include "http/reply.h"
 #include "http/routes.h"
+#include "http/slack_form.h"
 #include "http/state.h"
 #include "platforms/slack.h"
 #include "store/inbox.h"
@@ -115,67 +115,18 @@ bool route_slack_events(Request *rq, Err *err)
 
 /* -- slash commands ------------------------------------------------------------------------------------- */
 
-/* X(field): what is kept of a command. Not its `token`, an older kind of proof, nor its response_url. */
-#define COMMAND_FIELDS(X)                                                                          \
-    X(command)                                                                                     \
-    X(text)                                                                                        \
-    X(channel_id)                                                                                  \
-    X(channel_name)                                                                                \
-    X(user_id)                                                                                     \
-    X(user_name)                                                                                   \
-    X(team_id)                                                                                     \
-    X(trigger_id)
-
-/* A command is one line, however it was typed. */
-static Str one_line(Arena *a, Str form)
-{
-    char *out = arena_alloc(a, form.n + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < form.n; i++) {
-        bool blank = str_is_one_of(str_head(str_skip(form, i), 3), "%0A|%0a|%0D|%0d|%09");
-
-        out[n++] = blank ? '+' : form.p[i];
-        i += blank ? 2 : 0;
-    }
-    return (Str){ out, n };
-}
-
-/* As an envelope of Socket Mode has it. */
-static bool command_json(Arena *a, Str form, Str *ret, Err *err)
-{
-    AUTO_BUF out = BUF(LIMIT_UPDATE_BYTES);
-    JsonWriter w = JSON_WRITER(&out, 0);
-    Str value;
-
-    form = one_line(a, form);
-    json_begin(&w, '{');
-#define X(name)                                                                                    \
-    if (!query_text(a, form, #name, &value, err))                                                  \
-        return false;                                                                              \
-    if (value.n)                                                                                   \
-        json_field_str(&w, #name, value);
-    COMMAND_FIELDS(X)
-#undef X
-    json_end(&w, '}');
-    *ret = str_dup(a, buf_str(&out));
-    return !buf_full(&out) || err_set(err, ERR_TOO_LARGE, "the command is too long");
-}
-
 /* Answered with nothing: what the command says comes as a message. */
 bool route_slack_commands(Request *rq, Err *err)
 {
     bool refused;
-    Str json, name;
+    Str json;
 
     if (!check(rq, &refused, err))
         return false;
     if (refused)
         return true;
-    if (!command_json(rq->arena, buf_str(&rq->body), &json, err) ||
-        !query_text(rq->arena, buf_str(&rq->body), "command", &name, err))
-        return false;
-    if (name.n && !keep(rq, json, err))
+    if (!slack_form_read(rq->arena, buf_str(&rq->body), &json, err) ||
+        (json.n && !keep(rq, json, err)))
         return false;
     rq->reply.type = "text/plain";
     return true;

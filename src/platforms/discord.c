@@ -1,7 +1,9 @@
 /* Discord's MESSAGE_CREATE, and INTERACTION_CREATE of a slash command. A message in a thread carries the thread's
  * number as its channel and says no more: so what is known of the channel lies beside it in the inbox, {"d":
- * message, "channel": {type, guild_id, parent_id, name}}; of a message that was fetched, not sent, the guild too. Beside
- * one that names roles lie those that are ours. A thread is a chat of its own. */
+ * message, "channel": {type, guild_id, parent_id, name}}; of a message that was fetched, not sent, the guild too, and
+ * {"member": {roles}} of its author where that counts. Beside one that names roles lie those that are ours. A thread is
+ * a chat of its own. */
+#include "base/limits.h"
 #include "platforms/attached.h"
 
 typedef struct Where {
@@ -111,10 +113,22 @@ static const PyValue *author_of(const PyValue *d, bool slash)
     return user->type == PY_DICT ? user : update_get(update_get(d, "member"), "user");
 }
 
+/* "1,2": what a member has of roles. */
+static Str roles_of(Arena *a, const PyValue *member)
+{
+    const PyValue *all = update_get(member, "roles");
+    AUTO_BUF out = BUF(KIB(16));
+
+    for (uint32_t i = 0; all->type == PY_LIST && i < all->n; i++)
+        if (all->items[i].type == PY_STR)
+            buf_addf(&out, "%s%.*s", out.n ? "," : "", STR_FMT(all->items[i].text));
+    return buf_full(&out) ? STR("") : str_dup(a, buf_str(&out));
+}
+
 static bool discord_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
                           Err *err)
 {
-    const PyValue *d, *author, *channel, *roles;
+    const PyValue *d, *author, *channel, *roles, *member;
     bool slash;
     PyValue v;
     Where w;
@@ -126,6 +140,7 @@ static bool discord_parse(Arena *a, Str update, const Identity *me, Inbound *ret
     author = author_of(d, slash);
     channel = update_get(&v, "channel");
     roles = update_get(&v, "our_roles");
+    member = update_get(d, "member");
     *ret_is = update_text(d, "channel_id").n > 0 && update_text(author, "id").n > 0 &&
               (slash ? update_text(update_get(d, "data"), "name").n > 0 : is_said(d));
     if (!*ret_is)
@@ -141,6 +156,8 @@ static bool discord_parse(Arena *a, Str update, const Identity *me, Inbound *ret
                       .text = slash ? typed(a, update_get(d, "data"))
                                     : without_name(a, update_text(d, "content"), me->id, roles),
                       .message_id = update_text(d, "id"),
+                      .roles =
+                          roles_of(a, member->type == PY_DICT ? member : update_get(&v, "member")),
                       .by_bot = update_true(author, "bot") || update_text(d, "webhook_id").n > 0,
                       .by_us = me->id.n > 0 && str_eq(w.author, me->id),
                       .addressed = slash || !w.guild.n || (me->id.n > 0 && names(d, me->id)) ||

@@ -6,28 +6,62 @@
 
 enum { PAGE = 100, MOST_PAGES = 5, MOST_CHANNELS = 50 };
 
-/* {"t": "MESSAGE_CREATE", "d": message, "channel": facts}: as the gateway would have told it. */
-static void keep_message(Connection *c, Batch *b, const PyValue *m, const ChannelFacts *facts)
+/* The roles of whoever wrote it, a list; where they count, since a message that is fetched does not name them. False:
+ * not now. */
+static bool ask_roles(Connection *c, Batch *b, const PyValue *m, Str guild, Str *ret, Err *err)
+{
+    AUTO_BUF out = BUF(KIB(16));
+    Str author = update_text(update_get(m, "author"), "id"),
+        path = str_printf(b->a, "/guilds/%.*s/members/%.*s", STR_FMT(guild), STR_FMT(author));
+    Rest rest;
+    bool ok;
+
+    *ret = str_eq(path, b->member) ? b->roles : STR("[]");
+    if (!c->by_roles || !snow_number(guild) || !snow_number(author) || str_eq(path, b->member))
+        return true;
+    discord_link_beat(c);
+    ok = rest_call(c, b->a, &(Ask){ .method = "GET", .path = path, .until = discord_soon() }, &rest,
+                   err);
+    if (!ok && (err->kind == ERR_IO || err->kind == ERR_BUSY))
+        return false;
+    if (ok && update_get(&rest.v, "roles")->type == PY_LIST)
+        pyjson_write(&out, update_get(&rest.v, "roles"));
+    b->member = path;
+    b->roles = out.n && !buf_full(&out) ? str_dup(b->a, buf_str(&out)) : STR("[]");
+    *ret = b->roles;
+    return true;
+}
+
+/* {"t": "MESSAGE_CREATE", "d": message, "channel": facts}: as the gateway would have told it, but for the author's roles,
+ * which lie beside it. */
+static bool keep_message(Connection *c, Batch *b, const PyValue *m, const ChannelFacts *facts,
+                         Err *err)
 {
     AUTO_BUF out = BUF(LIMIT_UPDATE_BYTES);
     JsonWriter w = JSON_WRITER(&out, 0);
     Update update = { .id = str_dup(b->a, update_text(m, "id")) };
+    Str roles;
 
     if (!snow_number(update.id) ||
         str_eq(update_text(update_get(m, "author"), "id"), snow_str(&c->me)))
-        return;
+        return true;
+    if (!ask_roles(c, b, m, facts->guild, &roles, err))
+        return false;
     buf_addz(&out, "{\"t\":\"MESSAGE_CREATE\",\"d\":");
     pyjson_write(&out, m);
     buf_addz(&out, ",\"channel\":");
     channel_write(&w, facts);
     roles_write(c, b->a, m, facts->guild, &out);
+    if (c->by_roles)
+        buf_addf(&out, ",\"member\":{\"roles\":%.*s}", STR_FMT(roles));
     buf_addc(&out, '}');
     if (buf_full(&out))
-        return;
+        return true;
     update.json = str_dup(b->a, buf_str(&out));
     ARENA_PUSH(b->a, b->all, b->n, b->cap, update);
     if (snow_number(update.id) > b->last)
         b->last = snow_number(update.id);
+    return true;
 }
 
 /* One page, oldest first; *after moves on. *ret_more: it was full. */
@@ -50,7 +84,8 @@ static bool fetch_page(Connection *c, Batch *b, Str channel, const ChannelFacts 
     for (uint32_t i = rest.v.n; i-- > 0;) {
         int64_t id = snow_number(update_text(&rest.v.items[i], "id"));
 
-        keep_message(c, b, &rest.v.items[i], facts);
+        if (!keep_message(c, b, &rest.v.items[i], facts, err))
+            return false;
         *after = id > *after ? id : *after;
     }
     *ret_more = rest.v.n >= PAGE;

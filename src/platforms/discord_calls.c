@@ -38,6 +38,7 @@ static Connection *make(const PlatformHost *host, Str base)
 
     *c = (Connection){ .host = *host,
                        .api = mem_strdup(base),
+                       .by_roles = str_trim(host->config->allowed_roles).n > 0,
                        .authorization = authorization_of(str_trim(host->config->token)) };
     c->token = c->authorization + strlen(AUTHORIZATION);
     c->last = &c->first;

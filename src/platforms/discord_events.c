@@ -1,12 +1,16 @@
 /* What Discord's gateway tells. A frame that holds a message is kept as it came, with what is known of its channel
- * written behind it; our own words come back too, and are left out. A slash command is answered once it is stored,
- * well within the three seconds that Discord gives, and then reads like a message. */
+ * written behind it; our own words come back too, and are left out. A slash command reads like a message. Discord
+ * wants to hear of it within three seconds, and a busy disk may take longer: so it is told at once that an answer
+ * comes, and what it is once the command is stored. */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "platforms/commands_table.h"
 #include "platforms/discord_inside.h"
+
+enum { DEFER_MS = 2500, LATER_TYPE = 5, ONLY_FOR_THEM = 64 };
 
 typedef struct Event {
     Connection *c;
@@ -98,15 +102,34 @@ static bool on_message(const Event *e, Err *err)
     return keep(e, err);
 }
 
+/* "An answer comes", which only whoever typed it sees. Waited for: what the answer is must not be there first. */
+static void defer(const Event *e, Str id, Str token)
+{
+    AUTO_BUF body = BUF(KIB(1));
+    Arena *a = e->batch->a;
+
+    buf_addf(&body, "{\"type\":%d,\"data\":{\"flags\":%d}}", LATER_TYPE, ONLY_FOR_THEM);
+    discord_link_beat(e->c);
+    rest_now(e->c, a,
+             &(Ask){ .method = "POST",
+                     .path = str_printf(a, "/interactions/%.*s/%.*s/callback", STR_FMT(id),
+                                        STR_FMT(token)),
+                     .body = buf_str(&body),
+                     .until = clock_mono_ms() + DEFER_MS },
+             "cannot say that a slash command was heard");
+}
+
 static bool on_interaction(const Event *e, Err *err)
 {
     Batch *b = e->batch;
-    Reply reply = { .id = str_dup(b->a, update_text(e->d, "id")),
+    Str id = update_text(e->d, "id");
+    Reply reply = { .application = str_dup(b->a, update_text(e->d, "application_id")),
                     .token = str_dup(b->a, update_text(e->d, "token")),
                     .name = str_dup(b->a, update_text(update_get(e->d, "data"), "name")) };
 
-    if (!str_eqz(update_text(e->d, "type"), "2") || !snow_number(reply.id))
+    if (!str_eqz(update_text(e->d, "type"), "2") || !snow_number(id))
         return true;
+    defer(e, id, reply.token);
     if (!keep(e, err))
         return false;
     ARENA_PUSH(b->a, b->replies, b->replies_n, b->replies_cap, reply);
@@ -235,24 +258,19 @@ bool event_take(Connection *c, Batch *b, const PyValue *frame, Str raw, Err *err
 
 /* -- slash commands ---------------------------------------------------------------------------------------------- */
 
-/* Only whoever typed it sees the answer; what the command itself has to say comes as a message. */
+/* Puts its name in the place of what defer() said; what the command itself has to say comes as a message. */
 static void reply_to(Connection *c, Arena *a, const Reply *r)
 {
     AUTO_BUF body = BUF(KIB(4));
     JsonWriter w = JSON_WRITER(&body, 0);
 
     json_begin(&w, '{');
-    json_field_int(&w, "type", 4);
-    json_key(&w, "data");
-    json_begin(&w, '{');
     json_field_str(&w, "content", str_printf(a, "`/%.*s`", STR_FMT(r->name)));
-    json_field_int(&w, "flags", 64);
-    json_end(&w, '}');
     json_end(&w, '}');
     rest_fire(c,
-              &(Ask){ .method = "POST",
-                      .path = str_printf(a, "/interactions/%.*s/%.*s/callback", STR_FMT(r->id),
-                                         STR_FMT(r->token)),
+              &(Ask){ .method = "PATCH",
+                      .path = str_printf(a, "/webhooks/%.*s/%.*s/messages/@original",
+                                         STR_FMT(r->application), STR_FMT(r->token)),
                       .body = buf_str(&body) },
               "cannot answer a slash command");
 }

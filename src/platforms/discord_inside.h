@@ -93,6 +93,7 @@ struct Connection {
     PlatformHost host;
     char *api, *authorization;
     const char *token; /* the end of authorization */
+    bool by_roles;     /* people are let in by theirs */
     Link link;
     Wire wire; /* its lock guards what follows */
     Snow me, application;
@@ -169,6 +170,8 @@ typedef struct Rest {
 int64_t discord_soon(void);
 /* False, and err, for everything but 2xx; *ret is set either way. */
 MUST_CHECK bool rest_call(Connection *c, Arena *a, const Ask *ask, Rest *ret, Err *err);
+/* Once, past all buckets, for what is of no use later; what became of it is logged under `what`. */
+void rest_now(Connection *c, Arena *a, const Ask *ask, const char *what);
 /* Sends it and looks at nothing but whether it went well, which is logged under `what`. */
 void rest_fire(Connection *c, const Ask *ask, const char *what);
 
@@ -202,7 +205,7 @@ void roles_write(Connection *c, Arena *a, const PyValue *message, Str guild, Buf
 /* -- discord_events.c ----------------------------------------------------------------------------------- */
 
 typedef struct Reply {
-    Str id, token, name;
+    Str application, token, name;
 } Reply;
 
 /* What one round of reading has gathered. */
@@ -210,9 +213,10 @@ typedef struct Batch {
     Arena *a;
     Update *all;
     size_t n, cap;
-    Reply *replies; /* slash commands that want an answer once they are stored */
+    Reply *replies; /* slash commands that are told so once they are stored */
     size_t replies_n, replies_cap;
     int64_t last;
+    Str member, roles; /* whom Discord was asked about last, and which roles it named */
 } Batch;
 
 /* Takes in one event; `raw` is its whole frame. False: it has to come again. */

@@ -318,6 +318,17 @@ bool rest_call(Connection *c, Arena *a, const Ask *ask, Rest *ret, Err *err)
     }
 }
 
+void rest_now(Connection *c, Arena *a, const Ask *ask, const char *what)
+{
+    CallAnswer answer;
+    Err err;
+
+    if (!ask_once(c, a, ask, ask->until, &answer, &err))
+        log_warning("discord: %s: %s", what, err.text);
+    else if (answer.end != FETCH_OK || answer.status >= 300)
+        log_warning("discord: %s: %s (%d)", what, fetch_end_text(answer.end), answer.status);
+}
+
 /* -- without waiting -------------------------------------------------------------------------------------------- */
 
 static bool fired_body(void *ctx, Str bytes)

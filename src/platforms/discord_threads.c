@@ -97,6 +97,18 @@ static bool at_message(Opening *o, Str *ret, Err *err)
     return true;
 }
 
+/* Whose threads are ours. This may be before the link's thread has heard it: then it is asked for here, since without
+ * it nothing that was left would be found, and a second thread made. */
+static bool know_us(Opening *o, Err *err)
+{
+    pthread_mutex_lock(&o->c->wire.lock);
+    o->me = o->c->me;
+    pthread_mutex_unlock(&o->c->wire.lock);
+    return o->me.z[0] || (ask(o, "GET", STR("/users/@me"), STR_NONE, err) &&
+                          (snow_set(&o->me, update_text(&o->rest.v, "id")) ||
+                           err_set(err, ERR_IO, "discord does not say who we are")));
+}
+
 /* In a forum: whether the first message of the post holds our mark. */
 static bool is_marked(Opening *o, Str thread)
 {
@@ -142,7 +154,7 @@ static bool directly(Opening *o, bool forum, Str *ret, Err *err)
     int type = forum ? 0 : o->parent.type == CHANNEL_NEWS ? CHANNEL_NEWS_THREAD : CHANNEL_THREAD;
     Str first = STR_NONE;
 
-    if (!find_earlier(o, forum, ret, err) || ret->n)
+    if (!know_us(o, err) || !find_earlier(o, forum, ret, err) || ret->n)
         return ret->n > 0;
     if (forum) /* small and grey, as Discord shows "-#" */
         first = discord_message(
@@ -219,9 +231,6 @@ bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str t
         return err_set(err, ERR_REFUSED, "discord has no threads in a direct chat");
     if (trouble == FAULT_FAILS)
         return wire_broken(&c->wire, trouble, ret, err);
-    pthread_mutex_lock(&c->wire.lock);
-    o.me = c->me;
-    pthread_mutex_unlock(&c->wire.lock);
     if (!open_it(&o, &thread, err) || !add_owner(&o, thread, err)) {
         *ret = (Sent){ .wait_ms = o.rest.wait_ms, .unsure = o.rest.unsure };
         return false;

@@ -34,6 +34,7 @@ typedef struct Inbound {
     InboundFile *files;   /* LIMIT_INBOUND_FILES at most */
     size_t n_files;
     size_t more_files; /* that there were beyond the limit */
+    Str roles; /* of whoever wrote it, there: "A,B"; empty: none, or the platform has none */
     bool by_bot, by_us;
     bool addressed; /* a private chat, or it names us, or it answers a message of ours */
 } Inbound;
@@ -85,7 +86,8 @@ typedef struct Connection Connection; /* one account on one platform; the platfo
     X(home_thread, "HOME_THREAD", false, "thread of that chat, where none can be opened")          \
     X(home_owner, "HOME_OWNER", false, "whose chat it is, by number: in a group they go on")       \
     X(allowed, "ALLOWED_USERS", false, "who may talk to it, by number: A,B; '*' for everyone")     \
-    X(allowed_chats, "ALLOWED_CHATS", false, "groups in which everyone may, by number: A,B")
+    X(allowed_chats, "ALLOWED_CHATS", false, "groups in which everyone may, by number: A,B")       \
+    X(allowed_roles, "ALLOWED_ROLES", false, "discord: roles whose members may talk to it: A,B")
 
 /* What is configured for one platform. */
 typedef struct PlatformConfig {

@@ -197,6 +197,11 @@ static bool slack_place(Arena *a, const HomeChannel *home, Str thread_id, Place 
                 .user = home->owner_id.n ? home->owner_id : UNKNOWN_USER };
 
     (void)a;
+    if (!home->scope_id.n)
+        return err_set(err, ERR_REFUSED,
+                       "nobody knows the workspace of slack channel '%.*s': type /sethome there "
+                       "once more",
+                       STR_FMT(home->chat_id));
     if (!thread_id.n)
         return err_set(err, ERR_REFUSED,
                        "in slack channel '%.*s' every message begins a session: a handoff needs a "

@@ -53,6 +53,13 @@ typedef struct Ask {
 /* *ret is filled in any case. ERR_BUSY and ERR_IO: may work later. */
 MUST_CHECK bool slack_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err);
 
+/* -- slack_link.c ------------------------------------------------------------------------------------------ */
+
+/* False: nobody has asked Slack yet, or not got an answer. */
+bool slack_identity(Connection *c, Arena *a, Identity *ret);
+/* Asks Slack who we are and in which workspace, and keeps it. stop: or NULL. */
+MUST_CHECK bool slack_introduce(Connection *c, Arena *a, CallStop *stop, Reply *ret, Err *err);
+
 /* -- slack_send.c: rows of platform_slack -------------------------------------------------------------------- */
 
 bool slack_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err);

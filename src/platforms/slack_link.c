@@ -21,7 +21,7 @@ static void slack_health(Connection *c, Arena *a, Health *ret)
     wire_health(&c->wire, a, ret);
 }
 
-static bool slack_identity(Connection *c, Arena *a, Identity *ret)
+bool slack_identity(Connection *c, Arena *a, Identity *ret)
 {
     bool known;
 
@@ -225,15 +225,15 @@ static void keep_socket(Connection *c, Arena *a)
     drop_socket(now);
 }
 
-static bool introduce(Connection *c, Arena *a, Reply *reply, Err *err)
+bool slack_introduce(Connection *c, Arena *a, CallStop *stop, Reply *reply, Err *err)
 {
     Str id, team;
 
-    if (!slack_call(c, a, &(Ask){ .method = "auth.test", .stop = &c->wire.stop }, reply, err))
+    if (!slack_call(c, a, &(Ask){ .method = "auth.test", .stop = stop }, reply, err))
         return false;
     id = update_text(&reply->v, "user_id");
     team = update_text(&reply->v, "team_id");
-    if (!id.n)
+    if (!id.n || !team.n)
         return err_set(err, ERR_IO, "slack does not say who the bot is");
     pthread_mutex_lock(&c->wire.lock);
     snprintf(c->id, sizeof c->id, "%.*s", STR_FMT(id));
@@ -251,7 +251,7 @@ static void *listening(void *ctx)
     bool on = true;
     Err err;
 
-    while (on && !introduce(c, a, &reply, &err))
+    while (on && !slack_introduce(c, a, &c->wire.stop, &reply, &err))
         on = wait_out(c, &reply, &err);
     if (on && c->app_token)
         keep_socket(c, a);

@@ -181,8 +181,22 @@ void slack_typing(Connection *c, const Place *at)
     pthread_mutex_unlock(&c->wire.lock);
 }
 
-static bool read_channel(Connection *c, Arena *a, const PyValue *channel, Str owner,
-                         HomeChannel *ret, Err *err)
+/* The workspace is part of every key there. Whoever looks before the listening thread has heard of it asks by
+ * themselves: a place without it is one that no answer ever comes from. */
+static bool team_of(Connection *c, Arena *a, Str *ret, Err *err)
+{
+    Identity me;
+    Reply reply;
+
+    if (!slack_identity(c, a, &me) &&
+        (!slack_introduce(c, a, NULL, &reply, err) || !slack_identity(c, a, &me)))
+        return false;
+    *ret = me.scope_id;
+    return true;
+}
+
+static bool read_channel(Arena *a, const PyValue *channel, Str team, Str owner, HomeChannel *ret,
+                         Err *err)
 {
     bool im = update_true(channel, "is_im"), dm = im || update_true(channel, "is_mpim");
     Str id = update_text(channel, "id"), name = update_text(channel, "name"),
@@ -199,11 +213,9 @@ static bool read_channel(Connection *c, Arena *a, const PyValue *channel, Str ow
     *ret = (HomeChannel){ .chat_id = id,
                           .name = name.n ? name : STR("private chat"),
                           .chat_type = dm ? STR("dm") : STR("group"),
+                          .scope_id = team,
                           .owner_id = owner.n || !im ? str_dup(a, owner) : with,
                           .threads = true };
-    pthread_mutex_lock(&c->wire.lock);
-    ret->scope_id = str_dup(a, str_of(c->team));
-    pthread_mutex_unlock(&c->wire.lock);
     return true;
 }
 
@@ -211,11 +223,12 @@ bool slack_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *re
 {
     Field fields[] = { { "channel", STR_NONE }, { NULL, STR_NONE } };
     Reply reply;
+    Str team;
 
-    return channel_of(c, a, chat_id, &fields[0].value, err) &&
+    return team_of(c, a, &team, err) && channel_of(c, a, chat_id, &fields[0].value, err) &&
            slack_call(c, a, &(Ask){ .method = "conversations.info", .fields = fields }, &reply,
                       err) &&
-           read_channel(c, a, update_get(&reply.v, "channel"), owner, ret, err);
+           read_channel(a, update_get(&reply.v, "channel"), team, owner, ret, err);
 }
 
 /* There is no call for it: a message is posted, and its answers are the thread. */

@@ -134,6 +134,11 @@ MUST_CHECK bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_
 MUST_CHECK bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served,
                                 Handoff **ret, size_t *ret_n, Err *err);
 
+/* Whether a session is on its way to that place and not there yet: to that key or thread (empty: none); or to one
+ * that has no name yet, and somebody is at it now. */
+MUST_CHECK bool handoff_is_coming(Journal *j, Str platform, Str key, Str thread, bool *ret,
+                                  Err *err);
+
 /* How many are not over, whoever has them. */
 MUST_CHECK bool handoff_open_count(Journal *j, size_t *ret, Err *err);
 

@@ -6,6 +6,9 @@
 #include "store/handoff_copy.h"
 #include "store/handoff_home.h"
 
+/* A worker that died is followed by the next one so soon after its lease. */
+enum { FOLLOWED_MS = 5000 };
+
 static int64_t now_in_ms(void)
 {
     return (int64_t)(clock_wall() * 1000);
@@ -182,6 +185,23 @@ bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served, H
     }
     *ret = all;
     return true;
+}
+
+bool handoff_is_coming(Journal *j, Str platform, Str key, Str thread, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT 1 FROM handoff WHERE state IN ('claimed', 'prepared') AND platform = "
+                    "?1 AND (dest_key = ?2 OR (?3 <> '' AND (thread_ref = ?3 OR (thread_ref IS "
+                    "NULL AND lease_ms > ?4)))) LIMIT 1",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, platform);
+    db_bind_str(stmt, 2, key);
+    db_bind_str(stmt, 3, thread.n ? thread : STR(""));
+    sqlite3_bind_int64(stmt, 4, now_in_ms() - FOLLOWED_MS);
+    return db_step(journal_db(j), stmt, ret, err);
 }
 
 bool handoff_open_count(Journal *j, size_t *ret, Err *err)

@@ -128,6 +128,8 @@
       "serve the chat of our own page")                                                            \
     PLATFORM_SETTINGS(X, TELEGRAM, "telegram")                                                     \
     PLATFORM_SETTINGS(X, DISCORD, "discord")                                                       \
+    X(SETTING_DISCORD_ALLOWED_ROLES, "platforms.discord.allowed_roles", SETTING_TEXT, "",          \
+      "roles whose members may talk to it in servers, by number: A,B")                             \
     PLATFORM_SETTINGS(X, SLACK, "slack")                                                           \
     X(SETTING_SLACK_APP_TOKEN_FILE, "platforms.slack.app_token_file", SETTING_TEXT, "",            \
       "file with the app's token, for Socket Mode")                                                \

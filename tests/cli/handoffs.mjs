@@ -7,6 +7,7 @@ import { bin, pythonPeer } from './helpers.mjs';
 
 /** A gateway that is ready; end() waits for it. */
 export async function gateway(env, more = {}) {
+  const began = Date.now();
   const child = spawn(bin, ['gateway', 'run'], { env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stderr.on('data', (d) => { said += d; });
@@ -15,7 +16,7 @@ export async function gateway(env, more = {}) {
     child.stdout.once('data', ready);
     gone.then(() => failed(new Error(said)));
   });
-  return { said: () => said, end: (signal = 'SIGTERM') => { child.kill(signal); return gone; } };
+  return { began, said: () => said, end: (signal = 'SIGTERM') => { child.kill(signal); return gone; } };
 }
 
 /** One that is there, as others see it, and does nothing. */

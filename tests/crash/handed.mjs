@@ -37,11 +37,12 @@ export async function allDone({ file }, g) {
 export function checkMoved({ world, file }, id, text, threadsBefore) {
   const fresh = world.threads().filter((x) => !threadsBefore.includes(x));
   assert.ok(fresh.length <= 1, `threads: ${fresh}`);
-  const [[bound, state] = []] = query(file, `select thread_ref, state from handoff where session_id = '${id}' order by requested_ms desc`);
+  const [[bound, state, key] = []] = query(file, `select thread_ref, state, dest_key from handoff where session_id = '${id}' order by requested_ms desc`);
   assert.equal(state, 'done', JSON.stringify(query(file, `select state, step, error_text from handoff where session_id = '${id}'`)));
   // Where nobody knows whether a thread was made, none is asked for again: the session is in the chat itself.
   const place = !bound && world.general ? world.general : { ours: () => world.ours(fresh[0]), says: (x) => world.says(fresh[0], x) };
   if (bound) assert.equal(bound, String(fresh[0]));
+  if (bound && world.key) assert.equal(key, world.key(bound), 'what is said in the thread leads to the session');
   const cards = place.ours().filter((x) => x.includes(text) && /handed over/.test(x));
   assert.ok(cards.length >= 1, 'there is a card');
   assert.ok(cards.slice(1).every((x) => x.startsWith('(may be a repeat)')), cards.join('\n---\n'));
@@ -55,10 +56,16 @@ export function checkOwner({ file }, id, where) {
   assert.equal(query(file, 'select entry_json from gateway_routing').filter(([e]) => JSON.parse(e).session_id === id).length, where === 'cli' ? 0 : 1);
 }
 
+/** This gateway: what the table says may be the word of one that was killed. */
+export async function connected({ world, file }, g) {
+  const up = () => query(file, `select link, since_ms from platform_state where platform = '${world.name}'`)[0] ?? [];
+  await until(() => g.said(), () => up()[0] === 'connected' && up()[1] >= g.began, awhile);
+}
+
 /** What is said at the new place is answered there, by that session. */
 export async function check(w, id, text, g, threadsBefore) {
   const place = checkMoved(w, id, text, threadsBefore), { world, file } = w;
-  await until(() => g.said(), () => query(file, `select link from platform_state where platform = '${world.name}'`)[0]?.[0] === 'connected', awhile);
+  await connected(w, g);
   place.says(`go on with ${text}`);
   await until(() => `an answer: ${JSON.stringify(place.ours())} ${g.said()}`, () => place.ours().includes(`heard: go on with ${text}`), awhile);
   assert.deepEqual(query(file, `select distinct session_id from messages where content = 'go on with ${text}'`), [[id]], told(file));

@@ -4,6 +4,7 @@
 //   const fake = await startDiscord(t);         t.after is used where there is a t
 //   fake.api                                    what TALARIA_DISCORD_API_BASE is set to
 //   fake.say({ channel, author, text })         somebody writes; author: { id, username, bot }
+//   fake.user({ id }).roles = [...]             those of somebody, in every guild
 //   fake.attach(name, bytes, fields)            a file for say({ attachments }), served without a token as the CDN does
 //   fake.fault({ method, path, kind, times })   kind: '429' | '5xx' | 'cut' | 'lost' | status number
 //   fake.onCall = async (what, phase) => {}     'before' it is done, 'after' it and before the answer
@@ -79,6 +80,8 @@ export class Discord {
     if (!silent) this.dispatch('GUILD_MEMBER_UPDATE', { guild_id: guild, ...this.ourMember(guild) }, 0);
   }
 
+  rolesOf(user) { return this.users.get(user)?.roles ?? []; }
+
   guildCreate(g) {
     const member = { ...this.ourMember(g.id), joined_at: '2026-01-01T00:00:00Z', deaf: false, mute: false, flags: 0 };
     return { ...g, unavailable: false, channels: this.inGuild(g.id, false), threads: this.inGuild(g.id, true), members: [member], member_count: 2,
@@ -122,7 +125,7 @@ export class Discord {
   }
 
   tell(c, m) {
-    const extra = c.guild_id ? { guild_id: c.guild_id, member: { roles: [], joined_at: '2026-01-01T00:00:00Z', deaf: false, mute: false, flags: 0 } } : {};
+    const extra = c.guild_id ? { guild_id: c.guild_id, member: { roles: this.rolesOf(m.author.id), joined_at: '2026-01-01T00:00:00Z', deaf: false, mute: false, flags: 0 } } : {};
     this.dispatch('MESSAGE_CREATE', { ...m, ...extra }, c.guild_id ? INTENTS.guildMessages : INTENTS.directMessages);
   }
 
@@ -132,7 +135,7 @@ export class Discord {
     this.interactions.set(id, { id, token, at: Date.now(), answer: null });
     this.dispatch('INTERACTION_CREATE', { id, application_id: this.application, type: 2, token, version: 1, channel_id: c.id, channel: this.seen(c), locale: 'en-US',
       data: { id: '1', type: 1, name, ...(text ? { options: [{ type: 3, name: 'text', value: text }] } : {}) },
-      ...(c.guild_id ? { guild_id: c.guild_id, member: { user, roles: [], permissions: '0', flags: 0 } } : { user }),
+      ...(c.guild_id ? { guild_id: c.guild_id, member: { user, roles: this.rolesOf(user.id), permissions: '0', flags: 0 } } : { user }),
       app_permissions: '0', entitlements: [], authorizing_integration_owners: {}, context: 0, attachment_size_limit: 1000 }, 0);
     return id;
   }
@@ -321,6 +324,8 @@ export class Discord {
   answer(r) {
     const open = /^\/interactions\/(\d+)\/([^/]+)\/callback$/.exec(r.path);
     if (open) return this.callback(open[1], open[2], r.body);
+    const edit = /^\/webhooks\/(\d+)\/([^/]+)\/messages\/@original$/.exec(r.path);
+    if (edit && r.method === 'PATCH') return this.answerAgain(edit[1], edit[2], r.body);
     if (r.headers.authorization !== `Bot ${this.token}`) throw error(401, 0, '401: Unauthorized');
     for (const [method, pattern, fn] of ROUTES) {
       const m = r.method === method && new RegExp(`^${pattern.replaceAll(':id', '(\\d+)')}$`).exec(r.path);
@@ -392,6 +397,14 @@ export class Discord {
     Object.assign(i, { answer: body, ms: Date.now() - i.at });
     return [204];
   }
+
+  /** Instead of what the callback said. */
+  answerAgain(application, token, body) {
+    const i = [...this.interactions.values()].find((x) => x.token === token && x.answer);
+    if (!i || application !== this.application) throw error(404, 10015, 'Unknown Webhook');
+    i.said = body.content;
+    return [200, { id: i.id, content: body.content }];
+  }
 }
 
 const after = (c, q) => c.messages.filter((m) => !q.get('after') || BigInt(m.id) > BigInt(q.get('after')));
@@ -399,7 +412,7 @@ const after = (c, q) => c.messages.filter((m) => !q.get('after') || BigInt(m.id)
 const ROUTES = [
   ['GET', '/gateway/bot', (f) => [200, { url: f.gateway, shards: f.shards ?? 1, session_start_limit: f.starts }]],
   ['GET', '/users/@me', (f) => [200, f.bot]],
-  ['GET', '/guilds/:id/members/:id', (f, r, guild) => [200, f.ourMember(guild)]],
+  ['GET', '/guilds/:id/members/:id', (f, r, guild, user) => [200, user === f.bot.id ? f.ourMember(guild) : { user: f.user({ id: user }), roles: f.rolesOf(user) }]],
   ['POST', '/users/@me/channels', (f, r) => {
     const old = [...f.channels.values()].find((c) => c.type === 1 && c.recipients[0].id === r.body.recipient_id);
     return [200, old ? f.seen(old) : f.channel({ type: 1, recipient: r.body.recipient_id })];

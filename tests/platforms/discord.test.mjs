@@ -114,15 +114,28 @@ test('a thread that nobody told it of is asked for, once', limit, async (t) => {
   assert.equal(fake.asked({ method: 'GET', path: '^/channels/611$' }).length, 1);
 });
 
-test('a slash command is answered at once and reads as if typed', limit, async (t) => {
+test('a slash command is heard at once, named when it is stored, and reads as if typed', limit, async (t) => {
   const { fake, link } = await connected(t);
   const id = fake.slash({ channel: '600', name: 'resume', text: 'the last one' });
   await until('the command', () => link.received.length === 1);
   const read = await link.ask('parse', { json: link.updates[0].json });
   assert.deepEqual([read.text, read.addressed, read.key], ['/resume the last one', true, 'agent:main:discord:group:600:55']);
   const { answer, ms } = await until('the answer', () => fake.interactions.get(id).answer && fake.interactions.get(id));
-  assert.deepEqual([answer.type, answer.data.flags], [4, 64]);
+  assert.deepEqual([answer.type, answer.data.flags], [5, 64]);
   assert.ok(ms < 3000);
+  assert.equal(await until('its name', () => fake.interactions.get(id).said), '`/resume`');
+});
+
+test('a slash command whose channel takes long to find out about is heard in time all the same', limit, async (t) => {
+  const { fake, link } = await connected(t);
+  fake.channel({ id: '612', guild: '500', name: 'new here' });
+  fake.onCall = (what, phase) => (what === 'GET /channels/612' && phase === 'before' ? new Promise((r) => { setTimeout(r, 3500); }) : undefined);
+  const id = fake.slash({ channel: '612', name: 'status' });
+  const { ms } = await until('a sign', () => fake.interactions.get(id).answer && fake.interactions.get(id));
+  assert.ok(ms < 3000);
+  assert.equal(fake.interactions.get(id).said, undefined);
+  assert.equal(await until('its name', () => fake.interactions.get(id).said), '`/status`');
+  assert.equal(link.received.length, 1);
 });
 
 // -- trouble on the gateway ----------------------------------------------------------------------------------------
@@ -422,6 +435,20 @@ test('a thread where messages are forbidden, in announcements, in a forum, nowhe
   for (const refused of [order('660', 'v'), { chat: '700', type: 'dm', title: 'x', key: 'd' }]) assert.equal((await link.ask('thread', refused)).kind, 'refused');
   fake.channel({ id: '670', guild: '500', forbid: ['thread'] });
   assert.equal((await link.ask('thread', order('670', 'n'))).kind, 'refused');
+});
+
+test('a thread that an earlier process left is found by one that has not heard yet who it is', limit, async (t) => {
+  const { fake, link } = await connected(t), order = { chat: '650', type: 'group', title: 'A title', key: 'k' };
+  fake.channel({ id: '650', guild: '500', type: 15 });
+  fake.fault({ path: 'threads$', kind: 'lost' });
+  assert.equal((await link.ask('thread', order)).unsure, true);
+  await link.kill();
+  let first = true; // what the next one's own thread asks for
+  fake.onCall = (what, phase) => (what === 'GET /users/@me' && phase === 'after' && first ? (first = false, new Promise((r) => { setTimeout(r, 2000); })) : undefined);
+  const next = open(t, fake);
+  await until('its question', () => !first);
+  const found = await next.ask('thread', order);
+  assert.deepEqual(fake.threads({ parent: '650' }).map((x) => x.id), [found.id]);
 });
 
 test('without a token it does not begin', limit, async (t) => {

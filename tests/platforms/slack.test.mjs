@@ -192,6 +192,15 @@ test('what a chat is: channels, private chats, people', options, async (t) => {
   assert.equal((await link.ask('look', { chat: 'C9' })).kind, 'not_found');
 });
 
+test('in which workspace a chat is known by whoever looks first', options, async (t) => {
+  const fake = await fakeSlack(t);
+  fake.trouble('auth.test', { status: 429, headers: { 'Retry-After': '600' } });
+  const link = openLink(t, 'slack', fake.env);
+  await link.until(() => fake.called('auth.test') === 1); // the link's own, which rests now
+  const r = await link.ask('look', { chat: 'C1', owner: 'U1' });
+  assert.deepEqual([r.ok, r.scope], [true, 'T1']);
+});
+
 test('a burst is kept whole, and frames that make no sense do no harm', options, async (t) => {
   const { fake, link } = await connected(t);
   fake.socket().send('not json');

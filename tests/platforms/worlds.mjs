@@ -4,6 +4,7 @@
 //   world.threads()    names of the threads of the home chat
 //   world.ours(thread) our messages in it, as they read now, oldest first
 //   world.says(thread, text)   the owner writes
+//   world.key(thread)  the key of what is said there, where it does not depend on who says it
 //   world.general      the home chat outside of threads, where a platform cannot tell whether it made one
 //   world.onCall(fn)   fn(name, 'before' | 'after') at each of them
 import { startDiscord } from '../fakes/discord.mjs';
@@ -42,6 +43,7 @@ async function discord(t) {
     threads: () => fake.threads({ parent: '600' }).map((x) => x.id),
     ours: (thread) => fake.ours({ channel: thread }).map((m) => m.content),
     says: (thread, text) => fake.say({ channel: thread, author: { id: '55', username: 'ann' }, text }),
+    key: (thread) => `agent:main:discord:thread:${thread}:${thread}`,
     stranger: (text) => fake.say({ channel: '700', author: { id: '99', username: 'eve' }, text }),
     toStranger: () => fake.ours({ channel: '700' }).map((m) => m.content),
     onCall: watch(fake, (name) => /^(POST|PUT) \/channels\/\w+\/(messages|threads|messages\/\w+\/threads|thread-members\/\w+)$/.test(name)),
@@ -57,6 +59,7 @@ async function slack(t) {
     threads: () => fake.messages.filter((m) => m.channel === 'C1' && !m.thread_ts).map((m) => m.ts),
     ours: (thread) => fake.messages.filter((m) => inThread(m, thread)).map((m) => m.text),
     says: (thread, text) => fake.push(fake.event({ thread_ts: thread, text })),
+    key: (thread) => `agent:main:slack:group:T1:C1:${thread}`,
     stranger: (text) => fake.push(fake.event({ channel: 'D9', channel_type: 'im', user: 'U9', text })),
     toStranger: () => fake.messages.filter((m) => m.channel === 'D9').map((m) => m.text),
     onCall: watch(fake, (name) => name === 'chat.postMessage'),

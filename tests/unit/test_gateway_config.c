@@ -135,8 +135,9 @@ static void layers(void **unused)
     file(
         &s, ".env", 0600,
         "# secrets\nexport TELEGRAM_BOT_TOKEN='t-env-file'\nOTHER=1\nDISCORD_ALLOW_ALL_USERS=true\n"
-        "DISCORD_BOT_TOKEN=\"d-env\"\n");
+        "DISCORD_BOT_TOKEN=\"d-env\"\nDISCORD_ALLOWED_ROLES=801,802\n");
     assert_true(load(&s));
+    assert_str(of(&s, "discord")->allowed_roles, STR("801,802"));
     assert_str(of(&s, "telegram")->token, STR("t-env-file"));
     assert_str(of(&s, "discord")->token, STR("d-env"));
     assert_str(of(&s, "discord")->allowed, STR("*"));

@@ -95,6 +95,45 @@ static void a_dead_claimant_is_followed_where_it_was(void **state)
     world_close(&w);
 }
 
+static bool is_coming(World *w, const char *platform, const char *key, const char *thread)
+{
+    bool coming = false;
+
+    OK(handoff_is_coming(w->journal, str_of(platform), str_of(key), str_of(thread), &coming, &err));
+    return coming;
+}
+
+static void what_is_on_its_way_is_known_where_it_goes(void **state)
+{
+    Handoff h;
+    World w;
+
+    (void)state;
+    world_open(&w);
+    h = world_request(&w, w.data, "s1", "telegram");
+    assert_false(is_coming(&w, "telegram", "k", "17"));
+    /* Somebody is at it, or died a moment ago: any thread may be the one. A chat without threads is not. */
+    h = world_claim(&w, h.id, "a");
+    assert_true(is_coming(&w, "telegram", "k", "17"));
+    assert_false(is_coming(&w, "telegram", "k", ""));
+    assert_false(is_coming(&w, "slack", "k", "17"));
+    w.now += 12;
+    assert_true(is_coming(&w, "telegram", "k", "17"));
+    w.now += 10;
+    assert_false(is_coming(&w, "telegram", "k", "17"));
+    h = world_claim(&w, h.id, "b");
+    h.thread_ref = STR("17");
+    OK(handoff_advance(w.journal, &h, HANDOFF_CLAIMED, &err));
+    assert_false(is_coming(&w, "telegram", "k", "18"));
+    w.now += 100; /* it has a name: that counts, whoever is at it */
+    assert_true(is_coming(&w, "telegram", "k", "17"));
+    world_prepare(&w, &h, TELEGRAM);
+    assert_true(is_coming(&w, "telegram", str_z(w.arena, h.dest_key), ""));
+    OK(routing_bind(w.journal, w.arena, &h, &err));
+    assert_false(is_coming(&w, "telegram", str_z(w.arena, h.dest_key), "17"));
+    world_close(&w);
+}
+
 static void a_late_binding_is_void(void **state)
 {
     Handoff dead, next;
@@ -305,6 +344,7 @@ int main(void)
         cmocka_unit_test(the_way_of_one),
         cmocka_unit_test(what_hermes_does_not_serve_stays_with_us),
         cmocka_unit_test(a_dead_claimant_is_followed_where_it_was),
+        cmocka_unit_test(what_is_on_its_way_is_known_where_it_goes),
         cmocka_unit_test(a_late_binding_is_void),
         cmocka_unit_test(a_late_completion_does_not_swallow_a_retry),
         cmocka_unit_test(a_request_that_was_taken_back_is_not_bound),

@@ -373,6 +373,41 @@ static void lists(void **unused)
         assert_int_equal(is_listed(str_of(cases[i].list), str_of(cases[i].user)), cases[i].is);
 }
 
+static void roles(void **unused)
+{
+    static const struct {
+        const char *list, *roles;
+        bool may;
+    } cases[] = {
+        { "801", "801", true }, { "800, 801", "1,801", true },
+        { "80", "801", false }, { "801", "80", false },
+        { "", "", false },      { "", "801", false },
+        { "801", "", false },   { "*", "801", false },
+        { ",", ",", false },    { "802,803", "803,4", true },
+    };
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        PlatformConfig config = { .allowed = STR("7"), .allowed_roles = str_of(cases[i].list) };
+        Inbound in = { .place = { .platform = STR("discord"),
+                                  .chat_id = STR("600"),
+                                  .chat_type = STR("group"),
+                                  .user_id = STR("55") },
+                       .roles = str_of(cases[i].roles),
+                       .addressed = true };
+        Verdict v;
+
+        OK(authorise(t.world.journal, t.world.arena, &config, &in, &v, &err));
+        assert_int_equal(v.may, cases[i].may);
+        in.by_bot = true;
+        OK(authorise(t.world.journal, t.world.arena, &config, &in, &v, &err));
+        assert_false(v.may);
+    }
+    teardown(&t);
+}
+
 /* -- waiting -------------------------------------------------------------------------------------------------- */
 
 static void burst(void **unused)
@@ -717,6 +752,7 @@ int main(void)
         cmocka_unit_test(strangers),
         cmocka_unit_test(groups_and_silence),
         cmocka_unit_test(lists),
+        cmocka_unit_test(roles),
         cmocka_unit_test(burst),
         cmocka_unit_test(commands_pass),
         cmocka_unit_test(answers_to_agents),

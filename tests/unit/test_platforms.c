@@ -152,12 +152,17 @@ static void the_next_message_finds_the_session(void **state)
 static void what_cannot_be_known_is_refused(void **state)
 {
     static const struct {
-        const char *platform;
+        const char *platform, *thread;
         HomeChannel home;
     } homes[] = {
-        { "telegram", { .chat_id = STR_INIT("-42"), .chat_type = STR_INIT("group") } },
-        { "discord", { .chat_id = STR_INIT("800"), .chat_type = STR_INIT("group") } },
-        { "slack", { .chat_id = STR_INIT("C1"), .chat_type = STR_INIT("group") } },
+        { "telegram", "", { .chat_id = STR_INIT("-42"), .chat_type = STR_INIT("group") } },
+        { "discord", "", { .chat_id = STR_INIT("800"), .chat_type = STR_INIT("group") } },
+        { "slack",
+          "",
+          { .chat_id = STR_INIT("C1"),
+            .chat_type = STR_INIT("group"),
+            .scope_id = STR_INIT("T1") } },
+        { "slack", "17.1", { .chat_id = STR_INIT("C1"), .chat_type = STR_INIT("group") } },
     };
     AUTO(Arena) *a = arena_new();
 
@@ -167,7 +172,7 @@ static void what_cannot_be_known_is_refused(void **state)
         Err err;
 
         assert_false(shape_named(str_of(homes[i].platform))
-                         ->place(a, &homes[i].home, STR(""), &place, &err));
+                         ->place(a, &homes[i].home, str_of(homes[i].thread), &place, &err));
         assert_int_equal(err.kind, ERR_REFUSED);
     }
 }
