@@ -230,6 +230,7 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     if (path === "/api/events") {
       res.writeHead(200, { ...head, "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
       res.write("retry: 1000\n\nevent: status\ndata: {}\n\n");
+      if (res.destroyed) return; // it left meanwhile
       streams.add(res);
       return res.on("close", () => streams.delete(res));
     }
@@ -252,8 +253,8 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     url: `http://127.0.0.1:${server.address().port}`,
     token, state, data, log, emit,
     streams: () => streams.size,
-    // For another page: the streams of those before it end.
-    reset() { Object.assign(state, defaults()); log.length = 0; for (const res of streams) res.destroy(); streams.clear(); sleep = fakeSleep(); chat = fakeChat(); moves = fakeHandoffs(); },
+    // For another page: who listened before does not count any more.
+    reset() { Object.assign(state, defaults()); log.length = 0; streams.clear(); sleep = fakeSleep(); chat = fakeChat(); moves = fakeHandoffs(); },
     get chat() { return chat; },
     get moves() { return moves; },
     wake: () => sleep.end(),
