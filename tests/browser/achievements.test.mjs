@@ -106,15 +106,15 @@ test("first scan: sessions done of total, badges as they are earned, then the wh
   const page = await it.open("/", { state: { scan: "pending" } });
   await page.getByText("Reading your history for the first time").waitFor();
   await until(() => assert.equal(it.fake.streams(), 1));
-  it.fake.emit("progress", { done: 1250, total: 8000 });
+  await it.emit("progress", { done: 1250, total: 8000 });
   await page.getByText("1,250 of 8,000 sessions").waitFor();
   await until(async () => assert.equal(await page.locator(".score .big b").textContent(), "0"));
-  it.fake.emit("unlock", { id: "let_him_cook", name: "Let Him Cook", tier: "Gold" });
+  await it.emit("unlock", { id: "let_him_cook", name: "Let Him Cook", tier: "Gold" });
   await page.locator("#badge-let_him_cook[data-tier=Gold]").waitFor();
   await until(async () => assert.equal(await page.locator(".score .big b").textContent(), "1"));
   await page.locator(".recent").getByText("Let Him Cook").waitFor();
   it.fake.state.scan = "complete";
-  it.fake.emit("snapshot", {});
+  await it.emit("snapshot", {});
   await page.waitForFunction(() => document.querySelector(".score .big b").textContent === "42");
   await until(async () => assert.equal(await page.locator(".scan").count(), 0));
   await page.done();

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { binary, serves } from "./chat-helpers.mjs";
-import { phone, setup } from "./helpers.mjs";
+import { phone, settled, setup } from "./helpers.mjs";
 
 const it = setup();
 const open = (path, more = {}) => it.open(path, { ...more, state: { features: ["handoffs"], ...more.state } });
@@ -61,7 +61,7 @@ test("it is live: a step that a gateway takes is seen without asking", async () 
   await moving.waitFor();
   const h = it.fake.moves.handoffs[0];
   Object.assign(h, { state: "done", owner: "local", thread: "t1", steps: ["queued", "claimed", "prepared", "bound", "announced", "done"].map((state, i) => ({ state, at_ms: h.requested_ms + i * 9 })) });
-  it.fake.emit("handoffs", {});
+  await it.emit("handoffs", {});
   await moving.getByText("is there", { exact: true }).waitFor();
   await moving.getByRole("link", { name: "Open the thread" }).click();
   await page.waitForURL("**/handoffs/local/t1");
@@ -100,7 +100,7 @@ test("platforms with line, queue, lag, error and home; dead letters and parked m
   await parked.getByRole("button", { name: "Try again" }).click();
   await parked.waitFor({ state: "detached" });
   it.fake.moves.gateway = false;
-  it.fake.emit("handoffs", {});
+  await it.emit("handoffs", {});
   await platforms.getByText("no gateway is running").waitFor();
   await platforms.getByText("talaria up").waitFor();
   await page.done();
@@ -161,7 +161,7 @@ test("a conversation that went elsewhere is not written to from here, until it i
   const box = page.getByRole("textbox", { name: "Message" }), note = page.locator(".away");
   await box.fill("half a thought");
   it.fake.moves.there(id, "telegram");
-  it.fake.emit("handoffs", {}); // a terminal handed it over: seen without asking
+  await it.emit("handoffs", {}); // a terminal handed it over: seen without asking
   await note.getByText("This conversation goes on at Telegram.").waitFor();
   assert.ok(await box.isDisabled());
   assert.equal(await box.inputValue(), "half a thought");
@@ -176,7 +176,7 @@ test("a conversation that went elsewhere is not written to from here, until it i
   await box.press("Enter");
   await page.locator(".said-by-user", { hasText: "half a thought" }).waitFor();
   it.fake.moves.there(id, "local", "t1");
-  it.fake.emit("handoffs", {});
+  await it.emit("handoffs", {});
   await note.getByRole("link", { name: "Open the thread" }).click();
   await page.waitForURL("**/handoffs/local/t1");
   assert.deepEqual(page.errors.filter((e) => !e.includes("503")), []);
@@ -205,7 +205,7 @@ test("what other programs say is in the list of conversations without asking", a
   await rows.filter({ hasText: "Cart tests before the weekend" }).waitFor();
   await page.evaluate(() => (window.same = true));
   it.fake.chat.begin("From a terminal");
-  it.fake.emit("chat", {});
+  await it.emit("chat", {});
   await rows.filter({ hasText: "From a terminal" }).waitFor();
   assert.ok(await page.evaluate(() => window.same), "no reload");
   await page.done();
@@ -218,15 +218,15 @@ test("the local chat: Markdown, words that grow in place, typing, and what one w
   await messages.locator(".bubble em", { hasText: "fix" }).waitFor();
   await messages.locator("td", { hasText: "green" }).waitFor();
   it.fake.moves.typing = Date.now() + 60_000;
-  it.fake.emit("local", {});
+  await it.emit("local", {});
   await page.getByText("Talaria is typing").waitFor();
   it.fake.moves.typing = 0;
   const growing = it.fake.moves.say("t1", "talaria", "It **gro");
-  it.fake.emit("local", { rooms: true });
+  await it.emit("local", { rooms: true });
   await messages.getByText("It **gro").waitFor();
   await page.getByText("Talaria is typing").waitFor({ state: "detached" });
   Object.assign(growing, { text: "It **grows** in place.", edited_ms: Date.now() });
-  it.fake.emit("local", {});
+  await it.emit("local", {});
   await messages.locator("strong", { hasText: "grows" }).waitFor();
   assert.equal(await messages.getByText("in place.").count(), 1);
   const box = page.getByRole("textbox", { name: "Message" });
@@ -242,11 +242,13 @@ test("the local chat: Markdown, words that grow in place, typing, and what one w
 test("while nothing happens nothing is asked; words that grow ask for their room alone", async () => {
   const page = await open("/handoffs/local/t1");
   await page.getByRole("region", { name: "Messages" }).locator("pre").waitFor();
-  await page.waitForTimeout(300);
-  const rooms = asked("/api/local/threads"), all = it.fake.log.length;
+  // The stream that begins asks once more for what it could not tell.
+  await until("somebody listens", () => it.fake.streams() === 1);
+  const all = await settled(() => it.fake.log.length);
+  const rooms = asked("/api/local/threads");
   await page.waitForTimeout(1200);
   assert.equal(it.fake.log.length, all, "silence");
-  it.fake.emit("local", { rooms: false });
+  await it.emit("local", { rooms: false });
   await until("the room is asked for", () => it.fake.log.length > all);
   await page.waitForTimeout(200);
   assert.equal(it.fake.log.length, all + 1);
@@ -277,16 +279,22 @@ test("words are kept on failure and over a reload, and go out once when the line
 });
 
 test("words written before the rooms are known stay, and go out once they are", async () => {
-  const page = await open("/handoffs/local/t1", { state: { slow: { "/api/local/threads": 1500 } } });
+  let rooms = Promise.withResolvers();
+  const page = await open("/handoffs/local/t1", { state: { slow: { "/api/local/threads": rooms.promise } } });
   const box = page.getByRole("textbox", { name: "Message" });
   await box.fill("early words");
   await box.press("Enter");
+  await page.getByText("the room is still being looked up").waitFor();
+  assert.equal(await box.inputValue(), "early words");
+  rooms.resolve();
   await page.locator(".said-by-user", { hasText: "early words" }).waitFor();
   assert.equal(it.fake.moves.messages.filter((m) => m.text === "early words").length, 1);
   await page.waitForFunction(() => document.querySelector(".composer textarea").value === "");
   await page.done();
-  const other = await open("/handoffs/local/t1", { state: { slow: { "/api/local/threads": 1500 } } });
+  rooms = Promise.withResolvers();
+  const other = await open("/handoffs/local/t1", { state: { slow: { "/api/local/threads": rooms.promise } } });
   await other.getByRole("textbox", { name: "Message" }).fill("not sent");
+  rooms.resolve();
   await other.getByRole("region", { name: "Messages" }).locator("pre").waitFor();
   assert.equal(await other.getByRole("textbox", { name: "Message" }).inputValue(), "not sent");
   assert.deepEqual(other.errors, []);
@@ -298,8 +306,10 @@ test("first run, slow, broken, unknown thread; keys and phone width", async () =
   await first.getByText("A session can move while it lives").waitFor();
   await first.getByText("/handoff local").waitFor();
   await first.done();
-  const slow = await open("/handoffs", { state: { slow: { "/api/handoffs": 600 } } });
+  const held = Promise.withResolvers();
+  const slow = await open("/handoffs", { state: { slow: { "/api/handoffs": held.promise } } });
   await slow.locator(".skeleton").waitFor();
+  held.resolve();
   await card(slow, "Storm lookup").waitFor();
   await slow.done();
   const broken = await open("/handoffs", { state: { fail: { "/api/handoffs": { status: 500, title: "Broken", detail: "Badly." } } } });

@@ -1,4 +1,5 @@
 // A browser, a page that is signed in, and the fake server of web/dev: what every test here begins with.
+import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -43,6 +44,11 @@ export function setup() {
     await page.goto(url + path);
     page.done = () => context.close();
     return page;
+  };
+  // To whoever listens, once somebody does: a page is drawn before its event stream is there.
+  it.emit = async (event, value) => {
+    await until(() => assert.ok(it.fake.streams() > 0, "nobody listens"));
+    it.fake.emit(event, value);
   };
   return it;
 }

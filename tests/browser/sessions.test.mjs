@@ -290,7 +290,8 @@ test("reload keeps the place in the list", async () => {
     await page.waitForFunction((h) => document.querySelector(".virtual").clientHeight > h, before);
   }
   await pane.evaluate((e) => { e.scrollTop = 42_000; });
-  await page.waitForTimeout(500); // the place is noted now and then
+  // The place is noted now and then.
+  await page.waitForFunction(() => sessionStorage.getItem("scroll sessions") === String(document.querySelector(".list-pane .scroll").scrollTop));
   const place = await pane.evaluate((e) => e.scrollTop);
   assert.ok(place > 40_000);
   await page.reload();

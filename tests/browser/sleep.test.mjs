@@ -50,10 +50,10 @@ test("a night is run: asked for once, its work shown as it goes, gone when it is
   await page.getByText("Night 9: replaying").waitFor();
   await until(() => assert.equal(posted().length, 1));
   await until(async () => assert.ok(await page.getByRole("button", { name: "Run a night" }).isDisabled()));
-  it.fake.emit("sleep", { night: 9, phase: "replaying", done: 7, total: 24 });
+  await it.emit("sleep", { night: 9, phase: "replaying", done: 7, total: 24 });
   await page.getByText("7 of 24").waitFor();
   it.fake.wake();
-  it.fake.emit("sleep", { night: 9, phase: "done", done: 24, total: 24 });
+  await it.emit("sleep", { night: 9, phase: "done", done: 24, total: 24 });
   await page.locator(".scan").waitFor({ state: "detached" });
   it.fake.state.fail["/api/sleep/run"] = { status: 409, title: "A night is already running", detail: "Started elsewhere." };
   await page.getByRole("button", { name: "Dry run" }).click();
@@ -135,8 +135,10 @@ test("rejecting is asked about once more", async () => {
 });
 
 test("slow, unknown, none yet, disconnected", async () => {
-  const slow = await open("/sleep", { state: { slow: { "/api/sleep": 500 } } });
+  const held = Promise.withResolvers();
+  const slow = await open("/sleep", { state: { slow: { "/api/sleep": held.promise } } });
   await slow.locator(".skeleton").waitFor();
+  held.resolve();
   await slow.locator(".night-row").first().waitFor();
   await slow.done();
   const page = await open("/sleep/77");

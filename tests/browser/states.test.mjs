@@ -87,12 +87,12 @@ test("partial: what is read so far, how far that is, and the whole when it is th
   const page = await it.open("/sessions", { state: { partial: true } });
   await page.locator(".session-row").first().waitFor();
   await page.locator(".indexing").getByText("60 of 156").waitFor();
-  it.fake.emit("index", { done: 120, total: 156 });
+  await it.emit("index", { done: 120, total: 156 });
   await page.locator(".indexing").getByText("120 of 156").waitFor();
   await page.getByLabel("Search all sessions").fill("deploy");
   await page.getByText(/3 in what was said, so far/).waitFor();
   it.fake.state.partial = false;
-  it.fake.emit("index", { done: 156, total: 156 });
+  await it.emit("index", { done: 156, total: 156 });
   await page.locator(".indexing").waitFor({ state: "detached" });
   await page.getByText(/3 in what was said$/).waitFor();
   await page.done();

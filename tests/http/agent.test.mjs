@@ -72,20 +72,26 @@ function handleOf({ raw }, name) {
   throw new Error('no end');
 }
 
+const hurried = (r) => r.attachments.context_receipt.text.includes('there was no time for it');
 const ask = 'Look up how we fixed the failing test, then write release notes into notes/release.md; meanwhile check src/shop/cart.py';
 
 test('the same turn on native and on hermes: the same receipts and steps, byte for byte; rows of the same shape', async (t) => {
   const fake = await fakeModel(t), hermes = await double(t);
-  const one = tmpHome(t), two = tmpHome(t);
-  run(['demo', '--now', '2026-11-15'], { env: one.env });
-  fs.cpSync(one.data, two.data, { recursive: true });
+  const demo = tmpHome(t);
+  run(['demo', '--now', '2026-11-15'], { env: demo.env });
   const got = {};
-  for (const [runtime, home] of [['native', one], ['hermes', two]]) {
-    // The index is whole before the server looks: none is made anew while the turn is prepared.
-    run(['index'], { env: home.env });
-    const server = await startServer(t, { home, env: { ...fake.env, ...hermes } });
-    await indexed(server, 150);
-    got[runtime] = await turn(server, await conversation(server, { runtime }), { text: ask });
+  for (const runtime of ['native', 'hermes']) {
+    // A turn that went on without some of its context, since there was no time, is made anew: the machine was busy.
+    for (let tries = 0; tries < 8 && !(got[runtime] && !hurried(got[runtime])); tries++) {
+      const home = tmpHome(t);
+      fs.cpSync(demo.data, home.data, { recursive: true });
+      // The index is whole before the server looks: none is made anew while the turn is prepared.
+      run(['index'], { env: home.env });
+      const server = await startServer(t, { home, env: { ...fake.env, ...hermes } });
+      await indexed(server, 150);
+      got[runtime] = await turn(server, await conversation(server, { runtime }), { text: ask });
+      await server.stop();
+    }
   }
   const { native, hermes: other } = got;
   assert.equal(native.done.status, 'completed');
@@ -100,7 +106,7 @@ test('the same turn on native and on hermes: the same receipts and steps, byte f
   // Every item that was given has its receipt, and the text that was given is what the receipts say.
   const receipt = JSON.parse(native.attachments.context_receipt.text);
   for (const r of receipt.receipts) for (const key of ['kind', 'id', 'score', 'reason', 'chars']) assert.ok(key in r, key);
-  assert.match(fake.turns[0].system, /recalled-memory/);
+  assert.match(fake.turns.at(-1).system, /recalled-memory/);
   assert.equal(receipt.receipts.filter((r) => r.kind === 'recalled').length, native.metadata.context.recalled);
   // The decision is the runtime's: one who delegates may do steps at once, our own loop does not.
   assert.deepEqual({ ...other.metadata.graph, decision: '', score: 0 }, { ...native.metadata.graph, decision: '', score: 0 });

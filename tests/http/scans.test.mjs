@@ -9,6 +9,11 @@ import { events, plugin, request, sleep, startServer } from './helpers.mjs';
 
 const status = async (server) => (await request(server, `${plugin}/scan-status`)).json;
 
+/** Asks for the status until it is as wanted. */
+async function until(server, fits) {
+  for (const end = Date.now() + 30_000; !fits(await status(server)); await sleep(10)) assert.ok(Date.now() < end, 'never as wanted');
+}
+
 function homeWith(t, options) {
   const home = tmpHome(t);
   home.db = path.join(home.hermes, 'state.db');
@@ -51,7 +56,7 @@ test('another process scans: pending after ten seconds, the status at once, then
   const server = await startServer(t, { home });
   const begun = Date.now();
   const first = request(server, `${plugin}/achievements`);
-  for (let i = 0; i < 200 && (await status(server)).state !== 'running'; i++) await sleep(10);
+  await until(server, (s) => s.state === 'running');
   const asked = Date.now();
   assert.equal((await status(server)).state, 'running');
   assert.ok(Date.now() - asked < 2000, 'the status waits for nobody');
@@ -73,12 +78,13 @@ test('another process scans: pending after ten seconds, the status at once, then
 
 test('a reset while a scan runs wins', async (t) => {
   const home = homeWith(t, { sessions: 40, seed: 6 });
-  const free = await holdLock(t, home);
   const server = await startServer(t, { home });
+  assert.equal((await request(server, `${plugin}/rescan`, { method: 'POST' })).json.ok, true);
+  const free = await holdLock(t, home);
   const scan = request(server, `${plugin}/rescan`, { method: 'POST' });
-  for (let i = 0; i < 200 && (await status(server)).state !== 'running'; i++) await sleep(10);
+  await until(server, (s) => s.state === 'running');
   const reset = request(server, `${plugin}/reset-state`, { method: 'POST' });
-  await sleep(300); // both wait for the other process
+  await until(server, (s) => s.snapshot_generated_at === 0); // both wait for the other process
   free();
   assert.deepEqual((await reset).json, { ok: true });
   assert.equal((await scan).status, 503);

@@ -1,6 +1,6 @@
 // Conversations for the fake: a few that are over, with all that a turn can leave, and turns that answer at a pace a
 // test can turn. The frames are numbered, kept, and sent from any place on, as the real ones are.
-const now = Date.now();
+let now = 0; // set when a fake begins, so that "12 min" is that, however late a test is
 const minute = 60_000;
 const bytes = (s) => Buffer.byteLength(s);
 
@@ -79,6 +79,7 @@ function rich(run) {
 }
 
 export function fakeChat() {
+  now = Date.now();
   const conversations = new Map();
   const messages = new Map(); // conversation -> []
   const runs = new Map();

@@ -1,5 +1,5 @@
 // Handoffs, platforms and a local chat for the fake: one on its way, one there, one that failed, one that was brought back.
-const now = Date.now();
+let now = 0; // set when a fake begins, so that "12 min" is that, however late a test is
 const minute = 60_000;
 const states = ["queued", "claimed", "prepared", "bound", "announced", "done"];
 const steps = (at, n, gap = 14) => states.slice(0, n).map((state, i) => ({ state, at_ms: at + i * gap }));
@@ -16,6 +16,7 @@ const homes = { local: { chat_id: "home", name: "Home", chat_type: "dm", thread_
 const platform = (name, more = {}) => ({ name, enabled: false, link: null, account: null, since_ms: 0, heard_ms: 0, lag_ms: 0, inbox: 0, outbox: 0, error: null, error_ms: 0, home: homes[name] ?? null, ...more });
 
 export function fakeHandoffs() {
+  now = Date.now();
   const it = {
     gateway: true,
     handoffs: [

@@ -21,7 +21,7 @@ export const csp = "default-src 'self'; base-uri 'none'; form-action 'none'; fra
 // What a test may turn while the server runs.
 const defaults = () => ({
   delay: 0, // ms before every answer
-  slow: {}, // path prefix -> ms
+  slow: {}, // path prefix -> ms, or a promise that is waited for
   blank: "", // path prefix that answers 200 with nothing in it
   fail: {}, // path prefix -> {status, title, detail}
   scan: "complete", // or "pending", "partial"
@@ -230,11 +230,12 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     if (path === "/api/events") {
       res.writeHead(200, { ...head, "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
       res.write("retry: 1000\n\nevent: status\ndata: {}\n\n");
+      if (res.destroyed) return; // it left meanwhile
       streams.add(res);
       return res.on("close", () => streams.delete(res));
     }
     const wait = prefixed(state.slow, path) ?? state.delay;
-    if (wait) await new Promise((done) => setTimeout(done, wait));
+    if (wait) await (typeof wait === "number" ? new Promise((done) => setTimeout(done, wait)) : wait);
     if (state.blank && path.startsWith(state.blank)) return res.writeHead(200, head).end();
     const failure = prefixed(state.fail, path);
     send(res, failure ? problem(failure.status, failure.title, failure.detail) : route(req.method, path, url.searchParams, body, req.headers["idempotency-key"]));
@@ -252,7 +253,8 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     url: `http://127.0.0.1:${server.address().port}`,
     token, state, data, log, emit,
     streams: () => streams.size,
-    reset() { Object.assign(state, defaults()); log.length = 0; sleep = fakeSleep(); chat = fakeChat(); moves = fakeHandoffs(); },
+    // For another page: who listened before does not count any more.
+    reset() { Object.assign(state, defaults()); log.length = 0; streams.clear(); sleep = fakeSleep(); chat = fakeChat(); moves = fakeHandoffs(); },
     get chat() { return chat; },
     get moves() { return moves; },
     wake: () => sleep.end(),

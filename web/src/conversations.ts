@@ -39,8 +39,9 @@ async function load(more: boolean, signal: AbortSignal): Promise<void> {
   try {
     const path = `/api/conversations?limit=${pageSize}${more && next ? `&cursor=${enc(next)}` : ""}`;
     const page = await (more ? get : getAnew)<ConversationPage>(path, signal);
-    const known = new Set(rows.map((c) => c.id));
-    if (more) change({ rows: [...rows, ...page.conversations.filter((c) => !known.has(c.id))], next: page.next_cursor });
+    const have = list.get().rows; // what was begun or removed meanwhile counts
+    const known = new Set(have.map((c) => c.id));
+    if (more) change({ rows: [...have, ...page.conversations.filter((c) => !known.has(c.id))], next: page.next_cursor });
     else change({ rows: front(page), next: loaded && rows.length > pageSize ? next : page.next_cursor, loaded: true });
     change({ busy: false });
   } catch (cause) {
@@ -100,8 +101,9 @@ export function tellNews(id: string): void {
   others?.postMessage(id);
   hear(id);
 }
-// What other programs say comes over the event stream; what was missed is seen when one comes back to the page.
-onEvent("chat", () => hear(""));
+// What other programs say comes over the event stream. What was said before it was there ("status" begins it), or
+// missed, is asked for.
+for (const name of ["chat", "status"]) onEvent(name, () => hear(""));
 document.addEventListener("visibilitychange", () => document.hidden || hear(""));
 
 // -- one -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Keys. One listener; views add theirs while they are mounted, and the latest one asked first wins, so a fold-out
 // can take Esc before the view does. Nothing fires while someone types but Ctrl-K, and Esc, which leaves the field.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export type KeyMap = Record<string, (event: KeyboardEvent) => boolean | void>;
 const maps: { current: KeyMap }[] = [];
@@ -40,7 +40,8 @@ export function useKeys(map: KeyMap, on = true): void {
   // One slot for as long as the component is mounted: who came last stays last, whoever renders again.
   const slot = useRef<KeyMap>({});
   slot.current = map;
-  useEffect(() => {
+  // What is drawn hears its keys: not a frame later.
+  useLayoutEffect(() => {
     if (!on) return;
     maps.push(slot);
     return () => void maps.splice(maps.indexOf(slot), 1);

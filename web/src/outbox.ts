@@ -98,8 +98,10 @@ export async function addFiles(id: string, files: File[]): Promise<string> {
     }
     put(id, { uploading: [...d.uploading, file.name], error: null });
     try {
-      const data = await base64(file);
+      const reading = base64(file);
+      reading.catch(() => undefined); // told below
       id = await begin(id);
+      const data = await reading;
       const made = await post<{ id: string; size: number }>(`/api/conversations/${enc(id)}/files`, { name: file.name, mime: file.type, data });
       put(id, { files: [...draftOf(id).get().files, { id: made.id, name: file.name, size: made.size }], key: "" });
     } catch (cause) {
@@ -112,9 +114,11 @@ export async function addFiles(id: string, files: File[]): Promise<string> {
 
 // -- sending -------------------------------------------------------------------------------------------------
 
-// The conversation of a draft: made where there is none, and the draft goes with it.
-async function begin(id: string): Promise<string> {
-  if (id) return id;
+// The conversation of a draft: made where there is none, once, and the draft goes with it.
+let beginning: Promise<string> | null = null;
+const begin = async (id: string): Promise<string> => id || (beginning ??= make().finally(() => (beginning = null)));
+
+async function make(): Promise<string> {
   const d = draftOf("").get();
   const made = await post<Conversation>("/api/conversations", { ...(d.runtime && { runtime: d.runtime }), ...(d.template && { template: d.template }) });
   put(made.id, { ...draftOf("").get(), template: "" });
@@ -151,7 +155,8 @@ export async function submit(id: string): Promise<void> {
     const key = before || newKey();
     put(id, { key });
     await out(id, text.trim(), files.map((f) => f.id), key);
-    put(id, { text: "", files: [], key: "", sending: false });
+    // A file that was added meanwhile is of the next one.
+    put(id, { text: "", files: draftOf(id).get().files.filter((f) => !files.includes(f)), key: "", sending: false });
   } catch (cause) {
     const error = cause as ApiError;
     // A key that another message had (409) is no use any more; that one turn is under way already is told by the view.

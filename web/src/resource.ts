@@ -5,13 +5,25 @@ import { ApiError, get, getAnew } from "./api";
 import { onEvent } from "./events";
 
 const kept = new Map<string, unknown>();
+const shown = new Map<string, number>(); // by how many components: that is not forgotten under them
 const keepAtMost = 60;
 
 export function keep(path: string, value: unknown): void {
   kept.delete(path);
   kept.set(path, value);
-  if (kept.size > keepAtMost) kept.delete(kept.keys().next().value!);
+  if (kept.size <= keepAtMost) return;
+  for (const old of kept.keys()) if (!shown.has(old) && old !== path) return void kept.delete(old);
 }
+
+function show(path: string): () => void {
+  shown.set(path, (shown.get(path) ?? 0) + 1);
+  return () => {
+    const left = shown.get(path)! - 1;
+    if (left) shown.set(path, left);
+    else shown.delete(path);
+  };
+}
+
 export const known = <T>(path: string): T | undefined => kept.get(path) as T | undefined;
 export const forget = (path: string): void => void kept.delete(path);
 
@@ -48,6 +60,8 @@ export function useResource<T>(path: string | null, refreshOn: string[] = []): R
     );
     return () => stop.abort();
   }, [path, turn]);
+
+  useEffect(() => (path === null ? undefined : show(path)), [path]);
 
   const reload = useCallback(() => {
     now.current.busy = true;

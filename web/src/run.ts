@@ -134,6 +134,11 @@ export class Run {
     this.loop(first, stop.signal).finally(() => this.stop === stop && (this.stop = null));
   }
 
+  // Whether somebody looks at it: then it stays the same one.
+  looked(): boolean {
+    return this.users > 0;
+  }
+
   over(): boolean {
     return this.state.done !== null || this.state.line === "gone";
   }
@@ -193,7 +198,8 @@ export function runOf(id: string): Run {
   let run = runs.get(id);
   if (!run) {
     runs.set(id, (run = new Run(id)));
-    if (runs.size > keepAtMost) runs.delete(runs.keys().next().value!);
+    const left = runs.size > keepAtMost && [...runs].find(([which, r]) => which !== id && !r.looked());
+    if (left) runs.delete(left[0]);
   }
   return run;
 }

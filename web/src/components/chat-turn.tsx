@@ -131,7 +131,7 @@ export function AgentTurn({ message: m, run, actions, last, current, inPanel, se
         {m && settled && <span class="dim push"><Time at={(m.finished_ms || m.created_ms) / 1000} long /></span>}
       </header>
       {text && <Passages run={run} id={m?.run_id ?? null} text={text} starts={settled ? m.passages : null} />}
-      {live && question && !inPanel && run && <ApprovalCard run={run} step={question} />}
+      {live && question && !inPanel && run && <ApprovalCard key={question.approval?.id} run={run} step={question} />}
       {live && <Activity run={run} sent={sent} />}
       {failed && <Failed message={m} run={run} retry={m && last ? <button type="button" onClick={() => actions.retry(m)}><Icon name={icon.retry} size={14} /> Try again</button> : null} />}
       {settled && m && (

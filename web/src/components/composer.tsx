@@ -58,7 +58,7 @@ export function Composer({ id, runtime, template, running, onPickRuntime, onStop
   const picker = useRef<HTMLInputElement>(null);
   useGrowing(box, d.text);
   // Ready to type, but for phones, where that would raise the keyboard over half of what one came to read.
-  useEffect(() => void (matchMedia("(hover: hover)").matches && box.current?.focus({ preventScroll: true })), [id]);
+  useLayoutEffect(() => void (matchMedia("(hover: hover)").matches && box.current?.focus({ preventScroll: true })), [id]);
   const chosen = d.runtime || runtime || runtimes.data?.default || "";
   const { away, reload } = useAway(id);
   const ready = !away && d.text.trim() !== "" && !d.sending && !d.uploading.length;

@@ -1,6 +1,6 @@
 // Who answers: the runtimes that there are, or why they are not, and where one has several the model.
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Runtime, Runtimes } from "../chat-types";
 import { icon, runtimeIcon } from "../icons";
 import { useKeys } from "../keys";
@@ -46,7 +46,8 @@ export function RuntimeMenu({ runtimes, value, model, onPick, onModel }: {
     box.current?.querySelector("button")?.focus();
   };
   useKeys({ Escape: () => (open ? close() : false) });
-  useEffect(() => {
+  // Before the next key.
+  useLayoutEffect(() => {
     if (!open) return;
     (box.current?.querySelector<HTMLElement>('[aria-checked="true"]') ?? box.current?.querySelector<HTMLElement>("[role=menuitemradio]:enabled"))?.focus();
     const away = (e: Event): void => void (box.current?.contains(e.target as Node) || setOpen(false));

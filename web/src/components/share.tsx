@@ -1,6 +1,6 @@
 // The card beside the page, not over it: what will be shared is what is seen.
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
 import { setQuery } from "../router";
@@ -24,7 +24,7 @@ export function Share({ data, badge: id }: { data: Achievements; badge: string }
     dark.addEventListener("change", draw);
     return () => dark.removeEventListener("change", draw);
   }, [data, badge, chosen]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     first.current?.focus();
     return () => before?.focus?.();

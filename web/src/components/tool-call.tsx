@@ -1,6 +1,6 @@
 // A tool call in one line; unfolded, its arguments and its result.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { count, exact, lasted } from "../format";
 import { icon } from "../icons";
 import { parseObject, type Call } from "../transcript";
@@ -46,7 +46,8 @@ export function ToolCallRow({ item, unfold, target }: { item: Call; unfold: bool
   // A link to a result wants to see it.
   const meant = target > 0 && item.result?.id === target;
   const [open, setOpen] = useState(unfold || meant);
-  useEffect(() => setOpen(unfold || meant), [unfold, meant]);
+  // As it is drawn: later it would fold again what was unfolded by hand meanwhile.
+  useLayoutEffect(() => setOpen(unfold || meant), [unfold, meant]);
   const { call, result, outcome } = item;
   const mark = marks[outcome];
   const seconds = call.seconds ?? (result ? result.timestamp - item.at : -1);

@@ -58,7 +58,7 @@ export function AchievementsView(): JSX.Element {
     if (!first || busy) return;
     const timer = setTimeout(reload, pollMs);
     return () => clearTimeout(timer);
-  }, [first, busy, data, reload]);
+  }, [first, busy, data, progress, reload]);
 
   const rescan = async (): Promise<void> => {
     setRescanning(true);

@@ -1,6 +1,6 @@
 // Chat: conversations on the left, the one that is open in the middle, and how its turns were made on the right.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, enc, patch, post, remove } from "../api";
 import { ChatList } from "../components/chat-list";
 import { AgentTurn, SettledTurn, SettledUser, UserTurn, type TurnActions } from "../components/chat-turn";
@@ -63,14 +63,14 @@ function Title({ c }: { c: Conversation }): JSX.Element {
       setError(cause as ApiError);
     }
   };
-  // Asked for from the palette.
-  useEffect(() => {
+  // Asked for from the palette. The field has the focus before the next key.
+  useLayoutEffect(() => {
     if (!query.rename) return;
     setEditing(true);
     setQuery({ rename: null });
   }, [query.rename]);
   const box = useRef<HTMLInputElement>(null);
-  useEffect(() => void (editing && box.current?.select()), [editing]);
+  useLayoutEffect(() => void (editing && box.current?.select()), [editing]);
   if (!editing) return <h1><button type="button" class="ghost rename" title="Rename" onClick={() => setEditing(true)}>{nameOf(c)}<Icon name={icon.rename} size={12} label="rename" /></button></h1>;
   return (
     <form class="renaming" onSubmit={(e) => { e.preventDefault(); void save(box.current!.value); }}>
@@ -137,7 +137,7 @@ function Head({ c, busy, panel }: { c: Conversation; busy: boolean; panel: boole
   return (
     <header class="chat-head">
       <button type="button" class="ghost small back" aria-label="Back to the list" onClick={up}><Icon name={icon.back} /></button>
-      <Title key={`${c.id} ${c.title}`} c={c} />
+      <Title c={c} />
       <Updating on={busy} />
       <Threads c={c} />
       <HandOver session={c.id} ours />
@@ -213,7 +213,7 @@ function Talk({ id }: { id: string }): JSX.Element {
   const late = useLate(o.busy);
   const draft = useDraft(id);
   // A new turn is what one wants to see.
-  useEffect(() => setPicked(null), [running]);
+  useLayoutEffect(() => setPicked(null), [running]);
   useEffect(() => void (o.conversation && (document.title = `${nameOf(o.conversation)} · Talaria`)), [o.conversation]);
   const { pane, away, toEnd } = useStickyEnd(id, `${o.messages.length} ${o.sent?.run} ${live?.last}`);
 

@@ -1,6 +1,6 @@
 // Handoffs: sessions on their way, with every step and its time; the platforms they go to; what did not arrive.
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, enc } from "../api";
 import { Code, Empty, Failure, Icon, Skeleton, Time, Updating } from "../components/ui";
 import { count, lasted, plainTitle, plural } from "../format";
@@ -211,6 +211,6 @@ export function HandoffsView(): JSX.Element {
   const { path } = useRoute();
   const local = path[1] === "local";
   const pane = useScrollMemory<HTMLElement>("handoffs", true);
-  useEffect(() => pane.current?.focus({ preventScroll: true }), [local]);
+  useLayoutEffect(() => pane.current?.focus({ preventScroll: true }), [local]);
   return local ? <LocalChat thread={path[2] ?? ""} /> : <main class="page" ref={pane} tabIndex={-1}><Board /></main>;
 }

@@ -1,6 +1,6 @@
 // The local chat: channels and threads on the left, the room that is open on the right.
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useGrowing } from "../components/composer";
 import { StreamText } from "../components/stream-text";
 import { Empty, Failure, Icon, Skeleton, Time, Updating } from "../components/ui";
@@ -81,7 +81,7 @@ function Write({ channel, thread, onSent }: { channel: string; thread: string; o
   const words = useWords(channel, thread, onSent);
   const box = useRef<HTMLTextAreaElement>(null);
   useGrowing(box, words.text);
-  useEffect(() => void (matchMedia("(hover: hover)").matches && box.current?.focus({ preventScroll: true })), []);
+  useLayoutEffect(() => void (matchMedia("(hover: hover)").matches && box.current?.focus({ preventScroll: true })), []);
   useKeys({ i: () => box.current?.focus() });
   return (
     <form class="composer" aria-label="Message" onSubmit={(e) => { e.preventDefault(); words.send(); }}>

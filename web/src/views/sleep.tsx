@@ -1,6 +1,6 @@
 // Sleep: what past nights made of the skills, and what the next one would cost and could tell.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, post } from "../api";
 import { FirstRun } from "../components/first-run";
 import { between, gain, NightChart, nightPath, seconds, stateNames, stateOf, whyNone } from "../components/night-chart";
@@ -151,6 +151,6 @@ export function SleepView(): JSX.Element {
   const { path } = useRoute();
   const sub = path[1];
   const pane = useScrollMemory<HTMLElement>(`sleep ${sub ?? ""}`, true);
-  useEffect(() => pane.current?.focus({ preventScroll: true }), [sub]);
+  useLayoutEffect(() => pane.current?.focus({ preventScroll: true }), [sub]);
   return <main class="page" ref={pane} tabIndex={-1}>{sub ? <NightView key={sub} name={sub} /> : <Overview />}</main>;
 }

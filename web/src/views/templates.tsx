@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, enc, remove } from "../api";
 import { ExampleList } from "../components/examples";
 import { FirstRun } from "../components/first-run";
@@ -232,7 +232,7 @@ export function TemplatesView(): JSX.Element {
   const { path } = useRoute();
   const sub = path[1];
   const pane = useScrollMemory<HTMLElement>(`templates ${sub ?? ""}`, true);
-  useEffect(() => pane.current?.focus({ preventScroll: true }), [sub]);
+  useLayoutEffect(() => pane.current?.focus({ preventScroll: true }), [sub]);
   return (
     <main class="page" ref={pane} tabIndex={-1}>
       {sub === "study" ? <StudyPage /> : sub === "new" ? <NewTemplate /> : sub ? <Detail key={sub} name={sub} /> : <Library />}
