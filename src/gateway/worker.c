@@ -18,7 +18,7 @@ enum {
     LEASE_MS = 30000,
     RETRY_MS = 500,
     MOST_RETRY_MS = 30000,
-    THREAD_TRIES = 3,
+    THREAD_TRIES = 3, /* refusals of the platform; workers that died there do not count */
     PREPARE_TRIES = 20,
     IDLE_MS = 30000,
     WAITING_MS = 2000,
@@ -144,7 +144,8 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const 
         h->thread_ref = sent.id;
         return handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err); /* kept before it is used */
     }
-    *ret_wait = for_now(trouble) && h->attempt < THREAD_TRIES &&
+    h->thread_tries++;
+    *ret_wait = for_now(trouble) && h->thread_tries < THREAD_TRIES && h->attempt < PREPARE_TRIES &&
                 (s->platform->knows_repeats || !sent.unsure);
     *ret_wait_ms = sent.wait_ms;
     /* Where it may be there all the same the mark stays until the place is known: whoever comes after a death
