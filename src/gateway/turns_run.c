@@ -92,8 +92,9 @@ static bool begin(Turns *t, Arena *a, const ChatWish *wish, Run *ret, LiveRun **
         *ret = (Run){ 0 };
         if (service_chat(t->service, a, wish, ret, ret_live, err))
             return true;
-        if (!(err->kind == ERR_BUSY || (err->kind == ERR_CONFLICT && ret->id.n)) ||
-            waited >= MOST_BUSY_MS || turns_closing(t))
+        if (err->kind == ERR_CONFLICT && ret->id.n) /* a turn of it; perhaps of another place */
+            err->kind = ERR_BUSY;
+        if (err->kind != ERR_BUSY || waited >= MOST_BUSY_MS || turns_closing(t))
             return false;
         nanosleep(&pause, NULL);
     }
