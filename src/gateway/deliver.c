@@ -3,6 +3,11 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "platforms/read.h"
+#include "store/routing.h"
+#include "store/threads.h"
+
+#define AGAIN ":again" /* behind the name of words whose message somebody took away */
 
 enum { LEASE_MS = LIMIT_PLATFORM_CALL_MS + 10000, RETRY_MS = 500, MOST_RETRY_MS = 60000 };
 
@@ -29,7 +34,55 @@ static bool failed(Delivery *d, const Sent *sent, const Err *err)
 {
     d->wait_ms = sent->wait_ms;
     d->never = !for_now(err);
+    d->no_thread = sent->no_thread;
     return false;
+}
+
+static void begin(Delivery *d)
+{
+    d->wait_ms = 0;
+    d->never = d->no_thread = false;
+}
+
+/* -- threads that are gone ----------------------------------------------------------------------------- */
+
+/* The chat itself, as the next message of the same person there will read. *ret_known false: that cannot be said. */
+static bool chat_itself(Delivery *d, Arena *a, const Place *from, Place *ret, bool *ret_known,
+                        Err *err)
+{
+    Str who = str_eq(from->user_id, UNKNOWN_USER) ? STR_NONE : from->user_id;
+    HomeChannel chat;
+
+    if (!d->platform->look(d->connection, a, from->chat_id, who, &chat, err))
+        return false;
+    *ret_known = d->platform->shape->place(a, &chat, STR_NONE, ret, err);
+    if (*ret_known)
+        return true;
+    *ret = *from;
+    ret->thread_id = STR_NONE;
+    return err->kind == ERR_REFUSED;
+}
+
+/* Everything that lived in the thread lives in the chat: then these words have another place, too. */
+static bool leave_thread(Delivery *d, Journal *j, Arena *a, Outgoing *o, Place *to, Err *err)
+{
+    Place from = *to, chat;
+    Outgoing row;
+    bool known, found;
+
+    if (!chat_itself(d, a, &from, &chat, &known, err) ||
+        !routing_leave(j, a, &from, &chat, known, d->flags, err) ||
+        !outbox_get(j, a, o->id, &row, &found, err))
+        return false;
+    log_warning("%.*s: thread %.*s of chat %.*s is gone; what lived there goes on in the chat",
+                STR_FMT(from.platform), STR_FMT(from.thread_id), STR_FMT(from.chat_id));
+    *to = chat;
+    o->place_json = place_json(a, to);
+    if (found)
+        o->place = row.place;
+    if (d->leaves)
+        d->leaves(d->ctx, to);
+    return true;
 }
 
 /* -- one piece --------------------------------------------------------------------------------------- */
@@ -53,14 +106,38 @@ static bool change(Delivery *d, Arena *a, const Outgoing *o, const Post *m, bool
     return failed(d, &sent, err);
 }
 
-static bool post(Delivery *d, Journal *j, Arena *a, Outgoing *o, Post *m, Err *err)
+/* Where the platform may take words in such a thread only as an answer: to what. */
+static bool find_anchor(Delivery *d, Journal *j, Arena *a, Post *m, Err *err)
+{
+    ThreadAnchor anchor;
+
+    m->anchor = STR_NONE;
+    if (!d->platform->anchors || !m->to->thread_id.n || !str_eqz(m->to->chat_type, "dm"))
+        return true;
+    if (!anchor_get(j, a, m->to, &anchor, err))
+        return false;
+    m->anchor = anchor.message_id;
+    m->anchored = anchor.needed;
+    return true;
+}
+
+static void keep_anchored(Journal *j, const Post *m, const Sent *sent)
+{
+    Err err;
+
+    if (sent->anchored && !m->anchored && !anchor_needed(j, m->to, &err))
+        log_debug("%s", err.text);
+}
+
+static bool post_there(Delivery *d, Journal *j, Arena *a, Outgoing *o, Post *m, Err *err)
 {
     bool again = o->sending > o->sent, gone;
     Sent sent = { 0 };
 
     m->again = again;
     o->sending = o->sent + 1;
-    if (!outbox_mark(j, o, err) || (d->may_go_on && !d->may_go_on(d->ctx, err)))
+    if (!find_anchor(d, j, a, m, err) || !outbox_mark(j, o, err) ||
+        (d->may_go_on && !d->may_go_on(d->ctx, err)))
         return false;
     if (again && !d->platform->knows_repeats)
         m->text = str_printf(a, "(may be a repeat) %.*s", STR_FMT(m->text));
@@ -73,16 +150,40 @@ static bool post(Delivery *d, Journal *j, Arena *a, Outgoing *o, Post *m, Err *e
         }
         return failed(d, &sent, err);
     }
+    keep_anchored(j, m, &sent);
     if (o->sent == 0)
         o->first_ref = sent.id;
     /* What the first try left there may be words that grew since. */
     return !again || o->sent || !d->platform->knows_repeats || change(d, a, o, m, &gone, err);
 }
 
-static bool send_piece(Delivery *d, Journal *j, Arena *a, Outgoing *o, const Place *to, Str piece,
+/* Where the thread turns out to be gone, in the chat itself: nothing was said in the thread, so nothing is doubled. */
+static bool post(Delivery *d, Journal *j, Arena *a, Outgoing *o, Place *to, Str text, Err *err)
+{
+    Post m = { .to = to, .text = text, .key = piece_key(a, o) };
+
+    if (post_there(d, j, a, o, &m, err))
+        return true;
+    if (!d->no_thread)
+        return false;
+    if (!leave_thread(d, j, a, o, to, err))
+        return failed(d, &(Sent){ 0 }, err);
+    m.text = text;
+    return post_there(d, j, a, o, &m, err);
+}
+
+/* Somebody took the message away: another one, under another name for ever. */
+static void begin_anew(Arena *a, Outgoing *o)
+{
+    o->post_as = str_printf(a, "%.*s" AGAIN, STR_FMT(o->post_as.n ? o->post_as : o->id));
+    o->first_ref = STR("");
+    o->sending = o->sent;
+}
+
+static bool send_piece(Delivery *d, Journal *j, Arena *a, Outgoing *o, Place *to, Str piece,
                        Err *err)
 {
-    Post m = { .to = to, .text = piece, .key = piece_key(a, o) };
+    Post m = { .to = to, .text = piece };
     bool gone = false;
 
     if (o->sent == 0 && o->first_ref.n) {
@@ -92,12 +193,10 @@ static bool send_piece(Delivery *d, Journal *j, Arena *a, Outgoing *o, const Pla
             if (!gone)
                 return false;
             d->never = false;
-            m.key = str_printf(a, "%.*s:again", STR_FMT(m.key));
-            o->first_ref = STR("");
-            o->sending = o->sent;
+            begin_anew(a, o);
         }
     }
-    if (!(o->sent == 0 && o->first_ref.n) && !post(d, j, a, o, &m, err))
+    if (!(o->sent == 0 && o->first_ref.n) && !post(d, j, a, o, to, piece, err))
         return false;
     o->sent++;
     o->sending = o->sent;
@@ -110,8 +209,7 @@ static bool send_rest(Delivery *d, Journal *j, Arena *a, Outgoing *o, Err *err)
     size_t n;
     Place to;
 
-    d->wait_ms = 0;
-    d->never = false;
+    begin(d);
     if (!place_parse(a, o->place_json, &to, err))
         return false;
     shape_split(a, d->platform->shape, o->text, &pieces, &n);
@@ -170,17 +268,31 @@ bool deliver_waiting(Delivery *d, Journal *j, Arena *a, Str id, Err *err)
     return send_rest(d, j, a, &o, &why) || put_off(d, j, a, &o, &why, err);
 }
 
-bool deliver_growing(Delivery *d, Journal *j, Arena *a, Outgoing *o, const Place *to, Str text,
-                     Err *err)
+/* A message that somebody took away is written anew where its thread may be gone with it; once. */
+static bool may_begin_anew(const Outgoing *o, const Place *to)
 {
-    Post m = { .to = to, .text = text, .key = piece_key(a, o) };
-    bool gone;
+    return to->thread_id.n && !str_ends(o->post_as, STR(AGAIN));
+}
 
-    d->wait_ms = 0;
-    d->never = false;
+bool deliver_growing(Delivery *d, Journal *j, Arena *a, Outgoing *o, Str text, Err *err)
+{
+    Post m = { .text = text };
+    bool gone = false;
+    Place to;
+
+    begin(d);
     if (!d->platform->edit)
         return true;
-    if (o->first_ref.n)
-        return change(d, a, o, &m, &gone, err);
-    return post(d, j, a, o, &m, err) && outbox_mark(j, o, err);
+    if (!place_parse(a, o->place_json, &to, err))
+        return false;
+    m.to = &to;
+    if (o->first_ref.n) {
+        if (change(d, a, o, &m, &gone, err))
+            return true;
+        if (!gone || !may_begin_anew(o, &to))
+            return false;
+        d->never = false;
+        begin_anew(a, o);
+    }
+    return post(d, j, a, o, &to, text, err) && outbox_mark(j, o, err);
 }

@@ -7,6 +7,7 @@
 #include "gateway/authorise.h"
 #include "gateway/commands.h"
 #include "store/places_home.h"
+#include "store/threads.h"
 #include "text/utf8.h"
 
 enum { BATCH = 64, LOOK_AHEAD = 256 };
@@ -112,23 +113,52 @@ static Place place_before(const Place *now, Str chat)
     return p;
 }
 
+/* The session of one place goes on in another one, where none lives there. */
+static bool go_on_in(const InboundOptions *o, Arena *a, const Place *before, const Place *now,
+                     Err *err)
+{
+    Str id;
+
+    if (!o->sinks.session(o->sinks.turns, a, place_key(a, now, &o->flags), &id, err))
+        return false;
+    if (id.n)
+        return true;
+    return o->sinks.session(o->sinks.turns, a, place_key(a, before, &o->flags), &id, err) &&
+           (!id.n || o->sinks.resume(o->sinks.turns, now, id, err));
+}
+
 /* The session that lived in the chat under its old number goes on under the new one. */
 static bool follow_chat(const InboundOptions *o, Arena *a, const Place *now, Err *err)
 {
-    Str chat, id;
     Place before;
+    Str chat;
 
     if (!chat_before(o->journal, a, now->platform, now->chat_id, &chat, err))
         return false;
     if (!chat.n)
         return true;
     before = place_before(now, chat);
-    if (!o->sinks.session(o->sinks.turns, a, place_key(a, now, &o->flags), &id, err))
-        return false;
-    if (id.n)
-        return true;
-    return o->sinks.session(o->sinks.turns, a, place_key(a, &before, &o->flags), &id, err) &&
-           (!id.n || o->sinks.resume(o->sinks.turns, now, id, err));
+    return go_on_in(o, a, &before, now, err);
+}
+
+/* -- threads that are gone ------------------------------------------------------------------------------------ */
+
+/* What may be answered there is remembered. */
+static bool keep_anchor(const InboundOptions *o, const Served *s, const Inbound *in, Err *err)
+{
+    return !s->platform->anchors || !in->place.thread_id.n || !in->message_id.n ||
+           !str_eqz(in->place.chat_type, "dm") ||
+           anchor_keep(o->journal, &in->place, in->message_id, err);
+}
+
+/* A thread that is gone is the chat itself. Its session is there already, unless everyone in it had one of their own. */
+static bool follow_thread(const InboundOptions *o, Arena *a, const InboxRow *row, Place *p,
+                          Err *err)
+{
+    Place before = *p;
+
+    return thread_heard(o->journal, a, p, row->received_ms, err) &&
+           (str_eq(before.thread_id, p->thread_id) || go_on_in(o, a, &before, p, err));
 }
 
 /* -- one update -------------------------------------------------------------------------------------------- */
@@ -191,7 +221,10 @@ static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool ful
         return refuse(o, a, row, &in, &v, err);
     if (!is_readable(&in, &why))
         return ignore(o, row, false, str_of(why), err);
-    if (!follow_chat(o, a, &in.place, &trouble_of)) {
+    if (!keep_anchor(o, s, &in, err))
+        return false;
+    if (!follow_thread(o, a, row, &in.place, &trouble_of) ||
+        !follow_chat(o, a, &in.place, &trouble_of)) {
         *ret = trouble_of.kind == ERR_BUSY ? LEFT : GONE;
         if (*ret == LEFT)
             return true;

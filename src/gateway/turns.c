@@ -54,7 +54,7 @@ static void post_run(void *turns, Journal *j, void *job)
     ok = outbox_due_at(j, a, place, &id, &err) && (!id.n || outbox_get(j, a, id, &o, &found, &err));
     s = ok && found ? turns_server(t, o.platform) : NULL;
     if (s) {
-        Delivery d = { .platform = s->platform, .connection = s->connection };
+        Delivery d = { .platform = s->platform, .connection = s->connection, .flags = &t->o.flags };
 
         ok = deliver_waiting(&d, j, a, id, &err);
         if (ok)

@@ -73,6 +73,8 @@ MUST_CHECK bool turn_runtime(Turns *t, Arena *a, Str conversation_id, Str *ret_r
 /* turns_run.c: a lane's work. */
 void turn_run(void *turns, Journal *j, void *job);
 void turn_drop(void *turns, void *job);
+/* Its thread is gone: it is found by another key. */
+void turning_moves(Turns *t, Turning *me, Str key);
 
 /* turns_show.c: what a run says, as it says it. */
 typedef struct Heard {

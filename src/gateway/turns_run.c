@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "gateway/turn_files.h"
 #include "gateway/turns_inside.h"
+#include "store/threads.h"
 #include "text/redact.h"
 
 enum { MOST_RUNS = 99, BUSY_MS = 100, MOST_BUSY_MS = 60000 };
@@ -27,6 +28,13 @@ static void leave(Turns *t, Turning *me)
     while (*at != me)
         at = &(*at)->next;
     *at = me->next;
+    pthread_mutex_unlock(&t->lock);
+}
+
+void turning_moves(Turns *t, Turning *me, Str key)
+{
+    pthread_mutex_lock(&t->lock);
+    me->key = key;
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -84,8 +92,9 @@ static bool begin(Turns *t, Arena *a, const ChatWish *wish, Run *ret, LiveRun **
         *ret = (Run){ 0 };
         if (service_chat(t->service, a, wish, ret, ret_live, err))
             return true;
-        if (!(err->kind == ERR_BUSY || (err->kind == ERR_CONFLICT && ret->id.n)) ||
-            waited >= MOST_BUSY_MS || turns_closing(t))
+        if (err->kind == ERR_CONFLICT && ret->id.n) /* a turn of it; perhaps of another place */
+            err->kind = ERR_BUSY;
+        if (err->kind != ERR_BUSY || waited >= MOST_BUSY_MS || turns_closing(t))
             return false;
         nanosleep(&pause, NULL);
     }
@@ -161,7 +170,7 @@ static void keep_end(Turns *t, Journal *j, Arena *a, const TurnJob *job, const O
                      Str words)
 {
     const Served *s = turns_server(t, job->place.platform);
-    Delivery d = { .platform = s->platform, .connection = s->connection };
+    Delivery d = { .platform = s->platform, .connection = s->connection, .flags = &t->o.flags };
     bool kept;
     Err err;
 
@@ -231,19 +240,29 @@ void turn_drop(void *turns, void *work)
     arena_free(job->arena);
 }
 
+/* Its thread may be gone since it was told to wait. *ret: its words. */
+static bool settle(Turns *t, Journal *j, TurnJob *job, Turning *me, Outgoing *ret, Err *err)
+{
+    Outgoing row = { .id = job->words, .platform = job->place.platform, .state = OUTBOX_OPEN };
+
+    if (!thread_now(j, job->arena, &job->place, err))
+        return false;
+    job->key = place_key(job->arena, &job->place, &t->o.flags);
+    turning_moves(t, me, job->key);
+    row.place_json = place_json(job->arena, &job->place);
+    return outbox_put(j, job->arena, &row, ret, err);
+}
+
 void turn_run(void *turns, Journal *j, void *work)
 {
     Turns *t = turns;
     TurnJob *job = work;
     Turning me = { .key = job->key };
-    Outgoing out, row = { .id = job->words,
-                          .platform = job->place.platform,
-                          .place_json = place_json(job->arena, &job->place),
-                          .state = OUTBOX_OPEN };
+    Outgoing out;
     Err err;
 
     enter(t, &me);
-    if (!outbox_put(j, job->arena, &row, &out, &err)) {
+    if (!settle(t, j, job, &me, &out, &err)) {
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
         put_back(j, job);
     } else if (out.state == OUTBOX_OPEN) {

@@ -20,7 +20,7 @@ typedef struct Show {
     bool woken;
     RunSub sub;
     Delivery delivery;
-    const Place *place;
+    Place place;
     Journal *journal;
     Outgoing *out;
     Heard *heard;
@@ -86,7 +86,7 @@ static void part(Show *s, Arena *a, const Frame *f)
     s->heard->told = buf_str(&s->heard->text).n;
     s->shown = STR("");
     s->mute = false;
-    turns_post(s->asking.turns, s->journal, s->place->platform, s->out->place);
+    turns_post(s->asking.turns, s->journal, s->place.platform, s->out->place);
 }
 
 static void hear(Show *s, Arena *a, const Frame *f)
@@ -133,7 +133,7 @@ static void type(Show *s, int64_t now)
     } else if (!p->typing || p->typing_ms <= 0) {
         s->type_at = INT64_MAX;
     } else if (now >= s->type_at) {
-        p->typing(s->delivery.connection, s->place);
+        p->typing(s->delivery.connection, &s->place);
         s->type_at = now + p->typing_ms * 4 / 5;
     }
 }
@@ -170,9 +170,34 @@ static bool others_first(Show *s)
            (!outbox_waits(s->journal, s->out->place, &waits, &ignored) || waits);
 }
 
+/* Typing and commands follow the words. */
+static void on_leave(void *ctx, const Place *to)
+{
+    Show *s = ctx;
+    Turns *t = s->asking.turns;
+    Arena *keep = s->asking.job->arena;
+    Err ignored;
+
+    if (place_parse(keep, place_json(keep, to), &s->place, &ignored))
+        turning_moves(t, s->asking.me, place_key(keep, &s->place, &t->o.flags));
+}
+
+/* What telling them has changed in the row. */
+static void keep_row(Outgoing *o, Arena *keep, const Outgoing *before)
+{
+    o->first_ref = str_dup(keep, o->first_ref);
+    if (o->post_as.p != before->post_as.p)
+        o->post_as = str_dup(keep, o->post_as);
+    if (o->place_json.p == before->place_json.p)
+        return;
+    o->place_json = str_dup(keep, o->place_json);
+    o->place = str_dup(keep, o->place);
+}
+
 static void grow(Show *s, Arena *keep, int64_t now)
 {
     Arena *a = s->arenas[s->arena];
+    Outgoing before = *s->out;
     Err err = { 0 };
     Str text;
     bool ok;
@@ -183,7 +208,7 @@ static void grow(Show *s, Arena *keep, int64_t now)
     text = to_show(s, a);
     if (!text.n || str_eq(text, s->shown) || others_first(s))
         return;
-    ok = deliver_growing(&s->delivery, s->journal, a, s->out, s->place, text, &err);
+    ok = deliver_growing(&s->delivery, s->journal, a, s->out, text, &err);
     s->grow_at = clock_mono_ms() + pause_after(s, ok);
     if (ok) {
         s->shown = text;
@@ -191,7 +216,7 @@ static void grow(Show *s, Arena *keep, int64_t now)
     } else {
         log_debug("words of '%.*s': %s", STR_FMT(s->out->id), err.text);
     }
-    s->out->first_ref = str_dup(keep, s->out->first_ref);
+    keep_row(s->out, keep, &before);
     s->mute = s->delivery.never || (s->out->sending > s->out->sent && !s->out->first_ref.n);
 }
 
@@ -237,14 +262,18 @@ void turn_watch(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoing 
                 Heard *ret)
 {
     const Served *served = turns_server(t, job->place.platform);
-    Show s = { .delivery = { .platform = served->platform, .connection = served->connection },
-               .place = &job->place,
+    Show s = { .delivery = { .platform = served->platform,
+                             .connection = served->connection,
+                             .flags = &t->o.flags },
+               .place = job->place,
                .journal = j,
                .out = out,
                .heard = ret,
                .asking = { .turns = t, .journal = j, .job = job, .me = me } };
 
     show_init(&s);
+    s.delivery.leaves = on_leave;
+    s.delivery.ctx = &s;
     s.sub = (RunSub){ .wake = on_wake, .ctx = &s };
     sub_join(&s.sub, live, 0);
     watch(&s, job->arena);

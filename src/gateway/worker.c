@@ -14,12 +14,13 @@
 #include "platforms/read.h"
 #include "store/places_home.h"
 #include "store/routing.h"
+#include "store/threads.h"
 
 enum {
     LEASE_MS = 30000,
     RETRY_MS = 500,
     MOST_RETRY_MS = 30000,
-    THREAD_TRIES = 3,
+    THREAD_TRIES = 3, /* refusals of the platform; workers that died there do not count */
     PREPARE_TRIES = 20,
     IDLE_MS = 30000,
     WAITING_MS = 2000,
@@ -121,11 +122,11 @@ static bool is_unsure(const Handoff *h)
 
 /* On such a platform that it is about to be asked for is written down first: whoever finds that written, and no
  * name, does not ask again. */
-static bool mark_thread(Worker *w, Handoff *h, const Served *s, Str as, Err *err)
+static bool mark_thread(Worker *w, Handoff *h, const Served *s, Err *err)
 {
     if (s->platform->knows_repeats)
         return true;
-    h->thread_ref = as;
+    h->thread_ref = UNSURE_THREAD;
     return handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err);
 }
 
@@ -145,20 +146,21 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const 
     }
     if (h->thread_ref.n || !s->platform->open_thread)
         return true;
-    if (!mark_thread(w, h, s, UNSURE_THREAD, err))
+    if (!mark_thread(w, h, s, err))
         return false;
     if (s->platform->open_thread(s->connection, a, home, title, h->id, &sent, trouble)) {
         h->thread_ref = sent.id;
         return handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err); /* kept before it is used */
     }
-    *ret_wait = for_now(trouble) && h->attempt < THREAD_TRIES &&
+    h->thread_tries++;
+    *ret_wait = for_now(trouble) && h->thread_tries < THREAD_TRIES && h->attempt < PREPARE_TRIES &&
                 (s->platform->knows_repeats || !sent.unsure);
     *ret_wait_ms = sent.wait_ms;
     /* Where it may be there all the same the mark stays until the place is known: whoever comes after a death
      * in between must not ask again either. */
-    if (sent.unsure && !s->platform->knows_repeats)
-        h->thread_ref = STR("");
-    else if (!mark_thread(w, h, s, STR(""), err))
+    h->thread_ref = STR("");
+    if ((s->platform->knows_repeats || !sent.unsure) &&
+        !handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err))
         return false;
     if (!*ret_wait)
         log_warning("no thread for handoff '%.*s': %s", STR_FMT(h->id), trouble->text);
@@ -222,6 +224,25 @@ trouble:
 
 /* -- bind ------------------------------------------------------------------------------------------------ */
 
+/* Whoever wrote in the thread before the session came may have found that it is gone. */
+static bool settle(Worker *w, Arena *a, Handoff *h, Err *err)
+{
+    Str thread;
+    Place place;
+
+    if (!place_parse(a, h->dest_source_json, &place, err))
+        return false;
+    thread = place.thread_id;
+    if (!thread_now(w->o.journal, a, &place, err))
+        return false;
+    if (str_eq(place.thread_id, thread))
+        return true;
+    h->thread_ref = STR("");
+    h->dest_key = place_key(a, &place, &w->o.flags);
+    h->dest_source_json = place_json(a, &place);
+    return routing_remember(w->o.journal, a, h, err);
+}
+
 static bool bind_it(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
     Handoff now;
@@ -232,7 +253,7 @@ static bool bind_it(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     if (now.cancel && now.fence == h->fence)
         return leave(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("it was asked for"), ret_more,
                      err);
-    if (routing_bind(w->o.journal, a, h, &why))
+    if (settle(w, a, h, &why) && routing_bind(w->o.journal, a, h, &why))
         return true;
     if (why.kind == ERR_BUSY && w->o.turns)
         turns_tidy(w->o.turns);
@@ -266,6 +287,7 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     Holding holding = { w, h };
     Delivery d = { .platform = s->platform,
                    .connection = s->connection,
+                   .flags = &w->o.flags,
                    .may_go_on = still_ours,
                    .ctx = &holding };
     Outgoing o = { .id = h->id,
@@ -278,7 +300,8 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     if (w->o.card(w->o.card_ctx, a, h, &card, &why)) {
         o.text = card.text;
         if (deliver(&d, w->o.journal, a, &o, &h->notice_ref, &why))
-            return handoff_advance(w->o.journal, h, HANDOFF_ANNOUNCED, err);
+            return handoff_refresh(w->o.journal, a, h, err) &&
+                   handoff_advance(w->o.journal, h, HANDOFF_ANNOUNCED, err);
     }
     if (why.kind == ERR_CONFLICT) {
         *err = why;
@@ -319,7 +342,8 @@ static bool finish(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 bool worker_step(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
     *ret_more = true;
-    if (!handoff_renew(w->o.journal, h, LEASE_MS, err))
+    if ((h->state >= HANDOFF_BOUND && !handoff_refresh(w->o.journal, a, h, err)) ||
+        !handoff_renew(w->o.journal, h, LEASE_MS, err))
         return false;
     switch (h->state) {
     case HANDOFF_CLAIMED:

@@ -154,6 +154,8 @@ typedef struct Post {
     Str text;   /* Markdown; one piece that fits */
     Str key;    /* names the message for ever */
     bool again; /* an earlier try may have arrived: look first, where the platform must be asked */
+    Str anchor; /* a message in the thread that it may answer, where the thread takes nothing else; empty: none */
+    bool anchored; /* it is known to take nothing else */
 } Post;
 
 /* What became of an outward call. */
@@ -161,6 +163,9 @@ typedef struct Sent {
     Str id;
     int64_t wait_ms; /* of a failure: the platform asks for so much patience; 0: it said nothing */
     bool unsure;     /* of a failure: it may have been done all the same */
+    bool
+        no_thread; /* of a failure: the thread is gone, the chat itself may be there; nothing was done */
+    bool anchored; /* of a message: it was refused until it answered Post.anchor */
 } Sent;
 
 /* The bytes of a file, or of a failure how much patience the platform asks for. */
@@ -174,6 +179,7 @@ typedef struct Fetched {
 typedef struct Platform {
     const Shape *shape;
     bool knows_repeats;    /* a message or thread asked for twice under one key is made once */
+    bool anchors;          /* threads of private chats may take words only as an answer */
     int64_t edit_every_ms; /* how often one message may be changed */
     int64_t typing_ms;     /* how long it shows that somebody types */
 

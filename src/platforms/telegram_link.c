@@ -316,6 +316,7 @@ static Connection *telegram_close(Connection *c)
 
 const Platform platform_telegram = { .shape = &shape_telegram,
                                      .knows_repeats = false,
+                                     .anchors = true,
                                      .edit_every_ms = 1000,
                                      .typing_ms = 5000,
                                      .open = telegram_open,

@@ -1,7 +1,8 @@
 /* Everything that goes out to Telegram. A message is tried in the form that was asked for; where the platform
- * refuses the form and not the message (a topic that is gone, entities it does not like, a group that has a new
- * number), it is tried once more in a simpler one, all within the time of one call. Telegram cannot be asked
- * whether a message has arrived: what is unsure is said to be. */
+ * refuses the form and not the message (a topic that wants answers, entities it does not like, a group that has a new
+ * number), it is tried once more in another one, all within the time of one call. A topic that is gone is left to
+ * whoever sends: the chat itself is another place. Telegram cannot be asked whether a message has arrived: what is
+ * unsure is said to be. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -20,8 +21,9 @@ enum {
 /* One message, new or changed, in the form that is tried next. */
 typedef struct Draft {
     Str chat, thread, edits; /* edits: the number of the message that is changed */
+    Str anchor;              /* a message of that topic; empty: none is known */
     EntityText text;
-    bool plain, insisted, moved; /* what has been tried */
+    bool plain, insisted, answers, moved; /* what has been tried */
 } Draft;
 
 /* -- groups that get a new number --------------------------------------------------------------------------- */
@@ -86,6 +88,16 @@ static void put_entities(JsonWriter *w, const EntityText *text)
     json_end(w, ']');
 }
 
+/* What was answered may be gone by now: that is no reason to say nothing. */
+static void put_answered(JsonWriter *w, Str message)
+{
+    json_key(w, "reply_parameters");
+    json_begin(w, '{');
+    put_number(w, "message_id", message);
+    json_field_bool(w, "allow_sending_without_reply", true);
+    json_end(w, '}');
+}
+
 static Str draft_json(Arena *a, const Draft *d)
 {
     AUTO_BUF out = BUF(MOST_BODY);
@@ -97,6 +109,8 @@ static Str draft_json(Arena *a, const Draft *d)
         put_number(&w, "message_id", d->edits);
     else if (d->thread.n)
         put_number(&w, "message_thread_id", d->thread);
+    if (d->answers)
+        put_answered(&w, d->anchor);
     json_field_str(&w, "text", d->text.text);
     if (d->text.n && !d->plain)
         put_entities(&w, &d->text);
@@ -108,20 +122,20 @@ static Str draft_json(Arena *a, const Draft *d)
     return str_dup(a, buf_str(&out));
 }
 
-/* A topic may be gone for a moment only; the second time it is taken at its word. */
-static bool leave_topic(Connection *c, Draft *d)
+static bool says_gone(const Draft *d, const Reply *reply)
 {
-    char text[160];
+    return d->thread.n && reply->code == 400 && reply_says(reply, "thread not found");
+}
 
-    if (!d->insisted) {
-        d->insisted = true;
-        return true;
-    }
-    snprintf(text, sizeof text, "topic %.*s of chat %.*s is gone: written into the chat itself",
-             STR_FMT(str_head(d->thread, 32)), STR_FMT(str_head(d->chat, 32)));
-    log_warning("telegram: %s", text);
-    wire_trouble(&c->wire, text);
-    d->thread = STR_NONE;
+/* A topic may be gone for a moment only, and some of private chats say so of words that answer nothing: as it is once
+ * more, then as an answer; then it is taken at its word. */
+static bool insist(Draft *d)
+{
+    bool *next = !d->insisted ? &d->insisted : d->anchor.n ? &d->answers : NULL;
+
+    if (!next || *next)
+        return false;
+    *next = true;
     return true;
 }
 
@@ -132,8 +146,8 @@ static bool simpler(Connection *c, Draft *d, const Reply *reply)
         return true;
     if (reply->code != 400)
         return false;
-    if (d->thread.n && reply_says(reply, "thread not found"))
-        return leave_topic(c, d);
+    if (says_gone(d, reply))
+        return insist(d);
     if (d->text.n && !d->plain && reply_says(reply, "entit")) {
         d->plain = true;
         return true;
@@ -179,6 +193,8 @@ bool telegram_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)
 {
     Draft d = { .chat = chat_now(c, a, m->to->chat_id),
                 .thread = thread_for_sending(m->to),
+                .anchor = m->anchor,
+                .answers = m->anchored && m->anchor.n,
                 .text = formatted(a, m->text) };
     PlatformFault trouble = wire_fault(&c->wire, "send");
     Reply reply;
@@ -187,10 +203,13 @@ bool telegram_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)
     if (trouble == FAULT_FAILS)
         return wire_broken(&c->wire, trouble, ret, err);
     if (!deliver(c, a, &d, &reply, err)) {
-        *ret = (Sent){ .wait_ms = reply.wait_ms, .unsure = reply.unsure };
+        *ret = (Sent){ .wait_ms = reply.wait_ms,
+                       .unsure = reply.unsure,
+                       .no_thread = says_gone(&d, &reply) };
         wire_trouble(&c->wire, err->text);
         return false;
     }
+    ret->anchored = d.answers;
     ret->id = str_dup(a, update_text(&reply.result, "message_id"));
     return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
 }

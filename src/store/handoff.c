@@ -190,6 +190,10 @@ static bool lost(Err *err, const Handoff *h)
     return err_set(err, ERR_CONFLICT, "handoff '%.*s' is no longer ours", STR_FMT(h->id));
 }
 
+/* A session that has moved is where the row says: its place may be another one than when h was read. */
+#define UNTIL_BOUND(name)                                                                          \
+#name " = CASE WHEN state IN ('queued', 'claimed', 'prepared') THEN ? ELSE " #name " END, "
+
 /* Texts are bound as they are in h; what h has not is NULL. */
 bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err)
 {
@@ -201,10 +205,12 @@ bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err)
 
     if (!db_prepare(
             j->db,
-            "UPDATE handoff SET thread_ref = ?, dest_key = ?, dest_source_json = ?, "
-            "prev_session_id = ?, before_json = ?, notice_ref = ?, error_code = ?, "
-            "error_text = ?, state = ?, step = ?, updated_ms = ? WHERE id = ? AND state = ? "
-            "AND fence = ?",
+            "UPDATE handoff SET " UNTIL_BOUND(thread_ref) UNTIL_BOUND(dest_key)
+                UNTIL_BOUND(dest_source_json) UNTIL_BOUND(
+                    prev_session_id) "before_json = ?, "
+                                     "notice_ref = ?, error_code = ?, error_text = ?, state = ?, "
+                                     "step = ?, updated_ms = ?, "
+                                     "thread_tries = ? WHERE id = ? AND state = ? AND fence = ?",
             &stmt, err))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -212,12 +218,51 @@ bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err)
     db_bind_str(stmt, ++at, str_of(states[to].name));
     db_bind_str(stmt, ++at, states[to].step[0] ? str_of(states[to].step) : h->step);
     sqlite3_bind_int64(stmt, ++at, now_in_ms());
+    sqlite3_bind_int64(stmt, ++at, h->thread_tries);
     db_bind_str(stmt, ++at, h->id);
     db_bind_str(stmt, ++at, str_of(states[h->state].name));
     sqlite3_bind_int64(stmt, ++at, h->fence);
     if (!db_step(j->db, stmt, &row, err))
         return false;
     return sqlite3_changes(j->db->handle) == 1 || lost(err, h);
+}
+
+bool handoff_refresh(Journal *j, Arena *a, Handoff *h, Err *err)
+{
+    Handoff now;
+
+    if (!handoff_get(j, a, h->id, &now, err))
+        return false;
+    h->thread_ref = now.thread_ref;
+    h->dest_key = now.dest_key;
+    h->dest_source_json = now.dest_source_json;
+    h->prev_session_id = now.prev_session_id;
+    h->error_code = now.error_code;
+    h->error_text = now.error_text;
+    return true;
+}
+
+#define THREAD_GONE_TEXT "its thread is gone: the session goes on in the chat itself"
+
+bool handoff_follow(Journal *j, Str from_key, Str to_key, Str to_json, Str prev_session_id,
+                    Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(j->db,
+                    "UPDATE handoff SET dest_key = ?1, dest_source_json = ?2, prev_session_id = "
+                    "coalesce(?3, prev_session_id), thread_ref = NULL, error_code = "
+                    "'" HANDOFF_THREAD_GONE "', error_text = '" THREAD_GONE_TEXT
+                    "' WHERE id = (SELECT id FROM handoff WHERE dest_key = ?4 AND state IN "
+                    "('bound', 'announced', 'done') ORDER BY requested_ms DESC, id DESC LIMIT 1)",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, to_key);
+    db_bind_str(stmt, 2, to_json);
+    db_bind_str(stmt, 3, prev_session_id);
+    db_bind_str(stmt, 4, from_key);
+    return db_step(j->db, stmt, &row, err);
 }
 
 static void moved(Handoff *h, HandoffState to)
@@ -340,7 +385,9 @@ bool handoff_complete(Journal *j, Handoff *h, bool *ret_shown, Err *err)
 {
     bool shown = true;
 
-    h->error_code = h->error_text = STR_NONE;
+    /* That stays, whatever trouble there was after it. */
+    h->error_text = str_eqz(h->error_code, HANDOFF_THREAD_GONE) ? STR(THREAD_GONE_TEXT) : STR_NONE;
+    h->error_code = h->error_text.n ? h->error_code : STR_NONE;
     if (!journal_begin(j, err) || !journal_end(j, complete_rows(j, h, &shown, err), err))
         return false;
     *ret_shown = shown;
@@ -379,6 +426,7 @@ bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char *code, Str
 
 /* -- leases -------------------------------------------------------------------------------------------------- */
 
+/* why.p NULL: what is said of it stays as it is. */
 static bool set_lease(Journal *j, const Handoff *h, int64_t lease, int64_t not_before, Str why,
                       Err *err)
 {
@@ -386,13 +434,13 @@ static bool set_lease(Journal *j, const Handoff *h, int64_t lease, int64_t not_b
     bool row;
 
     if (!db_prepare(j->db,
-                    "UPDATE handoff SET lease_ms = ?, not_before_ms = ?, error_text = ?, "
-                    "updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
+                    "UPDATE handoff SET lease_ms = ?, not_before_ms = ?, error_text = coalesce(?, "
+                    "error_text), updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
                     &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, lease);
     sqlite3_bind_int64(stmt, 2, not_before);
-    db_bind_str(stmt, 3, why.n ? why : STR_NONE);
+    db_bind_str(stmt, 3, why);
     sqlite3_bind_int64(stmt, 4, now_in_ms());
     db_bind_str(stmt, 5, h->id);
     db_bind_str(stmt, 6, str_of(states[h->state].name));
@@ -406,7 +454,7 @@ bool handoff_renew(Journal *j, Handoff *h, int64_t lease_ms, Err *err)
 {
     int64_t until = now_in_ms() + lease_ms;
 
-    if (!set_lease(j, h, until, h->not_before_ms, h->error_text, err))
+    if (!set_lease(j, h, until, h->not_before_ms, STR_NONE, err))
         return false;
     h->lease_ms = until;
     return true;

@@ -63,6 +63,7 @@ static inline bool handoff_is_over(HandoffState s)
 #define HANDOFF_NUMBERS(X)                                                                         \
     X(mirrored)                                                                                    \
     X(attempt)                                                                                     \
+    X(thread_tries)                                                                                \
     X(not_before_ms)                                                                               \
     X(requested_ms)                                                                                \
     X(deadline_ms)                                                                                 \
@@ -81,6 +82,9 @@ typedef struct Handoff {
     HANDOFF_NUMBERS(X)
 #undef X
 } Handoff;
+
+/* Of one whose thread is gone: no failure, and it stays when the handoff is done. */
+#define HANDOFF_THREAD_GONE "thread_gone"
 
 typedef struct Journal Journal;
 
@@ -148,8 +152,15 @@ MUST_CHECK bool handoff_claim(Journal *j, Arena *a, Str id, Str owner, int64_t l
 
 /* Each of these builds on h's state and fence and brings h up to date; ERR_CONFLICT: it is somebody else's. */
 MUST_CHECK bool handoff_renew(Journal *j, Handoff *h, int64_t lease_ms, Err *err);
-/* With h's thread_ref, dest_*, notice_ref. Not to HANDOFF_BOUND (routing.h), nor to an end. */
+/* Where its session went, and what is said of that, as they are by now: a thread may be gone meanwhile. */
+MUST_CHECK bool handoff_refresh(Journal *j, Arena *a, Handoff *h, Err *err);
+/* With h's thread_ref, thread_tries, dest_*, notice_ref; where the session has moved already, where to is as it was.
+ * Not to HANDOFF_BOUND (routing.h), nor to an end. */
 MUST_CHECK bool handoff_advance(Journal *j, Handoff *h, HandoffState to, Err *err);
+/* The place of the newest one that went to a key is another one. Inside of a transaction; prev_session_id p NULL: as it
+ * was. */
+MUST_CHECK bool handoff_follow(Journal *j, Str from_key, Str to_key, Str to_json,
+                               Str prev_session_id, Err *err);
 /* *ret_shown false: whoever waited has given up meanwhile, and was told that the session is intact. */
 MUST_CHECK bool handoff_complete(Journal *j, Handoff *h, bool *ret_shown, Err *err);
 MUST_CHECK bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char *code, Str why,

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "store/db.h"
-#include "store/places.h"
+#include "store/threads.h"
 
 static const char *const states[] = {
 #define X(id, name) name,
@@ -70,22 +70,39 @@ static bool read_all(Journal *j, Arena *a, Stmt *stmt, Outgoing **ret, size_t *r
 }
 
 /* Everyone in a thread of a chat reads the same, whoever is meant. */
-static Str line_of(Arena *a, Str place_json_text)
+static Str line_of(Arena *a, const Place *p)
 {
+    return str_printf(a, "%.*s %.*s %.*s", STR_FMT(p->platform), STR_FMT(p->chat_id),
+                      STR_FMT(p->thread_id));
+}
+
+/* Where those words go, and in which line they stand. */
+static bool find_place(Journal *j, Arena *a, Str json, Str *ret_json, Str *ret_line, Err *err)
+{
+    Str thread;
     Place p;
     Err ignored;
 
-    if (!place_parse(a, place_json_text, &p, &ignored))
-        return place_json_text;
-    return str_printf(a, "%.*s %.*s %.*s", STR_FMT(p.platform), STR_FMT(p.chat_id),
-                      STR_FMT(p.thread_id));
+    *ret_json = *ret_line = json;
+    if (!place_parse(a, json, &p, &ignored))
+        return true;
+    thread = p.thread_id;
+    if (!thread_now(j, a, &p, err))
+        return false;
+    if (!str_eq(p.thread_id, thread))
+        *ret_json = place_json(a, &p);
+    *ret_line = line_of(a, &p);
+    return true;
 }
 
 static bool insert(Journal *j, Arena *a, const Outgoing *o, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
+    Str json, line;
     bool row;
 
+    if (!find_place(j, a, o->place_json, &json, &line, err))
+        return false;
     if (!db_prepare(journal_db(j),
                     "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, "
                     "not_before_ms, created_ms, updated_ms, place, expires_ms, seq) VALUES(?1, ?2, "
@@ -95,12 +112,12 @@ static bool insert(Journal *j, Arena *a, const Outgoing *o, Err *err)
         return false;
     db_bind_str(stmt, 1, o->id);
     db_bind_str(stmt, 2, o->platform);
-    db_bind_str(stmt, 3, o->place_json);
+    db_bind_str(stmt, 3, json);
     db_bind_str(stmt, 4, o->text.p ? o->text : STR(""));
     db_bind_str(stmt, 5, str_of(states[o->state]));
     sqlite3_bind_int64(stmt, 6, o->not_before_ms);
     sqlite3_bind_int64(stmt, 7, now_in_ms());
-    db_bind_str(stmt, 8, line_of(a, o->place_json));
+    db_bind_str(stmt, 8, line);
     sqlite3_bind_int64(stmt, 9, o->expires_ms);
     return db_step(journal_db(j), stmt, &row, err);
 }
@@ -133,11 +150,12 @@ bool outbox_mark(Journal *j, const Outgoing *o, Err *err)
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
-                    "UPDATE outbox SET sending = ?, sent = ?, pieces = ?, first_ref = ?, error = "
-                    "?, state = ?, attempt = ?, not_before_ms = ?, updated_ms = ? WHERE id = ? AND "
-                    "state <> 'sent'",
-                    &stmt, err))
+    if (!db_prepare(
+            journal_db(j),
+            "UPDATE outbox SET sending = ?, sent = ?, pieces = ?, first_ref = ?, error = "
+            "?, state = ?, attempt = ?, not_before_ms = ?, updated_ms = ?, post_as = ? WHERE "
+            "id = ? AND state <> 'sent'",
+            &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, o->sending);
     sqlite3_bind_int64(stmt, 2, o->sent);
@@ -148,7 +166,25 @@ bool outbox_mark(Journal *j, const Outgoing *o, Err *err)
     sqlite3_bind_int64(stmt, 7, o->attempt);
     sqlite3_bind_int64(stmt, 8, o->not_before_ms);
     sqlite3_bind_int64(stmt, 9, now_in_ms());
-    db_bind_str(stmt, 10, o->id);
+    db_bind_str(stmt, 10, o->post_as.n ? o->post_as : STR(""));
+    db_bind_str(stmt, 11, o->id);
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+bool outbox_follow(Journal *j, Arena *a, const Place *from, const Place *to, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "UPDATE outbox SET place_json = ?, place = ?, updated_ms = ? WHERE place = ? "
+                    "AND state IN ('waiting', 'open')",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, place_json(a, to));
+    db_bind_str(stmt, 2, line_of(a, to));
+    sqlite3_bind_int64(stmt, 3, now_in_ms());
+    db_bind_str(stmt, 4, line_of(a, from));
     return db_step(journal_db(j), stmt, &row, err);
 }
 

@@ -9,6 +9,7 @@
 #define TALARIA_STORE_HANDOFF_OUTBOX_H
 
 #include "store/handoff.h"
+#include "store/places.h"
 
 /* X(id, name) */
 #define OUTBOX_STATES(X)                                                                           \
@@ -37,11 +38,14 @@ typedef struct Outgoing {
     int64_t expires_ms; /* of no use from then on; 0: never */
 } Outgoing;
 
-/* The row as it is: text and place are those of the first time, and so is its state. */
+/* The row as it is: text and place are those of the first time, and so is its state. A thread that is gone is no
+ * place: then it is the chat itself. */
 MUST_CHECK bool outbox_put(Journal *j, Arena *a, const Outgoing *o, Outgoing *ret, Err *err);
 MUST_CHECK bool outbox_get(Journal *j, Arena *a, Str id, Outgoing *ret, bool *ret_found, Err *err);
 /* All but text and place. What was sent, or taken back, stays so. */
 MUST_CHECK bool outbox_mark(Journal *j, const Outgoing *o, Err *err);
+/* Inside of a transaction: what is not sent yet goes there instead. */
+MUST_CHECK bool outbox_follow(Journal *j, Arena *a, const Place *from, const Place *to, Err *err);
 /* The words of an open row are these, and it waits; without any it is sent as it is. One that is not open is
  * left alone. */
 MUST_CHECK bool outbox_finish(Journal *j, Str id, Str text, Err *err);

@@ -25,7 +25,7 @@ Own *own_open(Str data_folder, Err *err)
         (const char *)data_schema_talaria_003_sql, (const char *)data_schema_talaria_004_sql,
         (const char *)data_schema_talaria_005_sql, (const char *)data_schema_talaria_006_sql,
         (const char *)data_schema_talaria_007_sql, (const char *)data_schema_talaria_008_sql,
-        (const char *)data_schema_talaria_009_sql
+        (const char *)data_schema_talaria_009_sql, (const char *)data_schema_talaria_010_sql
     };
     AUTO(Arena) *a = arena_new();
     AUTO(Own) *own = mem_alloc(sizeof *own);

@@ -298,8 +298,9 @@ static bool bind_rows(Journal *j, Arena *a, Handoff *h, Err *err)
     Change change = { 0 };
 
     if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-        !still_wanted(&s, a, h, err) || !routing_is_idle(&s, h->session_id, err) ||
-        !routing_needs_table(&s, h->home, err) || !remember_again(&s, a, h, scope, err) ||
+        !still_wanted(&s, a, h, err) || !routing_is_there(j, a, h->dest_source_json, err) ||
+        !routing_is_idle(&s, h->session_id, err) || !routing_needs_table(&s, h->home, err) ||
+        !remember_again(&s, a, h, scope, err) ||
         !routing_bind_session(&s, a, h, scope, &change, err) ||
         !handoff_move(j, h, HANDOFF_BOUND, err) ||
         !owner_set(j, h->home, h->session_id, h->platform, source_before(a, h), err) ||
@@ -405,10 +406,15 @@ static bool undo_rows(Journal *j, Arena *a, Handoff *h, HandoffState how, Err *e
 bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
                   Err *err)
 {
+    bool ok;
+
     ASSERT(how == HANDOFF_FAILED || how == HANDOFF_CANCELLED);
+    if (!journal_begin(j, err))
+        return false;
+    ok = handoff_refresh(j, a, h, err);
     h->error_code = str_of(code);
     h->error_text = why;
-    if (!journal_begin(j, err) || !journal_end(j, undo_rows(j, a, h, how, err), err))
+    if (!journal_end(j, ok && undo_rows(j, a, h, how, err), err))
         return false;
     return keep(j, a, h, err);
 }

@@ -17,7 +17,7 @@
 MUST_CHECK bool routing_remember(Journal *j, Arena *a, Handoff *h, Err *err);
 
 /* h goes from prepared to bound; h->dest_key and dest_source_json say where. ERR_REFUSED: whoever asked has
- * taken the request back. */
+ * taken the request back; ERR_BUSY: a turn of it is under way, or the thread is gone by now (threads.h). */
 MUST_CHECK bool routing_bind(Journal *j, Arena *a, Handoff *h, Err *err);
 
 /* Ends h, and undoes the binding where there is one, also one that the journal does not know of because a
@@ -39,9 +39,15 @@ MUST_CHECK bool routing_goes_on_in(Journal *j, Arena *a, Str home, Str session_i
 /* -- without a handoff ------------------------------------------------------------------------------ */
 
 /* The key leads to the session from now on, and its place may write it. ERR_CONFLICT: it is somebody else's;
- * ERR_BUSY: a turn of it is under way. */
+ * ERR_BUSY: a turn of it is under way, or the place's thread is gone. */
 MUST_CHECK bool routing_place(Journal *j, Arena *a, Str home, Str session_id, const Place *place,
                               Str key, Err *err);
+
+/* The thread of `from` is gone: the session that lives there lives at `to`, the chat itself, and so does what is still to
+ * be said there; handoffs say so. !known: who writes there next cannot be known, so the session belongs to the terminal
+ * again. Doing it again does nothing. */
+MUST_CHECK bool routing_leave(Journal *j, Arena *a, const Place *from, const Place *to, bool known,
+                              const KeyFlags *flags, Err *err);
 
 /* What the key leads to in any of the homes: the newest entry counts. *ret_home: its number, and empty id
  * where there is none. */

@@ -6,6 +6,7 @@
 #include "store/handoff.h"
 #include "store/handoff_home.h"
 
+struct Place;
 struct SessionOwner;
 
 /* Under which name the entries of a home stand: the folder of its sessions, resolved. */
@@ -35,11 +36,16 @@ MUST_CHECK bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str sco
 MUST_CHECK bool routing_needs_table(const SessionDb *s, Str home, Err *err);
 /* ERR_BUSY: a turn of the session is under way, and would be written by two. */
 MUST_CHECK bool routing_is_idle(SessionDb *s, Str session_id, Err *err);
+/* ERR_BUSY: its thread is gone since somebody looked, so nobody would be heard there. */
+MUST_CHECK bool routing_is_there(Journal *j, Arena *a, Str place_json, Err *err);
 /* What the session's row says of where it comes from. */
 MUST_CHECK bool routing_source(SessionDb *s, Arena *a, Str session_id, Str *ret_source, Err *err);
 /* Says at the place where the session was that it has left, unless that is *noted already. */
 MUST_CHECK bool routing_note(Journal *j, Arena *a, SessionDb *s, Str session_id,
                              const struct SessionOwner *owner, bool *noted, Err *err);
+/* Says in the chat to which h came that it goes on there; once for a thread. */
+MUST_CHECK bool routing_note_gone(Journal *j, Arena *a, SessionDb *s, const Handoff *h,
+                                  const struct Place *from, Err *err);
 void routing_follow(Arena *a, const SessionDb *s, Str home, const Change *c);
 
 #endif

@@ -1,6 +1,6 @@
-/* What is said at the place that a session left for the terminal. It lies in the outbox in the transaction in which
- * the session moves, so it is said exactly where that happened; a gateway that comes much later keeps silent, for
- * by then nobody there is waiting. */
+/* What is said at the place that a session left for the terminal, and at the one to which it came because its thread is
+ * gone. It lies in the outbox in the transaction in which the session moves, so it is said exactly where that happened; a
+ * gateway that comes much later keeps silent, for by then nobody there is waiting. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "store/handoff_outbox.h"
@@ -91,5 +91,25 @@ bool routing_note(Journal *j, Arena *a, SessionDb *s, Str session_id, const Sess
                     .text = words(a, title, &at),
                     .expires_ms = now + LIMIT_LEFT_NOTE_MS };
     *noted = true;
+    return outbox_put(j, a, &o, &row, err);
+}
+
+bool routing_note_gone(Journal *j, Arena *a, SessionDb *s, const Handoff *h, const Place *from,
+                       Err *err)
+{
+    Str title, json;
+    Outgoing row, o;
+
+    if (!where_it_was(s, a, h->session_id, &title, &json, err))
+        return false;
+    o = (Outgoing){ .id = str_printf(a, "gone:%.*s:%.*s:%.*s", STR_FMT(from->platform),
+                                     STR_FMT(from->chat_id), STR_FMT(from->thread_id)),
+                    .platform = from->platform,
+                    .place_json = h->dest_source_json,
+                    .text = str_printf(
+                        a, "%s%.*s%s goes on here: its topic is gone.%s", title.n ? "'" : "",
+                        STR_FMT(title.n ? title : STR("The session")), title.n ? "'" : "",
+                        h->prev_session_id.n ? " /resume goes on with the one that was here." : ""),
+                    .expires_ms = (int64_t)(clock_wall() * 1000) + LIMIT_LEFT_NOTE_MS };
     return outbox_put(j, a, &o, &row, err);
 }

@@ -1,6 +1,20 @@
 /* Keys that lead somewhere without a handoff: a first message, /resume, and looking up where a message belongs. */
 #include "store/routing.h"
 #include "store/routing_inside.h"
+#include "store/threads.h"
+
+bool routing_is_there(Journal *j, Arena *a, Str place_json_text, Err *err)
+{
+    Place place, now;
+
+    if (!place_parse(a, place_json_text, &place, err))
+        return false;
+    now = place;
+    if (!thread_now(j, a, &now, err))
+        return false;
+    return str_eq(now.thread_id, place.thread_id) ||
+           err_set(err, ERR_BUSY, "thread '%.*s' is gone meanwhile", STR_FMT(place.thread_id));
+}
 
 bool routing_is_idle(SessionDb *s, Str session_id, Err *err)
 {
@@ -55,6 +69,7 @@ static bool place_rows(Journal *j, Arena *a, Handoff *h, Err *err)
 
     if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
         !routing_needs_table(&s, h->home, err) || !may_take(j, a, h, err) ||
+        !routing_is_there(j, a, h->dest_source_json, err) ||
         !routing_is_idle(&s, h->session_id, err) ||
         !routing_source(&s, a, h->session_id, &source, err) ||
         !routing_bind_session(&s, a, h, routing_scope(a, h->home), &change, err) ||

@@ -90,6 +90,17 @@ export class FakeTelegram extends EventEmitter {
     return m.message_id;
   }
 
+  /** Its user deletes a topic, with all that stands in it. */
+  deleteTopic(chat, id) {
+    const c = this.#chat(chat);
+    c.topics.delete(Number(id));
+    for (const m of this.messages) if (m.chat.id === c.chat.id && m.message_thread_id === Number(id)) m.deleted = true;
+    this.#news();
+  }
+
+  /** How a topic takes words of the bot: 'any'; 'answers', only as an answer to a message in it; 'none', although people write there. */
+  topicTakes(chat, id, takes) { this.#chat(chat).topics.get(Number(id)).takes = takes; }
+
   /** Somebody writes. extra: fields of the message; `update: false` only makes it. */
   say({ chat, from = Number(chat) > 0 ? Number(chat) : 55, text, thread, reply, edited = false, update = true, ...extra }) {
     if (!this.chats.has(String(chat)) && Number(chat) > 0) this.addChat({ id: Number(chat), type: 'private', first_name: `User ${chat}`, username: `user${chat}` });
@@ -248,12 +259,22 @@ export class FakeTelegram extends EventEmitter {
     return m;
   }
 
-  #thread(c, id, { general = false } = {}) {
+  /** What a message answers; undefined: nothing. */
+  #answered(c, { message_id, allow_sending_without_reply } = {}) {
+    if (!message_id) return undefined;
+    const m = this.messages.find((x) => x.chat.id === c.chat.id && x.message_id === Number(message_id) && !x.deleted);
+    if (!m && !allow_sending_without_reply) throw bad('message to be replied not found');
+    return m;
+  }
+
+  #thread(c, id, { general = false, answered } = {}) {
     if (id === undefined || id === null) return undefined;
     if (general && Number(id) === 1 && c.chat.is_forum) return 1;
     // Messages to General must not name it.
     if (!c.topics.has(Number(id))) throw bad('message thread not found');
-    if (c.topics.get(Number(id)).closed) throw bad('TOPIC_CLOSED');
+    const { closed, takes = 'any' } = c.topics.get(Number(id));
+    if (closed) throw bad('TOPIC_CLOSED');
+    if (takes === 'none' || (takes === 'answers' && answered?.message_thread_id !== Number(id))) throw bad('message thread not found');
     return Number(id);
   }
 
@@ -318,11 +339,12 @@ export class FakeTelegram extends EventEmitter {
 
   do_sendMessage({ chat_id, text, entities, message_thread_id, reply_parameters }) {
     const c = this.#writable(chat_id);
-    const thread = this.#thread(c, message_thread_id);
+    const answered = this.#answered(c, reply_parameters);
+    const thread = this.#thread(c, message_thread_id, { answered });
     this.#checkText(text, entities);
     return this.#keep(c, { from: this.me, text, ...(entities?.length ? { entities } : {}),
       ...(thread ? { message_thread_id: thread, is_topic_message: true } : {}),
-      ...(reply_parameters?.message_id ? { reply_to_message: this.#message(c, reply_parameters.message_id) } : {}) });
+      ...(answered ? { reply_to_message: answered } : {}) });
   }
 
   do_editMessageText({ chat_id, message_id, text, entities }) {
@@ -386,9 +408,8 @@ export class FakeTelegram extends EventEmitter {
   do_editForumTopic({ chat_id, message_thread_id, name }) { this.#topic(chat_id, message_thread_id)[1].name = name; return true; }
   do_closeForumTopic({ chat_id, message_thread_id }) { return (this.#topic(chat_id, message_thread_id)[1].closed = true); }
   do_deleteForumTopic({ chat_id, message_thread_id }) {
-    const [c] = this.#topic(chat_id, message_thread_id);
-    c.topics.delete(Number(message_thread_id));
-    for (const m of this.messages) if (m.chat.id === c.chat.id && m.message_thread_id === Number(message_thread_id)) m.deleted = true;
+    this.#topic(chat_id, message_thread_id);
+    this.deleteTopic(chat_id, message_thread_id);
     return true;
   }
 }

@@ -98,6 +98,8 @@ static void put_sent(const Order *o, bool ok, const Sent *sent, const Err *err)
     json_field_str(o->w, "id", sent->id);
     json_field_int(o->w, "wait_ms", sent->wait_ms);
     json_field_bool(o->w, "unsure", sent->unsure);
+    json_field_bool(o->w, "no_thread", sent->no_thread);
+    json_field_bool(o->w, "anchored", sent->anchored);
     if (!ok) {
         json_field_str(o->w, "kind", str_of(err_name(err)));
         json_field_str(o->w, "error", str_of(err->text));
@@ -107,10 +109,13 @@ static void put_sent(const Order *o, bool ok, const Sent *sent, const Err *err)
 static void do_send(const Order *o)
 {
     Place to = place_of(o);
-    Post post = { .to = &to, .text = word(o, "text"), .key = word(o, "key") };
+    Post post = {
+        .to = &to, .text = word(o, "text"), .key = word(o, "key"), .anchor = word(o, "anchor")
+    };
     Sent sent = { 0 };
     Err err = { 0 };
     (void)json_bool(json_get(o->v, STR("again")), &post.again);
+    (void)json_bool(json_get(o->v, STR("anchored")), &post.anchored);
     bool ok = word(o, "edit").n
                   ? platform->edit(connection, o->a, word(o, "edit"), &post, &sent, &err)
                   : platform->send(connection, o->a, &post, &sent, &err);

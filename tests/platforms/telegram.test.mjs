@@ -289,9 +289,34 @@ test('a topic, the General topic, and a topic that is gone', limit, async (t) =>
   assert.equal(fake.ours(-100777, made.id).at(-1).text, 'a moment later', 'once may be chance');
   await link.ask('drop', { ...home, thread: made.id });
   assert.deepEqual(fake.topicsOf(-100777), []);
-  assert.equal((await link.ask('send', { ...home, thread: made.id, text: 'all the same' })).ok, true);
-  assert.equal(fake.ours(-100777).at(-1).message_thread_id, undefined, 'into the chat itself');
-  assert.match((await link.ask('health')).error, /topic .* is gone/);
+  // Twice refused it is gone. Where words go then is for those to say who know what lives there: topics.test.mjs.
+  const before = fake.called('sendMessage').length, said = fake.ours(-100777).length;
+  const gone = await link.ask('send', { ...home, thread: made.id, text: 'all the same' });
+  assert.deepEqual([gone.ok, gone.kind, gone.no_thread, gone.unsure], [false, 'not_found', true, false], gone.error);
+  assert.equal(fake.called('sendMessage').length, before + 2);
+  assert.equal(fake.ours(-100777).length, said, 'nothing was said');
+  assert.match((await link.ask('health')).error, /message thread not found/);
+  assert.equal((await link.ask('send', { ...home, chat: '4711', text: 'x' })).no_thread, false, 'a chat that is gone is no thread');
+});
+
+test('a topic that takes words only as answers', limit, async (t) => {
+  const { fake, link } = await forum(t);
+  const made = await link.ask('thread', { chat: '55', type: 'dm', title: 'A title' });
+  const there = { chat: '55', type: 'dm', thread: made.id };
+  const anchor = String(fake.say({ chat: 55, thread: made.id, text: 'hello' }).message_id);
+  const plain = await link.ask('send', { ...there, text: 'plain', anchor });
+  assert.deepEqual([plain.ok, plain.anchored, fake.ours(55, made.id).at(-1).reply_to_message], [true, false, undefined], 'nothing is answered without need');
+  fake.topicTakes(55, made.id, 'answers');
+  fake.calls.length = 0;
+  const sent = await link.ask('send', { ...there, text: 'an answer', anchor });
+  assert.deepEqual([sent.ok, sent.anchored], [true, true], sent.error);
+  assert.equal(fake.ours(55, made.id).at(-1).reply_to_message.message_id, Number(anchor));
+  assert.deepEqual(fake.called('sendMessage').map((c) => c.body.reply_parameters), [undefined, undefined, { message_id: Number(anchor), allow_sending_without_reply: true }]);
+  fake.calls.length = 0;
+  assert.equal((await link.ask('send', { ...there, text: 'at once', anchor, anchored: true })).ok, true);
+  assert.equal(fake.called('sendMessage').length, 1, 'what is known need not be tried');
+  for (const more of [{}, { anchor: '4711' }, { anchor: '4711', anchored: true }]) assert.equal((await link.ask('send', { ...there, text: 'x', ...more })).no_thread, true);
+  assert.equal((await link.ask('send', { chat: '55', type: 'dm', text: 'x', anchor: '4711', anchored: true })).ok, true, 'a message that is gone is no reason to say nothing');
 });
 
 test('topics of private chats, and chats without topics', limit, async (t) => {

@@ -39,7 +39,7 @@ static Home our_home;
 static Homes homes;
 static Settings settings;
 static struct {
-    int deaths, parked, moves, repeats, cuts, answers, takes;
+    int deaths, parked, moves, repeats, cuts, answers, takes, left;
 } stats;
 
 /* A pause of somebody who waits for another: here nobody can come meanwhile. */
@@ -440,7 +440,7 @@ static const char *thread_at(const Chat *c, size_t i)
 {
     Str known;
 
-    if (i >= c->n_threads || c->threads[i].gone)
+    if (i >= c->n_threads || (c->threads[i].gone && (c != &chats[0] || !bad_luck(3))))
         return "";
     known =
         ask(str_printf(sim.world.arena,
@@ -451,6 +451,15 @@ static const char *thread_at(const Chat *c, size_t i)
     return str_eqz(known, "1") ? c->threads[i].id : "";
 }
 
+/* A thread of the first chat, with all that stands in it. Some go on writing there, as if nothing had happened. */
+static void somebody_deletes(void)
+{
+    Chat *c = &chats[0];
+
+    if (c->n_threads)
+        c->threads[c->n_threads - 1].gone = true;
+}
+
 /* Mostly where the newest thread is: there the session is likely to be. */
 static void somebody_writes(void)
 {
@@ -459,6 +468,8 @@ static void somebody_writes(void)
         thread_at(c, c->n_threads && dice(3) ? c->n_threads - 1 : dice((uint32_t)c->n_threads + 1));
     char text[32];
 
+    if (bad_luck(12))
+        somebody_deletes();
     snprintf(text, sizeof text, "m%d", ++words);
     switch (dice(12)) {
     case 0:

@@ -171,6 +171,15 @@ static Said *said_under(Chat *c, Str key)
     return NULL;
 }
 
+/* Only of the first one: in the other one they are taken away by nobody but us. */
+static bool is_gone_for_good(const Chat *chat, Str thread)
+{
+    for (size_t i = 0; chat == &chats[0] && i < chat->n_threads; i++)
+        if (str_eqz(thread, chat->threads[i].id))
+            return chat->threads[i].gone;
+    return false;
+}
+
 static bool chat_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)
 {
     Str repeat = STR("(may be a repeat) ");
@@ -180,6 +189,10 @@ static bool chat_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *er
 
     if (!call(c, ret, &lost, err))
         return false;
+    if (is_gone_for_good(chat, m->to->thread_id)) {
+        ret->no_thread = true;
+        return err_set(err, ERR_NOT_FOUND, "message thread not found");
+    }
     s = chat->platform.knows_repeats ? said_under(chat, m->key) : NULL;
     if (!s) {
         CHECK(chat->n_said < MOST_SAID);
@@ -201,9 +214,15 @@ static bool chat_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret,
     if (!call(c, ret, &lost, err))
         return false;
     CHECK(str_to_int(id, 1, INT32_MAX, &number));
-    for (size_t i = 0; i < c->chat->n_said; i++)
-        if (c->chat->said[i].id == number)
-            snprintf(c->chat->said[i].text, sizeof c->chat->said[i].text, "%.*s", STR_FMT(m->text));
+    for (size_t i = 0; i < c->chat->n_said; i++) {
+        Said *s = &c->chat->said[i];
+
+        if (s->id != number)
+            continue;
+        if (is_gone_for_good(c->chat, str_of(s->thread)))
+            return err_set(err, ERR_NOT_FOUND, "message to edit not found");
+        snprintf(s->text, sizeof s->text, "%.*s", STR_FMT(m->text));
+    }
     ret->id = str_dup(a, id);
     return answered(lost, ret, err);
 }
@@ -279,7 +298,8 @@ static void chats_begin(void)
                    .send = chat_send,
                    .edit = chat_edit,
                    .open_thread = chat_open_thread,
-                   .drop_thread = chat_drop_thread };
+                   .drop_thread = chat_drop_thread,
+                   .anchors = true };
 
     for (int i = 0; i < CHATS; i++) {
         chats[i].platform = p;

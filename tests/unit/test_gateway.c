@@ -145,6 +145,34 @@ static void trouble_passes(void **state)
     }
 }
 
+/* Workers that died on the way are no refusals of the platform: it is asked as often as if they had never been. */
+static void deaths_are_no_refusals(void **state)
+{
+    static const struct {
+        int refusals;
+        bool has_thread;
+    } rows[] = { { 0, true }, { 2, true }, { 3, false } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        Gateway g;
+        Handoff h;
+
+        gateway_open(&g);
+        g.fail_thread = rows[i].refusals;
+        h = world_request(&g.world, g.world.data, "s1", "local");
+        for (int deaths = 0; deaths < 6; deaths++) {
+            (void)world_claim(&g.world, h.id, "one that died");
+            g.world.now += 31;
+        }
+        h = after_rounds(&g, h.id, 20);
+        assert_int_equal(h.state, HANDOFF_DONE);
+        assert_int_equal(h.thread_ref.n > 0, rows[i].has_thread);
+        assert_int_equal(h.thread_tries, rows[i].refusals);
+        gateway_close(&g);
+    }
+}
+
 static void what_can_never_work_fails_at_once(void **state)
 {
     Gateway g;
@@ -296,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_arrives),
         cmocka_unit_test(trouble_passes),
+        cmocka_unit_test(deaths_are_no_refusals),
         cmocka_unit_test(what_can_never_work_fails_at_once),
         cmocka_unit_test(cancelled_between_two_steps),
         cmocka_unit_test(a_profile_keeps_to_its_own_bot),

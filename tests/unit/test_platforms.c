@@ -149,6 +149,37 @@ static void the_next_message_finds_the_session(void **state)
     }
 }
 
+/* Of a thread that is gone: the place is made from what its last message says and what the platform says of the chat, and
+ * the next message in the chat finds the session there. */
+static void the_next_message_in_the_chat_finds_it(void **state)
+{
+    static const struct {
+        size_t thread, chat; /* rows */
+    } pairs[] = { { 1, 0 }, { 2, 3 }, { 2, 4 } };
+    const Shape *shape = &shape_telegram;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(pairs) * 8; i++) {
+        size_t from = pairs[i / 8].thread, to = pairs[i / 8].chat;
+        AUTO(Arena) *a = arena_new();
+        KeyFlags flags = { .group_per_user = !(i & 1),
+                           .thread_per_user = i & 2,
+                           .profile = i & 4 ? STR("work") : STR("") };
+        Inbound last = { 0 }, next = { 0 };
+        HomeChannel chat = rows[to].home;
+        Place place;
+        bool is;
+        Err err;
+
+        assert_true(shape->parse(a, str_of(rows[from].update), &(Identity){ 0 }, &last, &is, &err));
+        assert_true(shape->parse(a, str_of(rows[to].update), &(Identity){ 0 }, &next, &is, &err));
+        assert_true(last.place.thread_id.n > 0);
+        chat.owner_id = last.place.user_id;
+        assert_true(shape->place(a, &chat, STR_NONE, &place, &err));
+        assert_str(place_key(a, &place, &flags), place_key(a, &next.place, &flags));
+    }
+}
+
 static void what_cannot_be_known_is_refused(void **state)
 {
     static const struct {
@@ -260,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_message_finds_the_session),
+        cmocka_unit_test(the_next_message_in_the_chat_finds_it),
         cmocka_unit_test(what_cannot_be_known_is_refused),
         cmocka_unit_test(other_updates_are_no_messages),
         cmocka_unit_test(pieces_fit_and_lose_nothing),

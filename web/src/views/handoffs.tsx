@@ -42,7 +42,7 @@ function stateWord(h: Handoff, last: boolean): string {
 }
 
 function Waits({ h, gateway }: { h: Handoff; gateway: boolean }): JSX.Element | null {
-  if (isOver(h)) return h.error && h.state !== "done" ? <p class="why" role="note">{h.error}</p> : null;
+  if (isOver(h)) return h.error ? <p class="why" role="note">{h.error}</p> : null;
   if (h.error) return <p class="why" role="note">{h.error}. It is tried again by itself ({plural(h.attempt, "try", "tries")} so far).</p>;
   return h.state === "queued" && !gateway ? <p class="dim">It waits for a gateway: <code>talaria gateway run</code></p> : null;
 }
