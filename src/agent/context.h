@@ -56,7 +56,7 @@ typedef struct ContextQuery {
     size_t n_turns;
     Str summary;         /* as it was kept; may be empty */
     size_t summary_upto; /* how many of the turns it covers */
-    size_t window;       /* tokens of the runtime's model; 0: not known */
+    size_t window;       /* tokens of the default model; 0: not known */
     Str memory_snapshot; /* memory_snapshot_json of when the conversation began; empty: read now */
 
     size_t budget;   /* tokens; 0: CONTEXT_TOKENS */

@@ -21,6 +21,17 @@ static void put_receipt(JsonWriter *w, const ContextReceipt *r)
     json_end(w, '}');
 }
 
+/* Skills that were not taken, by why. */
+static void put_omitted(JsonWriter *w, const Shortlist *list)
+{
+    json_key(w, "omitted");
+    json_begin(w, '{');
+    json_field_int(w, "platform", (int64_t)list->omitted.platform);
+    json_field_int(w, "disabled", (int64_t)list->omitted.disabled);
+    json_field_int(w, "score", (int64_t)list->omitted.score);
+    json_end(w, '}');
+}
+
 static void put_part(JsonWriter *w, const ContextBuilt *b, ContextPart part)
 {
     json_key(w, context_part_name(part));
@@ -31,6 +42,8 @@ static void put_part(JsonWriter *w, const ContextBuilt *b, ContextPart part)
         json_field_bool(w, "truncated", true);
     if (b->parts[part].degraded)
         json_field_str(w, "degraded", b->parts[part].reason);
+    if (part == CONTEXT_SKILLS)
+        put_omitted(w, &b->skills);
     json_end(w, '}');
 }
 

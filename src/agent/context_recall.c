@@ -193,10 +193,8 @@ static Ranked passage_of(Recalling *r, const Candidate *c)
 /* What was found once says nothing new: neither an answer that only quoted, nor the question to it. */
 static bool is_echo(const Recalling *r, const Recalled *hit)
 {
-    Str quoted = str_of(offline_begins);
-
-    return str_starts(hit->text, quoted) || (str_eq(str_trim(hit->text), str_trim(r->q->text)) &&
-                                             (!hit->after.n || str_starts(hit->after, quoted)));
+    return offline_said(hit->text) || (str_eq(str_trim(hit->text), str_trim(r->q->text)) &&
+                                       (!hit->after.n || offline_said(hit->after)));
 }
 
 /* False: it is not about the request, or not there any more. */

@@ -226,8 +226,19 @@ static size_t turns_in_summary(const PrepareAsk *ask)
     return n;
 }
 
+/* Of the default model, whoever answers: all of them are told the same. */
+static size_t window_of(const Knowledge *k, Arena *a)
+{
+    ModelConfig config;
+    Err none;
+
+    return model_config(a, k->settings, &config, &none) ? (size_t)config.window : 0;
+}
+
 static ContextQuery query_of(Knowledge *k, Shelf *s, Arena *a, const PrepareAsk *ask)
 {
+    size_t window = window_of(k, a);
+
     return (ContextQuery){
         .homes = k->homes,
         .catalogue = s->recall ? s->catalogue : NULL,
@@ -242,6 +253,8 @@ static ContextQuery query_of(Knowledge *k, Shelf *s, Arena *a, const PrepareAsk 
         .n_turns = ask->n_recent,
         .summary = ask->summary,
         .summary_upto = turns_in_summary(ask),
+        .window = window,
+        .budget = window && window / 3 < CONTEXT_TOKENS ? window / 3 : CONTEXT_TOKENS,
         .memory_snapshot = ask->memory,
         .most_ms = LIMIT_CONTEXT_MS,
         /* The attachment is the same for all: what could be done at once where somebody can. */

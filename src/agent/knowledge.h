@@ -62,6 +62,7 @@ typedef struct Knowledge Knowledge;
 Knowledge *knowledge_new(const Homes *homes, const Settings *settings);
 /* Nobody may be at it any more. */
 Knowledge *knowledge_free(Knowledge *k);
+AUTO_FREE(Knowledge, knowledge_free)
 /* What is under way of the index's update ends soon. */
 void knowledge_stop(Knowledge *k);
 

@@ -9,7 +9,7 @@
 #include "templates/policy.h"
 #include "text/utf8.h"
 
-enum { HISTORY_BYTES = 96 << 10, GAP_TURN = 2000 };
+enum { HISTORY_BYTES = 96 << 10, GAP_TURN = 2000, GAP_NAMES = 128 };
 
 /* -- from the store ---------------------------------------------------------------------------------- */
 
@@ -65,20 +65,40 @@ static void add_gap_turn(Buf *out, const ChatTurn *t)
     buf_addz(out, text.n < t->content.n ? " …\n" : "\n");
 }
 
+/* The first of the turns since `known` that are told: of more than fits, the newest. */
+static size_t gap_begins(const Going *g, int64_t known)
+{
+    size_t room = LIMIT_RUN_GAP - GAP_NAMES, first = g->n_recent;
+
+    while (first > 0 && g->recent[first - 1].seq > known) {
+        size_t n = g->recent[first - 1].content.n;
+        size_t cost = (n < GAP_TURN ? n : GAP_TURN) + GAP_NAMES;
+
+        if (cost > room)
+            break;
+        room -= cost;
+        first--;
+    }
+    return first;
+}
+
 /* A runtime that goes on from its own thread is told what was said to others since. */
 static bool load_gap(Going *g, Runs *r, Err *err)
 {
     AUTO_BUF out = BUF(LIMIT_RUN_GAP);
     int64_t known = 0;
+    size_t first;
 
     if (!g->continuity.generation)
         return true;
     if (!turns_known_to(r, g->run.conversation_id, str_of(g->runtime->name), &known, err))
         return false;
-    for (size_t i = 0; i < g->n_recent; i++)
-        if (g->recent[i].seq > known)
-            add_gap_turn(&out, &g->recent[i]);
-    g->request.gap = str_dup(g->arena, utf8_head(buf_str(&out), out.n));
+    first = gap_begins(g, known);
+    if (first > 0 && g->recent[first - 1].seq > known)
+        buf_addz(&out, "(earlier turns are left out)\n");
+    for (size_t i = first; i < g->n_recent; i++)
+        add_gap_turn(&out, &g->recent[i]);
+    g->request.gap = str_dup(g->arena, buf_str(&out));
     return true;
 }
 
@@ -166,6 +186,7 @@ void going_enrich(Going *g)
     }
     /* Not before: whether the words of this very turn are counted must not depend on who is faster. */
     service_refresh(s);
+    service_tidy(s);
 }
 
 /* -- the template of a first turn --------------------------------------------------------------------- */
@@ -224,9 +245,13 @@ static void add_template(Going *g)
 
     if (!g->conversation.template.n || str_eqz(g->conversation.template, "none") || g->n_recent)
         return;
-    if (!find_template(g, &t, &err) || !render_template(g, &t, &g->request.examples, &err) ||
-        (g->request.examples.n && !template_count_use(g->arena, &t, &err)))
-        log_warning("a conversation begins without its template: %s", err.text);
+    if (!find_template(g, &t, &err) || !render_template(g, &t, &g->request.examples, &err)) {
+        g->no_template = str_dup(g->arena, str_of(err.text));
+        return;
+    }
+    g->template = t.name;
+    if (g->request.examples.n && !template_count_use(g->arena, &t, &err))
+        log_warning("that template '%.*s' was used is not counted: %s", STR_FMT(t.name), err.text);
 }
 
 /* -- the request ---------------------------------------------------------------------------------------- */
@@ -297,6 +322,7 @@ void going_request(Going *g)
     q->cwd = folder_of(g);
     q->internal = g->wish.internal;
     q->deadline_ms = g->wish.deadline_ms;
+    q->max_tokens = g->wish.max_tokens;
     add_history(g);
     add_template(g);
 }

@@ -1,14 +1,8 @@
-/* The service: who may begin a turn, and who is under way.
- *
- * Every process that runs turns holds the lock of its own name while it lives. A run whose owner's lock can be
- * taken has lost its process; the kernel says so, whatever ended it, and no clock or process number is
- * trusted. */
+/* The service: who may begin a turn, and who is under way. */
 #include "agent/service.h"
 
-#include <unistd.h>
-
+#include "agent/files.h"
 #include "agent/service_inside.h"
-#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "templates/template.h"
@@ -38,75 +32,6 @@ void service_give(Service *s, Runs *r)
     }
     pthread_mutex_unlock(&s->lock);
     runs_close(r);
-}
-
-/* -- owners of runs ------------------------------------------------------------------------------------- */
-
-static char *owner_path(Arena *a, Str data, Str owner)
-{
-    return str_z(a, str_printf(a, "%.*s/agent/%.*s.lock", STR_FMT(data), STR_FMT(owner)));
-}
-
-static bool become_owner(Service *s, Err *err)
-{
-    AUTO(Arena) *a = arena_new();
-    Str folder = str_join_path(a, s->options.homes->data, STR("agent"));
-
-    id_make('p', s->owner);
-    s->owner_path = mem_strdup(str_of(owner_path(a, s->options.homes->data, str_of(s->owner))));
-    if (!folder_make(str_z(a, folder), err))
-        return false;
-    s->owner_lock = lock_take(s->owner_path, 0, err);
-    return s->owner_lock != NULL;
-}
-
-/* The file of an owner that is gone goes too: its name is never used again. */
-static bool is_process_gone(Str data, Str owner)
-{
-    AUTO(Arena) *a = arena_new();
-    AUTO(FileLock) *lock = NULL;
-    Err err;
-
-    lock = lock_take(owner_path(a, data, owner), 0, &err);
-    if (lock)
-        (void)unlink(owner_path(a, data, owner));
-    return lock != NULL;
-}
-
-static bool is_gone(void *ctx, Str run_id, Str owner)
-{
-    Service *s = ctx;
-
-    return str_eqz(owner, s->owner) ? !runlog_is_live(s->log, run_id)
-                                    : is_process_gone(s->options.homes->data, owner);
-}
-
-static bool is_gone_from(void *data, Str run_id, Str owner)
-{
-    (void)run_id;
-    return is_process_gone(*(const Str *)data, owner);
-}
-
-bool service_close_dead(Str data, Err *err)
-{
-    AUTO(Runs) *r = runs_open(data, err);
-    size_t n;
-
-    return r && runs_recover(r, is_gone_from, &data, &n, err);
-}
-
-bool service_recover(Service *s, Err *err)
-{
-    Runs *r = service_take(s, err);
-    int64_t keep_ms = (int64_t)LIMIT_RUN_KEEP_DAYS * 24 * 3600 * 1000;
-    size_t n = 0;
-    bool ok = r && runs_recover(r, is_gone, s, &n, err) &&
-              runs_prune(r, (int64_t)(clock_wall() * 1000) - keep_ms, err);
-
-    if (n)
-        log_note("%zu runs were left unfinished and are closed now", n);
-    service_give(s, r);
-    return ok;
 }
 
 /* -- opening, closing ------------------------------------------------------------------------------------ */
@@ -159,7 +84,7 @@ Service *service_open(const ServiceOptions *options, Err *err)
     pthread_cond_init(&s->idle, NULL);
     s->knowledge = options->plain ? NULL : knowledge_new(options->homes, options->settings);
     s->log = runlog_open(options->homes->data, err);
-    if (!s->log || !become_owner(s, err) || !service_recover(s, err))
+    if (!s->log || !service_own(s, err) || !service_recover(s, err))
         return NULL;
     s->pool = workers_start(err);
     s->net = s->pool ? net_new(err) : NULL;
@@ -197,10 +122,7 @@ Service *service_close(Service *s)
     s->log = runlog_close(s->log);
     for (size_t i = 0; i < s->n_spare; i++)
         runs_close(s->spare[i]);
-    if (s->owner_lock)
-        (void)unlink(s->owner_path);
-    lock_release(s->owner_lock);
-    mem_free(s->owner_path);
+    service_disown(s);
     pthread_cond_destroy(&s->idle);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->models_lock);
@@ -228,6 +150,18 @@ bool service_begin(Service *s, const Conversation *c, Err *err)
     ok = r && conversation_create(r, c, err);
     service_give(s, r);
     return ok;
+}
+
+void service_unbegin(Service *s, Str conversation_id)
+{
+    Err err = { 0 };
+    Runs *r = service_take(s, &err);
+
+    if (r && conversation_delete(r, conversation_id, &err))
+        files_delete(s, conversation_id);
+    else
+        log_warning("an empty conversation stays behind: %s", err.text);
+    service_give(s, r);
 }
 
 /* -- turns under way -------------------------------------------------------------------------------------- */
@@ -345,6 +279,9 @@ static bool check(Service *s, const ChatWish *wish, Err *err)
         return err_set(err, ERR_INVALID, "the message is empty");
     if (wish->text.n > LIMIT_RUN_ASK)
         return err_set(err, ERR_TOO_LARGE, "the message is larger than %d bytes", LIMIT_RUN_ASK);
+    if (wish->model.n > LIMIT_MODEL_NAME)
+        return err_set(err, ERR_INVALID, "the name of a model has at most %d bytes",
+                       LIMIT_MODEL_NAME);
     if (wish->idem_key.n > 255)
         return err_set(err, ERR_USAGE, "an Idempotency-Key has at most 255 bytes");
     pthread_mutex_lock(&s->lock);
@@ -388,7 +325,7 @@ static bool begin(Service *s, Runs *r, Arena *a, const RunWish *wish, Run *ret, 
     if (runs_begin(r, a, wish, ret, ret_again, err))
         return true;
     if (err->kind != ERR_CONFLICT || !ret->id.n || ret->ended_ms ||
-        !runs_recover(r, is_gone, s, &n, &why) || n == 0)
+        !runs_recover(r, service_is_gone, s, &n, &why) || n == 0)
         return false;
     return runs_begin(r, a, wish, ret, ret_again, err);
 }
@@ -502,11 +439,16 @@ bool service_approve(Service *s, Str run_id, Str approval_id, Str choice, Err *e
     pthread_mutex_lock(&g->lock);
     ok = g->running && !g->over && g->runtime->approve && approval_id.n &&
          str_eqz(approval_id, g->waiting);
-    if (ok)
+    if (!ok)
+        (void)err_set(err, ERR_CONFLICT, "nothing of this id waits for an answer");
+    else if (!(ok = str_is_one_of(choice, g->offered)))
+        (void)err_set(err, ERR_INVALID, "'%.*s' was not offered; there is %s",
+                      STR_FMT(str_head(choice, 32)), g->offered);
+    else
         g->runtime->approve(g->running, approval_id, choice);
     pthread_mutex_unlock(&g->lock);
     going_forget(g);
-    return ok || err_set(err, ERR_CONFLICT, "nothing of this id waits for an answer");
+    return ok;
 }
 
 /* -- runtimes ------------------------------------------------------------------------------------------------ */

@@ -38,6 +38,8 @@ void service_give(Service *s, Runs *r);
 
 /* A new conversation. ERR_INVALID where there is no such runtime, ERR_NOT_FOUND where no such template. */
 MUST_CHECK bool service_begin(Service *s, const Conversation *c, Err *err);
+/* Takes it back, with its files: its first turn was refused, and nothing was said in it. */
+void service_unbegin(Service *s, Str conversation_id);
 
 /* A session of any home as a conversation of ours (conversations_adopt.h): the words that its model would be
  * sent now, every call with its result. The id of the conversation, which may be that of the session. */
@@ -59,6 +61,7 @@ typedef struct ChatWish {
     const Str *files;
     size_t n_files;
     int64_t deadline_ms; /* 0: the limit */
+    int64_t max_tokens;  /* of the answer, for a runtime with a model of its own; 0: its default */
     bool refresh;        /* what is remembered of the user as it is now, from this turn on */
     Str surface;         /* the chat platform from which it is asked; empty: terminal or page */
     bool internal;       /* nobody said it: the runtime is told, no words of a user are kept */
@@ -72,7 +75,7 @@ MUST_CHECK bool service_chat(Service *s, Arena *a, const ChatWish *wish, Run *re
                              LiveRun **ret_live, Err *err);
 /* Leads to done{cancelled} soon. ERR_NOT_FOUND; one that is over is left as it is. */
 MUST_CHECK bool service_cancel(Service *s, Str run_id, Err *err);
-/* ERR_CONFLICT: nothing of that id waits for an answer. */
+/* ERR_CONFLICT: nothing of that id waits for an answer; ERR_INVALID: that was not among the choices. */
 MUST_CHECK bool service_approve(Service *s, Str run_id, Str approval_id, Str choice, Err *err);
 
 /* -- runtimes ---------------------------------------------------------------------------------------- */

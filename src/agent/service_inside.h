@@ -42,6 +42,7 @@ struct Service {
     size_t n_spare;
     double costs[TASK_KIND_COUNT]; /* seconds, by kind of step; 0: not known */
     int64_t costs_ms;              /* when they were read; 0: never */
+    int64_t pruned_ms;             /* when old events were last swept; 0: never */
 };
 
 /* One turn. It belongs to a worker while it is prepared, to the loop while the runtime speaks, to the writer
@@ -57,6 +58,7 @@ struct Going {
     Str thread; /* the name of its handle */
     LiveRun *live;
     Frames frames;
+    size_t logged;    /* bytes of what the frames say */
     int64_t terminal; /* seq of the first frame of the end; 0: not there yet */
 
     Conversation conversation;
@@ -68,13 +70,15 @@ struct Going {
     size_t n_handles;
     double costs[TASK_KIND_COUNT];
     Prepared prepared;
-    bool enriched; /* it is there */
+    Str template, no_template; /* the one that the examples are of; why there is none */
+    bool enriched;             /* it is there */
     RuntimeRequest request;
 
     pthread_mutex_t lock;
     RuntimeRun *running;
     bool cancelled, over;
     char waiting[128]; /* id of the approval that waits for an answer; empty: none */
+    char offered[64];  /* its choices: "once|deny" */
 
     Buf text;
     Passages passages;
@@ -107,6 +111,12 @@ void going_forget(Going *g); /* gives a reference back */
 /* models.c */
 ModelClient *service_model(void *service, Str wish, Err *err);
 void service_models_free(Service *s);
+
+/* owners.c: the name under which this process runs turns; runs whose process is gone; what is too old. */
+MUST_CHECK bool service_own(Service *s, Err *err);
+void service_disown(Service *s);
+bool service_is_gone(void *service, Str run_id, Str owner);
+void service_tidy(Service *s); /* in the background, once a day at most */
 
 /* service.c */
 void service_gone(Service *s, Going *g); /* it is over */

@@ -17,6 +17,7 @@ static void on_frame(void *ctx, FrameEvent event, int64_t seq, Str data)
 {
     Going *g = ctx;
 
+    g->logged += data.n;
     live_add(g->live, event, seq, data);
 }
 
@@ -74,8 +75,10 @@ static void tell_stages(Going *g)
         frames_progress(&g->frames, "session", "running", STR("told of turns made elsewhere"),
                         STR_NONE);
     if (g->request.examples.n)
-        frames_progress(&g->frames, "context", "completed", STR("template"),
-                        g->conversation.template);
+        frames_progress(&g->frames, "context", "completed", STR("template"), g->template);
+    if (g->no_template.n)
+        frames_progress(&g->frames, "context", "degraded", STR("template"),
+                        redact_text(g->arena, g->no_template));
 }
 
 /* -- the end ---------------------------------------------------------------------------------------- */
@@ -202,7 +205,12 @@ static void on_ended(void *ctx, bool saved, const Err *err)
         g->frames.over = false;
         g->frames.seq = g->terminal - 1;
         g->frames.fn = on_frame_instead;
-        frames_fail(&g->frames, RUN_STORE_UNAVAILABLE, "persist", str_of(err->text));
+        frames_fail(&g->frames,
+                    &(RuntimeEvent){ .kind = RUNTIME_FAIL,
+                                     .code = RUN_STORE_UNAVAILABLE,
+                                     .text = str_of(err->text),
+                                     .usage = g->usage },
+                    "persist");
     }
     net_post(g->service->net, let_go, g);
 }
@@ -215,7 +223,7 @@ static void finish(Going *g, const RuntimeEvent *e, const char *stage)
     if (e->usage.known)
         g->usage = e->usage;
     if (e->kind == RUNTIME_FAIL)
-        frames_fail(&g->frames, e->code, stage, e->text);
+        frames_fail(&g->frames, e, stage);
     else
         frames_event(&g->frames, e);
     attach_all(g, e);
@@ -225,10 +233,12 @@ static void finish(Going *g, const RuntimeEvent *e, const char *stage)
 
 static void fail(Going *g, RunError code, const char *stage, Str text)
 {
-    finish(
-        g,
-        &(RuntimeEvent){ .kind = RUNTIME_FAIL, .code = code, .text = redact_text(g->arena, text) },
-        stage);
+    finish(g,
+           &(RuntimeEvent){ .kind = RUNTIME_FAIL,
+                            .code = code,
+                            .text = redact_text(g->arena, text),
+                            .usage = g->usage },
+           stage);
 }
 
 /* -- what the runtime says ------------------------------------------------------------------------- */
@@ -283,14 +293,20 @@ static void hear_end(Going *g, const RuntimeEvent *e)
     }
 }
 
+/* One that does not end by itself. */
+static void cut_off(Going *g, Str why)
+{
+    g->runtime->cancel(g->running);
+    fail(g, RUN_PROTOCOL_VIOLATION, "dispatch", why);
+}
+
 static void hear_text(Going *g, const RuntimeEvent *e)
 {
     RuntimeEvent said = *e;
 
     said.text = utf8_repair(g->arena, e->text);
     if (g->text.n + said.text.n > LIMIT_RUN_TEXT) {
-        g->runtime->cancel(g->running);
-        fail(g, RUN_PROTOCOL_VIOLATION, "dispatch", STR("the answer is too long"));
+        cut_off(g, STR("the answer is too long"));
         return;
     }
     if (said.text.n)
@@ -314,10 +330,14 @@ static void hear_session(Going *g, const RuntimeEvent *e)
 static void hear_approval(Going *g, const RuntimeEvent *e)
 {
     bool asked = !e->name.n && e->call_id.n < sizeof g->waiting;
+    AUTO_BUF offered = BUF(sizeof g->offered - 1);
 
     memset(g->waiting, 0, sizeof g->waiting);
     if (asked)
         memcpy(g->waiting, e->call_id.p, e->call_id.n);
+    for (size_t i = 0; i < e->n_choices; i++)
+        buf_addf(&offered, "%s%.*s", i ? "|" : "", STR_FMT(e->choices[i]));
+    snprintf(g->offered, sizeof g->offered, "%.*s", STR_FMT(buf_str(&offered)));
     frames_event(&g->frames, e);
 }
 
@@ -353,12 +373,19 @@ static void hear(Going *g, const RuntimeEvent *e)
     }
 }
 
+static bool is_end(const RuntimeEvent *e)
+{
+    return e->kind == RUNTIME_FINISH || e->kind == RUNTIME_FAIL;
+}
+
 static void on_event(void *ctx, const RuntimeEvent *e)
 {
     Going *g = ctx;
 
     pthread_mutex_lock(&g->lock);
-    if (!g->over)
+    if (!g->over && g->logged > LIMIT_RUN_LOG && !is_end(e))
+        cut_off(g, STR("the runtime says more than is kept of a run"));
+    else if (!g->over)
         hear(g, e);
     else if (e->kind != RUNTIME_TRACE)
         log_debug("run '%.*s': '%s' came after its end", STR_FMT(g->run.id),

@@ -42,7 +42,10 @@
     X(LIMIT_SERVICE_MODELS, 512, "models that the conversations of one process ask")               \
     X(LIMIT_RUNS, 4096, "runs at once")                                                            \
     X(LIMIT_RUN_TEXT, MIB(16), "text of one answer")                                               \
+    X(LIMIT_RUN_LOG, MIB(64), "events of one run: words, thoughts, tools")                         \
     X(LIMIT_RUN_ASK, MIB(1), "text of one request to an agent")                                    \
+    X(LIMIT_TITLE, 1000, "bytes in the title that is given to a conversation")                     \
+    X(LIMIT_MODEL_NAME, 256, "bytes in the name of a model that a turn asks for")                  \
     X(LIMIT_RUN_HISTORY, 40, "turns of a conversation that a runtime without memory is given")     \
     X(LIMIT_RUN_GAP, KIB(16), "what a runtime is told of turns made elsewhere")                    \
     X(LIMIT_RUN_BEAT_MS, 15000, "milliseconds of silence before a sign of life on a stream")       \

@@ -208,13 +208,19 @@ static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
                       .text = args_operand(args, 0),
                       .runtime = args_text(args, "runtime"),
                       .model = args_text(args, "model") };
+    bool fresh = !wish.conversation_id.n;
     LiveRun *live;
     Run run;
 
     if (!check_owner(cli, wish.conversation_id, err) ||
-        !begin_conversation(cli, s, args, &wish, err) || !add_files(cli, s, args, &wish, err) ||
-        !service_chat(s, cli->arena, &wish, &run, &live, err))
+        !begin_conversation(cli, s, args, &wish, err))
         return false;
+    if (!add_files(cli, s, args, &wish, err) ||
+        !service_chat(s, cli->arena, &wish, &run, &live, err)) {
+        if (fresh)
+            service_unbegin(s, wish.conversation_id);
+        return false;
+    }
     if (!cli->json)
         log_note("conversation %.*s", STR_FMT(wish.conversation_id));
     return listen_to(cli, s, live, run.id, err);

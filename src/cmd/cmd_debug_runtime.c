@@ -1,7 +1,9 @@
 /* talaria debug run, talaria debug replay: a runtime by itself, its events as everyone sees them. */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 
+#include "agent/knowledge.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -101,6 +103,8 @@ bool debug_replay(Cli *cli, const Args *args, Err *err)
     show_init(&show, cli, runtime);
     frames_metadata(&show.frames, NULL, NULL);
     ok = runtime->replay(dialect, bytes, show_event, &show, err);
+    if (!ok)
+        buf_clear(cli->out); /* a dialect that there is not has no events */
     show_done(&show);
     return ok;
 }
@@ -109,7 +113,8 @@ const Option debug_replay_options[] = {
     { OPTION_CHOICE, "runtime", "NAME", "whose stream it is", "claude",
       "native|jarvis|hermes|claude|codex|offline", 0 },
     { OPTION_TEXT, "dialect", "D",
-      "native: openai-chat, openai-responses, anthropic; hermes: session, runs, responses, chat",
+      "native: openai-chat, openai-responses, anthropic; hermes: session, runs, responses, chat; "
+      "codex: exec, app-server; claude: stream-json",
       NULL, NULL, 0 },
     { 0 },
 };
@@ -152,7 +157,7 @@ static ModelClient *model(void *ctx, Str wish, Err *err)
 {
     ModelClient *client = ctx;
 
-    (void)wish;
+    (void)wish; /* the client is the one that was wished for */
     if (!client)
         err_set_to(err, ERR_NOT_FOUND, "no model is configured");
     return client;
@@ -227,17 +232,26 @@ static bool run_turn(Show *show, const RuntimeHost *host, const RuntimeRequest *
     return true;
 }
 
-static size_t collect_files(const Args *args, RuntimeFile *files)
+static bool collect_files(Arena *a, const Args *args, RuntimeFile *files, size_t *ret_n, Err *err)
 {
     const Option *option;
-    size_t at = 0, n = 0;
+    size_t at = 0;
     Str path;
 
-    while (n < MOST_FILES && args_each(args, &at, &option, &path)) {
-        if (strcmp(option->name, "file") == 0)
-            files[n++] = (RuntimeFile){ .name = path, .mime = STR("text/plain"), .path = path };
+    while (args_each(args, &at, &option, &path)) {
+        struct stat st;
+
+        if (strcmp(option->name, "file") != 0)
+            continue;
+        if (*ret_n == MOST_FILES)
+            return err_set(err, ERR_USAGE, "at most %d files", MOST_FILES);
+        if (stat(str_z(a, path), &st) != 0)
+            return err_errno(err, "cannot read '%.*s'", STR_FMT(path));
+        files[(*ret_n)++] = (RuntimeFile){
+            .name = path, .mime = STR("text/plain"), .path = path, .size = st.st_size
+        };
     }
-    return n;
+    return true;
 }
 
 static bool run_with(Cli *cli, const Args *args, Show *show, Net *net, Err *err)
@@ -252,14 +266,24 @@ static bool run_with(Cli *cli, const Args *args, Show *show, Net *net, Err *err)
                                .cwd = args_text(args, "cwd"),
                                .model = args_text(args, "model"),
                                .deadline_ms = args_number(args, "timeout") * 1000 };
-    RuntimeHost host = { .net = net, .settings = &cli->settings, .work = work, .model = model };
+    RuntimeHost host = { .net = net,
+                         .settings = &cli->settings,
+                         .work = work,
+                         .model = model,
+                         .recall = knowledge_recall };
+    AUTO(Knowledge) *knowledge = NULL;
     ModelClient *client = NULL;
     ModelConfig config;
+    const Homes *homes;
     bool ok;
 
-    request.n_files = collect_files(args, files);
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    host.recall_ctx = knowledge = knowledge_new(homes, &cli->settings);
+    if (!collect_files(cli->arena, args, files, &request.n_files, err))
+        return false;
     if (show->runtime == runtime_find(STR("native"))) {
-        if (!model_config(cli->arena, &cli->settings, &config, err))
+        if (!model_config_of(cli->arena, &cli->settings, request.model, &config, err))
             return false;
         client = model_client_new(net, &config, err);
         if (!client)

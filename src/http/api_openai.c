@@ -217,15 +217,47 @@ static void read_model(Service *s, Str model, ChatWish *wish)
     }
 }
 
+/* All but the last message, as a conversation of its own. */
+static bool make_conversation(Request *rq, Service *s, Runs *r, Json messages, size_t n,
+                              Str *ret_id, Err *err)
+{
+    Conversation c = { .id = id_new(rq->arena, 'c'),
+                       .instructions = instructions_of(rq->arena, messages, n) };
+
+    if (!service_begin(s, &c, err))
+        return false;
+    *ret_id = c.id;
+    if (import_history(rq, r, c.id, messages, n, err))
+        return true;
+    service_unbegin(s, c.id);
+    return false;
+}
+
+/* The conversation that the key's first request made, else a new one. */
+static bool find_conversation(Request *rq, Service *s, Json messages, size_t n, ChatWish *wish,
+                              bool *ret_made, Err *err)
+{
+    Runs *r = service_take(s, err);
+    bool found = false, ok = r != NULL;
+    Run before;
+
+    if (ok && wish->idem_key.n)
+        ok = runs_by_key(r, rq->arena, wish->idem_key, &before, &found, err);
+    if (ok && found)
+        wish->conversation_id = before.conversation_id;
+    else if (ok)
+        ok = *ret_made = make_conversation(rq, s, r, messages, n, &wish->conversation_id, err);
+    service_give(s, r);
+    return ok;
+}
+
 static bool begin_turn(Request *rq, Service *s, Json body, Err *err)
 {
     Json messages = json_get(body, STR("messages"));
     size_t n = json_count(messages);
     ChatWish wish = { .conversation_id = request_header(rq, "X-Conversation-Id"),
                       .idem_key = request_header(rq, "Idempotency-Key") };
-    Conversation c = { .id = id_new(rq->arena, 'c') };
-    Runs *r;
-    bool ok = true;
+    bool made = false;
     Run run;
 
     if (json_type(messages) != JSON_ARRAY || n == 0)
@@ -233,15 +265,18 @@ static bool begin_turn(Request *rq, Service *s, Json body, Err *err)
     if (!str_eqz(json_str(json_get(json_at(messages, n - 1), STR("role"))), "user"))
         return err_set(err, ERR_INVALID, "the last message must be the user's");
     wish.text = text_of(rq->arena, json_at(messages, n - 1));
+    /* The first name is the one that OpenAI has given up. */
+    if (!field_int(body, "max_tokens", 1, INT32_MAX, &wish.max_tokens, err) ||
+        !field_int(body, "max_completion_tokens", 1, INT32_MAX, &wish.max_tokens, err))
+        return false;
     read_model(s, json_str(json_get(body, STR("model"))), &wish);
-    if (!wish.conversation_id.n) {
-        wish.conversation_id = c.id;
-        c.instructions = instructions_of(rq->arena, messages, n - 1);
-        r = service_take(s, err);
-        ok = r && service_begin(s, &c, err) && import_history(rq, r, c.id, messages, n - 1, err);
-        service_give(s, r);
-    }
-    return ok && service_chat(s, rq->arena, &wish, &run, &rq->live, err);
+    if (!wish.conversation_id.n && !find_conversation(rq, s, messages, n - 1, &wish, &made, err))
+        return false;
+    if (service_chat(s, rq->arena, &wish, &run, &rq->live, err))
+        return true;
+    if (made)
+        service_unbegin(s, wish.conversation_id);
+    return false;
 }
 
 static View *view_of(Request *rq, Json body)
@@ -316,6 +351,14 @@ static bool put_whole(Request *rq, const View *v, const Whole *whole, Err *err)
     return true;
 }
 
+/* Clients of OpenAI's try again by themselves where it is 429 or 5xx: not what would fail once more. */
+static int status_of(Str code)
+{
+    if (str_eqz(code, "rate_limited"))
+        return 429;
+    return str_is_one_of(code, "bad_request|runtime_rejected|context_too_large") ? 400 : 502;
+}
+
 static bool put_error(Request *rq, const Whole *whole, Err *err)
 {
     AUTO(JsonDoc) *doc = json_parse(whole->error, err);
@@ -326,7 +369,7 @@ static bool put_error(Request *rq, const Whole *whole, Err *err)
     json_begin(&w, '{');
     put_failure(&w, json_root(doc));
     json_end(&w, '}');
-    rq->reply.status = 502;
+    rq->reply.status = status_of(json_str(json_get(json_root(doc), STR("code"))));
     return true;
 }
 

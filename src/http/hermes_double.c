@@ -141,12 +141,12 @@ static enum MHD_Result submit(Call *call)
 
     pthread_mutex_lock(&d->lock);
     run = &d->runs[d->n_runs++ % DOUBLE_RUNS];
-    *run = (DoubleRun){ .stopped = false };
+    arena_free(run->arena);
+    *run = (DoubleRun){ .arena = arena_new() };
     snprintf(run->id, sizeof run->id, "run_%zu", d->n_runs);
-    run->script = (Script){ .arena = d->arena,
-                            .dialect = SCRIPT_RUNS,
-                            .session = str_dup(d->arena, field(call, "session_id")),
-                            .prompt = str_dup(d->arena, field(call, "input")),
+    run->script = (Script){ .dialect = SCRIPT_RUNS,
+                            .session = str_dup(run->arena, field(call, "session_id")),
+                            .prompt = str_dup(run->arena, field(call, "input")),
                             .fail = d->fail,
                             .turn = (int)before + 1 };
     id = str_dup(call->arena, str_of(run->id));
@@ -162,8 +162,12 @@ static bool copy_run(Call *call, DoubleRun *ret)
 
     pthread_mutex_lock(&call->d->lock);
     run = double_run(call->d, call->id);
-    if (run)
+    if (run) {
         *ret = *run;
+        ret->arena = ret->script.arena = call->arena;
+        ret->script.session = str_dup(call->arena, run->script.session);
+        ret->script.prompt = str_dup(call->arena, run->script.prompt);
+    }
     pthread_mutex_unlock(&call->d->lock);
     return run != NULL;
 }
@@ -196,7 +200,6 @@ static enum MHD_Result run_status(Call *call)
              : str_eqz(run.script.fail, "400") ? "failed"
                                                : "completed";
     script = run.script;
-    script.arena = call->arena;
     script_write(&script);
     json_begin(&w, '{');
     json_field_str(&w, "run_id", str_of(run.id));
@@ -378,6 +381,8 @@ HermesDouble *hermes_double_free(HermesDouble *d)
     if (d->daemon)
         MHD_stop_daemon(d->daemon);
     pthread_mutex_destroy(&d->lock);
+    for (size_t i = 0; i < DOUBLE_RUNS; i++)
+        arena_free(d->runs[i].arena);
     arena_free(d->arena);
     return mem_free(d);
 }

@@ -18,13 +18,14 @@ typedef struct DoubleSession {
 
 typedef struct DoubleRun {
     char id[DOUBLE_NAME];
-    Script script;
+    Arena *arena;  /* of what it was asked, until another takes its place */
+    Script script; /* in a copy of the run the arena is the copy's own */
     bool stopped, answered, waiting, over;
 } DoubleRun;
 
 struct HermesDouble {
     struct MHD_Daemon *daemon;
-    Arena *arena; /* of the runs, under the lock */
+    Arena *arena;
     Str fail, key;
     uint16_t port;
     pthread_mutex_t lock;

@@ -70,17 +70,17 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(GET, "/api/conversations", ROUTE_WORKER, route_conversations, "limit cursor", "",            \
       "conversations, newest first")                                                               \
     X(POST, "/api/conversations", ROUTE_WORKER, route_conversation_create, "",                     \
-      "title runtime template", "a new conversation")                                              \
+      "title runtime model template agent_state", "a new conversation")                            \
     X(GET, "/api/conversations/{id}", ROUTE_WORKER, route_conversation, "", "",                    \
       "one conversation, with agent_state: what each runtime goes on from")                        \
     X(PATCH, "/api/conversations/{id}", ROUTE_WORKER, route_conversation_change, "",               \
-      "title runtime version", "another title or runtime")                                         \
+      "title runtime model version", "another title, runtime or model")                            \
     X(DELETE, "/api/conversations/{id}", ROUTE_WORKER, route_conversation_delete, "", "",          \
       "removes a conversation with all that belongs to it")                                        \
     X(GET, "/api/conversations/{id}/messages", ROUTE_WORKER, route_conversation_messages,          \
       "after limit", "", "its messages, oldest first")                                             \
     X(POST, "/api/conversations/{id}/chat", ROUTE_WORKER | ROUTE_STREAM, route_chat, "",           \
-      "text runtime model files deadline_ms", "a turn: its events, as they happen (SSE)")          \
+      "text runtime model files deadline_ms refresh", "a turn: its events, as they happen (SSE)")  \
     X(POST, "/api/conversations/{id}/branch", ROUTE_WORKER, route_conversation_branch, "",         \
       "through", "a new conversation with the messages up to one")                                 \
     X(POST, "/api/conversations/{id}/files", ROUTE_WORKER, route_file_add, "", "name mime data",   \
@@ -123,7 +123,7 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(GET, "/api/runtimes", ROUTE_WORKER | ROUTE_SLOW, route_runtimes, "", "",                     \
       "runtimes, and whether they are there")                                                      \
     X(POST, "/v1/chat/completions", ROUTE_WORKER, route_openai_chat, "",                           \
-      "model messages stream stream_options", "a turn, as OpenAI's API has it")                    \
+      "model messages stream stream_options max_tokens", "a turn, as OpenAI's API has it")         \
     X(GET, "/v1/models", ROUTE_WORKER, route_openai_models, "", "",                                \
       "runtimes, as OpenAI's API lists models")                                                    \
     X(POST, "/api/slack/events", ROUTE_OPEN | ROUTE_WORKER, route_slack_events, "", "type event",  \

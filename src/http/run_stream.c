@@ -3,6 +3,7 @@
 #include "http/run_stream.h"
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "http/reply.h"
 #include "http/state.h"
 
@@ -10,6 +11,7 @@ typedef struct RunStream {
     Stream stream;
     RunSub sub;
     bool begun;
+    Service *cancels; /* whose turn ends with the stream; NULL: it goes on */
     FrameView *view;
     void *view_ctx;
     Buf part; /* of a view: what is not sent yet */
@@ -63,10 +65,21 @@ static ssize_t read_view(Stream *stream, char *out, size_t most)
     return (ssize_t)n;
 }
 
+/* Who began the turn has gone away; not so one who was sent away for not reading. */
+static void cancel_if_left(RunStream *s)
+{
+    Err err;
+
+    if (s->cancels && !s->sub.dropped && live_has_more(s->sub.run, INT64_MAX) &&
+        !service_cancel(s->cancels, str_of(live_id(s->sub.run)), &err))
+        log_warning("a turn was not cancelled: %s", err.text);
+}
+
 static void leave(Stream *stream)
 {
     RunStream *s = (RunStream *)stream;
 
+    cancel_if_left(s);
     sub_leave(&s->sub);
     buf_done(&s->part);
     s->view_ctx = mem_free(s->view_ctx);
@@ -97,6 +110,8 @@ bool run_stream_send(Request *rq, LiveRun *live, int64_t after, FrameView *view,
     s->view = view;
     s->view_ctx = ctx;
     s->part = BUF(LIMIT_OUTPUT_BYTES);
+    if (rq->method == HTTP_POST && setting_bool(rq->server->settings, SETTING_CHAT_CANCEL))
+        s->cancels = server_service(rq->server, err);
     s->sub.wake = wake_up;
     s->sub.ctx = s;
     sub_join(&s->sub, live, after);

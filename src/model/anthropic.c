@@ -35,14 +35,30 @@ static void write_text(JsonWriter *w, Str text)
     json_end(w, '}');
 }
 
+/* What another program wrote down as arguments need not be an object; then it is said as it is. */
+static void write_input(JsonWriter *w, Str arguments)
+{
+    Err ignored;
+    AUTO(JsonDoc) *doc = arguments.n ? json_parse(arguments, &ignored) : NULL;
+
+    json_key(w, "input");
+    if (doc && json_type(json_root(doc)) == JSON_OBJECT) {
+        json_put_raw(w, arguments);
+        return;
+    }
+    json_begin(w, '{');
+    if (arguments.n)
+        json_field_str(w, "arguments", arguments);
+    json_end(w, '}');
+}
+
 static void write_call(JsonWriter *w, const ModelToolCall *call)
 {
     json_begin(w, '{');
     json_field_str(w, "type", STR("tool_use"));
     json_field_str(w, "id", call->id);
     json_field_str(w, "name", call->name);
-    json_key(w, "input");
-    json_put_raw(w, call->arguments.n ? call->arguments : STR("{}"));
+    write_input(w, call->arguments);
     json_end(w, '}');
 }
 

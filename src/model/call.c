@@ -162,7 +162,9 @@ bool model_call(Arena *a, ModelClient *client, const ModelRequest *request, Mode
                   .reasoning = BUF(LIMIT_MODEL_ANSWER) };
     ModelRequest r = *request;
     ModelUsage most = { .input = estimate_input(request),
-                        .output = r.max_tokens ? r.max_tokens : MOST_TOKENS_UNSAID };
+                        .output = r.max_tokens         ? r.max_tokens
+                                  : config->max_tokens ? config->max_tokens
+                                                       : MOST_TOKENS_UNSAID };
     bool begun;
 
     *ret = w.answer;

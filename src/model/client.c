@@ -25,6 +25,7 @@ typedef struct Call {
     Buf body;
     bool whole;
     ModelEventFn *fn;
+    void (*raw)(void *ctx, Str bytes); /* or NULL */
     void *ctx;
     bool out;           /* a request is on its way */
     bool said;          /* text, reasoning or a tool call was given out: no more tries */
@@ -198,6 +199,8 @@ static bool on_body(void *ctx, Str bytes)
 {
     Call *k = ctx;
 
+    if (k->raw && !k->over)
+        k->raw(k->ctx, bytes);
     if (!k->stream) {
         buf_add(&k->error_body, str_head(bytes, ERROR_BODY - k->error_body.n));
         return k->error_body.n < ERROR_BODY;
@@ -335,6 +338,10 @@ static void enqueue(void *ctx)
 static bool write_body(const ModelClient *c, const ModelRequest *r, Buf *body, Err *err)
 {
     JsonWriter w = JSON_WRITER(body, 0);
+    ModelRequest sent = *r;
+
+    if (!sent.max_tokens)
+        sent.max_tokens = c->config.max_tokens;
 
     if (r->n_stop && c->config.dialect == MODEL_OPENAI_RESPONSES)
         return err_set(err, ERR_INVALID, "openai-responses has no stop sequences");
@@ -343,7 +350,7 @@ static bool write_body(const ModelClient *c, const ModelRequest *r, Buf *body, E
     json_field_bool(&w, "stream", !r->whole);
     if (r->temperature)
         json_field_double(&w, "temperature", *r->temperature);
-    dialect_of(c->config.dialect)->write(&w, r, c->official);
+    dialect_of(c->config.dialect)->write(&w, &sent, c->official);
     json_end(&w, '}');
     if (buf_full(body))
         return err_set(err, ERR_TOO_LARGE, "more than %d bytes for a model", LIMIT_MODEL_REQUEST);
@@ -375,9 +382,13 @@ bool model_start(ModelClient *c, const ModelRequest *request, ModelEventFn *fn, 
     }
     a = arena_new();
     k = ARENA_NEW(a, Call);
-    *k = (Call){
-        .client = c, .arena = a, .body = body, .whole = request->whole, .fn = fn, .ctx = ctx
-    };
+    *k = (Call){ .client = c,
+                 .arena = a,
+                 .body = body,
+                 .whole = request->whole,
+                 .fn = fn,
+                 .raw = request->raw,
+                 .ctx = ctx };
     k->id = ++c->last_id;
     k->error_body = BUF(ERROR_BODY);
     k->began = clock_mono_ms();

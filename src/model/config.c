@@ -98,6 +98,8 @@ static bool read_config(Arena *a, const Settings *settings, bool own, Str name, 
     c.proxy = setting_text(settings, SETTING_MODEL_PROXY);
     c.allow_plain = setting_bool(settings, SETTING_MODEL_ALLOW_PLAIN);
     c.at_once = setting_int(settings, SETTING_MODEL_AT_ONCE);
+    c.max_tokens = setting_int(settings, SETTING_MODEL_MAX_TOKENS);
+    c.window = setting_int(settings, SETTING_MODEL_WINDOW);
     c.price_input = setting_real(settings, SETTING_MODEL_PRICE_INPUT);
     c.price_output = setting_real(settings, SETTING_MODEL_PRICE_OUTPUT);
     if (!c.base_url.n)

@@ -19,6 +19,8 @@ typedef struct ModelConfig {
     Str proxy; /* empty: none */
     bool allow_plain;
     int64_t at_once;                  /* calls at a time */
+    int64_t window;                   /* tokens that it takes; 0: not known */
+    int64_t max_tokens;               /* of an answer, where a request does not say; 0: neither */
     double price_input, price_output; /* of a million tokens; 0: not known */
     /* Not settings: what limits.h says, smaller in tests. */
     FetchTimes times;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "text/redact.h"
 #include "text/utf8.h"
 
@@ -195,9 +196,9 @@ int64_t retry_after_ms(const FetchHead *head)
 
 /* -- for people -------------------------------------------------------------------------------------- */
 
-static Str without_key(Arena *a, Str text, Str key)
+Str text_without_key(Arena *a, Str text, Str key)
 {
-    AUTO_BUF out = BUF(4096);
+    AUTO_BUF out = BUF(LIMIT_MODEL_ANSWER);
     size_t at;
 
     while (key.n && (at = str_find(text, key)) < text.n) {
@@ -213,7 +214,7 @@ Str fail_message(Arena *a, Str text, Str key)
 {
     AUTO_BUF line = BUF(4096);
 
-    text = redact_text(a, without_key(a, utf8_head(text, 3000), key));
+    text = redact_text(a, text_without_key(a, utf8_head(text, 3000), key));
     utf8_show(&line, utf8_head(text, MESSAGE_MOST), false);
     return str_dup(a, buf_str(&line));
 }

@@ -20,6 +20,9 @@ ModelFail fail_of_fetch(const FetchDone *done);
 /* The wait that a server asks for (retry-after-ms, retry-after in seconds or as a date); -1: none. */
 int64_t retry_after_ms(const FetchHead *head);
 
+/* Text of a server without the key, wherever it stands. */
+Str text_without_key(Arena *a, Str text, Str key);
+
 /* For people to see: short, one line, without anything that looks like a secret, and without `key`. */
 Str fail_message(Arena *a, Str text, Str key);
 

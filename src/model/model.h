@@ -55,6 +55,8 @@ typedef struct ModelRequest {
     size_t n_stop;
     bool whole;          /* the answer in one piece instead of a stream */
     int64_t deadline_ms; /* for all of it, waiting and tries included; 0: the model's default */
+    /* Hears the bodies of answers as they come, on the loop, with the handler's ctx; NULL: nobody. */
+    void (*raw)(void *ctx, Str bytes);
 } ModelRequest;
 
 /* -- what comes back ---------------------------------------------------------------------------- */

@@ -112,7 +112,8 @@ static int64_t index_of(ModelStream *s, Json piece)
 
     if (json_int(json_get(piece, STR("index")), &index))
         return index;
-    return json_str(json_get(piece, STR("id"))).n || index < 0 ? index + 1 : index;
+    return (json_str(json_get(piece, STR("id"))).n && index < INT64_MAX) || index < 0 ? index + 1
+                                                                                      : index;
 }
 
 static void read_calls(ModelStream *s, Json calls)

@@ -111,12 +111,10 @@ static void go_on(CodexRun *c)
         c->sent = true;
         send_request(c, 3, "turn/start", turn_params);
     }
-    if (s->asked.n && s->asked_known) {
-        c->run.waiting = true;
-    } else if (s->asked.n) {
-        answer(c, s->asked, STR("\"error\":{\"code\":-32601,\"message\":\"not supported\"}"));
-        s->asked = STR("");
-    }
+    if (s->refused.n)
+        answer(c, s->refused, STR("\"error\":{\"code\":-32601,\"message\":\"not supported\"}"));
+    s->refused = STR("");
+    c->run.waiting = s->asked.n > 0;
 }
 
 /* -- both ---------------------------------------------------------------------------------------------- */
@@ -219,9 +217,10 @@ static void approve(RuntimeRun *run, Str id, Str choice)
 
     if (!c->stream.asked.n || !str_eq(id, c->stream.asked))
         return;
-    c->stream.asked = STR("");
     teller_approved(&run->teller, id, choice);
     answer(c, id, str_printf(run->arena, "\"result\":{\"decision\":\"%s\"}", decision));
+    codex_stream_answered(&c->stream);
+    run->waiting = c->stream.asked.n > 0;
 }
 
 static void dispose(RuntimeRun *run)

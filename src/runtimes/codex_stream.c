@@ -209,6 +209,41 @@ static void turn_completed(CodexStream *s, Json turn)
         set_failure(s, at(turn, "error"));
 }
 
+static Str json_of(Arena *a, Json v)
+{
+    AUTO_BUF out = BUF(KIB(4));
+    JsonWriter w = JSON_WRITER(&out, 0);
+
+    json_put(&w, v);
+    return str_dup(a, buf_str(&out));
+}
+
+static void ask(CodexStream *s, const struct CodexAsk *x)
+{
+    s->asked = x->id;
+    teller_approval(s->t, x->id, x->what, "once|session|deny");
+}
+
+void codex_stream_answered(CodexStream *s)
+{
+    struct CodexAsk next = s->queue[0];
+
+    s->asked = STR("");
+    if (!s->n_queue)
+        return;
+    memmove(s->queue, s->queue + 1, --s->n_queue * sizeof *s->queue);
+    ask(s, &next);
+}
+
+/* Answered, here or elsewhere. */
+static void resolved(CodexStream *s, Str id)
+{
+    if (!s->asked.n || !str_eq(id, s->asked))
+        return;
+    teller_approved(s->t, s->asked, STR("answered"));
+    codex_stream_answered(s);
+}
+
 static void app_event(CodexStream *s, Str method, Json params)
 {
     if (str_eqz(method, "item/agentMessage/delta")) {
@@ -231,20 +266,28 @@ static void app_event(CodexStream *s, Str method, Json params)
         teller_say(s->t, RUNTIME_NOTICE, STR(""), str_at(params, "message"));
     } else if (str_eqz(method, "error") && true_at(params, "willRetry")) {
         note_try(s, error_text(s->line, params));
+    } else if (str_eqz(method, "serverRequest/resolved")) {
+        resolved(s, json_of(s->line, at(params, "requestId")));
     } else if (str_eqz(method, "turn/completed")) {
         turn_completed(s, at(params, "turn"));
     }
 }
 
+/* One question at a time, in the order in which they came. */
 static void app_request(CodexStream *s, Json root, Str method, Json params)
 {
-    Str what = str_at(params, "command");
+    Str command = str_at(params, "command");
+    struct CodexAsk x = {
+        json_of(s->arena, at(root, "id")),
+        str_dup(s->arena, command.n ? command : str_at(params, "reason")),
+    };
 
-    s->asked = str_dup(s->arena, text_of(s->line, at(root, "id")));
-    s->asked_known = str_ends(method, STR("/requestApproval"));
-    if (s->asked_known)
-        teller_approval(s->t, s->asked, what.n ? what : str_at(params, "reason"),
-                        "once|session|deny");
+    if (!str_ends(method, STR("/requestApproval")) || s->n_queue == ARRAY_LEN(s->queue))
+        s->refused = x.id;
+    else if (s->asked.n)
+        s->queue[s->n_queue++] = x;
+    else
+        ask(s, &x);
 }
 
 static void app_answer(CodexStream *s, Json root)

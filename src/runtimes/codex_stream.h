@@ -17,16 +17,22 @@ typedef struct CodexStream {
     bool over;       /* the turn has ended */
     bool failed, interrupted;
     Str version, thread, turn;
-    Str text, kind;   /* of the failure */
-    int status;       /* of HTTP, in the failure; 0: none */
-    Str asked;        /* id of the request of the app server that waits for an answer, as JSON */
-    bool asked_known; /* ... which is an approval; else it gets a refusal */
+    Str text, kind; /* of the failure */
+    int status;     /* of HTTP, in the failure; 0: none */
+    Str asked;      /* id of the approval that waits for an answer, as JSON; empty: none */
+    Str refused;    /* id of another request of the app server, which is refused; empty: none */
+    struct CodexAsk {
+        Str id, what;
+    } queue[8]; /* approvals that are asked for when that one is answered */
+    size_t n_queue;
     int retries;
     size_t junk;
 } CodexStream;
 
 void codex_stream_init(CodexStream *s, Teller *t, Arena *a, bool resuming);
 void codex_stream_line(CodexStream *s, Str line, bool cut);
+/* The approval that waited has its answer: the next one is asked for. */
+void codex_stream_answered(CodexStream *s);
 void codex_stream_end(CodexStream *s, Str obituary);
 
 #endif

@@ -238,10 +238,10 @@ static void fail(Frames *f, const RuntimeEvent *e, const char *stage)
                str_of(run_error_name(e->code)), &e->usage);
 }
 
-void frames_fail(Frames *f, RunError code, const char *stage, Str message)
+void frames_fail(Frames *f, const RuntimeEvent *e, const char *stage)
 {
     if (!f->over)
-        fail(f, &(RuntimeEvent){ .kind = RUNTIME_FAIL, .code = code, .text = message }, stage);
+        fail(f, e, stage);
 }
 
 void frames_event(Frames *f, const RuntimeEvent *e)

@@ -53,7 +53,7 @@ void frames_progress(Frames *f, const char *stage, const char *status, Str label
 /* An event of the runtime. TRACE is not for here and makes no frame; terminal events make the last. */
 void frames_event(Frames *f, const RuntimeEvent *e);
 
-/* The end of a run that no runtime ended: error and done. */
-void frames_fail(Frames *f, RunError code, const char *stage, Str message);
+/* The end of a run that failed at a stage: error and done; of one that was cancelled done alone. */
+void frames_fail(Frames *f, const RuntimeEvent *e, const char *stage);
 
 #endif

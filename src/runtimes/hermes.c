@@ -12,8 +12,16 @@
 #include "runtimes/lines.h"
 #include "runtimes/prompt.h"
 #include "runtimes/runtimes.h"
+#include "text/utf8.h"
 
-enum { ANSWER_MOST = 4 << 20, STOP_MS = 3000, POLL_MS = 300, RETRY_MS = 200, DRAIN_MS = 500 };
+enum {
+    ANSWER_MOST = 4 << 20,
+    STOP_MS = 3000,
+    POLL_MS = 300,
+    RETRY_MS = 200,
+    DRAIN_MS = 500,
+    VERSION_BYTES = 64
+};
 
 static void begin_step(HermesRun *h, Step step);
 
@@ -101,24 +109,19 @@ static void refused(HermesRun *h)
 static void note_rotation(HermesRun *h)
 {
     Arena *a = h->run.arena;
-    Str old = h->handle.session, list = h->handle.rotated;
 
-    if (!h->stream.session.n || str_eq(h->stream.session, old))
+    if (!hermes_id_is_clean(h->stream.session) || str_eq(h->stream.session, h->handle.session))
         return;
-    h->handle.rotated = list.n > 2
-                            ? str_printf(a, "%.*s,\"%.*s\"]", (int)list.n - 1, list.p, STR_FMT(old))
-                            : str_printf(a, "[\"%.*s\"]", STR_FMT(old));
-    h->handle.session = h->stream.session;
+    hermes_handle_rotate(a, &h->handle, h->stream.session);
     teller_session(&h->run.teller, hermes_handle_write(a, &h->link, &h->handle), CONTINUITY_ROTATED,
                    STR(""), STR(""));
 }
 
 static void conclude(HermesRun *h)
 {
-    if (h->stream.response.n)
+    if (hermes_id_is_clean(h->stream.response))
         h->handle.response = h->stream.response;
-    if (h->stream.end == HERMES_COMPLETED || h->stream.end == HERMES_TRUNCATED)
-        note_rotation(h);
+    note_rotation(h);
     hermes_stream_verdict(&h->stream, hermes_handle_write(h->run.arena, &h->link, &h->handle));
 }
 
@@ -140,16 +143,60 @@ static void after_stream(HermesRun *h)
         begin_step(h, POLL);
     } else if (h->stream.end != HERMES_OPEN || !h->run.stopping) {
         conclude(h);
+    } else {
+        note_rotation(h); /* the frame of the run says how it ended */
     }
 }
 
 /* -- answers ----------------------------------------------------------------------------------------------------- */
 
+/* The history goes along as messages: nothing of it has to be quoted. */
+static bool sends_history(const HermesRun *h)
+{
+    return h->dialect == HERMES_RUNS || (h->dialect == HERMES_CHAT && !h->link.key.n);
+}
+
+/* What a server keeps for responses, the other routes do not know, and the other way round. */
+static bool is_stranded(const HermesRun *h)
+{
+    return h->mode == CONTINUITY_RESUMED && !sends_history(h) &&
+           (h->dialect == HERMES_RESPONSES) != (h->handle.dialect == HERMES_RESPONSES);
+}
+
+static Str new_session_id(Arena *a)
+{
+    unsigned char bytes[12] = { 0 };
+    AUTO_BUF out = BUF(64);
+
+    (void)!getrandom(bytes, sizeof bytes, 0);
+    buf_addz(&out, "talaria-");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        buf_addf(&out, "%02x", bytes[i]);
+    return str_dup(a, buf_str(&out));
+}
+
+/* What it is told depends on who keeps the history. */
+static void prepare(HermesRun *h)
+{
+    Arena *a = h->run.arena;
+
+    if (is_stranded(h)) {
+        h->mode = CONTINUITY_LOST;
+        h->handle.session = new_session_id(a);
+        h->handle.response = STR("");
+    }
+    if (h->mode != CONTINUITY_RESUMED || sends_history(h))
+        h->user = h->user_alone;
+    h->preamble =
+        prompt_preamble(a, &h->run.request, h->mode == CONTINUITY_RESUMED || sends_history(h));
+}
+
 static void probed(HermesRun *h, Json root)
 {
     h->dialect = hermes_choose(&h->link, &h->handle, at(root, "features"));
+    prepare(h);
     h->handle.dialect = h->dialect;
-    h->handle.version = str_dup(h->run.arena, str_at(root, "version"));
+    h->handle.version = str_dup(h->run.arena, utf8_head(str_at(root, "version"), VERSION_BYTES));
     if (h->has_stream)
         hermes_stream_done(&h->stream);
     hermes_stream_init(&h->stream, h->dialect, &h->run.teller, h->run.arena);
@@ -174,6 +221,17 @@ static void polled(HermesRun *h, Json root)
         conclude(h);
 }
 
+static void submitted(HermesRun *h, Str run_id)
+{
+    if (!hermes_id_is_clean(run_id)) {
+        fail(h, RUN_PROTOCOL_VIOLATION, STR("Hermes gave the run no id that can be used"),
+             h->status, STR(""));
+        return;
+    }
+    h->stream.run = str_dup(h->run.arena, run_id);
+    begin_step(h, STREAM);
+}
+
 static void answered(HermesRun *h)
 {
     AUTO(JsonDoc) *doc = json_parse_mended(h->run.arena, buf_str(&h->answer));
@@ -186,12 +244,11 @@ static void answered(HermesRun *h)
     } else if (h->step == CREATE) {
         Str id = str_at(at(root, "session"), "id");
 
-        if (id.n)
+        if (hermes_id_is_clean(id))
             h->handle.session = str_dup(h->run.arena, id);
         begin_step(h, STREAM);
     } else if (h->step == SUBMIT) {
-        h->stream.run = str_dup(h->run.arena, str_at(root, "run_id"));
-        begin_step(h, STREAM);
+        submitted(h, str_at(root, "run_id"));
     } else {
         polled(h, root);
     }
@@ -343,18 +400,6 @@ static void stop(RuntimeRun *run)
 
 /* -- the run -------------------------------------------------------------------------------------------------------- */
 
-static Str new_session_id(Arena *a)
-{
-    unsigned char bytes[12] = { 0 };
-    AUTO_BUF out = BUF(64);
-
-    (void)!getrandom(bytes, sizeof bytes, 0);
-    buf_addz(&out, "talaria-");
-    for (size_t i = 0; i < sizeof bytes; i++)
-        buf_addf(&out, "%02x", bytes[i]);
-    return str_dup(a, buf_str(&out));
-}
-
 static void begin(RuntimeRun *run)
 {
     begin_step((HermesRun *)run, PROBE);
@@ -371,6 +416,13 @@ static void dispose(RuntimeRun *run)
 }
 
 static const RunKind run_kind = { sizeof(HermesRun), begin, stop, approve, dispose };
+
+/* What was said elsewhere is part of the history, where that goes along. */
+static Str without_gap(Arena *a, RuntimeRequest request)
+{
+    request.gap = STR("");
+    return prompt_user(a, &request);
+}
 
 static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request, RuntimeEventFn *fn,
                          void *ctx, Err *err)
@@ -391,8 +443,8 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
                                                                            : CONTINUITY_NEW;
     if (h->mode != CONTINUITY_RESUMED)
         h->handle.session = new_session_id(a);
-    h->preamble = prompt_preamble(a, request, h->mode == CONTINUITY_RESUMED);
     h->user = prompt_user(a, request);
+    h->user_alone = request->gap.n ? without_gap(a, *request) : h->user;
     run_begin(run);
     return run;
 }

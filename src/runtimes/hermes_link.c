@@ -6,7 +6,7 @@
 #include "runtimes/lines.h"
 #include "text/sha256.h"
 
-enum { HASH_DIGITS = 16, MOST_HANDLE = 16 * 1024, ID_MOST = 256 };
+enum { HASH_DIGITS = 16, MOST_HANDLE = 16 * 1024, ID_MOST = 256, ROTATED_MOST = 4096 };
 
 static bool find_key(Arena *a, const Settings *settings, Str *ret, Err *err)
 {
@@ -51,8 +51,7 @@ static Str base_hash(Arena *a, const HermesLink *link)
     return str_head(sha256_hex(a, link->base), HASH_DIGITS);
 }
 
-/* An id becomes part of a path and of a header. */
-static bool id_is_clean(Str id)
+bool hermes_id_is_clean(Str id)
 {
     for (size_t i = 0; i < id.n; i++) {
         unsigned char c = (unsigned char)id.p[i];
@@ -70,14 +69,28 @@ bool hermes_handle_read(Arena *a, const HermesLink *link, Str handle, HermesHand
 
     *ret = (HermesHandle){ .rotated = STR("[]") };
     if (!str_eq(str_at(root, "base_url_hash"), base_hash(a, link)) ||
-        !id_is_clean(str_at(root, "session_id")))
+        !hermes_id_is_clean(str_at(root, "session_id")))
         return false;
     ret->known = hermes_dialect_of(str_at(root, "transport"), &ret->dialect);
     ret->session = str_dup(a, str_at(root, "session_id"));
-    ret->response = str_dup(a, str_at(root, "last_response_id"));
+    if (hermes_id_is_clean(str_at(root, "last_response_id")))
+        ret->response = str_dup(a, str_at(root, "last_response_id"));
     if (json_type(at(root, "rotated_from")) == JSON_ARRAY)
         ret->rotated = str_dup(a, text_of(a, at(root, "rotated_from")));
+    if (ret->rotated.n > ROTATED_MOST)
+        ret->rotated = STR("[]");
     return ret->known;
+}
+
+/* One that has been compressed often enough forgets what it was called at first. */
+void hermes_handle_rotate(Arena *a, HermesHandle *h, Str session)
+{
+    Str old = h->session, list = h->rotated;
+
+    h->rotated = list.n > 2 && list.n + old.n + 3 <= ROTATED_MOST
+                     ? str_printf(a, "%.*s,\"%.*s\"]", (int)list.n - 1, list.p, STR_FMT(old))
+                     : str_printf(a, "[\"%.*s\"]", STR_FMT(old));
+    h->session = session;
 }
 
 Str hermes_handle_write(Arena *a, const HermesLink *link, const HermesHandle *h)

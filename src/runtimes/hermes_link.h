@@ -22,9 +22,14 @@ typedef struct HermesHandle {
     Str rotated; /* ids that the session had before, as a JSON array */
 } HermesHandle;
 
+/* Whether an id that a server gave may become part of a path and of a header. */
+bool hermes_id_is_clean(Str id);
+
 /* False: no handle, or one of another server: begin anew. */
 bool hermes_handle_read(Arena *a, const HermesLink *link, Str handle, HermesHandle *ret);
 Str hermes_handle_write(Arena *a, const HermesLink *link, const HermesHandle *h);
+/* The session goes on under another id. */
+void hermes_handle_rotate(Arena *a, HermesHandle *h, Str session);
 
 /* The dialect to use with these capabilities (features of GET /v1/capabilities). */
 HermesDialect hermes_choose(const HermesLink *link, const HermesHandle *before, Json features);

@@ -24,7 +24,7 @@ typedef struct HermesRun {
     int tries;
     NetTimer timer; /* of the next try, the next poll, or the end of patience */
     bool timer_held;
-    Str preamble, user;
+    Str preamble, user, user_alone; /* alone: without what was said elsewhere */
 } HermesRun;
 
 /* All in the arena of the run. */

@@ -144,12 +144,14 @@ static void tool_begin(HermesStream *s, Json v)
 
 static void tool_end(HermesStream *s, Json v, bool failed)
 {
-    double seconds = 0;
+    double seconds;
     JsonType error = json_type(at(v, "error"));
 
     failed = failed || true_at(v, "error") || (error == JSON_STRING && str_at(v, "error").n);
     teller_tool_end(s->t, tool_id(v), tool_name(v), failed, tool_preview(s, v),
-                    json_double(at(v, "duration"), &seconds) ? (int64_t)(seconds * 1000) : -1);
+                    json_double(at(v, "duration"), &seconds) && seconds >= 0 && seconds < 1e9
+                        ? (int64_t)(seconds * 1000)
+                        : -1);
 }
 
 /* -- runs and sessions: events with names -------------------------------------------------------------------- */
@@ -208,8 +210,6 @@ static void named_event(HermesStream *s, Str name, Json v)
         teller_approved(s->t,
                         str_at(v, "approval_id").n ? str_at(v, "approval_id") : STR("approval"),
                         str_at(v, "choice").n ? str_at(v, "choice") : STR("answered"));
-    } else if (str_eqz(name, "run.started")) {
-        s->run = str_dup(s->arena, str_at(v, "run_id"));
     } else if (str_eqz(name, "run.completed")) {
         completed(s, v);
     } else if (str_eqz(name, "run.cancelled")) {
@@ -346,10 +346,18 @@ bool hermes_stream_feed(HermesStream *s, Str bytes)
     return false;
 }
 
+/* Of the message that `output` is: nothing where the line broke before it had begun. */
+static Str said_of(const HermesStream *s, Str output)
+{
+    Str said = buf_str(s->suspect.n ? &s->suspect : &s->t->message);
+
+    return s->t->again && !s->suspect.n && !str_eq(output, said) ? STR("") : said;
+}
+
 void hermes_stream_truth(HermesStream *s, Json status)
 {
     Str state = str_at(status, "status"), output = str_at(status, "output");
-    Str said = buf_str(s->suspect.n ? &s->suspect : &s->t->message);
+    Str said = said_of(s, output);
     AUTO(Arena) *a = arena_new();
 
     s->line = a;

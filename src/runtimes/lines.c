@@ -2,12 +2,16 @@
 
 #include "base/limits.h"
 
+enum { COUNT_MOST = 1 << 30 };
+
+/* Counts of others are added up: nonsense must not overflow. */
 int64_t int_at(Json v, const char *key)
 {
     int64_t n = 0;
 
-    (void)json_int(at(v, key), &n);
-    return n;
+    if (!json_int(at(v, key), &n) || n < 0)
+        return 0;
+    return n < COUNT_MOST ? n : COUNT_MOST;
 }
 
 bool true_at(Json v, const char *key)

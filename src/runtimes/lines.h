@@ -21,7 +21,7 @@ static inline bool is_at(Json v, const char *key, const char *value)
     return str_eqz(str_at(v, key), value);
 }
 
-int64_t int_at(Json v, const char *key); /* 0 where there is none */
+int64_t int_at(Json v, const char *key); /* a count; 0 where there is none */
 bool true_at(Json v, const char *key);   /* false where there is none */
 Str text_of(Arena *a, Json v);           /* a string as it is, else as JSON; "" for none */
 Str error_text(Arena *a, Json v);        /* of {message}, {error:{message}}, text, JSON in text */

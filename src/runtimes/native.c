@@ -1,14 +1,18 @@
 /* Our own loop over a model: ask, run the tools that it calls, ask again, until it has said all.
  *
  * The model is asked through model/, which tries again while nothing was said. Tools run on workers, all
- * of one round side by side, and come back through the loop; each round waits for the last of them. */
+ * of one round side by side, and come back through the loop; each round waits for the last of them. What a
+ * server really sent is told as a trace only where the turn fails: it is ten times the words. */
 #include "base/clock.h"
 #include "base/limits.h"
+#include "model/fail.h"
 #include "model/stream.h"
 #include "runtimes/run.h"
 #include "runtimes/runtimes.h"
 #include "runtimes/thread.h"
 #include "text/utf8.h"
+
+enum { RAW_MOST = 32 * 1024, WINDOW_TENTHS = 6 }; /* the rest is for tools and the answer */
 
 typedef struct NativeRun NativeRun;
 
@@ -30,6 +34,7 @@ struct NativeRun {
     ModelTool *tools;
     NetId call;    /* 0: no call is out */
     Buf answer;    /* of the present round */
+    Buf raw;       /* the newest of what the server sent */
     ToolJob *jobs; /* of the present round */
     size_t n_jobs, n_back;
     int rounds;
@@ -238,6 +243,28 @@ static void on_finish(NativeRun *n, ModelFinish finish)
         say_finish(&n->run.teller, finish, thread_handle(&n->thread, n->run.arena));
 }
 
+static void on_raw(void *ctx, Str bytes)
+{
+    NativeRun *n = ctx;
+    size_t keep = RAW_MOST / 2;
+
+    if (bytes.n > keep)
+        bytes = str_skip(bytes, bytes.n - keep);
+    if (n->raw.n + bytes.n > RAW_MOST) {
+        memmove(n->raw.p, n->raw.p + n->raw.n - keep, keep);
+        n->raw.n = keep;
+    }
+    buf_add(&n->raw, bytes);
+}
+
+static void tell_trace(NativeRun *n)
+{
+    if (n->raw.n)
+        teller_trace(&n->run.teller, text_without_key(n->run.arena, buf_str(&n->raw),
+                                                      model_client_config(n->client)->key));
+    buf_clear(&n->raw);
+}
+
 static void on_event(void *ctx, const ModelEvent *e)
 {
     NativeRun *n = ctx;
@@ -252,10 +279,12 @@ static void on_event(void *ctx, const ModelEvent *e)
     if (!model_event_is_last(e))
         return;
     n->call = 0;
-    if (e->kind == MODEL_FINISH)
+    if (e->kind == MODEL_FINISH) {
         on_finish(n, e->finish);
-    else if (!run->stopping)
+    } else if (!run->stopping) {
+        tell_trace(n);
         say_fail(&run->teller, &e->fail);
+    }
     run_drop(run);
 }
 
@@ -267,7 +296,8 @@ static void ask(NativeRun *n)
                              .tools = n->tools,
                              .n_tools = run->host.work ? run->host.n_tools : 0,
                              .max_tokens = run->request.max_tokens,
-                             .deadline_ms = run_left_ms(run) };
+                             .deadline_ms = run_left_ms(run),
+                             .raw = on_raw };
     Err err;
 
     n->n_jobs = 0;
@@ -296,6 +326,8 @@ static void stop(RuntimeRun *run)
 {
     NativeRun *n = (NativeRun *)run;
 
+    if (run->timed_out)
+        tell_trace(n);
     if (n->call)
         model_cancel(n->client, n->call);
 }
@@ -303,6 +335,7 @@ static void stop(RuntimeRun *run)
 static void dispose(RuntimeRun *run)
 {
     buf_done(&((NativeRun *)run)->answer);
+    buf_done(&((NativeRun *)run)->raw);
 }
 
 static const RunKind run_kind = { sizeof(NativeRun), begin, stop, NULL, dispose };
@@ -335,6 +368,7 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
     n = (NativeRun *)run;
     n->client = client;
     n->answer = BUF(LIMIT_MODEL_ANSWER);
+    n->raw = BUF(RAW_MOST);
     copy_tools(n);
     n->lost = request->handle.n && !thread_open(&n->thread, run->arena, &run->request, err);
     if (n->lost)
@@ -344,6 +378,8 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
         run_free(run);
         return NULL;
     }
+    if (model_client_config(client)->window > 0)
+        thread_fit(&n->thread, (size_t)model_client_config(client)->window / 10 * WINDOW_TENTHS);
     run_begin(run);
     return run;
 }

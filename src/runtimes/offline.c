@@ -7,7 +7,20 @@
 
 enum { PIECE = 400 };
 
-const char offline_begins[] = "No model is configured";
+/* Where there is no model, and where it was chosen beside one. */
+static const char *const beginnings[] = { "No model is configured", "No model was asked" };
+
+static const char kept_files[] = " kept, not read. ";
+
+bool offline_said(Str text)
+{
+    Str head = str_head(text, 64), kept = str_of(kept_files);
+    size_t at = str_find(head, kept);
+
+    if (at < head.n)
+        text = str_skip(text, at + kept.n);
+    return str_starts(text, str_of(beginnings[0])) || str_starts(text, str_of(beginnings[1]));
+}
 
 typedef struct OfflineRun {
     RuntimeRun run;
@@ -31,13 +44,12 @@ static void say_in_pieces(Teller *t, Str text)
     }
 }
 
-static void say_found(Teller *t, Str found)
+static void say_found(Teller *t, bool has_model, Str found)
 {
+    teller_text(t, str_of(beginnings[has_model]));
     if (!str_trim(found).n) {
-        teller_text(t, str_of(offline_begins));
         teller_text(t, STR(", and nothing in your history answers this."));
     } else {
-        teller_text(t, str_of(offline_begins));
         teller_text(t, STR(". This is what your own history says:\n\n"));
         say_in_pieces(t, found);
     }
@@ -47,11 +59,13 @@ static void say_found(Teller *t, Str found)
 /* Files are kept with the conversation, for whoever answers next; here nobody reads them. */
 static void say_all(RuntimeRun *run, Str found)
 {
+    const Settings *settings = run->host.settings;
+
     if (run->request.n_files)
         teller_text(&run->teller,
-                    str_printf(run->arena, "%zu file%s kept, not read. ", run->request.n_files,
-                               run->request.n_files > 1 ? "s are" : " is"));
-    say_found(&run->teller, found);
+                    str_printf(run->arena, "%zu file%s%s", run->request.n_files,
+                               run->request.n_files > 1 ? "s are" : " is", kept_files));
+    say_found(&run->teller, settings && model_config_exists(settings), found);
 }
 
 static void back(void *ctx)
@@ -137,7 +151,7 @@ static bool replay(Str dialect, Str bytes, RuntimeEventFn *fn, void *ctx, Err *e
         return err_set(err, ERR_USAGE, "offline has no dialects");
     teller_init(&t, fn, ctx);
     teller_session(&t, STR(""), CONTINUITY_NEW, STR(""), STR(""));
-    say_found(&t, bytes);
+    say_found(&t, false, bytes);
     teller_done(&t);
     return true;
 }

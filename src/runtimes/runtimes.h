@@ -4,8 +4,8 @@
 
 #include "runtimes/runtime.h"
 
-/* How every answer without a model begins: those who look for what was said know it by that. */
-extern const char offline_begins[];
+/* Whether it is an answer of the offline runtime, by how those begin: it only quotes what was said before. */
+bool offline_said(Str text);
 
 extern const Runtime runtime_native, runtime_hermes, runtime_claude, runtime_codex, runtime_offline;
 

@@ -6,7 +6,7 @@
 #include "text/redact.h"
 #include "text/utf8.h"
 
-enum { PREVIEW_CHARS = 500, PREVIEW_BYTES = 16 * 1024, ESCAPE = 0x1b };
+enum { PREVIEW_CHARS = 500, PREVIEW_BYTES = 16 * 1024, NAME_BYTES = 256, ESCAPE = 0x1b };
 
 void teller_init(Teller *t, RuntimeEventFn *fn, void *ctx)
 {
@@ -208,8 +208,8 @@ void teller_session(Teller *t, Str handle, ContinuityMode mode, Str model, Str v
     give(t, &(RuntimeEvent){ .kind = RUNTIME_SESSION,
                              .handle = handle,
                              .mode = mode,
-                             .model = model,
-                             .version = version,
+                             .model = preview(t->scratch, model),
+                             .version = preview(t->scratch, version),
                              .duration_ms = -1 });
 }
 
@@ -219,6 +219,12 @@ void teller_think(Teller *t, Str text)
         give(t, &(RuntimeEvent){ .kind = RUNTIME_THINK,
                                  .text = utf8_repair(t->scratch, text),
                                  .duration_ms = -1 });
+}
+
+/* Of a tool or a call: what of it counts. */
+static Str short_name(Str name)
+{
+    return utf8_head(name, NAME_BYTES);
 }
 
 static size_t find_tool(const Teller *t, Str id, Str name)
@@ -234,7 +240,7 @@ static void end_tool(Teller *t, size_t i, bool failed, Str result, int64_t durat
     OpenTool *tool = &t->tools[i];
     RuntimeEvent e = { .kind = RUNTIME_TOOL_END,
                        .call_id = str_dup(t->scratch, str_of(tool->id)),
-                       .name = str_dup(t->scratch, str_of(tool->name)),
+                       .name = preview(t->scratch, str_of(tool->name)),
                        .failed = failed,
                        .text = preview(t->scratch, result),
                        .duration_ms = duration_ms };
@@ -247,6 +253,8 @@ void teller_tool_begin(Teller *t, Str id, Str name, Str arguments)
 {
     OpenTool *tool;
 
+    id = short_name(id);
+    name = short_name(name);
     if (t->over || (id.n && find_tool(t, id, name) != SIZE_MAX))
         return;
     flush_held(t);
@@ -263,27 +271,30 @@ void teller_tool_begin(Teller *t, Str id, Str name, Str arguments)
     t->acted = t->again = true;
     give(t, &(RuntimeEvent){ .kind = RUNTIME_TOOL_BEGIN,
                              .call_id = id,
-                             .name = name,
+                             .name = preview(t->scratch, name),
                              .text = preview(t->scratch, arguments),
                              .duration_ms = -1 });
 }
 
 void teller_tool_update(Teller *t, Str id, Str text)
 {
-    size_t i = find_tool(t, id, STR(""));
+    size_t i = find_tool(t, short_name(id), STR(""));
 
     if (i != SIZE_MAX)
         give(t, &(RuntimeEvent){ .kind = RUNTIME_TOOL_UPDATE,
                                  .call_id = str_of(t->tools[i].id),
-                                 .name = str_of(t->tools[i].name),
+                                 .name = preview(t->scratch, str_of(t->tools[i].name)),
                                  .text = preview(t->scratch, text),
                                  .duration_ms = -1 });
 }
 
 void teller_tool_end(Teller *t, Str id, Str name, bool failed, Str result, int64_t duration_ms)
 {
-    size_t i = find_tool(t, id, name);
+    size_t i;
 
+    id = short_name(id);
+    name = short_name(name);
+    i = find_tool(t, id, name);
     if (i == SIZE_MAX) {
         if (!name.n)
             return;
@@ -331,8 +342,10 @@ void teller_usage(Teller *t, const RuntimeUsage *usage)
 
 void teller_say(Teller *t, RuntimeEventKind kind, Str name, Str text)
 {
-    give(t, &(RuntimeEvent){
-                .kind = kind, .name = name, .text = preview(t->scratch, text), .duration_ms = -1 });
+    give(t, &(RuntimeEvent){ .kind = kind,
+                             .name = preview(t->scratch, name),
+                             .text = preview(t->scratch, text),
+                             .duration_ms = -1 });
 }
 
 void teller_trace(Teller *t, Str bytes)
@@ -364,7 +377,7 @@ void teller_finish(Teller *t, RuntimeStatus status, Str reason, Str handle)
     }
     give(t, &(RuntimeEvent){ .kind = RUNTIME_FINISH,
                              .status = status,
-                             .reason = reason,
+                             .reason = preview(t->scratch, reason),
                              .handle = handle,
                              .usage = t->usage,
                              .duration_ms = -1 });
@@ -381,7 +394,7 @@ void teller_fail(Teller *t, RunError code, Str text, int http_status, Str runtim
                              .code = code,
                              .text = preview(t->scratch, text.n ? text : STR("the runtime failed")),
                              .http_status = http_status,
-                             .runtime_code = runtime_code,
+                             .runtime_code = preview(t->scratch, runtime_code),
                              .usage = t->usage,
                              .duration_ms = -1 });
 }

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "runtimes/lines.h"
 #include "runtimes/prompt.h"
+#include "text/tokens.h"
 
 static const char *const role_names[] = { [MODEL_SYSTEM] = "system",
                                           [MODEL_USER] = "user",
@@ -159,6 +160,47 @@ bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err)
     return true;
 }
 
+/* -- fitting ---------------------------------------------------------------------------------------------- */
+
+static size_t tokens_of(const ModelMessage *m)
+{
+    size_t n = tokens_estimate(m->text);
+
+    for (size_t i = 0; i < m->n_calls; i++)
+        n += tokens_estimate(m->calls[i].name) + tokens_estimate(m->calls[i].arguments);
+    return n;
+}
+
+static size_t next_turn(const Thread *t, size_t from)
+{
+    do
+        from++;
+    while (from < t->n && t->messages[from].role != MODEL_USER);
+    return from;
+}
+
+void thread_fit(Thread *t, size_t tokens)
+{
+    size_t sum = 0, first = 1, next;
+
+    for (size_t i = 0; i < t->n; i++)
+        sum += tokens_of(&t->messages[i]);
+    while (sum > tokens && (next = next_turn(t, first)) < t->n) {
+        while (first < next)
+            sum -= tokens_of(&t->messages[first++]);
+        t->dropped++;
+    }
+    if (first == 1)
+        return;
+    memmove(&t->messages[1], &t->messages[first], (t->n - first) * sizeof *t->messages);
+    t->n -= first - 1;
+    t->passing -= t->passing ? first - 1 : 0;
+    t->messages[0].text = str_printf(t->arena,
+                                     "%.*s\n\n(%lld earlier turns of this conversation do not fit "
+                                     "and were left out.)",
+                                     STR_FMT(t->messages[0].text), (long long)t->dropped);
+}
+
 /* -- writing ---------------------------------------------------------------------------------------------- */
 
 static void write_message(JsonWriter *w, const ModelMessage *m)
@@ -212,9 +254,7 @@ Str thread_handle(const Thread *t, Arena *a)
         write_from(t, first, dropped, &out);
         if (!buf_full(&out) || first >= t->n)
             return str_dup(a, buf_str(&out));
-        do
-            first++;
-        while (first < t->n && t->messages[first].role != MODEL_USER);
+        first = next_turn(t, first);
         dropped++;
     }
 }

@@ -1,7 +1,7 @@
 /* thread.h - the messages of a conversation with a model, and the handle that they are kept in.
  *
- * The handle is one JSON object of at most LIMIT_RUN_HANDLE bytes. Where the conversation is longer, its
- * oldest turns are left out and counted; the model is told. */
+ * The handle is one JSON object of at most LIMIT_RUN_HANDLE bytes. Where the conversation is longer, or than the
+ * model's window, its oldest turns are left out and counted; the model is told. */
 #ifndef TALARIA_RUNTIMES_THREAD_H
 #define TALARIA_RUNTIMES_THREAD_H
 
@@ -21,6 +21,8 @@ typedef struct Thread {
 /* From a handle, or from the turns of the request where there is none. ERR_CORRUPT: no such handle. */
 MUST_CHECK bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err);
 void thread_add(Thread *t, ModelMessage message); /* text is borrowed from the arena */
+/* Leaves out the oldest turns until the rest is at most so many tokens; the last one stays. */
+void thread_fit(Thread *t, size_t tokens);
 Str thread_handle(const Thread *t, Arena *a);
 
 #endif

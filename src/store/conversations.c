@@ -1,5 +1,6 @@
 #include "store/conversations.h"
 
+#include "base/limits.h"
 #include "store/runs_inside.h"
 #include "text/sha256.h"
 
@@ -71,9 +72,18 @@ bool conversation_rows(Runs *r, const Conversation *c, Err *err)
     return ok;
 }
 
+static bool check_names(Str title, Str model, Err *err)
+{
+    if (title.n > LIMIT_TITLE)
+        return err_set(err, ERR_INVALID, "a title has at most %d bytes", LIMIT_TITLE);
+    return model.n <= LIMIT_MODEL_NAME ||
+           err_set(err, ERR_INVALID, "the name of a model has at most %d bytes", LIMIT_MODEL_NAME);
+}
+
 bool conversation_create(Runs *r, const Conversation *c, Err *err)
 {
-    return runs_begin_tx(r, err) && runs_end_synced(r, conversation_rows(r, c, err), err);
+    return check_names(c->title, c->model, err) && runs_begin_tx(r, err) &&
+           runs_end_synced(r, conversation_rows(r, c, err), err);
 }
 
 #define CONVERSATION_COLUMNS                                                                       \
@@ -178,7 +188,7 @@ bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err 
     Conversation c;
     bool ok;
 
-    if (!runs_begin_tx(r, err))
+    if (!check_names(change->title, change->model, err) || !runs_begin_tx(r, err))
         return false;
     ok = conversation_get(r, a, id, &c, err) && runs_may_write(r, id, STR_NONE, err) &&
          change_rows(r, id, change, err);
@@ -414,7 +424,8 @@ bool turns_known_to(Runs *r, Str conversation_id, Str runtime, int64_t *ret, Err
             r, &q, err,
             "SELECT coalesce(max(x.seq), 0) FROM conversation_message x JOIN messages m ON m.id = "
             "x.message_id WHERE x.conversation_id = ? AND x.runtime = ? AND m.role = 'assistant' "
-            "AND x.status = 'complete'",
+            "AND (x.status = 'complete' OR EXISTS (SELECT 1 FROM run WHERE id = x.run_id AND "
+            "state = 'truncated'))",
             TEXT(conversation_id), TEXT(runtime)) ||
         !db_step(runs_db(r), q, &row, err))
         return false;

@@ -336,6 +336,7 @@ static void close_editor(Chat *c)
 static void dispose(Chat *c)
 {
     chat_forget_turn(c);
+    chat_abandon(c);
     c->service = service_close(c->service);
     close_editor(c);
     if (c->wake_fd >= 0)

@@ -48,7 +48,7 @@ void chat_farewell(Chat *c)
     bool away = false;
     Err err;
 
-    if (!c->conversation.n || c->handed)
+    if (!c->conversation.n || c->handed || c->fresh)
         return;
     if (owner_of(c, c->conversation, &owner, &away, &err) && away)
         chat_note(c, "it goes on at %.*s; talaria handoff back --session %.*s brings it back",
@@ -145,6 +145,7 @@ bool slash_handoff(Chat *c, Str rest, Err *err)
     ask.wish.session_id = c->conversation;
     if (!handoff_ask(c->journal, c->scratch, &ask, &h, err))
         return false;
+    c->fresh = false;
     chat_note(c, "queued: this conversation to %.*s; Ctrl-C cancels", STR_FMT(h.platform));
     if (!wait_for(c, &h, err))
         return false;

@@ -20,6 +20,7 @@ typedef struct Chat {
     char prompt[96];
 
     Str conversation; /* empty: none was begun */
+    bool fresh;       /* it was begun here, and nothing is in it but files */
     Str runtime, model, template;
     Str files[LIMIT_FILES]; /* of the next message */
     size_t n_files;
@@ -62,6 +63,8 @@ MUST_CHECK bool chat_resume(Chat *c, Str id, Err *err);
 MUST_CHECK bool chat_find(Chat *c, Str id, Conversation *ret, Err *err);
 MUST_CHECK bool chat_list(Chat *c, size_t most, Conversation **ret, size_t *ret_n, Err *err);
 void chat_drop_conversation(Chat *c);
+/* One in which nothing was said goes again. */
+void chat_abandon(Chat *c);
 
 /* -- chat_handoff.c: conversations that move ------------------------------------------------------------- */
 

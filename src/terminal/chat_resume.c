@@ -6,8 +6,16 @@
 
 enum { LOOKED_AT = 500, SHOWN_TURNS = 4, SHOWN_BYTES = 4000 };
 
+void chat_abandon(Chat *c)
+{
+    if (c->fresh)
+        service_unbegin(c->service, c->conversation);
+    c->fresh = false;
+}
+
 void chat_drop_conversation(Chat *c)
 {
+    chat_abandon(c);
     c->conversation = STR_NONE;
     c->run_id = STR_NONE;
     c->n_files = 0;

@@ -27,6 +27,7 @@ bool chat_begin(Chat *c, Err *err)
     if (!service_begin(c->service, &row, err))
         return false;
     c->conversation = row.id;
+    c->fresh = true;
     return true;
 }
 
@@ -73,6 +74,7 @@ static void send_now(Chat *c, Str text)
     }
     c->run_id = run.id;
     c->n_files = 0;
+    c->fresh = false;
     listen_to(c, live);
 }
 

@@ -83,6 +83,7 @@ static bool slash_title(Chat *c, Str rest, Err *err)
 {
     if (!chat_begin(c, err) || !change(c, &(ConversationChange){ .title = rest }, err))
         return false;
+    c->fresh = false;
     chat_note(c, "named");
     return true;
 }

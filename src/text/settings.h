@@ -46,6 +46,8 @@
       "folder of your notes that agents may quote; relative to our home, or ~/..., or /...")       \
     X(SETTING_MEMORY_SUMMARY_MODEL, "memory.summary_model", SETTING_TEXT, "",                      \
       "model that sums up long conversations, a name of 'models'; empty: sentences of their own")  \
+    X(SETTING_CHAT_CANCEL, "chat.cancel_on_disconnect", SETTING_BOOL, "false",                     \
+      "cancel a turn when the client that began it over HTTP goes away")                           \
     X(SETTING_LIST_LIMIT, "sessions.limit", SETTING_INT, "50",                                     \
       "how many sessions 'sessions list' shows")                                                   \
     X(SETTING_MODEL_BASE_URL, "model.base_url", SETTING_TEXT, "",                                  \
@@ -57,6 +59,10 @@
       "name of the environment variable that holds the key; empty: no key is sent")                \
     X(SETTING_MODEL_AT_ONCE, "model.at_once", SETTING_INT, "4",                                    \
       "how many calls of the model are out at a time")                                             \
+    X(SETTING_MODEL_MAX_TOKENS, "model.max_tokens", SETTING_INT, "0",                              \
+      "tokens of one answer; 0: as the server has it, 4096 where it must be told")                 \
+    X(SETTING_MODEL_WINDOW, "model.window", SETTING_INT, "0",                                      \
+      "tokens that the model takes; the oldest turns are left out for it; 0: not known")           \
     X(SETTING_MODEL_PRICE_INPUT, "model.price_input", SETTING_REAL, "0",                           \
       "price of a million tokens that go in, in your currency; 0: not known")                      \
     X(SETTING_MODEL_PRICE_OUTPUT, "model.price_output", SETTING_REAL, "0",                         \

@@ -50,7 +50,7 @@ test("what was given, each item with score and reason; skills; the graph as a pi
   await context.locator("summary", { hasText: "Your memory" }).click();
   await rows.nth(4).waitFor();
   const skills = panel.getByRole("region", { name: "Skills considered" });
-  await until(async () => assert.match(await skills.textContent(), /high.*release-notes.*6\.80.*low.*csv-clean.*1\.94/s));
+  await until(async () => assert.match(await skills.textContent(), /high.*release-notes.*6\.80.*name and description.*low.*csv-clean.*1\.94.*Left out: 14 that fit less, 1 for other platforms\./s));
   const picture = panel.getByRole("img", { name: "4 steps in 3 waves: 1 and 2, then 3, then 4" });
   await picture.locator("circle").nth(3).waitFor();
   const at = await picture.locator("circle").evaluateAll((all) => all.map((c) => [c.cx.baseVal.value, c.cy.baseVal.value]));

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { fakeModel } from '../http/fake_model.mjs';
 import { bin, run, runJson, tmpHome } from './helpers.mjs';
@@ -71,8 +72,12 @@ test('a file reaches the model, and the Hermes', async (t) => {
   assert.equal(hermes.code, 0, hermes.stderr);
   assert.match(hermes.stdout, /the word is ```sesame```/); // it says again what it was told
   assert.match(run(['ask', '-r', 'offline', '-f', file, 'what is the word?'], { env }).stdout, /1 file is kept, not read\./);
-  const missing = run(['ask', '-f', path.join(dir, 'none.txt'), 'x'], { env });
+  const conversations = () => new DatabaseSync(path.join(env.TALARIA_HOME, 'talaria.db')).prepare('SELECT count(*) AS n FROM conversation').get().n;
+  const before = conversations(), files = fs.readdirSync(path.join(env.TALARIA_HOME, 'files')).length;
+  const missing = run(['ask', '-f', file, '-f', path.join(dir, 'none.txt'), 'x'], { env });
   assert.equal(missing.code, 3);
+  assert.equal(run(['ask', ' '], { env }).code, 1);
+  assert.deepEqual([conversations(), fs.readdirSync(path.join(env.TALARIA_HOME, 'files')).length], [before, files], 'what is refused leaves nothing behind');
 });
 
 test('Ctrl-C ends the turn: what was said is kept, the exit code is 130', async (t) => {
@@ -109,6 +114,15 @@ test('a template at the beginning: as messages for a model, fenced for a Hermes;
   const auto = await start(['ask', '--json', '--template', 'auto', 'write a commit message'], { env: all });
   assert.equal(auto.code, 0, auto.stderr);
   assert.ok(fake.turns[3].messages.length > 1);
+  const told = (r) => lines(r.stdout).filter((e) => e.event === 'progress' && e.data.label === 'template').map((e) => [e.data.status, e.data.detail]);
+  const names = runJson(['templates', 'list'], { env }).templates.map((t) => t.name);
+  assert.equal(told(auto).length, 1);
+  assert.ok(told(auto)[0][0] === 'completed' && names.includes(told(auto)[0][1]), 'which one it was');
+  const bare = tmpHome();
+  const without = await start(['ask', '--json', '--template', 'auto', 'x'], { env: { ...bare.env, ...fake.env } });
+  assert.equal(without.code, 0, without.stderr);
+  assert.equal(told(without)[0]?.[0], 'degraded');
+  assert.match(told(without)[0][1], /no templates yet/);
   const unknown = await start(['ask', '--template', 'no-such-template', 'x'], { env: all });
   assert.equal(unknown.code, 3);
   const late = run(['ask', '-c', lines(r.stdout)[0].data.conversation_id, '--template', name, 'x'], { env });

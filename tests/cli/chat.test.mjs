@@ -377,6 +377,13 @@ test('standard input from a pipe: every line is a message, the exit code is the 
   assert.equal(quiet.stderr, '');
   assert.equal(quiet.stdout, '2 files are kept, not read. No model is configured, and nothing in your history answers this.\n');
   assert.equal(run(['chat', '-f', `${file}x`], { env: home.env, input: 'x\n' }).code, 3);
+  // Where nothing was said, nothing stays: neither a conversation nor its file.
+  const kept = () => fs.readdirSync(path.join(home.data, 'files')).length;
+  const before = kept();
+  const silent = run(['chat'], { env: home.env, input: `/file ${file}\n/new\n/file ${file}\n` });
+  assert.equal(silent.code, 0, silent.stderr);
+  assert.doesNotMatch(silent.stderr, /--resume/);
+  assert.equal(kept(), before);
   const long = run(['chat'], { env: home.env, input: `${'x'.repeat(1 << 21)}\n/quit\n` });
   assert.match(long.stderr, /longer than 1048576 bytes/);
   assert.equal(long.code, 1);

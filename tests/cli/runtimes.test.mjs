@@ -138,10 +138,30 @@ describe('recordings', () => {
     fs.writeFileSync(file, 'data: {"choices":[{"delta":{"content":"Hi."}}]}\n\ndata: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
     const seen = check(run(['debug', 'replay', '--runtime', 'jarvis', '--dialect', 'openai-chat', file], { env }).stdout);
     assert.equal(seen.text, 'Hi.');
-    assert.equal(run(['debug', 'replay', '--runtime', 'native', '--dialect', 'chat', file], { env }).code, 2);
+    const wrong = run(['debug', 'replay', '--runtime', 'native', '--dialect', 'chat', file], { env });
+    assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
     assert.equal(run(['debug', 'replay', '--runtime', 'nobody', file], { env }).code, 2);
     assert.equal(run(['debug', 'replay', '--runtime', 'claude', path.join(dir, 'none')], { env }).code, 3);
   });
+});
+
+test('counts that no program can mean do no harm', () => {
+  const { dir, env } = tmpHome();
+  const file = path.join(dir, 'turn'), most = '9223372036854775807';
+  const replay = (runtime, dialect, text) => {
+    fs.writeFileSync(file, text);
+    return check(run(['debug', 'replay', '--runtime', runtime, '--dialect', dialect, file], { env }).stdout);
+  };
+  const fine = ({ done, text }) => {
+    assert.equal(text, 'Hi.');
+    for (const n of Object.values(done.usage)) assert.ok(n === true || (n >= 0 && n <= 2 ** 33), JSON.stringify(done.usage));
+  };
+  fine(replay('hermes', 'runs', `data: {"event":"message.delta","delta":"Hi."}\n\ndata: {"event":"run.completed","usage":{"input_tokens":${most},"prompt_tokens":${most},"output_tokens":${most},"completion_tokens":1}}\n\n`));
+  fine(replay('claude', 'stream-json', `{"type":"system","subtype":"api_retry","attempt":2147483647}\n{"type":"assistant","message":{"content":[{"type":"text","text":"Hi."}]}}\n`
+    + `{"type":"result","subtype":"success","is_error":false,"usage":{"input_tokens":${most},"cache_read_input_tokens":${most},"output_tokens":-5}}\n`));
+  fine(replay('codex', 'exec', `{"type":"item.completed","item":{"type":"agent_message","text":"Hi."}}\n{"type":"turn.completed","usage":{"input_tokens":${most},"output_tokens":${most}}}\n`));
+  const calls = (id, more) => `data: {"choices":[{"delta":{"tool_calls":[{${more}"id":"${id}","function":{"name":"ls","arguments":"{}"}}]}}]}\n\n`;
+  fine(replay('native', 'openai-chat', `data: {"choices":[{"delta":{"content":"Hi."}}]}\n\n${calls('a', `"index":${most},`)}${calls('b', '')}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`));
 });
 
 test('offline: says that it found nothing, and never more', () => {
@@ -149,6 +169,54 @@ test('offline: says that it found nothing, and never more', () => {
   const r = run(['debug', 'run', '--runtime', 'offline', 'who am I?'], { env });
   assert.equal(r.code, 0, r.stderr);
   assert.match(check(r.stdout).text, /^No model is configured, and nothing/);
+});
+
+test('offline: where there is a history it is looked at; where there is a model, that is not denied', () => {
+  const { env } = tmpHome();
+  run(['demo', '--now', '2026-11-15'], { env });
+  const ask = (more) => {
+    let text;
+    do ({ text } = check(run(['debug', 'run', '--runtime', 'offline', 'which test was red on main?'], { env: { ...env, ...more } }).stdout));
+    while (text.includes('not complete yet')); // a slow machine
+    return text;
+  };
+  assert.match(ask({}), /^No model is configured\. This is what your own history says:\n\n1\. /);
+  assert.match(ask({ TALARIA_MODEL_BASE_URL: 'http://127.0.0.1:9/v1', TALARIA_MODEL: 'm' }), /^No model was asked\. This is what/);
+});
+
+test('debug run: a file that is not there is said, one that is has its size', () => {
+  const { dir, env } = tmpHome();
+  const missing = run(['debug', 'run', '--runtime', 'offline', '--file', path.join(dir, 'none'), 'hello'], { env });
+  assert.deepEqual([missing.code, missing.stdout], [3, '']);
+});
+
+test('codex: questions that come together are asked one after the other; what is no question is refused', () => {
+  const { dir, env } = tmpHome();
+  const program = path.join(dir, 'codex'), answers = path.join(dir, 'answers');
+  fs.writeFileSync(program, `#!${process.execPath}
+const say = (o) => console.log(JSON.stringify(o)), got = [];
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const m = JSON.parse(line);
+  if (m.method === 'initialize') say({ id: m.id, result: { userAgent: 'fake/1' } });
+  else if (m.method === 'thread/start') say({ id: m.id, result: { thread: { id: 't1' }, model: 'm' } });
+  else if (m.method === 'turn/start') {
+    say({ id: m.id, result: { turn: { id: 'u1' } } });
+    say({ method: 'item/commandExecution/requestApproval', id: 0, params: { command: 'first' } });
+    say({ method: 'item/tool/requestUserInput', id: 'q-1', params: {} });
+    say({ method: 'item/fileChange/requestApproval', id: 'second', params: { reason: 'write it' } });
+  } else if (m.id !== undefined && !m.method && got.push(m) === 3) {
+    require('node:fs').writeFileSync(${JSON.stringify(answers)}, JSON.stringify(got));
+    say({ method: 'item/completed', params: { item: { type: 'agentMessage', text: 'Done.' } } });
+    say({ method: 'turn/completed', params: { turn: { status: 'completed' } } });
+  }
+});
+`, { mode: 0o755 });
+  const r = run(['debug', 'run', '--runtime', 'codex', '--approve', 'once', '--timeout', '20', 'go'], { env: { ...env, TALARIA_CODEX_BIN: program } });
+  const seen = check(r.stdout);
+  assert.equal(seen.text, 'Done.', r.stderr);
+  assert.deepEqual(seen.progress('approval').map((p) => [p.status, p.approval.command ?? '']), [['waiting', 'first'], ['completed', ''], ['waiting', 'write it'], ['completed', '']]);
+  const by = Object.fromEntries(JSON.parse(fs.readFileSync(answers, 'utf8')).map((a) => [a.id, a.result?.decision ?? a.error?.code]));
+  assert.deepEqual(by, { 0: 'accept', 'q-1': -32601, second: 'accept' });
 });
 
 /** The double of a Hermes; stopped by its stop(). */

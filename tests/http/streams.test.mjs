@@ -198,6 +198,27 @@ test('a run whose events were pruned is 204, one that never was 404', async (t) 
   assert.equal((await request(server, '/api/runs/rffffffffffffffffffffffff/events')).status, 404);
 });
 
+test('events that have become too old go while the server lives, too', async (t) => {
+  const home = tmpHome();
+  let server = await startServer(t, { home });
+  const id = await conversation(server, {});
+  const run = (await post(server, `/api/conversations/${id}/chat`, { text: 'hi' })).headers['x-run-id'];
+  await server.stop();
+  server = await startServer(t, { home });
+  assert.equal((await request(server, `/api/runs/${run}/events`)).status, 200);
+  const db = new DatabaseSync(path.join(home.data, 'talaria.db'));
+  db.prepare('UPDATE run SET ended_ms = ended_ms - ? WHERE id = ?').run(31 * 24 * 3600 * 1000, run);
+  db.close();
+  const lock = path.join(home.data, 'agent/pdead.lock');
+  fs.writeFileSync(lock, '');
+  fs.utimesSync(lock, Date.now() / 1000, Date.now() / 1000 - 2 * 24 * 3600);
+  assert.equal((await post(server, `/api/conversations/${id}/chat`, { text: 'hi again' })).status, 200);
+  const until = Date.now() + 20_000;
+  for (let status; (status = (await request(server, `/api/runs/${run}/events`)).status) !== 204;) assert.ok(status === 200 && Date.now() < until, `still ${status}`);
+  assert.ok(!fs.existsSync(lock), 'nor does what a killed process left stay');
+  assert.equal(fs.readdirSync(path.join(home.data, 'agent')).filter((f) => f.endsWith('.lock')).length, 1, 'its own is its own');
+});
+
 test('a cancel may be said twice, and after the end; of an unknown run it is 404', async (t) => {
   const server = await startServer(t, { env: await model(t, words(2000, 10)) });
   const run = await begin(server, await conversation(server));

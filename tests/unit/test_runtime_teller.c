@@ -17,7 +17,7 @@ typedef struct Notes {
     int segment, ends;
     RunError code;
     RuntimeStatus status;
-    char preview[4096];
+    char preview[4096], name[1024];
     Teller teller;
 } Notes;
 
@@ -33,6 +33,7 @@ static void note(void *ctx, const RuntimeEvent *e)
         buf_add(&n->text, e->text);
     } else {
         snprintf(n->preview, sizeof n->preview, "%.*s", STR_FMT(e->text));
+        snprintf(n->name, sizeof n->name, "%.*s", STR_FMT(e->name));
     }
     buf_addf(&n->events, "%s ", runtime_event_name(e->kind));
     n->ends += e->kind == RUNTIME_FINISH || e->kind == RUNTIME_FAIL;
@@ -206,6 +207,31 @@ static void previews(void **state)
     assert_int_equal(cut.n, 499 * 2 + 3);
 }
 
+/* What a tool is called comes from the peer as everything else does. */
+static void names_are_clean(void **state)
+{
+    AUTO_BUF longer = BUF(1 << 20);
+    Notes n;
+
+    (void)state;
+    begin(&n);
+    teller_tool_begin(&n.teller, STR(""), STR("\x1b[31mrm\x1b[0m\x07"), STR("{}"));
+    assert_string_equal(n.name, "rm");
+    teller_tool_end(&n.teller, STR(""), STR("\x1b[31mrm\x1b[0m\x07"), false, STR("ok"), 5);
+    assert_string_equal(n.name, "rm");
+    buf_pad(&longer, 'x', 100000);
+    teller_tool_begin(&n.teller, STR("1"), buf_str(&longer), STR("{}"));
+    assert_true(strlen(n.name) < 600);
+    teller_tool_end(&n.teller, STR("1"), buf_str(&longer), false, STR("ok"), 5);
+    assert_str(buf_str(&n.events), STR("tool_begin tool_end tool_begin tool_end "));
+    teller_say(&n.teller, RUNTIME_SUBAGENT,
+               STR("\x1b]0;x\x07"
+                   "begins"),
+               STR("look"));
+    assert_string_equal(n.name, "begins");
+    end(&n);
+}
+
 static void traces_keep_the_newest(void **state)
 {
     RunTrace t;
@@ -286,6 +312,7 @@ int main(void)
         cmocka_unit_test(one_end),
         cmocka_unit_test(success_has_to_be_proved),
         cmocka_unit_test(previews),
+        cmocka_unit_test(names_are_clean),
         cmocka_unit_test(traces_keep_the_newest),
         cmocka_unit_test(halves_of_pairs),
         cmocka_unit_test(handles_are_bounded),

@@ -14,8 +14,8 @@
 
 /* -- the scripted runtime ------------------------------------------------------------------------------ */
 
-/* s session · t text · u text cut inside a letter · g a new segment · k thinking · o a tool · f a failing tool ·
- * a asks and waits · n notice · r retry · x trace · h waits for a cancel · F finish · L cut off · E fails ·
+/* s session · t text · u text cut inside a letter · g a new segment · k thinking · K much of it · o a tool ·
+ * f a failing tool · v counts · a asks and waits · n notice · r retry · x trace · h waits for a cancel · F finish · L cut off · E fails ·
  * A refused · C does not know its handle, where it was given one · z: says something after its end. */
 struct RuntimeRun {
     RuntimeEventFn *fn;
@@ -29,7 +29,7 @@ struct RuntimeRun {
 };
 
 static atomic_int open_runs;
-static char seen_gap[KIB(8)], seen_handle[64];
+static char seen_gap[KIB(20)], seen_handle[64];
 static size_t seen_history;
 static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -43,6 +43,14 @@ static void end_run(RuntimeRun *r, RuntimeEvent e)
 {
     r->ended = true;
     say_event(r, e);
+}
+
+static Str much(void)
+{
+    static char text[MIB(4)];
+
+    memset(text, 'k', sizeof text);
+    return (Str){ text, sizeof text };
 }
 
 static bool play(RuntimeRun *r, char c)
@@ -64,6 +72,14 @@ static bool play(RuntimeRun *r, char c)
         break;
     case 'k':
         say_event(r, (RuntimeEvent){ .kind = RUNTIME_THINK, .text = STR("hm") });
+        break;
+    case 'K':
+        say_event(r, (RuntimeEvent){ .kind = RUNTIME_THINK, .text = much() });
+        break;
+    case 'v':
+        say_event(
+            r, (RuntimeEvent){ .kind = RUNTIME_USAGE,
+                               .usage = { .input = 3, .output = 2, .total = 5, .known = true } });
         break;
     case 'o':
     case 'f':
@@ -105,7 +121,8 @@ static bool play(RuntimeRun *r, char c)
                 (RuntimeEvent){ .kind = RUNTIME_FAIL,
                                 .code = c == 'E' ? RUN_UPSTREAM_ERROR : RUN_RUNTIME_AUTH,
                                 .text = STR("sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD said no"),
-                                .http_status = 529 });
+                                .http_status = 529,
+                                .runtime_code = STR("overloaded") });
         break;
     case 'C':
         if (!r->resumes)
@@ -345,8 +362,8 @@ static void ear_hear_all(Ear *e, size_t step)
 
 /* What a run said, put together and checked: order, numbers, bytes. */
 typedef struct Heard {
-    Str text, status, code, message;
-    int64_t frames, chars;
+    Str text, status, code, message, runtime_code;
+    int64_t frames, chars, http_status, input;
     size_t errors, dones;
 } Heard;
 
@@ -389,10 +406,13 @@ static Heard check_frames(Arena *a, LiveRun *live)
             h.errors++;
             h.code = str_dup(a, json_str(json_get(data, STR("code"))));
             h.message = str_dup(a, json_str(json_get(data, STR("message"))));
+            h.runtime_code = str_dup(a, json_str(json_get(data, STR("runtime_code"))));
+            (void)json_int(json_get(data, STR("http_status")), &h.http_status);
         } else if (f->event == FRAME_DONE) {
             h.dones++;
             h.status = str_dup(a, json_str(json_get(data, STR("status"))));
             assert_true(json_int(json_get(data, STR("chars")), &h.chars));
+            (void)json_int(json_get(json_get(data, STR("usage")), STR("input")), &h.input);
             assert_int_equal(h.chars, text.n);
         }
     }
@@ -477,6 +497,32 @@ static void each_verdict_is_told_once_and_kept(void **state)
         assert_int_equal(run.last_seq, h.frames);
         service_give(p->service, r);
     }
+}
+
+static void a_failure_has_the_runtimes_own_words_and_counts(void **state)
+{
+    Place *p = *state;
+    Run run;
+    LiveRun *live = chat(p, p->conversation, "alpha", "svtE", &run);
+    Heard h = check_frames(p->arena, live);
+
+    live_drop(live);
+    assert_int_equal(h.http_status, 529);
+    assert_str(h.runtime_code, STR("overloaded"));
+    assert_int_equal(h.input, 3);
+}
+
+static void one_that_never_stops_talking_is_stopped(void **state)
+{
+    Place *p = *state;
+    Run run;
+    LiveRun *live = chat(p, p->conversation, "alpha", "stKKKKKKKKKKKKKKKKKKKKKKKKtF", &run);
+    Heard h = check_frames(p->arena, live);
+
+    live_drop(live);
+    assert_str(h.code, STR("protocol_violation"));
+    assert_str(h.text, STR("wörd "));
+    assert_true(h.frames < 4 + LIMIT_RUN_LOG / (int)MIB(4) + 4);
 }
 
 /* -- many readers ------------------------------------------------------------------------------------------- */
@@ -590,6 +636,48 @@ static void switching_tells_what_was_said_elsewhere(void **state)
     assert_string_not_equal(seen_handle, "");
 }
 
+static void make_turn(Place *p, const char *runtime, const char *script)
+{
+    Run run;
+    LiveRun *live = chat(p, p->conversation, runtime, script, &run);
+
+    (void)check_frames(p->arena, live);
+    live_drop(live);
+}
+
+/* One that was cut off at a limit has its words in its own thread; one that failed has not. */
+static void what_a_runtime_knows_is_not_told_again(void **state)
+{
+    Place *p = *state;
+
+    make_turn(p, "alpha", "stF");
+    make_turn(p, "alpha", "sttL");
+    make_turn(p, "alpha", "stttF");
+    assert_string_equal(seen_gap, "");
+    make_turn(p, "alpha", "stttE");
+    make_turn(p, "alpha", "stF");
+    assert_non_null(strstr(seen_gap, "[user] stttE"));
+    assert_null(strstr(seen_gap, "sttL"));
+}
+
+static void of_much_said_elsewhere_the_newest_is_told(void **state)
+{
+    Place *p = *state;
+    char script[1800];
+
+    make_turn(p, "alpha", "stF");
+    for (int i = 1; i <= 12; i++) {
+        snprintf(script, sizeof script, "s%.*sF%01700d", i, "tttttttttttt", 0);
+        memset(script + 2 + i, 'z', strlen(script) - 2 - (size_t)i);
+        make_turn(p, "beta", script);
+    }
+    make_turn(p, "alpha", "stF");
+    assert_non_null(strstr(seen_gap, "[user] sttttttttttttF"));
+    assert_null(strstr(seen_gap, "[user] stF"));
+    assert_non_null(strstr(seen_gap, "(earlier turns are left out)"));
+    assert_true(strlen(seen_gap) < LIMIT_RUN_GAP);
+}
+
 /* -- steering ------------------------------------------------------------------------------------------------- */
 
 static void one_run_at_a_time_and_cancel(void **state)
@@ -638,6 +726,8 @@ static void an_approval_is_answered_once(void **state)
     sub_leave(&ear.sub);
     assert_false(service_approve(p->service, run.id, STR("other"), STR("once"), &err));
     assert_int_equal(err.kind, ERR_CONFLICT);
+    assert_false(service_approve(p->service, run.id, STR("q1"), STR("always"), &err));
+    assert_int_equal(err.kind, ERR_INVALID);
     assert_true(service_approve(p->service, run.id, STR("q1"), STR("once"), &err));
     assert_str(check_frames(p->arena, live).status, STR("completed"));
     live_drop(live);
@@ -858,9 +948,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(each_verdict_is_told_once_and_kept),
         TEST(every_reader_sees_the_same_bytes_from_any_place),
+        TEST(a_failure_has_the_runtimes_own_words_and_counts),
+        TEST(one_that_never_stops_talking_is_stopped),
         TEST(many_turns_at_once_all_end),
         TEST(a_runtime_never_touches_anothers_handle),
         TEST(switching_tells_what_was_said_elsewhere),
+        TEST(what_a_runtime_knows_is_not_told_again),
+        TEST(of_much_said_elsewhere_the_newest_is_told),
         TEST(one_run_at_a_time_and_cancel),
         TEST(an_approval_is_answered_once),
         TEST(a_key_gives_the_same_run_again),

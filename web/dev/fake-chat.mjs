@@ -24,7 +24,7 @@ const asked = "Find out why the cart tests fail and fix it; check the storm look
 
 const receipts = {
   format: 1, tokens: 1842,
-  parts: { user: { items: 2, tokens: 96 }, summary: { items: 0, tokens: 0 }, recalled: { items: 2, tokens: 1010 }, brain: { items: 1, tokens: 560 }, skills: { items: 2, tokens: 120 }, graph: { items: 4, tokens: 56 }, recent: { items: 0, tokens: 0 } },
+  parts: { user: { items: 2, tokens: 96 }, summary: { items: 0, tokens: 0 }, recalled: { items: 2, tokens: 1010 }, brain: { items: 1, tokens: 560 }, skills: { items: 2, tokens: 120, omitted: { platform: 1, disabled: 0, score: 14 } }, graph: { items: 4, tokens: 56 }, recent: { items: 0, tokens: 0 } },
   receipts: [
     { kind: "user", id: "user:1", score: 1, reason: "always given", chars: 210 },
     { kind: "user", id: "memory:3", score: 1, reason: "always given", chars: 174 },

@@ -136,7 +136,7 @@ export interface Done {
 
 export interface Receipts {
   tokens: number;
-  parts: Record<string, { items: number; tokens: number; truncated?: boolean; degraded?: string }>;
+  parts: Record<string, { items: number; tokens: number; truncated?: boolean; degraded?: string; omitted?: { platform: number; disabled: number; score: number } }>;
   receipts: { kind: string; id: string; score: number; reason: string; chars: number }[];
 }
 

@@ -107,20 +107,26 @@ function Context({ run, id }: { run: RunState; id: string | null }): JSX.Element
   );
 }
 
-function Skills({ run }: { run: RunState }): JSX.Element | null {
+function Skills({ run, id }: { run: RunState; id: string | null }): JSX.Element | null {
+  const { data } = useResource<Receipts>(id && `/api/attachments/${enc(id)}`);
   const list = run.meta?.skills ?? [];
   if (!list.length) return null;
   const most = Math.max(...list.map((s) => s.score));
+  const why = (name: string): string => data?.receipts.find((r) => r.kind === "skills" && r.id === name)?.reason ?? "";
+  const out = data?.parts.skills?.omitted;
+  const left = ([["that fit less", out?.score], ["for other platforms", out?.platform], ["switched off", out?.disabled]] as const).filter(([, n]) => n);
   return (
     <Section name="Skills considered" mark={icon.skill} aside={count(list.length)}>
       <ul class="receipts">
         {list.map((s) => (
           <li key={s.name}>
             <span class="type" data-confidence={s.confidence}>{s.confidence}</span><span class="of">{s.name}</span><span class="score">{s.score.toFixed(2)}</span>
+            {why(s.name) && <span class="why dim">{why(s.name)}</span>}
             <Bar pct={most > 0 ? (s.score / most) * 100 : 0} label={`Score of ${s.name}`} />
           </li>
         ))}
       </ul>
+      {left.length > 0 && <p class="dim">Left out: {left.map(([word, n]) => `${count(n ?? 0)} ${word}`).join(", ")}.</p>}
     </Section>
   );
 }
@@ -244,7 +250,7 @@ export function TurnPanel({ run, attachments }: { run: RunState; attachments: At
     <>
       <Head run={run} />
       <Context run={run} id={idOf("context_receipt")} />
-      <Skills run={run} />
+      <Skills run={run} id={idOf("context_receipt")} />
       <Graph run={run} id={idOf("task_graph")} />
       <Steps run={run} />
       <Thinking text={run.thinking} />

@@ -290,7 +290,7 @@ function Beginning({ first }: { first: boolean }): JSX.Element {
             <Icon name={icon.chat} size={24} />
             <h1>{first ? "Talk to your agents, with all you ever told them" : "A new conversation"}</h1>
             <p>{first ? "Whoever answers is given what fits from your memory, your notes and earlier sessions, and you see what. Switch the runtime whenever you like: each keeps its own thread." : "What fits from earlier sessions goes with it."}</p>
-            {chosen === "offline" && <p>No model is configured yet: <b>Offline</b> answers with passages of your own history.</p>}
+            {chosen === "offline" && <p>{runtimes.data?.default === "offline" && "No model is configured yet: "}<b>Offline</b> answers with passages of your own history.</p>}
             <ul class="ideas">{ideas.map((text) => <li key={text}><button type="button" onClick={() => { write("", { text }); document.querySelector<HTMLElement>(".composer textarea")?.focus(); }}>{text}</button></li>)}</ul>
           </div>
         </div>
