@@ -116,7 +116,7 @@ static bool insert(Journal *j, Arena *a, const Outgoing *o, Err *err)
     db_bind_str(stmt, 4, o->text.p ? o->text : STR(""));
     db_bind_str(stmt, 5, str_of(states[o->state]));
     sqlite3_bind_int64(stmt, 6, o->not_before_ms);
-    sqlite3_bind_int64(stmt, 7, now_in_ms());
+    sqlite3_bind_int64(stmt, 7, o->created_ms ? o->created_ms : now_in_ms());
     db_bind_str(stmt, 8, line);
     sqlite3_bind_int64(stmt, 9, o->expires_ms);
     return db_step(journal_db(j), stmt, &row, err);

@@ -89,6 +89,7 @@ bool routing_note(Journal *j, Arena *a, SessionDb *s, Str session_id, const Sess
                     .platform = at.platform,
                     .place_json = json,
                     .text = words(a, title, &at),
+                    .created_ms = now,
                     .expires_ms = now + LIMIT_LEFT_NOTE_MS };
     *noted = true;
     return outbox_put(j, a, &o, &row, err);
