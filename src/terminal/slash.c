@@ -85,7 +85,7 @@ SlashKind slash_parse(Str line, SlashId *ret_id, Str *ret_rest, Err *err)
 
 void slash_help_add(Buf *out)
 {
-    enum { WIDE = 28 };
+    enum { WIDE = 40 };
 
     for (size_t i = 0; i < SLASH_COUNT; i++) {
         const SlashRow *row = &slash_rows[i];
