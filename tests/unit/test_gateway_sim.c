@@ -3,7 +3,7 @@
  * worker and a terminal die between any two statements, stand still past their lease, or end as they should; updates
  * come twice, late, in any order; calls fail, last long, lose their answer; threads are deleted while words are on their
  * way to them; the next message interrupts or waits. A virtual clock, one thread: one number makes one schedule. A
- * failure prints it, and TALARIA_SIM_SEED=n runs that one alone. TALARIA_SIM_SEEDS: how many. */
+ * failure prints it, and TALARIA_SIM_SEED=n runs that one alone. TALARIA_SIM_SEEDS: how many, from there on. */
 #include "sim_actors.h"
 
 #include "base/log.h"
@@ -299,10 +299,14 @@ static void schedules(void **state)
     int64_t first = 1, last = SEEDS;
 
     (void)state;
-    if (one && str_to_int(str_of(one), 1, UINT32_MAX, &first))
+    if (one)
+        assert_true(str_to_int(str_of(one), 1, UINT32_MAX, &first));
+    if (one && !many)
         last = first;
-    else if (many)
+    if (many) {
         assert_true(str_to_int(str_of(many), 1, UINT32_MAX, &last));
+        last += first - 1;
+    }
     for (int64_t seed = first; seed <= last; seed++)
         schedule((unsigned)seed);
     print_message(

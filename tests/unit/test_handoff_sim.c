@@ -2,7 +2,7 @@
  * between any two statements, processes that stand still past their lease, calls that fail, last longer than
  * the lease or whose answer is lost, wake-ups that come twice or never, users who cancel, and a waiter that stomps on the row. One number
  * makes one schedule; a failure prints it, and TALARIA_SIM_SEED=n runs that one alone. TALARIA_SIM_SEEDS: how
- * many. */
+ * many, from there on. */
 #include "handoff_world.h"
 
 #include "base/log.h"
@@ -342,10 +342,14 @@ static void schedules(void **state)
     Sim sim = { 0 };
 
     (void)state;
-    if (one && str_to_int(str_of(one), 1, UINT32_MAX, &first))
+    if (one)
+        assert_true(str_to_int(str_of(one), 1, UINT32_MAX, &first));
+    if (one && !many)
         last = first;
-    else if (many)
+    if (many) {
         assert_true(str_to_int(str_of(many), 1, UINT32_MAX, &last));
+        last += first - 1;
+    }
     log_set_level(LOG_ERROR);
     world_open(&sim.world);
     for (int i = 0; i < WORKERS; i++) {
