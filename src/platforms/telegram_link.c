@@ -73,6 +73,7 @@ static bool introduce(Connection *c, Arena *a, Reply *reply, Err *err)
     snprintf(c->id, sizeof c->id, "%.*s", STR_FMT(update_text(me, "id")));
     snprintf(c->name, sizeof c->name, "%.*s", STR_FMT(update_text(me, "username")));
     c->private_topics = update_true(me, "has_topics_enabled");
+    pthread_cond_broadcast(&c->wire.changed);
     pthread_mutex_unlock(&c->wire.lock);
     wire_come_to(&c->wire, LINK_UP, NULL);
     /* The list that people see when they type '/': without it everything works all the same. */

@@ -13,6 +13,7 @@
 enum {
     MOST_BODY = KIB(256),
     MOST_TOPIC_NAME = 128, /* UTF-16 units */
+    SELF_MS = 5000,        /* that the answer to who we are may take */
     TYPING_CALL_MS = 4000,
     TYPING_PAUSE_MS = 30000, /* after trouble that names no time */
     MOST_TYPING_PAUSE_MS = 300000
@@ -316,11 +317,23 @@ static bool may_open_topics(const PyValue *chat, const PyValue *member)
             update_true(update_get(chat, "permissions"), "can_manage_topics"));
 }
 
+/* Right after the start the platform is still being asked who we are, and that decides where words can go. */
+static void wait_for_self(Connection *c)
+{
+    int64_t until = clock_mono_ms() + SELF_MS;
+
+    pthread_mutex_lock(&c->wire.lock);
+    while (!c->id[0] && wire_goes_on(&c->wire) && clock_mono_ms() < until)
+        wire_wait(&c->wire, until);
+    pthread_mutex_unlock(&c->wire.lock);
+}
+
 static bool probe(Connection *c, Arena *a, const PyValue *chat, bool *ret_topics, Err *err)
 {
     Reply reply;
     Str me;
 
+    wait_for_self(c);
     if (str_eqz(update_text(chat, "type"), "private")) {
         pthread_mutex_lock(&c->wire.lock);
         *ret_topics = c->private_topics;
@@ -377,6 +390,7 @@ static bool has_topics(Connection *c, const HomeChannel *home)
 
     if (!str_eqz(home->chat_type, "dm"))
         return home->topics;
+    wait_for_self(c);
     pthread_mutex_lock(&c->wire.lock);
     ours = c->private_topics;
     pthread_mutex_unlock(&c->wire.lock);
