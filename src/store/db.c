@@ -2,10 +2,11 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
-enum { BUSY_MS = 1000, OWN_BUSY_MS = 10000, PROGRESS_OPS = 2000 };
+enum { BUSY_MS = 1000, BUSY_NAP_US = 1000, OWN_BUSY_MS = 10000, PROGRESS_OPS = 2000 };
 
 static bool is_folder(const char *path)
 {
@@ -101,13 +102,27 @@ static void leave_files_alone(Db *db)
     sqlite3_wal_autocheckpoint(db->handle, 0);
 }
 
+/* SQLite's own naps grow to a tenth of a second. Without a write-ahead log there is one lock, and a writer that hardly
+ * pauses leaves it free for a moment only: who looks seldom never finds it so. */
+static int wait_for_lock(void *ctx, int times)
+{
+    Db *db = ctx;
+
+    if (times == 0)
+        db->busy_since = clock_mono_ms();
+    if (clock_mono_ms() - db->busy_since >= BUSY_MS)
+        return 0;
+    usleep(BUSY_NAP_US);
+    return 1;
+}
+
 Db *db_open_read(const char *path, Err *err)
 {
     Db *db = open_handle(path, SQLITE_OPEN_READONLY, err);
 
     if (!db)
         return NULL;
-    sqlite3_busy_timeout(db->handle, BUSY_MS);
+    sqlite3_busy_handler(db->handle, wait_for_lock, db);
     leave_files_alone(db);
     if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA query_only=1", err))
         return db_close(db);

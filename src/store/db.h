@@ -15,7 +15,8 @@
 typedef struct Db {
     sqlite3 *handle;
     char *path;
-    int64_t until; /* of db_end_by */
+    int64_t until;      /* of db_end_by */
+    int64_t busy_since; /* a lock of others is waited for since then */
 } Db;
 
 MUST_CHECK Db *db_open_read(const char *path, Err *err);
