@@ -3,8 +3,9 @@
  * worker and a terminal die between any two statements, stand still past their lease, or end as they should; updates
  * come twice, late, in any order; calls fail, last long, lose their answer; threads are deleted while words are on their
  * way to them; the next message interrupts or waits. A virtual clock, one thread: one number makes one schedule. A
- * failure prints it, and TALARIA_SIM_SEED=n runs that one alone. TALARIA_SIM_SEEDS: how many, from there on. */
+ * failure prints it, and sim_seeds.h says how to run that one alone. */
 #include "sim_actors.h"
+#include "sim_seeds.h"
 
 #include "base/log.h"
 
@@ -295,18 +296,10 @@ static void schedule(unsigned seed)
 
 static void schedules(void **state)
 {
-    const char *one = getenv("TALARIA_SIM_SEED"), *many = getenv("TALARIA_SIM_SEEDS");
-    int64_t first = 1, last = SEEDS;
+    int64_t first, last;
 
     (void)state;
-    if (one)
-        assert_true(str_to_int(str_of(one), 1, UINT32_MAX, &first));
-    if (one && !many)
-        last = first;
-    if (many) {
-        assert_true(str_to_int(str_of(many), 1, UINT32_MAX, &last));
-        last += first - 1;
-    }
+    seeds_to_run(SEEDS, &first, &last);
     for (int64_t seed = first; seed <= last; seed++)
         schedule((unsigned)seed);
     print_message(

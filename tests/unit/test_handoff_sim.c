@@ -1,9 +1,10 @@
 /* The journal and the worker under schedules that nobody would think of: two workers, a virtual clock, death
  * between any two statements, processes that stand still past their lease, calls that fail, last longer than
  * the lease or whose answer is lost, wake-ups that come twice or never, users who cancel, and a waiter that stomps on the row. One number
- * makes one schedule; a failure prints it, and TALARIA_SIM_SEED=n runs that one alone. TALARIA_SIM_SEEDS: how
- * many, from there on. */
+ * makes one schedule; a failure prints it, and sim_seeds.h says how to run that one
+ * alone. */
 #include "handoff_world.h"
+#include "sim_seeds.h"
 
 #include "base/log.h"
 #include "gateway/worker.h"
@@ -337,19 +338,11 @@ static void schedule(Sim *sim, unsigned seed)
 
 static void schedules(void **state)
 {
-    const char *one = getenv("TALARIA_SIM_SEED"), *many = getenv("TALARIA_SIM_SEEDS");
-    int64_t first = 1, last = SEEDS;
+    int64_t first, last;
     Sim sim = { 0 };
 
     (void)state;
-    if (one)
-        assert_true(str_to_int(str_of(one), 1, UINT32_MAX, &first));
-    if (one && !many)
-        last = first;
-    if (many) {
-        assert_true(str_to_int(str_of(many), 1, UINT32_MAX, &last));
-        last += first - 1;
-    }
+    seeds_to_run(SEEDS, &first, &last);
     log_set_level(LOG_ERROR);
     world_open(&sim.world);
     for (int i = 0; i < WORKERS; i++) {
