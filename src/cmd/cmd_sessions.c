@@ -96,7 +96,7 @@ static bool print_rows(Cli *cli, HistoryList *list, int64_t limit, JsonWriter *w
             break;
         if (w) {
             json_begin(w, '{');
-            history_put(w, &item);
+            history_put(w, a, &item);
             lineage_put_parts(w, &item.lineage);
             json_end(w, '}');
         } else {
@@ -184,6 +184,17 @@ static const Command children[] = {
       .least = 1,
       .most = 1,
       .run = sessions_show },
+    { .name = "resume",
+      .operands = "SESSION",
+      .summary = "continue a session in the program that wrote it",
+      .details = "Runs the agent's own command in the session's folder: 'claude --resume', 'codex "
+                 "resume', 'hermes --resume', or 'talaria chat --resume' for Talaria's own "
+                 "sessions. To continue any of them here instead: 'talaria chat --resume SESSION'.",
+      .options = sessions_resume_options,
+      .examples = sessions_resume_examples,
+      .least = 1,
+      .most = 1,
+      .run = sessions_resume },
     { .name = "export",
       .operands = "[SESSION...]",
       .summary = "sessions as JSON lines, to keep or to import elsewhere, or as Markdown to read",

@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "cmd/cmd_sessions.h"
 #include "recall/history_json.h"
+#include "recall/resume.h"
 #include "store/session_json.h"
 #include "text/human.h"
 #include "text/utf8.h"
@@ -36,6 +37,7 @@ static void print_heading(Cli *cli, const HistoryItem *item)
 {
     const Lineage *l = &item->lineage;
     Arena *a = cli->arena;
+    Str resume = resume_command(a, item);
 
     say(cli, "%s", style(cli, STYLE_BOLD));
     say_text(cli, l->title, false);
@@ -55,6 +57,11 @@ static void print_heading(Cli *cli, const HistoryItem *item)
         STR_FMT(human_count(a, l->messages)), STR_FMT(human_count(a, l->tool_calls)),
         STR_FMT(human_count(a, l->input_tokens)), STR_FMT(human_count(a, l->output_tokens)),
         STR_FMT(human_cost(a, l->cost_usd)));
+    if (resume.n) {
+        say(cli, "  resume   ");
+        say_text(cli, resume, false);
+        say(cli, "\n");
+    }
     if (l->n_parts > 1) {
         say(cli, "  parts    ");
         for (size_t i = 0; i < l->n_parts; i++)
@@ -222,7 +229,7 @@ bool sessions_show(Cli *cli, const Args *args, Err *err)
     }
     w = cli_json_begin(cli);
     how.w = &w;
-    history_put(&w, &item);
+    history_put(&w, cli->arena, &item);
     json_key(&w, "parts");
     json_begin(&w, '[');
     if (!show_parts(&how, h, &item, &query, err))

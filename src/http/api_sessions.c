@@ -59,9 +59,9 @@ static bool read_wish(Request *rq, size_t homes, ListWish *ret, Err *err)
            read_cursor(rq, homes + HISTORY_FILE_LANES, ret, err);
 }
 
-static void put_item(JsonWriter *w, const HistoryItem *item)
+static void put_item(JsonWriter *w, Arena *a, const HistoryItem *item)
 {
-    history_put(w, item);
+    history_put(w, a, item);
     lineage_put_parts(w, &item->lineage);
 }
 
@@ -87,7 +87,7 @@ static bool put_sessions(Request *rq, HistoryList *list, int64_t limit, JsonWrit
                           .started_at = item.mark.at,
                           .rowid = item.mark.number };
         json_begin(w, '{');
-        put_item(w, &item);
+        put_item(w, a, &item);
         json_end(w, '}');
     }
     *ret_next = cursor_of_session(rq->arena, &last);
@@ -139,7 +139,7 @@ bool route_session(Request *rq, Err *err)
     if (!h || !history_find(h, rq->arena, rq->params[0], &item, err))
         return false;
     w = reply_json(rq);
-    put_item(&w, &item);
+    put_item(&w, rq->arena, &item);
     json_end(&w, '}');
     return true;
 }

@@ -1,6 +1,7 @@
 #include "recall/history_json.h"
 
 #include "base/log.h"
+#include "recall/resume.h"
 #include "store/session_json.h"
 
 static void put_activity(JsonWriter *w, const HistoryItem *item)
@@ -32,12 +33,15 @@ static void put_tools(JsonWriter *w, const HistoryItem *item)
     json_end(w, ']');
 }
 
-void history_put(JsonWriter *w, const HistoryItem *item)
+void history_put(JsonWriter *w, Arena *a, const HistoryItem *item)
 {
+    Str resume = resume_command(a, item);
+
     lineage_put(w, item->home, &item->lineage);
     json_field_str(w, "origin", str_of(origin_name(item->origin)));
     json_field_str(w, "branch", item->lineage.tip.git_branch);
     json_field_bool(w, "side_chain", item->side_chain);
+    json_field_str(w, "resume_command", resume.n ? resume : STR_NONE);
     put_activity(w, item);
     put_tools(w, item);
 }

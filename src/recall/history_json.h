@@ -5,9 +5,9 @@
 #include "recall/history.h"
 #include "text/json.h"
 
-/* Fields of one session: those of lineage_put, then origin, branch, side_chain, activity (16 numbers
- * or null) and tools (names or null). The caller adds "parts". */
-void history_put(JsonWriter *w, const HistoryItem *item);
+/* Fields of one session: those of lineage_put, then origin, branch, side_chain, resume_command (a line for a
+ * shell, or null), activity (16 numbers or null) and tools (names or null). The caller adds "parts". */
+void history_put(JsonWriter *w, Arena *a, const HistoryItem *item);
 
 /* "sources": [{name, title, present, folder, sessions, newest}] */
 void sources_put(JsonWriter *w, const SourceFacts facts[ORIGIN_COUNT]);

@@ -1,0 +1,26 @@
+/* resume.h - how a session goes on in the program that wrote it.
+ *
+ * One table: a program and its form of "resume" for each origin. A session of a transcript or of Hermes goes
+ * on in its agent; everything in Talaria's own database goes on in 'talaria chat', whoever wrote it first. */
+#ifndef TALARIA_RECALL_RESUME_H
+#define TALARIA_RECALL_RESUME_H
+
+#include "base/buf.h"
+#include "recall/history.h"
+
+enum { RESUME_WORDS = 6 };
+
+typedef struct Resume {
+    Str argv[RESUME_WORDS];
+    size_t n;
+    Str program; /* that must be installed: the first word but where it only sets the environment */
+    Str folder;  /* where it must be started; empty: anywhere */
+} Resume;
+
+/* False where no program can: a sub-agent's transcript, or an id that a command line cannot carry. */
+bool resume_plan(Arena *a, const HistoryItem *item, Resume *ret);
+
+/* The same as one line for a shell, safely quoted. Empty where there is none. */
+Str resume_command(Arena *a, const HistoryItem *item);
+
+#endif
