@@ -54,14 +54,14 @@ void log_at(LogLevel level, const char *fmt, ...)
     (void)!write(STDERR_FILENO, out.p, out.n);
 }
 
-void progress_show(const char *what, uint64_t done, uint64_t total)
+static void show_progress(const char *what, uint64_t done, uint64_t total, int64_t silent_ms)
 {
-    enum { SILENT_MS = 1000, EVERY_MS = 100 };
+    enum { EVERY_MS = 100 };
     int64_t now = clock_mono_ms();
 
     if (!progress_since)
         progress_since = now;
-    if (most_said < LOG_NOTE || now - progress_since < SILENT_MS ||
+    if (most_said < LOG_NOTE || now - progress_since < silent_ms ||
         now - progress_drawn < EVERY_MS || !isatty(STDERR_FILENO))
         return;
     progress_drawn = now;
@@ -71,6 +71,16 @@ void progress_show(const char *what, uint64_t done, uint64_t total)
     else
         fprintf(stderr, "\r\033[K%s: %llu", what, (unsigned long long)done);
     fflush(stderr);
+}
+
+void progress_show(const char *what, uint64_t done, uint64_t total)
+{
+    show_progress(what, done, total, 1000);
+}
+
+void progress_show_now(const char *what, uint64_t done, uint64_t total)
+{
+    show_progress(what, done, total, 0);
 }
 
 void progress_end(void)

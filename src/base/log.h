@@ -29,6 +29,8 @@ LogFilter *log_set_filter(LogFilter *filter); /* the one before it */
 /* Rewrites one line on stderr, at most ten times a second and only after the first second,
  * only where stderr is a terminal and --quiet was not given. total 0 = not known. */
 void progress_show(const char *what, uint64_t done, uint64_t total);
+/* The same without the silent second, for a wait that is over in about that time. */
+void progress_show_now(const char *what, uint64_t done, uint64_t total);
 void progress_end(void); /* takes the line away */
 
 #endif

@@ -5,11 +5,10 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/searching.h"
+#include "recall/freshen.h"
 #include "recall/search_json.h"
 #include "text/human.h"
 #include "text/utf8.h"
-
-enum { UPDATE_MS = 250 };
 
 const Option search_options[] = {
     { .kind = OPTION_NUMBER,
@@ -45,33 +44,22 @@ const Option search_options[] = {
 
 /* -- bringing the index up to date ---------------------------------------------------------------------- */
 
-static bool time_is_up(void *ctx)
+static void show_progress(int64_t done, int64_t total)
 {
-    return clock_mono_ms() > *(int64_t *)ctx;
+    progress_show_now("indexing sessions", (uint64_t)done, (uint64_t)total);
 }
 
-/* A little time for what is new; where that is not enough, what is there is searched. */
+/* Up to a second for what is new; if that is not enough, the search uses what is indexed. */
 static void freshen(Cli *cli, Searching *s, Str *ret_note)
 {
-    int64_t until = clock_mono_ms() + UPDATE_MS;
-    UpdateStats stats = { 0 };
-    RecallSize size = { 0 };
+    Freshen how = { .max_ms = FRESHEN_MS, .progress = show_progress };
+    int percent = 100;
     Err err;
 
-    if (recall_update(s->index, s->catalogue, s->homes, time_is_up, &until, &stats, &err)) {
-        if (stats.busy)
-            *ret_note = STR("another process is bringing the index up to date");
-        return;
-    }
-    if (err.kind != ERR_INTERRUPTED) {
-        log_warning("the index is not up to date: %s", err.text);
-        return;
-    }
-    if (recall_index_size(catalogue_db(s->catalogue), &size, &err) && stats.sessions > 0)
-        *ret_note = str_printf(
-            cli->arena, "index is %d %% made; run 'talaria index'",
-            (int)(100 * size.sessions /
-                  (stats.sessions > size.sessions ? stats.sessions : size.sessions + 1)));
+    if (!recall_freshen(s->index, s->catalogue, s->homes, &how, &percent, &err))
+        log_warning("the search index is not up to date: %s", err.text);
+    progress_end();
+    *ret_note = index_note(cli->arena, percent);
 }
 
 /* -- printing --------------------------------------------------------------------------------------------- */

@@ -1,17 +1,21 @@
 /* Search, and the index that it asks.
  *
  * A search opens catalogue and index for itself: that is a millisecond, and a handle is one thread's.
- * The index is brought up to date by one job in the slow lane, at the start and whenever a search
- * finds that nobody has looked for a few seconds; the search itself never waits for it. */
+ * One job in the slow lane brings the index up to date, at the start and whenever a search finds it a few
+ * seconds old. Searches wait for the first update, up to a second from the first of them on, and for no
+ * later one. */
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "http/api.h"
 #include "http/query.h"
 #include "http/routes.h"
+#include "recall/freshen.h"
 #include "recall/search_json.h"
 
-enum { DEFAULT_HITS = 20, STALE_MS = 3000, TELL_MS = 100 };
+enum { DEFAULT_HITS = 20, STALE_MS = 3000, TELL_MS = 100, POLL_MS = 10 };
 
 typedef struct Searching {
     const Homes *homes;
@@ -96,7 +100,7 @@ static bool count_all(Server *s, Arena *a, Db *db, Err *err)
     return true;
 }
 
-static bool update(Server *s, Worker *worker, Err *err)
+static bool update(Server *s, Worker *worker, bool *ret_complete, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     AUTO_SEARCHING search = { 0 };
@@ -110,6 +114,7 @@ static bool update(Server *s, Worker *worker, Err *err)
         !recall_update(search.index, search.catalogue, search.homes, step, s, &stats, err) ||
         !recall_index_size(catalogue_db(search.catalogue), &size, err))
         return false;
+    *ret_complete = !stats.busy;
     if (!stats.busy)
         set_counts(s, size.sessions, size.sessions);
     return true;
@@ -118,14 +123,15 @@ static bool update(Server *s, Worker *worker, Err *err)
 static void run_update(void *ctx, Worker *worker)
 {
     Server *s = ctx;
-    bool said;
+    bool said, complete = false;
     Err err;
 
-    if (!update(s, worker, &err) && err.kind != ERR_INTERRUPTED)
+    if (!update(s, worker, &complete, &err) && err.kind != ERR_INTERRUPTED)
         log_warning("the search index is not up to date: %s", err.text);
     pthread_mutex_lock(&s->index.lock);
     said = s->index.updating;
     s->index.updating = s->index.queued = false;
+    s->index.complete |= complete;
     s->index.looked_ms = clock_mono_ms();
     if (said)
         tell(s);
@@ -144,6 +150,29 @@ void api_index_refresh(Server *s)
         s->index.queued = jobs_add(s->jobs, LANE_SLOW, &s->index.job);
     }
     pthread_mutex_unlock(&s->index.lock);
+}
+
+/* Whether a search should wait a little longer for the first update. */
+static bool first_update_runs(Server *s)
+{
+    IndexState *state = &s->index;
+    int64_t now = clock_mono_ms();
+    bool wait;
+
+    pthread_mutex_lock(&state->lock);
+    if (!state->wait_until)
+        state->wait_until = now + FRESHEN_MS;
+    wait = state->queued && !state->complete && now < state->wait_until;
+    pthread_mutex_unlock(&state->lock);
+    return wait && !atomic_load(&s->ending);
+}
+
+static void wait_for_first_update(Server *s)
+{
+    struct timespec moment = { .tv_nsec = POLL_MS * 1000000L };
+
+    while (first_update_runs(s))
+        (void)nanosleep(&moment, NULL);
 }
 
 /* -- routes -------------------------------------------------------------------------------------------- */
@@ -179,19 +208,21 @@ static bool read_wish(Request *rq, SearchWish *ret, Err *err)
 static Str state_note(Request *rq, Str note, bool *ret_partial)
 {
     IndexState *state = &rq->server->index;
-    bool updating;
     int64_t done, total;
+    bool behind;
+    Str progress;
 
     pthread_mutex_lock(&state->lock);
-    updating = state->updating;
+    behind = !state->complete || (state->updating && state->done < state->total);
     done = state->done;
     total = state->total;
     pthread_mutex_unlock(&state->lock);
-    if (!updating || done >= total)
+    if (!behind)
         return note;
     *ret_partial = true;
-    return str_printf(rq->arena, "index is %d %% made%s%.*s", (int)(100 * done / total),
-                      note.n ? "; " : "", STR_FMT(note));
+    progress = index_note(rq->arena, index_percent(done, total));
+    return str_printf(rq->arena, "%.*s%s%.*s", STR_FMT(progress), note.n ? "; " : "",
+                      STR_FMT(note));
 }
 
 bool route_search(Request *rq, Err *err)
@@ -206,6 +237,7 @@ bool route_search(Request *rq, Err *err)
         !searching_open(rq->server, rq->arena, &search, err))
         return false;
     api_index_refresh(rq->server);
+    wait_for_first_update(rq->server);
     search.recall = recall_open(catalogue_db(search.catalogue), err);
     if (!search.recall || !recall_search(search.recall, search.catalogue, search.homes, rq->arena,
                                          &wish, &answer, err))

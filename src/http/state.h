@@ -36,6 +36,9 @@ typedef struct IndexState {
     pthread_mutex_t lock;
     bool queued; /* the job waits or runs */
     bool updating;
+    bool complete; /* an update has come to its end since the start */
+    int64_t
+        wait_until; /* when searches stop waiting for the first update, monotonic; 0: none has */
     int64_t done, total; /* sessions */
     int64_t looked_ms;   /* when it was last brought up to date, monotonic; 0: never */
     int64_t told_ms;

@@ -37,7 +37,7 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
     for (size_t i = 0; i < ranking->n; i++) {
         SearchHit *hit = &ret->hits[ret->n];
         Str text = STR("");
-        bool full = ret->n == s->wish->most, read;
+        bool full = ret->n == s->wish->most;
         Err why;
 
         /* Copies stand side by side, the newest first: the last hit's are looked at to their end. */
@@ -47,8 +47,10 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
         *hit = (SearchHit){ .at = ranking->hits[i] };
         if (!catalogue_get(s->c, s->a, hit->at.key, &hit->entry, &why))
             continue;
-        read = doc_read(s->reader, s->a, &hit->entry, hit->at.place, hit->at.line, hit->at.part,
-                        &text, &why);
+        /* A row of the index may outlive its message for a moment: such a hit has nothing to show. */
+        if (!doc_read(s->reader, s->a, &hit->entry, hit->at.place, hit->at.line, hit->at.part,
+                      &text, &why))
+            continue;
         if (search_is_copy(ret->hits, ret->n, hit, text)) {
             s->copies++;
             continue;
@@ -56,8 +58,7 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
         s->left = full;
         if (s->left)
             return;
-        if (read)
-            snippet_make(s->a, text, &marks, &hit->snippet, &hit->n_snippet);
+        snippet_make(s->a, text, &marks, &hit->snippet, &hit->n_snippet);
         if (s->wish->whole)
             hit->text = text;
         ret->n++;

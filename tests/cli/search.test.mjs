@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { bin, makeStateDb, python, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, makeStateDb, python, pythonPeer, run, runJson, tmpHome } from './helpers.mjs';
 import { claude, id } from './said.mjs';
+import { terminal } from './terminal.mjs';
 
 const hits = (home, ...args) => runJson(['sessions', 'search', ...args], { env: home.env });
 const texts = (answer) => answer.hits.map((h) => h.snippet.map((p) => (p.hit ? `[${p.text}]` : p.text)).join(''));
@@ -157,4 +158,66 @@ test('an interrupted index keeps what it has, and goes on there', async (t) => {
   const rest = runJson(['index'], { env: home.env });
   assert.equal(rest.sessions, 400);
   assert.equal(rest.messages, 16000);
+});
+
+/** Another process is updating the index, until release() is called. */
+async function updating(t, home) {
+  fs.mkdirSync(home.data, { recursive: true });
+  const peer = pythonPeer('import fcntl,sys; f=open(sys.argv[1],"a"); fcntl.flock(f, fcntl.LOCK_EX); print("held"); sys.stdin.readline(); f.close(); print("free")',
+    path.join(home.data, 'index.lock'));
+  t.after(() => peer.end());
+  assert.equal(await peer.next(), 'held');
+  return { release: async () => { peer.say('go'); assert.equal(await peer.next(), 'free'); } };
+}
+
+test('a first search waits for the index, up to a second', async (t) => {
+  // A busy machine may need longer than the second: then the answer must say so, and another home is tried.
+  for (let attempt = 1; ; attempt++) {
+    const home = tmpHome(t);
+    claude(home, 1, ['the first numbat']);
+    const other = await updating(t, home);
+    const child = spawn(bin, ['sessions', 'search', 'numbat', '--json'], { env: home.env, stdio: ['ignore', 'pipe', 'inherit'] });
+    let out = '';
+    child.stdout.on('data', (d) => (out += d));
+    const ended = new Promise((r) => child.once('close', r));
+    while (!fs.existsSync(path.join(home.data, 'index.db')) && child.exitCode === null) await new Promise((r) => setImmediate(r));
+    await other.release();
+    assert.equal(await ended, 0);
+    const answer = JSON.parse(out);
+    assert.equal(answer.partial, answer.hits.length === 0, 'never half an answer without a word');
+    if (answer.hits.length) return;
+    assert.ok(attempt < 10, out);
+  }
+});
+
+test('an index that is not complete in time is named, with how far it is; stale rows are not hits', async (t) => {
+  const home = tmpHome(t);
+  const file = claude(home, 1, ['the numbat one']);
+  claude(home, 2, ['the numbat two']);
+  assert.equal(hits(home, 'numbat').hits.length, 2);
+  await updating(t, home);
+  const began = Date.now();
+  const answer = hits(home, 'numbat');
+  assert.ok(Date.now() - began >= 1000, 'it waited');
+  assert.equal(answer.partial, true);
+  assert.match(answer.note, /^Search index \d+ % complete: some results may be missing \('talaria index' finishes it\)/);
+  assert.equal(answer.hits.length, 2);
+  // The data is replaced while the index is behind.
+  fs.writeFileSync(file, JSON.stringify({ type: 'summary', summary: 'other' }) + '\n');
+  const after = hits(home, 'numbat');
+  assert.equal(after.hits.length, 1);
+  for (const h of after.hits) assert.ok(h.snippet.map((p) => p.text).join('').trim(), 'no hit without a snippet');
+  const shown = run(['sessions', 'search', 'numbat'], { env: home.env });
+  assert.match(shown.stderr, /Search index \d+ % complete/);
+});
+
+test('a person who waits sees progress; a pipe does not', async (t) => {
+  const home = tmpHome(t);
+  claude(home, 1, ['the numbat one']);
+  await updating(t, home);
+  const term = terminal(t, ['sessions', 'search', 'numbat'], { env: home.env });
+  assert.equal(await term.exited, 0);
+  assert.match(term.raw(), /indexing sessions: \d+/);
+  assert.doesNotMatch(term.screen.text(), /indexing sessions/, 'it is taken away again');
+  assert.doesNotMatch(run(['sessions', 'search', 'numbat'], { env: home.env }).stderr, /indexing/);
 });

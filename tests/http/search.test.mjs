@@ -70,3 +70,13 @@ test('a wrong parameter is 400 and names itself', async (t) => {
   const odd = await get(server, `/api/search?q=${encodeURIComponent('role:nobody "open (AND')}`);
   assert.match(odd.note, /role:nobody/);
 });
+
+test('the first search waits for the first update, and says how far it is if that takes too long', async (t) => {
+  const home = tmpHome(t);
+  for (let n = 1; n <= 60; n++) claude(home, n, Array.from({ length: 20 }, (_, i) => `pangolin ${n} ${i} ` + 'lorem ipsum dolor '.repeat(40)));
+  const server = await startServer(t, { home });
+  const first = await get(server, '/api/search?q=pangolin&limit=50');
+  if (first.partial) assert.match(first.note, /Search index \d+ % complete: some results may be missing/);
+  else assert.equal(first.hits.length, 50);
+  await until(server, '/api/search?q=pangolin&limit=50', (a) => !a.partial && a.hits.length === 50);
+});
