@@ -12,6 +12,7 @@
 #include "cmd/version.h"
 #include "text/redact.h"
 #include "text/utf8.h"
+#include "text/wrap.h"
 
 /* -- output --------------------------------------------------------------------------- */
 
@@ -74,15 +75,73 @@ const char *style(const Cli *cli, Style s)
     return cli->color ? codes[s] : "";
 }
 
-size_t cli_width(const Cli *cli)
+bool cli_on_terminal(const Cli *cli)
+{
+    (void)cli;
+    return isatty(STDOUT_FILENO);
+}
+
+static size_t width_of(int fd)
 {
     struct winsize size;
     int64_t columns;
 
-    (void)cli;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
         return size.ws_col;
     return str_to_int(str_of(getenv("COLUMNS")), 40, 1000, &columns) ? (size_t)columns : 100;
+}
+
+size_t cli_width(const Cli *cli)
+{
+    (void)cli;
+    return width_of(STDOUT_FILENO);
+}
+
+/* Lines of prose that are longer are hard to read, however wide the window is. */
+static size_t prose_width(int fd)
+{
+    enum { LONGEST = 100 };
+    size_t width = width_of(fd);
+
+    return width < LONGEST ? width : LONGEST;
+}
+
+void say_prose(Cli *cli, size_t used, size_t indent, Str text)
+{
+    if (cli_on_terminal(cli))
+        text_wrap(cli->out, text, used, indent, prose_width(STDOUT_FILENO));
+    else
+        buf_add(cli->out, text);
+    buf_addc(cli->out, '\n');
+}
+
+void say_prosef(Cli *cli, size_t indent, const char *fmt, ...)
+{
+    char text[2048];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    say_prose(cli, 0, indent, str_of(text));
+}
+
+void hint(Cli *cli, const char *fmt, ...)
+{
+    AUTO_BUF line = BUF(KIB(8));
+    char text[1024];
+    va_list args;
+
+    if (cli->json || cli->quiet || !isatty(STDERR_FILENO) || !cli_on_terminal(cli))
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    buf_flush(cli->out); /* first what the hint is about */
+    buf_addz(&line, style(cli, STYLE_DIM));
+    text_wrap(&line, str_of(text), 0, 0, prose_width(STDERR_FILENO));
+    buf_addf(&line, "%s\n", style(cli, STYLE_OFF));
+    (void)!write(STDERR_FILENO, line.p, line.n);
 }
 
 static bool wants_color(const Args *args)
@@ -177,9 +236,10 @@ static bool run(Cli *cli, const Command *command, Args *args, Err *err)
     }
     if (!command->run) {
         /* A word is missing: the help tells which there are. */
-        help_print(cli, args->path, args->depth);
-        cli->told = true;
-        return err_set(err, ERR_USAGE, "a command is missing");
+        if (!cli->json)
+            help_print(cli, args->path, args->depth);
+        cli->told = !cli->json;
+        return err_set(err, ERR_USAGE, "'%s' needs a command; see 'talaria help'", command->name);
     }
     if (!settings_load(cli->arena, &cli->settings, err)) {
         if (!command->any_settings)
@@ -189,9 +249,25 @@ static bool run(Cli *cli, const Command *command, Args *args, Err *err)
     return command->run(cli, args, err);
 }
 
+/* What the log writes to a terminal is prose: no word of it is broken. */
 static void redacted_line(Str line, Buf *out)
 {
-    redact_to(out, line);
+    AUTO_BUF clean = BUF(KIB(8));
+
+    redact_to(&clean, line);
+    if (isatty(STDERR_FILENO))
+        text_wrap(out, buf_str(&clean), 0, strlen("talaria: "), prose_width(STDERR_FILENO));
+    else
+        buf_add(out, buf_str(&clean));
+}
+
+/* Where the report of a command goes with --quiet. */
+static bool to_nowhere(void *ctx, const char *p, size_t n)
+{
+    (void)ctx;
+    (void)p;
+    (void)n;
+    return true;
 }
 
 /* A fixed time for tests and for reproducible demos. */
@@ -221,6 +297,8 @@ int cli_main(const Command *root, int argc, char **argv)
     cli.color = wants_color(args);
     if (cli.quiet)
         log_set_level(LOG_ERROR);
+    if (cli.quiet && !cli.json && command->acts && !args->help && !args->version)
+        out.sink = to_nowhere;
     if (!run(&cli, command, args, &err))
         code = tell_failure(&cli, &err);
     progress_end();

@@ -28,15 +28,16 @@ typedef enum OptionKind {
     OPTION_NUMBER, /* a whole number, not negative */
     OPTION_CHOICE,
     OPTION_FOLDER, /* text that completes to folders */
-    OPTION_TIME    /* unix seconds, or a date: 2026-11-15, 2026-11-15T08:00:00Z */
+    OPTION_TIME    /* as when_parse takes it: 7d, yesterday, last week, 2026-11-15 */
 } OptionKind;
 
 typedef struct Option {
     OptionKind kind;
     const char *name, *metavar, *help;
     const char *fallback; /* default as text, or NULL */
-    const char *choices;  /* "a|b|c" */
+    const char *choices;  /* "a|b|c"; with OPTION_TEXT what completion offers beside other text */
     char letter;          /* short form, or 0 */
+    const char *values; /* completes to what `help --complete-values` lists: "sessions", or NULL */
 } Option;
 
 typedef struct Example {
@@ -51,6 +52,8 @@ typedef struct Command {
     const struct Command *children; /* likewise */
     int least, most;                /* operands; most -1 = any number */
     bool any_settings;              /* runs, by the defaults, also where config.yaml is wrong */
+    bool acts;          /* its output only reports what it did: nothing of it with --quiet */
+    const char *values; /* what its operands complete to, as of an Option */
     bool (*run)(Cli *cli, const Args *args, Err *err);
 } Command;
 
@@ -93,6 +96,13 @@ void cli_json_end(Cli *cli, JsonWriter *w);
 void say(Cli *cli, const char *fmt, ...) PRINTF(2, 3);
 /* Text from outside, made safe for a terminal (no escapes, no controls). */
 void say_text(Cli *cli, Str s, bool lines);
+/* Prose that begins at column `used` and ends its line: on a terminal wrapped at words, with further
+ * lines indented; in a pipe one line. say_prose takes text as it is, say_prosef formats it. */
+void say_prose(Cli *cli, size_t used, size_t indent, Str text);
+void say_prosef(Cli *cli, size_t indent, const char *fmt, ...) PRINTF(3, 4);
+/* Advice on what to do next. Only for a person: on stderr, if both outputs are terminals, and neither
+ * with --quiet nor with --json. */
+void hint(Cli *cli, const char *fmt, ...) PRINTF(2, 3);
 
 typedef enum Style {
     STYLE_OFF,
@@ -107,7 +117,8 @@ typedef enum Style {
 } Style;
 const char *style(const Cli *cli, Style s); /* "" without colour */
 
-size_t cli_width(const Cli *cli); /* columns of the terminal; 80 where there is none */
+bool cli_on_terminal(const Cli *cli); /* a person reads standard output */
+size_t cli_width(const Cli *cli);     /* columns of that terminal; $COLUMNS or 100 in a pipe */
 
 /* The child of that name, or NULL. */
 const Command *command_child(const Command *c, Str name);

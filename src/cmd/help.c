@@ -4,6 +4,7 @@
 #include "cmd/args.h"
 #include "cmd/version.h"
 #include "text/utf8.h"
+#include "text/wrap.h"
 
 /* -- words ------------------------------------------------------------------------------- */
 
@@ -34,29 +35,18 @@ static void add_option_help(Buf *out, const Option *o)
 
 /* -- the terminal ------------------------------------------------------------------------ */
 
-/* Two columns; the right one is wrapped at words. */
+/* Two columns; the right one is wrapped at words, in a pipe too: help is always for a person. */
 static void row(Cli *cli, Str left, Str right, size_t indent)
 {
     size_t width = cli_width(cli), used = 2 + utf8_columns(left);
-    Str word;
 
-    if (width > 100)
-        width = 100;
     say(cli, "  %s%.*s%s", style(cli, STYLE_BOLD), STR_FMT(left), style(cli, STYLE_OFF));
     if (used + 2 > indent) {
         say(cli, "\n");
         used = 0;
     }
     say(cli, "%*s", (int)(indent - used), "");
-    used = indent;
-    while (str_split(&right, ' ', &word)) {
-        if (used > indent && used + 1 + utf8_columns(word) > width) {
-            say(cli, "\n%*s", (int)indent, "");
-            used = indent;
-        }
-        say(cli, "%s%.*s", used > indent ? " " : "", STR_FMT(word));
-        used += utf8_columns(word) + (used > indent);
-    }
+    text_wrap(cli->out, right, indent, indent, width < 100 ? width : 100);
     say(cli, "\n");
 }
 
@@ -97,23 +87,26 @@ void help_print(Cli *cli, const Command *const *path, size_t depth)
     AUTO_BUF name = BUF(256);
 
     add_path(&name, path, depth, " ");
-    say(cli, "%s: %s\n", name.p, c->summary);
+    say_prosef(cli, 4, "%s: %s", name.p, c->summary);
     if (c->examples) {
         title(cli, "Examples");
-        for (const Example *e = c->examples; e->command; e++)
-            say(cli, "  %s%s%s\n      %s\n", style(cli, STYLE_BOLD), e->command,
-                style(cli, STYLE_OFF), e->meaning);
+        for (const Example *e = c->examples; e->command; e++) {
+            say(cli, "  %s%s%s\n      ", style(cli, STYLE_BOLD), e->command, style(cli, STYLE_OFF));
+            say_prose(cli, 6, 6, str_of(e->meaning));
+        }
     }
     title(cli, "Usage");
     say(cli, "  %s%s%s%s%s\n", name.p, c->children ? " COMMAND" : "",
         c->options || depth == 1 ? " [OPTIONS]" : "", c->operands ? " " : "",
         c->operands ? c->operands : "");
-    if (c->details)
-        say(cli, "\n%s\n", c->details);
+    if (c->details) {
+        say(cli, "\n");
+        say_prose(cli, 0, 0, str_of(c->details));
+    }
     if (c->children)
         print_children(cli, c);
     print_options(cli, "Options", c->options);
-    print_options(cli, depth == 1 ? "Options" : "Options of every command", global_options);
+    print_options(cli, depth == 1 ? "Options" : "Global options", global_options);
 }
 
 /* -- man pages --------------------------------------------------------------------------- */

@@ -1,25 +1,31 @@
 /* From argv to a command and its arguments, by the tables alone.
  *
- * Global options may stand anywhere. An unknown word is answered with the nearest known one. */
+ * Global options may appear anywhere. An error names the nearest known word only if it is close. */
+#include "base/clock.h"
 #include "base/limits.h"
 #include "cmd/args.h"
-#include "text/human.h"
+#include "text/when.h"
 
 const Option global_options[] = {
-    { .kind = OPTION_FOLDER, .name = "home", .metavar = "DIR", .help = "read this home alone" },
+    { .kind = OPTION_FOLDER,
+      .name = "home",
+      .metavar = "DIR",
+      .help = "use only this history folder" },
     { .kind = OPTION_FOLDER,
       .name = "data",
       .metavar = "DIR",
-      .help = "our own home, instead of $TALARIA_HOME" },
+      .help = "Talaria's data folder (default: $TALARIA_HOME)" },
     { .kind = OPTION_FLAG, .name = "json", .help = "print JSON" },
-    { .kind = OPTION_FLAG, .name = "quiet", .letter = 'q', .help = "say nothing but errors" },
+    { .kind = OPTION_FLAG, .name = "quiet", .letter = 'q', .help = "print errors only" },
     { .kind = OPTION_CHOICE,
       .name = "color",
       .metavar = "WHEN",
-      .help = "colours",
+      .help = "use colors",
       .fallback = "auto",
       .choices = "auto|always|never" },
-    { .kind = OPTION_FLAG, .name = "version", .help = "print the version and those of libraries" },
+    { .kind = OPTION_FLAG,
+      .name = "version",
+      .help = "print the versions of Talaria and its libraries" },
     { .kind = OPTION_FLAG, .name = "help", .letter = 'h', .help = "print this help" },
     { 0 },
 };
@@ -28,46 +34,84 @@ const Option global_options[] = {
 
 typedef struct Nearest {
     Str word;
-    const char *best;
+    const char *best; /* NULL: nothing is close */
     size_t distance;
 } Nearest;
 
+/* A guess helps only if it is close: two letters at most, and less than half of the word. The
+ * beginning of a word is close however long the rest is. */
 static void consider(Nearest *n, const char *candidate)
 {
     Str other = str_of(candidate);
     size_t d = str_distance(n->word, other);
 
-    /* "templ" means "templates" though six letters are missing. */
-    if (n->word.n >= 2 && str_starts(other, n->word) && d > 1)
+    if (n->word.n >= 3 && str_starts(other, n->word) && d > 1)
         d = 1;
-    if (d < n->distance) {
-        n->distance = d;
-        n->best = candidate;
-    }
+    if (d > 2 || 2 * d >= n->word.n || (n->best && d >= n->distance))
+        return;
+    n->distance = d;
+    n->best = candidate;
+}
+
+/* " sessions list", as the command is typed. */
+static void add_path(Buf *out, const Args *args)
+{
+    for (size_t i = 1; i < args->depth; i++)
+        buf_addf(out, " %s", args->path[i]->name);
 }
 
 static bool unknown_option(const Args *args, Str word, Err *err)
 {
-    Nearest n = { .word = word, .distance = SIZE_MAX };
+    Nearest n = { .word = word };
+    AUTO_BUF path = BUF(KIB(1));
 
     for (size_t i = 0; i < args->n_values; i++)
         consider(&n, args->values[i].option->name);
-    return err_set(err, ERR_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", STR_FMT(word),
-                   n.best);
+    add_path(&path, args);
+    if (n.best)
+        return err_set(err, ERR_USAGE, "unknown option '--%.*s'; did you mean '--%s'?",
+                       STR_FMT(word), n.best);
+    return err_set(err, ERR_USAGE, "unknown option '--%.*s'; see 'talaria%.*s --help'",
+                   STR_FMT(word), STR_FMT(buf_str(&path)));
+}
+
+/* The same word as a command of another one ("list" is "sessions list"), or as an option. */
+static bool known_elsewhere(const Args *args, const char *word, Buf *out)
+{
+    const Command *root = args->path[0];
+
+    for (const Option *o = global_options; o->kind != OPTION_END; o++)
+        if (strcmp(o->name, word) == 0) {
+            buf_addf(out, "--%s", word);
+            return true;
+        }
+    for (const Command *c = root->children; c->name; c++)
+        if (command_child(c, str_of(word))) {
+            buf_addf(out, "%s %s", c->name, word);
+            return true;
+        }
+    return false;
 }
 
 static bool unknown_command(const Args *args, const char *word, Err *err)
 {
     const Command *parent = args->path[args->depth - 1];
-    Nearest n = { .word = str_of(word), .distance = SIZE_MAX };
-    AUTO_BUF before = BUF(256);
+    Nearest n = { .word = str_of(word) };
+    AUTO_BUF path = BUF(KIB(1)), guess = BUF(KIB(1));
+    Str before;
 
-    for (size_t i = 1; i < args->depth; i++)
-        buf_addf(&before, "%s ", args->path[i]->name);
+    add_path(&path, args);
+    buf_addc(&path, ' ');
+    before = str_skip(buf_str(&path), 1);
     for (const Command *c = parent->children; c->name; c++)
         consider(&n, c->name);
-    return err_set(err, ERR_USAGE, "unknown command '%.*s%s'; did you mean '%.*s%s'?",
-                   STR_FMT(buf_str(&before)), word, STR_FMT(buf_str(&before)), n.best);
+    if (n.best)
+        buf_addf(&guess, "%.*s%s", STR_FMT(before), n.best);
+    else if (args->depth > 1 || !known_elsewhere(args, word, &guess))
+        return err_set(err, ERR_USAGE, "unknown command '%.*s%s'; see 'talaria %.*s--help'",
+                       STR_FMT(before), word, STR_FMT(before));
+    return err_set(err, ERR_USAGE, "unknown command '%.*s%s'; did you mean '%.*s'?",
+                   STR_FMT(before), word, STR_FMT(buf_str(&guess)));
 }
 
 /* -- options ----------------------------------------------------------------------------- */
@@ -106,18 +150,38 @@ static bool keep_given(Args *args, ArgValue *v, const char *text, Err *err)
     return true;
 }
 
+static bool set_number(ArgValue *v, Str text, Err *err)
+{
+    const char *name = v->option->name;
+    int64_t n;
+
+    if (!str_to_int(text, INT64_MIN + 1, INT64_MAX, &n))
+        return err_set(err, ERR_USAGE, "option '--%s' needs a whole number, not '%.*s'", name,
+                       STR_FMT(text));
+    if (n < 0)
+        return err_set(err, ERR_USAGE, "option '--%s' cannot be negative, but is %.*s", name,
+                       STR_FMT(text));
+    if (n > INT32_MAX)
+        return err_set(err, ERR_USAGE, "option '--%s' is at most %d, not %.*s", name, INT32_MAX,
+                       STR_FMT(text));
+    v->number = n;
+    return true;
+}
+
 static bool set_value(Args *args, ArgValue *v, const char *text, Err *err)
 {
     const Option *o = v->option;
     Str s = str_of(text);
+    When when;
 
-    if (o->kind == OPTION_NUMBER && !str_to_int(s, 0, INT32_MAX, &v->number))
-        return err_set(err, ERR_USAGE, "option '--%s' needs a whole number, not '%s'", o->name,
-                       text);
-    if (o->kind == OPTION_TIME && !human_parse_time(s, &v->time))
-        return err_set(err, ERR_USAGE,
-                       "option '--%s' needs unix seconds or a date like 2026-11-15, not '%s'",
-                       o->name, text);
+    if (o->kind == OPTION_NUMBER && !set_number(v, s, err))
+        return false;
+    if (o->kind == OPTION_TIME) {
+        if (!when_parse(s, clock_wall(), &when))
+            return err_set(err, ERR_USAGE, "option '--%s' needs a time such as %s, not '%s'",
+                           o->name, WHEN_FORMS, text);
+        v->time = when.from;
+    }
     if (o->kind == OPTION_CHOICE && !str_is_one_of(s, o->choices))
         return err_set(err, ERR_USAGE, "option '--%s' is one of %s, not '%s'", o->name, o->choices,
                        text);
@@ -156,8 +220,7 @@ static bool short_options(Args *args, int argc, char **argv, int *at, Err *err)
         ArgValue *v = by_letter(args, *p);
 
         if (!v)
-            return err_set(err, ERR_USAGE,
-                           "unknown option '-%c' in '%s'; 'talaria help' lists them", *p,
+            return err_set(err, ERR_USAGE, "unknown option '-%c' in '%s'; see 'talaria help'", *p,
                            argv[*at]);
         if (v->option->kind == OPTION_FLAG) {
             if (!keep_given(args, v, "", err))
@@ -197,12 +260,11 @@ static bool descend(Args *args, const char *word, Err *err)
 
 static bool too_many(const Args *args, const char *word, Err *err)
 {
-    AUTO_BUF name = BUF(KIB(1));
+    AUTO_BUF path = BUF(KIB(1));
 
-    for (size_t i = 1; i < args->depth; i++)
-        buf_addf(&name, " %s", args->path[i]->name);
-    return err_set(err, ERR_USAGE, "'%s' is one word too many for 'talaria%.*s'", word,
-                   STR_FMT(buf_str(&name)));
+    add_path(&path, args);
+    return err_set(err, ERR_USAGE, "unexpected argument '%s'; see 'talaria%.*s --help'", word,
+                   STR_FMT(buf_str(&path)));
 }
 
 static bool take_word(Args *args, const char *word, Err *err)
@@ -221,11 +283,14 @@ static bool check_operands(const Args *args, Err *err)
 {
     const Command *c = args->path[args->depth - 1];
 
+    AUTO_BUF path = BUF(KIB(1));
+
     if ((int)args->n_operands >= c->least || args->help)
         return true;
-    return err_set(err, ERR_USAGE, "'%s' needs %s; try 'talaria help %s'", c->name,
-                   c->operands ? c->operands : "more",
-                   args->depth > 1 ? args->path[1]->name : c->name);
+    add_path(&path, args);
+    return err_set(err, ERR_USAGE, "'talaria%.*s' needs %s; see 'talaria%.*s --help'",
+                   STR_FMT(buf_str(&path)), c->operands ? c->operands : "more arguments",
+                   STR_FMT(buf_str(&path)));
 }
 
 static void take_globals(Cli *cli, Args *args)
@@ -236,6 +301,15 @@ static void take_globals(Cli *cli, Args *args)
     cli->quiet = args_flag(args, "quiet");
     args->help = args_flag(args, "help");
     args->version = args_flag(args, "version");
+}
+
+/* Whether an error must be JSON, though the parser has not come to --json yet. */
+static bool asks_for_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
 }
 
 bool cli_parse(Cli *cli, Arena *a, int argc, char **argv, const Command **ret_command,
@@ -264,9 +338,11 @@ bool cli_parse(Cli *cli, Arena *a, int argc, char **argv, const Command **ret_co
         else
             ok = short_options(args, argc, argv, &at, err);
         *ret_command = args->path[args->depth - 1];
-        take_globals(cli, args); /* also when it fails: --json decides how that is said */
-        if (!ok)
+        take_globals(cli, args);
+        if (!ok) {
+            cli->json = asks_for_json(argc, argv);
             return false;
+        }
     }
     return check_operands(args, err);
 }

@@ -18,6 +18,19 @@ Str human_count(Arena *a, int64_t n)
     return str_dup(a, (Str){ out, (size_t)at });
 }
 
+Str human_n(Arena *a, int64_t n, const char *noun)
+{
+    Str count = human_count(a, n), many = str_of(noun), one;
+    bool irregular;
+
+    (void)str_split(&many, '|', &one);
+    irregular = many.p != NULL;
+    if (n == 1)
+        return str_printf(a, "%.*s %.*s", STR_FMT(count), STR_FMT(one));
+    return str_printf(a, "%.*s %.*s%s", STR_FMT(count), STR_FMT(irregular ? many : one),
+                      irregular ? "" : "s");
+}
+
 /* Three digits are enough for a glance. */
 static Str scaled(Arena *a, double n, double step, const char *const *units, const char *between)
 {

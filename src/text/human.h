@@ -4,7 +4,9 @@
 
 #include "base/arena.h"
 
-Str human_count(Arena *a, int64_t n);             /* 1,234,567 */
+Str human_count(Arena *a, int64_t n); /* 1,234,567 */
+/* "1 session", "1,234 sessions". A noun with an irregular plural is "match|matches". */
+Str human_n(Arena *a, int64_t n, const char *noun);
 Str human_short(Arena *a, int64_t n);             /* 1.2M, 847k, 950 */
 Str human_bytes(Arena *a, int64_t n);             /* 5.3 MB */
 Str human_cost(Arena *a, double usd);             /* $1.23; "-" where not known */

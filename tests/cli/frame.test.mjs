@@ -28,8 +28,19 @@ const mistakes = [
   [['sessions', 'list', '--limit'], /'--limit' needs N/],
   [['status', '--json=yes'], /'--json' takes no value/],
   [['status', '--color', 'pink'], /'--color' is one of auto\|always\|never/],
-  [['status', 'now'], /'now' is one word too many/],
-  [['sessions', 'show'], /'show' needs SESSION/],
+  [['sessions', 'list', '--limit', '-3'], /'--limit' cannot be negative, but is -3/],
+  [['sessions', 'list', '--limit', '99999999999'], /'--limit' is at most 2147483647/],
+  [['sessions', 'list', '--since', 'soon'], /'--since' needs a time such as 7d, .*last week.*, not 'soon'/],
+  [['status', 'now'], /unexpected argument 'now'; see 'talaria status --help'/],
+  [['sessions', 'show'], /'talaria sessions show' needs SESSION; see 'talaria sessions show --help'/],
+  [['list'], /unknown command 'list'; did you mean 'sessions list'\?/],
+  [['search'], /unknown command 'search'; did you mean 'sessions search'\?/],
+  [['version'], /unknown command 'version'; did you mean '--version'\?/],
+  [['usage'], /unknown command 'usage'; see 'talaria --help'/],
+  [['cost'], /unknown command 'cost'; see 'talaria --help'/],
+  [['mcp'], /unknown command 'mcp'; see 'talaria --help'/],
+  [['handoff', 'whatsapp'], /unknown command 'handoff whatsapp'; see 'talaria handoff --help'/],
+  [['sessions', 'list', '--sort'], /unknown option '--sort'; see 'talaria sessions list --help'/],
   [['-z'], /unknown option '-z'/],
 ];
 for (const [args, message] of mistakes) {
@@ -64,6 +75,16 @@ test('--json failures are JSON on stderr, nothing on stdout', (t) => {
   assert.equal(r.code, 3);
   assert.equal(r.stdout, '');
   assert.deepEqual(JSON.parse(r.stderr).error, 'not_found');
+});
+
+test('wrong usage with --json is JSON on stderr, wherever --json is given', (t) => {
+  const { env } = tmpHome(t);
+  for (const args of [['sessions', 'bogus', '--json'], ['--json', 'sessions', 'bogus'], ['sessions', 'list', '--limit', '-3', '--json'], ['sessions', '--json']]) {
+    const r = run(args, { env });
+    assert.equal(r.code, 2, args.join(' '));
+    assert.equal(r.stdout, '');
+    assert.equal(JSON.parse(r.stderr).error, 'usage', args.join(' '));
+  }
 });
 
 test('every command has help with three examples, and a man page that scdoc takes', (t) => {
