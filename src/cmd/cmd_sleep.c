@@ -12,62 +12,68 @@ static const Option harvest_options[] = {
     { .kind = OPTION_TIME,
       .name = "since",
       .metavar = "TIME",
-      .help = "sessions that went on after this" },
+      .help = "only sessions active after TIME" },
     { .kind = OPTION_NUMBER,
       .name = "max-sessions",
       .metavar = "N",
-      .help = "the newest so many; 0 = all",
+      .help = "only the newest N sessions; 0 = all",
       .fallback = "0" },
     { .kind = OPTION_TEXT,
       .name = "output",
       .metavar = "FILE",
-      .help = "write the tasks there, to be reviewed" },
+      .help = "write the tasks to FILE for review" },
     { 0 },
 };
 
 static const Example harvest_examples[] = {
-    { "talaria sleep harvest", "what comes back in all that people asked" },
-    { "talaria sleep harvest --scope invoked", "in this project alone" },
-    { "talaria sleep harvest --output tasks.json", "tasks to look through before a night" },
+    { "talaria sleep harvest", "tasks that recur in your sessions" },
+    { "talaria sleep harvest --scope invoked", "only in the current project" },
+    { "talaria sleep harvest --output tasks.json",
+      "write the tasks to a file, to review before a night" },
     { 0 },
 };
 
 static const Example run_examples[] = {
-    { "talaria sleep run --backend mock", "a whole night without a model" },
+    { "talaria sleep run --backend mock", "simulate a night, without a model" },
     { "talaria sleep run --backend model --max-usd 2",
-      "with the configured model, for two dollars" },
-    { "talaria sleep run --backend handoff", "questions to files, answers from files" },
+      "use the configured model, spend at most two dollars" },
+    { "talaria sleep run --backend handoff",
+      "write questions to files, read the answers from files" },
     { 0 },
 };
 
 static const Command children[] = {
     { .name = "run",
-      .summary = "one night: harvest, mine, replay, consolidate, stage",
+      .summary = "run one learning pass and stage its proposals for review",
       .details =
-          "Nothing live is changed: what is learned is staged, to be reviewed and adopted. A "
-          "night that was interrupted goes on where it was, and no answer is paid for twice.",
+          "A night is one run of sleep. It finds tasks that recur in your sessions, tries rules "
+          "that "
+          "would have answered them better, and stages the rules that improve the validation "
+          "score. Skills and memory files change only when you run 'talaria sleep adopt'. An "
+          "interrupted night resumes where it stopped; no answer is paid for twice.",
       .options = run_options,
       .examples = run_examples,
       .run = sleep_run },
     { .name = "dry-run",
-      .summary = "the same, and nothing is staged or remembered",
+      .summary = "run a learning pass without staging or saving anything",
       .options = run_options,
       .run = sleep_dry_run },
     { .name = "harvest",
-      .summary = "show what a night would learn from",
+      .summary = "show the tasks a night would learn from",
       .options = harvest_options,
       .examples = harvest_examples,
       .run = sleep_harvest_command },
     { .name = "worth",
-      .summary = "what a night would cost at most, and what it could find out",
+      .summary = "estimate what a night would cost and could learn",
       .options = run_options,
       .run = sleep_worth },
     SLEEP_ADOPT_ROWS,
     { .name = "experiment",
-      .summary = "prove on invented tasks that learning works, without a model",
-      .details = "Two invented personas have tasks that fail until a skill states the rules they "
-                 "share. Nights of the backend without a model have to find the rules, and the "
-                 "gate has to block a harmful one. Nothing is read or written.",
+      .summary = "demonstrate learning on made-up tasks, without a model",
+      .details =
+          "Two made-up users have tasks that fail until a skill states the rules they share. "
+          "Simulated nights must find the rules, and validation must block a harmful one. "
+          "Reads and writes no files.",
       .options = sleep_experiment_options,
       .examples = sleep_experiment_examples,
       .run = sleep_experiment },
@@ -75,13 +81,13 @@ static const Command children[] = {
 };
 
 static const Example examples[] = {
-    { "talaria sleep worth", "is there anything to learn, and what would it cost?" },
-    { "talaria sleep run --backend mock", "a whole night without a model" },
-    { "talaria sleep review", "what it proposes" },
+    { "talaria sleep worth", "check whether there is anything to learn, and the cost" },
+    { "talaria sleep run --backend mock", "simulate a night, without a model" },
+    { "talaria sleep review", "show what it proposes" },
     { 0 },
 };
 
 const Command cmd_sleep = { .name = "sleep",
-                            .summary = "learn skills overnight from past sessions, with proof",
+                            .summary = "turn corrections you keep repeating into tested skills",
                             .examples = examples,
                             .children = children };

@@ -19,17 +19,14 @@
 #define STAGING_OPTION                                                                             \
     {                                                                                              \
         .kind = OPTION_TEXT, .name = "staging", .metavar = "NIGHT",                                \
-        .help = "this night, by its name or folder"                                                \
+        .help = "this night, by name or folder"                                                    \
     }
 #define SELECTION_OPTIONS                                                                          \
-    { .kind = OPTION_TEXT,                                                                         \
-      .name = "skill",                                                                             \
-      .metavar = "NAME",                                                                           \
-      .help = "this skill; may be given more than once" },                                         \
-        { .kind = OPTION_FLAG, .name = "all-skills", .help = "every skill of the night" },         \
+    { .kind = OPTION_TEXT, .name = "skill", .metavar = "NAME", .help = "this skill; repeatable" }, \
+        { .kind = OPTION_FLAG, .name = "all-skills", .help = "every skill the night proposes" },   \
     {                                                                                              \
         .kind = OPTION_FLAG, .name = "legacy",                                                     \
-        .help = "the skill that sleep keeps by itself, and the memory"                             \
+        .help = "the skill that sleep manages, and the memory"                                     \
     }
 
 const Option sleep_status_options[] = { SLEEP_PROJECT_OPTION, { 0 } };
@@ -49,8 +46,8 @@ const Option sleep_undo_options[] = {
 };
 
 const Example sleep_adopt_examples[] = {
-    { "talaria sleep review", "look first" },
-    { "talaria sleep adopt", "put in place what the last night proposes" },
+    { "talaria sleep review", "review the proposal first" },
+    { "talaria sleep adopt", "apply what the newest night proposes" },
     { "talaria sleep adopt --skill pdf-tools", "one skill of several" },
     { 0 },
 };
@@ -86,8 +83,7 @@ bool sleep_project_of(Cli *cli, const Args *args, Str *ret, Err *err)
 static void tell_recovery(const Recovery *r)
 {
     if (r->found)
-        log_note("rolled back %zu adoption%s that had been interrupted", r->found,
-                 r->found == 1 ? "" : "s");
+        log_note("rolled back %zu interrupted adoption%s", r->found, r->found == 1 ? "" : "s");
     if (r->kept)
         log_warning("%.*s", STR_FMT(r->note));
 }
@@ -233,7 +229,7 @@ static void print_status(Cli *cli, Status *s)
         say_text(cli, s->staging_error, false);
         say(cli, "%s\n", style(cli, STYLE_OFF));
     } else if (!s->latest.n) {
-        say(cli, "nothing is staged; 'talaria sleep run' makes a night\n");
+        say(cli, "No night yet; 'talaria sleep run' runs one\n");
         return;
     }
     for (size_t i = 0; i < s->night.n; i++) {
@@ -369,7 +365,7 @@ static void print_adopted(Cli *cli, const Adopted *done, bool dry_run)
         say(cli, "\n");
     }
     if (done->n && !done->receipts[0].undo && !dry_run)
-        say(cli, "%s'talaria sleep undo' takes it back%s\n", style(cli, STYLE_DIM),
+        say(cli, "%s'talaria sleep undo' reverts this%s\n", style(cli, STYLE_DIM),
             style(cli, STYLE_OFF));
 }
 

@@ -23,47 +23,46 @@ MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
 /* The rows, in the order in which help lists them. */
 #define SLEEP_ADOPT_ROWS                                                                           \
     { .name = "status",                                                                            \
-      .summary = "nights so far, what is staged, what is adopted, what is scheduled",              \
+      .summary = "show nights, staged and adopted proposals, schedules",                           \
       .options = sleep_status_options,                                                             \
       .run = sleep_status },                                                                       \
         { .name = "review",                                                                        \
           .operands = "[NIGHT]",                                                                   \
-          .summary = "what a night proposes: diff, edits, scores, answers",                        \
-          .details = "Without NIGHT the newest that proposes something: the one that "             \
-                     "'talaria sleep adopt' takes. 'talaria sleep status' tells of the last one.", \
+          .summary = "show what a night proposes: diff, edits, scores, answers",                   \
+          .details = "Default: the newest night with a proposal, which is the one that "           \
+                     "'talaria sleep adopt' adopts. 'talaria sleep status' shows the last night.", \
           .options = sleep_review_options,                                                         \
           .most = 1,                                                                               \
           .run = sleep_review },                                                                   \
         { .name = "adopt",                                                                         \
-          .summary = "put proposals in place",                                                     \
-          .details =                                                                               \
-              "A document that has changed since the night is left alone. Everything chosen "      \
-              "changes, or nothing does; 'talaria sleep undo' takes it back.",                     \
+          .summary = "apply a night's proposals to your skills",                                   \
+          .details = "A file that changed since the night is not touched. Either every selected "  \
+                     "proposal is applied or none is; 'talaria sleep undo' reverts.",              \
           .options = sleep_adopt_options,                                                          \
           .examples = sleep_adopt_examples,                                                        \
           .run = sleep_adopt },                                                                    \
         { .name = "undo",                                                                          \
-          .summary = "take the last adoption back",                                                \
-          .details = "Only where the document still is what was adopted: what was written since "  \
-                     "stays.",                                                                     \
+          .summary = "revert the last adoption",                                                   \
+          .details = "Restores a file only if it is unchanged since it was adopted; later edits "  \
+                     "are kept.",                                                                  \
           .options = sleep_undo_options,                                                           \
           .run = sleep_undo },                                                                     \
         { .name = "reject",                                                                        \
           .operands = "[NIGHT]",                                                                   \
-          .summary = "turn a proposal down: its edits are not proposed again",                     \
+          .summary = "reject a proposal; its edits are not proposed again",                        \
           .options = sleep_reject_options,                                                         \
           .most = 1,                                                                               \
           .run = sleep_reject },                                                                   \
         { .name = "schedule",                                                                      \
-          .summary = "a night every night: systemd timer, else cron",                              \
-          .details = "All flags of 'talaria sleep run' are kept. A night that was missed is made " \
-                     "up for. API keys are not kept: a scheduled night takes them from the "       \
-                     "configuration.",                                                             \
+          .summary = "run 'sleep run' every night (systemd timer or cron)",                        \
+          .details = "Keeps all flags of 'talaria sleep run'. A missed night runs at the next "    \
+                     "opportunity. API keys are not stored: a scheduled night reads them from "    \
+                     "the configuration.",                                                         \
           .options = sleep_schedule_options,                                                       \
           .examples = sleep_schedule_examples,                                                     \
           .run = sleep_schedule },                                                                 \
     {                                                                                              \
-        .name = "unschedule", .summary = "no more nights for a project",                           \
+        .name = "unschedule", .summary = "stop the nightly runs of a project",                     \
         .options = sleep_unschedule_options, .run = sleep_unschedule                               \
     }
 

@@ -12,17 +12,17 @@ const Option sleep_experiment_options[] = {
     { .kind = OPTION_CHOICE,
       .name = "persona",
       .metavar = "NAME",
-      .help = "only this one",
+      .help = "only this persona",
       .choices = "researcher|programmer" },
     { .kind = OPTION_NUMBER,
       .name = "nights",
       .metavar = "N",
-      .help = "at most so many nights",
+      .help = "maximum nights",
       .fallback = "3" },
     { .kind = OPTION_NUMBER,
       .name = "edit-budget",
       .metavar = "N",
-      .help = "at most so many new rules a night",
+      .help = "maximum new rules per night",
       .fallback = "4" },
     { 0 },
 };
@@ -30,8 +30,8 @@ const Option sleep_experiment_options[] = {
 const Example sleep_experiment_examples[] = {
     { "talaria sleep experiment", "both personas" },
     { "talaria sleep experiment --persona researcher --edit-budget 1",
-      "two rules that only help together, one proposed a night" },
-    { "talaria sleep experiment --json", "the same for a program" },
+      "two rules that help only together, one proposed per night" },
+    { "talaria sleep experiment --json", "machine-readable output" },
     { 0 },
 };
 
@@ -44,7 +44,7 @@ static void say_bar(Cli *cli, double score)
     say(cli, "%s", style(cli, score >= 1 ? STYLE_GREEN : STYLE_YELLOW));
     for (int i = 0; i < BAR; i++)
         say(cli, "%s", i < full ? "█" : "░");
-    say(cli, "%s %.3f", style(cli, STYLE_OFF), score);
+    say(cli, "%s %5.1f", style(cli, STYLE_OFF), 100 * score);
 }
 
 static void say_rule(Cli *cli, const char *mark, Style colour, Str key, double share)
@@ -79,7 +79,7 @@ static void say_night(Cli *cli, const ExperimentNight *night)
 
 static void say_experiment(Cli *cli, const Experiment *x)
 {
-    say(cli, "%s%.*s%s: %zu tasks, %zu of them decide\n", style(cli, STYLE_BOLD),
+    say(cli, "%s%.*s%s: %zu tasks, %zu held out for validation\n", style(cli, STYLE_BOLD),
         STR_FMT(x->persona), style(cli, STYLE_OFF), x->n_tasks, x->n_val);
     for (size_t i = 0; i < x->nights.n; i++)
         say_night(cli, &x->nights.items[i]);
@@ -88,8 +88,8 @@ static void say_experiment(Cli *cli, const Experiment *x)
         x->harmful_blocked ? "blocked" : "LET THROUGH", style(cli, STYLE_OFF),
         STR_FMT(x->harmful_rule));
     if (x->harmful_blocked)
-        say(cli, "             it would have taken the score from %.3f to %.3f\n",
-            x->harmful_before, x->harmful_after);
+        say(cli, "             it would have lowered the score from %.1f to %.1f\n",
+            100 * x->harmful_before, 100 * x->harmful_after);
 }
 
 /* -- for programs -------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ bool sleep_experiment(Cli *cli, const Args *args, Err *err)
     }
     for (size_t i = 0; i < n; i++)
         say_experiment(cli, &all[i]);
-    say(cli, "%s%.1f ms, no model asked, nothing written%s\n", style(cli, STYLE_DIM),
+    say(cli, "%sSimulated in %.1f ms: no model calls, no files written%s\n", style(cli, STYLE_DIM),
         (double)(clock_mono_ns() - start) / 1e6, style(cli, STYLE_OFF));
     return true;
 }

@@ -14,7 +14,7 @@ static bool current_folder(Arena *a, Str *ret, Err *err)
     char here[LIMIT_PATH_BYTES];
 
     if (!getcwd(here, sizeof here))
-        return err_errno(err, "cannot tell the current folder");
+        return err_errno(err, "cannot determine the current folder");
     *ret = str_dup(a, str_of(here));
     return true;
 }
@@ -114,8 +114,8 @@ static void print_task(Cli *cli, const TaskRecord *task)
     say_text(cli, task->intent, false);
     say(cli, "\n        %s%.*s", style(cli, STYLE_DIM), STR_FMT(task->outcome));
     if (!str_eqz(task->reference_kind, "none"))
-        say(cli, ", judged by %s",
-            str_eqz(task->reference_kind, "rule") ? "checks" : "what was insisted on");
+        say(cli, ", checked by %s",
+            str_eqz(task->reference_kind, "rule") ? "rules" : "what you insisted on");
     if (task->project.n) {
         say(cli, ", ");
         say_text(cli, task->project, false);
@@ -127,7 +127,9 @@ static void print_people(Cli *cli, const SleepHarvest *h, const Mined *mined)
 {
     enum { SHOWN = 12 };
 
-    say(cli, "%s sessions of people, %s tasks: %s came back, %s can be checked by rules\n",
+    say(cli,
+        "%s of your sessions contain %s tasks, %s of them repeated; %s can be checked "
+        "automatically\n",
         human_count(cli->arena, (int64_t)h->n).p,
         human_count(cli->arena, (int64_t)mined->tasks.n).p,
         human_count(cli->arena, (int64_t)mined->recurring).p,
@@ -135,7 +137,7 @@ static void print_people(Cli *cli, const SleepHarvest *h, const Mined *mined)
     for (size_t i = 0; i < mined->tasks.n && i < SHOWN; i++)
         print_task(cli, &mined->tasks.items[i]);
     if (mined->tasks.n > SHOWN)
-        say(cli, "  and %zu more; --json tells all\n", mined->tasks.n - SHOWN);
+        say(cli, "  and %zu more; --json lists all\n", mined->tasks.n - SHOWN);
 }
 
 /* -- the same again ------------------------------------------------------------------------------------- */

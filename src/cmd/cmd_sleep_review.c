@@ -14,8 +14,8 @@ const Option sleep_review_options[] = {
     { .kind = OPTION_TEXT,
       .name = "staging",
       .metavar = "NIGHT",
-      .help = "this night, by its name or folder" },
-    { .kind = OPTION_FLAG, .name = "full", .help = "answers uncut, and unchanged tasks too" },
+      .help = "this night, by name or folder" },
+    { .kind = OPTION_FLAG, .name = "full", .help = "show whole answers, and unchanged tasks too" },
     { 0 },
 };
 
@@ -23,7 +23,7 @@ const Option sleep_reject_options[] = {
     { .kind = OPTION_TEXT,
       .name = "reason",
       .metavar = "TEXT",
-      .help = "why: later nights are told" },
+      .help = "reason, passed on to later nights" },
     { .kind = OPTION_FLAG, .name = "dry-run", .help = "check everything, change nothing" },
     { 0 },
 };
@@ -60,22 +60,20 @@ static void print_head(Cli *cli, const NightSummary *n)
     say_text(cli, n->staging, false);
     say(cli, "  ");
     say_text(cli, s->project, false);
-    say(cli, "\n  score    %.3f → %.3f", s->baseline_score, s->candidate_score);
+    say(cli, "\n  score    %.1f → %.1f of 100", 100 * s->baseline_score, 100 * s->candidate_score);
     if (n->report.has_interval)
-        say(cli, "  (gain %+.3f to %+.3f)", n->report.low, n->report.high);
+        say(cli, "  (gain %+.1f to %+.1f)", 100 * n->report.low, 100 * n->report.high);
+    if (report_simulated(&n->report))
+        say(cli, "  %ssimulated: no model answered%s", style(cli, STYLE_YELLOW),
+            style(cli, STYLE_OFF));
     say(cli, "\n  verdict  ");
-    say_text(cli, s->gate_action.n ? s->gate_action : STR("-"), false);
-    if (s->no_edits_reason.n) {
-        say(cli, " (");
-        say_text(cli, s->no_edits_reason, false);
-        say(cli, ")");
-    }
+    say_text(cli, report_verdict(s), false);
     if (n->rejected) {
         say(cli, "\n  rejected ");
         say_text(cli, n->rejection.reason, false);
     }
-    say(cli, "\n  tasks    %lld from %lld sessions\n  backend  ", (long long)s->n_tasks,
-        (long long)s->n_sessions);
+    say(cli, "\n  tasks    %lld from %lld session%s\n  backend  ", (long long)s->n_tasks,
+        (long long)s->n_sessions, s->n_sessions == 1 ? "" : "s");
     say_text(cli, n->report.backend, false);
     say(cli, " ");
     say_text(cli, n->report.model, false);
@@ -86,7 +84,7 @@ static void print_head(Cli *cli, const NightSummary *n)
 static void print_skills(Cli *cli, const Night *n)
 {
     if (!n->n)
-        say(cli, "\nnothing is proposed\n");
+        say(cli, "\nno proposal\n");
     for (size_t i = 0; i < n->n; i++) {
         const NightSkill *s = &n->skills[i];
 
@@ -94,8 +92,8 @@ static void print_skills(Cli *cli, const Night *n)
             style(cli, STYLE_OFF));
         say_text(cli, s->item.name, false);
         say(cli, s->adopted                   ? "  adopted\n"
-                 : s->live == LIVE_CHANGED    ? "  the live document has changed since\n"
-                 : s->live == LIVE_UNREADABLE ? "  the live document cannot be read\n"
+                 : s->live == LIVE_CHANGED    ? "  changed since the night\n"
+                 : s->live == LIVE_UNREADABLE ? "  cannot be read\n"
                                               : "\n");
         print_diff(cli, s->diff);
     }
@@ -116,7 +114,7 @@ static void print_edits(Cli *cli, const char *title, const EditRecords *edits,
         if (shares && i < shares->n) {
             const EditShare *s = &shares->items[i];
 
-            say(cli, "  %s%.0f %% of the gain, %zu task%s moved%s", style(cli, STYLE_DIM),
+            say(cli, "  %s%.0f %% of the gain, %zu task%s changed%s", style(cli, STYLE_DIM),
                 100 * s->share, s->moved_tasks.n, s->moved_tasks.n == 1 ? "" : "s",
                 style(cli, STYLE_OFF));
         }
@@ -129,12 +127,13 @@ static void print_edits(Cli *cli, const char *title, const EditRecords *edits,
     }
 }
 
-static void print_answer(Cli *cli, const char *label, const ReplayResult *r, bool full)
+static void print_answer(Cli *cli, const char *label, const ReplayResult *r, double score,
+                         bool full)
 {
     Str shown = full ? r->response : utf8_head(r->response, SHOWN);
 
-    say(cli, "    %s %s%.2f%s  ", label, style(cli, r->hard >= 1 ? STYLE_GREEN : STYLE_YELLOW),
-        r->soft, style(cli, STYLE_OFF));
+    say(cli, "    %s %s%5.1f%s  ", label, style(cli, r->hard >= 1 ? STYLE_GREEN : STYLE_YELLOW),
+        100 * score, style(cli, STYLE_OFF));
     say_text(cli, shown, full);
     say(cli, shown.n < r->response.n ? "…\n" : "\n");
 }
@@ -150,7 +149,8 @@ static void print_tasks(Cli *cli, const TaskPairs *tasks, bool full)
             (!t->has_before || !t->has_after || str_eq(t->before.response, t->after.response)))
             continue;
         if (!begun)
-            say(cli, "\n%stasks that moved%s\n", style(cli, STYLE_BOLD), style(cli, STYLE_OFF));
+            say(cli, "\n%stasks whose answers changed%s\n", style(cli, STYLE_BOLD),
+                style(cli, STYLE_OFF));
         begun = true;
         say(cli, "  ");
         say_text(cli, utf8_fit(cli->arena, t->intent, cli_width(cli) - 12), false);
@@ -158,9 +158,9 @@ static void print_tasks(Cli *cli, const TaskPairs *tasks, bool full)
         say_text(cli, t->split, false);
         say(cli, "%s\n", style(cli, STYLE_OFF));
         if (t->has_before)
-            print_answer(cli, "before", &t->before, full);
+            print_answer(cli, "before", &t->before, t->score_before, full);
         if (t->has_after)
-            print_answer(cli, "after ", &t->after, full);
+            print_answer(cli, "after ", &t->after, t->score_after, full);
     }
 }
 

@@ -188,15 +188,16 @@ static void print_people(Cli *cli, const NightDone *done, bool adopted)
 {
     const SleepReport *s = &done->report.report;
 
-    say(cli, "Night %lld: %lld tasks of %lld sessions\n", (long long)s->night,
-        (long long)s->n_tasks, (long long)s->n_sessions);
+    say(cli, "Night %lld: %lld task%s from %lld session%s\n", (long long)s->night,
+        (long long)s->n_tasks, s->n_tasks == 1 ? "" : "s", (long long)s->n_sessions,
+        s->n_sessions == 1 ? "" : "s");
     if (s->n_tasks)
-        say(cli, "Score on tasks that nothing was learned from: %.3f -> %s%.3f%s\n",
-            s->baseline_score, style(cli, s->accepted ? STYLE_GREEN : STYLE_OFF),
-            s->candidate_score, style(cli, STYLE_OFF));
+        say(cli, "Validation score: %.1f -> %s%.1f%s of 100%s\n", 100 * s->baseline_score,
+            style(cli, s->accepted ? STYLE_GREEN : STYLE_OFF), 100 * s->candidate_score,
+            style(cli, STYLE_OFF),
+            report_simulated(&done->report) ? " (simulated: no model answered)" : "");
     print_edits(cli, s);
-    if (!s->accepted)
-        say(cli, "Nothing was accepted: %.*s\n", STR_FMT(s->no_edits_reason));
+    say(cli, "%.*s\n", STR_FMT(report_verdict(s)));
     for (size_t i = 0; i < s->notes.n; i++) {
         say(cli, "%snote:%s ", style(cli, STYLE_DIM), style(cli, STYLE_OFF));
         say_text(cli, s->notes.items[i], false);
@@ -208,7 +209,8 @@ static void print_people(Cli *cli, const NightDone *done, bool adopted)
         say(cli, "\n");
     }
     if (done->staged_skills.n && !adopted)
-        say(cli, "\n'talaria sleep review' shows it, 'talaria sleep adopt' puts it in place.\n");
+        say(cli,
+            "\n'talaria sleep review' shows the proposal, 'talaria sleep adopt' applies it.\n");
 }
 
 /* -- a night -------------------------------------------------------------------------------------------- */
@@ -229,9 +231,10 @@ static bool tell_pending(Cli *cli, Answerer *who, Err *err)
         json_field_str(&w, "answers_dir", str_join_path(cli->arena, folder, STR("answers")));
         cli_json_end(cli, &w);
     }
-    return err_set(err, ERR_NOT_FOUND,
-                   "%zu answers are still to come: see '%.*s/PROMPTS.md', then run the same again",
-                   pending, STR_FMT(folder));
+    return err_set(
+        err, ERR_NOT_FOUND,
+        "waiting for %zu answers: see '%.*s/PROMPTS.md', then run the same command again", pending,
+        STR_FMT(folder));
 }
 
 /* Skills of others are for people to adopt. */
@@ -257,10 +260,9 @@ static bool adopt_what_was_left(Cli *cli, Err *err)
     if (!sleep_home_of(cli, &home, err))
         return false;
     if (!adopt_left_over(cli->arena, &home, &adopted, &done, err))
-        log_warning("the last night was to be adopted: %s", err->text);
+        log_warning("cannot adopt the last night: %s", err->text);
     else if (done)
-        log_note("adopted what night '%.*s' had proposed before it was interrupted",
-                 STR_FMT(adopted.night));
+        log_note("adopted the proposal of interrupted night '%.*s'", STR_FMT(adopted.night));
     return true;
 }
 
@@ -287,7 +289,7 @@ static bool one_night(Cli *cli, const Args *args, const NightOptions *options, A
     else
         print_people(cli, &done, adopted);
     if (!cli->json && options->dry_run)
-        say(cli, "A dry run: nothing is staged, and nothing remembered.\n");
+        say(cli, "Dry run: nothing staged, nothing saved.\n");
     return true;
 }
 
@@ -299,7 +301,8 @@ static bool sleep_once(Cli *cli, const Args *args, bool dry_run, Err *err)
               answerer_can_count(&who, &options.budget, err);
 
     if (ok && options.auto_adopt && !options.rules.gate)
-        return err_set(err, ERR_USAGE, "--auto-adopt needs the gate, and 'sleep.gate_mode' is off");
+        return err_set(err, ERR_USAGE,
+                       "--auto-adopt needs validation, but 'sleep.gate_mode' is off");
     options.dry_run = dry_run;
     return ok && one_night(cli, args, &options, &who, err);
 }
@@ -324,13 +327,15 @@ static void print_worth(Cli *cli, const NightWorth *w, bool nobody)
 {
     const NightPlan *p = &w->plan;
 
-    say(cli, "%zu sessions of people, %zu tasks came back, %zu can be checked by rules\n",
-        p->n_sessions, p->recurring, p->checkable);
-    say(cli, "A night would take %zu to learn from and %zu to decide by\n", p->train, p->val);
+    say(cli,
+        "%zu of your sessions contain %zu task%s, %zu of them repeated; %zu can be checked "
+        "automatically\n",
+        p->n_sessions, p->tasks.n, p->tasks.n == 1 ? "" : "s", p->recurring, p->checkable);
+    say(cli, "A night would train on %zu and validate on %zu\n", p->train, p->val);
     if (nobody)
-        say(cli, "It costs nothing: no model is asked");
+        say(cli, "Cost: none (simulated, no model calls)");
     else
-        say(cli, "At most %s calls, about %s tokens", human_count(cli->arena, w->max_calls).p,
+        say(cli, "Cost: at most %s calls, about %s tokens", human_count(cli->arena, w->max_calls).p,
             human_short(cli->arena, w->max_tokens).p);
     if (w->max_usd >= 0 && !nobody)
         say(cli, ", %s", human_cost(cli->arena, w->max_usd).p);

@@ -8,7 +8,7 @@
 #define SLEEP_PROJECT_OPTION                                                                       \
     {                                                                                              \
         .kind = OPTION_FOLDER, .name = "project", .metavar = "DIR",                                \
-        .help = "sessions of this project alone; its CLAUDE.md may learn too"                      \
+        .help = "only sessions of this project; its CLAUDE.md may be updated too"                  \
     }
 
 #define SLEEP_SOURCE_OPTIONS                                                                       \
@@ -16,12 +16,12 @@
         { .kind = OPTION_CHOICE,                                                                   \
           .name = "scope",                                                                         \
           .metavar = "SCOPE",                                                                      \
-          .help = "all projects, or the one of the current folder (default: all)",                 \
+          .help = "all projects, or the current folder's (default: all)",                          \
           .choices = "all|invoked" },                                                              \
         { .kind = OPTION_CHOICE,                                                                   \
           .name = "source",                                                                        \
           .metavar = "SOURCE",                                                                     \
-          .help = "whose sessions (default: all)",                                                 \
+          .help = "agent whose sessions to learn from (default: all)",                             \
           .choices = "all|hermes|claude|codex" },                                                  \
         { .kind = OPTION_FOLDER,                                                                   \
           .name = "claude-home",                                                                   \
@@ -33,7 +33,7 @@
           .help = "Codex' folder (default: $CODEX_HOME, ~/.codex)" },                              \
     {                                                                                              \
         .kind = OPTION_NUMBER, .name = "max-tasks", .metavar = "N",                                \
-        .help = "tasks of a night, the most worthwhile first"                                      \
+        .help = "tasks per night, most useful first"                                               \
     }
 
 #define SLEEP_RUN_OPTIONS                                                                          \
@@ -41,70 +41,73 @@
         { .kind = OPTION_FOLDER,                                                                   \
           .name = "skill-root",                                                                    \
           .metavar = "DIR",                                                                        \
-          .help = "a further folder of skills; may be given more than once" },                     \
+          .help = "additional skills folder; repeatable" },                                        \
         { .kind = OPTION_CHOICE,                                                                   \
           .name = "backend",                                                                       \
           .metavar = "B",                                                                          \
-          .help = "who answers in replays: nobody, the configured model, people through files",    \
+          .help = "mock: simulated answers, free; model: your model; handoff: answers from files", \
           .choices = "mock|model|handoff" },                                                       \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "model",                                                                         \
           .metavar = "NAME",                                                                       \
-          .help = "another model than the configured one" },                                       \
+          .help = "use this model instead of the configured one" },                                \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "target",                                                                        \
           .metavar = "PATH",                                                                       \
-          .help = "the one SKILL.md that everything is learned into" },                            \
+          .help = "write every learned rule into this SKILL.md" },                                 \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "tasks-file",                                                                    \
           .metavar = "FILE",                                                                       \
-          .help = "tasks that were reviewed, instead of a harvest" },                              \
+          .help = "use reviewed tasks from FILE instead of a harvest" },                           \
         { .kind = OPTION_NUMBER,                                                                   \
           .name = "edit-budget",                                                                   \
           .metavar = "N",                                                                          \
-          .help = "edits that may be proposed at a time" },                                        \
+          .help = "maximum edits per proposal" },                                                  \
         { .kind = OPTION_NUMBER,                                                                   \
           .name = "rollouts",                                                                      \
           .metavar = "N",                                                                          \
-          .help = "attempts at each task that teaches" },                                          \
+          .help = "attempts per training task" },                                                  \
         { .kind = OPTION_NUMBER,                                                                   \
           .name = "dream-factor",                                                                  \
           .metavar = "N",                                                                          \
-          .help = "variants of each task that teaches" },                                          \
+          .help = "variants per training task" },                                                  \
         { .kind = OPTION_NUMBER,                                                                   \
           .name = "recall",                                                                        \
           .metavar = "N",                                                                          \
-          .help = "tasks of earlier nights that are looked at again" },                            \
+          .help = "tasks from earlier nights to include again" },                                  \
         { .kind = OPTION_NUMBER,                                                                   \
           .name = "max-tokens",                                                                    \
           .metavar = "N",                                                                          \
-          .help = "end the night after so many tokens" },                                          \
+          .help = "stop after N tokens" },                                                         \
         { .kind = OPTION_NUMBER,                                                                   \
           .name = "max-calls",                                                                     \
           .metavar = "N",                                                                          \
-          .help = "end the night after so many model calls" },                                     \
+          .help = "stop after N model calls" },                                                    \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "max-minutes",                                                                   \
           .metavar = "N",                                                                          \
-          .help = "end the night after so many minutes" },                                         \
+          .help = "stop after N minutes" },                                                        \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "max-usd",                                                                       \
           .metavar = "X",                                                                          \
-          .help = "end the night after so many dollars" },                                         \
+          .help = "stop after X US dollars" },                                                     \
         { .kind = OPTION_CHOICE,                                                                   \
           .name = "gate-metric",                                                                   \
           .metavar = "M",                                                                          \
-          .help = "what the gate compares: all checks, their share, or both",                      \
+          .help = "score that decides: all checks passed, share of checks, or both",               \
           .choices = "mixed|hard|soft" },                                                          \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "val-fraction",                                                                  \
           .metavar = "X",                                                                          \
-          .help = "share of the tasks that decides (0.34)" },                                      \
+          .help = "share of tasks held out for validation (0.34)" },                               \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "test-fraction",                                                                 \
           .metavar = "X",                                                                          \
-          .help = "share of the tasks that only measures (0)" },                                   \
-        { .kind = OPTION_NUMBER, .name = "seed", .metavar = "N", .help = "of the split (42)" },    \
+          .help = "share of tasks held out for the final test (0)" },                              \
+        { .kind = OPTION_NUMBER,                                                                   \
+          .name = "seed",                                                                          \
+          .metavar = "N",                                                                          \
+          .help = "random seed of the split (42)" },                                               \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "objective",                                                                     \
           .metavar = "A,T,L",                                                                      \
@@ -112,17 +115,17 @@
         { .kind = OPTION_TEXT,                                                                     \
           .name = "preferences",                                                                   \
           .metavar = "TEXT",                                                                       \
-          .help = "what reflection should know of your taste" },                                   \
+          .help = "your preferences, passed to the model that proposes rules" },                   \
         { .kind = OPTION_FLAG,                                                                     \
           .name = "no-memory",                                                                     \
-          .help = "leave the project's CLAUDE.md alone" },                                         \
+          .help = "don't propose changes to the project's CLAUDE.md" },                            \
         { .kind = OPTION_FLAG,                                                                     \
           .name = "no-miner",                                                                      \
-          .help = "never ask the model what tasks are about" },                                    \
-        { .kind = OPTION_FLAG, .name = "no-evidence", .help = "keep no record of answers" },       \
+          .help = "don't ask the model to describe tasks" },                                       \
+        { .kind = OPTION_FLAG, .name = "no-evidence", .help = "don't record answers" },            \
     {                                                                                              \
         .kind = OPTION_FLAG, .name = "auto-adopt",                                                 \
-        .help = "adopt the managed skill where the gate accepts it"                                \
+        .help = "adopt the managed skill if it is accepted"                                        \
     }
 
 #endif

@@ -14,38 +14,38 @@ const Option sleep_schedule_options[] = {
     { .kind = OPTION_NUMBER,
       .name = "hour",
       .metavar = "H",
-      .help = "0 to 23, by the local clock",
+      .help = "hour, 0 to 23, local time",
       .fallback = "3" },
     { .kind = OPTION_NUMBER,
       .name = "minute",
       .metavar = "M",
-      .help = "0 to 59",
+      .help = "minute, 0 to 59",
       .fallback = "17" },
     { .kind = OPTION_CHOICE,
       .name = "using",
       .metavar = "WHAT",
-      .help = "what starts the nights",
+      .help = "scheduler to use",
       .fallback = "auto",
       .choices = "auto|systemd|cron" },
-    { .kind = OPTION_FLAG, .name = "print", .help = "only print what would be written" },
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "the same" },
+    { .kind = OPTION_FLAG, .name = "print", .help = "print what would be written, write nothing" },
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "same as --print" },
     { .kind = OPTION_FLAG,
       .name = "due",
-      .help = "for the crontab: succeed once for each night that is due, else exit with 4" },
+      .help = "used by the crontab entry: exit 0 once per night when due, else 4" },
     { 0 },
 };
 
 const Option sleep_unschedule_options[] = {
     SLEEP_PROJECT_OPTION,
-    { .kind = OPTION_FLAG, .name = "all", .help = "of every project" },
+    { .kind = OPTION_FLAG, .name = "all", .help = "every project" },
     { 0 },
 };
 
 const Example sleep_schedule_examples[] = {
     { "talaria sleep schedule", "this project, every night at 03:17" },
     { "talaria sleep schedule --hour 4 --backend model --model gpt-5-mini",
-      "the flags of 'sleep run' are kept" },
-    { "talaria sleep schedule --print", "what would be written" },
+      "keep these flags of 'sleep run'" },
+    { "talaria sleep schedule --print", "print the unit or crontab entry" },
     { 0 },
 };
 
@@ -127,7 +127,7 @@ static bool own_path(Cli *cli, Str *ret, Err *err)
     ssize_t n = readlink("/proc/self/exe", path, sizeof path);
 
     if (n <= 0)
-        return err_errno(err, "cannot tell where this program is");
+        return err_errno(err, "cannot find the path of the talaria program");
     *ret = str_dup(cli->arena, (Str){ path, (size_t)n });
     return true;
 }

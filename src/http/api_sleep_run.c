@@ -265,7 +265,7 @@ bool route_sleep_run(Request *rq, Err *err)
         return err_set(err, ERR_INVALID, "'backend' must be mock or model");
     home = sleep_home(rq->arena, homes->data);
     if (api_night_elsewhere(rq->arena, &home) || !begin(rq->server, wish.kind, dry_run))
-        return err_set(err, ERR_CONFLICT, "a night is under way already");
+        return err_set(err, ERR_CONFLICT, "a night is already running");
     rq->reply.status = 202;
     w = reply_json(rq);
     json_field_bool(&w, "dry_run", dry_run);

@@ -15,7 +15,7 @@
 bool selection_check(const Selection *s, Err *err)
 {
     if ((s->n_skills > 0) + s->all_skills + s->legacy > 1)
-        return err_set(err, ERR_USAGE, "give --skill, --all-skills or --legacy, only one of them");
+        return err_set(err, ERR_USAGE, "give only one of --skill, --all-skills and --legacy");
     return true;
 }
 
@@ -44,18 +44,17 @@ static bool check_choice(const Selection *s, const Manifest *m, Str night, Err *
     bool legacy = manifest_has(m, ITEM_MANAGED) || manifest_has(m, ITEM_MEMORY);
 
     if (!m->n)
-        return err_set(err, ERR_NOT_FOUND, "night '%.*s' proposes nothing", STR_FMT(night));
+        return err_set(err, ERR_NOT_FOUND, "night '%.*s' has no proposal", STR_FMT(night));
     for (size_t i = 0; i < s->n_skills; i++)
         if (!is_proposed(m, s->skills[i]))
             return err_set(err, ERR_USAGE, "night '%.*s' proposes no skill '%.*s'", STR_FMT(night),
                            STR_FMT(s->skills[i]));
     if (!s->n_skills && !s->all_skills && !s->legacy && skills)
         return err_set(err, ERR_USAGE,
-                       "night '%.*s' proposes skills: say which by --skill or --all-skills%s",
+                       "night '%.*s' proposes skills; choose with --skill NAME or --all-skills%s",
                        STR_FMT(night), legacy ? ", or --legacy for the others" : "");
     if ((s->all_skills && !skills) || (s->legacy && !legacy))
-        return err_set(err, ERR_USAGE, "night '%.*s' proposes nothing of that kind",
-                       STR_FMT(night));
+        return err_set(err, ERR_USAGE, "night '%.*s' has no such proposal", STR_FMT(night));
     return true;
 }
 
@@ -81,7 +80,7 @@ static bool read_proposal(Arena *a, Str folder, const StagedItem *item, Str *ret
         return err_set(err, ERR_REFUSED, "proposal '%.*s' is missing",
                        STR_FMT(item->proposed_file));
     if (!str_eq(doc.sha256, item->sha256))
-        return err_set(err, ERR_REFUSED, "proposal '%.*s' is not what was staged",
+        return err_set(err, ERR_REFUSED, "proposal '%.*s' was modified after it was staged",
                        STR_FMT(item->proposed_file));
     if (!str_trim(doc.bytes).n)
         return err_set(err, ERR_REFUSED, "proposal '%.*s' is empty", STR_FMT(item->proposed_file));
@@ -107,7 +106,7 @@ static bool check_adopted(Work *w, const Receipt *r, Err *err)
         return true;
     return (live_read(w->arena, str_join_path(w->arena, w->folder, r->backup_path), &backup, err) &&
             str_eq(backup.sha256, r->sha256_before)) ||
-           err_set(err, ERR_REFUSED, "backup '%.*s' is not what its receipt says",
+           err_set(err, ERR_REFUSED, "backup '%.*s' does not match its receipt",
                    STR_FMT(r->backup_path));
 }
 
@@ -115,14 +114,14 @@ static bool check_adopted(Work *w, const Receipt *r, Err *err)
 static bool check_pin(const StagedItem *item, const LiveDoc *live, Err *err)
 {
     if (!str_eq(live->path, item->live_path))
-        return err_set(err, ERR_REFUSED, "'%.*s' is now at another place: '%.*s'",
-                       STR_FMT(item->live_path), STR_FMT(live->path));
+        return err_set(err, ERR_REFUSED, "'%.*s' moved to '%.*s'", STR_FMT(item->live_path),
+                       STR_FMT(live->path));
     if (live->exists != (item->live_sha256.n > 0))
         return err_set(err, ERR_CONFLICT, "'%.*s' %s since the night", STR_FMT(item->live_path),
                        live->exists ? "was made" : "was removed");
     return str_eq(live->sha256, item->live_sha256) ||
            err_set(err, ERR_CONFLICT,
-                   "'%.*s' has changed since the night; run another one, or put it back",
+                   "'%.*s' has changed since the night; run another night, or restore the file",
                    STR_FMT(item->live_path));
 }
 
@@ -138,7 +137,7 @@ static bool plan_item(Work *w, const StagedItem *item, Err *err)
     if (!chosen(w->selection, item))
         return true;
     if (adopted)
-        return err_set(err, ERR_CONFLICT, "'%.*s' of night '%.*s' is adopted already",
+        return err_set(err, ERR_CONFLICT, "'%.*s' of night '%.*s' is already adopted",
                        STR_FMT(item->name), STR_FMT(w->night));
     if (!live_read(w->arena, item->live_path, &c.live, err) || !check_pin(item, &c.live, err))
         return false;

@@ -132,10 +132,10 @@ bool work_screen(Work *w, Str target, EditRecords *edits, Err *err)
             i++;
             continue;
         }
-        work_reject(
-            w, &edits->items[i],
-            str_printf(w->arena, "train tasks score %.3f with it and %.3f without", with, without),
-            true);
+        work_reject(w, &edits->items[i],
+                    str_printf(w->arena, "training score %.1f with it, %.1f without", 100 * with,
+                               100 * without),
+                    true);
         *edits = all_but(w->arena, edits, i);
     }
     return true;
@@ -208,7 +208,7 @@ bool work_attribute(Work *w, Str target, EditRecords *edits, const GateResult *t
         if (w->stopped)
             break;
         if (superfluous(w, edits, with.mean, without.mean)) {
-            work_reject(w, &edits->items[i], STR("val tasks score the same without it"), true);
+            work_reject(w, &edits->items[i], STR("no effect on the validation score"), true);
             *edits = all_but(w->arena, edits, i);
             with = without;
             w->out.attribution.n = from; /* the others are worth more now: measure them anew */

@@ -66,7 +66,7 @@ static int64_t about_tokens(const ReplayAsk *ask, Str answer)
 bool backend_settled(const Backend *b, Err *err)
 {
     return !b->pending ||
-           err_set(err, ERR_NOT_FOUND, "%lld answers are still to come", (long long)b->pending);
+           err_set(err, ERR_NOT_FOUND, "waiting for %lld answers", (long long)b->pending);
 }
 
 int64_t replay_calls(const Backend *b, const TaskRecord *task)
@@ -89,8 +89,7 @@ bool replay_task(Backend *b, Arena *a, const ReplayAsk *ask, Budget *budget, Rep
     double usd = b->usd, waited = b->waited_ms;
 
     if (budget && budget->stop && atomic_load(budget->stop))
-        return err_set(err, ERR_INTERRUPTED,
-                       "the night was interrupted; the next one goes on here");
+        return err_set(err, ERR_INTERRUPTED, "the night was interrupted; the next run resumes it");
     question.docs = (Docs){ document_bare(a, ask->docs.skill), document_bare(a, ask->docs.memory) };
     question.tools = judge_tools(a, &judge);
     if (!b->attempt(b, a, &question, &attempt, err) ||

@@ -118,11 +118,10 @@ static bool write_prompts(HandoffBackend *h, Err *err)
 {
     AUTO_BUF out = BUF(LIMIT_SLEEP_FILE);
 
-    buf_addf(
-        &out,
-        "# %zu questions of a night\n\nAnswer each in a file of its own, answers/<id>.md, with the "
-        "answer alone, then run the same command again.\n",
-        h->n);
+    buf_addf(&out,
+             "# %zu questions\n\nAnswer each one in its own file, answers/<id>.md, with the "
+             "answer alone, then run the same command again.\n",
+             h->n);
     for (size_t i = 0; i < h->n; i++)
         buf_addf(&out, "\n----- BEGIN %.*s -----\n%.*s\n----- END %.*s -----\n",
                  STR_FMT(h->pending[i].id), STR_FMT(h->pending[i].prompt),

@@ -27,7 +27,7 @@ ConsolidateRules consolidate_rules(void)
 const char *no_edits_name(NoEdits reason)
 {
     static const char *const names[] = {
-#define X(reason, name) [reason] = name,
+#define X(reason, name, text) [reason] = name,
         NO_EDITS(X)
 #undef X
     };
@@ -141,9 +141,13 @@ static void put_aside(Work *w, const EditRecords *edits, const GateResult *g)
     for (size_t i = 0; i < w->sides.val.n; i++)
         harmless &= w->backend->deterministic ? g->tasks[i].candidate >= g->tasks[i].baseline
                                               : !g->tasks[i].regressed;
-    why = str_printf(w->arena, "%s: val tasks score %.3f without and %.3f with it%s",
-                     g->blocked ? "a task became worse" : verdict_name(g->verdict), g->baseline,
-                     g->candidate, harmless ? ", and it waits for another night" : "");
+    why = str_printf(w->arena, "%s (validation score %.1f without it, %.1f with it)%s",
+                     g->blocked                   ? "a task got worse"
+                     : g->candidate > g->baseline ? "the improvement may be chance"
+                     : g->candidate < g->baseline ? "the score got worse"
+                                                  : "no effect",
+                     100 * g->baseline, 100 * g->candidate,
+                     harmless ? "; will be retried next night" : "");
 
     w->underpowered |= g->verdict == VERDICT_UNDERPOWERED;
     w->waiting = harmless;
@@ -188,10 +192,10 @@ static RuleNote note_of(Work *w, const EditRecord *edit, const GateResult *g)
                        .until = w->rules->night + RULE_NIGHTS,
                        .helpful = 1,
                        .sessions = sessions_of(w, row),
-                       .evidence =
-                           str_printf(w->arena, "%zu val tasks: %.3f to %.3f", w->sides.val.n,
-                                      row ? row->score_without : g->baseline,
-                                      row ? row->score_with : g->candidate) };
+                       .evidence = str_printf(w->arena, "%zu validation tasks: %.1f to %.1f",
+                                              w->sides.val.n,
+                                              100 * (row ? row->score_without : g->baseline),
+                                              100 * (row ? row->score_with : g->candidate)) };
 }
 
 /* The accepted edits, each with a note of where it comes from, in the document. */
@@ -306,15 +310,13 @@ static NoEdits reason_of(const Work *w)
 static void add_notes(Work *w)
 {
     if (w->stopped)
-        LIST_PUSH(w->arena, &w->out.notes,
-                  str_printf(w->arena, "the night's %s ran out", w->spent));
+        LIST_PUSH(w->arena, &w->out.notes, str_printf(w->arena, "the %s budget ran out", w->spent));
     if (!w->rules->gate)
-        LIST_PUSH(w->arena, &w->out.notes, STR("the gate is off: nothing of this is proven"));
+        LIST_PUSH(w->arena, &w->out.notes, STR("validation is off: these rules are untested"));
     else if (w->out.leaked)
-        LIST_PUSH(w->arena, &w->out.notes,
-                  STR("no task was left to decide that had not taught as well"));
+        LIST_PUSH(w->arena, &w->out.notes, STR("no tasks left to hold out for validation"));
     if (w->underpowered)
-        LIST_PUSH(w->arena, &w->out.notes, STR("too few tasks or draws to tell a gain from luck"));
+        LIST_PUSH(w->arena, &w->out.notes, STR("too few tasks to tell an improvement from chance"));
 }
 
 /* What the trials of the night add up to. */
@@ -405,9 +407,9 @@ static bool finish(Work *w, Err *err)
     if (w->out.accepted && w->out.leaked) {
         w->out.accepted = false;
         w->out.action = STR("reject_unverified");
-        take_back(w, "the tasks that taught it were the only ones to prove it");
+        take_back(w, "no tasks held out: the training tasks were the only ones to validate it");
     } else if (!w->out.accepted) {
-        take_back(w, "not better in the end");
+        take_back(w, "no improvement in the final validation");
     }
     return true;
 }

@@ -44,19 +44,19 @@ typedef struct ConsolidateWatch {
     void (*tried)(void *ctx, const GateTrial *trial, const GateEvidence *evidence);
 } ConsolidateWatch;
 
-/* no_edits_reason */
+/* no_edits_reason: X(id, name in JSON, what people read after "No proposal: ") */
 #define NO_EDITS(X)                                                                                \
-    X(NO_EDITS_NONE, "")                                                                           \
-    X(NO_EDITS_NO_TASKS, "no_tasks")                                                               \
-    X(NO_EDITS_NO_FAILURES, "no_failures")                                                         \
-    X(NO_EDITS_NOTHING_PROPOSED, "nothing_proposed")                                               \
-    X(NO_EDITS_NOTHING_APPLIED, "nothing_applied")                                                 \
-    X(NO_EDITS_ALL_REJECTED, "all_rejected")                                                       \
-    X(NO_EDITS_UNDERPOWERED, "underpowered")                                                       \
-    X(NO_EDITS_BUDGET, "budget")
+    X(NO_EDITS_NONE, "", "")                                                                       \
+    X(NO_EDITS_NO_TASKS, "no_tasks", "no task to learn from")                                      \
+    X(NO_EDITS_NO_FAILURES, "no_failures", "every task already passes")                            \
+    X(NO_EDITS_NOTHING_PROPOSED, "nothing_proposed", "no rule was found")                          \
+    X(NO_EDITS_NOTHING_APPLIED, "nothing_applied", "no rule could be applied")                     \
+    X(NO_EDITS_ALL_REJECTED, "all_rejected", "no rule improved the validation score")              \
+    X(NO_EDITS_UNDERPOWERED, "underpowered", "too few tasks to tell an improvement from chance")   \
+    X(NO_EDITS_BUDGET, "budget", "the budget ran out")
 
 typedef enum NoEdits {
-#define X(reason, name) reason,
+#define X(reason, name, text) reason,
     NO_EDITS(X)
 #undef X
 } NoEdits;

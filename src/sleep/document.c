@@ -390,7 +390,7 @@ Str document_scaffold(Arena *a, Str name, Str description)
     buf_addz(&out, "\ndescription: ");
     put_quoted(&out, text_cut(description, 1024));
     buf_addf(&out,
-             "\n---\n\n# %.*s\n\nWhat past sessions taught, for the tasks that keep coming "
+             "\n---\n\n# %.*s\n\nRules learned from past sessions, for tasks that keep coming "
              "back.\n",
              STR_FMT(name));
     return str_dup(a, buf_str(&out));

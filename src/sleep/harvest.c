@@ -257,7 +257,7 @@ static bool gather_one(Harvester *h, Arena *a, const HarvestQuery *query, const 
     if (!trace_of(h, a, query->sources.homes, m, t, err)) {
         if (err->kind != ERR_NOT_FOUND && err->kind != ERR_IO)
             return false;
-        log_warning("left out of the harvest: %s", err->text);
+        log_warning("skipped a session: %s", err->text);
         h->incomplete = true;
         return true;
     }
@@ -290,7 +290,7 @@ static void mine(Harvester *h, Arena *a, Str key, const MinedFrom *from, const M
 
     mine_tasks(a, sessions->traces, sessions->n, options, ret);
     if (!h->incomplete && !mined_put(h->db, key, from, ret, &ignored))
-        log_debug("what was mined is not kept: %s", ignored.text);
+        log_debug("cannot cache the mined tasks: %s", ignored.text);
 }
 
 /* Sessions and tasks: out of what is kept, as far as it is the same. */
@@ -373,7 +373,7 @@ static bool update_whole(Harvester *h, UpdateStats *ret, Err *err)
             return true;
         if (clock_mono_ms() > until)
             return err_set(err, ERR_BUSY,
-                           "another program is still reading the sessions; try again later");
+                           "another process is still indexing the sessions; try again later");
         usleep(EVERY_MS * 1000);
     }
 }

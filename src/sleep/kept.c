@@ -186,7 +186,7 @@ KeptWriter *kept_begin(Arena *a, Str data, Str key)
                        .key = key };
     if (!sleep_home_make(&home, &why) ||
         !(w->lock = lock_take(path_of(a, data, "harvest.lock"), 0, &why))) {
-        log_debug("the harvest is not kept: %s", why.text);
+        log_debug("cannot cache the harvest: %s", why.text);
         return NULL;
     }
     w->fd = open(w->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -30,7 +30,7 @@ static bool open_state(Night *w, Err *err)
         return false;
     w->lock = state_lock(w->arena, w->home.state, LOCK_MS, err);
     if (!w->lock)
-        return err_wrap(err, "another night is under way");
+        return err->kind == ERR_BUSY ? err_wrap(err, "another night is running") : false;
     if (!adopt_recover(w->arena, &w->home, &recovery, err) ||
         !state_load(w->arena, w->home.state, &w->state, &note, err))
         return false;
@@ -94,7 +94,7 @@ static bool go_on(Night *w, Err *err)
 {
     double began = 0;
 
-    log_note("going on with the night that began at %.*s", STR_FMT(w->tonight.started_at));
+    log_note("resuming the night that started at %.*s", STR_FMT(w->tonight.started_at));
     w->budget.before_ms = tonight_elapsed(w->arena, &w->home, w->tonight.dry_run);
     w->backend->paid_before = w->tonight.paid_before;
     if (w->tonight.has_tasks)
@@ -163,12 +163,11 @@ static void note_other_model(Night *w)
     Str last = w->state.last_model_key, now = night_model_key(w);
 
     if (last.n && !str_eq(last, now))
-        recorder_note(
-            &w->recorder,
-            str_printf(w->arena,
-                       "'%.*s' answers tonight, and '%.*s' did last night: do not compare "
-                       "the scores of the two",
-                       STR_FMT(now), STR_FMT(last)));
+        recorder_note(&w->recorder,
+                      str_printf(w->arena,
+                                 "model changed from '%.*s' to '%.*s' since the last night: the "
+                                 "scores are not comparable",
+                                 STR_FMT(last), STR_FMT(now)));
 }
 
 static bool sleep_through(Night *w, NightDone *ret, Err *err)
@@ -188,9 +187,8 @@ static bool sleep_through(Night *w, NightDone *ret, Err *err)
         return false;
     if (w->tonight.tasks.n == 0)
         recorder_note(&w->recorder, w->past->last_harvest.n && !w->options->tasks_file
-                                        ? STR("nothing new since the last night that could be "
-                                              "learned from")
-                                        : STR("nothing that came back could be learned from"));
+                                        ? STR("no new tasks to learn from since the last night")
+                                        : STR("no recurring task to learn from"));
     recorder_end(&w->recorder, w->backend);
     if (staged && !night_publish(w, ret, err))
         return false;
@@ -250,7 +248,7 @@ bool night_run(Arena *a, const NightOptions *options, Backend *backend, NightDon
     if (!ok)
         note_failure(&w, err);
     if (!evidence_close(w.recorder.evidence) && ok)
-        log_warning("a part of the evidence could not be written");
+        log_warning("some evidence could not be written");
     lock_release(w.lock);
     if (!ok)
         return false;

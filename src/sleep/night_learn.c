@@ -40,7 +40,7 @@ static void read_memory(Night *w, Target *t)
     /* People keep it as a link, or half a marker in it: it is theirs, and no reason not to sleep. */
     t->memory = (LiveDoc){ 0 };
     recorder_note(&w->recorder,
-                  str_printf(w->arena, "the project's memory is left alone: %s", why.text));
+                  str_printf(w->arena, "skipped the project's memory file: %s", why.text));
 }
 
 static bool read_docs(Night *w, Target *t, Str path, Err *err)
@@ -176,7 +176,7 @@ bool night_measure(Night *w, Err *err)
             if (!str_eqz(split_normal(tasks->items[k].split), "test"))
                 continue;
             if (budget_spent(&w->budget, 2 * replay_calls(w->backend, &tasks->items[k]))) {
-                recorder_note(&w->recorder, STR("not all test tasks were measured"));
+                recorder_note(&w->recorder, STR("some test tasks were not measured"));
                 return true;
             }
             if (!measure(w, &w->targets[i], &tasks->items[k], err))

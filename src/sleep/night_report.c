@@ -49,6 +49,8 @@ static void replayed(void *ctx, const char *phase, const ReplayAsk *ask, const R
 
         *(live ? &pair->before : &pair->after) = *result;
         *(live ? &pair->has_before : &pair->has_after) = true;
+        *(live ? &pair->score_before : &pair->score_after) =
+            score_of(r->options->rules.score, result->hard, result->soft);
     }
     evidence_begin(r->evidence, "replay", "result");
     evidence_str(r->evidence, "phase", str_of(phase));
@@ -86,7 +88,7 @@ void recorder_heard(void *ctx, const Heard *e)
     if (!r->begun) {
         LIST_PUSH(r->arena, &r->early, *e);
         if (!r->options->watch.show)
-            progress_show("asking what tasks are about", r->early.n, 0);
+            progress_show("describing tasks", r->early.n, 0);
         return;
     }
     if (reflection)
@@ -191,7 +193,7 @@ void recorder_begin(Recorder *r, const Tonight *t, const Backend *b)
     r->report.model = b->model;
     r->report.call_error = t->call_error;
     if (t->call_error.n)
-        recorder_note(r, str_printf(r->arena, "an earlier try of this night failed: %.*s",
+        recorder_note(r, str_printf(r->arena, "an earlier attempt of this night failed: %.*s",
                                     STR_FMT(t->call_error)));
     evidence_begin(r->evidence, "cycle", "start");
     evidence_int(r->evidence, "night", t->number);
@@ -249,6 +251,16 @@ static void add_share(Recorder *r, Str skill, const SkillGroup *group, const Con
     LIST_PUSH(r->arena, &r->report.shares, share);
 }
 
+/* Where several answers were drawn the gate compares their means: the task shows the same figure. */
+static void set_task_scores(Recorder *r, const TaskDelta *delta)
+{
+    for (size_t i = 0; i < r->report.tasks.n; i++)
+        if (str_eq(r->report.tasks.items[i].id, delta->task_id)) {
+            r->report.tasks.items[i].score_before = delta->baseline_score;
+            r->report.tasks.items[i].score_after = delta->candidate_score;
+        }
+}
+
 /* The last trial of the group is what the night comes to. */
 static void add_scores(Recorder *r, const Consolidation *c)
 {
@@ -258,6 +270,7 @@ static void add_scores(Recorder *r, const Consolidation *c)
         double before = last->task_deltas.items[i].baseline_score;
         double after = c->accepted ? last->task_deltas.items[i].candidate_score : before;
 
+        set_task_scores(r, &last->task_deltas.items[i]);
         r->baseline += before;
         r->candidate += after;
         r->squares += (after - before) * (after - before);
@@ -282,15 +295,18 @@ static void note_odds(Recorder *r, Str skill, const GateEvidence *found)
     if (found->error_rate > 0 && str_eqz(found->verdict, "accept") &&
         found->p_value > found->error_rate)
         recorder_note(r, str_printf(r->arena,
-                                    "%.*s, %.*s: rules whose time is over go, and nothing became "
-                                    "worse without them",
+                                    "%.*s, %.*s: expired rules removed; no task got worse without "
+                                    "them",
                                     STR_FMT(skill), STR_FMT(found->target)));
     else if (found->error_rate > 0)
         recorder_note(
             r, str_printf(r->arena,
-                          "%.*s, %.*s: %.*s after %lld pairs of answers, p = %.4f; edits of no use "
-                          "are accepted in at most %.1f %% of nights",
-                          STR_FMT(skill), STR_FMT(found->target), STR_FMT(found->verdict),
+                          "%.*s, %.*s: %s after %lld pairs of answers, p = %.4f; false positives "
+                          "limited to %.1f %% of nights",
+                          STR_FMT(skill), STR_FMT(found->target),
+                          str_eqz(found->verdict, "accept")   ? "accepted"
+                          : str_eqz(found->verdict, "reject") ? "rejected"
+                                                              : "too few answers to decide",
                           (long long)found->draws, found->p_value, 100 * found->error_rate));
 }
 
@@ -349,8 +365,8 @@ void recorder_left_out(Recorder *r, const SkillGroup *group, const char *status,
                            .reason = str_dup(r->arena, text_cut(why, MOST_WHY)) };
 
     LIST_PUSH(r->arena, &r->report.report.skill_groups, g);
-    recorder_note(r, str_printf(r->arena, "skill '%.*s' does not learn tonight: %.*s",
-                                STR_FMT(g.skill_name), STR_FMT(g.reason)));
+    recorder_note(r, str_printf(r->arena, "skipped skill '%.*s': %.*s", STR_FMT(g.skill_name),
+                                STR_FMT(g.reason)));
 }
 
 void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *before,
@@ -361,6 +377,8 @@ void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *befo
     pair->before = *before;
     pair->after = *after;
     pair->has_before = pair->has_after = true;
+    pair->score_before = score_of(r->options->rules.score, before->hard, before->soft);
+    pair->score_after = score_of(r->options->rules.score, after->hard, after->soft);
     r->test_before += before->hard;
     r->test_after += after->hard;
     r->test++;
@@ -401,9 +419,9 @@ void recorder_end(Recorder *r, const Backend *b)
         s->no_edits_reason = str_of(no_edits_name(r->no_edits ? r->no_edits : NO_EDITS_NO_TASKS));
     if (r->test)
         recorder_note(r, str_printf(r->arena,
-                                    "%zu test tasks, which nothing was decided by: %.3f to %.3f",
-                                    r->test, r->test_before / (double)r->test,
-                                    r->test_after / (double)r->test));
+                                    "final test on %zu tasks that no decision used: %.1f to %.1f",
+                                    r->test, 100 * r->test_before / (double)r->test,
+                                    100 * r->test_after / (double)r->test));
     s->tokens_used = b->tokens;
     s->ended_at = human_iso(r->arena, clock_wall());
     r->report.cost_usd = b->usd;

@@ -92,7 +92,7 @@ static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightP
         return err_wrap(err, "'%s'", o->tasks_file);
     if (!ret->reviewed && strcmp(b->name, "mock") != 0)
         return err_set(err, ERR_USAGE,
-                       "'%s' has not been reviewed: look it through and set \"reviewed\": true",
+                       "'%s' has not been reviewed; check it and set \"reviewed\": true",
                        o->tasks_file);
     if (!has_split(&ret->tasks))
         split_assign(a, o->split, &ret->tasks);

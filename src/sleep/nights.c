@@ -157,6 +157,8 @@ static void put_summary_fields(JsonWriter *w, const NightSummary *n)
     json_field_str(w, "model", n->report.model);
     json_field_bool(w, "accepted", s->accepted);
     json_field_str(w, "gate_action", s->gate_action);
+    json_field_str(w, "verdict", report_verdict(s));
+    json_field_bool(w, "simulated", report_simulated(&n->report));
     json_field_double(w, "baseline", s->baseline_score);
     json_field_double(w, "candidate", s->candidate_score);
     json_key(w, "interval");

@@ -82,12 +82,12 @@ static bool may_reject(Arena *a, const SleepHome *home, Str folder, NightSummary
     if (!night_summary(a, home, name, ret, err))
         return false;
     if (!ret->manifest.n)
-        return err_set(err, ERR_NOT_FOUND, "night '%.*s' proposes nothing", STR_FMT(name));
+        return err_set(err, ERR_NOT_FOUND, "night '%.*s' has no proposal", STR_FMT(name));
     if (ret->adopted)
-        return err_set(err, ERR_CONFLICT, "night '%.*s' is adopted; undo that first",
+        return err_set(err, ERR_CONFLICT, "night '%.*s' is adopted; run 'talaria sleep undo' first",
                        STR_FMT(name));
     return !rejection_read(a, folder, &already) ||
-           err_set(err, ERR_CONFLICT, "night '%.*s' is rejected already", STR_FMT(name));
+           err_set(err, ERR_CONFLICT, "night '%.*s' is already rejected", STR_FMT(name));
 }
 
 static bool remember(Arena *a, const SleepHome *home, const NightReport *r, Str reason, Err *err)
@@ -122,7 +122,7 @@ static bool write_receipt(Arena *a, Str folder, const Rejection *r, Err *err)
 bool night_reject(Arena *a, const SleepHome *home, Str night, Str reason, bool dry_run,
                   Rejection *ret, Err *err)
 {
-    Str why = reason.n ? reason : STR("turned down in review"), folder;
+    Str why = reason.n ? reason : STR("rejected in review"), folder;
     AUTO(FileLock) *state = NULL;
     AUTO(FileLock) *adoption = NULL;
     Recovery recovery = { 0 };
@@ -133,7 +133,7 @@ bool night_reject(Arena *a, const SleepHome *home, Str night, Str reason, bool d
         return false;
     state = state_lock(a, home->state, WAIT_MS, err); /* in the order in which a night takes them */
     if (!state)
-        return err_wrap(err, "a night is under way");
+        return err_wrap(err, "another night is running");
     adoption = adopt_begin(a, home, &recovery, err);
     if (!adoption || !may_reject(a, home, folder, &n, err))
         return false;

@@ -2,6 +2,8 @@
 #include "sleep/report.h"
 
 #include "base/limits.h"
+#include "sleep/consolidate.h"
+#include "sleep/score.h"
 #include "text/utf8.h"
 
 void report_init(NightReport *r)
@@ -10,6 +12,37 @@ void report_init(NightReport *r)
         .backend = STR(""), .model = STR(""), .call_error = STR(""), .reflect_head = STR("")
     };
     sleep_report_init(&r->report);
+}
+
+/* -- in words ------------------------------------------------------------------------------------ */
+
+/* X(gate_action, what people read) */
+#define GATE_ACTIONS(X)                                                                            \
+    X("accept_new_best", "Accepted: best score so far")                                            \
+    X("accept", "Accepted")                                                                        \
+    X("reject", "Rejected: no improvement in validation")                                          \
+    X("reject_unverified", "Rejected: too few tasks to validate")                                  \
+    X("greedy_applied", "Accepted without validation")                                             \
+    X("greedy_noop", "No change")
+
+Str report_verdict(const SleepReport *s)
+{
+#define X(reason, name, text)                                                                      \
+    if (s->no_edits_reason.n && str_eqz(s->no_edits_reason, name))                                 \
+        return STR("No proposal: " text);
+    NO_EDITS(X)
+#undef X
+#define X(name, text)                                                                              \
+    if (str_eqz(s->gate_action, name))                                                             \
+        return STR(text);
+    GATE_ACTIONS(X)
+#undef X
+    return s->gate_action;
+}
+
+bool report_simulated(const NightReport *r)
+{
+    return str_eqz(r->backend, "mock");
 }
 
 /* -- writing ------------------------------------------------------------------------------------ */
@@ -33,10 +66,12 @@ static void put_pair(JsonWriter *w, const TaskPair *t)
     if (t->has_before) {
         json_key(w, "before");
         replay_result_put(w, &t->before);
+        json_field_double(w, "score_before", t->score_before);
     }
     if (t->has_after) {
         json_key(w, "after");
         replay_result_put(w, &t->after);
+        json_field_double(w, "score_after", t->score_after);
     }
     json_end(w, '}');
 }
@@ -142,6 +177,11 @@ static bool read_pairs(Arena *a, Json list, NightReport *r, Err *err)
         if ((t.has_before && !replay_result_read(a, before, &t.before, err)) ||
             (t.has_after && !replay_result_read(a, after, &t.after, err)))
             return false;
+        /* Reports of earlier versions lack them. */
+        t.score_before = score_of(SCORE_RULE_DEFAULT, t.before.hard, t.before.soft);
+        t.score_after = score_of(SCORE_RULE_DEFAULT, t.after.hard, t.after.soft);
+        (void)json_double(json_get(item, STR("score_before")), &t.score_before);
+        (void)json_double(json_get(item, STR("score_after")), &t.score_after);
         LIST_PUSH(a, &r->tasks, t);
     }
     return true;

@@ -13,6 +13,7 @@ typedef struct TaskPair {
     Str id, intent, split, reference_kind;
     bool has_before, has_after;
     ReplayResult before, after;
+    double score_before, score_after; /* by which the night decided, 0..1 */
 } TaskPair;
 typedef LIST_OF(TaskPair) TaskPairs;
 
@@ -44,6 +45,11 @@ void report_md(Buf *out, const NightReport *r);
 void report_diagnostics(Buf *out, const NightReport *r);
 
 MUST_CHECK bool report_parse(Arena *a, Str json, NightReport *ret, Err *err);
+
+/* What came of it, in words: "Accepted: best score so far", "No proposal: every task already passes". */
+Str report_verdict(const SleepReport *s);
+/* Whether no model answered: the scores show how sleep works, not how good the rules are. */
+bool report_simulated(const NightReport *r);
 
 /* s on one line, at most `most` characters, nothing in it meaning anything to Markdown. */
 void md_text(Buf *out, Str s, size_t most);

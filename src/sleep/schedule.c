@@ -149,7 +149,7 @@ static bool check_spec(const SleepHome *home, const ScheduleSpec *spec, Err *err
         return err_set(err, ERR_USAGE, "--hour is 0 to 23, --minute 0 to 59");
     if (!check_word(spec->project, "the project's path", err) ||
         !check_word(spec->binary, "the program's path", err) ||
-        !check_word(home->folder, "the path of our home", err))
+        !check_word(home->folder, "the path of the data folder", err))
         return false;
     for (size_t i = 0; i < spec->n_args; i++)
         if (!check_word(spec->args[i], "a flag", err))

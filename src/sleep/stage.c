@@ -164,7 +164,7 @@ bool stage_publish(Arena *a, const SleepHome *home, const StageRequest *request,
     Str latest = str_join_path(a, home->staging, STR(LATEST));
 
     if (!night_name_ok(request->night))
-        return err_set(err, ERR_INVALID, "'%.*s' is no name of a night", STR_FMT(request->night));
+        return err_set(err, ERR_INVALID, "'%.*s' is not a night", STR_FMT(request->night));
     if (!sleep_home_make(home, err))
         return false;
     if (!put_all(&batch, request, &m, err)) {
@@ -196,7 +196,7 @@ bool stage_discard(Arena *a, const SleepHome *home, Str night, Err *err)
     Str folder = night_folder(a, home, night);
 
     if (!night_name_ok(night))
-        return err_set(err, ERR_INVALID, "'%.*s' is no name of a night", STR_FMT(night));
+        return err_set(err, ERR_INVALID, "'%.*s' is not a night", STR_FMT(night));
     if (access(str_z(a, str_join_path(a, folder, STR(MANIFEST_FILE))), F_OK) == 0)
         return err_set(err, ERR_CONFLICT, "night '%.*s' is published", STR_FMT(night));
     return remove_files(a, folder, err);
@@ -282,7 +282,7 @@ bool stage_latest(Arena *a, const SleepHome *home, Str *ret_night, Err *err)
             newest = when;
         }
     if (!best.p)
-        return err_set(err, ERR_NOT_FOUND, "no night is staged; 'talaria sleep run' makes one");
+        return err_set(err, ERR_NOT_FOUND, "no night yet; 'talaria sleep run' runs one");
     *ret_night = best;
     return true;
 }

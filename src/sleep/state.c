@@ -189,7 +189,7 @@ static bool put_aside(Arena *a, const char *path, const Err *why, Str *ret_note,
     if (rename(path, str_z(a, aside)) != 0)
         return err_errno(err, "cannot put '%s' aside", path);
     *ret_note = str_printf(a,
-                           "the state could not be read (%s); it is kept as '%.*s', and this is "
+                           "cannot read the sleep state (%s); saved it as '%.*s' and starting "
                            "the first night again",
                            why->text, STR_FMT(aside));
     return true;

@@ -68,7 +68,7 @@ static bool find_last(Undo *u, Err *err)
             if (!look_in(u, nights[i], err))
                 return false;
     }
-    return u->last.number || err_set(err, ERR_NOT_FOUND, "nothing that is adopted can be undone");
+    return u->last.number || err_set(err, ERR_NOT_FOUND, "no adoption to undo");
 }
 
 /* Of the night of the last one: what was named, or what was adopted together with it. */
@@ -95,21 +95,22 @@ static bool read_backup(Undo *u, const Receipt *r, Change *c, Err *err)
         return false;
     c->to = backup.bytes;
     return str_eq(backup.sha256, r->sha256_before) ||
-           err_set(err, ERR_REFUSED, "backup '%.*s' is not what its receipt says",
+           err_set(err, ERR_REFUSED, "backup '%.*s' does not match its receipt",
                    STR_FMT(backup.path));
 }
 
 static bool check_live(const Undo *u, const Receipt *r, const LiveDoc *live, Err *err)
 {
     if (!str_eq(live->path, r->live_path))
-        return err_set(err, ERR_REFUSED, "'%.*s' is now at another place: '%.*s'",
-                       STR_FMT(r->live_path), STR_FMT(live->path));
+        return err_set(err, ERR_REFUSED, "'%.*s' moved to '%.*s'", STR_FMT(r->live_path),
+                       STR_FMT(live->path));
     if (!live->exists)
         return err_set(err, ERR_CONFLICT, "'%.*s' was removed since it was adopted",
                        STR_FMT(live->path));
     return str_eq(live->sha256, r->sha256_after) ||
            err_set(err, ERR_CONFLICT,
-                   "'%.*s' was changed since it was adopted; it stays: 'diff %.*s/%.*s %.*s' shows "
+                   "'%.*s' was changed after it was adopted, so it is kept; 'diff %.*s/%.*s %.*s' "
+                   "shows "
                    "what changed",
                    STR_FMT(live->path), STR_FMT(u->folder),
                    STR_FMT(proposed_name(u->arena, r->kind, r->name)), STR_FMT(live->path));

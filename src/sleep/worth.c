@@ -102,15 +102,15 @@ static const char *verdict_of(const NightWorth *w)
 static Str sentence_of(Arena *a, const NightWorth *w)
 {
     if ((!w->plan.train || !w->plan.val) && w->plan.asks)
-        return str_printf(a, "a model would have to say first what %zu tasks are judged by",
-                          w->plan.asks);
+        return str_printf(
+            a, "No automatic checks yet: a model has to define them for %zu tasks first.",
+            w->plan.asks);
     if (!w->plan.train || !w->plan.val)
         return STR(
-            "nothing new that can be checked came back: keep working, and correct your agent");
+            "Nothing to learn yet: sleep needs tasks that you repeat and correct. Try again after "
+            "more sessions.");
     return str_printf(
-        a,
-        "%zu tasks to try; a gain of %.0f points or more would be seen, a smaller one "
-        "probably not",
+        a, "Worth a run: %zu tasks, enough to detect an improvement of %.0f points or more.",
         w->plan.tasks.n, 100 * w->detectable);
 }
 

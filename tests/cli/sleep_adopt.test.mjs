@@ -17,7 +17,7 @@ const report = {
 
 test('status without a night, and with one', () => {
   const home = tmpHome();
-  assert.match(run(['sleep', 'status'], home).stdout, /nothing is staged/);
+  assert.match(run(['sleep', 'status'], home).stdout, /No night yet/);
   assert.deepEqual(tree(home.data), {}, 'looking makes nothing');
   const night = stageNight(home, { skills: two });
   const s = runJson(['sleep', 'status', '--project', '/p'], home);
@@ -35,7 +35,7 @@ test('review shows the diff, the edits and both answers, and no escape gets thro
   assert.equal(code, 0);
   assert.match(stdout, /^-old$/m);
   assert.match(stdout, /^\+new$/m);
-  assert.match(stdout, /0\.500 → 0\.750/);
+  assert.match(stdout, /50\.0 → 75\.0 of 100 .*simulated/);
   assert.match(stdout, /before .*old\n.*after .*new/);
   assert.ok(!stdout.includes('\u001b'), 'an escape on the terminal');
   const { proposal } = runJson(['sleep', 'review'], home);
@@ -84,7 +84,7 @@ test('adopt, undo, adopt again; exit codes and shapes', () => {
   fs.writeFileSync(night.docs[0].live, 'mine\n');
   const refused = run(['sleep', 'undo'], home);
   assert.equal(refused.code, 4);
-  assert.match(refused.stderr, /changed since it was adopted/);
+  assert.match(refused.stderr, /changed after it was adopted/);
   fs.writeFileSync(night.docs[0].live, 'a\nnew\n');
   assert.equal(run(['sleep', 'undo'], home).code, 0);
   assert.equal(run(['sleep', 'undo'], home).code, 3);

@@ -90,7 +90,7 @@ test('what was answered is not asked again; a confirmation is, on purpose; worth
 
   const night = await sleep(home, base, ['run']);
   assert.equal(night.json.accepted, true, night.stderr);
-  const odds = night.json.notes.map((n) => n.match(/skill: accept after (\d+) pairs of answers, p = (\S+); .* at most (\S+) %/)).find((m) => m);
+  const odds = night.json.notes.map((n) => n.match(/skill: accepted after (\d+) pairs of answers, p = (\S+); .* limited to (\S+) %/)).find((m) => m);
   assert.ok(odds && Number(odds[1]) > 3 && Number(odds[2]) <= 0.05 && Number(odds[3]) > 0 && Number(odds[3]) <= 5, `how sure it is: ${JSON.stringify(night.json.notes)}`);
   assert.match(fs.readFileSync(path.join(night.json.staging_dir, 'report.md'), 'utf8'), /pairs of answers/);
   const after = counts(asked);
@@ -134,7 +134,7 @@ test('a server that fails ends the night with what failed; the next one goes on 
   assert.equal(night.accepted, true);
   const read = (name) => JSON.parse(fs.readFileSync(path.join(night.staging_dir, name), 'utf8'));
   for (const name of ['report.json', 'diagnostics.json']) assert.match(read(name).call_error, /quota of .* is used up/);
-  assert.ok(night.notes.some((n) => /earlier try of this night failed/.test(n)));
+  assert.ok(night.notes.some((n) => /earlier attempt of this night failed/.test(n)));
   assert.match(read('diagnostics.json').reflect_head, /Checked by talaria/);
   for (const file of fs.readdirSync(path.join(home.data, 'sleep'), { recursive: true, withFileTypes: true }).filter((f) => f.isFile())) {
     assert.ok(!fs.readFileSync(path.join(file.parentPath ?? file.path, file.name), 'latin1').includes(key.slice(3)), `the key is in ${file.name}`);
@@ -156,7 +156,7 @@ test('tokens, calls, minutes and money each end a night', async (t) => {
     assert.equal(json.no_edits_reason, 'budget', what);
     // On a busy machine the harvest alone may take all the time there is.
     assert.ok((asked.length > 0 || what === 'minutes') && asked.length <= most, `${what}: ${asked.length} calls`);
-    assert.deepEqual(json.notes.filter((n) => n.includes('ran out')), [`the night's ${what} ran out`]);
+    assert.deepEqual(json.notes.filter((n) => n.includes('ran out')), [`the ${what} budget ran out`]);
     assert.deepEqual(json.staged_skills, []);
   }
   const home = makeHome(), { asked, base } = await serve(t);
@@ -177,7 +177,7 @@ test('not one call more than was allowed, also where a judge is asked twice abou
     const { json, stderr } = await sleep(home, base, ['run', '--tasks-file', file, '--max-calls', String(most)]);
     assert.equal(json?.no_edits_reason, 'budget', stderr);
     assert.ok(asked.length <= most, `${asked.length} calls of ${most}`);
-    assert.ok(json.notes.includes('the night\'s calls ran out'), JSON.stringify(json.notes));
+    assert.ok(json.notes.includes('the calls budget ran out'), JSON.stringify(json.notes));
   }
 });
 
@@ -195,7 +195,7 @@ test('a night that was killed has only the minutes that are left', async (t) => 
   const night = await sleep(home, base, args);
   assert.equal(night.json.resumed, true);
   assert.equal(night.json.no_edits_reason, 'budget');
-  assert.ok(night.json.notes.includes('the night\'s minutes ran out'));
+  assert.ok(night.json.notes.includes('the minutes budget ran out'));
   assert.ok(asked.length - before <= 7, `${asked.length - before} more answers than there was time for`);
   assert.ok(!fs.existsSync(clock), 'over');
 });
@@ -216,7 +216,7 @@ test('an edit that did not help is remembered with its reason, shown to who refl
   assert.equal(first.no_edits_reason, 'all_rejected');
   assert.deepEqual(first.rejected_edits.map((e) => e.content), [useless]);
   const reason = first.rejected_edits[0].rationale;
-  assert.match(reason, /val tasks score/);
+  assert.match(reason, /validation score/);
 
   const tried = (list) => list.filter((q) => q.kind === 'attempt' && q.prompt.includes(useless)).length;
   const before = asked.length, trials = tried(asked);

@@ -23,7 +23,7 @@ test('a night on the demo: worth, run, review, adopt, undo, and nothing is left 
   assert.deepEqual(Object.keys(worth), ['format', 'sessions', 'tasks', 'recurring', 'checkable', 'train', 'val', 'test', 'max_calls', 'max_tokens',
     'max_cost_usd', 'detectable_effect', 'budget_plan', 'verdict', 'text']);
   assert.ok(worth.budget_plan.nights >= 1 && worth.budget_plan.rollouts >= 1);
-  assert.match(run(['sleep', 'worth', ...mock], { env }).stdout, /It costs nothing: no model is asked/);
+  assert.match(run(['sleep', 'worth', ...mock], { env }).stdout, /Cost: none \(simulated, no model calls\)/);
   assert.ok(worth.tasks > 10 && worth.train > 0 && worth.val > 0);
 
   // A dry run learns the same and leaves nothing.
@@ -130,7 +130,7 @@ test('what one night has rejected the next one does not propose, over the very s
   const nights = [1, 2, 3, 4, 5].map(() => runJson(['sleep', 'run', '--tasks-file', file, ...mock], { env }));
   const tried = nights.map((r) => r.rejected_edits.map((e) => e.content));
   assert.ok(tried[0].length > 0);
-  for (const edit of nights[0].rejected_edits) assert.match(edit.rationale, /val tasks score/, 'with its reason');
+  for (const edit of nights[0].rejected_edits) assert.match(edit.rationale, /validation score/, 'with its reason');
   for (const content of new Set(tried.flat())) assert.ok(tried.filter((list) => list.includes(content)).length <= 3, content);
   assert.deepEqual(tried[4].filter((content) => tried[0].includes(content)), []);
   assert.equal(nights[4].n_tasks, nights[0].n_tasks);
@@ -223,7 +223,7 @@ test('without the gate all that applies is proposed, said to be unproven, and ne
   assert.match(refused.stderr, /sleep\.gate_mode/);
   const r = runJson(['sleep', 'run', ...mock], { env });
   assert.equal(r.gate_action, 'greedy_applied');
-  assert.ok(r.notes.some((n) => n.includes('gate is off')), JSON.stringify(r.notes));
+  assert.ok(r.notes.some((n) => n.includes('validation is off')), JSON.stringify(r.notes));
   assert.match(fs.readFileSync(path.join(r.staging_dir, 'proposed_SKILL.md'), 'utf8'), /not validated/);
 });
 
@@ -246,10 +246,10 @@ test('evidence keeps as much of a text as is configured', () => {
 test('who answered last night is remembered: scores of two models do not compare', () => {
   const home = tmpHome(), { env } = home, state = path.join(home.data, 'sleep/state.json');
   history(home, backups);
-  assert.ok(!runJson(['sleep', 'run', ...mock], { env }).notes.some((n) => n.includes('answers tonight')));
+  assert.ok(!runJson(['sleep', 'run', ...mock], { env }).notes.some((n) => n.includes('model changed')));
   fs.writeFileSync(state, fs.readFileSync(state, 'utf8').replace('"mock:"', '"model:gpt-5"'));
   const r = runJson(['sleep', 'run', ...mock], { env });
-  assert.ok(r.notes.some((n) => n.includes("'mock:' answers tonight, and 'model:gpt-5' did last night")), JSON.stringify(r.notes));
+  assert.ok(r.notes.some((n) => n.includes("model changed from 'model:gpt-5' to 'mock:'")), JSON.stringify(r.notes));
 });
 
 test('two nights at once: one is refused', async () => {
@@ -262,7 +262,7 @@ test('two nights at once: one is refused', async () => {
     let r;
     for (let i = 0; i < 50 && r?.code !== 4; i++) r = run(['sleep', 'run', ...mock], { env });
     assert.equal(r.code, 4, r.stderr);
-    assert.match(r.stderr, /another night is under way/);
+    assert.match(r.stderr, /another night is running/);
   } finally {
     holder.kill('SIGKILL');
   }
@@ -294,7 +294,7 @@ test('--target, --project and its memory, a test split, dreams and recall', () =
   assert.ok(ready.some((e) => e.split === 'test'));
   const decided = evidence.findLastIndex((e) => e.event === 'trial');
   assert.ok(evidence.findIndex((e) => e.event === 'held_out_score') > decided, 'measured after the decision');
-  assert.ok(r.notes.some((n) => n.includes('test tasks')));
+  assert.ok(r.notes.some((n) => n.includes('final test on')));
   const kinds = new Set(evidence.map((e) => `${e.stage}/${e.event}`));
   for (const kind of ['cycle/start', 'harvest/session', 'mine/task_mined', 'mine/task_ready', 'replay/result', 'reflect/edits_returned',
     'gate/baseline', 'gate/trial', 'gate/decision', 'test/held_out_score', 'stage/staged', 'cycle/end']) assert.ok(kinds.has(kind), `no ${kind}`);
@@ -436,7 +436,7 @@ test('a memory that is a link, or half marked, is left alone; the skill learns a
     history(home, { ...backups, project });
     const r = runJson(['sleep', 'run', '--project', project, ...mock], { env });
     assert.deepEqual(r.staged_skills, ['talaria-learned'], JSON.stringify(r));
-    assert.ok(r.notes.some((n) => n.includes("memory is left alone")), JSON.stringify(r.notes));
+    assert.ok(r.notes.some((n) => n.includes("skipped the project's memory file")), JSON.stringify(r.notes));
     assert.equal(fs.readFileSync(memory, 'utf8'), before);
   }
 });
@@ -530,4 +530,28 @@ test('where a learned skill goes: Hermes, else Claude Code, else our own home', 
     assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);
     assert.ok(description.length > 10 && description.length <= 1024);
   }
+});
+
+// One night, one scale: what a task scored is the same figure in the review, in the report and in the JSON.
+test('a night says in words what came of it, on one scale, and that nothing but a simulation answered', () => {
+  const { env } = demoHome();
+  const night = run(['sleep', 'run', ...mock], { env });
+  assert.match(night.stdout, /^Validation score: \d+\.\d -> \d+\.\d of 100 \(simulated: no model answered\)$/m);
+  assert.match(night.stdout, /^Accepted: best score so far$/m);
+  const { proposal } = runJson(['sleep', 'review'], { env });
+  assert.equal(proposal.simulated, true);
+  assert.equal(proposal.verdict, 'Accepted: best score so far');
+  const review = run(['sleep', 'review', '--full'], { env }).stdout;
+  const moved = proposal.tasks.filter((t) => t.before && t.after && t.score_before !== t.score_after);
+  assert.ok(moved.length > 0);
+  for (const t of moved) {
+    const [before, after] = [t.score_before, t.score_after].map((x) => (100 * x).toFixed(1));
+    assert.ok(proposal.report_md.includes(`| ${before} | ${after} | improved |`), proposal.report_md);
+    assert.match(review, new RegExp(`before +${before.replace('.', '\\.')} `));
+    assert.match(review, new RegExp(`after +${after.replace('.', '\\.')} `));
+  }
+  assert.match(proposal.report_md, /\*\*Simulated\.\*\*/);
+  for (const text of [night.stdout, review, proposal.report_md]) assert.doesNotMatch(text, /accept_new_best|task_[0-9a-f]{6}|\b0\.\d{3}\b/);
+  const again = run(['sleep', 'run', ...mock], { env }).stdout;
+  assert.match(again, /^No proposal: no task to learn from$/m);
 });

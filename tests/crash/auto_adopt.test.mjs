@@ -33,7 +33,7 @@ test('killed at every call that changes the disk, from the staging to the adopti
     assert.ok([mine, learned].includes(live()), `call ${n}: neither old nor new`);
     const next = run(night, home);
     assert.equal(next.code, 0, next.stderr);
-    left += /before it was interrupted/.test(next.stderr);
+    left += /adopted the proposal of interrupted night/.test(next.stderr);
     assert.equal(live(), learned, `call ${n}`);
     const staging = path.join(home.data, 'sleep/staging');
     for (const f of fs.readdirSync(staging, { recursive: true })) assert.ok(!String(f).endsWith('.auto-adopt'), `call ${n}: the wish is left`);
