@@ -118,11 +118,11 @@ bool files_read(Service *s, Arena *a, const Attachment *x, Str *ret, Err *err)
     return ok;
 }
 
-void files_delete(Service *s, Str conversation_id)
+void files_delete(Str data, Str conversation_id)
 {
     AUTO(Arena) *a = arena_new();
-    char *folder = str_z(a, str_printf(a, "%.*s/files/%.*s", STR_FMT(s->options.homes->data),
-                                       STR_FMT(conversation_id)));
+    char *folder =
+        str_z(a, str_printf(a, "%.*s/files/%.*s", STR_FMT(data), STR_FMT(conversation_id)));
     FileEntry *entries;
     size_t n = 0;
     Err err;
@@ -132,4 +132,23 @@ void files_delete(Service *s, Str conversation_id)
     for (size_t i = 0; i < n; i++)
         (void)unlink(str_z(a, str_join_path(a, str_of(folder), entries[i].name)));
     (void)rmdir(folder);
+}
+
+void files_sweep(Runs *r, Str data)
+{
+    AUTO(Arena) *a = arena_new();
+    FileEntry *all;
+    size_t n = 0;
+    Err err;
+
+    if (!folder_list(a, str_z(a, str_join_path(a, data, STR("files"))), LIMIT_FILE_FOLDERS, &all,
+                     &n, &err))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        Conversation c;
+
+        /* A folder is made only for a conversation that exists already. */
+        if (!conversation_get(r, a, all[i].name, &c, &err) && err.kind == ERR_NOT_FOUND)
+            files_delete(data, all[i].name);
+    }
 }

@@ -14,6 +14,8 @@ MUST_CHECK bool files_add_as(Service *s, Arena *a, Str id, Str conversation_id, 
 /* The bytes of an attachment, wherever they lie. */
 MUST_CHECK bool files_read(Service *s, Arena *a, const Attachment *x, Str *ret, Err *err);
 /* Takes away what the conversation had; none is fine. */
-void files_delete(Service *s, Str conversation_id);
+void files_delete(Str data, Str conversation_id);
+/* Folders of conversations that are gone: their process died between the rows and the files. */
+void files_sweep(Runs *r, Str data);
 
 #endif

@@ -5,6 +5,7 @@
  * trusted. */
 #include <unistd.h>
 
+#include "agent/files.h"
 #include "agent/service_inside.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -136,6 +137,8 @@ static void tidy(void *service)
     r = service_take(s, &err);
     if (!r || !prune(r, &err))
         log_warning("old events of runs stay for now: %s", err.text);
+    if (r)
+        files_sweep(r, s->options.homes->data);
     service_give(s, r);
 }
 

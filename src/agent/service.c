@@ -158,7 +158,7 @@ void service_unbegin(Service *s, Str conversation_id)
     Runs *r = service_take(s, &err);
 
     if (r && conversation_delete(r, conversation_id, &err))
-        files_delete(s, conversation_id);
+        files_delete(s->options.homes->data, conversation_id);
     else
         log_warning("an empty conversation stays behind: %s", err.text);
     service_give(s, r);

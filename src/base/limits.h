@@ -44,6 +44,7 @@
     X(LIMIT_RUN_TEXT, MIB(16), "text of one answer")                                               \
     X(LIMIT_RUN_LOG, MIB(64), "events of one run: words, thoughts, tools")                         \
     X(LIMIT_RUN_ASK, MIB(1), "text of one request to an agent")                                    \
+    X(LIMIT_FILE_FOLDERS, 1000000, "conversations with files that are looked through")             \
     X(LIMIT_TITLE, 1000, "bytes in the title that is given to a conversation")                     \
     X(LIMIT_MODEL_NAME, 256, "bytes in the name of a model that a turn asks for")                  \
     X(LIMIT_RUN_HISTORY, 40, "turns of a conversation that a runtime without memory is given")     \

@@ -47,6 +47,10 @@ X(show)
 X(resume)
 X(export)
 X(import)
+X(archive)
+X(delete)
 #undef X
+extern const Example sessions_rename_examples[];
+MUST_CHECK bool sessions_rename(Cli *cli, const Args *args, Err *err);
 
 #endif

@@ -166,7 +166,8 @@ static bool delete (Request *rq, Service *s, Runs *r, Err *err)
 
     if (!conversation_delete(r, rq->params[0], err))
         return false;
-    files_delete(s, rq->params[0]);
+    (void)s;
+    files_delete(rq->server->homes->data, rq->params[0]);
     /* No number that the watch looks at has grown. */
     sse_publish(rq->server->sse, "chat", STR("{}"));
     w = reply_json(rq);

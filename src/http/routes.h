@@ -34,6 +34,10 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(GET, "/api/sessions/facets", ROUTE_WORKER, route_facets, "", "",                             \
       "what filters can offer: origins, projects, models, tools")                                  \
     X(GET, "/api/sessions/{id}", ROUTE_WORKER, route_session, "", "", "one session")               \
+    X(PATCH, "/api/sessions/{id}", ROUTE_WORKER, route_session_change, "", "title archived",       \
+      "another title for one of Talaria's own sessions, or archived true or false")                \
+    X(DELETE, "/api/sessions/{id}", ROUTE_WORKER, route_session_delete, "", "",                    \
+      "deletes one of Talaria's own sessions with everything that belongs to it")                  \
     X(GET, "/api/sessions/{id}/messages", ROUTE_WORKER, route_messages, "part after limit all",    \
       "", "its transcript, a page at a time")                                                      \
     X(GET, "/api/sessions/{id}/export", ROUTE_WORKER | ROUTE_SLOW, route_export, "as", "",         \

@@ -75,6 +75,7 @@ void history_home_item(const History *h, const Lineage *l, HistoryItem *ret)
     *ret = (HistoryItem){ .origin = history_origin(home, &l->tip),
                           .lineage = *l,
                           .home = home->name,
+                          .own = home->kind == HOME_OURS,
                           .mark = { l->tip.home, l->tip.started_at, l->tip.rowid } };
 }
 

@@ -66,6 +66,7 @@ typedef struct HistoryItem {
     Origin origin;
     Lineage lineage;
     Str home; /* name of the home; of a transcript, its origin's name */
+    bool own; /* kept in talaria.db: it can be renamed, archived and deleted */
     bool is_file;
     TranscriptFile file; /* where is_file */
     bool side_chain;

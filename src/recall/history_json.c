@@ -39,6 +39,7 @@ void history_put(JsonWriter *w, Arena *a, const HistoryItem *item)
 
     lineage_put(w, item->home, &item->lineage);
     json_field_str(w, "origin", str_of(origin_name(item->origin)));
+    json_field_bool(w, "own", item->own);
     json_field_str(w, "branch", item->lineage.tip.git_branch);
     json_field_bool(w, "side_chain", item->side_chain);
     json_field_str(w, "resume_command", resume.n ? resume : STR_NONE);

@@ -195,39 +195,6 @@ bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err 
     return runs_end_synced(r, ok, err);
 }
 
-bool conversation_delete(Runs *r, Str id, Err *err)
-{
-    static const char *const all[] = {
-        "DELETE FROM run_tail WHERE run_id IN (SELECT id FROM run WHERE conversation_id = ?)",
-        "DELETE FROM run_event WHERE run_id IN (SELECT id FROM run WHERE conversation_id = ?)",
-        "DELETE FROM run WHERE conversation_id = ?",
-        "DELETE FROM attachment WHERE conversation_id = ?",
-        "DELETE FROM summary WHERE conversation_id = ?",
-        "DELETE FROM runtime_continuity WHERE conversation_id = ?",
-        "DELETE FROM continuity_lost WHERE conversation_id = ?",
-        "DELETE FROM conversation_message WHERE conversation_id = ?",
-        "DELETE FROM messages WHERE session_id = ?",
-        "DELETE FROM conversation WHERE id = ?",
-        "DELETE FROM conversation_key WHERE conversation_id = ?",
-        "DELETE FROM conversation_of WHERE conversation_id = ?",
-        "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?",
-        "DELETE FROM sessions WHERE id = ?",
-    };
-    AUTO(Arena) *a = arena_new();
-    Conversation c;
-    bool ok;
-
-    if (!runs_begin_tx(r, err))
-        return false;
-    ok = conversation_get(r, a, id, &c, err) && runs_may_write(r, id, STR_NONE, err);
-    if (ok && c.running.n)
-        ok = err_set(err, ERR_CONFLICT, "run '%.*s' of this conversation is not over",
-                     STR_FMT(c.running));
-    for (size_t i = 0; ok && i < ARRAY_LEN(all); i++)
-        ok = DO(r, err, all[i], TEXT(id));
-    return runs_end_synced(r, ok, err);
-}
-
 /* -- branching ----------------------------------------------------------------------------------- */
 
 /* Message by message, since each new row needs the id that it got. */

@@ -36,7 +36,7 @@ MUST_CHECK bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, E
 MUST_CHECK bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t most,
                                   Conversation **ret, size_t *ret_n, Err *err);
 MUST_CHECK bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err *err);
-/* With all that belongs to it. ERR_CONFLICT while a run is not over, or while it lives elsewhere (as above). */
+/* As session_delete (sessions_edit.h). ERR_NOT_FOUND if the session is not a conversation. */
 MUST_CHECK bool conversation_delete(Runs *r, Str id, Err *err);
 /* A new conversation with the messages up to through_seq (0: all that are complete); its runtimes
  * begin anew. */
