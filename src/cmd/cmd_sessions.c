@@ -4,10 +4,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/cmd_sessions_search.h"
+#include "cmd/table.h"
 #include "recall/history_json.h"
 #include "store/session_json.h"
 #include "text/human.h"
-#include "text/utf8.h"
 
 /* -- what they share ------------------------------------------------------------------------- */
 
@@ -53,91 +53,96 @@ static const Option list_options[] = {
     { 0 },
 };
 
-enum { WIDTH_ID = 27, WIDTH_FIXED = WIDTH_ID + 50 };
+static const TableColumn list_columns[] = {
+    { .title = "ID", .style = STYLE_CYAN },         { .title = "SOURCE", .drop = 1 },
+    { .title = "ACTIVE", .right = true },           { .title = "MSGS", .right = true },
+    { .title = "TOOLS", .right = true, .drop = 4 }, { .title = "TOKENS", .right = true, .drop = 3 },
+    { .title = "COST", .right = true, .drop = 2 },  { .title = "TITLE", .min = 30 },
+};
 
-static void print_row(Cli *cli, Arena *a, const Lineage *l)
+static Str number(Arena *a, int64_t n)
 {
-    size_t width = cli_width(cli), room = width > WIDTH_FIXED + 20 ? width - WIDTH_FIXED : 20;
-    Str id = utf8_fit(a, l->tip.id, WIDTH_ID), source = utf8_fit(a, l->tip.source, 9);
-    Str ago = human_ago(a, l->last_active, clock_wall());
-    Str messages = human_short(a, l->messages), tools = human_short(a, l->tool_calls);
-    Str tokens = human_short(a, l->input_tokens + l->output_tokens);
-    Str cost = human_cost(a, l->cost_usd);
+    return str_printf(a, "%lld", (long long)n);
+}
+
+static void list_row(Cli *cli, Table *t, History *h, Arena *a, const Lineage *l)
+{
+    int64_t tokens = l->input_tokens + l->output_tokens;
     Str parts = l->n_parts > 1 ? str_printf(a, " (%zu parts)", l->n_parts) : STR("");
-    Str title = utf8_fit(a, l->title, room - parts.n);
 
-    say(cli, "%s%-*.*s%s %-9.*s %10.*s %5.*s %5.*s %5.*s %7.*s  %.*s%s%.*s%s\n",
-        style(cli, STYLE_CYAN), WIDTH_ID, STR_FMT(id), style(cli, STYLE_OFF), STR_FMT(source),
-        STR_FMT(ago), STR_FMT(messages), STR_FMT(tools), STR_FMT(tokens), STR_FMT(cost),
-        STR_FMT(title), style(cli, STYLE_DIM), STR_FMT(parts), style(cli, STYLE_OFF));
+    table_cell(t, cli_on_terminal(cli) ? history_short_id(h, a, l->tip.id) : l->tip.id);
+    table_cell(t, l->tip.source);
+    table_cell_as(t, human_ago(a, l->last_active, clock_wall()), human_iso(a, l->last_active));
+    table_cell_as(t, human_short(a, l->messages), number(a, l->messages));
+    table_cell_as(t, human_short(a, l->tool_calls), number(a, l->tool_calls));
+    table_cell_as(t, human_short(a, tokens), number(a, tokens));
+    table_cell_as(t, human_cost(a, l->cost_usd),
+                  l->cost_usd > 0 ? str_printf(a, "%.6g", l->cost_usd) : STR(""));
+    table_cell_as(t, str_printf(a, "%.*s%.*s", STR_FMT(l->title), STR_FMT(parts)), l->title);
 }
 
-static void print_head(Cli *cli)
-{
-    say(cli, "%s%-*s %-9s %10s %5s %5s %5s %7s  %s%s\n", style(cli, STYLE_DIM), WIDTH_ID, "ID",
-        "SOURCE", "ACTIVE", "MSGS", "TOOLS", "TOKS", "COST", "TITLE", style(cli, STYLE_OFF));
-}
+typedef struct Rows {
+    Cli *cli;
+    History *history;
+    HistoryList *list;
+    int64_t limit, shown;
+    bool more;
+    JsonWriter *w; /* NULL: a table */
+} Rows;
 
 /* One row a session; the arena is emptied after each, so that any number can be listed. One more
  * than shown is read, to know whether there are more: to count them all would take longer. */
-static bool print_rows(Cli *cli, HistoryList *list, int64_t limit, JsonWriter *w,
-                       int64_t *ret_shown, bool *ret_more, Err *err)
+static bool each_row(Rows *r, Table *t, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    int64_t shown = 0;
 
-    for (;; shown++) {
+    for (;; r->shown++) {
         HistoryItem item;
 
         arena_reset(a);
-        if (!history_next(list, a, &item, ret_more, err))
+        if (!history_next(r->list, a, &item, &r->more, err))
             return false;
-        if (!*ret_more || (limit && shown == limit))
-            break;
-        if (w) {
-            json_begin(w, '{');
-            history_put(w, a, &item);
-            lineage_put_parts(w, &item.lineage);
-            json_end(w, '}');
+        if (!r->more || (r->limit && r->shown == r->limit))
+            return true;
+        if (r->w) {
+            json_begin(r->w, '{');
+            history_put(r->w, a, &item);
+            lineage_put_parts(r->w, &item.lineage);
+            json_end(r->w, '}');
         } else {
-            if (shown == 0)
-                print_head(cli);
-            print_row(cli, a, &item.lineage);
+            list_row(r->cli, t, r->history, a, &item.lineage);
         }
     }
-    *ret_shown = shown;
-    return true;
 }
 
-static bool list_text(Cli *cli, HistoryList *all, int64_t limit, Err *err)
+static bool list_text(Rows *r, Err *err)
 {
-    int64_t shown = 0;
-    bool more = false;
+    AUTO(Table) *t = table_begin(r->cli, list_columns, ARRAY_LEN(list_columns));
 
-    if (!print_rows(cli, all, limit, NULL, &shown, &more, err))
+    if (!each_row(r, t, err))
         return false;
-    if (shown == 0)
-        say(cli, "No sessions found; 'talaria status' says where they are looked for\n");
-    else if (more)
-        say(cli, "%sthe newest %lld; --limit shows more%s\n", style(cli, STYLE_DIM),
-            (long long)shown, style(cli, STYLE_OFF));
+    table_end(t);
+    if (r->shown == 0)
+        hint(r->cli, "No sessions found. 'talaria status' shows which folders were searched.");
+    else if (r->more)
+        hint(r->cli, "The %lld most recent sessions. Use --limit N for more, --limit 0 for all.",
+             (long long)r->shown);
     return true;
 }
 
-static bool list_json(Cli *cli, History *h, HistoryList *all, int64_t limit, Err *err)
+static bool list_json(Rows *r, Err *err)
 {
-    JsonWriter w = cli_json_begin(cli);
-    int64_t shown = 0;
-    bool more = false;
+    JsonWriter w = cli_json_begin(r->cli);
 
+    r->w = &w;
     json_key(&w, "sessions");
     json_begin(&w, '[');
-    if (!print_rows(cli, all, limit, &w, &shown, &more, err))
+    if (!each_row(r, NULL, err))
         return false;
     json_end(&w, ']');
-    json_field_bool(&w, "more", more);
-    json_field_bool(&w, "partial", history_partial(h));
-    cli_json_end(cli, &w);
+    json_field_bool(&w, "more", r->more);
+    json_field_bool(&w, "partial", history_partial(r->history));
+    cli_json_end(r->cli, &w);
     return true;
 }
 
@@ -149,9 +154,12 @@ static bool list(Cli *cli, const Args *args, Err *err)
     AUTO(History) *h = sessions_history(cli, err);
     AUTO(HistoryList) *all = NULL;
 
+    Rows rows = { .cli = cli, .history = h, .limit = limit };
+
     query.facts = cli->json;
     all = h ? history_list(h, &query, err) : NULL;
-    if (!all || !(cli->json ? list_json(cli, h, all, limit, err) : list_text(cli, all, limit, err)))
+    rows.list = all;
+    if (!all || !(cli->json ? list_json(&rows, err) : list_text(&rows, err)))
         return false;
     sessions_tell_partial(h);
     return true;

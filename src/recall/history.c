@@ -2,6 +2,7 @@
 #include "recall/history.h"
 
 #include "recall/history_files.h"
+#include "text/utf8.h"
 
 /* -- origins -------------------------------------------------------------------------------------- */
 
@@ -76,7 +77,7 @@ void history_home_item(const History *h, const Lineage *l, HistoryItem *ret)
                           .lineage = *l,
                           .home = home->name,
                           .own = home->kind == HOME_OURS,
-                          .mark = { l->tip.home, l->tip.started_at, l->tip.rowid } };
+                          .mark = { l->tip.home, l->order_at, l->tip.rowid } };
 }
 
 /* -- finding -------------------------------------------------------------------------------------- */
@@ -102,6 +103,73 @@ void history_add_facts(History *h, Arena *a, HistoryItem *item)
         files_facts(a, &e, item);
 }
 
+/* Sessions of homes and transcripts whose id begins so. A catalogue that cannot be read hides its own. */
+static bool begins(History *h, Arena *a, Str prefix, size_t max, Session **ret, size_t *ret_n,
+                   Err *err)
+{
+    Session *all, *files = NULL;
+    size_t n, n_files = 0, cap;
+    Err ignored;
+
+    if (!store_begins(h->where.store, a, prefix, max, &all, &n, err))
+        return false;
+    (void)!files_begins(&h->files, a, prefix, max, &files, &n_files, &ignored);
+    cap = n;
+    for (size_t i = 0; i < n_files; i++)
+        ARENA_PUSH(a, all, n, cap, files[i]);
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+/* The answer to an id that several sessions may mean; `err` says so already. */
+static bool ambiguous(History *h, Arena *a, Str id, Err *err)
+{
+    Session *all;
+    size_t n;
+    Err ignored;
+
+    if (begins(h, a, id, CANDIDATES_COUNTED, &all, &n, &ignored) && n > 1)
+        return session_ambiguous(a, id, all, n, err);
+    return false;
+}
+
+static bool is_unique(History *h, Arena *a, Str id, size_t n)
+{
+    enum { ENOUGH = 4 }; /* the same id may be in several places */
+    Session *all;
+    size_t found;
+    Err ignored;
+
+    if (!begins(h, a, str_head(id, n), ENOUGH, &all, &found, &ignored) || found >= 2 * ENOUGH)
+        return false;
+    for (size_t i = 0; i < found; i++)
+        if (!str_eq(all[i].id, id))
+            return false;
+    return true;
+}
+
+Str history_short_id(History *h, Arena *a, Str id)
+{
+    enum { SHORTEST = 8, WORTH = 4 };
+    size_t low = SHORTEST, high = id.n;
+
+    if (id.n < SHORTEST + WORTH)
+        return id;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (is_unique(h, a, id, middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    /* A separator at the end, or an id without its last few characters, is no easier to type. */
+    while (low < id.n && low > 0 && strchr("-_.", id.p[low - 1]))
+        low++;
+    return id.n - low < WORTH ? id : utf8_head(id, low);
+}
+
 bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
 {
     bool in_homes, in_files;
@@ -110,6 +178,8 @@ bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
     Err why;
 
     in_homes = store_find(h->where.store, a, id, &l, err);
+    if (!in_homes && err->kind == ERR_CONFLICT)
+        return ambiguous(h, a, id, err);
     if (!in_homes && err->kind != ERR_NOT_FOUND)
         return false;
     if (in_homes && names_a_part(&l, id)) {
@@ -120,11 +190,13 @@ bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
     in_files = files_find(&h->files, a, id, &file, &why);
     if (!in_files && why.kind != ERR_NOT_FOUND) {
         *err = why;
-        return false;
+        return why.kind == ERR_CONFLICT ? ambiguous(h, a, id, err) : false;
     }
-    if (in_homes && in_files)
-        return err_set(err, ERR_CONFLICT,
-                       "more than one session begins with '%.*s'; give more of it", STR_FMT(id));
+    if (in_homes && in_files) {
+        (void)!err_set(err, ERR_CONFLICT, "'%.*s' matches 2 sessions; type more of the id",
+                       STR_FMT(id));
+        return ambiguous(h, a, id, err);
+    }
     if (in_homes) {
         history_home_item(h, &l, ret);
         history_add_facts(h, a, ret);

@@ -87,7 +87,7 @@ typedef struct HistoryQuery {
 
 enum { HISTORY_FILE_LANES = SOURCE_COUNT }; /* lanes behind those of the homes */
 
-/* Newest first: a session of a home by the start of its newest part, a transcript by its end. */
+/* The one with the latest activity first. */
 typedef struct HistoryList HistoryList;
 MUST_CHECK HistoryList *history_list(History *h, const HistoryQuery *query, Err *err);
 HistoryList *history_list_close(HistoryList *list);
@@ -98,6 +98,10 @@ MUST_CHECK bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool
 
 /* By id of any part, or an unambiguous beginning (4 characters at least), over all sources. */
 MUST_CHECK bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err);
+
+/* The shortest beginning of an id, of at least 8 characters, that history_find takes for it; the whole
+ * id if that saves little. */
+Str history_short_id(History *h, Arena *a, Str id);
 
 /* -- messages ------------------------------------------------------------------------------------- */
 

@@ -6,8 +6,6 @@
 #include "base/limits.h"
 #include "recall/index.h"
 
-enum { LEAST_PREFIX = 4 };
-
 void files_done(Files *f)
 {
     f->catalogue = catalogue_close(f->catalogue);
@@ -196,31 +194,57 @@ void files_item(Arena *a, const Entry *e, size_t homes, HistoryItem *ret)
 
 /* -- finding ---------------------------------------------------------------------------------------- */
 
+bool files_begins(Files *f, Arena *a, Str prefix, size_t max, Session **ret, size_t *ret_n,
+                  Err *err)
+{
+    Session *sessions = NULL;
+    size_t n_all = 0, n = 0, cap = 0;
+    bool present = false;
+    Entry *all = NULL;
+    Catalogue *c;
+
+    if (!files_present(f, &present, err))
+        return false;
+    if (present &&
+        (!files_catalogue(f, &c, err) || !catalogue_begins(c, a, prefix, max, &all, &n_all, err)))
+        return false;
+    for (size_t i = 0; i < n_all; i++)
+        if (all[i].source != SOURCE_HERMES) {
+            Session s = session_of(&all[i], f->where.homes->n);
+
+            ARENA_PUSH(a, sessions, n, cap, s);
+        }
+    *ret = sessions;
+    *ret_n = n;
+    return true;
+}
+
 /* One that the catalogue does not know yet: by the names of the files, and read whole. */
 static bool find_by_name(Files *f, Arena *a, Str id, HistoryItem *ret, Err *err)
 {
     const TranscriptFile *found = NULL;
     LoadOptions options = { 0 };
     TranscriptFile *all;
-    size_t n, matches = 0;
+    Session *matches = NULL;
+    size_t n, n_matches = 0, cap = 0;
     Loaded loaded;
 
     if (!transcripts_find(a, &f->roots, &all, &n, err))
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (str_eq(all[i].stem, id)) {
-            found = &all[i];
-            matches = 1;
+        Session s = { .id = all[i].stem, .started_at = (double)all[i].mtime_ns / 1e9 };
+
+        if (!str_eq(all[i].stem, id) && (id.n < MIN_ID_PREFIX || !str_starts(all[i].stem, id)))
+            continue;
+        found = &all[i];
+        if (found->stem.n == id.n) {
+            n_matches = 1;
             break;
         }
-        if (id.n >= LEAST_PREFIX && str_starts(all[i].stem, id)) {
-            found = &all[i];
-            matches++;
-        }
+        ARENA_PUSH(a, matches, n_matches, cap, s);
     }
-    if (matches > 1)
-        return err_set(err, ERR_CONFLICT,
-                       "more than one session begins with '%.*s'; give more of it", STR_FMT(id));
+    if (n_matches > 1)
+        return session_ambiguous(a, id, matches, n_matches, err);
     if (!found)
         return err_set(err, ERR_NOT_FOUND, "no session '%.*s'; 'talaria sessions list' shows them",
                        STR_FMT(id));

@@ -35,6 +35,9 @@ MUST_CHECK bool files_catalogue(Files *f, Catalogue **ret, Err *err);
 MUST_CHECK bool files_update(Files *f, bool homes, Err *err);
 
 /* A transcript by id or beginning: by the catalogue, else by the names of the files. */
+/* Transcripts that the catalogue knows whose id begins so, at most `max`. */
+MUST_CHECK bool files_begins(Files *f, Arena *a, Str prefix, size_t max, Session **ret,
+                             size_t *ret_n, Err *err);
 MUST_CHECK bool files_find(Files *f, Arena *a, Str id, HistoryItem *ret, Err *err);
 
 /* What a list shows of an entry; `lanes` is the number of homes. */

@@ -113,7 +113,9 @@ static size_t narrow_index(const HistoryList *list, size_t home)
 static bool open_homes(HistoryList *list, Err *err)
 {
     Store *store = list->history->where.store;
-    SessionQuery query = { .since = list->query.since, .archived = list->query.archived };
+    SessionQuery query = { .since = list->query.since,
+                           .archived = list->query.archived,
+                           .by_activity = true };
     Session after;
 
     if (!wants_homes(list)) {
@@ -383,8 +385,7 @@ bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more,
 
         if (!fill_head(list, err) || !newest_lane(list, &lane, err))
             return false;
-        if (list->has_head &&
-            (!lane || list->head.tip.started_at >= lane->page[lane->at].last_at)) {
+        if (list->has_head && (!lane || list->head.order_at >= lane->page[lane->at].last_at)) {
             Lineage l = lineage_dup(a, &list->head);
 
             list->has_head = false;

@@ -11,6 +11,13 @@
 
 typedef struct Conn Conn; /* one open database; the engine's own */
 
+/* Where a session belongs in a list by activity. `active` is 0 if neither a message nor the session
+ * has a time. */
+typedef struct SessionKey {
+    double active, started_at;
+    int64_t rowid;
+} SessionKey;
+
 typedef struct Engine {
     const char *(*version)(void);
 
@@ -24,14 +31,20 @@ typedef struct Engine {
      * newest. *ret_n is 0 after the last. */
     MUST_CHECK bool (*list)(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
                             size_t most, Session **ret, size_t *ret_n, Err *err);
+    /* When each session was last active, in no order: of the query only source and archived count. */
+    MUST_CHECK bool (*activity)(Conn *c, Arena *a, const SessionQuery *query, SessionKey **ret,
+                                size_t *ret_n, Err *err);
+    /* The session of a key; *ret_found false: it is gone. */
+    MUST_CHECK bool (*at)(Conn *c, Arena *a, int64_t rowid, Session *ret, bool *ret_found,
+                          Err *err);
     /* How many sessions there are in all, by an index. */
     MUST_CHECK bool (*count)(Conn *c, int64_t *ret, Err *err);
 
     /* *ret_found false: there is none. */
     MUST_CHECK bool (*get)(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, Err *err);
-    /* The sessions whose id begins so, at most two: enough to know whether it is unambiguous. */
-    MUST_CHECK bool (*begins)(Conn *c, Arena *a, Str prefix, Session ret[2], size_t *ret_n,
-                              Err *err);
+    /* The sessions whose id begins so, at most `max`. */
+    MUST_CHECK bool (*begins)(Conn *c, Arena *a, Str prefix, size_t max, Session **ret,
+                              size_t *ret_n, Err *err);
     /* The session that goes on where compression ended this one. */
     MUST_CHECK bool (*continuation)(Conn *c, Arena *a, const Session *s, Session *ret,
                                     bool *ret_found, Err *err);

@@ -29,7 +29,7 @@ struct Conn {
     bool has_active, has_archived, has_model_config, has_last_activity, has_message_count;
     char *session_columns, *message_columns;
     int64_t deadline; /* of the statement that may be cut off, in monotonic ms; 0 = none */
-    Stmt *get, *continuation, *first_words, *newest, *mark;
+    Stmt *get, *at, *continuation, *first_words, *newest, *mark;
     Stmt *messages[2][2]; /* [inactive too][after a key] */
 };
 
@@ -104,6 +104,7 @@ static Conn *conn_close(Conn *c)
     if (!c)
         return NULL;
     stmt_free(c->get);
+    stmt_free(c->at);
     stmt_free(c->continuation);
     stmt_free(c->first_words);
     stmt_free(c->newest);
@@ -306,6 +307,71 @@ static bool conn_continuation(Conn *c, Arena *a, const Session *s, Session *ret,
     return one_session(c, a, c->continuation, ret, ret_found, err);
 }
 
+/* So many sessions are looked at in one transaction: under a millisecond, by the index on messages. */
+enum { KEYS_AT_ONCE = 256 };
+
+static bool prepare_keys(Conn *c, const SessionQuery *query, Stmt **ret, Err *err)
+{
+    AUTO_BUF sql = BUF(KIB(4));
+
+    buf_addf(&sql,
+             "SELECT rowid, started_at, max(coalesce(%s, 0), coalesce((SELECT max(timestamp) FROM "
+             "messages WHERE session_id = sessions.id), 0)) FROM sessions WHERE rowid > ?1 AND id "
+             "<> ''",
+             c->has_last_activity ? "last_activity_at" : "0");
+    if (c->has_archived && !query->archived)
+        buf_addz(&sql, " AND archived = 0");
+    if (query->source.n)
+        buf_addz(&sql, " AND source = ?2");
+    buf_addf(&sql, " ORDER BY rowid LIMIT %d", KEYS_AT_ONCE);
+    if (!db_prepare(c->db, sql.p, ret, err))
+        return false;
+    if (query->source.n)
+        db_bind_str(*ret, 2, query->source);
+    return true;
+}
+
+static bool conn_activity(Conn *c, Arena *a, const SessionQuery *query, SessionKey **ret,
+                          size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    SessionKey *all = NULL, k = { .rowid = INT64_MIN };
+    size_t n = 0, cap = 0, before;
+    bool row;
+
+    if (!prepare_keys(c, query, &stmt, err))
+        return false;
+    do {
+        before = n;
+        sqlite3_bind_int64(stmt, 1, k.rowid);
+        do {
+            if (!db_step(c->db, stmt, &row, err))
+                return false;
+            if (row) {
+                k = (SessionKey){ .rowid = sqlite3_column_int64(stmt, 0),
+                                  .started_at = sqlite3_column_double(stmt, 1),
+                                  .active = sqlite3_column_double(stmt, 2) };
+                ARENA_PUSH(a, all, n, cap, k);
+            }
+        } while (row);
+        sqlite3_reset(stmt);
+    } while (n - before == KEYS_AT_ONCE);
+    *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+static bool conn_at(Conn *c, Arena *a, int64_t rowid, Session *ret, bool *ret_found, Err *err)
+{
+    AUTO_BUF sql = BUF(KIB(8));
+
+    buf_addf(&sql, "SELECT %s, rowid FROM sessions WHERE rowid = ?", c->session_columns);
+    if (!prepared(c, &c->at, sql.p, err))
+        return false;
+    sqlite3_bind_int64(c->at, 1, rowid);
+    return one_session(c, a, c->at, ret, ret_found, err);
+}
+
 static bool conn_count(Conn *c, int64_t *ret, Err *err)
 {
     return db_int(c->db, "SELECT count(*) FROM sessions", 0, ret, err);
@@ -322,25 +388,31 @@ static bool conn_get(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, E
     return one_session(c, a, c->get, ret, ret_found, err);
 }
 
-static bool conn_begins(Conn *c, Arena *a, Str prefix, Session ret[2], size_t *ret_n, Err *err)
+static bool conn_begins(Conn *c, Arena *a, Str prefix, size_t max, Session **ret, size_t *ret_n,
+                        Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     AUTO_BUF sql = BUF(KIB(8));
-    size_t n = 0;
-    bool row = false;
+    Session *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row = true;
 
     buf_addf(&sql,
-             "SELECT %s, rowid FROM sessions WHERE id >= ?1 AND id < ?1 || x'f48fbfbf' LIMIT 2",
-             c->session_columns);
+             "SELECT %s, rowid FROM sessions WHERE id >= ?1 AND id < ?1 || x'f48fbfbf' LIMIT %zu",
+             c->session_columns, max);
     if (!db_prepare(c->db, sql.p, &stmt, err))
         return false;
     db_bind_str(stmt, 1, prefix);
-    do {
+    while (row) {
         if (!db_step(c->db, stmt, &row, err))
             return false;
-        if (row)
-            ret[n++] = session_row(a, stmt);
-    } while (row && n < 2);
+        if (row) {
+            Session s = session_row(a, stmt);
+
+            ARENA_PUSH(a, all, n, cap, s);
+        }
+    }
+    *ret = all;
     *ret_n = n;
     return true;
 }
@@ -515,6 +587,8 @@ const Engine engine_sqlite = {
     .list = conn_list,
     .count = conn_count,
     .get = conn_get,
+    .activity = conn_activity,
+    .at = conn_at,
     .begins = conn_begins,
     .continuation = conn_continuation,
     .first_words = conn_first_words,

@@ -2,17 +2,14 @@
  * the way. Costs grow with what is looked at, not with what is there. */
 #include "store/store.h"
 
+#include <stdlib.h>
+
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "store/engine.h"
+#include "store/store_inside.h"
 
-enum { PAGE = 64, LEAST_PREFIX = 4 };
-
-struct Store {
-    const Homes *homes;
-    const Engine *engine;
-    Conn **conns; /* one a home; NULL where it is empty or cannot be read */
-};
+enum { PAGE = 64 };
 
 /* -- opening -------------------------------------------------------------------------- */
 
@@ -157,7 +154,7 @@ static bool add_up(Store *s, Arena *a, Lineage *l, Err *err)
 
 /* From the tip back to the first part. A ring of parents, which only a damaged file has, ends at
  * the limit. */
-static bool lineage_of_tip(Store *s, Arena *a, const Session *tip, Lineage *ret, Err *err)
+bool store_lineage(Store *s, Arena *a, const Session *tip, Lineage *ret, Err *err)
 {
     Lineage l = { .tip = *tip };
     size_t cap = 0;
@@ -185,13 +182,17 @@ static bool lineage_of_tip(Store *s, Arena *a, const Session *tip, Lineage *ret,
 
 /* -- listing -------------------------------------------------------------------------- */
 
-/* Where one home's list stands: a page of sessions, read up to `at`. */
+/* The progress of one home's list: a page of sessions, read up to `at`. By activity a page is one
+ * session, and `keys` are all that are left. */
 typedef struct Page {
-    Arena *arena;
+    Arena *arena, *keys_arena;
+    SessionKey *keys;
+    size_t n_keys, at_key;
     Session *all;
     size_t n, at;
     Session last; /* key of the last one read, for the next page */
-    bool begun, ended;
+    bool begun, ended, keyed;
+    double order; /* of the next session: its start, or its last activity */
 } Page;
 
 struct SessionList {
@@ -222,6 +223,7 @@ SessionList *sessions_open(Store *s, const SessionQuery *query, Err *err)
     list->pages = mem_alloc(s->homes->n * sizeof *list->pages);
     for (size_t i = 0; i < s->homes->n; i++) {
         list->pages[i].arena = arena_new();
+        list->pages[i].keys_arena = query->by_activity ? arena_new() : NULL;
         list->pages[i].ended = !s->conns[i];
         if (query->after)
             begin_after(&list->pages[i], i, query->after);
@@ -233,8 +235,10 @@ SessionList *sessions_open(Store *s, const SessionQuery *query, Err *err)
 SessionList *sessions_close(SessionList *list)
 {
     if (list) {
-        for (size_t i = 0; i < list->store->homes->n; i++)
+        for (size_t i = 0; i < list->store->homes->n; i++) {
             arena_free(list->pages[i].arena);
+            arena_free(list->pages[i].keys_arena);
+        }
         mem_free(list->pages);
         mem_free(list->source);
         mem_free(list);
@@ -242,14 +246,80 @@ SessionList *sessions_close(SessionList *list)
     return NULL;
 }
 
-static bool fill_page(SessionList *list, size_t home, Err *err)
+static int latest_first(const void *a, const void *b)
+{
+    const SessionKey *x = a, *y = b;
+
+    if (x->active != y->active)
+        return x->active < y->active ? 1 : -1;
+    return x->rowid > y->rowid ? 1 : x->rowid < y->rowid ? -1 : 0;
+}
+
+/* A clock that was wrong by years must not keep a session at the top for ever. */
+static double sane_activity(const SessionKey *k, double now)
+{
+    enum { AHEAD = 86400 };
+
+    if (k->active > 0 && k->active <= now + AHEAD)
+        return k->active;
+    return k->started_at <= now + AHEAD ? k->started_at : 0;
+}
+
+/* All keys of a home, in order, without those up to the mark and those that are too old. */
+static bool load_keys(SessionList *list, size_t home, Err *err)
+{
+    Page *p = &list->pages[home];
+    Store *s = list->store;
+    double now = clock_wall();
+    size_t n = 0;
+
+    if (!s->engine->activity(s->conns[home], p->keys_arena, &list->query, &p->keys, &p->n_keys,
+                             err))
+        return false;
+    for (size_t i = 0; i < p->n_keys; i++) {
+        SessionKey k = p->keys[i];
+
+        k.active = sane_activity(&k, now);
+        if (k.active >= list->query.since &&
+            (!p->begun || k.active < p->last.started_at ||
+             (k.active == p->last.started_at && k.rowid > p->last.rowid)))
+            p->keys[n++] = k;
+    }
+    p->n_keys = n;
+    if (n)
+        qsort(p->keys, n, sizeof *p->keys, latest_first);
+    p->keyed = true;
+    return true;
+}
+
+/* The next session by activity that is still there. */
+static bool fill_by_activity(SessionList *list, size_t home, Err *err)
+{
+    Page *p = &list->pages[home];
+    Store *s = list->store;
+    bool found = false;
+
+    if (!p->keyed && !load_keys(list, home, err))
+        return false;
+    p->all = ARENA_NEW(p->arena, Session);
+    p->n = p->at = 0;
+    while (!found && p->at_key < p->n_keys) {
+        SessionKey k = p->keys[p->at_key++];
+
+        if (!s->engine->at(s->conns[home], p->arena, k.rowid, p->all, &found, err))
+            return false;
+        p->order = k.active;
+    }
+    p->n = found;
+    p->ended = !found;
+    return true;
+}
+
+static bool fill_by_start(SessionList *list, size_t home, Err *err)
 {
     Page *p = &list->pages[home];
     Store *s = list->store;
 
-    if (p->ended || p->at < p->n)
-        return true;
-    arena_reset(p->arena);
     if (!s->engine->list(s->conns[home], p->arena, &list->query, p->begun ? &p->last : NULL, PAGE,
                          &p->all, &p->n, err))
         return false;
@@ -258,6 +328,23 @@ static bool fill_page(SessionList *list, size_t home, Err *err)
     p->ended = p->n == 0;
     if (p->n)
         p->last = p->all[p->n - 1];
+    return true;
+}
+
+static bool fill_page(SessionList *list, size_t home, Err *err)
+{
+    Page *p = &list->pages[home];
+
+    if (p->ended)
+        return true;
+    if (p->at == p->n) {
+        arena_reset(p->arena);
+        if (!(list->query.by_activity ? fill_by_activity(list, home, err)
+                                      : fill_by_start(list, home, err)))
+            return false;
+    }
+    if (!p->ended && !list->query.by_activity)
+        p->order = p->all[p->at].started_at;
     return true;
 }
 
@@ -271,9 +358,7 @@ static bool newest_page(SessionList *list, size_t *ret, Err *err)
 
         if (!fill_page(list, i, err))
             return false;
-        if (!p->ended &&
-            (best == list->store->homes->n ||
-             p->all[p->at].started_at > list->pages[best].all[list->pages[best].at].started_at))
+        if (!p->ended && (best == list->store->homes->n || p->order > list->pages[best].order))
             best = i;
     }
     *ret = best;
@@ -288,18 +373,24 @@ bool sessions_next(SessionList *list, Arena *a, Lineage *ret, bool *ret_more, Er
     for (;;) {
         Session session, next;
         bool continued = false;
+        double order;
 
         if (!newest_page(list, &home, err))
             return false;
         *ret_more = home < s->homes->n;
         if (!*ret_more)
             return true;
+        order = list->pages[home].order;
         session = session_dup(a, &list->pages[home].all[list->pages[home].at++]);
         session.home = home;
         if (!s->engine->continuation(s->conns[home], a, &session, &next, &continued, err))
             return false;
-        if (!continued)
-            return lineage_of_tip(s, a, &session, ret, err);
+        if (continued)
+            continue;
+        if (!store_lineage(s, a, &session, ret, err))
+            return false;
+        ret->order_at = order;
+        return true;
     }
 }
 
@@ -320,85 +411,7 @@ bool sessions_count(Store *s, int64_t *ret, Err *err)
     return true;
 }
 
-/* -- finding -------------------------------------------------------------------------- */
-
-static bool find_exact(Store *s, Arena *a, Str id, Session *ret, size_t *ret_n, Err *err)
-{
-    *ret_n = 0;
-    for (size_t i = 0; i < s->homes->n; i++) {
-        Session found;
-        bool there = false;
-
-        if (!s->conns[i])
-            continue;
-        if (!s->engine->get(s->conns[i], a, id, &found, &there, err))
-            return false;
-        if (there && (*ret_n)++ == 0) {
-            *ret = found;
-            ret->home = i;
-        }
-    }
-    return true;
-}
-
-static bool find_beginning(Store *s, Arena *a, Str id, Session *ret, size_t *ret_n, Err *err)
-{
-    *ret_n = 0;
-    for (size_t i = 0; i < s->homes->n; i++) {
-        Session found[2];
-        size_t n = 0;
-
-        if (!s->conns[i])
-            continue;
-        if (!s->engine->begins(s->conns[i], a, id, found, &n, err))
-            return false;
-        if (n && *ret_n == 0) {
-            *ret = found[0];
-            ret->home = i;
-        }
-        *ret_n += n;
-    }
-    return true;
-}
-
-static bool tip_of(Store *s, Arena *a, Session *session, Err *err)
-{
-    size_t home = session->home;
-
-    for (size_t i = 0; i < LIMIT_LINEAGE_PARTS; i++) {
-        Session next;
-        bool found = false;
-
-        if (!s->engine->continuation(s->conns[home], a, session, &next, &found, err))
-            return false;
-        if (!found)
-            break;
-        *session = next;
-        session->home = home;
-    }
-    return true;
-}
-
-bool store_find(Store *s, Arena *a, Str id, Lineage *ret, Err *err)
-{
-    Session session = { 0 };
-    size_t n = 0;
-
-    if (!find_exact(s, a, id, &session, &n, err))
-        return false;
-    if (n > 1)
-        return err_set(err, ERR_CONFLICT, "session '%.*s' is in %zu homes; say which with --home",
-                       STR_FMT(id), n);
-    if (n == 0 && id.n >= LEAST_PREFIX && !find_beginning(s, a, id, &session, &n, err))
-        return false;
-    if (n > 1)
-        return err_set(err, ERR_CONFLICT,
-                       "more than one session begins with '%.*s'; give more of it", STR_FMT(id));
-    if (n == 0)
-        return err_set(err, ERR_NOT_FOUND, "no session '%.*s'; 'talaria sessions list' shows them",
-                       STR_FMT(id));
-    return tip_of(s, a, &session, err) && lineage_of_tip(s, a, &session, ret, err);
-}
+/* -- one session ----------------------------------------------------------------------- */
 
 bool store_fingerprint(Store *s, Arena *a, const Session *session, Str *ret, Err *err)
 {

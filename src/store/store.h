@@ -51,17 +51,20 @@ typedef struct Lineage {
     double started_at, last_active;
     int64_t messages, tool_calls, input_tokens, output_tokens;
     double cost_usd; /* actual where known, else estimated; 0 = not known */
+    double order_at; /* of a list: the time by which it is in its place */
 } Lineage;
 
 typedef struct SessionQuery {
     Str source;           /* only this source; empty = all */
-    double since;         /* started at or after; 0 = ever */
+    double since;         /* started (or active) at or after; 0 = ever */
     bool archived;        /* the archived ones too */
-    const Session *after; /* what follows this tip in the list (its home, started_at and rowid
-                             count; it need not exist any more); NULL = from the newest */
+    bool by_activity;     /* ordered by the last activity, not by the start */
+    const Session *after; /* what follows this tip in the list (its home, started_at, which is the
+                             order_at of its lineage, and rowid count; it need not exist any more);
+                             NULL = from the newest */
 } SessionQuery;
 
-/* Newest first by the start of the tip, over all homes. */
+/* Newest first by the start or the last activity of the tip, over all homes. */
 typedef struct SessionList SessionList;
 MUST_CHECK SessionList *sessions_open(Store *s, const SessionQuery *query, Err *err);
 SessionList *sessions_close(SessionList *list);
@@ -75,6 +78,15 @@ MUST_CHECK bool sessions_count(Store *s, int64_t *ret, Err *err);
 
 /* By id of any part, or by an unambiguous beginning of one (4 characters at least). */
 MUST_CHECK bool store_find(Store *s, Arena *a, Str id, Lineage *ret, Err *err);
+
+/* Sessions whose id begins so, at most `max`, over all homes. */
+MUST_CHECK bool store_begins(Store *s, Arena *a, Str prefix, size_t max, Session **ret,
+                             size_t *ret_n, Err *err);
+
+enum { MIN_ID_PREFIX = 4, CANDIDATES_COUNTED = 1001 };
+
+/* Fails with ERR_CONFLICT, naming the newest of the sessions that an id may mean. Sorts them. */
+bool session_ambiguous(Arena *a, Str id, Session *all, size_t n, Err *err);
 
 /* A short text that differs whenever the session's messages do: a mark of "nothing new". */
 MUST_CHECK bool store_fingerprint(Store *s, Arena *a, const Session *session, Str *ret, Err *err);

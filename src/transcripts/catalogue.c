@@ -300,6 +300,17 @@ static void where_begins(Arena *a, Question *q, Str id)
     where_text(q, " AND id <= @", behind);
 }
 
+bool catalogue_begins(Catalogue *c, Arena *a, Str prefix, size_t max, Entry **ret, size_t *ret_n,
+                      Err *err)
+{
+    AUTO_QUESTION q = { .sql = BUF(MIB(2)) };
+
+    begin_question(c, &q);
+    where_begins(a, &q, prefix);
+    buf_addf(&q.sql, " ORDER BY id, last_at DESC LIMIT %zu", max);
+    return ask(c, a, &q, ret, ret_n, err);
+}
+
 bool catalogue_find(Catalogue *c, Arena *a, Str id, Entry *ret, Err *err)
 {
     AUTO_QUESTION q = { .sql = BUF(MIB(2)) };

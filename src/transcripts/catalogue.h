@@ -114,6 +114,10 @@ typedef struct EntryMark {
 /* All but side chains, archived ones too, newest first; a quarter of what the whole entries cost. */
 MUST_CHECK bool catalogue_marks(Catalogue *c, Arena *a, EntryMark **ret, size_t *ret_n, Err *err);
 
+/* Entries whose id begins so, at most `max`, by id. */
+MUST_CHECK bool catalogue_begins(Catalogue *c, Arena *a, Str prefix, size_t max, Entry **ret,
+                                 size_t *ret_n, Err *err);
+
 /* By id or an unambiguous beginning of it (4 characters at least). */
 MUST_CHECK bool catalogue_find(Catalogue *c, Arena *a, Str id, Entry *ret, Err *err);
 MUST_CHECK bool catalogue_get(Catalogue *c, Arena *a, int64_t key, Entry *ret, Err *err);

@@ -210,8 +210,9 @@ test('the newest schema, with everything in it, is read as the generator made it
   const some = runJson(['sessions', 'list', '--limit', '5', '--archived'], { env });
   assert.equal(some.more, true);
   assert.deepEqual(some.sessions, listed.sessions.slice(0, 5));
-  const starts = listed.sessions.map((s) => s.parts.at(-1).started_at);
-  assert.deepEqual(starts, [...starts].sort((a, b) => b - a), 'newest first');
+  const active = listed.sessions.map((s) => s.last_active).filter((at) => at < Date.now() / 1000 + 86400);
+  assert.deepEqual(active, [...active].sort((a, b) => b - a), 'the latest activity first');
+  assert.ok(listed.sessions[0].last_active < Date.now() / 1000 + 86400, 'a time that cannot be is not on top');
   db.close();
 });
 
@@ -236,7 +237,7 @@ test('a chain that compression cut is one lineage; a branch of it is not part of
   assert.equal(chain.started_at, 2e9);
   assert.deepEqual(sessions.map((s) => s.id).sort(), ['20250101_000000_aaaaaa', 'branch', 'helper', 'third']);
   for (const id of ['first', 'second', 'third']) assert.equal(runJson(['sessions', 'show', id], { env }).id, 'third');
-  assert.match(run(['sessions', 'list'], { env }).stdout, /third.*Long work #3 \(3 parts\)/);
+  assert.match(run(['sessions', 'list'], { env }).stdout, /^third\t.*\tLong work #3$/m);
 });
 
 test('a ring of parents, which only a damaged file has, ends', (t) => {
@@ -250,6 +251,38 @@ test('a ring of parents, which only a damaged file has, ends', (t) => {
   assert.equal(run(['sessions', 'show', 'a'], { env, timeout: 10_000 }).code, 0);
 });
 
+test('the list is in the order of the last activity, not of the start', (t) => {
+  const { env, hermes } = tmpHome(t);
+  const file = path.join(hermes, 'state.db');
+  oldDatabase(file, { sessions: '', messages: '' });
+  const db = new DatabaseSync(file);
+  const start = db.prepare('INSERT INTO sessions(id, source, started_at) VALUES (?, ?, ?)');
+  const say = db.prepare("INSERT INTO messages(session_id, role, content, timestamp) VALUES (?, 'user', 'hello', ?)");
+  [['older-start', 1.7e9], ['newer-start', 1.7e9 + 100], ['silent', 1.7e9 + 150], ['wrong-clock', 1e18]].forEach(([id, at]) => start.run(id, 'cli', at));
+  say.run('older-start', 1.7e9 + 200);
+  say.run('newer-start', 1.7e9 + 110);
+  db.close();
+  const ids = (...args) => runJson(['sessions', 'list', ...args], { env }).sessions.map((s) => s.id);
+  const all = ids();
+  assert.deepEqual(all.slice(-5).filter((id) => !id.startsWith('2025')), ['older-start', 'silent', 'newer-start', 'wrong-clock']);
+  assert.deepEqual(ids('--since', String(1.7e9 + 120), '--until', String(1.7e9 + 1000)), ['older-start', 'silent']);
+});
+
+test('an id that several sessions begin with names the newest of them', (t) => {
+  const { env, hermes } = tmpHome(t);
+  const file = path.join(hermes, 'state.db');
+  oldDatabase(file, { sessions: ', title TEXT', messages: '' });
+  const db = new DatabaseSync(file);
+  const start = db.prepare('INSERT INTO sessions(id, source, started_at, title) VALUES (?, ?, ?, ?)');
+  for (let i = 0; i < 9; i++) start.run(`same_${i}`, 'cli', 1.7e9 + i * 86400, `Number ${i}`);
+  db.close();
+  const r = run(['sessions', 'show', 'same_'], { env });
+  assert.equal(r.code, 4);
+  assert.match(r.stderr, /^talaria: 'same_' matches 9 sessions; type more of the id:\n {2}same_8 {2}2023-11-22 {2}Number 8\n/);
+  assert.equal(r.stderr.trimEnd().split('\n').length, 7, r.stderr);
+  assert.equal(runJson(['sessions', 'show', 'same_3'], { env }).title, 'Number 3');
+});
+
 // -- several homes -----------------------------------------------------------------------------
 
 test('several homes are one history, newest first; profiles by setting', (t) => {
@@ -257,7 +290,7 @@ test('several homes are one history, newest first; profiles by setting', (t) => 
   const add = (file, id, when) => {
     oldDatabase(file, { sessions: '', messages: '' });
     const db = new DatabaseSync(file);
-    db.exec(`UPDATE sessions SET id = '${id}', started_at = ${when}; UPDATE messages SET session_id = '${id}'`);
+    db.exec(`UPDATE sessions SET id = '${id}', started_at = ${when}; UPDATE messages SET session_id = '${id}', timestamp = ${when}`);
     db.close();
   };
   add(path.join(hermes, 'state.db'), 'in-hermes', 2000);
