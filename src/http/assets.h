@@ -24,7 +24,8 @@ const Asset *asset_find(Str path);
 /* Whether the path is a page: "/", "/sessions", "/sessions/x/y", ... */
 bool asset_is_page(Str path);
 
-/* Queues it as the answer, gzipped where the client takes that. */
-void asset_send(Request *rq, const Asset *asset);
+/* Queues it as the answer with this status, gzipped if the client accepts that. With 200 the answer
+ * may become 304. */
+void asset_send(Request *rq, const Asset *asset, int status);
 
 #endif

@@ -175,7 +175,18 @@ Str request_header(const Request *rq, const char *name)
 
 static bool is_api(Str path)
 {
-    return str_starts(path, STR("/api/")) || str_eqz(path, "/api");
+    return str_starts(path, STR("/api/")) || str_eqz(path, "/api") || str_starts(path, STR("/v1/"));
+}
+
+/* A person who mistyped an address gets the page, which says so and offers the way back; programs
+ * get JSON. */
+static bool is_lost_visitor(const Request *rq)
+{
+    Str accept = request_header(rq, "Accept");
+
+    return rq->method == HTTP_GET && !rq->route && !is_api(rq->path) &&
+           !str_starts(rq->path, STR("/v1/")) && !asset_find(rq->path) &&
+           str_find(accept, STR("text/html")) < accept.n;
 }
 
 static GuardVerdict ask_guard(const Request *rq)
@@ -184,7 +195,7 @@ static GuardVerdict ask_guard(const Request *rq)
     GuardAsk ask = {
         .reads = reads,
         .stream = rq->route && rq->route->flags & ROUTE_STREAM,
-        .page = !rq->route && asset_is_page(rq->path),
+        .page = !rq->route && (asset_is_page(rq->path) || is_lost_visitor(rq)),
         .needs_token = rq->route ? !(rq->route->flags & ROUTE_OPEN) : is_api(rq->path),
         .host = request_header(rq, "Host"),
         .origin = request_header(rq, "Origin"),
@@ -211,7 +222,11 @@ static bool without_route(Request *rq, Buf *allow)
     Err err;
 
     if (asset && (rq->method == HTTP_GET || rq->method == HTTP_HEAD)) {
-        asset_send(rq, asset);
+        asset_send(rq, asset, 200);
+        return false;
+    }
+    if (is_lost_visitor(rq) && !allow->n) {
+        asset_send(rq, asset_find(STR("/")), 404);
         return false;
     }
     if (asset)

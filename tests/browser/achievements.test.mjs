@@ -7,7 +7,7 @@ const it = setup();
 const cards = (page) => page.locator(".badge").count();
 
 test("score, five tiers, latest unlock, sixty cards, one request for them", async () => {
-  const page = await it.open("/");
+  const page = await it.open("/achievements");
   await page.getByText("of 60 unlocked").waitFor();
   await until(async () => assert.equal(await page.locator(".score .big b").textContent(), "42"));
   await until(async () => assert.match(await page.locator(".tier-bar").getAttribute("aria-label"), /6 Olympian, 4 Diamond, 2 Gold, 11 Silver, 18 Copper/));
@@ -18,7 +18,7 @@ test("score, five tiers, latest unlock, sixty cards, one request for them", asyn
 });
 
 test("every icon of the catalogue is embedded", async () => {
-  const page = await it.open("/");
+  const page = await it.open("/achievements");
   await page.getByText("of 60 unlocked").waitFor();
   await until(async () => assert.equal(await cards(page), 60));
   const missing = await page.evaluate(() => [...document.querySelectorAll("use")].map((u) => u.getAttribute("href")).filter((h) => !document.querySelector(h)));
@@ -29,7 +29,7 @@ test("every icon of the catalogue is embedded", async () => {
 });
 
 test("chips, sort and the filter box are in the address", async () => {
-  const page = await it.open("/");
+  const page = await it.open("/achievements");
   await page.getByRole("button", { name: /^Unlocked/ }).click();
   await until(async () => assert.equal(await cards(page), 42));
   await page.getByRole("button", { name: /^Debugging Chaos/ }).click();
@@ -51,7 +51,7 @@ test("chips, sort and the filter box are in the address", async () => {
 });
 
 test("what counts unfolds in place; secrets tell nothing; evidence opens the session", async () => {
-  const page = await it.open("/");
+  const page = await it.open("/achievements");
   const card = page.locator("#badge-let_him_cook");
   await card.getByRole("button", { name: "What counts" }).click();
   await card.locator(".ladder li.reached").getByText("200").waitFor();
@@ -73,7 +73,7 @@ test("what counts unfolds in place; secrets tell nothing; evidence opens the ses
 const pngSize = (bytes) => [bytes.toString("latin1", 1, 4), bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
 
 test("share: a card of 1200 by 630, downloaded and copied, of the score or of one badge", async () => {
-  const page = await it.open("/", { permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await it.open("/achievements", { permissions: ["clipboard-read", "clipboard-write"] });
   await page.getByRole("button", { name: "Share", exact: true }).first().click();
   const card = page.getByRole("complementary", { name: "Share" });
   await card.getByRole("img", { name: "Card: 42 of 60 badges unlocked" }).waitFor();
@@ -103,7 +103,7 @@ test("share: a card of 1200 by 630, downloaded and copied, of the score or of on
 });
 
 test("first scan: sessions done of total, badges as they are earned, then the whole", async () => {
-  const page = await it.open("/", { state: { scan: "pending" } });
+  const page = await it.open("/achievements", { state: { scan: "pending" } });
   await page.getByText("Reading your history for the first time").waitFor();
   await until(() => assert.equal(it.fake.streams(), 1));
   await it.emit("progress", { done: 1250, total: 8000 });
@@ -121,7 +121,7 @@ test("first scan: sessions done of total, badges as they are earned, then the wh
 });
 
 test("a partial scan is moved on by asking now and then, should no event come", async () => {
-  const page = await it.open("/", { state: { scan: "partial" } });
+  const page = await it.open("/achievements", { state: { scan: "partial" } });
   await page.getByText(/^60 of 1\d\d sessions/).waitFor();
   it.fake.state.scan = "complete";
   await page.waitForFunction(() => document.querySelector(".score .big b").textContent === "42", null, { timeout: 30_000 });
@@ -129,7 +129,7 @@ test("a partial scan is moved on by asking now and then, should no event come", 
 });
 
 test("rescan asks for one, and says when it fails while the old stays", async () => {
-  const page = await it.open("/");
+  const page = await it.open("/achievements");
   await page.getByRole("button", { name: "Rescan" }).click();
   await page.getByRole("button", { name: "Rescan" }).waitFor();
   await until(() => assert.equal(it.fake.log.filter((l) => l.startsWith("POST") && l.endsWith("/rescan")).length, 1));

@@ -72,7 +72,7 @@ for (const theme of ["light", "dark"]) {
     await first.getByText("talaria demo").waitFor();
     await check(first, "first run");
     await first.done();
-    const scan = await it.open("/", { theme, state: { scan: "partial" } });
+    const scan = await it.open("/achievements", { theme, state: { scan: "partial" } });
     await scan.locator(".scan").waitFor();
     await check(scan, "scan");
     await scan.done();

@@ -32,7 +32,7 @@ test("the tab is there only where the server has it", async () => {
   await page.keyboard.press("c");
   assert.equal(new URL(page.url()).pathname, "/achievements");
   await page.goto(`${it.fake.url}/chat`);
-  await page.getByText("This server has no such tab.").waitFor();
+  await page.getByText("This server does not have this tab.").waitFor();
   assert.ok(!it.fake.log.some((l) => /conversations|runtimes/.test(l)), "and nothing of it is asked for");
   await page.done();
 });

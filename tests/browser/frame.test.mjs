@@ -7,11 +7,11 @@ const at = (page) => page.evaluate(() => location.pathname + location.search + l
 
 test("the token of the address becomes a cookie and leaves the address", async () => {
   const page = await it.open(`/#token=${it.fake.token}`, { signIn: false });
-  await page.getByRole("heading", { name: "Achievements" }).waitFor();
+  await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
   await until(async () => assert.equal(await at(page), "/"));
   assert.equal(await page.evaluate(() => document.cookie), "", "scripts do not see it");
   await page.reload();
-  await page.getByRole("heading", { name: "Achievements" }).waitFor();
+  await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
   await page.done();
 });
 
@@ -28,7 +28,7 @@ test("without a token it asks for one, and says when it is wrong", async () => {
 });
 
 test("tabs by key, back and forward, reload keeps the place", async () => {
-  const page = await it.open("/");
+  const page = await it.open("/achievements");
   await page.getByText("of 60 unlocked").waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("s");
@@ -146,7 +146,7 @@ test("/ filters, ? lists the keys, Esc goes back; nothing fires while typing", a
   await until(async () => assert.equal(await page.getByLabel("Filter badges").inputValue(), ""));
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
-  await page.getByRole("heading", { name: "Keys" }).waitFor();
+  await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
   await page.keyboard.press("Escape");
   await until(async () => assert.equal(await page.locator(".keys").count(), 0));
   await page.done();

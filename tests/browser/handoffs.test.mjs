@@ -26,7 +26,7 @@ test("the tab is there only where the server has it", async () => {
   await without.locator(".badge").first().waitFor();
   assert.equal(await without.getByRole("link", { name: "Handoffs" }).count(), 0);
   await without.goto(`${it.fake.url}/handoffs`);
-  await without.getByText("This server has no such tab.").waitFor();
+  await without.getByText("This server does not have this tab.").waitFor();
   assert.ok(!it.fake.log.some((l) => l.includes("/api/handoffs")), "and nothing of it is asked for");
   await without.done();
   const page = await open("/achievements");

@@ -45,7 +45,7 @@ after(async () => {
 });
 
 test("the whole round on a demo history", { skip: !serves && "no `serve` in this binary" }, async () => {
-  const page = await it.open(`/#token=${token}`, { url, signIn: false, prepare: twice });
+  const page = await it.open(`/achievements#token=${token}`, { url, signIn: false, prepare: twice });
   await page.locator(".badge").first().waitFor({ timeout: 60_000 });
   await until(async () => assert.equal(await page.locator(".badge").count(), 60));
   await page.waitForFunction(() => document.querySelector(".scan") === null, null, { timeout: 60_000 });
@@ -136,7 +136,7 @@ test("a night: run from the page, reviewed, adopted, undone", { skip: !serves &&
 });
 
 test("timed: first view soon after the answer", { skip: !serves && "no `serve` in this binary" }, async () => {
-  const page = await it.open("/", { url, token });
+  const page = await it.open("/achievements", { url, token });
   await page.locator(".badge").first().waitFor();
   const took = [];
   for (let i = 0; i < 10 && !(Math.min(...took) < 300); i++) { // a busy machine proves nothing

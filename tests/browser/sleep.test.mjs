@@ -14,7 +14,7 @@ test("the tab is there only where the server has it", async () => {
   await without.keyboard.press("n");
   assert.equal(new URL(without.url()).pathname, "/achievements");
   await without.goto(`${it.fake.url}/sleep`);
-  await without.getByText("This server has no such tab.").waitFor();
+  await without.getByText("This server does not have this tab.").waitFor();
   assert.ok(!it.fake.log.some((l) => l.includes("/api/sleep")), "and nothing of it is asked for");
   await without.done();
   const page = await open("/achievements");

@@ -148,6 +148,11 @@ test('errors, methods, the table of routes', async (t) => {
   problem(await get('/api/nope'), 404, 'not_found');
   problem(await get('/nope.js'), 404, 'not_found');
   problem(await get('/overview'), 404, 'not_found');
+  const lost = await get('/overview', { headers: { Accept: 'text/html,application/xhtml+xml' } });
+  assert.equal(lost.status, 404);
+  assert.match(lost.headers['content-type'], /^text\/html/);
+  problem(await get('/api/nope', { headers: { Accept: 'text/html' } }), 404, 'not_found');
+  problem(await get('/v1/nope', { headers: { Accept: 'text/html' } }), 404, 'not_found');
   problem(await get(`${plugin}/overview`), 404, 'not_found');
   problem(await get('/api/sessions/'), 404, 'not_found');
   const post = await get('/api/sessions', { method: 'POST', body: {} });

@@ -213,9 +213,12 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     const url = new URL(req.url, "http://localhost");
     const path = url.pathname;
     if (!path.startsWith("/api/")) {
-      const file = join(dir, path === "/" || pages.test(path) ? "index.html" : path.slice(1));
-      if (path.includes("..") || !existsSync(file)) return send(res, problem(404, "Not found", path));
-      res.writeHead(200, { ...head, "Content-Type": types[extname(file)] ?? "application/octet-stream", "Cache-Control": "no-store" });
+      let file = join(dir, path === "/" || pages.test(path) ? "index.html" : path.slice(1));
+      const found = !path.includes("..") && existsSync(file);
+      // A person who mistyped an address gets the page, which says so.
+      if (!found && !(req.headers.accept ?? "").includes("text/html")) return send(res, problem(404, "Not found", path));
+      if (!found) file = join(dir, "index.html");
+      res.writeHead(found ? 200 : 404, { ...head, "Content-Type": types[extname(file)] ?? "application/octet-stream", "Cache-Control": "no-store" });
       return res.end(readFileSync(file));
     }
     log.push(`${req.method} ${req.url}`);

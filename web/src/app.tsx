@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, plugin, post, signedOut } from "./api";
+import { Boundary } from "./components/boundary";
 import { Palette, type Command } from "./components/palette";
 import { Rail, tabsFor, type Tab } from "./components/rail";
 import { SignIn } from "./components/signin";
@@ -12,7 +13,7 @@ import { connected } from "./events";
 import { icon } from "./icons";
 import { keyList, useKeys } from "./keys";
 import { useResource, type Resource } from "./resource";
-import { go, setQuery, up, useRoute } from "./router";
+import { go, link, setQuery, up, useRoute } from "./router";
 import { recall, remember, useStore } from "./store";
 import { setTheme, themeNames, themes } from "./theme";
 import { AchievementsView } from "./views/achievements";
@@ -26,10 +27,21 @@ import { TemplatesView } from "./views/templates";
 function KeyHelp({ onClose }: { onClose(): void }): JSX.Element {
   useKeys({ Escape: onClose });
   return (
-    <aside class="keys" aria-label="Keys">
-      <header><h2>Keys</h2><button type="button" class="ghost small" aria-label="Close" onClick={onClose}><Icon name={icon.close} size={14} /></button></header>
+    <aside class="keys" aria-label="Keyboard shortcuts">
+      <header><h2>Keyboard shortcuts</h2><button type="button" class="ghost small" aria-label="Close" onClick={onClose}><Icon name={icon.close} size={14} /></button></header>
       <dl>{keyList.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
     </aside>
+  );
+}
+
+function NotFound(): JSX.Element {
+  return (
+    <main class="page" tabIndex={-1}>
+      <Empty title="Page not found">
+        <p>There is no page at <code>{location.pathname}</code>.</p>
+        <a class="button" href={link(["sessions"])}><Icon name={icon.sessions} size={14} /> Go to Sessions</a>
+      </Empty>
+    </main>
   );
 }
 
@@ -38,8 +50,8 @@ function Further({ status, name, children }: { status: Resource<Status>; name: s
   if (status.data?.features?.includes(name)) return children;
   return (
     <main class="page" tabIndex={-1}>
-      {status.error && !status.data && <Failure error={status.error} what="The server could not be asked what it has" retry={status.reload} />}
-      {status.data && <Empty title="Not here"><p>This server has no such tab. A newer <code>talaria</code> may.</p></Empty>}
+      {status.error && !status.data && <Failure error={status.error} what="The server's features could not be read" retry={status.reload} />}
+      {status.data && <Empty title="Not available"><p>This server does not have this tab. A newer version of Talaria may.</p></Empty>}
     </main>
   );
 }
@@ -50,7 +62,8 @@ function View({ tab, status }: { tab: string; status: Resource<Status> }): JSX.E
   if (tab === "chat") return <Further status={status} name="chat"><ChatView /></Further>;
   if (tab === "sessions") return <SessionsView />;
   if (tab === "templates") return <TemplatesView />;
-  return <AchievementsView />;
+  if (tab === "achievements") return <AchievementsView />;
+  return <NotFound />;
 }
 
 function save(path: string, name: string): void {
@@ -66,7 +79,7 @@ async function rescan(): Promise<void> {
   await post(`${plugin}/rescan`).then(() => say("Scanned"), (cause: ApiError) => say(`${cause.message}. ${cause.detail}`));
 }
 
-// Tabs that have an address even where the server does not have them: it says so then.
+// Tabs that have an address even if the server lacks them; the view then says so.
 const further = ["chat", "sleep", "handoffs"];
 
 // What can be done with the conversation that is open.
@@ -91,11 +104,11 @@ function commandsFor(tabs: Tab[], session: string | undefined, chat: string | un
     ...(chat ? chatCommands(chat) : []),
     ...(tabs.some((t) => t.id === "chat") ? [{ name: "New conversation", icon: icon.write, more: "chat ask talk", run: () => go(["chat"], { new: "1" }) }] : []),
     ...(tabs.some((t) => t.id === "handoffs") ? [{ name: "Open the local chat", icon: icon.local, more: "handoff", run: () => go(["handoffs", "local"]) }] : []),
-    { name: "Copy the link to this view", icon: icon.link, more: "address url", run: () => void copyText(location.href).then((done) => say(done ? "Link copied" : "The browser does not let the page copy")) },
+    { name: "Copy the link to this view", icon: icon.link, more: "address url", run: () => void copyText(location.href).then((done) => say(done ? "Link copied" : "The browser did not allow copying")) },
     { name: "Share your achievements", icon: icon.share, more: "card picture png", run: () => go(["achievements"], { share: "score" }) },
     { name: "Rescan achievements", icon: icon.rescan, run: () => void rescan() },
     { name: "Make a template from a session", icon: icon.add, run: () => go(["templates", "new"]) },
-    { name: "Study: do sessions get better?", icon: icon.study, run: () => go(["templates", "study"]) },
+    { name: "Study: tool failures over a session", icon: icon.study, run: () => go(["templates", "study"]) },
     ...themes.map((t) => ({ name: themeNames[t], icon: icon[t], more: "toggle colour mode", run: () => setTheme(t) })),
     ...frame,
   ];
@@ -111,7 +124,7 @@ export function App(): JSX.Element {
   const status = useResource<Status>(out ? null : "/api/status");
   const features = status.data?.features?.join(" ") ?? "";
   const tabs = useMemo(() => tabsFor(features.split(" ")), [features]);
-  const tab = further.includes(path[0]!) ? path[0]! : (tabs.find((t) => t.id === path[0])?.id ?? "achievements");
+  const tab = further.includes(path[0]!) ? path[0]! : (tabs.find((t) => t.id === path[0])?.id ?? "");
 
   const toggleRail = (): void => {
     remember("rail", narrow ? null : "narrow");
@@ -131,22 +144,22 @@ export function App(): JSX.Element {
   }, !out);
   useEffect(() => {
     const name = tabs.find((t) => t.id === tab)?.name;
-    document.title = name ? `${name} · Talaria` : "Talaria";
+    document.title = name ? `${name} · Talaria` : tab ? "Talaria" : "Page not found · Talaria";
   }, [tab, tabs]);
 
   const session = tab === "sessions" ? path[1] : undefined;
   const chat = tab === "chat" ? path[1] : undefined;
   const commands = useMemo(() => commandsFor(tabs, session, chat, [
-    { name: narrow ? "Widen the rail" : "Narrow the rail", icon: icon.rail, hint: "\\", run: toggleRail },
-    { name: "Show keys", icon: icon.keys, hint: "?", run: () => setOpen("keys") },
+    { name: narrow ? "Expand sidebar" : "Collapse sidebar", icon: icon.rail, hint: "\\", run: toggleRail },
+    { name: "Keyboard shortcuts", icon: icon.keys, hint: "?", run: () => setOpen("keys") },
   ]), [tabs, session, chat, narrow, open]);
 
   if (out) return <SignIn />;
   return (
     <div class={narrow ? "frame narrow" : "frame"}>
       <Rail tabs={tabs} tab={tab} narrow={narrow} onNarrow={toggleRail} onPalette={() => setOpen("palette")} onKeys={() => setOpen(open === "keys" ? "" : "keys")} />
-      <View tab={tab} status={status} />
-      {!online && <div class="lost" role="status">The server does not answer. Trying again; nothing you typed is lost.</div>}
+      <Boundary at={path.join("/")} what="This view"><View tab={tab} status={status} /></Boundary>
+      {!online && <div class="lost" role="status">Connection lost. Reconnecting… Nothing you typed is lost.</div>}
       <p class={news ? "said on" : "said"} role="status">{news}</p>
       {open === "palette" && <Palette commands={commands} chats={tabs.some((t) => t.id === "chat")} onClose={() => setOpen("")} />}
       {open === "keys" && <KeyHelp onClose={() => setOpen("")} />}

@@ -8,11 +8,22 @@ const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "full", time
 export const count = (n: number): string => grouped.format(n);
 export const short = (n: number): string => (Math.abs(n) < 10_000 ? grouped.format(n) : compact.format(n));
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
-export const exact = (seconds: number): string => exactFormat.format(seconds * 1000);
+
+// Times come from other programs' files: one that no calendar has (1e18, NaN, null, negative) is unknown, and drawn as
+// a dash. Every date on the page goes through here, so none of them can throw.
+const lastSecond = 253_402_300_799; // of the year 9999
+export const isTime = (seconds: unknown): seconds is number => typeof seconds === "number" && seconds > 0 && seconds <= lastSecond;
+export const unknownTime = "–";
+export const exact = (seconds: number): string => (isTime(seconds) ? exactFormat.format(seconds * 1000) : "Unknown time");
+export const isoTime = (seconds: number): string | undefined => (isTime(seconds) ? new Date(seconds * 1000).toISOString() : undefined);
+// From one time to another; "" if either is unknown or they are the wrong way round.
+export const spent = (from: number, to: number): string => (isTime(from) && isTime(to) && to > from ? lasted(to - from) : "");
 export const percent = (share: number, digits = 0): string => `${(share * 100).toFixed(digits)} %`;
 
 export function ago(seconds: number, now = Date.now() / 1000): string {
+  if (!isTime(seconds)) return unknownTime;
   const d = now - seconds;
+  if (d < -86_400) return dayOfYear.format(seconds * 1000);
   if (d < 45) return "now";
   if (d < 3600) return `${Math.round(d / 60)} min`;
   if (d < 86_400) return `${Math.round(d / 3600)} h`;
@@ -28,7 +39,7 @@ export const agoLong = (seconds: number): string => {
 };
 
 export function lasted(seconds: number): string {
-  if (seconds < 0) return "";
+  if (!(seconds >= 0 && seconds <= lastSecond)) return "";
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 90) return `${Math.round(seconds)} s`;
@@ -40,7 +51,7 @@ export function lasted(seconds: number): string {
 // Scores are between 0 and 1; people read them as points of a hundred.
 export const points = (score: number): string => (score * 100).toFixed(1);
 export const signed = (score: number): string => `${score < 0 ? "−" : "+"}${points(Math.abs(score))}`;
-export const cost = (usd: number): string => (usd > 0 && usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`);
+export const cost = (usd: number | null): string => (usd === null || !Number.isFinite(usd) ? "–" : usd > 0 && usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`);
 export const project = (cwd: string | null): string => cwd?.split("/").filter(Boolean).pop() ?? "";
 const originNames: Record<string, string> = { hermes: "Hermes", claude: "Claude Code", codex: "Codex", talaria: "Talaria" };
 export const originName = (origin: string): string => originNames[origin] ?? origin;

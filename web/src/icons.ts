@@ -68,6 +68,8 @@ export const icon = {
   handoff: lucide("arrow-left-right"),
   local: lucide("house"),
   terminal: lucide("terminal"),
+  more: lucide("ellipsis"),
+  list: lucide("list-checks"),
 } as const;
 
 // Where a session came from. Unknown sources get the plain bubble.

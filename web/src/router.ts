@@ -14,7 +14,7 @@ function parse(): Route {
       return p;
     }
   });
-  return { path: parts.length ? parts : ["achievements"], query: Object.fromEntries(new URLSearchParams(location.search)) };
+  return { path: parts.length ? parts : ["sessions"], query: Object.fromEntries(new URLSearchParams(location.search)) };
 }
 
 export const route = createStore<Route>(parse());

@@ -1,20 +1,24 @@
 // When things happened in a session, as a strip of bars; what failed is marked. Only what is loaded counts.
 import type { JSX } from "preact";
-import { exact, lasted } from "../format";
+import { exact, isTime, lasted } from "../format";
 import type { Entry } from "../transcript";
 import type { Message } from "../types";
 
 const bins = 72;
 
 export function Activity({ messages, list }: { messages: Message[]; list: Entry[] }): JSX.Element | null {
-  const from = messages[0]!.timestamp;
-  const span = messages[messages.length - 1]!.timestamp - from;
+  const times = messages.map((m) => m.timestamp).filter(isTime);
+  const from = times[0] ?? 0;
+  const span = (times.at(-1) ?? 0) - from;
   if (!(span > 0)) return null;
   const bin = (t: number): number => Math.max(0, Math.min(bins - 1, Math.floor(((t - from) / span) * bins)));
   const all = new Array<number>(bins).fill(0);
   const bad = new Array<number>(bins).fill(0);
-  for (const m of messages) all[bin(m.timestamp)]!++;
-  for (const e of list) for (const c of e.calls) if (c.outcome === "failed") bad[bin(c.result?.timestamp ?? c.at)]!++;
+  for (const t of times) all[bin(t)]!++;
+  for (const e of list) for (const c of e.calls) {
+    const at = c.result?.timestamp ?? c.at;
+    if (c.outcome === "failed" && isTime(at)) bad[bin(at)]!++;
+  }
   const top = Math.max(...all);
   const words = `Activity over ${lasted(span)} from ${exact(from)}; ${bad.reduce((a, b) => a + b)} calls failed`;
   return (

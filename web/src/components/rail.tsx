@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { icon } from "../icons";
+import { useKeys } from "../keys";
 import { link } from "../router";
 import { useStore } from "../store";
 import { nextTheme, theme as chosenTheme, themeNames } from "../theme";
@@ -12,18 +14,17 @@ export interface Tab {
   key: string;
 }
 
-const always: Tab[] = [
-  { id: "achievements", name: "Achievements", icon: icon.achievements, key: "g a" },
+// In the order of the rail. `feature`: shown only if the server lists it.
+const all: (Tab & { feature?: true })[] = [
   { id: "sessions", name: "Sessions", icon: icon.sessions, key: "g s" },
+  { id: "chat", name: "Chat", icon: icon.chat, key: "g c", feature: true },
+  { id: "handoffs", name: "Handoffs", icon: icon.handoff, key: "g h", feature: true },
+  { id: "sleep", name: "Sleep", icon: icon.sleep, key: "g n", feature: true },
   { id: "templates", name: "Templates", icon: icon.templates, key: "g t" },
+  { id: "achievements", name: "Achievements", icon: icon.achievements, key: "g a" },
 ];
-// Shown where the server says that it has them.
-const further: Tab[] = [
-  { id: "chat", name: "Chat", icon: icon.chat, key: "g c" },
-  { id: "handoffs", name: "Handoffs", icon: icon.handoff, key: "g h" },
-  { id: "sleep", name: "Sleep", icon: icon.sleep, key: "g n" },
-];
-export const tabsFor = (features: string[]): Tab[] => [...always, ...further.filter((t) => features.includes(t.id))];
+export const tabsFor = (features: string[]): Tab[] => all.filter((t) => !t.feature || features.includes(t.id));
+const onPhone = 4; // tabs in the bar of a phone, beside Find and More; the others are behind More
 
 // Wings on a heel: the mark of the page, drawn here because no icon set has it.
 function Logo(): JSX.Element {
@@ -44,31 +45,47 @@ export function Rail({ tabs, tab, narrow, onNarrow, onPalette, onKeys }: {
   onKeys(): void;
 }): JSX.Element {
   const theme = useStore(chosenTheme);
-  const width = narrow ? "Widen" : "Narrow";
+  const [more, setMore] = useState(false);
+  const bar = useRef<HTMLElement>(null);
+  useKeys({ Escape: () => (more ? setMore(false) : false) });
+  useEffect(() => setMore(false), [tab]);
+  useEffect(() => {
+    if (!more) return;
+    const away = (e: Event): void => void (bar.current?.contains(e.target as Node) || setMore(false));
+    addEventListener("pointerdown", away);
+    return () => removeEventListener("pointerdown", away);
+  }, [more]);
+  const width = narrow ? "Expand sidebar" : "Collapse sidebar";
   const themeName = themeNames[theme];
+  const hidden = tabs.slice(onPhone);
+  const entry = (t: Tab): JSX.Element => (
+    <li key={t.id}>
+      <a href={link([t.id])} aria-current={t.id === tab ? "page" : undefined} title={`${t.name} (${t.key})`}>
+        <Icon name={t.icon} size={18} /><span>{t.name}</span>
+      </a>
+    </li>
+  );
   return (
-    <nav class="rail" aria-label="Talaria">
-      <a class="brand" href={link(["achievements"])} aria-label="Talaria"><Logo /><b>Talaria</b></a>
+    <nav class={more ? "rail more-open" : "rail"} aria-label="Talaria" ref={bar}>
+      <a class="brand" href={link(["sessions"])} aria-label="Talaria"><Logo /><b>Talaria</b></a>
       <button type="button" class="find" onClick={onPalette} aria-keyshortcuts="Control+K" title="Find (Ctrl K)">
         <Icon name={icon.search} /><span>Find</span><kbd aria-hidden="true">Ctrl K</kbd>
       </button>
-      <ul>
-        {tabs.map((t) => (
-          <li key={t.id}>
-            <a href={link([t.id])} aria-current={t.id === tab ? "page" : undefined} title={`${t.name} (${t.key})`}>
-              <Icon name={t.icon} size={18} /><span>{t.name}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
-      <div class="rail-end">
-        <button type="button" onClick={nextTheme} aria-label={`${themeName}, change`} title={`${themeName}, change`}>
-          <Icon name={icon[theme]} /><span>{themeName}</span>
-        </button>
-        <button type="button" onClick={onKeys} aria-label="Keys" title="Keys (?)"><Icon name={icon.keys} /><span>Keys</span></button>
-        <button type="button" onClick={onNarrow} aria-label={`${width} the rail`} aria-pressed={narrow} title={`${width} (\\)`}>
-          <Icon name={icon.rail} /><span>{width}</span>
-        </button>
+      <ul>{tabs.slice(0, onPhone).map(entry)}</ul>
+      <button type="button" class="more" aria-expanded={more} aria-controls="more-tabs" data-current={hidden.some((t) => t.id === tab) || undefined} onClick={() => setMore(!more)}>
+        <Icon name={icon.more} size={18} /><span>More</span>
+      </button>
+      <div class="rail-more" id="more-tabs">
+        <ul>{hidden.map(entry)}</ul>
+        <div class="rail-end">
+          <button type="button" onClick={nextTheme} aria-label={`${themeName}, change`} title={`${themeName}, change`}>
+            <Icon name={icon[theme]} /><span>{themeName}</span>
+          </button>
+          <button type="button" onClick={() => { setMore(false); onKeys(); }} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"><Icon name={icon.keys} /><span>Shortcuts</span></button>
+          <button type="button" class="collapse" onClick={onNarrow} aria-label={width} aria-pressed={narrow} title={`${width} (\\)`}>
+            <Icon name={icon.rail} /><span>Collapse</span>
+          </button>
+        </div>
       </div>
     </nav>
   );

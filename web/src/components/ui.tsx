@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../api";
-import { ago, agoLong, exact } from "../format";
+import { ago, agoLong, exact, isoTime } from "../format";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
 import { createStore } from "../store";
@@ -25,7 +25,7 @@ export function Time({ at, long = false, prefix = "" }: { at: number; long?: boo
     return () => clearInterval(timer);
   }, [recent]);
   return (
-    <time dateTime={new Date(at * 1000).toISOString()} title={exact(at)}>
+    <time dateTime={isoTime(at)} title={exact(at)}>
       {prefix}
       {long ? agoLong(at) : ago(at)}
     </time>
@@ -105,11 +105,11 @@ export function FilterBox({ value, onInput, label, onEnter, onDown }: {
             e.preventDefault();
             does();
           }
-          // Esc first empties the box, then leaves it, and only then means "back".
+          // Esc empties the box and leaves it, so that the next key is a command; only after that it means "back".
           if (e.key !== "Escape") return;
           e.preventDefault();
           if (value) onInput("");
-          else e.currentTarget.blur();
+          e.currentTarget.blur();
         }}
       />
       <kbd aria-hidden="true">/</kbd>

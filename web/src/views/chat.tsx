@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, enc, patch, post, remove } from "../api";
+import { Boundary } from "../components/boundary";
 import { ChatList } from "../components/chat-list";
 import { AgentTurn, SettledTurn, SettledUser, UserTurn, type TurnActions } from "../components/chat-turn";
 import { Composer } from "../components/composer";
@@ -313,7 +314,7 @@ export function ChatView(): JSX.Element {
   return (
     <main class={name} tabIndex={-1}>
       <ChatList list={list} id={id} fallback={runtimes.data?.default ?? "offline"} />
-      {id ? <Talk key={id} id={id} /> : <Beginning first={first} />}
+      {id ? <Boundary at={id} what="This conversation" inside><Talk key={id} id={id} /></Boundary> : <Beginning first={first} />}
     </main>
   );
 }

@@ -1,6 +1,7 @@
 // Left the list, or what a search found in it; right the transcript. At phone width one of the two.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { Boundary } from "../components/boundary";
 import { FirstRun } from "../components/first-run";
 import { SearchPane } from "../components/search-pane";
 import { SessionFilters } from "../components/session-filters";
@@ -81,7 +82,7 @@ export function SessionsView(): JSX.Element {
           ? <SearchPane text={text} rows={list.rows} filters={filters} query={query} id={id} focus={focus} />
           : <SessionScroll list={list} id={id} filters={filters} />}
       </section>
-      {id ? <Transcript key={id} id={id} /> : (
+      {id ? <Boundary at={id} what="This session" inside><Transcript key={id} id={id} /></Boundary> : (
         <section class="detail-pane nothing" aria-label="Transcript">
           <Empty title="Pick a session" mark={icon.sessions}>
             <p><kbd>j</kbd> and <kbd>k</kbd> walk through them, <kbd>/</kbd> searches in all of them, <kbd>Ctrl K</kbd> goes anywhere.</p>

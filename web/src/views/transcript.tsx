@@ -10,7 +10,7 @@ import { Activity } from "../components/activity";
 import { ExportMenu } from "../components/export-menu";
 import { HandOver } from "../components/hand-over";
 import { CopyButton, Failure, Icon, Skeleton, Time } from "../components/ui";
-import { cost, count, exact, lasted, originName, plainTitle, plural, short } from "../format";
+import { cost, count, exact, originName, plainTitle, plural, short, spent, unknownTime, isTime } from "../format";
 import { icon, sourceIcon } from "../icons";
 import { useKeys } from "../keys";
 import { useLate, useResource } from "../resource";
@@ -20,6 +20,13 @@ import { paintWords } from "../search";
 import { knownSession } from "../session-list";
 import { entries, useMessages, type Entry } from "../transcript";
 import type { Achievement, Session, Status } from "../types";
+
+function when(start: number, at: number): string {
+  if (!isTime(at)) return unknownTime;
+  if (!isTime(start)) return "";
+  const after = spent(start, at);
+  return after && at - start >= 1 ? `+${after}` : "start";
+}
 
 function Turn({ entry, unfold, target, href, start, side }: {
   entry: Entry;
@@ -44,7 +51,7 @@ function Turn({ entry, unfold, target, href, start, side }: {
           <Icon name={role === "user" ? icon.user : m.role === "assistant" ? icon.agent : icon.note} size={14} />
           <b>{names[role] ?? role}</b>
           <span class="dim">{gone}</span>
-          <a class="dim" href={href} title={exact(m.timestamp)}>{m.timestamp - start < 1 ? "start" : `+${lasted(m.timestamp - start)}`}</a>
+          <a class="dim" href={href} title={exact(m.timestamp)}>{when(start, m.timestamp)}</a>
         </header>
       )}
       {hasText && (m.html ? <Markdown html={m.html} /> : <p class="plain">{m.content}</p>)}
@@ -128,13 +135,14 @@ function Messages({ session, part, pane, onNext }: {
 }
 
 function Meta({ s }: { s: Session }): JSX.Element {
+  const took = spent(s.started_at, s.last_active);
   return (
     <ul class="meta">
       <li data-origin={s.origin}><Icon name={sourceIcon(s.source, s.origin)} size={14} />{s.origin ? originName(s.origin) : s.source}{s.origin && s.source !== s.origin && ` · ${s.source}`}</li>
       {s.model && <li>{s.model}</li>}
       {s.cwd && <li title={s.cwd}><Icon name={icon.folder} size={14} />{s.cwd}</li>}
       {(s.branch ?? s.git_branch) && <li><Icon name={icon.branch} size={14} />{s.branch ?? s.git_branch}</li>}
-      <li><span><Time at={s.started_at} long />{s.last_active > s.started_at && `, for ${lasted(s.last_active - s.started_at)}`}</span></li>
+      <li><span><Time at={s.started_at} long />{took && `, for ${took}`}</span></li>
       <li>{plural(s.messages, "message")}</li>
       <li>{plural(s.tool_calls, "tool call")}</li>
       {tokens(s) > 0 && <li title={`${count(s.input_tokens ?? 0)} in, ${count(s.output_tokens ?? 0)} out`}>{short(tokens(s))} tokens</li>}
