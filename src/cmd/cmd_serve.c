@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "cmd/browser.h"
 #include "cmd/commands.h"
 #include "cmd/serving.h"
 #include "cmd/version.h"
@@ -29,6 +30,9 @@ const Option serving_options[] = {
       .name = "allow-host",
       .metavar = "A,B",
       .help = "further names that browsers may know this server by" },
+    { .kind = OPTION_FLAG,
+      .name = "open",
+      .help = "open the page in your browser ($BROWSER, else xdg-open)" },
     { 0 },
 };
 
@@ -57,18 +61,44 @@ static void notify(const char *state)
 
 /* -- running ----------------------------------------------------------------------------------------- */
 
-/* The token goes into the address only where a person reads it: a log would keep it. */
+/* A link that terminals make clickable (OSC 8): its text is the short address, its target has the token. */
+static void print_link(Cli *cli, Str url, Str token)
+{
+    const char *term = getenv("TERM");
+
+    if (term && *term && strcmp(term, "dumb") != 0)
+        say(cli, "\033]8;;%.*s#token=%.*s\033\\%.*s\033]8;;\033\\", STR_FMT(url), STR_FMT(token),
+            STR_FMT(url));
+    else
+        say(cli, "%.*s", STR_FMT(url));
+}
+
+/* The token is shown only where a person reads it: a log would keep it. */
 static void print_address(Cli *cli, const Server *server)
 {
-    Str url = server_url(server), file = server_token_file(server);
+    Str url = server_url(server), token = server_token(server);
 
     if (isatty(STDOUT_FILENO)) {
-        say(cli, "%.*s#token=%.*s\n", STR_FMT(url), STR_FMT(server_token(server)));
+        say(cli, "Talaria is running at ");
+        print_link(cli, url, token);
+        say(cli, " (Ctrl-C stops it)\nToken, if the page asks for one:\n  %.*s\n", STR_FMT(token));
     } else {
         say(cli, "%.*s\n", STR_FMT(url));
-        log_note("the token for it is in '%.*s'", STR_FMT(file));
+        log_note("the token for it is in '%.*s'", STR_FMT(server_token_file(server)));
     }
     buf_flush(cli->out);
+}
+
+/* A page without a browser is still a page: this fails in words only. */
+static void open_page(Cli *cli, const Server *server)
+{
+    Str file = str_join_path(cli->arena, cli->homes.data, STR("open.html"));
+    Str address = str_printf(cli->arena, "%.*s#token=%.*s", STR_FMT(server_url(server)),
+                             STR_FMT(server_token(server)));
+    Err err = { 0 };
+
+    if (!browser_open(cli, address, file, &err))
+        log_warning("%s", err.text);
 }
 
 static void wait_for_end(const sigset_t *signals, const ServingBeside *beside)
@@ -135,6 +165,8 @@ bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *e
     if (beside)
         beside->begin(beside->ctx);
     print_address(cli, server);
+    if (args_flag(args, "open"))
+        open_page(cli, server);
     notify("READY=1");
     wait_for_end(&signals, beside);
     notify("STOPPING=1");
@@ -148,7 +180,7 @@ static bool serve(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria serve", "prints the address to open in a browser" },
+    { "talaria serve --open", "and opens the page in your browser" },
     { "talaria serve --port 9000", "at another port" },
     { "talaria serve --allow-host box.example:443", "behind a proxy of that name" },
     { 0 },
@@ -158,9 +190,9 @@ const Command cmd_serve = {
     .name = "serve",
     .summary = "the page and its API on this machine",
     .details =
-        "Listens on this machine only. The address it prints carries a token, once; the page "
-        "keeps a cookie instead. The token stays the same from start to start and lies in "
-        "the file server-token of the data folder. SIGTERM lets running requests finish.",
+        "Listens on this machine only. On a terminal it prints a link that signs you in; the page "
+        "then keeps a cookie. The token stays the same from start to start, in the file "
+        "server-token of the data folder. SIGTERM lets running requests finish.",
     .options = serving_options,
     .examples = examples,
     .run = serve

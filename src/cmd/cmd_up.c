@@ -136,7 +136,7 @@ static bool run(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria up", "prints the address to open in a browser" },
+    { "talaria up --open", "and opens the page in your browser" },
     { "talaria up --port 9000", "at another port" },
     { "talaria gateway status", "in another terminal: how the chat platforms are" },
     { 0 },

@@ -7,10 +7,11 @@ import { bin, fixtures } from './helpers.mjs';
 
 const isWide = (ch) => /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u.test(ch);
 
-/** What a VT100 with the usual additions makes of bytes. `odd` gathers sequences that it does not know. */
+/** What a VT100 with the usual additions makes of bytes. `odd` gathers sequences that it does not know,
+ * `links` the targets of hyperlinks (OSC 8). */
 export class Screen {
   constructor(rows, columns) {
-    Object.assign(this, { rows, columns, lines: [[]], row: 0, col: 0, full: false, rest: '', odd: [], modes: new Set() });
+    Object.assign(this, { rows, columns, lines: [[]], row: 0, col: 0, full: false, rest: '', odd: [], links: [], modes: new Set() });
   }
 
   get top() { return Math.max(0, this.lines.length - this.rows); }
@@ -59,7 +60,13 @@ export class Screen {
         this.rest = this.rest.slice(seq[0].length);
         continue;
       }
-      if (/^\x1b(\[[0-9;?]*)?$/.test(this.rest)) return;
+      const link = /^\x1b\]8;[^;\x1b\x07]*;([^\x1b\x07]*)(?:\x1b\\|\x07)/.exec(this.rest);
+      if (link) {
+        if (link[1]) this.links.push(link[1]);
+        this.rest = this.rest.slice(link[0].length);
+        continue;
+      }
+      if (/^\x1b(\[[0-9;?]*|\]8[^\x07]*)?$/.test(this.rest)) return;
       const ch = String.fromCodePoint(this.rest.codePointAt(0));
       this.rest = this.rest.slice(ch.length);
       if (ch === '\r') { this.col = 0; this.full = false; }
