@@ -389,14 +389,10 @@ static bool busy(void)
     return p99 <= most_ms;
 }
 
-static void fill(const char *home)
+static void fill(char *home)
 {
-    char set[300];
-    char *const demo[] = { "env",        set, (char *)(uintptr_t)bench_binary(), "demo", "--now",
-                           "2026-11-15", NULL };
-
-    snprintf(set, sizeof set, "TALARIA_HOME=%s", home);
-    (void)bench_run_ms(demo);
+    (void)bench_run_ms((char *[]){ bench_python(), "tests/fixtures/tools/fill_home.py", home,
+                                   "--now", "2026-11-15", NULL });
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 """Writes files into a C source as arrays, and a header that declares them.
 
 usage: embed.py OUT.c OUT.h ROOT FILE...
-A file data/demo/tasks.json becomes data_demo_tasks_json[] and data_demo_tasks_json_size; one NUL
+A file data/metrics.json becomes data_metrics_json[] and data_metrics_json_size; one NUL
 byte stands after the last, so that text can be used as a C string."""
 import os
 import re

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cmd/args.h"
 #include "cmd/version.h"
+#include "demo/demo.h"
 #include "text/redact.h"
 #include "text/utf8.h"
 #include "text/wrap.h"
@@ -224,6 +225,25 @@ static int tell_failure(const Cli *cli, const Err *err)
     return err_exit_code(err);
 }
 
+/* --demo or $TALARIA_DEMO: from here on every folder, setting and token is the demo's. */
+static bool enter_demo(Cli *cli, const Command *command, const Args *args, Err *err)
+{
+    Str variable = str_trim(str_of(getenv("TALARIA_DEMO")));
+    HomesQuery query = { .data = cli->where.data };
+    Homes outer;
+
+    if (command->outside_demo)
+        return true;
+    if (!args_flag(args, "demo") && (!variable.n || str_eqz(variable, "0")))
+        return true;
+    if (cli->where.home)
+        return err_set(err, ERR_USAGE, "--demo and --home exclude each other");
+    if (!homes_find(cli->arena, &query, &outer, err) || !demo_enter(cli->arena, outer.data, err))
+        return false;
+    cli->where.data = NULL;
+    return true;
+}
+
 static bool run(Cli *cli, const Command *command, Args *args, Err *err)
 {
     if (args->version) {
@@ -241,6 +261,8 @@ static bool run(Cli *cli, const Command *command, Args *args, Err *err)
         cli->told = !cli->json;
         return err_set(err, ERR_USAGE, "'%s' needs a command; see 'talaria help'", command->name);
     }
+    if (!enter_demo(cli, command, args, err))
+        return false;
     if (!settings_load(cli->arena, &cli->settings, err)) {
         if (!command->any_settings)
             return false;

@@ -54,6 +54,7 @@ typedef struct Command {
     bool any_settings;              /* runs, by the defaults, also where config.yaml is wrong */
     bool acts;          /* its output only reports what it did: nothing of it with --quiet */
     const char *values; /* what its operands complete to, as of an Option */
+    bool outside_demo;  /* runs on the user's own folders also with --demo */
     bool (*run)(Cli *cli, const Args *args, Err *err);
 } Command;
 

@@ -1,43 +1,53 @@
-/* talaria demo: a history to look at, for a home that has none yet. */
+/* talaria demo: sample data to look around in, apart from the user's own. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "demo/checklist.h"
 #include "demo/demo.h"
 #include "text/human.h"
 
 static const Option options[] = {
-    { OPTION_FLAG, "remove", NULL, "take the demo out again, and nothing else", NULL, NULL, 0 },
-    { OPTION_FLAG, "force", NULL, "replace a demo that is there", NULL, NULL, 0 },
-    { OPTION_TIME, "now", "TIME", "unix seconds or a date: the demo ends an hour before", NULL,
-      NULL, 0 },
-    { OPTION_FLAG, "dry-run", NULL, "say what would be done, and change nothing", NULL, NULL, 'n' },
+    { OPTION_FLAG, "remove", NULL, "remove the demo and everything done in it", NULL, NULL, 0 },
+    { OPTION_FLAG, "force", NULL, "replace an existing demo", NULL, NULL, 0 },
+    { OPTION_TIME, "now", "TIME", "the demo ends at this time (default: now)", NULL, NULL, 0 },
+    { OPTION_FLAG, "dry-run", NULL, "print what would be done, change nothing", NULL, NULL, 'n' },
     { 0 },
 };
 
 static const Example examples[] = {
-    { "talaria demo", "three months of sessions, skills, memory and notes" },
-    { "talaria demo --dry-run", "what that would be" },
-    { "talaria demo --remove", "take exactly these out again" },
+    { "talaria demo", "create three months of sample sessions" },
+    { "talaria --demo sessions list", "any command with --demo uses them" },
+    { "talaria up --demo", "the page on the sample data" },
+    { "talaria demo --remove", "remove all of it" },
     { 0 },
 };
 
-static void json_report(Cli *cli, const char *action, Str data, bool dry_run, const DemoReport *r)
+static void json_made(Cli *cli, Str root, bool dry_run, const DemoReport *r)
 {
     JsonWriter w = cli_json_begin(cli);
 
-    json_field_str(&w, "action", str_of(action));
-    json_field_str(&w, "data", data);
+    json_field_str(&w, "action", r->already ? STR("none") : STR("make"));
+    json_field_str(&w, "folder", root);
     json_field_bool(&w, "dry_run", dry_run);
-    json_field_int(&w, "sessions", (int64_t)r->sessions);
-    json_field_int(&w, "messages", (int64_t)r->messages);
-    json_field_int(&w, "tool_calls", (int64_t)r->tool_calls);
-    json_field_int(&w, "tools", (int64_t)r->tools);
-    json_field_int(&w, "models", (int64_t)r->models);
-    json_field_int(&w, "skills", (int64_t)r->skills);
-    json_field_int(&w, "notes", (int64_t)r->notes);
-    json_field_int(&w, "memories", (int64_t)r->memories);
+#define X(name) json_field_int(&w, #name, r->name);
+    DEMO_COUNTS(X)
+#undef X
     json_field_double(&w, "oldest", r->oldest);
     json_field_double(&w, "newest", r->newest);
+    demo_checklist_put(&w);
+    cli_json_end(cli, &w);
+}
+
+static void json_removed(Cli *cli, Str root, bool dry_run, const DemoReport *r)
+{
+    JsonWriter w = cli_json_begin(cli);
+
+    json_field_str(&w, "action", STR("remove"));
+    json_field_str(&w, "folder", root);
+    json_field_bool(&w, "dry_run", dry_run);
+    json_field_bool(&w, "removed", r->removed);
+    json_field_int(&w, "old_sessions", (int64_t)r->old_sessions);
+    json_field_int(&w, "old_files", (int64_t)r->old_files);
     json_key(&w, "left");
     json_begin(&w, '[');
     for (size_t i = 0; i < r->n_left; i++)
@@ -46,66 +56,84 @@ static void json_report(Cli *cli, const char *action, Str data, bool dry_run, co
     cli_json_end(cli, &w);
 }
 
-static void tell_left(const DemoReport *r, const char *why)
+static void print_checklist(Cli *cli)
 {
-    for (size_t i = 0; i < r->n_left; i++)
-        log_note("left alone: '%.*s' %s", STR_FMT(r->left[i]), why);
+    say(cli, "\n%s%s%s\n", style(cli, STYLE_BOLD), DEMO_CHECKLIST_TITLE, style(cli, STYLE_OFF));
+    for (size_t i = 0; i < demo_checklist_count; i++)
+        say(cli, "  %s\n    %s%s%s\n", demo_checklist[i].title, style(cli, STYLE_CYAN),
+            demo_checklist[i].command, style(cli, STYLE_OFF));
+    say(cli, "  See it all on the page\n    %stalaria up --demo%s\n", style(cli, STYLE_CYAN),
+        style(cli, STYLE_OFF));
+    say(cli, "\nYour own sessions are not touched. 'talaria demo --remove' removes the demo.\n");
 }
 
-static void print_filled(Cli *cli, Str data, bool dry_run, const DemoReport *r)
+static void print_made(Cli *cli, Str root, bool dry_run, const DemoReport *r)
 {
     Arena *a = cli->arena;
 
-    say(cli, "%s in %.*s\n", dry_run ? "Would make the demo" : "Made the demo", STR_FMT(data));
-    say(cli, "  sessions  %.*s, from %.*s to %.*s\n", STR_FMT(human_count(a, (int64_t)r->sessions)),
-        STR_FMT(human_time(a, r->oldest)), STR_FMT(human_time(a, r->newest)));
-    say(cli, "  messages  %.*s, with %.*s calls of %zu tools, by %zu models\n",
-        STR_FMT(human_count(a, (int64_t)r->messages)),
-        STR_FMT(human_count(a, (int64_t)r->tool_calls)), r->tools, r->models);
-    say(cli, "  files     %zu skills, %zu notes, %zu memory files\n", r->skills, r->notes,
-        r->memories);
-    if (dry_run)
-        return;
-    say(cli, "\nIts sessions are called \"... (demo)\". Try:\n"
-             "  talaria sessions list\n"
-             "  talaria templates harvest\n"
-             "  talaria templates study\n\n"
-             "talaria demo --remove takes it out again.\n");
+    say(cli, "%s in %.*s\n",
+        dry_run      ? "Would create the demo"
+        : r->already ? "The demo exists (--force replaces it)"
+                     : "Created the demo",
+        STR_FMT(root));
+    say(cli,
+        "  %lld sessions: %lld of Hermes, %lld of Claude Code, %lld of Codex, %lld of Talaria\n",
+        (long long)r->sessions, (long long)r->hermes, (long long)r->claude, (long long)r->codex,
+        (long long)r->talaria);
+    say(cli, "  %.*s messages, %.*s tool calls\n", STR_FMT(human_count(a, r->messages)),
+        STR_FMT(human_count(a, r->tool_calls)));
+    if (!dry_run)
+        print_checklist(cli);
 }
 
 static void print_removed(Cli *cli, bool dry_run, const DemoReport *r)
 {
-    size_t files = r->skills + r->notes + r->memories;
+    const char *verb = dry_run ? "Would remove" : "Removed";
 
-    if (r->sessions == 0 && files == 0)
+    if (r->removed)
+        say(cli, "%s the demo\n", verb);
+    if (r->old_sessions || r->old_files)
+        say(cli, "%s the demo of an older version: %zu sessions, %zu files\n", verb,
+            r->old_sessions, r->old_files);
+    if (!r->removed && !r->old_sessions && !r->old_files)
         say(cli, "There is no demo to remove\n");
-    else
-        say(cli, "%s %zu sessions and %zu files of the demo\n",
-            dry_run ? "Would remove" : "Removed", r->sessions, files);
+    for (size_t i = 0; i < r->n_left; i++)
+        log_note("kept '%.*s': it was changed since the demo was created", STR_FMT(r->left[i]));
 }
 
-static bool fill(Cli *cli, const Args *args, Str data, bool dry_run, Err *err)
+static bool make(Cli *cli, const Args *args, Str data, bool dry_run, Err *err)
 {
-    DemoWish wish = { .now = args_time(args, "now"),
-                      .force = args_flag(args, "force"),
-                      .dry_run = dry_run };
+    DemoOptions wanted = { .now = args_time(args, "now"),
+                           .force = args_flag(args, "force"),
+                           .dry_run = dry_run };
+    Str root = demo_folders(cli->arena, data).root;
     DemoReport r;
 
     /* Three months earlier is still after 1970, and a year has four digits: ids and dates need both. */
-    if (args_given(args, "now") && (wish.now < 1e7 || wish.now > 2.5e11))
-        return err_set(err, ERR_USAGE, "--now must lie between 1970-04-27 and the year 9892");
+    if (args_given(args, "now") && (wanted.now < 1e7 || wanted.now > 2.5e11))
+        return err_set(err, ERR_USAGE, "--now must be between 1970-04-27 and the year 9892");
     if (args_given(args, "now"))
-        clock_fix_wall(wish.now);
-    wish.now = clock_wall();
-    if (!demo_fill(cli->arena, data, &wish, &r, err))
+        clock_fix_wall(wanted.now);
+    wanted.now = clock_wall();
+    if (!demo_make(cli->arena, data, &wanted, &r, err))
         return false;
     if (cli->json)
-        json_report(cli, r.already ? "none" : "fill", data, dry_run, &r);
-    else if (r.already)
-        say(cli, "The demo is there already (%zu sessions); --force replaces it\n", r.sessions);
-    else
-        print_filled(cli, data, dry_run, &r);
-    tell_left(&r, "is not the demo's");
+        json_made(cli, root, dry_run, &r);
+    else if (!cli->quiet)
+        print_made(cli, root, dry_run, &r);
+    return true;
+}
+
+static bool remove_it(Cli *cli, Str data, bool dry_run, Err *err)
+{
+    DemoReport r;
+
+    if (!demo_remove(cli->arena, data, dry_run, &r, err))
+        return false;
+    if (cli->json)
+        json_removed(cli, demo_folders(cli->arena, data).root, dry_run, &r);
+    else if (!cli->quiet)
+        print_removed(cli, dry_run, &r);
     return true;
 }
 
@@ -113,36 +141,29 @@ static bool run_demo(Cli *cli, const Args *args, Err *err)
 {
     bool dry_run = args_flag(args, "dry-run");
     const Homes *homes;
-    DemoReport r;
 
     if (args_flag(args, "remove") && (args_flag(args, "force") || args_given(args, "now")))
-        return err_set(err, ERR_USAGE, "--remove goes with neither --force nor --now");
+        return err_set(err, ERR_USAGE, "--remove takes neither --force nor --now");
     if (!cli_homes(cli, &homes, err))
         return false;
-    if (!args_flag(args, "remove"))
-        return fill(cli, args, homes->data, dry_run, err);
-    if (!demo_remove(cli->arena, homes->data, dry_run, &r, err))
-        return false;
-    if (cli->json)
-        json_report(cli, "remove", homes->data, dry_run, &r);
-    else
-        print_removed(cli, dry_run, &r);
-    tell_left(&r, "was changed since it was made");
-    return true;
+    if (args_flag(args, "remove"))
+        return remove_it(cli, homes->data, dry_run, err);
+    return make(cli, args, homes->data, dry_run, err);
 }
 
 const Command cmd_demo = {
     .name = "demo",
-    .summary = "fill our own home with a labelled history to look at",
+    .summary = "create three months of sample sessions (undo: --remove)",
     .details =
-        "Three months of one user's work, invented throughout, with everything that the other "
-        "commands look for: recurring tasks, corrections, failed and parallel calls, a "
-        "session in several parts, Chinese text, fabricated secrets, skills, memory and notes. "
-        "Every session id begins with demo_, every title ends in (demo), every file says where it "
-        "comes from. The same --now makes the same bytes.\n\n"
-        "Files that are there already are left alone. Removal takes out what was made and nothing "
-        "else; a file that was edited since stays.",
+        "Sample sessions of one invented user of Hermes, Claude Code and Codex, with everything "
+        "that the other commands work on: repeated tasks, corrections, failed calls, templates, "
+        "a chat, a handoff, five nights. They are stored in the folder 'demo' of Talaria's data "
+        "folder. A command with the option --demo (or TALARIA_DEMO=1) uses that folder and nothing "
+        "of your own; without it, nothing of the demo. Every title ends in (demo).\n\n"
+        "The same --now creates the same bytes. --remove deletes the folder, with everything that "
+        "was done in it, and also the sessions that earlier versions put among your own.",
     .options = options,
     .examples = examples,
+    .outside_demo = true,
     .run = run_demo,
 };

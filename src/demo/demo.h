@@ -1,46 +1,73 @@
-/* demo.h - a believable history for a home that has none, and how to be rid of it.
+/* demo.h - three months of sample sessions, in folders of their own.
  *
- * Sessions go into talaria.db, files (skills, memory, notes) beside it. What was made is written down
- * in the same database (store/own.h, maker "demo"), so that removal takes exactly that. The same `now`
- * makes the same bytes.
+ * The demo is data: files recorded under data/demo/, embedded in the program, and moved in time so
+ * that they end now (shift.h). It is stored in DATA_FOLDER/demo and has everything that a user has:
+ * a data folder, histories of Hermes, Claude Code and Codex, a configuration. With --demo a command
+ * uses these folders and nothing else, so the user's own files never mix with it.
  *
- * Order, so that a death at any point is healed by the next run: first it is noted which files are
- * going to be made, then they are made, then all sessions and their notes follow in one transaction.
- * The demo counts as present when its sessions are. */
+ * DATA_FOLDER/demo/.talaria-demo is written first and removed last: a folder without it is not ours
+ * and is never removed. demo.json is written last and removed first: the demo is complete while it
+ * exists. So a crash at any point leaves a folder that the next run replaces or removes. */
 #ifndef TALARIA_DEMO_DEMO_H
 #define TALARIA_DEMO_DEMO_H
 
-#include "demo/talk.h"
+#include "base/arena.h"
+#include "base/err.h"
 
-typedef struct DemoWish {
-    double now;   /* the newest session ends an hour earlier */
-    bool force;   /* replace a demo that is there */
-    bool dry_run; /* count, write nothing */
-} DemoWish;
+/* -- folders -------------------------------------------------------------------------------- */
+
+typedef struct DemoFolders {
+    Str root, data, hermes, claude, codex, config;
+} DemoFolders;
+
+DemoFolders demo_folders(Arena *a, Str data_folder);
+
+/* Points this process and its children at the demo below the data folder. Fails if there is none. */
+MUST_CHECK bool demo_enter(Arena *a, Str data_folder, Err *err);
+
+/* Whether this process uses the demo. */
+bool demo_entered(void);
+
+/* -- making and removing --------------------------------------------------------------------- */
+
+typedef struct DemoOptions {
+    double now;   /* the demo ends at this time */
+    bool force;   /* replace an existing demo */
+    bool dry_run; /* change nothing */
+} DemoOptions;
+
+/* Counts of what is recorded, by their names in demo.json. */
+#define DEMO_COUNTS(X)                                                                             \
+    X(sessions)                                                                                    \
+    X(hermes)                                                                                      \
+    X(claude)                                                                                      \
+    X(codex)                                                                                       \
+    X(talaria)                                                                                     \
+    X(messages)                                                                                    \
+    X(tool_calls)
 
 typedef struct DemoReport {
-    bool already; /* it was there, and nothing was changed */
-    size_t sessions, messages, tool_calls, tools, models;
-    size_t skills, notes, memories;
+    bool already; /* a demo exists, nothing was changed */
+    bool removed; /* there was a demo to remove */
+#define X(name) int64_t name;
+    DEMO_COUNTS(X)
+#undef X
     double oldest, newest;
-    Str *left; /* files that were not touched: the user's own, or edited since */
+    /* An older version's demo inside the user's own database. */
+    size_t old_sessions, old_files;
+    Str *left; /* its files that were edited since, and stay */
     size_t n_left, cap_left;
 } DemoReport;
 
-/* Makes the home where it is missing. Texts in the report live in the arena. */
-MUST_CHECK bool demo_fill(Arena *a, Str data_folder, const DemoWish *wish, DemoReport *ret,
+/* Texts in the report live in the arena. */
+MUST_CHECK bool demo_make(Arena *a, Str data_folder, const DemoOptions *options, DemoReport *ret,
                           Err *err);
 
-/* Takes out what demo_fill made and nothing else; none is fine. The report counts what went. */
+/* Removes the demo, also an incomplete one and that of an older version. None is fine. */
 MUST_CHECK bool demo_remove(Arena *a, Str data_folder, bool dry_run, DemoReport *ret, Err *err);
 
-/* -- parts, for the above and for tests ---------------------------------------------------- */
-
-/* Every session in order of time. False from fn ends the telling with the err that fn set. */
-typedef bool DemoFn(void *ctx, const Told *told, Err *err);
-MUST_CHECK bool demo_tell(double now, DemoFn *fn, void *ctx, Err *err);
-
-/* FNV-1a of 64 bits in 16 hexadecimal digits: tells an edited file from one as it was made. */
-Str demo_digest(Arena *a, Str bytes);
+/* The part of demo_remove that clears away what earlier versions put into talaria.db (old.c). */
+MUST_CHECK bool demo_remove_old(Arena *a, Str data_folder, bool dry_run, DemoReport *report,
+                                Err *err);
 
 #endif

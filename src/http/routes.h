@@ -27,6 +27,8 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(POST, "/api/auth", ROUTE_OPEN, route_auth, "", "token", "the token for a cookie")            \
     X(DELETE, "/api/auth", ROUTE_OPEN, route_auth_end, "", "", "takes the cookie back")            \
     X(GET, "/api/status", ROUTE_WORKER, route_status, "", "", "what was found, and where")         \
+    X(GET, "/api/demo", 0, route_demo, "", "",                                                     \
+      "whether the sample data is in use, and what to try")                                        \
     X(GET, "/api/events", ROUTE_STREAM, route_events, "", "", "what happens, as it happens (SSE)") \
     X(GET, "/api/sessions", ROUTE_WORKER, route_sessions,                                          \
       "limit cursor source project model tool since until archived side_chains", "",               \

@@ -1,5 +1,7 @@
 #include "store/own.h"
 
+#include <unistd.h>
+
 #include "base/file.h"
 #include "embedded.h"
 #include "store/db.h"
@@ -196,5 +198,26 @@ bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret, size_t *re
     }
     *ret = all;
     *ret_n = n;
+    return true;
+}
+
+bool own_has_made(Str data_folder, bool *ret, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    const char *path = str_z(a, str_join_path(a, data_folder, STR("talaria.db")));
+    AUTO(Db) *db = NULL;
+    int64_t n = 0;
+
+    *ret = false;
+    if (access(path, F_OK) != 0)
+        return true;
+    /* SQLite removes the write-ahead log when the last writer closes, and leaves it to readers. */
+    db = access(str_printf(a, "%s-wal", path).p, F_OK) == 0 ? db_open_read(path, err)
+                                                            : db_open_own(path, true, err);
+    if (!db || !db_int(db, "SELECT count(*) FROM sqlite_master WHERE name = 'made'", 0, &n, err))
+        return false;
+    if (n && !db_int(db, "SELECT count(*) FROM made", 0, &n, err))
+        return false;
+    *ret = n > 0;
     return true;
 }

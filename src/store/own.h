@@ -44,6 +44,9 @@ typedef struct Made {
 MUST_CHECK bool own_note_made(Own *own, const char *maker, const Made *made, Err *err);
 MUST_CHECK bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret, size_t *ret_n,
                               Err *err);
+/* Whether a maker has put anything there, asked without a change to the folder: no migration, and
+ * the files beside the database stay or stay away. */
+MUST_CHECK bool own_has_made(Str data_folder, bool *ret, Err *err);
 MUST_CHECK bool own_forget_made(Own *own, const char *maker, const Made *made, Err *err);
 
 #endif

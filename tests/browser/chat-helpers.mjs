@@ -111,7 +111,7 @@ export async function startChat({ hermes = "", transport = "auto", model = null,
   }
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "config.yaml"), `hermes:\n  base_url: ${base}\n  transport: ${transport}\nclaude:\n  bin: ${join(dir, "no-claude")}\ncodex:\n  bin: ${join(dir, "no-codex")}\n`);
-  if (demo) execFileSync(binary, ["--data", dir, "demo"], { env, stdio: "ignore" });
+  if (demo) execFileSync("python3", [join(root, "tests/fixtures/tools/fill_home.py"), dir], { env, stdio: "ignore" });
   const it = { dir, env, double };
   it.start = async () => {
     it.server = spawn(binary, ["--data", dir, "serve", "--port", "0", ...(wire ? ["--allow-host", `127.0.0.1:${wire.port}`] : [])], { env, stdio: ["ignore", "pipe", "pipe"] });

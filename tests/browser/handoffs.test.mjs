@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { binary, serves } from "./chat-helpers.mjs";
-import { phone, settled, setup } from "./helpers.mjs";
+import { phone, root, settled, setup } from "./helpers.mjs";
 
 const it = setup();
 const open = (path, more = {}) => it.open(path, { ...more, state: { features: ["handoffs"], ...more.state } });
@@ -353,7 +353,7 @@ async function start(...args) {
 
 before(async () => {
   if (!serves) return;
-  execFileSync(binary, ["demo"], { env, stdio: "ignore" });
+  execFileSync("python3", [join(root, "tests/fixtures/tools/fill_home.py"), join(dir, "data")], { env, stdio: "ignore" });
   real.url = /http:\/\/[^\s/#]+/.exec(await start("serve", "--port", "0"))[0];
   real.token = readFileSync(join(dir, "data", "server-token"), "utf8").trim();
 });

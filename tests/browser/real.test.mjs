@@ -17,7 +17,7 @@ let server, url, token;
 
 before(async () => {
   if (!serves) return;
-  execFileSync(binary, ["--data", dir, "demo"], { env, stdio: "ignore" });
+  execFileSync("python3", [join(root, "tests/fixtures/tools/fill_home.py"), dir], { env, stdio: "ignore" });
   execFileSync(binary, ["--data", dir, "templates", "harvest"], { env, stdio: "ignore" });
   server = spawn(binary, ["--data", dir, "serve", "--port", "0"], { env, stdio: ["ignore", "pipe", "pipe"] });
   url = await new Promise((done, fail) => {

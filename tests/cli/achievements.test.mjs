@@ -6,7 +6,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { compare, generate, golden } from './goldens.mjs';
-import { bin, fixtures, makeStateDb, python, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, fillHome, fixtures, makeStateDb, python, run, runJson, tmpHome } from './helpers.mjs';
 
 const files = (h) => path.join(h.hermes, 'plugins/hermes-achievements');
 
@@ -176,7 +176,7 @@ test('state.json that cannot be read is put aside, not lost', (t) => {
 
 test('list, show, recent, export and reset, as a person sees them', (t) => {
   const h = tmpHome(t);
-  run(['demo', '--quiet'], h);
+  fillHome(h.env);
   const list = run(['achievements', 'list'], h);
   assert.match(list.stdout, /^\d+ of 60 badges, \d+ secrets left, 159 sessions\n/);
   assert.match(list.stdout, /Agent Autonomy/);

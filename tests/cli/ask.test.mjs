@@ -6,7 +6,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { fakeModel } from '../http/fake_model.mjs';
-import { bin, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, fillHome, run, runJson, tmpHome } from './helpers.mjs';
 
 const lines = (stdout) => stdout.trim().split('\n').map((line) => JSON.parse(line));
 
@@ -21,7 +21,7 @@ function start(args, { env, cwd, signalAt } = {}) {
 
 test('nothing configured: passages of the history, quoted, dated and linked; or that there are none', () => {
   const { env } = tmpHome();
-  run(['demo', '--now', '2026-11-15'], { env });
+  fillHome(env, '2026-11-15');
   let r;
   do r = run(['ask', 'which test was red on main?'], { env });
   while (r.stdout.includes('not complete yet')); // a slow machine
@@ -96,7 +96,7 @@ test('Ctrl-C ends the turn: what was said is kept, the exit code is 130', async 
 test('a template at the beginning: as messages for a model, fenced for a Hermes; none where none is named', async (t) => {
   const fake = await fakeModel(t);
   const { env } = tmpHome();
-  run(['demo', '--now', '2026-11-15'], { env });
+  fillHome(env, '2026-11-15');
   assert.equal(run(['templates', 'harvest'], { env }).code, 0);
   const name = runJson(['templates', 'list'], { env }).templates[0].name;
   const all = { ...env, ...fake.env };

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { bin, makeStateDb, pythonPeer, run, tmpHome, tree } from './helpers.mjs';
+import { bin, fillHome, fixtures, makeStateDb, pythonPeer, run, tmpHome, tree } from './helpers.mjs';
 
 const commands = [['status'], ['sessions', 'list'], ['sessions', 'show', '20260101_x'], ['templates', 'harvest'], ['templates', 'study'], ['templates', 'create', '20260101_x']];
 
@@ -129,7 +129,7 @@ os._exit(0)`, file], { encoding: 'utf8' });
 function onDisk(home, options, script) {
   const disk = path.join(home.dir, 'disk');
   fs.mkdirSync(disk);
-  const r = spawnSync('unshare', ['-m', 'bash', '-ec', `mount -t tmpfs -o ${options} none "$1"\n${script}`, 'bash', disk], { env: { ...home.env, T: bin, TALARIA_HOME: path.join(disk, 'data') }, encoding: 'utf8' });
+  const r = spawnSync('unshare', ['-m', 'bash', '-ec', `mount -t tmpfs -o ${options} none "$1"\n${script}`, 'bash', disk], { env: { ...home.env, T: bin, FILL: path.join(fixtures, 'tools/fill_home.py'), TALARIA_HOME: path.join(disk, 'data') }, encoding: 'utf8' });
   return { code: r.status, stdout: r.stdout, stderr: r.stderr };
 }
 const root = process.getuid() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
@@ -138,16 +138,17 @@ test('a full disk: the demo is there whole or not at all', { skip: !root && 'nee
   const home = tmpHome(t);
   const r = onDisk(home, 'size=512k', `
     set +e; $T demo; code=$?; set -e
-    echo "code $code"; $T sessions list --json`);
+    echo "code $code"; $T sessions list --json; set +e; $T --demo sessions list; echo "demo $?"`);
   assert.match(r.stdout, /code 1/);
+  assert.match(r.stdout, /demo 3/);
   assert.match(r.stderr, /no space left|No space left/i);
-  assert.deepEqual(JSON.parse(r.stdout.slice(r.stdout.indexOf('{'))).sessions, []);
+  assert.deepEqual(JSON.parse(r.stdout.slice(r.stdout.indexOf('{'), r.stdout.lastIndexOf('}') + 1)).sessions, []);
 });
 
 test('a full disk: a template is there whole or not at all', { skip: !root && 'needs root for a small disk' }, (t) => {
   const home = tmpHome(t);
   const r = onDisk(home, 'size=20m', `
-    $T demo --quiet >/dev/null
+    python3 "$FILL" "$TALARIA_HOME"
     id=$($T templates harvest --limit 1 --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["created"][0]["session"])')
     cp -r "$TALARIA_HOME/session-templates" "$1/before"
     head -c 100m /dev/zero > "$1/filler" 2>/dev/null || true
@@ -162,7 +163,8 @@ test('a full disk: a template is there whole or not at all', { skip: !root && 'n
 test('a read-only disk: reading works, writing says why', { skip: !root && 'needs root for a small disk' }, (t) => {
   const home = tmpHome(t);
   const r = onDisk(home, 'size=40m', `
-    $T demo --quiet >/dev/null
+    python3 "$FILL" "$TALARIA_HOME"
+    $T demo --quiet
     $T templates harvest --limit 1 --quiet >/dev/null
     mount -o remount,ro "$1"
     $T sessions list | head -2
@@ -190,7 +192,7 @@ test('a template folder that is a file', (t) => {
 test('a damaged index costs a rebuild, never history', (t) => {
   const { env, data } = tmpHome(t);
   fs.mkdirSync(data, { recursive: true });
-  run(['demo', '--quiet'], { env });
+  fillHome(env);
   const first = run(['templates', 'study', '--json'], { env });
   assert.equal(first.code, 0, first.stderr);
   for (const bytes of ['garbage'.repeat(1000), '']) {
@@ -206,10 +208,10 @@ test('a damaged index costs a rebuild, never history', (t) => {
 
 test('a database of a newer talaria is refused, not touched', (t) => {
   const { env, data } = tmpHome(t);
-  run(['demo', '--quiet'], { env });
+  fillHome(env);
   const file = path.join(data, 'talaria.db');
   const db = new DatabaseSync(file);
-  db.exec('PRAGMA user_version = 99');
+  db.exec("INSERT INTO made(maker, kind, name) VALUES ('demo', 'session', 'x'); PRAGMA user_version = 99");
   db.close();
   const r = run(['demo', '--remove'], { env });
   assert.equal(r.code, 4);

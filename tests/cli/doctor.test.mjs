@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { bin, makeStateDb, python, pythonPeer, run, tmpHome, tree } from './helpers.mjs';
+import { bin, fillHome, makeStateDb, python, pythonPeer, run, tmpHome, tree } from './helpers.mjs';
 
 function doctor(home, ...args) {
   const r = run(['doctor', '--json', ...args], home);
@@ -151,7 +151,7 @@ test('files that others can read', () => {
   fs.chmodSync(home.file, 0o644);
   assert.equal(doctor(home).of('permissions', 'warning').length, 0, 'a closed folder closes what is in it');
   fs.chmodSync(home.hermes, 0o755);
-  run(['demo', '--now', '2026-11-15'], home);
+  fillHome(home.env, '2026-11-15');
   fs.chmodSync(path.join(home.data, 'talaria.db'), 0o644);
   fs.chmodSync(home.data, 0o755);
   const d = doctor(home);
@@ -195,7 +195,7 @@ test('wrong settings, a wrong zone, a short token: doctor runs and says so', () 
 
 test('ours is checked whole: a damaged index may be deleted, a damaged talaria.db may not', () => {
   const home = tmpHome();
-  run(['demo', '--now', '2026-11-15'], home);
+  fillHome(home.env, '2026-11-15');
   run(['templates', 'study'], home);
   assert.ok(fs.existsSync(path.join(home.data, 'index.db')));
   fs.writeFileSync(path.join(home.data, 'index.db'), 'x'.repeat(8192), { mode: 0o600 });

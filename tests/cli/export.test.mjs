@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { makeStateDb, run, runJson, tmpHome, tree } from './helpers.mjs';
+import { fillHome, makeStateDb, run, runJson, tmpHome, tree } from './helpers.mjs';
 import { makeTranscripts } from './transcripts.mjs';
 
 const lines = (text) => text.trim().split('\n').map((l) => JSON.parse(l));
@@ -88,7 +88,7 @@ test('a transcript file copied from another machine is imported as it is', () =>
 
 test('secrets stay here unless --raw says otherwise', () => {
   const home = tmpHome();
-  run(['demo', '--now', '2026-11-15'], home);
+  fillHome(home.env, '2026-11-15');
   const secret = /sk-[A-Za-z0-9_-]{20,}|ghp_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}/;
   assert.match(exported(home, '--all', '--raw'), secret, 'the demo holds fabricated secrets');
   for (const format of ['jsonl', 'md']) {
@@ -118,7 +118,7 @@ test('Markdown: a heading, the conversation, calls and results in fences that ho
 
 test('to a file: whole, private, never over another one without --force', () => {
   const home = tmpHome();
-  run(['demo', '--now', '2026-11-15'], home);
+  fillHome(home.env, '2026-11-15');
   const out = path.join(home.dir, 'out.jsonl');
   const r = run(['sessions', 'export', '--all', '--output', out], home);
   assert.equal(r.code, 0);
@@ -146,7 +146,7 @@ test('to a file: whole, private, never over another one without --force', () => 
 
 test('a full disk leaves no half export', () => {
   const home = tmpHome();
-  run(['demo', '--now', '2026-11-15'], home);
+  fillHome(home.env, '2026-11-15');
   const r = run(['sessions', 'export', '--all', '--output', '/dev/full/none'], home);
   assert.notEqual(r.code, 0);
   assert.match(r.stderr, /cannot write/);

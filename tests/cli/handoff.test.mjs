@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { gateway, idleGateway, query, until } from './handoffs.mjs';
-import { bin, python, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, fillHome, python, run, runJson, tmpHome } from './helpers.mjs';
 
 /** A Hermes home with one session of two messages, as its terminal left it. */
 function hermesHome(home, { journal = 'wal' } = {}) {
@@ -35,7 +35,7 @@ db.commit()`, file, journal);
 test('a session goes to the local chat and comes back', async () => {
   const home = tmpHome(), { env } = home;
   const ours = path.join(home.data, 'talaria.db');
-  assert.equal(run(['demo'], { env }).code, 0);
+  assert.equal(fillHome(env).code, 0);
   const none = run(['handoff', 'local'], { env });
   assert.equal(none.code, 5);
   assert.match(none.stderr, /no gateway is running/);
@@ -110,7 +110,7 @@ test('a request that a Hermes terminal writes is taken up, and only what is serv
 
 test('what waits is done by the next gateway; trouble on the way passes', async () => {
   const { env } = tmpHome();
-  assert.equal(run(['demo'], { env }).code, 0);
+  assert.equal(fillHome(env).code, 0);
   const { id } = runJson(['handoff', 'local', '--detach'], { env });
   assert.equal(run(['handoff', 'local', '--detach'], { env }).code, 4, 'one at a time');
   const g = await gateway(env, { TALARIA_LOCAL_FAULTS: 'thread=1,send=2' });
@@ -125,7 +125,7 @@ test('what waits is done by the next gateway; trouble on the way passes', async 
 
 test('answers that are lost: one thread and one card; a fault that does not exist is said', async () => {
   const { env, data } = tmpHome();
-  assert.equal(run(['demo'], { env }).code, 0);
+  assert.equal(fillHome(env).code, 0);
   const g = await gateway(env, { TALARIA_LOCAL_FAULTS: 'thread.lost=1,send.lost=1,sned=1' });
   try {
     await until('a warning', () => /no fault 'sned'/.test(g.said()));

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { fakeModel } from '../http/fake_model.mjs';
 import { query, until } from './handoffs.mjs';
-import { bin, fixtures, python, pythonPeer, tmpHome } from './helpers.mjs';
+import { bin, fillHome, fixtures, python, pythonPeer, tmpHome } from './helpers.mjs';
 import { hermesGateway, hermesHome, searchIsSound } from './hermes_gateway.mjs';
 
 /** Beside the model and the gateway, which this process serves. */
@@ -179,7 +179,7 @@ test('a session that was only kept here, tools and all', { timeout: 110_000 }, a
   const home = tmpHome(), { env } = home;
   const file = hermesHome(home), gateway = await hermesGateway(home), ours = path.join(home.data, 'talaria.db');
   t.after(() => gateway.end());
-  assert.equal((await run(['demo'], { env })).code, 0);
+  assert.equal((await fillHome(env)).code, 0);
   const [[id]] = query(ours, "select session_id from messages where tool_calls is not null group by 1 order by count(*) desc limit 1");
   const { copy } = await runJson(['handoff', 'telegram', '--session', id], { env });
   const made = rows(file, copy).slice(0, -2), calls = made.flatMap((m) => JSON.parse(m[3] ?? '[]'));

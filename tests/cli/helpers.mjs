@@ -45,6 +45,13 @@ export function runJson(args, options) {
   return JSON.parse(r.stdout);
 }
 
+/** The demo's 159 sessions as Talaria's own, with skills, memory and notes, in the data folder of env; as at `now`. */
+export function fillHome(env, now) {
+  const made = spawnSync('python3', [path.join(fixtures, 'tools/fill_home.py'), env.TALARIA_HOME, ...(now ? ['--now', now] : [])], { encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(made.stderr);
+  return { code: made.status, stderr: made.stderr };
+}
+
 /** A Hermes database by the generator; journal 'wal' or 'delete'. */
 export function makeStateDb(file, { sessions = 40, messages = 20, seed = 1, journal = 'delete', extra = [] } = {}) {
   fs.mkdirSync(path.dirname(file), { recursive: true });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { makeStateDb, run, runJson, tmpHome, tree } from './helpers.mjs';
+import { fillHome, makeStateDb, run, runJson, tmpHome, tree } from './helpers.mjs';
 import { makeTranscripts } from './transcripts.mjs';
 
 describe('a history of four sources', () => {
@@ -14,7 +14,7 @@ describe('a history of four sources', () => {
   before(() => {
     makeStateDb(path.join(home.hermes, 'state.db'), { extra: ['--no-edge'] });
     truth = makeTranscripts(home, { sessions: 30 });
-    run(['demo', '--now', '2026-11-15'], home);
+    fillHome(home.env, '2026-11-15');
     all = list();
   });
 

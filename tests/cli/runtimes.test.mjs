@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { bin, fixtures, run, tmpHome } from './helpers.mjs';
+import { bin, fillHome, fixtures, run, tmpHome } from './helpers.mjs';
 
 const recordings = path.join(fixtures, 'runtimes');
 const names = ['metadata', 'progress', 'chunk', 'error', 'done'];
@@ -173,7 +173,7 @@ test('offline: says that it found nothing, and never more', () => {
 
 test('offline: where there is a history it is looked at; where there is a model, that is not denied', () => {
   const { env } = tmpHome();
-  run(['demo', '--now', '2026-11-15'], { env });
+  fillHome(env, '2026-11-15');
   const ask = (more) => {
     let text;
     do ({ text } = check(run(['debug', 'run', '--runtime', 'offline', 'which test was red on main?'], { env: { ...env, ...more } }).stdout));

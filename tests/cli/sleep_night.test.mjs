@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { run, runJson, tmpHome, tree } from './helpers.mjs';
+import { fillHome, run, runJson, tmpHome, tree } from './helpers.mjs';
 import { backups, history } from './sleep_history.mjs';
 
 const secrets = /FAKE0123456789|AKIAFAKE|ghp_FAKE|hunter2|FAKE\.TOKEN|sk-demo|AKIADEMO|ghp_demo/;
@@ -12,7 +12,7 @@ const mock = ['--backend', 'mock'];
 
 function demoHome() {
   const home = tmpHome();
-  const made = run(['demo'], { env: home.env });
+  const made = fillHome(home.env);
   assert.equal(made.code, 0, made.stderr);
   return home;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import test from 'node:test';
-import { bin, python, run, runJson, tmpHome } from '../cli/helpers.mjs';
+import { bin, fillHome, python, run, runJson, tmpHome } from '../cli/helpers.mjs';
 
 const kills = process.env.TALARIA_LONG ? 500 : 12;
 
@@ -15,7 +15,7 @@ function gateway(env) {
 
 test(`${kills} kills`, async () => {
   const home = tmpHome(), { env } = home;
-  assert.equal(run(['demo'], { env }).code, 0);
+  assert.equal(fillHome(env).code, 0);
   const sessions = runJson(['sessions', 'list', '--limit', '40'], { env }).sessions.map((s) => s.id);
   for (let i = 0; i < kills; i++) {
     const session = sessions[i % sessions.length];

@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { bin, fixtures, run, runJson, tmpHome } from '../cli/helpers.mjs';
+import { bin, fillHome, fixtures, run, runJson, tmpHome } from '../cli/helpers.mjs';
 
 const kills = process.env.TALARIA_LONG === '1' ? 1000 : 60;
 const night = ['sleep', 'run', '--backend', 'mock'];
@@ -20,7 +20,7 @@ function preload() {
 
 function demoHome() {
   const home = tmpHome();
-  const made = run(['demo'], { env: home.env });
+  const made = fillHome(home.env);
   assert.equal(made.code, 0, made.stderr);
   return { ...home, sleep: path.join(home.data, 'sleep') };
 }

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import OpenAI from 'openai';
-import { bin, run, tmpHome } from '../cli/helpers.mjs';
+import { bin, fillHome, run, tmpHome } from '../cli/helpers.mjs';
 import { fakeModel } from './fake_model.mjs';
 import { indexed, request, startServer } from './helpers.mjs';
 
@@ -78,7 +78,7 @@ const ask = 'Look up how we fixed the failing test, then write release notes int
 test('the same turn on native and on hermes: the same receipts and steps, byte for byte; rows of the same shape', async (t) => {
   const fake = await fakeModel(t), hermes = await double(t);
   const demo = tmpHome(t);
-  run(['demo', '--now', '2026-11-15'], { env: demo.env });
+  fillHome(demo.env, '2026-11-15');
   const got = {};
   for (const runtime of ['native', 'hermes']) {
     // A turn that went on without some of its context, since there was no time, is made anew: the machine was busy.

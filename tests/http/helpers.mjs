@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
-import { bin, run, tmpHome } from '../cli/helpers.mjs';
+import { bin, fillHome, run, tmpHome } from '../cli/helpers.mjs';
 
 export const plugin = '/api/plugins/hermes-achievements';
 
@@ -13,7 +13,7 @@ export async function startServer(t, { args = [], demo = false, home, env = {} }
   const server = {};
   t.after(() => server.stop?.('SIGKILL')); // before the hook that takes the home away
   home ??= tmpHome(t);
-  if (demo) run(['demo', '--now', '2026-11-15'], { env: home.env });
+  if (demo) fillHome(home.env, '2026-11-15');
   const child = spawn(bin, ['serve', '--port', '0', ...args], { env: { ...home.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   Object.assign(server, { child, home, stderr: '', exited: new Promise((r) => child.once('exit', (code, signal) => r({ code, signal }))) });
   server.stop = async (signal = 'SIGTERM') => {

@@ -1,8 +1,9 @@
 // The routes: shapes, errors, pages, ETag, gzip, and the page itself.
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { test } from 'node:test';
 import zlib from 'node:zlib';
-import { run, runJson, tmpHome } from '../cli/helpers.mjs';
+import { fillHome, python, run, runJson, tmpHome } from '../cli/helpers.mjs';
 import { indexed, plugin, request, startServer } from './helpers.mjs';
 
 const problem = (r, status, kind) => {
@@ -178,9 +179,9 @@ test('errors, methods, the table of routes', async (t) => {
 test('a database that appears later is seen', async (t) => {
   const server = await startServer(t);
   assert.equal((await request(server, '/api/sessions')).json.sessions.length, 0);
-  run(['demo', '--now', '2026-11-15'], { env: server.home.env });
+  fillHome(server.home.env, '2026-11-15');
   assert.equal((await request(server, '/api/sessions')).json.sessions.length, 50);
-  run(['demo', '--remove'], { env: server.home.env });
+  python('import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.executescript("DELETE FROM messages; DELETE FROM sessions")', path.join(server.home.data, 'talaria.db'));
   assert.equal((await request(server, '/api/sessions')).json.sessions.length, 0);
 });
 
@@ -238,4 +239,19 @@ test('serve says what is wrong', async (t) => {
   assert.match(open.stderr, /--insecure-bind/);
   assert.equal(run(['serve', '--bind', 'nonsense'], { env: home.env }).code, 2);
   assert.equal(run(['serve', '--port', '70000'], { env: home.env }).code, 2);
+});
+
+test('the demo: its checklist with --demo, nothing without', async (t) => {
+  const home = tmpHome();
+  run(['demo', '-q'], { env: home.env });
+  const plain = await startServer(t, { home });
+  assert.deepEqual((await request(plain, '/api/demo')).json, { format: 1, demo: false });
+  await plain.stop();
+  const inside = { ...home, data: path.join(home.data, 'demo/data') };
+  const server = await startServer(t, { home: inside, args: ['--demo'] });
+  const r = (await request(server, '/api/demo')).json;
+  assert.equal(r.demo, true);
+  assert.deepEqual(r.checklist, runJson(['demo'], { env: home.env }).checklist);
+  for (const item of r.checklist) assert.ok(item.id && item.title && item.command.startsWith('talaria --demo '));
+  assert.equal((await request(server, '/api/sessions')).json.sessions.length, 50);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { makeStateDb, run, runJson, tmpHome } from '../cli/helpers.mjs';
+import { fillHome, makeStateDb, run, runJson, tmpHome } from '../cli/helpers.mjs';
 import { makeTranscripts } from '../cli/transcripts.mjs';
 import { indexed, request, startServer } from './helpers.mjs';
 
@@ -28,7 +28,7 @@ describe('a history of four sources', () => {
   before(async (t) => {
     makeStateDb(path.join(home.hermes, 'state.db'), { extra: ['--no-edge'] });
     makeTranscripts(home, { sessions: 24 });
-    run(['demo', '--now', '2026-11-15'], home);
+    fillHome(home.env, '2026-11-15');
     all = runJson(['sessions', 'list', '--limit', '0'], home).sessions;
     server = await startServer({ after: (fn) => process.on('exit', fn) }, { home });
     await indexed(server, 100);

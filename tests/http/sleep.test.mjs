@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { bin, run, runJson, tmpHome } from '../cli/helpers.mjs';
+import { bin, fillHome, run, runJson, tmpHome } from '../cli/helpers.mjs';
 import { stageNight, stateOf } from '../cli/sleep_night.mjs';
 import { events, request, startServer } from './helpers.mjs';
 
@@ -128,7 +128,7 @@ test('part of a night is adopted; what was edited since is left alone', async (t
 
 test('a rejected night is not proposed again, and its edits are remembered', async (t) => {
   const home = tmpHome(t);
-  run(['demo', '--now', '2026-11-15'], { env: home.env });
+  fillHome(home.env, '2026-11-15');
   const first = runJson(['sleep', 'run'], home);
   assert.ok(first.n_accepted_edits > 0);
   const server = await startServer(t, { home });
@@ -176,7 +176,7 @@ test('what cannot be is refused with the right status', async (t) => {
 
 test('a server that is told to end ends in the middle of a night, and the next one goes on', async (t) => {
   const home = tmpHome(t);
-  run(['demo', '--now', '2026-11-15'], { env: home.env });
+  fillHome(home.env, '2026-11-15');
   const server = await startServer(t, { home });
   const stream = await events(server);
   assert.equal((await post(server, '/api/sleep/run', {})).status, 202);
