@@ -115,6 +115,7 @@ typedef struct Recalled {
     double at;
     DocRole role;
     Str text, before, after; /* the turns around it; may be empty */
+    bool narration;          /* said before a tool call, not what came of it */
     double score;
     Str why;
 } Recalled;

@@ -4,6 +4,7 @@
  * whether that is any good. */
 #include <stdlib.h>
 
+#include "agent/answer.h"
 #include "agent/context.h"
 #include "base/limits.h"
 #include "recall/near.h"
@@ -12,9 +13,17 @@
 #include "runtimes/runtimes.h"
 #include "text/utf8.h"
 
-enum { WORDS = 12, CANDIDATES = 48, LINEAGE_STEPS = 32, NEAR_WORDS_CHARS = 4000 };
+enum {
+    WORDS = 12,
+    CANDIDATES = 48,
+    LINEAGE_STEPS = 32,
+    NEAR_WORDS_CHARS = 4000,
+    SHORT_REQUEST = 200,
+    TURN_STEPS = 64
+};
 
 static const double DEMOTED = 0.5, LEAST = 0.3; /* of the best */
+static const double NARRATION = 0.25; /* what was said before a tool call, not what came of it */
 
 typedef struct Candidate {
     Ranked at;
@@ -160,6 +169,24 @@ static Str text_near(Recalling *r, const Candidate *c, const Ranked *at, int ste
     return read_doc(r, c, &near);
 }
 
+/* What came of a request: the agent's last words before the user's next ones. */
+static Str text_after(Recalling *r, const Candidate *c, const Ranked *at)
+{
+    Ranked near, last = *at;
+    bool found = true;
+    Err err;
+
+    if (at->role != DOC_USER)
+        return text_near(r, c, at, 1);
+    for (int steps = 1; steps <= TURN_STEPS && found; steps++) {
+        if (!recall_near(catalogue_db(r->q->catalogue), at, steps, &near, &found, &err) || !found ||
+            near.role != DOC_ASSISTANT)
+            break;
+        last = near;
+    }
+    return last.role == DOC_ASSISTANT ? read_doc(r, c, &last) : STR("");
+}
+
 static size_t words_of_turn(const Recalling *r, Str text)
 {
     return words_in(r->arena, &r->words, str_head(text, NEAR_WORDS_CHARS), NULL);
@@ -193,8 +220,21 @@ static Ranked passage_of(Recalling *r, const Candidate *c)
 /* What was found once says nothing new: neither an answer that only quoted, nor the question to it. */
 static bool is_echo(const Recalling *r, const Recalled *hit)
 {
-    return offline_said(hit->text) || (str_eq(str_trim(hit->text), str_trim(r->q->text)) &&
-                                       (!hit->after.n || offline_said(hit->after)));
+    Str text = str_trim(hit->text);
+    bool same = str_eq(text, str_trim(r->q->text));
+
+    if (offline_said(text) || (same && !hit->after.n))
+        return true;
+    /* A short request that was answered from the history asked, and told nothing. */
+    return offline_said(hit->after) && (same || text.n < SHORT_REQUEST);
+}
+
+static bool is_narration(const Recalling *r, const Ranked *at)
+{
+    bool narration = false;
+    Err err;
+
+    return recall_is_narration(catalogue_db(r->q->catalogue), at, &narration, &err) && narration;
 }
 
 /* False: it is not about the request, or not there any more. */
@@ -210,12 +250,13 @@ static bool take(Recalling *r, const Candidate *c, Recalled *ret)
                        .role = at.role,
                        .text = read_doc(r, c, &at),
                        .before = text_near(r, c, &at, -1),
-                       .after = text_near(r, c, &at, 1) };
+                       .after = text_after(r, c, &at) };
     all = str_printf(r->arena, "%.*s\n%.*s\n%.*s", STR_FMT(str_head(ret->text, NEAR_WORDS_CHARS)),
                      STR_FMT(str_head(ret->before, NEAR_WORDS_CHARS)),
                      STR_FMT(str_head(ret->after, NEAR_WORDS_CHARS)));
     n = words_in(r->arena, &r->words, all, &which);
-    ret->score = c->score * (double)n / (double)r->words.n;
+    ret->narration = is_narration(r, &at);
+    ret->score = c->score * (double)n / (double)r->words.n * (ret->narration ? NARRATION : 1);
     ret->id =
         str_printf(r->arena, "%.*s/%lld.%d", STR_FMT(c->entry.id), (long long)at.place, at.part);
     ret->why = str_printf(r->arena, "%zu of %zu words: %.*s%s", n, r->words.n, STR_FMT(which),
@@ -241,6 +282,26 @@ static int better_first(const void *a, const void *b)
     return x->at < y->at ? 1 : x->at > y->at ? -1 : str_cmp(x->id, y->id);
 }
 
+/* Of passages that say the same the best one stays; they are in order. Narration is for want of anything
+ * better. */
+static size_t drop_repeats(Recalled *hits, size_t n)
+{
+    bool better = false;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        better |= !hits[i].narration;
+    for (size_t i = 0; i < n; i++) {
+        bool repeat = better && hits[i].narration;
+
+        for (size_t k = 0; k < kept && !repeat; k++)
+            repeat = answer_is_repeat(hits[k].text, hits[i].text);
+        if (!repeat)
+            hits[kept++] = hits[i];
+    }
+    return kept;
+}
+
 /* More are read than are wanted: only who has read a turn knows how many of the words are there. */
 static void take_best(Recalling *r, size_t most, Recalled **ret, size_t *ret_n)
 {
@@ -260,6 +321,7 @@ static void take_best(Recalling *r, size_t most, Recalled **ret, size_t *ret_n)
             roots[n++] = c->root;
     }
     qsort(hits, n, sizeof *hits, better_first);
+    n = drop_repeats(hits, n);
     *ret = hits;
     *ret_n = n < most ? n : most;
 }

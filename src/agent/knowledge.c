@@ -6,10 +6,10 @@
  * at once) is in the metadata. */
 #include "agent/knowledge.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "agent/answer.h"
 #include "agent/knowledge_inside.h"
 #include "agent/render.h"
 #include "base/clock.h"
@@ -358,33 +358,14 @@ Str knowledge_memory(Knowledge *k, Arena *a)
 
 /* -- the offline runtime --------------------------------------------------------------------------------- */
 
-/* A session's id is of letters, digits, '-' and '_' save where somebody made one by hand. */
-static void add_link(Buf *out, Str id)
-{
-    buf_addz(out, "[");
-    render_line(out, id, 64);
-    buf_addz(out, "](/sessions/");
-    for (size_t i = 0; i < id.n; i++) {
-        unsigned char c = (unsigned char)id.p[i];
-
-        if (isalnum(c) || c == '-' || c == '_' || c == '.')
-            buf_addc(out, (char)c);
-        else
-            buf_addf(out, "%%%02X", c);
-    }
-    buf_addc(out, ')');
-}
-
 /* What was asked is followed by what came back. */
 static void add_passage(Arena *a, Buf *out, const Recalled *r, size_t number)
 {
     Str when = str_head(human_iso(a, r->at), 10);
     bool asked = r->role == DOC_USER;
 
-    buf_addf(out, "%zu. %.*s, %s, in \"", number, STR_FMT(when), asked ? "you" : "the agent");
-    render_line(out, r->title, 80);
-    buf_addz(out, "\" ");
-    add_link(out, r->session);
+    buf_addf(out, "%zu. %.*s, %s, in ", number, STR_FMT(when), asked ? "you" : "the agent");
+    answer_link(out, r->title, r->session);
     buf_addz(out, "\n\n");
     render_quote(out, r->text, PASSAGE_CHARS);
     if (asked && r->after.n) {
@@ -423,28 +404,77 @@ static bool wait_for_index(Knowledge *k)
     return wait_a_little(k);
 }
 
+/* Passages that a search finds, each once. */
+static bool add_passages(Knowledge *k, Shelf *s, Arena *a, const AnswerSource *source, Str text,
+                         Buf *out, Err *err)
+{
+    PrepareAsk ask = { .conversation_id = source->conversation_id, .text = text };
+    ContextQuery query = query_of(k, s, a, &ask);
+    Recalled *hits;
+    size_t n;
+
+    if (!context_recall(a, &query, PASSAGES, &hits, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        add_passage(a, out, &hits[i], i + 1);
+    return true;
+}
+
+/* The conversation at hand first, then the answer from data, then what a search finds. */
+static bool answer(Knowledge *k, Shelf *s, Arena *a, const AnswerSource *source, Buf *out, Err *err)
+{
+    Question q = question_read(a, source->text, source->now);
+    bool found = false;
+    Str text;
+
+    /* Without a period "what did we do?" means this conversation, if there is one. */
+    if (q.intent == INTENT_SESSION || (q.intent == INTENT_WORKED && !q.has_period && !q.topic.n)) {
+        Question own = { .intent = INTENT_SESSION };
+
+        if (!answer_question(a, source, &own, &text, &found, err))
+            return false;
+        buf_add(out, text);
+    }
+    if (!found && q.intent != INTENT_NONE && q.intent != INTENT_SESSION) {
+        if (!answer_question(a, source, &q, &text, &found, err))
+            return false;
+        buf_addf(out, "%.*s\n\n", STR_FMT(str_trim(text)));
+    }
+    if (found)
+        return true;
+    if (q.intent == INTENT_NONE) {
+        if (!answer_from_own(a, source, &text, err))
+            return false;
+        buf_add(out, text);
+    }
+    return add_passages(k, s, a, source, q.topic.n ? q.topic : source->text, out, err);
+}
+
 bool knowledge_recall(void *knowledge, Arena *a, Str question, Str conversation_id, Str *ret,
                       Err *err)
 {
     Knowledge *k = knowledge;
     AUTO_BUF out = BUF(KIB(64));
-    PrepareAsk ask = { .conversation_id = conversation_id, .text = question };
-    ContextQuery query;
-    Recalled *hits;
     Shelf *s;
-    size_t n;
     bool ok, whole;
 
     whole = wait_for_index(k);
     s = shelf_take(k);
-    query = query_of(k, s, a, &ask);
-    ok = s->recall ? context_recall(a, &query, PASSAGES, &hits, &n, err)
-                   : err_set(err, ERR_IO, "%s", s->no_history.text);
-    for (size_t i = 0; ok && i < n; i++)
-        add_passage(a, &out, &hits[i], i + 1);
+    if (s->recall) {
+        AnswerSource source = { .homes = k->homes,
+                                .catalogue = s->catalogue,
+                                .recall = s->recall,
+                                .conversation_id = conversation_id,
+                                .text = question,
+                                .now = clock_wall() };
+
+        ok = answer(k, s, a, &source, &out, err);
+    } else {
+        ok = err_set(err, ERR_IO, "%s", s->no_history.text);
+    }
     if (!whole)
         buf_addz(&out, "The index of your history is not complete yet: ask again in a moment.\n");
-    *ret = ok ? str_dup(a, buf_str(&out)) : STR("");
+    *ret = ok ? str_dup(a, str_trim(buf_str(&out))) : STR("");
     shelf_give(k, s);
     return ok;
 }

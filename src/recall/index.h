@@ -36,8 +36,10 @@ enum { DOC_SEQ_BITS = 16 };
 
 typedef struct Doc {
     DocRole role;
-    Str who;  /* who said it, where that has a name */
-    Str tool; /* name of the tool, of a call or a result */
+    Str who;     /* who said it, where that has a name */
+    Str tool;    /* name of the tool, of a call or a result */
+    Str call;    /* pairs a call with its result; may be empty */
+    bool failed; /* a result that says so */
     Str text;
     double at;
     int64_t place, line; /* Event's where and line_bytes */

@@ -99,7 +99,11 @@ static Str call_text(Arena *a, const Event *e)
 
 static bool doc_of(RecallListen *l, const Event *e, Doc *ret)
 {
-    *ret = (Doc){ .at = e->at, .place = e->where, .line = e->line_bytes };
+    *ret = (Doc){ .at = e->at,
+                  .place = e->where,
+                  .line = e->line_bytes,
+                  .call = e->id,
+                  .failed = e->flags & EVENT_HAS_FAILED };
     switch (e->kind) {
     case EVENT_USER:
     case EVENT_ASSISTANT:

@@ -26,3 +26,29 @@ bool recall_near(Db *db, const Ranked *at, int steps, Ranked *ret, bool *ret_fou
                          .at = (double)sqlite3_column_int64(stmt, 4) / 1000 };
     return true;
 }
+
+bool recall_is_narration(Db *db, const Ranked *at, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Ranked next;
+    bool found, row = false;
+
+    *ret = false;
+    if (at->role != DOC_ASSISTANT)
+        return true;
+    if (!recall_near(db, at, 1, &next, &found, err) ||
+        !db_prepare(db,
+                    "SELECT 1 FROM recall_docs WHERE id BETWEEN ? AND ? AND role = ? AND "
+                    "place >= ? AND place < ? LIMIT 1",
+                    &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, DOC_ID(DOC_ROW(at->ord, 0), 0));
+    sqlite3_bind_int64(stmt, 2, DOC_ID(DOC_ROW(at->ord + 1, 0), 0) - 1);
+    sqlite3_bind_int(stmt, 3, DOC_CALL);
+    sqlite3_bind_int64(stmt, 4, at->place);
+    sqlite3_bind_int64(stmt, 5, found && next.place > at->place ? next.place : INT64_MAX);
+    if (!db_step(db, stmt, &row, err))
+        return false;
+    *ret = row;
+    return true;
+}

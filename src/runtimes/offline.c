@@ -81,12 +81,17 @@ static void back(void *ctx)
     run_drop(run);
 }
 
+/* A gateway's own request, when a session was handed over: say what you know of it. */
+static const Str about_session = STR_INIT("What is this session about?");
+
 static void look(void *ctx)
 {
     OfflineRun *o = ctx;
     const RuntimeHost *host = &o->run.host;
 
-    o->failed = !host->recall(host->recall_ctx, o->found_in, o->run.request.text,
+    Str question = o->run.request.internal ? about_session : o->run.request.text;
+
+    o->failed = !host->recall(host->recall_ctx, o->found_in, question,
                               o->run.request.conversation_id, &o->found, &o->err);
     net_post(o->run.net, back, o);
 }
