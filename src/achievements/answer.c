@@ -25,6 +25,15 @@ void answer_put_status(JsonWriter *w, const Answer *a)
     json_end(w, '}');
 }
 
+void answer_put_sources(JsonWriter *w, const Snapshot *s)
+{
+    json_key(w, "sources");
+    json_begin(w, '{');
+    for (size_t i = 0; i < ORIGIN_COUNT; i++)
+        json_field_int(w, origin_name((Origin)i), s->sources[i]);
+    json_end(w, '}');
+}
+
 static void put_meta(JsonWriter *w, const Answer *a)
 {
     const ScanMeta *m = &a->shown->meta;
@@ -62,4 +71,6 @@ void answer_put(JsonWriter *w, const Answer *a)
     json_field_int(w, "generated_at", s->generated_at);
     json_field_bool(w, "is_stale", s == a->current && a->stale);
     put_meta(w, a);
+    if (a->all)
+        answer_put_sources(w, s);
 }

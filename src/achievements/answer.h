@@ -12,8 +12,11 @@ typedef struct Answer {
     Str error; /* of the last refresh; p NULL: none */
     int64_t ttl, now;
     bool stale; /* `current` is */
+    bool all;   /* it is about the whole history: `sources` says whose */
 } Answer;
 
+/* "sources": how many sessions of each were counted. */
+void answer_put_sources(JsonWriter *w, const Snapshot *s);
 void answer_put_status(JsonWriter *w, const Answer *a); /* an object */
 void answer_put(JsonWriter *w, const Answer *a);        /* the fields of /achievements */
 

@@ -33,6 +33,7 @@ void chunk_pack(const Record *const *records, size_t n, const ToolTable *tools, 
         pack_number(&body, (uint64_t)r->rowid);
         pack_text(&body, r->id);
         pack_text(&body, r->title);
+        pack_text(&body, r->conversation);
         pack_number(&body, place_of(a, &words, r->source));
         pack_number(&body, place_of(a, &words, r->model));
         pack_real(&body, r->started_at);
@@ -84,6 +85,7 @@ static Record unpack_record(Unpacker *u, const ToolTable *words, const ToolTable
 
     r.id = unpack_text(u);
     r.title = unpack_text(u);
+    r.conversation = unpack_text(u);
     r.source = word_at(u, words);
     r.model = word_at(u, words);
     r.started_at = unpack_real(u);

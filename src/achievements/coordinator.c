@@ -4,25 +4,39 @@
 
 #include "achievements/answer.h"
 #include "achievements/coordinator_inside.h"
+#include "achievements/lanes.h"
 #include "achievements/restore.h"
 
 enum { RETRY_SECONDS = 5 };
 
 /* -- life ------------------------------------------------------------------------------------------------ */
 
-Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings, bool compat,
-                              Err *err)
+static bool find_lanes(Coordinator *c, const HomesQuery *where, const Settings *settings, Err *err)
+{
+    HomesQuery query = *where;
+    Homes homes;
+
+    query.profiles = query.profiles || setting_bool(settings, SETTING_COUNT_PROFILES);
+    if (!homes_find(c->arena, &query, &homes, err))
+        return false;
+    if (c->scan.all)
+        return lanes_all(c->arena, &homes, &c->homes, err);
+    c->homes = lanes_plugin(c->arena, &homes);
+    return true;
+}
+
+Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings,
+                              const CoordinatorOptions *options, Err *err)
 {
     Coordinator *c = mem_alloc(sizeof *c);
-    HomesQuery query = *where;
 
     c->arena = arena_new();
-    query.profiles = query.profiles || setting_bool(settings, SETTING_COUNT_PROFILES);
-    if (!homes_find(c->arena, &query, &c->homes, err)) {
+    c->scan = (ScanOptions){ .homes = &c->homes, .all = options->all };
+    if (!find_lanes(c, where, settings, err)) {
         arena_free(c->arena);
         return mem_free(c);
     }
-    c->compat = compat;
+    c->compat = options->compat;
     run_settings(&c->scan, settings);
     c->ttl = setting_int(settings, SETTING_ACHIEVEMENTS_TTL);
     pthread_mutex_init(&c->lock, NULL);
@@ -87,7 +101,8 @@ static Answer answer_with(const Coordinator *c, const Snapshot *shown)
         .error = c->refresh_failed ? str_of(c->failure) : STR_NONE,
         .ttl = c->ttl,
         .now = now_seconds(),
-        .stale = is_stale(c)
+        .stale = is_stale(c),
+        .all = c->scan.all
     };
 }
 
@@ -123,7 +138,6 @@ static void look_back(Coordinator *c)
     bool sure;
 
     c->restored = true;
-    scan.homes = &c->homes;
     pthread_mutex_unlock(&c->lock);
     s = restore(&scan, c->compat, &mark, &sure);
     pthread_mutex_lock(&c->lock);
@@ -141,8 +155,6 @@ static void look_back(Coordinator *c)
 /* Called with the lock held: begins what is due, and says whether there is anything to show. */
 static bool refresh(Coordinator *c, int wait_ms, Err *err)
 {
-    uint64_t mark;
-
     if (!c->current && !c->restored)
         look_back(c);
     if (!c->current) {
@@ -155,7 +167,7 @@ static bool refresh(Coordinator *c, int wait_ms, Err *err)
     if (!is_stale(c) ||
         (c->refresh_failed && now_seconds() - c->status.finished_at < RETRY_SECONDS))
         return true;
-    if (scan_unchanged(&c->homes, c->mark, &mark)) {
+    if (c->mark && lanes_mark(&c->homes) == c->mark) {
         c->current->generated_at = now_seconds(); /* nothing new: it is as good as made now */
         c->version++;
     } else {
@@ -320,7 +332,7 @@ bool coordinator_reset(Coordinator *c, Buf *out, Err *err)
     pthread_mutex_lock(&c->lock);
     forget(c);
     pthread_mutex_unlock(&c->lock);
-    ok = run_reset(&c->homes, err);
+    ok = run_reset(&c->scan, err);
     pthread_mutex_lock(&c->lock);
     forget(c);
     if (c->status.state != SCAN_RUNNING)

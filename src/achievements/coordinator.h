@@ -32,10 +32,16 @@ typedef struct ScanStatus {
 
 /* -- life ------------------------------------------------------------------------------------ */
 
+/* all: the whole history, whoever wrote it; else what Hermes' plugin counts, with its files. compat: as
+ * the original does it. */
+typedef struct CoordinatorOptions {
+    bool all, compat;
+} CoordinatorOptions;
+
 /* Finds the homes, with all profiles where the settings count those. Nothing is scanned or opened
  * yet. */
 MUST_CHECK Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings,
-                                         bool compat, Err *err);
+                                         const CoordinatorOptions *options, Err *err);
 Coordinator *coordinator_free(Coordinator *c); /* waits for the running scan and for files */
 AUTO_FREE(Coordinator, coordinator_free)
 
@@ -63,6 +69,9 @@ ScanStatus coordinator_status(Coordinator *c);
 MUST_CHECK bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err);
 
 MUST_CHECK bool coordinator_recent(Coordinator *c, Buf *out, Err *err); /* GET /recent-unlocks */
+/* GET /achievements or /recent of one origin alone (1 + Origin): worked out anew from what is counted, with
+ * dates of the history; nothing of it is recorded. */
+MUST_CHECK bool coordinator_of_origin(Coordinator *c, int origin, bool recent, Buf *out, Err *err);
 MUST_CHECK bool coordinator_badges(Coordinator *c, Str session, Buf *out, Err *err);
 MUST_CHECK bool coordinator_reset(Coordinator *c, Buf *out, Err *err); /* POST /reset-state */
 

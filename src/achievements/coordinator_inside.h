@@ -13,9 +13,9 @@ enum { MOST_LISTENERS = 4, BACKGROUND_NICE = 10 };
 
 struct Coordinator {
     Arena *arena; /* of the homes */
-    Homes homes;
+    Homes homes;  /* lanes.h */
     bool compat;
-    ScanOptions scan; /* as the settings ask for it */
+    ScanOptions scan; /* as the settings ask for it, over the homes */
     int64_t ttl;
 
     pthread_mutex_t lock;

@@ -60,7 +60,8 @@ static void on_partial(void *ctx, const Totals *totals, size_t total)
     ScanMeta meta = { .mode = MODE_IN_PROGRESS,
                       .sessions_total = totals->sessions,
                       .sessions_expected = (int64_t)total };
-    Snapshot *s = snapshot_make(arena_new(), totals, &meta, NULL, c->compat, now_seconds());
+    Snapshot *s = snapshot_make(arena_new(), totals, &meta, &(SnapshotDates){ .compat = c->compat },
+                                now_seconds());
 
     pthread_mutex_lock(&c->lock);
     if (!c->current) {
@@ -140,17 +141,14 @@ void coordinator_step_back(void)
 static void *scan_thread(void *ctx)
 {
     Coordinator *c = ctx;
-    Run run = { .scan = { .homes = &c->homes,
-                          .threads = all_but_one(),
-                          .rows = c->scan.rows,
-                          .count = c->scan.count,
-                          .progress = on_progress,
-                          .partial = on_partial,
-                          .ctx = c },
-                .compat = c->compat };
+    Run run = { .scan = c->scan, .compat = c->compat };
     Snapshot *s;
     Err err;
 
+    run.scan.threads = all_but_one();
+    run.scan.progress = on_progress;
+    run.scan.partial = on_partial;
+    run.scan.ctx = c;
     coordinator_step_back();
     s = run_scan(&run, &err);
     if (s)

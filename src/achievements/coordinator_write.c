@@ -14,7 +14,7 @@ static void write_behind(Coordinator *c)
     c->written_ms = clock_mono_ms();
     s->users++;
     pthread_mutex_unlock(&c->lock);
-    run_write_files(&c->homes, s);
+    run_write_files(&c->scan, s);
     pthread_mutex_lock(&c->lock);
     coordinator_release(s);
     if (epoch != c->epoch)

@@ -1,5 +1,6 @@
 #include "achievements/delta.h"
 
+#include "achievements/lanes.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -32,6 +33,9 @@ typedef struct Walk {
     HomeDelta *home;
     size_t place; /* of the home */
     size_t at;    /* the next mark of the head */
+    bool all;     /* conversations are counted */
+    bool archived;
+    const TranscriptFile *file; /* of the row at hand */
 } Walk;
 
 /* Marks before the rowid were not met again: those sessions are gone. */
@@ -53,18 +57,48 @@ static SessionRow keep_row(Arena *a, const SessionRow *s)
     row.source = str_dup(a, s->source);
     row.model = str_dup(a, s->model);
     row.title = str_dup(a, s->title);
+    row.conversation = str_dup(a, s->conversation);
     return row;
 }
 
-static void see_row(void *ctx, const SessionRow *s)
+/* Where the conversation goes on to its end. False: lists do not show it, so it does not count. A ring,
+ * which only a damaged file has, ends at the limit. */
+static bool find_conversation(const Walk *w, SessionRow *s)
 {
+    const HomeDelta *home = w->home;
+    const ChainLink *link = chain_next(home->links, home->n_links, s->id);
+    bool shown = !session_is_aside(s->source);
+
+    for (size_t i = 0; link && i < LIMIT_LINEAGE_PARTS; i++) {
+        s->conversation = link->next;
+        shown = !session_is_aside(link->next_source) && (w->archived || !link->next_archived);
+        link = chain_next(home->links, home->n_links, link->next);
+    }
+    return shown;
+}
+
+static bool place_row(const Walk *w, SessionRow *s)
+{
+    if (!w->all)
+        return true;
+    s->conversation = STR("");
+    if (!w->file && !find_conversation(w, s))
+        return false;
+    if (s->conversation.n)
+        s->mark = rows_mix(s->mark, s->conversation.p, s->conversation.n) >> 1;
+    return true;
+}
+
+static void see_row(void *ctx, const SessionRow *seen)
+{
+    SessionRow row = *seen, *s = &row;
     Walk *w = ctx;
     HomeDelta *home = w->home;
     const SessionMark *mark;
     Chunk *chunk;
 
     pass_gone(w, s->rowid, false);
-    if (!s->id.n)
+    if (!s->id.n || !place_row(w, s))
         return;
     w->delta->sessions++;
     chunk = chunk_for(w->arena, home, chunk_number(s->rowid));
@@ -79,6 +113,7 @@ static void see_row(void *ctx, const SessionRow *s)
     chunk->touched = home->changed = true;
     ARENA_PUSH(w->arena, w->delta->work, w->delta->n, w->delta->cap,
                ((Work){ .row = keep_row(w->arena, s),
+                        .file = w->file,
                         .home = w->place,
                         .chunk = (size_t)(chunk - home->chunks) }));
 }
@@ -150,10 +185,16 @@ static void reserve(Arena *a, HomeDelta *home)
 }
 
 /* The newest message first, then the list: what comes in between is read next time. */
-static bool compare(Delta *delta, Arena *a, size_t place, Rows *rows, Err *err)
+static bool compare(Delta *delta, Arena *a, const ScanOptions *o, size_t place, Rows *rows,
+                    Err *err)
 {
     HomeDelta *home = &delta->homes[place];
-    Walk walk = { .delta = delta, .arena = a, .home = home, .place = place };
+    Walk walk = { .delta = delta,
+                  .arena = a,
+                  .home = home,
+                  .place = place,
+                  .all = o->all,
+                  .archived = o->rows.archived };
 
     if (!rows_newer(rows, a, home->known ? home->head.last_message : -1, &home->newer,
                     &home->n_newer, &home->last_message, err))
@@ -162,6 +203,8 @@ static bool compare(Delta *delta, Arena *a, size_t place, Rows *rows, Err *err)
         qsort(home->newer, home->n_newer, sizeof *home->newer, by_text);
     home->changed = home->last_message != home->head.last_message;
     reserve(a, home);
+    if (o->all && !rows_chains(rows, a, &home->links, &home->n_links, err))
+        return false;
     if (!rows_walk(rows, see_row, &walk, err))
         return false;
     pass_gone(&walk, 0, true);
@@ -181,7 +224,7 @@ static bool delta_home(Delta *delta, Arena *a, const ScanOptions *o, size_t plac
     *home = (HomeDelta){ .key = key };
     delta->one_reader = delta->one_reader || rows_want_one_reader(rows);
     home->known = !o->full && cache_head(o->index, a, key, &home->head);
-    if (!compare(delta, a, place, rows, err))
+    if (!compare(delta, a, o, place, rows, err))
         return false;
     if (fetch(a, home, o->index)) {
         home->rows = TAKE(rows);
@@ -191,7 +234,48 @@ static bool delta_home(Delta *delta, Arena *a, const ScanOptions *o, size_t plac
     delta->n = work;
     delta->sessions = sessions;
     *home = (HomeDelta){ .key = key };
-    return compare(delta, a, place, rows, err) && fetch(a, home, NULL);
+    return compare(delta, a, o, place, rows, err) && fetch(a, home, NULL);
+}
+
+/* -- transcripts ----------------------------------------------------------------------------------- */
+
+static void compare_files(Delta *delta, Arena *a, const ScanOptions *o, size_t place,
+                          const TranscriptRow *rows, size_t n)
+{
+    HomeDelta *home = &delta->homes[place];
+    Walk walk = { .delta = delta, .arena = a, .home = home, .place = place, .all = o->all };
+
+    reserve(a, home);
+    for (size_t i = 0; i < n; i++) {
+        walk.file = &rows[i].file;
+        see_row(&walk, &rows[i].row);
+    }
+    pass_gone(&walk, 0, true);
+    home->read = true;
+}
+
+static bool delta_files(Delta *delta, Arena *a, const ScanOptions *o, size_t place, Err *err)
+{
+    const Home *lane = &o->homes->all[place];
+    HomeDelta *home = &delta->homes[place];
+    size_t work = delta->n, sessions = delta->sessions, n = 0;
+    CacheKey key = { scan_topic(a, o), lane->path };
+    TranscriptRow *rows;
+    bool partial = false;
+
+    if (!transcript_rows(a, o->homes, lane, &rows, &n, &partial, err))
+        return false;
+    delta->partial |= partial;
+    *home = (HomeDelta){ .key = key };
+    home->known = !o->full && cache_head(o->index, a, key, &home->head);
+    compare_files(delta, a, o, place, rows, n);
+    if (fetch(a, home, o->index))
+        return true;
+    delta->n = work;
+    delta->sessions = sessions;
+    *home = (HomeDelta){ .key = key };
+    compare_files(delta, a, o, place, rows, n);
+    return fetch(a, home, NULL);
 }
 
 void delta_close(Delta *delta, size_t n_homes)
@@ -220,8 +304,10 @@ bool delta_make(Delta *delta, Arena *a, const ScanOptions *o, Err *err)
     for (size_t i = 0; i < homes->n; i++) {
         size_t work = delta->n, sessions = delta->sessions;
 
-        if ((!scan_home_there(&homes->all[i]) && homes->all[i].kind != HOME_GIVEN) ||
-            delta_home(delta, a, o, i, err))
+        if (!lane_there(&homes->all[i]) && homes->all[i].kind != HOME_GIVEN)
+            continue;
+        if (lane_is_files(&homes->all[i]) ? delta_files(delta, a, o, i, err)
+                                          : delta_home(delta, a, o, i, err))
             continue;
         /* One home that cannot be read must not hide the others; but without the first, whose badges
          * these are, the counts would only fall. */

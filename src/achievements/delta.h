@@ -8,6 +8,7 @@
 
 #include "achievements/cache.h"
 #include "achievements/scan.h"
+#include "achievements/transcript.h"
 #include "store/rows.h"
 
 typedef struct Chunk {
@@ -32,6 +33,8 @@ typedef struct HomeDelta {
     int64_t last_message;
     Str *newer; /* sessions with messages that were not seen yet; sorted */
     size_t n_newer;
+    ChainLink *links; /* where conversations are counted */
+    size_t n_links;
     Rows *rows;   /* open, for the first who counts; NULL: taken, or not there */
     bool read;    /* the home is there and could be read */
     bool changed; /* the head is not that of the index any more */
@@ -40,6 +43,7 @@ typedef struct HomeDelta {
 /* One session to be counted. */
 typedef struct Work {
     SessionRow row;
+    const TranscriptFile *file; /* of a transcript; else NULL */
     size_t home, chunk;
     bool done;
 } Work;
@@ -49,6 +53,7 @@ typedef struct Delta {
     Work *work; /* newest first */
     size_t n, cap;
     size_t sessions; /* in all */
+    bool partial;    /* not everything could be looked at */
     bool one_reader; /* a database is in rollback-journal mode */
 } Delta;
 

@@ -348,6 +348,7 @@ Scanner *scanner_free(Scanner *s)
 void scanner_set(Scanner *s, const ScannerOptions *options)
 {
     s->options = *options;
+    names_map(s->names, options->map_tools);
 }
 
 void scanner_begin(Scanner *s)

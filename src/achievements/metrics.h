@@ -101,6 +101,7 @@ AUTO_FREE(Scanner, scanner_free)
 typedef struct ScannerOptions {
     bool double_encoded; /* tool calls that are JSON in a JSON string count as calls */
     bool memory_writes;  /* memory calls count as writes only where they add or replace */
+    bool map_tools;      /* tools of every agent count, by data/tools.def */
 } ScannerOptions;
 
 void scanner_set(Scanner *s, const ScannerOptions *options);

@@ -21,6 +21,7 @@ struct Names {
     size_t n_seen;
     uint32_t session;
     int64_t message, last_new; /* the one at hand; the one that used a tool first */
+    bool map;
     Arena *texts;
 };
 
@@ -46,6 +47,11 @@ Names *names_free(Names *names)
         mem_free(names);
     }
     return NULL;
+}
+
+void names_map(Names *names, bool on)
+{
+    names->map = on;
 }
 
 void names_begin(Names *names)
@@ -80,6 +86,26 @@ static Str lowered(Arena *a, Str name)
     return (Str){ out, n };
 }
 
+static const struct {
+    Str tool, as;
+    bool is_prefix;
+} tools[] = {
+#define TOOL(name, set, as, agent)        { STR_INIT(name), STR_INIT(as), false },
+#define TOOL_PREFIX(name, set, as, agent) { STR_INIT(name), STR_INIT(as), true },
+#include "../../data/tools.def"
+#undef TOOL
+#undef TOOL_PREFIX
+};
+
+/* Empty where the tool counts by its own name alone. */
+static Str counts_as(Str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+        if (tools[i].is_prefix ? str_starts(name, tools[i].tool) : str_eq(name, tools[i].tool))
+            return tools[i].as;
+    return STR("");
+}
+
 static uint64_t metrics_of(Arena *a, Str name)
 {
     Str low = lowered(a, name);
@@ -89,6 +115,13 @@ static uint64_t metrics_of(Arena *a, Str name)
         if (str_find(low, rule_needles[i].text) < low.n)
             bits |= (uint64_t)1 << rule_needles[i].metric;
     return bits;
+}
+
+static uint64_t metrics_for(const Names *names, Str name)
+{
+    Str as = names->map ? counts_as(name) : STR("");
+
+    return metrics_of(names->texts, name) | (as.n ? metrics_of(names->texts, as) : 0);
 }
 
 /* -- the table ------------------------------------------------------------------------------ */
@@ -137,7 +170,7 @@ static Name *name_for(Names *names, Str text)
     if (!*slot) {
         names->all[names->n++] = (Name){ .text = str_dup(names->texts, text),
                                          .hash = hash,
-                                         .metrics = metrics_of(names->texts, text) };
+                                         .metrics = metrics_for(names, text) };
         *slot = (uint32_t)names->n;
     }
     return &names->all[*slot - 1];

@@ -12,6 +12,10 @@ typedef struct Names Names;
 Names *names_new(void);
 Names *names_free(Names *names);
 
+/* Tools of every agent count as the tools that the metrics look for (data/tools.def). Before the first
+ * session. */
+void names_map(Names *names, bool on);
+
 void names_begin(Names *names);                              /* a session */
 void names_row(Names *names, int64_t message);               /* what is seen now is of that one */
 void names_see(Names *names, Str name, bool called);         /* name is not empty */

@@ -17,9 +17,10 @@ typedef struct ToolTable {
 
 typedef struct Record {
     Str id, title, source;
-    Str model;     /* several, one a line, where all are counted */
-    size_t home;   /* by its place in the homes */
-    int64_t rowid; /* in that */
+    Str conversation; /* the newest part, where compression cut it into several; else empty */
+    Str model;        /* several, one a line, where all are counted */
+    size_t home;      /* by its place in the homes */
+    int64_t rowid;    /* in that */
     double started_at, last_active;
     uint64_t mark; /* of the session as it was counted: differs when it changed */
     Str metrics;   /* packed */

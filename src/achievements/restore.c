@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <sys/stat.h>
 
+#include "achievements/lanes.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -67,7 +68,9 @@ Snapshot *restore_text(const ScanOptions *scan, bool compat, Str text)
     AUTO(JsonDoc) *doc = NULL;
     Totals totals = { 0 };
     ScanMeta meta = { 0 };
+    StatePlace place = run_place(a, scan);
     Unlocks unlocks;
+    SnapshotDates dates = { .unlocks = &unlocks, .compat = compat };
     int64_t at = 0;
     Snapshot *s;
     Err err;
@@ -76,12 +79,12 @@ Snapshot *restore_text(const ScanOptions *scan, bool compat, Str text)
         text = str_skip(text, 3);
     doc = json_parse(text, &err);
     if (!doc || !read_totals(json_root(doc), &totals) || !read_meta(json_root(doc), &meta) ||
-        !unlocks_load(a, scan->homes->primary, &unlocks, &err))
+        !unlocks_load(a, &place, &unlocks, &err))
         return NULL;
     read_peaks(json_root(doc), &totals);
     if (!json_int(json_get(json_root(doc), STR("generated_at")), &at) || at <= 0)
         at = (int64_t)clock_wall();
-    s = snapshot_make(arena_new(), &totals, &meta, &unlocks, compat, at);
+    s = snapshot_make(arena_new(), &totals, &meta, &dates, at);
     s->source = run_source(s->arena, scan);
     unlocks_done(&unlocks);
     return s;
@@ -90,10 +93,11 @@ Snapshot *restore_text(const ScanOptions *scan, bool compat, Str text)
 static Snapshot *from_file(const ScanOptions *scan, bool compat)
 {
     AUTO(Arena) *a = arena_new();
+    StatePlace place = run_place(a, scan);
     Str path, text;
     Err err;
 
-    if (!achievements_find(a, scan->homes->primary, "scan_snapshot.json", &path) ||
+    if (scan->all || !place_find(a, &place, STR("scan_snapshot.json"), &path) ||
         !file_read(a, path.p, LIMIT_SNAPSHOT_BYTES, &text, &err))
         return NULL;
     return restore_text(scan, compat, text);
@@ -127,7 +131,7 @@ Snapshot *restore(const ScanOptions *scan, bool compat, uint64_t *ret_mark, bool
     *ret_mark = 0;
     *ret_sure = s != NULL;
     if (s) {
-        (void)scan_unchanged(scan->homes, 0, ret_mark);
+        *ret_mark = lanes_mark(scan->homes);
         return s;
     }
     s = from_file(scan, compat);

@@ -13,7 +13,7 @@ typedef struct Run {
     ScanOptions scan;
     bool compat;
     bool fresh[MOST_ACHIEVEMENTS]; /* out: badges or tiers that are new since the last time */
-    uint64_t mark;                 /* out: of the homes, as scan_unchanged takes it */
+    uint64_t mark;                 /* out: of the lanes, as lanes_mark gives it */
 } Run;
 
 /* Puts in what the settings ask to be counted beside the ordinary, or otherwise. */
@@ -28,11 +28,14 @@ Snapshot *run_known(const ScanOptions *scan, bool compat);
 /* Where the records of such a scan lie, of every home that is there. */
 RecordSource run_source(Arena *a, const ScanOptions *scan);
 
-/* Forgets every unlock, and the two large files; waits for a scan of another process to end. */
-MUST_CHECK bool run_reset(const Homes *homes, Err *err);
+/* Where the unlocks of such a scan are kept. */
+StatePlace run_place(Arena *a, const ScanOptions *scan);
 
-/* scan_snapshot.json and scan_checkpoint.json, where they say anything else than before; what fails is
- * warned of. */
-void run_write_files(const Homes *homes, const Snapshot *s);
+/* Forgets every unlock, and the two large files; waits for a scan of another process to end. */
+MUST_CHECK bool run_reset(const ScanOptions *scan, Err *err);
+
+/* scan_snapshot.json and scan_checkpoint.json of Hermes' plugin, where they say anything else than before;
+ * what fails is warned of. Our own figure has neither. */
+void run_write_files(const ScanOptions *scan, const Snapshot *s);
 
 #endif

@@ -1,7 +1,6 @@
 #include "achievements/scan.h"
 
 #include <pthread.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "achievements/delta.h"
@@ -14,16 +13,9 @@ enum { MOST_THREADS = 8, SAVE_EVERY_MS = 500, LOOK_EVERY_MS = 50, PARTIAL_EVERY 
 /* Counted otherwise, kept apart. */
 Str scan_topic(Arena *a, const ScanOptions *o)
 {
-    return str_printf(a, "achievements %d%d%d%d%d", o->rows.archived, o->rows.compacted,
-                      o->rows.all_models, o->count.double_encoded, o->count.memory_writes);
-}
-
-bool scan_home_there(const Home *home)
-{
-    char path[LIMIT_PATH_BYTES];
-
-    snprintf(path, sizeof path, "%.*s", STR_FMT(home->database));
-    return access(path, F_OK) == 0;
+    return str_printf(a, "achievements %s%d%d%d%d%d", o->all ? "all " : "", o->rows.archived,
+                      o->rows.compacted, o->rows.all_models, o->count.double_encoded,
+                      o->count.memory_writes);
 }
 
 typedef struct Job {
@@ -48,6 +40,7 @@ typedef struct Worker {
     Scanner *scanner;
     Rows *rows[LIMIT_HOMES];
     size_t home; /* that was read last */
+    Reader *reader;
     Arena *scratch;
 } Worker;
 
@@ -89,32 +82,62 @@ static void count_message(void *ctx, const RowMessage *m)
     scanner_row(ctx, &row);
 }
 
-static bool count_session(Worker *w, const Work *work, Record *ret, SessionMetrics *ret_metrics,
-                          int64_t *ret_messages, Err *err)
+static Record record_of(const Work *work, double newest)
 {
     const SessionRow *s = &work->row;
+    Record r = { .home = work->home,
+                 .rowid = s->rowid,
+                 .id = s->id,
+                 .title = s->title,
+                 .source = s->source,
+                 .conversation = s->conversation,
+                 .model = s->model,
+                 .mark = s->mark,
+                 .started_at = s->started_at,
+                 .last_active = s->last_activity_at > newest ? s->last_activity_at : newest };
+
+    if (r.last_active == 0)
+        r.last_active = s->started_at;
+    return r;
+}
+
+static bool count_rows(Worker *w, const Work *work, Record *ret, int64_t *ret_messages, Err *err)
+{
     Rows *rows = rows_of(w, work->home, err);
     Str preview = STR("");
     RowsSeen seen;
 
-    if (!rows)
-        return false;
-    scanner_begin(w->scanner);
-    if (!rows_messages(rows, s->id, count_message, w->scanner, &seen, err) ||
-        (!s->title.n && !rows_preview(rows, w->scratch, s->id, &preview, err)))
+    if (!rows || !rows_messages(rows, work->row.id, count_message, w->scanner, &seen, err) ||
+        (!work->row.title.n && !rows_preview(rows, w->scratch, work->row.id, &preview, err)))
         return false;
     *ret_messages = seen.n;
-    *ret = (Record){ .home = work->home,
-                     .rowid = s->rowid,
-                     .id = s->id,
-                     .source = s->source,
-                     .model = s->model,
-                     .mark = s->mark,
-                     .started_at = s->started_at };
-    ret->title = s->title.n ? s->title : preview.n ? preview : STR("Untitled");
-    ret->last_active = s->last_activity_at > seen.newest ? s->last_activity_at : seen.newest;
-    if (ret->last_active == 0)
-        ret->last_active = s->started_at;
+    *ret = record_of(work, seen.newest);
+    if (!ret->title.n)
+        ret->title = preview.n ? preview : STR("Untitled");
+    return true;
+}
+
+/* A transcript that cannot be read keeps nobody else waiting: it counts for nothing until it changes. */
+static void count_file(Worker *w, const Work *work, Record *ret, int64_t *ret_messages)
+{
+    Err why;
+
+    rest(w);
+    if (!w->reader)
+        w->reader = reader_new();
+    if (!transcript_count(w->reader, w->scanner, work->file, ret_messages, &why))
+        log_warning("'%.*s' is not counted: %s", STR_FMT(work->file->path), why.text);
+    *ret = record_of(work, 0);
+}
+
+static bool count_session(Worker *w, const Work *work, Record *ret, SessionMetrics *ret_metrics,
+                          int64_t *ret_messages, Err *err)
+{
+    scanner_begin(w->scanner);
+    if (work->file)
+        count_file(w, work, ret, ret_messages);
+    else if (!count_rows(w, work, ret, ret_messages, err))
+        return false;
     scanner_end(w->scanner, w->scratch, ret_metrics);
     return true;
 }
@@ -237,6 +260,7 @@ static void watch(Job *job)
 static void worker_done(Worker *w)
 {
     scanner_free(w->scanner);
+    reader_free(w->reader);
     arena_free(w->scratch);
     for (size_t i = 0; i < LIMIT_HOMES; i++)
         rows_close(w->rows[i]);
@@ -257,6 +281,7 @@ static size_t threads_for(const Job *job)
 static bool run_workers(Job *job, Err *err)
 {
     size_t n = threads_for(job), begun = 0;
+    ScannerOptions count = job->options->count;
     pthread_t threads[MOST_THREADS];
     AUTO(Arena) *a = arena_new();
     Worker *workers = ARENA_ARRAY(a, Worker, n + 1);
@@ -272,7 +297,8 @@ static bool run_workers(Job *job, Err *err)
             worker_done(&workers[begun]);
             break;
         }
-        scanner_set(workers[begun].scanner, &job->options->count);
+        count.map_tools = job->options->all;
+        scanner_set(workers[begun].scanner, &count);
         pthread_mutex_lock(&job->lock);
         job->running++;
         pthread_mutex_unlock(&job->lock);
@@ -326,6 +352,7 @@ static void conclude(Job *job, Scan *ret)
                    .rescanned = (int64_t)job->done,
                    .reused = (int64_t)(job->delta.sessions - job->delta.n),
                    .messages = job->messages,
+                   .partial = job->delta.partial,
                    .stamp = delta_stamp(&job->delta, o->homes->n) };
     delta_totals(&job->delta, job->arena, o->homes->n, &ret->totals);
     if (!index_works(o->index))
@@ -355,40 +382,4 @@ bool scan_run(const ScanOptions *options, Scan *ret, Err *err)
     ret->arena = TAKE(arena);
     ret->duration_ms = clock_mono_ms() - begun;
     return true;
-}
-
-/* -- nothing new ----------------------------------------------------------------------------------------- */
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ p[i]) * 0x100000001b3u;
-    return hash;
-}
-
-bool scan_unchanged(const Homes *homes, uint64_t mark, uint64_t *ret_mark)
-{
-    static const char *const files[] = { "", "-wal", "-journal" };
-    uint64_t hash = mix(0xcbf29ce484222325u, &(int){ RULES_VERSION }, sizeof(int));
-    bool fresh = false;
-
-    for (size_t i = 0; i < homes->n; i++)
-        for (size_t k = 0; k < ARRAY_LEN(files); k++) {
-            char path[LIMIT_PATH_BYTES];
-            struct stat st = { 0 };
-
-            snprintf(path, sizeof path, "%.*s%s", STR_FMT(homes->all[i].database), files[k]);
-            /* An empty log says nothing, and readers make it. */
-            if (stat(path, &st) != 0 || st.st_size == 0)
-                continue;
-            hash = mix(hash, &st.st_ino, sizeof st.st_ino);
-            hash = mix(hash, &st.st_size, sizeof st.st_size);
-            hash = mix(hash, &st.st_mtim, sizeof st.st_mtim);
-            /* Written within the clock's last ticks: a further write could look the same. */
-            fresh = fresh || clock_wall() - (double)st.st_mtim.tv_sec < 2;
-        }
-    *ret_mark = fresh ? 0 : hash >> 1;
-    return !fresh && mark == *ret_mark && mark != 0;
 }

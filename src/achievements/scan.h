@@ -14,8 +14,10 @@
 #include "store/rows.h"
 
 typedef struct ScanOptions {
-    const Homes *homes;
-    RowsQuery rows;       /* what is counted beside the ordinary, */
+    const Homes *homes; /* lanes.h */
+    bool all;           /* conversations of every source, not the rows that Hermes' plugin counts */
+    int origin;         /* with all: 0, or 1 + Origin of those that the answer is about */
+    RowsQuery rows;     /* what is counted beside the ordinary, */
     ScannerOptions count; /* and otherwise */
     Index *index;         /* where what was counted is kept; NULL: nowhere */
     bool full;            /* read everything again */
@@ -36,18 +38,12 @@ typedef struct Scan {
     size_t n;
     int64_t rescanned, reused, messages, duration_ms;
     uint64_t stamp; /* differs when any session does */
+    bool partial;   /* not everything could be looked at */
 } Scan;
 
 MUST_CHECK bool scan_run(const ScanOptions *options, Scan *ret, Err *err);
 
-/* Whether the database is there now: a server goes on for long after the homes were found. */
-bool scan_home_there(const Home *home);
-
 /* The topic of what is counted so. */
 Str scan_topic(Arena *a, const ScanOptions *options);
-
-/* Whether anything of the homes may have changed since `mark` was taken, for the price of a few
- * system calls; *ret_mark is the mark of now. Never opens a database. */
-bool scan_unchanged(const Homes *homes, uint64_t mark, uint64_t *ret_mark);
 
 #endif

@@ -48,11 +48,12 @@ static void keep_badge(SnapshotItem *item, const Unlock *u)
     item->badge.tier = u->tier;
 }
 
-static void fill_item(Snapshot *s, size_t i, Unlocks *unlocks, bool compat, int64_t now)
+static void fill_item(Snapshot *s, size_t i, const SnapshotDates *dates, int64_t now)
 {
     const Achievement *a = &catalogue()->all[i];
     SnapshotItem *item = &s->items[i];
     Evidence found = a->tiered ? s->best[a->aggregate] : (Evidence){ 0 };
+    Unlocks *unlocks = dates->unlocks;
     const Unlock *u;
 
     item->badge = badge_evaluate(a, s->totals.value);
@@ -60,13 +61,13 @@ static void fill_item(Snapshot *s, size_t i, Unlocks *unlocks, bool compat, int6
         return;
     u = &unlocks->all[i];
     if (item->badge.unlocked)
-        unlocks_note(unlocks, i, item->badge.tier, &found, now);
-    else if (u->known && !compat)
+        unlocks_note(unlocks, i, item->badge.tier, &found, dates->at ? dates->at[i] : NULL, now);
+    else if (u->known && !dates->compat)
         keep_badge(item, u);
     if (!item->badge.unlocked)
         return;
     item->unlocked_at = u->unlocked_at;
-    item->shown_at = compat ? u->unlocked_at : u->tier_at;
+    item->shown_at = dates->compat ? u->unlocked_at : u->tier_at;
     item->evidence = keep_evidence(s->arena, u->evidence.known ? u->evidence : found);
     if (!item->evidence.message && str_eq(item->evidence.session_id, found.session_id))
         item->evidence.message = found.message;
@@ -81,8 +82,19 @@ static void count_states(Snapshot *s)
     }
 }
 
-Snapshot *snapshot_make(Arena *arena, const Totals *totals, const ScanMeta *meta, Unlocks *unlocks,
-                        bool compat, int64_t now)
+bool snapshot_has_news(const Totals *totals, const Unlocks *unlocks)
+{
+    for (size_t i = 0; i < catalogue()->n; i++) {
+        Badge badge = badge_evaluate(&catalogue()->all[i], totals->value);
+
+        if (badge.unlocked && (!unlocks->all[i].known || badge.tier > unlocks->all[i].tier))
+            return true;
+    }
+    return false;
+}
+
+Snapshot *snapshot_make(Arena *arena, const Totals *totals, const ScanMeta *meta,
+                        const SnapshotDates *dates, int64_t now)
 {
     Snapshot *s = mem_alloc(sizeof *s);
 
@@ -91,7 +103,7 @@ Snapshot *snapshot_make(Arena *arena, const Totals *totals, const ScanMeta *meta
     memcpy(s->totals.value, totals->value, sizeof s->totals.value);
     find_best(s, totals);
     for (size_t i = 0; i < catalogue()->n; i++)
-        fill_item(s, i, unlocks, compat, now);
+        fill_item(s, i, dates, now);
     count_states(s);
     return s;
 }
@@ -117,16 +129,30 @@ Snapshot *snapshot_free(Snapshot *s)
     return NULL;
 }
 
+static Record *of_origin(const RecordSource *source, Record *all, size_t *n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        if (origin_of(&source->homes->all[all[i].home], all[i].source) + 1 ==
+            (Origin)source->origin)
+            all[kept++] = all[i];
+    *n = kept;
+    return all;
+}
+
 const Record *snapshot_records(const Snapshot *s, Arena *a, size_t *ret_n)
 {
     const RecordSource *source = &s->source;
     AUTO(Index) *index = NULL;
+    Record *all;
 
     *ret_n = source->n;
     if (source->records || !source->homes)
         return source->records;
     index = index_open(source->homes->data);
-    return cache_records(index, a, source->topic, source->homes, source->read, ret_n);
+    all = cache_records(index, a, source->topic, source->homes, source->read, ret_n);
+    return source->origin ? of_origin(source, all, ret_n) : all;
 }
 
 /* -- recent ----------------------------------------------------------------------------------------- */

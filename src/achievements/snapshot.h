@@ -6,6 +6,7 @@
 #define TALARIA_ACHIEVEMENTS_SNAPSHOT_H
 
 #include "achievements/evaluate.h"
+#include "achievements/fold.h"
 #include "achievements/state.h"
 #include "achievements/sum.h"
 
@@ -46,6 +47,8 @@ typedef struct RecordSource {
     uint64_t read;   /* the homes that were read, a bit each */
     Record *records; /* where there is no index: here they are */
     size_t n;
+    bool all;   /* conversations are counted, not rows */
+    int origin; /* as ScanOptions has it */
 } RecordSource;
 
 typedef struct Snapshot {
@@ -58,14 +61,24 @@ typedef struct Snapshot {
     Totals totals;                  /* without the models */
     Evidence best[MOST_AGGREGATES]; /* of a maximum: the session that has it */
     RecordSource source;
+    int64_t sources[ORIGIN_COUNT]; /* conversations of each origin, where those are counted */
     SnapshotItem items[MOST_ACHIEVEMENTS];
     int64_t unlocked, discovered, secret;
 } Snapshot;
 
-/* Takes the arena over, copies text into it. unlocks NULL: a partial one, with no dates. compat: a
- * badge whose counts fell is not kept. Notes new unlocks in `unlocks`. */
-Snapshot *snapshot_make(Arena *arena, const Totals *totals, const ScanMeta *meta, Unlocks *unlocks,
-                        bool compat, int64_t now);
+/* at: when tiers were reached, by the history (fold.h); NULL: what is new is new now. */
+typedef struct SnapshotDates {
+    Unlocks *unlocks; /* NULL: a partial one, with no dates; what is new is noted here */
+    const int64_t (*at)[TIER_COUNT];
+    bool compat; /* a badge whose counts fell is not kept */
+} SnapshotDates;
+
+/* Takes the arena over, copies text into it. */
+Snapshot *snapshot_make(Arena *arena, const Totals *totals, const ScanMeta *meta,
+                        const SnapshotDates *dates, int64_t now);
+
+/* Whether a badge or a tier is reached that the record does not have yet. */
+bool snapshot_has_news(const Totals *totals, const Unlocks *unlocks);
 Snapshot *snapshot_pending(int64_t now);
 Snapshot *snapshot_free(Snapshot *s);
 AUTO_FREE(Snapshot, snapshot_free)

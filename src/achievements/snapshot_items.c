@@ -124,20 +124,36 @@ void snapshot_put_items(JsonWriter *w, const Snapshot *s)
     json_end(w, ']');
 }
 
-void snapshot_put_session_badges(JsonWriter *w, const Snapshot *s, Str session)
+/* What one session comes to by itself; false: it is not counted. */
+static bool session_alone(const Snapshot *s, Str session, Totals *ret)
 {
-    const Catalogue *c = catalogue();
     AUTO(Arena) *a = arena_new();
     size_t n, at = 0;
     const Record *records = snapshot_records(s, a, &n);
-    Totals alone;
 
+    if (s->source.all) {
+        FoldQuery query = { .lanes = s->source.homes, .session = session };
+        Fold fold;
+
+        fold_records(records, n, &query, &fold);
+        *ret = fold.totals;
+        return fold.totals.sessions > 0;
+    }
     while (at < n && !str_eq(records[at].id, session))
         at++;
     if (at < n)
-        totals_of(&records[at], &alone);
+        totals_of(&records[at], ret);
+    return at < n;
+}
+
+void snapshot_put_session_badges(JsonWriter *w, const Snapshot *s, Str session)
+{
+    const Catalogue *c = catalogue();
+    Totals alone;
+    bool known = session.n && session_alone(s, session, &alone);
+
     json_begin(w, '[');
-    for (size_t k = 0; k < c->n && at < n; k++) {
+    for (size_t k = 0; k < c->n && known; k++) {
         SnapshotItem item = { .badge = badge_evaluate(&c->all[k], alone.value) };
 
         if (item.badge.unlocked)

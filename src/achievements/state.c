@@ -11,29 +11,40 @@
 
 /* -- places -------------------------------------------------------------------------------------- */
 
-static Str folder_named(Arena *a, const Home *home, const char *name)
+StatePlace plugin_place(Arena *a, const Home *home)
 {
-    return str_join_path(a, home->path, str_of(name));
-}
-
-Str achievements_folder(Arena *a, const Home *home)
-{
-    Str newer = folder_named(a, home, "plugin-data/hermes-achievements");
+    Str older = str_join_path(a, home->path, STR("plugins/hermes-achievements"));
+    Str newer = str_join_path(a, home->path, STR("plugin-data/hermes-achievements"));
     struct stat st;
+    bool moved = stat(newer.p, &st) == 0 && S_ISDIR(st.st_mode);
 
-    if (stat(newer.p, &st) == 0 && S_ISDIR(st.st_mode))
-        return newer;
-    return folder_named(a, home, "plugins/hermes-achievements");
+    return (StatePlace){ .folder = moved ? newer : older,
+                         .also = { older, newer },
+                         .file = STR("state.json") };
 }
 
-bool achievements_find(Arena *a, const Home *home, const char *name, Str *ret)
+StatePlace own_place(Arena *a, const Homes *homes)
 {
-    Str places[] = { achievements_folder(a, home),
-                     folder_named(a, home, "plugins/hermes-achievements"),
-                     folder_named(a, home, "plugin-data/hermes-achievements") };
+    StatePlace place = { .folder = str_join_path(a, homes->data, STR("achievements")),
+                         .file = STR("state.json") };
+    uint64_t hash = 0xcbf29ce484222325u;
 
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        *ret = str_join_path(a, places[i], str_of(name));
+    if (homes->primary->kind != HOME_GIVEN)
+        return place;
+    for (size_t i = 0; i < homes->primary->path.n; i++)
+        hash = (hash ^ (unsigned char)homes->primary->path.p[i]) * 0x100000001b3u;
+    place.file = str_printf(a, "state-%016llx.json", (unsigned long long)hash);
+    return place;
+}
+
+bool place_find(Arena *a, const StatePlace *place, Str name, Str *ret)
+{
+    const Str folders[] = { place->folder, place->also[0], place->also[1] };
+
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        if (!folders[i].n)
+            continue;
+        *ret = str_join_path(a, folders[i], name);
         if (access(ret->p, F_OK) == 0)
             return true;
     }
@@ -86,11 +97,11 @@ static Unlock unlock_of(Json v)
 }
 
 /* Kept beside, since what people earned may still be in it. The other place is not ours to tidy. */
-static bool put_aside(Arena *a, const Home *home, Str path, const char *why, Err *err)
+static bool put_aside(Arena *a, const StatePlace *place, Str path, const char *why, Err *err)
 {
     Str aside = str_printf(a, "%.*s.unreadable-%.0f", STR_FMT(path), clock_wall());
 
-    if (!str_starts(path, achievements_folder(a, home)))
+    if (!str_starts(path, place->folder))
         return true;
 
     log_warning("'%.*s' cannot be read (%s); it is kept as '%.*s'", STR_FMT(path), why,
@@ -100,7 +111,7 @@ static bool put_aside(Arena *a, const Home *home, Str path, const char *why, Err
     return true;
 }
 
-bool unlocks_load(Arena *a, const Home *home, Unlocks *ret, Err *err)
+bool unlocks_load(Arena *a, const StatePlace *place, Unlocks *ret, Err *err)
 {
     const Catalogue *c = catalogue();
     Unlocks u = { 0 };
@@ -111,7 +122,7 @@ bool unlocks_load(Arena *a, const Home *home, Unlocks *ret, Err *err)
     for (size_t i = 0; i < c->n; i++)
         u.all[i] = (Unlock){ .first_tier = -1, .tier = -1 };
     *ret = u;
-    if (!achievements_find(a, home, "state.json", &path))
+    if (!place_find(a, place, place->file, &path))
         return true;
     if (!file_read(a, path.p, LIMIT_JSON_BYTES, &bytes, err))
         return false;
@@ -119,7 +130,7 @@ bool unlocks_load(Arena *a, const Home *home, Unlocks *ret, Err *err)
         bytes = str_skip(bytes, 3);
     u.doc = json_parse(bytes, &why);
     if (!u.doc)
-        return put_aside(a, home, path, why.text, err);
+        return put_aside(a, place, path, why.text, err);
     unlocks = json_get(json_root(u.doc), STR("unlocks"));
     for (size_t i = 0; i < c->n; i++) {
         Json entry = json_get(unlocks, c->all[i].id);
@@ -136,18 +147,31 @@ void unlocks_done(Unlocks *u)
     u->doc = json_free(u->doc);
 }
 
-bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evidence, int64_t now)
+/* Where the history says when, every tier that was passed has its own time. */
+static void note_tiers(Unlock *unlock, int tier, const int64_t *at)
+{
+    for (int i = unlock->known ? unlock->tier + 1 : 0; i <= tier; i++)
+        unlock->at[i] = at[i];
+}
+
+bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evidence,
+                  const int64_t *at, int64_t now)
 {
     Unlock *unlock = &u->all[achievement];
+    int first = at && tier >= 0 ? 0 : tier;
 
     if (unlock->known && tier <= unlock->tier)
         return false;
-    if (!unlock->known)
-        *unlock = (Unlock){
-            .known = true, .unlocked_at = now, .first_tier = tier, .evidence = *evidence
-        };
+    if (at)
+        note_tiers(unlock, tier, at);
+    if (!unlock->known) {
+        unlock->unlocked_at = at && at[0] ? at[0] : now;
+        unlock->known = true;
+        unlock->first_tier = first;
+        unlock->evidence = *evidence;
+    }
     unlock->tier = tier;
-    unlock->tier_at = now;
+    unlock->tier_at = at && at[tier < 0 ? 0 : tier] ? at[tier < 0 ? 0 : tier] : now;
     u->changed = true;
     return true;
 }
@@ -177,6 +201,14 @@ static void put_tier(JsonWriter *w, const char *key, int tier)
     json_field_str(w, key, tier < 0 ? STR_NONE : catalogue()->tier_names[tier]);
 }
 
+static void put_upgrade(JsonWriter *w, int tier, int64_t at)
+{
+    json_begin(w, '{');
+    json_field_int(w, "at", at);
+    put_tier(w, "tier", tier);
+    json_end(w, '}');
+}
+
 /* Keys in order, as the other side writes them; what it knows nothing of comes in between. */
 static void put_unlock(JsonWriter *w, const Unlock *u, Json old)
 {
@@ -199,12 +231,9 @@ static void put_unlock(JsonWriter *w, const Unlock *u, Json old)
             noted = tier > noted ? tier : noted;
             json_put(w, item);
         }
-        if (u->tier > noted) {
-            json_begin(w, '{');
-            json_field_int(w, "at", u->tier_at);
-            put_tier(w, "tier", u->tier);
-            json_end(w, '}');
-        }
+        for (int tier = noted + 1; tier <= u->tier; tier++)
+            if (u->at[tier] || tier == u->tier)
+                put_upgrade(w, tier, u->at[tier] ? u->at[tier] : u->tier_at);
         json_end(w, ']');
     }
     json_end(w, '}');
@@ -271,9 +300,8 @@ static void put_rest(JsonWriter *w, const Unlocks *u)
     }
 }
 
-bool unlocks_save(Arena *a, const Home *home, Unlocks *u, Err *err)
+bool unlocks_save(Arena *a, const StatePlace *place, Unlocks *u, Err *err)
 {
-    Str folder = achievements_folder(a, home);
     AUTO_BUF out = BUF(LIMIT_JSON_BYTES);
     JsonWriter w = JSON_WRITER(&out, 2);
     size_t n;
@@ -293,8 +321,8 @@ bool unlocks_save(Arena *a, const Home *home, Unlocks *u, Err *err)
     json_end(&w, '}');
     put_rest(&w, u);
     json_end(&w, '}');
-    if (!folder_make(folder.p, err) ||
-        !file_write_atomic(str_join_path(a, folder, STR("state.json")).p, buf_str(&out), err))
+    if (!folder_make(str_z(a, place->folder), err) ||
+        !file_write_atomic(str_join_path(a, place->folder, place->file).p, buf_str(&out), err))
         return false;
     u->changed = false;
     return true;

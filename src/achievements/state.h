@@ -21,9 +21,10 @@ typedef struct Evidence {
 
 typedef struct Unlock {
     int64_t unlocked_at;
-    int first_tier;  /* -1: none */
-    int tier;        /* the highest that was recorded; -1: none */
-    int64_t tier_at; /* when it was */
+    int first_tier;         /* -1: none */
+    int tier;               /* the highest that was recorded; -1: none */
+    int64_t tier_at;        /* when it was */
+    int64_t at[TIER_COUNT]; /* of the tiers that are new; 0: not known */
     Evidence evidence;
     bool known; /* it was unlocked once */
 } Unlock;
@@ -34,21 +35,31 @@ typedef struct Unlocks {
     bool changed;
 } Unlocks;
 
-/* The folder of the three files: plugins/hermes-achievements in the home, or plugin-data/ where
- * that exists already. */
-Str achievements_folder(Arena *a, const Home *home);
+/* Where they are kept. An empty folder: nowhere. */
+typedef struct StatePlace {
+    Str folder;
+    Str also[2]; /* only read, where the folder does not have a file */
+    Str file;    /* name of state.json */
+} StatePlace;
 
-/* The file in that folder, or in the other one, which is only read; false: in neither. */
-MUST_CHECK bool achievements_find(Arena *a, const Home *home, const char *name, Str *ret);
+/* Of Hermes' plugin: plugins/hermes-achievements in the home, or plugin-data/ where that exists already. */
+StatePlace plugin_place(Arena *a, const Home *home);
+/* Our own: achievements/ in the data folder. One that --home names has its own file there. */
+StatePlace own_place(Arena *a, const Homes *homes);
+
+/* The file of that name; false: in none of the folders. */
+MUST_CHECK bool place_find(Arena *a, const StatePlace *place, Str name, Str *ret);
 
 /* No file: no unlocks. Text is borrowed from u->doc until unlocks_done. */
-MUST_CHECK bool unlocks_load(Arena *a, const Home *home, Unlocks *ret, Err *err);
+MUST_CHECK bool unlocks_load(Arena *a, const StatePlace *place, Unlocks *ret, Err *err);
 void unlocks_done(Unlocks *u);
 
-/* A badge that is unlocked now; true where it is new, or its tier is. */
-bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evidence, int64_t now);
+/* A badge that is unlocked; true where it is new, or its tier is. at: when each tier was reached, by the
+ * history; NULL: now. */
+bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evidence,
+                  const int64_t *at, int64_t now);
 
-MUST_CHECK bool unlocks_save(Arena *a, const Home *home, Unlocks *u, Err *err);
+MUST_CHECK bool unlocks_save(Arena *a, const StatePlace *place, Unlocks *u, Err *err);
 
 void evidence_put(JsonWriter *w, const Evidence *e); /* null where it is not known */
 Evidence evidence_of(Json v);

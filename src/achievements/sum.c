@@ -20,11 +20,7 @@ static void add_name(Arena *a, Str **all, size_t *n, size_t *cap, Str name)
 
 /* -- time ---------------------------------------------------------------------------------------- */
 
-typedef struct Hours {
-    bool weekend, night;
-} Hours;
-
-static Hours hours_of(double started_at)
+Hours hours_of(double started_at)
 {
     time_t t = (time_t)floor(started_at);
     struct tm tm;

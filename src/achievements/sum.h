@@ -24,6 +24,11 @@ typedef struct Sum {
 } Sum;
 
 /* Night and weekend are those of the process's time zone. */
+typedef struct Hours {
+    bool weekend, night;
+} Hours;
+
+Hours hours_of(double started_at);
 Sum sum_of(Arena *a, const Record *const *records, size_t n);
 
 void sum_pack(Buf *out, const Sum *sum);

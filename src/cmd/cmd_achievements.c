@@ -1,8 +1,11 @@
 /* talaria achievements: list, scan, show, recent, reset, export. */
 #include <unistd.h>
 
+#include "achievements/answer.h"
+#include "achievements/lanes.h"
 #include "achievements/run.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "text/human.h"
@@ -17,16 +20,38 @@ static bool on_progress(void *ctx, size_t done, size_t total)
     return true;
 }
 
+/* Which sessions are counted: all, or those of one program. Hermes' own are counted as its plugin does
+ * it, and kept in its files. */
+static bool scan_options_of(Cli *cli, const Args *args, ScanOptions *ret, Err *err)
+{
+    Str source = args_text(args, "source");
+    Homes *lanes = ARENA_NEW(cli->arena, Homes);
+    const Homes *homes;
+    Origin origin;
+
+    cli->with_profiles = setting_bool(&cli->settings, SETTING_COUNT_PROFILES);
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    run_settings(ret, &cli->settings);
+    ret->homes = lanes;
+    if (str_eqz(source, "hermes")) {
+        *lanes = lanes_plugin(cli->arena, homes);
+        return true;
+    }
+    ret->all = true;
+    if (origin_parse(source, &origin))
+        ret->origin = 1 + (int)origin;
+    return lanes_all(cli->arena, homes, lanes, err);
+}
+
 /* The answer of last time where nothing changed, else a scan. */
 static Snapshot *answer(Cli *cli, const Args *args, bool scan, Err *err)
 {
     Run run = { .scan = { .progress = on_progress }, .compat = args_flag(args, "compat") };
     Snapshot *s = NULL;
 
-    cli->with_profiles = setting_bool(&cli->settings, SETTING_COUNT_PROFILES);
-    if (!cli_homes(cli, &run.scan.homes, err))
+    if (!scan_options_of(cli, args, &run.scan, err))
         return NULL;
-    run_settings(&run.scan, &cli->settings);
     if (!scan)
         s = run_known(&run.scan, run.compat);
     if (s)
@@ -35,20 +60,26 @@ static Snapshot *answer(Cli *cli, const Args *args, bool scan, Err *err)
     s = run_scan(&run, err);
     progress_end();
     if (s && (s->meta.sessions_rescanned || scan))
-        run_write_files(run.scan.homes, s);
+        run_write_files(&run.scan, s);
     return s;
 }
 
 typedef Snapshot AutoSnapshot;
 AUTO_FREE(AutoSnapshot, snapshot_free)
 
+#define SOURCE_OPTION                                                                              \
+    {                                                                                              \
+        .kind = OPTION_CHOICE, .name = "source", .metavar = "SOURCE",                              \
+        .help = "count only the sessions of this program; hermes: as its own plugin counts them",  \
+        .choices = "hermes|claude|codex|talaria"                                                   \
+    }
 #define COMPAT_OPTION                                                                              \
     {                                                                                              \
         .kind = OPTION_FLAG, .name = "compat",                                                     \
         .help = "as the original: a badge goes when its count falls, tiers show once"              \
     }
 
-static const Option common_options[] = { COMPAT_OPTION, { 0 } };
+static const Option common_options[] = { SOURCE_OPTION, COMPAT_OPTION, { 0 } };
 
 /* -- list ------------------------------------------------------------------------------------------------ */
 
@@ -94,13 +125,35 @@ static void print_row(Cli *cli, const Snapshot *s, size_t i)
     say(cli, "\n");
 }
 
+static Str sessions_text(Cli *cli, int64_t n)
+{
+    return str_printf(cli->arena, "%.*s session%s", STR_FMT(human_count(cli->arena, n)),
+                      n == 1 ? "" : "s");
+}
+
+/* "60 sessions (42 Claude Code, 18 Codex)" */
+static Str counted(Cli *cli, const Snapshot *s)
+{
+    Str total = sessions_text(cli, s->meta.sessions_total);
+    AUTO_BUF each = BUF(KIB(1));
+    size_t n = 0;
+
+    for (size_t i = 0; i < ORIGIN_COUNT; i++)
+        if (s->sources[i]) {
+            buf_addf(&each, "%s%.*s %s", n++ ? ", " : "",
+                     STR_FMT(human_count(cli->arena, s->sources[i])), origin_title((Origin)i));
+        }
+    return n ? str_printf(cli->arena, "%.*s (%.*s)", STR_FMT(total), STR_FMT(buf_str(&each)))
+             : total;
+}
+
 static void print_list(Cli *cli, const Snapshot *s)
 {
     const Catalogue *c = catalogue();
 
-    say(cli, "%s%lld of %zu badges%s, %lld secrets left, %.*s sessions\n", style(cli, STYLE_BOLD),
+    say(cli, "%s%lld of %zu badges%s, %lld secret%s left, %.*s\n", style(cli, STYLE_BOLD),
         (long long)s->unlocked, c->n, style(cli, STYLE_OFF), (long long)s->secret,
-        STR_FMT(human_count(cli->arena, s->meta.sessions_total)));
+        s->secret == 1 ? "" : "s", STR_FMT(counted(cli, s)));
     for (size_t i = 0; i < c->n; i++) {
         bool first = true;
 
@@ -142,7 +195,7 @@ static void put_meta(JsonWriter *w, const Snapshot *s)
     json_end(w, '}');
 }
 
-/* --json: {format, achievements, counts, scan_meta}. */
+/* --json: {format, achievements, counts, scan_meta, sources}. */
 static bool list(Cli *cli, const Args *args, Err *err)
 {
     AUTO(AutoSnapshot) *s = answer(cli, args, false, err);
@@ -159,6 +212,8 @@ static bool list(Cli *cli, const Args *args, Err *err)
     snapshot_put_items(&w, s);
     put_counts(&w, s);
     put_meta(&w, s);
+    if (s->source.all)
+        answer_put_sources(&w, s);
     cli_json_end(cli, &w);
     return true;
 }
@@ -167,6 +222,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
 
 static const Option scan_options[] = {
     { .kind = OPTION_FLAG, .name = "full", .help = "read every session again" },
+    SOURCE_OPTION,
     COMPAT_OPTION,
     { 0 },
 };
@@ -181,8 +237,8 @@ static bool scan(Cli *cli, const Args *args, Err *err)
     if (!s)
         return false;
     if (!cli->json) {
-        say(cli, "%lld sessions, %lld read now (%.*s messages) in %lld ms: %lld of %zu badges\n",
-            (long long)s->meta.sessions_total, (long long)s->meta.sessions_rescanned,
+        say(cli, "%.*s, %lld read now (%.*s messages) in %lld ms: %lld of %zu badges\n",
+            STR_FMT(counted(cli, s)), (long long)s->meta.sessions_rescanned,
             STR_FMT(human_count(cli->arena, s->meta.messages_scanned)),
             (long long)s->meta.duration_ms, (long long)s->unlocked, catalogue()->n);
         return true;
@@ -196,6 +252,8 @@ static bool scan(Cli *cli, const Args *args, Err *err)
     snapshot_put_items(&w, s);
     put_counts(&w, s);
     put_meta(&w, s);
+    if (s->source.all)
+        answer_put_sources(&w, s);
     cli_json_end(cli, &w);
     return true;
 }
@@ -298,7 +356,8 @@ static bool recent(Cli *cli, const Args *args, Err *err)
 
 static const Option reset_options[] = {
     { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be forgotten" },
-    { .kind = OPTION_FLAG, .name = "yes", .help = "forget the dates of all badges" },
+    { .kind = OPTION_FLAG, .name = "yes", .help = "forget every unlock" },
+    SOURCE_OPTION,
     { 0 },
 };
 
@@ -306,19 +365,24 @@ static const Option reset_options[] = {
 static bool reset(Cli *cli, const Args *args, Err *err)
 {
     bool dry = args_flag(args, "dry-run");
-    const Homes *homes;
+    ScanOptions scan = { 0 };
+    StatePlace place;
     JsonWriter w;
 
-    if (!cli_homes(cli, &homes, err))
+    if (!scan_options_of(cli, args, &scan, err))
         return false;
+    place = run_place(cli->arena, &scan);
+    if (!place.folder.n)
+        return err_set(err, ERR_NOT_FOUND, "nothing is recorded for this source alone");
     if (!dry && !args_flag(args, "yes"))
         return err_set(err, ERR_REFUSED,
-                       "this forgets when each badge was earned; --yes if you mean it");
-    if (!dry && !run_reset(homes, err))
+                       "this forgets every unlock, also of badges that your history no longer "
+                       "earns; add --yes to go ahead");
+    if (!dry && !run_reset(&scan, err))
         return false;
     if (!cli->json) {
-        say(cli, "%s when badges were earned in %.*s\n", dry ? "Would forget" : "Forgot",
-            STR_FMT(homes->primary->path));
+        say(cli, "%s every unlock recorded in %.*s\n", dry ? "Would forget" : "Forgot",
+            STR_FMT(place.folder));
         return true;
     }
     w = cli_json_begin(cli);
@@ -337,6 +401,7 @@ static const Option export_options[] = {
       .help = "what to write",
       .fallback = "md",
       .choices = "json|md" },
+    SOURCE_OPTION,
     COMPAT_OPTION,
     { 0 },
 };
@@ -345,8 +410,8 @@ static void export_markdown(Cli *cli, const Snapshot *s)
 {
     const Catalogue *c = catalogue();
 
-    say(cli, "# Achievements\n\n%lld of %zu badges over %lld sessions.\n\n", (long long)s->unlocked,
-        c->n, (long long)s->meta.sessions_total);
+    say(cli, "# Achievements\n\n%lld of %zu badges over %.*s.\n\n", (long long)s->unlocked, c->n,
+        STR_FMT(counted(cli, s)));
     say(cli, "| badge | tier | category | since |\n|---|---|---|---|\n");
     for (size_t i = 0; i < c->n; i++)
         if (s->items[i].badge.unlocked)
@@ -375,30 +440,24 @@ static bool export_all(Cli *cli, const Args *args, Err *err)
 
 static const Command children[] = {
     { .name = "list",
-      .summary = "every badge and how far it is",
+      .summary = "list every badge and its progress",
       .options = common_options,
       .run = list },
-    { .name = "scan",
-      .summary = "count what is new in the history",
-      .options = scan_options,
-      .run = scan },
+    { .name = "scan", .summary = "count new sessions", .options = scan_options, .run = scan },
     { .name = "show",
       .operands = "ID",
-      .summary = "one badge, what counts for it and its evidence",
+      .summary = "show one badge, what counts for it and the session that earned it",
       .options = common_options,
       .least = 1,
       .most = 1,
       .run = show },
     { .name = "recent",
-      .summary = "what was unlocked or raised lately",
+      .summary = "list the latest unlocks and new tiers",
       .options = common_options,
       .run = recent },
-    { .name = "reset",
-      .summary = "forget when badges were earned",
-      .options = reset_options,
-      .run = reset },
+    { .name = "reset", .summary = "forget every unlock", .options = reset_options, .run = reset },
     { .name = "export",
-      .summary = "the badges as JSON or Markdown",
+      .summary = "write the badges as JSON or Markdown",
       .options = export_options,
       .run = export_all },
     { 0 },
@@ -406,12 +465,13 @@ static const Command children[] = {
 
 static const Example examples[] = {
     { "talaria achievements list", "every badge, by category" },
+    { "talaria achievements list --source claude", "what your Claude Code sessions alone earn" },
     { "talaria achievements show let_him_cook", "one badge and the session that earned it" },
     { "talaria achievements scan --full --json", "count everything again, for a program" },
     { 0 },
 };
 
 const Command cmd_achievements = { .name = "achievements",
-                                   .summary = "badges from the whole history",
+                                   .summary = "badges from your whole history",
                                    .examples = examples,
                                    .children = children };

@@ -119,6 +119,7 @@ bool route_healthz(Request *rq, Err *err)
 bool route_metrics(Request *rq, Err *err)
 {
     ScanStatus scan = coordinator_status(rq->server->coordinator);
+    ScanStatus plugin = coordinator_status(rq->server->plugin);
     Buf *out = &rq->reply.body;
 
     (void)err;
@@ -131,7 +132,8 @@ bool route_metrics(Request *rq, Err *err)
              "# HELP talaria_scan_running Whether one runs.\n"
              "# TYPE talaria_scan_running gauge\n"
              "talaria_scan_running %d\n",
-             (unsigned long long)scan.run_count, scan.state == SCAN_RUNNING);
+             (unsigned long long)(scan.run_count + plugin.run_count),
+             scan.state == SCAN_RUNNING || plugin.state == SCAN_RUNNING);
     return true;
 }
 

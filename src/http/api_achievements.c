@@ -1,4 +1,5 @@
-/* The routes of the achievements plugin, as its own front end knows them.
+/* The routes of Hermes' achievements plugin, as its own front end knows them, with what it counts: the rows
+ * of state.db alone. Badges over the whole history are in api_badges.c.
  *
  * GET /achievements is what pages ask most, and its answer changes once a second at most (it tells
  * the snapshot's age). So it is kept as a finished response, plain and gzipped, and handed out by
@@ -81,13 +82,13 @@ static void refresh(void *ctx, Worker *worker)
     Server *s = ctx;
     BadgeCache *cache = &s->badges;
     AUTO_BUF body = BUF(LIMIT_OUTPUT_BYTES);
-    uint64_t version = coordinator_version(s->coordinator);
+    uint64_t version = coordinator_version(s->plugin);
     Request *waiting;
     Err err;
     bool ok;
 
     (void)worker;
-    ok = coordinator_achievements(s->coordinator, cache->waited ? 0 : FIRST_WAIT_MS, &body, &err);
+    ok = coordinator_achievements(s->plugin, cache->waited ? 0 : FIRST_WAIT_MS, &body, &err);
     pthread_mutex_lock(&cache->lock);
     cache->failed = !ok;
     if (ok)
@@ -146,7 +147,7 @@ static bool achievements_locked(Request *rq, BadgeCache *cache, Err *err)
 {
     int64_t age = clock_mono_ms() - cache->made_ms;
     /* While a scan runs the version changes all the time; ten looks a second are enough. */
-    bool same = age < BRIEF_MS || cache->version == coordinator_version(rq->server->coordinator);
+    bool same = age < BRIEF_MS || cache->version == coordinator_version(rq->server->plugin);
     bool known = cache->plain || cache->failed;
 
     if (!known || !same || age > FRESH_MS)
@@ -181,18 +182,18 @@ bool route_achievements(Request *rq, Err *err)
 bool route_scan_status(Request *rq, Err *err)
 {
     (void)err;
-    coordinator_status_json(rq->server->coordinator, &rq->reply.body);
+    coordinator_status_json(rq->server->plugin, &rq->reply.body);
     return true;
 }
 
 bool route_recent(Request *rq, Err *err)
 {
-    return coordinator_recent(rq->server->coordinator, &rq->reply.body, err);
+    return coordinator_recent(rq->server->plugin, &rq->reply.body, err);
 }
 
 bool route_badges(Request *rq, Err *err)
 {
-    return coordinator_badges(rq->server->coordinator, rq->params[0], &rq->reply.body, err);
+    return coordinator_badges(rq->server->plugin, rq->params[0], &rq->reply.body, err);
 }
 
 /* Whoever asked for a change sees it in the next answer. */
@@ -210,12 +211,12 @@ static bool changed(Request *rq, bool ok)
 bool route_rescan(Request *rq, Err *err)
 {
     return changed(
-        rq, coordinator_rescan(rq->server->coordinator, rq->queued_ms, &rq->reply.body, err));
+        rq, coordinator_rescan(rq->server->plugin, rq->queued_ms, &rq->reply.body, err));
 }
 
 bool route_reset(Request *rq, Err *err)
 {
-    return changed(rq, coordinator_reset(rq->server->coordinator, &rq->reply.body, err));
+    return changed(rq, coordinator_reset(rq->server->plugin, &rq->reply.body, err));
 }
 
 bool route_manifest(Request *rq, Err *err)

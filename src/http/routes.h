@@ -137,6 +137,17 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(POST, "/api/slack/commands", ROUTE_OPEN | ROUTE_WORKER | ROUTE_FORM, route_slack_commands,   \
       "", "command text channel_id user_id team_id trigger_id",                                    \
       "a slash command, as Slack sends it, by its signature")                                      \
+    X(GET, "/api/achievements", ROUTE_WORKER, route_all_badges, "source", "",                      \
+      "badges and progress over every source, and what was counted")                               \
+    X(GET, "/api/achievements/recent", ROUTE_WORKER, route_all_recent, "source", "",               \
+      "the latest unlocked badges")                                                                \
+    X(GET, "/api/achievements/scan-status", 0, route_all_status, "", "", "state of the scan")      \
+    X(GET, "/api/achievements/sessions/{session_id}/badges", ROUTE_WORKER, route_all_session, "",  \
+      "", "the badges of one session by itself")                                                   \
+    X(POST, "/api/achievements/rescan", ROUTE_WORKER | ROUTE_SLOW, route_all_rescan, "", "",       \
+      "scans, and gives the whole result")                                                         \
+    X(POST, "/api/achievements/reset", ROUTE_WORKER | ROUTE_SLOW, route_all_reset, "", "",         \
+      "forgets every unlock; the next scan awards them again from the history")                    \
     X(GET, ACHIEVEMENTS "/achievements", 0, route_achievements, "", "", "badges and progress")     \
     X(GET, ACHIEVEMENTS "/scan-status", 0, route_scan_status, "", "", "how the scan stands")       \
     X(GET, ACHIEVEMENTS "/recent-unlocks", ROUTE_WORKER, route_recent, "", "",                     \

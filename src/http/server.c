@@ -224,8 +224,12 @@ static bool start(Server *s, Err *err)
     s->watch = watch_start(s->sse, s->homes->data, err);
     if (!s->watch)
         return false;
-    s->coordinator = coordinator_open(&s->options.where, s->settings, false, err);
-    if (!s->coordinator)
+    s->coordinator =
+        coordinator_open(&s->options.where, s->settings, &(CoordinatorOptions){ .all = true }, err);
+    s->plugin = s->coordinator ? coordinator_open(&s->options.where, s->settings,
+                                                  &(CoordinatorOptions){ 0 }, err)
+                               : NULL;
+    if (!s->plugin)
         return false;
     coordinator_listen(s->coordinator, api_scan_event, s);
     open_service(s);
@@ -311,6 +315,7 @@ Server *server_free(Server *s)
     s->streams = streams_stop(s->streams);
     atomic_store(&s->service, service_close(atomic_load(&s->service)));
     s->coordinator = coordinator_free(s->coordinator);
+    s->plugin = coordinator_free(s->plugin);
     s->connections = connections_stop(s->connections);
     s->watch = watch_stop(s->watch);
     s->sse = sse_free(s->sse);

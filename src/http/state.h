@@ -81,7 +81,8 @@ struct Server {
     struct MHD_Daemon *daemons[MOST_DAEMONS];
     int sockets[MOST_DAEMONS];
     size_t n_daemons;
-    Coordinator *coordinator;
+    Coordinator *coordinator; /* badges over the whole history */
+    Coordinator *plugin;      /* what Hermes' plugin counts, with its files */
     Jobs *jobs;
     Sse *sse;
     Watch *watch;

@@ -4,46 +4,6 @@
 #include "recall/history_files.h"
 #include "text/utf8.h"
 
-/* -- origins -------------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name, *title;
-} origins[] = {
-#define X(id, name, title) { name, title },
-    ORIGINS(X)
-#undef X
-};
-
-const char *origin_name(Origin o)
-{
-    return origins[o].name;
-}
-
-const char *origin_title(Origin o)
-{
-    return origins[o].title;
-}
-
-bool origin_parse(Str name, Origin *ret)
-{
-    for (size_t i = 0; i < ORIGIN_COUNT; i++)
-        if (str_eqz(name, origins[i].name)) {
-            *ret = (Origin)i;
-            return true;
-        }
-    return false;
-}
-
-/* What was imported keeps the name of the program that wrote it. */
-Origin history_origin(const Home *home, const Session *s)
-{
-    if (home->kind != HOME_OURS)
-        return ORIGIN_HERMES;
-    return str_eqz(s->source, "claude")  ? ORIGIN_CLAUDE
-           : str_eqz(s->source, "codex") ? ORIGIN_CODEX
-                                         : ORIGIN_TALARIA;
-}
-
 /* -- opening -------------------------------------------------------------------------------------- */
 
 History *history_open(const HistoryWhere *where)
@@ -73,10 +33,11 @@ void history_home_item(const History *h, const Lineage *l, HistoryItem *ret)
 {
     const Home *home = &h->where.homes->all[l->tip.home];
 
-    *ret = (HistoryItem){ .origin = history_origin(home, &l->tip),
+    *ret = (HistoryItem){ .origin = origin_of(home, l->tip.source),
                           .lineage = *l,
                           .home = home->name,
                           .own = home->kind == HOME_OURS,
+                          .side_chain = session_is_aside(l->tip.source),
                           .mark = { l->tip.home, l->order_at, l->tip.rowid } };
 }
 
@@ -274,6 +235,33 @@ bool history_load(History *h, Arena *a, const HistoryItem *item, size_t most, Me
             ARENA_PUSH(a, all, n, cap, part[i]);
     }
     *ret = all;
+    *ret_n = n;
+    return true;
+}
+
+bool history_transcripts(History *h, Arena *a, SourceKind source, HistoryItem **ret, size_t *ret_n,
+                         Err *err)
+{
+    EntryQuery query = { .source = (int)source };
+    bool present = false;
+    HistoryItem *items;
+    Catalogue *c;
+    Entry *all;
+    size_t n;
+
+    *ret = NULL;
+    *ret_n = 0;
+    if (!files_present(&h->files, &present, err))
+        return false;
+    if (!present)
+        return true;
+    if (!files_update(&h->files, false, err) || !files_catalogue(&h->files, &c, err) ||
+        !catalogue_list(c, a, &query, &all, &n, err))
+        return false;
+    items = ARENA_ARRAY(a, HistoryItem, n + 1);
+    for (size_t i = 0; i < n; i++)
+        files_item(a, &all[i], h->where.homes->n, &items[i]);
+    *ret = items;
     *ret_n = n;
     return true;
 }

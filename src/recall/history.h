@@ -7,27 +7,10 @@
 #ifndef TALARIA_RECALL_HISTORY_H
 #define TALARIA_RECALL_HISTORY_H
 
+#include "recall/origin.h"
 #include "store/store.h"
 #include "transcripts/catalogue.h"
 #include "transcripts/load.h"
-
-/* X(id, "name", title): the name is what --source takes and what JSON says. */
-#define ORIGINS(X)                                                                                 \
-    X(ORIGIN_HERMES, "hermes", "Hermes Agent")                                                     \
-    X(ORIGIN_CLAUDE, "claude", "Claude Code")                                                      \
-    X(ORIGIN_CODEX, "codex", "Codex")                                                              \
-    X(ORIGIN_TALARIA, "talaria", "Talaria")
-
-typedef enum Origin {
-#define X(id, name, title) id,
-    ORIGINS(X)
-#undef X
-        ORIGIN_COUNT
-} Origin;
-
-const char *origin_name(Origin o);
-const char *origin_title(Origin o);
-bool origin_parse(Str name, Origin *ret);
 
 typedef struct History History;
 
@@ -95,6 +78,10 @@ AUTO_FREE(HistoryList, history_list_close)
 
 MUST_CHECK bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more,
                              Err *err);
+
+/* Every transcript of one source that the list shows, in no particular order, at once. */
+MUST_CHECK bool history_transcripts(History *h, Arena *a, SourceKind source, HistoryItem **ret,
+                                    size_t *ret_n, Err *err);
 
 /* By id of any part, or an unambiguous beginning (4 characters at least), over all sources. */
 MUST_CHECK bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err);

@@ -20,7 +20,6 @@ struct History {
     Files files;
 };
 
-Origin history_origin(const Home *home, const Session *s);
 void history_home_item(const History *h, const Lineage *l, HistoryItem *ret);
 /* Activity and tools of a home's session, where the catalogue happens to know them. */
 void history_add_facts(History *h, Arena *a, HistoryItem *item);

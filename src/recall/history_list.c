@@ -147,6 +147,17 @@ static bool open_homes(HistoryList *list, Err *err)
     return list->sessions != NULL;
 }
 
+/* Sub-agents' runs only where they are asked for. */
+static bool is_shown(const HistoryList *list, const Session *tip)
+{
+    const Home *home = &list->history->where.homes->all[tip->home];
+
+    if (list->has_origin && origin_of(home, tip->source) != list->origin)
+        return false;
+    return list->query.side_chains || !session_is_aside(tip->source) ||
+           str_eq(list->query.source, tip->source);
+}
+
 static bool fill_head(HistoryList *list, Err *err)
 {
     while (!list->has_head && !list->homes_ended) {
@@ -163,9 +174,7 @@ static bool fill_head(HistoryList *list, Err *err)
             for (size_t i = 0; i < list->head.n_parts; i++)
                 list->head.parts[i].home = list->head.tip.home;
         }
-        list->has_head = !list->has_origin ||
-                         history_origin(&list->history->where.homes->all[list->head.tip.home],
-                                        &list->head.tip) == list->origin;
+        list->has_head = is_shown(list, &list->head.tip);
     }
     return true;
 }

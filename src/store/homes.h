@@ -10,7 +10,16 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-typedef enum HomeKind { HOME_HERMES, HOME_PROFILE, HOME_OURS, HOME_GIVEN } HomeKind;
+/* The last two are folders of transcripts. homes_find never gives one: a feature that counts the whole
+ * history adds them to its own list (achievements/lanes.h). */
+typedef enum HomeKind {
+    HOME_HERMES,
+    HOME_PROFILE,
+    HOME_OURS,
+    HOME_GIVEN,
+    HOME_CLAUDE,
+    HOME_CODEX
+} HomeKind;
 
 typedef struct Home {
     HomeKind kind;

@@ -76,7 +76,7 @@ void rows_rest(Rows *r)
 
 /* -- columns ------------------------------------------------------------------------------------- */
 
-static bool has_column(Rows *r, const char *table, const char *column)
+bool rows_has_column(Rows *r, const char *table, const char *column)
 {
     return sqlite3_table_column_metadata(r->db->handle, NULL, table, column, NULL, NULL, NULL, NULL,
                                          NULL) == SQLITE_OK;
@@ -84,7 +84,7 @@ static bool has_column(Rows *r, const char *table, const char *column)
 
 const char *rows_column(Rows *r, const char *table, const char *name)
 {
-    return has_column(r, table, name) ? name : "NULL";
+    return rows_has_column(r, table, name) ? name : "NULL";
 }
 
 /* -- sessions -------------------------------------------------------------------------------------- */
@@ -316,11 +316,11 @@ Rows *rows_open(const Home *home, const RowsQuery *query, Err *err)
     if (!r->db || !db_exec(r->db, "PRAGMA cache_size=-200", err) || !is_wal(r, &wal, err))
         return NULL;
     r->slice_ms = wal ? SLICE_WAL_MS : SLICE_ROLLBACK_MS;
-    r->has_active = has_column(r, "messages", "active");
-    r->has_archived = has_column(r, "sessions", "archived");
-    r->has_usage = has_column(r, "session_model_usage", "model");
+    r->has_active = rows_has_column(r, "messages", "active");
+    r->has_archived = rows_has_column(r, "sessions", "archived");
+    r->has_usage = rows_has_column(r, "session_model_usage", "model");
     r->query = *query;
-    r->query.compacted = query->compacted && has_column(r, "messages", "compacted");
+    r->query.compacted = query->compacted && rows_has_column(r, "messages", "compacted");
     return prepare(r, err) ? TAKE(r) : NULL;
 }
 

@@ -32,12 +32,29 @@ typedef struct SessionRow {
     Str id, source, model, title; /* title as stored: may be empty */
     double started_at, last_activity_at;
     int64_t rowid;
-    uint64_t mark; /* differs when the row does */
+    uint64_t mark;    /* differs when the row does */
+    Str conversation; /* left to the caller: the newest part of its chain, where it is in one */
 } SessionRow;
 
 /* Every session in order of the rowids; its text is gone after fn returns. */
 typedef void SessionRowFn(void *ctx, const SessionRow *s);
 MUST_CHECK bool rows_walk(Rows *rows, SessionRowFn *fn, void *ctx, Err *err);
+
+/* Eight bytes at a time; only equality matters. */
+uint64_t rows_mix(uint64_t hash, const void *bytes, size_t n);
+
+/* A session that compression ended, and the one in which the conversation goes on. */
+typedef struct ChainLink {
+    Str id, next;
+    Str next_source;
+    bool next_archived;
+} ChainLink;
+
+/* All of them in order of the ids, by the rule of store.h: parts of one chain are one conversation. */
+MUST_CHECK bool rows_chains(Rows *rows, Arena *a, ChainLink **ret, size_t *ret_n, Err *err);
+
+/* The link at `id`, or NULL: then it is where its conversation ends. */
+const ChainLink *chain_next(const ChainLink *links, size_t n, Str id);
 
 /* Ids of the sessions that have messages after the one given, each once (-1: none are wanted); and the
  * newest message there is. */

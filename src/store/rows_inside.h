@@ -27,6 +27,8 @@ MUST_CHECK bool rows_go_on(Rows *r, Err *err);
 
 /* -- small things (rows.c) -------------------------------------------------------------------------- */
 
+bool rows_has_column(Rows *r, const char *table, const char *column);
+
 /* The column where there is one, else NULL. */
 const char *rows_column(Rows *r, const char *table, const char *name);
 
@@ -39,9 +41,6 @@ static inline Str rows_text(sqlite3_value *value)
         return sqlite3_value_type(value) == SQLITE_NULL ? STR_NONE : STR("");
     return (Str){ p, (size_t)sqlite3_value_bytes(value) };
 }
-
-/* Eight bytes at a time; only equality matters. */
-uint64_t rows_mix(uint64_t hash, const void *bytes, size_t n);
 
 /* -- one session (rows_messages.c) ------------------------------------------------------------------- */
 

@@ -3,6 +3,11 @@
 
 #include "text/json.h"
 
+bool session_is_aside(Str source)
+{
+    return str_eqz(source, "subagent");
+}
+
 Session session_dup(Arena *a, const Session *s)
 {
     Session copy = *s;

@@ -71,6 +71,10 @@ typedef struct Message {
     int64_t id;
 } Message;
 
+/* Whether sessions of this source stand beside a person's own: runs of sub-agents. They are in no list and no
+ * count unless they are asked for. */
+bool session_is_aside(Str source);
+
 /* A copy with its text. */
 Session session_dup(Arena *a, const Session *s);
 

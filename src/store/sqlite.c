@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "store/continues.h"
 #include "store/db.h"
 
 enum {
@@ -272,15 +273,6 @@ static bool conn_list(Conn *c, Arena *a, const SessionQuery *query, const Sessio
     *ret_n = n;
     return true;
 }
-
-/* A child goes on where its parent was compressed: it began after the parent's end, and is
- * neither a branch nor a delegate. Of several the newest, as Hermes resumes it. */
-#define CONTINUES                                                                                  \
-    "child.parent_session_id = parent.id AND parent.end_reason = 'compression' "                   \
-    "AND child.started_at >= parent.ended_at"
-#define NO_BRANCH                                                                                  \
-    " AND (child.model_config IS NULL OR (instr(child.model_config, '\"_branched_from\"') = 0 "    \
-    "AND instr(child.model_config, '\"_delegate_from\"') = 0))"
 
 static bool has_lineages(Conn *c)
 {

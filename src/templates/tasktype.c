@@ -11,9 +11,9 @@ static const struct {
     TaskType type;
     bool is_prefix;
 } sets[] = {
-#define TOOL(name, set, agent)        { STR_INIT(name), TASK_##set, false },
-#define TOOL_PREFIX(name, set, agent) { STR_INIT(name), TASK_##set, true },
-#include "../../data/toolsets.def"
+#define TOOL(name, set, as, agent)        { STR_INIT(name), TASK_##set, false },
+#define TOOL_PREFIX(name, set, as, agent) { STR_INIT(name), TASK_##set, true },
+#include "../../data/tools.def"
 #undef TOOL
 #undef TOOL_PREFIX
 };

@@ -1,6 +1,6 @@
 /* tasktype.h - what kind of work a session is, told from its tools.
  *
- * Which tool belongs to which set is data: data/toolsets.def. */
+ * Which tool belongs to which set is data: data/tools.def. */
 #ifndef TALARIA_TEMPLATES_TASKTYPE_H
 #define TALARIA_TEMPLATES_TASKTYPE_H
 

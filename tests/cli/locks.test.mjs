@@ -25,7 +25,7 @@ c.commit()`, file);
 for (const [journal, most, worst] of [['delete', 25, 150], ['wal', 100, 400]]) {
   test(`timed: reads of a database are shorter than ${most} ms, whatever the command (journal ${journal})`, (t) => {
     const env = watched(journal);
-    for (const args of [['achievements', 'scan', '--full'], ['templates', 'study'], ['templates', 'harvest', '--dry-run'], ['sessions', 'list', '--limit', '0'], ['sessions', 'list', '--tool', 'terminal'], ['sessions', 'export', '--all'], ['sleep', 'harvest'], ['status'], ['doctor']]) {
+    for (const args of [['achievements', 'scan', '--source', 'hermes', '--full'], ['templates', 'study'], ['templates', 'harvest', '--dry-run'], ['sessions', 'list', '--limit', '0'], ['sessions', 'list', '--tool', 'terminal'], ['sessions', 'export', '--all'], ['sleep', 'harvest'], ['status'], ['doctor']]) {
       const r = spawnSync(bin, args, { env, encoding: 'utf8', maxBuffer: 1 << 28 });
       assert.equal(r.status, 0, r.stderr);
       const [holds, over, longest] = r.stderr.trim().split('\n').at(-1).split(' ').map(Number);

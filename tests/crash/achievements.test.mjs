@@ -14,14 +14,14 @@ test(`${kills} kills: files whole, dates kept, the next scan right`, async (t) =
   const file = path.join(h.hermes, 'state.db');
   makeStateDb(file, { sessions: 150, messages: 20, seed: 11 });
   const folder = path.join(h.hermes, 'plugins/hermes-achievements');
-  const right = runJson(['achievements', 'scan', '--full'], h);
+  const right = runJson(['achievements', 'scan', '--source', 'hermes', '--full'], h);
   const dates = JSON.parse(fs.readFileSync(path.join(folder, 'state.json'), 'utf8')).unlocks;
   let seed = 99;
   const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
   let killed = 0;
   for (let i = 0; i < kills; i++) {
     if (i % 3 === 0) fs.rmSync(path.join(h.data, 'index.db'), { force: true });
-    const child = spawn(bin, ['achievements', 'scan', ...(i % 2 ? ['--full'] : [])], { env: h.env, stdio: 'ignore' });
+    const child = spawn(bin, ['achievements', 'scan', '--source', 'hermes', ...(i % 2 ? ['--full'] : [])], { env: h.env, stdio: 'ignore' });
     const ended = new Promise((r) => child.on('exit', (code, signal) => r(signal)));
     const timer = setTimeout(() => child.kill('SIGKILL'), random() * 60);
     if ((await ended) === 'SIGKILL') killed++;
@@ -30,7 +30,7 @@ test(`${kills} kills: files whole, dates kept, the next scan right`, async (t) =
     assert.deepEqual(JSON.parse(fs.readFileSync(path.join(folder, 'state.json'), 'utf8')).unlocks, dates);
   }
   assert.ok(killed > kills / 10, `${killed} were killed in the middle`);
-  const after = runJson(['achievements', 'scan'], h);
+  const after = runJson(['achievements', 'scan', '--source', 'hermes'], h);
   assert.deepEqual(after.aggregate, right.aggregate);
   assert.deepEqual(after.sessions, right.sessions);
 });
@@ -40,9 +40,9 @@ test('a reset is there whole or not at all', async (t) => {
   makeStateDb(path.join(h.hermes, 'state.db'), { sessions: 60, seed: 12 });
   const state = path.join(h.hermes, 'plugins/hermes-achievements/state.json');
   for (let i = 0; i < kills / 4; i++) {
-    run(['achievements', 'scan'], h);
+    run(['achievements', 'scan', '--source', 'hermes'], h);
     const before = fs.readFileSync(state, 'utf8');
-    const child = spawn(bin, ['achievements', 'reset', '--yes'], { env: h.env, stdio: 'ignore' });
+    const child = spawn(bin, ['achievements', 'reset', '--source', 'hermes', '--yes'], { env: h.env, stdio: 'ignore' });
     const ended = new Promise((r) => child.on('exit', r));
     setTimeout(() => child.kill('SIGKILL'), (i * 7) % 9);
     await ended;

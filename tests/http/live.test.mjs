@@ -19,7 +19,9 @@ test('200 simultaneous first requests: one scan', async (t) => {
 });
 
 test('the six routes of the plugin, and its manifest', async (t) => {
-  const server = await startServer(t, { demo: true });
+  const home = tmpHome(t);
+  makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 200, messages: 40, seed: 3 });
+  const server = await startServer(t, { home });
   const status = await request(server, `${plugin}/scan-status`);
   assert.equal(status.json.run_count, 0, 'scan-status starts no scan');
   const a = (await request(server, `${plugin}/achievements`)).json;
@@ -51,7 +53,7 @@ test('the event stream: progress and unlocks, many readers, those who left', asy
     assert.equal(JSON.parse((await s.next('status')).data).state, 'idle');
   }
   for (const s of streams.slice(40)) s.close();
-  await request(server, `${plugin}/achievements`);
+  await request(server, '/api/achievements');
   for (const s of streams.slice(0, 40)) {
     const unlock = JSON.parse((await s.next('unlock')).data);
     assert.ok(unlock.id);
@@ -72,8 +74,8 @@ test('a reader that does not read is dropped, the others are not', { timeout: 12
   socket.pause();
   // What waits for one reader is bounded, whatever is sent; that the others go on is what can be seen from here.
   for (let i = 0; i < 5; i++) {
-    await request(server, `${plugin}/reset-state`, { method: 'POST' });
-    await request(server, `${plugin}/rescan`, { method: 'POST' });
+    await request(server, '/api/achievements/reset', { method: 'POST' });
+    await request(server, '/api/achievements/rescan', { method: 'POST' });
   }
   await good.next('snapshot');
   good.close();

@@ -98,10 +98,10 @@ test('achievements.ttl: older than that, what is new is counted behind the answe
   fs.writeFileSync(config, 'achievements:\n  ttl: 2\n');
   const server = await startServer(t, { home });
   const stream = await events(server);
-  const total = async () => (await request(server, `${plugin}/achievements`)).json;
+  const total = async () => (await request(server, '/api/achievements')).json;
   const before = await total();
   assert.equal(before.is_stale, false);
-  assert.equal((await status(server)).ttl_seconds, 2);
+  assert.equal((await request(server, '/api/achievements/scan-status')).json.ttl_seconds, 2);
   const progress = JSON.parse((await stream.next('progress')).data);
   assert.ok(progress.total > 0 && progress.done <= progress.total);
   python(`import sqlite3, sys
@@ -123,10 +123,10 @@ test('the two large files are written when they say anything new, and at the end
   const home = homeWith(t, { sessions: 40, seed: 6 });
   const files = ['scan_snapshot.json', 'scan_checkpoint.json'].map((f) => path.join(home.folder, f));
   const inodes = () => files.map((f) => fs.statSync(f).ino + fs.statSync(f).mtimeMs);
-  runJson(['achievements', 'scan'], home);
+  runJson(['achievements', 'scan', '--source', 'hermes'], home);
   const first = inodes();
-  runJson(['achievements', 'scan'], home);
-  runJson(['achievements', 'scan', '--full'], home);
+  runJson(['achievements', 'scan', '--source', 'hermes'], home);
+  runJson(['achievements', 'scan', '--source', 'hermes', '--full'], home);
   assert.deepEqual(inodes(), first, 'nothing new, nothing written');
   const server = await startServer(t, { home });
   python(`import sqlite3, sys
@@ -138,6 +138,6 @@ c.commit()`, home.db);
   assert.notDeepEqual(inodes(), first);
   assert.match(fs.readFileSync(files[0], 'utf8'), /another name/);
   fs.rmSync(files[1]);
-  runJson(['achievements', 'scan'], home);
+  runJson(['achievements', 'scan', '--source', 'hermes'], home);
   assert.ok(fs.existsSync(files[1]), 'what is gone is written again');
 });

@@ -7,5 +7,5 @@ test('golden large: totals, sessions, tiers and states equal the reference\'s', 
   const h = tmpHome(t);
   const g = golden('large');
   generate(h, g.generator);
-  compare(g, runJson(['achievements', 'scan', '--full'], h));
+  compare(g, runJson(['achievements', 'scan', '--source', 'hermes', '--full'], h));
 });

@@ -78,7 +78,7 @@ static Coordinator *open_at(const Place *p)
     Err err;
 
     settings_defaults(&settings);
-    c = coordinator_open(&where, &settings, false, &err);
+    c = coordinator_open(&where, &settings, &(CoordinatorOptions){ 0 }, &err);
     if (!c)
         fail_msg("%s", err.text);
     return c;

@@ -1,0 +1,180 @@
+#include "achievements/transcript.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "recall/history.h"
+#include "text/json.h"
+
+/* A scan reads everything there is, so the catalogue gets the time it needs. */
+enum { UPDATE_MS = 24 * 3600 * 1000 };
+
+/* -- which there are -------------------------------------------------------------------------------- */
+
+static uint64_t mark_of(const HistoryItem *item)
+{
+    const TranscriptFile *f = &item->file;
+    int64_t numbers[] = { f->size, f->mtime_ns, (int64_t)f->inode, item->mark.number };
+    uint64_t hash = rows_mix(0xcbf29ce484222325u, numbers, sizeof numbers);
+
+    hash = rows_mix(hash, item->lineage.title.p, item->lineage.title.n);
+    return rows_mix(hash, item->lineage.tip.model.p, item->lineage.tip.model.n) >> 1;
+}
+
+static TranscriptRow row_of(const HistoryItem *item)
+{
+    const Session *s = &item->lineage.tip;
+
+    return (TranscriptRow){ .row = { .id = s->id,
+                                     .source = s->source,
+                                     .model = s->model.p ? s->model : STR(""),
+                                     .title = item->lineage.title,
+                                     .started_at = item->lineage.started_at,
+                                     .last_activity_at = item->lineage.last_active,
+                                     .rowid = item->mark.number,
+                                     .mark = mark_of(item) },
+                            .file = item->file };
+}
+
+static int by_rowid(const void *left, const void *right)
+{
+    const TranscriptRow *a = left, *b = right;
+
+    return a->row.rowid < b->row.rowid ? -1 : a->row.rowid > b->row.rowid;
+}
+
+bool transcript_rows(Arena *a, const Homes *lanes, const Home *lane, TranscriptRow **ret,
+                     size_t *ret_n, bool *ret_partial, Err *err)
+{
+    HistoryWhere where = { .homes = lanes, .files = true, .budget_ms = UPDATE_MS };
+    AUTO(History) *h = history_open(&where);
+    SourceKind source = lane->kind == HOME_CODEX ? SOURCE_CODEX : SOURCE_CLAUDE;
+    HistoryItem *items;
+    TranscriptRow *all;
+    size_t n;
+
+    if (!history_transcripts(h, a, source, &items, &n, err))
+        return false;
+    all = ARENA_ARRAY(a, TranscriptRow, n + 1);
+    for (size_t i = 0; i < n; i++)
+        all[i] = row_of(&items[i]);
+    if (n)
+        qsort(all, n, sizeof *all, by_rowid);
+    *ret = all;
+    *ret_n = n;
+    *ret_partial = history_partial(h);
+    return true;
+}
+
+/* -- counting --------------------------------------------------------------------------------------- */
+
+/* Words and calls that follow each other without a result between them are one message. */
+typedef struct Counting {
+    Scanner *scanner;
+    Arena *a; /* of the event at hand */
+    Buf words, calls;
+    bool open;
+    int64_t where, n;
+} Counting;
+
+static void put_row(Counting *c, ScanRow row)
+{
+    scanner_row(c->scanner, &row);
+    c->n++;
+}
+
+static void close_message(Counting *c)
+{
+    if (!c->open)
+        return;
+    if (c->calls.n)
+        buf_addc(&c->calls, ']');
+    put_row(c, (ScanRow){ .role = STR("assistant"),
+                          .content = buf_str(&c->words),
+                          .tool_calls = c->calls.n ? buf_str(&c->calls) : STR_NONE,
+                          .id = c->where });
+    buf_clear(&c->words);
+    buf_clear(&c->calls);
+    c->open = false;
+}
+
+static void open_message(Counting *c, const Event *e)
+{
+    if (!c->open)
+        c->where = e->where;
+    c->open = true;
+}
+
+static void add_words(Counting *c, const Event *e)
+{
+    if (c->calls.n)
+        close_message(c);
+    open_message(c, e);
+    if (c->words.n)
+        buf_addc(&c->words, '\n');
+    buf_add(&c->words, event_text(c->a, e));
+}
+
+static void add_call(Counting *c, const Event *e)
+{
+    JsonWriter w = JSON_WRITER(&c->calls, 0);
+
+    open_message(c, e);
+    buf_addz(&c->calls, c->calls.n ? "," : "[");
+    json_begin(&w, '{');
+    json_key(&w, "function");
+    json_begin(&w, '{');
+    json_field_str(&w, "name", e->name.p ? e->name : STR(""));
+    json_field_str(&w, "arguments", e->arguments.n ? e->arguments : STR("{}"));
+    json_end(&w, '}');
+    json_end(&w, '}');
+}
+
+static void add_row(Counting *c, const Event *e, const char *role)
+{
+    close_message(c);
+    put_row(c, (ScanRow){ .role = str_of(role), .content = event_text(c->a, e), .id = e->where });
+}
+
+static bool on_event(void *ctx, const Event *e, Err *err)
+{
+    enum { ASIDE = EVENT_IS_META | EVENT_IS_COMMAND | EVENT_IS_SUMMARY | EVENT_IS_INTERRUPT };
+    Counting *c = ctx;
+
+    (void)err;
+    if (e->flags & ASIDE && e->kind != EVENT_TOOL_RESULT)
+        return true;
+    if (e->kind == EVENT_ASSISTANT)
+        add_words(c, e);
+    else if (e->kind == EVENT_TOOL_CALL)
+        add_call(c, e);
+    else
+        add_row(c, e,
+                e->kind == EVENT_USER          ? "user"
+                : e->kind == EVENT_TOOL_RESULT ? "tool"
+                                               : "system");
+    arena_reset(c->a);
+    return true;
+}
+
+bool transcript_count(Reader *reader, Scanner *scanner, const TranscriptFile *file, int64_t *ret,
+                      Err *err)
+{
+    ReadOptions options = { .kinds = 1u << EVENT_USER | 1u << EVENT_ASSISTANT |
+                                     1u << EVENT_TOOL_CALL | 1u << EVENT_TOOL_RESULT |
+                                     1u << EVENT_ERROR | 1u << EVENT_COMPACTION };
+    AUTO(Arena) *a = arena_new();
+    Counting c = { .scanner = scanner,
+                   .a = a,
+                   .words = BUF(LIMIT_TRANSCRIPT_BYTES),
+                   .calls = BUF(LIMIT_TRANSCRIPT_BYTES) };
+    Cursor cursor = { 0 };
+    ReadStats stats;
+    bool ok = transcript_read(reader, file, &options, &cursor, on_event, NULL, &c, &stats, err);
+
+    close_message(&c);
+    buf_done(&c.words);
+    buf_done(&c.calls);
+    *ret = c.n;
+    return ok;
+}
