@@ -202,12 +202,12 @@ test('the newest schema, with everything in it, is read as the generator made it
   assert.equal(facts.sessions, db.prepare('SELECT count(*) AS n FROM sessions').get().n);
   assert.equal(facts.messages, db.prepare('SELECT count(*) AS n FROM messages').get().n);
   assert.equal(facts.schema_version, 25);
-  const listed = runJson(['sessions', 'list', '--limit', '0', '--archived'], { env });
+  const listed = runJson(['sessions', 'list', '--limit', '0', '--archived', '--side-chains'], { env });
   const parts = listed.sessions.flatMap((s) => s.parts.map((p) => p.id)).sort();
   const ids = db.prepare("SELECT id FROM sessions WHERE id <> '' ORDER BY id").all().map((r) => r.id);
   assert.deepEqual(parts, ids, 'every session stands in exactly one lineage');
   assert.equal(listed.more, false);
-  const some = runJson(['sessions', 'list', '--limit', '5', '--archived'], { env });
+  const some = runJson(['sessions', 'list', '--limit', '5', '--archived', '--side-chains'], { env });
   assert.equal(some.more, true);
   assert.deepEqual(some.sessions, listed.sessions.slice(0, 5));
   const active = listed.sessions.map((s) => s.last_active).filter((at) => at < Date.now() / 1000 + 86400);
@@ -235,7 +235,8 @@ test('a chain that compression cut is one lineage; a branch of it is not part of
   assert.equal(chain.input_tokens, 180);
   assert.equal(chain.title, 'Long work #3');
   assert.equal(chain.started_at, 2e9);
-  assert.deepEqual(sessions.map((s) => s.id).sort(), ['20250101_000000_aaaaaa', 'branch', 'helper', 'third']);
+  assert.deepEqual(sessions.map((s) => s.id).sort(), ['20250101_000000_aaaaaa', 'branch', 'third'], 'a sub-agent is no session of its own');
+  assert.ok(runJson(['sessions', 'list', '--side-chains'], { env }).sessions.some((s) => s.id === 'helper' && s.side_chain));
   for (const id of ['first', 'second', 'third']) assert.equal(runJson(['sessions', 'show', id], { env }).id, 'third');
   assert.match(run(['sessions', 'list'], { env }).stdout, /^third\t.*\tLong work #3$/m);
 });
