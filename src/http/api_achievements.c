@@ -210,8 +210,7 @@ static bool changed(Request *rq, bool ok)
 
 bool route_rescan(Request *rq, Err *err)
 {
-    return changed(
-        rq, coordinator_rescan(rq->server->plugin, rq->queued_ms, &rq->reply.body, err));
+    return changed(rq, coordinator_rescan(rq->server->plugin, rq->queued_ms, &rq->reply.body, err));
 }
 
 bool route_reset(Request *rq, Err *err)
