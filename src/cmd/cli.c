@@ -267,6 +267,7 @@ static bool run(Cli *cli, const Command *command, Args *args, Err *err)
         if (!command->any_settings)
             return false;
         settings_defaults(&cli->settings);
+        cli->settings.path = settings_path(cli->arena);
     }
     return command->run(cli, args, err);
 }

@@ -1,5 +1,9 @@
-/* talaria config: every setting, what it is and where that comes from. */
+/* talaria config: every setting, what it is and where that comes from; and changing one. */
 #include "cmd/commands.h"
+#include "cmd/prompt.h"
+#include "text/settings_write.h"
+
+/* -- list ----------------------------------------------------------------------------------------- */
 
 static void list_models(Cli *cli, const Settings *s)
 {
@@ -25,6 +29,40 @@ static void put_models(JsonWriter *w, const Settings *s)
     json_end(w, '}');
 }
 
+/* That a secret is set, and where; never what it is. */
+static void list_secrets(Cli *cli, const Settings *s)
+{
+    for (size_t i = 0; i < secret_count; i++) {
+        Str source = secret_source(cli->arena, s, &secret_infos[i]);
+
+        say(cli, "%s: %s", secret_infos[i].key, source.p ? "(set: " : "(not set");
+        say_text(cli, source, false);
+        say(cli, ")  %s# %s%s\n", style(cli, STYLE_DIM), secret_infos[i].help,
+            style(cli, STYLE_OFF));
+    }
+}
+
+static void put_secrets(Cli *cli, JsonWriter *w, const Settings *s)
+{
+    json_key(w, "secrets");
+    json_begin(w, '{');
+    for (size_t i = 0; i < secret_count; i++)
+        json_field_bool(w, secret_infos[i].key,
+                        secret_source(cli->arena, s, &secret_infos[i]).p != NULL);
+    json_end(w, '}');
+}
+
+static void list_text(Cli *cli, const Settings *s)
+{
+    say(cli, "# %.*s%s\n", STR_FMT(s->path), s->found ? "" : " (no such file; using defaults)");
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        say(cli, "%s: %.*s  %s# %s%s%s\n", setting_infos[i].key, STR_FMT(s->values[i].text),
+            style(cli, STYLE_DIM), setting_infos[i].help,
+            s->values[i].given ? " (set in the file)" : "", style(cli, STYLE_OFF));
+    list_models(cli, s);
+    list_secrets(cli, s);
+}
+
 static bool list(Cli *cli, const Args *args, Err *err)
 {
     const Settings *s = &cli->settings;
@@ -33,12 +71,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
     (void)args;
     (void)err;
     if (!cli->json) {
-        say(cli, "# %.*s%s\n", STR_FMT(s->path), s->found ? "" : " (no such file: defaults)");
-        for (size_t i = 0; i < SETTING_COUNT; i++)
-            say(cli, "%s: %.*s  %s# %s%s%s\n", setting_infos[i].key, STR_FMT(s->values[i].text),
-                style(cli, STYLE_DIM), setting_infos[i].help,
-                s->values[i].given ? " (set in the file)" : "", style(cli, STYLE_OFF));
-        list_models(cli, s);
+        list_text(cli, s);
         return true;
     }
     w = cli_json_begin(cli);
@@ -50,31 +83,160 @@ static bool list(Cli *cli, const Args *args, Err *err)
         json_field_str(&w, setting_infos[i].key, s->values[i].text);
     json_end(&w, '}');
     put_models(&w, s);
+    put_secrets(cli, &w, s);
     cli_json_end(cli, &w);
     return true;
 }
 
-static bool get(Cli *cli, const Args *args, Err *err)
+/* -- get ------------------------------------------------------------------------------------------ */
+
+static bool show_value(Cli *cli, Str key, Str value)
 {
-    Str key = args_operand(args, 0);
     JsonWriter w;
 
-    for (size_t i = 0; i < SETTING_COUNT; i++) {
-        if (!str_eqz(key, setting_infos[i].key))
-            continue;
-        if (!cli->json) {
-            say(cli, "%.*s\n", STR_FMT(cli->settings.values[i].text));
-            return true;
-        }
-        w = cli_json_begin(cli);
-        json_field_str(&w, "key", key);
-        json_field_str(&w, "value", cli->settings.values[i].text);
-        cli_json_end(cli, &w);
+    if (!cli->json) {
+        say(cli, "%.*s\n", STR_FMT(value));
         return true;
     }
+    w = cli_json_begin(cli);
+    json_field_str(&w, "key", key);
+    json_field_str(&w, "value", value);
+    cli_json_end(cli, &w);
+    return true;
+}
+
+static bool show_secret(Cli *cli, Str key)
+{
+    Str source = secret_source(cli->arena, &cli->settings, secret_info(key));
+    JsonWriter w;
+
+    if (!cli->json) {
+        say(cli, source.p ? "(set: " : "(not set");
+        say_text(cli, source, false);
+        say(cli, ")\n");
+        return true;
+    }
+    w = cli_json_begin(cli);
+    json_field_str(&w, "key", key);
+    json_field_bool(&w, "set", source.p != NULL);
+    cli_json_end(cli, &w);
+    return true;
+}
+
+/* models.NAME.FIELD; p NULL: nothing is said about it. */
+static Str model_value(Cli *cli, Str key)
+{
+    Str rest = str_skip(key, strlen("models."));
+    size_t dot = rest.n;
+    const NamedModel *m;
+    Str field;
+
+    while (dot && rest.p[dot - 1] != '.')
+        dot--;
+    m = dot ? settings_model(&cli->settings, str_head(rest, dot - 1)) : NULL;
+    field = str_printf(cli->arena, "model.%.*s", STR_FMT(str_skip(rest, dot)));
+    for (size_t i = 0; m && i < SETTING_COUNT; i++)
+        if (str_eqz(field, setting_infos[i].key))
+            return m->values[i];
+    return STR_NONE;
+}
+
+static bool get(Cli *cli, const Args *args, Err *err)
+{
+    Str key = setting_full_key(cli->arena, args_operand(args, 0)), value;
+
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        if (str_eqz(key, setting_infos[i].key))
+            return show_value(cli, key, cli->settings.values[i].text);
+    if (setting_is_secret(key) && !str_starts(key, STR("models.")))
+        return show_secret(cli, key);
+    value = str_starts(key, STR("models.")) ? model_value(cli, key) : STR_NONE;
+    if (value.p)
+        return show_value(cli, key, value);
     return err_set(err, ERR_NOT_FOUND, "no setting '%.*s'; 'talaria config list' shows them",
                    STR_FMT(key));
 }
+
+/* -- set and unset ---------------------------------------------------------------------------------- */
+
+static void tell_changed(Cli *cli, Str key, Str value, const char *how)
+{
+    JsonWriter w;
+
+    if (!cli->json) {
+        say(cli, "%.*s %s", STR_FMT(key), how);
+        say_text(cli, value, false);
+        say(cli, "\n");
+        return;
+    }
+    w = cli_json_begin(cli);
+    json_field_str(&w, "key", key);
+    if (value.p)
+        json_field_str(&w, "value", value);
+    else
+        json_field_bool(&w, "set", how[0] == 'i');
+    cli_json_end(cli, &w);
+}
+
+static bool set_secret(Cli *cli, Str key, bool given, Err *err)
+{
+    Str secret;
+
+    if (given)
+        return err_set(
+            err, ERR_USAGE,
+            "'%.*s' is a secret, and the command line can be seen by other programs and "
+            "stays in the shell's history; run 'talaria config set %.*s' and type it, or "
+            "pipe it to standard input",
+            STR_FMT(key), STR_FMT(key));
+    if (!prompt_or_read_secret(
+            cli->arena,
+            str_z(cli->arena, str_printf(cli->arena, "%s (not shown): ", secret_info(key)->help)),
+            &secret, err) ||
+        !secret_set(cli->arena, &cli->settings, key, secret, err))
+        return false;
+    tell_changed(cli, key, STR_NONE, "is set");
+    return true;
+}
+
+static bool set(Cli *cli, const Args *args, Err *err)
+{
+    Str key = setting_full_key(cli->arena, args_operand(args, 0)), value = args_operand(args, 1);
+
+    if (setting_is_secret(key))
+        return set_secret(cli, key, value.p != NULL, err);
+    if (!value.p)
+        return err_set(err, ERR_USAGE, "'config set %.*s' needs a value", STR_FMT(key));
+    if (!settings_set(cli->arena, &cli->settings, key, value, err))
+        return false;
+    tell_changed(cli, key, value, "is now ");
+    return true;
+}
+
+static bool unset(Cli *cli, const Args *args, Err *err)
+{
+    Str key = setting_full_key(cli->arena, args_operand(args, 0));
+    bool found = false;
+
+    if (!(setting_is_secret(key) ? secret_unset(cli->arena, &cli->settings, key, &found, err)
+                                 : settings_unset(cli->arena, &cli->settings, key, &found, err)))
+        return false;
+    if (!found)
+        return err_set(err, ERR_NOT_FOUND, "'%.*s' is not set in '%.*s'", STR_FMT(key),
+                       STR_FMT(cli->settings.path));
+    tell_changed(cli, key, STR_NONE,
+                 setting_is_secret(key) ? "is no longer set" : "has its default again");
+    return true;
+}
+
+/* -- rows --------------------------------------------------------------------------------------------- */
+
+static const Example set_examples[] = {
+    { "talaria config set model.name gpt-5-mini", "one value" },
+    { "talaria config set platforms.telegram.token", "a secret: asks for it, without showing it" },
+    { "printf %s \"$TOKEN\" | talaria config set telegram.token", "a secret from a program" },
+    { 0 },
+};
 
 static const Command children[] = {
     { .name = "list", .summary = "every setting, its value and what it does", .run = list },
@@ -84,17 +246,36 @@ static const Command children[] = {
       .least = 1,
       .most = 1,
       .run = get },
+    { .name = "set",
+      .operands = "KEY [VALUE]",
+      .summary = "change one setting in config.yaml",
+      .details =
+          "Comments, order and unknown keys of the file stay as they are. Tokens and API keys "
+          "are typed or read from standard input, never given as VALUE; they are kept in "
+          "files of mode 0600 beside config.yaml.",
+      .examples = set_examples,
+      .least = 1,
+      .most = 2,
+      .any_settings = true,
+      .run = set },
+    { .name = "unset",
+      .operands = "KEY",
+      .summary = "remove one setting from config.yaml, so that its default applies",
+      .least = 1,
+      .most = 1,
+      .any_settings = true,
+      .run = unset },
     { 0 },
 };
 
 static const Example examples[] = {
     { "talaria config list", "every setting with its value" },
+    { "talaria config set model.name gpt-5-mini", "change one" },
     { "talaria config get homes.profiles", "one value" },
-    { "talaria config list --json", "for programs" },
     { 0 },
 };
 
 const Command cmd_config = { .name = "config",
-                             .summary = "settings of config.yaml",
+                             .summary = "show and change settings",
                              .examples = examples,
                              .children = children };

@@ -2,12 +2,11 @@
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
 #include "base/limits.h"
+#include "text/settings_secret.h"
 
-enum { MOST_SECRET = 4096, MOST_TOLD = 64 };
+enum { MOST_TOLD = 64 };
 
 static const char *const names[] = {
 #define X(name, NAME) [GATEWAY_##NAME] = #name,
@@ -78,37 +77,6 @@ void gateway_config_put(PlatformConfig *p, Str *field, Str value)
 
 /* -- our own file ---------------------------------------------------------------------------------------- */
 
-/* Relative to the folder of config.yaml, or ~/..., or /... */
-static Str absolute(Arena *a, const Settings *s, Str path)
-{
-    size_t n = s->path.n;
-
-    if (path.p[0] == '/')
-        return path;
-    if (str_starts(path, STR("~/")))
-        return str_join_path(a, str_of(getenv("HOME")), str_skip(path, 2));
-    while (n && s->path.p[n - 1] != '/')
-        n--;
-    return str_join_path(a, str_head(s->path, n ? n - 1 : 0), path);
-}
-
-static bool read_secret(Arena *a, const char *path, const char *key, Str *ret, Err *err)
-{
-    struct stat st;
-    Str text;
-
-    if (stat(path, &st) != 0)
-        return err_errno(err, "cannot read '%s' (%s)", path, key);
-    if (st.st_mode & 077)
-        return err_set(err, ERR_REFUSED,
-                       "'%s' (%s) can be read by others: it must have mode 0600, not %04o", path,
-                       key, st.st_mode & 07777);
-    if (!file_read(a, path, MOST_SECRET, &text, err))
-        return err_wrap(err, "%s", key);
-    *ret = str_trim(text);
-    return ret->n || err_set(err, ERR_INVALID, "'%s' (%s) is empty", path, key);
-}
-
 /* X(PLATFORM, field, setting): what our file says about a platform. */
 #define ONE_PLATFORM(X, NAME)                                                                      \
     X(NAME, api_base, SETTING_##NAME##_API_BASE)                                                   \
@@ -131,10 +99,13 @@ static bool read_secret(Arena *a, const char *path, const char *key, Str *ret, E
 static bool take_file(Arena *a, const Settings *s, SettingId id, bool needed, Str *ret,
                       Str *ret_trouble, Err *err)
 {
-    Str path = setting_text(s, id);
+    Str secret;
 
-    if (!path.n || read_secret(a, str_z(a, absolute(a, s, path)), setting_infos[id].key, ret, err))
+    if (secret_read(a, s, id, &secret, err)) {
+        if (secret.n)
+            *ret = secret;
         return true;
+    }
     if (err->kind != ERR_NOT_FOUND && err->kind != ERR_IO && err->kind != ERR_BUSY)
         return false;
     if (needed)
@@ -201,12 +172,14 @@ static void enable(Arena *a, GatewayPlatform which, bool wanted, GatewayConfig *
 
     p->enabled = wanted && (p->token.n || trouble->n);
     if (!wanted)
-        *trouble = str_printf(a, "it is switched off: platforms.%s.enabled", names[which]);
+        *trouble = str_printf(
+            a, "switched off; 'talaria config set platforms.%s.enabled true' turns it on",
+            names[which]);
     else if (!p->enabled)
         *trouble = str_printf(a,
-                              "it has no token; set TALARIA_%s_TOKEN, or platforms.%s.token_file "
-                              "to a file of mode 0600",
-                              variables[which], names[which]);
+                              "no token; run 'talaria setup' or 'talaria config set "
+                              "platforms.%s.token', or set TALARIA_%s_TOKEN",
+                              names[which], variables[which]);
 }
 
 /* A secret becomes part of a header or of a path. */
@@ -219,8 +192,10 @@ static bool check_secrets(const GatewayConfig *c, Err *err)
         for (size_t k = 0; k < ARRAY_LEN(all); k++)
             for (size_t at = 0; at < all[k].n; at++)
                 if ((unsigned char)all[k].p[at] <= ' ' || (unsigned char)all[k].p[at] >= 0x7f)
-                    return err_set(err, ERR_INVALID,
-                                   "a secret of %s has a blank or a control in it", names[i]);
+                    return err_set(
+                        err, ERR_INVALID,
+                        "a token of %s has a space or a control character in it; copy it again",
+                        names[i]);
     }
     return true;
 }
@@ -246,7 +221,8 @@ bool gateway_config(Arena *a, const Settings *settings, const Homes *homes, Gate
         return false;
     c.platforms[GATEWAY_LOCAL].enabled = setting_bool(settings, SETTING_LOCAL_ENABLED);
     if (!c.platforms[GATEWAY_LOCAL].enabled)
-        c.trouble[GATEWAY_LOCAL] = STR("it is switched off: platforms.local.enabled");
+        c.trouble[GATEWAY_LOCAL] =
+            STR("switched off; 'talaria config set platforms.local.enabled true' turns it on");
 #define X(NAME) enable(a, GATEWAY_##NAME, setting_bool(settings, SETTING_##NAME##_ENABLED), &c);
     X(TELEGRAM)
     X(DISCORD)

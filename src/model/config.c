@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "model/dialect.h"
 #include "net/url.h"
+#include "text/settings_secret.h"
 
 enum { BACKOFF_MS = 500 };
 
@@ -49,15 +50,18 @@ static bool find_key(Arena *a, const Settings *settings, bool own, Str *ret, Err
     Str key = own ? STR("") : str_trim(str_of(getenv("TALARIA_MODEL_KEY")));
     Str variable = setting_text(settings, SETTING_MODEL_API_KEY_ENV);
 
-    if (!key.n && variable.n) {
+    if (!key.n && variable.n)
         key = str_trim(str_of(getenv(str_z(a, variable))));
-        if (!key.n)
-            return err_set(err, ERR_NOT_FOUND,
-                           "the variable '%.*s', which model.api_key_env names, is not set",
-                           STR_FMT(variable));
-    }
+    if (!key.n && !secret_read(a, settings, SETTING_MODEL_API_KEY_FILE, &key, err))
+        return false;
+    if (!key.n && variable.n)
+        return err_set(err, ERR_NOT_FOUND,
+                       "the environment variable '%.*s' (model.api_key_env) is not set; set it, or "
+                       "run 'talaria config set model.api_key'",
+                       STR_FMT(variable));
     if (!key_is_clean(key))
-        return err_set(err, ERR_INVALID, "the key of the model has a blank or a control in it");
+        return err_set(err, ERR_INVALID,
+                       "the API key of the model has a space or a control character in it");
     *ret = str_dup(a, key);
     return true;
 }
@@ -69,7 +73,7 @@ static bool find_dialect(const Settings *settings, bool own, ModelDialect *ret, 
 
     if (!model_dialect_of(name, ret))
         return err_set(err, ERR_INVALID,
-                       "'%.*s' is no dialect: openai-chat, openai-responses or anthropic",
+                       "unknown dialect '%.*s'; use openai-chat, openai-responses or anthropic",
                        STR_FMT(name));
     return true;
 }
@@ -104,10 +108,12 @@ static bool read_config(Arena *a, const Settings *settings, bool own, Str name, 
     c.price_output = setting_real(settings, SETTING_MODEL_PRICE_OUTPUT);
     if (!c.base_url.n)
         return err_set(err, ERR_NOT_FOUND,
-                       "no model is configured: set model.base_url or TALARIA_MODEL_BASE_URL");
+                       "no model is configured; run 'talaria setup', or 'talaria config set "
+                       "model.base_url URL' and 'talaria config set model.name NAME'");
     if (!c.name.n)
         return err_set(err, ERR_NOT_FOUND,
-                       "the model has no name: set model.name or TALARIA_MODEL");
+                       "the model has no name; run 'talaria setup' or 'talaria config set "
+                       "model.name NAME'");
     if (c.at_once < 1)
         return err_set(err, ERR_INVALID, "model.at_once must be at least 1");
     if (!find_dialect(settings, own, &c.dialect, err) || !find_key(a, settings, own, &c.key, err))
@@ -129,7 +135,8 @@ static Settings settings_for(const Settings *settings, const NamedModel *m)
     Settings s = *settings;
 
     if (m->values[SETTING_MODEL_BASE_URL].n)
-        s.values[SETTING_MODEL_API_KEY_ENV].text = STR("");
+        s.values[SETTING_MODEL_API_KEY_ENV].text = s.values[SETTING_MODEL_API_KEY_FILE].text =
+            STR("");
     for (size_t i = 0; i < SETTING_COUNT; i++)
         if (m->values[i].p)
             s.values[i].text = m->values[i];

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "net/fetch.h"
 #include "runtimes/lines.h"
+#include "text/settings_secret.h"
 #include "text/sha256.h"
 
 enum { HASH_DIGITS = 16, MOST_HANDLE = 16 * 1024, ID_MOST = 256, ROTATED_MOST = 4096 };
@@ -13,9 +14,12 @@ static bool find_key(Arena *a, const Settings *settings, Str *ret, Err *err)
     Str variable = setting_text(settings, SETTING_HERMES_API_KEY_ENV);
     Str key = str_trim(str_of(getenv(variable.n ? str_z(a, variable) : "API_SERVER_KEY")));
 
+    if (!key.n && !secret_read(a, settings, SETTING_HERMES_API_KEY_FILE, &key, err))
+        return false;
     for (size_t i = 0; i < key.n; i++)
         if ((unsigned char)key.p[i] <= ' ' || key.p[i] == 0x7f)
-            return err_set(err, ERR_INVALID, "the key of Hermes has a blank or a control in it");
+            return err_set(err, ERR_INVALID,
+                           "the API key of Hermes has a space or a control character in it");
     *ret = str_dup(a, key);
     return true;
 }

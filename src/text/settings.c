@@ -26,6 +26,7 @@ static Str fallback_of(const SettingInfo *info)
     return info->kind == SETTING_CHOICE ? first_choice(info->fallback) : str_of(info->fallback);
 }
 
+/* A guess that is far off helps nobody: NULL then. */
 static const char *nearest(Str key)
 {
     size_t best = 0, least = SIZE_MAX;
@@ -38,7 +39,18 @@ static const char *nearest(Str key)
             best = i;
         }
     }
-    return setting_infos[best].key;
+    return least <= 2 + key.n / 4 ? setting_infos[best].key : NULL;
+}
+
+static bool unknown(Str key, Err *err)
+{
+    const char *near = nearest(key);
+
+    return near ? err_set(err, ERR_INVALID, "unknown setting '%.*s'; did you mean '%s'?",
+                          STR_FMT(key), near)
+                : err_set(err, ERR_INVALID,
+                          "unknown setting '%.*s'; 'talaria config list' shows all of them",
+                          STR_FMT(key));
 }
 
 static bool valid(const SettingInfo *info, Str value)
@@ -61,7 +73,19 @@ static bool valid(const SettingInfo *info, Str value)
     return false;
 }
 
-static const char *wanted(const SettingInfo *info)
+/* "a|b|c" as a sentence has it. */
+static const char *choices_text(Arena *a, const char *choices)
+{
+    Str rest = str_of(choices), text = STR(""), one;
+
+    while (str_split(&rest, '|', &one))
+        text = !text.n  ? one
+               : rest.n ? str_printf(a, "%.*s, %.*s", STR_FMT(text), STR_FMT(one))
+                        : str_printf(a, "%.*s or %.*s", STR_FMT(text), STR_FMT(one));
+    return str_z(a, text);
+}
+
+static const char *wanted(Arena *a, const SettingInfo *info)
 {
     switch (info->kind) {
     case SETTING_BOOL:
@@ -69,20 +93,19 @@ static const char *wanted(const SettingInfo *info)
     case SETTING_INT:
         return "a whole number";
     case SETTING_REAL:
-        return "a number, not negative";
+        return "a number of 0 or more";
     case SETTING_CHOICE:
-        return info->fallback;
+        return choices_text(a, info->fallback);
     case SETTING_TEXT:
         return "a shorter text";
     }
     return "";
 }
 
-static bool check_value(const SettingInfo *info, Str key, Str value, size_t line, Err *err)
+static bool check_value(Arena *a, const SettingInfo *info, Str key, Str value, Err *err)
 {
-    return valid(info, value) ||
-           err_set(err, ERR_INVALID, "line %zu: '%.*s' is '%.*s', but must be %s", line,
-                   STR_FMT(key), STR_FMT(value), wanted(info));
+    return valid(info, value) || err_set(err, ERR_INVALID, "'%.*s' must be %s, not '%.*s'",
+                                         STR_FMT(key), wanted(a, info), STR_FMT(value));
 }
 
 static NamedModel *model_named(Arena *a, Settings *s, Str name)
@@ -99,7 +122,7 @@ static NamedModel *model_named(Arena *a, Settings *s, Str name)
 }
 
 /* models.NAME.FIELD, where model.FIELD is a setting; the name may have dots in it. */
-static bool set_model(Arena *a, Settings *s, Str key, Str value, size_t line, Err *err)
+static bool set_model(Arena *a, Settings *s, Str key, Str value, Err *err)
 {
     Str rest = str_skip(key, strlen("models.")), field;
     size_t dot = rest.n;
@@ -111,50 +134,59 @@ static bool set_model(Arena *a, Settings *s, Str key, Str value, size_t line, Er
     for (size_t i = 0; dot > 1 && i < SETTING_COUNT; i++) {
         if (!str_eqz(field, setting_infos[i].key))
             continue;
-        if (!check_value(&setting_infos[i], key, value, line, err))
+        if (!check_value(a, &setting_infos[i], key, value, err))
             return false;
         m = model_named(a, s, str_head(rest, dot - 1));
         if (!m)
-            return err_set(err, ERR_INVALID, "line %zu: more than %d models", line, LIMIT_MODELS);
+            return err_set(err, ERR_INVALID, "more than %d models", LIMIT_MODELS);
         m->values[i] = str_dup(a, value);
         return true;
     }
     return err_set(err, ERR_INVALID,
-                   "line %zu: unknown setting '%.*s'; a model is 'models: {NAME: {base_url: ..., "
+                   "unknown setting '%.*s'; a model is 'models: {NAME: {base_url: ..., "
                    "name: ...}}'",
-                   line, STR_FMT(key));
+                   STR_FMT(key));
 }
 
-/* A token in this file would be in every backup and every question about it. */
-static bool is_secret(Str key)
+static bool set_value(Arena *a, Settings *s, Str key, Str value, Err *err)
 {
-    return str_starts(key, STR("platforms.")) &&
-           (str_ends(key, STR(".token")) || str_ends(key, STR("_token")) ||
-            str_ends(key, STR(".signing_secret")));
-}
-
-static bool set_value(Arena *a, Settings *s, Str key, Str value, size_t line, Err *err)
-{
-    if (is_secret(key))
+    if (setting_is_secret(key))
         return err_set(err, ERR_INVALID,
-                       "line %zu: a secret does not belong in this file; put it into a file of "
-                       "mode 0600 and name that one: '%.*s_file'",
-                       line, STR_FMT(key));
+                       "a secret does not belong in this file; 'talaria config set %.*s' asks for "
+                       "it and keeps it in a file of mode 0600, which '%.*s_file' names",
+                       STR_FMT(key), STR_FMT(key));
     if (str_starts(key, STR("models.")))
-        return set_model(a, s, key, value, line, err);
+        return set_model(a, s, key, value, err);
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const SettingInfo *info = &setting_infos[i];
 
         if (!str_eqz(key, info->key))
             continue;
-        if (!check_value(info, key, value, line, err))
+        if (!check_value(a, info, key, value, err))
             return false;
         s->values[i].text = str_dup(a, value);
         s->values[i].given = true;
         return true;
     }
-    return err_set(err, ERR_INVALID, "line %zu: unknown setting '%.*s'; did you mean '%s'?", line,
-                   STR_FMT(key), nearest(key));
+    return unknown(key, err);
+}
+
+bool setting_check(Arena *a, Str key, Str value, Err *err)
+{
+    Settings scratch = { 0 };
+
+    return set_value(a, &scratch, key, value, err);
+}
+
+/* "model:" with everything below it commented out. */
+static bool is_empty_group(Arena *a, Str key, Str value)
+{
+    Str prefix = str_printf(a, "%.*s.", STR_FMT(key));
+
+    for (size_t i = 0; !value.n && i < SETTING_COUNT; i++)
+        if (str_starts(str_of(setting_infos[i].key), prefix))
+            return true;
+    return !value.n && str_eqz(key, "models");
 }
 
 /* Maps within maps become dotted keys; anything but a scalar at the end is refused. */
@@ -180,8 +212,9 @@ static bool take_map(Arena *a, Settings *s, yaml_document_t *doc, yaml_node_t *m
         } else if (v->type != YAML_SCALAR_NODE) {
             return err_set(err, ERR_INVALID, "line %zu: '%.*s' cannot be a list", line,
                            STR_FMT(key));
-        } else if (!set_value(a, s, key, yml_text(v), line, err)) {
-            return false;
+        } else if (!is_empty_group(a, key, yml_text(v)) &&
+                   !set_value(a, s, key, yml_text(v), err)) {
+            return err_wrap(err, "line %zu", line);
         }
     }
     return true;
@@ -204,17 +237,16 @@ bool settings_parse(Arena *a, Str yaml, Settings *s, Err *err)
     return ok;
 }
 
-static bool config_path(Arena *a, Str *ret)
+Str settings_path(Arena *a)
 {
     Str config = str_trim(str_of(getenv("XDG_CONFIG_HOME")));
     Str user = str_trim(str_of(getenv("HOME")));
 
     if (!config.n && !user.n)
-        return false;
+        return STR("");
     if (!config.n)
         config = str_join_path(a, user, STR(".config"));
-    *ret = str_join_path(a, config, STR("talaria/config.yaml"));
-    return true;
+    return str_join_path(a, config, STR("talaria/config.yaml"));
 }
 
 void settings_defaults(Settings *ret)
@@ -231,7 +263,8 @@ bool settings_load(Arena *a, Settings *ret, Err *err)
 
     settings_defaults(&s);
     /* Most machines have no file; asking first keeps the common case quiet and cheap. */
-    if (config_path(a, &s.path) && access(s.path.p, F_OK) == 0) {
+    s.path = settings_path(a);
+    if (s.path.n && access(s.path.p, F_OK) == 0) {
         s.found = true;
         if (!file_read(a, s.path.p, LIMIT_CONFIG_BYTES, &yaml, err))
             return false;

@@ -57,6 +57,8 @@
       "openai-chat|openai-responses|anthropic", "what the API speaks")                             \
     X(SETTING_MODEL_API_KEY_ENV, "model.api_key_env", SETTING_TEXT, "",                            \
       "name of the environment variable that holds the key; empty: no key is sent")                \
+    X(SETTING_MODEL_API_KEY_FILE, "model.api_key_file", SETTING_TEXT, "",                          \
+      "file with the key that only you can read; 'config set model.api_key' writes it")            \
     X(SETTING_MODEL_AT_ONCE, "model.at_once", SETTING_INT, "4",                                    \
       "how many calls of the model are out at a time")                                             \
     X(SETTING_MODEL_MAX_TOKENS, "model.max_tokens", SETTING_INT, "0",                              \
@@ -75,6 +77,8 @@
       "address of the API server of a Hermes")                                                     \
     X(SETTING_HERMES_API_KEY_ENV, "hermes.api_key_env", SETTING_TEXT, "",                          \
       "name of the environment variable that holds its key; empty: API_SERVER_KEY")                \
+    X(SETTING_HERMES_API_KEY_FILE, "hermes.api_key_file", SETTING_TEXT, "",                        \
+      "file with its key that only you can read; 'config set hermes.api_key' writes it")           \
     X(SETTING_HERMES_TRANSPORT, "hermes.transport", SETTING_CHOICE,                                \
       "auto|session|runs|responses|chat", "which of its routes is used; runs asks for approvals")  \
     X(SETTING_CLAUDE_BIN, "claude.bin", SETTING_TEXT, "claude", "the Claude Code program")         \
@@ -184,9 +188,13 @@ typedef struct Settings {
 extern const SettingInfo setting_infos[SETTING_COUNT];
 
 /* $XDG_CONFIG_HOME/talaria/config.yaml; no file: all defaults. Errors name file, line and key. */
+Str settings_path(Arena *a); /* empty: there is no home folder */
 void settings_defaults(Settings *ret);
 MUST_CHECK bool settings_load(Arena *a, Settings *ret, Err *err);
 MUST_CHECK bool settings_parse(Arena *a, Str yaml, Settings *s, Err *err);
+bool setting_is_secret(Str key); /* settings_secret.h */
+/* Whether config.yaml may hold this: the key exists, is not a secret, and the value is one that it takes. */
+MUST_CHECK bool setting_check(Arena *a, Str key, Str value, Err *err);
 
 bool setting_bool(const Settings *s, SettingId id);
 int64_t setting_int(const Settings *s, SettingId id);

@@ -156,7 +156,7 @@ test('settings: a misspelt key and a wrong value are refused with line and way o
   fs.mkdirSync(path.dirname(file), { recursive: true });
   const cases = [
     ['homes:\n  profils: true\n', /line 2: unknown setting 'homes.profils'; did you mean 'homes.profiles'\?/],
-    ['homes:\n  profiles: maybe\n', /line 2: 'homes.profiles' is 'maybe', but must be true or false/],
+    ['homes:\n  profiles: maybe\n', /line 2: 'homes.profiles' must be true or false, not 'maybe'/],
     ['sessions: [1]\n', /'sessions' cannot be a list/],
     ['a: b: c\n', /line 1: mapping values are not allowed/],
   ];

@@ -50,7 +50,7 @@ test('status says what is set up, what is served and where the home is', async (
   assert.deepEqual(all.platforms.map((p) => [p.platform, p.enabled, p.link]),
     [['local', true, null], ['telegram', false, null], ['discord', false, null], ['slack', false, null]]);
   assert.equal(all.platforms[0].home.chat_id, 'home');
-  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /No gateway is running\nlocal +set up, not served now\n +home: Home \(dm\)\ntelegram +not set up\n +it has no token; set TALARIA_TELEGRAM_TOKEN, or platforms\.telegram\.token_file/);
+  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /No gateway is running\nlocal +set up, not served now\n +home: Home \(dm\)\ntelegram +not set up\n +no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/);
   query(home, `insert into inbox(platform, id, update_json, state, reason, received_ms, updated_ms) values
     ('telegram', '1', '{}', 'new', null, ${Date.now() - 5000}, 0), ('telegram', '2', '{}', 'parked', 'x', 1, 1)`);
   const telegram = platform(home, 'telegram');
@@ -115,7 +115,7 @@ test('sethome asks the platform what chat that is', () => {
   const cases = [
     [['local', 'nowhere'], 3, /nowhere/],
     [['irc', 'x'], 3, /no platform 'irc'/],
-    [['telegram', '1'], 5, /not set up: it has no token; set TALARIA_TELEGRAM_TOKEN, or platforms\.telegram\.token_file to a file of mode 0600/],
+    [['telegram', '1'], 5, /not set up: no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/],
     [['discord', '1'], 5, /set TALARIA_DISCORD_TOKEN/],
     [['slack', '1'], 5, /set TALARIA_SLACK_TOKEN/],
     [['local'], 2, /./],

@@ -257,12 +257,14 @@ static void troubles(void **unused)
     assert_true(of(&s, "telegram")->enabled);
     assert_non_null(strstr(gateway_config_trouble(&s.config, STR("telegram")).p, "token_file"));
     assert_false(of(&s, "discord")->enabled);
-    assert_str(gateway_config_trouble(&s.config, STR("discord")),
-               STR("it is switched off: platforms.discord.enabled"));
+    assert_str(
+        gateway_config_trouble(&s.config, STR("discord")),
+        STR("switched off; 'talaria config set platforms.discord.enabled true' turns it on"));
     assert_false(of(&s, "slack")->enabled);
-    assert_str(gateway_config_trouble(&s.config, STR("slack")),
-               STR("it has no token; set TALARIA_SLACK_TOKEN, or platforms.slack.token_file to a "
-                   "file of mode 0600"));
+    assert_str(
+        gateway_config_trouble(&s.config, STR("slack")),
+        STR("no token; run 'talaria setup' or 'talaria config set platforms.slack.token', or "
+            "set TALARIA_SLACK_TOKEN"));
     assert_str(gateway_config_trouble(&s.config, STR("local")), STR(""));
     setenv("TALARIA_TELEGRAM_TOKEN", "t-ours", 1);
     assert_true(load(&s));
