@@ -9,31 +9,37 @@
 MUST_CHECK History *sessions_history(Cli *cli, Err *err);
 
 /* Filters that list and export share: rows for their tables, and what they say. */
+#define SESSION_SOURCES "hermes|claude|codex|talaria|cli|telegram|discord|slack|cron"
 #define SESSIONS_FILTERS                                                                           \
     { .kind = OPTION_TEXT,                                                                         \
       .name = "source",                                                                            \
-      .metavar = "S",                                                                              \
-      .help = "only this source: hermes, claude, codex, talaria, or cli, telegram, ..." },         \
+      .metavar = "SOURCE",                                                                         \
+      .choices = SESSION_SOURCES,                                                                  \
+      .values = "sources",                                                                         \
+      .help = "only sessions from this agent or platform" },                                       \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "project",                                                                       \
-          .metavar = "P",                                                                          \
-          .help = "only in this folder or below it; a name is the folder's last part" },           \
+          .metavar = "PROJECT",                                                                    \
+          .help = "only sessions in this folder or below it (path or folder name)" },              \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "model",                                                                         \
-          .metavar = "M",                                                                          \
-          .help = "only by models whose name has this in it" },                                    \
+          .metavar = "MODEL",                                                                      \
+          .help = "only sessions with a model whose name contains this" },                         \
         { .kind = OPTION_TEXT,                                                                     \
           .name = "tool",                                                                          \
-          .metavar = "T",                                                                          \
-          .help = "only those that used this tool" },                                              \
+          .metavar = "TOOL",                                                                       \
+          .help = "only sessions that used this tool" },                                           \
         { .kind = OPTION_TIME,                                                                     \
           .name = "since",                                                                         \
-          .metavar = "DATE",                                                                       \
-          .help = "only those that began then or later" },                                         \
-        { .kind = OPTION_TIME, .name = "until", .metavar = "DATE", .help = "only those before" },  \
-        { .kind = OPTION_FLAG, .name = "archived", .help = "the archived ones too" },              \
+          .metavar = "TIME",                                                                       \
+          .help = "only sessions active since: 7d, yesterday, last week, 2026-11-15" },            \
+        { .kind = OPTION_TIME,                                                                     \
+          .name = "until",                                                                         \
+          .metavar = "TIME",                                                                       \
+          .help = "only sessions last active before this time" },                                  \
+        { .kind = OPTION_FLAG, .name = "archived", .help = "include archived sessions" },          \
     {                                                                                              \
-        .kind = OPTION_FLAG, .name = "side-chains", .help = "transcripts of sub-agents too"        \
+        .kind = OPTION_FLAG, .name = "side-chains", .help = "include transcripts of sub-agents"    \
     }
 HistoryQuery sessions_filters(const Args *args);
 /* Says on stderr that not everything has been read yet, where that is so. */

@@ -1,44 +1,53 @@
 /* talaria sessions search: what was said and done, in every session of every source. */
 #include "cmd/cmd_sessions_search.h"
+
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "cmd/commands.h"
-#include "cmd/searching.h"
+#include "cmd/cmd_sessions.h"
 #include "recall/freshen.h"
 #include "recall/search_json.h"
-#include "text/human.h"
-#include "text/utf8.h"
 
 const Option search_options[] = {
     { .kind = OPTION_NUMBER,
       .name = "limit",
       .letter = 'n',
       .metavar = "N",
-      .help = "how many hits to show",
+      .help = "maximum number of passages",
       .fallback = "20" },
-    { .kind = OPTION_CHOICE,
+    { .kind = OPTION_TEXT,
       .name = "source",
-      .metavar = "S",
-      .choices = "hermes|claude|codex",
-      .help = "only sessions of this source" },
+      .metavar = "SOURCE",
+      .choices = SESSION_SOURCES,
+      .values = "sources",
+      .help = "only sessions from this agent or platform" },
     { .kind = OPTION_CHOICE,
       .name = "role",
-      .metavar = "R",
+      .metavar = "ROLE",
       .choices = "user|assistant|tool|call|result",
-      .help = "only what this role said; tool is call and result" },
-    { .kind = OPTION_TEXT, .name = "tool", .metavar = "T", .help = "only calls and results of it" },
+      .help = "only messages of this role; 'tool' means tool calls and their results" },
+    { .kind = OPTION_TEXT,
+      .name = "tool",
+      .metavar = "TOOL",
+      .help = "only calls and results of this tool" },
     { .kind = OPTION_TEXT,
       .name = "project",
-      .metavar = "P",
-      .help = "only sessions in this folder or below it; or the folder's name" },
+      .metavar = "PROJECT",
+      .help = "only sessions in this folder or below it (path or folder name)" },
+    { .kind = OPTION_TEXT,
+      .name = "model",
+      .metavar = "MODEL",
+      .help = "only sessions with a model whose name contains this" },
     { .kind = OPTION_TIME,
       .name = "since",
-      .metavar = "DATE",
-      .help = "only what was said then or later" },
-    { .kind = OPTION_FLAG,
-      .name = "substring",
-      .help = "the text as it stands, also in the middle of words" },
+      .metavar = "TIME",
+      .help = "only messages from this time on: 7d, yesterday, last week, 2026-11-15" },
+    { .kind = OPTION_TIME,
+      .name = "until",
+      .metavar = "TIME",
+      .help = "only messages before this time" },
+    { .kind = OPTION_FLAG, .name = "archived", .help = "include archived sessions" },
+    { .kind = OPTION_FLAG, .name = "substring", .help = "find the exact text, also inside words" },
     { 0 },
 };
 
@@ -64,40 +73,6 @@ static void freshen(Cli *cli, Searching *s, Str *ret_note)
 
 /* -- printing --------------------------------------------------------------------------------------------- */
 
-static Str folder_name(Str path)
-{
-    for (size_t i = path.n; i > 0; i--)
-        if (path.p[i - 1] == '/')
-            return str_skip(path, i);
-    return path;
-}
-
-static void print_hit(Cli *cli, const Searching *s, const SearchHit *hit)
-{
-    Arena *a = cli->arena;
-    size_t width = cli_width(cli), room = width > 70 ? width - 50 : 20;
-    Str id = hit->entry.home.n ? hit->entry.id : str_head(hit->entry.id, 8);
-    Str ago = human_ago(a, hit->at.at, clock_wall());
-
-    say(cli, "%s%.*s%s %.*s  %s%.*s%s%.*s%s  %.*s\n", style(cli, STYLE_CYAN), STR_FMT(id),
-        style(cli, STYLE_OFF), STR_FMT(search_origin(s->homes, &hit->entry)), style(cli, STYLE_DIM),
-        STR_FMT(ago), hit->entry.cwd.n ? "  " : "",
-        STR_FMT(utf8_fit(a, folder_name(hit->entry.cwd), 20)), style(cli, STYLE_OFF),
-        STR_FMT(utf8_fit(a, hit->entry.title, room)));
-    say(cli, "  %s%s", style(cli, STYLE_GREEN), doc_role_name(hit->at.role));
-    if (hit->at.tool.n)
-        say(cli, " %.*s", STR_FMT(utf8_fit(a, hit->at.tool, 40)));
-    say(cli, "%s  ", style(cli, STYLE_OFF));
-    for (size_t i = 0; i < hit->n_snippet; i++) {
-        const char *on = hit->snippet[i].hit ? style(cli, STYLE_BOLD) : "";
-
-        say(cli, "%s%s", on, hit->snippet[i].hit ? style(cli, STYLE_YELLOW) : "");
-        say_text(cli, hit->snippet[i].text, false);
-        say(cli, "%s", hit->snippet[i].hit ? style(cli, STYLE_OFF) : "");
-    }
-    say(cli, "\n");
-}
-
 static void print_json(Cli *cli, const Searching *s, Str query, const SearchAnswer *answer,
                        Str note)
 {
@@ -105,19 +80,6 @@ static void print_json(Cli *cli, const Searching *s, Str query, const SearchAnsw
 
     search_put(&w, s->homes, query, answer, note);
     cli_json_end(cli, &w);
-}
-
-static void print_text(Cli *cli, const Searching *s, const SearchAnswer *answer, Str note)
-{
-    if (note.n)
-        log_note("%.*s", STR_FMT(note));
-    if (answer->n == 0)
-        log_note("nothing was found");
-    for (size_t i = 0; i < answer->n; i++)
-        print_hit(cli, s, &answer->hits[i]);
-    if (answer->n)
-        say(cli, "%s'talaria sessions show ID' opens a session%s%s\n", style(cli, STYLE_DIM),
-            answer->more ? "; there are more hits (--limit)" : "", style(cli, STYLE_OFF));
 }
 
 /* -- the command ------------------------------------------------------------------------------------------ */
@@ -138,8 +100,7 @@ static Str query_of(Cli *cli, const Args *args)
 static bool read_wish(Cli *cli, const Args *args, SearchWish *ret, Err *err)
 {
     int64_t limit = args_number(args, "limit");
-    Str source = args_text(args, "source"), role = args_text(args, "role");
-    SourceKind kind;
+    Str role = args_text(args, "role");
 
     if (limit < 1 || limit > LIMIT_SEARCH_HITS)
         return err_set(err, ERR_USAGE, "--limit must be from 1 to %d", LIMIT_SEARCH_HITS);
@@ -147,15 +108,19 @@ static bool read_wish(Cli *cli, const Args *args, SearchWish *ret, Err *err)
                          .filter = SEARCH_FILTER_NONE,
                          .most = (size_t)limit,
                          .substring = args_flag(args, "substring") };
-    if (source.n && source_parse(source, &kind))
-        ret->filter.source = (int)kind;
     if (role.n && !doc_role_parse(role, &ret->filter.role))
-        return err_set(err, ERR_USAGE, "--role names no role");
+        return err_set(err, ERR_USAGE, "unknown role '%.*s'", STR_FMT(role));
+    ret->filter.source = args_text(args, "source");
+    ret->filter.model = args_text(args, "model");
+    ret->filter.until = args_time(args, "until");
+    ret->filter.skip_archived = !args_flag(args, "archived");
     ret->filter.tool = args_text(args, "tool");
     ret->filter.project = args_text(args, "project");
     ret->filter.since = args_time(args, "since");
     return true;
 }
+
+enum { GROUPED = 4 };
 
 bool search_run(Cli *cli, const Args *args, Err *err)
 {
@@ -164,9 +129,14 @@ bool search_run(Cli *cli, const Args *args, Err *err)
     SearchAnswer answer;
     SearchWish wish;
 
+    size_t max;
+
     if (!read_wish(cli, args, &wish, err) || !searching_open(cli, &s, err))
         return false;
     freshen(cli, &s, &note);
+    max = wish.most;
+    if (!cli->json) /* several passages of a session, or nearly equal ones, are shown as fewer */
+        wish.most = max * GROUPED < LIMIT_SEARCH_HITS ? max * GROUPED : LIMIT_SEARCH_HITS;
     if (!recall_search(s.recall, s.catalogue, s.homes, cli->arena, &wish, &answer, err))
         return false;
     answer.partial |= note.n > 0;
@@ -174,16 +144,21 @@ bool search_run(Cli *cli, const Args *args, Err *err)
         note = str_printf(cli->arena, "%.*s; %.*s", STR_FMT(note), STR_FMT(answer.note));
     else if (!note.n)
         note = answer.note;
-    if (cli->json)
+    if (cli->json) {
         print_json(cli, &s, wish.text, &answer, note);
-    else
-        print_text(cli, &s, &answer, note);
-    return true;
+        return true;
+    }
+    if (note.n)
+        log_note("%.*s", STR_FMT(note));
+    if (answer.n == 0)
+        log_note("no matches");
+    return search_print(cli, &s, &answer, max, err);
 }
 
 const Example search_examples[] = {
-    { "talaria sessions search retry policy", "messages with both words, in any form" },
-    { "talaria sessions search 'what did we decide about the cache?'", "a question" },
-    { "talaria sessions search '\"connection reset\" tool:Bash since:2026-11-01'", "with filters" },
+    { "talaria sessions search retry policy", "messages that contain both words, in any form" },
+    { "talaria sessions search 'what did we decide about the cache?'", "ask a question" },
+    { "talaria sessions search --since 'last week' '\"connection reset\" tool:Bash'",
+      "an exact phrase in the shell's output, from last week on" },
     { 0 },
 };

@@ -181,7 +181,6 @@ static bool read_wish(Request *rq, SearchWish *ret, Err *err)
 {
     Arena *a = rq->arena;
     Str source, role, q = rq->query;
-    SourceKind kind;
     int64_t limit;
 
     *ret = (SearchWish){ .filter = SEARCH_FILTER_NONE };
@@ -189,19 +188,18 @@ static bool read_wish(Request *rq, SearchWish *ret, Err *err)
         !query_text(a, q, "role", &role, err) ||
         !query_text(a, q, "tool", &ret->filter.tool, err) ||
         !query_text(a, q, "project", &ret->filter.project, err) ||
+        !query_text(a, q, "model", &ret->filter.model, err) ||
         !query_time(a, q, "since", &ret->filter.since, err) ||
+        !query_time(a, q, "until", &ret->filter.until, err) ||
         !query_number(a, q, "limit", 1, LIMIT_SEARCH_HITS, DEFAULT_HITS, &limit, err) ||
         !query_flag(a, q, "substring", &ret->substring, err))
         return false;
     ret->most = (size_t)limit;
     if (!str_trim(ret->text).n)
         return err_set(err, ERR_USAGE, "parameter 'q' is missing");
-    if (source.n && !source_parse(source, &kind))
-        return err_set(err, ERR_USAGE, "parameter 'source' names no source");
     if (role.n && !doc_role_parse(role, &ret->filter.role))
         return err_set(err, ERR_USAGE, "parameter 'role' names no role");
-    if (source.n)
-        ret->filter.source = (int)kind;
+    ret->filter.source = source;
     return true;
 }
 

@@ -4,9 +4,12 @@
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
+#include "recall/history.h"
 #include "recall/terms.h"
 #include "text/human.h"
+#include "text/when.h"
 
 enum { ITEMS = 256 };
 
@@ -23,11 +26,19 @@ typedef struct Parse {
     Buf note, literal;
 } Parse;
 
-static void say_note(Parse *p, Str what, const char *why)
+static void add_note_text(Parse *p, const char *before, Str what, const char *why)
 {
     if (p->note.n)
         buf_addz(&p->note, "; ");
-    buf_addf(&p->note, "'%.*s' %s", STR_FMT(str_head(what, 60)), why);
+    buf_addf(&p->note, "%s'%.*s'%s", before, STR_FMT(str_head(what, 60)), why);
+}
+
+static void say_note(Parse *p, Str what, const char *why)
+{
+    AUTO_BUF after = BUF(KIB(1));
+
+    buf_addf(&after, " %s", why);
+    add_note_text(p, "", what, after.p);
 }
 
 /* -- filters -------------------------------------------------------------------------------------- */
@@ -52,11 +63,12 @@ static bool set_role(Parse *p, Str value)
 
 static bool set_source(Parse *p, Str value)
 {
-    SourceKind kind;
+    Origin origin;
 
-    if (!source_parse(value, &kind))
+    if (!value.n || (!origin_parse(value, &origin) &&
+                     !(p->query->is_source && p->query->is_source(p->query->source_ctx, value))))
         return false;
-    p->query->filter.source = (int)kind;
+    p->query->filter.source = str_dup(p->arena, value);
     return true;
 }
 
@@ -74,7 +86,28 @@ static bool set_project(Parse *p, Str value)
 
 static bool set_since(Parse *p, Str value)
 {
-    return human_parse_time(value, &p->query->filter.since);
+    When when;
+
+    if (!when_parse(value, clock_wall(), &when))
+        return false;
+    p->query->filter.since = when.from;
+    return true;
+}
+
+static bool set_until(Parse *p, Str value)
+{
+    When when;
+
+    if (!when_parse(value, clock_wall(), &when))
+        return false;
+    p->query->filter.until = when.from;
+    return true;
+}
+
+static bool set_model(Parse *p, Str value)
+{
+    p->query->filter.model = str_dup(p->arena, value);
+    return value.n > 0;
 }
 
 /* True: it was a filter. One whose value means nothing is text. */
@@ -83,11 +116,9 @@ static bool take_filter(Parse *p, Str word)
     static const struct {
         const char *name;
         bool (*set)(Parse *p, Str value);
-    } filters[] = { { "role:", set_role },
-                    { "source:", set_source },
-                    { "tool:", set_tool },
-                    { "project:", set_project },
-                    { "since:", set_since } };
+    } filters[] = { { "role:", set_role },       { "source:", set_source }, { "tool:", set_tool },
+                    { "project:", set_project }, { "model:", set_model },   { "since:", set_since },
+                    { "until:", set_until } };
 
     for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
         Str name = str_of(filters[i].name);
@@ -96,7 +127,7 @@ static bool take_filter(Parse *p, Str word)
             continue;
         if (filters[i].set(p, str_skip(word, name.n)))
             return true;
-        say_note(p, word, "is no filter that can be meant; taken as text");
+        add_note_text(p, "unknown filter ", word, "; searched as text");
         return false;
     }
     return false;
@@ -149,7 +180,7 @@ static Str take_quoted(Parse *p, Str *rest)
     size_t end = str_find(inside, STR("\""));
 
     if (end == inside.n)
-        say_note(p, inside, "has no closing quote; taken to the end");
+        say_note(p, inside, "has no closing quote; used up to the end");
     *rest = str_skip(inside, end + 1);
     return str_head(inside, end);
 }
@@ -183,7 +214,7 @@ static void take_item(Parse *p, Str *rest)
         if (item.prefix)
             item.text.n--;
         else if (item.text.n == 2 && item.text.p[1] == '*')
-            say_note(p, item.text, "is too short for a beginning; taken as a word");
+            say_note(p, item.text, "is too short for a prefix; searched as a word");
     }
     if (item.text.n)
         add_item(p, item);
@@ -306,7 +337,7 @@ static void add_atom(Parse *p, bool without, Atom atom)
         if (str_eq(to[i].match, atom.match))
             return;
     if (*n == LIMIT_SEARCH_TERMS)
-        say_note(p, atom.text, "is one word too many; left out");
+        say_note(p, atom.text, "was ignored: too many words");
     else
         to[(*n)++] = atom;
 }
@@ -399,7 +430,7 @@ static void make_atom(Parse *p, const Item *item)
     if (atom.match.n)
         add_atom(p, item->without, atom);
     else
-        say_note(p, item->text, "has no letters or digits; left out");
+        say_note(p, item->text, "was ignored: no letters or digits");
 }
 
 static void make_atoms(Parse *p)
@@ -429,7 +460,7 @@ void search_query_parse(Arena *a, Str text, SearchQuery *ret)
     ret->without = ARENA_ARRAY(a, Atom, LIMIT_SEARCH_TERMS);
     if (text.n > LIMIT_SEARCH_QUERY) {
         text.n = LIMIT_SEARCH_QUERY;
-        say_note(&p, text, "is too long; its end was left out");
+        say_note(&p, text, "is too long; the end was ignored");
     }
     text = str_dup(a, text);
     take_items(&p, text);

@@ -5,7 +5,7 @@
  *   "exact words"  one after the other
  *   -word          without it; also -"two words"
  *   word*          words that begin so
- *   role:user  tool:Bash  source:claude  project:NAME  since:2026-01-01
+ *   role:user  tool:Bash  source:claude  project:NAME  model:NAME  since:7d  until:2026-01-01
  *
  * Anything else is text. Parsing never fails: what cannot be meant as it stands is taken as text, and
  * `note` says so. */
@@ -24,14 +24,20 @@ typedef struct Atom {
 } Atom;
 
 typedef struct SearchFilter {
-    int source; /* SourceKind, -1: any */
+    Str source; /* an origin's name, or Hermes' own: cli, telegram, ... */
     int role;   /* DocRole, -1: any; DOC_ROLE_COUNT: a call or a result */
     Str tool;
-    Str project; /* a folder, what lies below it, or the name of a folder */
-    double since;
+    Str project;         /* a folder, what lies below it, or the name of a folder */
+    Str model;           /* part of a model's name */
+    double since, until; /* 0: open */
+    bool skip_archived;
+    Str own_home; /* Talaria's data folder, which "talaria" as a source means; recall_search sets it */
 } SearchFilter;
 
-#define SEARCH_FILTER_NONE ((SearchFilter){ .source = -1, .role = -1 })
+#define SEARCH_FILTER_NONE ((SearchFilter){ .role = -1 })
+
+/* Whether the index has sessions of a source that is not one of the origins. */
+typedef bool SourceKnown(void *ctx, Str name);
 
 typedef struct SearchQuery {
     Atom *atoms; /* at most LIMIT_SEARCH_TERMS; those that say something */
@@ -40,9 +46,11 @@ typedef struct SearchQuery {
     size_t n_without;
     bool question; /* any of the atoms, neighbours count */
     SearchFilter filter;
-    double from, until; /* a month, a day or a year that a question names; 0: none */
-    Str literal;        /* the text without filters, for substrings */
-    Str note;           /* what was not taken as it stands; empty: nothing */
+    double from, until;     /* a month, a day or a year that a question names; 0: none */
+    Str literal;            /* the text without filters, for substrings */
+    Str note;               /* what was not taken as it stands; empty: nothing */
+    SourceKnown *is_source; /* set by the caller; NULL: only origins are sources */
+    void *source_ctx;
 } SearchQuery;
 
 /* Filters that were given elsewhere (options, parameters) come in by ret->filter and stay. */

@@ -4,8 +4,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "recall/history.h"
 #include "recall/search_copies.h"
+#include "recall/search_readable.h"
 #include "recall/search_scan.h"
+#include "recall/search_state.h"
 #include "recall/snippet.h"
 
 enum { SCAN_MS = 400, SPARE = 20, WITH_COPIES = 8 };
@@ -24,8 +27,14 @@ typedef struct Showing {
     const SearchQuery *q;
     const SearchWish *wish;
     bool left;     /* hits that were not shown */
-    size_t copies; /* that were passed over */
+    size_t copies; /* of messages, and messages of another time, that were passed over */
 } Showing;
+
+/* A session goes on for days: filters by time are for its messages too. */
+static bool is_in_time(const SearchFilter *f, double at)
+{
+    return at <= 0 || ((f->since <= 0 || at >= f->since) && (f->until <= 0 || at < f->until));
+}
 
 /* Sessions of homes or roots that were not asked for are in the index too, and passed over here. */
 static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
@@ -44,6 +53,10 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
         s->left = full && (!ret->n || ranking->hits[i].at != hit[-1].at.at);
         if (s->left)
             return;
+        if (!is_in_time(&s->q->filter, ranking->hits[i].at)) {
+            s->copies++;
+            continue;
+        }
         *hit = (SearchHit){ .at = ranking->hits[i] };
         if (!catalogue_get(s->c, s->a, hit->at.key, &hit->entry, &why))
             continue;
@@ -58,7 +71,8 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
         s->left = full;
         if (s->left)
             return;
-        snippet_make(s->a, text, &marks, &hit->snippet, &hit->n_snippet);
+        snippet_make(s->a, hit->at.role >= DOC_CALL ? search_readable(s->a, text) : text, &marks,
+                     &hit->snippet, &hit->n_snippet);
         if (s->wish->whole)
             hit->text = text;
         ret->n++;
@@ -92,11 +106,11 @@ static bool search_words(Recall *r, Catalogue *c, DocReader *reader, Arena *a, S
     ret->more = showing.left || (ranking.more && ret->n == wish->most);
     ret->partial = ranking.partial;
     if (ranking.some && ret->n)
-        add_note(note, "no message has all of the words; these have some of them");
+        add_note(note, "no message contains all of these words; showing partial matches");
     if (ranking.narrowed)
-        add_note(note, "very many words begin so: some of them were left out; more letters help");
+        add_note(note, "too many words match this prefix; type more letters for complete results");
     else if (ranking.partial)
-        add_note(note, "common words: only the newest sessions were looked at");
+        add_note(note, "very common words: only recent sessions were searched");
     return true;
 }
 
@@ -119,11 +133,11 @@ static bool search_text(Recall *r, Catalogue *c, DocReader *reader, Arena *a, Se
     ret->more = scan.more;
     ret->partial = scan.partial;
     if (scan.partial && scan.sessions) {
-        add_note(note, "out of time: ");
-        buf_addf(note, "the newest %zu of %zu sessions were looked through", scan.sessions,
+        add_note(note, "time limit reached: ");
+        buf_addf(note, "searched the %zu most recent of %zu sessions", scan.sessions,
                  r->n_sessions);
     } else if (scan.partial) {
-        add_note(note, "only the newest candidates were looked at");
+        add_note(note, "only recent sessions were searched");
     }
     return true;
 }
@@ -133,14 +147,24 @@ bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a, const 
 {
     AUTO(DocReader) *reader = doc_reader_new(homes);
     AUTO_BUF note = BUF(KIB(8));
-    SearchQuery q = { .filter = wish->filter };
+    SearchQuery q = { .filter = wish->filter, .is_source = recall_source_known, .source_ctx = r };
     int64_t start = clock_mono_ns();
 
+    Origin origin;
+
     *ret = (SearchAnswer){ 0 };
+    if (wish->filter.source.n && !origin_parse(wish->filter.source, &origin) &&
+        !recall_source_known(r, wish->filter.source))
+        return err_set(err, ERR_USAGE, "unknown source '%.*s'; known sources: %.*s",
+                       STR_FMT(str_head(wish->filter.source, 60)),
+                       STR_FMT(recall_source_names(r, a)));
+    for (size_t i = 0; i < homes->n; i++)
+        if (homes->all[i].kind == HOME_OURS)
+            q.filter.own_home = homes->all[i].path;
     search_query_parse(a, wish->text, &q);
     buf_add(&note, q.note);
     if (wish->substring ? !q.literal.n : !q.n)
-        add_note(&note, "there is no word to look for");
+        add_note(&note, "nothing to search for");
     if (!(wish->substring ? search_text : search_words)(r, c, reader, a, &q, wish, ret, &note, err))
         return false;
     ret->note = str_dup(a, buf_str(&note));

@@ -75,6 +75,9 @@ typedef struct SearchAnswer {
     double took_ms;
 } SearchAnswer;
 
+/* Every name that `source` of a filter takes, for messages: "hermes, claude, codex, talaria, cli". */
+Str recall_source_names(Recall *r, Arena *a);
+
 MUST_CHECK bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a,
                               const SearchWish *wish, SearchAnswer *ret, Err *err);
 

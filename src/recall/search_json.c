@@ -26,6 +26,10 @@ static void put_hit(JsonWriter *w, const Homes *homes, const SearchHit *hit)
     json_begin(w, '{');
     json_field_str(w, "session", hit->entry.id);
     json_field_str(w, "origin", search_origin(homes, &hit->entry));
+    json_field_str(w, "source",
+                   hit->entry.home.n && hit->entry.entrypoint.n
+                       ? hit->entry.entrypoint
+                       : search_origin(homes, &hit->entry));
     json_field_str(w, "title", hit->entry.title);
     json_field_str(w, "project", hit->entry.cwd);
     json_field_str(w, "role", str_of(doc_role_name(hit->at.role)));

@@ -97,7 +97,7 @@ static void gather_begin(Rank *k, bool spread)
     const SearchFilter *f = &k->q->filter;
 
     *g = (Gather){ .spread = spread,
-                   .filtered = f->source >= 0 || f->project.n || f->since > 0,
+                   .filtered = !recall_is_plain(f),
                    .atom_of = g->atom_of,
                    .n_phrases = g->n_phrases };
 }

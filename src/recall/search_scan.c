@@ -86,7 +86,8 @@ static bool passes(const SearchFilter *f, const Doc *d)
         return false;
     if (f->role == DOC_ROLE_COUNT && d->role < DOC_CALL)
         return false;
-    return (!f->tool.n || str_eq_nocase(f->tool, d->tool)) && d->at >= f->since;
+    return (!f->tool.n || str_eq_nocase(f->tool, d->tool)) && d->at >= f->since &&
+           (f->until <= 0 || d->at < f->until);
 }
 
 static bool look_at(void *ctx, const Doc *d)

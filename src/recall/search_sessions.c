@@ -6,6 +6,9 @@
  * time: as many questions to FTS5 as there are gaps in it, not as there are sessions. */
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
+#include "recall/history.h"
 #include "recall/search_state.h"
 
 static int newest_first(const void *a, const void *b)
@@ -17,39 +20,106 @@ static int newest_first(const void *a, const void *b)
     return x->ord < y->ord ? 1 : x->ord > y->ord ? -1 : 0;
 }
 
-typedef struct Loaded {
+typedef struct Places {
     SessionPlace *all;
     size_t n, cap;
-} Loaded;
+} Places;
 
-static bool read_rows(Recall *r, const SearchFilter *f, Stmt *stmt, Loaded *to, Err *err)
+/* Columns of the question below. */
+enum { ORD, LAST_AT, SOURCE, FOLDER, HOME, ENTRYPOINT, MODEL, ARCHIVED, STARTED_AT };
+
+/* The name by which people know where a session comes from: its program, or Hermes' own source. */
+static bool source_matches(const SearchFilter *f, Stmt *stmt)
 {
-    bool row;
+    SourceKind kind = (SourceKind)sqlite3_column_int(stmt, SOURCE);
+    bool ours = f->own_home.n && str_eq(db_str(stmt, HOME), f->own_home);
+    Str entrypoint = db_str(stmt, ENTRYPOINT);
+    Origin origin;
+
+    if (kind != SOURCE_HERMES)
+        return str_eqz(f->source, source_name(kind));
+    if (!origin_parse(f->source, &origin))
+        return str_eq(entrypoint, f->source);
+    if (origin == ORIGIN_HERMES)
+        return !ours;
+    if (!ours)
+        return false;
+    if (origin == ORIGIN_TALARIA)
+        return !str_eqz(entrypoint, "claude") && !str_eqz(entrypoint, "codex");
+    return str_eq(entrypoint, f->source);
+}
+
+static bool is_allowed(const SearchFilter *f, Stmt *stmt)
+{
+    Str model = db_str(stmt, MODEL);
+
+    return (!f->source.n || source_matches(f, stmt)) &&
+           (f->since <= 0 || sqlite3_column_double(stmt, LAST_AT) >= f->since) &&
+           (f->until <= 0 || sqlite3_column_double(stmt, STARTED_AT) < f->until) &&
+           (!f->model.n || str_find_nocase(model, f->model) < model.n) &&
+           (!f->skip_archived || !sqlite3_column_int(stmt, ARCHIVED)) &&
+           (!f->project.n || search_project_matches(f->project, db_str(stmt, FOLDER)));
+}
+
+bool recall_is_plain(const SearchFilter *f)
+{
+    return !f->source.n && !f->project.n && !f->model.n && !f->skip_archived && f->since <= 0 &&
+           f->until <= 0;
+}
+
+static bool read_rows(Recall *r, const SearchFilter *f, Stmt *stmt, Places *to, Err *err)
+{
+    bool row, plain = recall_is_plain(f);
 
     for (;;) {
-        SessionPlace s = { .allowed = true };
+        SessionPlace s = { 0 };
 
         if (!db_step(r->db, stmt, &row, err))
             return false;
         if (!row)
             return true;
-        s.ord = sqlite3_column_int64(stmt, 0);
-        s.last_at = sqlite3_column_double(stmt, 1);
-        if (f->source >= 0)
-            s.allowed = sqlite3_column_int(stmt, 2) == f->source;
-        if (f->since > 0)
-            s.allowed &= s.last_at >= f->since;
-        if (f->project.n && s.allowed)
-            s.allowed = search_project_matches(f->project, db_str(stmt, 3));
+        s.ord = sqlite3_column_int64(stmt, ORD);
+        s.last_at = sqlite3_column_double(stmt, LAST_AT);
+        s.allowed = plain || is_allowed(f, stmt);
         if (s.ord > r->most_ord)
             r->most_ord = s.ord;
         ARENA_PUSH(r->sessions_arena, to->all, to->n, to->cap, s);
     }
 }
 
-static bool is_plain(const SearchFilter *f)
+bool recall_source_known(void *ctx, Str name)
 {
-    return f->source < 0 && !f->project.n && f->since <= 0;
+    Recall *r = ctx;
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+    Err ignored;
+
+    if (!db_prepare(r->db, "SELECT 1 FROM entries WHERE home <> '' AND entrypoint = ? LIMIT 1",
+                    &stmt, &ignored))
+        return false;
+    db_bind_str(stmt, 1, name);
+    return db_step(r->db, stmt, &row, &ignored) && row;
+}
+
+Str recall_source_names(Recall *r, Arena *a)
+{
+    AUTO(Stmt) *stmt = NULL;
+    AUTO_BUF names = BUF(KIB(4));
+    bool row = true;
+    Err ignored;
+
+#define X(id, name, title) buf_addf(&names, "%s%s", names.n ? ", " : "", name);
+    ORIGINS(X)
+#undef X
+    if (!db_prepare(
+            r->db,
+            "SELECT DISTINCT entrypoint FROM entries WHERE home <> '' AND entrypoint NOT IN "
+            "('', 'hermes', 'claude', 'codex', 'talaria') ORDER BY 1 LIMIT 20",
+            &stmt, &ignored))
+        row = false;
+    while (row && db_step(r->db, stmt, &row, &ignored) && row)
+        buf_addf(&names, ", %.*s", STR_FMT(str_head(db_str(stmt, 0), 40)));
+    return str_dup(a, buf_str(&names));
 }
 
 static int newest_block_first(const void *a, const void *b)
@@ -87,18 +157,23 @@ static void make_blocks(Recall *r)
 bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
-    Loaded to = { 0 };
+    Places to = { 0 };
     int64_t version = 0;
 
     if (!db_int(r->db, "PRAGMA data_version", 0, &version, err))
         return false;
     version = version * 1000003 + sqlite3_total_changes64(r->db->handle);
-    if (r->sessions_known && r->version == version && is_plain(filter))
+    if (r->sessions_known && r->version == version && recall_is_plain(filter))
         return true;
     arena_reset(r->sessions_arena);
     r->most_ord = 0;
-    if (!db_prepare(r->db, "SELECT ord, last_at, source, folder FROM recall_sessions", &stmt,
-                    err) ||
+    if (!db_prepare(r->db,
+                    recall_is_plain(filter)
+                        ? "SELECT ord, last_at FROM recall_sessions"
+                        : "SELECT s.ord, s.last_at, s.source, s.folder, e.home, e.entrypoint, "
+                          "e.model, e.archived, e.started_at FROM recall_sessions s LEFT JOIN "
+                          "entries e USING(key)",
+                    &stmt, err) ||
         !read_rows(r, filter, stmt, &to, err))
         return false;
     if (to.n)
@@ -108,7 +183,7 @@ bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err)
     r->allowed = arena_alloc(r->sessions_arena, (size_t)r->most_ord + 1);
     r->last_at = ARENA_ARRAY(r->sessions_arena, double, (size_t)r->most_ord + 1);
     make_blocks(r);
-    r->sessions_known = is_plain(filter);
+    r->sessions_known = recall_is_plain(filter);
     r->version = version;
     return true;
 }

@@ -77,6 +77,8 @@ MUST_CHECK bool recall_prefix_pages(Recall *r, int table, Str begins, int64_t *r
 
 /* search_sessions.c: the sessions newest first, and which of them the filter lets through. */
 MUST_CHECK bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err);
+bool recall_is_plain(const SearchFilter *f);   /* lets every session through */
+bool recall_source_known(void *ctx, Str name); /* a SourceKnown over a Recall */
 bool recall_session_allowed(const Recall *r, int64_t ord);
 double recall_session_newest(const Recall *r, int64_t ord); /* when it was last written */
 

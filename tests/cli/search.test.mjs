@@ -38,6 +38,53 @@ test('words, phrases, filters and questions find what was said and done', (t) =>
   assert.deepEqual(texts(hits(home, '--substring', 's on empty inp')), ['the parser fail[s on empty inp]ut']);
 });
 
+test('filters of a search: every source that the list prints, models, times, archived sessions', (t) => {
+  const home = tmpHome(t);
+  run(['demo'], { env: home.env });
+  home.env.TALARIA_DEMO = '1';
+  const list = runJson(['sessions', 'list', '--limit', '0', '--archived'], { env: home.env }).sessions;
+  const sources = [...new Set(list.map((s) => s.source))];
+  assert.ok(sources.length > 3, sources.join());
+  for (const source of [...sources, 'hermes', 'talaria']) {
+    const r = run(['sessions', 'search', '--json', '--source', source, 'backup'], { env: home.env });
+    assert.equal(r.code, 0, `${source}: ${r.stderr}`);
+    for (const h of JSON.parse(r.stdout).hits) assert.ok(h.source === source || h.origin === source, `${source}: ${h.source}`);
+    assert.doesNotMatch(hits(home, `source:${source} backup`).note ?? '', /unknown filter/, source);
+  }
+  assert.match(hits(home, 'source:bogus backup').note, /unknown filter 'source:bogus'; searched as text/);
+  const wrong = run(['sessions', 'search', '--source', 'bogus', 'backup'], { env: home.env });
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /unknown source 'bogus'; known sources: hermes, claude, codex, talaria, cli/);
+  const all = hits(home, '--limit', '200', 'backup').hits;
+  const middle = all.map((h) => h.at).sort((a, b) => a - b)[all.length >> 1];
+  assert.ok(all.length > 10);
+  assert.ok(hits(home, '--limit', '200', '--until', String(middle), 'backup').hits.every((h) => h.at < middle));
+  assert.ok(hits(home, '--limit', '200', '--since', String(middle), 'backup').hits.every((h) => h.at >= middle));
+  assert.deepEqual(hits(home, '--model', 'nosuchmodel', 'backup').hits, []);
+  const model = list.find((s) => s.model)?.model;
+  assert.ok(hits(home, '--model', model.toUpperCase(), 'backup').hits.length > 0, model);
+});
+
+test('people see a search grouped by session, what was said first, and tools in plain text', async (t) => {
+  const home = tmpHome(t);
+  for (let n = 1; n <= 4; n++)
+    claude(home, n, [`please look at the quokka, number ${'abcd'[n - 1].repeat(5)}`, { tool: 'Bash', input: { command: 'quokka --status' }, result: JSON.stringify({ output: `quokka.service failed\nexit at 0${n}:00`, exit_code: n }) }]);
+  runJson(['index'], { env: home.env });
+  const term = terminal(t, ['sessions', 'search', 'quokka'], { env: home.env });
+  assert.equal(await term.exited, 0);
+  const text = term.screen.text();
+  assert.equal((text.match(/^0{8}-0000-4000-8000-0{11}[1-4] {2}/gm) ?? []).length, 4, text);
+  assert.match(text, /^ {2}user {2}please look at the quokka/m);
+  assert.match(text, /^ {2}Bash \(result\) {2}quokka\.service failed exit at 0\d:00 exit_code: \d/m);
+  assert.doesNotMatch(text, /"output"/);
+  assert.equal(text.match(/quokka\.service failed/g).length, 1, 'nearly the same passage is shown once');
+  assert.ok(text.indexOf('user  please') < text.indexOf('Bash (result)'));
+  assert.match(text, /similar passages not shown/);
+  const piped = run(['sessions', 'search', 'quokka'], { env: home.env });
+  assert.equal(piped.stderr, '');
+  for (const line of piped.stdout.trimEnd().split('\n')) assert.equal(line.split('\t').length, 7, line);
+});
+
 test('what a fork copied from another session is found once, where it was said', (t) => {
   const home = tmpHome(t);
   const file = claude(home, 50, Array.from({ length: 30 }, (_, i) => `the okapi number ${i}`));
@@ -64,9 +111,9 @@ test('a query without a word says so', (t) => {
   for (const query of ['', 'role:user', 'role:user -parser', '???', ' ']) {
     const answer = hits(home, query);
     assert.deepEqual(answer.hits, []);
-    assert.match(answer.note, /no word to look for/, query);
+    assert.match(answer.note, /nothing to search for/, query);
   }
-  assert.match(hits(home, '--substring', 'role:user').note, /no word to look for/);
+  assert.match(hits(home, '--substring', 'role:user').note, /nothing to search for/);
   assert.doesNotMatch(hits(home, 'nosuchword').note ?? '', /no word/);
 });
 
@@ -129,16 +176,14 @@ test('people get text, a hint, and a note where there is nothing', (t) => {
   claude(home, 1, ['\u001b[31mred herring\u001b[0m']);
   const shown = run(['sessions', 'search', 'herring'], { env: { ...home.env, CLICOLOR_FORCE: '1' } });
   assert.equal(shown.code, 0);
-  assert.match(shown.stdout, /00000000.*claude/);
-  assert.match(shown.stdout, /\u001b\[1m\u001b\[33mherring/);
-  assert.doesNotMatch(shown.stdout, /\u001b\[31mred/, 'text from outside cannot steer the terminal');
-  assert.match(shown.stdout, /sessions show ID/);
+  assert.match(shown.stdout, /^00000000-[^\t]*\tclaude\t[^\t]*\tuser\t\t[^\t]*\t[^\t]*red herring[^\t]*\n$/, 'a pipe gets data');
+  assert.doesNotMatch(shown.stdout, /\u001b\[/, 'text from outside cannot steer the terminal');
   const none = run(['sessions', 'search', 'nothinglikethis'], { env: home.env });
   assert.equal(none.code, 0);
   assert.equal(none.stdout, '');
-  assert.match(none.stderr, /nothing was found/);
+  assert.match(none.stderr, /no matches/);
   const odd = run(['sessions', 'search', 'role:nobody "herring'], { env: home.env });
-  assert.match(odd.stderr, /'role:nobody' is no filter/);
+  assert.match(odd.stderr, /unknown filter 'role:nobody'; searched as text/);
   assert.equal(run(['sessions', 'search', '--role', 'nobody', 'x'], { env: home.env }).code, 2);
   assert.equal(run(['sessions', 'search', '--limit', '0', 'x'], { env: home.env }).code, 2);
   assert.equal(run(['sessions', 'search'], { env: home.env }).code, 2);

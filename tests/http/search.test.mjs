@@ -32,7 +32,7 @@ test('a search finds what the server has indexed by itself', async (t) => {
   assert.equal(found.partial, false);
   assert.equal(typeof found.took_ms, 'number');
   const { score, at, message, snippet, ...rest } = found.hits[0];
-  assert.deepEqual(rest, { session: id(1), origin: 'claude', title: 'the parser fails on empty input', project: '/work/app', role: 'user', tool: null });
+  assert.deepEqual(rest, { session: id(1), origin: 'claude', source: 'claude', title: 'the parser fails on empty input', project: '/work/app', role: 'user', tool: null });
   assert.deepEqual(snippet.filter((p) => p.hit).map((p) => p.text), ['parser', 'fails']);
   assert.ok(score > 0 && at > 1.7e9 && message >= 0);
   assert.equal((await get(server, '/api/search?q=zebra&tool=Bash&role=call&source=claude&project=app&since=2026-01-01')).hits.length, 1);
@@ -60,7 +60,7 @@ test('what comes while the server runs is found, and told to who listens', async
 
 test('a wrong parameter is 400 and names itself', async (t) => {
   const server = await startServer(t);
-  for (const [query, name] of [['', 'q'], ['q=', 'q'], ['q=x&source=nowhere', 'source'], ['q=x&role=nobody', 'role'], ['q=x&limit=0', 'limit'],
+  for (const [query, name] of [['', 'q'], ['q=', 'q'], ['q=x&source=nowhere', 'nowhere'], ['q=x&role=nobody', 'role'], ['q=x&limit=0', 'limit'],
     ['q=x&limit=501', 'limit'], ['q=x&since=never', 'since'], ['q=x&substring=perhaps', 'substring'], ['q=%ff', 'q']]) {
     const r = await request(server, `/api/search?${query}`);
     assert.equal(r.status, 400, query);

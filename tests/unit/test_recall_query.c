@@ -69,7 +69,7 @@ static void test_filters(void **state)
     assert_str(shown(a, &q), STR("\"word\""));
     assert_str(q.literal, STR("word"));
     assert_int_equal(q.filter.role, DOC_USER);
-    assert_int_equal(q.filter.source, SOURCE_CODEX);
+    assert_str(q.filter.source, STR("codex"));
     assert_str(q.filter.tool, STR("Bash"));
     assert_str(q.filter.project, STR("/x/y"));
     assert_true(q.filter.since > 1.7e9);

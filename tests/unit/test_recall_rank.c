@@ -29,6 +29,11 @@ static int set_up(void **state)
     p->db = db_open_own(p->path, false, &err);
     assert_non_null(p->db);
     assert_true(measure_begin(p->db, &err));
+    /* Filters ask the catalogue, too; here it knows nothing. */
+    assert_true(db_exec(p->db,
+                        "CREATE TABLE IF NOT EXISTS entries(key INTEGER PRIMARY KEY, home TEXT, "
+                        "entrypoint TEXT, model TEXT, archived INTEGER, started_at REAL)",
+                        &err));
     p->index = recall_index_open(p->db, &err);
     p->recall = recall_open(p->db, &err);
     assert_true(p->index && p->recall);
