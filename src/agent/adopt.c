@@ -1,109 +1,97 @@
-/* The words of a session as they would be sent to a model now: of its newest part, without what compaction put
- * away, every call followed by its result. A call whose result was never kept goes, and so does a result that
- * nothing asked for: servers refuse either. */
+/* A session of any source as a conversation of ours: which one is meant, what was said in it, and the
+ * conversation that continues it. The agent's own files and databases are read, never written. */
+#include "agent/continue.h"
+
+#include <sys/stat.h>
+
 #include "agent/service_inside.h"
 #include "agent/words.h"
 #include "base/limits.h"
+#include "recall/history.h"
 #include "store/conversations_adopt.h"
+#include "text/utf8.h"
 
-typedef struct Words {
+/* -- what is continued --------------------------------------------------------------------------------- */
+
+/* One session while it is looked at. */
+typedef struct Source {
+    Service *service;
     Arena *arena;
-    Message *messages;
-    size_t n;
-    Exchange *exchanges;
-    size_t n_exchanges, next; /* in the order of the messages that made the calls */
-    Thread thread;
-    ChatTurn *turns;
-    size_t n_turns, cap_turns;
-} Words;
+    Store *store;
+    History *history;
+    HistoryItem item;
+    Continues from;
+    bool ours; /* of our own database */
+} Source;
 
-/* -- as a model sees them ------------------------------------------------------------------------------ */
-
-static Str call_id(Arena *a, const Exchange *x, size_t i)
+static void source_close(Source *x)
 {
-    return x->call.id.n ? x->call.id : str_printf(a, "call_%zu", i);
+    x->history = history_close(x->history);
+    x->store = store_free(x->store);
 }
 
-static void add_results(Words *w, size_t message, size_t from)
+static void name_source(Source *x)
 {
-    for (size_t i = from; i < w->next; i++)
-        if (w->exchanges[i].has_result && w->exchanges[i].message == message)
-            thread_add(&w->thread,
-                       (ModelMessage){ .role = MODEL_TOOL,
-                                       .text = message_text(w->arena, w->exchanges[i].content),
-                                       .call_id = call_id(w->arena, &w->exchanges[i], i) });
+    Str home = x->item.is_file ? str_of(origin_name(x->item.origin))
+                               : store_home(x->store, x->item.lineage.tip.home)->path;
+
+    x->ours = !x->item.is_file && str_eq(home, x->service->options.homes->data);
+    x->from = (Continues){ str_dup(x->arena, home), x->item.lineage.tip.id };
 }
 
-static void add_answer(Words *w, size_t message, Str text)
+/* `files`: transcripts too. */
+static bool source_open(Source *x, const Homes *homes, bool files, Str id, Err *err)
 {
-    ModelToolCall *calls;
-    size_t n = 0, from = w->next;
-
-    while (w->next < w->n_exchanges && w->exchanges[w->next].message <= message)
-        w->next++;
-    calls = ARENA_ARRAY(w->arena, ModelToolCall, w->next - from + 1);
-    for (size_t i = from; i < w->next; i++)
-        if (w->exchanges[i].has_result && w->exchanges[i].message == message)
-            calls[n++] =
-                (ModelToolCall){ call_id(w->arena, &w->exchanges[i], i), w->exchanges[i].call.name,
-                                 w->exchanges[i].call.arguments };
-    if (!n && !text.n)
-        return;
-    thread_add(
-        &w->thread,
-        (ModelMessage){ .role = MODEL_ASSISTANT, .text = text, .calls = calls, .n_calls = n });
-    add_results(w, message, from);
-}
-
-static void add_turn(Words *w, const Message *m, Str text)
-{
-    ChatTurn t = { .message_id = m->id,
-                   .role = m->role,
-                   .runtime = str_eqz(m->role, "assistant") ? STR("native") : STR_NONE,
-                   .content = text,
-                   .created_ms = (int64_t)(m->timestamp * 1000) };
-
-    if (text.n)
-        ARENA_PUSH(w->arena, w->turns, w->n_turns, w->cap_turns, t);
-}
-
-/* What a helper of the agent said on the side was never part of the conversation. */
-static void add_message(Words *w, size_t i)
-{
-    const Message *m = &w->messages[i];
-    bool user = str_eqz(m->role, "user"), agent = str_eqz(m->role, "assistant");
-    Str text;
-
-    if ((!user && !agent) || str_eqz(m->display_kind, "side_chain"))
-        return;
-    text = message_text(w->arena, m->content);
-    if (user && text.n)
-        thread_add(&w->thread, (ModelMessage){ .role = MODEL_USER, .text = text });
-    else if (agent)
-        add_answer(w, i, text);
-    add_turn(w, m, text);
-}
-
-static bool load(Words *w, Store *store, const Session *tip, Err *err)
-{
-    if (!messages_load(store, w->arena, tip, &(MessageQuery){ 0 }, &w->messages, &w->n, err))
+    x->store = store_open(homes, err);
+    if (!x->store)
         return false;
-    exchanges_pair(w->arena, w->messages, w->n, &w->exchanges, &w->n_exchanges);
-    w->thread = (Thread){ .arena = w->arena };
-    thread_add(&w->thread, (ModelMessage){ .role = MODEL_SYSTEM });
-    for (size_t i = 0; i < w->n; i++)
-        add_message(w, i);
+    x->history = history_open(
+        &(HistoryWhere){ .homes = homes, .store = x->store, .files = files, .budget_ms = 0 });
+    if (!history_find(x->history, x->arena, id, &x->item, err))
+        return false;
+    name_source(x);
     return true;
 }
 
-bool words_load(Store *store, Arena *a, const Session *tip, SessionWords *ret, Err *err)
+/* A home that was named is looked at alone, but for the conversations, which are always ours. */
+static bool source_find(Source *x, Str id, Err *err)
 {
-    Words w = { .arena = a };
+    const Homes *homes = x->service->options.homes;
 
-    if (!load(&w, store, tip, err))
-        return false;
-    *ret = (SessionWords){ .thread = w.thread, .turns = w.turns, .n_turns = w.n_turns };
+    return source_open(x, homes, homes->primary->kind != HOME_GIVEN, id, err);
+}
+
+static bool fingerprint_of(const Source *x, Str *ret, Err *err)
+{
+    struct stat st;
+
+    if (!x->item.is_file)
+        return store_fingerprint(x->store, x->arena, &x->item.lineage.tip, ret, err);
+    if (stat(str_z(x->arena, x->item.file.path), &st) != 0)
+        return err_errno(err, "cannot look at '%.*s'", STR_FMT(x->item.file.path));
+    *ret = str_printf(x->arena, "%lld.%lld.%ld", (long long)st.st_size,
+                      (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
     return true;
+}
+
+static bool load_transcript(const Source *x, SessionWords *ret, Err *err)
+{
+    LoadOptions options = { .summaries = true };
+    Loaded loaded;
+
+    if (!transcript_load(x->arena, &x->item.file, &options, &loaded, err))
+        return false;
+    for (size_t i = 0; i < loaded.n; i++)
+        if (loaded.side_chain[i])
+            loaded.messages[i].display_kind = STR("side_chain");
+    words_from(x->arena, loaded.messages, loaded.n, ret);
+    return true;
+}
+
+static bool load_words(const Source *x, SessionWords *ret, Err *err)
+{
+    return x->item.is_file ? load_transcript(x, ret, err)
+                           : words_load(x->store, x->arena, &x->item.lineage.tip, ret, err);
 }
 
 /* -- as a conversation ----------------------------------------------------------------------------------- */
@@ -114,31 +102,42 @@ static Str known_model(Service *s, Str name)
     return name.n && settings_model(s->options.settings, name) ? name : STR("");
 }
 
-static bool adopt(Service *s, Runs *r, Store *store, Arena *a, const Home *home, const Lineage *l,
-                  Str *ret_id, Err *err)
+/* What a handle can hold, and half of the model's window: the other half is for what is said next. */
+static size_t room_for(const Service *s)
 {
-    bool ours = str_eq(home->path, s->options.homes->data);
-    SessionWords words;
-    Adoption x = { .home = home->path,
-                   .session_id = l->tip.id,
-                   .thread = STR("jarvis"),
-                   .row = { .id = ours ? l->tip.id : id_new(a, 'c'),
-                            .title = l->tip.title,
-                            .model = known_model(s, l->tip.model),
-                            .cwd = l->tip.cwd } };
+    int64_t window = setting_int(s->options.settings, SETTING_MODEL_WINDOW);
+    size_t room = LIMIT_RUN_HANDLE / 4;
 
-    if (!store_fingerprint(store, a, &l->tip, &x.fingerprint, err))
+    return window > 0 && (size_t)window / 2 < room ? (size_t)window / 2 : room;
+}
+
+static Conversation row_of(const Source *x)
+{
+    const Session *tip = &x->item.lineage.tip;
+
+    return (Conversation){ .id = x->ours ? tip->id : id_new(x->arena, 'c'),
+                           .title = utf8_head(tip->title, LIMIT_TITLE),
+                           .model = known_model(x->service, tip->model),
+                           .cwd = tip->cwd };
+}
+
+static bool make(const Source *x, Runs *r, Str fingerprint, Str *ret_id, Err *err)
+{
+    SessionWords words;
+    Adoption made = { .from = x->from,
+                      .fingerprint = fingerprint,
+                      .by = str_of(origin_title(x->item.origin)),
+                      .row = row_of(x),
+                      .thread = STR("jarvis") };
+
+    if (!load_words(x, &words, err))
         return false;
-    if (!ours &&
-        (!adoption_find(r, a, x.home, x.session_id, x.fingerprint, ret_id, err) || ret_id->n))
-        return ret_id->n > 0;
-    if (!words_load(store, a, &l->tip, &words, err))
-        return false;
-    x.turns = words.turns;
-    x.n_turns = words.n_turns;
+    words_fit(&words, room_for(x->service));
+    made.turns = words.turns;
+    made.n_turns = words.n_turns;
     if (words.thread.n > 1)
-        x.handle = thread_handle(&words.thread, a);
-    return adoption_make(r, a, &x, ret_id, err);
+        made.handle = thread_handle(&words.thread, x->arena);
+    return adoption_make(r, x->arena, &made, ret_id, err);
 }
 
 static bool is_conversation(Runs *r, Arena *a, Str id, bool *ret, Err *err)
@@ -149,22 +148,125 @@ static bool is_conversation(Runs *r, Arena *a, Str id, bool *ret, Err *err)
     return *ret || err->kind == ERR_NOT_FOUND;
 }
 
+static bool adopt(const Source *x, Runs *r, Str *ret_id, Err *err)
+{
+    Str fingerprint = STR(""), before;
+    bool there = false;
+
+    *ret_id = x->from.session_id;
+    if (x->ours)
+        return is_conversation(r, x->arena, *ret_id, &there, err) &&
+               (there || make(x, r, fingerprint, ret_id, err));
+    if (!fingerprint_of(x, &fingerprint, err) ||
+        !adoption_find(r, x->arena, &x->from, ret_id, &before, err))
+        return false;
+    return (ret_id->n && str_eq(fingerprint, before)) || make(x, r, fingerprint, ret_id, err);
+}
+
 bool service_adopt(Service *s, Arena *a, const Home *home, Str session_id, Str *ret_id, Err *err)
 {
     Home one = *home;
     Homes homes = { .all = &one, .n = 1, .primary = &one, .data = s->options.homes->data };
-    bool ours = str_eq(home->path, homes.data), there = false, ok;
-    AUTO(Store) *store = NULL;
+    Source x = { .service = s, .arena = a };
+    bool there = false, ok;
     Runs *r = service_take(s, err);
-    Lineage l;
 
-    ok = r && (!ours || is_conversation(r, a, session_id, &there, err));
     *ret_id = session_id;
-    if (ok && !there) {
-        store = store_open(&homes, err);
-        ok = store && store_find(store, a, session_id, &l, err) &&
-             adopt(s, r, store, a, home, &l, ret_id, err);
+    ok = r && (!str_eq(home->path, homes.data) || is_conversation(r, a, session_id, &there, err));
+    if (ok && !there)
+        ok = source_open(&x, &homes, false, session_id, err) && adopt(&x, r, ret_id, err);
+    source_close(&x);
+    service_give(s, r);
+    return ok;
+}
+
+/* -- by whatever id ------------------------------------------------------------------------------------- */
+
+static bool nothing_of(Str id, Err *err)
+{
+    if (err->kind != ERR_NOT_FOUND)
+        return false;
+    return err_set(err, ERR_NOT_FOUND, "no session '%.*s'; 'talaria sessions list' shows them",
+                   STR_FMT(id));
+}
+
+static bool continue_source(Source *x, Runs *r, Str id, Str *ret_id, Err *err)
+{
+    if (!source_find(x, id, err))
+        return nothing_of(id, err);
+    return (x->ours || adoption_allowed(r, &x->from, err)) && adopt(x, r, ret_id, err);
+}
+
+bool service_continue(Service *s, Arena *a, Str id, Str *ret_id, Err *err)
+{
+    Source x = { .service = s, .arena = a };
+    Runs *r = service_take(s, err);
+    bool there = false, ok = r && is_conversation(r, a, id, &there, err);
+
+    *ret_id = id;
+    if (ok && !there)
+        ok = continue_source(&x, r, id, ret_id, err);
+    source_close(&x);
+    service_give(s, r);
+    return ok;
+}
+
+/* A session that is gone still has the conversation that continues it. */
+static bool look_up(Source *x, Runs *r, Str id, Str *ret_id, Err *err)
+{
+    Str fingerprint;
+    bool there;
+
+    if (!is_conversation(r, x->arena, id, &there, err))
+        return false;
+    *ret_id = there ? id : STR("");
+    if (there || !adoption_of(r, x->arena, id, ret_id, err) || ret_id->n)
+        return there || ret_id->n;
+    if (!source_find(x, id, err))
+        return nothing_of(id, err);
+    if (!x->ours)
+        return adoption_find(r, x->arena, &x->from, ret_id, &fingerprint, err);
+    if (!is_conversation(r, x->arena, x->from.session_id, &there, err))
+        return false;
+    *ret_id = there ? x->from.session_id : STR("");
+    return true;
+}
+
+static bool preview(const Source *x, Preview *ret, Err *err)
+{
+    const Lineage *l = &x->item.lineage;
+    SessionWords words;
+
+    if (!load_words(x, &words, err))
+        return false;
+    for (size_t i = 0; i < words.n_turns; i++) {
+        words.turns[i].seq = words.turns[i].message_id = (int64_t)i + 1;
+        words.turns[i].finished_ms = words.turns[i].created_ms;
+        words.turns[i].status = STR("complete");
     }
+    *ret = (Preview){ .row = row_of(x), .turns = words.turns, .n_turns = words.n_turns };
+    if (!x->ours) {
+        ret->row.continues_home = x->from.home;
+        ret->row.continues_id = x->from.session_id;
+    }
+    ret->row.id = l->tip.id;
+    ret->row.first_words = words.n_turns ? utf8_head(words.turns[0].content, 80) : STR_NONE;
+    ret->row.title = l->title;
+    ret->row.messages = (int64_t)words.n_turns;
+    ret->row.created_ms = (int64_t)(l->started_at * 1000);
+    ret->row.updated_ms = (int64_t)(l->last_active * 1000);
+    return true;
+}
+
+bool service_look_up(Service *s, Arena *a, Str id, Str *ret_id, Preview *ret, Err *err)
+{
+    Source x = { .service = s, .arena = a };
+    Runs *r = service_take(s, err);
+    bool ok = r && look_up(&x, r, id, ret_id, err);
+
+    if (ok && !ret_id->n)
+        ok = preview(&x, ret, err);
+    source_close(&x);
     service_give(s, r);
     return ok;
 }

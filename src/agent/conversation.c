@@ -13,6 +13,23 @@ static void field_id(JsonWriter *w, const char *key, int64_t id)
     field_or_null(w, key, id ? str_of(text) : STR_NONE);
 }
 
+/* A transcript is named by its agent, a session of Hermes by the folder of its database. */
+static void put_continues(JsonWriter *w, const Conversation *c)
+{
+    bool folder = str_starts(c->continues_home, STR("/"));
+
+    json_key(w, "continues");
+    if (!c->continues_id.n) {
+        json_put_null(w);
+        return;
+    }
+    json_begin(w, '{');
+    json_field_str(w, "session_id", c->continues_id);
+    json_field_str(w, "origin", folder ? STR("hermes") : c->continues_home);
+    json_field_str(w, "home", folder ? c->continues_home : STR_NONE);
+    json_end(w, '}');
+}
+
 void conversation_put(JsonWriter *w, const Conversation *c)
 {
     json_field_str(w, "id", c->id);
@@ -22,6 +39,7 @@ void conversation_put(JsonWriter *w, const Conversation *c)
     field_or_null(w, "model", c->model);
     field_or_null(w, "template", c->template);
     field_or_null(w, "parent_id", c->parent_id);
+    put_continues(w, c);
     field_or_null(w, "running", c->running);
     json_field_int(w, "messages", c->messages);
     json_field_int(w, "created_ms", c->created_ms);

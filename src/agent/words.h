@@ -14,5 +14,10 @@ typedef struct SessionWords {
 } SessionWords;
 
 MUST_CHECK bool words_load(Store *store, Arena *a, const Session *tip, SessionWords *ret, Err *err);
+void words_from(Arena *a, Message *messages, size_t n, SessionWords *ret);
+
+/* Leaves out of the thread what does not fit into so many tokens: first the middle of long results, then old
+ * calls with their results, then the oldest turns. The turns stay as they are. */
+void words_fit(SessionWords *words, size_t tokens);
 
 #endif

@@ -89,8 +89,7 @@ static bool make_conversation(const Homes *homes, Runs *r, Arena *a, Str id, Err
     store = store_open(&ours.homes, err);
     if (!store || !store_find(store, a, id, &l, err) || !words_load(store, a, &l.tip, &words, err))
         return false;
-    x = (Adoption){ .home = homes->data,
-                    .session_id = id,
+    x = (Adoption){ .from = { homes->data, id },
                     .row = { .id = id, .cwd = l.tip.cwd },
                     .turns = words.turns,
                     .n_turns = words.n_turns };

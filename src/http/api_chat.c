@@ -1,4 +1,5 @@
-/* Conversations: made, listed, changed, branched, removed; their messages and files. */
+/* Conversations: made, listed, changed, branched, removed; their messages. Any session is shown as the
+ * conversation that it would be, and becomes one with the first write. */
 #include "http/api_chat.h"
 
 #include "agent/conversation.h"
@@ -32,6 +33,33 @@ bool with_runs(Request *rq, RunsFn *fn, Err *err)
     ok = r && fn(rq, s, r, err);
     service_give(s, r);
     return ok;
+}
+
+bool request_continue(Request *rq, Err *err)
+{
+    Service *s;
+
+    return request_service(rq, &s, err) &&
+           service_continue(s, rq->arena, rq->params[0], &rq->params[0], err);
+}
+
+static bool with_continued(Request *rq, RunsFn *fn, Err *err)
+{
+    return request_continue(rq, err) && with_runs(rq, fn, err);
+}
+
+bool request_look_up(Request *rq, bool *ret_there, Preview *ret, Err *err)
+{
+    Service *s;
+    Str id;
+
+    if (!request_service(rq, &s, err) ||
+        !service_look_up(s, rq->arena, rq->params[0], &id, ret, err))
+        return false;
+    *ret_there = id.n > 0;
+    if (*ret_there)
+        rq->params[0] = id;
+    return true;
 }
 
 static bool put_conversation(Request *rq, Runs *r, Str id, Err *err)
@@ -136,9 +164,27 @@ static bool show(Request *rq, Service *s, Runs *r, Err *err)
     return put_conversation(rq, r, rq->params[0], err);
 }
 
+static void put_preview(Request *rq, const Preview *p)
+{
+    JsonWriter w = reply_json(rq);
+
+    conversation_put(&w, &p->row);
+    json_key(&w, "agent_state");
+    json_put_null(&w);
+    json_end(&w, '}');
+}
+
 bool route_conversation(Request *rq, Err *err)
 {
-    return with_runs(rq, show, err);
+    Preview p;
+    bool there;
+
+    if (!request_look_up(rq, &there, &p, err))
+        return false;
+    if (there)
+        return with_runs(rq, show, err);
+    put_preview(rq, &p);
+    return true;
 }
 
 static bool change(Request *rq, Service *s, Runs *r, Err *err)
@@ -157,7 +203,7 @@ static bool change(Request *rq, Service *s, Runs *r, Err *err)
 
 bool route_conversation_change(Request *rq, Err *err)
 {
-    return with_runs(rq, change, err);
+    return with_continued(rq, change, err);
 }
 
 static bool delete (Request *rq, Service *s, Runs *r, Err *err)
@@ -198,7 +244,7 @@ static bool branch(Request *rq, Service *s, Runs *r, Err *err)
 
 bool route_conversation_branch(Request *rq, Err *err)
 {
-    return with_runs(rq, branch, err);
+    return with_continued(rq, branch, err);
 }
 
 /* -- lists -------------------------------------------------------------------------------------------- */
@@ -257,22 +303,21 @@ bool route_conversations(Request *rq, Err *err)
     return with_runs(rq, list, err);
 }
 
-static bool messages(Request *rq, Service *s, Runs *r, Err *err)
-{
-    int64_t after = 0, limit = LIMIT_HTTP_PAGE;
-    Conversation c;
-    JsonWriter w;
-    ChatTurn *turns;
-    size_t n;
+typedef struct TurnsWish {
+    int64_t after, limit;
+} TurnsWish;
 
-    (void)s;
-    if (!query_number(rq->arena, rq->query, "after", 0, INT64_MAX, 0, &after, err) ||
-        !query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, LIMIT_HTTP_PAGE, &limit,
-                      err) ||
-        !conversation_get(r, rq->arena, rq->params[0], &c, err) ||
-        !turns_list(r, rq->arena, c.id, after, (size_t)limit, &turns, &n, err))
-        return false;
-    w = reply_json(rq);
+static bool read_turns_wish(Request *rq, TurnsWish *ret, Err *err)
+{
+    return query_number(rq->arena, rq->query, "after", 0, INT64_MAX, 0, &ret->after, err) &&
+           query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, LIMIT_HTTP_PAGE,
+                        &ret->limit, err);
+}
+
+static void put_turns(Request *rq, const ChatTurn *turns, size_t n, int64_t limit)
+{
+    JsonWriter w = reply_json(rq);
+
     json_key(&w, "messages");
     json_begin(&w, '[');
     for (size_t i = 0; i < n; i++) {
@@ -287,122 +332,39 @@ static bool messages(Request *rq, Service *s, Runs *r, Err *err)
     else
         json_put_null(&w);
     json_end(&w, '}');
+}
+
+static bool messages(Request *rq, Service *s, Runs *r, Err *err)
+{
+    Conversation c;
+    TurnsWish wish;
+    ChatTurn *turns;
+    size_t n;
+
+    (void)s;
+    if (!read_turns_wish(rq, &wish, err) ||
+        !conversation_get(r, rq->arena, rq->params[0], &c, err) ||
+        !turns_list(r, rq->arena, c.id, wish.after, (size_t)wish.limit, &turns, &n, err))
+        return false;
+    put_turns(rq, turns, n, wish.limit);
     return true;
 }
 
 bool route_conversation_messages(Request *rq, Err *err)
 {
-    return with_runs(rq, messages, err);
-}
-
-/* -- files and attachments ------------------------------------------------------------------------------ */
-
-static int digit_of(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = c ? strchr(digits, c) : NULL;
-
-    return at ? (int)(at - digits) : -1;
-}
-
-/* RFC 4648, padded; nothing else between. */
-static bool decode_base64(Arena *a, Str text, Str *ret, Err *err)
-{
-    char *out = arena_alloc(a, text.n / 4 * 3 + 3);
-    size_t n = 0, pad = 0;
-
-    if (text.n % 4)
-        return err_set(err, ERR_INVALID, "'data' is not base64");
-    while (pad < 2 && pad < text.n && text.p[text.n - 1 - pad] == '=')
-        pad++;
-    for (size_t i = 0; i < text.n; i += 4) {
-        uint32_t bits = 0;
-
-        for (size_t k = 0; k < 4; k++) {
-            bool padding = i + k >= text.n - pad;
-            int digit = padding ? 0 : digit_of(text.p[i + k]);
-
-            if (digit < 0)
-                return err_set(err, ERR_INVALID, "'data' is not base64");
-            bits = bits << 6 | (uint32_t)digit;
-        }
-        out[n++] = (char)(bits >> 16);
-        out[n++] = (char)(bits >> 8);
-        out[n++] = (char)bits;
-    }
-    *ret = (Str){ out, n - pad };
-    return true;
-}
-
-bool route_file_add(Request *rq, Err *err)
-{
-    AUTO(JsonDoc) *doc = request_json(rq, err);
-    Str name = STR_NONE, mime = STR_NONE, data = STR_NONE;
-    Attachment x;
-    Service *s;
-    JsonWriter w;
-
-    if (!doc || !field_str(json_root(doc), "name", &name, err) ||
-        !field_str(json_root(doc), "mime", &mime, err) ||
-        !field_str(json_root(doc), "data", &data, err) || !request_service(rq, &s, err) ||
-        !decode_base64(rq->arena, data, &data, err) ||
-        !files_add(s, rq->arena, rq->params[0], name, mime, data, &x, err))
-        return false;
-    rq->reply.status = 201;
-    w = reply_json(rq);
-    attachment_put(&w, &x);
-    json_end(&w, '}');
-    return true;
-}
-
-static bool attachments(Request *rq, Service *s, Runs *r, Err *err)
-{
-    Conversation c;
-    Attachment *all;
-    JsonWriter w;
+    TurnsWish wish;
+    bool there;
     size_t n;
-    Str run;
+    Preview p;
 
-    (void)s;
-    if (!query_text(rq->arena, rq->query, "run", &run, err) ||
-        !conversation_get(r, rq->arena, rq->params[0], &c, err) ||
-        !attachment_list(r, rq->arena, c.id, run, &all, &n, err))
+    if (!read_turns_wish(rq, &wish, err) || !request_look_up(rq, &there, &p, err))
         return false;
-    w = reply_json(rq);
-    json_key(&w, "attachments");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_begin(&w, '{');
-        attachment_put(&w, &all[i]);
-        json_end(&w, '}');
-    }
-    json_end(&w, ']');
-    json_end(&w, '}');
+    if (there)
+        return with_runs(rq, messages, err);
+    if (wish.after > (int64_t)p.n_turns)
+        wish.after = (int64_t)p.n_turns;
+    n = p.n_turns - (size_t)wish.after;
+    put_turns(rq, p.turns + wish.after, n < (size_t)wish.limit ? n : (size_t)wish.limit,
+              wish.limit);
     return true;
-}
-
-bool route_attachments(Request *rq, Err *err)
-{
-    return with_runs(rq, attachments, err);
-}
-
-/* What a user uploaded is never served as a page: its type is ours or plain bytes. */
-static bool attachment(Request *rq, Service *s, Runs *r, Err *err)
-{
-    Attachment x;
-    Str bytes;
-
-    if (!attachment_get(r, rq->arena, rq->params[0], &x, err) ||
-        !files_read(s, rq->arena, &x, &bytes, err))
-        return false;
-    buf_add(&rq->reply.body, bytes);
-    rq->reply.type = str_eqz(x.kind, "file")               ? "application/octet-stream"
-                     : str_eqz(x.mime, "application/json") ? "application/json"
-                                                           : "text/plain; charset=utf-8";
-    return true;
-}
-
-bool route_attachment(Request *rq, Err *err)
-{
-    return with_runs(rq, attachment, err);
 }

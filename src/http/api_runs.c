@@ -50,8 +50,8 @@ static bool admit(Request *rq, Err *err)
     Service *s;
     Run run;
 
-    if (!doc || !read_wish(rq, json_root(doc), &wish, err) || !request_service(rq, &s, err) ||
-        !service_chat(s, rq->arena, &wish, &run, &rq->live, err))
+    if (!doc || !request_continue(rq, err) || !read_wish(rq, json_root(doc), &wish, err) ||
+        !request_service(rq, &s, err) || !service_chat(s, rq->arena, &wish, &run, &rq->live, err))
         return false;
     rq->again = true;
     return true;

@@ -95,7 +95,9 @@ bool conversation_create(Runs *r, const Conversation *c, Err *err)
     "LIMIT 1), c.default_runtime), "                                                               \
     "(SELECT id FROM run WHERE conversation_id = c.id AND ended_ms IS NULL), "                     \
     "c.created_ms, c.updated_ms, c.version, s.message_count, c.model, c.instructions, c.memory, "  \
-    "s.cwd "                                                                                       \
+    "s.cwd, "                                                                                      \
+    "(SELECT home FROM conversation_of WHERE conversation_id = c.id LIMIT 1), "                    \
+    "(SELECT session_id FROM conversation_of WHERE conversation_id = c.id LIMIT 1) "               \
     "FROM conversation c JOIN sessions s ON s.id = c.id "
 
 static Conversation read_conversation(Arena *a, Query *q)
@@ -115,7 +117,9 @@ static Conversation read_conversation(Arena *a, Query *q)
                            .model = column(a, q, 12),
                            .instructions = column(a, q, 13),
                            .memory = column(a, q, 14),
-                           .cwd = column(a, q, 15) };
+                           .cwd = column(a, q, 15),
+                           .continues_home = column(a, q, 16),
+                           .continues_id = column(a, q, 17) };
 }
 
 static bool not_found(Str id, Err *err)

@@ -19,6 +19,8 @@ typedef struct Conversation {
     Str first_words; /* of the user; at most 80 bytes */
     Str active;      /* runtime of the newest turn, else the default */
     Str running;     /* id of the run that is not over; empty: none */
+    /* The session that it continues (conversations_adopt.h); empty: it was begun here. */
+    Str continues_home, continues_id;
     int64_t created_ms, updated_ms, version, messages;
 } Conversation;
 

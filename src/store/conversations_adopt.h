@@ -1,27 +1,45 @@
 /* conversations_adopt.h - a session that was begun elsewhere goes on as a conversation of ours.
  *
- * One of our own home that is no conversation yet becomes one where it stands. One of another home is left as
- * it is: its words are the beginning of a new conversation, which remembers what it continues. On a Runs handle,
- * so one thread; text lives in the arena. */
+ * A session of Talaria's own database that is no conversation yet becomes one in place. Every other session is
+ * left as it is: its messages are the beginning of a new conversation, which remembers what it continues. One
+ * session has one conversation: where the session has grown since, its new messages are added. On a Runs
+ * handle, so one thread; text lives in the arena. */
 #ifndef TALARIA_STORE_CONVERSATIONS_ADOPT_H
 #define TALARIA_STORE_CONVERSATIONS_ADOPT_H
 
 #include "store/conversations.h"
 
-typedef struct Adoption {
+/* The display_kind of a message that was copied from the session which a conversation continues: it is part of
+ * the conversation, but counted and found in the session alone. */
+#define MESSAGE_CONTINUED "continued"
+
+/* A session outside of our database: the path of its home, or the origin's name of a transcript. */
+typedef struct Continues {
     Str home, session_id;
-    Str fingerprint;       /* of its words: where they are others by now, it is loaded anew */
-    Conversation row;      /* id: of the new one, or of the session itself in our own home */
-    const ChatTurn *turns; /* message_id counts where the session is ours; else role and content */
+} Continues;
+
+typedef struct Adoption {
+    Continues from;
+    Str fingerprint;       /* of its messages; empty: in place */
+    Str by;                /* who said what is added later, for the runtimes that did not hear it */
+    Conversation row;      /* id: of the new one, or of the session itself in our own database */
+    const ChatTurn *turns; /* message_id counts in place; else role and content */
     size_t n_turns;
-    Str thread, handle; /* the same words as a runtime keeps them, tools and all; empty: none */
+    Str thread, handle; /* the same as a runtime keeps it, tools and all; empty: none */
 } Adoption;
 
-/* *ret_id: empty where it was not adopted yet. */
-MUST_CHECK bool adoption_find(Runs *r, Arena *a, Str home, Str session_id, Str fingerprint,
-                              Str *ret_id, Err *err);
+/* *ret_id: empty where it was not adopted yet. The fingerprint is that of the last time. */
+MUST_CHECK bool adoption_find(Runs *r, Arena *a, const Continues *from, Str *ret_id,
+                              Str *ret_fingerprint, Err *err);
+/* By the session's id alone, in whatever place it is; *ret_id is empty where there is none. */
+MUST_CHECK bool adoption_of(Runs *r, Arena *a, Str session_id, Str *ret_id, Err *err);
+/* What a conversation continues; the session_id is empty where it is nothing. */
+MUST_CHECK bool adoption_source(Runs *r, Arena *a, Str conversation_id, Continues *ret, Err *err);
 /* *ret_id: the conversation, also where somebody was faster. */
 MUST_CHECK bool adoption_make(Runs *r, Arena *a, const Adoption *x, Str *ret_id, Err *err);
+
+/* ERR_CONFLICT where the session itself was handed over to a chat platform. */
+MUST_CHECK bool adoption_allowed(Runs *r, const Continues *from, Err *err);
 
 /* -- and comes back --------------------------------------------------------------------------------- */
 

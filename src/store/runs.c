@@ -325,18 +325,23 @@ static bool elsewhere(Str session_id, Str owner, Str surface, Err *err)
                    STR_FMT(session_id), STR_FMT(owner), STR_FMT(session_id));
 }
 
-bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err)
+bool runs_may_write_at(Runs *r, Str home, Str session_id, Str surface, Err *err)
 {
     AUTO(Query) *q = NULL;
     bool row;
 
     if (!QUERY(r, &q, err,
                "SELECT owner_surface FROM session_owner WHERE home = ? AND session_id = ?",
-               TEXT(str_of(r->data)), TEXT(session_id)) ||
+               TEXT(home), TEXT(session_id)) ||
         !db_step(r->db, q, &row, err))
         return false;
     return !row || str_eq(db_str(q, 0), surface.n ? surface : STR("cli")) ||
            elsewhere(session_id, db_str(q, 0), surface, err);
+}
+
+bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err)
+{
+    return runs_may_write_at(r, str_of(r->data), session_id, surface, err);
 }
 
 static bool add_message(Runs *r, const RunWish *wish, bool answer, int64_t now, int64_t *ret_id,

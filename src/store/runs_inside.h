@@ -70,5 +70,6 @@ MUST_CHECK bool runs_place_tail(Runs *r, const Str *ids, size_t n, Err *err);
 /* Inside of the transaction that writes: ERR_CONFLICT where the session lives elsewhere. surface: of a chat
  * platform; empty: this machine. A session that never went anywhere has no owner. */
 MUST_CHECK bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err);
+MUST_CHECK bool runs_may_write_at(Runs *r, Str home, Str session_id, Str surface, Err *err);
 
 #endif

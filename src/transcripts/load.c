@@ -153,12 +153,21 @@ static void add_time(Session *s, double at)
         s->last_activity_at = at;
 }
 
+/* Claude Code keeps the summary as a message of the user's, Codex with the compaction itself. */
+static bool is_summary(const Loading *l, const Event *e)
+{
+    return (e->kind == EVENT_USER && (e->flags & EVENT_IS_SUMMARY)) ||
+           (e->kind == EVENT_COMPACTION && str_eqz(l->ret->session.source, "codex"));
+}
+
 static bool is_wanted(const Loading *l, const Event *e)
 {
     enum { ASIDE = EVENT_IS_META | EVENT_IS_COMMAND | EVENT_IS_SUMMARY | EVENT_IS_INTERRUPT };
 
     if (e->kind == EVENT_THINKING)
         return l->options.thinking;
+    if (l->options.summaries && is_summary(l, e))
+        return true;
     if (e->kind == EVENT_META || (e->flags & ASIDE && e->kind != EVENT_TOOL_RESULT))
         return l->options.meta;
     return true;
@@ -203,6 +212,8 @@ static bool on_event(void *ctx, const Event *e, Err *err)
         add_usage(&l->ret->session, &e->usage);
     else if (is_wanted(l, e))
         add_event(l, e);
+    if (l->options.summaries && is_summary(l, e) && l->ret->n)
+        l->ret->messages[l->ret->n - 1].display_kind = STR(MESSAGE_SUMMARY);
     if (l->bytes > LIMIT_TRANSCRIPT_BYTES || buf_full(&l->open_calls))
         return err_set(err, ERR_TOO_LARGE, "more than %zu bytes of text in one transcript",
                        (size_t)LIMIT_TRANSCRIPT_BYTES);

@@ -23,7 +23,10 @@ typedef struct Loaded {
  * Nothing is redacted here. */
 typedef struct LoadOptions {
     bool meta, thinking;
+    bool summaries; /* what a compaction made of the messages before it, as MESSAGE_SUMMARY */
 } LoadOptions;
+
+#define MESSAGE_SUMMARY "summary" /* a display_kind */
 
 MUST_CHECK bool transcript_load(Arena *a, const TranscriptFile *f, const LoadOptions *options,
                                 Loaded *ret, Err *err);
