@@ -15,7 +15,8 @@
 
 /* One session while it is looked at. */
 typedef struct Source {
-    Service *service;
+    const Homes *homes;
+    const Settings *settings;
     Arena *arena;
     Store *store;
     History *history;
@@ -35,7 +36,7 @@ static void name_source(Source *x)
     Str home = x->item.is_file ? str_of(origin_name(x->item.origin))
                                : store_home(x->store, x->item.lineage.tip.home)->path;
 
-    x->ours = !x->item.is_file && str_eq(home, x->service->options.homes->data);
+    x->ours = !x->item.is_file && str_eq(home, x->homes->data);
     x->from = (Continues){ str_dup(x->arena, home), x->item.lineage.tip.id };
 }
 
@@ -56,9 +57,7 @@ static bool source_open(Source *x, const Homes *homes, bool files, Str id, Err *
 /* A home that was named is looked at alone, but for the conversations, which are always ours. */
 static bool source_find(Source *x, Str id, Err *err)
 {
-    const Homes *homes = x->service->options.homes;
-
-    return source_open(x, homes, homes->primary->kind != HOME_GIVEN, id, err);
+    return source_open(x, x->homes, x->homes->primary->kind != HOME_GIVEN, id, err);
 }
 
 static bool fingerprint_of(const Source *x, Str *ret, Err *err)
@@ -97,15 +96,15 @@ static bool load_words(const Source *x, SessionWords *ret, Err *err)
 /* -- as a conversation ----------------------------------------------------------------------------------- */
 
 /* A name that only the other program's server knows is of no use to ours. */
-static Str known_model(Service *s, Str name)
+static Str known_model(const Settings *settings, Str name)
 {
-    return name.n && settings_model(s->options.settings, name) ? name : STR("");
+    return name.n && settings_model(settings, name) ? name : STR("");
 }
 
 /* What a handle can hold, and half of the model's window: the other half is for what is said next. */
-static size_t room_for(const Service *s)
+static size_t room_for(const Settings *settings)
 {
-    int64_t window = setting_int(s->options.settings, SETTING_MODEL_WINDOW);
+    int64_t window = setting_int(settings, SETTING_MODEL_WINDOW);
     size_t room = LIMIT_RUN_HANDLE / 4;
 
     return window > 0 && (size_t)window / 2 < room ? (size_t)window / 2 : room;
@@ -117,7 +116,7 @@ static Conversation row_of(const Source *x)
 
     return (Conversation){ .id = x->ours ? tip->id : id_new(x->arena, 'c'),
                            .title = utf8_head(tip->title, LIMIT_TITLE),
-                           .model = known_model(x->service, tip->model),
+                           .model = known_model(x->settings, tip->model),
                            .cwd = tip->cwd };
 }
 
@@ -132,7 +131,7 @@ static bool make(const Source *x, Runs *r, Str fingerprint, Str *ret_id, Err *er
 
     if (!load_words(x, &words, err))
         return false;
-    words_fit(&words, room_for(x->service));
+    words_fit(&words, room_for(x->settings));
     made.turns = words.turns;
     made.n_turns = words.n_turns;
     if (words.thread.n > 1)
@@ -163,11 +162,16 @@ static bool adopt(const Source *x, Runs *r, Str *ret_id, Err *err)
     return (ret_id->n && str_eq(fingerprint, before)) || make(x, r, fingerprint, ret_id, err);
 }
 
+static Source source_of(Service *s, Arena *a)
+{
+    return (Source){ .homes = s->options.homes, .settings = s->options.settings, .arena = a };
+}
+
 bool service_adopt(Service *s, Arena *a, const Home *home, Str session_id, Str *ret_id, Err *err)
 {
     Home one = *home;
     Homes homes = { .all = &one, .n = 1, .primary = &one, .data = s->options.homes->data };
-    Source x = { .service = s, .arena = a };
+    Source x = source_of(s, a);
     bool there = false, ok;
     Runs *r = service_take(s, err);
 
@@ -182,36 +186,63 @@ bool service_adopt(Service *s, Arena *a, const Home *home, Str session_id, Str *
 
 /* -- by whatever id ------------------------------------------------------------------------------------- */
 
-static bool nothing_of(Str id, Err *err)
+/* Conversations are ours, also where --home names another database: then they are looked for by themselves. */
+static bool find(Source *x, Runs *r, Str id, Str *ret_conversation, Err *err)
 {
+    Err why;
+
+    *ret_conversation = STR("");
+    if (source_find(x, id, err))
+        return true;
     if (err->kind != ERR_NOT_FOUND)
         return false;
-    return err_set(err, ERR_NOT_FOUND, "no session '%.*s'; 'talaria sessions list' shows them",
+    if (!conversation_by_prefix(r, x->arena, id, ret_conversation, &why)) {
+        *err = why;
+        return false;
+    }
+    return ret_conversation->n ||
+           err_set(err, ERR_NOT_FOUND, "no session '%.*s'; 'talaria sessions list' shows them",
                    STR_FMT(id));
 }
 
-static bool continue_source(Source *x, Runs *r, Str id, Str *ret_id, Err *err)
+static bool continue_any(Source *x, Runs *r, Str id, Str *ret_id, Err *err)
 {
-    if (!source_find(x, id, err))
-        return nothing_of(id, err);
+    bool there;
+
+    *ret_id = id;
+    if (!is_conversation(r, x->arena, id, &there, err))
+        return false;
+    if (there)
+        return true;
+    if (!find(x, r, id, ret_id, err))
+        return false;
+    if (ret_id->n)
+        return true;
     return (x->ours || adoption_allowed(r, &x->from, err)) && adopt(x, r, ret_id, err);
+}
+
+bool session_continue(const ContinueWhere *where, Runs *r, Arena *a, Str id, Str *ret_id, Err *err)
+{
+    Source x = { .homes = where->homes, .settings = where->settings, .arena = a };
+    bool ok = continue_any(&x, r, id, ret_id, err);
+
+    source_close(&x);
+    return ok;
 }
 
 bool service_continue(Service *s, Arena *a, Str id, Str *ret_id, Err *err)
 {
-    Source x = { .service = s, .arena = a };
+    ContinueWhere where = { s->options.homes, s->options.settings };
     Runs *r = service_take(s, err);
-    bool there = false, ok = r && is_conversation(r, a, id, &there, err);
+    bool ok = r && session_continue(&where, r, a, id, ret_id, err);
 
-    *ret_id = id;
-    if (ok && !there)
-        ok = continue_source(&x, r, id, ret_id, err);
-    source_close(&x);
     service_give(s, r);
     return ok;
 }
 
-/* A session that is gone still has the conversation that continues it. */
+/* -- without writing ------------------------------------------------------------------------------------- */
+
+/* Where a session is gone, the conversation that continues it is still here. */
 static bool look_up(Source *x, Runs *r, Str id, Str *ret_id, Err *err)
 {
     Str fingerprint;
@@ -220,10 +251,16 @@ static bool look_up(Source *x, Runs *r, Str id, Str *ret_id, Err *err)
     if (!is_conversation(r, x->arena, id, &there, err))
         return false;
     *ret_id = there ? id : STR("");
-    if (there || !adoption_of(r, x->arena, id, ret_id, err) || ret_id->n)
-        return there || ret_id->n;
-    if (!source_find(x, id, err))
-        return nothing_of(id, err);
+    if (there)
+        return true;
+    if (!adoption_of(r, x->arena, id, ret_id, err))
+        return false;
+    if (ret_id->n)
+        return true;
+    if (!find(x, r, id, ret_id, err))
+        return false;
+    if (ret_id->n)
+        return true;
     if (!x->ours)
         return adoption_find(r, x->arena, &x->from, ret_id, &fingerprint, err);
     if (!is_conversation(r, x->arena, x->from.session_id, &there, err))
@@ -232,9 +269,25 @@ static bool look_up(Source *x, Runs *r, Str id, Str *ret_id, Err *err)
     return true;
 }
 
-static bool preview(const Source *x, Preview *ret, Err *err)
+static void fill_row(const Source *x, const SessionWords *words, Conversation *row)
 {
     const Lineage *l = &x->item.lineage;
+
+    *row = row_of(x);
+    row->id = l->tip.id;
+    row->title = l->title;
+    row->first_words = words->n_turns ? utf8_head(words->turns[0].content, 80) : STR_NONE;
+    row->messages = (int64_t)words->n_turns;
+    row->created_ms = (int64_t)(l->started_at * 1000);
+    row->updated_ms = (int64_t)(l->last_active * 1000);
+    if (!x->ours) {
+        row->continues_home = x->from.home;
+        row->continues_id = x->from.session_id;
+    }
+}
+
+static bool preview(const Source *x, Preview *ret, Err *err)
+{
     SessionWords words;
 
     if (!load_words(x, &words, err))
@@ -244,23 +297,14 @@ static bool preview(const Source *x, Preview *ret, Err *err)
         words.turns[i].finished_ms = words.turns[i].created_ms;
         words.turns[i].status = STR("complete");
     }
-    *ret = (Preview){ .row = row_of(x), .turns = words.turns, .n_turns = words.n_turns };
-    if (!x->ours) {
-        ret->row.continues_home = x->from.home;
-        ret->row.continues_id = x->from.session_id;
-    }
-    ret->row.id = l->tip.id;
-    ret->row.first_words = words.n_turns ? utf8_head(words.turns[0].content, 80) : STR_NONE;
-    ret->row.title = l->title;
-    ret->row.messages = (int64_t)words.n_turns;
-    ret->row.created_ms = (int64_t)(l->started_at * 1000);
-    ret->row.updated_ms = (int64_t)(l->last_active * 1000);
+    *ret = (Preview){ .turns = words.turns, .n_turns = words.n_turns };
+    fill_row(x, &words, &ret->row);
     return true;
 }
 
 bool service_look_up(Service *s, Arena *a, Str id, Str *ret_id, Preview *ret, Err *err)
 {
-    Source x = { .service = s, .arena = a };
+    Source x = source_of(s, a);
     Runs *r = service_take(s, err);
     bool ok = r && look_up(&x, r, id, ret_id, err);
 
@@ -268,5 +312,15 @@ bool service_look_up(Service *s, Arena *a, Str id, Str *ret_id, Preview *ret, Er
         ok = preview(&x, ret, err);
     source_close(&x);
     service_give(s, r);
+    return ok;
+}
+
+bool session_continued_in(const ContinueWhere *where, Runs *r, Arena *a, Str id, Str *ret_id,
+                          Err *err)
+{
+    Source x = { .homes = where->homes, .settings = where->settings, .arena = a };
+    bool ok = look_up(&x, r, id, ret_id, err);
+
+    source_close(&x);
     return ok;
 }

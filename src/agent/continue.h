@@ -9,8 +9,15 @@
 
 #include "agent/service.h"
 
+typedef struct ContinueWhere {
+    const Homes *homes;
+    const Settings *settings;
+} ContinueWhere;
+
 /* The conversation to write to, made where there is none yet. Where the session has grown since, its new
  * messages are taken along. ERR_NOT_FOUND; ERR_CONFLICT: the id is ambiguous, or the session was handed over. */
+MUST_CHECK bool session_continue(const ContinueWhere *where, Runs *r, Arena *a, Str id, Str *ret_id,
+                                 Err *err);
 MUST_CHECK bool service_continue(Service *s, Arena *a, Str id, Str *ret_id, Err *err);
 
 /* What a session would be as a conversation. */
@@ -20,6 +27,9 @@ typedef struct Preview {
     size_t n_turns;
 } Preview;
 
+/* *ret_id: the conversation; empty where there is none yet. Writes nothing. */
+MUST_CHECK bool session_continued_in(const ContinueWhere *where, Runs *r, Arena *a, Str id,
+                                     Str *ret_id, Err *err);
 /* *ret_id: the conversation; empty where there is none yet, then *ret is filled. Writes nothing. */
 MUST_CHECK bool service_look_up(Service *s, Arena *a, Str id, Str *ret_id, Preview *ret, Err *err);
 

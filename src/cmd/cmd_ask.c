@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "agent/continue.h"
 #include "agent/files.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -21,7 +22,7 @@ static const Option options[] = {
       .name = "conversation",
       .letter = 'c',
       .metavar = "ID",
-      .help = "go on with this conversation" },
+      .help = "continue this conversation, or any session of any agent" },
     { .kind = OPTION_TEXT,
       .name = "file",
       .letter = 'f',
@@ -191,6 +192,12 @@ static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatWish 
     return service_begin(s, &c, err);
 }
 
+/* -c takes any session: it goes on in a conversation of ours. */
+static bool find_conversation(Cli *cli, Service *s, Str *id, Err *err)
+{
+    return !id->n || service_continue(s, cli->arena, *id, id, err);
+}
+
 /* A conversation that was handed away is not gone on with by accident. */
 static bool check_owner(const Cli *cli, Str conversation_id, Err *err)
 {
@@ -212,7 +219,8 @@ static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
     LiveRun *live;
     Run run;
 
-    if (!check_owner(cli, wish.conversation_id, err) ||
+    if (!find_conversation(cli, s, &wish.conversation_id, err) ||
+        !check_owner(cli, wish.conversation_id, err) ||
         !begin_conversation(cli, s, args, &wish, err))
         return false;
     if (!add_files(cli, s, args, &wish, err) ||
@@ -241,7 +249,7 @@ static bool ask(Cli *cli, const Args *args, Err *err)
 
 static const Example examples[] = {
     { "talaria ask \"where did we fix the login test?\"", "one answer, streamed" },
-    { "talaria ask -c ID \"and why?\"", "goes on with a conversation" },
+    { "talaria ask -c ID \"and why?\"", "continue a conversation or any session" },
     { "talaria ask --json \"hello\"", "the events of the turn, one a line" },
     { 0 },
 };

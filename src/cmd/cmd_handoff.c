@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "gateway/pick.h"
 #include "gateway/wait.h"
 #include "store/routing.h"
 #include "terminal/signals.h"
@@ -38,25 +39,14 @@ static const Option request_options[] = {
 
 /* -- which session ------------------------------------------------------------------------------------- */
 
-static bool newest(Store *store, Arena *a, Lineage *ret, Err *err)
+bool handoff_find_session(Cli *cli, Str id, bool look, Lineage *ret, Str *ret_home, Err *err)
 {
-    AUTO(SessionList) *list = sessions_open(store, &(SessionQuery){ 0 }, err);
-    bool more;
+    Pick pick = { .where = { .settings = &cli->settings },
+                  .files = !cli->where.home,
+                  .look = look };
 
-    if (!list || !sessions_next(list, a, ret, &more, err))
-        return false;
-    return more || err_set(err, ERR_NOT_FOUND, "there is no session yet");
-}
-
-bool handoff_find_session(Cli *cli, Str id, Lineage *ret, Str *ret_home, Err *err)
-{
-    Store *store;
-
-    if (!cli_store(cli, &store, err) ||
-        !(id.n ? store_find(store, cli->arena, id, ret, err) : newest(store, cli->arena, ret, err)))
-        return false;
-    *ret_home = store_home(store, ret->tip.home)->path;
-    return true;
+    return cli_homes(cli, &pick.where.homes, err) && cli_store(cli, &pick.store, err) &&
+           handoff_pick(&pick, cli->arena, id, ret, ret_home, err);
 }
 
 Str handoff_conversation(Cli *cli, Journal *journal, Str home, Str session_id)
@@ -190,7 +180,8 @@ static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err
     Lineage lineage;
     Handoff h;
 
-    if (!handoff_find_session(cli, args_text(args, "session"), &lineage, &ask.wish.home, err))
+    if (!handoff_find_session(cli, args_text(args, "session"), false, &lineage, &ask.wish.home,
+                              err))
         return false;
     ask.wish.session_id = lineage.tip.id;
     journal = journal_open(cli->homes.data, err);

@@ -5,8 +5,9 @@
 #include "cmd/cli.h"
 #include "store/handoff.h"
 
-/* The session of that id, and the folder of its home. */
-MUST_CHECK bool handoff_find_session(Cli *cli, Str id, Lineage *ret, Str *ret_home, Err *err);
+/* The session of that id (gateway/pick.h), and the folder of its home. */
+MUST_CHECK bool handoff_find_session(Cli *cli, Str id, bool look, Lineage *ret, Str *ret_home,
+                                     Err *err);
 
 void handoff_put(JsonWriter *w, const Handoff *h);
 /* With --json the handoff as an object; else nothing. */

@@ -221,7 +221,7 @@ bool handoff_back(Cli *cli, const Args *args, Err *err)
             err, ERR_NOT_FOUND,
             "no session that was handed over is away; --session ID takes one from a chat that "
             "began or fetched it");
-    if (!handoff_find_session(cli, id, &lineage, &home, err) ||
+    if (!handoff_find_session(cli, id, true, &lineage, &home, err) ||
         !owner_get(journal, cli->arena, home, lineage.tip.id, &owner, err))
         return false;
     if (!is_away(&owner))

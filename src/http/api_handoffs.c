@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "gateway/config.h"
 #include "gateway/gateway.h"
+#include "gateway/pick.h"
 #include "gateway/wait.h"
 #include "gateway/wake.h"
 #include "http/api.h"
@@ -128,14 +129,14 @@ static bool put_journal(Request *rq, JsonWriter *w, Journal *j, JournalOf of, in
     return true;
 }
 
-static bool find_session(Request *rq, Str id, Lineage *ret, Str *ret_home, Err *err)
+static bool find_session(Request *rq, Str id, bool look, Lineage *ret, Str *ret_home, Err *err)
 {
-    Store *store;
+    Pick pick = { .where = { .settings = rq->server->settings },
+                  .files = !rq->server->options.where.home,
+                  .look = look };
 
-    if (!request_store(rq, &store, err) || !store_find(store, rq->arena, id, ret, err))
-        return false;
-    *ret_home = store_home(store, ret->tip.home)->path;
-    return true;
+    return request_homes(rq, &pick.where.homes, err) && request_store(rq, &pick.store, err) &&
+           handoff_pick(&pick, rq->arena, id, ret, ret_home, err);
 }
 
 /* By the id of any part; one that is gone, or has nothing in it yet, by its own. */
@@ -146,7 +147,7 @@ static bool read_session(Request *rq, JournalOf *ret, Err *err)
     *ret = (JournalOf){ STR(""), STR("") };
     if (!query_text(rq->arena, rq->query, "session", &ret->session_id, err))
         return false;
-    if (!ret->session_id.n || !find_session(rq, ret->session_id, &session, &ret->home, err))
+    if (!ret->session_id.n || !find_session(rq, ret->session_id, true, &session, &ret->home, err))
         return !ret->session_id.n || err->kind == ERR_NOT_FOUND;
     ret->session_id = session.tip.id;
     return true;
@@ -220,7 +221,8 @@ bool route_handoff_ask(Request *rq, Err *err)
         return err_set(err, ERR_INVALID, "'session_id' and 'platform' must be given");
     if (!check_target(ask.wish.target, err))
         return false;
-    if (!request_homes(rq, &ask.homes, err) || !find_session(rq, id, &session, &ask.wish.home, err))
+    if (!request_homes(rq, &ask.homes, err) ||
+        !find_session(rq, id, false, &session, &ask.wish.home, err))
         return false;
     ask.wish.session_id = session.tip.id;
     return ask_for(j, rq->arena, &ask, &h, err) && reply_handoff(rq, j, &h, 202, err);
@@ -269,7 +271,7 @@ bool route_session_back(Request *rq, Err *err)
     Str home;
 
     if (!j || !request_homes(rq, &homes, err) ||
-        !find_session(rq, rq->params[0], &session, &home, err) ||
+        !find_session(rq, rq->params[0], true, &session, &home, err) ||
         !handoff_idle(homes, home, session.tip.id, err) ||
         !owner_get(j, rq->arena, home, session.tip.id, &owner, err))
         return false;

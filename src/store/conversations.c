@@ -141,6 +141,28 @@ bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, Err *err)
     return true;
 }
 
+bool conversation_by_prefix(Runs *r, Arena *a, Str prefix, Str *ret_id, Err *err)
+{
+    AUTO(Query) *q = NULL;
+    size_t n = 0;
+    bool ok;
+
+    *ret_id = STR("");
+    if (!prefix.n)
+        return true;
+    if (!QUERY(r, &q, err,
+               "SELECT id FROM conversation WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
+               TEXT(prefix)))
+        return false;
+    for (; db_next(runs_db(r), q, &ok, err); n++)
+        *ret_id = column(a, q, 0);
+    if (!ok)
+        return false;
+    return n < 2 || err_set(err, ERR_CONFLICT,
+                            "more than one conversation begins with '%.*s'; give more of it",
+                            STR_FMT(prefix));
+}
+
 bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t most,
                        Conversation **ret, size_t *ret_n, Err *err)
 {

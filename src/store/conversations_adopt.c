@@ -192,14 +192,17 @@ static bool go_on(Runs *r, Arena *a, const Adoption *x, Str found, Str *ret_id, 
     ChatTurn *have;
     size_t n, known;
     bool spoken;
+    Err elsewhere;
 
+    *ret_id = found;
+    if (!runs_may_write(r, found, STR_NONE, &elsewhere)) /* it is in a chat: that one goes on */
+        return elsewhere.kind == ERR_CONFLICT || (*err = elsewhere, false);
     if (!turns_list(r, a, found, 0, SIZE_MAX >> 1, &have, &n, err))
         return false;
     known = turns_known(x, have, n, &spoken);
-    if (known || !n) {
-        *ret_id = found;
+    if (known || !n)
         return grow(r, a, x, found, known, spoken, err);
-    }
+    *ret_id = x->row.id;
     return add_new(r, x, err) && keep_handle(r, a, x->row.id, x->thread, x->handle, err);
 }
 

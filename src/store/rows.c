@@ -319,6 +319,7 @@ Rows *rows_open(const Home *home, const RowsQuery *query, Err *err)
     r->has_active = rows_has_column(r, "messages", "active");
     r->has_archived = rows_has_column(r, "sessions", "archived");
     r->has_usage = rows_has_column(r, "session_model_usage", "model");
+    r->is_ours = rows_has_column(r, "conversation_of", "home");
     r->query = *query;
     r->query.compacted = query->compacted && rows_has_column(r, "messages", "compacted");
     return prepare(r, err) ? TAKE(r) : NULL;

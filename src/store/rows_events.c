@@ -48,7 +48,8 @@ static bool prepare_messages(Db *db, Stmt **ret, Err *err)
     add_column(&sql, db, "messages", "finish_reason", "NULL");
     add_column(&sql, db, "messages", "active", "1");
     add_column(&sql, db, "messages", "compacted", "0");
-    buf_addz(&sql, " FROM messages WHERE session_id = ?1 AND id > ?2 ORDER BY id");
+    buf_addf(&sql, " FROM messages WHERE session_id = ?1 AND id > ?2%s ORDER BY id",
+             has(db, "conversation_of", "home") ? " AND " ROWS_NO_COPY : "");
     return db_prepare(db, sql.p, ret, err);
 }
 

@@ -2,10 +2,15 @@
 #ifndef TALARIA_STORE_ROWS_EVENTS_H
 #define TALARIA_STORE_ROWS_EVENTS_H
 
+#include "store/conversations_adopt.h"
 #include "store/db.h"
 #include "store/rows.h"
 
 typedef struct RowsEvents RowsEvents; /* statements, prepared when first needed */
+
+/* In our own database: not what a conversation copied from the session that it continues. Other databases have
+ * no such rows, and are spared the look behind each long message. */
+#define ROWS_NO_COPY "display_kind IS NOT '" MESSAGE_CONTINUED "'"
 
 typedef struct RowsInside {
     Db *db;

@@ -8,7 +8,7 @@
 struct Rows {
     Db *db;
     int slice_ms;
-    bool has_active, has_archived, has_usage;
+    bool has_active, has_archived, has_usage, is_ours;
     RowsQuery query;
     Stmt *messages, *newest, *first, *models, *begin, *commit;
     RowsEvents *events;

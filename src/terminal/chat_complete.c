@@ -45,7 +45,7 @@ static void template_names(Chat *c, Completion *out, Str begun)
 
 static void conversation_ids(Chat *c, Completion *out, Str begun)
 {
-    Conversation *all;
+    Listed *all;
     Err err = { 0 };
     size_t n = 0;
 

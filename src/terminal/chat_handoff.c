@@ -159,19 +159,22 @@ bool slash_back(Chat *c, Str rest, Err *err)
 {
     Str home = c->options->homes->data;
     SessionOwner owner;
-    Conversation row;
+    Found found;
     bool away;
+    Str id;
 
     if (!rest.n && !c->conversation.n)
         return err_set(err, ERR_USAGE, "/back needs an ID: there is no conversation here yet");
-    if (!chat_find(c, rest.n ? rest : c->conversation, &row, err) ||
-        !owner_of(c, row.id, &owner, &away, err))
+    if (!chat_find(c, rest.n ? rest : c->conversation, &found, err))
+        return false;
+    id = found.preview.row.id;
+    if (!owner_of(c, id, &owner, &away, err))
         return false;
     if (!away)
-        return err_set(err, ERR_CONFLICT, "conversation '%.*s' is here already", STR_FMT(row.id));
-    if (!handoff_idle(c->options->homes, home, row.id, err) ||
-        !handoff_bring_back(c->options->homes, c->journal, home, row.id, err))
+        return err_set(err, ERR_CONFLICT, "conversation '%.*s' is here already", STR_FMT(id));
+    if (!handoff_idle(c->options->homes, home, id, err) ||
+        !handoff_bring_back(c->options->homes, c->journal, home, id, err))
         return false;
     chat_note(c, "back from %.*s", STR_FMT(owner.surface));
-    return chat_resume(c, row.id, err);
+    return chat_resume(c, id, err);
 }

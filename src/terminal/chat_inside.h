@@ -2,7 +2,7 @@
 #ifndef TALARIA_TERMINAL_CHAT_INSIDE_H
 #define TALARIA_TERMINAL_CHAT_INSIDE_H
 
-#include "agent/service.h"
+#include "agent/continue.h"
 #include "base/limits.h"
 #include "terminal/chat.h"
 #include "terminal/render.h"
@@ -21,6 +21,7 @@ typedef struct Chat {
 
     Str conversation; /* empty: none was begun */
     bool fresh;       /* it was begun here, and nothing is in it but files */
+    bool session; /* it is the id of a session that becomes a conversation with the next message */
     Str runtime, model, template;
     Str files[LIMIT_FILES]; /* of the next message */
     size_t n_files;
@@ -59,9 +60,22 @@ void chat_forget_turn(Chat *c);
 
 /* An id, how one begins, or (empty) the newest other one; shows what was said last. */
 MUST_CHECK bool chat_resume(Chat *c, Str id, Err *err);
-/* Which one is meant by that; ERR_NOT_FOUND, or ERR_USAGE where several are. */
-MUST_CHECK bool chat_find(Chat *c, Str id, Conversation *ret, Err *err);
-MUST_CHECK bool chat_list(Chat *c, size_t most, Conversation **ret, size_t *ret_n, Err *err);
+/* A conversation, or what a session would be as one. */
+typedef struct Found {
+    Preview preview; /* the row alone where it is a conversation */
+    bool session;    /* it is none yet */
+} Found;
+
+/* Which one is meant by that; ERR_NOT_FOUND, or ERR_CONFLICT where several are. */
+MUST_CHECK bool chat_find(Chat *c, Str id, Found *ret, Err *err);
+
+/* The newest sessions of every source, newest first. */
+typedef struct Listed {
+    Str id, origin, title;
+    double last_active;
+    int64_t messages;
+} Listed;
+MUST_CHECK bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err);
 void chat_drop_conversation(Chat *c);
 /* One in which nothing was said goes again. */
 void chat_abandon(Chat *c);

@@ -1,10 +1,11 @@
-/* Conversations that were there before: which one is meant, and what was said in it last. */
+/* Conversations and sessions that were there before: which one is meant, and what was said in it last. */
 #include "base/clock.h"
+#include "recall/history.h"
 #include "terminal/chat_inside.h"
 #include "text/human.h"
 #include "text/utf8.h"
 
-enum { LOOKED_AT = 500, SHOWN_TURNS = 4, SHOWN_BYTES = 4000 };
+enum { LIST_MS = 300, SHOWN_TURNS = 4, SHOWN_BYTES = 4000 };
 
 void chat_abandon(Chat *c)
 {
@@ -17,43 +18,91 @@ void chat_drop_conversation(Chat *c)
 {
     chat_abandon(c);
     c->conversation = STR_NONE;
+    c->session = false;
     c->run_id = STR_NONE;
     c->n_files = 0;
     c->last = mem_free(c->last);
 }
 
-bool chat_list(Chat *c, size_t most, Conversation **ret, size_t *ret_n, Err *err)
-{
-    Runs *r = service_take(c->service, err);
-    bool ok = r && conversation_list(r, c->scratch, 0, STR_NONE, most, ret, ret_n, err);
+/* -- which one ------------------------------------------------------------------------------------------ */
 
+static bool add_listed(Chat *c, HistoryList *list, size_t most, Listed **ret, size_t *ret_n,
+                       Err *err)
+{
+    size_t cap = 0;
+    HistoryItem item;
+    bool more;
+
+    while (*ret_n < most) {
+        if (!history_next(list, c->scratch, &item, &more, err))
+            return false;
+        if (!more)
+            break;
+        ARENA_PUSH(c->scratch, *ret, *ret_n, cap,
+                   ((Listed){ .id = item.lineage.tip.id,
+                              .origin = str_of(origin_title(item.origin)),
+                              .title = item.lineage.title,
+                              .last_active = item.lineage.last_active,
+                              .messages = item.lineage.messages }));
+    }
+    return true;
+}
+
+bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err)
+{
+    const Homes *homes = c->options->homes;
+    AUTO(Store) *store = store_open(homes, err);
+    AUTO(History) *h = NULL;
+    AUTO(HistoryList) *list = NULL;
+
+    *ret = NULL;
+    *ret_n = 0;
+    if (!store)
+        return false;
+    h = history_open(&(HistoryWhere){ .homes = homes,
+                                      .store = store,
+                                      .files = homes->primary->kind != HOME_GIVEN,
+                                      .budget_ms = LIST_MS });
+    list = history_list(h, &(HistoryQuery){ 0 }, err);
+    return list && add_listed(c, list, most, ret, ret_n, err);
+}
+
+/* The newest but the one at hand. */
+static bool find_newest(Chat *c, Runs *r, Conversation *ret, Err *err)
+{
+    Conversation *all;
+    size_t n;
+
+    if (!conversation_list(r, c->scratch, 0, STR_NONE, 2, &all, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!str_eq(all[i].id, c->conversation)) {
+            *ret = all[i];
+            return true;
+        }
+    return err_set(err, ERR_NOT_FOUND, "no conversation to continue yet");
+}
+
+bool chat_find(Chat *c, Str id, Found *ret, Err *err)
+{
+    Runs *r;
+    Str found = STR("");
+    bool ok;
+
+    *ret = (Found){ 0 };
+    if (id.n && !service_look_up(c->service, c->scratch, id, &found, &ret->preview, err))
+        return false;
+    ret->session = id.n && !found.n;
+    if (ret->session)
+        return true;
+    r = service_take(c->service, err);
+    ok = r && (id.n ? conversation_get(r, c->scratch, found, &ret->preview.row, err)
+                    : find_newest(c, r, &ret->preview.row, err));
     service_give(c->service, r);
     return ok;
 }
 
-/* The newest but the one at hand; or the one whose id begins so, which must be one alone. */
-bool chat_find(Chat *c, Str id, Conversation *ret, Err *err)
-{
-    Conversation *all;
-    size_t n, found = 0;
-
-    if (!chat_list(c, LOOKED_AT, &all, &n, err))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        if (id.n ? !str_starts(all[i].id, id) : str_eq(all[i].id, c->conversation))
-            continue;
-        if (!found++ || str_eq(all[i].id, id))
-            *ret = all[i];
-        if (!id.n || str_eq(all[i].id, id))
-            return true;
-    }
-    if (found > 1)
-        return err_set(err, ERR_USAGE, "%zu conversations begin with '%.*s'", found, STR_FMT(id));
-    if (!found && id.n)
-        return err_set(err, ERR_NOT_FOUND, "no conversation '%.*s'; /sessions shows them",
-                       STR_FMT(id));
-    return found || err_set(err, ERR_NOT_FOUND, "there is no conversation to go on with");
-}
+/* -- what was said ---------------------------------------------------------------------------------------- */
 
 static void add_passage(Buf *out, Str text)
 {
@@ -95,41 +144,68 @@ static void add_turn(Chat *c, Buf *out, const ChatTurn *t)
                  tint(color, TINT_OFF));
 }
 
-static bool show_turns(Chat *c, const Conversation *row, Err *err)
+static bool last_turns(Chat *c, const Found *found, ChatTurn **ret, size_t *ret_n, Err *err)
+{
+    const Preview *p = &found->preview;
+    Runs *r;
+    bool ok;
+
+    if (found->session) {
+        *ret_n = p->n_turns < SHOWN_TURNS ? p->n_turns : SHOWN_TURNS;
+        *ret = p->turns + (p->n_turns - *ret_n);
+        return true;
+    }
+    r = service_take(c->service, err);
+    ok = r && turns_recent(r, c->scratch, p->row.id, 0, SHOWN_TURNS, ret, ret_n, err);
+    service_give(c->service, r);
+    return ok;
+}
+
+static bool show_turns(Chat *c, const Found *found, Err *err)
 {
     AUTO_BUF out = BUF(MIB(1));
-    Runs *r = service_take(c->service, err);
     ChatTurn *turns = NULL;
     size_t n = 0;
-    bool ok = r && turns_recent(r, c->scratch, row->id, 0, SHOWN_TURNS, &turns, &n, err);
 
-    service_give(c->service, r);
-    for (size_t i = 0; ok && i < n; i++)
+    if (!last_turns(c, found, &turns, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
         add_turn(c, &out, &turns[i]);
-    for (size_t i = n; ok && i > 0 && !c->last; i--)
+    for (size_t i = n; i > 0 && !c->last; i--)
         if (str_eqz(turns[i - 1].role, "user"))
             c->last = mem_strdup(turns[i - 1].content);
-    if (ok)
-        screen_lines(&c->screen, buf_str(&out));
-    return ok;
+    screen_lines(&c->screen, buf_str(&out));
+    return true;
+}
+
+/* Where a session of another agent continues as a conversation, its own file stays as it is. */
+static void show_name(Chat *c, const Found *found)
+{
+    const Conversation *row = &found->preview.row;
+    Str name = row->title.n ? row->title : row->first_words;
+
+    chat_note(c, "%s %.*s · %.*s · %.*s", found->session ? "session" : "conversation",
+              STR_FMT(row->id),
+              STR_FMT(utf8_fit(c->scratch, name.n ? name : STR("without a title"), 60)),
+              STR_FMT(human_ago(c->scratch, (double)row->updated_ms / 1000, clock_wall())));
+    if (row->continues_id.n && !found->session)
+        chat_note(c, "continues session %.*s", STR_FMT(row->continues_id));
+    if (row->running.n)
+        chat_note(c, "a turn of it runs in another process");
 }
 
 bool chat_resume(Chat *c, Str id, Err *err)
 {
-    Conversation row = { 0 };
-    Str name;
+    Found found;
 
-    if (!chat_find(c, id, &row, err) || !chat_is_ours(c, row.id, err))
+    if (!chat_find(c, id, &found, err) ||
+        (!found.session && !chat_is_ours(c, found.preview.row.id, err)))
         return false;
     chat_drop_conversation(c);
-    c->conversation = str_dup(c->arena, row.id);
-    if (!c->options->runtime.n)
-        c->runtime = str_dup(c->arena, row.active);
-    name = row.title.n ? row.title : row.first_words;
-    chat_note(c, "conversation %.*s · %.*s · %.*s", STR_FMT(row.id),
-              STR_FMT(utf8_fit(c->scratch, name.n ? name : STR("without a title"), 60)),
-              STR_FMT(human_ago(c->scratch, (double)row.updated_ms / 1000, clock_wall())));
-    if (row.running.n)
-        chat_note(c, "a turn of it runs in another process");
-    return show_turns(c, &row, err);
+    c->conversation = str_dup(c->arena, found.preview.row.id);
+    c->session = found.session;
+    if (!c->options->runtime.n && !found.session)
+        c->runtime = str_dup(c->arena, found.preview.row.active);
+    show_name(c, &found);
+    return show_turns(c, &found, err);
 }

@@ -12,6 +12,22 @@ static void on_wake(void *ctx)
     (void)!write(c->wake_fd, &one, sizeof one);
 }
 
+/* The session that was resumed becomes a conversation with the first message to it. */
+static bool continue_session(Chat *c, Err *err)
+{
+    Str id;
+
+    if (!c->session)
+        return true;
+    if (!service_continue(c->service, c->arena, c->conversation, &id, err))
+        return false;
+    if (!str_eq(id, c->conversation))
+        chat_note(c, "continues in conversation %.*s", STR_FMT(id));
+    c->conversation = str_dup(c->arena, id);
+    c->session = false;
+    return true;
+}
+
 bool chat_begin(Chat *c, Err *err)
 {
     char here[LIMIT_PATH_BYTES];
@@ -21,7 +37,7 @@ bool chat_begin(Chat *c, Err *err)
                          .template = c->template };
 
     if (c->conversation.n)
-        return chat_is_ours(c, c->conversation, err);
+        return continue_session(c, err) && chat_is_ours(c, c->conversation, err);
     if (getcwd(here, sizeof here))
         row.cwd = str_of(here); /* goes with it, wherever it goes */
     if (!service_begin(c->service, &row, err))

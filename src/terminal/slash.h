@@ -19,8 +19,9 @@ typedef enum SlashNeeds {
 /* X(name, what it takes, the same in help (with a blank before it), waits for the end of a turn, what it does) */
 #define SLASH_COMMANDS(X)                                                                          \
     X(new, SLASH_ALONE, "", true, "begin a new conversation")                                      \
-    X(resume, SLASH_MAY, " [ID]", true, "go on with another conversation; without ID the newest")  \
-    X(sessions, SLASH_ALONE, "", false, "the newest conversations")                                \
+    X(resume, SLASH_MAY, " [ID]", true,                                                            \
+      "continue any session; without ID the newest conversation")                                  \
+    X(sessions, SLASH_ALONE, "", false, "the newest sessions of every agent")                      \
     X(runtime, SLASH_MAY, " [NAME]", false, "who answers from now on; without NAME who could")     \
     X(template, SLASH_MAY, " [NAME]", true, "begin with a template: auto, NAME or none")           \
     X(model, SLASH_MAY, " [NAME]", false,                                                          \

@@ -38,31 +38,46 @@ static bool slash_new(Chat *c, Str rest, Err *err)
     return true;
 }
 
-static bool slash_resume(Chat *c, Str rest, Err *err)
+/* Inside of a chat the way out is a command of the chat. */
+static bool slash_resume(Chat *c, Str id, Err *err)
 {
-    return chat_resume(c, rest, err);
+    if (chat_resume(c, id, err))
+        return true;
+    if (id.n && err->kind == ERR_NOT_FOUND)
+        (void)err_set(err, ERR_NOT_FOUND, "no session '%.*s'; /sessions shows them", STR_FMT(id));
+    return false;
+}
+
+/* An id is copied: it stays whole, and the text beside it gives way. */
+static void add_session(Chat *c, Buf *out, const Listed *s)
+{
+    Str ago = human_ago(c->scratch, s->last_active, clock_wall());
+    size_t wide = utf8_columns(s->id), room = NAME_COLUMNS + TEXT_COLUMNS;
+    Str text = str_printf(c->scratch, "%s%.*s · %.*s · %lld message%s · %.*s",
+                          str_eq(s->id, c->conversation) ? "(this one) " : "", STR_FMT(ago),
+                          STR_FMT(s->origin), (long long)s->messages, s->messages == 1 ? "" : "s",
+                          STR_FMT(s->title));
+
+    buf_addf(out, "  %s%.*s%s", tint(c->options->color, TINT_CYAN), STR_FMT(s->id),
+             tint(c->options->color, TINT_OFF));
+    buf_pad(out, ' ', wide < NAME_COLUMNS ? NAME_COLUMNS - wide + 1 : 1);
+    buf_add(out, utf8_fit(c->scratch, text, wide < room / 2 ? room - wide : room / 2));
+    buf_addc(out, '\n');
 }
 
 static bool slash_sessions(Chat *c, Str rest, Err *err)
 {
     AUTO_BUF out = BUF(KIB(64));
-    Conversation *all;
+    Listed *all;
     size_t n;
 
     (void)rest;
     if (!chat_list(c, SESSIONS_SHOWN, &all, &n, err))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        Str name = all[i].title.n ? all[i].title : all[i].first_words;
-        Str ago = human_ago(c->scratch, (double)all[i].updated_ms / 1000, clock_wall());
-
-        add_row(c, &out, all[i].id,
-                str_printf(c->scratch, "%s%.*s · %lld messages · %.*s",
-                           str_eq(all[i].id, c->conversation) ? "(this one) " : "", STR_FMT(ago),
-                           (long long)all[i].messages, STR_FMT(name)));
-    }
+    for (size_t i = 0; i < n; i++)
+        add_session(c, &out, &all[i]);
     screen_lines(&c->screen, buf_str(&out));
-    chat_note(c, n ? "/resume ID goes on with one" : "there are no conversations yet");
+    chat_note(c, n ? "/resume ID continues one" : "no sessions yet");
     return true;
 }
 

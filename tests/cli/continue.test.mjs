@@ -1,0 +1,200 @@
+// Any session goes on: ask -c, chat --resume and /resume, of every agent, whose own files stay as they are.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { fakeModel } from '../http/fake_model.mjs';
+import { claude, claudeWork, codexWork, start, untouched } from './agents_said.mjs';
+import { makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
+
+const CLAUDE = '11111111-aaaa-4aaa-8aaa-000000000001', CODEX = '22222222-bbbb-7bbb-8bbb-000000000002';
+const conversation = (r) => r.stderr.match(/conversation (\S+)/)[1];
+const texts = (turn) => turn.messages.filter((m) => m.role !== 'tool').map((m) => `${m.role}: ${m.text}`);
+const conversations = (home) => runJson(['sessions', 'list', '--limit', '0', '--source', 'talaria'], home).sessions;
+
+describe('a transcript goes on as a conversation', () => {
+  test('Claude Code: what was said and done is sent, thoughts and side chains are not', async (t) => {
+    const fake = await fakeModel(t, (q, n) => ({ text: `answer ${n}` }));
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    claudeWork(home, CLAUDE);
+    const before = untouched(path.join(home.user, '.claude'));
+    const first = await start(['ask', '-c', CLAUDE, 'which is faster?'], { env });
+    assert.equal(first.code, 0, first.stderr);
+    assert.equal(first.stdout, 'answer 1\n');
+    assert.deepEqual(texts(fake.turns[0]), ['user: count the boats in the harbour', 'assistant: Looking.', 'assistant: Two boats.',
+      'user: and their colours?', 'assistant: Red and blue.', 'user: which is faster?']);
+    const sent = fake.turns[0].body.messages;
+    const call = sent.find((m) => m.tool_calls);
+    assert.deepEqual(call.tool_calls.map((c) => [c.id, c.function.name, JSON.parse(c.function.arguments)]), [['toolu_1', 'Bash', { command: 'ls boats' }]]);
+    assert.deepEqual(sent[sent.indexOf(call) + 1], { role: 'tool', tool_call_id: 'toolu_1', content: 'anna\nberta' });
+    assert.doesNotMatch(JSON.stringify(sent.slice(1)), /SECRET-THOUGHT|SIDE-ANSWER|toolu_2/);
+    const id = conversation(first);
+    assert.notEqual(id, CLAUDE);
+    // By either name it is the same conversation.
+    const second = await start(['ask', '-c', CLAUDE.slice(0, 8), 'and why?'], { env });
+    assert.equal(conversation(second), id);
+    await start(['ask', '-c', id, 'sure?'], { env });
+    assert.deepEqual(texts(fake.turns[2]).slice(5), ['user: which is faster?', 'assistant: answer 1', 'user: and why?', 'assistant: answer 2', 'user: sure?']);
+    assert.deepEqual(untouched(path.join(home.user, '.claude')), before);
+    const shown = runJson(['sessions', 'show', id], home);
+    assert.equal(shown.resume_command, `talaria chat --resume ${id}`);
+    assert.equal(shown.cwd, '/tmp/harbour');
+  });
+
+  test('Codex', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    codexWork(home, CODEX);
+    const before = untouched(path.join(home.user, '.codex'));
+    const r = await start(['ask', '-c', CODEX, 'and terns?'], { env });
+    assert.equal(r.code, 0, r.stderr);
+    assert.deepEqual(texts(fake.turns[0]), ['user: count the gulls', 'assistant: ', 'assistant: Two gulls.', 'user: and terns?']);
+    assert.deepEqual(fake.turns[0].results, ['emma\nfiona']);
+    assert.deepEqual(untouched(path.join(home.user, '.codex')), before);
+  });
+
+  for (const journal of ['delete', 'wal'])
+    test(`Hermes, whose database is in ${journal} mode`, async (t) => {
+      const fake = await fakeModel(t);
+      const home = tmpHome(), env = { ...home.env, ...fake.env };
+      makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 4, journal, extra: ['--no-edge'] });
+      const s = runJson(['sessions', 'list'], home).sessions.find((x) => x.origin === 'hermes' && x.messages > 2);
+      const said = runJson(['sessions', 'show', s.id], home).parts.at(-1).transcript.filter((m) => m.role === 'user' && m.active);
+      const before = untouched(home.hermes);
+      const r = await start(['ask', '-c', s.id, 'go on'], { env });
+      assert.equal(r.code, 0, r.stderr);
+      const asked = fake.turns[0].messages.filter((m) => m.role === 'user').map((m) => m.text);
+      assert.deepEqual(asked.slice(-1 - said.length, -1), said.map((m) => m.content));
+      assert.equal(asked.at(-1), 'go on');
+      const after = untouched(home.hermes);
+      for (const all of [before, after]) for (const file of Object.keys(all).filter((f) => /-shm$/.test(f))) delete all[file]; // locks of readers
+      assert.deepEqual(after, before);
+    });
+
+  test('a session of our own database goes on in place', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    claudeWork(home, CLAUDE);
+    const file = path.join(home.dir, 'kept.jsonl');
+    fs.writeFileSync(file, run(['sessions', 'export', CLAUDE], home).stdout);
+    fs.rmSync(path.join(home.user, '.claude'), { recursive: true });
+    assert.equal(run(['sessions', 'import', file], home).code, 0);
+    const r = await start(['ask', '-c', CLAUDE, 'which is faster?'], { env });
+    assert.equal(r.code, 0, r.stderr);
+    assert.equal(conversation(r), CLAUDE);
+    assert.ok(texts(fake.turns[0]).includes('assistant: Two boats.'));
+  });
+
+  test('a session that has grown since is continued with its new messages', async (t) => {
+    const fake = await fakeModel(t, (q, n) => ({ text: `answer ${n}` }));
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    const work = claudeWork(home, CLAUDE);
+    const id = conversation(await start(['ask', '-c', CLAUDE, 'first'], { env }));
+    work.said('user', 'paint one green').said('assistant', [{ type: 'text', text: 'Berta is green.' }]);
+    const r = await start(['ask', '-c', CLAUDE, 'second'], { env });
+    assert.equal(conversation(r), id);
+    const last = fake.turns.at(-1).messages;
+    assert.match(last.at(-1).text, /paint one green[\s\S]*Berta is green\.[\s\S]*second/);
+    assert.deepEqual(last.slice(-3, -1).map((m) => m.text), ['first', 'answer 1']);
+    // Said once, not with every turn.
+    await start(['ask', '-c', CLAUDE, 'third'], { env });
+    assert.equal(fake.turns.at(-1).messages.at(-1).text, 'third');
+    assert.equal(conversations(home).length, 1);
+  });
+
+  test('what was said before counts and is found once, in the session where it was said', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    claudeWork(home, CLAUDE);
+    makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 3, extra: ['--no-edge'] });
+    const hermes = runJson(['sessions', 'list', '--source', 'hermes'], home).sessions.find((s) => s.messages > 2);
+    await start(['ask', '-c', CLAUDE, 'which is faster?'], { env });
+    await start(['ask', '-c', hermes.id, 'which is slower?'], { env });
+    run(['index'], home);
+    const hits = (words) => runJson(['sessions', 'search', words], home).hits.map((h) => h.session);
+    assert.deepEqual(hits('colours'), [CLAUDE]);
+    assert.equal(hits('faster').length, 1);
+    assert.notEqual(hits('faster')[0], CLAUDE);
+  });
+
+  test('what compaction summed up is not sent again', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    claudeWork(home, CLAUDE)
+      .line({ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', uuid: 'b', isMeta: false })
+      .said('user', 'This session is being continued: two boats, red and blue.', { isCompactSummary: true })
+      .said('user', 'name them').said('assistant', [{ type: 'text', text: 'Anna and Berta.' }]);
+    await start(['ask', '-c', CLAUDE, 'and?'], { env });
+    assert.deepEqual(texts(fake.turns[0]), ['user: This session is being continued: two boats, red and blue.', 'user: name them',
+      'assistant: Anna and Berta.', 'user: and?']);
+  });
+
+  test('a long session fits into the window of the model', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    fs.mkdirSync(path.join(home.user, '.config/talaria'), { recursive: true });
+    fs.writeFileSync(path.join(home.user, '.config/talaria/config.yaml'), 'model:\n  window: 8000\n');
+    const work = claude(home, CLAUDE).said('user', 'the beginning');
+    for (let i = 0; i < 200; i++)
+      work.said('assistant', [{ type: 'tool_use', id: `toolu_${i}`, name: 'Read', input: { file: `f${i}` } }])
+        .said('user', [{ type: 'tool_result', tool_use_id: `toolu_${i}`, content: `line ${i}\n`.repeat(2000) }]);
+    work.said('assistant', [{ type: 'text', text: 'All of it was read.' }]);
+    const r = await start(['ask', '-c', CLAUDE, 'well?'], { env });
+    assert.equal(r.code, 0, r.stderr);
+    const sent = fake.turns[0].body.messages;
+    assert.ok(JSON.stringify(sent).length < 8000 * 4, `${JSON.stringify(sent).length} bytes`);
+    assert.deepEqual(texts(fake.turns[0]).filter((x) => !/: $/.test(x)), ['user: the beginning', 'assistant: All of it was read.', 'user: well?']);
+    const calls = sent.flatMap((m) => m.tool_calls ?? []).map((c) => c.id), results = sent.filter((m) => m.role === 'tool').map((m) => m.tool_call_id);
+    assert.deepEqual(results, calls);
+    assert.ok(calls.length > 0 && calls.at(-1) === 'toolu_199');
+  });
+
+  test('what is not there is said in words', () => {
+    const home = tmpHome();
+    claudeWork(home, CLAUDE);
+    claudeWork(home, '11111111-aaaa-4aaa-8aaa-000000000009');
+    const nothing = run(['ask', '-c', 'nope-nope', 'hi'], home);
+    assert.equal(nothing.code, 3);
+    assert.match(nothing.stderr, /no session 'nope-nope'; 'talaria sessions list' shows them/);
+    assert.equal(run(['ask', '-c', '11111111', 'hi'], home).code, 4);
+    assert.equal(run(['chat', '--resume', 'nope-nope'], { ...home, input: '' }).code, 3);
+    assert.match(run(['chat', '--resume', 'nope-nope'], { ...home, input: '' }).stderr, /'talaria sessions list' shows them/);
+    const inside = run(['chat', '--runtime', 'offline'], { ...home, input: '/resume nope-nope\n' });
+    assert.match(inside.stdout + inside.stderr, /no session 'nope-nope'; \/sessions shows them/);
+    assert.deepEqual(conversations(home), []);
+  });
+});
+
+describe('at the terminal', () => {
+  test('chat --resume shows what was said and writes nothing before the first message', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    claudeWork(home, CLAUDE);
+    const looked = await start(['chat', '--resume', CLAUDE.slice(0, 8)], { env, input: '/quit\n' });
+    assert.equal(looked.code, 0, looked.stderr);
+    assert.match(looked.stdout + looked.stderr, /and their colours\?[\s\S]*Red and blue\./);
+    assert.deepEqual(conversations(home), []);
+    const spoken = await start(['chat', '--resume', CLAUDE], { env, input: 'which is faster?\n' });
+    assert.equal(spoken.code, 0, spoken.stderr);
+    assert.match(spoken.stdout, /fine\./);
+    assert.equal(texts(fake.turns[0]).at(-2), 'assistant: Red and blue.');
+    const [c] = conversations(home);
+    const again = await start(['chat', '--resume', CLAUDE], { env, input: '/quit\n' });
+    assert.match(again.stdout + again.stderr, new RegExp(`conversation ${c.id}[\\s\\S]*continues session ${CLAUDE}`));
+    assert.match(again.stdout + again.stderr, /which is faster\?[\s\S]*fine\./);
+  });
+
+  test('/sessions lists every agent, /resume takes any of them', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    claudeWork(home, CLAUDE);
+    codexWork(home, CODEX);
+    const r = await start(['chat'], { env, input: `/sessions\n/resume ${CODEX.slice(0, 9)}\nand terns?\n` });
+    assert.equal(r.code, 0, r.stderr);
+    const all = r.stdout + r.stderr;
+    for (const id of [CLAUDE, CODEX]) assert.match(all, new RegExp(`^ *${id} `, 'm'));
+    assert.match(all, /Claude Code/);
+    assert.match(all, /Codex/);
+    assert.deepEqual(texts(fake.turns[0]).slice(-2), ['assistant: Two gulls.', 'user: and terns?']);
+  });
+});
