@@ -215,7 +215,7 @@ test('commands: help is the documentation, Tab completes, a slip is named', limi
   assert.equal(rows.length, 17);
   for (const [, name, what] of rows) assert.ok(docs.includes(`| \`${name}\` | ${what} |`), `${name} in docs/terminal.md`);
   term.type('/se\t\r');
-  await term.until('there are no conversations yet');
+  await term.until('no sessions yet');
   term.type('/re\t');
   await term.until('/resume  /retry');
   term.type('t\t\r');
