@@ -57,7 +57,10 @@ static bool source_open(Source *x, const Homes *homes, bool files, Str id, Err *
 /* A home that was named is looked at alone, but for the conversations, which are always ours. */
 static bool source_find(Source *x, Str id, Err *err)
 {
-    return source_open(x, x->homes, x->homes->primary->kind != HOME_GIVEN, id, err);
+    Homes *now = ARENA_NEW(x->arena, Homes); /* a service may be older than a database */
+
+    *now = homes_again(x->arena, x->homes);
+    return source_open(x, now, now->primary->kind != HOME_GIVEN, id, err);
 }
 
 static bool fingerprint_of(const Source *x, Str *ret, Err *err)

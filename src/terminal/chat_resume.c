@@ -50,8 +50,8 @@ static bool add_listed(Chat *c, HistoryList *list, size_t most, Listed **ret, si
 
 bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err)
 {
-    const Homes *homes = c->options->homes;
-    AUTO(Store) *store = store_open(homes, err);
+    Homes homes = homes_again(c->scratch, c->options->homes);
+    AUTO(Store) *store = store_open(&homes, err);
     AUTO(History) *h = NULL;
     AUTO(HistoryList) *list = NULL;
 
@@ -59,9 +59,9 @@ bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err)
     *ret_n = 0;
     if (!store)
         return false;
-    h = history_open(&(HistoryWhere){ .homes = homes,
+    h = history_open(&(HistoryWhere){ .homes = &homes,
                                       .store = store,
-                                      .files = homes->primary->kind != HOME_GIVEN,
+                                      .files = homes.primary->kind != HOME_GIVEN,
                                       .budget_ms = LIST_MS });
     list = history_list(h, &(HistoryQuery){ 0 }, err);
     return list && add_listed(c, list, most, ret, ret_n, err);
