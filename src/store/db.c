@@ -227,7 +227,8 @@ bool db_migrate(Db *db, const char *const *steps, size_t n, Err *err)
             return false;
         if (version > (int64_t)n)
             return err_set(err, ERR_CONFLICT,
-                           "'%s' is of a newer talaria (version %lld, this one knows %zu)",
+                           "'%s' was written by a newer Talaria (schema %lld, this one knows "
+                           "%zu); upgrade Talaria, or choose another data folder with --data",
                            db->path, (long long)version, n);
         if (version == (int64_t)n)
             return true;

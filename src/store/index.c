@@ -60,8 +60,12 @@ Db *index_db_open(Str data_folder, Err *err)
     if (!folder_make(str_z(a, data_folder), err))
         return NULL;
     db = open_once(path, err);
+    /* An index of a newer version is no loss: it is made of the histories. */
     if (!db && (err->kind == ERR_CORRUPT || err->kind == ERR_CONFLICT)) {
-        log_note("%s; the index is begun afresh", err->text);
+        if (err->kind == ERR_CONFLICT)
+            log_note("rebuilding the index '%s': a newer Talaria wrote it", path);
+        else
+            log_note("rebuilding the index: %s", err->text);
         remove_files(path);
         db = open_once(path, err);
     }

@@ -1,7 +1,7 @@
 /* index.h - index.db: what was worked out of sessions, so that it is not worked out again.
  *
  * Everything in it can be made anew from the histories. So nothing here is an error to its user:
- * a damaged or newer file is put aside and begun afresh with a note, and where it cannot be opened
+ * a damaged or newer file is removed and rebuilt with a note, and where it cannot be opened
  * at all (a full or read-only disk) the feature works without it. One thread a handle. */
 #ifndef TALARIA_STORE_INDEX_H
 #define TALARIA_STORE_INDEX_H
@@ -13,7 +13,7 @@ typedef struct Index Index;
 typedef struct Db Db;
 
 /* The file itself, brought to this version, for those whose tables are in it (store/db.h). Put aside
- * and begun afresh where it is damaged or newer. */
+ * and rebuilt where it is damaged or newer. */
 MUST_CHECK Db *index_db_open(Str data_folder, Err *err);
 
 /* It turned out to be damaged later: the next opening begins afresh. Handles must be closed before. */

@@ -206,15 +206,33 @@ test('a damaged index costs a rebuild, never history', (t) => {
   assert.equal(run(['templates', 'study', '--json'], { env }).stdout, first.stdout);
 });
 
-test('a database of a newer talaria is refused, not touched', (t) => {
+test('downgrading: a database of a newer Talaria is refused in words and not touched; reading works; the index is rebuilt', (t) => {
   const { env, data } = tmpHome(t);
   fillHome(env);
-  const file = path.join(data, 'talaria.db');
-  const db = new DatabaseSync(file);
-  db.exec("INSERT INTO made(maker, kind, name) VALUES ('demo', 'session', 'x'); PRAGMA user_version = 99");
-  db.close();
-  const r = run(['demo', '--remove'], { env });
-  assert.equal(r.code, 4);
-  assert.match(r.stderr, /is of a newer talaria \(version 99, this one knows \d+\)/);
-  assert.equal(JSON.parse(run(['sessions', 'list', '--json'], { env }).stdout).sessions.length, 50, 'reading still works');
+  run(['index'], { env });
+  const file = path.join(data, 'talaria.db'), index = path.join(data, 'index.db');
+  const version = (name, to) => {
+    const db = new DatabaseSync(name);
+    if (to && name === file) db.exec("INSERT INTO made(maker, kind, name) VALUES ('demo', 'session', 'x')");
+    if (to) db.exec(`PRAGMA user_version = ${to}; PRAGMA wal_checkpoint(TRUNCATE)`);
+    const { user_version } = db.prepare('PRAGMA user_version').get();
+    db.close();
+    return user_version;
+  };
+  const known = version(index);
+  version(file, 99);
+  version(index, 99);
+  const before = fs.readFileSync(file);
+  const search = run(['sessions', 'search', 'hello'], { env });
+  assert.equal(search.code, 0, search.stderr);
+  assert.match(search.stderr, /rebuilding the index '.*index\.db': a newer Talaria wrote it/);
+  assert.equal(version(index), known);
+  const count = () => JSON.parse(run(['sessions', 'list', '--json', '--limit', '0'], { env }).stdout).sessions.length;
+  for (const args of [['ask', 'hello'], ['gateway', 'run'], ['handoff', 'status'], ['demo', '--remove']]) {
+    const r = run(args, { env });
+    assert.equal(r.code, 4, `${args}: ${r.stdout}${r.stderr}`);
+    assert.match(r.stderr, /talaria\.db' was written by a newer Talaria \(schema 99, this one knows \d+\); upgrade Talaria, or choose another data folder with --data/);
+  }
+  assert.deepEqual(fs.readFileSync(file), before);
+  assert.ok(count() > 0, 'reading still works');
 });

@@ -101,6 +101,15 @@ test('script/install: what it installs works, and --uninstall removes exactly th
   assert.match(twice.stderr, /nothing was installed to '.*a prefix'/);
 });
 
+test('the Debian package has the version of the program and names the libraries that it opens itself', () => {
+  const read = (name) => fs.readFileSync(path.join(root, name), 'utf8');
+  const [, version] = /^ *version: '(.*)',$/m.exec(read('meson.build'));
+  assert.match(read('debian/changelog'), new RegExp(`^talaria \\(${version.replaceAll('.', '\\.')}\\) `));
+  assert.match(run(['--version'], tmpHome()).stdout, new RegExp(`^talaria ${version}\n`));
+  // dpkg-shlibdeps does not see what dlopen() brings.
+  for (const name of ['libcurl4', 'libwebsockets17', 'libedit2']) assert.match(read('debian/control'), new RegExp(`^ ${name},$`, 'm'));
+});
+
 /** Programs of the given names in front of the others, each a shell script. */
 function stubs(home, programs) {
   const folder = fs.mkdtempSync(path.join(home.dir, 'stubs-'));

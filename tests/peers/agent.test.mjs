@@ -7,6 +7,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fixtures, root, tmpHome } from '../cli/helpers.mjs';
 import { request, startServer } from '../http/helpers.mjs';
+import { pairs } from './matrix.mjs';
 
 const peers = path.join(root, 'tests/peers');
 
@@ -78,7 +79,8 @@ describe('aimock, through the whole service', () => {
     { match: { userMessage: 'look it up' }, response: { toolCalls: [{ name: 'session_search', arguments: { query: 'login' } }] } },
     { match: { userMessage: 'greet me' }, response: { content: answer } },
   ] }));
-  for (const dialect of ['openai-chat', 'openai-responses', 'anthropic']) {
+  const dialects = ['openai-chat', 'openai-responses', 'anthropic'];
+  for (const dialect of dialects) {
     test(`${dialect}: a tool, then the answer`, async (t) => {
       const url = await serve(t, [cli, '-p', '0', '-f', mocks, '-c', '5'], /listening on (http:\S+)/);
       const server = await startServer(t, { env: { TALARIA_MODEL_BASE_URL: url, TALARIA_MODEL: 'gpt-4o', TALARIA_MODEL_DIALECT: dialect, TALARIA_MODEL_KEY: 'mock' } });
@@ -88,24 +90,24 @@ describe('aimock, through the whole service', () => {
       assert.equal(said(frames), answer);
       assert.deepEqual(frames.filter((f) => f.data.stage === 'tool').map((f) => [f.data.tool, f.data.status]), [['session_search', 'started'], ['session_search', 'completed']]);
     });
-    for (const chaos of ['drop', 'malformed', 'disconnect']) {
-      test(`${dialect}, chaos ${chaos}: every turn is the whole answer or one error, and what was said is kept`, async (t) => {
-        const url = await serve(t, [cli, '-p', '0', '-f', mocks, '-c', '5', `--chaos-${chaos}`, '0.4'], /listening on (http:\S+)/);
-        const server = await startServer(t, { env: { TALARIA_MODEL_BASE_URL: url, TALARIA_MODEL: 'gpt-4o', TALARIA_MODEL_DIALECT: dialect, TALARIA_MODEL_KEY: 'mock' } });
-        let good = 0;
-        for (let i = 0; i < 12; i++) {
-          const { id } = (await post(server, '/api/conversations', {})).json;
-          const frames = data((await post(server, `/api/conversations/${id}/chat`, { text: 'greet me' })).text.replace(/^retry: \d+\n/, ''));
-          const { status, chars } = frames.at(-1).data, errors = frames.filter((f) => f.event === 'error');
-          assert.match(frames.map((f) => f.event[0]).join(''), /^m[pc]*e?d$/);
-          assert.equal(errors.length, status === 'completed' ? 0 : 1);
-          if (status === 'completed') { good++; assert.equal(said(frames), answer); } else assert.ok(answer.startsWith(said(frames)));
-          const { messages } = (await request(server, `/api/conversations/${id}/messages`)).json;
-          assert.equal(messages[1].content, said(frames));
-          assert.equal(Buffer.byteLength(messages[1].content), chars);
-        }
-        assert.ok(good > 0);
-      });
-    }
+  }
+  for (const [dialect, chaos] of pairs(dialects, ['drop', 'malformed', 'disconnect'])) {
+    test(`${dialect}, chaos ${chaos}: every turn is the whole answer or one error, and what was said is kept`, async (t) => {
+      const url = await serve(t, [cli, '-p', '0', '-f', mocks, '-c', '5', `--chaos-${chaos}`, '0.4'], /listening on (http:\S+)/);
+      const server = await startServer(t, { env: { TALARIA_MODEL_BASE_URL: url, TALARIA_MODEL: 'gpt-4o', TALARIA_MODEL_DIALECT: dialect, TALARIA_MODEL_KEY: 'mock' } });
+      let good = 0;
+      for (let i = 0; i < 12; i++) {
+        const { id } = (await post(server, '/api/conversations', {})).json;
+        const frames = data((await post(server, `/api/conversations/${id}/chat`, { text: 'greet me' })).text.replace(/^retry: \d+\n/, ''));
+        const { status, chars } = frames.at(-1).data, errors = frames.filter((f) => f.event === 'error');
+        assert.match(frames.map((f) => f.event[0]).join(''), /^m[pc]*e?d$/);
+        assert.equal(errors.length, status === 'completed' ? 0 : 1);
+        if (status === 'completed') { good++; assert.equal(said(frames), answer); } else assert.ok(answer.startsWith(said(frames)));
+        const { messages } = (await request(server, `/api/conversations/${id}/messages`)).json;
+        assert.equal(messages[1].content, said(frames));
+        assert.equal(Buffer.byteLength(messages[1].content), chars);
+      }
+      assert.ok(good > 0);
+    });
   }
 }, { timeout: 300_000 });
