@@ -159,17 +159,8 @@ static bool extract(Cli *cli, Str session, const ExtractOptions *options, Templa
                     Extract *ret_extract, Err *err)
 {
     AUTO(History) *h = sessions_history(cli, err);
-    HistoryItem item;
-    Message *messages;
-    size_t n;
 
-    if (!h || !history_find(h, cli->arena, session, &item, err))
-        return false;
-    if (!item.is_file)
-        return extract_template(cli->store, cli->arena, session, options, ret, ret_extract, err);
-    return history_load(h, cli->arena, &item, options->max_messages, &messages, &n, err) &&
-           extract_from(cli->arena, item.lineage.tip.id, messages, n, options, ret, ret_extract,
-                        err);
+    return h && extract_template(h, cli->arena, session, options, ret, ret_extract, err);
 }
 
 /* --json: {format, dry_run, name, type, examples, description, source_session_id, path, calls,
@@ -189,9 +180,8 @@ static bool create(Cli *cli, const Args *args, Err *err)
     if (!extract(cli, session, &options, &t, &x, err))
         return err_wrap(err, "cannot make a template from '%.*s'", STR_FMT(session));
     (void)given_type(args, &t.type);
-    t.name = args_given(args, "name")
-                 ? args_text(args, "name")
-                 : template_name_default(cli->arena, t.type, t.source_session_id, t.created_at);
+    t.name =
+        args_given(args, "name") ? args_text(args, "name") : template_name_default(cli->arena, &t);
     if (!save(cli, args, homes, &t, err))
         return false;
     if (!cli->json) {
@@ -412,6 +402,13 @@ static bool delete (Cli *cli, const Args *args, Err *err)
 
 /* -- rows --------------------------------------------------------------------------------- */
 
+#define SOURCE_OPTION                                                                              \
+    {                                                                                              \
+        .kind = OPTION_TEXT, .name = "source", .metavar = "SOURCE",                                \
+        .help = "only sessions of hermes, claude, codex or talaria, or of a source that Hermes "   \
+                "names (cli, telegram, ...)"                                                       \
+    }
+
 static const Option harvest_options[] = {
     { .kind = OPTION_NUMBER,
       .name = "limit",
@@ -419,9 +416,12 @@ static const Option harvest_options[] = {
       .metavar = "N",
       .help = "most templates to make",
       .fallback = "5" },
+    SOURCE_OPTION,
     { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be made, make nothing" },
     { 0 },
 };
+
+static const Option study_options[] = { SOURCE_OPTION, { 0 } };
 
 static const Example list_examples[] = {
     { "talaria templates list", "newest first" },
@@ -454,7 +454,7 @@ static const Example inject_examples[] = {
 };
 
 static const Example delete_examples[] = {
-    { "talaria templates delete release", "" },
+    { "talaria templates delete release", "remove one" },
     { "talaria templates delete release --dry-run", "whether it is there" },
     { "talaria templates delete release --json", "for a program" },
     { 0 },
@@ -468,8 +468,8 @@ static const Example harvest_examples[] = {
 };
 
 static const Example study_examples[] = {
-    { "talaria templates study", "does code first hold for you?" },
-    { "talaria templates study --home ~/.hermes", "in one home alone" },
+    { "talaria templates study", "do code-heavy sessions fail less as they go on?" },
+    { "talaria templates study --source claude", "of Claude Code sessions alone" },
     { "talaria templates study --json", "the figures" },
     { 0 },
 };
@@ -520,16 +520,18 @@ static const Command children[] = {
       .run = delete },
     { .name = "harvest",
       .summary = "make templates of the sessions that went well",
-      .details = "Looks through the whole history and makes the best template of each type first. "
+      .details = "Looks through your whole history, whichever agent wrote it, and makes the best "
+                 "template of each type first. "
                  "What is nearly an existing template is left out.",
       .options = harvest_options,
       .examples = harvest_examples,
       .run = templates_harvest },
     { .name = "study",
-      .summary = "do code-heavy sessions fail less as they go on? On your own history",
+      .summary = "failure rate of tool calls over the course of a session",
       .details = "A session is code-heavy when more than half of the tool calls in its first 30 "
                  "turns run code, file-heavy likewise. Fewer than 20 sessions of a kind are too "
                  "few to tell.",
+      .options = study_options,
       .examples = study_examples,
       .run = templates_study },
     { 0 },

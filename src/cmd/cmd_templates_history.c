@@ -1,4 +1,5 @@
 /* talaria templates: harvest, study. */
+#include "cmd/cmd_sessions.h"
 #include "cmd/cmd_templates.h"
 
 #include "base/limits.h"
@@ -6,6 +7,30 @@
 #include "templates/study.h"
 #include "templates/template_json.h"
 #include "text/human.h"
+
+/* -- what they share ---------------------------------------------------------------------- */
+
+typedef struct Opened {
+    Past past;
+} Opened;
+
+static void opened_done(Opened *o)
+{
+    history_close(o->past.history);
+    index_close(o->past.index);
+}
+
+static bool open_past(Cli *cli, const Args *args, Opened *ret, Err *err)
+{
+    const Homes *homes;
+
+    if (!cli_homes(cli, &homes, err))
+        return false;
+    ret->past.history = sessions_history(cli, err);
+    ret->past.index = index_open(homes->data);
+    ret->past.source = args_text(args, "source");
+    return ret->past.history && cli_store(cli, &ret->past.store, err);
+}
 
 /* -- harvest ------------------------------------------------------------------------------ */
 
@@ -58,19 +83,16 @@ bool templates_harvest(Cli *cli, const Args *args, Err *err)
 {
     HarvestOptions options = { .limit = (size_t)args_number(args, "limit"),
                                .dry_run = args_flag(args, "dry-run") };
-    AUTO(Index) *index = NULL;
+    __attribute__((cleanup(opened_done))) Opened o = { 0 };
     const Homes *homes;
-    Store *store;
     JsonWriter w;
     Harvest h;
 
     if (options.limit > LIMIT_TEMPLATES)
         return err_set(err, ERR_USAGE, "--limit %zu: at most %d templates", options.limit,
                        LIMIT_TEMPLATES);
-    if (!cli_homes(cli, &homes, err) || !cli_store(cli, &store, err))
-        return false;
-    index = index_open(homes->data);
-    if (!harvest_run(store, index, cli->arena, homes, &options, &h, err))
+    if (!cli_homes(cli, &homes, err) || !open_past(cli, args, &o, err) ||
+        !harvest_run(&o.past, cli->arena, homes, &options, &h, err))
         return false;
     if (cli->json) {
         w = cli_json_begin(cli);
@@ -83,8 +105,11 @@ bool templates_harvest(Cli *cli, const Args *args, Err *err)
     }
     for (size_t i = 0; i < h.n_created; i++)
         print_created(cli, &h.created[i], options.dry_run);
-    if (!h.n_created)
-        say(cli, "No session worth a new template among %zu\n", h.sessions);
+    if (!h.sessions)
+        say(cli, "No sessions found to make templates from\n");
+    else if (!h.n_created)
+        say(cli, "No new templates: none of the %zu session%s qualifies\n", h.sessions,
+            h.sessions == 1 ? "" : "s");
     print_left_out(cli, &h);
     return true;
 }
@@ -201,17 +226,11 @@ static void print_line(Cli *cli, StudyKind kind, const StudyLine *line)
  *          null in a decile without calls. */
 bool templates_study(Cli *cli, const Args *args, Err *err)
 {
-    AUTO(Index) *index = NULL;
-    const Homes *homes;
+    __attribute__((cleanup(opened_done))) Opened o = { 0 };
     Study study;
-    Store *store;
     JsonWriter w;
 
-    (void)args;
-    if (!cli_homes(cli, &homes, err) || !cli_store(cli, &store, err))
-        return false;
-    index = index_open(homes->data);
-    if (!study_run(store, index, &study, err))
+    if (!open_past(cli, args, &o, err) || !study_run(&o.past, &study, err))
         return false;
     if (cli->json) {
         w = cli_json_begin(cli);

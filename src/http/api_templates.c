@@ -121,20 +121,9 @@ static bool extract(Request *rq, const CreateWish *wish, Template *ret, Extract 
                     Err *err)
 {
     AUTO(History) *h = request_history(rq, err);
-    HistoryItem item;
-    Message *messages;
-    Store *store;
-    size_t n;
 
-    if (!h || !request_store(rq, &store, err) ||
-        !history_find(h, rq->arena, wish->session, &item, err))
-        return false;
-    if (!item.is_file)
-        return extract_template(store, rq->arena, wish->session, &wish->options, ret, ret_extract,
-                                err);
-    return history_load(h, rq->arena, &item, wish->options.max_messages, &messages, &n, err) &&
-           extract_from(rq->arena, item.lineage.tip.id, messages, n, &wish->options, ret,
-                        ret_extract, err);
+    return h &&
+           extract_template(h, rq->arena, wish->session, &wish->options, ret, ret_extract, err);
 }
 
 bool route_template_create(Request *rq, Err *err)
@@ -151,9 +140,7 @@ bool route_template_create(Request *rq, Err *err)
         return err_wrap(err, "cannot make a template from '%.*s'", STR_FMT(wish.session));
     if (wish.type.n && !tasktype_parse(wish.type, &t.type))
         return err_set(err, ERR_INVALID, "'type' names no type of task");
-    t.name = wish.name.n
-                 ? wish.name
-                 : template_name_default(rq->arena, t.type, t.source_session_id, t.created_at);
+    t.name = wish.name.n ? wish.name : template_name_default(rq->arena, &t);
     if (!save(rq, homes, &wish, &t, err))
         return false;
     rq->reply.status = wish.dry_run ? 200 : 201;
@@ -235,16 +222,18 @@ bool route_template_inject(Request *rq, Err *err)
 
 bool route_study(Request *rq, Err *err)
 {
+    AUTO(History) *h = request_history(rq, err);
     AUTO(Index) *index = NULL;
+    Past past = { .history = h };
     const Homes *homes;
     Study study;
-    Store *store;
     JsonWriter w;
 
-    if (!request_homes(rq, &homes, err) || !request_store(rq, &store, err))
+    if (!h || !request_homes(rq, &homes, err) || !request_store(rq, &past.store, err) ||
+        !query_text(rq->arena, rq->query, "source", &past.source, err))
         return false;
-    index = index_open(homes->data);
-    if (!study_run(store, index, &study, err))
+    index = past.index = index_open(homes->data);
+    if (!study_run(&past, &study, err))
         return false;
     w = reply_json(rq);
     study_put(&w, &study);

@@ -52,7 +52,7 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(POST, "/api/templates", ROUTE_WORKER, route_template_create, "",                             \
       "session name type max_examples include_failed force dry_run",                               \
       "a template from a session, or with dry_run what it would be")                               \
-    X(GET, "/api/templates/study", ROUTE_WORKER | ROUTE_SLOW, route_study, "", "",                 \
+    X(GET, "/api/templates/study", ROUTE_WORKER | ROUTE_SLOW, route_study, "source", "",           \
       "share of failing calls by tenth of the session")                                            \
     X(GET, "/api/templates/{name}", ROUTE_WORKER, route_template, "", "", "one template")          \
     X(DELETE, "/api/templates/{name}", ROUTE_WORKER, route_template_delete, "", "",                \

@@ -115,6 +115,7 @@ static void take_result(Pairing *p, const Message *m, size_t at)
     if (!e)
         return; /* a result whose call was compacted away */
     e->has_result = true;
+    e->failed = str_eqz(m->finish_reason, "error");
     e->result = at;
     e->content = m->content.p ? m->content : STR("");
     while (p->first_open < p->n && p->all[p->first_open].has_result)

@@ -96,6 +96,7 @@ typedef struct Exchange {
     bool has_result;
     size_t result; /* index of the tool message, where has_result */
     Str content;   /* its content; empty where there is none */
+    bool failed;   /* its program says that it failed, whatever the text */
     size_t turn;   /* how many user messages stand before it */
 } Exchange;
 

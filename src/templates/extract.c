@@ -96,13 +96,18 @@ static bool fit(Arena *a, TemplateExample *e, size_t left, size_t *ret_cost)
     return false;
 }
 
+Outcome extract_outcome(const Exchange *x, Str content)
+{
+    return x->failed ? OUTCOME_ERROR : outcome_of_result(content);
+}
+
 static void take(Arena *a, const Exchange *x, const ExtractOptions *options, Extract *ret)
 {
     TemplateExample e = { .tool = x->call.name, .success = true };
     Str content = message_text(a, x->content);
     size_t cost;
 
-    e.success = !x->has_result || outcome_of_result(content) == OUTCOME_OK;
+    e.success = !x->has_result || extract_outcome(x, content) == OUTCOME_OK;
     ret->failed += !e.success;
     if (ret->n >= options->max_examples || (!e.success && !options->include_failed))
         return;
@@ -155,32 +160,6 @@ TaskType extract_type(Arena *a, const Extract *x)
 
 /* -- from the store ----------------------------------------------------------------------- */
 
-bool extract_load(Store *store, Arena *a, const Lineage *lineage, size_t most, Message **ret,
-                  size_t *ret_n, Err *err)
-{
-    Message *all = NULL;
-    size_t n = 0, cap = 0;
-
-    for (size_t p = 0; p < lineage->n_parts && (!most || n < most); p++) {
-        MessageQuery query = { .most = most ? most - n : 0 };
-        Message *part;
-        size_t n_part;
-
-        if (!messages_load(store, a, &lineage->parts[p], &query, &part, &n_part, err))
-            return false;
-        if (lineage->n_parts == 1) {
-            *ret = part;
-            *ret_n = n_part;
-            return true;
-        }
-        for (size_t i = 0; i < n_part; i++)
-            ARENA_PUSH(a, all, n, cap, part[i]);
-    }
-    *ret = all;
-    *ret_n = n;
-    return true;
-}
-
 static bool no_usable_call(const Extract *x, Err *err)
 {
     if (x->unreadable)
@@ -210,35 +189,57 @@ static Str named_part(const Lineage *lineage, Str typed)
     return lineage->tip.id;
 }
 
-bool extract_from(Arena *a, Str session, const Message *messages, size_t n,
-                  const ExtractOptions *options, Template *ret, Extract *ret_extract, Err *err)
+/* "Fix coupon rounding (10 calls: terminal, read_file, patch)" */
+static Str describe(Arena *a, Str title, const Extract *x)
 {
+    enum { TITLE_BYTES = 120, TOOLS_NAMED = 4 };
+    AUTO_BUF out = BUF(KIB(4));
+    const Str *named[TOOLS_NAMED];
+    size_t n = 0;
+
+    title = str_trim(redact_text(a, title));
+    if (title.n && !str_eqz(title, "Untitled"))
+        buf_addf(&out, "%.*s (", STR_FMT(utf8_head(title, TITLE_BYTES)));
+    buf_addf(&out, "%zu call%s: ", x->n, x->n == 1 ? "" : "s");
+    for (size_t i = 0; i < x->n && n < TOOLS_NAMED; i++) {
+        bool known = false;
+
+        for (size_t k = 0; k < n; k++)
+            known |= str_eq(*named[k], x->examples[i].tool);
+        if (known)
+            continue;
+        buf_addf(&out, "%s%.*s", n ? ", " : "", STR_FMT(x->examples[i].tool));
+        named[n++] = &x->examples[i].tool;
+    }
+    if (title.n && !str_eqz(title, "Untitled"))
+        buf_addc(&out, ')');
+    return str_dup(a, buf_str(&out));
+}
+
+bool extract_template(History *h, Arena *a, Str session, const ExtractOptions *options,
+                      Template *ret, Extract *ret_extract, Err *err)
+{
+    HistoryItem item;
+    Message *messages;
+    size_t n;
     Extract x;
 
+    if (!history_find(h, a, session, &item, err) ||
+        !history_load(h, a, &item, options->max_messages, &messages, &n, err))
+        return false;
     extract_examples(a, messages, n, options, &x);
     if (!x.n)
         return no_usable_call(&x, err);
     *ret_extract = x;
     *ret = (Template){ .name = STR(""),
                        .type = extract_type(a, &x),
-                       .description = str_printf(a, "Template with %zu examples", x.n),
+                       .description = describe(a, item.lineage.title, &x),
                        .created_at = clock_wall(),
-                       .source_session_id = session,
+                       .source_session_id = named_part(&item.lineage, session),
                        .examples = x.examples,
                        .n_examples = x.n,
-                       .path = STR("") };
+                       .path = STR(""),
+                       .title = redact_text(a, item.lineage.title),
+                       .transcript = item.is_file };
     return true;
-}
-
-bool extract_template(Store *store, Arena *a, Str session, const ExtractOptions *options,
-                      Template *ret, Extract *ret_extract, Err *err)
-{
-    Lineage lineage;
-    Message *messages;
-    size_t n;
-
-    return store_find(store, a, session, &lineage, err) &&
-           extract_load(store, a, &lineage, options->max_messages, &messages, &n, err) &&
-           extract_from(a, named_part(&lineage, session), messages, n, options, ret, ret_extract,
-                        err);
 }

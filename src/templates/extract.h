@@ -6,8 +6,9 @@
 #ifndef TALARIA_TEMPLATES_EXTRACT_H
 #define TALARIA_TEMPLATES_EXTRACT_H
 
-#include "store/store.h"
+#include "recall/history.h"
 #include "templates/template.h"
+#include "text/outcome.h"
 
 typedef struct ExtractOptions {
     size_t max_messages; /* the first so many, active ones only; 0 = all */
@@ -33,11 +34,8 @@ typedef struct Extract {
 void extract_examples(Arena *a, const Message *messages, size_t n, const ExtractOptions *options,
                       Extract *ret);
 
-/* A template of these messages, without name, type by its examples; not saved. ERR_INVALID where there
- * is no usable call, with the reason. */
-MUST_CHECK bool extract_from(Arena *a, Str session, const Message *messages, size_t n,
-                             const ExtractOptions *options, Template *ret, Extract *ret_extract,
-                             Err *err);
+/* Whether a call that has a result worked. */
+Outcome extract_outcome(const Exchange *x, Str content);
 
 /* The type that the kept examples tell. */
 TaskType extract_type(Arena *a, const Extract *x);
@@ -48,15 +46,12 @@ Str extract_clip(Arena *a, Str text, size_t most);
 /* A JSON object with its secrets taken out, value by value. */
 Str extract_redact_arguments(Arena *a, Str json);
 
-/* -- from the store ----------------------------------------------------------------------- */
+/* -- from the history --------------------------------------------------------------------- */
 
-/* The active messages of a lineage, oldest part first; at most `most`, 0 = all. */
-MUST_CHECK bool extract_load(Store *store, Arena *a, const Lineage *lineage, size_t most,
-                             Message **ret, size_t *ret_n, Err *err);
-
-/* The same of a session. `session` is what the user typed: the part of the lineage that
- * it names becomes source_session_id, the calls are those of the whole lineage. */
-MUST_CHECK bool extract_template(Store *store, Arena *a, Str session, const ExtractOptions *options,
+/* A template of a session of any program, without name, type by its examples; not saved. `session` is what
+ * the user typed: the part of the lineage that it names becomes source_session_id, the calls are those of
+ * the whole lineage. ERR_INVALID where there is no usable call, with the reason. */
+MUST_CHECK bool extract_template(History *h, Arena *a, Str session, const ExtractOptions *options,
                                  Template *ret, Extract *ret_extract, Err *err);
 
 #endif

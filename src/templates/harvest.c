@@ -71,7 +71,7 @@ HarvestScore harvest_score(Arena *a, const Message *messages, size_t n)
     for (size_t i = 0; i < n_exchanges; i++) {
         const Exchange *x = &exchanges[i];
         Outcome outcome =
-            x->has_result ? outcome_of_result(message_text(a, x->content)) : OUTCOME_OK;
+            x->has_result ? extract_outcome(x, message_text(a, x->content)) : OUTCOME_OK;
 
         if (outcome == OUTCOME_OK && n_kept < max_kept &&
             x->message < EXTRACT_DEFAULTS.max_messages)
@@ -103,8 +103,7 @@ typedef struct Candidate {
 } Candidate;
 
 typedef struct Search {
-    Store *store;
-    Index *index;
+    const Past *past;
     Arena *arena; /* what is kept */
     const Homes *homes;
     Template *templates; /* that were there before */
@@ -153,14 +152,14 @@ static bool score_parse(Str text, HarvestScore *ret)
     return true;
 }
 
-static bool mark_of(Search *s, Arena *scratch, const Lineage *lineage, Str *ret, Err *err)
+static bool mark_of(const Search *s, Arena *scratch, const HistoryItem *item, Str *ret, Err *err)
 {
     AUTO_BUF marks = BUF(LIMIT_OUTPUT_BYTES);
 
-    for (size_t i = 0; i < lineage->n_parts; i++) {
+    for (size_t i = 0; i < item->lineage.n_parts; i++) {
         Str mark;
 
-        if (!store_fingerprint(s->store, scratch, &lineage->parts[i], &mark, err))
+        if (!past_mark(s->past, scratch, item, i, &mark, err))
             return false;
         buf_addf(&marks, "%.*s ", STR_FMT(mark));
     }
@@ -168,61 +167,41 @@ static bool mark_of(Search *s, Arena *scratch, const Lineage *lineage, Str *ret,
     return true;
 }
 
-static bool score_of(Search *s, Arena *scratch, const Lineage *lineage, HarvestScore *ret, Err *err)
+static bool score_of(Search *s, Arena *scratch, const HistoryItem *item, HarvestScore *ret,
+                     Err *err)
 {
-    Str home = store_home(s->store, lineage->tip.home)->path, id = lineage->tip.id, mark, kept;
+    Str home = past_home(s->past, item), id = item->lineage.tip.id, mark, kept;
     Message *messages;
     size_t n;
 
-    if (!mark_of(s, scratch, lineage, &mark, err))
+    if (!mark_of(s, scratch, item, &mark, err))
         return false;
-    if (index_get(s->index, scratch, topic, home, id, mark, &kept) && score_parse(kept, ret))
+    if (index_get(s->past->index, scratch, topic, home, id, mark, &kept) && score_parse(kept, ret))
         return true;
-    if (!extract_load(s->store, scratch, lineage, 0, &messages, &n, err))
+    if (!history_load(s->past->history, scratch, item, 0, &messages, &n, err))
         return false;
     *ret = harvest_score(scratch, messages, n);
-    index_put(s->index, topic, home, id, mark, score_text(scratch, ret));
+    index_put(s->past->index, topic, home, id, mark, score_text(scratch, ret));
     return true;
 }
 
-static bool add_candidate(Search *s, Arena *scratch, const Lineage *lineage, Err *err)
+static bool add_candidate(void *ctx, Arena *scratch, const HistoryItem *item, Err *err)
 {
-    Candidate c = { .session = str_dup(s->arena, lineage->tip.id),
-                    .last_active = lineage->last_active };
-    const Template *made = template_of(s, lineage);
+    Search *s = ctx;
+    Candidate c = { .session = str_dup(s->arena, item->lineage.tip.id),
+                    .last_active = item->lineage.last_active };
+    const Template *made = template_of(s, &item->lineage);
 
-    if (!score_of(s, scratch, lineage, &c.score, err))
-        return false;
+    if (!score_of(s, scratch, item, &c.score, err)) {
+        if (!item->is_file)
+            return false;
+        c.score.reason = str_of(err->text); /* a file that cannot be read hides no other */
+    }
     if (made)
         c.reason = str_printf(s->arena, "template '%.*s' was made from it", STR_FMT(made->name));
     else if (c.score.reason.p)
         c.reason = str_dup(s->arena, c.score.reason);
     ARENA_PUSH(s->arena, s->all, s->n, s->cap, c);
-    return true;
-}
-
-static bool look_through(Search *s, Err *err)
-{
-    const SessionQuery everything = { .archived = true };
-    AUTO(SessionList) *list = sessions_open(s->store, &everything, err);
-    AUTO(Arena) *scratch = arena_new();
-    int64_t total;
-
-    if (!list || !sessions_count(s->store, &total, err))
-        return false;
-    for (;; arena_reset(scratch)) {
-        Lineage lineage;
-        bool more;
-
-        if (!sessions_next(list, scratch, &lineage, &more, err))
-            return false;
-        if (!more)
-            break;
-        if (!add_candidate(s, scratch, &lineage, err))
-            return false;
-        progress_show("sessions looked at", s->n, (uint64_t)total);
-    }
-    progress_end();
     return true;
 }
 
@@ -308,7 +287,7 @@ static bool try_candidate(Search *s, Candidate *c, bool dry_run, Harvest *ret, E
     Template t;
     Extract x;
 
-    if (!extract_template(s->store, scratch, c->session, &options, &t, &x, err)) {
+    if (!extract_template(s->past->history, scratch, c->session, &options, &t, &x, err)) {
         if (err->kind != ERR_INVALID && err->kind != ERR_NOT_FOUND && err->kind != ERR_CONFLICT)
             return false;
         c->reason = str_dup(s->arena, str_of(err->text)); /* it went away, or changed meanwhile */
@@ -316,7 +295,7 @@ static bool try_candidate(Search *s, Candidate *c, bool dry_run, Harvest *ret, E
     }
     if (is_near(s, &t, &c->reason))
         return true;
-    t.name = template_name_default(scratch, t.type, c->session, t.created_at);
+    t.name = template_name_default(scratch, &t);
     if (!dry_run && !template_save_unnamed(scratch, s->homes, &t, err))
         return false;
     t.name = str_dup(s->arena, t.name);
@@ -372,13 +351,14 @@ static void tell_the_rest(Search *s, size_t limit, Harvest *ret)
     }
 }
 
-bool harvest_run(Store *store, Index *index, Arena *a, const Homes *homes,
-                 const HarvestOptions *options, Harvest *ret, Err *err)
+bool harvest_run(const Past *past, Arena *a, const Homes *homes, const HarvestOptions *options,
+                 Harvest *ret, Err *err)
 {
-    Search s = { .store = store, .index = index, .arena = a, .homes = homes };
+    Search s = { .past = past, .arena = a, .homes = homes };
     Harvest h = { 0 };
 
-    if (!templates_load(a, homes, &s.templates, &s.n_templates, err) || !look_through(&s, err))
+    if (!templates_load(a, homes, &s.templates, &s.n_templates, err) ||
+        !past_each(past, "sessions looked at", add_candidate, &s, err))
         return false;
     if (s.n)
         qsort(s.all, s.n, sizeof *s.all, by_worth);

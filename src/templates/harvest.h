@@ -9,8 +9,8 @@
 #ifndef TALARIA_TEMPLATES_HARVEST_H
 #define TALARIA_TEMPLATES_HARVEST_H
 
-#include "store/index.h"
 #include "templates/extract.h"
+#include "templates/past.h"
 
 typedef struct HarvestOptions {
     size_t limit; /* most templates to make */
@@ -32,7 +32,7 @@ typedef struct Harvest {
 } Harvest;
 
 /* Reads only sessions that changed since the last time; without an index, all. */
-MUST_CHECK bool harvest_run(Store *store, Index *index, Arena *a, const Homes *homes,
+MUST_CHECK bool harvest_run(const Past *past, Arena *a, const Homes *homes,
                             const HarvestOptions *options, Harvest *ret, Err *err);
 
 /* What one session is worth; reason.p NULL: it is a candidate. Pure, for the tests. */

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/log.h"
+#include "templates/extract.h"
 #include "templates/tasktype.h"
-#include "text/outcome.h"
 
 static const double z95 = 1.959963984540054;
 
@@ -130,7 +130,8 @@ StudyFacts study_facts(Arena *scratch, const Message *messages, size_t n)
         if (!exchanges[i].has_result)
             continue;
         facts.calls[decile]++;
-        if (outcome_of_result(message_text(scratch, exchanges[i].content)) != OUTCOME_OK)
+        if (extract_outcome(&exchanges[i], message_text(scratch, exchanges[i].content)) !=
+            OUTCOME_OK)
             facts.failed[decile]++;
     }
     return facts;
@@ -220,63 +221,64 @@ const char *study_verdict(const StudyLine *line)
 /* Raise the number when the rules of judging or of counting change. */
 static const Str topic = STR_INIT("study 1");
 
-static bool facts_of(Store *store, Index *index, Arena *scratch, const Session *session,
-                     StudyFacts *ret, Err *err)
+static bool messages_of(const Past *past, Arena *a, const HistoryItem *item, size_t part,
+                        Message **ret, size_t *ret_n, Err *err)
 {
     const MessageQuery active = { 0 };
-    Str home = store_home(store, session->home)->path, mark, kept;
+
+    if (item->is_file)
+        return history_load(past->history, a, item, 0, ret, ret_n, err);
+    return messages_load(past->store, a, &item->lineage.parts[part], &active, ret, ret_n, err);
+}
+
+static bool facts_of(const Past *past, Arena *scratch, const HistoryItem *item, size_t part,
+                     StudyFacts *ret, Err *err)
+{
+    Str home = past_home(past, item), id = item->lineage.parts[part].id, mark, kept;
     Message *messages;
     size_t n;
 
-    if (!store_fingerprint(store, scratch, session, &mark, err))
+    if (!past_mark(past, scratch, item, part, &mark, err))
         return false;
-    if (index_get(index, scratch, topic, home, session->id, mark, &kept) &&
+    if (index_get(past->index, scratch, topic, home, id, mark, &kept) &&
         study_facts_parse(kept, ret))
         return true;
-    if (!messages_load(store, scratch, session, &active, &messages, &n, err))
+    if (!messages_of(past, scratch, item, part, &messages, &n, err))
         return false;
     *ret = study_facts(scratch, messages, n);
-    index_put(index, topic, home, session->id, mark, study_facts_text(scratch, ret));
+    index_put(past->index, topic, home, id, mark, study_facts_text(scratch, ret));
     return true;
 }
 
-static bool add_parts(StudyTally *tally, Store *store, Index *index, Arena *scratch,
-                      const Lineage *lineage, Err *err)
+typedef struct Studying {
+    const Past *past;
+    StudyTally tally;
+} Studying;
+
+static bool add_session(void *ctx, Arena *scratch, const HistoryItem *item, Err *err)
 {
-    for (size_t i = 0; i < lineage->n_parts; i++) {
+    Studying *s = ctx;
+
+    for (size_t i = 0; i < item->lineage.n_parts; i++) {
         StudyFacts facts;
 
-        if (!facts_of(store, index, scratch, &lineage->parts[i], &facts, err))
+        if (facts_of(s->past, scratch, item, i, &facts, err))
+            study_add(&s->tally, &facts);
+        else if (item->is_file) /* a file that cannot be read hides no other */
+            log_warning("left out: %s", err->text);
+        else
             return false;
-        study_add(tally, &facts);
     }
     return true;
 }
 
-bool study_run(Store *store, Index *index, Study *ret, Err *err)
+bool study_run(const Past *past, Study *ret, Err *err)
 {
-    const SessionQuery everything = { .archived = true };
-    AUTO(SessionList) *list = sessions_open(store, &everything, err);
-    AUTO(Arena) *arena = arena_new(), *scratch = arena_new();
-    StudyTally tally = { .arena = arena };
-    uint64_t done = 0;
-    int64_t total;
+    AUTO(Arena) *arena = arena_new();
+    Studying s = { .past = past, .tally = { .arena = arena } };
 
-    if (!list || !sessions_count(store, &total, err))
+    if (!past_each(past, "sessions studied", add_session, &s, err))
         return false;
-    for (;; arena_reset(scratch)) {
-        Lineage lineage;
-        bool more;
-
-        if (!sessions_next(list, scratch, &lineage, &more, err))
-            return false;
-        if (!more)
-            break;
-        if (!add_parts(&tally, store, index, scratch, &lineage, err))
-            return false;
-        progress_show("sessions studied", ++done, (uint64_t)total);
-    }
-    progress_end();
-    study_finish(&tally, ret);
+    study_finish(&s.tally, ret);
     return true;
 }

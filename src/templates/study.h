@@ -12,8 +12,7 @@
 #ifndef TALARIA_TEMPLATES_STUDY_H
 #define TALARIA_TEMPLATES_STUDY_H
 
-#include "store/index.h"
-#include "store/store.h"
+#include "templates/past.h"
 
 enum { STUDY_DECILES = 10, STUDY_FIRST_TURNS = 30, STUDY_LEAST_SESSIONS = 20 };
 
@@ -100,6 +99,6 @@ void study_finish(const StudyTally *tally, Study *ret);
 
 /* The whole history; every part of a lineage is a session of its own. Only sessions that changed
  * since the last time are read; without an index, all are. */
-MUST_CHECK bool study_run(Store *store, Index *index, Study *ret, Err *err);
+MUST_CHECK bool study_run(const Past *past, Study *ret, Err *err);
 
 #endif

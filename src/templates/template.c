@@ -32,14 +32,44 @@ bool template_name_check(Str name, Err *err)
                    STR_FMT(str_head(name, 200)), NAME_BYTES);
 }
 
-Str template_name_default(Arena *a, TaskType type, Str session_id, double now)
+/* Words of letters and digits with '-' between them; cut behind a whole word. */
+static size_t slug_of(Str title, char *out, size_t most)
 {
-    char first[8];
-    size_t n = 0;
+    size_t n = 0, word_end = 0;
+    bool gap = false;
 
-    for (; n < sizeof first && n < session_id.n; n++)
-        first[n] = is_name_byte(session_id.p[n]) ? session_id.p[n] : '-';
-    return str_printf(a, "%s_%.*s_%lld", tasktype_name(type), (int)n, first, (long long)now);
+    for (size_t i = 0; i < title.n && n < most; i++) {
+        if (!is_alnum(title.p[i])) {
+            gap = gap || title.p[i] != '\'';
+            continue;
+        }
+        if (gap && n) {
+            word_end = n;
+            out[n++] = '-';
+        }
+        gap = false;
+        if (n < most)
+            out[n++] =
+                title.p[i] >= 'A' && title.p[i] <= 'Z' ? (char)(title.p[i] + 32) : title.p[i];
+    }
+    if (n == most && word_end)
+        n = word_end;
+    while (n && out[n - 1] == '-')
+        n--;
+    return n;
+}
+
+Str template_name_default(Arena *a, const Template *t)
+{
+    enum { SLUG_BYTES = 48, SLUG_LEAST = 3, ID_BYTES = 8 };
+    char slug[SLUG_BYTES], first[ID_BYTES];
+    size_t n = slug_of(t->title, slug, sizeof slug), id = 0;
+
+    if (n >= SLUG_LEAST)
+        return str_printf(a, "%.*s", (int)n, slug);
+    for (; id < sizeof first && id < t->source_session_id.n; id++)
+        first[id] = is_name_byte(t->source_session_id.p[id]) ? t->source_session_id.p[id] : '-';
+    return str_printf(a, "%s-%.*s", tasktype_name(t->type), (int)id, first);
 }
 
 /* -- one file's bytes --------------------------------------------------------------------- */

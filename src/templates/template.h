@@ -34,7 +34,10 @@ typedef struct Template {
     Str source_session_id; /* p NULL: none */
     TemplateExample *examples;
     size_t n_examples;
-    Str path; /* where it was read from or written to; empty before that */
+    Str path;  /* where it was read from or written to; empty before that */
+    Str title; /* of the session, while the template is made */
+    bool
+        transcript; /* that session is a file of another program: the template goes to our own home */
 } Template;
 
 /* -- names -------------------------------------------------------------------------------- */
@@ -42,8 +45,9 @@ typedef struct Template {
 /* [A-Za-z0-9][A-Za-z0-9._-]{0,127} */
 MUST_CHECK bool template_name_check(Str name, Err *err);
 
-/* <type>_<first 8 of the session id>_<unix seconds>, always a good name. */
-Str template_name_default(Arena *a, TaskType type, Str session_id, double now);
+/* The title as a slug ("fix-coupon-rounding"), or <type>-<first 8 of the session id> where it has no Latin
+ * letters: always a good name. */
+Str template_name_default(Arena *a, const Template *t);
 
 /* -- reading ------------------------------------------------------------------------------ */
 

@@ -248,9 +248,18 @@ static bool write_path(Arena *a, const Template *t, Str path, Err *err)
     return file_write_atomic(str_z(a, path), buf_str(&bytes), err);
 }
 
+/* Nothing is ever written into another program's folder. */
+static const Home *home_for(const Homes *homes, const Template *t)
+{
+    for (size_t i = 0; t->transcript && i < homes->n; i++)
+        if (homes->all[i].kind == HOME_OURS)
+            return &homes->all[i];
+    return homes->primary;
+}
+
 bool template_save(Arena *a, const Homes *homes, Template *t, bool force, Err *err)
 {
-    Str folder = folder_of_home(a, homes->primary);
+    Str folder = folder_of_home(a, home_for(homes, t));
     AUTO(FileLock) *lock = NULL;
 
     if (!template_name_check(t->name, err) || !folder_make(str_z(a, folder), err))
@@ -276,7 +285,7 @@ bool template_save_unnamed(Arena *a, const Homes *homes, Template *t, Err *err)
         /* A folder in the way is a conflict too, and another name would not help there. */
         if (err->kind != ERR_CONFLICT || !template_exists(a, homes, t->name))
             return false;
-        t->name = str_printf(a, "%.*s_%d", STR_FMT(wish), i);
+        t->name = str_printf(a, "%.*s-%d", STR_FMT(wish), i);
     }
     return false;
 }

@@ -108,3 +108,28 @@ test('a chain that compression cut is one session; sub-agents are none', (t) => 
   assert.equal(runJson(['sessions', 'list', '--side-chains'], h).sessions.length, 3);
   assert.equal(total(scan.sources), 2);
 });
+
+test('templates: harvest, create and study over Claude Code and Codex; nothing in their folders', (t) => {
+  const h = tmpHome(t);
+  makeTranscripts(h, { sessions: 60, mb: 4, seed: 3 });
+  const tree = () => fs.readdirSync(h.user, { recursive: true }).filter((f) => /^\.(claude|codex)/.test(f)).sort();
+  const before = tree();
+  const made = runJson(['templates', 'harvest', '--limit', '3'], h);
+  assert.equal(made.created.length, 3);
+  assert.equal(made.sessions, runJson(['sessions', 'list', '--limit', '0', '--archived'], h).sessions.length);
+  for (const { name } of made.created) assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)+$/, 'named after the task');
+  const list = runJson(['templates', 'list'], h).templates;
+  assert.ok(list.every((x) => x.path.startsWith(path.join(h.data, 'session-templates')) && / \(\d+ calls?: /.test(x.description)), JSON.stringify(list));
+  assert.deepEqual(tree(), before);
+  const codex = runJson(['templates', 'harvest', '--limit', '1', '--source', 'codex', '--dry-run'], h);
+  assert.ok(codex.sessions > 0 && codex.sessions < made.sessions);
+  const study = runJson(['templates', 'study'], h);
+  assert.ok(study.kinds.some((k) => k.calls > 0 && k.sessions >= 20));
+  assert.ok(runJson(['templates', 'study', '--source', 'codex'], h).sessions < study.sessions);
+  const again = run(['templates', 'create', made.created[0].session], h);
+  assert.match(again.stdout, new RegExp(`^Created template: ${made.created[0].name}-2\n`));
+});
+
+test('nothing to make templates from is said in plain words', (t) => {
+  assert.match(run(['templates', 'harvest'], tmpHome(t)).stdout, /^No sessions found to make templates from\n$/);
+});

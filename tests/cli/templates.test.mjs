@@ -52,7 +52,7 @@ test('a template file has exactly the keys of the format, in its shape', (t) => 
   run(['templates', 'create', '20260101', '--name', 'lines'], { env: { ...h.env, TALARIA_NOW: '1750000000.25' } });
   const text = fs.readFileSync(path.join(h.folder, 'lines.json'), 'utf8');
   assert.deepEqual(read(h, 'lines'), {
-    name: 'lines', task_type: 'code', description: 'Template with 1 examples', created_at: 1750000000.25, usage_count: 0,
+    name: 'lines', task_type: 'code', description: 'count the lines (1 call: execute_code)', created_at: 1750000000.25, usage_count: 0,
     source_session_id: '20260101_101010_abcdef',
     examples: [{ tool_name: 'execute_code', arguments: { code: 'print(3)' }, result: '{"output": "3", "exit_code": 0}', success: true }],
   });
@@ -70,10 +70,10 @@ class Template:
 t = Template(**json.load(open(sys.argv[1]))); t.examples = [Example(**e) for e in t.examples]`, path.join(h.folder, 'lines.json'));
 });
 
-test('a session is found by a beginning of its id; the default name says type, session and time', (t) => {
+test('a session is found by a beginning of its id; the default name comes from the title', (t) => {
   const h = homeWith(t, [['20260101_101010_abcdef', simple]]);
   const r = run(['templates', 'create', '20260101'], { env: { ...h.env, TALARIA_NOW: '1750000000' } });
-  assert.match(r.stdout, /^Created template: code_20260101_1750000000\n/);
+  assert.match(r.stdout, /^Created template: count-the-lines\n/);
 });
 
 test('parallel calls keep their own results; failed ones are left out unless asked for', (t) => {

@@ -257,6 +257,7 @@ typedef struct Place {
     Str folder;
     Homes homes;
     Store *store;
+    History *history;
 } Place;
 
 static void add_session(Own *own, const char *id, const char *parent, double at)
@@ -314,6 +315,7 @@ static int set_up(void **state)
     assert_true(homes_find(p->arena, &query, &p->homes, &err));
     p->store = store_open(&p->homes, &err);
     assert_non_null(p->store);
+    p->history = history_open(&(HistoryWhere){ .homes = &p->homes, .store = p->store });
     *state = p;
     return 0;
 }
@@ -324,6 +326,7 @@ static int tear_down(void **state)
                                          "index.db",   "index.db-wal",   "index.db-shm" };
     Place *p = *state;
 
+    history_close(p->history);
     store_free(p->store);
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         unlink(str_z(p->arena, str_join_path(p->arena, p->folder, str_of(files[i]))));
@@ -341,14 +344,14 @@ static void a_chain_is_one_session(void **state)
     Extract x;
     Err err;
 
-    assert_true(extract_template(p->store, p->arena, STR("chain-two"), &options, &t, &x, &err));
+    assert_true(extract_template(p->history, p->arena, STR("chain-two"), &options, &t, &x, &err));
     assert_int_equal(t.n_examples, 2);
     assert_int_equal(t.type, TASK_CODE);
     assert_str(t.examples[0].result, STR("first part"));
     assert_str(t.examples[1].result, STR("second part"));
     assert_str(t.source_session_id, STR("chain-two"));
-    assert_str(t.description, STR("Template with 2 examples"));
-    assert_true(extract_template(p->store, p->arena, STR("chain-o"), &options, &t, &x, &err));
+    assert_str(t.description, STR("2 calls: execute_code"));
+    assert_true(extract_template(p->history, p->arena, STR("chain-o"), &options, &t, &x, &err));
     assert_str(t.source_session_id, STR("chain-one"));
 }
 
@@ -370,13 +373,13 @@ static void without_a_usable_call_it_says_why(void **state)
     Err err;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        assert_false(
-            extract_template(p->store, p->arena, str_of(cases[i].session), &options, &t, &x, &err));
+        assert_false(extract_template(p->history, p->arena, str_of(cases[i].session), &options, &t,
+                                      &x, &err));
         if (err.kind != cases[i].kind || !strstr(err.text, cases[i].says))
             fail_msg("%s: got \"%s\"", cases[i].session, err.text);
     }
     options.include_failed = true;
-    assert_true(extract_template(p->store, p->arena, STR("failed-one"), &options, &t, &x, &err));
+    assert_true(extract_template(p->history, p->arena, STR("failed-one"), &options, &t, &x, &err));
     assert_false(t.examples[0].success);
 }
 

@@ -105,16 +105,32 @@ static void names_are_plain(void **state)
     assert_false(template_name_check((Str){ longest, 129 }, &err));
 }
 
-static void the_default_name_is_type_session_and_time(void **state)
+static void the_default_name_is_the_title(void **state)
 {
+    static const struct {
+        const char *title, *session, *name;
+    } cases[] = {
+        { "Fix coupon rounding", "0123456789", "fix-coupon-rounding" },
+        { "  Don't retry: 3 times, (really)!", "x", "dont-retry-3-times-really" },
+        { "../../etc/passwd", "x", "etc-passwd" },
+        { "a title that is far too long for a name of a file and goes on", "x",
+          "a-title-that-is-far-too-long-for-a-name-of-a" },
+        { "日本", "0123456789", "code-01234567" },
+        { "", "a/b", "code-a-b" },
+        { "", "", "code-" },
+    };
     Place *p = *state;
     Err err;
 
-    assert_str(template_name_default(p->arena, TASK_CODE, STR("0123456789"), 1700000000.9),
-               STR("code_01234567_1700000000"));
-    assert_str(template_name_default(p->arena, TASK_FILE, STR("a/b"), 5), STR("file_a-b_5"));
-    assert_true(
-        template_name_check(template_name_default(p->arena, TASK_MIXED, STR("日本"), 5), &err));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Template t = { .type = TASK_CODE,
+                       .title = str_of(cases[i].title),
+                       .source_session_id = str_of(cases[i].session) };
+        Str name = template_name_default(p->arena, &t);
+
+        assert_str(name, str_of(cases[i].name));
+        assert_true(template_name_check(name, &err));
+    }
 }
 
 /* -- one file ------------------------------------------------------------------------------ */
@@ -292,7 +308,7 @@ static void saved_is_found_again_and_not_overwritten(void **state)
     t.description = STR("again");
     assert_true(template_save(p->arena, &p->homes, &t, true, &err));
     assert_true(template_save_unnamed(p->arena, &p->homes, &t, &err));
-    assert_str(t.name, STR("x_2"));
+    assert_str(t.name, STR("x-2"));
     assert_true(template_delete(p->arena, &p->homes, STR("x"), true, &err));
     assert_true(template_delete(p->arena, &p->homes, STR("x"), false, &err));
     assert_false(template_delete(p->arena, &p->homes, STR("x"), false, &err));
@@ -390,7 +406,7 @@ int main(void)
 #define IN_A_HOME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_plain),
-        IN_A_HOME(the_default_name_is_type_session_and_time),
+        IN_A_HOME(the_default_name_is_the_title),
         IN_A_HOME(the_file_is_written_as_promised),
         IN_A_HOME(what_is_missing_takes_its_default),
         IN_A_HOME(a_broken_file_is_told_by_its_key),

@@ -1,0 +1,26 @@
+/* past.h - the sessions that harvest and study look through, of every program, and how to tell that one is
+ * as it was: what was worked out of it lies in index.db under that mark. */
+#ifndef TALARIA_TEMPLATES_PAST_H
+#define TALARIA_TEMPLATES_PAST_H
+
+#include "recall/history.h"
+#include "store/index.h"
+
+typedef struct Past {
+    History *history;
+    Store *store;
+    Index *index; /* may be NULL: then everything is read */
+    Str source;   /* an origin's name, or Hermes' own; empty: all */
+} Past;
+
+typedef bool PastFn(void *ctx, Arena *scratch, const HistoryItem *item, Err *err);
+
+/* Every session, archived ones too, sub-agents' runs not; the scratch is cleared behind each. */
+MUST_CHECK bool past_each(const Past *past, const char *what, PastFn *fn, void *ctx, Err *err);
+
+/* Where facts of the session lie, and the mark of one part. */
+Str past_home(const Past *past, const HistoryItem *item);
+MUST_CHECK bool past_mark(const Past *past, Arena *a, const HistoryItem *item, size_t part,
+                          Str *ret, Err *err);
+
+#endif
