@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "gateway/wait.h"
+#include "terminal/paint.h"
 
 static const Option options[] = {
     { .kind = OPTION_TEXT,
@@ -91,15 +92,33 @@ static void show_json(Cli *cli, const Frame *f)
     say(cli, "{\"event\":\"%s\",\"data\":%.*s}\n", frame_event_name(f->event), STR_FMT(data));
 }
 
-static void show_text(Cli *cli, const Frame *f, Json data)
+/* Markdown is drawn on a terminal that can move its cursor, and stays as it is in a pipe. */
+static Paint *new_paint(const Cli *cli)
+{
+    const char *term = getenv("TERM");
+
+    if (cli->json || !cli_on_terminal(cli) || !term || strcmp(term, "dumb") == 0)
+        return NULL;
+    return paint_new(&(PaintOptions){
+        .columns = cli_width(cli), .color = cli->color, .hyperlinks = cli->color });
+}
+
+static void show_text(Cli *cli, Paint *paint, const Frame *f, Json data)
 {
     Str stage = json_str(json_get(data, STR("stage")));
+    Str text = json_str(json_get(data, STR("text")));
 
-    if (f->event == FRAME_CHUNK)
-        say_text(cli, json_str(json_get(data, STR("text"))), true);
-    else if (f->event == FRAME_PROGRESS && str_eqz(stage, "tool"))
+    if (f->event == FRAME_CHUNK && paint) {
+        paint_add(paint, text, cli->out);
+    } else if (f->event == FRAME_CHUNK) {
+        say_text(cli, text, true);
+    } else if (f->event == FRAME_PROGRESS && str_eqz(stage, "tool")) {
+        if (paint)
+            paint_break(paint, cli->out);
+        buf_flush(cli->out);
         log_note("%.*s: %.*s", STR_FMT(json_str(json_get(data, STR("tool")))),
                  STR_FMT(json_str(json_get(data, STR("status")))));
+    }
 }
 
 /* What the run came to: an error frame, then done. */
@@ -119,6 +138,7 @@ static void judge(const Frame *f, Json data, Err *ret, bool *ret_ok)
 static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, Err *err)
 {
     RunSub sub = { .wake = on_wake };
+    AUTO(Paint) *paint = new_paint(cli);
     bool ok = true;
     const Frame *f;
 
@@ -130,13 +150,15 @@ static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, Err *err)
         if (cli->json)
             show_json(cli, f);
         if (doc && !cli->json)
-            show_text(cli, f, json_root(doc));
+            show_text(cli, paint, f, json_root(doc));
         if (doc)
             judge(f, json_root(doc), err, &ok);
         buf_flush(cli->out);
     }
     sub_leave(&sub);
-    if (!cli->json)
+    if (paint)
+        paint_end(paint, cli->out);
+    else if (!cli->json)
         say(cli, "\n");
     return ok;
 }

@@ -59,7 +59,7 @@ static void failed(Chat *c, const Err *err)
 static void listen_to(Chat *c, LiveRun *live)
 {
     c->render = render_free(c->render);
-    c->render = render_new(c->options->color);
+    c->render = render_new(c->options->color, c->editor ? editor_columns(c->editor) : 0);
     c->sub = (RunSub){ .wake = on_wake, .ctx = c };
     c->running = true;
     c->failed = false;
@@ -159,7 +159,10 @@ static void show(Chat *c, const Frame *f)
 
     if (!doc)
         return;
+    if (c->editor)
+        render_resize(c->render, editor_columns(c->editor));
     render_frame(c->render, f->event, json_root(doc));
+    screen_words(&c->screen, buf_str(&c->render->before));
     if (c->editor || !c->options->quiet || f->event == FRAME_ERROR)
         screen_lines(&c->screen, buf_str(&c->render->quiet));
     screen_words(&c->screen, buf_str(&c->render->words));

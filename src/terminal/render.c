@@ -16,12 +16,15 @@ const char *tint(bool color, Tint t)
     return color ? codes[t] : "";
 }
 
-Render *render_new(bool color)
+Render *render_new(bool color, size_t columns)
 {
+    PaintOptions options = { .columns = columns, .color = color, .hyperlinks = color };
     Render *r = mem_alloc(sizeof *r);
 
     *r = (Render){ .color = color,
                    .arena = arena_new(),
+                   .paint = columns ? paint_new(&options) : NULL,
+                   .before = BUF(LIMIT_RUN_TEXT * 2),
                    .quiet = BUF(MIB(1)),
                    .words = BUF(LIMIT_RUN_TEXT),
                    .thought = BUF(LIMIT_RUN_TEXT) };
@@ -32,6 +35,8 @@ Render *render_free(Render *r)
 {
     if (!r)
         return NULL;
+    paint_free(r->paint);
+    buf_done(&r->before);
     buf_done(&r->quiet);
     buf_done(&r->words);
     buf_done(&r->thought);
@@ -399,8 +404,36 @@ static void done(Render *r, Json data)
     end_line(r);
 }
 
+void render_resize(Render *r, size_t columns)
+{
+    if (r && r->paint)
+        paint_resize(r->paint, columns);
+}
+
+static void chunk(Render *r, Str text)
+{
+    fold_thought(r);
+    r->activity[0] = 0;
+    if (r->paint)
+        paint_add(r->paint, text, &r->words);
+    else
+        render_text(&r->words, text);
+}
+
+/* Words that wait go out before the lines that come now. */
+static void finish_words(Render *r, FrameEvent event)
+{
+    if (!r->paint || event == FRAME_CHUNK || (!r->quiet.n && event != FRAME_DONE))
+        return;
+    if (event == FRAME_DONE || event == FRAME_ERROR)
+        paint_end(r->paint, &r->before);
+    else
+        paint_break(r->paint, &r->before);
+}
+
 void render_frame(Render *r, FrameEvent event, Json data)
 {
+    buf_clear(&r->before);
     buf_clear(&r->quiet);
     buf_clear(&r->words);
     switch (event) {
@@ -411,9 +444,7 @@ void render_frame(Render *r, FrameEvent event, Json data)
         progress(r, data);
         break;
     case FRAME_CHUNK:
-        fold_thought(r);
-        r->activity[0] = 0;
-        render_text(&r->words, field(data, "text"));
+        chunk(r, field(data, "text"));
         break;
     case FRAME_ERROR:
         error(r, data);
@@ -422,4 +453,5 @@ void render_frame(Render *r, FrameEvent event, Json data)
         done(r, data);
         break;
     }
+    finish_words(r, event);
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "runtimes/frames.h"
+#include "terminal/paint.h"
 
 typedef enum Tint { TINT_OFF, TINT_DIM, TINT_BOLD, TINT_RED, TINT_YELLOW, TINT_CYAN } Tint;
 const char *tint(bool color, Tint t); /* "" without colour */
@@ -23,6 +24,8 @@ typedef struct RenderTool {
 typedef struct Render {
     bool color;
     Arena *arena;     /* of the turn */
+    Paint *paint;     /* draws Markdown; NULL: words are shown as they come */
+    Buf before;       /* words that were said before the lines of the last frame */
     Buf quiet, words; /* of the last frame: whole lines, then words */
     Buf thought;
     RenderTool *tools; /* under way */
@@ -37,11 +40,14 @@ typedef struct Render {
     Str error;      /* its message */
 } Render;
 
-Render *render_new(bool color);
+/* `columns` 0: no terminal, words stay Markdown. */
+Render *render_new(bool color, size_t columns);
+/* The terminal was resized. */
+void render_resize(Render *r, size_t columns);
 Render *render_free(Render *r);
 AUTO_FREE(Render, render_free)
 
-/* Fills quiet and words anew. */
+/* Fills before, quiet and words anew. */
 void render_frame(Render *r, FrameEvent event, Json data);
 
 /* The argument that says most of what a tool was asked to do. */

@@ -24,12 +24,34 @@ static Place put_tab(Place p, size_t columns)
     return p;
 }
 
+/* The painter's own sequences: colours and hyperlinks have no width, "cursor left" goes back. */
+static Place skip_sequence(Place p, Str *text)
+{
+    size_t n = 1, left = 0;
+
+    if (str_starts(*text, STR("\033]"))) {
+        *text = str_skip(*text, str_find(*text, STR("\033\\")) + 2);
+        return p;
+    }
+    while (++n < text->n && text->p[n] >= '0' && text->p[n] <= '9')
+        left = left * 10 + (size_t)(text->p[n] - '0');
+    if (n < text->n && text->p[n] == 'D')
+        p.col -= left < p.col ? left : p.col;
+    *text = str_skip(*text, n + 1);
+    return p;
+}
+
 Place place_after(Place p, Str text, size_t columns)
 {
     while (text.n) {
         Str before = text;
-        uint32_t c = utf8_next(&text);
+        uint32_t c;
 
+        if (text.p[0] == '\033') {
+            p = skip_sequence(p, &text);
+            continue;
+        }
+        c = utf8_next(&text);
         if (c == '\n')
             p = (Place){ p.row + 1, 0 };
         else if (c == '\t')

@@ -10,7 +10,8 @@ typedef struct Place {
     size_t row, col; /* col may be `columns`: the row is full, and the next character goes below */
 } Place;
 
-/* From p, after text that a terminal was given as it is: no controls but line feeds and tabs. */
+/* From p, after text that a terminal was given as it is: no controls but line feeds, tabs and the sequences of
+ * terminal/paint.h. */
 Place place_after(Place p, Str text, size_t columns);
 
 /* The row that libedit has the cursor on after a prompt and n characters of the line: it shows controls

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { fakeModel } from '../http/fake_model.mjs';
 import { bin, fillHome, run, runJson, tmpHome } from './helpers.mjs';
+import { terminal } from './terminal.mjs';
 
 const lines = (stdout) => stdout.trim().split('\n').map((line) => JSON.parse(line));
 
@@ -127,4 +128,18 @@ test('a template at the beginning: as messages for a model, fenced for a Hermes;
   assert.equal(unknown.code, 3);
   const late = run(['ask', '-c', lines(r.stdout)[0].data.conversation_id, '--template', name, 'x'], { env });
   assert.equal(late.code, 2);
+});
+
+test('Markdown is drawn on a terminal and stays Markdown in a pipe', async (t) => {
+  const fake = await fakeModel(t, () => ({ text: '**Done**: see [The gate](/sessions/abc-1) and `make`.\n\n- one\n' }));
+  const { env } = tmpHome();
+  const all = { ...env, ...fake.env };
+  const piped = await start(['ask', 'go'], { env: all });
+  assert.equal(piped.stdout, '**Done**: see [The gate](/sessions/abc-1) and `make`.\n\n- one\n\n');
+  const term = terminal(t, ['ask', 'go'], { env: { ...all, TERM: 'xterm' } });
+  assert.equal(await term.exited, 0);
+  assert.match(term.screen.text(), /Done: see The gate \[1\] and make\.\n\n• one\n\n\[1\] talaria sessions show abc-1$/);
+  const dumb = terminal(t, ['ask', 'go'], { env: { ...all, TERM: 'dumb' } });
+  assert.equal(await dumb.exited, 0);
+  assert.match(dumb.screen.text(), /\*\*Done\*\*/);
 });

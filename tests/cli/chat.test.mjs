@@ -6,7 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import { bin, python, root, run, tmpHome } from './helpers.mjs';
-import { Screen, terminal } from './terminal.mjs';
+import { terminal } from './terminal.mjs';
 
 const limit = { timeout: 60_000 };
 
@@ -38,6 +38,19 @@ async function withModel(t, args = [], options = {}) {
   const term = terminal(t, ['chat', ...args], { env, ...options });
   await term.until(/^> $|^>$/m);
   return { home, env, term, model: m };
+}
+
+/** Lines wrapped at blanks and before wide characters, as they are drawn. */
+function wrapped(text, width) {
+  const columns = (word) => [...word].reduce((n, c) => n + (c >= '\u2e80' ? 2 : 1), 0);
+  return text.trimEnd().split('\n').map((line) => {
+    let out = '', col = 0;
+    for (const [all, blank, word] of line.trimEnd().matchAll(/( ?)([\u2e80-\uffdc]?[^ \u2e80-\uffdc]*)/g)) {
+      if (!all) continue;
+      if (col && col + blank.length + columns(word) > width) { out += '\n' + word; col = columns(word); } else { out += blank + word; col += blank.length + columns(word); }
+    }
+    return out;
+  }).join('\n');
 }
 
 const count = (text, word) => text.split(word).length - 1;
@@ -86,11 +99,9 @@ for (const name of ['xterm', 'linux', 'screen']) test(`typing while an answer st
   }
   await term.until((s) => s.replace(/\n/g, '').includes('+ Xa line that is longer than the row of the terminal is widenext rowY'));
   await term.until(/wide\nnext rowY$/);
-  // Wrapped by the terminal alone: what it makes of the same words in one go.
-  const plain = new Screen(24, 40);
-  plain.feed(said.replace(/\n/g, '\r\n'));
+  const plain = wrapped(said, 39);
   // While words come the line is away for a moment; it settles with all of it there, once.
-  await term.until((s) => s.includes(plain.text()) && count(s, 'The first words') === 1 && count(s, 'Xa line that is') === 1);
+  await term.until((s) => s.includes(plain) && count(s, 'The first words') === 1 && count(s, 'Xa line that is') === 1);
   turn.end();
   await term.until('-- completed');
   await term.until((s) => s.replace(/\n/g, '').includes('> Xa line that is longer'));
@@ -397,4 +408,21 @@ test('a pipe that is interrupted while nothing comes', limit, async (t) => {
   await new Promise((r) => child.stdout.once('data', r));
   child.kill('SIGINT');
   assert.equal(await new Promise((r) => child.on('close', (code) => r(code))), 130);
+});
+
+test('Markdown is drawn while it comes: styles, wrapped lists, code, tables, links as commands', limit, async (t) => {
+  const { term, model: m } = await withModel(t, [], { columns: 40 });
+  term.type('go\r');
+  const turn = await m.turn();
+  const text = '## What **we** did\n\n- the first point is long enough to wrap around\n- see [The gate](/sessions/abc-1) and `code`\n\n```sh\nls -la\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted **words**, with \x1b[31mescapes\n';
+  for (let at = 0; at < text.length; at += 3) turn.say(text.slice(at, at + 3));
+  await term.until('escapes');
+  turn.end();
+  const seen = await term.until('-- completed');
+  for (const part of ['What we did\n\n• the first point is long enough to\n  wrap around\n• see The gate [1] and code\n\n    ls -la\n\na  b\n1  2\n\n│ quoted words, with ␛[31mescapes\n\n[1] talaria sessions show abc-1\n-- completed'])
+    assert.ok(seen.includes(part), seen);
+  assert.ok(term.raw().includes('\x1b[1m'), 'bold');
+  assert.ok(!term.raw().includes('\x1b[31mesc'));
+  assert.ok(!seen.includes('**') && !seen.includes('](') && !seen.includes('```'));
+  assert.deepEqual(term.screen.odd, []);
 });

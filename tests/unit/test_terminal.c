@@ -238,7 +238,7 @@ static const struct {
 
 static void events_are_shown(void **state)
 {
-    AUTO(Render) *r = render_new(false);
+    AUTO(Render) *r = render_new(false, 0);
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(frames_cases); i++) {
@@ -251,7 +251,7 @@ static void events_are_shown(void **state)
 
 static void an_approval_is_asked_for_and_answered(void **state)
 {
-    AUTO(Render) *r = render_new(true);
+    AUTO(Render) *r = render_new(true, 0);
     AUTO_BUF out = BUF(65536);
 
     (void)state;
