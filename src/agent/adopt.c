@@ -2,8 +2,6 @@
  * conversation that continues it. The agent's own files and databases are read, never written. */
 #include "agent/continue.h"
 
-#include <sys/stat.h>
-
 #include "agent/service_inside.h"
 #include "agent/words.h"
 #include "base/limits.h"
@@ -61,19 +59,6 @@ static bool source_find(Source *x, Str id, Err *err)
 
     *now = homes_again(x->arena, x->homes);
     return source_open(x, now, now->primary->kind != HOME_GIVEN, id, err);
-}
-
-static bool fingerprint_of(const Source *x, Str *ret, Err *err)
-{
-    struct stat st;
-
-    if (!x->item.is_file)
-        return store_fingerprint(x->store, x->arena, &x->item.lineage.tip, ret, err);
-    if (stat(str_z(x->arena, x->item.file.path), &st) != 0)
-        return err_errno(err, "cannot look at '%.*s'", STR_FMT(x->item.file.path));
-    *ret = str_printf(x->arena, "%lld.%lld.%ld", (long long)st.st_size,
-                      (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-    return true;
 }
 
 static bool load_transcript(const Source *x, SessionWords *ret, Err *err)
@@ -159,7 +144,7 @@ static bool adopt(const Source *x, Runs *r, Str *ret_id, Err *err)
     if (x->ours)
         return is_conversation(r, x->arena, *ret_id, &there, err) &&
                (there || make(x, r, fingerprint, ret_id, err));
-    if (!fingerprint_of(x, &fingerprint, err) ||
+    if (!history_fingerprint(x->history, x->arena, &x->item, &fingerprint, err) ||
         !adoption_find(r, x->arena, &x->from, ret_id, &before, err))
         return false;
     return (ret_id->n && str_eq(fingerprint, before)) || make(x, r, fingerprint, ret_id, err);

@@ -57,6 +57,11 @@ static void print_heading(Cli *cli, const HistoryItem *item)
         STR_FMT(human_count(a, l->messages)), STR_FMT(human_count(a, l->tool_calls)),
         STR_FMT(human_count(a, l->input_tokens)), STR_FMT(human_count(a, l->output_tokens)),
         STR_FMT(human_cost(a, l->cost_usd)));
+    if (item->continues.n)
+        say(cli, "  thread   continues %.*s session %.*s\n", STR_FMT(item->continues_origin),
+            STR_FMT(item->continues));
+    if (item->continued_in.n)
+        say(cli, "  thread   continued in %.*s\n", STR_FMT(item->continued_in));
     if (resume.n) {
         say(cli, "  resume   ");
         say_text(cli, resume, false);

@@ -19,6 +19,7 @@ History *history_close(History *h)
 {
     if (h) {
         files_done(&h->files);
+        arena_free(h->arena);
         mem_free(h);
     }
     return NULL;
@@ -131,7 +132,7 @@ Str history_short_id(History *h, Arena *a, Str id)
     return id.n - low < WORTH ? id : utf8_head(id, low);
 }
 
-bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
+static bool find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
 {
     bool in_homes, in_files;
     HistoryItem file;
@@ -165,6 +166,14 @@ bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
         *ret = file;
     }
     return in_homes || in_files;
+}
+
+bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
+{
+    if (!find(h, a, id, ret, err))
+        return false;
+    history_link(h, a, ret);
+    return true;
 }
 
 /* -- messages ------------------------------------------------------------------------------------- */

@@ -53,7 +53,9 @@ typedef struct HistoryItem {
     bool is_file;
     TranscriptFile file; /* where is_file */
     bool side_chain;
-    bool has_facts; /* the two that follow are known */
+    Str continues, continues_origin; /* of a conversation: the session that it continues */
+    Str continued_in;                /* the conversation that continues it; empty: none */
+    bool has_facts;                  /* the two that follow are known */
     uint8_t activity[ACTIVITY_BUCKETS];
     Str tools; /* names, one a line */
     HistoryMark mark;
@@ -70,7 +72,8 @@ typedef struct HistoryQuery {
 
 enum { HISTORY_FILE_LANES = SOURCE_COUNT }; /* lanes behind those of the homes */
 
-/* The one with the latest activity first. */
+/* The one with the latest activity first. A session that goes on in a conversation is left out where there is
+ * no filter and the conversation has all of its messages: together they are one. */
 typedef struct HistoryList HistoryList;
 MUST_CHECK HistoryList *history_list(History *h, const HistoryQuery *query, Err *err);
 HistoryList *history_list_close(HistoryList *list);
@@ -89,6 +92,10 @@ MUST_CHECK bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err
 /* The shortest beginning of an id, of at least 8 characters, that history_find takes for it; the whole
  * id if that saves little. */
 Str history_short_id(History *h, Arena *a, Str id);
+
+/* A short text that differs whenever the session's messages may. */
+MUST_CHECK bool history_fingerprint(History *h, Arena *a, const HistoryItem *item, Str *ret,
+                                    Err *err);
 
 /* -- messages ------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #define TALARIA_RECALL_HISTORY_FILES_H
 
 #include "recall/history.h"
+#include "store/continued.h"
 
 typedef struct Files {
     HistoryWhere where;
@@ -18,11 +19,19 @@ typedef struct Files {
 struct History {
     HistoryWhere where;
     Files files;
+    Arena *arena; /* of what follows; made when needed */
+    Continuation *continued;
+    size_t n_continued;
 };
 
 void history_home_item(const History *h, const Lineage *l, HistoryItem *ret);
 /* Activity and tools of a home's session, where the catalogue happens to know them. */
 void history_add_facts(History *h, Arena *a, HistoryItem *item);
+
+/* history_continued.c: fills continues and continued_in. */
+void history_link(History *h, Arena *a, HistoryItem *item);
+/* Whether its conversation, which is shown, has all of its messages. Of an item that was linked. */
+bool history_is_continued(History *h, Arena *a, const HistoryItem *item);
 
 void files_done(Files *f);
 

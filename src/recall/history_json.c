@@ -33,6 +33,20 @@ static void put_tools(JsonWriter *w, const HistoryItem *item)
     json_end(w, ']');
 }
 
+static void put_thread(JsonWriter *w, const HistoryItem *item)
+{
+    json_key(w, "continues");
+    if (item->continues.n) {
+        json_begin(w, '{');
+        json_field_str(w, "session_id", item->continues);
+        json_field_str(w, "origin", item->continues_origin);
+        json_end(w, '}');
+    } else {
+        json_put_null(w);
+    }
+    json_field_str(w, "continued_in", item->continued_in.n ? item->continued_in : STR_NONE);
+}
+
 void history_put(JsonWriter *w, Arena *a, const HistoryItem *item)
 {
     Str resume = resume_command(a, item);
@@ -43,6 +57,7 @@ void history_put(JsonWriter *w, Arena *a, const HistoryItem *item)
     json_field_str(w, "branch", item->lineage.tip.git_branch);
     json_field_bool(w, "side_chain", item->side_chain);
     json_field_str(w, "resume_command", resume.n ? resume : STR_NONE);
+    put_thread(w, item);
     put_activity(w, item);
     put_tools(w, item);
 }

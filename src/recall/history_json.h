@@ -6,7 +6,7 @@
 #include "text/json.h"
 
 /* Fields of one session: those of lineage_put, then origin, branch, side_chain, resume_command (a line for a
- * shell, or null), activity (16 numbers or null) and tools (names or null). The caller adds "parts". */
+ * shell, or null), continues ({session_id, origin} or null), continued_in (an id or null), activity (16 numbers or null) and tools (names or null). The caller adds "parts". */
 void history_put(JsonWriter *w, Arena *a, const HistoryItem *item);
 
 /* "sources": [{name, title, present, folder, sessions, newest}] */

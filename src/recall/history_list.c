@@ -384,7 +384,7 @@ static Lineage lineage_dup(Arena *a, const Lineage *l)
     return copy;
 }
 
-bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more, Err *err)
+static bool next_of_all(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more, Err *err)
 {
     *ret_more = true;
     for (;;) {
@@ -417,4 +417,25 @@ bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more,
         if (fits)
             return true;
     }
+}
+
+/* With a filter the conversation may not be in the list, so the session stays. */
+static bool stands_alone(const HistoryList *list, Arena *a, const HistoryItem *item)
+{
+    const HistoryQuery *q = &list->query;
+
+    return q->source.n || list->filtered || q->since > 0 || q->until > 0 ||
+           !history_is_continued(list->history, a, item);
+}
+
+bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more, Err *err)
+{
+    do {
+        if (!next_of_all(list, a, ret, ret_more, err))
+            return false;
+        if (!*ret_more)
+            return true;
+        history_link(list->history, a, ret);
+    } while (!stands_alone(list, a, ret));
+    return true;
 }

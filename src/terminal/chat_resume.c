@@ -1,11 +1,13 @@
 /* Conversations and sessions that were there before: which one is meant, and what was said in it last. */
+#include <time.h>
+
 #include "base/clock.h"
 #include "recall/history.h"
 #include "terminal/chat_inside.h"
 #include "text/human.h"
 #include "text/utf8.h"
 
-enum { LIST_MS = 300, SHOWN_TURNS = 4, SHOWN_BYTES = 4000 };
+enum { LIST_MS = 300, LOOKS = 10, LOOK_MS = 100, SHOWN_TURNS = 4, SHOWN_BYTES = 4000 };
 
 void chat_abandon(Chat *c)
 {
@@ -48,23 +50,40 @@ static bool add_listed(Chat *c, HistoryList *list, size_t most, Listed **ret, si
     return true;
 }
 
-bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err)
+static bool list_once(Chat *c, const Homes *homes, Store *store, size_t most, Listed **ret,
+                      size_t *ret_n, bool *ret_partial, Err *err)
 {
-    Homes homes = homes_again(c->scratch, c->options->homes);
-    AUTO(Store) *store = store_open(&homes, err);
-    AUTO(History) *h = NULL;
-    AUTO(HistoryList) *list = NULL;
+    AUTO(History) *h = history_open(&(HistoryWhere){ .homes = homes,
+                                                     .store = store,
+                                                     .files = homes->primary->kind != HOME_GIVEN,
+                                                     .budget_ms = LIST_MS });
+    AUTO(HistoryList) *list = history_list(h, &(HistoryQuery){ 0 }, err);
 
     *ret = NULL;
     *ret_n = 0;
+    if (!list || !add_listed(c, list, most, ret, ret_n, err))
+        return false;
+    *ret_partial = history_partial(h);
+    return true;
+}
+
+/* The service of this chat may be reading the transcripts just now: it is given a second to finish. */
+bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err)
+{
+    struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+    Homes homes = homes_again(c->scratch, c->options->homes);
+    AUTO(Store) *store = store_open(&homes, err);
+    bool partial = true;
+
     if (!store)
         return false;
-    h = history_open(&(HistoryWhere){ .homes = &homes,
-                                      .store = store,
-                                      .files = homes.primary->kind != HOME_GIVEN,
-                                      .budget_ms = LIST_MS });
-    list = history_list(h, &(HistoryQuery){ 0 }, err);
-    return list && add_listed(c, list, most, ret, ret_n, err);
+    for (int i = 0; i < LOOKS && partial; i++) {
+        if (i)
+            nanosleep(&pause, NULL);
+        if (!list_once(c, &homes, store, most, ret, ret_n, &partial, err))
+            return false;
+    }
+    return true;
 }
 
 /* The newest but the one at hand. */

@@ -117,6 +117,29 @@ describe('a transcript goes on as a conversation', () => {
     assert.notEqual(hits('faster')[0], CLAUDE);
   });
 
+  test('session and conversation are one thread of work in the list', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    const list = (...args) => runJson(['sessions', 'list', '--limit', '0', ...args], home).sessions;
+    const work = claudeWork(home, CLAUDE);
+    makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 3, extra: ['--no-edge'] });
+    const before = list(), hermes = before.find((s) => s.origin === 'hermes' && s.messages > 2);
+    const ids = [];
+    for (const id of [CLAUDE, hermes.id]) ids.push(conversation(await start(['ask', '-c', id, 'go on'], { env })));
+    const after = list();
+    assert.equal(after.length, before.length);
+    assert.deepEqual(after.filter((s) => s.continues).map((s) => [s.id, s.continues]).sort(),
+      [[ids[0], { session_id: CLAUDE, origin: 'claude' }], [ids[1], { session_id: hermes.id, origin: 'hermes' }]].sort());
+    assert.ok(after.every((s) => ![CLAUDE, hermes.id].includes(s.id)));
+    assert.deepEqual(list('--source', 'claude').map((s) => [s.id, s.continued_in]), [[CLAUDE, ids[0]]]);
+    assert.equal(runJson(['sessions', 'show', hermes.id], home).continued_in, ids[1]);
+    assert.match(run(['sessions', 'show', ids[0]], home).stdout, new RegExp(`continues claude session ${CLAUDE}`));
+    work.said('user', 'paint one green');
+    assert.ok(list().some((s) => s.id === CLAUDE), 'it has messages that the conversation has not');
+    assert.equal(run(['sessions', 'archive', ids[1]], home).code, 0);
+    assert.ok(list().some((s) => s.id === hermes.id));
+  });
+
   test('what compaction summed up is not sent again', async (t) => {
     const fake = await fakeModel(t);
     const home = tmpHome(), env = { ...home.env, ...fake.env };
