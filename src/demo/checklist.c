@@ -2,20 +2,23 @@
 
 #include "base/str.h"
 
-/* "Restore drill", a session of Claude Code. */
-#define SESSION "118dfac3"
+/* "Cards look cramped on phones", a session of Claude Code, and a chat of Talaria's: the ids of both
+ * are the same at any time. */
+#define SESSION "32dc6de5"
+#define CHAT    "cd663bcb"
 
 const ChecklistItem demo_checklist[] = {
-    { "search", "Search all sessions", "talaria --demo sessions search \"restore a snapshot\"" },
-    { "open", "Open a session you found", "talaria --demo sessions show " SESSION },
+    { "search", "Search all sessions of all agents",
+      "talaria --demo sessions search \"cards cramped on phones\"" },
+    { "open", "Open a session that it found", "talaria --demo sessions show " SESSION },
     { "template", "Make a template from it",
-      "talaria --demo templates create " SESSION " --name restore-drill" },
-    { "handoff", "Move a session to the local chat (while 'talaria up --demo' runs)",
-      "talaria --demo handoff local" },
+      "talaria --demo templates create " SESSION " --name phone-layout" },
+    { "handoff", "Hand a chat over to the local chat (while 'talaria up --demo' runs)",
+      "talaria --demo handoff local --session " CHAT },
     { "back", "Bring it back", "talaria --demo handoff back" },
-    { "night", "Run a night: learn from repeated tasks (simulated, no model needed)",
+    { "night", "Run a night: learn from repeated tasks (simulated, needs no model)",
       "talaria --demo sleep run --backend mock" },
-    { "adopt", "Adopt what it proposes", "talaria --demo sleep adopt" },
+    { "adopt", "Adopt its proposal", "talaria --demo sleep adopt" },
     { "undo", "Undo the adoption", "talaria --demo sleep undo" },
 };
 

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "demo/demo.h"
-#include "demo/pack.h"
 #include "demo/shift.h"
 #include "demo/tree.h"
 #include "store/recorded.h"
@@ -19,13 +18,6 @@
 #define COMPLETE "demo.json"
 /* What OURS says if the data folder did not exist before: removal takes that away too. */
 #define NEW_DATA_FOLDER "the data folder was created with the demo\n"
-
-typedef struct Recording {
-    Arena *arena;
-    RecordedFile *files;
-    size_t n;
-    double now;
-} Recording;
 
 static const char *below(Arena *a, Str folder, const char *name)
 {
@@ -87,19 +79,10 @@ static int lock_folder(Arena *a, Str folder, Err *err)
 
 /* -- what is recorded --------------------------------------------------------------------------- */
 
-static Str shifted(Recording *r, Str text, double *ret_latest, Err *err)
-{
-    AUTO_BUF out = BUF(MIB(32));
-
-    if (!demo_shift(text, r->now, &out, ret_latest, err))
-        return STR_NONE;
-    return str_dup(r->arena, buf_str(&out));
-}
-
 static bool read_report(Recording *r, DemoReport *report, Err *err)
 {
     double latest;
-    Str text = shifted(r, demo_recorded(r->files, r->n, COMPLETE), &latest, err);
+    Str text = demo_shifted(r, demo_recorded(r->files, r->n, COMPLETE), &latest, err);
     AUTO(JsonDoc) *doc = text.n ? json_parse(text, err) : NULL;
 
     if (!doc)
@@ -109,22 +92,6 @@ static bool read_report(Recording *r, DemoReport *report, Err *err)
 #undef X
     (void)json_double(json_get(json_root(doc), STR("oldest")), &report->oldest);
     (void)json_double(json_get(json_root(doc), STR("newest")), &report->newest);
-    return true;
-}
-
-/* A name that depends on the time is in the first line: {"demo_path": "codex/sessions/..."}. */
-static bool take_path(Recording *r, Str *text, Str *path, Err *err)
-{
-    Str rest = *text, line = STR_NONE;
-    AUTO(JsonDoc) *doc = NULL;
-
-    if (!str_starts(*text, STR("{\"demo_path\"")) || !str_split(&rest, '\n', &line))
-        return true;
-    doc = json_parse(line, err);
-    if (!doc)
-        return false;
-    *path = str_dup(r->arena, json_str(json_get(json_root(doc), STR("demo_path"))));
-    *text = rest;
     return true;
 }
 
@@ -148,8 +115,8 @@ static bool make_file(Recording *r, Str root, const RecordedFile *f, Err *err)
 
     if (str_ends(path, STR(".db.sql")) || str_eqz(path, COMPLETE))
         return true;
-    text = shifted(r, f->text, &latest, err);
-    if (!text.p || !take_path(r, &text, &path, err))
+    text = demo_shifted(r, f->text, &latest, err);
+    if (!text.p || !demo_take_path(r, &text, &path, err))
         return false;
     if (str_ends(path, STR(".rows.jsonl")))
         return fill_database(r, root, path, text, err);
@@ -171,7 +138,7 @@ static bool make_all(Recording *r, const DemoFolders *f, bool new_folder, Err *e
             return false;
     if (!folder_make(str_z(r->arena, f->config), err))
         return false;
-    complete = shifted(r, demo_recorded(r->files, r->n, COMPLETE), &latest, err);
+    complete = demo_shifted(r, demo_recorded(r->files, r->n, COMPLETE), &latest, err);
     return complete.p && file_write_atomic(below(r->arena, f->root, COMPLETE), complete, err);
 }
 
@@ -222,6 +189,7 @@ bool demo_make(Arena *a, Str data_folder, const DemoOptions *options, DemoReport
     int lock = -1;
 
     *ret = (DemoReport){ 0 };
+    r.root = demo_folders(a, data_folder).root;
     if (!demo_unpack(a, &r.files, &r.n, err) || !read_report(&r, ret, err))
         return false;
     if (is_new && options->dry_run)

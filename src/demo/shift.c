@@ -3,6 +3,10 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/limits.h"
+#include "text/json.h"
+#include "text/sha256.h"
+
 /* Guillemets occur in no other text of the demo. */
 static const Str OPEN = STR_INIT("«"), CLOSE = STR_INIT("»");
 
@@ -103,8 +107,27 @@ static void put_file(Buf *out, const Moment *m)
     put_time(out, m, "-");
 }
 
+static void put_night(Buf *out, const Moment *m)
+{
+    put_day(out, m, "");
+    buf_addc(out, '-');
+    put_time(out, m, "");
+}
+
 #define KINDS(X)                                                                                   \
-    X(unix) X(sec) X(ms) X(iso) X(isoms) X(date) X(long) X(year) X(month) X(stamp) X(folder) X(file)
+    X(unix)                                                                                        \
+    X(sec)                                                                                         \
+    X(ms)                                                                                          \
+    X(iso)                                                                                         \
+    X(isoms)                                                                                       \
+    X(date)                                                                                        \
+    X(long)                                                                                        \
+    X(year)                                                                                        \
+    X(month)                                                                                       \
+    X(stamp)                                                                                       \
+    X(folder)                                                                                      \
+    X(file)                                                                                        \
+    X(night)
 
 static Format *find_format(Str kind)
 {
@@ -116,7 +139,7 @@ static Format *find_format(Str kind)
     return NULL;
 }
 
-static bool put_marker(Str marker, double now, Buf *out, double *latest, Err *err)
+static bool put_time_marker(Str marker, double now, Buf *out, double *latest, Err *err)
 {
     Str rest = marker, kind, distance = STR_NONE;
     double seconds = 0;
@@ -139,7 +162,43 @@ static bool put_marker(Str marker, double now, Buf *out, double *latest, Err *er
     return true;
 }
 
-bool demo_shift(Str text, double now, Buf *out, double *ret_latest, Err *err)
+/* As in a JSON string: the markers of the root occur in JSON. */
+static void put_root(const Recording *r, Buf *out)
+{
+    AUTO_BUF quoted = BUF(KIB(32));
+    JsonWriter w = JSON_WRITER(&quoted, 0);
+
+    json_put_str(&w, r->root);
+    buf_add(out, (Str){ quoted.p + 1, quoted.n - 2 });
+}
+
+static bool put_digest(const Recording *r, Str path, Buf *out, Err *err)
+{
+    Str text = demo_recorded(r->files, r->n, str_z(r->arena, path)), unused = path;
+    double latest;
+
+    if (!text.p)
+        return err_set(err, ERR_INVALID, "the recorded demo has no file '%.*s'", STR_FMT(path));
+    text = demo_shifted(r, text, &latest, err);
+    if (!text.p || !demo_take_path(r, &text, &unused, err))
+        return false;
+    buf_add(out, sha256_hex(r->arena, text));
+    return true;
+}
+
+static bool put_marker(const Recording *r, Str marker, Buf *out, double *latest, Err *err)
+{
+    static const Str DIGEST = STR_INIT("sha256:");
+
+    if (str_starts(marker, DIGEST))
+        return put_digest(r, str_skip(marker, DIGEST.n), out, err);
+    if (!str_eqz(marker, "root"))
+        return put_time_marker(marker, r->now, out, latest, err);
+    put_root(r, out);
+    return true;
+}
+
+bool demo_shift(const Recording *r, Str text, Buf *out, double *ret_latest, Err *err)
 {
     double latest = 0;
 
@@ -151,12 +210,36 @@ bool demo_shift(Str text, double now, Buf *out, double *ret_latest, Err *err)
             buf_add(out, str_skip(text, open));
             break;
         }
-        if (!put_marker((Str){ text.p + open + OPEN.n, close - OPEN.n }, now, out, &latest, err))
+        if (!put_marker(r, (Str){ text.p + open + OPEN.n, close - OPEN.n }, out, &latest, err))
             return false;
         text = str_skip(text, open + close + CLOSE.n);
     }
     *ret_latest = latest;
     if (buf_full(out))
         return err_set(err, ERR_INVALID, "the recorded demo is larger than it may be");
+    return true;
+}
+
+Str demo_shifted(const Recording *r, Str text, double *ret_latest, Err *err)
+{
+    AUTO_BUF out = BUF(MIB(32));
+
+    if (!demo_shift(r, text, &out, ret_latest, err))
+        return STR_NONE;
+    return str_dup(r->arena, buf_str(&out));
+}
+
+bool demo_take_path(const Recording *r, Str *text, Str *path, Err *err)
+{
+    Str rest = *text, line = STR_NONE;
+    AUTO(JsonDoc) *doc = NULL;
+
+    if (!str_starts(*text, STR("{\"demo_path\"")) || !str_split(&rest, '\n', &line))
+        return true;
+    doc = json_parse(line, err);
+    if (!doc)
+        return false;
+    *path = str_dup(r->arena, json_str(json_get(json_root(doc), STR("demo_path"))));
+    *text = rest.p ? rest : STR("");
     return true;
 }

@@ -85,9 +85,12 @@ static bool fill(Db *db, Str rows, Err *err)
 {
     Loading l = { .db = db };
     size_t number = 0;
+    int unused;
     bool ok = db_exec(db, "BEGIN IMMEDIATE", err);
     Str line;
 
+    /* What triggers wrote was recorded too. */
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, &unused);
     while (ok && str_split(&rows, '\n', &line)) {
         number++;
         if (line.n && !add_line(&l, line, err))

@@ -254,4 +254,6 @@ test('the demo: its checklist with --demo, nothing without', async (t) => {
   assert.deepEqual(r.checklist, runJson(['demo'], { env: home.env }).checklist);
   for (const item of r.checklist) assert.ok(item.id && item.title && item.command.startsWith('talaria --demo '));
   assert.equal((await request(server, '/api/sessions')).json.sessions.length, 50);
+  const [handoff] = (await request(server, '/api/handoffs')).json.handoffs;
+  assert.deepEqual([handoff.state, handoff.owner], ['done', 'cli']);
 });

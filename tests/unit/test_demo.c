@@ -8,11 +8,13 @@ static const double NOW = 1794765600; /* 2026-11-15T18:00:00Z, a Sunday */
 
 static Str shifted(Arena *a, const char *text, double now)
 {
+    RecordedFile files[] = { { STR_INIT("a"), STR_INIT("{\"demo_path\": \"x\"}\nabc") } };
+    Recording r = { .arena = a, .files = files, .n = 1, .now = now, .root = STR_INIT("/h/\"q\"") };
     AUTO_BUF out = BUF(4096);
     double latest;
     Err err;
 
-    if (!demo_shift(str_of(text), now, &out, &latest, &err))
+    if (!demo_shift(&r, str_of(text), &out, &latest, &err))
         return str_dup(a, str_of(err.text));
     return str_dup(a, buf_str(&out));
 }
@@ -30,6 +32,9 @@ static void markers_become_times(void **state)
         { "«year:0» «month:0:0» «month:0:11»", "2026 2026-11 2025-12" },
         { "demo_«stamp:-60»_ab", "demo_20261115_175900_ab" },
         { "«folder:-60»/rollout-«file:-60»", "2026/11/15/rollout-2026-11-15T17-59-00" },
+        { "«night:-60» «root»/x", "20261115-175900 /h/\\\"q\\\"/x" },
+        { "«sha256:a»", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
+        { "«sha256:b»", "the recorded demo has no file 'b'" },
         { "«nope:1»", "unknown marker 'nope:1' in the recorded demo" },
         { "«date:x»", "unknown marker 'date:x' in the recorded demo" },
         { "«date»", "unknown marker 'date' in the recorded demo" },
@@ -45,33 +50,33 @@ static void markers_become_times(void **state)
 static void the_latest_time_is_told(void **state)
 {
     AUTO_BUF out = BUF(4096);
+    Recording r = { .now = NOW };
     double latest = -1;
     Err err;
 
     (void)state;
-    assert_true(demo_shift(STR("«unix:-5» «unix:-3» «unix:-4»"), NOW, &out, &latest, &err));
+    assert_true(demo_shift(&r, STR("«unix:-5» «unix:-3» «unix:-4»"), &out, &latest, &err));
     assert_true(latest == NOW - 3);
-    assert_true(demo_shift(STR("none"), NOW, &out, &latest, &err));
+    assert_true(demo_shift(&r, STR("none"), &out, &latest, &err));
     assert_true(latest == 0);
 }
 
 static void every_recorded_file_shifts(void **state)
 {
     AUTO(Arena) *a = arena_new();
-    RecordedFile *files;
-    size_t n;
+    Recording r = { .arena = a, .now = NOW, .root = STR("/demo") };
     Err err;
 
     (void)state;
-    assert_true(demo_unpack(a, &files, &n, &err));
-    assert_true(n > 50);
-    assert_true(demo_recorded(files, n, "demo.json").n > 0);
-    assert_null(demo_recorded(files, n, "nothing").p);
-    for (size_t i = 0; i < n; i++) {
+    assert_true(demo_unpack(a, &r.files, &r.n, &err));
+    assert_true(r.n > 50);
+    assert_true(demo_recorded(r.files, r.n, "demo.json").n > 0);
+    assert_null(demo_recorded(r.files, r.n, "nothing").p);
+    for (size_t i = 0; i < r.n; i++) {
         AUTO_BUF out = BUF(8 << 20);
         double latest;
 
-        assert_true(demo_shift(files[i].text, NOW, &out, &latest, &err));
+        assert_true(demo_shift(&r, r.files[i].text, &out, &latest, &err));
         assert_true(latest <= NOW + 40 * 86400);
     }
 }
