@@ -42,7 +42,7 @@ test("chips, sort and the filter box are in the address", async () => {
   await page.reload();
   await page.locator(".badge").first().waitFor();
   await until(async () => assert.equal(await cards(page), some));
-  await page.getByLabel("Filter badges").fill("zzz");
+  await page.getByLabel("Filter achievements").fill("zzz");
   await page.getByRole("button", { name: "Show all" }).click();
   await until(async () => assert.equal(await cards(page), 60));
   await page.getByLabel("Sort").selectOption("tier");
@@ -58,9 +58,9 @@ test("what counts unfolds in place; secrets tell nothing; evidence opens the ses
   const secret = page.locator("#badge-port_3000_taken");
   await until(async () => assert.equal(await secret.locator("h3").textContent(), "Secret"));
   assert.doesNotMatch(await secret.textContent(), /Port|15/);
-  await page.getByLabel("Filter badges").fill("port_3000");
+  await page.getByLabel("Filter achievements").fill("port_3000");
   await until(async () => assert.equal(await cards(page), 0, "the filter does not tell them either"));
-  await page.getByLabel("Filter badges").fill("");
+  await page.getByLabel("Filter achievements").fill("");
   await card.locator(".evidence").click();
   await page.waitForURL("**/sessions/demo_*?m=8851");
   await page.locator("#m-8851.target").waitFor();

@@ -9,7 +9,7 @@ const it = setup();
 const axe = readFileSync(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
 const open = (path = "/chat", more = {}) => it.open(path, { ...more, state: { features: ["chat"], ...more.state } });
 const box = (page) => page.getByRole("textbox", { name: "Message" });
-const panelOf = (page) => page.getByRole("complementary", { name: "How it was made" });
+const panelOf = (page) => page.getByRole("complementary", { name: "Details" });
 async function talk(page) {
   await page.locator(".chat-row", { hasText: "Cart tests" }).click();
   await page.locator(".said-by-agent").nth(1).waitFor();
@@ -41,23 +41,23 @@ test("what was given, each item with score and reason; skills; the graph as a pi
   const page = await open("/chat", { prepare: twice });
   await talk(page);
   const panel = panelOf(page);
-  const context = panel.getByRole("region", { name: "Context given" });
-  await until(async () => assert.match(await context.textContent(), /1,842 tokens.*2 of your memory, 2 recalled, 1 from notes/s));
+  const context = panel.getByRole("region", { name: "Context added" });
+  await until(async () => assert.match(await context.textContent(), /1,842 tokens.*2 memory entries, 2 retrieved passages, 1 note/s));
   const rows = context.locator(".receipts li");
   await rows.nth(2).waitFor();
-  await until(async () => assert.match(await rows.nth(0).textContent(), /recalled.*7\.42.*5 of 6 words: cart, tests/s));
+  await until(async () => assert.match(await rows.nth(0).textContent(), /passage.*7\.42.*5 of 6 words: cart, tests/s));
   assert.equal(await rows.nth(4).isVisible(), false, "memory, which is given always, is folded");
   await context.locator("summary", { hasText: "Your memory" }).click();
   await rows.nth(4).waitFor();
   const skills = panel.getByRole("region", { name: "Skills considered" });
-  await until(async () => assert.match(await skills.textContent(), /high.*release-notes.*6\.80.*name and description.*low.*csv-clean.*1\.94.*Left out: 14 that fit less, 1 for other platforms\./s));
+  await until(async () => assert.match(await skills.textContent(), /high.*release-notes.*6\.80.*name and description.*low.*csv-clean.*1\.94.*Left out: 14 less relevant, 1 for other platforms\./s));
   const picture = panel.getByRole("img", { name: "4 steps in 3 waves: 1 and 2, then 3, then 4" });
   await picture.locator("circle").nth(3).waitFor();
   const at = await picture.locator("circle").evaluateAll((all) => all.map((c) => [c.cx.baseVal.value, c.cy.baseVal.value]));
   assert.equal(at[0][1], at[1][1], "what can be done at the same time stands side by side");
   assert.ok(at[0][1] < at[2][1] && at[2][1] < at[3][1]);
   await until(async () => assert.equal(await picture.locator(".edge").count(), 3));
-  const did = panel.getByRole("region", { name: "What it did" });
+  const did = panel.getByRole("region", { name: "Steps" });
   await until(async () => assert.match(await did.textContent(), /told of turns made elsewhere.*terminal.*2\.1 s.*read_file.*12 ms.*Trying again \(2\).*overloaded.*Approval.*git push origin fix\/cart: once.*3\.4 s/s));
   await until(async () => assert.equal(await did.locator('.call[data-outcome="failed"]').count(), 1));
   await did.locator(".call > button").first().click();
@@ -65,7 +65,7 @@ test("what was given, each item with score and reason; skills; the graph as a pi
   assert.equal(await panel.getByText("Rounding per line").isVisible(), false, "thinking is folded");
   await panel.locator("summary", { hasText: "Thinking" }).click();
   await panel.getByText("Rounding per line").waitFor();
-  await until(async () => assert.match(await panel.getByRole("region", { name: "Tokens and time" }).textContent(), /5,642 tokens.*in5,230.*out412.*thinking96.*cached4,096.*first word640 ms.*in all8\.4 s/s));
+  await until(async () => assert.match(await panel.getByRole("region", { name: "Tokens and time" }).textContent(), /5,642 tokens.*in5,230.*out412.*thinking96.*cached4,096.*first token640 ms.*total8\.4 s/s));
   await rows.nth(0).getByRole("link").click();
   await page.waitForURL("**/sessions/demo_20261115_203240_66f5bc");
   assert.deepEqual(await page.evaluate(() => window.doubled), []);
@@ -86,7 +86,7 @@ test("as it happens: counts at once, the picture when the turn is over; passages
   chat.script = (run) => { hold = whole(run); return hold.splice(0, 6); };
   await send(page);
   await panel.getByText("told of turns made elsewhere").waitFor();
-  await until(async () => assert.match(await panel.getByRole("region", { name: "Context given" }).textContent(), /2 of your memory, 2 recalled/));
+  await until(async () => assert.match(await panel.getByRole("region", { name: "Context added" }).textContent(), /2 memory entries, 2 retrieved passages/));
   assert.equal(await panel.locator(".graph").count(), 0);
   await until(async () => assert.match(await panel.getByRole("region", { name: "Task graph" }).textContent(), /4 steps, 3 waves.*One after the other/s));
   const run = [...chat.runs.values()].at(-1);
@@ -165,7 +165,7 @@ test("a thousand conversations: few rows, and a name that is far down is found",
   await page.getByLabel("Search conversations").fill("conversation 987");
   await page.locator(".chat-row", { hasText: "Conversation 987" }).waitFor();
   await page.getByLabel("Search conversations").fill("no such name");
-  await page.getByText("No conversation fits").waitFor();
+  await page.getByText("No conversation matches").waitFor();
   await page.getByRole("button", { name: "Show all" }).click();
   await page.locator(".chat-row").nth(3).waitFor();
   await page.keyboard.press("j");
@@ -194,15 +194,16 @@ test("palette: conversations by name, and what can be done with the open one", a
   await page.keyboard.type("new conversation");
   await chosen(page, /new conversation/i);
   await page.keyboard.press("Enter");
-  await page.getByText("A new conversation").waitFor();
+  await page.getByText("New conversation").waitFor();
   await page.done();
 });
 
 test("timed: states: first run, skeleton only when slow, error with a retry, not found, stale, disconnected", async () => {
   const first = await open("/chat", { state: { empty: true } });
-  await first.getByText("Talk to your agents, with all you ever told them").waitFor();
+  await first.getByText("Chat with your whole history as context").waitFor();
   await first.getByRole("button", { name: "What did I work on last week?" }).click();
-  await until(async () => assert.equal(await box(first).inputValue(), "What did I work on last week?"));
+  await first.locator(".said-by-user", { hasText: "What did I work on last week?" }).waitFor(); // one click sends it
+  await first.waitForURL(/\/chat\/\w+/);
   await first.done();
 
   const slow = await open("/chat", { state: { slow: { "/api/conversations": 900 } } });
@@ -223,7 +224,7 @@ test("timed: states: first run, skeleton only when slow, error with a retry, not
 
   const fail = { status: 500, title: "Broken", detail: "Badly." };
   const bad = await open("/chat", { state: { fail: { "/api/conversations": fail } } });
-  await bad.getByText("The conversations could not be read").waitFor();
+  await bad.getByText("Conversations could not be loaded").waitFor();
   it.fake.state.fail = {};
   await bad.getByRole("button", { name: "Try again" }).click();
   await talk(bad);
@@ -236,7 +237,7 @@ test("timed: states: first run, skeleton only when slow, error with a retry, not
   await bad.locator(".said-by-agent").nth(2).waitFor();
   await until(async () => assert.equal(await box(bad).inputValue(), ""));
   await bad.goto(`${it.fake.url}/chat/cnone`);
-  await bad.getByText("This conversation is not here").waitFor();
+  await bad.getByText("Conversation not found").waitFor();
   await bad.done();
 
   const lost = await open("/chat");
@@ -299,7 +300,7 @@ for (const theme of ["light", "dark"]) {
     await page.locator(".graph circle").first().waitFor();
     await page.locator(".steps .call > button").first().click();
     await page.locator("summary", { hasText: "Thinking" }).click();
-    await page.getByText("The runtime's trace").click();
+    await page.getByText("Runtime trace").click();
     await check(page, "conversation");
     await page.getByRole("button", { name: /^Runtime:/ }).click();
     await check(page, "runtimes");
@@ -335,7 +336,7 @@ test("at phone width: the list or the conversation, the panel over it", async ()
   await until(async () => assert.equal(await panelOf(page).count(), 0));
   await check(page, "conversation");
   await until(async () => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), phone.width, "nothing sticks out to the right"));
-  await page.locator(".said-by-agent").last().getByRole("button", { name: "How it was made" }).click();
+  await page.locator(".said-by-agent").last().getByRole("button", { name: "Details" }).click();
   await panelOf(page).locator(".graph circle").first().waitFor();
   await check(page, "panel");
   await page.getByRole("button", { name: "Close the panel" }).click();

@@ -64,8 +64,8 @@ test("a first message: Enter sends, Shift-Enter does not; its own address; the s
   await page.keyboard.press("g");
   await page.keyboard.press("c");
   await page.waitForURL(/\/chat$/);
-  await page.getByText("Talk to your agents").waitFor();
-  await page.getByText("What you talk about is kept here.").waitFor();
+  await page.getByText("Chat with your whole history").waitFor();
+  await page.getByText("Your conversations appear here.").waitFor();
   await box(page).fill("first line");
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("second line");
@@ -99,7 +99,7 @@ test("the words stream in; what is settled is not drawn again, nothing jumps, an
   await send(page, "stream, please");
   await asked;
   await page.getByRole("button", { name: "Stop" }).waitFor();
-  await until(async () => assert.match(await page.locator(".doing").textContent(), /Waits for the first word/));
+  await until(async () => assert.match(await page.locator(".doing").textContent(), /Waiting for the answer/));
   model.say("The first ", "paragraph.\n\n", "The second ");
   await last(page).getByText("The second").waitFor();
   await last(page).locator(".md p").first().evaluate((p) => (p.mine = true));
@@ -253,7 +253,7 @@ test("a message written during a turn goes out after it", { skip }, async () => 
   await asked;
   model.say("one");
   await send(page, "second");
-  await page.getByText("Goes out after this turn").waitFor();
+  await page.getByText("Will be sent after this turn").waitFor();
   const again = model.turn();
   model.finish();
   await again;
@@ -291,7 +291,7 @@ test("files: by the clip, dropped or pasted; kept over a reload; they reach the 
   const clip = page.locator('.composer input[type="file"]');
   writeFileSync(join(chat.dir, "big.bin"), Buffer.alloc(5 * 1024 * 1024 + 1));
   await clip.setInputFiles(join(chat.dir, "big.bin"));
-  await page.getByRole("alert").getByText("big.bin is too large. A file has at most 5 MB.").waitFor();
+  await page.getByRole("alert").getByText("big.bin is too large. The limit is 5 MB per file.").waitFor();
   await clip.setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("the lantern is green") });
   await page.locator(".composer .file-chips").getByText("notes.txt").waitFor();
   await page.waitForURL(/\/chat\/c/);
@@ -335,17 +335,17 @@ test("from one runtime to another and back: two threads apart, tools with their 
   await send(page, "use a tool please");
   await page.locator('.said-by-agent[data-status="complete"]').nth(1).waitFor();
   await until(async () => assert.match(await last(page).textContent(), /Hermes.*This is the double of a Hermes, turn 1/s));
-  const panel = page.getByRole("complementary", { name: "How it was made" });
+  const panel = page.getByRole("complementary", { name: "Details" });
   const tool = panel.locator(".call");
   await until(async () => assert.match(await tool.textContent(), /terminal.*ls.*250 ms/s));
   await tool.getByRole("button").click();
   await panel.getByText("Arguments").waitFor();
-  await panel.getByText("The runtime's trace").click();
+  await panel.getByText("Runtime trace").click();
   await panel.locator("details pre").filter({ hasText: "duration" }).waitFor();
   await pick(/Talaria/);
   await ask(page, "back again", "welcome back");
   assert.match(JSON.stringify(model.asked.at(-1).messages), /double of a Hermes/, "it is told what was said to the other");
-  await panel.getByText("went on").waitFor();
+  await panel.getByText("resumed").waitFor();
   await page.getByRole("button", { name: "Threads 2" }).click();
   const threads = page.locator(".threads");
   await threads.locator("dd").nth(1).waitFor();
@@ -355,7 +355,7 @@ test("from one runtime to another and back: two threads apart, tools with their 
   assert.ok(!one.includes("hello model") && !two.includes("session_id"));
   // An older turn, looked at again.
   await page.keyboard.press("Escape");
-  await page.locator(".said-by-agent").nth(1).getByRole("button", { name: "How it was made" }).click();
+  await page.locator(".said-by-agent").nth(1).getByRole("button", { name: "Details" }).click();
   await panel.locator(".call").waitFor();
   await panel.getByRole("button", { name: "Latest turn" }).click();
   await panel.locator(".call").waitFor({ state: "detached" });
@@ -431,7 +431,7 @@ test("killed in the middle: what came is kept, the turn is told as failed, and o
   model.say("some words ");
   await last(page).getByText("some words").waitFor();
   await chat.kill();
-  await page.getByText("The line broke").first().waitFor();
+  await page.getByText("Connection lost. Reconnecting").first().waitFor();
   await chat.start();
   await page.locator(".trouble").getByText("engine restarted").waitFor({ timeout: 60_000 });
   await until(async () => assert.match(await last(page).locator(".md").textContent(), /some words/));
@@ -443,10 +443,10 @@ test("killed in the middle: what came is kept, the turn is told as failed, and o
 });
 
 for (const [fail, title, code, partial] of [
-  ["401", "The runtime did not let us in", "runtime_auth", false],
-  ["400", "The runtime refused", "runtime_rejected", false],
-  ["cut", "The answer broke off", "stream_truncated", true],
-  ["empty", "It ended without saying anything", "empty_response", false],
+  ["401", "The runtime rejected the key", "runtime_auth", false],
+  ["400", "The runtime rejected the request", "runtime_rejected", false],
+  ["cut", "The answer was cut off", "stream_truncated", true],
+  ["empty", "The answer was empty", "empty_response", false],
 ]) {
   test(`a Hermes that fails (${fail}): what failed, what to do, what came is kept`, { skip }, async () => {
     const broken = await startChat({ hermes: fail, demo: false });
@@ -466,7 +466,7 @@ for (const [fail, title, code, partial] of [
     await trouble.getByText(code).waitFor();
     await page.locator(".said-by-agent[data-status=failed], .said-by-agent[data-status=partial]").waitFor();
     await until(async () => assert.equal((await last(page).locator(".md").count()) > 0, partial));
-    await page.getByText("What the runtime said of the failure").click();
+    await page.getByText("Error details from the runtime").click();
     await page.locator("details .fields").getByText(code).waitFor();
     await page.reload();
     await trouble.getByText(title).waitFor();
@@ -486,7 +486,7 @@ test("approval: asked in the panel, or beside the words where it is closed", { s
   await page.getByRole("button", { name: /^Runtime:/ }).click();
   await page.getByRole("menuitemradio", { name: /Hermes/ }).click();
   await send(page, "please approve this");
-  const panel = page.getByRole("complementary", { name: "How it was made" });
+  const panel = page.getByRole("complementary", { name: "Details" });
   const card = panel.getByRole("region", { name: "Approval" });
   await card.getByText("rm -r build").waitFor();
   await until(async () => assert.deepEqual(await card.getByRole("button").allTextContents(), ["Once", "This session", "Always", "Deny"]));

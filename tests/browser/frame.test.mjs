@@ -115,7 +115,7 @@ test("the palette searches what was said, exports what is open, and rescans", as
   await palette(page);
   const box = page.getByRole("combobox", { name: "Find" });
   await box.fill("three commits behind");
-  await page.getByRole("group", { name: "What was said" }).locator("mark").first().waitFor();
+  await page.getByRole("group", { name: "Messages" }).locator("mark").first().waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/sessions/demo_20261115_203240_66f5bc?q=three+commits+behind&m=*");
   await page.locator(".turn.target").waitFor();
@@ -140,10 +140,10 @@ test("/ filters, ? lists the keys, Esc goes back; nothing fires while typing", a
   await page.getByText("of 60 unlocked").waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type("g s?");
-  await until(async () => assert.equal(await page.getByLabel("Filter badges").inputValue(), "g s?"));
+  await until(async () => assert.equal(await page.getByLabel("Filter achievements").inputValue(), "g s?"));
   await until(async () => assert.equal(await page.locator(".keys").count(), 0));
   await page.keyboard.press("Escape");
-  await until(async () => assert.equal(await page.getByLabel("Filter badges").inputValue(), ""));
+  await until(async () => assert.equal(await page.getByLabel("Filter achievements").inputValue(), ""));
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();

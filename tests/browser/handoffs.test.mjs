@@ -41,16 +41,16 @@ test("the tab is there only where the server has it", async () => {
 test("the board: each handoff with its steps and times, what failed with its reason", async () => {
   const page = await open("/handoffs");
   const moving = card(page, "Write the release notes");
-  await moving.getByText("on its way").waitFor();
+  await moving.getByText("In progress").waitFor();
   assert.deepEqual(await moving.locator(".way li").evaluateAll((all) => all.map((li) => li.dataset.how)), ["past", "past", "next", "open", "open", "open"]);
   assert.deepEqual(await moving.locator(".way li > span").allTextContents(), ["requested", "claimed", "thread", "bound", "announced", "done"]);
   const there = card(page, "Why does the login test fail?");
-  await there.getByText("is there", { exact: true }).waitFor();
+  await there.getByText("Delivered", { exact: true }).waitFor();
   assert.match(await there.locator(".way").textContent(), /12 min.*\+14 ms.*\+70 ms/s);
   const failed = card(page, "Clean the savings export");
   await failed.getByText("Telegram: chat not found").waitFor();
   assert.equal(await failed.locator('.way [data-how="failed"] > span').textContent(), "thread failed");
-  await card(page, "Storm lookup").getByText("was brought back").waitFor();
+  await card(page, "Storm lookup").getByText("Returned").waitFor();
   assert.deepEqual(page.errors, []);
   await page.done();
 });
@@ -62,7 +62,7 @@ test("it is live: a step that a gateway takes is seen without asking", async () 
   const h = it.fake.moves.handoffs[0];
   Object.assign(h, { state: "done", owner: "local", thread: "t1", steps: ["queued", "claimed", "prepared", "bound", "announced", "done"].map((state, i) => ({ state, at_ms: h.requested_ms + i * 9 })) });
   await it.emit("handoffs", {});
-  await moving.getByText("is there", { exact: true }).waitFor();
+  await moving.getByText("Delivered", { exact: true }).waitFor();
   await moving.getByRole("link", { name: "Open the thread" }).click();
   await page.waitForURL("**/handoffs/local/t1");
   await page.done();
@@ -71,15 +71,15 @@ test("it is live: a step that a gateway takes is seen without asking", async () 
 test("cancel, try again, bring back; what is refused is said", async () => {
   const page = await open("/handoffs");
   await card(page, "Write the release notes").getByRole("button", { name: "Cancel" }).click();
-  await card(page, "Write the release notes").locator(".word", { hasText: "cancelled" }).waitFor();
+  await card(page, "Write the release notes").locator(".word", { hasText: "Cancelled" }).waitFor();
   it.fake.state.fail["/api/handoffs/h3/retry"] = { status: 403, title: "Refused", detail: "no gateway is running" };
   await card(page, "Clean the savings export").getByRole("button", { name: "Try again" }).click();
-  await card(page, "Clean the savings export").getByRole("alert").getByText("no gateway is running").waitFor();
+  await card(page, "Clean the savings export").getByRole("alert").getByText("No gateway is running").waitFor();
   it.fake.state.fail = {};
   await card(page, "Clean the savings export").getByRole("button", { name: "Try again" }).click();
-  await card(page, "Clean the savings export").first().getByText("on its way").waitFor();
+  await card(page, "Clean the savings export").first().getByText("In progress").waitFor();
   await card(page, "Why does the login test fail?").getByRole("button", { name: "Bring back to the terminal" }).click();
-  await card(page, "Why does the login test fail?").getByText("was brought back").waitFor();
+  await card(page, "Why does the login test fail?").getByText("Returned").waitFor();
   assert.deepEqual(posted(), ["POST /api/handoffs/h5/cancel", "POST /api/handoffs/h3/retry", "POST /api/handoffs/h3/retry", "POST /api/sessions/demo_20261024_171055_2c0747/back"]);
   await page.done();
 });
@@ -91,8 +91,8 @@ test("platforms with line, queue, lag, error and home; dead letters and parked m
   await telegram.getByText("reconnecting").waitFor();
   assert.match(await telegram.textContent(), /Home: Ada · 2 messages in, 1 out, for 41 s.*502 Bad Gateway/);
   assert.match(await platforms.locator(".platform", { hasText: "Slack" }).textContent(), /not set up/);
-  const dead = page.getByRole("region", { name: "Dead letters" });
-  await dead.getByText("bot was blocked by the user, 24 tries").waitFor();
+  const dead = page.getByRole("region", { name: "Undelivered messages" });
+  await dead.getByText("bot was blocked by the user, 24 attempts").waitFor();
   await dead.getByRole("button", { name: "Try again" }).click();
   await dead.waitFor({ state: "detached" });
   const parked = page.getByRole("region", { name: "Parked messages" });
@@ -101,7 +101,7 @@ test("platforms with line, queue, lag, error and home; dead letters and parked m
   await parked.waitFor({ state: "detached" });
   it.fake.moves.gateway = false;
   await it.emit("handoffs", {});
-  await platforms.getByText("no gateway is running").waitFor();
+  await platforms.getByText("No gateway running").waitFor();
   await platforms.getByText("talaria up").waitFor();
   await page.done();
 });
@@ -111,20 +111,64 @@ test("a session is handed over from where one reads it", async () => {
   const session = it.fake.data.sessions.find((s) => s.origin === "talaria" || s.origin === "hermes" && !it.fake.moves.handoffs.some((h) => h.session_id === s.id));
   await page.goto(`${it.fake.url}/sessions/${session.id}`);
   await page.getByRole("button", { name: "Hand over" }).click();
+  const dialog = page.getByRole("dialog", { name: "Hand over" });
+  await dialog.getByRole("radio", { name: /^Local chat/ }).check();
+  assert.deepEqual(posted(), [], "choosing begins nothing");
   it.fake.state.fail["/api/handoffs"] = { status: 503, title: "Busy", detail: "the agent is in the middle of an answer" };
-  await page.getByRole("button", { name: /^Local chat/ }).click();
-  await page.getByRole("alert").getByText("the agent is in the middle of an answer").waitFor();
+  await dialog.getByRole("button", { name: "Hand over to Local chat" }).click();
+  await dialog.getByRole("alert").getByText("The agent is in the middle of an answer").waitFor();
   it.fake.state.fail = {};
-  await page.getByLabel("Without a first word of the agent").check();
+  await dialog.getByLabel("Don't let the agent speak first").check();
+  const options = await dialog.getByLabel("Don't let the agent speak first").boundingBox();
+  assert.ok(options.y < (await dialog.getByRole("button", { name: "Hand over to Local chat" }).boundingBox()).y, "options stand above the button");
   const body = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/handoffs"));
-  await page.getByRole("button", { name: /^Local chat/ }).click();
+  await dialog.getByRole("button", { name: "Hand over to Local chat" }).click();
   assert.deepEqual((await body).postDataJSON(), { session_id: session.id, platform: "local", no_turn: true });
-  await page.waitForURL("**/handoffs");
-  await card(page, "Handed over").waitFor();
-  await page.goto(`${it.fake.url}/sessions/demo_20261024_171055_2c0747`);
-  await page.getByRole("button", { name: "At Local chat" }).click();
-  await page.getByRole("link", { name: "Open the thread" }).click();
+  await dialog.getByText("Handing over to Local chat").waitFor();
+  Object.assign(it.fake.moves.handoffs[0], { state: "done", owner: "local", thread: "t1" });
+  await it.emit("handoffs", {});
+  await dialog.getByText("Delivered to Local chat").waitFor();
+  await dialog.getByRole("link", { name: "Open the thread" }).click();
   await page.waitForURL("**/handoffs/local/t1");
+  await page.done();
+});
+
+test("a handoff twice is told, with the way there and back", async () => {
+  const page = await open("/sessions/demo_20261024_171055_2c0747");
+  await page.getByRole("button", { name: "In Local chat" }).click();
+  const dialog = page.getByRole("dialog", { name: "Hand over" });
+  await dialog.getByText("already in Local chat").waitFor();
+  await dialog.getByRole("button", { name: "Bring back to the terminal" }).waitFor();
+  await dialog.getByRole("link", { name: "Open the thread" }).click();
+  await page.waitForURL("**/handoffs/local/t1");
+  await page.done();
+});
+
+test("a handoff begins with a picker: session, platform, then a link", async () => {
+  const page = await open("/handoffs");
+  await page.getByRole("button", { name: "Hand over a session" }).first().click();
+  const picker = page.getByRole("dialog", { name: "Choose a session to hand over" });
+  await picker.getByLabel("Search sessions").fill("amber lamp #2");
+  await picker.getByRole("button", { name: /Copy: Amber Lamp #2/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Hand over" });
+  await dialog.getByText("Copy: Amber Lamp #2").waitFor();
+  await dialog.getByRole("button", { name: "Hand over to Local chat" }).click();
+  await until("it is asked for", () => it.fake.moves.handoffs[0].state === "queued");
+  Object.assign(it.fake.moves.handoffs[0], { state: "done", owner: "local", thread: "t0" });
+  await it.emit("handoffs", {});
+  await dialog.getByRole("link", { name: "Open the thread" }).click();
+  await page.waitForURL("**/handoffs/local/t0");
+  await page.done();
+});
+
+test("the card keeps its line breaks in the local chat", async () => {
+  const page = await open("/handoffs/local/t1");
+  await page.getByRole("region", { name: "Messages" }).locator("pre").first().waitFor();
+  it.fake.moves.say("t1", "talaria", "Folder: /work/shop\nBranch: main\nMessages: 33");
+  await it.emit("local", { rooms: true });
+  const card = page.locator(".said-by-agent p", { hasText: "Folder: /work/shop" });
+  await card.waitFor();
+  assert.equal(await card.innerText(), "Folder: /work/shop\nBranch: main\nMessages: 33");
   await page.done();
 });
 
@@ -134,22 +178,25 @@ test("a chat there: named in the form, checked, and what is refused is said", as
   Object.assign(it.fake.moves.platforms.find((p) => p.name === "discord"), { enabled: true, link: "connected" });
   await page.goto(`${it.fake.url}/sessions/${session.id}`);
   await page.getByRole("button", { name: "Hand over" }).click();
-  const discord = page.getByRole("button", { name: /^Discord/ });
-  await discord.getByText("no home channel").waitFor();
+  const dialog = page.getByRole("dialog", { name: "Hand over" });
+  const discord = dialog.getByRole("radio", { name: /^Discord/ });
+  await dialog.getByText("no home channel").waitFor();
   assert.ok(await discord.isDisabled());
-  await page.getByLabel("Chat there").fill("general");
-  await discord.click();
-  await page.getByRole("alert").getByText("Not a chat of Discord: a number").waitFor();
+  await dialog.getByRole("textbox", { name: "Chat" }).fill("general");
+  await discord.check();
+  await dialog.getByRole("button", { name: "Hand over to Discord" }).click();
+  await dialog.getByRole("alert").getByText("Not a chat of Discord: a number").waitFor();
   assert.deepEqual(posted(), [], "and nothing was asked for");
-  await page.getByLabel("Chat there").fill("81384788765712384");
-  assert.equal(await page.getByRole("alert").count(), 0);
+  await dialog.getByRole("textbox", { name: "Chat" }).fill("81384788765712384");
+  assert.equal(await dialog.getByRole("alert").count(), 0);
   it.fake.state.fail["/api/handoffs"] = { status: 422, title: "Invalid", detail: "'target' must be the id of a chat, without blanks" };
-  await discord.click();
-  await page.getByRole("alert").getByText("must be the id of a chat").waitFor();
+  await dialog.getByRole("button", { name: "Hand over to Discord" }).click();
+  await dialog.getByRole("alert").getByText("must be the id of a chat").waitFor();
   it.fake.state.fail = {};
   const body = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/handoffs"));
-  await discord.click();
+  await dialog.getByRole("button", { name: "Hand over to Discord" }).click();
   assert.deepEqual((await body).postDataJSON(), { session_id: session.id, platform: "discord", no_turn: false, target: "81384788765712384" });
+  await dialog.getByRole("link", { name: "Show in Handoffs" }).click();
   await page.waitForURL("**/handoffs");
   await page.done();
 });
@@ -162,15 +209,15 @@ test("a conversation that went elsewhere is not written to from here, until it i
   await box.fill("half a thought");
   it.fake.moves.there(id, "telegram");
   await it.emit("handoffs", {}); // a terminal handed it over: seen without asking
-  await note.getByText("This conversation goes on at Telegram.").waitFor();
+  await note.getByText("This conversation continues in Telegram.").waitFor();
   assert.ok(await box.isDisabled());
   assert.equal(await box.inputValue(), "half a thought");
   assert.ok(await page.getByRole("button", { name: "Send" }).isDisabled());
   it.fake.state.fail[`/api/sessions/${id}/back`] = { status: 503, title: "Busy", detail: "an answer is under way there" };
-  await note.getByRole("button", { name: "Take it back" }).click();
+  await note.getByRole("button", { name: "Bring it back" }).click();
   await note.getByRole("alert").getByText("an answer is under way there").waitFor();
   it.fake.state.fail = {};
-  await note.getByRole("button", { name: "Take it back" }).click();
+  await note.getByRole("button", { name: "Bring it back" }).click();
   await note.waitFor({ state: "detached" });
   assert.equal(await box.inputValue(), "half a thought");
   await box.press("Enter");
@@ -189,12 +236,12 @@ test("at phone width what unfolds stands within the page, and the name can be re
   const session = it.fake.data.sessions.find((s) => s.origin === "hermes" && !it.fake.moves.handoffs.some((h) => h.session_id === s.id));
   await page.goto(`${it.fake.url}/sessions/${session.id}`);
   await page.getByRole("button", { name: "Hand over" }).click();
-  await page.getByRole("button", { name: /^Local chat/ }).waitFor();
-  inside(await page.locator(".popup").boundingBox());
+  await page.getByRole("radio", { name: /^Local chat/ }).waitFor();
+  inside(await page.locator("dialog.modal").boundingBox());
   it.fake.moves.there(it.fake.chat.main, "telegram");
   await page.goto(`${it.fake.url}/chat/${it.fake.chat.main}`);
-  await page.getByRole("button", { name: "At Telegram" }).click();
-  inside(await page.locator(".popup").boundingBox());
+  await page.getByRole("button", { name: "In Telegram" }).click();
+  inside(await page.locator("dialog.modal").boundingBox());
   assert.ok((await page.locator(".chat-head h1").boundingBox()).width > 140);
   await page.done();
 });
@@ -284,7 +331,7 @@ test("words written before the rooms are known stay, and go out once they are", 
   const box = page.getByRole("textbox", { name: "Message" });
   await box.fill("early words");
   await box.press("Enter");
-  await page.getByText("the room is still being looked up").waitFor();
+  await page.getByText("the thread is still loading").waitFor();
   assert.equal(await box.inputValue(), "early words");
   rooms.resolve();
   await page.locator(".said-by-user", { hasText: "early words" }).waitFor();
@@ -303,8 +350,8 @@ test("words written before the rooms are known stay, and go out once they are", 
 
 test("first run, slow, broken, unknown thread; keys and phone width", async () => {
   const first = await open("/handoffs", { state: { empty: true } });
-  await first.getByText("A session can move while it lives").waitFor();
-  await first.getByText("/handoff local").waitFor();
+  await first.getByText("Move a session between terminal and chat").waitFor();
+  await first.locator(".state").getByRole("button", { name: "Hand over a session" }).waitFor();
   await first.done();
   const held = Promise.withResolvers();
   const slow = await open("/handoffs", { state: { slow: { "/api/handoffs": held.promise } } });
@@ -313,12 +360,12 @@ test("first run, slow, broken, unknown thread; keys and phone width", async () =
   await card(slow, "Storm lookup").waitFor();
   await slow.done();
   const broken = await open("/handoffs", { state: { fail: { "/api/handoffs": { status: 500, title: "Broken", detail: "Badly." } } } });
-  await broken.getByText("The journal could not be read").waitFor();
+  await broken.getByText("Handoffs could not be loaded").waitFor();
   it.fake.state.fail = {};
   await broken.getByRole("button", { name: "Try again" }).first().click();
   await card(broken, "Storm lookup").waitFor();
   await broken.goto(`${it.fake.url}/handoffs/local/t77`);
-  await broken.getByText("This thread is not here").waitFor();
+  await broken.getByText("Thread not found").waitFor();
   await broken.done();
   const keys = await open("/handoffs/local/t1");
   await keys.locator(".room[aria-current]", { hasText: "login test" }).waitFor();
@@ -376,9 +423,10 @@ test("a session goes to the local chat and back, with a real gateway", { skip: !
   await start("gateway", "run");
   await page.reload();
   await page.getByRole("button", { name: "Hand over" }).click();
-  await page.getByRole("button", { name: /^Local chat/ }).click();
-  await page.waitForURL("**/handoffs");
-  await page.locator(".handoff").getByText("is there", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Hand over to Local chat" }).click();
+  await page.getByText("Delivered to Local chat").waitFor();
+  await page.goto(`${real.url}/handoffs`);
+  await page.locator(".handoff").getByText("Delivered", { exact: true }).waitFor();
   await page.waitForFunction(() => document.querySelectorAll('.way [data-how="past"]').length === 6);
   await page.getByRole("link", { name: "Open the thread" }).click();
   await page.locator(".said-by-agent").first().waitFor();
@@ -390,9 +438,9 @@ test("a session goes to the local chat and back, with a real gateway", { skip: !
   // Brought back by a terminal: the page sees it by itself.
   // It is refused while the answer is under way.
   await until("it is let go", () => spawnSync(binary, ["handoff", "back", "--session", session.id], { env, stdio: "ignore" }).status === 0, 20_000);
-  await page.getByText("the session was brought back").waitFor();
+  await page.getByText("The session was brought back").waitFor();
   await page.goto(`${real.url}/handoffs`);
-  await page.locator(".handoff").getByText("was brought back").waitFor();
+  await page.locator(".handoff").getByText("Returned").waitFor();
   assert.deepEqual(page.errors, []);
   await page.done();
 });
@@ -407,9 +455,9 @@ test("a conversation of the page: live in its list, handed over, and taken back 
   await page.locator(".said-by-user", { hasText: "which lanterns" }).waitFor();
   const id = new URL(page.url()).pathname.split("/").at(-1);
   execFileSync(binary, ["handoff", "local", "--session", id, "--no-turn"], { env, stdio: "ignore" });
-  await page.locator(".away").getByText("goes on at Local chat").waitFor();
+  await page.locator(".away").getByText("continues in Local chat").waitFor();
   assert.ok(await box.isDisabled());
-  await page.getByRole("button", { name: "Take it back" }).click();
+  await page.getByRole("button", { name: "Bring it back" }).click();
   await page.locator(".away").waitFor({ state: "detached" });
   await box.fill("and which at night?");
   await box.press("Enter");

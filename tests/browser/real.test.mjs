@@ -102,8 +102,8 @@ test("search, filters and export, where the server has them", { skip: !serves &&
 
 test("a night: run from the page, reviewed, adopted, undone", { skip: !serves && "no `serve` in this binary" }, async () => {
   const page = await it.open("/sleep", { url, token, prepare: twice });
-  await page.getByText("Skills that get better overnight").waitFor();
-  await page.getByRole("region", { name: "Before the next night" }).getByText("come back").waitFor({ timeout: 60_000 });
+  await page.getByText("Skills that improve overnight").waitFor();
+  await page.getByRole("region", { name: "Before the next night" }).getByText("repeated").waitFor({ timeout: 60_000 });
   await page.getByRole("button", { name: "Dry run" }).click();
   await page.getByText(/Dry run: \d+ tasks of \d+ sessions\. .* would raise the score/).waitFor({ timeout: 60_000 });
   assert.equal(await page.locator(".night-row").count(), 0, "a dry run leaves nothing");
@@ -113,7 +113,7 @@ test("a night: run from the page, reviewed, adopted, undone", { skip: !serves &&
   await page.locator(".review-me").click();
   await page.waitForURL(/\/sleep\/\d{8}-\d{6}/);
   await page.locator(".diff").first().waitFor();
-  await until(async () => assert.ok(await page.locator(".edit .edit-tasks li").count() > 0, "edits with the tasks that they moved"));
+  await until(async () => assert.ok(await page.locator(".edit .proof summary").count() > 0, "edits with the tasks that they moved"));
   await page.getByRole("link", { name: /^Tasks/ }).click();
   await page.locator(".task > button").first().click();
   await page.locator(".answers").waitFor();
@@ -124,10 +124,10 @@ test("a night: run from the page, reviewed, adopted, undone", { skip: !serves &&
   const skill = join(dir, "skills/talaria-learned/SKILL.md");
   assert.match(readFileSync(skill, "utf8"), /name: talaria-learned/);
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.locator(".title .verdict").getByText("Undone").waitFor();
+  await page.locator(".title .verdict").getByText("Adoption undone").waitFor();
   assert.equal(existsSync(skill), false);
   await page.getByRole("link", { name: "All nights" }).click();
-  await page.locator(".night-row").first().getByText("Undone").waitFor();
+  await page.locator(".night-row").first().getByText("Adoption undone").waitFor();
   await page.getByRole("button", { name: "Run a night" }).click();
   await page.getByText("Night 2: 0 tasks").waitFor({ timeout: 60_000 });
   assert.deepEqual(await page.evaluate(() => window.doubled), []);

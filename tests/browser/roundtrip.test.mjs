@@ -61,7 +61,7 @@ test("a conversation goes from the terminal to the browser and back", limit, asy
   const id = /talaria handoff back --session (c\w+)/.exec(term.screen.text())[1];
 
   // The page has it without being asked; the card has the last exchange.
-  await page.locator(".handoff").getByText("is there", { exact: true }).waitFor();
+  await page.locator(".handoff").getByText("Delivered", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Open the thread" }).click();
   await page.locator(".said-by-agent", { hasText: "where is the anchor kept?" }).first().waitFor();
   const before = await page.locator(".said-by-agent").count();
@@ -79,7 +79,7 @@ test("a conversation goes from the terminal to the browser and back", limit, asy
     return r.status === 0 && r;
   });
   assert.match(back.stdout, new RegExp(`is back from local; 'talaria chat --resume ${id}'`));
-  await page.getByText("the session was brought back").waitFor();
+  await page.getByText("The session was brought back").waitFor();
 
   const again = terminal(t, ["chat", "--resume", id], { env, columns: 200 });
   await again.until("> and the spare one?");

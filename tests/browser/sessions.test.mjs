@@ -42,9 +42,9 @@ test("filters by source, project, model, tool and days are in the address, and s
   await page.waitForURL("**/sessions?source=claude*");
   await page.getByRole("button", { name: "Clear" }).click();
   await page.waitForURL("**/sessions");
-  await until(async () => assert.equal(await page.getByLabel("side chain", { exact: true }).count(), 0));
-  await page.getByLabel("Side chains").check();
-  await page.getByLabel("side chain", { exact: true }).first().waitFor();
+  await until(async () => assert.equal(await page.getByLabel("sub-agent", { exact: true }).count(), 0));
+  await page.getByLabel("Sub-agents").check();
+  await page.getByLabel("sub-agent", { exact: true }).first().waitFor();
   await page.getByLabel("Archived").check();
   await told((l) => l.includes("archived=1"));
   await page.getByLabel("When").selectOption("week");
@@ -56,8 +56,8 @@ test("filters by source, project, model, tool and days are in the address, and s
   await told((l) => /since=2026-10-01&until=\d{10}/.test(l));
   await page.getByLabel("Tool").selectOption("Bash");
   await page.getByRole("button", { name: /^Codex/ }).click();
-  await page.getByText("No session fits").waitFor();
-  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.getByText("No session matches").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
   await page.locator(".session-row").first().waitFor();
   await page.done();
 });
@@ -137,12 +137,12 @@ test("a search that is not understood says so; one that finds nothing offers mor
   await box.fill('"half a');
   await page.getByText("A quote is opened and not closed.").waitFor();
   await box.fill("eploying");
-  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
-  await page.getByRole("button", { name: "Look inside words too" }).click();
+  await page.getByRole("heading", { name: "No matches" }).waitFor();
+  await page.getByRole("button", { name: "Search inside words" }).click();
   await page.locator(".hit").first().waitFor();
   await page.waitForURL("**substring=1");
   await box.fill("qqqq");
-  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+  await page.getByRole("heading", { name: "No matches" }).waitFor();
   await box.press("Escape");
   await page.locator(".session-row").first().waitFor();
   await page.done();
@@ -150,7 +150,7 @@ test("a search that is not understood says so; one that finds nothing offers mor
 
 test("side chains are indented; a session is saved as a file", async () => {
   const page = await it.open(`/sessions/${chain}`);
-  await page.getByText("Side chain", { exact: true }).first().waitFor();
+  await page.getByText("Sub-agent", { exact: true }).first().waitFor();
   const left = (sel) => page.locator(sel).first().evaluate((e) => e.getBoundingClientRect().left);
   await until(async () => assert.ok((await left(".turn[data-side]")) >= (await left(".turn:not([data-side])")) + 16));
   await page.getByRole("button", { name: "Export" }).click();
@@ -217,12 +217,12 @@ test("what sessions say is shown as text", async () => {
 
 test("parts as a breadcrumb, links to a message", async () => {
   const page = await it.open(`/sessions/${chain}`);
-  await page.getByText("Summary of what came before").waitFor();
+  await page.getByText("Summary of earlier messages").waitFor();
   await page.getByRole("link", { name: /Part 1/ }).click();
   await page.waitForURL("**part=demo_20261024_165055_7d98e7");
   await page.getByRole("link", { name: "Continue with part 2" }).scrollIntoViewIfNeeded();
   await page.getByRole("link", { name: "Continue with part 2" }).click();
-  await page.getByText("Summary of what came before").waitFor();
+  await page.getByText("Summary of earlier messages").waitFor();
   const id = it.fake.data.transcripts[chain].parts[1].transcript[90].id;
   await page.goto(`${it.fake.url}/sessions/${chain}?m=${id}`);
   await page.waitForFunction((m) => {
@@ -236,7 +236,7 @@ test("a template from here: preview without writing, then created", async () => 
   const page = await it.open(`/sessions/${one}`);
   await page.getByRole("button", { name: "Make template" }).click();
   await page.getByText("10 examples").waitFor();
-  await page.getByLabel("Most examples").fill("4");
+  await page.getByLabel("Max. examples").fill("4");
   await page.getByText("4 examples").waitFor();
   assert.equal(it.fake.data.templates.length, 5, "nothing was written");
   await page.getByLabel("Name").fill("weekly");
@@ -245,7 +245,7 @@ test("a template from here: preview without writing, then created", async () => 
   await page.locator(".examples .call").nth(3).waitFor();
   await page.goto(`${it.fake.url}/sessions/${one}?template=1`);
   await page.getByLabel("Name").fill("weekly");
-  await page.getByText("There is already a template of this name.").waitFor();
+  await page.getByText("A template with this name already exists.").waitFor();
   await page.done();
 });
 

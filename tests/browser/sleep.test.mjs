@@ -31,11 +31,11 @@ test("nights with score, interval, cost and verdict; what the next one would cos
   const row = page.locator(".night-row").first();
   await row.waitFor();
   await until(async () => assert.match(await row.textContent(), /Night 8.*68\.0 → 74\.0.*\+6\.0 \(95 %: \+1\.5 to \+11\.0\).*\$1\.50.*To review/s));
-  await until(async () => assert.match(await page.locator(".night-row").nth(3).textContent(), /Undone/));
-  await until(async () => assert.match(await page.locator(".night-row").nth(4).textContent(), /no edit.*Nothing to change/s));
+  await until(async () => assert.match(await page.locator(".night-row").nth(3).textContent(), /Adoption undone/));
+  await until(async () => assert.match(await page.locator(".night-row").nth(4).textContent(), /no change.*No proposal/s));
   await until(async () => assert.match(await page.getByRole("img", { name: /Score before and after/ }).getAttribute("aria-label"), /night 8: 68\.0 to 74\.0, to review/));
   const worth = page.getByRole("region", { name: "Before the next night" });
-  await until(async () => assert.match(await worth.textContent(), /12.*come back.*At most 260 calls and 480K tokens, \$1\.90.*6\.0 points/s));
+  await until(async () => assert.match(await worth.textContent(), /12.*repeated.*Up to 260 calls and 480K tokens, \$1\.90.*6\.0 points/s));
   await page.getByText("Night 8 proposes a change that scored +6.0 points").click();
   await page.waitForURL("**/sleep/20261108-030008");
   await page.keyboard.press("Escape");
@@ -74,9 +74,9 @@ test("the review: diff both ways, edits with tasks, evidence and share of the ga
   await page.reload();
   await page.getByRole("button", { name: "Unified", pressed: true }).waitFor();
   const edit = page.locator(".edit").first();
-  await until(async () => assert.match(await edit.textContent(), /replace.*58 % of the gain.*Three reviews asked.*Write the release notes for 2\.4.*40\.0 → 100\.0/s));
+  await until(async () => assert.match(await edit.textContent(), /Changed rule.*58 % of the gain.*Three reviews asked.*Write the release notes for 2\.4.*40\.0 → 100\.0/s));
   assert.equal(await page.getByText("It made one task worse and none better.").isVisible(), false);
-  await page.getByText("1 edit tried and left out").click();
+  await page.getByText("1 rule tried and not proposed").click();
   await page.getByText("It made one task worse and none better.").waitFor();
   await edit.locator(".seen-in a").first().click();
   await page.waitForURL("**/sessions/demo_20261115_203240_66f5bc");
@@ -116,9 +116,47 @@ test("adopt some, undo; and what is refused is said", async () => {
   await page.getByRole("button", { name: "Undo" }).waitFor();
   await until(async () => assert.equal(await page.getByRole("button", { name: /^Adopt/ }).count(), 0));
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.locator(".title .verdict").getByText("Undone").waitFor();
+  await page.locator(".title .verdict").getByText("Adoption undone").waitFor();
   await page.keyboard.press("Escape");
-  await page.locator(".night-row").first().getByText("Undone").waitFor();
+  await page.locator(".night-row").first().getByText("Adoption undone").waitFor();
+  await page.locator(".night-row").first().click();
+  await page.getByLabel("Adopt csv-clean").check();
+  await page.getByRole("button", { name: "Adopt again" }).click();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await page.done();
+});
+
+test("rules come before the diff, each with both answers and the sessions it was learned from", async () => {
+  const page = await open("/sleep/20261108-030008");
+  const rule = page.locator(".edit").first();
+  await rule.getByText("Group them by what a user would notice").waitFor();
+  assert.ok((await rule.boundingBox()).y < (await page.locator(".skill").first().boundingBox()).y);
+  await rule.locator("summary").click();
+  await rule.getByText("merge branch 'main'").waitFor();
+  await rule.getByText("Upgrade: npm ci").waitFor();
+  await rule.getByRole("link", { name: /What is left before the weekend/ }).waitFor();
+  await page.getByText("Accepted: best score so far").waitFor();
+  await page.done();
+});
+
+test("a night whose answers were made up says so, in the list and in the review", async () => {
+  const page = await open("/sleep");
+  const row = page.locator(".night-row", { hasText: "Night 2" });
+  await row.getByText("Simulated", { exact: true }).waitFor();
+  assert.equal(await page.locator(".night-row", { hasText: "Night 8" }).getByText("Simulated", { exact: true }).count(), 0);
+  await page.getByText("Score (0–100)").waitFor();
+  await row.click();
+  await page.locator(".night-sum").getByText("Simulated", { exact: true }).waitFor();
+  await page.done();
+});
+
+test("the report is drawn, with the tasks by name", async () => {
+  const page = await open("/sleep/20261108-030008?view=report");
+  const report = page.locator(".report");
+  await report.getByRole("heading", { name: "Night 8" }).waitFor();
+  await report.getByRole("cell", { name: "Write the release notes for 2.4" }).waitFor();
+  await report.getByText("2026-11-16T16:38:31Z").waitFor();
+  assert.doesNotMatch(await report.innerText(), /\\|task_t1|\*\*/);
   await page.done();
 });
 
@@ -144,7 +182,7 @@ test("slow, unknown, none yet, disconnected", async () => {
   const page = await open("/sleep/77");
   await page.getByText("There is no night '77'.").waitFor();
   await page.goto(`${it.fake.url}/sleep/20261108-030004`);
-  await page.getByText("No failing task had a cause").first().waitFor();
+  await page.getByText("No proposal: no rule was found").first().waitFor();
   await page.goto(`${it.fake.url}/sleep/20261108-030008`);
   await page.getByLabel("Adopt csv-clean").uncheck();
   await until(() => assert.equal(it.fake.streams(), 1));

@@ -5,15 +5,15 @@ import { setup, until } from "./helpers.mjs";
 
 const it = setup();
 const views = [
-  ["/achievements", "Your achievements could not be read", ".badge"],
-  ["/sessions", "The sessions could not be read", ".session-row"],
-  ["/sessions/demo_20261115_203240_66f5bc", "The transcript could not be read", ".turn"],
+  ["/achievements", "Achievements could not be loaded", ".badge"],
+  ["/sessions", "Sessions could not be loaded", ".session-row"],
+  ["/sessions/demo_20261115_203240_66f5bc", "The transcript could not be loaded", ".turn"],
   ["/sessions?q=deploy", "The search failed", ".hit"],
-  ["/templates", "The templates could not be read", ".template-card"],
+  ["/templates", "Templates could not be loaded", ".template-card"],
   ["/templates/code_demo_202_1794778520", "This template could not be opened", ".example, .examples .call"],
-  ["/templates/study", "The study could not be made", ".chart"],
-  ["/sleep", "The nights could not be read", ".night-row"],
-  ["/sleep/20261108-030008", "This night could not be opened", ".skill"],
+  ["/templates/study", "The study could not be loaded", ".chart"],
+  ["/sleep", "Nights could not be loaded", ".night-row"],
+  ["/sleep/20261108-030008", "This night could not be loaded", ".skill"],
 ];
 
 for (const [path, what, good] of views) {
@@ -32,7 +32,7 @@ for (const [path, what, good] of views) {
 
 test("an answer without anything in it is an error, not a blank page", async () => {
   const page = await it.open("/achievements", { state: { blank: "/api/plugins" } });
-  await page.getByRole("alert").getByText("The answer was not understood").waitFor();
+  await page.getByRole("alert").getByText("Unexpected answer from the server").waitFor();
   it.fake.state.blank = "";
   await page.getByRole("button", { name: "Try again" }).click();
   await page.locator(".badge").first().waitFor();
@@ -90,11 +90,11 @@ test("partial: what is read so far, how far that is, and the whole when it is th
   await it.emit("index", { done: 120, total: 156 });
   await page.locator(".indexing").getByText("120 of 156").waitFor();
   await page.getByLabel("Search all sessions").fill("deploy");
-  await page.getByText(/3 in what was said, so far/).waitFor();
+  await page.getByText(/3 messages so far/).waitFor();
   it.fake.state.partial = false;
   await it.emit("index", { done: 156, total: 156 });
   await page.locator(".indexing").waitFor({ state: "detached" });
-  await page.getByText(/3 in what was said$/).waitFor();
+  await page.getByText(/^3 messages$/).waitFor();
   await page.done();
   const quiet = await it.open("/sessions", { state: { partial: true } });
   await quiet.locator(".indexing").waitFor();
@@ -128,7 +128,7 @@ test("timed: a search: skeleton only when it takes long, the last answer stays w
 });
 
 test("first run: what this is, where was looked, the one thing to do", async () => {
-  for (const [path, title] of [["/achievements", "Badges for what you did"], ["/sessions", "Every session, in one place"], ["/templates", "Start from what worked"], ["/sleep", "Skills that get better overnight"]]) {
+  for (const [path, title] of [["/achievements", "Achievements from your history"], ["/sessions", "Every agent session in one place"], ["/templates", "Start from what worked"], ["/sleep", "Skills that improve overnight"]]) {
     const page = await it.open(path, { state: { empty: true, features: ["sleep"] } });
     await page.getByRole("heading", { name: title }).waitFor();
     await page.getByText("talaria demo").waitFor();
@@ -147,16 +147,16 @@ test("what does not exist", async () => {
 
 test("disconnected: a thin bar, nothing typed is lost, and it comes back by itself", async () => {
   const page = await it.open("/templates/code_demo_202_1794778520");
-  await page.getByLabel("Words, or messages as JSON").fill("half a thought");
+  await page.getByLabel("Text, or messages as JSON").fill("half a thought");
   await until(() => assert.equal(it.fake.streams(), 1));
   it.fake.vanish();
   await page.locator(".lost").waitFor();
   await until(async () => assert.ok((await page.locator(".lost").boundingBox()).height <= 24));
-  await until(async () => assert.equal(await page.getByLabel("Words, or messages as JSON").inputValue(), "half a thought"));
+  await until(async () => assert.equal(await page.getByLabel("Text, or messages as JSON").inputValue(), "half a thought"));
   await page.keyboard.press("Escape");
   it.fake.state.refuse = false;
   await page.locator(".lost").waitFor({ state: "detached", timeout: 30_000 });
-  await until(async () => assert.equal(await page.getByLabel("Words, or messages as JSON").inputValue(), "half a thought"));
+  await until(async () => assert.equal(await page.getByLabel("Text, or messages as JSON").inputValue(), "half a thought"));
   await page.done();
 });
 
@@ -166,7 +166,7 @@ test("disconnected at the first look: once back, the view is there without a cli
   it.fake.vanish();
   await page.keyboard.press("g");
   await page.keyboard.press("a");
-  await page.getByText("Your achievements could not be read").waitFor();
+  await page.getByText("Achievements could not be loaded").waitFor();
   it.fake.state.refuse = false;
   await page.locator(".badge").first().waitFor({ timeout: 30_000 });
   await page.done();

@@ -37,7 +37,7 @@ test("however much is searched, what is on the page stays on it", async () => {
     await search.fill(`word${i}`);
     await answer;
   }
-  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+  await page.getByRole("heading", { name: "No matches" }).waitFor();
   await search.fill("");
   await page.locator(".session-row").first().waitFor();
   assert.equal(await page.getByRole("link", { name: "Chat" }).count(), 1);

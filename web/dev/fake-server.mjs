@@ -18,6 +18,15 @@ const plugin = "/api/plugins/hermes-achievements";
 const pages = /^\/(achievements|sessions|templates|sleep|chat|handoffs)(\/|$)/;
 export const csp = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+const checklist = [
+  { id: "search", title: "Search all sessions", command: 'talaria --demo sessions search "restore a snapshot"' },
+  { id: "open", title: "Open a session you found", command: "talaria --demo sessions show 118dfac3" },
+  { id: "handoff", title: "Move a session to the local chat", command: "talaria --demo handoff local" },
+  { id: "night", title: "Run a night", command: "talaria --demo sleep run --backend mock" },
+];
+const place = (name, title, folder, present) => ({ name, title, folder, present, sessions: 0, newest: 0 });
+const sources = [place("hermes", "Hermes Agent", "/home/you/.hermes", false), place("claude", "Claude Code", "/home/you/.claude", false), place("codex", "Codex", "/home/you/.codex", false), place("talaria", "Talaria", null, true)];
+
 // What a test may turn while the server runs.
 const defaults = () => ({
   delay: 0, // ms before every answer
@@ -31,6 +40,8 @@ const defaults = () => ({
   partial: false, // the index of sessions is still being made
   features: [], // tabs beyond the three
   refuse: false, // drop every connection, as a server that went away
+  demo: false, // the sample data is in use
+  sources: true, // badges are counted over several agents
 });
 
 function manySessions(base, count) {
@@ -94,6 +105,7 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
   function achievements() {
     const whole = structuredClone(data.badges);
     whole.is_stale = state.stale;
+    if (state.sources) whole.sources = { hermes: 65, claude: 60, codex: 26, talaria: 0 };
     if (state.stale) whole.scan_meta.status.state = "running";
     if (state.scan === "complete" && !state.empty) return whole;
     const partial = state.scan === "partial";
@@ -154,9 +166,10 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
       const badges = rest.match(/^\/sessions\/([^/]+)\/badges$/);
       if (badges) return { body: { session_id: badges[1], badges: data.badges.achievements.filter((a) => a.unlocked && a.kind === "best_session").slice(0, 3) } };
     }
+    if (path === "/api/demo") return { body: { format: 1, demo: state.demo, ...(state.demo && { title: "Try in two minutes", checklist }) } };
     if (path === "/api/status") {
       const homes = state.empty ? data.status.homes.map((h) => ({ ...h, sessions: 0, messages: 0 })) : data.status.homes;
-      return { body: { ...data.status, homes, features: state.features } };
+      return { body: { ...data.status, homes, features: state.features, sources } };
     }
     if (path === "/api/sessions") return { body: listSessions(all(), query, state.partial) };
     if (path === "/api/sessions/facets") return { body: facets(all()) };
@@ -171,6 +184,12 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     if (session) {
       const s = find(decodeURIComponent(session[1]));
       if (!s) return problem(404, "Session not found", `No session '${session[1]}' in any home.`);
+      if (method !== "GET" && !s.own) return problem(403, "Refused", "this session belongs to another program; 'talaria sessions rename' changes Talaria's own");
+      if (method === "PATCH") return { body: Object.assign(s, body) };
+      if (method === "DELETE") {
+        data.sessions = data.sessions.filter((x) => x !== s);
+        return { body: { format: 1, id: s.id } };
+      }
       if (session[2] !== "/export") return { body: session[2] ? messages(s.id, query) : s };
       const as = query.get("as") === "md" ? "md" : "jsonl";
       return { file: `${s.id}.${as}`, text: exported(s, messages(s.id, new URLSearchParams({ limit: "9999" })).messages, as) };

@@ -27,6 +27,8 @@ export function enrich(sessions) {
       s.source = s.origin;
       s.model = models[s.origin][i % models[s.origin].length];
     }
+    s.own = i === 1;
+    s.resume_command = s.own ? null : s.origin === "codex" ? `codex resume ${s.id}` : `${s.origin} --resume ${s.id}`;
     s.branch = s.git_branch;
     s.side_chain = s.origin === "claude" && i % 11 === 3;
     s.activity = s.messages > 2 ? activity(s.id) : null;

@@ -45,18 +45,18 @@ const second = `--- a/csv-clean/SKILL.md
 const long = "1. Added: gift wrap can be chosen per item.\n2. Fixed: totals with a discount are rounded once, at the end.\n\nUpgrade: npm ci && npm run migrate";
 const answer = (soft, response) => ({ hard: soft === 1 ? 1 : 0, soft, response, fail_reason: soft === 1 ? "" : "failed: section=Upgrade" });
 const tasks = [
-  { id: "t1", intent: "Write the release notes for 2.4", split: "val", reference_kind: "rule", before: answer(0.4, "Release 2.4\n- wrap\n- fix total\n- merge branch 'main'\n- bump"), after: answer(1, long) },
-  { id: "t2", intent: "Clean the savings export into one tidy CSV", split: "val", reference_kind: "rule", before: answer(0.5, "Wrote tidy.csv with 118 rows."), after: answer(1, "Wrote tidy.csv: 120 rows in, 120 rows out. Amounts have two decimals.") },
-  { id: "t3", intent: "Say what is left before the weekend", split: "val", reference_kind: "rubric", before: answer(0.75, "Three things are open: the wrap option, the storm lookup, the deploy."), after: answer(0.75, "Open: the wrap option, the storm lookup, the deploy.") },
-  { id: "t4", intent: "Summarise yesterday's inbox", split: "test", reference_kind: "rubric", before: answer(0.8, "Nine mails, two need an answer today."), after: answer(0.7, "Nine mails. Two need an answer.") },
+  { id: "task_t1", intent: "Write the release notes for 2.4", split: "val", reference_kind: "rule", before: answer(0.4, "Release 2.4\n- wrap\n- fix total\n- merge branch 'main'\n- bump"), after: answer(1, long) },
+  { id: "task_t2", intent: "Clean the savings export into one tidy CSV", split: "val", reference_kind: "rule", before: answer(0.5, "Wrote tidy.csv with 118 rows."), after: answer(1, "Wrote tidy.csv: 120 rows in, 120 rows out. Amounts have two decimals.") },
+  { id: "task_t3", intent: "Say what is left before the weekend", split: "val", reference_kind: "rubric", before: answer(0.75, "Three things are open: the wrap option, the storm lookup, the deploy."), after: answer(0.75, "Open: the wrap option, the storm lookup, the deploy.") },
+  { id: "task_t4", intent: "Summarise yesterday's inbox", split: "test", reference_kind: "rubric", before: answer(0.8, "Nine mails, two need an answer today."), after: answer(0.7, "Nine mails. Two need an answer.") },
 ];
 const edits = [
   { target: "skill", op: "replace", content: "Group them by what a user would notice: added, changed, fixed.", anchor: "2. Group them by area.", rationale: "Three reviews asked for the same regrouping." },
   { target: "skill", op: "add", content: "Count the rows before and after, and say both.", anchor: "", rationale: "A lost row was noticed only two days later." },
 ];
 const shares = [
-  { skill: "release-notes", share: 0.58, moved_tasks: ["t1"], sessions: ["demo_20261115_203240_66f5bc"] },
-  { skill: "csv-clean", share: 0.42, moved_tasks: ["t2"], sessions: ["demo_20261024_171055_2c0747"] },
+  { skill: "release-notes", share: 0.58, moved_tasks: ["task_t1"], sessions: ["demo_20261115_203240_66f5bc"] },
+  { skill: "csv-clean", share: 0.42, moved_tasks: ["task_t2"], sessions: ["demo_20261024_171055_2c0747"] },
 ];
 const rejected = [{ target: "memory", op: "add", content: "Always answer in bullet points.", anchor: "", rationale: "It made one task worse and none better." }];
 const notes = ["2 of 31 tasks had no answer that can be checked and were left out.", "The judge agreed with itself in 19 of 20 repeats."];
@@ -73,7 +73,7 @@ function nights() {
     const none = candidate === baseline;
     return {
       night: i + 1, started_at: iso(now - (scores.length - i) * day), ended_at: iso(now - (scores.length - i) * day + 1900), project: "lantern-shop",
-      backend: "claude", model: "claude-sonnet-4-5", accepted, gate_action: accepted ? "accept_new_best" : "reject", baseline, candidate,
+      backend: i === 1 ? "mock" : "claude", model: i === 1 ? "" : "claude-sonnet-4-5", simulated: i === 1, accepted, gate_action: accepted ? "accept_new_best" : "reject", baseline, candidate,
       interval: none ? null : [candidate - baseline - 0.045, candidate - baseline + 0.05], n_tasks: 24 + i, n_sessions: 60 + 3 * i, tokens: 310_000 + 22_000 * i,
       cost_usd: i % 3 === 2 ? 0 : 0.8 + i / 10, staging: nameOf(i + 1), adopted: accepted && !last && i !== 4, undone: i === 4, rejected: false,
       no_edits_reason: accepted ? "" : none ? "nothing_proposed" : "all_rejected", n_proposals: accepted ? 2 : 0,
@@ -90,7 +90,7 @@ export function fakeSleep() {
   const detail = (n) => ({ format: 1, proposal: {
     ...n, skills: n.n_proposals ? [skill(n, "release-notes", diff), skill(n, "csv-clean", second)] : [],
     edits: n.n_proposals ? edits : [], edit_shares: n.n_proposals ? shares : [], rejected_edits: n.no_edits_reason === "nothing_proposed" ? [] : rejected, unmatched_edits: [],
-    tasks: n.no_edits_reason === "nothing_proposed" ? [] : tasks, gate_trials: [], skill_groups: [], notes, report_md: `# Night ${n.night}\n\n31 tasks from 84 sessions; 24 replayed.\n`,
+    tasks: n.no_edits_reason === "nothing_proposed" ? [] : tasks, gate_trials: [], skill_groups: [], notes, report_md: `# Night ${n.night}\n\n31 tasks from 84 sessions; 24 replayed.\n\n| task | before | after |\n|---|---:|---:|\n| task\\_t1 | 40.0 | 100.0 |\n\n- ended 2026\\-11\\-16T16\\:38\\:31Z\n`,
   } });
   return {
     // Gives {body}, {status, body} or null for a path that is not one of these.

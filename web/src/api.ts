@@ -20,10 +20,10 @@ const timeoutMs = 30_000;
 const slowTimeoutMs = 300_000; // a rescan or a study of a very large history
 
 const say: Record<Exclude<Trouble, "http">, [string, string]> = {
-  network: ["The server does not answer", "Is `talaria serve` still running? The page tries again by itself."],
-  auth: ["Not signed in", "Open the address that `talaria serve` printed, or paste its token."],
-  timeout: ["That took too long", "The server is busy or stuck. Try again; `talaria status` tells how it is."],
-  shape: ["The answer was not understood", "The page and the server may be of different versions. Reload the page."],
+  network: ["The server does not answer", "Is Talaria still running? The page retries automatically."],
+  auth: ["Not signed in", "Open the link that Talaria printed when it started, or paste its token."],
+  timeout: ["The request timed out", "The server is busy. Try again in a moment."],
+  shape: ["Unexpected answer from the server", "The page and the server may have different versions. Reload the page."],
 };
 
 // The head of an answer, whatever it says; a server that cannot be reached, or wants a token, is trouble already.
@@ -47,9 +47,16 @@ async function reach(method: string, path: string, body: unknown, headers: Recor
   throw new ApiError("auth", 401, ...say.auth);
 }
 
+// The server's details are written for the terminal too: advice to run a command is left out here, and a sentence
+// begins with a capital.
+export function forPage(detail: string): string {
+  const plain = detail.replace(/(?:[;,.]\s*|\s+)?(?:run |try |see |use |or )?'talaria [^']*'[^;.]*/g, "").trim() || detail;
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
+}
+
 function refused(response: Response, value: unknown): ApiError {
   const problem = (value ?? {}) as { title?: string; detail?: string };
-  return new ApiError("http", response.status, problem.title ?? `The server said ${response.status}`, problem.detail ?? "");
+  return new ApiError("http", response.status, problem.title ?? `The server answered ${response.status}`, forPage(problem.detail ?? ""));
 }
 
 async function send<T>(method: string, path: string, body: unknown, signal: AbortSignal, limit: number, headers: Record<string, string> = {}): Promise<T> {
@@ -165,5 +172,11 @@ export async function signIn(token: string): Promise<void> {
   signedOut.set(false);
 }
 
-export const plugin = "/api/plugins/hermes-achievements";
+// Achievements: the routes of Hermes' plugin, until the server has its own over all sources.
+const plugin = "/api/plugins/hermes-achievements";
+export const badgePaths = {
+  list: (source = ""): string => `${plugin}/achievements${source && `?source=${encodeURIComponent(source)}`}`,
+  rescan: `${plugin}/rescan`,
+  session: (id: string): string => `${plugin}/sessions/${encodeURIComponent(id)}/badges`,
+};
 export const enc = encodeURIComponent;

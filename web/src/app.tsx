@@ -1,7 +1,7 @@
 // The frame: rail, the view of the address, palette, keys, and the bar of a lost connection.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { ApiError, plugin, post, signedOut } from "./api";
+import { ApiError, badgePaths, post, signedOut } from "./api";
 import { Boundary } from "./components/boundary";
 import { Palette, type Command } from "./components/palette";
 import { Rail, tabsFor, type Tab } from "./components/rail";
@@ -76,7 +76,7 @@ function save(path: string, name: string): void {
 async function rescan(): Promise<void> {
   go(["achievements"]);
   say("Scanning");
-  await post(`${plugin}/rescan`).then(() => say("Scanned"), (cause: ApiError) => say(`${cause.message}. ${cause.detail}`));
+  await post(badgePaths.rescan).then(() => say("Scanned"), (cause: ApiError) => say(`${cause.message}. ${cause.detail}`));
 }
 
 // Tabs that have an address even if the server lacks them; the view then says so.

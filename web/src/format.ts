@@ -57,3 +57,5 @@ const originNames: Record<string, string> = { hermes: "Hermes", claude: "Claude 
 export const originName = (origin: string): string => originNames[origin] ?? origin;
 export const plainTitle = (title: string | null): string => title?.trim() || "Untitled";
 export const size = (bytes: number): string => (bytes < 1024 ? `${bytes} B` : bytes < 1024 * 1024 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1).replace(/\.0$/, "")} MB`);
+// What a count of sessions means, wherever one is shown.
+export const countedAs = "Conversations. Parts split by compression count as one; archived sessions and sub-agents are not counted unless shown.";

@@ -101,16 +101,16 @@ const chats: Record<string, [RegExp, string]> = {
   slack: [/^[CDGU][A-Z0-9]{2,}$/, "C, D or G and capitals: Copy channel ID"],
 };
 export function wrongChat(platform: string, chat: string): string | null {
-  if (/\s/.test(chat) || chat.length > 200) return "an id has no blanks";
+  if (/\s/.test(chat) || chat.length > 200) return "an id has no spaces";
   const [form, words] = chats[platform] ?? [/^/, ""];
   return chat === "" || form.test(chat) ? null : words;
 }
 
-// Whether a handoff to it can work, and the reason where it cannot. `ours`: no gateway of Hermes sees the session.
+// Why a handoff to it cannot work; null: it can. `ours`: no gateway of Hermes sees the session.
 export function cannot(p: Platform, gateway: boolean, ours: boolean, chat = ""): string | null {
   if (!p.enabled) return ours ? "not set up" : null;
   if (!gateway) return "no gateway is running";
-  return p.home || chat ? null : "no home channel: type /sethome there";
+  return p.home || chat ? null : "no home channel (type /sethome in a chat)";
 }
 
 export async function change(path: string, body: unknown = {}): Promise<ApiError | null> {

@@ -75,15 +75,15 @@ async function base64(file: File): Promise<string> {
   const url = await new Promise<string>((done, fail) => {
     const reader = new FileReader();
     reader.onload = () => done(String(reader.result));
-    reader.onerror = () => fail(new ApiError("shape", 0, `${file.name} could not be read`, "Is it still there?"));
+    reader.onerror = () => fail(new ApiError("shape", 0, `${file.name} could not be read`, "Check that it still exists."));
     reader.readAsDataURL(file);
   });
   return url.slice(url.indexOf(",") + 1);
 }
 
 function tooMuch(file: File, have: number): ApiError | null {
-  if (file.size > fileLimit) return new ApiError("shape", 0, `${file.name} is too large`, "A file has at most 5 MB.");
-  if (have >= filesLimit) return new ApiError("shape", 0, `${file.name} is one too many`, `A conversation has at most ${filesLimit} files.`);
+  if (file.size > fileLimit) return new ApiError("shape", 0, `${file.name} is too large`, "The limit is 5 MB per file.");
+  if (have >= filesLimit) return new ApiError("shape", 0, `Too many files`, `A conversation can have up to ${filesLimit} files.`);
   return null;
 }
 

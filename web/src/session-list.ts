@@ -5,6 +5,7 @@ import { ApiError, get } from "./api";
 import { onEvent } from "./events";
 import type { Query } from "./router";
 import { savedScroll } from "./scroll";
+import { createStore, useStore } from "./store";
 import type { Session, SessionPage } from "./types";
 
 // What a list is filtered by, by the names that the address and the server have for it.
@@ -80,6 +81,17 @@ export function knownSession(id: string): Session | undefined {
   return undefined;
 }
 
+// A session that was changed or deleted here, in every list that has it.
+const edits = createStore(0);
+export function putSession(changed: Session): void {
+  for (const list of lists.values()) list.rows = list.rows.map((s) => (s.id === changed.id ? { ...s, ...changed } : s));
+  edits.set(edits.get() + 1);
+}
+export function dropSession(id: string): void {
+  for (const list of lists.values()) list.rows = list.rows.filter((s) => s.id !== id);
+  edits.set(edits.get() + 1);
+}
+
 export interface SessionList {
   rows: Session[];
   more: boolean;
@@ -93,6 +105,7 @@ export interface SessionList {
 
 export function useSessionList(filters: Filters): SessionList {
   const key = question(filters, null);
+  useStore(edits);
   const [, draw] = useState(0);
   const [turn, setTurn] = useState({ more: false, n: 0 });
   const [now, setNow] = useState<{ busy: boolean; error: ApiError | null }>({ busy: true, error: null });

@@ -49,6 +49,7 @@ export interface Achievements {
     sessions_expected_total?: number;
     status?: ScanStatus;
   };
+  sources?: Record<string, number>; // sessions counted, by who wrote them
 }
 
 export interface Part {
@@ -83,6 +84,8 @@ export interface Session {
   output_tokens: number | null;
   cost_usd: number | null;
   parts: Part[];
+  own?: boolean; // kept by Talaria: it can be renamed, archived and deleted
+  resume_command?: string | null; // of the agent that wrote it
 }
 
 export interface SessionPage {
@@ -270,6 +273,8 @@ export interface Night {
   rejected: boolean;
   no_edits_reason: string;
   n_proposals: number;
+  verdict?: string; // in words
+  simulated?: boolean; // no model answered
 }
 
 export interface Sleeping {
@@ -334,6 +339,8 @@ export interface SleepTask {
   reference_kind: string;
   before?: SleepAnswer;
   after?: SleepAnswer;
+  score_before?: number; // by which the night decided
+  score_after?: number;
 }
 
 export interface NightDetail extends Night {
@@ -360,9 +367,24 @@ export interface Worth {
   backend?: string;
 }
 
+export interface Demo {
+  demo: boolean;
+  title?: string;
+  checklist?: { id: string; title: string; command: string }[];
+}
+
 export interface Status {
   homes: Home[];
+  sources?: Place[]; // every agent whose sessions are looked for
   features?: string[]; // tabs beyond those that always are
+}
+
+export interface Place {
+  name: string; // hermes, claude, codex, talaria
+  title: string;
+  folder: string | null; // null: its history folders are among the homes
+  present: boolean;
+  sessions: number;
 }
 
 export interface Home {

@@ -25,7 +25,7 @@ export function ApprovalCard({ run, step }: { run: RunState; step: Step }): JSX.
   const choices = a.choices.length ? a.choices : Object.keys(words);
   return (
     <section class="approval" aria-label="Approval">
-      <p><Icon name={icon.asks} size={14} /> <b>May it do this?</b></p>
+      <p><Icon name={icon.asks} size={14} /> <b>Allow this command?</b></p>
       {a.command && <pre tabIndex={0}><code>{a.command}</code></pre>}
       <div class="row-of">
         {choices.map((c) => (

@@ -67,7 +67,7 @@ function Ladder({ item }: { item: Achievement }): JSX.Element {
 export const BadgeCard = memo(function BadgeCard({ item, fresh }: { item: Achievement; fresh: boolean }): JSX.Element {
   const [open, setOpen] = useState(false);
   const secret = item.state === "secret";
-  const label = secret ? "Secret" : item.unlocked ? (item.tier ?? "Complete") : item.progress > 0 ? "In progress" : "Not yet";
+  const label = secret ? "Secret" : item.unlocked ? (item.tier ?? "Complete") : item.progress > 0 ? "In progress" : "Not started";
   return (
     <li class={fresh ? "badge fresh" : "badge"} data-state={item.state} data-tier={item.unlocked ? (item.tier ?? "Feat") : undefined} id={`badge-${item.id}`}>
       <div class="badge-head">

@@ -23,7 +23,7 @@ const Row = memo(function Row({ c, top, current, href, runtime, index }: { c: Co
         <RuntimeMark name={runtime} size={16} />
         <span class="what">{nameOf(c)}</span>
         <span class="line dim">
-          <span class="where">{c.running ? <span class="running">answering</span> : plural(c.messages, "message")}{c.parent_id && " · branch"}</span>
+          <span class="where">{c.running ? <span class="running">answering…</span> : plural(c.messages, "message")}{c.parent_id && " · branch"}</span>
           <Time at={c.updated_ms / 1000} />
         </span>
       </a>
@@ -64,17 +64,17 @@ export function ChatList({ list, id, fallback }: { list: ConversationList; id: s
         {(list.rows.length > 0 || text) && <FilterBox value={query.q ?? ""} label="Search conversations" onInput={(q) => setQuery({ q })} onEnter={() => rows[0] && go(["chat", rows[0].id], { q: query.q })} />}
       </header>
       <div class="scroll" ref={pane} tabIndex={0} role="region" aria-label="List of conversations">
-        {list.error && !list.loaded && <Failure error={list.error} what="The conversations could not be read" retry={list.reload} />}
+        {list.error && !list.loaded && <Failure error={list.error} what="Conversations could not be loaded" retry={list.reload} />}
         {late && !list.loaded && <Skeleton rows={8} kind="rows" />}
-        {list.loaded && list.rows.length === 0 && <p class="dim none">What you talk about is kept here.</p>}
-        {list.loaded && list.rows.length > 0 && rows.length === 0 && !reading && <Empty title="No conversation fits"><button type="button" onClick={() => setQuery({ q: null })}>Show all</button></Empty>}
+        {list.loaded && list.rows.length === 0 && <p class="dim none">Your conversations appear here.</p>}
+        {list.loaded && list.rows.length > 0 && rows.length === 0 && !reading && <Empty title="No conversation matches"><button type="button" onClick={() => setQuery({ q: null })}>Show all</button></Empty>}
         <VirtualList
           items={rows} height={rowHeight} pane={pane} label="Conversations"
           onEnd={list.next !== null && !list.busy && !list.error ? list.loadMore : undefined}
           row={(c, i) => <Row key={c.id} c={c} index={i} top={i * rowHeight} current={c.id === id} runtime={c.default_runtime ?? fallback} href={link(["chat", c.id], query.q ? { q: query.q } : {})} />}
         />
         {list.error && list.loaded && <p class="notice bad" role="alert">{list.error.message}. <button type="button" class="small" onClick={list.reload}>Try again</button></p>}
-        {reading && <p class="dim none" role="status">Reading on</p>}
+        {reading && <p class="dim none" role="status">Loading more</p>}
       </div>
     </section>
   );

@@ -14,23 +14,23 @@ import { CopyButton, Icon, Time } from "./ui";
 
 // What went wrong, in words, and what one can do.
 const troubles: Record<string, [string, string]> = {
-  runtime_unavailable: ["The runtime is not there", "Start it, or choose another one below the message."],
-  runtime_auth: ["The runtime did not let us in", "Its key is missing or wrong: look at its configuration, or choose another runtime."],
-  runtime_rejected: ["The runtime refused", "Its words are below. Another model or a shorter message may do."],
-  upstream_error: ["The model behind the runtime failed", "That is often over soon: try again."],
-  empty_response: ["It ended without saying anything", "Try again, or ask in other words."],
-  stream_truncated: ["The answer broke off", "What came is kept. Try again for all of it."],
-  protocol_violation: ["The runtime said something that makes no sense", "Its trace is in the panel; a newer version of it may help."],
+  runtime_unavailable: ["The runtime is not available", "Start it, or choose another one below the message."],
+  runtime_auth: ["The runtime rejected the key", "The key is missing or wrong. Check the runtime's configuration, or choose another runtime."],
+  runtime_rejected: ["The runtime rejected the request", "Its message is above. Another model or a shorter message may work."],
+  upstream_error: ["The model provider failed", "This is often temporary. Try again."],
+  empty_response: ["The answer was empty", "Try again, or rephrase the question."],
+  stream_truncated: ["The answer was cut off", "The part that arrived is kept. Try again for the whole answer."],
+  protocol_violation: ["Unexpected answer from the runtime", "Its trace is in Details; a newer version of the runtime may help."],
   timeout_connect: ["The runtime did not answer in time", "Is it running? Try again, or choose another one."],
-  timeout_first: ["Nothing came in time", "The runtime may be busy. Try again."],
-  timeout_idle: ["It fell silent", "What came is kept. Try again."],
-  timeout_total: ["It took too long", "What came is kept. A smaller request may do."],
+  timeout_first: ["No answer in time", "The runtime may be busy. Try again."],
+  timeout_idle: ["The answer stopped", "The part that arrived is kept. Try again."],
+  timeout_total: ["The answer took too long", "The part that arrived is kept. A smaller request may work."],
   rate_limited: ["Too many requests", "Wait a moment, then try again."],
-  context_too_large: ["There is more to read than the model can take", "Branch from an earlier message, or begin anew."],
-  approval_denied: ["It was not allowed to", "Try again and allow it, or ask for something else."],
-  approval_timeout: ["Nobody answered its question", "Try again and answer it."],
-  store_unavailable: ["The turn could not be written down", "Is the disk full? `talaria doctor` may tell more."],
-  continuity_lost: ["The runtime lost its thread", "Try again: it begins a new one and is told what was said."],
+  context_too_large: ["The conversation is too long for the model", "Branch from an earlier message, or start a new conversation."],
+  approval_denied: ["The action was denied", "Try again and allow it, or ask for something else."],
+  approval_timeout: ["The approval timed out", "Try again and answer the question."],
+  store_unavailable: ["The turn could not be saved", "Check that the disk is not full."],
+  continuity_lost: ["The runtime lost its thread", "Try again: a new thread starts with the conversation so far."],
   internal: ["Something went wrong in Talaria", "Try again. What came is kept."],
 };
 
@@ -62,18 +62,18 @@ export function UserTurn({ text, files, at, onBranch }: { text: string; files: A
   );
 }
 
-const doing: Record<string, string> = { approval: "Waits for your approval", retry: "Tries again", compaction: "Makes room", subagent: "A subagent works", plan: "Plans" };
+const doing: Record<string, string> = { approval: "Waiting for your approval", retry: "Retrying", compaction: "Compacting context", subagent: "Sub-agent working", plan: "Planning" };
 
 // One line of what it is doing right now; it always has its place while the turn runs.
 function Activity({ run, sent }: { run: RunState | null; sent: number }): JSX.Element {
   const open = run?.steps.findLast((s) => !s.ended && (s.stage === "tool" || s.stage === "approval"));
   const last = run?.steps.at(-1);
-  const what = run?.line === "lost" ? "The line broke; taking it up again"
-    : open?.stage === "tool" ? `Uses ${open.tool ?? "a tool"}${brief(open) ? `: ${brief(open)}` : ""}`
+  const what = run?.line === "lost" ? "Connection lost. Reconnecting…"
+    : open?.stage === "tool" ? `Using ${open.tool ?? "a tool"}${brief(open) ? `: ${brief(open)}` : ""}`
     : open ? doing.approval!
     : last && doing[last.stage] && last.stage !== "approval" ? doing[last.stage]!
-    : run?.thinking && !run.bytes ? "Thinks"
-    : run?.bytes ? "Writes" : run?.meta ? "Waits for the first word" : "Sends";
+    : run?.thinking && !run.bytes ? "Thinking"
+    : run?.bytes ? "Writing" : run?.meta ? "Waiting for the answer" : "Sending";
   return <p class="doing" role="status"><i />{what}<Ticking since={run?.meta?.ts ?? sent} /></p>;
 }
 
@@ -90,7 +90,7 @@ function Failed({ message: m, run, retry }: { message: ChatMessage | null; run: 
   return code || m?.status === "failed" ? <Trouble error={run?.error ?? null} code={code}>{retry}</Trouble> : null;
 }
 
-const notes: Record<string, string> = { cancelled: "Stopped", partial: "Not complete" };
+const notes: Record<string, string> = { cancelled: "Stopped", partial: "Incomplete" };
 
 function splitAt(text: string, starts: number[]): string[] {
   const bytes = new TextEncoder().encode(text);
@@ -139,7 +139,7 @@ export function AgentTurn({ message: m, run, actions, last, current, inPanel, se
           {text && <CopyButton text={text} label="Copy the answer" />}
           {last && status !== "failed" && <button type="button" class="ghost small" title="Sends the same message again" aria-label="Retry" onClick={() => actions.retry(m)}><Icon name={icon.retry} size={14} /></button>}
           <button type="button" class="ghost small" title="A new conversation with everything up to here" aria-label="Branch from here" onClick={() => actions.branch(m.seq)}><Icon name={icon.branch} size={14} /></button>
-          {m.run_id && <button type="button" class="ghost small details" aria-pressed={current} onClick={() => actions.look(m.run_id!)}><Icon name={icon.panel} size={14} /> How it was made</button>}
+          {m.run_id && <button type="button" class="ghost small details" aria-pressed={current} onClick={() => actions.look(m.run_id!)}><Icon name={icon.panel} size={14} /> Details</button>}
         </footer>
       )}
     </article>

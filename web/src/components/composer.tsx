@@ -36,7 +36,7 @@ function Files({ id }: { id: string }): JSX.Element | null {
       {files.map((f) => (
         <li key={f.id}>
           <Icon name={icon.file} size={12} /><span class="name">{f.name}</span><span class="dim">{size(f.size)}</span>
-          <button type="button" class="ghost small" aria-label={`Leave out ${f.name}`} onClick={() => write(id, { files: files.filter((x) => x.id !== f.id) })}><Icon name={icon.close} size={12} /></button>
+          <button type="button" class="ghost small" aria-label={`Remove ${f.name}`} onClick={() => write(id, { files: files.filter((x) => x.id !== f.id) })}><Icon name={icon.close} size={12} /></button>
         </li>
       ))}
       {uploading.map((n) => <li key={n} class="dim" role="status"><Icon name={icon.file} size={12} /><span class="name">{n}</span>adding</li>)}
@@ -78,7 +78,7 @@ export function Composer({ id, runtime, template, running, onPickRuntime, onStop
       {d.error && (
         <p class="notice bad" role="alert">
           <Icon name={icon.failed} size={14} />
-          <span>{d.waits ? "Not sent yet: the server does not answer. It goes out as soon as the line is back." : `${d.error.message}. ${d.error.detail}`}</span>
+          <span>{d.waits ? "Not sent yet: the server does not answer. It will be sent when the connection is back." : `${d.error.message}. ${d.error.detail}`}</span>
         </p>
       )}
       {away && <Away h={away} reload={reload} />}
@@ -101,8 +101,8 @@ export function Composer({ id, runtime, template, running, onPickRuntime, onStop
             runtimes={runtimes} value={chosen} model={d.model}
             onPick={(name) => { write(id, { runtime: name, model: "" }); onPickRuntime(name); }} onModel={(model) => write(id, { model })}
           />
-          {id === "" ? <TemplateChoice id={id} value={d.template} /> : template && <span class="dim template" title="Chosen when the conversation began">Template: {template}</span>}
-          <span class="hint dim" role="status">{later ? "Goes out after this turn" : running && d.text ? "Enter: after this turn" : d.files.length ? plural(d.files.length, "file") : ""}</span>
+          {id === "" ? <TemplateChoice id={id} value={d.template} /> : template && <span class="dim template" title="Chosen when the conversation started">Template: {template}</span>}
+          <span class="hint dim" role="status">{later ? "Will be sent after this turn" : running && d.text ? "Enter: send after this turn" : d.files.length ? plural(d.files.length, "file") : ""}</span>
           {running
             ? <button type="button" class="send stop" aria-label="Stop" title="Stop this turn" onClick={onStop}><Icon name={icon.stop} size={14} /></button>
             : <button type="submit" class="primary send" aria-label="Send" title="Send (Enter)" disabled={!ready}><Icon name={icon.send} /></button>}

@@ -20,9 +20,9 @@ function ExampleRow({ example: e, n }: { example: Example; n: number }): JSX.Ele
       </button>
       {open && (
         <div class="unfolded">
-          <p class="sub">The assistant calls {e.tool_name}</p>
+          <p class="sub">Call: {e.tool_name}</p>
           <Fields text={JSON.stringify(e.arguments)} empty="without arguments" />
-          <p class="sub">The tool answers</p>
+          <p class="sub">Result</p>
           <Fields text={e.result} empty="nothing" />
         </div>
       )}

@@ -49,7 +49,7 @@ export function MakeTemplate({ session, onClose }: { session: string; onClose?: 
         <label class="field">
           Name
           <input
-            value={name} placeholder={preview?.name ?? "chosen for you"} pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" maxLength={128}
+            value={name} placeholder={preview?.name ?? "automatic"} pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" maxLength={128}
             onInput={(e) => set({ name: e.currentTarget.value })}
           />
         </label>
@@ -61,7 +61,7 @@ export function MakeTemplate({ session, onClose }: { session: string; onClose?: 
           </select>
         </label>
         <label class="field">
-          Most examples
+          Max. examples
           <input
             type="number" min={1} max={100} value={form.max_examples}
             onInput={(e) => set({ max_examples: Math.max(1, Number(e.currentTarget.value) || 1) })}
@@ -69,14 +69,14 @@ export function MakeTemplate({ session, onClose }: { session: string; onClose?: 
         </label>
         <label class="check">
           <input type="checkbox" checked={form.include_failed} onChange={(e) => set({ include_failed: e.currentTarget.checked })} />
-          Failed calls too
+          Include failed calls
         </label>
       </div>
       {error && <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /> {error.message}. {error.detail}</p>}
-      {preview?.exists && <p class="notice" role="status">There is already a template of this name.</p>}
+      {preview?.exists && <p class="notice" role="status">A template with this name already exists.</p>}
       <div class="make-end">
         <p role="status">
-          {!preview && <span class="dim">Looking at the session</span>}
+          {!preview && <span class="dim">Reading the session…</span>}
           {preview && (
             <>
               <b>{plural(preview.examples, "example")}</b> of type <b>{preview.type}</b>, about <b>{count(preview.tokens)} tokens</b>

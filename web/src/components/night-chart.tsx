@@ -1,4 +1,4 @@
-// Nights in a row: where each began, where it would end, and how sure that is.
+// Nights in a row: the score before and after each, and how certain the gain is.
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { exact, points, signed } from "../format";
@@ -13,24 +13,36 @@ export function stateOf(n: Night): NightState {
   return n.no_edits_reason === "all_rejected" || n.no_edits_reason === "underpowered" ? "held" : "none";
 }
 export const stateNames: Record<NightState, string> = {
-  adopted: "Adopted", undone: "Undone", review: "To review", rejected: "Rejected", held: "Held back", none: "Nothing to change",
+  adopted: "Adopted", undone: "Adoption undone", review: "To review", rejected: "Rejected", held: "No proposal", none: "No proposal",
 };
 const reasons: Record<string, string> = {
-  no_tasks: "Nothing that came back could be learned from.",
-  no_failures: "No task failed: there was nothing to mend.",
-  nothing_proposed: "No failing task had a cause that an edit could mend.",
-  nothing_applied: "No proposed edit fitted the document.",
-  all_rejected: "No proposed edit made the tasks better.",
-  underpowered: "There were too few tasks to tell a gain from chance.",
-  budget: "The budget was spent before anything was decided.",
+  no_tasks: "no task to learn from",
+  no_failures: "every task already passes",
+  nothing_proposed: "no rule was found",
+  nothing_applied: "no rule could be applied",
+  all_rejected: "no rule improved the validation score",
+  underpowered: "too few tasks to tell an improvement from chance",
+  budget: "the budget ran out",
 };
-export const whyNone = (reason: string): string => reasons[reason] ?? reason;
+const gates: Record<string, string> = {
+  accept_new_best: "Accepted: best score so far",
+  accept: "Accepted",
+  reject: "Rejected: no improvement in validation",
+  reject_unverified: "Rejected: too few tasks to validate",
+  greedy_applied: "Accepted without validation",
+  greedy_noop: "No change",
+};
+// The server says it in words; older ones give the two names alone.
+export const whyNone = (reason: string): string => `No proposal: ${reasons[reason] ?? reason.replace(/_/g, " ")}.`;
+export const verdictOf = (n: Night): string => n.verdict || (n.no_edits_reason ? whyNone(n.no_edits_reason).replace(/\.$/, "") : (gates[n.gate_action] ?? n.gate_action.replace(/_/g, " ")));
+export const isSimulated = (n: Night): boolean => n.simulated ?? n.backend === "mock";
+export const Simulated = (): JSX.Element => <span class="type simulated" title="No model answered: the program made up the answers. The scores show how sleep works, not how good the rules are.">Simulated</span>;
 export const seconds = (iso: string): number => Date.parse(iso) / 1000 || 0;
 export const gain = (n: Night): number => n.candidate - n.baseline;
 export const between = (n: Night): string => (n.interval ? `95 %: ${signed(n.interval[0])} to ${signed(n.interval[1])}` : "");
 export const nightPath = (n: Night): string[] => ["sleep", n.staging];
 
-const box = { h: 190, left: 34, right: 12, top: 12, bottom: 22, step: 64 };
+const box = { h: 206, left: 50, right: 12, top: 12, bottom: 38, step: 64 };
 
 export function NightChart({ nights, onPick }: { nights: Night[]; onPick(n: Night): void }): JSX.Element {
   const shown = nights.slice(0, 24).reverse();
@@ -50,6 +62,8 @@ export function NightChart({ nights, onPick }: { nights: Night[]; onPick(n: Nigh
   return (
     <div class="nights-box" ref={pane} tabIndex={0} role="region" aria-label="Nights, as a picture">
       <svg class="nights" viewBox={`0 0 ${w} ${box.h}`} width={w} height={box.h} role="img" aria-label={`Score before and after: ${words}`}>
+        <text class="axis" x={12} y={(box.top + box.h - box.bottom) / 2} text-anchor="middle" transform={`rotate(-90 12 ${(box.top + box.h - box.bottom) / 2})`}>Score (0–100)</text>
+        <text class="axis" x={box.left + Math.min(w - box.left - box.right, 300) / 2} y={box.h - 4} text-anchor="middle">Night</text>
         {marks.map((m) => (
           <g key={m}>
             <line class="grid" x1={box.left} x2={w - box.right} y1={y(m)} y2={y(m)} />
@@ -64,7 +78,7 @@ export function NightChart({ nights, onPick }: { nights: Night[]; onPick(n: Nigh
             <line class="way" x1={x(i) - 9} y1={y(n.baseline)} x2={x(i) + 9} y2={y(n.candidate)} />
             <circle class="from" cx={x(i) - 9} cy={y(n.baseline)} r={3.5} />
             <circle class="to" cx={x(i) + 9} cy={y(n.candidate)} r={4.5} />
-            <text x={x(i)} y={box.h - 6} text-anchor="middle">{n.night}</text>
+            <text x={x(i)} y={box.h - 22} text-anchor="middle">{n.night}</text>
           </g>
         ))}
       </svg>

@@ -145,7 +145,7 @@ export function Palette({ commands, chats, onClose }: { commands: Command[]; cha
         <label class="palette-box">
           <Icon name={icon.search} />
           <input
-            ref={input} value={query} placeholder="Sessions, templates, commands, anything said" aria-label="Find" role="combobox" aria-expanded="true"
+            ref={input} value={query} placeholder="Search sessions, templates, commands and messages" aria-label="Find" role="combobox" aria-expanded="true"
             aria-controls="palette-list" aria-autocomplete="list" aria-activedescendant={found[at] ? `palette-${at}` : undefined} autocomplete="off" spellcheck={false}
             onInput={(e) => { setQuery(e.currentTarget.value); setAt(0); }} onKeyDown={key}
           />
@@ -154,7 +154,7 @@ export function Palette({ commands, chats, onClose }: { commands: Command[]; cha
         <div id="palette-list" class="palette-list" role="listbox" aria-label="Found" ref={list}>
           {groups.map((g) => (
             <ul key={g} role="group" aria-labelledby={`palette-${g}`}>
-              <li id={`palette-${g}`} role="presentation" class="group">{g === "Said" ? "What was said" : g}</li>
+              <li id={`palette-${g}`} role="presentation" class="group">{g === "Said" ? "Messages" : g}</li>
               {found.map((e, i) => e.group === g && <Option key={i} entry={e} n={i} on={i === at} onMove={() => setAt(i)} onPick={() => pick(e)} />)}
             </ul>
           ))}

@@ -22,7 +22,7 @@ function Choice({ r, on, onPick }: { r: Runtime; on: boolean; onPick(): void }):
     <li role="none">
       <button type="button" role="menuitemradio" aria-checked={on} disabled={!r.available} onClick={onPick}>
         <RuntimeMark name={r.name} size={16} />
-        <span class="of"><b>{runtimeName(r.name)}</b><span class="dim">{r.available ? more || r.title : `Not there: ${r.detail || "it does not answer"}`}</span></span>
+        <span class="of"><b>{runtimeName(r.name)}</b><span class="dim">{r.available ? more || r.title : `Not available: ${r.detail || "no answer"}`}</span></span>
         {on && <Icon name={icon.check} size={14} />}
       </button>
     </li>
@@ -77,7 +77,7 @@ export function RuntimeMenu({ runtimes, value, model, onPick, onModel }: {
               <datalist id="chat-models">{models.map((m) => <option key={m} value={m} />)}</datalist>
             </label>
           )}
-          <p class="dim">Each runtime keeps its own thread of a conversation. One that takes over is told what was said to the others.</p>
+          <p class="dim">Each runtime keeps its own thread of the conversation. When you switch, the new one gets the messages so far.</p>
         </div>
       )}
     </div>

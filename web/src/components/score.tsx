@@ -49,8 +49,8 @@ export function ScanBar({ done, total, first }: { done: number; total: number; f
   return (
     <section class="scan" role="status">
       <p>
-        <b>{first ? "Reading your history for the first time" : "Reading what is new"}</b>
-        <span>{total ? `${count(done)} of ${plural(total, "session")}` : "counting sessions"}</span>
+        <b>{first ? "Reading your history for the first time" : "Reading new sessions"}</b>
+        <span>{total ? `${count(done)} of ${plural(total, "session")}` : "counting sessions…"}</span>
       </p>
       <Bar pct={total ? (done / total) * 100 : 0} label="Sessions read" />
     </section>

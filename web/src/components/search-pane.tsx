@@ -55,7 +55,7 @@ function HitGroup({ group, href, at }: { group: Group; href(h: Hit): string; at:
         <span class="where">{first.project}</span>
       </p>
       <ul>{group.hits.map((h) => (
-        <li key={h.message}><a class="hit" href={href(h)} aria-current={h === at ? "true" : undefined}><b>{speaker(h)}</b> <Snippet of={h.snippet} /></a></li>
+        <li key={h.message}><a class="hit" href={href(h)} aria-current={h === at ? "true" : undefined}><span class="clamp"><b>{speaker(h)}</b> <Snippet of={h.snippet} /></span></a></li>
       ))}</ul>
     </li>
   );
@@ -116,8 +116,8 @@ export function SearchPane({ text, rows, filters, query, id, focus }: {
         </section>
       )}
       <p class="hits-count" role="status">
-        {found.error ? "" : !found.data ? (late ? "Searching" : "\u00a0")
-          : `${count(flat.length)}${found.data.more ? "+" : ""} in what was said${found.data.partial ? ", so far" : ""}`}
+        {found.error ? "" : !found.data ? (late ? "Searching…" : "\u00a0")
+          : `${count(flat.length)}${found.data.more ? "+" : ""} ${flat.length === 1 ? "message" : "messages"}${found.data.partial ? " so far" : ""}`}
       </p>
       {wrong && <Empty title={found.error!.message}><p>{found.error!.detail}</p></Empty>}
       {found.error && !wrong && <Failure error={found.error} what="The search failed" retry={found.retry} />}
@@ -125,9 +125,9 @@ export function SearchPane({ text, rows, filters, query, id, focus }: {
       {found.data?.note && <p class="dim note">{found.data.note}</p>}
       {!found.error && <ol>{groups.map((g) => <HitGroup key={g.session} group={g} at={at} href={(h) => link(...to(h))} />)}</ol>}
       {nothing && (
-        <Empty title={titles.length ? "Nobody said that" : "Nothing found"}>
-          <p>{inside ? "Try other words or fewer filters." : "Whole words and their beginnings were looked for."}</p>
-          {!inside && <button type="button" onClick={() => setQuery({ substring: "1" })}>Look inside words too</button>}
+        <Empty title={titles.length ? "No matching messages" : "No matches"}>
+          <p>{inside ? "Try other words or fewer filters." : "The search covers whole words and their beginnings."}</p>
+          {!inside && <button type="button" onClick={() => setQuery({ substring: "1" })}>Search inside words</button>}
         </Empty>
       )}
       {found.data?.more && !found.error && <button type="button" class="more-hits" onClick={() => setLimit(limit + step)}>Show more</button>}

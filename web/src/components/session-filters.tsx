@@ -1,7 +1,7 @@
 // What the list is narrowed by: which agent as chips, the rest as choices that the server counted.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { count } from "../format";
+import { count, countedAs } from "../format";
 import { icon } from "../icons";
 import { useResource } from "../resource";
 import { setQuery } from "../router";
@@ -11,7 +11,7 @@ import { Chips, Icon, Select } from "./ui";
 
 const periods: [string, string][] = [
   ["", "Any time"], ["day", "Since yesterday"], ["week", "Past week"], ["month", "Past month"],
-  ["quarter", "Past 3 months"], ["year", "Past year"], ["between", "Between days"],
+  ["quarter", "Past 3 months"], ["year", "Past year"], ["between", "Custom range"],
 ];
 
 // What is chosen is always among the choices, also before they came and when the server counts it no more.
@@ -55,7 +55,7 @@ export function SessionFilters({ filters, searching }: { filters: Filters; searc
   const origins = choices("All", data?.origins, filters.source);
   return (
     <div class={open ? "filters open" : "filters"}>
-      <div class="filters-head">
+      <div class="filters-head" title={countedAs}>
         <Chips
           label="Source" value={filters.source ?? ""} onPick={(source) => setQuery({ source })}
           options={origins.map(([id, text]) => ({ id, text: text.replace(/ \([\d,]+\)$/, ""), n: data?.origins.find((o) => o.name === id)?.sessions }))}
@@ -65,16 +65,16 @@ export function SessionFilters({ filters, searching }: { filters: Filters; searc
         </button>
       </div>
       <div class="filters-body">
-        <Select label="Project" value={filters.project ?? ""} options={choices("Every project", data?.projects, filters.project)} onPick={(project) => setQuery({ project })} />
+        <Select label="Project" value={filters.project ?? ""} options={choices("All projects", data?.projects, filters.project)} onPick={(project) => setQuery({ project })} />
         <Select
           label="Model" value={searching ? "" : (filters.model ?? "")} disabled={searching}
-          options={choices("Every model", data?.models, filters.model)} onPick={(model) => setQuery({ model })}
+          options={choices("All models", data?.models, filters.model)} onPick={(model) => setQuery({ model })}
         />
-        <Select label="Tool" value={filters.tool ?? ""} options={choices("Every tool", data?.tools, filters.tool)} onPick={(tool) => setQuery({ tool })} />
+        <Select label="Tool" value={filters.tool ?? ""} options={choices("All tools", data?.tools, filters.tool)} onPick={(tool) => setQuery({ tool })} />
         <Select label="When" value={between ? "between" : (filters.since ?? "")} options={periods} onPick={pickPeriod} />
         <div class="checks">
           <Check name="archived" filters={filters}>Archived</Check>
-          <Check name="side_chains" filters={filters}>Side chains</Check>
+          <Check name="side_chains" filters={filters}>Sub-agents</Check>
           <button
             type="button" class="ghost small" disabled={!set && !filters.source}
             onClick={() => setQuery(Object.fromEntries(filterNames.map((n) => [n, null])))}

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { cost, count, originName, plainTitle, project, short } from "../format";
+import { cost, originName, plainTitle, plural, project, short } from "../format";
 import { icon, sourceIcon } from "../icons";
 import { memo } from "../memo";
 import type { Session } from "../types";
@@ -26,23 +26,23 @@ export const SessionRow = memo(function SessionRow({ session: s, top, href, curr
   current: boolean;
   index: number;
 }): JSX.Element {
-  const calls = `${count(s.tool_calls)} tool calls${s.tools?.length ? `: ${s.tools.join(", ")}` : ""}`;
+  const calls = `${plural(s.tool_calls, "tool call")}${s.tools?.length ? `: ${s.tools.join(", ")}` : ""}`;
   return (
     <li class="session-row" style={{ transform: `translateY(${top}px)` }} aria-posinset={index + 1}>
       <a href={href} aria-current={current ? "true" : undefined} id={`session-${s.id}`}>
         <SourceMark origin={s.origin} source={s.source} />
         <span class="line"><span class="what">{plainTitle(s.title)}</span>
         <span class="when">
-          {s.side_chain && <Icon name={icon.side} size={12} label="side chain" />}
+          {s.side_chain && <Icon name={icon.side} size={12} label="sub-agent" />}
           {s.archived && <Icon name={icon.archive} size={12} label="archived" />} <Time at={s.last_active} />
         </span></span>
         <span class="line"><span class="where" title={s.cwd ?? ""}>{project(s.cwd)}{s.parts.length > 1 ? ` · ${s.parts.length} parts` : ""}</span>
         {s.activity && <Sparkline values={s.activity} />}
         <span class="counts">
-          <span title={`${count(s.messages)} messages`}><Icon name={icon.messages} size={12} />{short(s.messages)}</span>
+          <span title={plural(s.messages, "message")}><Icon name={icon.messages} size={12} />{short(s.messages)}</span>
           <span title={calls}><Icon name={icon.tools} size={12} />{short(s.tool_calls)}</span>
           {tokens(s) > 0 && (
-            <span title={`${count(tokens(s))} tokens${s.cost_usd ? `, ${cost(s.cost_usd)}` : ""}`}>
+            <span title={`${plural(tokens(s), "token")}, cost ${cost(s.cost_usd)}`}>
               <Icon name={icon.tokens} size={12} />{short(tokens(s))}
             </span>
           )}

@@ -37,12 +37,12 @@ export function SessionScroll({ list, id, filters }: { list: SessionList; id: st
 
   return (
     <div class="scroll" ref={pane} tabIndex={0} role="region" aria-label="List of sessions">
-      {list.error && !list.loaded && <Failure error={list.error} what="The sessions could not be read" retry={list.reload} />}
+      {list.error && !list.loaded && <Failure error={list.error} what="Sessions could not be loaded" retry={list.reload} />}
       {late && !list.loaded && <Skeleton rows={10} kind="rows" />}
       {list.loaded && rows.length === 0 && !list.partial && (
-        <Empty title="No session fits">
+        <Empty title="No session matches">
           <p>Try fewer filters.</p>
-          <button type="button" onClick={() => go(id ? ["sessions", id] : ["sessions"], {}, true)}>Clear the filters</button>
+          <button type="button" onClick={() => go(id ? ["sessions", id] : ["sessions"], {}, true)}>Clear filters</button>
         </Empty>
       )}
       <VirtualList

@@ -18,7 +18,7 @@ export function SignIn(): JSX.Element {
       >
         <svg class="logo" width="40" height="40" aria-hidden="true"><use href={`#${icon.sessions}`} /></svg>
         <h1>Talaria</h1>
-        <p>This page belongs to whoever started it. Open the address that <code>talaria serve</code> printed, or paste its token.</p>
+        <p>Open the link that Talaria printed in the terminal, or paste its token here.</p>
         <label class="field">
           Token
           <input type="password" autocomplete="off" value={token} onInput={(e) => setToken(e.currentTarget.value)} autofocus />

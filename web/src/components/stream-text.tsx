@@ -83,7 +83,7 @@ function Table({ lines }: { lines: string[] }): JSX.Element {
   );
 }
 
-function List({ lines, depth }: { lines: string[]; depth: number }): JSX.Element {
+function List({ lines, depth, breaks }: { lines: string[]; depth: number; breaks: boolean }): JSX.Element {
   const first = marks.item.exec(lines[0]!)!;
   const numbered = /\d/.test(first[2]!);
   const items: string[][] = [];
@@ -106,14 +106,14 @@ function List({ lines, depth }: { lines: string[]; depth: number }): JSX.Element
     return (
       <li key={i}>
         {task && <input type="checkbox" disabled checked={task[1] !== " "} aria-label="task" />}
-        <Blocks text={rest.join("\n").trimEnd()} tight={!loose} depth={depth + 1} />
+        <Blocks text={rest.join("\n").trimEnd()} tight={!loose} depth={depth + 1} breaks={breaks} />
       </li>
     );
   });
   return numbered ? <ol start={Number.parseInt(first[2]!, 10)}>{body}</ol> : <ul>{body}</ul>;
 }
 
-function Block({ text, tight, depth }: { text: string; tight: boolean; depth: number }): JSX.Element {
+function Block({ text, tight, depth, breaks }: { text: string; tight: boolean; depth: number; breaks: boolean }): JSX.Element {
   const lines = text.split("\n");
   const line = lines[0]!;
   const fenced = marks.fence.exec(line);
@@ -126,25 +126,26 @@ function Block({ text, tight, depth }: { text: string; tight: boolean; depth: nu
     return h(`h${level!.length}`, {}, inline(words!));
   }
   if (marks.rule.test(line)) return <hr />;
-  if (marks.quote.test(line)) return <blockquote><Blocks text={lines.map((l) => l.replace(/^ {0,3}> ?/, "")).join("\n")} tight={false} depth={depth + 1} /></blockquote>;
-  if (marks.item.test(line)) return <List lines={lines} depth={depth} />;
+  if (marks.quote.test(line)) return <blockquote><Blocks text={lines.map((l) => l.replace(/^ {0,3}> ?/, "")).join("\n")} tight={false} depth={depth + 1} breaks={breaks} /></blockquote>;
+  if (marks.item.test(line)) return <List lines={lines} depth={depth} breaks={breaks} />;
   if (/^(?: {4}|\t)/.test(line)) return <Code text={lines.map((l) => l.replace(/^(?: {4}|\t)/, "")).join("\n").trimEnd()} label="Copy the code" />;
   if (line.includes("|") && lines.length > 1 && tableRule.test(lines[1]!) && cells(line).length === cells(lines[1]!).length) return <Table lines={lines} />;
   const under = lines.length > 1 ? /^ {0,3}(=+|-+)[ \t]*$/.exec(lines.at(-1)!) : null;
   if (under) return h(under[1]![0] === "=" ? "h1" : "h2", {}, inline(lines.slice(0, -1).join("\n")));
-  const words = inline(lines.map((l) => l.trimStart()).join("\n").trimEnd());
+  const words = inline(lines.map((l) => l.trimStart()).join(breaks ? "  \n" : "\n").trimEnd());
   return tight ? <>{words}</> : <p>{words}</p>;
 }
 const SettledBlock = memo(Block);
 
 // The blocks of a text; those that did not change are not drawn again.
-function Blocks({ text, tight, depth }: { text: string; tight: boolean; depth: number }): JSX.Element {
+function Blocks({ text, tight, depth, breaks }: { text: string; tight: boolean; depth: number; breaks: boolean }): JSX.Element {
   const cut = useRef<Cut | null>(null);
   if (depth > depthMost) return <p>{text}</p>;
   cut.current = cutBlocks(text, cut.current);
-  return <Fragment>{cut.current.blocks.map((b, i) => <SettledBlock key={i} text={b} tight={tight} depth={depth} />)}</Fragment>;
+  return <Fragment>{cut.current.blocks.map((b, i) => <SettledBlock key={i} text={b} tight={tight} depth={depth} breaks={breaks} />)}</Fragment>;
 }
 
-export const StreamText = memo(function StreamText({ text }: { text: string }): JSX.Element {
-  return <div class="md"><Blocks text={text} tight={false} depth={0} /></div>;
+// `breaks`: a line end is one on the page too, as in a chat; in Markdown it is a space.
+export const StreamText = memo(function StreamText({ text, breaks = false }: { text: string; breaks?: boolean }): JSX.Element {
+  return <div class="md"><Blocks text={text} tight={false} depth={0} breaks={breaks} /></div>;
 });

@@ -9,7 +9,7 @@ const places: [number, "start" | "middle" | "end"][] = [[1, "start"], [5, "middl
 const box = { w: 320, h: 150, left: 30, right: 6, top: 8, bottom: 18 };
 
 function verdict({ enough, verdict: words, slope }: StudyKind): string {
-  if (!enough) return "Too few calls to tell.";
+  if (!enough) return "Too few calls for a conclusion.";
   const points = (share: number): string => (share * 100).toFixed(2);
   const figures = slope ? `: ${points(slope.per_decile)} points a tenth (95 %: ${points(slope.low)} to ${points(slope.high)})` : "";
   return words.slice(0, 1).toUpperCase() + words.slice(1) + figures;
@@ -52,18 +52,18 @@ export function StudyChart({ kind, top, n }: { kind: StudyKind; top: number; n: 
 // What the figures mean, in one sentence. It claims a change only where the interval does.
 export function meaning(kinds: StudyKind[]): string {
   const known = kinds.filter((k) => k.enough && k.slope);
-  if (!known.length) return "There are too few tool calls yet to tell whether sessions get better as they go on.";
+  if (!known.length) return "Too few tool calls yet to say how failures change over a session.";
   const better = known.filter((k) => k.slope!.differs_from_zero && k.slope!.per_decile < 0).map((k) => k.kind);
   const worse = known.filter((k) => k.slope!.differs_from_zero && k.slope!.per_decile > 0).map((k) => k.kind);
   const list = (names: string[]): string => names.join(" and ");
   const calls = known.reduce((a, k) => a + k.calls, 0);
   const share = percent(known.reduce((a, k) => a + k.failed, 0) / calls, 1);
   if (!better.length && !worse.length) {
-    return `About ${share} of tool calls fail, from the first tenth of a session to the last: nothing here can be told from ` +
-      "chance, so start a template from any session that went well.";
+    return `About ${share} of tool calls fail, with no significant change over the course of a session. ` +
+      "Make templates from any session that went well.";
   }
   return [
-    better.length ? `Your ${list(better)} sessions fail less as they go on, so templates made from them should help a new session start where those ended` : "",
-    worse.length ? `${better.length ? "your" : "Your"} ${list(worse)} sessions fail more as they go on, so keep them short or start them from a template` : "",
+    better.length ? `Your ${list(better)} sessions fail less towards the end, so templates made from them should help new sessions` : "",
+    worse.length ? `${better.length ? "your" : "Your"} ${list(worse)} sessions fail more towards the end, so keep them short or start them from a template` : "",
   ].filter(Boolean).join("; ") + ".";
 }

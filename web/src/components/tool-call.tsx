@@ -10,7 +10,7 @@ import { Code, Icon } from "./ui";
 const marks = {
   worked: { icon: icon.worked, text: "worked" },
   failed: { icon: icon.failed, text: "failed" },
-  unknown: { icon: icon.unknown, text: "no result seen" },
+  unknown: { icon: icon.unknown, text: "no result" },
 };
 
 // An object's short values in a line, its long ones as blocks: a command's output reads as output, not as JSON.
@@ -39,7 +39,7 @@ export function Cut({ message: m }: { message: Message }): JSX.Element | null {
   const here = new Blob([m.content ?? ""]).size;
   if (!m.bytes || m.bytes <= here) return null;
   const kb = (bytes: number): string => `${count(Math.round(bytes / 1024))} KB`;
-  return <p class="dim">The first {kb(here)} of {kb(m.bytes)}. The rest: <code>talaria sessions show --full</code></p>;
+  return <p class="dim">The first {kb(here)} of {kb(m.bytes)}. Export the session for the rest.</p>;
 }
 
 export function ToolCallRow({ item, unfold, target }: { item: Call; unfold: boolean; target: number }): JSX.Element {

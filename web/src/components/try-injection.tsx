@@ -15,9 +15,9 @@ function readRequest(text: string): ChatMessage[] | string {
   try {
     const value = JSON.parse(trimmed) as unknown;
     const list = Array.isArray(value) ? value : (value as { messages?: unknown }).messages;
-    return Array.isArray(list) ? (list as ChatMessage[]) : "There is no list of messages in it.";
+    return Array.isArray(list) ? (list as ChatMessage[]) : "No list of messages found in the JSON.";
   } catch (cause) {
-    return `That is not JSON: ${(cause as Error).message}`;
+    return `Invalid JSON: ${(cause as Error).message}`;
   }
 }
 
@@ -54,18 +54,18 @@ export function TryInjection({ name }: { name: string }): JSX.Element {
   return (
     <form class="panel" aria-label="Try it" onSubmit={(e) => { e.preventDefault(); void run(); }}>
       <h2>Try it on a request</h2>
-      <label class="field">Words, or messages as JSON
+      <label class="field">Text, or messages as JSON
         <textarea value={text} placeholder={sample} spellcheck={false} onInput={(e) => setText(e.currentTarget.value)} />
       </label>
       <div class="row">
-        <Select label="Shape of the messages" value={format} options={[["openai", "OpenAI"], ["anthropic", "Anthropic"]]} onPick={setFormat} />
+        <Select label="Message format" value={format} options={[["openai", "OpenAI"], ["anthropic", "Anthropic"]]} onPick={setFormat} />
         <button type="submit" disabled={busy}><Icon name={icon.inject} size={14} /> Inject</button>
       </div>
       {wrong && <p class="notice bad" role="alert">{wrong}</p>}
       {made && (
         <>
           <div class="row">
-            <span role="status">{plural(made.messages.length, "message")}; {made.reason}{made.tokens ? `, about ${count(made.tokens)} tokens more` : ""}</span>
+            <span role="status">{plural(made.messages.length, "message")}; {made.reason}{made.tokens ? `, about ${count(made.tokens)} additional tokens` : ""}</span>
             <CopyButton text={JSON.stringify(made.messages, null, 2)} label="Copy the messages" />
           </div>
           <ol class="result" tabIndex={0} aria-label="Messages with the template">

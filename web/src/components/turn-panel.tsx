@@ -37,10 +37,10 @@ function Section({ name, mark, aside, children }: { name: string; mark: string; 
 }
 
 const modes: Record<string, [string, string]> = {
-  new: ["new thread", "The runtime begins a thread of its own for this conversation."],
-  resumed: ["went on", "The runtime went on from its own thread of this conversation."],
-  rotated: ["moved on", "The runtime went on under another handle, which is kept from now on."],
-  lost: ["thread lost", "The runtime's thread was gone; it was given what was said so far."],
+  new: ["new thread", "The runtime started its own thread for this conversation."],
+  resumed: ["resumed", "The runtime resumed its own thread of this conversation."],
+  rotated: ["new handle", "The runtime resumed under a new handle."],
+  lost: ["thread lost", "The runtime's thread was gone; it received the conversation so far."],
 };
 
 const verdicts: Record<string, string> = { completed: "Done", failed: "Failed", cancelled: "Stopped", truncated: "Cut off at a limit" };
@@ -59,12 +59,12 @@ function Head({ run }: { run: RunState }): JSX.Element {
         </span>
       </p>
       {word && <p class="dim"><span class="type" title={why}>{word}</span>{run.version && <span>version {run.version}</span>}</p>}
-      {run.line === "lost" && <p class="dim" role="status">The line broke. Taking it up again.</p>}
+      {run.line === "lost" && <p class="dim" role="status">Connection lost. Reconnecting…</p>}
     </header>
   );
 }
 
-const kinds: Record<string, string> = { user: "memory", summary: "summary", recalled: "recalled", brain: "note", skills: "skill", graph: "step", recent: "turn" };
+const kinds: Record<string, string> = { user: "memory", summary: "summary", recalled: "passage", brain: "note", skills: "skill", graph: "step", recent: "turn" };
 
 function ReceiptRow({ r, most }: { r: Receipts["receipts"][number]; most: number }): JSX.Element {
   const session = r.kind === "recalled" ? (r.id.split("/")[0] ?? "") : "";
@@ -84,7 +84,7 @@ function Context({ run, id }: { run: RunState; id: string | null }): JSX.Element
   const { data, error } = useResource<Receipts>(id && `/api/attachments/${enc(id)}`);
   const c = run.meta?.context;
   if (!c) return null;
-  const counts = ([["of your memory", c.user], ["summary", c.summary], ["recalled", c.recalled], ["from notes", c.brain]] as const).filter(([, n]) => n > 0);
+  const counts = ([["memory entry", "memory entries", c.user], ["summary", "summaries", c.summary], ["retrieved passage", "retrieved passages", c.recalled], ["note", "notes", c.brain]] as const).filter(([, , n]) => n > 0);
   // What was chosen for this request comes first; memory is given always, and waits in a fold.
   const items = data?.receipts.filter((r) => !["skills", "graph"].includes(r.kind)) ?? [];
   const chosen = items.filter((r) => r.kind !== "user");
@@ -92,17 +92,17 @@ function Context({ run, id }: { run: RunState; id: string | null }): JSX.Element
   const trouble = run.steps.filter((s) => s.status === "degraded" && ["context", "skills", "graph"].includes(s.stage));
   const most = (kind: string): number => Math.max(...items.filter((r) => r.kind === kind).map((r) => r.score));
   return (
-    <Section name="Context given" mark={icon.context} aside={c.tokens > 0 ? `${count(c.tokens)} tokens` : ""}>
-      <p class="dim">{counts.length ? counts.map(([word, n]) => `${count(n)} ${word}`).join(", ") : "Nothing beyond the conversation itself."}{c.truncated && " There was more than fits."}</p>
+    <Section name="Context added" mark={icon.context} aside={c.tokens > 0 ? `${count(c.tokens)} tokens` : ""}>
+      <p class="dim">{counts.length ? counts.map(([one, many, n]) => plural(n, one, many)).join(", ") : "Nothing besides the conversation itself."}{c.truncated && " Some did not fit."}</p>
       {chosen.length > 0 && <ul class="receipts">{chosen.map((r, i) => <ReceiptRow key={i} r={r} most={most(r.kind)} />)}</ul>}
       {always.length > 0 && (
         <details>
-          <summary>Your memory, always given</summary>
+          <summary>Your memory (always added)</summary>
           <ul class="receipts">{always.map((r, i) => <ReceiptRow key={i} r={r} most={most(r.kind)} />)}</ul>
         </details>
       )}
       {error && !data && <p class="bad">{error.message}</p>}
-      {trouble.map((s) => <p key={s.key} class="warn">Without {s.stage}: {s.detail ?? "it failed"}</p>)}
+      {trouble.map((s) => <p key={s.key} class="warn">No {s.stage}: {s.detail ?? "failed"}</p>)}
     </Section>
   );
 }
@@ -114,7 +114,7 @@ function Skills({ run, id }: { run: RunState; id: string | null }): JSX.Element 
   const most = Math.max(...list.map((s) => s.score));
   const why = (name: string): string => data?.receipts.find((r) => r.kind === "skills" && r.id === name)?.reason ?? "";
   const out = data?.parts.skills?.omitted;
-  const left = ([["that fit less", out?.score], ["for other platforms", out?.platform], ["switched off", out?.disabled]] as const).filter(([, n]) => n);
+  const left = ([["less relevant", out?.score], ["for other platforms", out?.platform], ["switched off", out?.disabled]] as const).filter(([, n]) => n);
   return (
     <Section name="Skills considered" mark={icon.skill} aside={count(list.length)}>
       <ul class="receipts">
@@ -137,12 +137,12 @@ function Graph({ run, id }: { run: RunState; id: string | null }): JSX.Element |
   if (!g || g.nodes < 2) return null;
   return (
     <Section name="Task graph" mark={icon.graph} aside={`${plural(g.nodes, "step")}, ${plural(g.waves, "wave")}`}>
-      {data ? <GraphPicture graph={data} /> : <p class="dim">{g.decision === "parallel" ? "Worth doing side by side." : "One after the other."}</p>}
+      {data ? <GraphPicture graph={data} /> : <p class="dim">{g.decision === "parallel" ? "Can run in parallel." : "One after the other."}</p>}
     </Section>
   );
 }
 
-const stageNames: Record<string, string> = { retry: "Trying again", compaction: "Context was compacted", subagent: "Subagent", plan: "Plan", notice: "Notice", session: "Session", approval: "Approval", context: "Context" };
+const stageNames: Record<string, string> = { retry: "Retry", compaction: "Context compacted", subagent: "Sub-agent", plan: "Plan", notice: "Notice", session: "Session", approval: "Approval", context: "Context" };
 
 // The argument that matters, as in a transcript.
 export const brief = (s: Step): string => mainArgument(parseObject(s.args_preview), s.args_preview ?? "");
@@ -162,8 +162,8 @@ function ToolRow({ step: s, over }: { step: Step; over: boolean }): JSX.Element 
       </button>
       {open && (
         <div class="unfolded">
-          <p class="sub">Arguments</p><Fields text={s.args_preview ?? ""} empty="none seen" />
-          <p class="sub">Result</p><Fields text={s.result_preview ?? ""} empty={outcome === "running" ? "not yet" : "none seen"} />
+          <p class="sub">Arguments</p><Fields text={s.args_preview ?? ""} empty="none" />
+          <p class="sub">Result</p><Fields text={s.result_preview ?? ""} empty={outcome === "running" ? "not yet" : "none"} />
         </div>
       )}
     </div>
@@ -173,7 +173,7 @@ function ToolRow({ step: s, over }: { step: Step; over: boolean }): JSX.Element 
 function StepRow({ run, step: s }: { run: RunState; step: Step }): JSX.Element {
   if (s.stage === "tool") return <ToolRow step={s} over={run.done !== null} />;
   if (s.stage === "approval" && s.status === "waiting" && !run.done) return <ApprovalCard run={run} step={s} />;
-  const what = s.stage === "retry" && s.attempt ? `Trying again (${s.attempt})` : (stageNames[s.stage] ?? s.stage);
+  const what = s.stage === "retry" && s.attempt ? `Retry ${s.attempt}` : (stageNames[s.stage] ?? s.stage);
   return (
     <p class="event" data-stage={s.stage}>
       <b>{what}</b> <span class="dim">{[s.label, s.approval?.command, s.detail].filter(Boolean).join(": ")}</span>
@@ -186,7 +186,7 @@ function Steps({ run }: { run: RunState }): JSX.Element | null {
   const tools = rows.filter((s) => s.stage === "tool").length;
   if (!rows.length) return null;
   return (
-    <Section name="What it did" mark={icon.tools} aside={tools ? plural(tools, "tool call") : ""}>
+    <Section name="Steps" mark={icon.tools} aside={tools ? plural(tools, "tool call") : ""}>
       <div class="steps">{rows.map((s, i) => <StepRow key={i} run={run} step={s} />)}</div>
     </Section>
   );
@@ -201,8 +201,8 @@ function Spent({ run }: { run: RunState }): JSX.Element | null {
     if (u.reasoning) rows.push(["thinking", short(u.reasoning)]);
     if (u.cached) rows.push(["cached", short(u.cached)]);
   }
-  if (run.done?.ttft_ms !== undefined) rows.push(["first word", lasted(run.done.ttft_ms / 1000)]);
-  if (run.done) rows.push(["in all", lasted(run.done.elapsed_ms / 1000)]);
+  if (run.done?.ttft_ms !== undefined) rows.push(["first token", lasted(run.done.ttft_ms / 1000)]);
+  if (run.done) rows.push(["total", lasted(run.done.elapsed_ms / 1000)]);
   return (
     <Section name="Tokens and time" mark={icon.time} aside={u && u.total > 0 ? `${u.estimated ? "about " : ""}${count(u.total)} tokens` : ""}>
       <dl class="spent">{rows.map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>
@@ -231,7 +231,7 @@ function Raw({ a, name }: { a: Attachment; name: string }): JSX.Element {
   return (
     <details class="part" onToggle={(e) => load(e.currentTarget.open)}>
       <summary><Icon name={icon.note} size={14} />{name}<span class="dim push">{size(a.size)}</span><Icon name={icon.right} size={14} /></summary>
-      {failed ? <p class="bad">It could not be read.</p> : text !== null && (a.kind === "error_detail" ? <Fields text={text} empty="empty" /> : <Code text={text} />)}
+      {failed ? <p class="bad">Could not be loaded.</p> : text !== null && (a.kind === "error_detail" ? <Fields text={text} empty="empty" /> : <Code text={text} />)}
     </details>
   );
 }
@@ -244,7 +244,7 @@ export function TurnPanel({ run, attachments }: { run: RunState; attachments: At
     return a ? <Raw key={a.id} a={a} name={name} /> : null;
   };
   const late = useLate(!run.meta);
-  if (run.line === "gone") return <p class="dim part">The events of this turn are kept no longer.</p>;
+  if (run.line === "gone") return <p class="dim part">The details of this turn are no longer kept.</p>;
   if (!run.meta) return late ? <Skeleton rows={4} kind="lines" /> : <></>;
   return (
     <>
@@ -255,8 +255,8 @@ export function TurnPanel({ run, attachments }: { run: RunState; attachments: At
       <Steps run={run} />
       <Thinking text={run.thinking} />
       <Spent run={run} />
-      {raw("error_detail", "What the runtime said of the failure")}
-      {raw("runtime_trace", "The runtime's trace")}
+      {raw("error_detail", "Error details from the runtime")}
+      {raw("runtime_trace", "Runtime trace")}
     </>
   );
 }

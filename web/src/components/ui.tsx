@@ -194,7 +194,7 @@ export function Bar({ pct, tier, label }: { pct: number; tier?: string | null; l
 }
 
 // A word that unfolds to more, over what is below it.
-export function Fold({ label, mark, children }: { label: string; mark: string; children: ComponentChildren }): JSX.Element {
+export function Fold({ label, mark, plain = false, children }: { label: string; mark: string; plain?: boolean; children: ComponentChildren }): JSX.Element {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useKeys({ Escape: () => (open ? setOpen(false) : false) });
@@ -206,8 +206,8 @@ export function Fold({ label, mark, children }: { label: string; mark: string; c
   }, [open]);
   return (
     <div class="menu" ref={box}>
-      <button type="button" class="ghost small" title={label} aria-expanded={open} onClick={() => setOpen(!open)}><Icon name={mark} size={14} /> {label}</button>
-      {open && <div class="popup">{children}</div>}
+      <button type="button" class={plain ? "" : "ghost small"} title={label} aria-expanded={open} onClick={() => setOpen(!open)}><Icon name={mark} size={14} /> {label}</button>
+      {open && <div class="popup" onClick={(e) => plain && (e.target as Element).closest("button") && setOpen(false)}>{children}</div>}
     </div>
   );
 }

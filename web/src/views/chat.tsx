@@ -14,7 +14,7 @@ import type { Attachment, ChatMessage, Conversation } from "../chat-types";
 import { dropConversation, going, nameOf, putConversation, runningIn, tellNews, useConversation, useConversations, type Conversing } from "../conversations";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
-import { addFiles, again, forgetDraft, useDraft, write } from "../outbox";
+import { addFiles, again, forgetDraft, submit, useDraft, write } from "../outbox";
 import { useLate } from "../resource";
 import { go, setQuery, up, useRoute } from "../router";
 import { useRun, type RunState } from "../run";
@@ -39,7 +39,7 @@ export async function branchFrom(id: string, through?: number): Promise<void> {
     putConversation(made);
     tellNews(made.id);
     go(["chat", made.id]);
-    say("A branch: the other conversation stays as it was");
+    say("Branched: the other conversation is unchanged");
   } catch (cause) {
     const error = cause as ApiError;
     say(`${error.message}. ${error.detail}`);
@@ -104,7 +104,7 @@ function DeleteButton({ c }: { c: Conversation }): JSX.Element {
       <button type="button" class="ghost small" aria-label="Delete" title="Delete this conversation" onClick={() => dialog.current?.showModal()}><Icon name={icon.remove} size={14} /></button>
       <dialog ref={dialog} aria-labelledby="delete-chat" onKeyDown={(e) => e.key === "Escape" && e.stopPropagation()}>
         <h2 id="delete-chat">Delete this conversation?</h2>
-        <p><b>{nameOf(c)}</b> is removed with its messages, its files and how its turns were made. This cannot be undone.</p>
+        <p><b>{nameOf(c)}</b> is deleted with its messages, files and turn details. This cannot be undone.</p>
         {error && <p class="notice bad" role="alert">{error.message}. {error.detail}</p>}
         <footer>
           <button type="button" onClick={() => dialog.current?.close()}>Keep it</button>
@@ -121,7 +121,7 @@ function Threads({ c }: { c: Conversation }): JSX.Element | null {
   if (!all.length) return null;
   return (
     <Fold label={`Threads ${all.length}`} mark={icon.thread}>
-      <p class="dim">Each runtime goes on from its own thread; none ever sees another's handle.</p>
+      <p class="dim">Each runtime resumes its own thread; none sees another's handle.</p>
       <dl class="threads">
         {all.map(([name, handle]) => (
           <div key={name} data-active={name === c.agent_state?.active}>
@@ -141,10 +141,10 @@ function Head({ c, busy, panel }: { c: Conversation; busy: boolean; panel: boole
       <Title c={c} />
       <Updating on={busy} />
       <Threads c={c} />
-      <HandOver session={c.id} ours />
+      <HandOver session={c.id} ours small />
       <CopyButton text={c.id} label="Copy the conversation's id" />
       <DeleteButton c={c} />
-      <button type="button" class="ghost small" aria-label="How it was made" title="How it was made (])" aria-pressed={panel} onClick={() => setPanel(!panel)}><Icon name={icon.panel} size={14} /></button>
+      <button type="button" class="ghost small" aria-label="Details" title="Details (])" aria-pressed={panel} onClick={() => setPanel(!panel)}><Icon name={icon.panel} size={14} /></button>
     </header>
   );
 }
@@ -242,7 +242,7 @@ function Talk({ id }: { id: string }): JSX.Element {
     return (
       <DropZone id={id}>
         <button type="button" class="ghost small back alone" aria-label="Back to the list" onClick={up}><Icon name={icon.back} /></button>
-        <Failure error={o.error} what={o.error.status === 404 ? "This conversation is not here" : "This conversation could not be read"} retry={o.reload} />
+        <Failure error={o.error} what={o.error.status === 404 ? "Conversation not found" : "This conversation could not be loaded"} retry={o.reload} />
       </DropZone>
     );
   }
@@ -253,13 +253,13 @@ function Talk({ id }: { id: string }): JSX.Element {
         <div class="messages" ref={pane} tabIndex={0} role="region" aria-label="Messages">
           <div class="inner">
             {late && !o.loaded && <Skeleton rows={5} kind="lines" />}
-            {o.loaded && o.messages.length === 0 && !o.sent && <p class="dim none">Nothing was said yet.</p>}
+            {o.loaded && o.messages.length === 0 && !o.sent && <p class="dim none">No messages yet.</p>}
             <Messages o={o} running={running} live={live} shown={shown} known={known} actions={actions} inPanel={panel} />
             {o.error && <p class="notice" role="status">Not up to date: {o.error.message}. <button type="button" class="small" onClick={o.reload}>Try again</button></p>}
           </div>
         </div>
         <div class="below">
-          {away && <button type="button" class="to-end" onClick={toEnd}><Icon name={icon.toEnd} size={14} /> {running ? "Follow" : "To the end"}</button>}
+          {away && <button type="button" class="to-end" onClick={toEnd}><Icon name={icon.toEnd} size={14} /> {running ? "Follow" : "Jump to latest"}</button>}
           <Composer
             id={id} runtime={draft.runtime || o.conversation?.default_runtime || o.conversation?.agent_state?.active || null} template={o.conversation?.template ?? null} running={running !== null}
             onPickRuntime={pick} onStop={() => running && void stopRun(running)}
@@ -267,9 +267,9 @@ function Talk({ id }: { id: string }): JSX.Element {
         </div>
       </DropZone>
       {panel && (
-        <aside class="turn-panel" aria-label="How it was made" tabIndex={0}>
-          <div class="panel-top"><h2>How it was made</h2>{picked && <button type="button" class="small ghost" onClick={() => setPicked(null)}>Latest turn</button>}<button type="button" class="ghost small" aria-label="Close the panel" onClick={() => setPanel(false)}><Icon name={icon.close} size={14} /></button></div>
-          {known ? <TurnPanel key={known.id} run={known} attachments={o.attachments} /> : o.loaded && <p class="dim part">What a turn is given and what it does stands here.</p>}
+        <aside class="turn-panel" aria-label="Details" tabIndex={0}>
+          <div class="panel-top"><h2>Details</h2>{picked && <button type="button" class="small ghost" onClick={() => setPicked(null)}>Latest turn</button>}<button type="button" class="ghost small" aria-label="Close the panel" onClick={() => setPanel(false)}><Icon name={icon.close} size={14} /></button></div>
+          {known ? <TurnPanel key={known.id} run={known} attachments={o.attachments} /> : o.loaded && <p class="dim part">Shows the context, skills and tools of each turn.</p>}
         </aside>
       )}
     </>
@@ -289,10 +289,10 @@ function Beginning({ first }: { first: boolean }): JSX.Element {
         <div class="inner">
           <div class="state">
             <Icon name={icon.chat} size={24} />
-            <h1>{first ? "Talk to your agents, with all you ever told them" : "A new conversation"}</h1>
-            <p>{first ? "Whoever answers is given what fits from your memory, your notes and earlier sessions, and you see what. Switch the runtime whenever you like: each keeps its own thread." : "What fits from earlier sessions goes with it."}</p>
-            {chosen === "offline" && <p>{runtimes.data?.default === "offline" && "No model is configured yet: "}<b>Offline</b> answers with passages of your own history.</p>}
-            <ul class="ideas">{ideas.map((text) => <li key={text}><button type="button" onClick={() => { write("", { text }); document.querySelector<HTMLElement>(".composer textarea")?.focus(); }}>{text}</button></li>)}</ul>
+            <h1>{first ? "Chat with your whole history as context" : "New conversation"}</h1>
+            <p>{first ? "Talaria adds relevant memory, notes and past sessions to each message, and shows you what it added. You can switch the runtime at any time." : "Talaria adds relevant passages from your past sessions to each message."}</p>
+            {chosen === "offline" && <p>{runtimes.data?.default === "offline" && "No model is configured yet. "}The <b>Offline</b> runtime answers with quotes from your history.</p>}
+            <ul class="ideas">{ideas.map((text) => <li key={text}><button type="button" onClick={() => { write("", { text }); void submit(""); }}>{text}</button></li>)}</ul>
           </div>
         </div>
       </div>

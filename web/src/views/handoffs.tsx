@@ -2,7 +2,8 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, enc } from "../api";
-import { Code, Empty, Failure, Icon, Skeleton, Time, Updating } from "../components/ui";
+import { BeginHandoff } from "../components/pick-session";
+import { Empty, Failure, Icon, Skeleton, Time, Updating } from "../components/ui";
 import { count, lasted, plainTitle, plural } from "../format";
 import { bringBack, change, isOver, isThere, platformName, roomOf, useHandoffs, useLetters, useParked, usePlatforms, way, type Handoff, type Platform } from "../handoffs";
 import { icon, platformIcon } from "../icons";
@@ -36,15 +37,15 @@ function Steps({ h }: { h: Handoff }): JSX.Element {
 
 // A handoff in a word; `last` is the latest of its session.
 function stateWord(h: Handoff, last: boolean): string {
-  if (h.state === "done") return !last ? "done" : isThere(h) ? "is there" : "was brought back";
-  if (h.cancelling) return "being cancelled";
-  return isOver(h) ? h.state : "on its way";
+  if (h.state === "done") return !last ? "Done" : isThere(h) ? "Delivered" : "Returned";
+  if (h.cancelling) return "Cancelling";
+  return h.state === "failed" ? "Failed" : h.state === "cancelled" ? "Cancelled" : "In progress";
 }
 
 function Waits({ h, gateway }: { h: Handoff; gateway: boolean }): JSX.Element | null {
   if (isOver(h)) return h.error ? <p class="why" role="note">{h.error}</p> : null;
-  if (h.error) return <p class="why" role="note">{h.error}. It is tried again by itself ({plural(h.attempt, "try", "tries")} so far).</p>;
-  return h.state === "queued" && !gateway ? <p class="dim">It waits for a gateway: <code>talaria gateway run</code></p> : null;
+  if (h.error) return <p class="why" role="note">{h.error}. Retrying automatically ({plural(h.attempt, "attempt")} so far).</p>;
+  return h.state === "queued" && !gateway ? <p class="dim">Waiting for a gateway. Start one with <code>talaria up</code>.</p> : null;
 }
 
 function Card({ h, last, gateway, reload }: { h: Handoff; last: boolean; gateway: boolean; reload(): void }): JSX.Element {
@@ -64,7 +65,7 @@ function Card({ h, last, gateway, reload }: { h: Handoff; last: boolean; gateway
     <li class="panel handoff" data-state={there ? "there" : isOver(h) ? h.state : "moving"}>
       <header>
         <Icon name={platformIcon(h.platform)} size={18} />
-        <h2>{h.title === null ? <span class="dim">{title} (gone)</span> : <a href={link(h.ours ? ["chat", h.session_id] : ["sessions", h.session_id])}>{title}</a>}</h2>
+        <h2>{h.title === null ? <span class="dim">{title} (deleted)</span> : <a href={link(h.ours ? ["chat", h.session_id] : ["sessions", h.session_id])}>{title}</a>}</h2>
         <span class="dim to">to {platformName(h.platform)}{h.target !== "home" && `, ${h.target}`}</span>
         <span class="word">{stateWord(h, last)}</span>
       </header>
@@ -85,11 +86,11 @@ function Card({ h, last, gateway, reload }: { h: Handoff; last: boolean; gateway
 
 // -- platforms -------------------------------------------------------------------------------------------------
 
-const links: Record<string, string> = { connected: "connected", connecting: "connecting", reconnecting: "reconnecting", refused: "refused: is the token right?" };
+const links: Record<string, string> = { connected: "connected", connecting: "connecting", reconnecting: "reconnecting", refused: "rejected: check the token" };
 
 function linkWord(p: Platform, gateway: boolean): string {
   if (p.link) return links[p.link] ?? p.link;
-  return !p.enabled ? "not set up" : gateway ? "not served" : "no gateway";
+  return !p.enabled ? "not set up" : gateway ? "not connected" : "no gateway";
 }
 
 function PlatformRow({ p, gateway }: { p: Platform; gateway: boolean }): JSX.Element {
@@ -101,7 +102,7 @@ function PlatformRow({ p, gateway }: { p: Platform; gateway: boolean }): JSX.Ele
       <span class="word">{word}{p.link === "connected" && p.account && ` as ${p.account}`}</span>
       {p.enabled && (
         <span class="dim facts">
-          {p.home ? `Home: ${p.home.name || p.home.chat_id}` : "No home channel: type /sethome there"}
+          {p.home ? `Home: ${p.home.name || p.home.chat_id}` : "No home channel (type /sethome in a chat)"}
           {p.inbox + p.outbox > 0 && ` · ${plural(p.inbox, "message")} in, ${count(p.outbox)} out, for ${lasted(p.lag_ms / 1000)}`}
         </span>
       )}
@@ -115,9 +116,9 @@ function Platforms(): JSX.Element {
   const { data, error, reload } = usePlatforms();
   return (
     <section class="panel" aria-label="Platforms">
-      <div class="row"><h2>Platforms</h2>{data && <span class="dim">{data.gateway ? "the gateway is running" : "no gateway is running"}</span>}</div>
-      {error && !data && <p class="notice bad" role="alert">The platforms could not be read: {error.message}. <button type="button" class="small" onClick={reload}>Try again</button></p>}
-      {data && !data.gateway && <p>Nothing moves until one runs: <code>talaria up</code> starts it with the page, <code>talaria gateway run</code> alone.</p>}
+      <div class="row"><h2>Platforms</h2>{data && <span class="dim">{data.gateway ? "Gateway running" : "No gateway running"}</span>}</div>
+      {error && !data && <p class="notice bad" role="alert">Platforms could not be loaded: {error.message}. <button type="button" class="small" onClick={reload}>Try again</button></p>}
+      {data && !data.gateway && <p>Handoffs wait until a gateway runs. <code>talaria up</code> starts it together with the page.</p>}
       {data?.trouble && <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /> <span>{data.trouble}</span></p>}
       <ul>{data?.platforms.map((p) => <PlatformRow key={p.name} p={p} gateway={data.gateway} />)}</ul>
     </section>
@@ -139,7 +140,7 @@ function LostRow({ platform, text, why, at, path, reload }: { platform: string; 
   return (
     <li>
       <Icon name={platformIcon(platform)} size={14} />
-      <span class="what">{text || "(cannot be read)"}</span>
+      <span class="what">{text || "(unreadable)"}</span>
       <button type="button" class="small" onClick={() => void retry()}><Icon name={icon.retry} size={14} /> Try again</button>
       <span class="why">{error ? `${error.message}. ${error.detail}` : why} · <Time at={at / 1000} long /></span>
     </li>
@@ -152,13 +153,13 @@ function Undelivered(): JSX.Element {
   return (
     <>
       {letters.data && letters.data.letters.length > 0 && (
-        <Lost name="Dead letters" what="Words that a platform would not take.">
-          {letters.data.letters.map((l) => <LostRow key={l.id} platform={l.platform} text={l.text} why={`${l.error ?? "not delivered"}, ${plural(l.attempt, "try", "tries")}`} at={l.created_ms} path={`/api/outbox/${enc(l.id)}/retry`} reload={letters.reload} />)}
+        <Lost name="Undelivered messages" what="The platform rejected these messages.">
+          {letters.data.letters.map((l) => <LostRow key={l.id} platform={l.platform} text={l.text} why={`${l.error ?? "not delivered"}, ${plural(l.attempt, "attempt")}`} at={l.created_ms} path={`/api/outbox/${enc(l.id)}/retry`} reload={letters.reload} />)}
         </Lost>
       )}
       {parked.data && parked.data.messages.length > 0 && (
-        <Lost name="Parked messages" what="Messages in which a turn broke down each time.">
-          {parked.data.messages.map((m) => <LostRow key={m.seq} platform={m.platform} text={m.text} why={m.reason ?? plural(m.attempt, "try", "tries")} at={m.received_ms} path={`/api/inbox/${m.seq}/retry`} reload={parked.reload} />)}
+        <Lost name="Parked messages" what="Every attempt to answer these messages failed.">
+          {parked.data.messages.map((m) => <LostRow key={m.seq} platform={m.platform} text={m.text} why={m.reason ?? plural(m.attempt, "attempt")} at={m.received_ms} path={`/api/inbox/${m.seq}/retry`} reload={parked.reload} />)}
         </Lost>
       )}
     </>
@@ -184,21 +185,21 @@ function Board(): JSX.Element {
       <header class="title">
         <h1>Handoffs</h1>
         <Updating on={late && data !== undefined} />
-        <span class="push row-of"><a class="button" href={link(["sessions"])}><Icon name={icon.handoff} size={14} /> Choose a session</a><a class="button" href={link(["handoffs", "local"])}><Icon name={icon.local} size={14} /> Local chat</a></span>
+        <span class="push row-of"><BeginHandoff /><a class="button" href={link(["handoffs", "local"])}><Icon name={icon.local} size={14} /> Local chat</a></span>
       </header>
       <div class="handoff-page">
-        <section aria-label="Journal">
-          {error && !data && <Failure error={error} what="The journal could not be read" retry={reload} />}
+        <section aria-label="Handoffs">
+          {error && !data && <Failure error={error} what="Handoffs could not be loaded" retry={reload} />}
           {late && !data && <Skeleton rows={4} kind="lines" />}
           {data && cards.length === 0 && (
-            <Empty title="A session can move while it lives" mark={icon.handoff}>
-              <p>Begun in a terminal, it goes on in a chat, with all that was said, and comes back. The local chat needs no account:</p>
-              <Code text={"talaria chat\n/handoff local"} label="Copy the commands" />
+            <Empty title="Move a session between terminal and chat" mark={icon.handoff}>
+              <p>Start in the terminal, continue on your phone, bring it back. The local chat works without an account.</p>
+              <BeginHandoff primary />
             </Empty>
           )}
           <ul class="handoffs" aria-live="polite">{cards.map(({ h, last }) => <Card key={h.id} h={h} last={last} gateway={data!.gateway} reload={reload} />)}</ul>
         </section>
-        <aside aria-label="Platforms and what did not arrive">
+        <aside aria-label="Platforms and undelivered messages">
           <Platforms />
           <Undelivered />
         </aside>

@@ -52,12 +52,12 @@ function Rooms({ channels, threads, channel, thread }: { channels: Resource<{ ch
     <section class="list-pane chats" aria-label="Rooms">
       <header><div class="title"><a class="button small ghost" href={link(["handoffs"])} aria-label="Back to handoffs"><Icon name={icon.back} /></a><h1>Local chat</h1><Updating on={late && threads.data !== undefined} /></div></header>
       <div class="scroll" tabIndex={0} role="region" aria-label="List of rooms">
-        {error && !threads.data && <Failure error={error} what="The rooms could not be read" retry={() => { channels.reload(); threads.reload(); }} />}
+        {error && !threads.data && <Failure error={error} what="The threads could not be loaded" retry={() => { channels.reload(); threads.reload(); }} />}
         {late && !threads.data && <Skeleton rows={4} kind="rows" />}
         <ul aria-label="Channels">{channels.data?.channels.map((c) => <RoomLink key={c.id} row={c} mark={icon.local} current={thread === "" && c.id === channel} href={link(["handoffs", "local"], { channel: c.id === "home" ? null : c.id, open: "1" })} />)}</ul>
         {rows.length > 0 && <h2>Threads</h2>}
         <ul aria-label="Threads">{rows.map((t) => <RoomLink key={t.id} row={t} mark={icon.thread} current={t.id === thread} href={link(["handoffs", "local", t.id])} />)}</ul>
-        {threads.data && rows.length === 0 && <p class="dim none">A session that is handed over to <b>local</b> gets a thread here.</p>}
+        {threads.data && rows.length === 0 && <p class="dim none">A session that you hand over to the local chat gets a thread here.</p>}
       </div>
     </section>
   );
@@ -67,12 +67,12 @@ function Rooms({ channels, threads, channel, thread }: { channels: Resource<{ ch
 
 const Said = memo(function Said({ m }: { m: LocalMessage }): JSX.Element {
   if (m.author !== "talaria") {
-    return <article class="said-by-user" aria-label="You"><div class="bubble"><StreamText text={m.text} /></div><footer class="dim"><Time at={m.created_ms / 1000} long /></footer></article>;
+    return <article class="said-by-user" aria-label="You"><div class="bubble"><StreamText text={m.text} breaks /></div><footer class="dim"><Time at={m.created_ms / 1000} long /></footer></article>;
   }
   return (
     <article class="said-by-agent" aria-label="Talaria" data-message={m.id}>
       <header><Icon name={icon.agent} size={14} /><b>Talaria</b><span class="dim push"><Time at={m.created_ms / 1000} long /></span></header>
-      <StreamText text={m.text} />
+      <StreamText text={m.text} breaks />
     </article>
   );
 });
@@ -86,9 +86,9 @@ function Write({ channel, thread, onSent }: { channel: string; thread: string; o
   return (
     <form class="composer" aria-label="Message" onSubmit={(e) => { e.preventDefault(); words.send(); }}>
       {words.error && (
-        <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /><span>{words.error.trouble === "network" ? "Not sent yet: the server does not answer. It goes out as soon as the line is back." : `${words.error.message}. ${words.error.detail}`}</span></p>
+        <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /><span>{words.error.trouble === "network" ? "Not sent yet: the server does not answer. It will be sent when the connection is back." : `${words.error.message}. ${words.error.detail}`}</span></p>
       )}
-      {words.waits && <p class="notice" role="status">Not sent yet: the room is still being looked up. It goes out as soon as that is done.</p>}
+      {words.waits && <p class="notice" role="status">Not sent yet: the thread is still loading. It will be sent right after.</p>}
       <div class="box one-line">
         <textarea
           ref={box} rows={1} value={words.text} aria-label="Message" placeholder="Write a message" maxLength={60_000} readOnly={words.sending}
@@ -110,11 +110,11 @@ function Lives({ thread }: { thread: string }): JSX.Element | null {
   const { data, reload } = useHandoffs();
   const h = data?.handoffs.find((x) => x.platform === "local" && x.thread === thread);
   if (!data) return null;
-  if (!data.gateway) return <span class="warn">no gateway is running: nobody answers</span>;
+  if (!data.gateway) return <span class="warn">No gateway running: messages are not answered</span>;
   if (!h) return null;
   const back = async (): Promise<void> => {
     const failed = await bringBack(h.session_id);
-    say(failed ? `${failed.message}. ${failed.detail}` : "It is the terminal's again");
+    say(failed ? `${failed.message}. ${failed.detail}` : "Brought back to the terminal");
     reload();
   };
   return (
@@ -122,7 +122,7 @@ function Lives({ thread }: { thread: string }): JSX.Element | null {
       <a class="button small" href={link(["sessions", h.session_id])}>Session</a>
       {isThere(h)
         ? <button type="button" class="small" onClick={() => void back()}><Icon name={icon.undo} size={14} /> Bring back to the terminal</button>
-        : <span class="dim">the session was brought back</span>}
+        : <span class="dim">The session was brought back</span>}
     </>
   );
 }
@@ -141,9 +141,9 @@ function RoomPane({ channel, thread, title }: { channel: string; thread: string;
       <div class="messages" ref={pane} tabIndex={0} role="region" aria-label="Messages">
         <div class="inner" aria-live="polite">
           {late && <Skeleton rows={4} kind="lines" />}
-          {room.error && !room.loaded && <Failure error={room.error} what={room.error.status === 404 ? "This room is not here" : "The room could not be read"} retry={room.reload} />}
+          {room.error && !room.loaded && <Failure error={room.error} what={room.error.status === 404 ? "Thread not found" : "The thread could not be loaded"} retry={room.reload} />}
           {room.earlier && <button type="button" class="ghost" onClick={room.loadEarlier}>Earlier messages</button>}
-          {room.loaded && !last && <Empty title={thread ? "Nothing was said yet" : "A chat on this machine"} mark={icon.local}><p>{thread ? "Write something." : "What you write here begins a session of its own. Sessions that are handed over get a thread each."}</p></Empty>}
+          {room.loaded && !last && <Empty title={thread ? "No messages yet" : "A chat on this machine"} mark={icon.local}><p>{thread ? "Write the first one." : "A message here starts a new session. Sessions that you hand over get their own thread."}</p></Empty>}
           {room.messages.map((m) => <Said key={m.id} m={m} />)}
           {room.typing && <p class="doing" role="status"><i />Talaria is typing</p>}
           {room.error && room.loaded && <p class="notice" role="status">Not up to date: {room.error.message}. <button type="button" class="small" onClick={room.reload}>Try again</button></p>}
@@ -169,7 +169,7 @@ export function LocalChat({ thread }: { thread: string }): JSX.Element {
     <main class={thread || query.open ? "chat-view open" : "chat-view"} tabIndex={-1}>
       <Rooms channels={channels} threads={threads} channel={channel} thread={thread} />
       {lost
-        ? <section class="chat-pane" aria-label="Room"><Empty title="This thread is not here"><p>It may have been removed with its handoff.</p><a class="button" href={link(["handoffs"])}>To the handoffs</a></Empty></section>
+        ? <section class="chat-pane" aria-label="Room"><Empty title="Thread not found"><p>It may have been deleted with its handoff.</p><a class="button" href={link(["handoffs"])}>Go to Handoffs</a></Empty></section>
         : <RoomPane key={roomName(channel, thread)} channel={channel} thread={thread} title={title} />}
     </main>
   );

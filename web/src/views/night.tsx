@@ -1,9 +1,10 @@
-// One night, reviewed like a pull request: what would change, why, what it did to the tasks; then yes, no, or back.
+// One night, reviewed like a pull request: the rules with their evidence first, then the diff; adopt, reject, undo.
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { ApiError, enc, post } from "../api";
 import { Diff } from "../components/diff";
-import { between, gain, seconds, stateNames, stateOf, whyNone } from "../components/night-chart";
+import { StreamText } from "../components/stream-text";
+import { between, gain, isSimulated, seconds, Simulated, stateNames, stateOf, verdictOf, whyNone } from "../components/night-chart";
 import { Bar, Code, Empty, Failure, Icon, say, Skeleton, Time, Updating } from "../components/ui";
 import { parseDiff } from "../diff";
 import { cost, count, lasted, percent, plainTitle, plural, points, short, signed } from "../format";
@@ -12,7 +13,7 @@ import { forget, useLate, useResource } from "../resource";
 import { link, setQuery, useRoute } from "../router";
 import { knownSession } from "../session-list";
 import { recall, remember } from "../store";
-import type { EditShare, NightDetail, SleepEdit, SleepTask } from "../types";
+import type { EditShare, NightDetail, Session, SleepEdit, SleepTask } from "../types";
 
 const trends = {
   improved: { icon: icon.better, text: "better" },
@@ -22,19 +23,21 @@ const trends = {
 const trend = (before: number, after: number): keyof typeof trends => (after > before ? "improved" : after < before ? "regressed" : "unchanged");
 
 type Trend = keyof typeof trends;
-const scoreOf = (a: SleepTask["before"]): number => a?.soft ?? 0;
-const trendOf = (t: SleepTask): Trend => (t.before && t.after ? trend(t.before.soft, t.after.soft) : "unchanged");
+// The figures by which the night decided; reports of earlier versions have the answers' own alone.
+const before = (t: SleepTask): number => t.score_before ?? t.before?.soft ?? 0;
+const after = (t: SleepTask): number => t.score_after ?? t.after?.soft ?? 0;
+const trendOf = (t: SleepTask): Trend => (t.before && t.after ? trend(before(t), after(t)) : "unchanged");
 
-function Moved({ before, after }: { before: number; after: number }): JSX.Element {
-  const t = trends[trend(before, after)];
-  return <span class="moved" data-trend={trend(before, after)}><Icon name={t.icon} size={14} label={t.text} /> {points(before)} → <b>{points(after)}</b></span>;
+function Moved({ task: t }: { task: SleepTask }): JSX.Element {
+  const how = trend(before(t), after(t));
+  return <span class="moved" data-trend={how}><Icon name={trends[how].icon} size={14} label={trends[how].text} /> {points(before(t))} → <b>{points(after(t))}</b></span>;
 }
 
 function Summary({ n }: { n: NightDetail }): JSX.Element {
   const tally = (s: Trend): number => n.tasks.filter((t) => trendOf(t) === s).length;
   return (
-    <section class="panel night-sum" aria-label="What the night found">
-      <p class="big-score">{points(n.baseline)} → <b>{points(n.candidate)}</b> <span class="gain" data-trend={trend(0, gain(n))}>{signed(gain(n))}</span> <span class="dim">{between(n)}</span></p>
+    <section class="panel night-sum" aria-label="Summary">
+      <p class="big-score">{points(n.baseline)} → <b>{points(n.candidate)}</b> <span class="gain" data-trend={trend(0, gain(n))}>{signed(gain(n))}</span> <span class="dim">{between(n)}</span>{isSimulated(n) && <Simulated />}</p>
       {n.tasks.length > 0 && (
         <ul class="tally">
           {(Object.keys(trends) as Trend[]).map((s) => <li key={s} data-trend={s}><Icon name={trends[s].icon} size={14} /> {count(tally(s))} {trends[s].text}</li>)}
@@ -44,37 +47,62 @@ function Summary({ n }: { n: NightDetail }): JSX.Element {
         <li><span><Time at={seconds(n.started_at)} long />{n.ended_at ? `, for ${lasted(Math.max(1, seconds(n.ended_at) - seconds(n.started_at)))}` : ""}</span></li>
         {n.project && <li><Icon name={icon.folder} size={14} />{n.project}</li>}
         <li>{[n.backend, n.model].filter(Boolean).join(" · ")}</li>
-        <li>{plural(n.n_tasks, "task")} of {plural(n.n_sessions, "session")}</li>
+        <li>{plural(n.n_tasks, "task")} from {plural(n.n_sessions, "session")}</li>
         <li>{short(n.tokens)} tokens{n.cost_usd > 0 && `, ${cost(n.cost_usd)}`}</li>
-        <li>gate: {n.gate_action.replace(/_/g, " ")}</li>
+        <li>{verdictOf(n)}</li>
       </ul>
-      {n.no_edits_reason && <p>{whyNone(n.no_edits_reason)}</p>}
     </section>
   );
 }
 
-function Edit({ edit: e, share, tasks = [], reason }: { edit: SleepEdit; share?: EditShare; tasks?: SleepTask[]; reason?: boolean }): JSX.Element {
+// The two answers of a task, side by side.
+function Answers({ task: t }: { task: SleepTask }): JSX.Element {
+  return (
+    <div class="answers">
+      {([["Before", t.before, before(t)], ["After", t.after, after(t)]] as const).map(([word, a, score]) => (
+        <div key={word}>
+          <p class="sub">{word} <span class="dim">{a ? points(score) : "not tried"}{a?.fail_reason && ` · ${a.fail_reason}`}</span></p>
+          <Code text={a?.response || "no answer"} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const ops: Record<string, string> = { add: "New rule", replace: "Changed rule", delete: "Removed rule", remove: "Removed rule" };
+
+// One rule: what it says, why, the tasks that it moved with both answers, and the sessions it was learned from.
+function Rule({ edit: e, share, tasks = [], reason }: { edit: SleepEdit; share?: EditShare; tasks?: SleepTask[]; reason?: boolean }): JSX.Element {
   const moved = tasks.filter((t) => share?.moved_tasks.includes(t.id));
   return (
     <li class="edit" data-op={e.op}>
       <header>
-        <span class="type">{e.op}</span><span class="dim">{share?.skill || e.target}</span>
+        <span class="type">{ops[e.op] ?? e.op}</span><span class="dim">{share?.skill || e.target}</span>
         {share && (
           <span class="gain-share"><Bar pct={share.share * 100} label="Share of the gain" /><b>{percent(share.share)}</b> of the gain</span>
         )}
       </header>
-      {e.anchor && <p class="anchor"><del>{e.anchor}</del></p>}
-      {e.content && <p class="content"><ins>{e.content}</ins></p>}
+      {e.content && <p class="rule-text">{e.content}</p>}
+      {e.anchor && <p class="anchor"><span class="dim">{e.content ? "Replaces: " : ""}</span><del>{e.anchor}</del></p>}
       {e.rationale && (reason ? <p class="reason"><Icon name={icon.failed} size={14} /> {e.rationale}</p> : <p class="dim">{e.rationale}</p>)}
-      {moved.length > 0 && <ul class="edit-tasks" aria-label="Tasks that moved">{moved.map((t) => <li key={t.id}><span>{t.intent}</span><Moved before={scoreOf(t.before)} after={scoreOf(t.after)} /></li>)}</ul>}
+      {moved.map((t) => (
+        <details key={t.id} class="proof">
+          <summary><Icon name={icon.right} size={14} /><span>{t.intent}</span><Moved task={t} /></summary>
+          <Answers task={t} />
+        </details>
+      ))}
       {share && share.sessions.length > 0 && (
-        <p class="seen-in"><span class="dim">Seen in</span> {share.sessions.map((id) => {
-          const s = knownSession(id);
-          return <a key={id} href={link(["sessions", id])}>{s ? plainTitle(s.title) : id}</a>;
-        })}</p>
+        <p class="seen-in"><span class="dim">Learned from</span> {share.sessions.map((id) => <SessionName key={id} id={id} />)}</p>
       )}
     </li>
   );
+}
+
+function SessionName({ id }: { id: string }): JSX.Element {
+  const known = knownSession(id);
+  const { data } = useResource<Session>(known ? null : `/api/sessions/${enc(id)}`);
+  const s = known ?? data;
+  return <a href={link(["sessions", id])}>{s ? plainTitle(s.title) : id}</a>;
 }
 
 function Changes({ n, picked, onPick }: { n: NightDetail; picked: Set<string>; onPick(name: string, on: boolean): void }): JSX.Element {
@@ -83,10 +111,12 @@ function Changes({ n, picked, onPick }: { n: NightDetail; picked: Set<string>; o
     remember("diff", on ? null : "unified");
     setSplit(on);
   };
-  const open = stateOf(n) === "review";
-  if (!n.skills.length && !n.edits.length && !n.rejected_edits.length) return <Empty title="Nothing was changed" mark={icon.sleep}><p>{n.no_edits_reason ? whyNone(n.no_edits_reason) : "No edit came through."}</p></Empty>;
+  const open = canAdopt(n);
+  if (!n.skills.length && !n.edits.length && !n.rejected_edits.length) return <Empty title="Nothing to review" mark={icon.sleep}><p>{n.no_edits_reason ? whyNone(n.no_edits_reason) : "No rule passed validation."}</p></Empty>;
   return (
     <>
+      {n.edits.length > 0 && <><h2>{plural(n.edits.length, "rule")}</h2><ul class="edits">{n.edits.map((e, i) => <Rule key={i} edit={e} share={n.edit_shares[i]} tasks={n.tasks} />)}</ul></>}
+      {n.skills.length > 0 && <h2>Changes to files</h2>}
       {n.skills.length > 0 && (
         <div class="row-of diff-how" role="group" aria-label="How changes are shown">
           <button type="button" class="chip" aria-pressed={split} onClick={() => choose(true)}>Side by side</button>
@@ -102,19 +132,20 @@ function Changes({ n, picked, onPick }: { n: NightDetail; picked: Set<string>; o
               <h2>{s.skill_name}</h2><span class="dim mono path">{s.live_path}</span>
               <span class="delta"><span class="plus">+{count(added)}</span> <span class="minus">−{count(removed)}</span></span>
               {s.adopted && <span class="type">adopted</span>}
-              {open && s.live_state === "changed" && <span class="type warn">changed since</span>}
+              {open && s.live_state === "changed" && <span class="type warn">changed since the night</span>}
             </header>
-            <Diff text={s.diff} split={split} name={s.skill_name} />
+            <Diff text={s.diff} split={split && removed > 0} name={s.skill_name} />
           </section>
         );
       })}
-      {n.edits.length > 0 && <><h2>{plural(n.edits.length, "edit")}, and what each did</h2><ul class="edits">{n.edits.map((e, i) => <Edit key={i} edit={e} share={n.edit_shares[i]} tasks={n.tasks} />)}</ul></>}
       {n.rejected_edits.length > 0 && (
-        <details class="rejected"><summary>{plural(n.rejected_edits.length, "edit")} tried and left out</summary><ul class="edits">{n.rejected_edits.map((e, i) => <Edit key={i} edit={e} reason />)}</ul></details>
+        <details class="rejected"><summary>{plural(n.rejected_edits.length, "rule")} tried and not proposed</summary><ul class="edits">{n.rejected_edits.map((e, i) => <Rule key={i} edit={e} reason />)}</ul></details>
       )}
     </>
   );
 }
+
+const splits: Record<string, string> = { train: "training", val: "validation", test: "final test" };
 
 function Task({ task: t }: { task: SleepTask }): JSX.Element {
   const [open, setOpen] = useState(false);
@@ -123,18 +154,11 @@ function Task({ task: t }: { task: SleepTask }): JSX.Element {
       <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name={icon.right} size={14} />
         <span class="intent">{t.intent}</span>
-        <span class="dim">{t.split} · {t.reference_kind}</span>
-        <Moved before={scoreOf(t.before)} after={scoreOf(t.after)} />
+        <span class="dim">{splits[t.split] ?? t.split} · {t.reference_kind}</span>
+        <Moved task={t} />
       </button>
       {open && (
-        <div class="answers">
-          {([["Before", t.before], ["After", t.after]] as const).map(([word, a]) => (
-            <div key={word}>
-              <p class="sub">{word} <span class="dim">{a ? points(a.soft) : "not tried"}{a?.fail_reason && ` · ${a.fail_reason}`}</span></p>
-              <Code text={a?.response || "no answer"} />
-            </div>
-          ))}
-        </div>
+        <Answers task={t} />
       )}
     </li>
   );
@@ -142,10 +166,27 @@ function Task({ task: t }: { task: SleepTask }): JSX.Element {
 
 function Tasks({ tasks }: { tasks: SleepTask[] }): JSX.Element {
   if (!tasks.length) return <Empty title="No task was replayed" />;
-  // What moved first, the bad news before the good.
+  // Tasks that moved first, those that got worse before those that got better.
   const order = { regressed: 0, improved: 1, unchanged: 2 };
   return <ul class="tasks">{[...tasks].sort((a, b) => order[trendOf(a)] - order[trendOf(b)]).map((t) => <Task key={t.id} task={t} />)}</ul>;
 }
+
+// The report as Markdown, with the tasks by their names: their ids mean nothing to a reader.
+function Report({ n }: { n: NightDetail }): JSX.Element {
+  const text = useMemo(() => n.tasks.reduce((md, t) => {
+    const name = t.intent.replace(/[\\`*_{}[\]()#+!|<>~]/g, "\\$&");
+    return md.replaceAll(t.id.replace(/[-_.]/g, "\\$&"), name).replaceAll(t.id, name);
+  }, n.report_md), [n]);
+  return (
+    <div class="report panel">
+      <StreamText text={text} />
+      {n.notes.length > 0 && <><h2>Notes</h2><ul class="notes">{n.notes.map((t, i) => <li key={i}>{t}</li>)}</ul></>}
+    </div>
+  );
+}
+
+// An undone night can be adopted again.
+const canAdopt = (n: NightDetail): boolean => stateOf(n) === "review" || (stateOf(n) === "undone" && n.skills.length > 0);
 
 const tabs: [string, string][] = [["", "Changes"], ["tasks", "Tasks"], ["report", "Report"]];
 
@@ -193,16 +234,16 @@ export function NightView({ name }: { name: string }): JSX.Element {
         <span class="push row-of">
           {state === "review" && !sure && <button type="button" class="danger" disabled={doing} onClick={() => setSure(true)}>Reject</button>}
           {state === "review" && sure && <><button type="button" onClick={() => setSure(false)}>Keep it</button><button type="button" class="danger primary" disabled={doing} onClick={() => void act(`${path}/reject`, {}, "Rejected")}>Reject the proposal</button></>}
-          {state === "review" && !sure && (
+          {n && canAdopt(n) && !sure && (
             <button type="button" class="primary" disabled={doing || picked.size === 0} onClick={() => void act(`${path}/adopt`, all ? { all: true } : { skills: [...picked] }, "Adopted")}>
-              <Icon name={icon.check} size={14} /> {all ? "Adopt" : `Adopt ${picked.size} of ${n!.skills.length}`}
+              <Icon name={icon.check} size={14} /> {all ? (state === "undone" ? "Adopt again" : "Adopt") : `Adopt ${picked.size} of ${n.skills.length}`}
             </button>
           )}
-          {state === "adopted" && <button type="button" disabled={doing} onClick={() => void act("/api/sleep/undo", { night: name }, "As it was before")}><Icon name={icon.undo} size={14} /> Undo</button>}
+          {state === "adopted" && <button type="button" disabled={doing} onClick={() => void act("/api/sleep/undo", { night: name }, "Adoption undone")}><Icon name={icon.undo} size={14} /> Undo</button>}
         </span>
       </header>
       {trouble && <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /> {trouble.message}. {trouble.detail}</p>}
-      {error && !n && <Failure error={error} what="This night could not be opened" retry={reload} />}
+      {error && !n && <Failure error={error} what="This night could not be loaded" retry={reload} />}
       {late && !n && <Skeleton rows={5} kind="lines" />}
       {n && (
         <>
@@ -215,7 +256,7 @@ export function NightView({ name }: { name: string }): JSX.Element {
           </nav>
           {tab === "" && <Changes n={n} picked={picked} onPick={pick} />}
           {tab === "tasks" && <Tasks tasks={n.tasks} />}
-          {tab === "report" && <div class="report"><Code text={n.report_md} />{n.notes.length > 0 && <><h2>Notes</h2><ul class="notes">{n.notes.map((t, i) => <li key={i}>{t}</li>)}</ul></>}</div>}
+          {tab === "report" && <Report n={n} />}
         </>
       )}
     </>

@@ -1,9 +1,9 @@
-// Sleep: what past nights made of the skills, and what the next one would cost and could tell.
+// Sleep: past nights with their scores, and what the next one would cost and could detect.
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, post } from "../api";
 import { FirstRun } from "../components/first-run";
-import { between, gain, NightChart, nightPath, seconds, stateNames, stateOf, whyNone } from "../components/night-chart";
+import { between, gain, isSimulated, NightChart, nightPath, seconds, Simulated, stateNames, stateOf, verdictOf, whyNone } from "../components/night-chart";
 import { Bar, Empty, Failure, Icon, Skeleton, Time, Updating } from "../components/ui";
 import { onEvent } from "../events";
 import { cost, count, plural, points, short, signed } from "../format";
@@ -26,37 +26,37 @@ function WorthPanel({ worth: w }: { worth: Worth }): JSX.Element {
       <span class="figure-row">
         <Figure n={count(w.sessions)} word="sessions" />
         <Figure n={count(w.tasks)} word="tasks" />
-        <Figure n={count(w.recurring)} word="come back" />
-        <Figure n={count(w.checkable)} word="can be checked" />
+        <Figure n={count(w.recurring)} word="repeated" />
+        <Figure n={count(w.checkable)} word="checkable" />
       </span>
       <p class="dim">
         {w.backend === "mock"
-          ? "It costs nothing: no model is asked."
-          : <>At most {count(w.max_calls)} calls and {short(w.max_tokens)} tokens{w.max_cost_usd !== null && <>, <b>{cost(w.max_cost_usd)}</b></>}.</>}
-        {w.tasks > 0 && <> A gain of {points(w.detectable_effect)} points or more would be told from chance.</>}
+          ? "Simulated answers: free, no model is used."
+          : <>Up to {count(w.max_calls)} calls and {short(w.max_tokens)} tokens{w.max_cost_usd !== null && <>, <b>{cost(w.max_cost_usd)}</b></>}.</>}
+        {w.tasks > 0 && <> Enough to detect an improvement of {points(w.detectable_effect)} points or more.</>}
       </p>
     </section>
   );
 }
 
-const verdicts: Record<string, string> = { worth: "worth it", thin: "little to go by", nothing: "not yet" };
+const verdicts: Record<string, string> = { worth: "Worth running", thin: "Few tasks", nothing: "Nothing to learn yet" };
 
 function Running({ now }: { now: Sleeping }): JSX.Element {
-  if (now.elsewhere) return <section class="scan" role="status"><p><b>Another program has a night under way</b></p></section>;
+  if (now.elsewhere) return <section class="scan" role="status"><p><b>A night is already running in another process</b></p></section>;
   const { night, phase = "", done = 0, total = 0 } = now;
   return (
     <section class="scan" role="status">
       <p><b>{night ? `Night ${night}` : "Night"}: {phase}</b><span>{total ? `${count(done)} of ${count(total)}` : ""}</span></p>
-      <Bar pct={total ? (done / total) * 100 : 0} label="The night's work" />
+      <Bar pct={total ? (done / total) * 100 : 0} label="Progress of the night" />
     </section>
   );
 }
 
-// What the last one came to, where the list of nights does not tell: a dry run, or a night without a task.
+// The outcome of the last night if the list does not show it: a dry run, or a night without a task.
 function Outcome({ last: o }: { last: NightOutcome }): JSX.Element | null {
   if (o.staging) return null;
   const found = o.n_edits ? `${plural(o.n_edits, "edit")} would raise the score from ${points(o.baseline)} to ${points(o.candidate)}` : whyNone(o.no_edits_reason).replace(/\.$/, "");
-  return <p class="notice" role="status"><Icon name={icon.sleep} size={14} /> <span>{o.dry_run ? "Dry run" : `Night ${o.night}`}: {plural(o.n_tasks, "task")} of {plural(o.n_sessions, "session")}. {found}. {o.dry_run ? "Nothing was staged." : ""}</span></p>;
+  return <p class="notice" role="status"><Icon name={icon.sleep} size={14} /> <span>{o.dry_run ? "Dry run" : `Night ${o.night}`}: {plural(o.n_tasks, "task")} of {plural(o.n_sessions, "session")}. {found}. {o.dry_run ? "Nothing was saved." : ""}</span></p>;
 }
 
 function NightRow({ n }: { n: Night }): JSX.Element {
@@ -65,9 +65,9 @@ function NightRow({ n }: { n: Night }): JSX.Element {
     <li>
       <a class="night-row" href={link(nightPath(n))} data-night={state}>
         <span class="which"><b>Night {n.night}</b><span class="dim"><Time at={seconds(n.started_at)} long /></span></span>
-        <span class="scores"><span>{points(n.baseline)} → <b>{points(n.candidate)}</b></span><span class="dim">{n.no_edits_reason ? "no edit" : `${signed(gain(n))} ${n.interval ? `(${between(n)})` : ""}`}</span></span>
-        <span class="spent"><span>{n.cost_usd > 0 ? cost(n.cost_usd) : `${short(n.tokens)} tokens`}</span><span class="dim">{count(n.n_tasks)} tasks of {count(n.n_sessions)} sessions</span></span>
-        <span class="verdict">{stateNames[state]}</span>
+        <span class="scores"><span>{points(n.baseline)} → <b>{points(n.candidate)}</b></span><span class="dim">{n.no_edits_reason ? "no change" : `${signed(gain(n))} ${n.interval ? `(${between(n)})` : ""}`}</span></span>
+        <span class="spent"><span>{n.cost_usd > 0 ? cost(n.cost_usd) : `${short(n.tokens)} tokens`}</span><span class="dim">{plural(n.n_tasks, "task")} from {plural(n.n_sessions, "session")}</span></span>
+        <span class="marks">{isSimulated(n) && <Simulated />}<span class="verdict" title={verdictOf(n)}>{stateNames[state]}</span></span>
       </a>
     </li>
   );
@@ -113,35 +113,35 @@ function Overview(): JSX.Element {
           <button type="button" class="primary" disabled={!data || running !== null || asked} onClick={() => void run(false)}><Icon name={icon.sleep} size={14} /> Run a night</button>
         </span>
       </header>
-      {trouble && <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /> The night did not begin: {trouble.message}. {trouble.detail}</p>}
-      {error && !data && <Failure error={error} what="The nights could not be read" retry={reload} />}
+      {trouble && <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /> The night did not start: {trouble.message}. {trouble.detail}</p>}
+      {error && !data && <Failure error={error} what="Nights could not be loaded" retry={reload} />}
       {late && !data && <Skeleton rows={5} kind="lines" />}
-      {data?.last_error && !running && <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /> The night failed: {data.last_error}. The next one goes on where it was.</p>}
+      {data?.last_error && !running && <p class="notice bad" role="alert"><Icon name={icon.failed} size={14} /> The last night failed: {data.last_error}. The next one resumes it.</p>}
       {running && <Running now={running} />}
       {data?.last && !running && <Outcome last={data.last} />}
       {waits.length > 0 && (
         <a class="notice review-me" href={link(nightPath(waits[0]!))}>
-          <Icon name={icon.sleep} size={14} /> <span><b>Night {waits[0]!.night}</b> proposes a change that scored {signed(gain(waits[0]!))} points. Nothing is changed until you have looked.</span><b>Review</b>
+          <Icon name={icon.sleep} size={14} /> <span><b>Night {waits[0]!.night}</b> proposes a change that scored {signed(gain(waits[0]!))} points{isSimulated(waits[0]!) && " (simulated)"}. Nothing changes until you adopt it.</span><b>Review</b>
         </a>
       )}
       {nothing && worth.data?.sessions === 0 && (
-        <FirstRun title="Skills that get better overnight">Tasks from your sessions are tried again with a changed skill; what helps is proposed, and nothing is changed without you. There is no session yet.</FirstRun>
+        <FirstRun title="Skills that improve overnight">A night replays tasks that you repeat with a changed skill and proposes the changes that help. Nothing changes until you adopt it. No sessions yet.</FirstRun>
       )}
       {nothing && worth.data?.sessions !== 0 && (
-        <Empty title="Skills that get better overnight" mark={icon.sleep}>
-          <p>Tasks from your sessions are tried again with a changed skill. What helps is proposed in the morning; nothing is changed without you. A dry run does all of it and stages nothing; a model that answers is paid for all the same.</p>
+        <Empty title="Skills that improve overnight" mark={icon.sleep}>
+          <p>A night is one run of sleep: it replays tasks that you repeat with a changed skill and proposes the changes that help. Nothing changes until you adopt it. A dry run saves nothing, but a real model still costs its tokens.</p>
         </Empty>
       )}
       <div class={data?.nights.length ? "sleep-top" : ""}>
         {data && data.nights.length > 0 && (
           <section class="panel" aria-label="Score before and after">
-            <div class="row"><h2>Score before and after</h2><span class="dim">points of 100; band: 95 % of the gain</span></div>
+            <div class="row"><h2>Score before and after</h2><span class="dim">0 to 100; band: 95 % interval of the gain</span></div>
             <NightChart nights={data.nights} onPick={(n) => go(nightPath(n))} />
           </section>
         )}
         {data && worth.data && worth.data.sessions > 0 && <WorthPanel worth={worth.data} />}
       </div>
-      {worth.error && !worth.data && !error && <p class="notice bad" role="alert">What a night would be worth could not be told: {worth.error.message}. <button type="button" class="small" onClick={worth.reload}>Try again</button></p>}
+      {worth.error && !worth.data && !error && <p class="notice bad" role="alert">The estimate for the next night could not be loaded: {worth.error.message}. <button type="button" class="small" onClick={worth.reload}>Try again</button></p>}
       {data && data.nights.length > 0 && <ul class="night-list" aria-label="Nights">{data.nights.map((n) => <NightRow key={n.staging} n={n} />)}</ul>}
     </>
   );

@@ -45,13 +45,13 @@ function NoTemplates(): JSX.Element {
   if (data.homes.every((h) => !h.sessions)) {
     return (
       <FirstRun title="Start from what worked">
-        A template is a handful of tool calls that worked, put in front of a new session. They are made from past sessions; there is none yet.
+        A template is a set of tool calls that worked, added to the start of a new session. Templates are made from past sessions; there are none yet.
       </FirstRun>
     );
   }
   return (
     <Empty title="Start from what worked" mark={icon.templates}>
-      <p>A template is a handful of tool calls that worked in a past session, put in front of a new one. Let Talaria pick the best of each kind:</p>
+      <p>A template is a set of tool calls that worked in a past session, added to the start of a new one. Let Talaria pick the best sessions:</p>
       <Code text="talaria templates harvest" label="Copy the command" />
       <button type="button" class="primary" onClick={() => go(["templates", "new"])}>Make one from a session</button>
     </Empty>
@@ -79,12 +79,12 @@ function Library(): JSX.Element {
         <span class="push"><Segments at="" /></span>
         <button type="button" onClick={() => go(["templates", "new"])}><Icon name={icon.add} size={14} /> New</button>
       </header>
-      {error && !data && <Failure error={error} what="The templates could not be read" retry={reload} />}
+      {error && !data && <Failure error={error} what="Templates could not be loaded" retry={reload} />}
       {late && !data && <Skeleton rows={6} kind="cards" />}
       {data && data.templates.length > 0 && <div class="toolbar"><FilterBox value={query.q ?? ""} label="Filter templates" onInput={(q) => setQuery({ q })} /></div>}
       {data && data.templates.length === 0 && <NoTemplates />}
       {data && data.templates.length > 0 && shown.length === 0 && (
-        <Empty title="No template fits"><button type="button" onClick={() => setQuery({ q: null })}>Show all</button></Empty>
+        <Empty title="No template matches"><button type="button" onClick={() => setQuery({ q: null })}>Show all</button></Empty>
       )}
       {data && data.templates.length > 0 && <Titles onCame={() => titlesCame((n) => n + 1)} />}
       <ul class="cards">
@@ -93,7 +93,7 @@ function Library(): JSX.Element {
             <a class="template-card" href={link(["templates", t.name])}>
               <span class="row"><span class="type" data-type={t.type}>{t.type}</span><Time at={t.created_at} long /></span>
               <h2>{t.name}</h2>
-              <Figures of={[[t.examples, "examples"], [t.usage_count, t.usage_count === 1 ? "use" : "uses"]]} />
+              <Figures of={[[t.examples, t.examples === 1 ? "example" : "examples"], [t.usage_count, t.usage_count === 1 ? "use" : "uses"]]} />
               <From session={t.source_session_id} plain />
             </a>
           </li>
@@ -121,7 +121,7 @@ function DeleteButton({ name }: { name: string }): JSX.Element {
       <button type="button" class="danger" onClick={() => dialog.current?.showModal()}><Icon name={icon.remove} size={14} /> Delete</button>
       <dialog ref={dialog} aria-labelledby="delete-title" onKeyDown={(e) => e.key === "Escape" && e.stopPropagation()}>
         <h2 id="delete-title">Delete this template?</h2>
-        <p>The file of <b>{name}</b> is removed. The session it was made from stays.</p>
+        <p><b>{name}</b> is deleted. The session it was made from is kept.</p>
         {error && <p class="notice bad" role="alert">{error.message}. {error.detail}</p>}
         <footer>
           <button type="button" onClick={() => dialog.current?.close()}>Keep it</button>
@@ -148,14 +148,14 @@ function Detail({ name }: { name: string }): JSX.Element {
       {t && (
         <div class="template-detail">
           <section aria-label="Examples">
-            <p>As a new session will see it: a note that examples follow, then each call with its result.</p>
+            <p>What a new session receives: a note, then each call with its result.</p>
             <ExampleList examples={t.examples} />
           </section>
           <aside aria-label="About this template">
             <div class="panel">
               <div class="row">
                 <span class="type" data-type={t.task_type}>{t.task_type}</span>
-                <span class="dim"><Time at={t.created_at} long prefix="made " /></span>
+                <span class="dim"><Time at={t.created_at} long prefix="created " /></span>
               </div>
               <Figures of={[[t.examples.length, "examples"], [data.tokens, "tokens"], [t.usage_count, t.usage_count === 1 ? "use" : "uses"]]} />
               {t.description && <p class="dim">{t.description}</p>}
@@ -184,15 +184,15 @@ function NewTemplate(): JSX.Element {
       </header>
       {query.session ? (
         <>
-          <p>From <b>{chosen ? plainTitle(chosen.title) : query.session}</b> <a href={link(["templates", "new"])}>another session</a></p>
+          <p>From <b>{chosen ? plainTitle(chosen.title) : query.session}</b> <a href={link(["templates", "new"])}>Choose another</a></p>
           <MakeTemplate session={query.session} />
         </>
       ) : (
         <>
-          <p>Pick the session that went well. {list.loaded && <span class="dim">{plural(shown.length, "session")} with tool calls</span>}</p>
+          <p>Choose a session that went well. {list.loaded && <span class="dim">{plural(shown.length, "session")} with tool calls</span>}</p>
           <div class="toolbar"><FilterBox value={query.q ?? ""} label="Filter sessions" onInput={(q) => setQuery({ q })} /></div>
-          {list.error && !list.loaded && <Failure error={list.error} what="The sessions could not be read" retry={list.reload} />}
-          <div class="picker"><div class="scroll" ref={pane} tabIndex={0} role="region" aria-label="Sessions to pick from">
+          {list.error && !list.loaded && <Failure error={list.error} what="Sessions could not be loaded" retry={list.reload} />}
+          <div class="picker"><div class="scroll" ref={pane} tabIndex={0} role="region" aria-label="Sessions to choose from">
             <VirtualList
               items={shown} height={rowHeight} pane={pane} label="Sessions" onEnd={list.more && !list.busy && !list.error ? list.loadMore : undefined}
               row={(s, i) => (
@@ -213,13 +213,13 @@ function StudyPage(): JSX.Element {
   return (
     <>
       <header class="title"><h1>Templates</h1><Updating on={late && data !== undefined} /><span class="push"><Segments at="study" /></span></header>
-      {error && !data && <Failure error={error} what="The study could not be made" retry={reload} />}
+      {error && !data && <Failure error={error} what="The study could not be loaded" retry={reload} />}
       {late && !data && <Skeleton rows={3} kind="cards" />}
       {data && (
         <div class="study">
-          <h2>Do sessions get better as they go on?</h2>
+          <h2>Tool failures over the course of a session</h2>
           <p class="study-sentence">{meaning(data.kinds)}</p>
-          <p class="dim">Share of tool calls that fail, by tenth of the session, over {plural(data.sessions, "session")}. The band is the 95 % interval.</p>
+          <p class="dim">Share of failed tool calls in each tenth of a session, over {plural(data.sessions, "session")}. The band is the 95 % interval.</p>
           <div class="charts">{data.kinds.map((k, i) => <StudyChart key={k.kind} kind={k} top={top} n={i} />)}</div>
           <p class="method">{data.method}</p>
         </div>

@@ -1,20 +1,19 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { enc, plugin } from "../api";
+import { badgePaths, enc } from "../api";
 import { Medal } from "../components/badge-card";
 import { MakeTemplate } from "../components/make-template";
 import { Markdown } from "../components/markdown";
 import { tokens } from "../components/session-row";
 import { Cut, ToolCallRow } from "../components/tool-call";
 import { Activity } from "../components/activity";
-import { ExportMenu } from "../components/export-menu";
-import { HandOver } from "../components/hand-over";
+import { SessionActions } from "../components/session-actions";
 import { CopyButton, Failure, Icon, Skeleton, Time } from "../components/ui";
 import { cost, count, exact, originName, plainTitle, plural, short, spent, unknownTime, isTime } from "../format";
 import { icon, sourceIcon } from "../icons";
 import { useKeys } from "../keys";
 import { useLate, useResource } from "../resource";
-import { link, setQuery, up, useRoute } from "../router";
+import { link, up, useRoute } from "../router";
 import { useScrollMemory } from "../scroll";
 import { paintWords } from "../search";
 import { knownSession } from "../session-list";
@@ -37,15 +36,15 @@ function Turn({ entry, unfold, target, href, start, side }: {
   side: "" | "first" | "on"; // of a side chain: its first turn, or a later one
 }): JSX.Element {
   const { message: m, calls } = entry;
-  const gone = !m.active ? (m.compacted ? "compacted away" : "rewound") : "";
+  const gone = !m.active ? (m.compacted ? "compacted" : "rewound") : "";
   // Compaction leaves its summary in the user's name.
   const summary = m.role === "user" && (m.content ?? "").startsWith("[CONTEXT COMPACTION");
   const role = summary ? "summary" : m.role;
-  const names: Record<string, string> = { summary: "Summary of what came before", user: "You", assistant: "Agent", tool: m.tool_name ?? "tool" };
+  const names: Record<string, string> = { summary: "Summary of earlier messages", user: "You", assistant: "Agent", tool: m.tool_name ?? "tool" };
   const hasText = Boolean(m.content?.trim());
   return (
     <article class={m.id === target ? "turn target" : "turn"} data-role={role} data-gone={gone || undefined} data-side={side || undefined} id={`m-${m.id}`}>
-      {side === "first" && <p class="side-name"><Icon name={icon.side} size={12} /> Side chain</p>}
+      {side === "first" && <p class="side-name"><Icon name={icon.side} size={12} /> Sub-agent</p>}
       {hasText && (
         <header>
           <Icon name={role === "user" ? icon.user : m.role === "assistant" ? icon.agent : icon.note} size={14} />
@@ -116,7 +115,7 @@ function Messages({ session, part, pane, onNext }: {
     <>
       {pages.messages.length > 3 && <Activity messages={pages.messages} list={list} />}
       {late && <Skeleton rows={6} kind="lines" />}
-      {lost && <p class="notice" role="status">The message this link meant is not in this part.</p>}
+      {lost && <p class="notice" role="status">The linked message is not in this part.</p>}
       {list.map((e, i) => (
         <Turn
           key={e.message.id} entry={e} unfold={unfold} start={pages.messages[0]!.timestamp} target={target}
@@ -124,10 +123,10 @@ function Messages({ session, part, pane, onNext }: {
           href={link(["sessions", session.id], { ...query, part, m: e.message.id })}
         />
       ))}
-      {pages.error && <Failure error={pages.error} what={pages.loaded ? "The rest could not be read" : "The transcript could not be read"} retry={pages.loadMore} />}
-      {pages.loaded && list.length === 0 && !pages.error && <p class="dim">There is no message in this part.</p>}
+      {pages.error && <Failure error={pages.error} what={pages.loaded ? "The rest could not be loaded" : "The transcript could not be loaded"} retry={pages.loadMore} />}
+      {pages.loaded && list.length === 0 && !pages.error && <p class="dim">No messages in this part.</p>}
       <div ref={end} class="end">
-        {pages.busy && pages.loaded && <span class="dim" role="status">Reading on</span>}
+        {pages.busy && pages.loaded && <span class="dim" role="status">Loading more</span>}
         {!pages.busy && pages.loaded && pages.next === null && onNext}
       </div>
     </>
@@ -146,7 +145,7 @@ function Meta({ s }: { s: Session }): JSX.Element {
       <li>{plural(s.messages, "message")}</li>
       <li>{plural(s.tool_calls, "tool call")}</li>
       {tokens(s) > 0 && <li title={`${count(s.input_tokens ?? 0)} in, ${count(s.output_tokens ?? 0)} out`}>{short(tokens(s))} tokens</li>}
-      {s.cost_usd ? <li>{cost(s.cost_usd)}</li> : null}
+      <li title={s.cost_usd === null ? "Cost unknown" : undefined}>{cost(s.cost_usd)}</li>
     </ul>
   );
 }
@@ -155,7 +154,7 @@ export function Transcript({ id }: { id: string }): JSX.Element {
   const chats = useResource<Status>("/api/status").data?.features?.includes("chat");
   const { query } = useRoute();
   const asked = useResource<Session>(`/api/sessions/${enc(id)}`);
-  const badges = useResource<{ badges: Achievement[] }>(`${plugin}/sessions/${enc(id)}/badges`, ["snapshot"]);
+  const badges = useResource<{ badges: Achievement[] }>(badgePaths.session(id), ["snapshot"]);
   const s = asked.data ?? knownSession(id);
   const part = s && (s.parts.find((p) => p.id === (query.part ?? id)) ?? s.parts[0]);
   const pane = useRef<HTMLElement>(null);
@@ -174,14 +173,7 @@ export function Transcript({ id }: { id: string }): JSX.Element {
               <button type="button" class="ghost small back" aria-label="Back to the list" onClick={up}><Icon name={icon.back} /></button>
               <h1>{plainTitle(s.title)}</h1>
               <CopyButton text={s.id} label="Copy the session's id" />
-              <div class="actions">
-                {s.origin === "talaria" && chats && <a class="button" href={link(["chat", s.id])}><Icon name={icon.chat} size={14} /> Continue in chat</a>}
-                {(s.origin === "talaria" || s.origin === "hermes") && <HandOver session={s.id} ours={s.origin === "talaria"} />}
-                <ExportMenu id={s.id} />
-                <button type="button" aria-expanded={making} onClick={() => setQuery({ template: making ? null : "1" }, false)}>
-                  <Icon name={icon.templates} size={14} /> Make template
-                </button>
-              </div>
+              <SessionActions s={s} chats={chats ?? false} reload={asked.reload} />
             </div>
             <Meta s={s} />
             {s.parts.length > 1 && (
@@ -195,7 +187,7 @@ export function Transcript({ id }: { id: string }): JSX.Element {
               </nav>
             )}
             {badges.data && badges.data.badges.length > 0 && (
-              <ul class="session-badges" aria-label="Badges this session would earn by itself">
+              <ul class="session-badges" aria-label="Achievements this session would earn by itself">
                 {badges.data.badges.slice(0, 8).map((b) => <li key={b.id} title={b.description}><Medal item={b} size={20} />{b.name}</li>)}
               </ul>
             )}
