@@ -19,6 +19,7 @@
     X(LIMIT_EXAMPLES, 1000, "examples in a template")                                              \
     X(LIMIT_STDIN_BYTES, MIB(64), "messages read from standard input")                             \
     X(LIMIT_CELL_BYTES, MIB(64), "one message of a session")                                       \
+    X(LIMIT_READ_STEP_MS, 30000, "milliseconds of one step in a database that is only read")       \
     X(LIMIT_LINEAGE_PARTS, 1000, "parts of one lineage")                                           \
     X(LIMIT_HOMES, 64, "homes read as one history")                                                \
     X(LIMIT_CONFIG_BYTES, MIB(1), "the configuration file")                                        \

@@ -1,10 +1,12 @@
 /* talaria serve: the page and its API on this machine. */
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "cmd/browser.h"
 #include "cmd/commands.h"
@@ -126,9 +128,17 @@ static void block_signals(sigset_t *ret, bool beside)
     pthread_sigmask(SIG_BLOCK, ret, NULL);
 }
 
+static void *end_anyway(void *unused)
+{
+    (void)unused;
+    usleep(LIMIT_HTTP_DRAIN_MS * 1000);
+    _exit(0);
+}
+
 static void finish(Cli *cli, Server *server, const ServingBeside *beside)
 {
     bool whole = server_drain(server);
+    pthread_t watchdog;
 
     if (beside)
         beside->end(beside->ctx);
@@ -138,6 +148,11 @@ static void finish(Cli *cli, Server *server, const ServingBeside *beside)
         buf_flush(cli->out);
         _exit(0);
     }
+    /* A job that is no request, such as an index being made, ends at its next look. One that never looks again must not
+     * keep the program: what it writes is a transaction, or a file that is renamed when it is whole. */
+    store_end_reads();
+    if (pthread_create(&watchdog, NULL, end_anyway, NULL) == 0)
+        pthread_detach(watchdog);
     server_free(server);
 }
 

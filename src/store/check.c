@@ -374,8 +374,7 @@ static bool read_facts(Check *c, Err *err)
         return false;
     snprintf(r->journal, sizeof r->journal, "%.*s", STR_FMT(row ? db_str(stmt, 0) : STR("")));
     c->wal = strcmp(r->journal, "wal") == 0;
-    if (sqlite3_table_column_metadata(c->db->handle, NULL, "schema_version", "version", NULL, NULL,
-                                      NULL, NULL, NULL) == SQLITE_OK)
+    if (db_has_column(c->db, "schema_version", "version"))
         return db_int(c->db, "SELECT max(version) FROM schema_version", 0, &r->version, err);
     return db_int(c->db, "PRAGMA user_version", 0, &r->version, err);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 
 enum { BUSY_MS = 1000, BUSY_NAP_US = 1000, OWN_BUSY_MS = 10000, PROGRESS_OPS = 2000 };
 
@@ -52,17 +53,27 @@ static bool explain(const char *path, int code, const char *sqlite_says, int sys
     }
 }
 
+static _Atomic bool reads_end;
+
+void db_end_reads(void)
+{
+    reads_end = true;
+}
+
 static int past_end(void *ctx)
 {
     const Db *db = ctx;
+    int64_t now = clock_mono_ms();
 
-    return db->until && clock_mono_ms() > db->until;
+    return (db->until && now > db->until) ||
+           (db->step_until && (now > db->step_until || reads_end));
 }
 
 void db_end_by(Db *db, int64_t mono_ms)
 {
     db->until = mono_ms;
-    sqlite3_progress_handler(db->handle, mono_ms ? PROGRESS_OPS : 0, past_end, db);
+    sqlite3_progress_handler(db->handle, mono_ms || db->step_until ? PROGRESS_OPS : 0, past_end,
+                             db);
 }
 
 void db_set_error(Db *db, Err *err)
@@ -116,6 +127,32 @@ static int wait_for_lock(void *ctx, int times)
     return 1;
 }
 
+/* What others put under these names runs in our process when it is read: a view may recurse for ever, a virtual table
+ * may be one that SQLite cannot describe before it is connected, a generated column computes what it likes. And lists
+ * go on behind a row by its number: that number has to be the row's own. */
+#define PLAIN_TABLES                                                                               \
+    "('sessions', 'messages', 'gateway_routing', 'session_model_usage', 'schema_version')"
+#define SCHEMA_TROUBLE                                                                             \
+    "SELECT name, iif(type = 'view', 'is a view, not a table', 'is a virtual table') "             \
+    "FROM sqlite_schema WHERE lower(name) IN " PLAIN_TABLES                                        \
+    " AND (type = 'view' OR (type = 'table' AND rootpage = 0)) "                                   \
+    "UNION ALL SELECT t.name, iif(c.hidden, 'has generated columns', 'has no row numbers') "       \
+    "FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE lower(t.name) IN " PLAIN_TABLES      \
+    " AND t.type = 'table' AND t.rootpage > 0 AND (c.hidden OR lower(c.name) = 'rowid' OR "        \
+    "(lower(t.name) = 'messages' AND lower(c.name) = 'id' AND NOT (lower(c.type) = 'integer' "     \
+    "AND c.pk = 1))) LIMIT 1"
+
+static bool check_schema(Db *db, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+
+    if (!db_prepare(db, SCHEMA_TROUBLE, &stmt, err) || !db_step(db, stmt, &row, err))
+        return false;
+    return !row || err_set(err, ERR_INVALID, "cannot read '%s': '%.*s' %.*s", db->path,
+                           STR_FMT(db_str(stmt, 0)), STR_FMT(db_str(stmt, 1)));
+}
+
 Db *db_open_read(const char *path, Err *err)
 {
     Db *db = open_handle(path, SQLITE_OPEN_READONLY, err);
@@ -124,7 +161,9 @@ Db *db_open_read(const char *path, Err *err)
         return NULL;
     sqlite3_busy_handler(db->handle, wait_for_lock, db);
     leave_files_alone(db);
-    if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA query_only=1", err))
+    db->step_until = clock_mono_ms() + LIMIT_READ_STEP_MS;
+    db_end_by(db, 0);
+    if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA query_only=1", err) || !check_schema(db, err))
         return db_close(db);
     return db;
 }
@@ -136,7 +175,7 @@ Db *db_open_foreign(const char *path, Err *err)
     if (!db)
         return NULL;
     leave_files_alone(db);
-    if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA foreign_keys=0", err))
+    if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA foreign_keys=0", err) || !check_schema(db, err))
         return db_close(db);
     return db;
 }
@@ -179,12 +218,21 @@ bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err)
 
 bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err)
 {
-    int code = sqlite3_step(stmt);
+    int code;
 
+    if (db->step_until)
+        db->step_until = clock_mono_ms() + LIMIT_READ_STEP_MS;
+    code = sqlite3_step(stmt);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return db_error(db, err);
     *ret_row = code == SQLITE_ROW;
     return true;
+}
+
+bool db_has_column(Db *db, const char *table, const char *column)
+{
+    return sqlite3_table_column_metadata(db->handle, NULL, table, column, NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
 }
 
 bool db_next(Db *db, sqlite3_stmt *stmt, bool *ret_ok, Err *err)

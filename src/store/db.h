@@ -17,9 +17,14 @@ typedef struct Db {
     char *path;
     int64_t until;      /* of db_end_by */
     int64_t busy_since; /* a lock of others is waited for since then */
+    int64_t step_until; /* of a read handle: by then one step has to end */
 } Db;
 
+/* Refused unless the tables that we read are plain ones: a view or a virtual table may run without end. One step takes
+ * LIMIT_READ_STEP_MS at most, and none goes on after db_end_reads. */
 MUST_CHECK Db *db_open_read(const char *path, Err *err);
+/* The process ends: every step on a read handle fails as interrupted from now on. Any thread. */
+void db_end_reads(void);
 
 /* For the few writes of an explicit handoff: never made, never checkpointed, its journal mode left alone.
  * A lock is waited for by whoever begins the transaction. */
@@ -40,6 +45,8 @@ MUST_CHECK bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err
 MUST_CHECK bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err);
 /* For loops over rows: whether there is one more; *ret_ok false: that could not be said, and why. */
 MUST_CHECK bool db_next(Db *db, sqlite3_stmt *stmt, bool *ret_ok, Err *err);
+
+bool db_has_column(Db *db, const char *table, const char *column);
 
 /* From then on (clock_mono_ms) statements fail as interrupted; 0: they take as long as they take. */
 void db_end_by(Db *db, int64_t mono_ms);

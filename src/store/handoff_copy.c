@@ -232,8 +232,7 @@ bool copy_follow(Journal *j, Arena *a, Handoff *h, Err *err)
 
 static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
 {
-    bool archived = sqlite3_table_column_metadata(s->db->handle, NULL, "sessions", "archived", NULL,
-                                                  NULL, NULL, NULL, NULL) == SQLITE_OK;
+    bool archived = db_has_column(s->db, "sessions", "archived");
     int64_t n;
 
     return (!archived ||

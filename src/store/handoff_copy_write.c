@@ -26,12 +26,6 @@ static bool is_among(Str name, const char *const *all, size_t n)
     return false;
 }
 
-static bool has_column(Db *db, const char *table, const char *column)
-{
-    return sqlite3_table_column_metadata(db->handle, NULL, table, column, NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
-}
-
 static bool unknown(Db *db, Err *err, const char *table, Str column, const char *what)
 {
     return err_set(err, ERR_REFUSED,
@@ -64,7 +58,7 @@ static bool can_fill(Db *db, const char *table, const char *const *columns, size
 static bool has_all(Db *db, const char *table, const char *const *needed, size_t n, Err *err)
 {
     for (size_t i = 0; i < n; i++)
-        if (!has_column(db, table, needed[i]))
+        if (!db_has_column(db, table, needed[i]))
             return unknown(db, err, table, str_of(needed[i]), "is missing");
     return true;
 }
@@ -91,7 +85,7 @@ static bool prepare_insert(Db *db, const char *table, const char *const *columns
 
     buf_addf(&sql, "INSERT INTO %s(", table);
     for (size_t i = 0; i < n; i++) {
-        if (!has_column(db, table, columns[i]))
+        if (!db_has_column(db, table, columns[i]))
             continue;
         buf_addf(&sql, "%s%s", values.n ? ", " : "", columns[i]);
         buf_addf(&values, "%s?%zu", values.n ? ", " : "", i + 1);

@@ -76,15 +76,9 @@ void rows_rest(Rows *r)
 
 /* -- columns ------------------------------------------------------------------------------------- */
 
-bool rows_has_column(Rows *r, const char *table, const char *column)
-{
-    return sqlite3_table_column_metadata(r->db->handle, NULL, table, column, NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
-}
-
 const char *rows_column(Rows *r, const char *table, const char *name)
 {
-    return rows_has_column(r, table, name) ? name : "NULL";
+    return db_has_column(r->db, table, name) ? name : "NULL";
 }
 
 /* -- sessions -------------------------------------------------------------------------------------- */
@@ -316,12 +310,12 @@ Rows *rows_open(const Home *home, const RowsQuery *query, Err *err)
     if (!r->db || !db_exec(r->db, "PRAGMA cache_size=-200", err) || !is_wal(r, &wal, err))
         return NULL;
     r->slice_ms = wal ? SLICE_WAL_MS : SLICE_ROLLBACK_MS;
-    r->has_active = rows_has_column(r, "messages", "active");
-    r->has_archived = rows_has_column(r, "sessions", "archived");
-    r->has_usage = rows_has_column(r, "session_model_usage", "model");
-    r->is_ours = rows_has_column(r, "conversation_of", "home");
+    r->has_active = db_has_column(r->db, "messages", "active");
+    r->has_archived = db_has_column(r->db, "sessions", "archived");
+    r->has_usage = db_has_column(r->db, "session_model_usage", "model");
+    r->is_ours = db_has_column(r->db, "conversation_of", "home");
     r->query = *query;
-    r->query.compacted = query->compacted && rows_has_column(r, "messages", "compacted");
+    r->query.compacted = query->compacted && db_has_column(r->db, "messages", "compacted");
     return prepare(r, err) ? TAKE(r) : NULL;
 }
 

@@ -33,7 +33,7 @@ static bool has_chains(Rows *r)
     static const char *const needed[] = { "parent_session_id", "end_reason", "ended_at" };
 
     for (size_t i = 0; i < ARRAY_LEN(needed); i++)
-        if (!rows_has_column(r, "sessions", needed[i]))
+        if (!db_has_column(r->db, "sessions", needed[i]))
             return false;
     return true;
 }
@@ -47,7 +47,7 @@ static bool pairs_statement(Rows *r, Stmt **ret, Err *err)
              "sessions AS child CROSS JOIN sessions AS parent WHERE child.rowid BETWEEN ?1 AND ?2 "
              "AND " CONTINUES "%s",
              r->has_archived ? "child.archived" : "0",
-             rows_has_column(r, "sessions", "model_config") ? NO_BRANCH : "");
+             db_has_column(r->db, "sessions", "model_config") ? NO_BRANCH : "");
     return db_prepare(r->db, sql.p, ret, err);
 }
 

@@ -23,15 +23,9 @@ RowsEvents *rows_events_free(RowsEvents *e)
     return NULL;
 }
 
-static bool has(Db *db, const char *table, const char *column)
-{
-    return sqlite3_table_column_metadata(db->handle, NULL, table, column, NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
-}
-
 static void add_column(Buf *sql, Db *db, const char *table, const char *column, const char *or_else)
 {
-    buf_addf(sql, ", %s", has(db, table, column) ? column : or_else);
+    buf_addf(sql, ", %s", db_has_column(db, table, column) ? column : or_else);
 }
 
 /* -- statements ------------------------------------------------------------------------------------- */
@@ -49,7 +43,7 @@ static bool prepare_messages(Db *db, Stmt **ret, Err *err)
     add_column(&sql, db, "messages", "active", "1");
     add_column(&sql, db, "messages", "compacted", "0");
     buf_addf(&sql, " FROM messages WHERE session_id = ?1 AND id > ?2%s ORDER BY id",
-             has(db, "conversation_of", "home") ? " AND " ROWS_NO_COPY : "");
+             db_has_column(db, "conversation_of", "home") ? " AND " ROWS_NO_COPY : "");
     return db_prepare(db, sql.p, ret, err);
 }
 
@@ -278,9 +272,10 @@ bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *er
 
     *ret = NULL;
     *ret_n = 0;
-    if (!has(db, "runtime_continuity", "handle"))
+    if (!db_has_column(db, "runtime_continuity", "handle"))
         return true;
-    if (!db_prepare(db, has(db, "handoff", "copy_id") ? CONTINUITY LENT : CONTINUITY, &stmt, err))
+    if (!db_prepare(db, db_has_column(db, "handoff", "copy_id") ? CONTINUITY LENT : CONTINUITY,
+                    &stmt, err))
         return false;
     while (row) {
         if (!db_step(db, stmt, &row, err))

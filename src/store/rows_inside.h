@@ -27,8 +27,6 @@ MUST_CHECK bool rows_go_on(Rows *r, Err *err);
 
 /* -- small things (rows.c) -------------------------------------------------------------------------- */
 
-bool rows_has_column(Rows *r, const char *table, const char *column);
-
 /* The column where there is one, else NULL. */
 const char *rows_column(Rows *r, const char *table, const char *name);
 

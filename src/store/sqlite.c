@@ -20,27 +20,24 @@ enum {
     SLICE_WAL_MS = 60,      /* of the 100 ms that a read may take */
     SLICE_ROLLBACK_MS = 12, /* of 25 ms */
     BATCH_ROWS = 512,
-    BATCH_BYTES = 1 << 20,
-    TICK_OPS = 1000 /* virtual machine steps between looks at the clock */
+    BATCH_BYTES = 1 << 20
 };
+
+/* Where a list goes on. A time of others may be NULL, text or a blob: a key is bound as it is stored, since SQLite has an
+ * order for all of them and our numbers have not. NULL compares with nothing, so it has a statement of its own. */
+typedef enum KeyKind { KEY_NONE, KEY_NULL, KEY_VALUE, KEY_KINDS } KeyKind;
 
 struct Conn {
     Db *db;
     bool wal;
     bool has_active, has_archived, has_model_config, has_last_activity, has_message_count;
     char *session_columns, *message_columns;
-    int64_t deadline; /* of the statement that may be cut off, in monotonic ms; 0 = none */
     Stmt *get, *at, *continuation, *first_words, *newest, *mark;
-    Stmt *messages[2][2]; /* [inactive too][after a key] */
+    Stmt *messages[2][KEY_KINDS]; /* [inactive too][after what kind of key] */
+    Stmt *message_key, *session_key;
 };
 
 /* -- opening ------------------------------------------------------------------------ */
-
-static bool has_column(Conn *c, const char *table, const char *column)
-{
-    return sqlite3_table_column_metadata(c->db->handle, NULL, table, column, NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
-}
 
 static const char *const session_fields[] = {
 #define X(kind, name) #name,
@@ -60,7 +57,7 @@ static char *columns_that_exist(Conn *c, const char *table, const char *const *f
 
     for (size_t i = 0; i < n; i++) {
         buf_addz(&list, i ? ", " : "");
-        if (has_column(c, table, fields[i]))
+        if (db_has_column(c->db, table, fields[i]))
             buf_addf(&list, "%s.%s", table, fields[i]);
         else
             buf_addz(&list, strcmp(fields[i], "active") == 0 ? "1" : "NULL");
@@ -80,7 +77,7 @@ static bool check_tables(Conn *c, Err *err)
     if (!db_exec(c->db, "SELECT 1 FROM sqlite_schema LIMIT 1", err))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(needed); i++)
-        if (!has_column(c, needed[i][0], needed[i][1]))
+        if (!db_has_column(c->db, needed[i][0], needed[i][1]))
             return err_set(err, ERR_INVALID,
                            "'%s' holds no session history: table '%s' with column '%s' is missing",
                            c->db->path, needed[i][0], needed[i][1]);
@@ -110,8 +107,10 @@ static Conn *conn_close(Conn *c)
     stmt_free(c->first_words);
     stmt_free(c->newest);
     stmt_free(c->mark);
-    for (size_t i = 0; i < 4; i++)
-        stmt_free(c->messages[i / 2][i % 2]);
+    stmt_free(c->message_key);
+    stmt_free(c->session_key);
+    for (size_t i = 0; i < 2 * KEY_KINDS; i++)
+        stmt_free(c->messages[i / KEY_KINDS][i % KEY_KINDS]);
     db_close(c->db);
     mem_free(c->session_columns);
     mem_free(c->message_columns);
@@ -119,13 +118,6 @@ static Conn *conn_close(Conn *c)
     return NULL;
 }
 AUTO_FREE(Conn, conn_close)
-
-static int past_deadline(void *ctx)
-{
-    const Conn *c = ctx;
-
-    return c->deadline && clock_mono_ms() > c->deadline;
-}
 
 static Conn *conn_open(const Home *home, Err *err)
 {
@@ -136,13 +128,12 @@ static Conn *conn_open(const Home *home, Err *err)
     c->db = db_open_read(str_z(a, home->database), err);
     if (!c->db || !check_tables(c, err) || !read_journal_mode(c, journal, err))
         return NULL;
-    sqlite3_progress_handler(c->db->handle, TICK_OPS, past_deadline, c);
     c->wal = strcmp(journal, "wal") == 0;
-    c->has_active = has_column(c, "messages", "active");
-    c->has_archived = has_column(c, "sessions", "archived");
-    c->has_model_config = has_column(c, "sessions", "model_config");
-    c->has_last_activity = has_column(c, "sessions", "last_activity_at");
-    c->has_message_count = has_column(c, "sessions", "message_count");
+    c->has_active = db_has_column(c->db, "messages", "active");
+    c->has_archived = db_has_column(c->db, "sessions", "archived");
+    c->has_model_config = db_has_column(c->db, "sessions", "model_config");
+    c->has_last_activity = db_has_column(c->db, "sessions", "last_activity_at");
+    c->has_message_count = db_has_column(c->db, "sessions", "message_count");
     c->session_columns =
         columns_that_exist(c, "sessions", session_fields, ARRAY_LEN(session_fields));
     c->message_columns =
@@ -227,57 +218,134 @@ static bool one_session(Conn *c, Arena *a, sqlite3_stmt *stmt, Session *ret, boo
     return ok;
 }
 
+/* -- keys ------------------------------------------------------------------------------ */
+
+typedef struct Key {
+    KeyKind kind;
+    sqlite3_value *value; /* of KEY_VALUE; NULL: `at` */
+    double at;
+} Key;
+
+static void key_done(Key *key)
+{
+    sqlite3_value_free(key->value);
+}
+#define AUTO_KEY __attribute__((cleanup(key_done))) Key
+
+/* The time of the row as it is stored. Of a row that is gone the number that was read stands for it. */
+static bool find_key(Conn *c, Stmt **slot, const char *sql, int64_t row_id, double at, Key *ret,
+                     Err *err)
+{
+    bool row = false, ok;
+
+    if (!prepared(c, slot, sql, err))
+        return false;
+    sqlite3_bind_int64(*slot, 1, row_id);
+    ok = db_step(c->db, *slot, &row, err);
+    *ret = (Key){ .kind = KEY_VALUE, .at = at };
+    if (ok && row && sqlite3_column_type(*slot, 0) == SQLITE_NULL)
+        ret->kind = KEY_NULL;
+    else if (ok && row)
+        ret->value = sqlite3_value_dup(sqlite3_column_value(*slot, 0));
+    sqlite3_reset(*slot);
+    return ok;
+}
+
+static void bind_key(Stmt *stmt, int at, const Key *key)
+{
+    if (key->value)
+        sqlite3_bind_value(stmt, at, key->value);
+    else
+        sqlite3_bind_double(stmt, at, key->at);
+}
+
 /* -- sessions ------------------------------------------------------------------------- */
 
-static bool conn_list(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
-                      size_t most, Session **ret, size_t *ret_n, Err *err)
+typedef struct SessionPage {
+    Arena *arena;
+    const SessionQuery *query;
+    Session *all;
+    size_t n, cap, most;
+    int64_t end; /* by when it has to be ready */
+} SessionPage;
+
+static bool list_statement(Conn *c, const SessionPage *p, KeyKind key, Stmt **ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    /* Two halves of a key, so that the index on started_at is used for the larger one. */
+    static const char *const behind[] = {
+        [KEY_NONE] = "",
+        [KEY_NULL] = " AND started_at IS NULL AND rowid > ?4",
+        [KEY_VALUE] = " AND started_at <= ?3 AND (started_at < ?3 OR rowid > ?4)",
+    };
     AUTO_BUF sql = BUF(KIB(16));
-    Session *all = NULL;
-    size_t n = 0, cap = 0;
-    int64_t end = slice_end(c);
-    bool row = false;
 
     buf_addf(&sql, "SELECT %s, rowid FROM sessions WHERE id <> ''", c->session_columns);
-    if (c->has_archived && !query->archived)
+    if (c->has_archived && !p->query->archived)
         buf_addz(&sql, " AND archived = 0");
-    if (query->source.n)
+    if (p->query->source.n)
         buf_addz(&sql, " AND source = ?1");
-    if (query->since > 0)
+    if (p->query->since > 0)
         buf_addz(&sql, " AND started_at >= ?2");
-    /* Two halves of the key, so that the index on started_at is used for the larger one. */
-    if (after)
-        buf_addz(&sql, " AND started_at <= ?3 AND (started_at < ?3 OR rowid > ?4)");
-    buf_addf(&sql, " ORDER BY started_at DESC, rowid LIMIT %zu", most);
-    if (!db_prepare(c->db, sql.p, &stmt, err))
+    buf_addf(&sql, "%s ORDER BY started_at DESC, rowid LIMIT %zu", behind[key], p->most - p->n);
+    return db_prepare(c->db, sql.p, ret, err);
+}
+
+/* *ret_all: there is nothing behind it, not only no more time or room. */
+static bool list_from(Conn *c, SessionPage *p, const Key *key, int64_t rowid, bool *ret_all,
+                      Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row = false;
+
+    if (!list_statement(c, p, key->kind, &stmt, err))
         return false;
-    if (query->source.n)
-        db_bind_str(stmt, 1, query->source);
-    if (query->since > 0)
-        sqlite3_bind_double(stmt, 2, query->since);
-    if (after) {
-        sqlite3_bind_double(stmt, 3, after->started_at);
-        sqlite3_bind_int64(stmt, 4, after->rowid);
-    }
+    if (p->query->source.n)
+        db_bind_str(stmt, 1, p->query->source);
+    if (p->query->since > 0)
+        sqlite3_bind_double(stmt, 2, p->query->since);
+    if (key->kind == KEY_VALUE)
+        bind_key(stmt, 3, key);
+    if (key->kind != KEY_NONE)
+        sqlite3_bind_int64(stmt, 4, rowid);
     do {
         if (!db_step(c->db, stmt, &row, err))
             return false;
         if (row) {
-            Session s = session_row(a, stmt);
+            Session s = session_row(p->arena, stmt);
 
-            ARENA_PUSH(a, all, n, cap, s);
+            ARENA_PUSH(p->arena, p->all, p->n, p->cap, s);
         }
-    } while (row && (n % 16 || clock_mono_ms() < end));
-    *ret = all;
-    *ret_n = n;
+    } while (row && (p->n % 16 || clock_mono_ms() < p->end));
+    *ret_all = !row && p->n < p->most;
+    return true;
+}
+
+static bool conn_list(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
+                      size_t most, Session **ret, size_t *ret_n, Err *err)
+{
+    SessionPage p = { .arena = a, .query = query, .most = most, .end = slice_end(c) };
+    AUTO_KEY key = { .kind = KEY_NONE };
+    bool all;
+
+    if (after && !find_key(c, &c->session_key, "SELECT started_at FROM sessions WHERE rowid = ?",
+                           after->rowid, after->started_at, &key, err))
+        return false;
+    if (!list_from(c, &p, &key, after ? after->rowid : 0, &all, err))
+        return false;
+    /* Sessions without a time come last, where no comparison reaches them. */
+    if (all && key.kind == KEY_VALUE &&
+        !list_from(c, &p, &(Key){ .kind = KEY_NULL }, INT64_MIN, &all, err))
+        return false;
+    *ret = p.all;
+    *ret_n = p.n;
     return true;
 }
 
 static bool has_lineages(Conn *c)
 {
-    return has_column(c, "sessions", "parent_session_id") &&
-           has_column(c, "sessions", "end_reason") && has_column(c, "sessions", "ended_at");
+    return db_has_column(c->db, "sessions", "parent_session_id") &&
+           db_has_column(c->db, "sessions", "end_reason") &&
+           db_has_column(c->db, "sessions", "ended_at");
 }
 
 static bool conn_continuation(Conn *c, Arena *a, const Session *s, Session *ret, bool *ret_found,
@@ -466,10 +534,15 @@ static bool conn_mark(Conn *c, Arena *a, Str id, Str *ret, Err *err)
 
 /* -- messages ------------------------------------------------------------------------- */
 
-static bool messages_statement(Conn *c, bool inactive, bool after, Stmt **ret, Err *err)
+static bool messages_statement(Conn *c, bool inactive, KeyKind key, Stmt **ret, Err *err)
 {
+    static const char *const behind[] = {
+        [KEY_NONE] = "",
+        [KEY_NULL] = " AND (timestamp IS NOT NULL OR id > ?3)",
+        [KEY_VALUE] = " AND timestamp >= ?2 AND (timestamp > ?2 OR id > ?3)",
+    };
     AUTO_BUF sql = BUF(KIB(8));
-    Stmt **slot = &c->messages[inactive][after];
+    Stmt **slot = &c->messages[inactive][key];
 
     *ret = *slot;
     if (*slot)
@@ -477,9 +550,7 @@ static bool messages_statement(Conn *c, bool inactive, bool after, Stmt **ret, E
     buf_addf(&sql, "SELECT %s, id FROM messages WHERE session_id = ?1", c->message_columns);
     if (c->has_active && !inactive)
         buf_addz(&sql, " AND active = 1");
-    if (after)
-        buf_addz(&sql, " AND timestamp >= ?2 AND (timestamp > ?2 OR id > ?3)");
-    buf_addf(&sql, " ORDER BY timestamp, id LIMIT %d", BATCH_ROWS);
+    buf_addf(&sql, "%s ORDER BY timestamp, id LIMIT %d", behind[key], BATCH_ROWS);
     if (!db_prepare(c->db, sql.p, slot, err))
         return false;
     *ret = *slot;
@@ -489,17 +560,21 @@ static bool messages_statement(Conn *c, bool inactive, bool after, Stmt **ret, E
 static bool conn_messages(Conn *c, Arena *a, Str id, const MessageQuery *query,
                           const Message *after, Message **ret, size_t *ret_n, Err *err)
 {
+    AUTO_KEY key = { .kind = KEY_NONE };
     Message *all = NULL;
     size_t n = 0, cap = 0, bytes = 0;
     int64_t end = slice_end(c);
     bool row = true, ok;
     Stmt *stmt;
 
-    if (!messages_statement(c, query->inactive, after != NULL, &stmt, err))
+    if (after && !find_key(c, &c->message_key, "SELECT timestamp FROM messages WHERE id = ?",
+                           after->id, after->timestamp, &key, err))
+        return false;
+    if (!messages_statement(c, query->inactive, key.kind, &stmt, err))
         return false;
     db_bind_str(stmt, 1, id);
     if (after) {
-        sqlite3_bind_double(stmt, 2, after->timestamp);
+        bind_key(stmt, 2, &key);
         sqlite3_bind_int64(stmt, 3, after->id);
     }
     do {
@@ -523,16 +598,16 @@ static bool count_messages(Conn *c, HomeFacts *facts, Err *err)
 {
     bool ok;
 
-    c->deadline = slice_end(c);
+    db_end_by(c->db, slice_end(c));
     ok = db_int(c->db, "SELECT count(*) FROM messages", 0, &facts->messages, err);
-    c->deadline = 0;
+    db_end_by(c->db, 0);
     if (ok || err->kind != ERR_INTERRUPTED || !c->has_message_count)
         return ok;
     /* Too many to count in one short read: as the sessions say. */
     facts->messages_are_about = true;
-    c->deadline = slice_end(c);
+    db_end_by(c->db, slice_end(c));
     ok = db_int(c->db, "SELECT sum(message_count) FROM sessions", 0, &facts->messages, err);
-    c->deadline = 0;
+    db_end_by(c->db, 0);
     return ok;
 }
 
@@ -559,7 +634,7 @@ static bool conn_facts(Conn *c, HomeFacts *facts, Err *err)
 
     if (!read_journal_mode(c, facts->journal, err))
         return false;
-    if (has_column(c, "schema_version", "version") &&
+    if (db_has_column(c->db, "schema_version", "version") &&
         !db_int(c->db, "SELECT max(version) FROM schema_version", 0, &facts->schema_version, err))
         return false;
     if (facts->home->kind == HOME_OURS &&

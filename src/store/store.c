@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "store/db.h"
 #include "store/store_inside.h"
 
 enum { PAGE = 64 };
@@ -16,6 +17,11 @@ enum { PAGE = 64 };
 static bool asked_for(const Home *home, const Homes *homes)
 {
     return home->kind == HOME_GIVEN || homes->n == 1;
+}
+
+void store_end_reads(void)
+{
+    db_end_reads();
 }
 
 Store *store_open(const Homes *homes, Err *err)
