@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cmd/args.h"
 #include "cmd/version.h"
+#include "cmd/wrapped.h"
 #include "demo/demo.h"
 #include "text/redact.h"
 #include "text/utf8.h"
@@ -307,6 +308,7 @@ int cli_main(const Command *root, int argc, char **argv)
     AUTO(Arena) *arena = arena_new();
     int write_failure = 0, code = 0;
     AUTO_BUF out = { .max = LIMIT_OUTPUT_BYTES, .sink = to_stdout, .sink_ctx = &write_failure };
+    Wrapped lines = { .sink = to_stdout, .sink_ctx = &write_failure, .word = BUF(MIB(1)) };
     Cli cli = { .arena = arena, .out = &out, .root = root };
     const Command *command;
     Args *args;
@@ -322,11 +324,17 @@ int cli_main(const Command *root, int argc, char **argv)
         log_set_level(LOG_ERROR);
     if (cli.quiet && !cli.json && command->acts && !args->help && !args->version)
         out.sink = to_nowhere;
+    else if (cli_on_terminal(&cli) && !command->draws && !cli.json) {
+        lines.width = cli_width(&cli);
+        out.sink = wrapped_write;
+        out.sink_ctx = &lines;
+    }
     if (!run(&cli, command, args, &err))
         code = tell_failure(&cli, &err);
     progress_end();
     store_free(cli.store);
     buf_flush(&out);
+    wrapped_done(&lines);
     /* A reader that went away (`| head`) is no failure; a full disk is. */
     if (write_failure && write_failure != EPIPE) {
         errno = write_failure;

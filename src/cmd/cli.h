@@ -52,6 +52,7 @@ typedef struct Command {
     const struct Command *children; /* likewise */
     int least, most;                /* operands; most -1 = any number */
     bool any_settings;              /* runs, by the defaults, also where config.yaml is wrong */
+    bool draws;                     /* its output is not prose: no line of it is wrapped */
     bool acts;          /* its output only reports what it did: nothing of it with --quiet */
     const char *values; /* what its operands complete to, as of an Option */
     bool outside_demo;  /* runs on the user's own folders also with --demo */

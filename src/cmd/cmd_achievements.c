@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/table.h"
 #include "text/human.h"
 #include "text/utf8.h"
 
@@ -76,7 +77,7 @@ AUTO_FREE(AutoSnapshot, snapshot_free)
 #define COMPAT_OPTION                                                                              \
     {                                                                                              \
         .kind = OPTION_FLAG, .name = "compat",                                                     \
-        .help = "as the original: a badge goes when its count falls, tiers show once"              \
+        .help = "count as Hermes' plugin does: a badge is lost when its count falls"              \
     }
 
 static const Option common_options[] = { SOURCE_OPTION, COMPAT_OPTION, { 0 } };
@@ -96,33 +97,42 @@ static const char *tier_text(const Badge *b)
     return b->tier >= 0 ? catalogue()->tier_names[b->tier].p : b->unlocked ? "Done" : "-";
 }
 
-static void bar(Cli *cli, int percent)
+static Str bar(Arena *a, int percent)
 {
-    enum { CELLS = 12 };
+    enum { CELLS = 8 };
+    AUTO_BUF out = BUF(64);
 
     for (int i = 0; i < CELLS; i++)
-        say(cli, "%s", percent * CELLS >= (i + 1) * 100 - 50 && percent ? "█" : "░");
+        buf_addz(&out, percent * CELLS >= (i + 1) * 100 - 50 && percent ? "█" : "░");
+    return str_dup(a, buf_str(&out));
 }
 
-static void print_row(Cli *cli, const Snapshot *s, size_t i)
+static const TableColumn list_columns[] = {
+    { .title = "TIER" },
+    { .title = "BADGE" },
+    { .title = "PROGRESS", .drop = 1, .only_terminal = true },
+    { .title = "%", .right = true },
+    { .title = "NEXT TIER", .style = STYLE_DIM, .min = 20 },
+};
+
+static void list_row(Cli *cli, Table *t, const Snapshot *s, size_t i)
 {
     const Achievement *a = &catalogue()->all[i];
     const Badge *b = &s->items[i].badge;
     bool hidden = b->state == BADGE_SECRET;
-    Str name = hidden ? STR("???") : a->name;
+    AUTO_BUF next = BUF(256);
 
-    say(cli, "  %s%s%-9s%s %-30.*s ", style(cli, STYLE_BOLD), style(cli, style_of_tier(b->tier)),
-        tier_text(b), style(cli, STYLE_OFF), STR_FMT(name));
-    bar(cli, b->progress_pct);
-    say(cli, " %3d %%", b->progress_pct);
     if (!hidden && b->next_tier >= 0)
-        say(cli, "  %s%.*s of %.*s to %s%s", style(cli, STYLE_DIM),
-            STR_FMT(human_count(cli->arena, b->progress)),
-            STR_FMT(human_count(cli->arena, b->next_threshold)),
-            catalogue()->tier_names[b->next_tier].p, style(cli, STYLE_OFF));
+        buf_addf(&next, "%.*s of %.*s to %s", STR_FMT(human_count(cli->arena, b->progress)),
+                 STR_FMT(human_count(cli->arena, b->next_threshold)),
+                 catalogue()->tier_names[b->next_tier].p);
     if (s->items[i].kept)
-        say(cli, "  %skept%s", style(cli, STYLE_DIM), style(cli, STYLE_OFF));
-    say(cli, "\n");
+        buf_addf(&next, "%skept", next.n ? ", " : "");
+    table_cell_style(t, str_of(tier_text(b)), style_of_tier(b->tier));
+    table_cell(t, hidden ? STR("???") : a->name);
+    table_cell(t, bar(cli->arena, b->progress_pct));
+    table_cellf(t, "%d", b->progress_pct);
+    table_cell(t, buf_str(&next));
 }
 
 static Str sessions_text(Cli *cli, int64_t n)
@@ -147,13 +157,21 @@ static Str counted(Cli *cli, const Snapshot *s)
              : total;
 }
 
+/* A table a category, all of one shape; in a pipe the badges alone. */
 static void print_list(Cli *cli, const Snapshot *s)
 {
     const Catalogue *c = catalogue();
+    AUTO(Table) *t = table_begin(cli, list_columns, ARRAY_LEN(list_columns));
 
-    say(cli, "%s%lld of %zu badges%s, %lld secret%s left, %.*s\n", style(cli, STYLE_BOLD),
-        (long long)s->unlocked, c->n, style(cli, STYLE_OFF), (long long)s->secret,
-        s->secret == 1 ? "" : "s", STR_FMT(counted(cli, s)));
+    Str secrets = human_n(cli->arena, s->secret, "secret");
+
+    if (cli_on_terminal(cli))
+        say(cli, "%s%lld of %zu badges%s, %.*s left, %.*s\n\n", style(cli, STYLE_BOLD),
+            (long long)s->unlocked, c->n, style(cli, STYLE_OFF), STR_FMT(secrets),
+            STR_FMT(counted(cli, s)));
+    else
+        log_note("%lld of %zu badges, %.*s left, %.*s", (long long)s->unlocked, c->n,
+                 STR_FMT(secrets), STR_FMT(counted(cli, s)));
     for (size_t i = 0; i < c->n; i++) {
         bool first = true;
 
@@ -161,12 +179,12 @@ static void print_list(Cli *cli, const Snapshot *s)
             first = first && !str_eq(c->all[k].category, c->all[i].category);
         if (!first)
             continue;
-        say(cli, "\n%s%.*s%s\n", style(cli, STYLE_CYAN), STR_FMT(c->all[i].category),
-            style(cli, STYLE_OFF));
+        table_heading(t, c->all[i].category);
         for (size_t k = i; k < c->n; k++)
             if (str_eq(c->all[k].category, c->all[i].category))
-                print_row(cli, s, k);
+                list_row(cli, t, s, k);
     }
+    table_end(t);
 }
 
 static void put_counts(JsonWriter *w, const Snapshot *s)
@@ -221,7 +239,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
 /* -- scan ------------------------------------------------------------------------------------------------ */
 
 static const Option scan_options[] = {
-    { .kind = OPTION_FLAG, .name = "full", .help = "read every session again" },
+    { .kind = OPTION_FLAG, .name = "full", .help = "count every session again" },
     SOURCE_OPTION,
     COMPAT_OPTION,
     { 0 },
@@ -290,7 +308,13 @@ static void print_one(Cli *cli, const Snapshot *s, size_t i)
     say(cli, "  %s\n  %.*s, %s\n",
         hidden ? "Not discovered yet. Keep going about your work." : a->description.p,
         STR_FMT(a->category), badge_state_name(item->badge.state));
-    print_row(cli, s, i);
+    say(cli, "  %s %.*s %d %%", tier_text(&item->badge),
+        STR_FMT(bar(cli->arena, item->badge.progress_pct)), item->badge.progress_pct);
+    if (!hidden && item->badge.next_tier >= 0)
+        say(cli, ", %.*s of %.*s to %s", STR_FMT(human_count(cli->arena, item->badge.progress)),
+            STR_FMT(human_count(cli->arena, item->badge.next_threshold)),
+            catalogue()->tier_names[item->badge.next_tier].p);
+    say(cli, "\n");
     if (item->unlocked_at)
         say(cli, "  unlocked %.*s\n", STR_FMT(human_time(cli->arena, (double)item->unlocked_at)));
     if (item->evidence.known)
@@ -355,8 +379,8 @@ static bool recent(Cli *cli, const Args *args, Err *err)
 /* -- reset ----------------------------------------------------------------------------------------------- */
 
 static const Option reset_options[] = {
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be forgotten" },
-    { .kind = OPTION_FLAG, .name = "yes", .help = "forget every unlock" },
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "print what would be deleted, change nothing" },
+    { .kind = OPTION_FLAG, .name = "yes", .help = "delete every unlock" },
     SOURCE_OPTION,
     { 0 },
 };
@@ -398,7 +422,7 @@ static const Option export_options[] = {
     { .kind = OPTION_CHOICE,
       .name = "format",
       .metavar = "FORMAT",
-      .help = "what to write",
+      .help = "output format",
       .fallback = "md",
       .choices = "json|md" },
     SOURCE_OPTION,
@@ -455,7 +479,7 @@ static const Command children[] = {
       .summary = "list the latest unlocks and new tiers",
       .options = common_options,
       .run = recent },
-    { .name = "reset", .summary = "forget every unlock", .options = reset_options, .run = reset },
+    { .name = "reset", .summary = "delete every unlock", .options = reset_options, .run = reset },
     { .name = "export",
       .summary = "write the badges as JSON or Markdown",
       .options = export_options,

@@ -18,7 +18,7 @@ static const Option options[] = {
       .name = "runtime",
       .letter = 'r',
       .metavar = "NAME",
-      .help = "who answers: native, hermes, claude, codex or offline" },
+      .help = "runtime that answers" },
     { .kind = OPTION_TEXT,
       .name = "conversation",
       .letter = 'c',
@@ -28,15 +28,15 @@ static const Option options[] = {
       .name = "file",
       .letter = 'f',
       .metavar = "FILE",
-      .help = "a file that belongs to the request; may be repeated" },
+      .help = "attach a file (can be repeated)" },
     { .kind = OPTION_TEXT,
       .name = "template",
       .metavar = "auto|NAME|none",
-      .help = "begin a new conversation with a template" },
+      .help = "start a new session from a template" },
     { .kind = OPTION_TEXT,
       .name = "model",
       .metavar = "NAME",
-      .help = "which model the runtime is asked to use" },
+      .help = "model that the runtime should use" },
     { 0 },
 };
 
@@ -270,24 +270,22 @@ static bool ask(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria ask \"where did we fix the login test?\"", "one answer, streamed" },
+    { "talaria ask \"where did we fix the login test?\"", "ask a question; the answer is streamed" },
     { "talaria ask -c ID \"and why?\"", "continue a conversation or any session" },
-    { "talaria ask --json \"hello\"", "the events of the turn, one a line" },
+    { "talaria ask --json \"hello\"", "print the events of the turn, one JSON object per line" },
     { 0 },
 };
 
 const Command cmd_ask = {
     .name = "ask",
     .operands = "TEXT",
-    .summary = "one question to an agent, one answer",
+    .summary = "ask one question and print the answer",
     .details =
-        "Streams the answer to standard output. With --json the five events of the turn "
-        "(metadata, progress, chunk, error, done), one JSON object a line. The exit code is 0 "
-        "where the turn was completed, 1 where it failed, 130 where it was cancelled. The "
-        "conversation is kept; its id is said on standard error.",
+        "Streams the answer to standard output. With --json it prints the events of the turn (metadata, progress, chunk, error, done), one JSON object per line. The exit code is 0 if the turn completed, 1 if it failed, 130 if it was cancelled. The session is kept; its id is printed on standard error.",
     .options = options,
     .examples = examples,
     .least = 1,
     .most = 1,
+    .draws = true,
     .run = ask
 };

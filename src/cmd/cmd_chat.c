@@ -8,7 +8,7 @@ static const Option options[] = {
       .name = "runtime",
       .letter = 'r',
       .metavar = "NAME",
-      .help = "who answers: native, hermes, claude, codex or offline" },
+      .help = "runtime that answers" },
     { .kind = OPTION_TEXT,
       .name = "conversation",
       .letter = 'c',
@@ -20,16 +20,16 @@ static const Option options[] = {
     { .kind = OPTION_TEXT,
       .name = "template",
       .metavar = "auto|NAME|none",
-      .help = "begin a new conversation with a template" },
+      .help = "start a new session from a template" },
     { .kind = OPTION_TEXT,
       .name = "model",
       .metavar = "NAME",
-      .help = "which model the runtime is asked to use" },
+      .help = "model that the runtime should use" },
     { .kind = OPTION_TEXT,
       .name = "file",
       .letter = 'f',
       .metavar = "FILE",
-      .help = "a file that belongs to the first message; may be repeated" },
+      .help = "attach a file to the first message (can be repeated)" },
     { 0 },
 };
 
@@ -82,18 +82,19 @@ static bool run(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria chat", "talk; without a model your own history answers" },
-    { "talaria chat --runtime hermes --file notes.md", "with Hermes, about a file" },
-    { "talaria chat --resume", "go on with the newest conversation" },
+    { "talaria chat", "start a chat; without a model, answers are quotes from your history" },
+    { "talaria chat --runtime hermes --file notes.md", "chat with Hermes about a file" },
+    { "talaria chat --resume", "continue the most recent session" },
     { 0 },
 };
 
 const Command cmd_chat = { .name = "chat",
                            .operands = "[ID]",
-                           .summary = "talk to an agent at the terminal",
+                           .summary = "chat with an agent in the terminal",
                            .details = CHAT_DETAILS,
                            .options = options,
                            .examples = examples,
                            .least = 0,
                            .most = 1,
+                           .draws = true,
                            .run = run };

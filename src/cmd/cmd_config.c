@@ -232,17 +232,17 @@ static bool unset(Cli *cli, const Args *args, Err *err)
 /* -- rows --------------------------------------------------------------------------------------------- */
 
 static const Example set_examples[] = {
-    { "talaria config set model.name gpt-5-mini", "one value" },
-    { "talaria config set platforms.telegram.token", "a secret: asks for it, without showing it" },
-    { "printf %s \"$TOKEN\" | talaria config set telegram.token", "a secret from a program" },
+    { "talaria config set model.name gpt-5-mini", "print one value" },
+    { "talaria config set platforms.telegram.token", "prompt for a secret without showing it" },
+    { "printf %s \"$TOKEN\" | talaria config set telegram.token", "read a secret from standard input" },
     { 0 },
 };
 
 static const Command children[] = {
-    { .name = "list", .summary = "every setting, its value and what it does", .run = list },
+    { .name = "list", .summary = "list every setting with its value and meaning", .run = list },
     { .name = "get",
       .operands = "KEY",
-      .summary = "the value of one setting",
+      .summary = "print the value of one setting",
       .least = 1,
       .most = 1,
       .run = get },
@@ -269,9 +269,9 @@ static const Command children[] = {
 };
 
 static const Example examples[] = {
-    { "talaria config list", "every setting with its value" },
-    { "talaria config set model.name gpt-5-mini", "change one" },
-    { "talaria config get homes.profiles", "one value" },
+    { "talaria config list", "list every setting with its value" },
+    { "talaria config set model.name gpt-5-mini", "change a setting" },
+    { "talaria config get homes.profiles", "print one value" },
     { 0 },
 };
 

@@ -192,35 +192,31 @@ static bool debug_model(Cli *cli, const Args *args, Err *err)
 }
 
 static const Option model_options[] = {
-    { OPTION_CHOICE, "dialect", "D", "what the API speaks", NULL,
+    { OPTION_CHOICE, "dialect", "D", "protocol of the API", NULL,
       "openai-chat|openai-responses|anthropic", 0 },
-    { OPTION_TEXT, "base-url", "URL", "address of the API", NULL, NULL, 0 },
-    { OPTION_TEXT, "model", "NAME", "which model is asked", NULL, NULL, 0 },
-    { OPTION_NUMBER, "max-tokens", "N", "most tokens of the answer; 0: the server's default", "0",
+    { OPTION_TEXT, "base-url", "URL", "base URL of the API", NULL, NULL, 0 },
+    { OPTION_TEXT, "model", "NAME", "model name", NULL, NULL, 0 },
+    { OPTION_NUMBER, "max-tokens", "N", "maximum length of the answer in tokens; 0: the server's default", "0",
       NULL, 0 },
-    { OPTION_NUMBER, "timeout", "SECONDS", "time for all of it, tries included", "600", NULL, 0 },
-    { OPTION_FLAG, "whole", NULL, "ask for the answer in one piece, not as a stream", NULL, NULL,
+    { OPTION_NUMBER, "timeout", "SECONDS", "time limit, including retries", "600", NULL, 0 },
+    { OPTION_FLAG, "whole", NULL, "request the answer in one piece instead of a stream", NULL, NULL,
       0 },
     { 0 },
 };
 
 static const Example examples[] = {
-    { "talaria debug model 'say hello'", "the configured model, the answer as it comes" },
-    { "talaria debug model --json 'say hello'", "every event on a line of its own" },
+    { "talaria debug model 'say hello'", "send a prompt to the configured model" },
+    { "talaria debug model --json 'say hello'", "print every event, one per line" },
     { "talaria debug model --base-url http://127.0.0.1:11434/v1 --model llama3.2 hi",
-      "a model on this machine" },
+      "test a local model" },
     { 0 },
 };
 
 static const Command children[] = {
     { .name = "model",
       .operands = "PROMPT",
-      .summary = "send one prompt to the configured model and show what comes back",
-      .details = "Checks a configuration: model.base_url, model.name, model.dialect and "
-                 "model.api_key_env in config.yaml, or TALARIA_MODEL_BASE_URL, TALARIA_MODEL, "
-                 "TALARIA_MODEL_DIALECT and TALARIA_MODEL_KEY. The key is never shown.\n\n"
-                 "With --json the first line says what is called; each further line is one event: "
-                 "text, reasoning, tool_call, retry, usage, and at last finish or error.",
+      .summary = "send one prompt to the configured model and print the response",
+      .details = "Checks the model settings: model.base_url, model.name, model.dialect and model.api_key_env in config.yaml, or TALARIA_MODEL_BASE_URL, TALARIA_MODEL, TALARIA_MODEL_DIALECT and TALARIA_MODEL_KEY. The key is never shown.\n\nWith --json the first line describes the request; each further line is one event: text, reasoning, tool_call, retry, usage, then finish or error.",
       .options = model_options,
       .examples = examples,
       .least = 1,
@@ -228,12 +224,9 @@ static const Command children[] = {
       .run = debug_model },
     { .name = "run",
       .operands = "PROMPT",
-      .summary = "send one prompt to a runtime and show the events that come back",
+      .summary = "send one prompt to a runtime and print its events",
       .details =
-          "One turn, without memory, skills and store: whether a runtime works, and what it "
-          "says. Each line is {\"event\": ..., \"data\": ...}: metadata, progress, chunk, "
-          "error, done. Ctrl-C cancels the turn. The handle with which the conversation goes "
-          "on is in the last progress of the stage 'session'.",
+          "Runs one turn without memory, skills or storage, to check that a runtime works. Each line is {\"event\": ..., \"data\": ...}: metadata, progress, chunk, error, done. Ctrl-C cancels the turn. The last progress event of the stage 'session' contains the handle that continues the conversation.",
       .options = debug_run_options,
       .examples = debug_run_examples,
       .least = 1,
@@ -241,32 +234,24 @@ static const Command children[] = {
       .run = debug_run },
     { .name = "replay",
       .operands = "FILE",
-      .summary = "put a recorded stream of a runtime through its adapter and show the events",
-      .details = "What to attach to a report about a runtime. FILE holds what the runtime sent: "
-                 "lines of JSON of Claude Code (stream-json) and Codex (exec --json, app-server), "
-                 "event streams of Hermes and of models.",
+      .summary = "replay a recorded runtime stream and print its events",
+      .details = "Useful in bug reports. FILE contains what the runtime sent: JSON lines of Claude Code (stream-json) and Codex (exec --json, app-server), or event streams of Hermes and models.",
       .options = debug_replay_options,
       .examples = debug_replay_examples,
       .least = 1,
       .most = 1,
       .run = debug_replay },
     { .name = "hermes-double",
-      .summary = "serve the routes of a Hermes API server on this machine, from a script",
+      .summary = "run a stand-in for a Hermes API server on this machine",
       .details =
-          "Answers as a Hermes would, without a model: for demos and tests. In a prompt, the "
-          "words 'rotate' (the session goes on under another id), 'approve' (a command "
-          "waits for approval), 'tool' and 'slow' make it do so. --fail makes every turn fail "
-          "in one way. Needs no key, unless API_SERVER_KEY is set.",
+          "Answers like Hermes but without a model, for demos and tests. The words 'rotate' (the session continues under another id), 'approve' (a command waits for approval), 'tool' and 'slow' in a prompt trigger that behavior. --fail makes every turn fail in one way. No key is needed unless API_SERVER_KEY is set.",
       .options = debug_double_options,
       .examples = debug_double_examples,
       .run = debug_double },
     { .name = "session-key",
-      .summary = "print the session keys of places that are read from standard input",
+      .summary = "print the session keys of chat addresses read from standard input",
       .details =
-          "Each line is {\"source\": {...}, \"flags\": {...}}: where a message came from, as a "
-          "gateway of Hermes keeps it, and group_sessions_per_user, thread_sessions_per_user "
-          "and profile. One key a line. A line that cannot be read is named on standard "
-          "error, and the exit code is 1.",
+          "Each input line is {\"source\": {...}, \"flags\": {...}}: the address of a message as Hermes' gateway stores it, and group_sessions_per_user, thread_sessions_per_user and profile. Prints one key per line. Invalid lines are reported on standard error, and the exit code is 1.",
       .options = debug_key_options,
       .examples = debug_key_examples,
       .run = debug_key },
@@ -274,6 +259,6 @@ static const Command children[] = {
 };
 
 const Command cmd_debug = { .name = "debug",
-                            .summary = "look at the parts that other commands stand on",
+                            .summary = "low-level tools for troubleshooting",
                             .examples = examples,
                             .children = children };

@@ -17,8 +17,8 @@ static const Option options[] = {
 static const Example examples[] = {
     { "talaria demo", "create three months of sample sessions" },
     { "talaria --demo sessions list", "any command with --demo uses them" },
-    { "talaria up --demo", "the page on the sample data" },
-    { "talaria demo --remove", "remove all of it" },
+    { "talaria up --demo", "open the page with the sample data" },
+    { "talaria demo --remove", "remove the sample data" },
     { 0 },
 };
 
@@ -165,5 +165,6 @@ const Command cmd_demo = {
     .options = options,
     .examples = examples,
     .outside_demo = true,
+    .acts = true,
     .run = run_demo,
 };

@@ -13,14 +13,14 @@ static const Option options[] = {
     { .kind = OPTION_FLAG,
       .name = "full",
       .help =
-          "check also what is too large for a short read; a writer may have to wait meanwhile" },
+          "also check large databases completely; this may delay writers" },
     { 0 },
 };
 
 static const Example examples[] = {
-    { "talaria doctor", "is everything as it should be" },
-    { "talaria doctor --full", "every page of every database, however long it takes" },
-    { "talaria doctor --json", "for programs" },
+    { "talaria doctor", "check the installation" },
+    { "talaria doctor --full", "check every page of every database, however long it takes" },
+    { "talaria doctor --json", "as JSON" },
     { 0 },
 };
 
@@ -215,13 +215,9 @@ static bool run_doctor(Cli *cli, const Args *args, Err *err)
 
 const Command cmd_doctor = {
     .name = "doctor",
-    .summary = "is everything as it should be, and what to do where it is not",
+    .summary = "check the installation and suggest fixes",
     .details =
-        "Looks at versions, settings, homes, the pages and search indexes of their databases, who "
-        "has these open, files that were deleted under a process, permissions and room on the "
-        "disk. "
-        "It repairs nothing and opens databases read-only, in short reads; what does not fit into "
-        "one is not checked unless --full asks for it. Exits with 1 where there is a problem.",
+        "Checks versions, settings, history folders, databases and search indexes, which processes use them, deleted files that are still in use, permissions and disk space. Changes nothing: databases are opened read-only, for short reads. Large databases are checked completely only with --full. Exits with 1 if there is a problem.",
     .options = options,
     .examples = examples,
     .any_settings = true,

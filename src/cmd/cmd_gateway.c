@@ -39,10 +39,10 @@ static bool run(Cli *cli, const Args *args, Err *err)
 }
 
 const Example gateway_examples[] = {
-    { "talaria gateway run", "serves until it is told to end" },
-    { "talaria gateway status", "how the lines are, what waits, the last trouble" },
-    { "talaria gateway sethome telegram 123456", "sessions that are handed over arrive there" },
-    { "talaria gateway pair approve ABCD-EFGH", "lets a stranger in who was given that code" },
+    { "talaria gateway run", "serve until stopped" },
+    { "talaria gateway status", "show connections, queued messages and the last error" },
+    { "talaria gateway sethome telegram 123456", "send handed-over sessions to this chat" },
+    { "talaria gateway pair approve ABCD-EFGH", "give access to the person with this code" },
     { "TALARIA_LOCAL_FAULTS=send=2 talaria gateway run",
       "on a bad day: two messages fail at first" },
     { 0 },
@@ -52,43 +52,38 @@ static const Option sethome_options[] = {
     { .kind = OPTION_TEXT,
       .name = "owner",
       .metavar = "ID",
-      .help = "whose chat it is, by the platform's number: in a group the session is theirs" },
+      .help = "user id of the owner; in a group, the session belongs to them" },
     { 0 },
 };
 
 static const Command children[] = {
     { .name = "run",
-      .summary = "serve the chat platforms and carry handoffs out, until SIGTERM",
+      .summary = "serve the chat platforms and process handoffs until stopped",
       .details =
-          "Serves local, the chat that lies in our own database and needs no account, and every "
-          "platform that has a token: TALARIA_TELEGRAM_TOKEN in the environment, or a file of mode "
-          "0600 that platforms.telegram.token_file names (likewise discord, slack). What a Hermes "
-          "is configured with counts too, unless its own gateway is running. Requests are taken "
-          "up as soon as they are written, by 'talaria handoff' or by a Hermes, for the platforms "
-          "that are served here and no others. One process for a data folder.",
+          "Serves the local chat, which needs no account, and every platform that has a token ('talaria setup' stores one, or set TALARIA_TELEGRAM_TOKEN and so on). Tokens in Hermes' configuration count too, unless Hermes' own gateway is running. Handoffs to these platforms start as soon as 'talaria handoff' or Hermes requests them. Only one gateway can run per data folder.",
       .examples = gateway_examples,
       .run = run },
     { .name = "status",
-      .summary = "how the lines to the platforms are, what waits, the last trouble",
+      .summary = "show connections, queued messages and the last error",
       .examples = gateway_examples,
       .run = gateway_status },
     { .name = "sethome",
       .operands = "PLATFORM CHAT",
-      .summary = "which chat gets what nobody asked for; the same as /sethome there",
-      .details = "Asks the platform what chat that is and whether we may write in it.",
+      .summary = "set the default chat for handoffs and notices (same as /sethome there)",
+      .details = "Checks with the platform that the chat exists and that Talaria may write to it.",
       .options = sethome_options,
       .examples = gateway_examples,
       .least = 2,
       .most = 2,
       .run = gateway_sethome },
     { .name = "pair",
-      .summary = "strangers who ask to be let in",
+      .summary = "approve people who asked for access",
       .examples = gateway_examples,
       .children = gateway_pair },
     { 0 },
 };
 
 const Command cmd_gateway = { .name = "gateway",
-                              .summary = "serve chat platforms and carry handoffs out",
+                              .summary = "connect chat platforms and process handoffs",
                               .examples = gateway_examples,
                               .children = children };

@@ -98,14 +98,13 @@ static bool approve(Cli *cli, const Args *args, Err *err)
 
 const Command gateway_pair[] = {
     { .name = "list",
-      .summary = "who asks to be let in, and who was",
+      .summary = "list people who asked for access and people who have it",
       .examples = gateway_examples,
       .run = list },
     { .name = "approve",
       .operands = "CODE",
-      .summary = "let the one in who was given that code",
-      .details = "A stranger who writes in a private chat is given a code, once an hour; it works "
-                 "for an hour.",
+      .summary = "give access to the person with this code",
+      .details = "A person without access who writes in a private chat gets a code, at most once an hour; it is valid for an hour.",
       .examples = gateway_examples,
       .least = 1,
       .most = 1,

@@ -17,7 +17,7 @@ static const Option session_option[] = {
     { .kind = OPTION_TEXT,
       .name = "session",
       .metavar = "ID",
-      .help = "which session; the one that was handed over last where none is named" },
+      .help = "session to bring back (default: the last one handed over)" },
     { 0 },
 };
 
@@ -25,15 +25,15 @@ static const Option request_options[] = {
     { .kind = OPTION_TEXT,
       .name = "session",
       .metavar = "ID",
-      .help = "which session; the newest where none is named" },
+      .help = "session to hand over (default: the most recent one)" },
     { .kind = OPTION_TEXT,
       .name = "to",
       .metavar = "CHAT",
-      .help = "id of a chat there; the home channel where none is named" },
+      .help = "id of the chat (default: the home channel)" },
     { .kind = OPTION_FLAG,
       .name = "no-turn",
-      .help = "the card stands alone: the agent says nothing by itself there" },
-    { .kind = OPTION_FLAG, .name = "detach", .help = "do not wait until it is done" },
+      .help = "post the summary card only; the agent does not speak first" },
+    { .kind = OPTION_FLAG, .name = "detach", .help = "do not wait for completion" },
     { 0 },
 };
 
@@ -216,9 +216,9 @@ PLATFORMS(X)
 /* -- the rows ------------------------------------------------------------------------------------------ */
 
 static const Example examples[] = {
-    { "talaria handoff local", "the newest session goes on in the local chat" },
-    { "talaria handoff status", "what is on its way, and what became of the others" },
-    { "talaria handoff back", "and it is here again" },
+    { "talaria handoff local", "continue the most recent session in the local chat" },
+    { "talaria handoff status", "show pending and past handoffs" },
+    { "talaria handoff back", "bring it back" },
     { 0 },
 };
 
@@ -241,26 +241,22 @@ static const Command children[] = {
     PLATFORMS(X)
 #undef X
         { .name = "status",
-          .summary = "list handoffs, the newest first",
+          .summary = "list handoffs, newest first",
           .details =
-              "For each one how far it is: claim, prepare, bind, announce, done. From 'bind' "
-              "on the session belongs to the platform.",
+              "Shows the step each handoff has reached: claim, prepare, bind, announce, done. From 'bind' on, the session belongs to the platform.",
           .examples = examples,
           .run = handoff_status },
     { .name = "cancel",
       .operands = "[ID]",
-      .summary = "leave a handoff that is on its way",
+      .summary = "cancel a pending handoff",
       .details =
-          "What no gateway has taken is cancelled; one that has is asked to leave it, which it "
-          "does between two steps. A session that has moved is brought back by 'back'.",
+          "A handoff that no gateway has started is cancelled at once; otherwise the gateway stops after its current step. Use 'back' for a session that has moved already.",
       .examples = examples,
       .most = 1,
       .run = handoff_cancel_one },
     { .name = "back",
-      .summary = "take a session back from where it was handed to",
-      .details = "The chat there leads nowhere afterwards; what was said in it is part of the "
-                 "session. An answer that is on its way there is waited for by you: 'back' "
-                 "refuses until it is over.",
+      .summary = "bring a session back from a chat platform",
+      .details = "Messages from the chat become part of the session, and the chat no longer continues it. If the agent is still answering there, wait and run it again.",
       .options = session_option,
       .examples = examples,
       .run = handoff_back },
@@ -268,6 +264,6 @@ static const Command children[] = {
 };
 
 const Command cmd_handoff = { .name = "handoff",
-                              .summary = "move a session to a chat platform, and back",
+                              .summary = "move a session to a chat platform and back",
                               .examples = examples,
                               .children = children };

@@ -4,20 +4,20 @@
 #include "cmd/commands.h"
 
 static const Option options[] = {
-    { .kind = OPTION_FLAG, .name = "man", .help = "the man page's source, in scdoc" },
+    { .kind = OPTION_FLAG, .name = "man", .help = "print the man page's scdoc source" },
     { .kind = OPTION_CHOICE,
       .name = "completion",
       .metavar = "SHELL",
-      .help = "completion for a shell",
+      .help = "print the completion script for a shell",
       .choices = "bash|zsh|fish" },
-    { .kind = OPTION_FLAG, .name = "limits", .help = "the most of everything that can grow" },
+    { .kind = OPTION_FLAG, .name = "limits", .help = "print the built-in limits" },
     { 0 },
 };
 
 static const Example examples[] = {
-    { "talaria help templates inject", "what 'templates inject' takes" },
-    { "eval \"$(talaria help --completion bash)\"", "completion in this shell" },
-    { "talaria help --man sessions | scdoc | man -l -", "the manual of 'sessions'" },
+    { "talaria help templates inject", "help for 'templates inject'" },
+    { "eval \"$(talaria help --completion bash)\"", "enable completion in this shell" },
+    { "talaria help --man sessions | scdoc | man -l -", "read the manual of 'sessions'" },
     { 0 },
 };
 
@@ -73,7 +73,7 @@ static bool run_help(Cli *cli, const Args *args, Err *err)
 
 const Command cmd_help = { .name = "help",
                            .operands = "[COMMAND...]",
-                           .summary = "what a command does, its man page, and shell completion",
+                           .summary = "help, man pages and shell completion",
                            .options = options,
                            .examples = examples,
                            .most = 3,

@@ -36,7 +36,7 @@ void searching_close(Searching *s)
 /* -- the command ---------------------------------------------------------------------------------- */
 
 static const Option options[] = {
-    { .kind = OPTION_FLAG, .name = "rebuild", .help = "forget all of it and read everything anew" },
+    { .kind = OPTION_FLAG, .name = "rebuild", .help = "delete the index and build it again" },
     { 0 },
 };
 
@@ -131,21 +131,19 @@ static bool run(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria index", "what is new goes into the search index" },
-    { "talaria index --rebuild", "all of it anew" },
-    { "talaria index --json", "with sizes and times, for a program" },
+    { "talaria index", "index new messages" },
+    { "talaria index --rebuild", "build the index again from scratch" },
+    { "talaria index --json", "print sizes and times as JSON" },
     { 0 },
 };
 
 const Command cmd_index = {
     .name = "index",
-    .summary = "brings the search index up to date",
+    .summary = "update the search index",
     .details =
-        "Commands that search do this by themselves when there is little to read. The first time "
-        "there may be much: this command takes the time it needs, shows how far it is, and may be "
-        "interrupted at any point; the next run goes on where it was. The index lies in index.db "
-        "of the data folder, holds no text, and can be deleted at any time.",
+        "Searches update the index themselves if there is little to read. The first time may take longer: this command shows its progress and can be interrupted; the next run resumes. The index is stored in index.db in the data folder. It contains no text and can be deleted at any time.",
     .options = options,
     .examples = examples,
+    .acts = true,
     .run = run
 };

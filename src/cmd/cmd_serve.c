@@ -19,19 +19,19 @@ const Option serving_options[] = {
       .name = "port",
       .letter = 'p',
       .metavar = "N",
-      .help = "port to listen at; 0 for any that is free",
+      .help = "port to listen on; 0: any free port",
       .fallback = "8717" },
     { .kind = OPTION_TEXT,
       .name = "bind",
       .metavar = "ADDRESS",
-      .help = "address to listen at (default: 127.0.0.1 and ::1)" },
+      .help = "address to listen on (default: 127.0.0.1 and ::1)" },
     { .kind = OPTION_FLAG,
       .name = "insecure-bind",
-      .help = "also where --bind can be reached from other machines, unencrypted" },
+      .help = "allow --bind to an address that other machines can reach, unencrypted" },
     { .kind = OPTION_TEXT,
       .name = "allow-host",
       .metavar = "A,B",
-      .help = "further names that browsers may know this server by" },
+      .help = "additional host names under which browsers reach this server" },
     { .kind = OPTION_FLAG,
       .name = "open",
       .help = "open the page in your browser ($BROWSER, else xdg-open)" },
@@ -195,15 +195,15 @@ static bool serve(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria serve --open", "and opens the page in your browser" },
-    { "talaria serve --port 9000", "at another port" },
-    { "talaria serve --allow-host box.example:443", "behind a proxy of that name" },
+    { "talaria serve --open", "start, and open the page in your browser" },
+    { "talaria serve --port 9000", "use another port" },
+    { "talaria serve --allow-host box.example:443", "run behind a proxy with this name" },
     { 0 },
 };
 
 const Command cmd_serve = {
     .name = "serve",
-    .summary = "the page and its API on this machine",
+    .summary = "serve the web page and its API on this machine",
     .details =
         "Listens on this machine only. On a terminal it prints a link that signs you in; the page "
         "then keeps a cookie. The token stays the same from start to start, in the file "

@@ -48,7 +48,7 @@ static const Option list_options[] = {
       .name = "limit",
       .letter = 'n',
       .metavar = "N",
-      .help = "how many to show (default: setting sessions.limit, 50); 0 for all" },
+      .help = "maximum number of sessions, 0 for all (default: 50, setting sessions.limit)" },
     SESSIONS_FILTERS,
     { 0 },
 };
@@ -168,25 +168,25 @@ static bool list(Cli *cli, const Args *args, Err *err)
 /* -- rows ---------------------------------------------------------------------------------- */
 
 static const Example list_examples[] = {
-    { "talaria sessions list", "the 50 newest" },
+    { "talaria sessions list", "the 50 most recent sessions" },
     { "talaria sessions list --source telegram --since 2026-11-01",
-      "what came by Telegram lately" },
+      "recent Telegram sessions" },
     { "talaria sessions list --source claude --project billing-api",
-      "work on one project, of one program" },
-    { "talaria sessions list --limit 0 --json", "all of them, for a program" },
+      "Claude Code sessions in one project" },
+    { "talaria sessions list --limit 0 --json", "all sessions as JSON" },
     { 0 },
 };
 
 static const Command children[] = {
     { .name = "list",
-      .summary = "the newest sessions of every source; a compressed chain is one",
+      .summary = "list the most recently active sessions of every agent",
       .options = list_options,
       .examples = list_examples,
       .run = list },
     { .name = "show",
       .operands = "SESSION",
-      .summary = "a session and its transcript",
-      .details = "SESSION is the id of any part, or an unambiguous beginning of one.",
+      .summary = "show a session and its transcript",
+      .details = "SESSION is an id or a unique beginning of one.",
       .options = sessions_show_options,
       .examples = sessions_show_examples,
       .least = 1,
@@ -205,22 +205,18 @@ static const Command children[] = {
       .run = sessions_resume },
     { .name = "export",
       .operands = "[SESSION...]",
-      .summary = "sessions as JSON lines, to keep or to import elsewhere, or as Markdown to read",
+      .summary = "export sessions as JSON lines (backup, import) or Markdown",
       .details =
-          "Secrets are taken out unless --raw is given. With ids these sessions; else --all, or "
-          "those that the filters name. JSON lines hold every row, also those that were compacted "
-          "away; docs/cmd.md describes them.",
+          "Exports the given sessions, all of them (--all), or those that match the filters. Secrets are redacted unless --raw is given. JSON lines contain every message, including compacted ones; docs/cmd.md describes the format.",
       .options = sessions_export_options,
       .examples = sessions_export_examples,
       .most = -1,
       .run = sessions_export },
     { .name = "import",
       .operands = "FILE...",
-      .summary = "sessions that were exported, and transcripts of Claude Code and Codex",
+      .summary = "import exported sessions and transcripts of Claude Code and Codex",
       .details =
-          "Into our own database, a session at a time, each whole or not at all. A session "
-          "that is there already is skipped where it is the same, else a conflict; --replace "
-          "takes the new one. '-' reads standard input.",
+          "Imports into Talaria's own database, each session completely or not at all. Identical sessions are skipped; a session that differs is a conflict unless --replace is given. '-' reads standard input.",
       .options = sessions_import_options,
       .examples = sessions_import_examples,
       .least = 1,
@@ -259,13 +255,13 @@ static const Command children[] = {
 };
 
 static const Example examples[] = {
-    { "talaria sessions list", "the 50 newest" },
-    { "talaria sessions show 20261115_2030", "a session, by the beginning of its id" },
-    { "talaria sessions list --json", "for a program" },
+    { "talaria sessions list", "the 50 most recent sessions" },
+    { "talaria sessions show 20261115_2030", "show a session, by the beginning of its id" },
+    { "talaria sessions list --json", "as JSON" },
     { 0 },
 };
 
 const Command cmd_sessions = { .name = "sessions",
-                               .summary = "the sessions of every source, as one history",
+                               .summary = "list, search, show and manage sessions",
                                .examples = examples,
                                .children = children };

@@ -15,25 +15,25 @@ const Option sessions_export_options[] = {
     { .kind = OPTION_CHOICE,
       .name = "format",
       .metavar = "F",
-      .help = "JSON lines, without loss, or Markdown",
+      .help = "JSON lines (lossless) or Markdown",
       .fallback = "jsonl",
       .choices = "jsonl|md" },
     { .kind = OPTION_TEXT,
       .name = "output",
       .letter = 'o',
       .metavar = "FILE",
-      .help = "write there (0600) instead of to standard output" },
-    { .kind = OPTION_FLAG, .name = "force", .help = "replace FILE where it is there" },
-    { .kind = OPTION_FLAG, .name = "raw", .help = "with secrets, as they lie in the history" },
+      .help = "write to this file (mode 0600) instead of standard output" },
+    { .kind = OPTION_FLAG, .name = "force", .help = "overwrite an existing FILE" },
+    { .kind = OPTION_FLAG, .name = "raw", .help = "do not redact secrets" },
     SESSIONS_FILTERS,
     { 0 },
 };
 
 const Example sessions_export_examples[] = {
-    { "talaria sessions export 20261115_2030 --format md", "a transcript to read" },
-    { "talaria sessions export --all --raw --output history.jsonl", "everything, to keep" },
+    { "talaria sessions export 20261115_2030 --format md", "a readable transcript" },
+    { "talaria sessions export --all --raw --output history.jsonl", "a complete backup" },
     { "talaria sessions export --source claude --since 2026-11-01 -o november.jsonl",
-      "what Claude Code did lately, to import elsewhere" },
+      "recent Claude Code sessions, to import elsewhere" },
     { 0 },
 };
 

@@ -7,16 +7,16 @@ const Option sessions_import_options[] = {
     { .kind = OPTION_FLAG,
       .name = "dry-run",
       .letter = 'n',
-      .help = "say what would be done, and change nothing" },
-    { .kind = OPTION_FLAG, .name = "replace", .help = "take what comes where ours differs" },
+      .help = "print what would be done, change nothing" },
+    { .kind = OPTION_FLAG, .name = "replace", .help = "overwrite sessions that differ" },
     { 0 },
 };
 
 const Example sessions_import_examples[] = {
-    { "talaria sessions import history.jsonl", "what another machine has exported" },
-    { "talaria sessions import --dry-run *.jsonl", "what that would do" },
+    { "talaria sessions import history.jsonl", "import an export from another machine" },
+    { "talaria sessions import --dry-run *.jsonl", "show what would be imported" },
     { "ssh host talaria sessions export --all --raw | talaria sessions import -",
-      "everything of another machine" },
+      "import everything from another machine" },
     { 0 },
 };
 

@@ -8,20 +8,20 @@
 #include "text/utf8.h"
 
 const Example sessions_show_examples[] = {
-    { "talaria sessions show 20261115_2030", "by the beginning of an id" },
-    { "talaria sessions show ID --full | less -R", "with whole tool results" },
-    { "talaria sessions show ID --json", "for a program" },
+    { "talaria sessions show 20261115_2030", "by the beginning of its id" },
+    { "talaria sessions show ID --full | less -R", "with complete tool results" },
+    { "talaria sessions show ID --json", "as JSON" },
     { 0 },
 };
 
 const Option sessions_show_options[] = {
-    { .kind = OPTION_FLAG, .name = "all", .help = "rows that were rewound or compacted away, too" },
-    { .kind = OPTION_FLAG, .name = "full", .help = "tool arguments and results uncut" },
+    { .kind = OPTION_FLAG, .name = "all", .help = "include messages that were rewound or compacted away" },
+    { .kind = OPTION_FLAG, .name = "full", .help = "print complete tool arguments and results" },
     { .kind = OPTION_NUMBER,
       .name = "limit",
       .letter = 'n',
       .metavar = "N",
-      .help = "only the first N messages of each part" },
+      .help = "print only the first N messages of each part" },
     { 0 },
 };
 

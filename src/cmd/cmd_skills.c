@@ -5,18 +5,20 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/table.h"
 #include "recall/skills.h"
+#include "text/human.h"
 #include "text/utf8.h"
 
 static const Option where_options[] = {
     { .kind = OPTION_FOLDER,
       .name = "project",
       .metavar = "DIR",
-      .help = "with the skills of this project; default is the current folder" },
+      .help = "include the skills of this project (default: current folder)" },
     { .kind = OPTION_FOLDER,
       .name = "folder",
       .metavar = "DIR",
-      .help = "the skills below this folder and no others" },
+      .help = "use only the skills below this folder" },
     { 0 },
 };
 
@@ -66,17 +68,29 @@ static void print_skill(Cli *cli, Str name, Str origin, Str description)
     say(cli, "\n");
 }
 
+static const TableColumn list_columns[] = {
+    { .title = "NAME", .style = STYLE_CYAN },
+    { .title = "FROM", .style = STYLE_DIM },
+    { .title = "DESCRIPTION", .min = 20 },
+};
+
 static void list_text(Cli *cli, const Skill *all, size_t n, size_t shadowed)
 {
+    AUTO(Table) *t = table_begin(cli, list_columns, ARRAY_LEN(list_columns));
+
     for (size_t i = 0; i < n; i++) {
-        print_skill(cli, all[i].name, all[i].origin, all[i].description);
+        table_cell(t, all[i].name);
+        table_cell(t, all[i].origin);
+        table_cell(t, all[i].description);
         if (all[i].warning.n)
             log_warning("'%.*s': %.*s", STR_FMT(all[i].path), STR_FMT(all[i].warning));
     }
+    table_end(t);
     if (!n)
-        log_note("no skills were found");
+        log_note("no skills found");
     if (shadowed)
-        log_note("%zu more have the name of one of these, or were too many", shadowed);
+        log_note("%.*s not listed: another skill has the same name, or the limit was reached",
+                 STR_FMT(human_n(cli->arena, (int64_t)shadowed, "skill")));
 }
 
 static bool list(Cli *cli, const Args *args, Err *err)
@@ -160,9 +174,9 @@ static void search_text(Cli *cli, const Shortlist *found)
         say(cli, "\n");
     }
     if (!found->n)
-        log_note("no skill fits");
+        log_note("no skill matches");
     if (found->omitted.score + found->omitted.platform + found->omitted.disabled)
-        log_note("left out: %zu that fit less, %zu for other platforms, %zu switched off",
+        log_note("not shown: %zu with a low score, %zu for other platforms, %zu disabled",
                  found->omitted.score, found->omitted.platform, found->omitted.disabled);
 }
 
@@ -215,27 +229,27 @@ static bool show(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria skills search 'roll back the last deployment'", "which skills fit a request" },
-    { "talaria skills list --json", "all of them, with where they lie" },
-    { "talaria skills show NAME", "one SKILL.md" },
+    { "talaria skills search 'roll back the last deployment'", "find skills for a request" },
+    { "talaria skills list --json", "all skills with their paths, as JSON" },
+    { "talaria skills show NAME", "print a skill's SKILL.md" },
     { 0 },
 };
 
 static const Command children[] = {
     { .name = "list",
-      .summary = "the skills of every agent on this machine",
+      .summary = "list the skills of every agent on this machine",
       .options = where_options,
       .run = list },
     { .name = "search",
       .operands = "REQUEST",
-      .summary = "the skills that fit a request, best first, and why",
+      .summary = "find the skills that match a request, best first, with reasons",
       .options = where_options,
       .least = 1,
       .most = -1,
       .run = search },
     { .name = "show",
       .operands = "NAME",
-      .summary = "one skill's SKILL.md",
+      .summary = "print a skill's SKILL.md",
       .options = where_options,
       .least = 1,
       .most = 1,
@@ -245,11 +259,11 @@ static const Command children[] = {
 
 const Command cmd_skills = {
     .name = "skills",
-    .summary = "skills, and which of them fit a request",
+    .summary = "list and search skills",
     .details =
-        "Skills are folders with a SKILL.md, of Hermes (with its profiles, where they are "
-        "read), Claude Code with its plugins, ~/.agents and the project. At most eight fit a "
-        "request: those whose name, description, tags, headings and text speak of it.",
+        "A skill is a folder with a SKILL.md. Talaria reads those of Hermes (with its profiles, "
+        "if enabled), Claude Code and its plugins, ~/.agents and the project. A search returns "
+        "at most eight, ranked by name, description, tags, headings and text.",
     .examples = examples,
     .children = children,
 };

@@ -6,9 +6,9 @@
 #include "text/human.h"
 
 static const Example examples[] = {
-    { "talaria status", "every home that is read" },
-    { "talaria status --home ~/.hermes", "that one alone" },
-    { "talaria status --json", "for programs" },
+    { "talaria status", "every history folder" },
+    { "talaria status --home ~/.hermes", "only this history folder" },
+    { "talaria status --json", "as JSON" },
     { 0 },
 };
 
@@ -90,6 +90,6 @@ static bool run_status(Cli *cli, const Args *args, Err *err)
 }
 
 const Command cmd_status = { .name = "status",
-                             .summary = "what was found, where, how much, how fresh",
+                             .summary = "show which sessions were found, and where",
                              .examples = examples,
                              .run = run_status };

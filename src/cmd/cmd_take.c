@@ -76,23 +76,20 @@ static bool take(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria take K7QM-2XWP", "the session of the chat in which /handoff cli gave that code" },
-    { "talaria take K7QM2XWP --json", "the same, and says what to type next" },
-    { "talaria handoff back", "without a code: the session that was handed over last" },
+    { "talaria take K7QM-2XWP", "continue the chat session that showed this code" },
+    { "talaria take K7QM2XWP --json", "the same, and print the command that continues it" },
+    { "talaria handoff back", "without a code: bring back the last session handed over" },
     { 0 },
 };
 
 const Command cmd_take = {
     .name = "take",
     .operands = "CODE",
-    .summary = "take a session from a chat with the code that it gave",
-    .details = "In a chat '/handoff cli' offers its session to a terminal under a code that works "
-               "once and soon expires. At a terminal the session is opened, as by 'talaria chat "
-               "--resume'; elsewhere the command that does so is printed. A code that is wrong, "
-               "was used or is too old: exit code 3. While an answer is on its way in the chat: "
-               "exit code 4, and the code stays good.",
+    .summary = "bring a chat session to this terminal with the code from /handoff cli",
+    .details = "Type '/handoff cli' in a chat to get a code. It works once and expires soon. On a terminal, 'take' opens the session like 'talaria chat --resume'; otherwise it prints the command that does. Exit code 3: the code is wrong, used or expired. Exit code 4: the agent is still answering in the chat; the code remains valid.",
     .examples = examples,
     .least = 1,
     .most = 1,
+    .draws = true,
     .run = take
 };

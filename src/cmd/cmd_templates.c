@@ -105,27 +105,27 @@ static const Option create_options[] = {
     { .kind = OPTION_TEXT,
       .name = "name",
       .metavar = "NAME",
-      .help = "name of the template (default: type, session, time)" },
+      .help = "name of the template" },
     { .kind = OPTION_CHOICE,
       .name = "type",
       .metavar = "TYPE",
-      .help = "task type instead of the one told from the tools",
+      .help = "task type (default: derived from the tools)",
       .choices = TYPES },
     { .kind = OPTION_NUMBER,
       .name = "max-examples",
       .metavar = "N",
-      .help = "most tool calls to keep",
+      .help = "maximum number of tool calls to keep",
       .fallback = "10" },
     { .kind = OPTION_NUMBER,
       .name = "max-messages",
       .metavar = "N",
-      .help = "look at the first N messages only",
+      .help = "use only the first N messages",
       .fallback = "100" },
     { .kind = OPTION_FLAG,
       .name = "include-failed",
-      .help = "keep calls that failed, marked as such" },
+      .help = "also keep failed calls, marked as failed" },
     { .kind = OPTION_FLAG, .name = "force", .help = "replace a template of the same name" },
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be made, make nothing" },
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "print what would be created, change nothing" },
     { 0 },
 };
 
@@ -199,7 +199,7 @@ static bool create(Cli *cli, const Args *args, Err *err)
 /* -- show --------------------------------------------------------------------------------- */
 
 static const Option show_options[] = {
-    { .kind = OPTION_FLAG, .name = "full", .help = "arguments and results uncut" },
+    { .kind = OPTION_FLAG, .name = "full", .help = "print complete arguments and results" },
     { 0 },
 };
 
@@ -266,27 +266,27 @@ static const Option inject_options[] = {
     { .kind = OPTION_CHOICE,
       .name = "type",
       .metavar = "TYPE",
-      .help = "choose among the templates of this type",
+      .help = "choose a template of this type",
       .choices = TYPES },
     { .kind = OPTION_CHOICE,
       .name = "policy",
       .metavar = "P",
-      .help = "how to choose where no name is given",
+      .help = "how to choose if no name is given",
       .fallback = "least-used",
       .choices = "least-used|best" },
     { .kind = OPTION_TEXT,
       .name = "tools",
       .metavar = "A,B",
-      .help = "tools of the new session; examples of others are left out" },
+      .help = "tools of the new session; examples of other tools are skipped" },
     { .kind = OPTION_CHOICE,
       .name = "format",
       .metavar = "F",
-      .help = "shape of the messages",
+      .help = "message format",
       .fallback = "openai",
       .choices = "openai|anthropic" },
     { .kind = OPTION_FLAG,
       .name = "replace",
-      .help = "replace the template that the conversation carries" },
+      .help = "replace the template already in the conversation" },
     { 0 },
 };
 
@@ -371,7 +371,7 @@ static bool inject(Cli *cli, const Args *args, Err *err)
 /* -- delete ------------------------------------------------------------------------------- */
 
 static const Option delete_options[] = {
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be deleted, delete nothing" },
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "print what would be deleted, change nothing" },
     { 0 },
 };
 
@@ -414,10 +414,10 @@ static const Option harvest_options[] = {
       .name = "limit",
       .letter = 'n',
       .metavar = "N",
-      .help = "most templates to make",
+      .help = "maximum number of templates to create",
       .fallback = "5" },
     SOURCE_OPTION,
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "say what would be made, make nothing" },
+    { .kind = OPTION_FLAG, .name = "dry-run", .help = "print what would be created, change nothing" },
     { 0 },
 };
 
@@ -425,67 +425,65 @@ static const Option study_options[] = { SOURCE_OPTION, { 0 } };
 
 static const Example list_examples[] = {
     { "talaria templates list", "newest first" },
-    { "talaria templates list --type code", "of one type" },
-    { "talaria templates list --json", "for a program" },
+    { "talaria templates list --type code", "only templates of one type" },
+    { "talaria templates list --json", "as JSON" },
     { 0 },
 };
 
 static const Example create_examples[] = {
     { "talaria templates create 20261115_2030", "from a session, by the beginning of its id" },
-    { "talaria templates create ID --name release --max-examples 5", "with a name, and short" },
-    { "talaria templates create ID --dry-run --json", "what it would hold" },
+    { "talaria templates create ID --name release --max-examples 5", "with a name and at most five calls" },
+    { "talaria templates create ID --dry-run --json", "preview as JSON" },
     { 0 },
 };
 
 static const Example show_examples[] = {
-    { "talaria templates show release", "the calls in it" },
-    { "talaria templates show release --full", "with whole results" },
-    { "talaria templates show release --json", "as the file has it" },
+    { "talaria templates show release", "show its tool calls" },
+    { "talaria templates show release --full", "with complete results" },
+    { "talaria templates show release --json", "the template file as JSON" },
     { 0 },
 };
 
 static const Example inject_examples[] = {
     { "talaria templates inject release < messages.json", "put it in front of a conversation" },
     { "talaria templates inject --type code --policy best < in.json > out.json",
-      "the fitting one" },
+      "the best template for code" },
     { "talaria templates inject --tools terminal,patch --format anthropic < in.json",
-      "for Claude" },
+      "in Anthropic's message format" },
     { 0 },
 };
 
 static const Example delete_examples[] = {
     { "talaria templates delete release", "remove one" },
-    { "talaria templates delete release --dry-run", "whether it is there" },
-    { "talaria templates delete release --json", "for a program" },
+    { "talaria templates delete release --dry-run", "check that it exists" },
+    { "talaria templates delete release --json", "as JSON" },
     { 0 },
 };
 
 static const Example harvest_examples[] = {
-    { "talaria templates harvest --dry-run", "what would be made, and why" },
-    { "talaria templates harvest", "make up to five" },
-    { "talaria templates harvest --limit 20 --json", "and all that was left out, with reasons" },
+    { "talaria templates harvest --dry-run", "preview, with reasons" },
+    { "talaria templates harvest", "create up to five templates" },
+    { "talaria templates harvest --limit 20 --json", "also list skipped sessions, with reasons" },
     { 0 },
 };
 
 static const Example study_examples[] = {
     { "talaria templates study", "do code-heavy sessions fail less as they go on?" },
     { "talaria templates study --source claude", "of Claude Code sessions alone" },
-    { "talaria templates study --json", "the figures" },
+    { "talaria templates study --json", "the figures as JSON" },
     { 0 },
 };
 
 static const Command children[] = {
     { .name = "list",
-      .summary = "the templates there are, newest first",
+      .summary = "list templates, newest first",
       .options = list_options,
       .examples = list_examples,
       .run = list },
     { .name = "create",
       .operands = "SESSION",
-      .summary = "make a template from the calls that worked in a session",
-      .details = "SESSION is the id of any part, or an unambiguous beginning of one; the calls are "
-                 "those of the whole chain. Secrets are taken out and long results cut in the "
-                 "middle.",
+      .summary = "create a template from a session's successful tool calls",
+      .details = "SESSION is an id or a unique beginning of one. Secrets are redacted and long results are shortened.",
       .options = create_options,
       .examples = create_examples,
       .least = 1,
@@ -493,7 +491,7 @@ static const Command children[] = {
       .run = create },
     { .name = "show",
       .operands = "NAME",
-      .summary = "a template and its examples",
+      .summary = "show a template and its examples",
       .options = show_options,
       .examples = show_examples,
       .least = 1,
@@ -501,25 +499,23 @@ static const Command children[] = {
       .run = show },
     { .name = "inject",
       .operands = "[NAME]",
-      .summary = "put a template in front of the messages on standard input",
+      .summary = "add a template to the messages on standard input",
       .details =
-          "Reads a JSON array of chat messages and writes it with the template's calls right "
-          "after the leading system messages. A conversation that already carries a template "
-          "goes out as it came in.",
+          "Reads a JSON array of chat messages and writes it with the template's calls inserted after the leading system messages. A conversation that already contains a template is not changed.",
       .options = inject_options,
       .examples = inject_examples,
       .most = 1,
       .run = inject },
     { .name = "delete",
       .operands = "NAME",
-      .summary = "remove a template",
+      .summary = "delete a template",
       .options = delete_options,
       .examples = delete_examples,
       .least = 1,
       .most = 1,
       .run = delete },
     { .name = "harvest",
-      .summary = "make templates of the sessions that went well",
+      .summary = "create templates from successful sessions",
       .details = "Looks through your whole history, whichever agent wrote it, and makes the best "
                  "template of each type first. "
                  "What is nearly an existing template is left out.",
@@ -528,9 +524,7 @@ static const Command children[] = {
       .run = templates_harvest },
     { .name = "study",
       .summary = "failure rate of tool calls over the course of a session",
-      .details = "A session is code-heavy when more than half of the tool calls in its first 30 "
-                 "turns run code, file-heavy likewise. Fewer than 20 sessions of a kind are too "
-                 "few to tell.",
+      .details = "A session is code-heavy if more than half of the tool calls in its first 30 turns run code, and file-heavy if they work on files. Fewer than 20 sessions of a kind are not enough for a result.",
       .options = study_options,
       .examples = study_examples,
       .run = templates_study },
@@ -538,13 +532,13 @@ static const Command children[] = {
 };
 
 static const Example examples[] = {
-    { "talaria templates harvest", "make templates of the sessions that went well" },
-    { "talaria templates list", "which there are" },
-    { "talaria templates inject --type code < messages.json", "start a conversation with one" },
+    { "talaria templates harvest", "create templates from successful sessions" },
+    { "talaria templates list", "list templates" },
+    { "talaria templates inject --type code < messages.json", "start a conversation from a template" },
     { 0 },
 };
 
 const Command cmd_templates = { .name = "templates",
-                                .summary = "tool calls that worked, to start new sessions from",
+                                .summary = "reuse successful tool calls in new sessions",
                                 .examples = examples,
                                 .children = children };

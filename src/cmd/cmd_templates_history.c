@@ -3,6 +3,8 @@
 #include "cmd/cmd_templates.h"
 
 #include "base/limits.h"
+#include "base/log.h"
+#include "cmd/table.h"
 #include "templates/harvest.h"
 #include "templates/study.h"
 #include "templates/template_json.h"
@@ -116,46 +118,37 @@ bool templates_harvest(Cli *cli, const Args *args, Err *err)
 
 /* -- study -------------------------------------------------------------------------------- */
 
-/* The last column ends where its text does. */
-static int column(StudyKind kind)
-{
-    return kind + 1 < STUDY_KIND_COUNT ? 31 : 0;
-}
+/* Confidence intervals go first where there is no room for them. */
+static const TableColumn study_columns[] = {
+    { .title = "TENTH", .right = true },      { .title = "CODE-HEAVY", .right = true },
+    { .title = "FAILED", .right = true },     { .title = "95 %", .drop = 1 },
+    { .title = "FILE-HEAVY", .right = true }, { .title = "FAILED", .right = true },
+    { .title = "95 %", .drop = 1 },           { .title = "OTHER", .right = true },
+    { .title = "FAILED", .right = true },     { .title = "95 %", .drop = 1 },
+};
 
-static void print_heads(Cli *cli)
+static void study_cells(Table *t, const StudyShare *s)
 {
-    say(cli, "%s%-7s", style(cli, STYLE_DIM), "");
-    for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
-        say(cli, "%-*s", column(k), study_kind_name(k));
-    say(cli, "\n%-7s", "tenth");
-    for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
-        say(cli, "%-*s", column(k), " failed/calls  share  95 %");
-    say(cli, "%s\n", style(cli, STYLE_OFF));
-}
-
-static void print_share(Cli *cli, const StudyShare *s, int width)
-{
-    char counts[48], cell[96];
-
-    snprintf(counts, sizeof counts, "%llu/%llu", (unsigned long long)s->failed,
-             (unsigned long long)s->calls);
-    if (s->calls)
-        snprintf(cell, sizeof cell, "%12s %5.1f%%  %.1f-%.1f", counts, s->share * 100, s->low * 100,
-                 s->high * 100);
-    else
-        snprintf(cell, sizeof cell, "%12s      -", counts);
-    say(cli, "%-*s", width, cell);
+    table_cellf(t, "%llu/%llu", (unsigned long long)s->failed, (unsigned long long)s->calls);
+    if (s->calls) {
+        table_cellf(t, "%.1f%%", s->share * 100);
+        table_cellf(t, "%.1f-%.1f", s->low * 100, s->high * 100);
+    } else {
+        table_cell(t, STR("-"));
+        table_cell(t, STR("-"));
+    }
 }
 
 static void print_table(Cli *cli, const Study *study)
 {
-    print_heads(cli);
+    AUTO(Table) *t = table_begin(cli, study_columns, ARRAY_LEN(study_columns));
+
     for (size_t d = 0; d < STUDY_DECILES; d++) {
-        say(cli, "%5zu  ", d + 1);
+        table_cellf(t, "%zu", d + 1);
         for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
-            print_share(cli, &study->lines[k].deciles[d], column(k));
-        say(cli, "\n");
+            study_cells(t, &study->lines[k].deciles[d]);
     }
+    table_end(t);
 }
 
 static double largest_share(const Study *study)
@@ -177,15 +170,16 @@ static void print_bars(Cli *cli, const Study *study, int row, int rows, double m
     static const Style colors[] = { STYLE_GREEN, STYLE_YELLOW, STYLE_BLUE };
 
     for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++) {
-        say(cli, "    %s", style(cli, colors[k]));
+        say(cli, "%s%s", k ? "   " : " ", style(cli, colors[k]));
         for (size_t d = 0; d < STUDY_DECILES; d++) {
             double share = study->lines[k].enough ? study->lines[k].deciles[d].share : 0;
             int height = (int)(share / most * rows * 8 + 0.5) - row * 8;
 
             say(cli, "%s ", eighths[height < 0 ? 0 : height > 8 ? 8 : height]);
         }
-        say(cli, "%s%s", style(cli, STYLE_OFF), column(k) ? "       " : "\n");
+        say(cli, "%s", style(cli, STYLE_OFF));
     }
+    say(cli, "\n");
 }
 
 static void print_plot(Cli *cli, const Study *study)
@@ -209,15 +203,15 @@ static void print_line(Cli *cli, StudyKind kind, const StudyLine *line)
 {
     const StudyFit *fit = &line->fit;
 
-    say(cli, "%s%-11s%s%.*s session%s, %.*s calls", style(cli, STYLE_BOLD), study_kind_name(kind),
-        style(cli, STYLE_OFF), STR_FMT(human_count(cli->arena, (int64_t)line->sessions)),
-        line->sessions == 1 ? "" : "s", STR_FMT(human_count(cli->arena, (int64_t)line->calls)));
+    say(cli, "%s%-11s%s%.*s, %.*s", style(cli, STYLE_BOLD), study_kind_name(kind),
+        style(cli, STYLE_OFF), STR_FMT(human_n(cli->arena, (int64_t)line->sessions, "session")),
+        STR_FMT(human_n(cli->arena, (int64_t)line->calls, "call")));
     if (line->enough && fit->known)
-        say(cli, ", slope %+.2f points a tenth (error %.2f; 95 %%: %+.2f to %+.2f): %s\n",
+        say(cli, ", slope %+.2f points per tenth (error %.2f; 95 %%: %+.2f to %+.2f): %s\n",
             fit->slope * 100, fit->error * 100, fit->low * 100, fit->high * 100,
             study_verdict(line));
     else
-        say(cli, ": %s (%d sessions are needed)\n", study_verdict(line), STUDY_LEAST_SESSIONS);
+        say(cli, ": %s (needs %d sessions)\n", study_verdict(line), STUDY_LEAST_SESSIONS);
 }
 
 /* --json: {format, sessions, kinds: [{kind, sessions, calls, failed, enough,
@@ -238,7 +232,13 @@ bool templates_study(Cli *cli, const Args *args, Err *err)
         cli_json_end(cli, &w);
         return true;
     }
-    say(cli, "Share of failing tool calls by tenth of the session\n\n");
+    if (!cli_on_terminal(cli)) {
+        print_table(cli, &study);
+        for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
+            log_note("%s: %s", study_kind_name(k), study_verdict(&study.lines[k]));
+        return true;
+    }
+    say(cli, "Failure rate of tool calls over the course of a session\n\n");
     print_table(cli, &study);
     print_plot(cli, &study);
     say(cli, "\n");

@@ -136,17 +136,16 @@ static bool run(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria up --open", "and opens the page in your browser" },
-    { "talaria up --port 9000", "at another port" },
-    { "talaria gateway status", "in another terminal: how the chat platforms are" },
+    { "talaria up --open", "start, and open the page in your browser" },
+    { "talaria up --port 9000", "use another port" },
+    { "talaria gateway status", "in another terminal: show the state of the chat platforms" },
     { 0 },
 };
 
 const Command cmd_up = {
     .name = "up",
-    .summary = "the page and the gateway together",
-    .details = "What 'talaria serve' and 'talaria gateway run' do, until SIGTERM. A gateway that "
-               "dies is started again; where one is running already, the page is served beside it.",
+    .summary = "serve the web page and the gateway together",
+    .details = "Runs 'talaria serve' and 'talaria gateway run' until stopped. Restarts the gateway if it crashes; uses a gateway that is already running.",
     .options = serving_options,
     .examples = examples,
     .run = run

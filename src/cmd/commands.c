@@ -2,9 +2,9 @@
 #include "cmd/commands.h"
 
 static const Example examples[] = {
-    { "talaria status", "what was found, where, how much, how fresh" },
-    { "talaria sessions list", "the newest sessions of every agent home, as one history" },
-    { "talaria templates harvest", "make templates of the sessions that went well" },
+    { "talaria status", "show which sessions were found, and where" },
+    { "talaria sessions list", "list the most recent sessions of every agent" },
+    { "talaria templates harvest", "create templates from successful sessions" },
     { 0 },
 };
 
@@ -13,7 +13,7 @@ const Command *commands_root(void)
 {
     static Command children[24];
     static const Command root = { .name = "talaria",
-                                  .summary = "the session engine for AI agents",
+                                  .summary = "search, measure and continue every agent session on this machine",
                                   .examples = examples,
                                   .children = children };
     const Command *const all[] = { &cmd_status,    &cmd_demo,         &cmd_index,   &cmd_sessions,

@@ -28,7 +28,14 @@ static void add_option_help(Buf *out, const Option *o)
 {
     buf_addz(out, o->help);
     if (o->choices)
-        buf_addf(out, ": %s", o->choices);
+        buf_addz(out, ": ");
+    for (const char *p = o->choices; p && *p; p++)
+        if (*p == '|')
+            buf_addz(out, ", ");
+        else
+            buf_addc(out, *p);
+    if (o->choices && o->kind == OPTION_TEXT)
+        buf_addz(out, ", ...");
     if (o->fallback)
         buf_addf(out, " (default: %s)", o->fallback);
 }

@@ -16,6 +16,7 @@ typedef struct Cell {
 
 typedef struct Row {
     Cell cells[MAX_COLUMNS];
+    bool heading; /* only the first cell, across all columns */
 } Row;
 
 struct Table {
@@ -77,7 +78,7 @@ static void measure(Table *t)
         if (t->width[c] < title && !t->cli->quiet)
             t->width[c] = title;
         for (size_t r = 0; r < t->n_rows; r++) {
-            size_t n = utf8_columns(t->rows[r].cells[c].text);
+            size_t n = t->rows[r].heading ? 0 : utf8_columns(t->rows[r].cells[c].text);
 
             if (column->min && column->max && n > (size_t)column->max)
                 n = (size_t)column->max;
@@ -98,19 +99,17 @@ static size_t least_total(const Table *t, const bool *shown)
     return total;
 }
 
-/* Leaves out the column that matters least; false when all that are left must stay. */
-static bool drop_one(const Table *t, bool *shown)
+/* Leaves out the columns that matter least; false when all that are left must stay. */
+static bool drop_some(const Table *t, bool *shown)
 {
-    size_t worst = MAX_COLUMNS;
+    int worst = 0;
 
     for (size_t c = 0; c < t->n_columns; c++)
-        if (shown[c] && t->columns[c].drop &&
-            (worst == MAX_COLUMNS || t->columns[c].drop > t->columns[worst].drop))
-            worst = c;
-    if (worst == MAX_COLUMNS)
-        return false;
-    shown[worst] = false;
-    return true;
+        if (shown[c] && t->columns[c].drop > worst)
+            worst = t->columns[c].drop;
+    for (size_t c = 0; c < t->n_columns && worst; c++)
+        shown[c] = shown[c] && t->columns[c].drop != worst;
+    return worst > 0;
 }
 
 /* The widths to print with: what is left over goes to the shortened columns, from left to right. */
@@ -118,7 +117,7 @@ static void fit(const Table *t, bool *shown, size_t *width)
 {
     size_t room = cli_width(t->cli), used;
 
-    while (least_total(t, shown) > room && drop_one(t, shown))
+    while (least_total(t, shown) > room && drop_some(t, shown))
         ;
     used = least_total(t, shown);
     for (size_t c = 0; c < t->n_columns; c++) {
@@ -199,7 +198,11 @@ static void print_rows(Table *t)
         print_row(t, NULL, shown, width);
     t->titled = true;
     for (size_t r = 0; r < t->n_rows; r++)
-        print_row(t, &t->rows[r], shown, width);
+        if (t->rows[r].heading)
+            say(t->cli, "\n%s%.*s%s\n", style(t->cli, STYLE_CYAN),
+                STR_FMT(t->rows[r].cells[0].text), style(t->cli, STYLE_OFF));
+        else
+            print_row(t, &t->rows[r], shown, width);
     arena_reset(t->arena);
     t->rows = NULL;
     t->n_rows = t->cap_rows = 0;
@@ -253,6 +256,17 @@ void table_cell_as(Table *t, Str shown, Str data)
 void table_cell_style(Table *t, Str text, Style s)
 {
     add_cell(t, text, s);
+}
+
+void table_heading(Table *t, Str text)
+{
+    Row row = { .heading = true };
+
+    ASSERT(t->at == 0);
+    if (t->piped)
+        return;
+    row.cells[0].text = utf8_fit(t->arena, text, SIZE_MAX);
+    ARENA_PUSH(t->arena, t->rows, t->n_rows, t->cap_rows, row);
 }
 
 void table_end(Table *t)

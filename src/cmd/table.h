@@ -35,6 +35,8 @@ void table_cellf(Table *t, const char *fmt, ...) PRINTF(2, 3);
 void table_cell_as(Table *t, Str shown, Str data);
 /* The same with a style of its own, such as red for a failure. */
 void table_cell_style(Table *t, Str text, Style s);
+/* A line above the rows that follow; nothing in a pipe. */
+void table_heading(Table *t, Str text);
 /* Prints what is left. The heading appears only above rows, and not with --quiet. */
 void table_end(Table *t);
 

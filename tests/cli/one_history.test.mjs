@@ -27,7 +27,7 @@ test('Claude Code and Codex alone: badges, with the dates of the history', (t) =
   const times = runJson(['achievements', 'recent'], h).achievements.map((a) => a.unlocked_at);
   assert.ok(times.length > 1 && times.every((at) => at >= Math.floor(first) && at <= last), times.join(' '));
   assert.ok(new Set(times).size > 1, 'not all at once');
-  assert.match(run(['achievements', 'list'], h).stdout, new RegExp(`${listed.length} sessions \\(${by('claude')} Claude Code, ${by('codex')} Codex\\)`));
+  assert.match(run(['achievements', 'list'], h).stderr, new RegExp(`${listed.length} sessions \\(${by('claude')} Claude Code, ${by('codex')} Codex\\)`));
 });
 
 test('--source counts one program alone, and what is read again is what changed', (t) => {

@@ -356,5 +356,5 @@ test('study counts what is there and says when it is too little', (t) => {
   assert.equal(kind('code-heavy').verdict, 'fewer calls fail as a session goes on');
   assert.equal(kind('file-heavy').sessions, 19);
   assert.equal(kind('file-heavy').verdict, 'too little to tell');
-  assert.match(run(['templates', 'study'], h).stdout, /too little to tell/);
+  assert.match(run(['templates', 'study'], h).stderr, /too little to tell/);
 });
