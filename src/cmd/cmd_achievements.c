@@ -77,7 +77,7 @@ AUTO_FREE(AutoSnapshot, snapshot_free)
 #define COMPAT_OPTION                                                                              \
     {                                                                                              \
         .kind = OPTION_FLAG, .name = "compat",                                                     \
-        .help = "count as Hermes' plugin does: a badge is lost when its count falls"              \
+        .help = "count as Hermes' plugin does: a badge is lost when its count falls"               \
     }
 
 static const Option common_options[] = { SOURCE_OPTION, COMPAT_OPTION, { 0 } };
@@ -379,7 +379,9 @@ static bool recent(Cli *cli, const Args *args, Err *err)
 /* -- reset ----------------------------------------------------------------------------------------------- */
 
 static const Option reset_options[] = {
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "print what would be deleted, change nothing" },
+    { .kind = OPTION_FLAG,
+      .name = "dry-run",
+      .help = "print what would be deleted, change nothing" },
     { .kind = OPTION_FLAG, .name = "yes", .help = "delete every unlock" },
     SOURCE_OPTION,
     { 0 },

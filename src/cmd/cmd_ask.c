@@ -270,7 +270,8 @@ static bool ask(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria ask \"where did we fix the login test?\"", "ask a question; the answer is streamed" },
+    { "talaria ask \"where did we fix the login test?\"",
+      "ask a question; the answer is streamed" },
     { "talaria ask -c ID \"and why?\"", "continue a conversation or any session" },
     { "talaria ask --json \"hello\"", "print the events of the turn, one JSON object per line" },
     { 0 },
@@ -280,8 +281,10 @@ const Command cmd_ask = {
     .name = "ask",
     .operands = "TEXT",
     .summary = "ask one question and print the answer",
-    .details =
-        "Streams the answer to standard output. With --json it prints the events of the turn (metadata, progress, chunk, error, done), one JSON object per line. The exit code is 0 if the turn completed, 1 if it failed, 130 if it was cancelled. The session is kept; its id is printed on standard error.",
+    .details = "Streams the answer to standard output. With --json it prints the events of the "
+               "turn (metadata, progress, chunk, error, done), one JSON object per line. The exit "
+               "code is 0 if the turn completed, 1 if it failed, 130 if it was cancelled. The "
+               "session is kept; its id is printed on standard error.",
     .options = options,
     .examples = examples,
     .least = 1,

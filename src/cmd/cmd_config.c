@@ -234,7 +234,8 @@ static bool unset(Cli *cli, const Args *args, Err *err)
 static const Example set_examples[] = {
     { "talaria config set model.name gpt-5-mini", "print one value" },
     { "talaria config set platforms.telegram.token", "prompt for a secret without showing it" },
-    { "printf %s \"$TOKEN\" | talaria config set telegram.token", "read a secret from standard input" },
+    { "printf %s \"$TOKEN\" | talaria config set telegram.token",
+      "read a secret from standard input" },
     { 0 },
 };
 

@@ -196,8 +196,8 @@ static const Option model_options[] = {
       "openai-chat|openai-responses|anthropic", 0 },
     { OPTION_TEXT, "base-url", "URL", "base URL of the API", NULL, NULL, 0 },
     { OPTION_TEXT, "model", "NAME", "model name", NULL, NULL, 0 },
-    { OPTION_NUMBER, "max-tokens", "N", "maximum length of the answer in tokens; 0: the server's default", "0",
-      NULL, 0 },
+    { OPTION_NUMBER, "max-tokens", "N",
+      "maximum length of the answer in tokens; 0: the server's default", "0", NULL, 0 },
     { OPTION_NUMBER, "timeout", "SECONDS", "time limit, including retries", "600", NULL, 0 },
     { OPTION_FLAG, "whole", NULL, "request the answer in one piece instead of a stream", NULL, NULL,
       0 },
@@ -216,7 +216,11 @@ static const Command children[] = {
     { .name = "model",
       .operands = "PROMPT",
       .summary = "send one prompt to the configured model and print the response",
-      .details = "Checks the model settings: model.base_url, model.name, model.dialect and model.api_key_env in config.yaml, or TALARIA_MODEL_BASE_URL, TALARIA_MODEL, TALARIA_MODEL_DIALECT and TALARIA_MODEL_KEY. The key is never shown.\n\nWith --json the first line describes the request; each further line is one event: text, reasoning, tool_call, retry, usage, then finish or error.",
+      .details = "Checks the model settings: model.base_url, model.name, model.dialect and "
+                 "model.api_key_env in config.yaml, or TALARIA_MODEL_BASE_URL, TALARIA_MODEL, "
+                 "TALARIA_MODEL_DIALECT and TALARIA_MODEL_KEY. The key is never shown.\n\nWith "
+                 "--json the first line describes the request; each further line is one event: "
+                 "text, reasoning, tool_call, retry, usage, then finish or error.",
       .options = model_options,
       .examples = examples,
       .least = 1,
@@ -225,8 +229,10 @@ static const Command children[] = {
     { .name = "run",
       .operands = "PROMPT",
       .summary = "send one prompt to a runtime and print its events",
-      .details =
-          "Runs one turn without memory, skills or storage, to check that a runtime works. Each line is {\"event\": ..., \"data\": ...}: metadata, progress, chunk, error, done. Ctrl-C cancels the turn. The last progress event of the stage 'session' contains the handle that continues the conversation.",
+      .details = "Runs one turn without memory, skills or storage, to check that a runtime works. "
+                 "Each line is {\"event\": ..., \"data\": ...}: metadata, progress, chunk, error, "
+                 "done. Ctrl-C cancels the turn. The last progress event of the stage 'session' "
+                 "contains the handle that continues the conversation.",
       .options = debug_run_options,
       .examples = debug_run_examples,
       .least = 1,
@@ -235,7 +241,9 @@ static const Command children[] = {
     { .name = "replay",
       .operands = "FILE",
       .summary = "replay a recorded runtime stream and print its events",
-      .details = "Useful in bug reports. FILE contains what the runtime sent: JSON lines of Claude Code (stream-json) and Codex (exec --json, app-server), or event streams of Hermes and models.",
+      .details = "Useful in bug reports. FILE contains what the runtime sent: JSON lines of Claude "
+                 "Code (stream-json) and Codex (exec --json, app-server), or event streams of "
+                 "Hermes and models.",
       .options = debug_replay_options,
       .examples = debug_replay_examples,
       .least = 1,
@@ -243,15 +251,19 @@ static const Command children[] = {
       .run = debug_replay },
     { .name = "hermes-double",
       .summary = "run a stand-in for a Hermes API server on this machine",
-      .details =
-          "Answers like Hermes but without a model, for demos and tests. The words 'rotate' (the session continues under another id), 'approve' (a command waits for approval), 'tool' and 'slow' in a prompt trigger that behavior. --fail makes every turn fail in one way. No key is needed unless API_SERVER_KEY is set.",
+      .details = "Answers like Hermes but without a model, for demos and tests. The words 'rotate' "
+                 "(the session continues under another id), 'approve' (a command waits for "
+                 "approval), 'tool' and 'slow' in a prompt trigger that behavior. --fail makes "
+                 "every turn fail in one way. No key is needed unless API_SERVER_KEY is set.",
       .options = debug_double_options,
       .examples = debug_double_examples,
       .run = debug_double },
     { .name = "session-key",
       .summary = "print the session keys of chat addresses read from standard input",
-      .details =
-          "Each input line is {\"source\": {...}, \"flags\": {...}}: the address of a message as Hermes' gateway stores it, and group_sessions_per_user, thread_sessions_per_user and profile. Prints one key per line. Invalid lines are reported on standard error, and the exit code is 1.",
+      .details = "Each input line is {\"source\": {...}, \"flags\": {...}}: the address of a "
+                 "message as Hermes' gateway stores it, and group_sessions_per_user, "
+                 "thread_sessions_per_user and profile. Prints one key per line. Invalid lines are "
+                 "reported on standard error, and the exit code is 1.",
       .options = debug_key_options,
       .examples = debug_key_examples,
       .run = debug_key },

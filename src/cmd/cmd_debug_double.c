@@ -40,7 +40,7 @@ bool debug_double(Cli *cli, const Args *args, Err *err)
 }
 
 const Option debug_double_options[] = {
-    { OPTION_NUMBER, "port", "N", "where it listens; 0: any that is free", "8642", NULL, 0 },
+    { OPTION_NUMBER, "port", "N", "port to listen on; 0: any free port", "8642", NULL, 0 },
     { OPTION_CHOICE, "fail", "HOW",
       "every turn fails: refused key, refused by the model, broken "
       "line, no answer; or is slow",

@@ -12,8 +12,7 @@
 static const Option options[] = {
     { .kind = OPTION_FLAG,
       .name = "full",
-      .help =
-          "also check large databases completely; this may delay writers" },
+      .help = "also check large databases completely; this may delay writers" },
     { 0 },
 };
 
@@ -217,7 +216,10 @@ const Command cmd_doctor = {
     .name = "doctor",
     .summary = "check the installation and suggest fixes",
     .details =
-        "Checks versions, settings, history folders, databases and search indexes, which processes use them, deleted files that are still in use, permissions and disk space. Changes nothing: databases are opened read-only, for short reads. Large databases are checked completely only with --full. Exits with 1 if there is a problem.",
+        "Checks versions, settings, history folders, databases and search indexes, which processes "
+        "use them, deleted files that are still in use, permissions and disk space. Changes "
+        "nothing: databases are opened read-only, for short reads. Large databases are checked "
+        "completely only with --full. Exits with 1 if there is a problem.",
     .options = options,
     .examples = examples,
     .any_settings = true,

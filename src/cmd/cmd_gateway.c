@@ -43,8 +43,6 @@ const Example gateway_examples[] = {
     { "talaria gateway status", "show connections, queued messages and the last error" },
     { "talaria gateway sethome telegram 123456", "send handed-over sessions to this chat" },
     { "talaria gateway pair approve ABCD-EFGH", "give access to the person with this code" },
-    { "TALARIA_LOCAL_FAULTS=send=2 talaria gateway run",
-      "on a bad day: two messages fail at first" },
     { 0 },
 };
 
@@ -59,8 +57,11 @@ static const Option sethome_options[] = {
 static const Command children[] = {
     { .name = "run",
       .summary = "serve the chat platforms and process handoffs until stopped",
-      .details =
-          "Serves the local chat, which needs no account, and every platform that has a token ('talaria setup' stores one, or set TALARIA_TELEGRAM_TOKEN and so on). Tokens in Hermes' configuration count too, unless Hermes' own gateway is running. Handoffs to these platforms start as soon as 'talaria handoff' or Hermes requests them. Only one gateway can run per data folder.",
+      .details = "Serves the local chat, which needs no account, and every platform that has a "
+                 "token ('talaria setup' stores one, or set TALARIA_TELEGRAM_TOKEN and so on). "
+                 "Tokens in Hermes' configuration count too, unless Hermes' own gateway is "
+                 "running. Handoffs to these platforms start as soon as 'talaria handoff' or "
+                 "Hermes requests them. Only one gateway can run per data folder.",
       .examples = gateway_examples,
       .run = run },
     { .name = "status",

@@ -104,7 +104,8 @@ const Command gateway_pair[] = {
     { .name = "approve",
       .operands = "CODE",
       .summary = "give access to the person with this code",
-      .details = "A person without access who writes in a private chat gets a code, at most once an hour; it is valid for an hour.",
+      .details = "A person without access who writes in a private chat gets a code, at most once "
+                 "an hour; it is valid for an hour.",
       .examples = gateway_examples,
       .least = 1,
       .most = 1,

@@ -124,7 +124,7 @@ static void show_link(Cli *cli, const Row *r, double now)
         say(cli, r->enabled ? "set up, not served now" : "not set up");
     }
     if (r->waiting)
-        say(cli, "; %zu wait, the oldest for %lld s", r->waiting, (long long)r->lag_ms / 1000);
+        say(cli, "; %zu queued, the oldest for %lld s", r->waiting, (long long)r->lag_ms / 1000);
     if (r->queues.outgoing)
         say(cli, "; %lld to send", (long long)r->queues.outgoing);
     if (r->queues.dead || r->queues.parked)
@@ -140,14 +140,14 @@ static void show_row(Cli *cli, const Row *r, double now)
     if (r->missing.n)
         say(cli, "          %.*s\n", STR_FMT(r->missing));
     if (r->home.chat_id.n) {
-        say(cli, "          home: ");
+        say(cli, "          default chat: ");
         say_text(cli, r->home.name.n ? r->home.name : r->home.chat_id, false);
         say(cli, r->home.chat_type.n ? " (%.*s)\n" : "\n", STR_FMT(r->home.chat_type));
     } else if (r->enabled) {
-        say(cli, "          home: none; type /sethome in a chat there\n");
+        say(cli, "          default chat: none; type /sethome in a chat there\n");
     }
     if (r->link.error.n) {
-        say(cli, "          last trouble, %.*s: ",
+        say(cli, "          last error, %.*s: ",
             STR_FMT(human_ago(cli->arena, (double)r->link.error_ms / 1000, now)));
         say_text(cli, r->link.error, false);
         say(cli, "\n");

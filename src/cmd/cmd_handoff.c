@@ -200,7 +200,7 @@ static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err
 
 /* X(name, title) */
 #define PLATFORMS(X)                                                                               \
-    X(local, "the chat in our own database, which the page shows")                                 \
+    X(local, "the local chat (on the page)")                                                       \
     X(telegram, "Telegram")                                                                        \
     X(discord, "Discord")                                                                          \
     X(slack, "Slack")
@@ -215,6 +215,16 @@ PLATFORMS(X)
 
 /* -- the rows ------------------------------------------------------------------------------------------ */
 
+#define X(name, title)                                                                             \
+    static const Example examples_##name[] = {                                                     \
+        { "talaria handoff " #name, "continue the most recent session in " title },                \
+        { "talaria handoff " #name " --session ID", "hand over a certain session" },               \
+        { "talaria handoff back", "bring it back" },                                               \
+        { 0 },                                                                                     \
+    };
+PLATFORMS(X)
+#undef X
+
 static const Example examples[] = {
     { "talaria handoff local", "continue the most recent session in the local chat" },
     { "talaria handoff status", "show pending and past handoffs" },
@@ -223,12 +233,13 @@ static const Example examples[] = {
 };
 
 #define REQUEST_DETAILS                                                                            \
-    "Waits for a gateway to take it (60 seconds), then until it is done (15 minutes), and says "   \
-    "how far it is. Ctrl-C cancels it as long as the session has not moved; a second one waits "   \
-    "no longer. Whatever happens, exactly one side has the session: on failure that is this "      \
-    "one. Prints the key under which the session is found there. The platform has to be set up "   \
-    "for a gateway of ours, or for a Hermes gateway that is running; to that one a session of "    \
-    "ours goes as a copy, and 'back' brings along what was said to it."
+    "Waits up to 60 seconds for a gateway to start the handoff and up to 15 "                      \
+    "minutes for its completion, and shows progress. Ctrl-C cancels the "                          \
+    "handoff unless the session has moved already; a second Ctrl-C stops "                         \
+    "waiting. At any time exactly one side owns the session; on failure it "                       \
+    "stays here. The platform must be configured for Talaria's gateway or "                        \
+    "for a running Hermes gateway. Hermes gets a copy of a Talaria session, "                      \
+    "and 'back' brings its messages along."
 
 static const Command children[] = {
 #define X(platform, title)                                                                         \
@@ -236,27 +247,29 @@ static const Command children[] = {
       .summary = "hand a session over to " title,                                                  \
       .details = REQUEST_DETAILS,                                                                  \
       .options = request_options,                                                                  \
-      .examples = examples,                                                                        \
+      .examples = examples_##platform,                                                             \
       .run = to_##platform },
     PLATFORMS(X)
 #undef X
         { .name = "status",
           .summary = "list handoffs, newest first",
-          .details =
-              "Shows the step each handoff has reached: claim, prepare, bind, announce, done. From 'bind' on, the session belongs to the platform.",
+          .details = "Shows the step each handoff has reached: claim, prepare, bind, announce, "
+                     "done. From 'bind' on, the session belongs to the platform.",
           .examples = examples,
           .run = handoff_status },
     { .name = "cancel",
       .operands = "[ID]",
       .summary = "cancel a pending handoff",
       .details =
-          "A handoff that no gateway has started is cancelled at once; otherwise the gateway stops after its current step. Use 'back' for a session that has moved already.",
+          "A handoff that no gateway has started is cancelled at once; otherwise the gateway stops "
+          "after its current step. Use 'back' for a session that has moved already.",
       .examples = examples,
       .most = 1,
       .run = handoff_cancel_one },
     { .name = "back",
       .summary = "bring a session back from a chat platform",
-      .details = "Messages from the chat become part of the session, and the chat no longer continues it. If the agent is still answering there, wait and run it again.",
+      .details = "Messages from the chat become part of the session, and the chat no longer "
+                 "continues it. If the agent is still answering there, wait and run it again.",
       .options = session_option,
       .examples = examples,
       .run = handoff_back },

@@ -119,7 +119,7 @@ static bool run(Cli *cli, const Args *args, Err *err)
     ok = recall_update(s.index, s.catalogue, s.homes, stop, &progress, &stats, err);
     progress_end();
     if (!ok && err->kind == ERR_INTERRUPTED)
-        (void)err_wrap(err, "what was indexed is kept, and the next run goes on there");
+        (void)err_wrap(err, "interrupted; what was indexed is kept, and the next run resumes");
     if (!ok || !recall_index_size(catalogue_db(s.catalogue), &size, err))
         return false;
     cpu = (double)(clock_cpu_ns() - start) / 1e9;
@@ -140,8 +140,10 @@ static const Example examples[] = {
 const Command cmd_index = {
     .name = "index",
     .summary = "update the search index",
-    .details =
-        "Searches update the index themselves if there is little to read. The first time may take longer: this command shows its progress and can be interrupted; the next run resumes. The index is stored in index.db in the data folder. It contains no text and can be deleted at any time.",
+    .details = "Searches update the index themselves if there is little to read. The first time "
+               "may take longer: this command shows its progress and can be interrupted; the next "
+               "run resumes. The index is stored in index.db in the data folder. It contains no "
+               "text and can be deleted at any time.",
     .options = options,
     .examples = examples,
     .acts = true,

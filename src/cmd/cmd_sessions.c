@@ -37,8 +37,7 @@ HistoryQuery sessions_filters(const Args *args)
 void sessions_tell_partial(const History *h)
 {
     if (history_partial(h))
-        log_note(
-            "not all transcripts have been read yet; the next run goes on where this one stopped");
+        log_note("not all transcripts have been read yet; the next run continues");
 }
 
 /* -- list ---------------------------------------------------------------------------------- */
@@ -169,8 +168,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
 
 static const Example list_examples[] = {
     { "talaria sessions list", "the 50 most recent sessions" },
-    { "talaria sessions list --source telegram --since 2026-11-01",
-      "recent Telegram sessions" },
+    { "talaria sessions list --source telegram --since 2026-11-01", "recent Telegram sessions" },
     { "talaria sessions list --source claude --project billing-api",
       "Claude Code sessions in one project" },
     { "talaria sessions list --limit 0 --json", "all sessions as JSON" },
@@ -206,8 +204,9 @@ static const Command children[] = {
     { .name = "export",
       .operands = "[SESSION...]",
       .summary = "export sessions as JSON lines (backup, import) or Markdown",
-      .details =
-          "Exports the given sessions, all of them (--all), or those that match the filters. Secrets are redacted unless --raw is given. JSON lines contain every message, including compacted ones; docs/cmd.md describes the format.",
+      .details = "Exports the given sessions, all of them (--all), or those that match the "
+                 "filters. Secrets are redacted unless --raw is given. JSON lines contain every "
+                 "message, including compacted ones; docs/cmd.md describes the format.",
       .options = sessions_export_options,
       .examples = sessions_export_examples,
       .most = -1,
@@ -215,8 +214,9 @@ static const Command children[] = {
     { .name = "import",
       .operands = "FILE...",
       .summary = "import exported sessions and transcripts of Claude Code and Codex",
-      .details =
-          "Imports into Talaria's own database, each session completely or not at all. Identical sessions are skipped; a session that differs is a conflict unless --replace is given. '-' reads standard input.",
+      .details = "Imports into Talaria's own database, each session completely or not at all. "
+                 "Identical sessions are skipped; a session that differs is a conflict unless "
+                 "--replace is given. '-' reads standard input.",
       .options = sessions_import_options,
       .examples = sessions_import_examples,
       .least = 1,

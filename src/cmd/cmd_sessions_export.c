@@ -79,7 +79,7 @@ static bool target_open(Target *t, Arena *a, bool force, Err *err)
                        "standard output",
                        t->path);
     if (!force && access(t->path, F_OK) == 0)
-        return err_set(err, ERR_CONFLICT, "'%s' is there already; --force replaces it", t->path);
+        return err_set(err, ERR_CONFLICT, "'%s' exists already; --force overwrites it", t->path);
     t->part = str_z(a, str_printf(a, "%s.part-%ld", t->path, (long)getpid()));
     t->fd = open(t->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (t->fd < 0)

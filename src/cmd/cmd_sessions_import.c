@@ -76,7 +76,7 @@ static bool verdict(Cli *cli, const ImportReport *r, Err *err)
     if (r->sessions[IMPORT_BROKEN])
         (void)err_set(err, ERR_INVALID, "some of it is broken");
     else if (r->sessions[IMPORT_CONFLICT])
-        (void)err_set(err, ERR_CONFLICT, "some of it differs from what is there");
+        (void)err_set(err, ERR_CONFLICT, "some sessions differ from existing ones");
     else
         return true;
     cli->told = true;

@@ -15,7 +15,9 @@ const Example sessions_show_examples[] = {
 };
 
 const Option sessions_show_options[] = {
-    { .kind = OPTION_FLAG, .name = "all", .help = "include messages that were rewound or compacted away" },
+    { .kind = OPTION_FLAG,
+      .name = "all",
+      .help = "include messages that were rewound or compacted away" },
     { .kind = OPTION_FLAG, .name = "full", .help = "print complete tool arguments and results" },
     { .kind = OPTION_NUMBER,
       .name = "limit",

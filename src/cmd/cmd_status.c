@@ -83,8 +83,7 @@ static bool run_status(Cli *cli, const Args *args, Err *err)
             print_home(cli, &facts[i]);
         print_files(cli, facts, n);
         if (n == 1 && !facts[0].home->present)
-            say(cli,
-                "\nNothing here yet: 'talaria demo' fills this home with sessions to look at.\n");
+            say(cli, "\nNo sessions yet. Try 'talaria demo' for sample data.\n");
     }
     return verdict(cli, facts, n, err);
 }

@@ -86,7 +86,10 @@ const Command cmd_take = {
     .name = "take",
     .operands = "CODE",
     .summary = "bring a chat session to this terminal with the code from /handoff cli",
-    .details = "Type '/handoff cli' in a chat to get a code. It works once and expires soon. On a terminal, 'take' opens the session like 'talaria chat --resume'; otherwise it prints the command that does. Exit code 3: the code is wrong, used or expired. Exit code 4: the agent is still answering in the chat; the code remains valid.",
+    .details = "Type '/handoff cli' in a chat to get a code. It works once and expires soon. On a "
+               "terminal, 'take' opens the session like 'talaria chat --resume'; otherwise it "
+               "prints the command that does. Exit code 3: the code is wrong, used or expired. "
+               "Exit code 4: the agent is still answering in the chat; the code remains valid.",
     .examples = examples,
     .least = 1,
     .most = 1,

@@ -102,10 +102,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
 /* -- create ------------------------------------------------------------------------------- */
 
 static const Option create_options[] = {
-    { .kind = OPTION_TEXT,
-      .name = "name",
-      .metavar = "NAME",
-      .help = "name of the template" },
+    { .kind = OPTION_TEXT, .name = "name", .metavar = "NAME", .help = "name of the template" },
     { .kind = OPTION_CHOICE,
       .name = "type",
       .metavar = "TYPE",
@@ -125,7 +122,9 @@ static const Option create_options[] = {
       .name = "include-failed",
       .help = "also keep failed calls, marked as failed" },
     { .kind = OPTION_FLAG, .name = "force", .help = "replace a template of the same name" },
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "print what would be created, change nothing" },
+    { .kind = OPTION_FLAG,
+      .name = "dry-run",
+      .help = "print what would be created, change nothing" },
     { 0 },
 };
 
@@ -371,7 +370,9 @@ static bool inject(Cli *cli, const Args *args, Err *err)
 /* -- delete ------------------------------------------------------------------------------- */
 
 static const Option delete_options[] = {
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "print what would be deleted, change nothing" },
+    { .kind = OPTION_FLAG,
+      .name = "dry-run",
+      .help = "print what would be deleted, change nothing" },
     { 0 },
 };
 
@@ -417,7 +418,9 @@ static const Option harvest_options[] = {
       .help = "maximum number of templates to create",
       .fallback = "5" },
     SOURCE_OPTION,
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "print what would be created, change nothing" },
+    { .kind = OPTION_FLAG,
+      .name = "dry-run",
+      .help = "print what would be created, change nothing" },
     { 0 },
 };
 
@@ -432,7 +435,8 @@ static const Example list_examples[] = {
 
 static const Example create_examples[] = {
     { "talaria templates create 20261115_2030", "from a session, by the beginning of its id" },
-    { "talaria templates create ID --name release --max-examples 5", "with a name and at most five calls" },
+    { "talaria templates create ID --name release --max-examples 5",
+      "with a name and at most five calls" },
     { "talaria templates create ID --dry-run --json", "preview as JSON" },
     { 0 },
 };
@@ -468,8 +472,8 @@ static const Example harvest_examples[] = {
 };
 
 static const Example study_examples[] = {
-    { "talaria templates study", "do code-heavy sessions fail less as they go on?" },
-    { "talaria templates study --source claude", "of Claude Code sessions alone" },
+    { "talaria templates study", "failure rates of your own sessions" },
+    { "talaria templates study --source claude", "only Claude Code sessions" },
     { "talaria templates study --json", "the figures as JSON" },
     { 0 },
 };
@@ -483,7 +487,8 @@ static const Command children[] = {
     { .name = "create",
       .operands = "SESSION",
       .summary = "create a template from a session's successful tool calls",
-      .details = "SESSION is an id or a unique beginning of one. Secrets are redacted and long results are shortened.",
+      .details = "SESSION is an id or a unique beginning of one. Secrets are redacted and long "
+                 "results are shortened.",
       .options = create_options,
       .examples = create_examples,
       .least = 1,
@@ -500,8 +505,9 @@ static const Command children[] = {
     { .name = "inject",
       .operands = "[NAME]",
       .summary = "add a template to the messages on standard input",
-      .details =
-          "Reads a JSON array of chat messages and writes it with the template's calls inserted after the leading system messages. A conversation that already contains a template is not changed.",
+      .details = "Reads a JSON array of chat messages and writes it with the template's calls "
+                 "inserted after the leading system messages. A conversation that already contains "
+                 "a template is not changed.",
       .options = inject_options,
       .examples = inject_examples,
       .most = 1,
@@ -524,7 +530,9 @@ static const Command children[] = {
       .run = templates_harvest },
     { .name = "study",
       .summary = "failure rate of tool calls over the course of a session",
-      .details = "A session is code-heavy if more than half of the tool calls in its first 30 turns run code, and file-heavy if they work on files. Fewer than 20 sessions of a kind are not enough for a result.",
+      .details = "A session is code-heavy if more than half of the tool calls in its first 30 "
+                 "turns run code, and file-heavy if they work on files. Fewer than 20 sessions of "
+                 "a kind are not enough for a result.",
       .options = study_options,
       .examples = study_examples,
       .run = templates_study },
@@ -534,7 +542,8 @@ static const Command children[] = {
 static const Example examples[] = {
     { "talaria templates harvest", "create templates from successful sessions" },
     { "talaria templates list", "list templates" },
-    { "talaria templates inject --type code < messages.json", "start a conversation from a template" },
+    { "talaria templates inject --type code < messages.json",
+      "start a conversation from a template" },
     { 0 },
 };
 

@@ -145,7 +145,8 @@ static const Example examples[] = {
 const Command cmd_up = {
     .name = "up",
     .summary = "serve the web page and the gateway together",
-    .details = "Runs 'talaria serve' and 'talaria gateway run' until stopped. Restarts the gateway if it crashes; uses a gateway that is already running.",
+    .details = "Runs 'talaria serve' and 'talaria gateway run' until stopped. Restarts the gateway "
+               "if it crashes; uses a gateway that is already running.",
     .options = serving_options,
     .examples = examples,
     .run = run

@@ -12,10 +12,12 @@ static const Example examples[] = {
 const Command *commands_root(void)
 {
     static Command children[24];
-    static const Command root = { .name = "talaria",
-                                  .summary = "search, measure and continue every agent session on this machine",
-                                  .examples = examples,
-                                  .children = children };
+    static const Command root = {
+        .name = "talaria",
+        .summary = "search, measure and continue every agent session on this machine",
+        .examples = examples,
+        .children = children
+    };
     const Command *const all[] = { &cmd_status,    &cmd_demo,         &cmd_index,   &cmd_sessions,
                                    &cmd_templates, &cmd_achievements, &cmd_sleep,   &cmd_skills,
                                    &cmd_chat,      &cmd_ask,          &cmd_handoff, &cmd_take,

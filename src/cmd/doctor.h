@@ -31,7 +31,7 @@ typedef enum FindingLevel {
     X(schema, "columns")                                                                           \
     X(integrity, "pages")                                                                          \
     X(search, "search indexes")                                                                    \
-    X(holders, "who has them open")                                                                \
+    X(holders, "databases in use")                                                                 \
     X(deleted, "deleted files in use")                                                             \
     X(journals, "unfinished writes")                                                               \
     X(permissions, "permissions")                                                                  \

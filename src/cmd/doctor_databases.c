@@ -23,11 +23,11 @@ void doctor_homes(Doctor *d)
                        (long long)r->version);
         else if (r->trouble.kind == ERR_BUSY)
             doctor_say(d, FINDING_WARNING, p->name,
-                       "see below who has it open; try again when that one is done", "%s",
+                       "wait until the process listed below is done, then try again", "%s",
                        r->trouble.text);
         else
             doctor_say(d, FINDING_PROBLEM, p->name,
-                       p->ours ? "restore it from a backup, or move it away to begin anew"
+                       p->ours ? "restore it from a backup, or move it away to start over"
                                : "do not write to it any more; restore it with its own program, or "
                                  "from a backup",
                        "%s", r->trouble.text);
@@ -73,10 +73,10 @@ static void say_columns(Doctor *d, const Patient *p)
                    STR_FMT(str_head(r->missing, SHOWN_COLUMNS)));
     else if (!p->ours && r->version > KNOWN_SCHEMA)
         doctor_say(d, FINDING_NOTE, p->name, "look for a newer talaria",
-                   "schema %lld is newer than the one known here (%d); all known columns are there",
+                   "schema %lld is newer than this program's (%d); all known columns exist",
                    (long long)r->version, KNOWN_SCHEMA);
     else
-        doctor_say(d, FINDING_OK, p->name, "", "all known columns are there, and %zu more",
+        doctor_say(d, FINDING_OK, p->name, "", "all known columns exist, and %zu more",
                    count_names(r->unknown));
 }
 
@@ -108,11 +108,11 @@ static FindingLevel level_of(Verdict v, bool damage)
 static const char *advice_for_pages(const Patient *p, Verdict v)
 {
     if (v == VERDICT_SKIPPED)
-        return "talaria doctor --full checks it; better while nobody writes";
+        return "run 'talaria doctor --full', preferably while nothing is writing";
     if (v != VERDICT_BROKEN)
         return "";
     if (p->ours && str_ends(p->path, STR("index.db")))
-        return "delete it: all of it is made again";
+        return "delete it; Talaria builds it again";
     return p->ours ? "restore it from a backup"
                    : "stop the programs that write it, keep a copy of all its files, then let "
                      "SQLite's .recover save what it holds";
@@ -152,7 +152,7 @@ void doctor_search(Doctor *d)
             const TableCheck *t = &p->report.searches[k];
             const char *advice = t->verdict == VERDICT_SKIPPED  ? "talaria doctor --full checks it"
                                  : t->verdict != VERDICT_BROKEN ? ""
-                                 : p->ours ? "delete index.db: all of it is made again"
+                                 : p->ours ? "delete index.db; Talaria builds it again"
                                            : "its own program can rebuild it: INSERT INTO "
                                              "<index>(<index>) VALUES('rebuild')";
 
@@ -171,7 +171,7 @@ static void say_holder(Doctor *d, const Patient *p, const Holder *h)
 
     if (h->writes)
         doctor_say(d, blocks ? FINDING_WARNING : FINDING_NOTE, p->name,
-                   blocks ? "wait for it, or end it" : "",
+                   blocks ? "wait for it, or stop it" : "",
                    "%.*s (pid %lld) holds it locked for "
                    "writing",
                    STR_FMT(h->name), (long long)h->pid);
@@ -194,7 +194,7 @@ void doctor_holders(Doctor *d)
                 open++;
             }
         if (!open)
-            doctor_say(d, FINDING_OK, p->name, "", "nobody has it open%s",
+            doctor_say(d, FINDING_OK, p->name, "", "not in use%s",
                        all.hidden ? ", as far as this user can see" : "");
     }
 }

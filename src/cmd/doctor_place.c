@@ -33,7 +33,7 @@ void doctor_config(Doctor *d)
                    "%s", d->config_error.text);
     else
         doctor_say(d, FINDING_OK, STR("config.yaml"), "", "%s",
-                   s->found ? "read without complaint" : "none: the defaults hold");
+                   s->found ? "read without complaint" : "no such file; using defaults");
 }
 
 /* -- clock ----------------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ void doctor_permissions(Doctor *d)
         if (!d->patients[i].ours)
             good &= look_at_theirs(d, &d->patients[i]);
     if (good)
-        doctor_say(d, FINDING_OK, STR(""), "", "files of ours are private and can be written");
+        doctor_say(d, FINDING_OK, STR(""), "", "Talaria's files are private and writable");
 }
 
 /* -- token ------------------------------------------------------------------------------------------- */

@@ -86,7 +86,7 @@ bool prompt_secret(Arena *a, const char *question, Str *ret, Err *err)
     quiet.c_cc[VMIN] = 1;
     quiet.c_cc[VTIME] = 0;
     if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) != 0)
-        return err_errno(err, "cannot hide what is typed");
+        return err_errno(err, "cannot hide the input");
     ask(question);
     ok = type_secret(&line, err);
     (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);

@@ -50,13 +50,13 @@ test('status says what is set up, what is served and where the home is', async (
   assert.deepEqual(all.platforms.map((p) => [p.platform, p.enabled, p.link]),
     [['local', true, null], ['telegram', false, null], ['discord', false, null], ['slack', false, null]]);
   assert.equal(all.platforms[0].home.chat_id, 'home');
-  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /No gateway is running\nlocal +set up, not served now\n +home: Home \(dm\)\ntelegram +not set up\n +no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/);
+  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /No gateway is running\nlocal +set up, not served now\n +default chat: Home \(dm\)\ntelegram +not set up\n +no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/);
   query(home, `insert into inbox(platform, id, update_json, state, reason, received_ms, updated_ms) values
     ('telegram', '1', '{}', 'new', null, ${Date.now() - 5000}, 0), ('telegram', '2', '{}', 'parked', 'x', 1, 1)`);
   const telegram = platform(home, 'telegram');
   assert.deepEqual([telegram.waiting, telegram.parked, telegram.dead, telegram.outgoing], [1, 1, 0, 0]);
   assert.ok(telegram.lag_ms >= 5000 && telegram.lag_ms < 60_000);
-  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /not set up; 1 wait, the oldest for \d+ s; given up: 0 to send, 1 to read\n/);
+  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /not set up; 1 queued, the oldest for \d+ s; given up: 0 to send, 1 to read\n/);
   query(home, 'delete from inbox');
   const gateway = await start(['gateway', 'run'], home.env);
   assert.match(gateway.line, /^serving local\n/);
