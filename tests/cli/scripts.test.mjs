@@ -83,6 +83,8 @@ test('script/install: what it installs works, and --uninstall removes exactly th
   assert.ok(commands.includes('up') && commands.includes('take'), commands.join(' '));
   for (const page of ['talaria', ...commands.map((c) => `talaria-${c}`)]) assert.match(fs.readFileSync(path.join(prefix, 'share/man/man1', `${page}.1`), 'utf8'), /^\.TH "talaria/m, page);
   assert.match(fs.readFileSync(path.join(prefix, 'share/systemd/user/talaria.service'), 'utf8'), new RegExp(`^ExecStart="${prefix}/bin/talaria" up$`, 'm'));
+  const verified = spawnSync('systemd-analyze', ['verify', '--user', path.join(prefix, 'share/systemd/user/talaria.service')], { encoding: 'utf8', env: { ...process.env, XDG_RUNTIME_DIR: home.dir } });
+  if (!verified.error) assert.doesNotMatch(verified.stderr, /talaria\.service.*(Unknown|Invalid|invalid|ignoring|not absolute|not executable)/);
   for (const file of ['bash-completion/completions/talaria', 'zsh/site-functions/_talaria', 'fish/vendor_completions.d/talaria.fish']) assert.ok(fs.statSync(path.join(prefix, 'share', file)).size > 500, file);
 
   // Again, over an earlier version that had a file which this one has not.
