@@ -6,12 +6,12 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { bin, makeStateDb, pythonPeer, tmpHome } from '../cli/helpers.mjs';
+import { isShort } from './matrix.mjs';
 
 const seconds = isShort ? 5 : 15;
 
 const writer = `
 import sqlite3, sys, time
-import { isShort } from './matrix.mjs';
 c = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=10)
 c.execute('pragma journal_mode=' + sys.argv[2]); c.execute('pragma synchronous=off')
 sid = c.execute('select id from sessions limit 1').fetchone()[0]
