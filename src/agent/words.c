@@ -25,13 +25,21 @@ static Str call_id(Arena *a, const Exchange *x, size_t i)
     return x->call.id.n ? x->call.id : str_printf(a, "call_%zu", i);
 }
 
+/* A result may have been a picture alone, and servers refuse an empty one. */
+static Str result_text(const Words *w, size_t i)
+{
+    Str text = message_text(w->arena, w->exchanges[i].content);
+
+    return text.n ? text : STR("(no text)");
+}
+
 static void add_results(Words *w, size_t message, size_t from)
 {
     for (size_t i = from; i < w->next; i++)
         if (w->exchanges[i].has_result && w->exchanges[i].message == message)
             thread_add(&w->thread,
                        (ModelMessage){ .role = MODEL_TOOL,
-                                       .text = message_text(w->arena, w->exchanges[i].content),
+                                       .text = result_text(w, i),
                                        .call_id = call_id(w->arena, &w->exchanges[i], i) });
 }
 

@@ -128,6 +128,14 @@ static bool user_text(Line *l, const Pieces *all)
     return !words.n || line_text_event(l, EVENT_USER, 0, words.all, words.n);
 }
 
+/* What was attached is named in its place; its bytes are nobody's words. */
+static Str attachment(Str type)
+{
+    return str_eqz(type, "image")      ? STR("[image]")
+           : str_eqz(type, "document") ? STR("[document]")
+                                       : STR_NONE;
+}
+
 static bool user_line(Line *l, JsonTok content)
 {
     JsonTok at, item, f[BLOCK_COUNT];
@@ -143,6 +151,7 @@ static bool user_line(Line *l, JsonTok content)
                 return false;
         } else {
             line_piece(l, &text, json_tok_raw(l->scan, f[BLOCK_TEXT]));
+            line_piece(l, &text, attachment(json_tok_raw(l->scan, f[BLOCK_TYPE])));
         }
     }
     return user_text(l, &text);

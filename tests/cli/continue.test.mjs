@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fakeModel } from '../http/fake_model.mjs';
 import { claude, claudeWork, codexWork, start, untouched } from './agents_said.mjs';
-import { makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
+import { fixtures, makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
 
 const CLAUDE = '11111111-aaaa-4aaa-8aaa-000000000001', CODEX = '22222222-bbbb-7bbb-8bbb-000000000002';
 const conversation = (r) => r.stderr.match(/conversation (\S+)/)[1];
@@ -170,6 +170,58 @@ describe('a transcript goes on as a conversation', () => {
     const calls = sent.flatMap((m) => m.tool_calls ?? []).map((c) => c.id), results = sent.filter((m) => m.role === 'tool').map((m) => m.tool_call_id);
     assert.deepEqual(results, calls);
     assert.ok(calls.length > 0 && calls.at(-1) === 'toolu_199');
+  });
+
+  test('what real programs wrote', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    const claudeId = 'ec47263f-fe0e-4f36-a654-498c47780a8b', codexId = '01a1e1ba-706f-7bc0-a368-a45b219adc88';
+    const put = (from, to) => { fs.mkdirSync(path.dirname(to), { recursive: true }); fs.copyFileSync(path.join(fixtures, 'transcripts', from), to); };
+    put('claude_2.1.jsonl', path.join(home.user, '.claude/projects/-home-dev-work', `${claudeId}.jsonl`));
+    put('codex_0.166.jsonl', path.join(home.user, '.codex/sessions/2026/11/16', `rollout-2026-11-16T00-20-54-${codexId}.jsonl`));
+    const before = untouched(home.user);
+    for (const [id, name] of [[claudeId, 'claude'], [codexId, 'codex']]) {
+      const r = await start(['ask', '-c', id, 'what did it say?'], { env });
+      assert.equal(r.code, 0, r.stderr);
+      const turn = fake.turns.at(-1), said = texts(turn).filter((x) => !/: $/.test(x));
+      assert.equal(said[0], `user: please show ${name} the note`);
+      assert.ok(said.includes('assistant: The note says hello.'), said.join('\n'));
+      assert.equal(said.at(-1), 'user: what did it say?');
+      assert.ok(turn.results.some((x) => x.includes('hello from the note')));
+      const calls = turn.body.messages.flatMap((m) => m.tool_calls ?? []).map((c) => c.id);
+      assert.deepEqual(turn.body.messages.filter((m) => m.role === 'tool').map((m) => m.tool_call_id), calls);
+    }
+    assert.deepEqual(untouched(home.user), before);
+  });
+
+  test('pictures and documents are named in their place', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    const bytes = { type: 'base64', media_type: 'image/png', data: 'aGk=' };
+    claude(home, CLAUDE)
+      .said('user', [{ type: 'text', text: 'what is this?' }, { type: 'image', source: bytes }])
+      .said('assistant', [{ type: 'tool_use', id: 'toolu_1', name: 'Read', input: { file: 'a.png' } }])
+      .said('user', [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'image', source: bytes }] }])
+      .said('assistant', [{ type: 'text', text: 'A boat.' }])
+      .said('user', [{ type: 'document', source: bytes }])
+      .said('assistant', [{ type: 'text', text: 'A bill.' }]);
+    await start(['ask', '-c', CLAUDE, 'sure?'], { env });
+    assert.deepEqual(texts(fake.turns[0]), ['user: what is this?\n[image]', 'assistant: ', 'assistant: A boat.', 'user: [document]', 'assistant: A bill.', 'user: sure?']);
+    assert.deepEqual(fake.turns[0].results, ['(no text)']);
+  });
+
+  test('a conversation begins with a template of a session of another agent', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    claudeWork(home, CLAUDE);
+    codexWork(home, CODEX);
+    for (const [id, tool] of [[CLAUDE, 'Bash'], [CODEX, 'shell']]) {
+      const made = run(['templates', 'create', id, '--name', `from-${tool.toLowerCase()}`], home);
+      assert.equal(made.code, 0, made.stderr);
+      const r = await start(['ask', '--template', `from-${tool.toLowerCase()}`, 'count again'], { env });
+      assert.equal(r.code, 0, r.stderr);
+      assert.ok(fake.turns.at(-1).messages.some((m) => m.calls.includes(tool)), tool);
+    }
   });
 
   test('what is not there is said in words', () => {
