@@ -13,7 +13,7 @@ test("score, five tiers, latest unlock, sixty cards, one request for them", asyn
   await until(async () => assert.match(await page.locator(".tier-bar").getAttribute("aria-label"), /6 Olympian, 4 Diamond, 2 Gold, 11 Silver, 18 Copper/));
   await page.locator(".latest").getByText("Subagent Commander").waitFor();
   await until(async () => assert.equal(await cards(page), 60));
-  await until(() => assert.equal(it.fake.log.filter((l) => l.includes("/achievements/achievements") || l.endsWith("hermes-achievements/achievements")).length, 1));
+  await until(() => assert.equal(it.fake.log.filter((l) => l === "GET /api/achievements").length, 1));
   await page.done();
 });
 
@@ -133,7 +133,7 @@ test("rescan asks for one, and says when it fails while the old stays", async ()
   await page.getByRole("button", { name: "Rescan" }).click();
   await page.getByRole("button", { name: "Rescan" }).waitFor();
   await until(() => assert.equal(it.fake.log.filter((l) => l.startsWith("POST") && l.endsWith("/rescan")).length, 1));
-  it.fake.state.fail["/api/plugins/hermes-achievements/rescan"] = { status: 500, title: "The scan failed", detail: "database is locked" };
+  it.fake.state.fail["/api/achievements/rescan"] = { status: 500, title: "The scan failed", detail: "database is locked" };
   await page.getByRole("button", { name: "Rescan" }).click();
   await page.getByRole("alert").getByText("database is locked").waitFor();
   await until(async () => assert.equal(await cards(page), 60));

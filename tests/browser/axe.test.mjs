@@ -57,7 +57,7 @@ for (const theme of ["light", "dark"]) {
     await page.done();
   });
   test(`trouble ${theme}`, async () => {
-    const page = await it.open("/achievements", { theme, state: { fail: { "/api/plugins": { status: 500, title: "Broken", detail: "Badly." } } } });
+    const page = await it.open("/achievements", { theme, state: { fail: { "/api/achievements": { status: 500, title: "Broken", detail: "Badly." } } } });
     await page.getByRole("alert").waitFor();
     await check(page, "error");
     it.fake.vanish();

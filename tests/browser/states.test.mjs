@@ -31,7 +31,7 @@ for (const [path, what, good] of views) {
 }
 
 test("an answer without anything in it is an error, not a blank page", async () => {
-  const page = await it.open("/achievements", { state: { blank: "/api/plugins" } });
+  const page = await it.open("/achievements", { state: { blank: "/api/achievements" } });
   await page.getByRole("alert").getByText("Unexpected answer from the server").waitFor();
   it.fake.state.blank = "";
   await page.getByRole("button", { name: "Try again" }).click();

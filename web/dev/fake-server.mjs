@@ -14,7 +14,7 @@ import { markdown, outcome } from "./fake-text.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const load = (name) => JSON.parse(readFileSync(join(here, "fixtures", `${name}.json`), "utf8"));
 const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
-const plugin = "/api/plugins/hermes-achievements";
+const badges = "/api/achievements";
 const pages = /^\/(achievements|sessions|templates|sleep|chat|handoffs)(\/|$)/;
 export const csp = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -156,15 +156,15 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
   }
 
   function route(method, path, query, body, key) {
-    if (path.startsWith(plugin)) {
-      const rest = path.slice(plugin.length);
-      if (rest === "/achievements") return { body: achievements() };
+    if (path.startsWith(badges)) {
+      const rest = path.slice(badges.length);
+      if (rest === "") return { body: achievements() };
       if (rest === "/scan-status") return { body: data.badges.scan_meta.status };
-      if (rest === "/recent-unlocks") return { body: achievements().achievements.filter((a) => a.unlocked).sort((a, b) => b.unlocked_at - a.unlocked_at).slice(0, 20) };
+      if (rest === "/recent") return { body: achievements().achievements.filter((a) => a.unlocked).sort((a, b) => b.unlocked_at - a.unlocked_at).slice(0, 20) };
       if (rest === "/rescan" && method === "POST") { emit("progress", { done: 159, total: 159 }); emit("snapshot", {}); return { body: { ok: true, ...achievements() } }; }
-      if (rest === "/reset-state" && method === "POST") return { body: { ok: true } };
-      const badges = rest.match(/^\/sessions\/([^/]+)\/badges$/);
-      if (badges) return { body: { session_id: badges[1], badges: data.badges.achievements.filter((a) => a.unlocked && a.kind === "best_session").slice(0, 3) } };
+      if (rest === "/reset" && method === "POST") return { body: { ok: true } };
+      const session = rest.match(/^\/sessions\/([^/]+)\/badges$/);
+      if (session) return { body: { session_id: session[1], badges: data.badges.achievements.filter((a) => a.unlocked && a.kind === "best_session").slice(0, 3) } };
     }
     if (path === "/api/demo") return { body: { format: 1, demo: state.demo, ...(state.demo && { title: "Try in two minutes", checklist }) } };
     if (path === "/api/status") {

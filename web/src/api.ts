@@ -172,11 +172,11 @@ export async function signIn(token: string): Promise<void> {
   signedOut.set(false);
 }
 
-// Achievements: the routes of Hermes' plugin, until the server has its own over all sources.
-const plugin = "/api/plugins/hermes-achievements";
+// Achievements over every source; the routes of Hermes' plugin count Hermes alone.
+const badges = "/api/achievements";
 export const badgePaths = {
-  list: (source = ""): string => `${plugin}/achievements${source && `?source=${encodeURIComponent(source)}`}`,
-  rescan: `${plugin}/rescan`,
-  session: (id: string): string => `${plugin}/sessions/${encodeURIComponent(id)}/badges`,
+  list: (source = ""): string => `${badges}${source && `?source=${encodeURIComponent(source)}`}`,
+  rescan: `${badges}/rescan`,
+  session: (id: string): string => `${badges}/sessions/${encodeURIComponent(id)}/badges`,
 };
 export const enc = encodeURIComponent;
