@@ -118,7 +118,7 @@ test("a night: run from the page, reviewed, adopted, undone", { skip: !serves &&
   await page.locator(".task > button").first().click();
   await page.locator(".answers").waitFor();
   await page.getByRole("link", { name: "Report" }).click();
-  await page.getByText("# Night 1").waitFor();
+  await page.locator(".report").getByRole("heading", { name: "Night 1" }).waitFor();
   await page.getByRole("button", { name: "Adopt" }).click();
   await page.locator(".title .verdict").getByText("Adopted").waitFor();
   const skill = join(dir, "skills/talaria-learned/SKILL.md");
