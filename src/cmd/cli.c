@@ -12,6 +12,7 @@
 #include "cmd/version.h"
 #include "cmd/wrapped.h"
 #include "demo/demo.h"
+#include "recall/resume.h"
 #include "text/redact.h"
 #include "text/utf8.h"
 #include "text/wrap.h"
@@ -242,6 +243,7 @@ static bool enter_demo(Cli *cli, const Command *command, const Args *args, Err *
     if (!homes_find(cli->arena, &query, &outer, err) || !demo_enter(cli->arena, outer.data, err))
         return false;
     cli->where.data = NULL;
+    resume_in_demo();
     return true;
 }
 

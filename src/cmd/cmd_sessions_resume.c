@@ -52,6 +52,7 @@ static bool find_program(Cli *cli, const Resume *r, Str *ret, Err *err)
 static bool become(Cli *cli, const Resume *r, Err *err)
 {
     char *argv[RESUME_WORDS + 1] = { NULL };
+    size_t n = 0;
     Str path;
 
     if (!find_program(cli, r, &path, err))
@@ -59,7 +60,9 @@ static bool become(Cli *cli, const Resume *r, Err *err)
     if (r->folder.n && chdir(str_z(cli->arena, r->folder)) != 0)
         return err_errno(err, "cannot enter '%.*s', the session's folder", STR_FMT(r->folder));
     for (size_t i = 0; i < r->n; i++)
-        argv[i] = str_z(cli->arena, r->argv[i]);
+        if (!str_eqz(r->argv[i], "--demo")) /* the environment is the demo's already */
+            argv[n++] = str_z(cli->arena, r->argv[i]);
+    (void)unsetenv("TALARIA_DEMO");
     signal(SIGPIPE, SIG_DFL); /* ours to ignore, not the agent's */
     execv(str_z(cli->arena, path), argv);
     return err_errno(err, "cannot run '%.*s'", STR_FMT(r->program));

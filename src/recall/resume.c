@@ -14,6 +14,13 @@ static const struct {
     [ORIGIN_TALARIA] = { "talaria", "chat", "--resume", false },
 };
 
+static bool in_demo; /* set once, before anything is read */
+
+void resume_in_demo(void)
+{
+    in_demo = true;
+}
+
 static void add(Resume *r, Str word)
 {
     if (word.n)
@@ -50,7 +57,7 @@ static bool add_hermes_home(Arena *a, Resume *r, Str home)
 bool resume_plan(Arena *a, const HistoryItem *item, Resume *ret)
 {
     const Session *tip = &item->lineage.tip;
-    bool agents_own = item->is_file || item->origin == ORIGIN_HERMES;
+    bool agents_own = !in_demo && (item->is_file || item->origin == ORIGIN_HERMES);
     Origin by = agents_own ? item->origin : ORIGIN_TALARIA;
     Resume r = { .program = str_of(programs[by].program) };
 
@@ -60,6 +67,8 @@ bool resume_plan(Arena *a, const HistoryItem *item, Resume *ret)
         add(&r, r.program);
     else if (!add_hermes_home(a, &r, item->home))
         return false;
+    if (in_demo)
+        add(&r, STR("--demo"));
     add(&r, str_of(programs[by].first));
     add(&r, str_of(programs[by].second));
     add(&r, str_dup(a, tip->id));

@@ -20,6 +20,9 @@ typedef struct Resume {
 /* False where no program can: a sub-agent's transcript, or an id that a command line cannot carry. */
 bool resume_plan(Arena *a, const HistoryItem *item, Resume *ret);
 
+/* Sessions of the demo are known to no agent: from here on all of them go on in 'talaria --demo chat'. */
+void resume_in_demo(void);
+
 /* The same as one line for a shell, safely quoted. Empty where there is none. */
 Str resume_command(Arena *a, const HistoryItem *item);
 

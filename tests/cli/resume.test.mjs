@@ -113,4 +113,16 @@ describe('the agent\'s own command', () => {
     assert.equal(given.resume_command, `env HERMES_HOME=${home.hermes} hermes --resume ${given.id}`);
     assert.deepEqual(obey(home, given.resume_command).lines, [`hermes ${home.dir} ${home.hermes}`, '--resume', given.id]);
   });
+
+  test('sessions of the demo go on in the demo', () => {
+    const other = tmpHome();
+    assert.equal(run(['demo'], other).code, 0);
+    const all = runJson(['--demo', 'sessions', 'list', '--limit', '0'], other).sessions;
+    assert.ok(all.length);
+    for (const s of all) assert.equal(s.resume_command, `talaria --demo chat --resume ${s.id}`);
+    const s = all.find((x) => x.origin === 'claude');
+    const r = spawnSync(bin, ['--demo', 'sessions', 'resume', s.id], { env: other.env, input: '/quit\n', encoding: 'utf8' });
+    assert.equal(r.status, 0, r.stderr);
+    assert.match(r.stdout + r.stderr, new RegExp(`session ${s.id}`));
+  });
 });
