@@ -5,8 +5,10 @@
 #include "base/limits.h"
 #include "recall/skills_words.h"
 #include "runtimes/runtimes.h"
+#include "store/store.h"
+#include "text/outcome.h"
 
-enum { SHOWN = 3, QUOTE_CHARS = 500, MAX_TURNS = 400, MAX_TEXT = 8 << 10, QUESTION_WORDS = 12 };
+enum { SHOWN = 3, QUOTE_CHARS = 500, MAX_MESSAGES = 4000, MAX_TEXT = 8 << 10, QUESTION_WORDS = 12 };
 
 /* A request and the agent's last words to it. */
 typedef struct Turn {
@@ -22,20 +24,25 @@ typedef struct Own {
     int64_t calls, failed;
 } Own;
 
-static bool on_doc(void *ctx, const Doc *d)
+static bool on_message(void *ctx, const Message *m, Err *err)
 {
     Own *o = ctx;
-    Str text = str_dup(o->arena, str_head(d->text, MAX_TEXT));
+    Str text = str_trim(message_text(o->arena, m->content));
+    bool user = str_eqz(m->role, "user"), agent = str_eqz(m->role, "assistant");
 
-    o->calls += d->role == DOC_CALL;
-    o->failed += d->role == DOC_RESULT && d->failed;
-    if (d->role == DOC_USER || (d->role == DOC_ASSISTANT && !o->n))
-        ARENA_PUSH(o->arena, o->turns, o->n, o->cap, ((Turn){ .at = d->at }));
-    if (d->role == DOC_USER)
+    (void)err;
+    o->calls += str_eqz(m->role, "tool");
+    o->failed += str_eqz(m->role, "tool") && outcome_of_result(text) != OUTCOME_OK;
+    if (!text.n || (!user && !agent))
+        return true;
+    text = str_dup(o->arena, str_head(text, MAX_TEXT));
+    if (user || !o->n)
+        ARENA_PUSH(o->arena, o->turns, o->n, o->cap, ((Turn){ .at = m->timestamp }));
+    if (user)
         o->turns[o->n - 1].request = text;
-    else if (d->role == DOC_ASSISTANT)
+    else
         o->turns[o->n - 1].answer = text;
-    return o->n < MAX_TURNS;
+    return true;
 }
 
 /* Neither the question itself, nor others that were answered from the history. */
@@ -53,17 +60,21 @@ static void drop_questions(Own *o)
     o->n = kept;
 }
 
-static void read_own(Arena *a, const AnswerSource *source, DocReader *reader, Own *ret)
+/* All messages, those too that were copied from the session that it continues: the index leaves them to that. */
+static void read_own(Arena *a, const AnswerSource *source, Own *ret)
 {
+    AUTO(Store) *store = NULL;
+    MessageQuery query = { .most = MAX_MESSAGES };
+    Err ignored;
+
     *ret = (Own){ .arena = a, .source = source };
-    for (size_t i = 0; source->conversation_id.n && i < source->homes->n; i++) {
-        Entry e = { .source = SOURCE_HERMES,
-                    .home = source->homes->all[i].path,
-                    .id = source->conversation_id };
-        Err ignored;
+    if (source->conversation_id.n)
+        store = store_open(source->homes, &ignored);
+    for (size_t i = 0; store && i < source->homes->n; i++) {
+        Session session = { .id = source->conversation_id, .home = i };
 
         if (source->homes->all[i].kind == HOME_OURS && source->homes->all[i].present)
-            (void)!doc_each(reader, &e, on_doc, ret, &ignored);
+            (void)!messages_each(store, &session, &query, on_message, ret, &ignored);
     }
     drop_questions(ret);
 }
@@ -103,7 +114,7 @@ bool answer_session(Answering *w, Err *err)
     size_t from;
 
     (void)err;
-    read_own(w->arena, w->source, w->reader, &o);
+    read_own(w->arena, w->source, &o);
     if (!o.n)
         return true;
     put_head(w->out, &o);
@@ -118,7 +129,6 @@ bool answer_session(Answering *w, Err *err)
 
 bool answer_from_own(Arena *a, const AnswerSource *source, Str *ret, Err *err)
 {
-    AUTO(DocReader) *reader = doc_reader_new(source->homes);
     AUTO_BUF out = BUF(KIB(16));
     Words words = words_of(a, str_head(source->text, MAX_TEXT), QUESTION_WORDS);
     const Turn *best = NULL;
@@ -126,7 +136,7 @@ bool answer_from_own(Arena *a, const AnswerSource *source, Str *ret, Err *err)
     Own o;
 
     (void)err;
-    read_own(a, source, reader, &o);
+    read_own(a, source, &o);
     for (size_t i = 0; words.n && i < o.n; i++) {
         Str both =
             str_printf(a, "%.*s\n%.*s", STR_FMT(o.turns[i].request), STR_FMT(o.turns[i].answer));

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "recall/index.h"
+#include "recall/freshen.h"
 #include "text/human.h"
 #include "text/utf8.h"
 
@@ -37,6 +37,7 @@ struct Knowledge {
     Shelf *spare[SHELVES];
     size_t n_spare;
     bool updating, whole; /* the index: somebody is at it; nothing is missing in it */
+    bool waited;          /* a turn has waited for the first update */
     int64_t looked_ms;
 };
 
@@ -204,6 +205,48 @@ void knowledge_refresh(Knowledge *k)
     update_if_stale(k, 0);
 }
 
+/* At most so long, for whoever is at it. */
+static bool wait_a_little(Knowledge *k)
+{
+    struct timespec until;
+    bool whole;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PAUSE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&k->lock);
+    if (!k->whole)
+        (void)pthread_cond_timedwait(&k->updated, &k->lock, &until);
+    whole = k->whole;
+    pthread_mutex_unlock(&k->lock);
+    return whole;
+}
+
+/* The first answer on a new machine is worth a moment. False: something is still missing. */
+static bool wait_for_index(Knowledge *k, int64_t max_ms)
+{
+    int64_t until = clock_mono_ms() + max_ms;
+
+    do
+        update_if_stale(k, max_ms);
+    while (!wait_a_little(k) && clock_mono_ms() < until && !atomic_load(&k->stopping));
+    return wait_a_little(k);
+}
+
+/* The first turn of a process waits as a search does; later ones take what there is. */
+static void wait_once(Knowledge *k)
+{
+    bool first;
+
+    pthread_mutex_lock(&k->lock);
+    first = !k->waited;
+    k->waited = true;
+    pthread_mutex_unlock(&k->lock);
+    if (first)
+        (void)wait_for_index(k, FRESHEN_MS);
+}
+
 /* -- a turn -------------------------------------------------------------------------------------------- */
 
 static const TalkTurn *talk_of(Arena *a, const PrepareAsk *ask)
@@ -326,11 +369,14 @@ static void tell_trouble(Arena *a, const Shelf *s, const ContextBuilt *built, Pr
 bool knowledge_prepare(void *knowledge, Arena *a, const PrepareAsk *ask, Prepared *ret, Err *err)
 {
     Knowledge *k = knowledge;
-    Shelf *s = shelf_take(k);
-    ContextQuery query = query_of(k, s, a, ask);
+    ContextQuery query;
     ContextBuilt built;
+    Shelf *s;
 
     (void)err;
+    wait_once(k);
+    s = shelf_take(k);
+    query = query_of(k, s, a, ask);
     context_build(a, &query, &built);
     *ret = (Prepared){ .text = built.text,
                        .receipt = context_receipts_json(a, &built),
@@ -375,33 +421,12 @@ static void add_passage(Arena *a, Buf *out, const Recalled *r, size_t number)
     buf_addc(out, '\n');
 }
 
-/* At most so long, for whoever is at it. */
-static bool wait_a_little(Knowledge *k)
+/* How far the index is; not known if it cannot be opened. */
+static void add_incomplete(Knowledge *k, Shelf *s, Arena *a, Buf *out)
 {
-    struct timespec until;
-    bool whole;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += PAUSE_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&k->lock);
-    if (!k->whole)
-        (void)pthread_cond_timedwait(&k->updated, &k->lock, &until);
-    whole = k->whole;
-    pthread_mutex_unlock(&k->lock);
-    return whole;
-}
-
-/* The first answer on a new machine is worth a moment. False: something is still missing. */
-static bool wait_for_index(Knowledge *k)
-{
-    int64_t until = clock_mono_ms() + OFFLINE_MS;
-
-    do
-        update_if_stale(k, OFFLINE_MS);
-    while (!wait_a_little(k) && clock_mono_ms() < until && !atomic_load(&k->stopping));
-    return wait_a_little(k);
+    if (s->recall)
+        buf_addf(out, "\n%.*s\n",
+                 STR_FMT(index_note(a, recall_percent(catalogue_db(s->catalogue), k->homes))));
 }
 
 /* Passages that a search finds, each once. */
@@ -458,7 +483,7 @@ bool knowledge_recall(void *knowledge, Arena *a, Str question, Str conversation_
     Shelf *s;
     bool ok, whole;
 
-    whole = wait_for_index(k);
+    whole = wait_for_index(k, OFFLINE_MS);
     s = shelf_take(k);
     if (s->recall) {
         AnswerSource source = { .homes = k->homes,
@@ -473,7 +498,7 @@ bool knowledge_recall(void *knowledge, Arena *a, Str question, Str conversation_
         ok = err_set(err, ERR_IO, "%s", s->no_history.text);
     }
     if (!whole)
-        buf_addz(&out, "The index of your history is not complete yet: ask again in a moment.\n");
+        add_incomplete(k, s, a, &out);
     *ret = ok ? str_dup(a, str_trim(buf_str(&out))) : STR("");
     shelf_give(k, s);
     return ok;

@@ -3,7 +3,8 @@
  * The part of the service that reads: history, skills, notes, memory. Handles of those are for one thread
  * at a time, so there is a set of them for each worker that is at it; a set is made when it is first
  * needed and kept. The search index is brought up to date in the background, at the beginning and while
- * turns are made; a turn never waits for that, save the offline runtime's, for which the index is all.
+ * turns are made. The first turn of a process waits for it up to a second, later ones do not; the offline
+ * runtime waits longer, because the index is all it has.
  *
  * Any thread. Text that is handed out lives in the arena that was passed in. */
 #ifndef TALARIA_AGENT_KNOWLEDGE_H

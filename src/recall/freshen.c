@@ -114,3 +114,10 @@ bool recall_freshen(RecallIndex *x, Catalogue *c, const Homes *homes, const Fres
     *ret_percent = index_percent(count_indexed(&w), count_sessions(&w));
     return true;
 }
+
+int recall_percent(Db *db, const Homes *homes)
+{
+    Waiting w = { .homes = homes, .db = db };
+
+    return index_percent(count_indexed(&w), count_sessions(&w));
+}

@@ -21,6 +21,9 @@ typedef struct Freshen {
 MUST_CHECK bool recall_freshen(RecallIndex *x, Catalogue *c, const Homes *homes, const Freshen *how,
                                int *ret_percent, Err *err);
 
+/* How much of the history is indexed, from 0 to 99: of an index that is known not to be complete. */
+int recall_percent(Db *db, const Homes *homes);
+
 /* "Search index 54 % complete: ..."; empty for 100. */
 Str index_note(Arena *a, int percent);
 

@@ -143,7 +143,7 @@ static bool probe(const RuntimeHost *host, Arena *a, RuntimeCaps *ret, Err *err)
                           .max_parallel = 8,
                           .version = STR(""),
                           .model = STR(""),
-                          .detail = STR("no model: passages of your own history") };
+                          .detail = STR("no model; quotes from your history") };
     return true;
 }
 
@@ -162,7 +162,7 @@ static bool replay(Str dialect, Str bytes, RuntimeEventFn *fn, void *ctx, Err *e
 }
 
 const Runtime runtime_offline = { .name = "offline",
-                                  .title = "Offline: your own history, no model",
+                                  .title = "no model; quotes from your history",
                                   .probe = probe,
                                   .start = start,
                                   .cancel = run_cancel,

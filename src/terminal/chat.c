@@ -271,6 +271,16 @@ static bool open_editor(Chat *c, Err *err)
     return true;
 }
 
+/* Which runtime answers; without a model, how to add one. */
+static void name_runtime(Chat *c, const Runtime *r)
+{
+    bool offline = strcmp(r->name, "offline") == 0;
+
+    chat_note(c, "Runtime: %s (%s)%s", r->name, r->title, offline ? "." : "");
+    if (offline)
+        chat_note(c, "To add a model: talaria setup");
+}
+
 static bool greet(Chat *c, Err *err)
 {
     const ChatOptions *o = c->options;
@@ -279,7 +289,7 @@ static bool greet(Chat *c, Err *err)
     if (!r)
         return false;
     if (c->editor) {
-        chat_note(c, "%s answers: %s", r->name, r->title);
+        name_runtime(c, r);
         chat_note(c, "/help shows the commands, Ctrl-D leaves");
     }
     for (size_t i = 0; i < o->n_files; i++)

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { run, tmpHome } from './helpers.mjs';
+import { gateway } from './handoffs.mjs';
+import { run, runJson, tmpHome } from './helpers.mjs';
 
 const NOW = Date.UTC(2026, 10, 18, 12) / 1000; // a Wednesday
 const day = (d, hour = 10) => Date.UTC(2026, 10, d, hour);
@@ -147,4 +148,23 @@ test('in a conversation its own turns come first', (t) => {
   const id = JSON.parse(first.stdout.split('\n')[0]).data.conversation_id;
   const r = run(['ask', '-c', id, 'what did I work on last week?'], { env: home.env });
   assert.match(r.stdout, /4 sessions in 2 projects/, 'a period is never this conversation alone');
+});
+
+test('a session that was handed over is known to the offline runtime', { timeout: 60_000 }, async (t) => {
+  const home = history(t);
+  const g = await gateway(home.env);
+  t.after(() => g.end('SIGKILL'));
+  const { session_id: id } = runJson(['handoff', 'local', '--session', uuid(3)], { env: home.env });
+  const back = run(['handoff', 'back', '--session', id], { env: home.env });
+  assert.equal(back.code, 0, back.stderr);
+  for (const question of ['what is this session about?', 'what did we do?', 'summarize this conversation']) {
+    const r = run(['ask', '-c', id, question], { env: home.env });
+    assert.equal(r.code, 0, r.stderr);
+    assert.match(r.stdout, /This session has 2 requests\. It began with:/, question);
+    assert.match(r.stdout, /> should the tiles be stored in Postgres or in files\?/);
+    assert.match(r.stdout, /> ok, we go with plain files for the tiles/);
+  }
+  const own = run(['ask', '-c', id, 'who serves the tiles, the CDN?'], { env: home.env });
+  assert.match(own.stdout, /In this session, \d{4}-\d\d-\d\d, you:\n\n> ok, we go with plain files for the tiles, because the CDN can serve them/);
+  assert.match(run(['ask', '-c', id, 'what did I work on last week?'], { env: home.env }).stdout, /\d sessions in 2 projects/, 'a period is never this conversation alone');
 });

@@ -58,7 +58,7 @@ const count = (text, word) => text.split(word).length - 1;
 test('the first minute: offline answers at once, leaving says how to come back', limit, async (t) => {
   const home = tmpHome();
   const term = terminal(t, ['chat'], { env: home.env });
-  await term.until('offline answers');
+  await term.until(/^Runtime: offline \(no model; quotes from your history\)\.\nTo add a model: talaria setup$/m);
   await term.until('/help');
   term.type('hello there\r');
   const text = await term.until('-- completed');
