@@ -38,6 +38,7 @@ typedef struct Option {
     const char *choices;  /* "a|b|c"; with OPTION_TEXT what completion offers beside other text */
     char letter;          /* short form, or 0 */
     const char *values; /* completes to what `help --complete-values` lists: "sessions", or NULL */
+    bool hidden;        /* only for the completion scripts: not in the help */
 } Option;
 
 typedef struct Example {
@@ -141,5 +142,6 @@ MUST_CHECK bool cli_parse(Cli *cli, Arena *a, int argc, char **argv, const Comma
 void help_print(Cli *cli, const Command *const *path, size_t depth);
 MUST_CHECK bool help_man(Cli *cli, Str command, Err *err); /* scdoc source */
 MUST_CHECK bool help_completion(Cli *cli, Str shell, Err *err);
+MUST_CHECK bool help_values(Cli *cli, Str kind, Err *err); /* for completion: one a line */
 
 #endif

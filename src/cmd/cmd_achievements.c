@@ -472,6 +472,7 @@ static const Command children[] = {
     { .name = "scan", .summary = "count new sessions", .options = scan_options, .run = scan },
     { .name = "show",
       .operands = "ID",
+      .values = "badges",
       .summary = "show one badge, what counts for it and the session that earned it",
       .options = common_options,
       .least = 1,

@@ -243,12 +243,14 @@ static const Command children[] = {
     { .name = "list", .summary = "list every setting with its value and meaning", .run = list },
     { .name = "get",
       .operands = "KEY",
+      .values = "settings",
       .summary = "print the value of one setting",
       .least = 1,
       .most = 1,
       .run = get },
     { .name = "set",
       .operands = "KEY [VALUE]",
+      .values = "settings",
       .summary = "change one setting in config.yaml",
       .details =
           "Comments, order and unknown keys of the file stay as they are. Tokens and API keys "
@@ -261,6 +263,7 @@ static const Command children[] = {
       .run = set },
     { .name = "unset",
       .operands = "KEY",
+      .values = "settings",
       .summary = "remove one setting from config.yaml, so that its default applies",
       .least = 1,
       .most = 1,

@@ -16,6 +16,7 @@
 static const Option session_option[] = {
     { .kind = OPTION_TEXT,
       .name = "session",
+      .values = "sessions",
       .metavar = "ID",
       .help = "session to bring back (default: the last one handed over)" },
     { 0 },
@@ -24,6 +25,7 @@ static const Option session_option[] = {
 static const Option request_options[] = {
     { .kind = OPTION_TEXT,
       .name = "session",
+      .values = "sessions",
       .metavar = "ID",
       .help = "session to hand over (default: the most recent one)" },
     { .kind = OPTION_TEXT,

@@ -10,6 +10,11 @@ static const Option options[] = {
       .metavar = "SHELL",
       .help = "print the completion script for a shell",
       .choices = "bash|zsh|fish" },
+    { .kind = OPTION_TEXT,
+      .name = "complete-values",
+      .metavar = "KIND",
+      .help = "list values for completion",
+      .hidden = true },
     { .kind = OPTION_FLAG, .name = "limits", .help = "print the built-in limits" },
     { 0 },
 };
@@ -53,6 +58,8 @@ static bool run_help(Cli *cli, const Args *args, Err *err)
 
     if (args_given(args, "completion"))
         return help_completion(cli, args_text(args, "completion"), err);
+    if (args_given(args, "complete-values"))
+        return help_values(cli, args_text(args, "complete-values"), err);
     if (args_flag(args, "man"))
         return help_man(cli, args_operand(args, 0), err);
     if (args_flag(args, "limits")) {

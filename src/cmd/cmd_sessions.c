@@ -183,6 +183,7 @@ static const Command children[] = {
       .run = list },
     { .name = "show",
       .operands = "SESSION",
+      .values = "sessions",
       .summary = "show a session and its transcript",
       .details = "SESSION is an id or a unique beginning of one.",
       .options = sessions_show_options,
@@ -192,6 +193,7 @@ static const Command children[] = {
       .run = sessions_show },
     { .name = "resume",
       .operands = "SESSION",
+      .values = "sessions",
       .summary = "continue a session in the program that wrote it",
       .details = "Runs the agent's own command in the session's folder: 'claude --resume', 'codex "
                  "resume', 'hermes --resume', or 'talaria chat --resume' for Talaria's own "
@@ -203,6 +205,7 @@ static const Command children[] = {
       .run = sessions_resume },
     { .name = "export",
       .operands = "[SESSION...]",
+      .values = "sessions",
       .summary = "export sessions as JSON lines (backup, import) or Markdown",
       .details = "Exports the given sessions, all of them (--all), or those that match the "
                  "filters. Secrets are redacted unless --raw is given. JSON lines contain every "
@@ -225,6 +228,7 @@ static const Command children[] = {
     SEARCH_COMMAND,
     { .name = "rename",
       .operands = "SESSION TITLE",
+      .values = "sessions",
       .summary = "give one of Talaria's own sessions another title",
       .details = "Sessions of Hermes, Claude Code and Codex belong to those programs and are not "
                  "changed.",
@@ -234,6 +238,7 @@ static const Command children[] = {
       .run = sessions_rename },
     { .name = "archive",
       .operands = "SESSION",
+      .values = "sessions",
       .summary = "keep one of Talaria's own sessions, but leave it out of lists",
       .options = sessions_archive_options,
       .examples = sessions_archive_examples,
@@ -242,6 +247,7 @@ static const Command children[] = {
       .run = sessions_archive },
     { .name = "delete",
       .operands = "SESSION...",
+      .values = "sessions",
       .summary = "delete Talaria's own sessions with everything that belongs to them",
       .details =
           "Messages, runs, attached files, summaries and search entries go with the session. "

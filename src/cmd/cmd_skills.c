@@ -249,6 +249,7 @@ static const Command children[] = {
       .run = search },
     { .name = "show",
       .operands = "NAME",
+      .values = "skills",
       .summary = "print a skill's SKILL.md",
       .options = where_options,
       .least = 1,

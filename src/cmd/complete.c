@@ -10,7 +10,8 @@ static void words(Buf *out, const Command *c, bool options)
         return;
     }
     for (const Option *o = c->options; o && o->kind != OPTION_END; o++)
-        buf_addf(out, "--%s ", o->name);
+        if (!o->hidden)
+            buf_addf(out, "--%s ", o->name);
     for (const Option *o = global_options; o->kind != OPTION_END; o++)
         buf_addf(out, "--%s ", o->name);
 }
@@ -21,49 +22,76 @@ static void bash_case(Cli *cli, const Command *c, const char *pattern)
 
     words(&children, c, false);
     words(&options, c, true);
-    say(cli, "    '%s') words='%s'; options='%s' ;;\n", pattern, children.p ? children.p : "",
-        options.p ? options.p : "");
+    say(cli, "    %s) words='%s'; options='%s'; values='%s' ;;\n", pattern,
+        children.p ? children.p : "", options.p ? options.p : "", c->values ? c->values : "");
 }
 
-/* Choices and folders complete after their option, whatever the command. */
-static void bash_values(Cli *cli, const Option *options)
+/* What completes after an option of one command; `path` empty: of every command. */
+static void bash_values(Cli *cli, const char *path, const Option *options)
 {
     for (; options && options->kind != OPTION_END; options++) {
-        if (options->kind == OPTION_FOLDER)
-            say(cli, "    --%s) mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); return ;;\n",
-                options->name);
-        if (options->choices)
-            say(cli, "    --%s) mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\"); return ;;\n",
-                options->name, options->choices);
+        if (options->hidden ||
+            (!options->choices && !options->values && options->kind != OPTION_FOLDER))
+            continue;
+        say(cli, "    '%s'*' --%s'", path, options->name);
+        if (options->letter)
+            say(cli, "|'%s'*' -%c'", path, options->letter);
+        if (options->values)
+            say(cli, ") _talaria_values %s; return ;;\n", options->values);
+        else if (options->choices)
+            say(cli,
+                ") IFS='|'; mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\"); return ;;\n",
+                options->choices);
+        else
+            say(cli, ") mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); return ;;\n");
     }
 }
 
+/* Calls `fn` for every command, those with two words first: patterns are tried in that order. */
+static void each_command(Cli *cli, void (*fn)(Cli *cli, const Command *c, const char *path))
+{
+    for (const Command *c = cli->root->children; c->name; c++) {
+        for (const Command *child = c->children; child && child->name; child++)
+            fn(cli, child, str_printf(cli->arena, "%s %s", c->name, child->name).p);
+        fn(cli, c, c->name);
+    }
+}
+
+static void bash_command_values(Cli *cli, const Command *c, const char *path)
+{
+    bash_values(cli, path, c->options);
+}
+
+static void bash_command_case(Cli *cli, const Command *c, const char *path)
+{
+    bash_case(cli, c, str_printf(cli->arena, c->children ? "'%s'" : "'%s'|'%s '*", path, path).p);
+}
+
+/* The path holds the words that are neither options nor values of global ones. */
 static void bash_completion(Cli *cli)
 {
-    const Command *root = cli->root;
-
     say(cli, "# bash completion for talaria: eval \"$(talaria help --completion bash)\"\n"
+             "_talaria_values() {\n"
+             "  local IFS=$'\\n'\n"
+             "  mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" help "
+             "--complete-values \"$1\" 2>/dev/null | cut -f1)\" -- \"$cur\")\n"
+             "}\n"
              "_talaria() {\n"
-             "  local cur prev path='' w words='' options=''\n"
+             "  local cur prev path='' w skip='' words='' options='' values='' IFS=$' \\t\\n'\n"
              "  cur=${COMP_WORDS[COMP_CWORD]}; prev=${COMP_WORDS[COMP_CWORD-1]}\n"
              "  for w in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
-             "    case $w in -*) ;; *) path=\"${path:+$path }$w\" ;; esac\n"
+             "    if [ -n \"$skip\" ]; then skip=''; continue; fi\n"
+             "    case $w in --home|--data|--color) skip=1 ;; -*) ;; *) path=\"${path:+$path }$w\" "
+             ";; esac\n"
              "  done\n"
-             "  local IFS='|'\n  case $prev in\n");
-    bash_values(cli, global_options);
-    for (const Command *c = root->children; c->name; c++) {
-        bash_values(cli, c->options);
-        for (const Command *child = c->children; child && child->name; child++)
-            bash_values(cli, child->options);
-    }
-    say(cli, "  esac\n  IFS=$' \\t\\n'\n  case $path in\n");
-    bash_case(cli, root, "");
-    for (const Command *c = root->children; c->name; c++) {
-        bash_case(cli, c, c->name);
-        for (const Command *child = c->children; child && child->name; child++)
-            bash_case(cli, child, str_printf(cli->arena, "%s %s", c->name, child->name).p);
-    }
-    say(cli, "  esac\n  case $cur in -*) words=$options ;; esac\n"
+             "  case \"$path $prev\" in\n");
+    each_command(cli, bash_command_values);
+    bash_values(cli, "", global_options);
+    say(cli, "  esac\n  case $path in\n");
+    bash_case(cli, cli->root, "''");
+    each_command(cli, bash_command_case);
+    say(cli, "  esac\n  case $cur in -*) words=$options; values='' ;; esac\n"
+             "  if [ -n \"$values\" ]; then _talaria_values \"$values\"; return; fi\n"
              "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
              "}\ncomplete -o default -F _talaria talaria\n");
 }
@@ -83,12 +111,16 @@ static void quoted(Cli *cli, const char *text)
 static void fish_options(Cli *cli, const Option *options, const char *condition)
 {
     for (; options && options->kind != OPTION_END; options++) {
+        if (options->hidden)
+            continue;
         say(cli, "complete -c talaria %s -l %s", condition, options->name);
         if (options->letter)
             say(cli, " -s %c", options->letter);
         if (options->kind != OPTION_FLAG)
             say(cli, " -r");
-        if (options->choices) {
+        if (options->values) {
+            say(cli, " -f -a '(talaria help --complete-values %s 2>/dev/null)'", options->values);
+        } else if (options->choices) {
             say(cli, " -f -a '");
             for (const char *p = options->choices; *p; p++)
                 say(cli, "%c", *p == '|' ? ' ' : *p);
@@ -109,6 +141,13 @@ static void fish_children(Cli *cli, const Command *c, const char *condition)
     }
 }
 
+static void fish_operands(Cli *cli, const Command *c, const char *condition)
+{
+    if (c->values)
+        say(cli, "complete -c talaria -f %s -a '(talaria help --complete-values %s 2>/dev/null)'\n",
+            condition, c->values);
+}
+
 static void fish_completion(Cli *cli)
 {
     say(cli, "# fish completion for talaria: talaria help --completion fish | source\n");
@@ -119,13 +158,17 @@ static void fish_completion(Cli *cli)
 
         fish_children(cli, c, seen);
         fish_options(cli, c->options, seen);
-        for (const Command *child = c->children; child && child->name; child++)
-            fish_options(cli, child->options,
-                         str_printf(cli->arena,
-                                    "-n '__fish_seen_subcommand_from %s; and "
-                                    "__fish_seen_subcommand_from %s'",
-                                    c->name, child->name)
-                             .p);
+        fish_operands(cli, c, seen);
+        for (const Command *child = c->children; child && child->name; child++) {
+            const char *both = str_printf(cli->arena,
+                                          "-n '__fish_seen_subcommand_from %s; and "
+                                          "__fish_seen_subcommand_from %s'",
+                                          c->name, child->name)
+                                   .p;
+
+            fish_options(cli, child->options, both);
+            fish_operands(cli, child, both);
+        }
     }
 }
 
@@ -134,12 +177,17 @@ static void zsh_options(Cli *cli, const Option *options)
     for (; options && options->kind != OPTION_END; options++) {
         AUTO_BUF spec = BUF(1024);
 
+        if (options->hidden)
+            continue;
+
         buf_addf(&spec, "--%s[", options->name);
         for (const char *p = options->help; *p; p++)
             if (!strchr("[]:", *p))
                 buf_addc(&spec, *p);
         buf_addz(&spec, "]");
-        if (options->choices) {
+        if (options->values) {
+            buf_addf(&spec, ":%s:_talaria_values %s", options->name, options->values);
+        } else if (options->choices) {
             buf_addf(&spec, ":%s:(", options->name);
             for (const char *p = options->choices; *p; p++)
                 buf_addc(&spec, *p == '|' ? ' ' : *p);
@@ -168,13 +216,20 @@ static void zsh_leaf(Cli *cli, const Command *c)
     say(cli, "_arguments -s");
     zsh_options(cli, c->options);
     zsh_options(cli, global_options);
-    say(cli, " '*: :_files'");
+    if (c->values)
+        say(cli, " '*: :_talaria_values %s'", c->values);
+    else
+        say(cli, " '*: :_files'");
 }
 
 static void zsh_completion(Cli *cli)
 {
     say(cli,
         "#compdef talaria\n# zsh completion for talaria: save as _talaria in a folder of $fpath\n"
+        "_talaria_values() {\n  local -a values_\n"
+        "  values_=(${(f)\"$(talaria help --complete-values $1 2>/dev/null | sed -e "
+        "'s/:/\\\\:/g' -e $'s/\\t/:/')\"})\n"
+        "  _describe $1 values_\n}\n"
         "_talaria() {\n  local -a words_ path_\n  local w\n"
         "  for w in ${words[2,CURRENT-1]}; do [[ $w == -* ]] || path_+=$w; done\n"
         "  case \"$path_\" in\n    '') if [[ $PREFIX == -* ]]; then ");

@@ -68,6 +68,8 @@ static void print_options(Cli *cli, const char *heading, const Option *options)
         return;
     title(cli, heading);
     for (; options->kind != OPTION_END; options++) {
+        if (options->hidden)
+            continue;
         AUTO_BUF left = BUF(256), right = BUF(1024);
 
         add_option(&left, options);
@@ -131,6 +133,8 @@ static void man_text(Cli *cli, const char *text)
 static void man_options(Cli *cli, const Option *options)
 {
     for (; options && options->kind != OPTION_END; options++) {
+        if (options->hidden)
+            continue;
         AUTO_BUF help = BUF(1024);
 
         say(cli, "*%s--%s*",

@@ -119,6 +119,34 @@ test('bash completion offers commands, subcommands, options and choices', (t) =>
   assert.deepEqual(complete('talaria', '--color', 'n'), ['never']);
 });
 
+test('completion is that of the command: its own values, session ids, templates, settings', (t) => {
+  const { env, dir } = tmpHome(t);
+  assert.equal(run(['demo'], { env }).code, 0);
+  env.TALARIA_DEMO = '1';
+  const script = path.join(dir, 'completion.bash');
+  fs.writeFileSync(script, run(['help', '--completion', 'bash'], { env }).stdout);
+  const complete = (...words) => {
+    const code = `source ${script}; COMP_WORDS=('${bin}' ${words.map((w) => `'${w}'`).join(' ')}); COMP_CWORD=${words.length}; _talaria; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const r = spawnSync('bash', ['-c', code], { encoding: 'utf8', env });
+    assert.equal(r.stderr, '');
+    return r.stdout.trim().split('\n');
+  };
+  assert.deepEqual(complete('templates', 'inject', '--format', ''), ['openai', 'anthropic']);
+  assert.deepEqual(complete('achievements', 'export', '--format', ''), ['json', 'md']);
+  assert.deepEqual(complete('sessions', 'export', '--format', ''), ['jsonl', 'md']);
+  assert.deepEqual(complete('--color', 'never', 'sessions', 'l'), ['list']);
+  assert.ok(!complete('ask', '--runtime', '').includes('jarvis'));
+  assert.ok(complete('sessions', 'list', '--limit', '3', '--source', '').includes('claude'));
+  const id = runJson(['sessions', 'list', '--limit', '1'], { env }).sessions[0].id;
+  assert.ok(complete('sessions', 'show', id.slice(0, 5)).includes(id));
+  assert.ok(complete('ask', '-c', id.slice(0, 5)).includes(id));
+  assert.ok(complete('config', 'get', 'homes.').includes('homes.profiles'));
+  assert.ok(complete('achievements', 'show', 'let_').includes('let_him_cook'));
+  const titled = run(['help', '--complete-values', 'sessions'], { env });
+  assert.match(titled.stdout, /^\S+\t.+ \(demo\)$/m);
+  assert.doesNotMatch(run(['help', '--help'], { env }).stdout, /complete-values/);
+});
+
 test('zsh and fish completion name every command', (t) => {
   const { env } = tmpHome(t);
   for (const shell of ['zsh', 'fish']) {
