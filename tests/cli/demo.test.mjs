@@ -181,6 +181,8 @@ test('three templates, a chat with what was recalled and a tool call, a handoff 
   assert.match(chat.title, /\(demo\)$/);
   const runs = all(db, 'SELECT id, state FROM run WHERE conversation_id = ?', chat.id);
   assert.deepEqual(runs.map((r) => r.state), ['completed', 'completed']);
+  const said = all(db, 'SELECT timestamp AS t FROM messages WHERE session_id = ?', chat.id).map((m) => m.t);
+  assert.ok(Math.max(...said) - Math.min(...said) < 3600 && Math.max(...said) > NOW - 2 * DAY, 'one chat, of yesterday');
   const events = all(db, "SELECT payload FROM run_event WHERE run_id IN (SELECT id FROM run WHERE conversation_id = ?) AND type = 'progress'", chat.id).map((e) => JSON.parse(e.payload));
   assert.ok(events.some((e) => e.stage === 'context' && e.status === 'completed'));
   assert.ok(events.some((e) => e.stage === 'tool' && e.status === 'completed'));
