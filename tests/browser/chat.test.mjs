@@ -309,7 +309,7 @@ test("files: by the clip, dropped or pasted; kept over a reload; they reach the 
   await page.reload();
   await page.locator(".composer .file-chips").getByText("pasted.txt").waitFor();
   await until(async () => assert.equal(await box(page).inputValue(), "what colour?"));
-  await page.getByRole("button", { name: "Leave out pasted.txt" }).click();
+  await page.getByRole("button", { name: "Remove pasted.txt" }).click();
   await ask(page, "what colour is it?", "green");
   await until(async () => assert.deepEqual(await page.locator(".said-by-user .file-chips .name").allTextContents(), ["notes.txt", "dropped.txt"]));
   assert.match(JSON.stringify(model.asked.at(-1)), /the lantern is green/);
