@@ -131,8 +131,7 @@ static void judge(const Frame *f, Json data, Err *ret, bool *ret_ok)
 
     if (f->event == FRAME_ERROR) {
         *ret_ok =
-            err_set(ret, ERR_INTERNAL, "%.*s: %.*s", STR_FMT(json_str(json_get(data, STR("code")))),
-                    STR_FMT(json_str(json_get(data, STR("message")))));
+            err_set(ret, ERR_INTERNAL, "%.*s", STR_FMT(json_str(json_get(data, STR("message")))));
     } else if (f->event == FRAME_DONE && str_eqz(status, "cancelled")) {
         *ret_ok = err_set(ret, ERR_INTERRUPTED, "cancelled");
     }
@@ -214,6 +213,7 @@ static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatWish 
     if (wish->conversation_id.n)
         return !c.template.p || err_set(err, ERR_USAGE, "--template is for a new conversation");
     wish->conversation_id = c.id;
+    c.one_shot = true;
     return service_begin(s, &c, err);
 }
 
@@ -256,7 +256,12 @@ static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
     }
     if (!cli->json)
         log_note("conversation %.*s", STR_FMT(wish.conversation_id));
-    return listen_to(cli, s, live, run.id, err);
+    if (listen_to(cli, s, live, run.id, err))
+        return true;
+    /* What was answered before Ctrl-C is kept; a question that failed leaves nothing behind. */
+    if (fresh && err->kind != ERR_INTERRUPTED)
+        service_unbegin(s, wish.conversation_id);
+    return false;
 }
 
 static bool ask(Cli *cli, const Args *args, Err *err)
@@ -287,7 +292,8 @@ const Command cmd_ask = {
     .details = "Streams the answer to standard output. With --json it prints the events of the "
                "turn (metadata, progress, chunk, error, done), one JSON object per line. The exit "
                "code is 0 if the turn completed, 1 if it failed, 130 if it was cancelled. The "
-               "session is kept; its id is printed on standard error.",
+               "session is kept, and its id is printed on standard error; 'sessions list --source "
+               "ask' lists such sessions. Continued with -c, it is listed like any other.",
     .options = options,
     .examples = examples,
     .least = 1,

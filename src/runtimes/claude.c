@@ -15,7 +15,7 @@ typedef struct ClaudeRun {
     Str preamble, user;
 } ClaudeRun;
 
-static const PeerKind kind = { SETTING_CLAUDE_BIN, "TALARIA_CLAUDE_BIN",
+static const PeerKind kind = { "Claude Code", SETTING_CLAUDE_BIN, "TALARIA_CLAUDE_BIN",
                                "ANTHROPIC_*|CLAUDE_*|AWS_*|GOOGLE_*|CLOUD_ML_REGION|DISABLE_*|"
                                "MAX_THINKING_TOKENS|BASH_*|MCP_*" };
 

@@ -20,7 +20,7 @@ typedef struct CodexRun {
     Str preamble, user;
 } CodexRun;
 
-static const PeerKind kind = { SETTING_CODEX_BIN, "TALARIA_CODEX_BIN",
+static const PeerKind kind = { "Codex", SETTING_CODEX_BIN, "TALARIA_CODEX_BIN",
                                "CODEX_*|OPENAI_*|RUST_LOG" };
 /* The app server is asked to interrupt first. */
 static const int64_t patience[3] = { 2000, 5000, 8000 };

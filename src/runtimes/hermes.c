@@ -301,7 +301,10 @@ static void on_done(void *ctx, const FetchDone *done)
     else if (h->status >= 300)
         refused(h);
     else if (broken)
-        fail(h, code_of_end(done->end), str_of(done->detail), 0, STR(""));
+        fail(h, code_of_end(done->end),
+             h->status ? str_of(done->detail)
+                       : hermes_unreachable(h->run.arena, &h->link, str_of(done->detail)),
+             0, STR(""));
     else
         answered(h);
     if (h->run.teller.over || h->run.stopping)

@@ -24,6 +24,15 @@ static bool find_key(Arena *a, const Settings *settings, Str *ret, Err *err)
     return true;
 }
 
+Str hermes_unreachable(Arena *a, const HermesLink *link, Str detail)
+{
+    return str_printf(a,
+                      "Hermes does not answer at %.*s (%.*s); start its API server "
+                      "(API_SERVER_ENABLED=true in ~/.hermes/.env, then 'hermes gateway') or set "
+                      "hermes.base_url",
+                      STR_FMT(link->base), STR_FMT(detail));
+}
+
 bool hermes_link(Arena *a, const Settings *settings, HermesLink *ret, Err *err)
 {
     const char *given = getenv("TALARIA_HERMES_BASE_URL");

@@ -34,4 +34,7 @@ void hermes_handle_rotate(Arena *a, HermesHandle *h, Str session);
 /* The dialect to use with these capabilities (features of GET /v1/capabilities). */
 HermesDialect hermes_choose(const HermesLink *link, const HermesHandle *before, Json features);
 
+/* What people are told if nothing listens there: where, why, and how to start it. */
+Str hermes_unreachable(Arena *a, const HermesLink *link, Str detail);
+
 #endif

@@ -60,7 +60,20 @@ static bool fetch_capabilities(const RuntimeHost *host, Arena *a, const HermesLi
     return true;
 }
 
-static void read_capabilities(Arena *a, const Ask *ask, RuntimeCaps *ret)
+static Str why_not(Arena *a, const HermesLink *link, const Ask *ask)
+{
+    if (!ask->status)
+        return hermes_unreachable(a, link, str_of(ask->detail));
+    if (ask->status == 401 || ask->status == 403)
+        return str_printf(a,
+                          "Hermes at %.*s refused the API key (HTTP %d); run 'talaria config set "
+                          "hermes.api_key'",
+                          STR_FMT(link->base), ask->status);
+    return str_printf(a, "%.*s answered HTTP %d, which is not a Hermes API server",
+                      STR_FMT(link->base), ask->status);
+}
+
+static void read_capabilities(Arena *a, const HermesLink *link, const Ask *ask, RuntimeCaps *ret)
 {
     AUTO(JsonDoc) *doc = json_parse_mended(a, buf_str(&ask->body));
     Json root = doc ? json_root(doc) : (Json){ 0 };
@@ -70,8 +83,7 @@ static void read_capabilities(Arena *a, const Ask *ask, RuntimeCaps *ret)
     ret->model = str_dup(a, str_at(root, "model"));
     ret->approvals = true_at(at(root, "features"), "run_approval_response");
     if (!ret->available)
-        ret->detail = ask->status ? str_printf(a, "it answered %d", ask->status)
-                                  : str_dup(a, str_of(ask->detail));
+        ret->detail = why_not(a, link, ask);
 }
 
 bool hermes_probe(const RuntimeHost *host, Arena *a, RuntimeCaps *ret, Err *err)
@@ -95,7 +107,7 @@ bool hermes_probe(const RuntimeHost *host, Arena *a, RuntimeCaps *ret, Err *err)
     ask.body = BUF(ANSWER_MOST);
     if (!fetch_capabilities(host, a, &link, &ask, err))
         return false;
-    read_capabilities(a, &ask, ret);
+    read_capabilities(a, &link, &ask, ret);
     buf_done(&ask.body);
     return true;
 }

@@ -358,7 +358,9 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
     NativeRun *n;
 
     if (!host->model) {
-        err_set_to(err, ERR_NOT_FOUND, "no model is configured");
+        err_set_to(
+            err, ERR_NOT_FOUND,
+            "no model is configured; run 'talaria setup' or 'talaria config set model.name'");
         return NULL;
     }
     client = host->model(host->model_ctx, request->model, err);

@@ -3,6 +3,7 @@
 #include "runtimes/peer.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -121,6 +122,7 @@ bool peer_start(Peer *p, RuntimeRun *run, const PeerKind *kind, const char *cons
     memcpy(all + 1, argv, n * sizeof *argv);
     spec.argv = all;
     p->run = run;
+    p->kind = kind;
     p->ended = false;
     p->lines = ndjson_of(LIMIT_NDJSON_LINE, on_ndjson, p);
     p->errors = p->errors.max ? p->errors : BUF(ERRORS_KEPT);
@@ -160,18 +162,30 @@ void peer_dispose(Peer *p)
     buf_done(&p->errors);
 }
 
+/* Which program, why, and what to do about it. */
+static Str not_started(Arena *a, const Settings *settings, const PeerKind *kind, int code)
+{
+    const char *bin = find_bin(a, settings, kind), *key = setting_infos[kind->bin].key;
+
+    if (code == ENOENT)
+        return str_printf(a, "%s not found ('%s' %s); install it or set %s", kind->title, bin,
+                          strchr(bin, '/') ? "does not exist" : "is not on PATH", key);
+    return str_printf(a, "%s could not be started ('%s': %s); check %s", kind->title, bin,
+                      strerror(code), key);
+}
+
 Str peer_obituary(Arena *a, const Peer *p)
 {
     Str words = str_trim(buf_str(&p->errors)), tail = words;
     const char *how = child_end_text(p->done.end);
 
     if (p->done.end == CHILD_NOT_STARTED)
-        return str_printf(a, "the program could not be started: %s", strerror(p->done.code));
+        return not_started(a, p->run->host.settings, p->kind, p->done.code);
     if (tail.n > 300) { /* the last lines say why */
         tail = str_skip(words, words.n - 300);
         tail = str_skip(tail, str_find(tail, STR("\n")));
     }
-    return str_printf(a, "the program %s (%d)%s%.*s", how, p->done.code, tail.n ? ": " : "",
+    return str_printf(a, "%s %s (%d)%s%.*s", p->kind->title, how, p->done.code, tail.n ? ": " : "",
                       STR_FMT(tail));
 }
 
@@ -229,8 +243,8 @@ static bool ask_version(const RuntimeHost *host, const PeerKind *kind, Arena *a,
     if (ask.done.end == CHILD_EXITED && ask.done.code == 0)
         return true;
     if (ask.done.end == CHILD_NOT_STARTED)
-        return err_set(err, ERR_NOT_FOUND, "'%s' could not be started: %s", argv[0],
-                       strerror(ask.done.code));
+        return err_set(err, ERR_NOT_FOUND, "%.*s",
+                       STR_FMT(not_started(a, host->settings, kind, ask.done.code)));
     return err_set(err, ERR_INVALID, "'%s --version' %s", argv[0], child_end_text(ask.done.end));
 }
 

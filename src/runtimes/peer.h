@@ -11,6 +11,7 @@
 #include "runtimes/run.h"
 
 typedef struct PeerKind {
+    const char *title;    /* "Claude Code" */
     SettingId bin;        /* setting of its path */
     const char *variable; /* of the environment, before the setting */
     const char *names;    /* of variables that it inherits: "A|B|PREFIX_*" */
@@ -18,6 +19,7 @@ typedef struct PeerKind {
 
 typedef struct Peer {
     RuntimeRun *run;
+    const PeerKind *kind;
     NetId id; /* 0: does not run */
     Ndjson lines;
     Buf errors;

@@ -61,9 +61,10 @@ bool conversation_rows(Runs *r, const Conversation *c, Err *err)
     int64_t now = now_ms();
     bool ok = DO(r, err,
                  "INSERT INTO sessions(id, source, title, parent_session_id, started_at, "
-                 "cwd, last_activity_at) VALUES(?, 'talaria', ?, ?, ?, ?, ?)",
-                 TEXT(c->id), MAYBE(c->title), MAYBE(c->parent_id), REAL((double)now / 1000),
-                 MAYBE(c->cwd), REAL((double)now / 1000)) &&
+                 "cwd, last_activity_at) VALUES(?, ?, ?, ?, ?, ?, ?)",
+                 TEXT(c->id), TEXT(c->one_shot ? STR(SOURCE_ASK) : STR("talaria")), MAYBE(c->title),
+                 MAYBE(c->parent_id), REAL((double)now / 1000), MAYBE(c->cwd),
+                 REAL((double)now / 1000)) &&
               conversation_row(r, c, err);
 
     if (!ok && sqlite3_extended_errcode(runs_db(r)->handle) == SQLITE_CONSTRAINT_UNIQUE)
@@ -172,9 +173,10 @@ bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size
     bool ok;
 
     if (!QUERY(r, &q, err,
-               CONVERSATION_COLUMNS
-               "WHERE ?1 = 0 OR c.updated_ms < ?1 OR (c.updated_ms = ?1 AND c.id > ?2) "
-               "ORDER BY c.updated_ms DESC, c.id LIMIT ?3",
+               CONVERSATION_COLUMNS "WHERE s.source <> '" SOURCE_ASK
+                                    "' AND (?1 = 0 OR c.updated_ms < ?1 OR "
+                                    "(c.updated_ms = ?1 AND c.id > ?2)) "
+                                    "ORDER BY c.updated_ms DESC, c.id LIMIT ?3",
                INT(before_ms), TEXT(before_id.p ? before_id : STR("")), INT((int64_t)most)))
         return false;
     while (db_next(runs_db(r), q, &ok, err))
@@ -251,7 +253,8 @@ static bool branch_rows(Runs *r, Arena *a, const Conversation *from, int64_t thr
 
     if (!DO(r, err,
             "INSERT INTO sessions(id, source, model, cwd, parent_session_id, started_at, "
-            "last_activity_at) SELECT ?, source, model, cwd, id, ?, ? FROM sessions WHERE id = ?",
+            "last_activity_at) SELECT ?, CASE source WHEN '" SOURCE_ASK
+            "' THEN 'talaria' ELSE source END, model, cwd, id, ?, ? FROM sessions WHERE id = ?",
             TEXT(new_id), REAL((double)now / 1000), REAL((double)now / 1000), TEXT(from->id)) ||
         !DO(r, err,
             "INSERT INTO conversation(id, default_runtime, template, model, instructions, "

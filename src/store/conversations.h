@@ -22,6 +22,7 @@ typedef struct Conversation {
     /* The session that it continues (conversations_adopt.h); empty: it was begun here. */
     Str continues_home, continues_id;
     int64_t created_ms, updated_ms, version, messages;
+    bool one_shot; /* to be created with: left out of lists until it has a second turn */
 } Conversation;
 
 /* What is to be changed; p NULL: stays. */

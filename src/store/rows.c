@@ -197,8 +197,8 @@ static bool sessions_statement(Rows *r, Stmt **ret, Err *err)
     AUTO_BUF sql = BUF(KIB(2));
     bool all = !r->has_archived || r->query.archived;
 
-    buf_addf(&sql, "SELECT 1 FROM sessions WHERE rowid > ?1 AND CASE WHEN %s THEN see_session(",
-             all ? "1" : "archived = 0");
+    buf_addf(&sql, "SELECT 1 FROM sessions WHERE rowid > ?1 AND CASE WHEN %s%s THEN see_session(",
+             all ? "1" : "archived = 0", r->is_ours ? " AND source IS NOT '" SOURCE_ASK "'" : "");
     buf_addf(&sql, "rowid, id, source, %s, ", rows_column(r, "sessions", "model"));
     buf_addf(&sql, "%s, started_at, ", rows_column(r, "sessions", "title"));
     buf_addz(&sql, rows_column(r, "sessions", "last_activity_at"));

@@ -402,6 +402,15 @@ static bool claim_files(Runs *r, const RunWish *wish, int64_t message_id, Err *e
     return true;
 }
 
+/* A one-shot question that is continued is a conversation like any other. */
+static bool keep_in_lists(Runs *r, Str id, Err *err)
+{
+    return DO(r, err,
+              "UPDATE sessions SET source = 'talaria' WHERE id = ?1 AND source = '" SOURCE_ASK
+              "' AND EXISTS (SELECT 1 FROM messages WHERE session_id = ?1)",
+              TEXT(id));
+}
+
 static bool begin_rows(Runs *r, const RunWish *wish, Run *ret, Err *err)
 {
     int64_t now = now_ms();
@@ -413,7 +422,8 @@ static bool begin_rows(Runs *r, const RunWish *wish, Run *ret, Err *err)
                   .owner = wish->owner,
                   .user_message_id = wish->of_message,
                   .started_ms = now };
-    return (wish->internal || wish->of_message ||
+    return keep_in_lists(r, wish->conversation_id, err) &&
+           (wish->internal || wish->of_message ||
             add_message(r, wish, false, now, &ret->user_message_id, err)) &&
            add_message(r, wish, true, now, &ret->assistant_message_id, err) &&
            claim_files(r, wish, ret->user_message_id, err) && add_run(r, wish, ret, now, err);

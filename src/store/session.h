@@ -9,6 +9,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+/* The source of a conversation that was one question on the command line; a second turn makes it an ordinary one. */
+#define SOURCE_ASK "ask"
+
 /* X(kind, name): TEXT may be absent (p NULL), REAL and INT are 0 where absent.
  * REAL_OR_NULL is written as NULL when 0. */
 #define SESSION_FIELDS(X)                                                                          \

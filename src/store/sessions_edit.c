@@ -119,12 +119,6 @@ bool session_archive(Runs *r, SessionParts parts, bool archived, Err *err)
                            err);
 }
 
-bool session_mark_source(Runs *r, Str id, Str from, Str to, Err *err)
-{
-    return DO(r, err, "UPDATE sessions SET source = ? WHERE id = ? AND source = ?", TEXT(to),
-              TEXT(id), TEXT(from));
-}
-
 /* -- deleting ----------------------------------------------------------------------------------------- */
 
 static bool delete_rows(Runs *r, Str id, Err *err)

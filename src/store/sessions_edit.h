@@ -20,7 +20,4 @@ MUST_CHECK bool session_archive(Runs *r, SessionParts parts, bool archived, Err 
 /* With messages, runs, events, attachments, summaries, continuity, handoffs. Files are the caller's. */
 MUST_CHECK bool session_delete(Runs *r, SessionParts parts, Err *err);
 
-/* The source of a session that was marked `from`; any other stays. */
-MUST_CHECK bool session_mark_source(Runs *r, Str id, Str from, Str to, Err *err);
-
 #endif

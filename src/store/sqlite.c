@@ -261,6 +261,9 @@ static void bind_key(Stmt *stmt, int at, const Key *key)
 
 /* -- sessions ------------------------------------------------------------------------- */
 
+/* A one-shot question ('talaria ask') is kept, but listed and counted only when asked for by its source. */
+#define NO_ONE_SHOTS " AND source IS NOT '" SOURCE_ASK "'"
+
 typedef struct SessionPage {
     Arena *arena;
     const SessionQuery *query;
@@ -282,8 +285,7 @@ static bool list_statement(Conn *c, const SessionPage *p, KeyKind key, Stmt **re
     buf_addf(&sql, "SELECT %s, rowid FROM sessions WHERE id <> ''", c->session_columns);
     if (c->has_archived && !p->query->archived)
         buf_addz(&sql, " AND archived = 0");
-    if (p->query->source.n)
-        buf_addz(&sql, " AND source = ?1");
+    buf_addz(&sql, p->query->source.n ? " AND source = ?1" : NO_ONE_SHOTS);
     if (p->query->since > 0)
         buf_addz(&sql, " AND started_at >= ?2");
     buf_addf(&sql, "%s ORDER BY started_at DESC, rowid LIMIT %zu", behind[key], p->most - p->n);
@@ -381,8 +383,7 @@ static bool prepare_keys(Conn *c, const SessionQuery *query, Stmt **ret, Err *er
              c->has_last_activity ? "last_activity_at" : "0");
     if (c->has_archived && !query->archived)
         buf_addz(&sql, " AND archived = 0");
-    if (query->source.n)
-        buf_addz(&sql, " AND source = ?2");
+    buf_addz(&sql, query->source.n ? " AND source = ?2" : NO_ONE_SHOTS);
     buf_addf(&sql, " ORDER BY rowid LIMIT %d", KEYS_AT_ONCE);
     if (!db_prepare(c->db, sql.p, ret, err))
         return false;
@@ -434,7 +435,7 @@ static bool conn_at(Conn *c, Arena *a, int64_t rowid, Session *ret, bool *ret_fo
 
 static bool conn_count(Conn *c, int64_t *ret, Err *err)
 {
-    return db_int(c->db, "SELECT count(*) FROM sessions", 0, ret, err);
+    return db_int(c->db, "SELECT count(*) FROM sessions WHERE true" NO_ONE_SHOTS, 0, ret, err);
 }
 
 static bool conn_get(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, Err *err)

@@ -143,3 +143,38 @@ test('Markdown is drawn on a terminal and stays Markdown in a pipe', async (t) =
   assert.equal(await dumb.exited, 0);
   assert.match(dumb.screen.text(), /\*\*Done\*\*/);
 });
+
+test('one question is kept apart: no list, search or count shows it, until it is continued', () => {
+  const { env } = tmpHome();
+  const listed = (...args) => runJson(['sessions', 'list', ...args], { env }).sessions.map((s) => s.id);
+  const r = run(['ask', '--json', '-r', 'offline', 'quagmire of pelicans'], { env });
+  assert.equal(r.code, 0, r.stderr);
+  const id = lines(r.stdout)[0].data.conversation_id;
+  const found = () => runJson(['sessions', 'search', 'pelicans'], { env }).hits.length;
+  const counted = () => runJson(['status'], { env }).sources.find((s) => s.name === 'talaria').sessions;
+  assert.deepEqual([listed(), listed('--source', 'talaria'), listed('--source', 'ask'), found(), counted()], [[], [], [id], 0, 0]);
+  assert.equal(run(['sessions', 'show', id], { env }).code, 0);
+  assert.equal(run(['ask', '-r', 'offline', '-c', id, 'and storks?'], { env }).code, 0);
+  assert.deepEqual([listed(), listed('--source', 'ask'), counted()], [[id], [], 1]);
+  assert.ok(found() > 0);
+});
+
+test('a question that failed leaves no session, and says what to do without naming a code', () => {
+  const { env } = tmpHome();
+  const none = { ...env, PATH: '/nonexistent', TALARIA_HERMES_BASE_URL: 'http://127.0.0.1:1' };
+  for (const [runtime, words] of [
+    ['claude', /^talaria: Claude Code not found \('claude' is not on PATH\); install it or set claude\.bin$/m],
+    ['codex', /^talaria: Codex not found \('codex' is not on PATH\); install it or set codex\.bin$/m],
+    ['hermes', /^talaria: Hermes does not answer at http:\/\/127\.0\.0\.1:1 \(.*\); start its API server .*'hermes gateway'\) or set hermes\.base_url$/m],
+    ['native', /no model is configured; run 'talaria setup', or 'talaria config set model\.base_url URL'/],
+  ]) {
+    const r = run(['ask', '-r', runtime, 'hi'], { env: none });
+    assert.notEqual(r.code, 0);
+    assert.match(r.stderr, words);
+    assert.doesNotMatch(r.stderr, /runtime_unavailable/);
+  }
+  const rows = new DatabaseSync(path.join(env.TALARIA_HOME, 'talaria.db')).prepare('SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM messages) + (SELECT count(*) FROM run) AS n').get();
+  assert.equal(rows.n, 0);
+  const json = run(['ask', '--json', '-r', 'claude', 'hi'], { env: none });
+  assert.equal(lines(json.stdout).find((e) => e.event === 'error').data.code, 'runtime_unavailable', 'programs still get the code');
+});
