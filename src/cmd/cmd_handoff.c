@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/serving_address.h"
 #include "gateway/pick.h"
 #include "gateway/wait.h"
 #include "store/routing.h"
@@ -151,6 +152,19 @@ static bool wait_for(Cli *cli, Journal *journal, Handoff *h, Err *err)
     return ok;
 }
 
+/* What a person can open there; the key of the session is for programs (--json). */
+static void tell_where(Cli *cli, const Handoff *h)
+{
+    Str page = serving_address(cli->arena, cli->homes.data);
+
+    if (!str_eqz(h->platform, "local"))
+        say(cli, "Continue it in the chat at %.*s\n", STR_FMT(h->platform));
+    else if (page.p)
+        say(cli, "%.*shandoffs/local/%.*s\n", STR_FMT(page), STR_FMT(h->thread_ref));
+    else
+        say(cli, "Continue it in the local chat of the page: 'talaria up --open'\n");
+}
+
 static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, Err *err)
 {
     bool done = wait_for(cli, journal, h, err);
@@ -163,7 +177,7 @@ static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, Err *err)
              STR_FMT(h->platform), STR_FMT(h->session_id),
              STR_FMT(handoff_resume_hint(cli, journal, h->home, h->session_id)));
     if (!cli->json)
-        say(cli, "%.*s\n", STR_FMT(h->dest_key));
+        tell_where(cli, h);
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include "cmd/browser.h"
 #include "cmd/commands.h"
 #include "cmd/serving.h"
+#include "cmd/serving_address.h"
 #include "cmd/version.h"
 #include "http/server.h"
 
@@ -182,9 +183,11 @@ bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *e
     print_address(cli, server);
     if (args_flag(args, "open"))
         open_page(cli, server);
+    serving_address_note(homes->data, server_url(server));
     notify("READY=1");
     wait_for_end(&signals, beside);
     notify("STOPPING=1");
+    serving_address_forget(homes->data);
     finish(cli, server, beside);
     return true;
 }

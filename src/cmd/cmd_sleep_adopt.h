@@ -69,6 +69,8 @@ MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
 /* Shared by the three files. */
 MUST_CHECK bool sleep_home_of(Cli *cli, SleepHome *ret, Err *err);
 /* --project, else the working directory; absolute, canonical where it exists. */
+/* For 'setup': a plain night of the current folder, every day at that time; says so. */
+MUST_CHECK bool sleep_schedule_here(Cli *cli, int hour, int minute, Err *err);
 MUST_CHECK bool sleep_project_of(Cli *cli, const Args *args, Str *ret, Err *err);
 
 #endif

@@ -218,6 +218,32 @@ bool sleep_schedule(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
+bool sleep_schedule_here(Cli *cli, int hour, int minute, Err *err)
+{
+    ScheduleSpec spec = { .hour = hour, .minute = minute };
+    Words environment = environment_of(cli);
+    char here[LIMIT_PATH_BYTES];
+    Scheduled done;
+    SleepHome home;
+    Str args[2];
+
+    if (!getcwd(here, sizeof here))
+        return err_errno(err, "cannot find the current folder");
+    spec.project = str_dup(cli->arena, str_of(here));
+    args[0] = STR("--project");
+    args[1] = spec.project;
+    spec.args = args;
+    spec.n_args = ARRAY_LEN(args);
+    spec.environment = environment.all;
+    spec.n_environment = environment.n;
+    if (!sleep_home_of(cli, &home, err) || !own_path(cli, &spec.binary, err) ||
+        !schedule_set(cli->arena, &home, scheduler_here(cli->arena), &spec, false, &done, err))
+        return false;
+    say(cli, "  ");
+    print_scheduled(cli, &spec, &done, false);
+    return true;
+}
+
 /* --json: {format, ok, removed} */
 bool sleep_unschedule(Cli *cli, const Args *args, Err *err)
 {

@@ -22,7 +22,7 @@ const Command *commands_root(void)
                                    &cmd_templates, &cmd_achievements, &cmd_sleep,   &cmd_skills,
                                    &cmd_chat,      &cmd_ask,          &cmd_handoff, &cmd_take,
                                    &cmd_gateway,   &cmd_serve,        &cmd_up,      &cmd_doctor,
-                                   &cmd_debug,     &cmd_config,       &cmd_help };
+                                   &cmd_debug,     &cmd_setup,        &cmd_config,  &cmd_help };
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         children[i] = *all[i];

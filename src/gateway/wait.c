@@ -169,9 +169,25 @@ static bool check_not_lent(Journal *j, Arena *a, const HandoffWish *wish, Err *e
                    STR_FMT(wish->session_id), STR_FMT(h.platform), STR_FMT(wish->session_id));
 }
 
+/* A second handoff to the same platform would open a second topic and leave the first one dead. */
+static bool check_not_there(Journal *j, Arena *a, const HandoffWish *wish, Err *err)
+{
+    SessionOwner owner;
+
+    if (wish->target.n)
+        return true;
+    if (!owner_get(j, a, wish->home, wish->session_id, &owner, err))
+        return false;
+    return !str_eq(owner.surface, wish->platform) ||
+           err_set(err, ERR_CONFLICT,
+                   "session '%.*s' is already at %.*s; continue it there, or 'talaria handoff back "
+                   "--session %.*s' brings it back",
+                   STR_FMT(wish->session_id), STR_FMT(wish->platform), STR_FMT(wish->session_id));
+}
+
 bool handoff_ask(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
 {
-    if (!check_not_lent(j, a, &ask->wish, err) ||
+    if (!check_not_lent(j, a, &ask->wish, err) || !check_not_there(j, a, &ask->wish, err) ||
         !(ask->wish.copy_home.n ? lend_session(j, a, ask, ret, err)
                                 : handoff_request(j, a, &ask->wish, ret, err)))
         return false;

@@ -47,7 +47,10 @@ test('a session goes to the local chat and comes back', async () => {
     const { gateway: running, handoffs: [h] } = runJson(['handoff', 'status'], { env });
     assert.equal(running, true);
     assert.equal(h.state, 'done');
-    assert.equal(r.stdout, `agent:main:local:dm:home:${h.thread}\n`);
+    assert.equal(r.stdout, "Continue it in the local chat of the page: 'talaria up --open'\n");
+    const again = run(['handoff', 'local', '--session', h.session_id], { env });
+    assert.equal(again.code, 4, 'a second topic is not opened in silence');
+    assert.match(again.stderr, /is already at local; continue it there, or 'talaria handoff back --session/);
     const [[source, key, state]] = query(ours, `select source, session_key, handoff_state from sessions where id = '${h.session_id}'`);
     assert.deepEqual([source, key, state], ['local', h.key, 'completed']);
     assert.equal(query(ours, 'select count(*) from local_message')[0][0], 1);
