@@ -55,10 +55,10 @@ static void print_heading(Cli *cli, const HistoryItem *item)
             STR_FMT(l->tip.git_branch));
     say(cli, "  time     %.*s to %.*s\n", STR_FMT(human_time(a, l->started_at)),
         STR_FMT(human_time(a, l->last_active)));
-    say(cli, "  size     %.*s messages, %.*s tool calls, %.*s tokens in, %.*s out, %.*s\n",
-        STR_FMT(human_count(a, l->messages)), STR_FMT(human_count(a, l->tool_calls)),
-        STR_FMT(human_count(a, l->input_tokens)), STR_FMT(human_count(a, l->output_tokens)),
-        STR_FMT(human_cost(a, l->cost_usd)));
+    say(cli, "  size     %.*s, %.*s, %.*s tokens in, %.*s out, %.*s\n",
+        STR_FMT(human_n(a, l->messages, "message")),
+        STR_FMT(human_n(a, l->tool_calls, "tool call")), STR_FMT(human_count(a, l->input_tokens)),
+        STR_FMT(human_count(a, l->output_tokens)), STR_FMT(human_cost(a, l->cost_usd)));
     if (item->continues.n)
         say(cli, "  thread   continues %.*s session %.*s\n", STR_FMT(item->continues_origin),
             STR_FMT(item->continues));
