@@ -1,13 +1,15 @@
 #include "achievements/transcript.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "recall/history.h"
 #include "text/json.h"
 
 /* A scan reads everything there is, so the catalogue gets the time it needs. */
-enum { UPDATE_MS = 24 * 3600 * 1000 };
+enum { UPDATE_MS = 24 * 3600 * 1000, OTHERS_MS = 60 * 1000, LOOK_EVERY_US = 50 * 1000 };
 
 /* -- which there are -------------------------------------------------------------------------------- */
 
@@ -43,18 +45,35 @@ static int by_rowid(const void *left, const void *right)
     return a->row.rowid < b->row.rowid ? -1 : a->row.rowid > b->row.rowid;
 }
 
-bool transcript_rows(Arena *a, const Homes *lanes, const Home *lane, TranscriptRow **ret,
-                     size_t *ret_n, bool *ret_partial, Err *err)
+static bool list_items(Arena *a, const Homes *lanes, SourceKind source, HistoryItem **ret,
+                       size_t *ret_n, bool *ret_partial, Err *err)
 {
     HistoryWhere where = { .homes = lanes, .files = true, .budget_ms = UPDATE_MS };
     AUTO(History) *h = history_open(&where);
+
+    if (!history_transcripts(h, a, source, ret, ret_n, err))
+        return false;
+    *ret_partial = history_partial(h);
+    return true;
+}
+
+bool transcript_rows(Arena *a, const Homes *lanes, const Home *lane, TranscriptRow **ret,
+                     size_t *ret_n, bool *ret_partial, Err *err)
+{
     SourceKind source = lane->kind == HOME_CODEX ? SOURCE_CODEX : SOURCE_CLAUDE;
+    int64_t end = clock_mono_ms() + OTHERS_MS;
     HistoryItem *items;
     TranscriptRow *all;
     size_t n;
 
-    if (!history_transcripts(h, a, source, &items, &n, err))
+    if (!list_items(a, lanes, source, &items, &n, ret_partial, err))
         return false;
+    /* Another process is bringing the catalogue up to date: what it reads is not in it yet. */
+    while (*ret_partial && clock_mono_ms() < end) {
+        usleep(LOOK_EVERY_US);
+        if (!list_items(a, lanes, source, &items, &n, ret_partial, err))
+            return false;
+    }
     all = ARENA_ARRAY(a, TranscriptRow, n + 1);
     for (size_t i = 0; i < n; i++)
         all[i] = row_of(&items[i]);
@@ -62,7 +81,6 @@ bool transcript_rows(Arena *a, const Homes *lanes, const Home *lane, TranscriptR
         qsort(all, n, sizeof *all, by_rowid);
     *ret = all;
     *ret_n = n;
-    *ret_partial = history_partial(h);
     return true;
 }
 

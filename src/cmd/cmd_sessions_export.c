@@ -11,7 +11,9 @@
 #include "text/human.h"
 
 const Option sessions_export_options[] = {
-    { .kind = OPTION_FLAG, .name = "all", .help = "every session" },
+    { .kind = OPTION_FLAG,
+      .name = "all",
+      .help = "every session, archived ones and sub-agent runs included" },
     { .kind = OPTION_CHOICE,
       .name = "format",
       .metavar = "F",

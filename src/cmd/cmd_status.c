@@ -5,6 +5,8 @@
 #include "recall/history_json.h"
 #include "text/human.h"
 
+enum { UPDATE_MS = 1000 }; /* for transcripts that were not read yet */
+
 static const Example examples[] = {
     { "talaria status", "every history folder" },
     { "talaria status --home ~/.hermes", "only this history folder" },
@@ -12,46 +14,79 @@ static const Example examples[] = {
     { 0 },
 };
 
-static void print_home(Cli *cli, const HomeFacts *f)
+static void print_database(Cli *cli, const HomeFacts *f, const SessionCounts *counts)
 {
     Arena *a = cli->arena;
 
-    say(cli, "%s%.*s%s  %.*s\n", style(cli, STYLE_BOLD), STR_FMT(f->home->name),
-        style(cli, STYLE_OFF), STR_FMT(f->home->database));
-    if (!f->home->present) {
-        say(cli, "  no database yet\n");
-        return;
-    }
     if (!f->readable) {
         say(cli, "  %scannot be read:%s %s\n", style(cli, STYLE_RED), style(cli, STYLE_OFF),
             f->trouble);
         return;
     }
-    say(cli, "  %.*s sessions, %s%.*s messages, %.*s\n", STR_FMT(human_count(a, f->sessions)),
+    say(cli, "  %.*s, %s%.*s message%s, %.*s\n", STR_FMT(history_count_text(a, counts)),
         f->messages_are_about ? "about " : "", STR_FMT(human_count(a, f->messages)),
-        STR_FMT(human_bytes(a, f->bytes)));
-    say(cli, "  last activity %.*s (%.*s)\n", STR_FMT(human_ago(a, f->newest, clock_wall())),
-        STR_FMT(human_time(a, f->newest)));
+        f->messages == 1 ? "" : "s", STR_FMT(human_bytes(a, f->bytes)));
+    if (counts->newest > 0)
+        say(cli, "  last activity %.*s (%.*s)\n",
+            STR_FMT(human_ago(a, counts->newest, clock_wall())),
+            STR_FMT(human_time(a, counts->newest)));
     say(cli, "  %sschema %lld, journal %s%s\n", style(cli, STYLE_DIM), (long long)f->schema_version,
         f->journal, style(cli, STYLE_OFF));
 }
 
-static void print_files(Cli *cli, const HomeFacts *facts, size_t n)
+static void print_home(Cli *cli, const HomeFacts *f, const SessionCounts *counts)
 {
-    SourceFacts sources[ORIGIN_COUNT];
-    Arena *a = cli->arena;
-    Err err;
+    say(cli, "%s%.*s%s  %.*s\n", style(cli, STYLE_BOLD), STR_FMT(f->home->name),
+        style(cli, STYLE_OFF), STR_FMT(f->home->database));
+    if (f->home->present)
+        print_database(cli, f, counts);
+    else if (f->home->kind == HOME_OURS)
+        say(cli, "  no sessions yet ($TALARIA_HOME or --data names another folder)\n");
+    else
+        say(cli, "  no database yet\n");
+}
 
-    if (!history_sources(a, !cli->where.home, facts, n, sources, &err)) {
-        log_warning("without transcripts: %s", err.text);
+/* Folders of transcripts, and of Hermes where there is none: found or not. */
+static void print_source(Cli *cli, const SourceFacts *s, bool has_home)
+{
+    Arena *a = cli->arena;
+
+    if (!s->folder.n || has_home)
         return;
-    }
+    say(cli, "%s%s%s  %.*s\n", style(cli, STYLE_BOLD), origin_title(s->origin),
+        style(cli, STYLE_OFF), STR_FMT(s->folder));
+    if (!s->present)
+        say(cli, "  not found ($%s names another folder)\n", s->variable);
+    else if (s->counts.newest > 0)
+        say(cli, "  %.*s, last activity %.*s (%.*s)\n", STR_FMT(history_count_text(a, &s->counts)),
+            STR_FMT(human_ago(a, s->counts.newest, clock_wall())),
+            STR_FMT(human_time(a, s->counts.newest)));
+    else
+        say(cli, "  no sessions yet\n");
+}
+
+static bool has_home(const HomeFacts *facts, size_t n, Origin origin)
+{
+    for (size_t i = 0; i < n; i++)
+        if (origin_of(facts[i].home, STR("")) == origin)
+            return true;
+    return false;
+}
+
+static void print_all(Cli *cli, const HomeFacts *facts, size_t n, const HistoryFacts *history)
+{
+    SessionCounts total = history_total(history);
+
+    for (size_t i = 0; i < n; i++)
+        print_home(cli, &facts[i], &history->homes[i]);
     for (size_t i = 0; i < ORIGIN_COUNT; i++)
-        if (sources[i].folder.n && sources[i].present)
-            say(cli, "%s%s%s  %.*s\n  %.*s sessions, last activity %.*s\n", style(cli, STYLE_BOLD),
-                origin_title(sources[i].origin), style(cli, STYLE_OFF), STR_FMT(sources[i].folder),
-                STR_FMT(human_count(a, sources[i].sessions)),
-                STR_FMT(human_ago(a, sources[i].newest, clock_wall())));
+        print_source(cli, &history->sources[i], has_home(facts, n, (Origin)i));
+    if (total.sessions)
+        say(cli, "\n%.*s in all\n", STR_FMT(history_count_text(cli->arena, &total)));
+    else
+        say(cli, "\nNo sessions yet. Try 'talaria demo' for sample data.\n");
+    if (history->partial)
+        log_note("not all transcripts have been read yet; some numbers are estimates");
 }
 
 /* A home that was asked for by name and cannot be read is a failure; others are only told. */
@@ -65,25 +100,24 @@ static bool verdict(const Cli *cli, const HomeFacts *facts, size_t n, Err *err)
 
 static bool run_status(Cli *cli, const Args *args, Err *err)
 {
-    const Homes *homes;
+    HistoryWhere where = { .files = !cli->where.home, .budget_ms = UPDATE_MS };
+    HistoryFacts history;
     HomeFacts *facts;
     JsonWriter w;
     size_t n;
 
     (void)args;
-    if (!cli_homes(cli, &homes, err))
+    if (!cli_homes(cli, &where.homes, err))
         return false;
-    store_facts(cli->arena, homes, &facts, &n);
+    store_facts(cli->arena, where.homes, &facts, &n);
+    if (!history_facts(&where, cli->arena, facts, n, &history, err))
+        return false;
     if (cli->json) {
         w = cli_json_begin(cli);
-        status_put(&w, cli->arena, homes, !cli->where.home, facts, n);
+        status_put(&w, where.homes, facts, n, &history);
         cli_json_end(cli, &w);
     } else {
-        for (size_t i = 0; i < n; i++)
-            print_home(cli, &facts[i]);
-        print_files(cli, facts, n);
-        if (n == 1 && !facts[0].home->present)
-            say(cli, "\nNo sessions yet. Try 'talaria demo' for sample data.\n");
+        print_all(cli, facts, n, &history);
     }
     return verdict(cli, facts, n, err);
 }

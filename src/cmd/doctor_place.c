@@ -78,28 +78,40 @@ void doctor_clock(Doctor *d)
 
 /* -- sources --------------------------------------------------------------------------------------- */
 
+static void say_source(Doctor *d, const SourceFacts *s)
+{
+    Str name = str_of(origin_title(s->origin));
+    Arena *a = d->arena;
+
+    if (!s->folder.n)
+        return;
+    if (!s->present && s->origin == ORIGIN_TALARIA)
+        doctor_say(d, FINDING_NOTE, name, "", "no sessions yet in %.*s ($%s names another folder)",
+                   STR_FMT(s->folder), s->variable);
+    else if (!s->present)
+        doctor_say(d, FINDING_NOTE, name, "", "not found in %.*s ($%s names another folder)",
+                   STR_FMT(s->folder), s->variable);
+    else
+        doctor_say(d, s->counts.sessions ? FINDING_OK : FINDING_NOTE, name, "",
+                   "%.*s in %.*s, last activity %.*s", STR_FMT(history_count_text(a, &s->counts)),
+                   STR_FMT(s->folder), STR_FMT(human_ago(a, s->counts.newest, clock_wall())));
+}
+
 void doctor_sources(Doctor *d)
 {
-    SourceFacts all[ORIGIN_COUNT];
-    Arena *a = d->arena;
+    enum { UPDATE_MS = 1000 };
+    HistoryWhere where = { .homes = d->homes,
+                           .files = !d->cli->where.home,
+                           .budget_ms = UPDATE_MS };
+    HistoryFacts all;
     Err err;
 
-    if (!history_sources(a, !d->cli->where.home, d->facts, d->n_facts, all, &err)) {
+    if (!history_facts(&where, d->arena, d->facts, d->n_facts, &all, &err)) {
         doctor_say(d, FINDING_WARNING, STR(""), "", "transcripts cannot be listed: %s", err.text);
         return;
     }
-    for (size_t i = 0; i < ORIGIN_COUNT; i++) {
-        Str name = str_of(origin_title(all[i].origin));
-
-        if (all[i].sessions)
-            doctor_say(d, FINDING_OK, name, "", "%.*s sessions, the newest %.*s%s%.*s",
-                       STR_FMT(human_count(a, all[i].sessions)),
-                       STR_FMT(human_ago(a, all[i].newest, clock_wall())),
-                       all[i].folder.n ? ", in " : "", STR_FMT(all[i].folder));
-        else
-            doctor_say(d, FINDING_NOTE, name, "", "no sessions%s%.*s",
-                       all[i].folder.n ? " in " : "", STR_FMT(all[i].folder));
-    }
+    for (size_t i = 0; i < ORIGIN_COUNT; i++)
+        say_source(d, &all.sources[i]);
 }
 
 /* -- permissions ------------------------------------------------------------------------------------- */

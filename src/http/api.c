@@ -175,8 +175,13 @@ bool route_auth_end(Request *rq, Err *err)
     return true;
 }
 
+/* What a page waits for transcripts that were not read yet. */
+enum { STATUS_MS = 300 };
+
 bool route_status(Request *rq, Err *err)
 {
+    HistoryWhere where;
+    HistoryFacts history;
     const Homes *homes;
     HomeFacts *facts;
     JsonWriter w;
@@ -185,10 +190,15 @@ bool route_status(Request *rq, Err *err)
     if (!request_homes(rq, &homes, err))
         return false;
     store_facts(rq->arena, homes, &facts, &n);
+    where = (HistoryWhere){ .homes = homes,
+                            .files = !rq->server->options.where.home,
+                            .budget_ms = STATUS_MS };
+    if (!history_facts(&where, rq->arena, facts, n, &history, err))
+        return false;
     w = reply_json(rq);
     json_field_str(&w, "version", str_of(rq->server->options.version));
     json_field_double(&w, "started_at", rq->server->started_at);
-    status_put(&w, rq->arena, homes, !rq->server->options.where.home, facts, n);
+    status_put(&w, homes, facts, n, &history);
     json_key(&w, "features"); /* pages of the dashboard beyond the basic three */
     json_begin(&w, '[');
     json_put_str(&w, STR("sleep"));

@@ -148,25 +148,27 @@ bool route_session(Request *rq, Err *err)
 
 static bool put_origins(Request *rq, JsonWriter *w, Err *err)
 {
-    SourceFacts sources[ORIGIN_COUNT];
-    const Homes *homes;
+    HistoryWhere where = { .files = !rq->server->options.where.home };
+    HistoryFacts history;
     HomeFacts *facts;
     size_t n;
 
-    if (!request_homes(rq, &homes, err))
+    if (!request_homes(rq, &where.homes, err))
         return false;
-    store_facts(rq->arena, homes, &facts, &n);
-    if (!history_sources(rq->arena, !rq->server->options.where.home, facts, n, sources, err))
+    store_facts(rq->arena, where.homes, &facts, &n);
+    if (!history_facts(&where, rq->arena, facts, n, &history, err))
         return false;
     json_key(w, "origins");
     json_begin(w, '[');
     for (size_t i = 0; i < ORIGIN_COUNT; i++) {
-        if (!sources[i].sessions)
+        const SourceFacts *s = &history.sources[i];
+
+        if (!s->counts.sessions)
             continue;
         json_begin(w, '{');
-        json_field_str(w, "name", str_of(origin_name(sources[i].origin)));
-        json_field_str(w, "title", str_of(origin_title(sources[i].origin)));
-        json_field_int(w, "sessions", sources[i].sessions);
+        json_field_str(w, "name", str_of(origin_name(s->origin)));
+        json_field_str(w, "title", str_of(origin_title(s->origin)));
+        json_field_int(w, "sessions", s->counts.sessions);
         json_end(w, '}');
     }
     json_end(w, ']');

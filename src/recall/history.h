@@ -116,17 +116,40 @@ MUST_CHECK bool history_load_file(Arena *a, const HistoryItem *item, Loaded *ret
 
 /* -- what there is -------------------------------------------------------------------------------- */
 
+/* What a number of sessions is made of. A session is one conversation: parts that compression cut are one,
+ * runs of sub-agents and archived sessions are counted apart. These are the sessions that the list shows
+ * without filters, and every surface shows this number. */
+typedef struct SessionCounts {
+    int64_t sessions;
+    int64_t parts;      /* further parts of compressed ones */
+    int64_t sub_agents; /* runs of theirs */
+    int64_t archived;
+    double newest; /* last activity; 0: not known */
+} SessionCounts;
+
 typedef struct SourceFacts {
     Origin origin;
-    Str folder; /* of transcripts; empty for homes */
+    Str folder;           /* where it is looked for, there or not; empty: not looked for now */
+    const char *variable; /* of the environment, that names another folder */
     bool present;
-    int64_t sessions;
-    double newest; /* 0: not known */
+    SessionCounts counts;
 } SourceFacts;
 
-/* One row an origin. Counts of homes are those of `facts`, of transcripts the files that lie there. */
-MUST_CHECK bool history_sources(Arena *a, bool files, const HomeFacts *facts, size_t n_facts,
-                                SourceFacts ret[ORIGIN_COUNT], Err *err);
+typedef struct HistoryFacts {
+    SourceFacts sources[ORIGIN_COUNT]; /* one an origin */
+    SessionCounts *homes;              /* one a home, in their order */
+    bool partial; /* not all transcripts are read yet: files that wait are counted by their names */
+} HistoryFacts;
+
+/* `facts` are those of store_facts; the store of `where` is not needed. A home that cannot be read counts
+ * as empty. */
+MUST_CHECK bool history_facts(const HistoryWhere *where, Arena *a, const HomeFacts *facts,
+                              size_t n_facts, HistoryFacts *ret, Err *err);
+
+SessionCounts history_total(const HistoryFacts *facts);
+
+/* "156 sessions (3 more parts of compressed ones, 12 sub-agent runs, 2 archived)" */
+Str history_count_text(Arena *a, const SessionCounts *counts);
 
 /* What filters offer, from the catalogue brought up to date: which is "project", "model" or "tool". */
 MUST_CHECK bool history_facets(History *h, Arena *a, const char *which, size_t most, Facet **ret,

@@ -167,7 +167,9 @@ static Lineage lineage_of(Arena *a, const Session *s)
                       .messages = s->message_count,
                       .tool_calls = s->tool_call_count,
                       .input_tokens = s->input_tokens,
-                      .output_tokens = s->output_tokens };
+                      .output_tokens = s->output_tokens,
+                      .cache_read_tokens = s->cache_read_tokens,
+                      .cache_write_tokens = s->cache_write_tokens };
 }
 
 void files_facts(Arena *a, const Entry *e, HistoryItem *ret)

@@ -62,36 +62,56 @@ void history_put(JsonWriter *w, Arena *a, const HistoryItem *item)
     put_tools(w, item);
 }
 
-void sources_put(JsonWriter *w, const SourceFacts facts[ORIGIN_COUNT])
+void counts_put(JsonWriter *w, const SessionCounts *c)
+{
+    json_field_int(w, "sessions", c->sessions);
+    json_field_int(w, "parts", c->parts);
+    json_field_int(w, "sub_agents", c->sub_agents);
+    json_field_int(w, "archived", c->archived);
+}
+
+static void sources_put(JsonWriter *w, const HistoryFacts *facts)
 {
     json_key(w, "sources");
     json_begin(w, '[');
     for (size_t i = 0; i < ORIGIN_COUNT; i++) {
-        const SourceFacts *s = &facts[i];
+        const SourceFacts *s = &facts->sources[i];
 
         json_begin(w, '{');
         json_field_str(w, "name", str_of(origin_name(s->origin)));
         json_field_str(w, "title", str_of(origin_title(s->origin)));
         json_field_bool(w, "present", s->present);
         json_field_str(w, "folder", s->folder.n ? s->folder : STR_NONE);
-        json_field_int(w, "sessions", s->sessions);
-        json_field_double(w, "newest", s->newest);
+        json_field_str(w, "variable", str_of(s->variable));
+        counts_put(w, &s->counts);
+        json_field_double(w, "newest", s->counts.newest);
         json_end(w, '}');
     }
     json_end(w, ']');
 }
 
-void status_put(JsonWriter *w, Arena *a, const Homes *homes, bool files, const HomeFacts *facts,
-                size_t n)
+void status_put(JsonWriter *w, const Homes *homes, const HomeFacts *facts, size_t n,
+                const HistoryFacts *history)
 {
-    SourceFacts sources[ORIGIN_COUNT];
-    Err err;
+    SessionCounts total = history_total(history);
 
-    homes_put(w, homes, facts, n);
-    if (!history_sources(a, files, facts, n, sources, &err)) {
-        log_warning("without transcripts: %s", err.text);
-        if (!history_sources(a, false, facts, n, sources, &err))
-            return;
+    json_field_str(w, "data", homes->data);
+    json_key(w, "homes");
+    json_begin(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(w, '{');
+        home_put(w, &facts[i]);
+        if (facts[i].readable) {
+            counts_put(w, &history->homes[i]);
+            json_field_double(w, "last_activity", history->homes[i].newest);
+        }
+        json_end(w, '}');
     }
-    sources_put(w, sources);
+    json_end(w, ']');
+    sources_put(w, history);
+    json_key(w, "total");
+    json_begin(w, '{');
+    counts_put(w, &total);
+    json_end(w, '}');
+    json_field_bool(w, "partial", history->partial);
 }

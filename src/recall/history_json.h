@@ -9,11 +9,11 @@
  * shell, or null), continues ({session_id, origin} or null), continued_in (an id or null), activity (16 numbers or null) and tools (names or null). The caller adds "parts". */
 void history_put(JsonWriter *w, Arena *a, const HistoryItem *item);
 
-/* "sources": [{name, title, present, folder, sessions, newest}] */
-void sources_put(JsonWriter *w, const SourceFacts facts[ORIGIN_COUNT]);
+/* "sessions", "parts", "sub_agents", "archived". */
+void counts_put(JsonWriter *w, const SessionCounts *c);
 
-/* All of status: data, homes, sources. Sources that cannot be counted are told and left out. */
-void status_put(JsonWriter *w, Arena *a, const Homes *homes, bool files, const HomeFacts *facts,
-                size_t n);
+/* The fields of `status`: data, homes, sources, total, partial. */
+void status_put(JsonWriter *w, const Homes *homes, const HomeFacts *facts, size_t n,
+                const HistoryFacts *history);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct Engine {
     Conn *(*close)(Conn *c); /* accepts NULL, returns NULL */
 
     /* Fills journal, schema_version, counts and newest. */
-    MUST_CHECK bool (*facts)(Conn *c, HomeFacts *facts, Err *err);
+    MUST_CHECK bool (*facts)(Conn *c, Arena *a, HomeFacts *facts, Err *err);
 
     /* Up to `most` sessions after `after` in (started_at descending, rowid) order; NULL = from the
      * newest. *ret_n is 0 after the last. */

@@ -55,6 +55,11 @@ static bool folder_setting(Arena *a, const char *variable, const char *under_hom
     return true;
 }
 
+bool homes_hermes_folder(Arena *a, Str *ret, Err *err)
+{
+    return folder_setting(a, "HERMES_HOME", ".hermes", ret, err);
+}
+
 static bool data_folder(Arena *a, const char *option, Str *ret, Err *err)
 {
     Str state;
@@ -135,7 +140,7 @@ bool homes_find(Arena *a, const HomesQuery *query, Homes *ret, Err *err)
         if (!add_given(a, &homes, &cap, query->home, err))
             return false;
     } else {
-        if (!folder_setting(a, "HERMES_HOME", ".hermes", &hermes, err))
+        if (!homes_hermes_folder(a, &hermes, err))
             return false;
         if (is_folder(a, hermes)) {
             add(a, &homes, &cap, HOME_HERMES, STR("hermes"), hermes, "state.db");

@@ -45,6 +45,9 @@ typedef struct Homes {
 /* Fails where --home names no folder, or where there is no home folder of the user at all. */
 MUST_CHECK bool homes_find(Arena *a, const HomesQuery *query, Homes *ret, Err *err);
 
+/* Where Hermes' home is looked for, there or not. */
+MUST_CHECK bool homes_hermes_folder(Arena *a, Str *ret, Err *err);
+
 /* The same homes as they are now: a process that stays may be older than a database. */
 Homes homes_again(Arena *a, const Homes *homes);
 

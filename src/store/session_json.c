@@ -1,6 +1,16 @@
 /* The shapes of docs/cmd.md; a field that is added here is on every surface at once. */
 #include "store/session_json.h"
 
+/* What is not known is not free. */
+static void put_cost(JsonWriter *w, double usd)
+{
+    json_key(w, "cost_usd");
+    if (usd > 0)
+        json_put_double(w, usd);
+    else
+        json_put_null(w);
+}
+
 void session_put(JsonWriter *w, const Session *s)
 {
     json_field_str(w, "id", s->id);
@@ -15,8 +25,9 @@ void session_put(JsonWriter *w, const Session *s)
     json_field_int(w, "tool_calls", s->tool_call_count);
     json_field_int(w, "input_tokens", s->input_tokens);
     json_field_int(w, "output_tokens", s->output_tokens);
-    json_field_double(w, "cost_usd",
-                      s->actual_cost_usd > 0 ? s->actual_cost_usd : s->estimated_cost_usd);
+    json_field_int(w, "cache_read_tokens", s->cache_read_tokens);
+    json_field_int(w, "cache_write_tokens", s->cache_write_tokens);
+    put_cost(w, s->actual_cost_usd > 0 ? s->actual_cost_usd : s->estimated_cost_usd);
 }
 
 void lineage_put(JsonWriter *w, Str home, const Lineage *l)
@@ -35,7 +46,9 @@ void lineage_put(JsonWriter *w, Str home, const Lineage *l)
     json_field_int(w, "tool_calls", l->tool_calls);
     json_field_int(w, "input_tokens", l->input_tokens);
     json_field_int(w, "output_tokens", l->output_tokens);
-    json_field_double(w, "cost_usd", l->cost_usd);
+    json_field_int(w, "cache_read_tokens", l->cache_read_tokens);
+    json_field_int(w, "cache_write_tokens", l->cache_write_tokens);
+    put_cost(w, l->cost_usd);
 }
 
 void lineage_put_parts(JsonWriter *w, const Lineage *l)
@@ -69,7 +82,7 @@ void toolcall_put(JsonWriter *w, const ToolCall *call)
     json_field_str(w, "arguments", call->arguments);
 }
 
-static void home_put(JsonWriter *w, const HomeFacts *f)
+void home_put(JsonWriter *w, const HomeFacts *f)
 {
     json_field_str(w, "name", f->home->name);
     json_field_str(w, "path", f->home->path);
@@ -78,25 +91,10 @@ static void home_put(JsonWriter *w, const HomeFacts *f)
     json_field_bool(w, "readable", f->readable);
     json_field_str(w, "trouble", f->trouble[0] ? str_of(f->trouble) : STR_NONE);
     if (f->readable) {
-        json_field_int(w, "sessions", f->sessions);
         json_field_int(w, "messages", f->messages);
         json_field_bool(w, "messages_are_about", f->messages_are_about);
         json_field_int(w, "bytes", f->bytes);
-        json_field_double(w, "last_activity", f->newest);
         json_field_int(w, "schema_version", f->schema_version);
         json_field_str(w, "journal", str_of(f->journal));
     }
-}
-
-void homes_put(JsonWriter *w, const Homes *homes, const HomeFacts *facts, size_t n)
-{
-    json_field_str(w, "data", homes->data);
-    json_key(w, "homes");
-    json_begin(w, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_begin(w, '{');
-        home_put(w, &facts[i]);
-        json_end(w, '}');
-    }
-    json_end(w, ']');
 }

@@ -20,6 +20,6 @@ void message_put(JsonWriter *w, const Message *m, Str text);
 void toolcall_put(JsonWriter *w, const ToolCall *call);
 
 /* What is known of the homes: "data" and "homes": [...]. */
-void homes_put(JsonWriter *w, const Homes *homes, const HomeFacts *facts, size_t n);
+void home_put(JsonWriter *w, const HomeFacts *f);
 
 #endif

@@ -629,7 +629,51 @@ static bool newest_activity(Conn *c, double *ret, Err *err)
     return true;
 }
 
-static bool conn_facts(Conn *c, HomeFacts *facts, Err *err)
+static void counts_sql(Conn *c, Buf *sql)
+{
+    bool chains = has_lineages(c), active = db_has_column(c->db, "sessions", "last_activity_at");
+
+    buf_addz(sql, "SELECT source, ");
+    if (chains)
+        buf_addf(
+            sql,
+            "id IN (SELECT parent.id FROM sessions AS child CROSS JOIN sessions AS parent WHERE "
+            "child.parent_session_id IS NOT NULL AND " CONTINUES "%s)",
+            c->has_model_config ? NO_BRANCH : "");
+    else
+        buf_addz(sql, "0");
+    buf_addf(sql, ", %s, count(*), max(%s) FROM sessions WHERE id <> '' GROUP BY 1, 2, 3",
+             c->has_archived ? "archived <> 0" : "0",
+             active ? "max(coalesce(last_activity_at, 0), started_at)" : "started_at");
+}
+
+static bool count_alike(Conn *c, Arena *a, HomeFacts *facts, Err *err)
+{
+    AUTO_BUF sql = BUF(KIB(4));
+    AUTO(Stmt) *stmt = NULL;
+    size_t cap = 0;
+    bool row = true;
+
+    counts_sql(c, &sql);
+    if (!db_prepare(c->db, sql.p, &stmt, err))
+        return false;
+    while (row) {
+        if (!db_step(c->db, stmt, &row, err))
+            return false;
+        if (row) {
+            HomeCount one = { .source = str_dup(a, db_str(stmt, 0)),
+                              .part = sqlite3_column_int(stmt, 1) != 0,
+                              .archived = sqlite3_column_int(stmt, 2) != 0,
+                              .n = sqlite3_column_int64(stmt, 3),
+                              .newest = sqlite3_column_double(stmt, 4) };
+
+            ARENA_PUSH(a, facts->counts, facts->n_counts, cap, one);
+        }
+    }
+    return true;
+}
+
+static bool conn_facts(Conn *c, Arena *a, HomeFacts *facts, Err *err)
 {
     struct stat st;
 
@@ -643,8 +687,8 @@ static bool conn_facts(Conn *c, HomeFacts *facts, Err *err)
         return false;
     if (stat(c->db->path, &st) == 0)
         facts->bytes = st.st_size;
-    return conn_count(c, &facts->sessions, err) && count_messages(c, facts, err) &&
-           newest_activity(c, &facts->newest, err);
+    return conn_count(c, &facts->sessions, err) && count_alike(c, a, facts, err) &&
+           count_messages(c, facts, err) && newest_activity(c, &facts->newest, err);
 }
 
 const Engine engine_sqlite = {

@@ -91,7 +91,7 @@ void store_facts(Arena *a, const Homes *homes, HomeFacts **ret, size_t *ret_n)
         if (!f->home->present)
             continue;
         c = engine_sqlite.open(f->home, &err);
-        f->readable = c && engine_sqlite.facts(c, f, &err);
+        f->readable = c && engine_sqlite.facts(c, a, f, &err);
         if (!f->readable)
             snprintf(f->trouble, sizeof f->trouble, "%s", err.text);
         engine_sqlite.close(c);
@@ -140,6 +140,8 @@ static bool add_up(Store *s, Arena *a, Lineage *l, Err *err)
         l->tool_calls += p->tool_call_count;
         l->input_tokens += p->input_tokens;
         l->output_tokens += p->output_tokens;
+        l->cache_read_tokens += p->cache_read_tokens;
+        l->cache_write_tokens += p->cache_write_tokens;
         l->cost_usd += cost_of(p);
         if (p->title.n)
             l->title = p->title;

@@ -26,6 +26,15 @@ const char *store_engine_version(void); /* "3.53.2" */
 
 /* -- what is there -------------------------------------------------------------------- */
 
+/* Sessions of one source that are alike. */
+typedef struct HomeCount {
+    Str source;
+    bool part; /* it goes on in another one: compression cut it */
+    bool archived;
+    int64_t n;
+    double newest; /* by the sessions' own rows */
+} HomeCount;
+
 typedef struct HomeFacts {
     const Home *home;
     bool readable;
@@ -35,6 +44,8 @@ typedef struct HomeFacts {
     int64_t sessions, messages, bytes;
     bool messages_are_about; /* too many to count within a short transaction: as sessions say */
     double newest;           /* last activity, unix seconds; 0 = none */
+    HomeCount *counts;
+    size_t n_counts;
 } HomeFacts;
 
 /* One row a home, also for those that cannot be read. Never fails as a whole. */
@@ -52,6 +63,7 @@ typedef struct Lineage {
     Str title; /* of the tip, else of an older part, else the first words, else "Untitled" */
     double started_at, last_active;
     int64_t messages, tool_calls, input_tokens, output_tokens;
+    int64_t cache_read_tokens, cache_write_tokens;
     double cost_usd; /* actual where known, else estimated; 0 = not known */
     double order_at; /* of a list: the time by which it is in its place */
 } Lineage;

@@ -133,3 +133,88 @@ test('templates: harvest, create and study over Claude Code and Codex; nothing i
 test('nothing to make templates from is said in plain words', (t) => {
   assert.match(run(['templates', 'harvest'], tmpHome(t)).stdout, /^No sessions found to make templates from\n$/);
 });
+
+// -- counts ------------------------------------------------------------------------------------------
+
+/** A home with everything in it: chains, sub-agents, archived ones, transcripts, and sessions of our own. */
+function mixed(t) {
+  const h = tmpHome(t);
+  makeStateDb(path.join(h.hermes, 'state.db'), { sessions: 120, seed: 9 });
+  makeTranscripts(h, { sessions: 40, mb: 1, seed: 6 });
+  const out = path.join(h.user, 'out.jsonl');
+  assert.equal(run(['sessions', 'export', '--all', '--source', 'codex', '--output', out], h).code, 0);
+  fs.writeFileSync(out, fs.readFileSync(out, 'utf8').replaceAll(/"id": ?"([0-9a-f-]{8})/g, '"id":"copy$1').replaceAll('"source":"codex"', '"source":"cli"').replaceAll('"source": "codex"', '"source": "cli"'));
+  assert.equal(run(['sessions', 'import', out], h).code, 0);
+  return h;
+}
+
+test('one definition of a session: list, status, doctor, export and badges agree', (t) => {
+  const h = mixed(t);
+  const listed = runJson(['sessions', 'list', '--limit', '0'], h).sessions;
+  const status = runJson(['status'], h);
+  const by = (name) => listed.filter((s) => s.origin === name).length;
+  for (const s of status.sources) assert.equal(s.sessions, by(s.name), s.name);
+  assert.ok(status.sources.every((s) => s.sessions > 0), 'every source has some');
+  assert.equal(status.total.sessions, listed.length);
+  const scan = runJson(['achievements', 'scan'], h);
+  assert.deepEqual(scan.sources, Object.fromEntries(status.sources.map((s) => [s.name, s.sessions])));
+  assert.equal(scan.aggregate.session_count, listed.length);
+  const out = path.join(h.user, 'all.jsonl');
+  assert.equal(runJson(['sessions', 'export', '--all', '--output', out], h).sessions, status.total.sessions + status.total.sub_agents + status.total.archived, '--all is all');
+  const found = runJson(['doctor'], h).checks.filter((c) => c.id === 'sources');
+  for (const s of status.sources) assert.match(found.find((c) => c.subject === s.title).text, new RegExp(`^${s.sessions.toLocaleString('en')} sessions?\\b`));
+  // What is left out of the number is told beside it, and together it is everything there is.
+  const home = status.homes.find((x) => x.name === 'hermes');
+  const db = new DatabaseSync(path.join(h.hermes, 'state.db'), { readOnly: true });
+  assert.equal(home.sessions + home.parts + home.sub_agents + home.archived, db.prepare("SELECT count(*) AS n FROM sessions WHERE id <> ''").get().n);
+  db.close();
+  assert.ok(home.parts > 0 && home.sub_agents > 0 && home.archived > 0);
+  assert.match(run(['status'], h).stdout, new RegExp(`${home.sessions} sessions \\(${home.parts} more parts? of (a )?compressed ones?, ${home.sub_agents} sub-agent runs?, ${home.archived} archived\\)`));
+});
+
+test('status and doctor name every place that is looked at, found or not', (t) => {
+  const h = tmpHome(t);
+  fs.rmSync(h.hermes, { recursive: true, force: true });
+  const empty = run(['status'], h).stdout;
+  for (const [folder, variable] of [[h.hermes, 'HERMES_HOME'], [path.join(h.user, '.claude'), 'CLAUDE_CONFIG_DIR'], [path.join(h.user, '.codex'), 'CODEX_HOME'], [h.data, 'TALARIA_HOME']]) {
+    assert.ok(empty.includes(folder), `${folder} in ${empty}`);
+    assert.ok(empty.includes(`$${variable}`), variable);
+    assert.ok(run(['doctor'], h).stdout.replaceAll(/\s+/g, ' ').includes(folder), `doctor: ${folder}`);
+  }
+  assert.match(empty, /No sessions yet/);
+  const { sources } = runJson(['status'], h);
+  assert.deepEqual(sources.map((s) => [s.name, s.present, s.variable]), [['hermes', false, 'HERMES_HOME'], ['claude', false, 'CLAUDE_CONFIG_DIR'], ['codex', false, 'CODEX_HOME'], ['talaria', false, 'TALARIA_HOME']]);
+  assert.ok(sources.every((s) => path.isAbsolute(s.folder)));
+  makeTranscripts(h, { sessions: 12, mb: 1, seed: 2 });
+  const some = run(['status'], h).stdout;
+  assert.doesNotMatch(some, /No sessions yet\. /);
+  assert.match(some, /\n\d+ sessions?.* in all\n$/);
+  // The same time as in the list, whenever the file was touched.
+  const now = new Date();
+  for (const f of fs.readdirSync(path.join(h.user, '.claude'), { recursive: true })) if (f.endsWith('.jsonl')) fs.utimesSync(path.join(h.user, '.claude', f), now, now);
+  const claude = runJson(['status'], h).sources.find((s) => s.name === 'claude');
+  assert.equal(claude.newest, Math.max(...runJson(['sessions', 'list', '--limit', '0', '--source', 'claude'], h).sessions.map((s) => s.last_active)));
+});
+
+test('a cost that is not known is null, and cache tokens are told', (t) => {
+  const h = tmpHome(t);
+  makeTranscripts(h, { sessions: 20, mb: 1, seed: 2 });
+  const { sessions } = runJson(['sessions', 'list', '--limit', '0', '--source', 'claude'], h);
+  assert.ok(sessions.every((s) => s.cost_usd === null && s.parts.every((p) => p.cost_usd === null)));
+  assert.ok(sessions.some((s) => s.cache_read_tokens > 0 || s.cache_write_tokens > 0));
+});
+
+test('with Claude Code alone every command has something to show', (t) => {
+  const h = tmpHome(t);
+  fs.rmSync(h.hermes, { recursive: true, force: true });
+  makeTranscripts(h, { sessions: 60, mb: 4, seed: 3 });
+  fs.rmSync(path.join(h.user, '.codex'), { recursive: true, force: true });
+  assert.ok(runJson(['achievements', 'list'], h).counts.unlocked_count > 0);
+  assert.ok(runJson(['templates', 'harvest', '--dry-run'], h).created.length > 0);
+  assert.ok(runJson(['templates', 'study'], h).kinds.some((k) => k.calls > 0));
+  assert.equal(run(['index'], h).code, 0);
+  assert.ok(runJson(['sessions', 'search', 'release notes'], h).hits.length > 0);
+  const worth = runJson(['sleep', 'worth'], h);
+  assert.ok(JSON.stringify(worth).match(/"(sessions|n_sessions)": ?[1-9]/), JSON.stringify(worth).slice(0, 400));
+  assert.match(run(['ask', '--runtime', 'offline', 'release notes'], h).stdout, /release/i);
+});
