@@ -642,7 +642,9 @@ static void counts_sql(Conn *c, Buf *sql)
             c->has_model_config ? NO_BRANCH : "");
     else
         buf_addz(sql, "0");
-    buf_addf(sql, ", %s, count(*), max(%s) FROM sessions WHERE id <> '' GROUP BY 1, 2, 3",
+    buf_addf(sql,
+             ", %s, count(*), max(%s) FROM sessions WHERE id <> ''" NO_ONE_SHOTS
+             " GROUP BY 1, 2, 3",
              c->has_archived ? "archived <> 0" : "0",
              active ? "max(coalesce(last_activity_at, 0), started_at)" : "started_at");
 }

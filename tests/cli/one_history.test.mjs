@@ -150,6 +150,7 @@ function mixed(t) {
 
 test('one definition of a session: list, status, doctor, export and badges agree', (t) => {
   const h = mixed(t);
+  run(['ask', '--runtime', 'offline', 'release notes'], h); // a one-shot question is no session
   const listed = runJson(['sessions', 'list', '--limit', '0'], h).sessions;
   const status = runJson(['status'], h);
   const by = (name) => listed.filter((s) => s.origin === name).length;
