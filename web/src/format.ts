@@ -1,7 +1,7 @@
 // Numbers, times and sizes as people read them. Intl objects are costly to make, so there is one of each.
 const grouped = new Intl.NumberFormat("en");
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const dayFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 
@@ -15,6 +15,7 @@ const lastSecond = 253_402_300_799; // of the year 9999
 export const isTime = (seconds: unknown): seconds is number => typeof seconds === "number" && seconds > 0 && seconds <= lastSecond;
 export const unknownTime = "–";
 export const exact = (seconds: number): string => (isTime(seconds) ? exactFormat.format(seconds * 1000) : "Unknown time");
+export const day = (seconds: number): string => (isTime(seconds) ? dayFormat.format(seconds * 1000) : unknownTime);
 export const isoTime = (seconds: number): string | undefined => (isTime(seconds) ? new Date(seconds * 1000).toISOString() : undefined);
 // From one time to another; "" if either is unknown or they are the wrong way round.
 export const spent = (from: number, to: number): string => (isTime(from) && isTime(to) && to > from ? lasted(to - from) : "");
@@ -29,7 +30,7 @@ export function ago(seconds: number, now = Date.now() / 1000): string {
   if (d < 86_400) return `${Math.round(d / 3600)} h`;
   if (d < 86_400 * 7) return `${Math.round(d / 86_400)} d`;
   const when = new Date(seconds * 1000);
-  return when.getFullYear() === new Date(now * 1000).getFullYear() ? day.format(when) : dayOfYear.format(when);
+  return when.getFullYear() === new Date(now * 1000).getFullYear() ? dayFormat.format(when) : dayOfYear.format(when);
 }
 
 // In a sentence: "9 h ago", but "Oct 5" and "now" as they are.

@@ -1,7 +1,7 @@
 // Nights in a row: the score before and after each, and how certain the gain is.
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { exact, points, signed } from "../format";
+import { day, exact, points, project, signed } from "../format";
 import type { Night } from "../types";
 
 export type NightState = "adopted" | "undone" | "review" | "rejected" | "held" | "none";
@@ -72,13 +72,13 @@ export function NightChart({ nights, onPick }: { nights: Night[]; onPick(n: Nigh
         ))}
         {shown.map((n, i) => (
           <g key={n.staging} data-night={stateOf(n)} onClick={() => onPick(n)}>
-            <title>{`Night ${n.night}, ${exact(seconds(n.started_at))}: ${points(n.baseline)} to ${points(n.candidate)}${n.interval ? ` (gain ${between(n)})` : ""}`}</title>
+            <title>{`Night ${n.night}${n.project && ` of ${project(n.project)}`}, ${exact(seconds(n.started_at))}: ${points(n.baseline)} to ${points(n.candidate)}${n.interval ? ` (gain ${between(n)})` : ""}`}</title>
             <rect class="hit" x={x(i) - box.step / 2} width={box.step} y={0} height={box.h} />
             {n.interval && <line class="whisker" x1={x(i) + 9} x2={x(i) + 9} y1={y(n.baseline + n.interval[0])} y2={y(n.baseline + n.interval[1])} />}
             <line class="way" x1={x(i) - 9} y1={y(n.baseline)} x2={x(i) + 9} y2={y(n.candidate)} />
             <circle class="from" cx={x(i) - 9} cy={y(n.baseline)} r={3.5} />
             <circle class="to" cx={x(i) + 9} cy={y(n.candidate)} r={4.5} />
-            <text x={x(i)} y={box.h - 22} text-anchor="middle">{n.night}</text>
+            <text x={x(i)} y={box.h - 22} text-anchor="middle">{day(seconds(n.started_at))}</text>
           </g>
         ))}
       </svg>

@@ -6,7 +6,7 @@ import { FirstRun } from "../components/first-run";
 import { between, gain, isSimulated, NightChart, nightPath, seconds, Simulated, stateNames, stateOf, verdictOf, whyNone } from "../components/night-chart";
 import { Bar, Empty, Failure, Icon, Skeleton, Time, Updating } from "../components/ui";
 import { onEvent } from "../events";
-import { cost, count, plural, points, short, signed } from "../format";
+import { cost, count, plural, points, project, short, signed } from "../format";
 import { icon } from "../icons";
 import { useLate, useResource } from "../resource";
 import { go, link, useRoute } from "../router";
@@ -64,7 +64,7 @@ function NightRow({ n }: { n: Night }): JSX.Element {
   return (
     <li>
       <a class="night-row" href={link(nightPath(n))} data-night={state}>
-        <span class="which"><b>Night {n.night}</b><span class="dim"><Time at={seconds(n.started_at)} long /></span></span>
+        <span class="which"><b>Night {n.night}</b><span class="dim">{n.project && <>{project(n.project)} · </>}<Time at={seconds(n.started_at)} long /></span></span>
         <span class="scores"><span>{points(n.baseline)} → <b>{points(n.candidate)}</b></span><span class="dim">{n.no_edits_reason ? "no change" : `${signed(gain(n))} ${n.interval ? `(${between(n)})` : ""}`}</span></span>
         <span class="spent"><span>{n.cost_usd > 0 ? cost(n.cost_usd) : `${short(n.tokens)} tokens`}</span><span class="dim">{plural(n.n_tasks, "task")} from {plural(n.n_sessions, "session")}</span></span>
         <span class="marks">{isSimulated(n) && <Simulated />}<span class="verdict" title={verdictOf(n)}>{stateNames[state]}</span></span>
