@@ -252,7 +252,8 @@ static Snapshot *conclude(Run *run, Scan *scan, Err *err)
         s = make_snapshot(run, scan, &unlocks);
         take_records(s, run, scan);
         s->stamp = stamp_of(run, scan, s);
-        if (unlocks.changed && place.folder.n && !unlocks_save(a, &place, &unlocks, err))
+        if (unlocks.changed && place.folder.n && !unlocks_save(a, &place, &unlocks, err) &&
+            err->kind != ERR_READ_ONLY)
             s = snapshot_free(s);
         unlocks_done(&unlocks);
     }
@@ -277,7 +278,8 @@ Snapshot *run_scan(Run *run, Err *err)
     Snapshot *s;
     Scan scan;
 
-    if (!alone)
+    /* Where nothing can be written, nobody needs to wait for anybody. */
+    if (!alone && err->kind != ERR_READ_ONLY)
         return NULL;
     /* Before the scan: what is written meanwhile makes it differ. */
     run->mark = lanes_mark(homes);

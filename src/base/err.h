@@ -20,6 +20,7 @@
     X(ERR_TOO_LARGE, "too_large", 1, 413)                                                          \
     X(ERR_CORRUPT, "corrupt", 1, 500)                                                              \
     X(ERR_NO_SPACE, "no_space", 1, 507)                                                            \
+    X(ERR_READ_ONLY, "read_only", 1, 500)                                                          \
     X(ERR_IO, "io", 1, 500)                                                                        \
     X(ERR_INTERRUPTED, "interrupted", 130, 503)
 

@@ -189,6 +189,34 @@ static bool name_it(int fd, const char *path, char temporary[LIMIT_PATH_BYTES])
     return false;
 }
 
+bool file_is_read_only(const char *path, Err *err)
+{
+    char folder[LIMIT_PATH_BYTES];
+    const char *at = path;
+
+    if (access(path, F_OK) != 0 || access(path, W_OK) == 0) {
+        if (strlen(path) >= sizeof folder)
+            return false;
+        folder_of(path, folder);
+        at = folder;
+    }
+    if (access(at, F_OK) != 0 || access(at, W_OK) == 0 || (errno != EACCES && errno != EROFS))
+        return false;
+    err_set_to(err, ERR_READ_ONLY, "cannot write to '%s': %s", at, strerror(errno));
+    return true;
+}
+
+/* Names the failed system call in errno, unless the place as a whole cannot be written to. */
+static bool cannot(const char *what, const char *path, Err *err)
+{
+    int reason = errno;
+
+    if ((reason == EACCES || reason == EROFS) && file_is_read_only(path, err))
+        return false;
+    errno = reason;
+    return err_errno(err, "cannot %s '%s'", what, path);
+}
+
 bool file_write_atomic(const char *path, Str bytes, Err *err)
 {
     char temporary[LIMIT_PATH_BYTES], folder[LIMIT_PATH_BYTES];
@@ -199,10 +227,10 @@ bool file_write_atomic(const char *path, Str bytes, Err *err)
     folder_of(path, folder);
     fd = open_temporary(folder, temporary);
     if (fd < 0)
-        return err_errno(err, "cannot write '%s'", path);
+        return cannot("write", path, err);
     if (!write_all(fd, bytes) || fsync(fd) != 0 ||
         (!temporary[0] && !name_it(fd, path, temporary)) || rename(temporary, path) != 0) {
-        (void)err_errno(err, "cannot write '%s'", path);
+        (void)cannot("write", path, err);
         close(fd);
         if (temporary[0])
             unlink(temporary);
@@ -242,7 +270,7 @@ bool folder_make(const char *path, Err *err)
             if (stat(part, &st) == 0 && S_ISDIR(st.st_mode))
                 continue;
             errno = reason;
-            return err_errno(err, "cannot make folder '%s'", part);
+            return cannot("make folder", part, err);
         }
     }
     if (stat(path, &st) != 0)
@@ -308,7 +336,7 @@ FileLock *lock_take(const char *path, int wait_ms, Err *err)
     FileLock *lock;
 
     if (fd < 0) {
-        (void)err_errno(err, "cannot lock '%s'", path);
+        (void)cannot("lock", path, err);
         return NULL;
     }
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {

@@ -29,6 +29,10 @@ MUST_CHECK bool folder_make(const char *path, Err *err); /* with its parents, 07
 MUST_CHECK bool folder_sync(const char *path, Err *err);
 MUST_CHECK bool file_remove(const char *path, Err *err); /* and sync the folder */
 
+/* False for a file or folder that may be written to (for a missing file: its folder). Else sets err as
+ * ERR_READ_ONLY, with the path that stands in the way and why, so that callers can work without writing. */
+bool file_is_read_only(const char *path, Err *err);
+
 /* -- listing ------------------------------------------------------------------------ */
 
 typedef struct FileEntry {

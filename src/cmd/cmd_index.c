@@ -65,6 +65,12 @@ static bool rebuild(Searching *s, Err *err)
     return catalogue_clear(s->catalogue, err) && recall_index_clear(s->index, err);
 }
 
+/* Searches do with an index in memory where the data folder cannot be written; here it would be for nothing. */
+static bool can_keep(const Searching *s, Err *err)
+{
+    return !catalogue_is_private(s->catalogue, err);
+}
+
 static void print_json(Cli *cli, const UpdateStats *stats, const RecallSize *size, double cpu)
 {
     JsonWriter w = cli_json_begin(cli);
@@ -112,7 +118,8 @@ static bool run(Cli *cli, const Args *args, Err *err)
     double cpu;
     bool ok;
 
-    if (!searching_open(cli, &s, err) || (args_flag(args, "rebuild") && !rebuild(&s, err)))
+    if (!searching_open(cli, &s, err) || !can_keep(&s, err) ||
+        (args_flag(args, "rebuild") && !rebuild(&s, err)))
         return false;
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);

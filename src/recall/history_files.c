@@ -71,6 +71,16 @@ static bool index_along(Catalogue *c, RecallIndex **ret, CatalogueListener *ret_
     return *ret != NULL;
 }
 
+/* A private index is seen by its own handle alone: the one that answers gets a copy of what was read. */
+static bool share(Files *f, Catalogue *read, Err *err)
+{
+    Catalogue *whole;
+
+    if (!catalogue_db(read)->is_private || read == f->catalogue)
+        return true;
+    return files_catalogue(f, &whole, err) && db_copy(catalogue_db(whole), catalogue_db(read), err);
+}
+
 /* Once a handle: what comes meanwhile is seen by the next command. Homes are read only where the
  * catalogue is to answer for them: a first reading of a long history takes its time. */
 static bool update(Files *f, bool homes, Err *err)
@@ -101,7 +111,7 @@ static bool update(Files *f, bool homes, Err *err)
         f->partial = true;
     }
     f->partial |= stats.busy;
-    return true;
+    return share(f, c, err);
 }
 
 bool files_update(Files *f, bool homes, Err *err)

@@ -33,7 +33,8 @@ bool adopt_recover(Arena *a, const SleepHome *home, Recovery *ret, Err *err)
         return true;
     lock = lock_take(str_z(a, str_join_path(a, home->folder, STR("adopt.lock"))), 0, err);
     if (!lock)
-        return err->kind == ERR_BUSY; /* it is being worked on: then there is nothing to repair */
+        /* It is being worked on, or cannot be written to: then there is nothing to repair. */
+        return err->kind == ERR_BUSY || err->kind == ERR_READ_ONLY;
     ok = journal_recover_all(a, home, ret, err);
     (void)lock_release(lock);
     return ok;

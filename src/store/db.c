@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/limits.h"
 
 enum { BUSY_MS = 1000, BUSY_NAP_US = 1000, OWN_BUSY_MS = 10000, PROGRESS_OPS = 2000 };
@@ -33,6 +35,8 @@ static bool explain(const char *path, int code, const char *sqlite_says, int sys
     case SQLITE_CANTOPEN:
         if (is_folder(path))
             return err_set(err, ERR_INVALID, "'%s' is a folder, not a database", path);
+        if (file_is_read_only(path, err))
+            return false;
         if (sys)
             return err_set(err, sys == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot open '%s': %s",
                            path, strerror(sys));
@@ -42,7 +46,8 @@ static bool explain(const char *path, int code, const char *sqlite_says, int sys
             return err_set(err, ERR_CONFLICT,
                            "'%s' was left in the middle of a write; its owner has to open it once",
                            path);
-        return err_set(err, ERR_IO, "cannot write '%s': it is read-only", path);
+        return !file_is_read_only(path, err) &&
+               err_set(err, ERR_READ_ONLY, "cannot write to '%s': it is read-only", path);
     case SQLITE_INTERRUPT:
         return err_set(err, ERR_INTERRUPTED, "interrupted while reading '%s'", path);
     default:
@@ -153,9 +158,9 @@ static bool check_schema(Db *db, Err *err)
                            STR_FMT(db_str(stmt, 0)), STR_FMT(db_str(stmt, 1)));
 }
 
-Db *db_open_read(const char *path, Err *err)
+static Db *open_read(const char *path, int flags, Err *err)
 {
-    Db *db = open_handle(path, SQLITE_OPEN_READONLY, err);
+    Db *db = open_handle(path, SQLITE_OPEN_READONLY | flags, err);
 
     if (!db)
         return NULL;
@@ -166,6 +171,38 @@ Db *db_open_read(const char *path, Err *err)
     if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA query_only=1", err) || !check_schema(db, err))
         return db_close(db);
     return db;
+}
+
+/* SQLite cannot read a database in WAL mode where it can neither find nor make the log. Without a log
+ * there is no writer, so the file can be read as it is: the one case in which immutable is right. */
+static Db *open_frozen(const char *path, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO_BUF uri = BUF(4 * LIMIT_PATH_BYTES);
+    Db *db;
+
+    buf_addz(&uri, "file:");
+    for (const char *p = path; *p; p++)
+        if (strchr("%?#", *p))
+            buf_addf(&uri, "%%%02x", (unsigned char)*p);
+        else
+            buf_addc(&uri, *p);
+    buf_addz(&uri, "?immutable=1");
+    if (access(str_printf(a, "%s-wal", path).p, F_OK) == 0)
+        return NULL;
+    db = open_read(str_z(a, buf_str(&uri)), SQLITE_OPEN_URI, err);
+    if (db) {
+        mem_free(db->path);
+        db->path = mem_strdup(str_of(path));
+    }
+    return db;
+}
+
+Db *db_open_read(const char *path, Err *err)
+{
+    Db *db = open_read(path, 0, err);
+
+    return db || err->kind != ERR_READ_ONLY ? db : open_frozen(path, err);
 }
 
 Db *db_open_foreign(const char *path, Err *err)
@@ -188,12 +225,37 @@ Db *db_open_own(const char *path, bool durable, Err *err)
     db = open_handle(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     if (db) {
         sqlite3_busy_timeout(db->handle, OWN_BUSY_MS);
-        if (!db_exec(db, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=0", err) ||
+        /* SQLite opens what it cannot write for reading, and would fail at the first write only. */
+        if ((sqlite3_db_readonly(db->handle, "main") == 1 &&
+             !explain(path, SQLITE_READONLY, "", 0, err)) ||
+            !db_exec(db, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=0", err) ||
             !db_exec(db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", err))
             db = db_close(db);
     }
     umask(before);
     return db;
+}
+
+/* A file without a name: SQLite keeps it in memory, and what does not fit in a temporary file. */
+Db *db_open_private(const char *path, Err *err)
+{
+    Db *db = open_handle("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+
+    if (!db)
+        return NULL;
+    mem_free(db->path);
+    db->path = mem_strdup(str_of(path));
+    db->is_private = true;
+    return db_exec(db, "PRAGMA synchronous=OFF", err) ? db : db_close(db);
+}
+
+bool db_copy(Db *to, Db *from, Err *err)
+{
+    sqlite3_backup *b = sqlite3_backup_init(to->handle, "main", from->handle, "main");
+
+    if (b)
+        (void)sqlite3_backup_step(b, -1);
+    return (b && sqlite3_backup_finish(b) == SQLITE_OK) || db_error(to, err);
 }
 
 Db *db_close(Db *db)

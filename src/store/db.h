@@ -1,7 +1,7 @@
 /* db.h - SQLite as the store uses it: how handles are opened, and errors in our words.
  *
  * Only files of store/ include this. A foreign database is opened by db_open_read alone, which keeps
- * the rules that Hermes users paid for: read-only, never immutable, no mmap, nothing checkpointed,
+ * the rules that Hermes users paid for: read-only, immutable only where nobody can write, no mmap, nothing checkpointed,
  * the write-ahead log never truncated or unlinked by us. Nothing but SQLite ever opens the file:
  * closing any other descriptor of it would drop the locks that this process holds. */
 #ifndef TALARIA_STORE_DB_H
@@ -18,6 +18,7 @@ typedef struct Db {
     int64_t until;      /* of db_end_by */
     int64_t busy_since; /* a lock of others is waited for since then */
     int64_t step_until; /* of a read handle: by then one step has to end */
+    bool is_private;    /* of db_open_private: no other process sees it */
 } Db;
 
 /* Refused unless the tables that we read are plain ones: a view or a virtual table may run without end. One step takes
@@ -32,6 +33,9 @@ MUST_CHECK Db *db_open_foreign(const char *path, Err *err);
 
 /* Ours: made where missing, 0600, WAL, synchronous=FULL where `durable`, else NORMAL. */
 MUST_CHECK Db *db_open_own(const char *path, bool durable, Err *err);
+/* Stands in for the file at `path` where that cannot be written: empty at first, gone when closed. */
+MUST_CHECK Db *db_open_private(const char *path, Err *err);
+MUST_CHECK bool db_copy(Db *to, Db *from, Err *err);
 Db *db_close(Db *db);
 AUTO_FREE(Db, db_close)
 

@@ -51,6 +51,21 @@ static char *path_in(Arena *a, Str data_folder)
     return str_z(a, str_join_path(a, data_folder, STR("index.db")));
 }
 
+/* Where the data folder cannot be written: a copy for this process alone, of what can be read. */
+static Db *open_private(const char *path, Err *err)
+{
+    AUTO(Db) *db = db_open_private(path, err);
+    AUTO(Db) *from = NULL;
+    Err ignored;
+
+    if (db && access(path, R_OK) == 0 && (from = db_open_read(path, &ignored)) &&
+        (!db_copy(db, from, &ignored) || !db_migrate(db, steps, ARRAY_LEN(steps), &ignored))) {
+        db_close(db);
+        db = db_open_private(path, err);
+    }
+    return db && db_migrate(db, steps, ARRAY_LEN(steps), err) ? TAKE(db) : NULL;
+}
+
 Db *index_db_open(Str data_folder, Err *err)
 {
     AUTO(Arena) *a = arena_new();
@@ -58,8 +73,10 @@ Db *index_db_open(Str data_folder, Err *err)
     Db *db;
 
     if (!folder_make(str_z(a, data_folder), err))
-        return NULL;
+        return err->kind == ERR_READ_ONLY ? open_private(path, err) : NULL;
     db = open_once(path, err);
+    if (!db && err->kind == ERR_READ_ONLY)
+        return open_private(path, err);
     /* An index of a newer version is no loss: it is made of the histories. */
     if (!db && (err->kind == ERR_CORRUPT || err->kind == ERR_CONFLICT)) {
         if (err->kind == ERR_CONFLICT)
@@ -85,6 +102,9 @@ Index *index_open(Str data_folder)
     Err err;
 
     index->db = index_db_open(data_folder, &err);
+    /* Nothing that is put there would be found by the next handle. */
+    if (index->db && index->db->is_private)
+        return NULL;
     if (index->db &&
         db_prepare(index->db,
                    "SELECT value FROM facts WHERE topic = ? AND home = ? AND session_id = ? AND "

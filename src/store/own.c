@@ -214,6 +214,8 @@ bool own_has_made(Str data_folder, bool *ret, Err *err)
     /* SQLite removes the write-ahead log when the last writer closes, and leaves it to readers. */
     db = access(str_printf(a, "%s-wal", path).p, F_OK) == 0 ? db_open_read(path, err)
                                                             : db_open_own(path, true, err);
+    if (!db && err->kind == ERR_READ_ONLY)
+        db = db_open_read(path, err);
     if (!db || !db_int(db, "SELECT count(*) FROM sqlite_master WHERE name = 'made'", 0, &n, err))
         return false;
     if (n && !db_int(db, "SELECT count(*) FROM made", 0, &n, err))

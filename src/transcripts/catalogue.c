@@ -3,6 +3,7 @@
 #include "transcripts/catalogue.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "store/index.h"
 #include "transcripts/catalogue_inside.h"
@@ -115,6 +116,13 @@ Catalogue *catalogue_close(Catalogue *c)
 Db *catalogue_db(Catalogue *c)
 {
     return c->db;
+}
+
+bool catalogue_is_private(Catalogue *c, Err *err)
+{
+    if (c->db->is_private && !file_is_read_only(c->db->path, err))
+        err_set_to(err, ERR_READ_ONLY, "cannot write to '%s'", c->db->path);
+    return c->db->is_private;
 }
 
 bool catalogue_clear(Catalogue *c, Err *err)

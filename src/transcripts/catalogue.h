@@ -25,6 +25,8 @@ MUST_CHECK Catalogue *catalogue_open(const CatalogueQuery *query, Err *err);
 Catalogue *catalogue_close(Catalogue *c);
 AUTO_FREE(Catalogue, catalogue_close)
 
+/* It cannot be written, so this handle has one in memory; why is in err. */
+bool catalogue_is_private(Catalogue *c, Err *err);
 Db *catalogue_db(Catalogue *c); /* for recall/: its tables are in the same file */
 
 /* -- bringing it up to date ----------------------------------------------------------------------- */

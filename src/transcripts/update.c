@@ -313,7 +313,7 @@ bool catalogue_update(Catalogue *c, const CatalogueListener *listeners, size_t n
         lock_take(str_z(a, str_join_path(a, c->query.homes->data, STR("index.lock"))), 0, err);
     bool ok = true;
 
-    if (lock)
+    if (lock || c->db->is_private)
         ok = run_locked(&u);
     else if (err->kind == ERR_BUSY)
         u.stats.busy = true;
