@@ -50,8 +50,8 @@ static bool has_listed_role(Str list, Str roles)
 Str authorise_words(Arena *a, Str code)
 {
     return str_printf(a,
-                      "I do not know you yet. Whoever runs this agent can let you in, within an "
-                      "hour, with:\n\ntalaria gateway pair approve %.*s",
+                      "You do not have access yet. The owner of this agent can approve you within "
+                      "an hour with:\n\ntalaria gateway pair approve %.*s",
                       STR_FMT(code));
 }
 

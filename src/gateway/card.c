@@ -53,7 +53,7 @@ static Str written(Arena *a, const Lineage *l, Str title, const Exchanged *x)
         buf_addf(&out, "\nYou: %.*s\n", STR_FMT(clipped(a, x->words[0])));
     if (x->words[1].n)
         buf_addf(&out, "\nAgent: %.*s\n", STR_FMT(clipped(a, x->words[1])));
-    buf_addz(&out, "\nWrite here to go on.");
+    buf_addz(&out, "\nWrite here to continue.");
     return redact_text(a, str_dup(a, buf_str(&out)));
 }
 

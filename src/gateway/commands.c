@@ -70,7 +70,7 @@ static Str help(Chat *c)
 #define X(id, name, text) buf_addz(&b, "/" name " - " text "\n");
     CHAT_COMMANDS(X)
 #undef X
-    buf_addz(&b, "Everything else goes to the agent.");
+    buf_addz(&b, "Any other message goes to the agent.");
     return str_dup(c->arena, buf_str(&b));
 }
 
@@ -102,19 +102,19 @@ static void put_line(Buf *b, const char *label, Str value)
 static void put_session(Chat *c, Buf *b, const Lineage *l)
 {
     static const char *const doing[] = {
-        [TURNS_IDLE] = "nothing; it goes on with your next words",
-        [TURNS_WAITING] = "your words wait for their turn",
-        [TURNS_RUNNING] = "an answer is on its way; /stop ends it",
-        [TURNS_ASKING] = "the agent asks whether it may go on; /approve or /deny",
+        [TURNS_IDLE] = "idle; send a message to continue",
+        [TURNS_WAITING] = "your message is queued",
+        [TURNS_RUNNING] = "the agent is answering; /stop cancels",
+        [TURNS_ASKING] = "the agent is waiting for your approval: /approve or /deny",
     };
 
     put_line(b, "Session", l->title);
     put_line(b, "Id", l->tip.id);
     put_line(b, "Folder", l->tip.cwd);
     put_line(b, "Model", l->tip.model);
-    buf_addf(b, "Messages: %lld, begun %.*s\n", (long long)l->messages,
+    buf_addf(b, "Messages: %lld, started %.*s\n", (long long)l->messages,
              STR_FMT(human_ago(c->arena, l->started_at, clock_wall())));
-    put_line(b, "Now", str_of(doing[c->sinks->doing(c->sinks->turns, c->key)]));
+    put_line(b, "State", str_of(doing[c->sinks->doing(c->sinks->turns, c->key)]));
 }
 
 static bool status(Chat *c, Str *ret, Err *err)
@@ -130,7 +130,7 @@ static bool status(Chat *c, Str *ret, Err *err)
     if (l.tip.id.n)
         put_session(c, &b, &l);
     else
-        buf_addz(&b, "There is no session here yet: it begins with your next words.\n");
+        buf_addz(&b, "No session here yet: your next message starts one.\n");
     (void)c->here->platform->identity(c->here->connection, c->arena, &me);
     c->here->platform->health(c->here->connection, c->arena, &h);
     buf_addf(&b, "Platform: %s%s%.*s, since %.*s", c->here->platform->shape->name,
@@ -146,16 +146,16 @@ static bool stop(Chat *c, Str *ret, Err *err)
 
     if (!c->sinks->stop(c->sinks->turns, c->key, &was, err))
         return false;
-    *ret = was ? STR("Stopped. The session goes on with your next words.")
-               : STR("Nothing is on its way here.");
+    *ret = was ? STR("Stopped. Send a message to continue the session.")
+               : STR("Nothing to stop: the agent is not answering.");
     return true;
 }
 
 /* X("choice of a runtime", "what is said when it was made") */
 #define CHOICES(X)                                                                                 \
-    X("once", "Approved, this once.")                                                              \
-    X("session", "Approved, for the rest of the session.")                                         \
-    X("always", "Approved, from now on.")                                                          \
+    X("once", "Approved once.")                                                                    \
+    X("session", "Approved for the rest of the session.")                                          \
+    X("always", "Approved permanently.")                                                           \
     X("deny", "Denied.")
 
 static bool approve(Chat *c, Str choice, Str *ret, Err *err)
@@ -170,9 +170,10 @@ static bool approve(Chat *c, Str choice, Str *ret, Err *err)
     CHOICES(X)
 #undef X
     if (!said)
-        return err_set(err, ERR_INVALID,
-                       "no '%.*s'; it is /approve, /approve session, /approve always, or /deny",
-                       STR_FMT(choice));
+        return err_set(
+            err, ERR_INVALID,
+            "unknown choice '%.*s'; use /approve, /approve session, /approve always or /deny",
+            STR_FMT(choice));
     if (!c->sinks->approve(c->sinks->turns, c->key, choice, c->received_ms, err))
         return false;
     *ret = str_of(said);
@@ -186,7 +187,7 @@ static bool begin_new(Chat *c, Str *ret, Err *err)
     if (!c->sinks->stop(c->sinks->turns, c->key, &was, err) ||
         !c->sinks->forget(c->sinks->turns, c->key, err))
         return false;
-    *ret = STR("A new session begins with your next words. The old one is kept: /resume");
+    *ret = STR("Your next message starts a new session. To return to this one: /resume");
     return true;
 }
 
@@ -195,12 +196,12 @@ static Str listed(Chat *c, const ChatSession *all, size_t n, const char *how)
     AUTO_BUF b = BUF(KIB(16));
 
     if (n == 0)
-        return STR("There are no sessions of this chat yet.");
+        return STR("This chat has no sessions yet.");
     for (size_t i = 0; i < n; i++)
         buf_addf(&b, "%zu. %.*s (%.*s, %.*s)\n", i + 1,
                  STR_FMT(all[i].title.n ? all[i].title : STR("Untitled")), STR_FMT(all[i].id),
                  STR_FMT(human_ago(c->arena, all[i].started_at, clock_wall())));
-    buf_addf(&b, "Go on with one: %s", how);
+    buf_addf(&b, "To continue one: %s", how);
     return str_dup(c->arena, buf_str(&b));
 }
 
@@ -215,11 +216,12 @@ static bool may_see_all(const Chat *c, Err *err)
 
     if (!page && !(c->here->config && is_named(c->here->config->allowed, at->user_id)))
         return err_set(err, ERR_REFUSED,
-                       "sessions of elsewhere are for those whose number is in platforms.%.*s."
-                       "allowed",
+                       "only people whose user id is in platforms.%.*s.allowed can open sessions "
+                       "from elsewhere",
                        STR_FMT(at->platform));
     return str_eqz(at->chat_type, "dm") ||
-           err_set(err, ERR_REFUSED, "sessions of elsewhere are for a private chat");
+           err_set(err, ERR_REFUSED,
+                   "sessions from elsewhere can only be opened in a private chat");
 }
 
 static bool newest_of_all(Chat *c, Store *store, ChatSession **ret, size_t *ret_n, Err *err)
@@ -327,11 +329,11 @@ static bool resume(Chat *c, Str said, Str *ret, Err *err)
     }
     s = chat_session_meant(all, n, said);
     if (!s)
-        return err_set(err, ERR_NOT_FOUND, "no session '%.*s' of this chat; /sessions lists them",
+        return err_set(err, ERR_NOT_FOUND, "no session '%.*s' in this chat; /sessions lists them",
                        STR_FMT(said));
     if (!c->sinks->resume(c->sinks->turns, &c->in->place, s->id, err))
         return false;
-    *ret = str_printf(c->arena, "This is '%.*s' again.", STR_FMT(s->title.n ? s->title : s->id));
+    *ret = str_printf(c->arena, "Continuing '%.*s'.", STR_FMT(s->title.n ? s->title : s->id));
     return true;
 }
 
@@ -346,13 +348,11 @@ static bool set_home(Chat *c, Str *ret, Err *err)
     if (!c->here->platform->look(c->here->connection, c->arena, chat, at->user_id, &home, err) ||
         !home_set(c->journal, at->platform, &home, err))
         return false;
-    *ret = str_printf(c->arena,
-                      "%.*s is the home channel of %.*s from now on: sessions that are handed "
-                      "over arrive here, %s.%s",
-                      STR_FMT(home.name.n ? home.name : home.chat_id), STR_FMT(at->platform),
-                      home.threads ? "each in a thread of its own" : HOME_WITHOUT_THREADS,
-                      str_eqz(home.chat_type, "dm") ? ""
-                                                    : " Everyone in it will be able to read them.");
+    *ret = str_printf(
+        c->arena, "%.*s is now the home channel of %.*s: sessions handed over arrive here, %s.%s",
+        STR_FMT(home.name.n ? home.name : home.chat_id), STR_FMT(at->platform),
+        home.threads ? "each in its own thread" : HOME_WITHOUT_THREADS,
+        str_eqz(home.chat_type, "dm") ? "" : " Everyone in this chat will be able to read them.");
     return true;
 }
 
@@ -360,9 +360,8 @@ static Str destinations(Chat *c)
 {
     AUTO_BUF b = BUF(KIB(1));
 
-    buf_addz(&b,
-             "Where to? /handoff cli for a terminal, by a code; /handoff back for the one on the "
-             "agent's machine");
+    buf_addz(&b, "Where to? /handoff cli (a terminal, with a code), /handoff back (the terminal on "
+                 "the agent's machine)");
     for (size_t i = 0; i < c->n_served; i++)
         if (&c->served[i] != c->here)
             buf_addf(&b, ", /handoff %s", c->served[i].platform->shape->name);
@@ -383,10 +382,10 @@ static bool to_terminal(Chat *c, Str home, Str id, Str *ret, Err *err)
 
     if (!take_code_make(c->journal, c->arena, home, id, &code, err))
         return false;
-    *ret = str_printf(c->arena,
-                      "Within ten minutes, in a terminal on the machine of the agent:\n\ntalaria "
-                      "take %.*s",
-                      STR_FMT(code));
+    *ret = str_printf(
+        c->arena,
+        "Within ten minutes, run this in a terminal on the agent's machine:\n\ntalaria take %.*s",
+        STR_FMT(code));
     return true;
 }
 
@@ -398,17 +397,18 @@ static bool to_platform(Chat *c, Str home, Str id, Str platform, Str *ret, Err *
     Handoff h;
 
     if (!s)
-        return err_set(err, ERR_REFUSED, "'%.*s' is not served here", STR_FMT(platform));
+        return err_set(err, ERR_REFUSED, "'%.*s' is not connected here", STR_FMT(platform));
     wish.platform = platform = str_of(s->platform->shape->name);
     if (s == c->here)
-        return err_set(err, ERR_REFUSED, "the session is at %.*s already", STR_FMT(platform));
+        return err_set(err, ERR_REFUSED, "the session is already on %.*s", STR_FMT(platform));
     if (!(s->config && s->config->home_channel.n) &&
         !home_get(c->journal, c->arena, platform, &there, err))
         return false;
     if (!handoff_request(c->journal, c->arena, &wish, &h, err))
         return false;
     wake_call(c->homes->data);
-    *ret = str_printf(c->arena, "On its way to %.*s. It goes on there.", STR_FMT(platform));
+    *ret =
+        str_printf(c->arena, "Moving the session to %.*s. Continue it there.", STR_FMT(platform));
     return true;
 }
 
@@ -417,15 +417,14 @@ static bool give_back(Chat *c, Str home, const Lineage *l, Str *ret, Err *err)
 {
     if (c->sinks->doing(c->sinks->turns, c->key) != TURNS_IDLE)
         return err_set(err, ERR_CONFLICT,
-                       "an answer is on its way here; /stop ends it, then /handoff back");
+                       "the agent is answering; /stop first, then /handoff back");
     if (!c->sinks->forget(c->sinks->turns, c->key, err))
         return false;
-    *ret =
-        str_printf(c->arena,
-                   "'%.*s' goes on in the terminal:\n\n%s --resume %.*s\n\nWrite here to begin a "
-                   "new session.",
-                   STR_FMT(l->title), str_eq(home, c->homes->data) ? "talaria chat" : "hermes",
-                   STR_FMT(l->tip.id));
+    *ret = str_printf(c->arena,
+                      "Continue '%.*s' in the terminal:\n\n%s --resume %.*s\n\nYour next message "
+                      "here starts a new session.",
+                      STR_FMT(l->title), str_eq(home, c->homes->data) ? "talaria chat" : "hermes",
+                      STR_FMT(l->tip.id));
     return true;
 }
 
@@ -441,7 +440,7 @@ static bool hand_over(Chat *c, Str where, Str *ret, Err *err)
     if (!find_session(c, &l, &home, err))
         return false;
     if (!l.tip.id.n)
-        return err_set(err, ERR_NOT_FOUND, "there is no session here yet");
+        return err_set(err, ERR_NOT_FOUND, "no session here yet");
     if (str_eq_nocase(where, STR("cli")))
         return to_terminal(c, home, l.tip.id, ret, err);
     if (str_eq_nocase(where, STR("back")))
@@ -478,8 +477,8 @@ static bool run(Chat *c, const ChatWords *w, Str *ret, Err *err)
         *ret = help(c);
         return true;
     default:
-        *ret =
-            str_printf(c->arena, "There is no /%.*s. /help lists what there is.", STR_FMT(w->name));
+        *ret = str_printf(c->arena, "Unknown command /%.*s. /help lists the commands.",
+                          STR_FMT(w->name));
         return true;
     }
 }
@@ -494,6 +493,6 @@ bool chat_command(Chat *c, const ChatWords *words, Str *ret_text, Err *err)
         *err = why;
         return false;
     }
-    *ret_text = str_printf(c->arena, "That cannot be done: %s", why.text);
+    *ret_text = str_printf(c->arena, "This did not work: %s", why.text);
     return true;
 }

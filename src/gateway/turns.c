@@ -252,7 +252,7 @@ bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err)
     TurnJob *job;
 
     if (!turns_server(t, in->place.platform))
-        return err_set(err, ERR_INVALID, "platform '%.*s' is not served",
+        return err_set(err, ERR_INVALID, "platform '%.*s' is not connected",
                        STR_FMT(in->place.platform));
     job = job_new(t, &in->place, in->text);
     job->seq = row->seq;
@@ -364,8 +364,8 @@ static void keep_promise(Turns *t, Arena *a, const Outgoing *o)
  * row yet, and the update says where they wrote. */
 static bool tell_one(Turns *t, Arena *a, const InboxRow *parked, Err *err)
 {
-    static const Str text = STR_INIT("This did not work: it was begun three times, and each time "
-                                     "the gateway ended. Write it again to try once more.");
+    static const Str text = STR_INIT("This did not work: the gateway stopped during each of three "
+                                     "attempts. Send the message again to retry.");
     const Served *s = turns_server(t, parked->platform);
     Outgoing row, o = { .id = words_name(a, parked), .platform = parked->platform, .text = text };
     Identity me = { 0 };

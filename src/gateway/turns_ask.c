@@ -143,7 +143,7 @@ static void add_fenced(Buf *out, Str text)
     }
     buf_addz(out, "\n```\n");
     if (str_ends(text, STR("\xe2\x80\xa6")))
-        buf_addz(out, "It is longer than what stands here.\n");
+        buf_addz(out, "The request is longer than shown here.\n");
 }
 
 static Str question(Arena *a, const Asking *k)
@@ -152,17 +152,17 @@ static Str question(Arena *a, const Asking *k)
     char mark = str_eqz(k->job->place.platform, "slack") ? '!' : '/';
     AUTO_BUF b = BUF(KIB(16));
 
-    buf_addz(&b, "Your approval is asked for");
+    buf_addz(&b, "The agent needs your approval");
     if (k->tool.n)
-        buf_addf(&b, ", to use %.*s", STR_FMT(utf8_fit(a, k->tool, TOOL_COLUMNS)));
+        buf_addf(&b, " to use %.*s", STR_FMT(utf8_fit(a, k->tool, TOOL_COLUMNS)));
     buf_addz(&b, ":");
-    add_fenced(&b, k->what.n ? k->what : STR("(it does not say what for)"));
-    buf_addf(&b, "\n%capprove - this once\n", mark);
+    add_fenced(&b, k->what.n ? k->what : STR("(no details given)"));
+    buf_addf(&b, "\n%capprove - once\n", mark);
     if (has_choice(&k->ask, STR("session")))
         buf_addf(&b, "%capprove session - for the rest of the session\n", mark);
     if (has_choice(&k->ask, STR("always")))
-        buf_addf(&b, "%capprove always - from now on\n", mark);
-    buf_addf(&b, "%cdeny - no\n\nWithout an answer within %.*s it is a no.", mark,
+        buf_addf(&b, "%capprove always - permanently\n", mark);
+    buf_addf(&b, "%cdeny - no\n\nIt is denied if you do not answer within %.*s.", mark,
              STR_FMT(time_words(a, patience(k->turns))));
     return str_dup(a, buf_str(&b));
 }
@@ -224,7 +224,7 @@ static bool set_answered(Turns *t, Str key, Str row, bool to)
 static bool answer(Turns *t, Str key, Str run_id, const Ask *ask, Str choice, Err *err)
 {
     if (!set_answered(t, key, ask->row, true))
-        return err_set(err, ERR_CONFLICT, "that was answered already");
+        return err_set(err, ERR_CONFLICT, "this request was already answered");
     if (service_approve(t->service, run_id, ask->id, choice, err))
         return true;
     (void)set_answered(t, key, ask->row, false);
@@ -239,7 +239,7 @@ static void deny(Asking *k)
     k->late = true;
     if (answer(k->turns, k->me->key, k->me->run_id, &k->ask, STR("deny"), &err) &&
         !say(k, str_printf(a, "late:%.*s", STR_FMT(k->ask.row)),
-             str_printf(a, "Nobody answered within %.*s: denied.",
+             str_printf(a, "No answer within %.*s: denied.",
                         STR_FMT(time_words(a, patience(k->turns)))),
              &err))
         log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
@@ -270,8 +270,8 @@ static bool find_ask(Turns *t, Arena *a, Str key, Ask *ret, Str *ret_run, Err *e
     }
     pthread_mutex_unlock(&t->lock);
     return x || err_set(err, ERR_NOT_FOUND,
-                        "nothing waits for your approval here; what was asked ends with its turn, "
-                        "and with the gateway");
+                        "nothing is waiting for your approval; a request ends with its turn and "
+                        "when the gateway stops");
 }
 
 /* Whoever wrote the answer can have read the question. */
@@ -286,7 +286,8 @@ static bool was_read(Turns *t, Arena *a, const Ask *ask, int64_t received_ms, Er
     if (!ok)
         return false;
     return (found && received_ms >= ask->since_ms && (o.state == OUTBOX_SENT || o.sending > 0)) ||
-           err_set(err, ERR_CONFLICT, "what is asked now came after your answer; read it first");
+           err_set(err, ERR_CONFLICT,
+                   "the current request is newer than your answer; read it first");
 }
 
 bool turns_approve(Turns *t, Str key, Str choice, int64_t received_ms, Err *err)

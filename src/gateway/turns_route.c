@@ -67,7 +67,7 @@ static bool wait_for_session(Turns *t, Journal *j, const TurnJob *job, Err *err)
         if (!coming)
             return true;
         if (waited >= COMING_MS || turns_closing(t))
-            return err_set(err, ERR_BUSY, "a session is on its way there");
+            return err_set(err, ERR_BUSY, "another session is being handed over to this chat");
         nanosleep(&pause, NULL);
     }
 }
@@ -105,7 +105,9 @@ bool turn_route(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *ret_id,
     if (id.n && !job->seq && !can_speak(t, a, t->paths[home], id, &can, err))
         return false;
     if (!can)
-        return err_set(err, ERR_REFUSED, "there is no model for first words");
+        return err_set(
+            err, ERR_REFUSED,
+            "no model is configured, so the agent cannot speak first; run 'talaria setup'");
     if (id.n && service_adopt(t->service, a, &t->homes[home], id, ret_id, err))
         return (home == 0 && str_eq(id, *ret_id)) || lead_to(t, j, a, job, *ret_id, err);
     /* It was deleted: what is said now begins anew. */

@@ -103,7 +103,7 @@ static bool begin(Turns *t, Arena *a, const ChatWish *wish, Run *ret, LiveRun **
 static bool may_begin(Turns *t, Arena *a, ChatWish *wish, Err *err)
 {
     if (!wish->conversation_id.n)
-        return err_set(err, ERR_NOT_FOUND, "the session is gone");
+        return err_set(err, ERR_NOT_FOUND, "the session no longer exists");
     return turn_runtime(t, a, wish->conversation_id, &wish->runtime, err);
 }
 
@@ -149,11 +149,11 @@ static Str last_words(Arena *a, const TurnJob *job, const Heard *h, bool replace
     if (str_eqz(h->status, "completed") || !job->seq)
         return text;
     if (str_eqz(h->status, "truncated"))
-        return with(a, text, "(cut off: the answer came to its limit)", STR(""));
+        return with(a, text, "(cut off: the answer reached its length limit)", STR(""));
     if (str_eqz(h->status, "cancelled"))
         return !text.n ? text : with(a, text, replaced ? "(interrupted)" : "(stopped)", STR(""));
-    return with(a, text,
-                "This did not work: ", h->trouble.n ? h->trouble : STR("the turn had no end"));
+    return with(a, text, "This did not work: ",
+                h->trouble.n ? h->trouble : STR("the agent stopped without finishing its answer"));
 }
 
 static void put_back(Journal *j, const TurnJob *job)

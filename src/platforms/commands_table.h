@@ -7,16 +7,15 @@
 
 /* X(id, "name", "description") */
 #define CHAT_COMMANDS(X)                                                                           \
-    X(CHAT_NEW, "new", "begin a new session here")                                                 \
-    X(CHAT_RESUME, "resume",                                                                       \
-      "go on with a session: its number, id or title; '--all': of any place")                      \
-    X(CHAT_SESSIONS, "sessions", "list the sessions of this chat; 'all': of any place")            \
-    X(CHAT_STATUS, "status", "which session this is, and what it is doing")                        \
-    X(CHAT_STOP, "stop", "end the answer that is on its way")                                      \
-    X(CHAT_APPROVE, "approve", "yes to what the agent asks: once, or 'session', or 'always'")      \
-    X(CHAT_DENY, "deny", "no to what the agent asks")                                              \
-    X(CHAT_HANDOFF, "handoff", "move the session: 'cli' or 'back' for a terminal, or a platform")  \
-    X(CHAT_SETHOME, "sethome", "let sessions that are handed over arrive in this chat")            \
+    X(CHAT_NEW, "new", "start a new session here")                                                 \
+    X(CHAT_RESUME, "resume", "continue a session by number, id or title; '--all': from anywhere")  \
+    X(CHAT_SESSIONS, "sessions", "list the sessions of this chat; 'all': from anywhere")           \
+    X(CHAT_STATUS, "status", "show the current session and its state")                             \
+    X(CHAT_STOP, "stop", "stop the current answer")                                                \
+    X(CHAT_APPROVE, "approve", "approve the agent's request: once, 'session' or 'always'")         \
+    X(CHAT_DENY, "deny", "deny the agent's request")                                               \
+    X(CHAT_HANDOFF, "handoff", "move the session: to a terminal ('cli' or 'back') or a platform")  \
+    X(CHAT_SETHOME, "sethome", "make this the default chat for handoffs and notices")              \
     X(CHAT_HELP, "help", "list these commands")
 
 typedef enum ChatCommand {

@@ -70,7 +70,7 @@ const Shape *shapes_each(size_t i);
 void shape_split(Arena *a, const Shape *shape, Str text, Str **ret, size_t *ret_n);
 
 /* What people are told of a home whose `threads` is false. */
-#define HOME_WITHOUT_THREADS "in the chat itself: threads cannot be opened there"
+#define HOME_WITHOUT_THREADS "in the chat itself: it does not support threads"
 
 /* -- with one ----------------------------------------------------------------------------------------- */
 
@@ -81,8 +81,9 @@ typedef struct Connection Connection; /* one account on one platform; the platfo
     X(token, "TOKEN", true, "the bot's token")                                                     \
     X(app_token, "APP_TOKEN", true, "slack: the app's token, for Socket Mode")                     \
     X(signing_secret, "SIGNING_SECRET", true, "slack: signs what the Events API sends")            \
-    X(api_base, "API_BASE", false, "address of the platform's API; empty: the public one")         \
-    X(home_channel, "HOME_CHANNEL", false, "chat for what nobody asked for, until /sethome")       \
+    X(api_base, "API_BASE", false, "base URL of the platform's API; empty: the public one")        \
+    X(home_channel, "HOME_CHANNEL", false,                                                         \
+      "default chat for handoffs and notices, until /sethome")                                     \
     X(home_thread, "HOME_THREAD", false, "thread of that chat, where none can be opened")          \
     X(home_owner, "HOME_OWNER", false, "whose chat it is, by number: in a group they go on")       \
     X(allowed, "ALLOWED_USERS", false, "who may talk to it, by number: A,B; '*' for everyone")     \

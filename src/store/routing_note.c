@@ -60,8 +60,8 @@ static bool is_ours(Journal *j, Str platform, bool *ret, Err *err)
 static Str words(Arena *a, Str title, const Place *at)
 {
     return str_printf(a,
-                      "%s%.*s%s goes on in the terminal. Write here to begin a new session; "
-                      "%cresume goes on with an earlier one of this chat.",
+                      "%s%.*s%s continues in the terminal. Write here to start a new session; "
+                      "%cresume continues an earlier one from this chat.",
                       title.n ? "'" : "", STR_FMT(title.n ? title : STR("The session")),
                       title.n ? "'" : "", str_eqz(at->platform, "slack") ? '!' : '/');
 }

@@ -161,7 +161,7 @@ test('commands typed in the chat are answered, once, also by a gateway that star
   assert.match(answers(home)[1], /There is no session here yet[^]*Platform: local as talaria/);
   writeLocal(home, 'where', '/handoff cli');
   await until('a refusal', () => answers(home).length === 3);
-  assert.match(answers(home)[2], /there is no session here yet/);
+  assert.match(answers(home)[2], /no session here yet/);
   await gateway.end('SIGKILL');
   // As if it had died before it could note that they were answered.
   query(home, "update inbox set state = 'taken'");
@@ -193,7 +193,7 @@ test('commands typed in the chat are answered, once, also by a gateway that star
     await leave();
     assert.match(await told('/status'), /There is no session here yet/);
     assert.match(await told('/sessions'), new RegExp(`^1\\. hello \\(${id}, `));
-    assert.match(await told('/resume 1'), /This is 'hello' again/);
+    assert.match(await told('/resume 1'), /Continuing 'hello'/);
     assert.match(await told('/status'), new RegExp(`Id: ${id}\n`));
   }
   await gateway.end();

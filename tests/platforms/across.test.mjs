@@ -37,7 +37,7 @@ test('telegram to discord, back to the terminal, and fetched from a private chat
     telegram.says(there, '/status');
     await until(() => `a status: ${telegram.ours(there)}`, () => told().length === asked, awhile);
     if (told().at(-1).includes('Now: nothing')) break;
-    assert.match(told().at(-1), /Now: an answer is on its way/);
+    assert.match(told().at(-1), /State: the agent is answering/);
     assert.ok(asked < 50, 'the first words never end');
   }
   telegram.says(there, '/handoff discord');

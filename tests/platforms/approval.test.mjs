@@ -54,18 +54,18 @@ for (const [name, open] of [['local', null], ['telegram', worlds.telegram], ['sl
     const a = await away(t, 'hermes', open), mark = name === 'slack' ? '!' : '/';
     const fenced = name === 'telegram' ? /rm -r build/ : /```\nrm -r build\n```/;
     a.says('please approve it');
-    const question = await a.hears(/Your approval is asked for/);
+    const question = await a.hears(/The agent needs your approval/);
     assert.match(question, fenced);
-    assert.match(question, new RegExp(`${mark}approve - this once\n${mark}approve session - [^\n]+\n${mark}approve always - [^\n]+\n${mark}deny - no\n\nWithout an answer within 5 minutes it is a no\\.$`));
+    assert.match(question, new RegExp(`${mark}approve - once\n${mark}approve session - [^\n]+\n${mark}approve always - [^\n]+\n${mark}deny - no\n\nIt is denied if you do not answer within 5 minutes\\.$`));
     a.says(`${mark}approve maybe`);
-    await a.hears(/^That cannot be done: no 'maybe'/);
+    await a.hears(/^This did not work: unknown choice 'maybe'/);
     a.says(`${mark}approve session`);
-    await a.hears(/^Approved, for the rest of the session\.$/);
+    await a.hears(/^Approved for the rest of the session\.$/);
     const answer = await a.hears(/You said: please approve it/);
-    assert.equal(a.said().filter((x) => /Your approval/.test(x)).length, 1);
-    assert.ok(a.said().indexOf(answer) > a.said().findIndex((x) => /Your approval/.test(x)), 'the rest stands below');
+    assert.equal(a.said().filter((x) => /The agent needs your approval/.test(x)).length, 1);
+    assert.ok(a.said().indexOf(answer) > a.said().findIndex((x) => /The agent needs your approval/.test(x)), 'the rest stands below');
     a.says(`${mark}approve`);
-    await a.hears(/^That cannot be done: nothing waits for your approval here/);
+    await a.hears(/^This did not work: nothing is waiting for your approval/);
     assert.deepEqual(query(a.file, 'select distinct state from run'), [['completed']]);
     assert.equal((await a.gateway().end()).code, 0);
   });
@@ -74,7 +74,7 @@ for (const [name, open] of [['local', null], ['telegram', worlds.telegram], ['sl
 test('telegram: a stranger in the same thread answers nothing', limit, async (t) => {
   const a = await away(t, 'hermes', worlds.telegram), { fake } = a.world;
   a.says('please approve it');
-  await a.hears(/Your approval is asked for/);
+  await a.hears(/The agent needs your approval/);
   fake.say({ chat: -100777, from: 99, thread: Number(a.thread), text: '/approve' });
   await until('it was read', () => query(a.file, `select count(*) from inbox where state = 'ignored' and reason = 'of a stranger in a group'`)[0][0] === 1, awhile);
   assert.deepEqual(query(a.file, `select state from run order by started_ms desc limit 1`), [['running']]);
@@ -84,9 +84,9 @@ test('telegram: a stranger in the same thread answers nothing', limit, async (t)
 });
 
 test('another message ends the turn and its question; a gateway that dies takes the question with it', limit, async (t) => {
-  const a = await away(t, 'codex'), questions = () => a.said().filter((x) => /Your approval/.test(x)).length;
+  const a = await away(t, 'codex'), questions = () => a.said().filter((x) => /The agent needs your approval/.test(x)).length;
   a.says('please approve it');
-  await a.hears(/Your approval is asked for/);
+  await a.hears(/The agent needs your approval/);
   a.says('forget it');
   await a.hears(/The note says hello/);
   a.says('/approve');
@@ -105,11 +105,11 @@ test('another message ends the turn and its question; a gateway that dies takes 
   await until('all of it is sent', () => query(a.file, `select count(*) from outbox where state <> 'sent'`)[0][0] === 0, awhile);
 });
 
-for (const [word, choice] of [['/approve', /^Approved, this once\.$/], ['/deny', /^Denied\.$/]])
+for (const [word, choice] of [['/approve', /^Approved once\.$/], ['/deny', /^Denied\.$/]])
   test(`codex: ${word}`, limit, async (t) => {
     const a = await away(t, 'codex');
     a.says('please approve it');
-    const question = await a.hears(/Your approval is asked for/);
+    const question = await a.hears(/The agent needs your approval/);
     assert.ok(!/always/.test(question), 'only what it offers');
     a.says('/approve always');
     await a.hears(/'always' is not one of the choices here/);
@@ -126,7 +126,7 @@ for (const runtime of ['native', 'hermes', 'claude', 'codex'])
     for (const text of runtime === 'hermes' ? ['please approve it', 'be slow'] : runtime === 'codex' ? ['hang', 'please approve it'] : ['hang']) {
       const before = a.said().length;
       a.says(text);
-      if (/approve/.test(text)) await a.hears(/Your approval is asked for/);
+      if (/approve/.test(text)) await a.hears(/The agent needs your approval/);
       await until('it runs', () => query(a.file, `select count(*) from run where state = 'running'`)[0][0] === 1, awhile);
       a.says('/stop');
       await until(() => `stopped: ${JSON.stringify(a.said())}`, () => a.said().slice(before).some((x) => /^Stopped\./.test(x)), awhile);

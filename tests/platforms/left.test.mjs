@@ -26,7 +26,7 @@ async function away(t, world) {
   return { env, file, id, g, thread: world.threads()[0] };
 }
 
-const note = /^'the blue door' goes on in the terminal\. Write here to begin a new session; [/!]resume goes on with an earlier one of this chat\.$/;
+const note = /^'the blue door' continues in the terminal\. Write here to start a new session; [/!]resume continues an earlier one from this chat\.$/;
 
 for (const [name, open] of Object.entries(worlds))
   test(`${name}: the place hears that its session has left`, limit, async (t) => {

@@ -472,14 +472,15 @@ static void answers_to_agents(void **unused)
     static const struct {
         const char *typed, *choice, *said;
     } rows[] = {
-        { "/approve", "once", "Approved, this once." },
-        { "/approve SESSION", "session", "Approved, for the rest of the session." },
-        { "/approve always", "always", "Approved, from now on." },
+        { "/approve", "once", "Approved once." },
+        { "/approve SESSION", "session", "Approved for the rest of the session." },
+        { "/approve always", "always", "Approved permanently." },
         { "/deny", "deny", "Denied." },
         { "/deny please", "deny", "Denied." },
         { "/approve maybe", NULL,
-          "That cannot be done: no 'maybe'; it is /approve, /approve session, /approve always, or "
-          "/deny" },
+          "This did not work: unknown choice 'maybe'; use /approve, /approve session, /approve "
+          "always "
+          "or /deny" },
     };
     struct Turns t;
 
@@ -504,7 +505,7 @@ static void answers_to_agents(void **unused)
     t.running = false;
     local(&t, "late", "/approve");
     round_of(&t);
-    assert_str(t.words[ARRAY_LEN(rows)], STR("That cannot be done: nothing waits"));
+    assert_str(t.words[ARRAY_LEN(rows)], STR("This did not work: nothing waits"));
     /* Somebody whom nobody knows, in the same group. */
     t.running = true;
     t.choice = STR("");
@@ -614,14 +615,14 @@ static void simple_ones(void **unused)
     assert_true(has(told(&t, "4", "/stop"), "Stopped"));
     assert_true(has(told(&t, "5", "/new"), "new session"));
     assert_true(t.forgotten);
-    assert_true(has(told(&t, "6", "/status"), "no session here yet"));
+    assert_true(has(told(&t, "6", "/status"), "No session here yet"));
     t.session = STR("s1");
     world_sql(&t.world, t.world.data,
               "UPDATE sessions SET model = 'm-1', cwd = '/src' WHERE id = 's1'");
     assert_true(has(told(&t, "7", "/status"), "Id: s1\nFolder: /src\nModel: m-1\n"));
-    assert_true(has(t.words[t.said - 1], "Now: nothing"));
+    assert_true(has(t.words[t.said - 1], "State: idle"));
     t.doing = TURNS_RUNNING;
-    assert_true(has(told(&t, "8", "/status"), "Now: an answer is on its way; /stop"));
+    assert_true(has(told(&t, "8", "/status"), "State: the agent is answering; /stop"));
     t.doing = TURNS_ASKING;
     assert_true(has(told(&t, "9", "/status"), "/approve or /deny"));
     assert_int_equal(t.messages, 0);
@@ -648,7 +649,7 @@ static void resumes(void **unused)
     told(&t, "4", "/resume docs");
     assert_str(t.resumed, STR("s2"));
     /* An id of another chat opens nothing. */
-    assert_true(has(told(&t, "5", "/resume s3"), "no session 's3' of this chat"));
+    assert_true(has(told(&t, "5", "/resume s3"), "no session 's3' in this chat"));
     assert_str(t.resumed, STR("s2"));
     teardown(&t);
 }
@@ -694,7 +695,7 @@ static void back_to_the_terminal(void **unused)
     assert_true(has(told(&t, "1", "/handoff back"), "no session here yet"));
     t.session = STR("s1");
     t.doing = TURNS_RUNNING;
-    assert_true(has(told(&t, "2", "/handoff back"), "/stop ends it"));
+    assert_true(has(told(&t, "2", "/handoff back"), "/stop first"));
     assert_false(t.forgotten);
     t.doing = TURNS_IDLE;
     assert_true(has(told(&t, "3", "/handoff Back"), "talaria chat --resume s1"));
@@ -713,7 +714,7 @@ static void homes_and_handoffs(void **unused)
     assert_true(has(told(&t, "1", "/handoff"), "/handoff telegram"));
     assert_true(has(told(&t, "2", "/handoff cli"), "no session here yet"));
     t.session = STR("s1");
-    assert_true(has(told(&t, "3", "/handoff irc"), "not served"));
+    assert_true(has(told(&t, "3", "/handoff irc"), "not connected"));
     assert_true(has(told(&t, "4", "/handoff local"), "already"));
     assert_true(has(told(&t, "5", "/handoff telegram"), "no home channel"));
     code = told(&t, "6", "/handoff cli");
@@ -730,14 +731,14 @@ static void homes_and_handoffs(void **unused)
     t.broken = false;
     telegram(&t, "21", 7, true, "/sethome@ourbot");
     round_of(&t);
-    assert_true(has(t.words[t.said - 1], "threads cannot be opened there. Everyone in it"));
+    assert_true(has(t.words[t.said - 1], "it does not support threads. Everyone in"));
     OK(home_get(t.world.journal, t.world.arena, STR("telegram"), &found, &err));
     assert_str(found.chat_id, STR("-5"));
     assert_str(found.owner_id, STR("7"));
     assert_str(found.chat_type, STR("group"));
     assert_true(found.topics);
 
-    assert_true(has(told(&t, "30", "/handoff Telegram"), "On its way"));
+    assert_true(has(told(&t, "30", "/handoff Telegram"), "Moving the session to telegram"));
     assert_str(world_ask(&t.world, t.world.data,
                          "SELECT platform || ' ' || session_id || ' ' || state FROM handoff"),
                STR("telegram s1 queued"));

@@ -358,8 +358,8 @@ static void a_session_of_another_home(void **state)
 /* The place that a session left is told, once; one that wished to be rid of it is not. */
 static void the_place_that_was_left_is_told(void **state)
 {
-    Str said = STR("'Fix it' goes on in the terminal. Write here to begin a new session; /resume "
-                   "goes on with an earlier one of this chat.");
+    Str said = STR("'Fix it' continues in the terminal. Write here to start a new session; /resume "
+                   "continues an earlier one from this chat.");
     Handoff h;
     Gate g;
 
@@ -385,11 +385,11 @@ static void the_place_that_was_left_is_told(void **state)
     (void)hand_over(&g, g.world.data, "s1", true);
     OK(routing_release(g.world.journal, g.world.data, STR("s1"), &err));
     assert_str(world_ask(&g.world, g.world.data,
-                         "SELECT substr(text, 1, 20) FROM outbox WHERE state = 'waiting'"),
-               STR("'open the door' goes"));
+                         "SELECT substr(text, 1, 25) FROM outbox WHERE state = 'waiting'"),
+               STR("'open the door' continues"));
     g.world.now += 3601;
     await(&g, "SELECT count(*) FROM outbox WHERE state = 'dead' AND error LIKE 'expired%'", "1");
-    await(&g, "SELECT count(*) FROM local_message WHERE text LIKE '%goes on in the terminal%'",
+    await(&g, "SELECT count(*) FROM local_message WHERE text LIKE '%continues in the terminal%'",
           "1");
     /* Where no gateway of ours ever was, there is nobody to say it. */
     (void)hand_over(&g, g.world.data, "s1", true);

@@ -4,10 +4,10 @@
 /* -- what an agent asks ------------------------------------------------------------------------------------------- */
 
 #define HOME_KEY STR("agent:main:local:dm:home")
-#define ASKED    "SELECT count(*) FROM local_message WHERE text LIKE 'Your approval is asked for%'"
+#define ASKED    "SELECT count(*) FROM local_message WHERE text LIKE 'The agent needs your approval%'"
 #define ANSWERS                                                                                    \
     "SELECT group_concat(text, '|') FROM (SELECT text FROM local_message WHERE text NOT LIKE "     \
-    "'Your approval%' ORDER BY id)"
+    "'The agent needs%' ORDER BY id)"
 
 static int64_t wall_ms(void)
 {
@@ -28,12 +28,13 @@ static void it_asks_and_is_answered(void **state)
         write_to(&g, "talk and ask");
         await(&g, ASKED, "1");
         words = world_ask(&g.world, g.world.data,
-                          "SELECT text FROM local_message WHERE text LIKE 'Your%'");
+                          "SELECT text FROM local_message WHERE text LIKE 'The agent needs%'");
         /* What is to be done stands whole between its fences, and who does it, and what one can say. */
-        assert_str(words, STR("Your approval is asked for, to use shell:\n\n```\nrm -r `` ` build\n"
-                              "```\n\n/approve - this once\n/approve session - for the rest of the "
-                              "session\n/deny - no\n\nWithout an answer within 5 minutes it is a "
-                              "no."));
+        assert_str(
+            words,
+            STR("The agent needs your approval to use shell:\n\n```\nrm -r `` ` build\n"
+                "```\n\n/approve - once\n/approve session - for the rest of the "
+                "session\n/deny - no\n\nIt is denied if you do not answer within 5 minutes."));
         FAILS(turns_approve(g.turns, HOME_KEY, STR("always"), wall_ms(), &err), ERR_INVALID);
         FAILS(
             turns_approve(g.turns, STR("agent:main:local:dm:other"), STR("once"), wall_ms(), &err),
@@ -87,7 +88,7 @@ static void nobody_answers(void **state)
     await(&g, ASKED, "1");
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
-    await(&g, ANSWERS, "Nobody answered within 1 second: denied.|so: deny");
+    await(&g, ANSWERS, "No answer within 1 second: denied.|so: deny");
     gate_close(&g);
 }
 
