@@ -40,9 +40,9 @@ static void show_person(Cli *cli, const Person *p)
         say(cli, ")");
     }
     if (p->allowed)
-        say(cli, ": let in\n");
+        say(cli, ": has access\n");
     else
-        say(cli, ": asks, %.*s: %.*s\n",
+        say(cli, ": asked for access %.*s, code %.*s\n",
             STR_FMT(human_ago(cli->arena, (double)p->asked_ms / 1000, clock_wall())),
             STR_FMT(p->code));
 }
@@ -59,7 +59,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
         return false;
     if (!cli->json) {
         if (n == 0)
-            say(cli, "Nobody asks\n");
+            say(cli, "No access requests\n");
         for (size_t i = 0; i < n; i++)
             show_person(cli, &all[i]);
         return true;
@@ -128,7 +128,8 @@ static bool look(const Lines *lines, Arena *a, Str platform, Str chat, Str owner
     const Served *all = lines_served(lines, &n), *s = served_named(all, n, platform);
 
     if (!s)
-        return err_set(err, ERR_REFUSED, "%.*s cannot be asked about the chat", STR_FMT(platform));
+        return err_set(err, ERR_REFUSED, "cannot check the chat: %.*s is not connected",
+                       STR_FMT(platform));
     return s->platform->look(s->connection, a, chat, owner, ret, err);
 }
 
@@ -138,7 +139,7 @@ static bool check(GatewayConfig *config, Str platform, Err *err)
     const PlatformConfig *c = gateway_config_of(config, platform);
 
     if (!c || !platform_named(platform))
-        return err_set(err, ERR_NOT_FOUND, "no platform '%.*s'", STR_FMT(platform));
+        return err_set(err, ERR_NOT_FOUND, "unknown platform '%.*s'", STR_FMT(platform));
     if (!c->enabled)
         return err_set(err, ERR_REFUSED, "%.*s is not set up: %.*s", STR_FMT(platform),
                        STR_FMT(gateway_config_trouble(config, platform)));
@@ -153,10 +154,10 @@ static void show_home(Cli *cli, Str platform, const HomeChannel *h)
     JsonWriter w;
 
     if (!cli->json) {
-        say(cli, "home of %.*s: ", STR_FMT(platform));
+        say(cli, "default chat of %.*s: ", STR_FMT(platform));
         say_text(cli, h->name.n ? h->name : h->chat_id, false);
         say(cli, " (%.*s); sessions arrive %s\n", STR_FMT(h->chat_type),
-            h->threads ? "each in a thread of its own" : HOME_WITHOUT_THREADS);
+            h->threads ? "each in its own thread" : HOME_WITHOUT_THREADS);
         return;
     }
     w = cli_json_begin(cli);

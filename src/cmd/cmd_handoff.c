@@ -158,11 +158,11 @@ static void tell_where(Cli *cli, const Handoff *h)
     Str page = serving_address(cli->arena, cli->homes.data);
 
     if (!str_eqz(h->platform, "local"))
-        say(cli, "Continue it in the chat at %.*s\n", STR_FMT(h->platform));
+        say(cli, "Continue in the %.*s chat\n", STR_FMT(h->platform));
     else if (page.p)
         say(cli, "%.*shandoffs/local/%.*s\n", STR_FMT(page), STR_FMT(h->thread_ref));
     else
-        say(cli, "Continue it in the local chat of the page: 'talaria up --open'\n");
+        say(cli, "Continue in the local chat on the page: 'talaria up --open'\n");
 }
 
 static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, Err *err)
@@ -172,8 +172,8 @@ static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, Err *err)
     handoff_show(cli, h);
     if (!done)
         return false;
-    log_note("done: the session goes on at %.*s; 'talaria handoff back --session %.*s' brings it "
-             "back, then '%.*s' goes on with it",
+    log_note("done: continued in the %.*s chat; to bring it back: 'talaria handoff back --session "
+             "%.*s', then '%.*s'",
              STR_FMT(h->platform), STR_FMT(h->session_id),
              STR_FMT(handoff_resume_hint(cli, journal, h->home, h->session_id)));
     if (!cli->json)

@@ -58,10 +58,10 @@ static void print_one(Cli *cli, const Handoff *h, double now)
         STR_FMT(str_eqz(h->target, "home") ? STR("") : h->target));
     say(cli, "    ");
     print_way(cli, h);
-    say(cli, "  asked for %.*s, %s %.2f s", STR_FMT(human_ago(cli->arena, began, now)),
-        over ? "took" : "on its way for", (over ? last : now) - began);
+    say(cli, "  requested %.*s, %s %.2f s", STR_FMT(human_ago(cli->arena, began, now)),
+        over ? "took" : "in progress for", (over ? last : now) - began);
     if (h->attempt > 1)
-        say(cli, ", %lld tries", (long long)h->attempt);
+        say(cli, ", %lld attempts", (long long)h->attempt);
     say(cli, "\n");
     if (h->error_text.n) {
         say(cli, "    ");
@@ -75,7 +75,7 @@ static void print_all(Cli *cli, const Handoff *all, size_t n)
     double now = clock_wall();
 
     if (n == 0)
-        say(cli, "No handoff yet\n");
+        say(cli, "No handoffs yet\n");
     for (size_t i = 0; i < n; i++)
         print_one(cli, &all[i], now);
     if (!gateway_is_running(cli->homes.data))
@@ -145,7 +145,7 @@ static bool find_handoff(Cli *cli, Journal *journal, Str id, Str *ret, Err *err)
             *ret = all[i].id;
             return true;
         }
-    return err_set(err, ERR_NOT_FOUND, "no handoff is on its way");
+    return err_set(err, ERR_NOT_FOUND, "no handoff is in progress");
 }
 
 bool handoff_cancel_one(Cli *cli, const Args *args, Err *err)
@@ -161,7 +161,7 @@ bool handoff_cancel_one(Cli *cli, const Args *args, Err *err)
     wake_call(cli->homes.data);
     handoff_show(cli, &h);
     if (!cli->json)
-        say(cli, over ? "cancelled\n" : "asked the gateway to leave it\n");
+        say(cli, over ? "cancelled\n" : "asked the gateway to cancel\n");
     return true;
 }
 
@@ -203,7 +203,7 @@ static void tell_back(Cli *cli, Journal *journal, const Lineage *lineage, Str ho
     }
     say(cli, "'");
     say_text(cli, lineage->title, false);
-    say(cli, "' is back from %.*s; '%.*s' goes on with it\n", STR_FMT(from),
+    say(cli, "' returned from %.*s; to continue: %.*s\n", STR_FMT(from),
         STR_FMT(handoff_resume_hint(cli, journal, home, lineage->tip.id)));
 }
 
@@ -219,13 +219,12 @@ bool handoff_back(Cli *cli, const Args *args, Err *err)
     if (!id.n)
         return err_set(
             err, ERR_NOT_FOUND,
-            "no session that was handed over is away; --session ID takes one from a chat that "
-            "began or fetched it");
+            "no session is handed over; use --session ID for a session that was started in a chat");
     if (!handoff_find_session(cli, id, true, &lineage, &home, err) ||
         !owner_get(journal, cli->arena, home, lineage.tip.id, &owner, err))
         return false;
     if (!is_away(&owner))
-        return err_set(err, ERR_CONFLICT, "session '%.*s' is here already",
+        return err_set(err, ERR_CONFLICT, "session '%.*s' is already here",
                        STR_FMT(lineage.tip.id));
     if (!handoff_idle(&cli->homes, home, lineage.tip.id, err) ||
         !handoff_bring_back(&cli->homes, journal, home, lineage.tip.id, err))

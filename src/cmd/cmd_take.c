@@ -52,10 +52,9 @@ static bool release(Cli *cli, Str code, Taken *ret, Err *err)
         return false;
     if (!owner_get(journal, cli->arena, ret->home, ret->session_id, &owner, err) ||
         !handoff_bring_back(&cli->homes, journal, ret->home, ret->session_id, err))
-        return err_wrap(err,
-                        "the session has not moved; 'talaria handoff back --session %.*s' tries "
-                        "again",
-                        STR_FMT(ret->session_id));
+        return err_wrap(
+            err, "the session has not moved; to try again: 'talaria handoff back --session %.*s'",
+            STR_FMT(ret->session_id));
     ret->from = owner.surface;
     ret->conversation = handoff_conversation(cli, journal, ret->home, ret->session_id);
     ret->resume = handoff_resume_hint(cli, journal, ret->home, ret->session_id);

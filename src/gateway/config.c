@@ -194,7 +194,7 @@ static bool check_secrets(const GatewayConfig *c, Err *err)
                 if ((unsigned char)all[k].p[at] <= ' ' || (unsigned char)all[k].p[at] >= 0x7f)
                     return err_set(
                         err, ERR_INVALID,
-                        "a token of %s has a space or a control character in it; copy it again",
+                        "a %s token contains a space or a control character; copy it again",
                         names[i]);
     }
     return true;
@@ -208,10 +208,10 @@ bool gateway_config(Arena *a, const Settings *settings, const Homes *homes, Gate
 
     take_environment(&environment);
     if (hermes && hermes_gateway_runs(hermes->path))
-        gateway_config_tell(LOG_NOTE,
-                            "a Hermes gateway is running on '%.*s': the platforms that it is "
-                            "configured with are left to it",
-                            STR_FMT(hermes->path));
+        gateway_config_tell(
+            LOG_NOTE,
+            "a Hermes gateway is running on '%.*s'; it keeps the platforms it is configured for",
+            STR_FMT(hermes->path));
     else
         gateway_config_hermes(a, hermes ? hermes->path : STR_NONE, &c);
     if (!take_settings(a, settings, &environment, &c, err))

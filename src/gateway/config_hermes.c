@@ -128,10 +128,10 @@ static void take_platform(Hermes *h, yaml_document_t *doc, yaml_node_t *node, Ga
     if (h->private)
         keep(h, p, &p->token, token);
     else if (token.n)
-        gateway_config_tell(LOG_WARNING,
-                            "the token of %s in Hermes' configuration is not used: others can "
-                            "read the file",
-                            gateway_platform_name(which));
+        gateway_config_tell(
+            LOG_WARNING,
+            "ignoring the %s token in Hermes' configuration: other users can read the file",
+            gateway_platform_name(which));
     take_home(h, doc, yml_member(doc, node, "home_channel"), p);
     take_strangers(yml_member(doc, node, "unauthorized_dm_behavior"), p);
     keep(h, p, &p->allowed, people_of(h->arena, doc, yml_member(doc, node, "allow_from")));
@@ -215,7 +215,7 @@ static void take_yaml(Hermes *h, const char *path, Str text)
     Err err;
 
     if (!yml_load(text, 1, &doc, &err)) {
-        gateway_config_tell(LOG_WARNING, "'%s' is left out: %s", path, err.text);
+        gateway_config_tell(LOG_WARNING, "ignoring '%s': %s", path, err.text);
         return;
     }
     take_document(h, &doc);
@@ -236,7 +236,7 @@ static void take_env(Hermes *h, const char *path, Str text)
     Str line, name;
 
     if (!h->private) {
-        gateway_config_tell(LOG_WARNING, "'%s' is left out: others can read it", path);
+        gateway_config_tell(LOG_WARNING, "ignoring '%s': other users can read it", path);
         return;
     }
     while (str_split(&text, '\n', &line)) {

@@ -255,13 +255,13 @@ bool gateway_run(const GatewayOptions *o, Err *err)
         return false;
     lock = lock_take(lock_path(a, o->homes->data), 0, err);
     if (!lock)
-        return err_set(err, ERR_CONFLICT, "a gateway is running already on '%.*s'",
+        return err_set(err, ERR_CONFLICT, "a gateway is already running on '%.*s'",
                        STR_FMT(o->homes->data));
     wake = wake_open(o->homes, err);
     if (!wake || !gateway_config(a, o->settings, o->homes, &g.config, err))
         return false;
     if (g.config.unfollowed.n)
-        log_note("settings of Hermes that have no effect here: %.*s", STR_FMT(g.config.unfollowed));
+        log_note("Hermes settings without effect here: %.*s", STR_FMT(g.config.unfollowed));
     ok = open_all(&g, err) && begin(&g, err);
     if (ok) {
         tell_ready(&g);

@@ -200,7 +200,7 @@ bool lanes_add(Lanes *l, Str key, void *job, Err *err)
             start_thread(l);
     }
     pthread_mutex_unlock(&l->lock);
-    return !full || err_set(err, ERR_BUSY, "too much is waiting; try again");
+    return !full || err_set(err, ERR_BUSY, "too many messages are queued; try again");
 }
 
 bool lanes_has(Lanes *l, Str key)

@@ -22,10 +22,10 @@ static bool is_set_up(const HandoffAsk *ask, Str home, Err *err)
     if (!p || p->home_channel.n)
         return true;
     return err_set(err, ERR_REFUSED,
-                   p->token.n ? "the Hermes gateway on '%.*s' has no home "
-                                "channel for %.*s: /sethome in a chat with it"
-                              : "the Hermes gateway on '%.*s' is not set up for "
-                                "%.*s, and neither is ours",
+                   p->token.n ? "the Hermes gateway on '%.*s' has no home channel for %.*s; send "
+                                "it /sethome in a chat"
+                              : "neither the Hermes gateway on '%.*s' nor Talaria is set up for "
+                                "%.*s; run 'talaria setup'",
                    STR_FMT(home), STR_FMT(ask->wish.platform));
 }
 
@@ -33,12 +33,11 @@ static bool can_be_asked(const HandoffAsk *ask, Err *err)
 {
     if (ask->wish.target.n)
         return err_set(err, ERR_REFUSED,
-                       "a Hermes gateway would take it, but to its home channel alone, not to "
-                       "'%.*s'",
+                       "the Hermes gateway can only deliver to its home channel, not to '%.*s'",
                        STR_FMT(ask->wish.target));
     if (ask->wish.no_turn)
         return err_set(err, ERR_REFUSED,
-                       "a Hermes gateway would take it, but always lets its agent speak first");
+                       "the Hermes gateway always lets its agent speak first; omit --no-turn");
     return true;
 }
 
@@ -56,8 +55,8 @@ bool lend_home(const HandoffAsk *ask, Str *ret_home, Err *err)
         return true;
     }
     return err_set(err, ERR_REFUSED,
-                   "%.*s is not set up here ('talaria gateway status' says what is missing), and "
-                   "no Hermes gateway is running that could take the session",
+                   "%.*s is not set up here and no Hermes gateway is running; run 'talaria setup' "
+                   "('talaria gateway status' shows what is missing)",
                    STR_FMT(ask->wish.platform));
 }
 

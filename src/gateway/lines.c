@@ -171,7 +171,7 @@ static bool open_line(Lines *l, Line *line, Arena *a, const GatewayConfig *confi
         return err_set(err, ERR_IO, "%.*s", STR_FMT(gateway_config_trouble(config, name)));
     line->config = host.config = gateway_config_of(config, name);
     if (!line->config->enabled)
-        return err_set(err, ERR_IO, "it is not set up any more");
+        return err_set(err, ERR_IO, "no longer set up");
     line->journal = journal_open(l->o.data, err);
     if (line->journal && inbox_cursor(line->journal, a, name, &host.cursor, err) &&
         line->platform->open(&host, &line->connection, err))

@@ -35,7 +35,7 @@ static bool newest(const Pick *pick, Arena *a, Str *ret, Err *err)
         if (!look_for_newest(pick, a, ret, &partial, err))
             return false;
     }
-    return ret->n || err_set(err, ERR_NOT_FOUND, "there is no session yet");
+    return ret->n || err_set(err, ERR_NOT_FOUND, "no sessions yet");
 }
 
 /* What is known of a transcript in our own database. */

@@ -105,9 +105,9 @@ static bool fetch(const Fetching *f, Arena *a, const InboundFile *file, Str *ret
     const Served *s = turns_server(f->t, f->job->place.platform);
 
     if (!s->platform->fetch)
-        return err_set(err, ERR_REFUSED, "files cannot be read there");
+        return err_set(err, ERR_REFUSED, "files are not supported on this platform");
     if (!file->ref.n)
-        return err_set(err, ERR_REFUSED, "the platform keeps it to itself");
+        return err_set(err, ERR_REFUSED, "the platform does not provide the file");
     if (file->size > LIMIT_FILE_BYTES)
         return too_large(a, err);
     for (int i = 1;; i++) {
@@ -133,7 +133,7 @@ static bool take(const Fetching *f, size_t i, Str id, Err *err)
     Str bytes;
 
     if (clock_mono_ms() >= f->until)
-        return err_set(err, ERR_BUSY, "there was no time for it");
+        return err_set(err, ERR_BUSY, "no time left to download it");
     return fetch(f, a, file, &bytes, err) && files_add_as(f->t->service, a, id, f->conversation_id,
                                                           file->name, file->mime, bytes, &x, err);
 }
@@ -157,7 +157,7 @@ static void note(Fetching *f, const InboundFile *file, const Err *err)
 static void note_more(Fetching *f)
 {
     if (f->job->more_files)
-        buf_addf(&f->notes, "%s[%zu more %s not read: of one message at most %d files are]",
+        buf_addf(&f->notes, "%s[%zu more %s not read: at most %d files per message]",
                  f->notes.n ? "\n" : "", f->job->more_files,
                  f->job->more_files == 1 ? "file was" : "files were", LIMIT_INBOUND_FILES);
 }
@@ -170,7 +170,7 @@ static Str text_of(const Fetching *f)
     if (str_trim(f->job->text).n)
         buf_add(&out, f->job->text);
     else if (f->kept.n)
-        buf_addf(&out, "[sent without words: %.*s]", STR_FMT(buf_str(&f->kept)));
+        buf_addf(&out, "[sent without text: %.*s]", STR_FMT(buf_str(&f->kept)));
     else if (!f->notes.n)
         buf_addz(&out, "[a file that was not read]"); /* the turn ends before it begins */
     if (f->notes.n)

@@ -28,7 +28,7 @@ static bool unknown(Arena *a, Str platform, Err *err)
 
     for (size_t i = 0; shapes_each(i); i++)
         names = str_printf(a, "%.*s%s%s", STR_FMT(names), i ? ", " : "", shapes_each(i)->name);
-    return err_set(err, ERR_USAGE, "no platform '%.*s'; there are %.*s", STR_FMT(platform),
+    return err_set(err, ERR_USAGE, "unknown platform '%.*s'; choose one of %.*s", STR_FMT(platform),
                    STR_FMT(names));
 }
 
@@ -74,8 +74,8 @@ static bool check_served(const HandoffAsk *ask, const Route *route, Err *err)
     if (!route->running && !ask->detach)
         return err_set(err, ERR_REFUSED, NO_GATEWAY);
     if (str_eqz(route->link, "refused"))
-        return err_set(err, ERR_REFUSED, "%.*s does not let the gateway in: %.*s",
-                       STR_FMT(platform), STR_FMT(route->error));
+        return err_set(err, ERR_REFUSED, "%.*s rejects the gateway: %.*s", STR_FMT(platform),
+                       STR_FMT(route->error));
     return true;
 }
 
@@ -110,7 +110,8 @@ static bool check_lent(HandoffAsk *ask, const Route *route, bool *ret_lent, Err 
     }
     return *ret_lent || route->served ||
            err_set(err, ERR_REFUSED,
-                   "%.*s is not set up here: 'talaria gateway status' says what is missing",
+                   "%.*s is not set up here; run 'talaria setup' ('talaria gateway status' shows "
+                   "what is missing)",
                    STR_FMT(ask->wish.platform));
 }
 
@@ -150,7 +151,8 @@ bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err)
         return false;
     if (!conversation_get(runs, a, session_id, &c, &none) || !c.running.n)
         return true;
-    return err_set(err, ERR_BUSY, "the agent is in the middle of an answer in '%.*s'; wait for it",
+    return err_set(err, ERR_BUSY,
+                   "the agent is still answering in '%.*s'; wait for the answer and try again",
                    STR_FMT(session_id));
 }
 
@@ -164,8 +166,8 @@ static bool check_not_lent(Journal *j, Arena *a, const HandoffWish *wish, Err *e
         return false;
     return !lent || !handoff_is_over(h.state) ||
            err_set(err, ERR_CONFLICT,
-                   "session '%.*s' is at %.*s, with a Hermes; 'talaria handoff back --session "
-                   "%.*s' first",
+                   "session '%.*s' is in a %.*s chat of Hermes; run 'talaria handoff back "
+                   "--session %.*s' first",
                    STR_FMT(wish->session_id), STR_FMT(h.platform), STR_FMT(wish->session_id));
 }
 
@@ -180,8 +182,8 @@ static bool check_not_there(Journal *j, Arena *a, const HandoffWish *wish, Err *
         return false;
     return !str_eq(owner.surface, wish->platform) ||
            err_set(err, ERR_CONFLICT,
-                   "session '%.*s' is already at %.*s; continue it there, or 'talaria handoff back "
-                   "--session %.*s' brings it back",
+                   "session '%.*s' is already in the %.*s chat; continue it there, or 'talaria "
+                   "handoff back --session %.*s' brings it back",
                    STR_FMT(wish->session_id), STR_FMT(wish->platform), STR_FMT(wish->session_id));
 }
 
@@ -231,7 +233,7 @@ static void tell(Wait *t, const Handoff *h, int64_t now)
     if (handoff_is_over(h->state) || now - t->told < t->beat_ms)
         return;
     t->told = now;
-    note(t, "%s after %lld s: %.*s%s%.*s", t->claimed ? "still at it" : "still waiting",
+    note(t, "%s after %lld s: %.*s%s%.*s", t->claimed ? "in progress" : "still waiting",
          (long long)(now - t->began) / 1000, STR_FMT(h->step), h->error_text.n ? ", " : "",
          STR_FMT(h->error_text));
 }
@@ -256,9 +258,9 @@ static void cancel(Wait *t)
 
     t->asked = true;
     if (!handoff_cancel(t->journal, t->id, &over, &why))
-        note(t, "it cannot be cancelled: %s", why.text);
+        note(t, "cannot cancel: %s", why.text);
     else if (!over)
-        note(t, "the gateway was asked to leave it");
+        note(t, "asked the gateway to cancel");
     wake_call(t->w->homes->data);
 }
 
@@ -269,8 +271,8 @@ static bool too_long(const Wait *t, Err *err)
 
     if (handoff_cancel(t->journal, t->id, &over, &why))
         return err_set(err, ERR_BUSY,
-                       "not done after %lld minutes; the gateway was asked to leave it, 'talaria "
-                       "handoff status' says whether it does",
+                       "not done after %lld minutes; asked the gateway to cancel it; 'talaria "
+                       "handoff status' shows the outcome",
                        (long long)t->done_ms / 60000);
     return err_set(err, ERR_BUSY, "not done after %lld minutes: %s", (long long)t->done_ms / 60000,
                    why.text);
@@ -284,7 +286,7 @@ static bool decide(Wait *t, int64_t now, bool *ret_again, Err *err)
     *ret_again = true;
     if (word == WAIT_LEAVE || (word == WAIT_CANCEL && t->asked))
         return err_set(err, ERR_INTERRUPTED,
-                       "no longer waiting; 'talaria handoff status' says what becomes of it");
+                       "stopped waiting; 'talaria handoff status' shows the outcome");
     if (t->claimed && now - t->claimed >= t->done_ms)
         return too_long(t, err);
     if (word == WAIT_CANCEL)
@@ -331,16 +333,17 @@ static bool judge(const Wait *t, const Handoff *h, Err *err)
     if (h->state == HANDOFF_DONE)
         return true;
     if (t->late)
-        return err_set(err, ERR_REFUSED,
-                       "nobody took it within %lld seconds: %s; the session goes on here",
-                       (long long)t->claim_ms / 1000,
-                       h->copy_id.n ? "the Hermes gateway did not"
-                       : gateway_is_running(t->w->homes->data)
-                           ? "the gateway that is running does not serve it"
-                           : NO_GATEWAY);
+        return err_set(
+            err, ERR_REFUSED,
+            "no gateway accepted the handoff within %lld seconds: %s; the session stays here",
+            (long long)t->claim_ms / 1000,
+            h->copy_id.n ? "the Hermes gateway did not respond"
+            : gateway_is_running(t->w->homes->data)
+                ? "the running gateway is not connected to the platform"
+                : NO_GATEWAY);
     if (h->state == HANDOFF_CANCELLED)
-        return err_set(err, ERR_INTERRUPTED, "cancelled; the session goes on here");
-    return err_set(err, ERR_REFUSED, "the handoff failed: %.*s; the session goes on here",
+        return err_set(err, ERR_INTERRUPTED, "cancelled; the session stays here");
+    return err_set(err, ERR_REFUSED, "the handoff failed: %.*s; the session stays here",
                    STR_FMT(h->error_text));
 }
 
@@ -371,8 +374,8 @@ bool handoff_is_here(Journal *j, Str home, Str session_id, Err *err)
     if (!owner.surface.n || str_eqz(owner.surface, "cli"))
         return true;
     return err_set(err, ERR_CONFLICT,
-                   "session '%.*s' goes on at %.*s; 'talaria handoff back --session %.*s' brings "
-                   "it here",
+                   "session '%.*s' continues in the %.*s chat; run 'talaria handoff back --session "
+                   "%.*s' to bring it back",
                    STR_FMT(session_id), STR_FMT(owner.surface), STR_FMT(session_id));
 }
 
@@ -390,7 +393,7 @@ static bool back_from_copy(const Homes *homes, Journal *j, Arena *a, Str id, Err
         return true;
     if (err->kind == ERR_CONFLICT)
         (void)err_set(err, ERR_BUSY,
-                      "a Hermes gateway is taking session '%.*s' over; wait until it is done",
+                      "a Hermes gateway is receiving session '%.*s'; try again when it is done",
                       STR_FMT(h.session_id));
     return false;
 }

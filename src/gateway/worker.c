@@ -139,7 +139,7 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const 
 
     *ret_wait = false;
     if (is_unsure(h)) {
-        log_warning("handoff '%.*s' goes to the chat itself: it may have a thread that nobody uses",
+        log_warning("handoff '%.*s' goes to the chat itself; an unused thread may be left there",
                     STR_FMT(h->id));
         h->thread_ref = STR("");
         return true;
@@ -205,8 +205,7 @@ static bool prepare(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     Err why;
 
     if (h->cancel)
-        return leave(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("it was asked for"), ret_more,
-                     err);
+        return leave(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("by request"), ret_more, err);
     if (!find_home(w, a, h, s, &home, &why) || !w->o.card(w->o.card_ctx, a, h, &card, &why))
         goto trouble;
     if (!open_thread(w, a, h, s, &home, card.title, &why, &wait, &thread_wait, err))
@@ -251,8 +250,7 @@ static bool bind_it(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     if (!handoff_get(w->o.journal, a, h->id, &now, err))
         return false;
     if (now.cancel && now.fence == h->fence)
-        return leave(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("it was asked for"), ret_more,
-                     err);
+        return leave(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("by request"), ret_more, err);
     if (settle(w, a, h, &why) && routing_bind(w->o.journal, a, h, &why))
         return true;
     if (why.kind == ERR_BUSY && w->o.turns)
@@ -332,7 +330,7 @@ static bool finish(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     }
     if (!shown)
         return routing_undo(w->o.journal, a, h, HANDOFF_FAILED, "withdrawn",
-                            STR("whoever asked had given up by then, and keeps the session"), err);
+                            STR("the request had expired; the session stays where it was"), err);
     atomic_store(w->done_ms, now_in_ms());
     if (w->o.turns && !turns_first(w->o.turns, h, &why))
         log_warning("handoff '%.*s': %s", STR_FMT(h->id), why.text);

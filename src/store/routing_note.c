@@ -108,9 +108,9 @@ bool routing_note_gone(Journal *j, Arena *a, SessionDb *s, const Handoff *h, con
                     .platform = from->platform,
                     .place_json = h->dest_source_json,
                     .text = str_printf(
-                        a, "%s%.*s%s goes on here: its topic is gone.%s", title.n ? "'" : "",
+                        a, "%s%.*s%s continues here: its topic was deleted.%s", title.n ? "'" : "",
                         STR_FMT(title.n ? title : STR("The session")), title.n ? "'" : "",
-                        h->prev_session_id.n ? " /resume goes on with the one that was here." : ""),
+                        h->prev_session_id.n ? " /resume continues the earlier one." : ""),
                     .expires_ms = (int64_t)(clock_wall() * 1000) + LIMIT_LEFT_NOTE_MS };
     return outbox_put(j, a, &o, &row, err);
 }

@@ -34,11 +34,12 @@ bool chat_is_ours(Chat *c, Str id, Err *err)
     if (!owner_of(c, id, &owner, &away, err))
         return false;
     if (away && c->service && str_eq(id, c->conversation))
-        return err_set(err, ERR_CONFLICT, "this conversation goes on at %.*s; /back brings it here",
+        return err_set(err, ERR_CONFLICT,
+                       "this conversation continues in the %.*s chat; /back brings it here",
                        STR_FMT(owner.surface));
     return !away || err_set(err, ERR_CONFLICT,
-                            "conversation '%.*s' goes on at %.*s; /back %.*s or 'talaria handoff "
-                            "back --session %.*s' brings it here",
+                            "conversation '%.*s' continues in the %.*s chat; to bring it here: "
+                            "/back %.*s or 'talaria handoff back --session %.*s'",
                             STR_FMT(id), STR_FMT(owner.surface), STR_FMT(id), STR_FMT(id));
 }
 
@@ -51,10 +52,11 @@ void chat_farewell(Chat *c)
     if (!c->conversation.n || c->handed || c->fresh)
         return;
     if (owner_of(c, c->conversation, &owner, &away, &err) && away)
-        chat_note(c, "it goes on at %.*s; talaria handoff back --session %.*s brings it back",
-                  STR_FMT(owner.surface), STR_FMT(c->conversation));
+        chat_note(
+            c, "continued in the %.*s chat; to bring it back: talaria handoff back --session %.*s",
+            STR_FMT(owner.surface), STR_FMT(c->conversation));
     else
-        chat_note(c, "talaria chat --resume %.*s goes on with it", STR_FMT(c->conversation));
+        chat_note(c, "to continue: talaria chat --resume %.*s", STR_FMT(c->conversation));
 }
 
 /* -- /handoff ------------------------------------------------------------------------------------------ */
@@ -95,19 +97,17 @@ static bool wait_for(Chat *c, Handoff *h, Err *err)
 
 static void went(Chat *c, const Handoff *h)
 {
-    chat_note(c, "done: the conversation goes on at %.*s", STR_FMT(h->platform));
-    chat_note(c,
-              "talaria handoff back --session %.*s brings it back, then talaria chat --resume "
-              "%.*s goes on with it",
-              STR_FMT(h->session_id), STR_FMT(h->session_id));
+    chat_note(c, "done: continued in the %.*s chat", STR_FMT(h->platform));
+    chat_note(
+        c, "to bring it back: talaria handoff back --session %.*s, then talaria chat --resume %.*s",
+        STR_FMT(h->session_id), STR_FMT(h->session_id));
     c->handed = c->leaving = true;
 }
 
 static bool check_idle(Chat *c, Err *err)
 {
     if (c->running)
-        return err_set(err, ERR_BUSY,
-                       "the agent is in the middle of an answer; /stop cancels it, then /handoff");
+        return err_set(err, ERR_BUSY, "the agent is still answering; /stop first, then /handoff");
     if (!c->conversation.n)
         return true;
     return handoff_idle(c->options->homes, c->options->homes->data, c->conversation, err);
@@ -164,14 +164,14 @@ bool slash_back(Chat *c, Str rest, Err *err)
     Str id;
 
     if (!rest.n && !c->conversation.n)
-        return err_set(err, ERR_USAGE, "/back needs an ID: there is no conversation here yet");
+        return err_set(err, ERR_USAGE, "/back needs an ID: no conversation here yet");
     if (!chat_find(c, rest.n ? rest : c->conversation, &found, err))
         return false;
     id = found.preview.row.id;
     if (!owner_of(c, id, &owner, &away, err))
         return false;
     if (!away)
-        return err_set(err, ERR_CONFLICT, "conversation '%.*s' is here already", STR_FMT(id));
+        return err_set(err, ERR_CONFLICT, "conversation '%.*s' is already here", STR_FMT(id));
     if (!handoff_idle(c->options->homes, home, id, err) ||
         !handoff_bring_back(c->options->homes, c->journal, home, id, err))
         return false;

@@ -57,7 +57,7 @@ test("a conversation goes from the terminal to the browser and back", limit, asy
   await term.until("-- completed");
   term.type("/handoff local\r");
   assert.equal(await term.exited, 0, term.screen.text());
-  assert.match(term.screen.text(), /queued[^]*picked up by the gateway\ndone: the conversation goes on at local\n/);
+  assert.match(term.screen.text(), /queued[^]*picked up by the gateway\ndone: continued in the local chat\n/);
   const id = /talaria handoff back --session (c\w+)/.exec(term.screen.text())[1];
 
   // The page has it without being asked; the card has the last exchange.
@@ -75,10 +75,10 @@ test("a conversation goes from the terminal to the browser and back", limit, asy
   assert.equal(talaria("chat", "--resume", id).status, 4);
   const back = await until("the answer there is over", () => {
     const r = talaria("handoff", "back");
-    assert.ok(r.status === 0 || /in the middle of an answer/.test(r.stderr), r.stderr);
+    assert.ok(r.status === 0 || /still answering/.test(r.stderr), r.stderr);
     return r.status === 0 && r;
   });
-  assert.match(back.stdout, new RegExp(`is back from local; 'talaria chat --resume ${id}'`));
+  assert.match(back.stdout, new RegExp(`returned from local; to continue: talaria chat --resume ${id}`));
   await page.getByText("The session was brought back").waitFor();
 
   const again = terminal(t, ["chat", "--resume", id], { env, columns: 200 });

@@ -65,7 +65,7 @@ test('the first minute: offline answers at once, leaving says how to come back',
   assert.match(text, /> hello there\nNo model is configured, and nothing in your history answers this\.\n-- completed · \d+/);
   term.type('\x04');
   assert.equal(await term.exited, 0);
-  const id = /talaria chat --resume (c\w+) goes on/.exec(term.screen.text())[1];
+  const id = /to continue: talaria chat --resume (c\w+)/.exec(term.screen.text())[1];
   assert.deepEqual(term.screen.odd, []);
   assert.equal(term.screen.modes.size, 0, 'the terminal is as it was');
   assert.ok(term.raw().includes('\x1b[2m-- completed'), 'colours at a terminal');

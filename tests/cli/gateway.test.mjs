@@ -78,7 +78,7 @@ test('one gateway for a data folder, and a local chat that can be switched off',
   const gateway = await start(['gateway', 'run'], home.env);
   const second = run(['gateway', 'run'], { env: home.env });
   assert.equal(second.code, 4);
-  assert.match(second.stderr, /a gateway is running already/);
+  assert.match(second.stderr, /a gateway is already running/);
   await gateway.end();
   fs.mkdirSync(path.join(home.user, '.config/talaria'), { recursive: true });
   fs.writeFileSync(path.join(home.user, '.config/talaria/config.yaml'), 'platforms: {local: {enabled: false}}\n');
@@ -114,7 +114,7 @@ test('sethome asks the platform what chat that is', () => {
   assert.equal(platform(home, 'local').home.owner_id, 'me');
   const cases = [
     [['local', 'nowhere'], 3, /nowhere/],
-    [['irc', 'x'], 3, /no platform 'irc'/],
+    [['irc', 'x'], 3, /unknown platform 'irc'/],
     [['telegram', '1'], 5, /not set up: no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/],
     [['discord', '1'], 5, /set TALARIA_DISCORD_TOKEN/],
     [['slack', '1'], 5, /set TALARIA_SLACK_TOKEN/],
@@ -130,12 +130,12 @@ test('sethome asks the platform what chat that is', () => {
 
 test('pair: strangers are listed and let in by their code', () => {
   const home = tmpHome();
-  assert.match(run(['gateway', 'pair', 'list'], { env: home.env }).stdout, /Nobody asks/);
+  assert.match(run(['gateway', 'pair', 'list'], { env: home.env }).stdout, /No access requests/);
   const now = Date.now();
   query(home, `insert into person values('telegram', '7', 'Ada \x1b[31m', 'asked', 'ABCDEFGH', ${now}, ${now + 3_600_000}),
     ('telegram', '8', 'Late', 'asked', 'JKLMNPQR', ${now - 7_200_000}, ${now - 3_600_000})`);
   const listed = run(['gateway', 'pair', 'list'], { env: home.env }).stdout;
-  assert.match(listed, /telegram +7 \(Ada .*\): asks, .*: ABCDEFGH/);
+  assert.match(listed, /telegram +7 \(Ada .*\): asked for access .*, code ABCDEFGH/);
   assert.doesNotMatch(listed, /\x1b|Late/);
   assert.equal(run(['gateway', 'pair', 'approve', 'JKLMNPQR'], { env: home.env }).code, 3);
   const in_ = runJson(['gateway', 'pair', 'approve', 'abcd-efgh'], { env: home.env });
@@ -158,7 +158,7 @@ test('commands typed in the chat are answered, once, also by a gateway that star
   assert.match(help, /\/handoff - /);
   writeLocal(home, 'status', '/status');
   await until('another', () => answers(home).length === 2);
-  assert.match(answers(home)[1], /There is no session here yet[^]*Platform: local as talaria/);
+  assert.match(answers(home)[1], /No session here yet[^]*Platform: local as talaria/);
   writeLocal(home, 'where', '/handoff cli');
   await until('a refusal', () => answers(home).length === 3);
   assert.match(answers(home)[2], /no session here yet/);
@@ -169,14 +169,14 @@ test('commands typed in the chat are answered, once, also by a gateway that star
   await until('all is done', () => query(home, "select count(*) from inbox where state <> 'done'")[0][0] === 0);
   assert.match(gateway.said(), /3 updates are done again/);
   writeLocal(home, 'last', '/nonsense');
-  await until('the last one', () => answers(home).some((a) => /There is no \/nonsense/.test(a)));
+  await until('the last one', () => answers(home).some((a) => /Unknown command \/nonsense/.test(a)));
   assert.equal(answers(home).length, 4);
   // And words are answered by an agent, in a session of their own.
   writeLocal(home, 'words', 'hello');
   await until('an agent', () => answers(home).length === 5);
   writeLocal(home, 'which', '/status');
   await until('a session', () => answers(home).length === 6);
-  assert.match(answers(home)[5], /^Session: hello\nId: [^]*\nNow: nothing/);
+  assert.match(answers(home)[5], /^Session: hello\nId: [^]*\nState: idle/);
   const id = /Id: (\w+)/.exec(answers(home)[5])[1];
   // A new one begins; the old one is kept, and gone on with by its number. So is one that was taken to the terminal.
   let n = 6;
@@ -191,7 +191,7 @@ test('commands typed in the chat are answered, once, also by a gateway that star
     await until('a note', () => answers(home).length === n);
   }]) {
     await leave();
-    assert.match(await told('/status'), /There is no session here yet/);
+    assert.match(await told('/status'), /No session here yet/);
     assert.match(await told('/sessions'), new RegExp(`^1\\. hello \\(${id}, `));
     assert.match(await told('/resume 1'), /Continuing 'hello'/);
     assert.match(await told('/status'), new RegExp(`Id: ${id}\n`));

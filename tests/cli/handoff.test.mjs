@@ -43,14 +43,14 @@ test('a session goes to the local chat and comes back', async () => {
   try {
     const r = run(['handoff', 'local'], { env });
     assert.equal(r.code, 0, r.stderr);
-    assert.match(r.stderr, /queued: .*\n.*picked up.*\n.*done: the session goes on at local/);
+    assert.match(r.stderr, /queued: .*\n.*picked up.*\n.*done: continued in the local chat/);
     const { gateway: running, handoffs: [h] } = runJson(['handoff', 'status'], { env });
     assert.equal(running, true);
     assert.equal(h.state, 'done');
-    assert.equal(r.stdout, "Continue it in the local chat of the page: 'talaria up --open'\n");
+    assert.equal(r.stdout, "Continue in the local chat on the page: 'talaria up --open'\n");
     const again = run(['handoff', 'local', '--session', h.session_id], { env });
     assert.equal(again.code, 4, 'a second topic is not opened in silence');
-    assert.match(again.stderr, /is already at local; continue it there, or 'talaria handoff back --session/);
+    assert.match(again.stderr, /is already in the local chat; continue it there, or 'talaria handoff back --session/);
     const [[source, key, state]] = query(ours, `select source, session_key, handoff_state from sessions where id = '${h.session_id}'`);
     assert.deepEqual([source, key, state], ['local', h.key, 'completed']);
     assert.equal(query(ours, 'select count(*) from local_message')[0][0], 1);
@@ -159,19 +159,19 @@ test('cancelling, and platforms that are not there', () => {
 test('status shows how far each one is; back finds the one that is away', async () => {
   const home = tmpHome(), { env } = home;
   hermesHome(home);
-  assert.equal(run(['handoff', 'status'], { env }).stdout, "No handoff yet\nNo gateway is running; 'talaria up' starts one\n");
+  assert.equal(run(['handoff', 'status'], { env }).stdout, "No handoffs yet\nNo gateway is running; 'talaria up' starts one\n");
   assert.equal(run(['handoff', 'back'], { env }).code, 3, 'nothing is away');
   const talk = run(['chat'], { env, input: 'hello there\n' });
   const id = /--resume (c\w+)/.exec(talk.stderr)[1];
   run(['handoff', 'local', '--detach', '--session', id, '--no-turn', '--to', 'nowhere'], { env });
-  assert.match(run(['handoff', 'status'], { env }).stdout, new RegExp(`^\\w{26}  queued     ${id} -> local:nowhere\n    \\[claim\\]  asked for .*, on its way for \\d+\\.\\d\\d s\n`));
+  assert.match(run(['handoff', 'status'], { env }).stdout, new RegExp(`^\\w{26}  queued     ${id} -> local:nowhere\n    \\[claim\\]  requested .*, in progress for \\d+\\.\\d\\d s\n`));
   assert.equal(query(path.join(home.data, 'talaria.db'), 'select no_turn from handoff')[0][0], 1);
   const g = await gateway(env);
   try {
     await until('failed', () => runJson(['handoff', 'status'], { env }).handoffs[0].state === 'failed');
     assert.match(run(['handoff', 'status'], { env }).stdout, /failed .*\n    claim > \[prepare\] .*took .*\n    prepare: .*nowhere/);
     assert.equal(run(['handoff', 'local', '--session', id], { env }).code, 0);
-    assert.match(run(['handoff', 'status'], { env }).stdout, /^\w{26}  done .*\n    claim > prepare > bind > announce > done  asked for/);
+    assert.match(run(['handoff', 'status'], { env }).stdout, /^\w{26}  done .*\n    claim > prepare > bind > announce > done  requested/);
     assert.equal(runJson(['handoff', 'status'], { env }).handoffs[1].target, 'nowhere');
     // The newest session is another one; the one that is away is meant.
     const later = run(['chat'], { env, input: 'something else\n' });
@@ -197,7 +197,7 @@ for (const [signal, code, state] of [['SIGINT', 130, 'cancelled'], ['SIGTERM', n
       await until('waiting', () => (parseInt(/SigCgt:\s*(\w+)/.exec(fs.readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1].slice(-4), 16) & 0x4002) === 0x4002);
       child.kill(signal);
       assert.deepEqual(await gone, [code, code === null ? signal : null], said);
-      assert.match(said, code === null ? /no longer waiting/ : /cancelled; the session goes on here/);
+      assert.match(said, code === null ? /stopped waiting/ : /cancelled; the session stays here/);
       assert.equal(runJson(['handoff', 'status'], { env }).handoffs[0].state, state);
     } finally {
       await idle.end();

@@ -45,8 +45,8 @@ test('/handoff local: queued, picked up, done; the chat leaves, and the session 
   term.type('/handoff local\r');
   assert.equal(await term.exited, 0);
   const text = term.screen.text();
-  assert.match(text, /queued: this conversation to local[^\n]*\npicked up by the gateway\ndone: the conversation goes on at local\n/);
-  assert.match(text, new RegExp(`talaria handoff back --session ${id} brings it back, then talaria chat --resume ${id} goes on with it`));
+  assert.match(text, /queued: this conversation to local[^\n]*\npicked up by the gateway\ndone: continued in the local chat\n/);
+  assert.match(text, new RegExp(`to bring it back: talaria handoff back --session ${id}, then talaria chat --resume ${id}`));
   assert.equal(text.match(/--resume/g).length, 1, 'said once');
   assert.equal(term.screen.modes.size, 0, 'the terminal is as it was');
   assert.deepEqual(whole(home, id), before);
@@ -57,13 +57,13 @@ test('/handoff local: queued, picked up, done; the chat leaves, and the session 
   for (const args of [['chat', '--resume', id], ['chat', '--resume'], ['chat', '-c', id], ['ask', '-c', id, 'more']]) {
     const r = run(args, { env: home.env, input: 'more\n' });
     assert.equal(r.code, 4, r.stderr);
-    assert.match(r.stderr, new RegExp(`goes on at local; .*'?talaria handoff back --session ${id}`));
+    assert.match(r.stderr, new RegExp(`continues in the local chat; .*'?talaria handoff back --session ${id}`));
   }
   assert.deepEqual(whole(home, id), before);
 
   const back = run(['handoff', 'back'], { env: home.env });
   assert.equal(back.code, 0, back.stderr);
-  assert.equal(back.stdout, `'hello there' is back from local; 'talaria chat --resume ${id}' goes on with it\n`);
+  assert.equal(back.stdout, `'hello there' returned from local; to continue: talaria chat --resume ${id}\n`);
   const again = await chat(t, home, ['--resume', id]);
   await again.until('> hello there');
   await say(again, 'and more');
@@ -89,7 +89,7 @@ test('what cannot go is refused in words, one thing after the other, and the cha
   term.type('/handoff\r');
   await term.until('/handoff needs PLATFORM [CHAT]');
   term.type('/handoff nowhere\r');
-  await term.until("no platform 'nowhere'; there are local, telegram, discord, slack");
+  await term.until("unknown platform 'nowhere'; choose one of local, telegram, discord, slack");
   term.type('/handoff telegram\r');
   await term.until('telegram is not set up here');
   term.type('/handoff local\r');
@@ -98,7 +98,7 @@ test('what cannot go is refused in words, one thing after the other, and the cha
   await term.until('/back needs an ID');
   await say(term, 'hello there');
   term.type('/back\r');
-  await term.until('is here already');
+  await term.until('is already here');
   term.type('/handoff lo\t');
   await term.until('> /handoff local');
   term.type('\x15/quit\r');
@@ -124,10 +124,10 @@ test('an agent in the middle of an answer is not handed over', limit, async (t) 
   const end = await first;
   await term.until('slowly');
   term.type('/handoff local\r');
-  await term.until('in the middle of an answer; /stop cancels it');
+  await term.until('the agent is still answering; /stop first');
   const outside = run(['handoff', 'local'], { env: home.env });
   assert.equal(outside.code, 4);
-  assert.match(outside.stderr, /in the middle of an answer/);
+  assert.match(outside.stderr, /still answering/);
   end();
   await term.until('-- completed');
   assert.deepEqual(runJson(['handoff', 'status'], { env: home.env }).handoffs, []);
@@ -143,12 +143,12 @@ test('Ctrl-C before a gateway took it: cancelled at once, and the conversation g
   term.type('/handoff local\r');
   await term.until('queued: this conversation');
   term.type('\x03');
-  await term.until('cancelled; the session goes on here');
+  await term.until('cancelled; the session stays here');
   await say(term, 'and more');
   assert.equal(runJson(['handoff', 'status'], { env: home.env }).handoffs[0].state, 'cancelled');
   term.type('\x04');
   assert.equal(await term.exited, 0);
-  assert.match(term.screen.text(), /talaria chat --resume c\w+ goes on with it/);
+  assert.match(term.screen.text(), /to continue: talaria chat --resume c\w+/);
   assert.equal(whole(home, sessionOf(home)).messages.length, 4);
 });
 
@@ -160,8 +160,8 @@ test('Ctrl-C after a gateway took it: it is asked, and leaves it between two ste
   term.type('/handoff local\r');
   await term.until('picked up by the gateway');
   term.type('\x03');
-  await term.until('the gateway was asked to leave it');
-  await term.until('cancelled; the session goes on here');
+  await term.until('asked the gateway to cancel');
+  await term.until('cancelled; the session stays here');
   await say(term, 'and more');
   assert.ok(owners(home).every(([, surface]) => surface === 'cli'));
 });
@@ -195,9 +195,9 @@ test('another terminal of the same conversation cannot write it; /back brings it
   term.type('/handoff local\r');
   assert.equal(await term.exited, 0);
   for (const line of ['and more', '/title another name', '/runtime offline', '/retry']) {
-    const before = other.screen.text().split('this conversation goes on at local; /back brings it here').length;
+    const before = other.screen.text().split('this conversation continues in the local chat; /back brings it here').length;
     other.type(`${line}\r`);
-    await other.until((s) => s.split('this conversation goes on at local; /back brings it here').length > before);
+    await other.until((s) => s.split('this conversation continues in the local chat; /back brings it here').length > before);
   }
   assert.equal(whole(home, id).messages.length, 2);
   other.type('/back\r');
@@ -210,7 +210,7 @@ test('another terminal of the same conversation cannot write it; /back brings it
   assert.equal(run(['handoff', 'local', '--session', id], { env: home.env }).code, 0);
   other.type('\x04');
   assert.equal(await other.exited, 0);
-  assert.match(other.screen.text(), new RegExp(`it goes on at local; talaria handoff back --session ${id} brings it back`));
+  assert.match(other.screen.text(), new RegExp(`continued in the local chat; to bring it back: talaria handoff back --session ${id}`));
 });
 
 test('without a terminal: /handoff is a line like others', limit, async (t) => {
@@ -220,6 +220,6 @@ test('without a terminal: /handoff is a line like others', limit, async (t) => {
   await served(t, home);
   const r = run(['chat'], { env: home.env, input: 'hello there\n/handoff local\nnever said\n' });
   assert.equal(r.code, 0, r.stderr);
-  assert.match(r.stderr, /queued[^]*picked up[^]*done: the conversation goes on at local/);
+  assert.match(r.stderr, /queued[^]*picked up[^]*done: continued in the local chat/);
   assert.equal(query(db(home), "select count(*) from messages where content = 'never said'")[0][0], 0);
 });

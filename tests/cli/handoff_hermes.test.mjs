@@ -68,8 +68,8 @@ for (const journal of ['wal', 'delete'])
     query(w.file, `insert into sessions(id, source, started_at, title) values('taken', 'cli', 1, 'look it up')`);
     const r = await run(['handoff', 'telegram', '--session', w.id], { env: w.env });
     assert.equal(r.code, 0, r.stderr);
-    assert.equal(r.stdout, 'agent:main:telegram:dm:555:9\n');
-    assert.match(r.stderr, /queued: [^]*done: the session goes on at telegram/);
+    assert.equal(r.stdout, 'Continue in the telegram chat\n');
+    assert.match(r.stderr, /queued: [^]*done: continued in the telegram chat/);
     const { handoffs: [h] } = await runJson(['handoff', 'status'], { env: w.env });
     assert.equal(h.state, 'done');
     assert.match(h.copy, /^\d{8}_\d{6}_[0-9a-f]{6}$/);
@@ -140,7 +140,7 @@ test('/handoff inside of a chat, and /back in the next one', { timeout: 110_000 
   const chat = (input) => runWith(['chat'], { env, input });
   const went = await chat('hello there\n/handoff telegram\nnot for me\n');
   assert.equal(went.code, 0, went.stderr);
-  assert.match(went.stdout + went.stderr, /queued: this conversation to telegram[^]*done: the conversation goes on at telegram/);
+  assert.match(went.stdout + went.stderr, /queued: this conversation to telegram[^]*done: continued in the telegram chat/);
   const [[copy]] = query(file, "select id from sessions where handoff_state = 'completed'");
   assert.deepEqual(rows(file, copy).slice(0, 2).map((m) => m[0]), ['user', 'assistant']);
   assert.equal(rows(file, copy).length, 4, 'what was typed after it was for nobody');
@@ -196,7 +196,7 @@ test('a gateway that fails: nothing is left there, and the session goes on here'
   const before = counts(w.file);
   const r = await run(['handoff', 'telegram', '--session', w.id], { env: w.env });
   assert.equal(r.code, 5);
-  assert.match(r.stderr, /the handoff failed: platform telegram is not active; the session goes on here/);
+  assert.match(r.stderr, /the handoff failed: platform telegram is not active; the session stays here/);
   assert.deepEqual(counts(w.file), before);
   assert.equal(searchIsSound(w.file), 'ok');
   await talkIsHere(w);
@@ -214,7 +214,7 @@ test('nobody takes it: cancelled by Ctrl-C, by another terminal, by back; nothin
     else assert.equal((await run(how, { env: w.env })).code, 0);
     const r = await waiting;
     assert.equal(r.code, code, r.stderr);
-    assert.match(r.stderr, /cancelled; the session goes on here/);
+    assert.match(r.stderr, /cancelled; the session stays here/);
     assert.deepEqual(counts(w.file), before);
     await talkIsHere(w);
   }
@@ -238,7 +238,7 @@ test('while a gateway is at it nobody can take it back', { timeout: 110_000 }, a
   assert.equal((await run(['handoff', 'cancel', id], { env: w.env })).code, 4);
   const back = await run(['handoff', 'back', '--session', w.id], { env: w.env });
   assert.equal(back.code, 4);
-  assert.match(back.stderr, /is taking session .* over; wait/);
+  assert.match(back.stderr, /is receiving session .*; try again/);
   w.gateway.say('');
   assert.match(await w.gateway.next(), /^completed/);
   assert.equal((await run(['handoff', 'back', '--session', w.id], { env: w.env })).code, 0);
@@ -311,8 +311,8 @@ test('who is not there, not set up, or cannot do it is said before anything is w
   await refused(['telegram'], /no gateway is running|no Hermes gateway is running/);
   const g = await hermesGateway(w.home, 'idle');
   t.after(() => g.end());
-  await refused(['discord'], /is not set up for discord/);
-  await refused(['telegram', '--to', '777'], /its home channel alone/);
+  await refused(['discord'], /set up for discord/);
+  await refused(['telegram', '--to', '777'], /only deliver to its home channel/);
   await refused(['telegram', '--no-turn'], /lets its agent speak first/);
   fs.writeFileSync(path.join(w.home.hermes, '.env'), 'TELEGRAM_BOT_TOKEN=1:abc\n', { mode: 0o600 });
   await refused(['telegram'], /no home channel for telegram/);

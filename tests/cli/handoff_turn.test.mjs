@@ -97,7 +97,7 @@ test('the next turn at the destination is sent the same transcript', { timeout: 
   // The terminal may not write it any more, and is told where it is.
   const refused = await run(['ask', 'mine', '--conversation', id], { env });
   assert.equal(refused.code, 4, refused.stderr);
-  assert.match(refused.stderr, /goes on at local; 'talaria handoff back --session/);
+  assert.match(refused.stderr, /continues in the local chat; run 'talaria handoff back --session/);
 
   write(home, thread, 'm1', 'go on');
   await until(() => said(home, thread).join('\n') + g.said(), () => said(home, thread).some((x) => /you said go on/.test(x)));

@@ -97,7 +97,7 @@ test('while an answer is on its way in the chat the session stays there, and the
   for (const args of [['take', 'K7QM2XWP'], ['handoff', 'back']]) {
     const r = run(args, { env: home.env });
     assert.equal(r.code, 4, args.join(' '));
-    assert.match(r.stderr, /in the middle of an answer/);
+    assert.match(r.stderr, /still answering/);
   }
   assert.equal(owner(home), 'local');
   await g.end('SIGKILL');

@@ -94,7 +94,7 @@ test('what cannot work is refused with a reason', async (t) => {
   const ask = async (body) => { const r = await post(server, '/api/handoffs', body); return [r.status, r.json.detail]; };
   const [s1, d1] = await ask({ session_id: session.id, platform: 'fax' });
   assert.equal(s1, 400);
-  assert.match(d1, /no platform 'fax'/);
+  assert.match(d1, /unknown platform 'fax'/);
   const [s2, d2] = await ask({ session_id: session.id, platform: 'telegram' });
   assert.equal(s2, 403);
   assert.match(d2, /telegram is not set up here/);

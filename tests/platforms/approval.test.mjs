@@ -90,7 +90,7 @@ test('another message ends the turn and its question; a gateway that dies takes 
   a.says('forget it');
   await a.hears(/The note says hello/);
   a.says('/approve');
-  await a.hears(/nothing waits for your approval here/);
+  await a.hears(/nothing is waiting for your approval/);
   a.says('now approve that');
   await until('a question', () => questions() === 2, awhile);
   await a.restart();
@@ -98,7 +98,7 @@ test('another message ends the turn and its question; a gateway that dies takes 
   await until('asked again', () => questions() === 3, awhile);
   query(a.file, `insert into inbox(platform, id, update_json, state, received_ms, updated_ms)
     values('local', 'old', '${JSON.stringify({ channel: 'home', thread: a.thread, user: 'you', text: '/approve', id: 'old' })}', 'new', ${Date.now() - 60_000}, 1)`);
-  await a.hears(/came after your answer; read it first/);
+  await a.hears(/newer than your answer; read it first/);
   a.says('/approve');
   await until('an answer', () => a.said().filter((x) => /The note says hello/.test(x)).length === 2, awhile);
   assert.equal(query(a.file, `select count(*) from run where state = 'failed' and error_code = 'internal'`)[0][0], 1, 'the dead run is closed as such');

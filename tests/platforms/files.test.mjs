@@ -72,7 +72,7 @@ for (const name of Object.keys(places)) {
     assert.match(it.last(), /^File 'notes\.txt' \(text\/plain, 17 B\), at .*\n```\nthe door is blue\n```\n\nwhat does it say\?$/s);
     it.chat.sends('', [{ name: 'größe.txt', bytes: 'tall' }]);
     await it.answered(2);
-    assert.match(it.last(), /^File 'größe\.txt'.*tall.*\n\n\[sent without words: 'größe\.txt'\]$/s);
+    assert.match(it.last(), /^File 'größe\.txt'.*tall.*\n\n\[sent without text: 'größe\.txt'\]$/s);
     assert.equal(it.chat.ours().length, 2, 'nothing else was said');
     assert.deepEqual(it.kept(), [['notes.txt', 'text/plain', 17, 1], ['größe.txt', 'text/plain', 4, 1]]);
     assert.ok(it.onDisk().every((f) => /^f[0-9a-f]{24}\.txt$/.test(f)), `${it.onDisk()}`);
@@ -147,7 +147,7 @@ for (const [name, field] of [['discord', 'url'], ['slack', 'url_private']]) {
     await it.answered();
     const notes = it.last().split('\n\n')[1].split('\n');
     assert.equal(notes.length, bad.length);
-    for (const line of notes) assert.match(line, /^\[file 'f\d' \(1 B\) was not read: (it lies at '[\w.]+', not at |it has no address that |the platform keeps it to itself)/);
+    for (const line of notes) assert.match(line, /^\[file 'f\d' \(1 B\) was not read: (it lies at '[\w.]+', not at |it has no address that |the platform does not provide the file)/);
     assert.deepEqual(other.asked, []);
     // Nor where the platform itself sends us there.
     if (name === 'slack') {
@@ -178,7 +178,7 @@ test('discord: more files than are read are counted', { timeout: 120_000 }, asyn
   const it = await begin(t, 'discord');
   it.chat.sends('many', Array.from({ length: 12 }, (_, i) => ({ name: `f${i}.txt`, bytes: `number ${i}.` })));
   await it.answered();
-  assert.match(it.last(), /number 9\..*many\n\n\[2 more files were not read: of one message at most 10 files are\]$/s);
+  assert.match(it.last(), /number 9\..*many\n\n\[2 more files were not read: at most 10 files per message\]$/s);
   assert.equal(it.kept().length, 10);
 });
 
@@ -222,7 +222,7 @@ test('telegram: an album is one turn, though its pictures come one after the oth
 
 test('telegram: a file, and the question about it as the next message: the question has the file', { timeout: 120_000 }, async (t) => {
   // It never comes to an end about a file alone.
-  const it = await begin(t, 'telegram', (q) => (/\[sent without words: .*\]$/.test(q.messages.at(-1).text) ? { text: 'let me think about that', hang: true } : { text: 'seen' }));
+  const it = await begin(t, 'telegram', (q) => (/\[sent without text: .*\]$/.test(q.messages.at(-1).text) ? { text: 'let me think about that', hang: true } : { text: 'seen' }));
   const { fake } = it.world;
   // Before the file has come.
   fake.onCall = async (call, phase) => {

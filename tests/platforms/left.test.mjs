@@ -66,7 +66,7 @@ test('answers for one place arrive in the order of the questions, though some ar
     if (i % 10 === 0) world.fake.trouble('sendMessage', { status: 502 }, 1);
     world.says(thread, `/nothing${i}`);
   }
-  const numbers = () => world.ours(thread).map((x) => /There is no \/nothing(\d+)\./.exec(x)?.[1]).filter(Boolean).map(Number);
+  const numbers = () => world.ours(thread).map((x) => /Unknown command \/nothing(\d+)\./.exec(x)?.[1]).filter(Boolean).map(Number);
   await until(() => `${numbers()} ${g.said()}`, () => numbers().length === 30, awhile);
   assert.deepEqual(numbers(), Array.from({ length: 30 }, (_, i) => i));
 });

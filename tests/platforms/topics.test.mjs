@@ -98,7 +98,7 @@ for (const [name, where] of Object.entries({ dm, forum })) {
     await w.until('an answer in the chat', () => w.chat().some((x) => x.endsWith('heard: two')));
     await livesInTheChat(w, id);
     once(w.chat(), 'heard: two');
-    once(w.chat(), "'the blue door' goes on here: its topic is gone.");
+    once(w.chat(), "'the blue door' continues here: its topic was deleted.");
   });
 
   test(`${name}: it is deleted before the card and the first words`, limit, async (t) => {

@@ -319,7 +319,7 @@ static int warnings;
 static void count_warning(Str line, Buf *out)
 {
     (void)out;
-    warnings += str_find(line, STR("is left out: others can read it")) < line.n;
+    warnings += str_find(line, STR("other users can read it")) < line.n;
 }
 
 /* A page that is looked at all day does not fill the log. */

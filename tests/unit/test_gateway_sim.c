@@ -163,7 +163,7 @@ static void check_message(const Chat *c, const ChatUpdate *u)
     snprintf(key, sizeof key, "reply:%s:%s:", c->platform.shape->name, u->id);
     snprintf(text, sizeof text, "re:%s", u->text);
     n = heard(c, key, text, &so);
-    (void)heard(c, key, "begun three times", &told);
+    (void)heard(c, key, "each of three attempts", &told);
     kept =
         ask(str_printf(sim.world.arena,
                        "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM messages WHERE "

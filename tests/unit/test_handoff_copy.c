@@ -291,7 +291,7 @@ static void nobody_takes_it(void **state)
     h = lent(&w);
     assert_false(handoff_wait(&waiter, w.journal, w.arena, &h, &why));
     assert_int_equal(why.kind, ERR_REFUSED);
-    assert_non_null(strstr(why.text, "the Hermes gateway did not; the session goes on here"));
+    assert_non_null(strstr(why.text, "the Hermes gateway did not respond; the session stays here"));
     assert_str(copies(&w), STR("0/0"));
     assert_str(owner(&w), STR("cli"));
     world_close(&w);

@@ -176,8 +176,8 @@ static void session_and_words_go_on_in_the_chat(void **state)
         deliver_one(&c, "gone:telegram:55:9");
         assert_str(
             c.text,
-            STR("The session goes on here: its topic is gone. /resume goes on with the one that "
-                "was here."));
+            STR("The session continues here: its topic was deleted. /resume continues the earlier "
+                "one."));
         deliver_one(&c, "three");
         assert_str(c.text, STR("third"));
         assert_int_equal(c.sends, 5);

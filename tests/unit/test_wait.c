@@ -20,19 +20,19 @@ typedef struct Case {
 
 static const Case cases[] = {
     { "", false, 60, 0, 0, ERR_REFUSED, "no gateway is running: 'talaria up'", "", "cancelled" },
-    { "", false, 100, 0, 20, ERR_REFUSED, "nobody took it", "still waiting after 0 s: claim",
-      "cancelled" },
+    { "", false, 100, 0, 20, ERR_REFUSED, "no gateway accepted the handoff",
+      "still waiting after 0 s: claim", "cancelled" },
     { "cbd", false, 0, 0, 0, -1, "", "picked up by the gateway\n", "done" },
     { "cf", false, 0, 0, 0, ERR_REFUSED, "the handoff failed: no thread", "picked up", "failed" },
-    { "c", false, 0, 60, 20, ERR_BUSY, "asked to leave it", "still at it after 0 s: prepare",
-      "claimed" },
+    { "c", false, 0, 60, 20, ERR_BUSY, "asked the gateway to cancel it",
+      "in progress after 0 s: prepare", "claimed" },
     { "cb", false, 0, 60, 0, ERR_BUSY, "has moved to local", "picked up", "bound" },
-    { "x", false, 0, 0, 0, ERR_INTERRUPTED, "cancelled; the session goes on here", "",
+    { "x", false, 0, 0, 0, ERR_INTERRUPTED, "cancelled; the session stays here", "", "cancelled" },
+    { "cxk", false, 0, 0, 0, ERR_INTERRUPTED, "cancelled", "asked the gateway to cancel",
       "cancelled" },
-    { "cxk", false, 0, 0, 0, ERR_INTERRUPTED, "cancelled", "was asked to leave it", "cancelled" },
-    { "cbxd", false, 0, 0, 0, -1, "", "cannot be cancelled: the session has moved", "done" },
-    { "cxx", false, 0, 0, 0, ERR_INTERRUPTED, "no longer waiting", "was asked to", "claimed" },
-    { "l", false, 0, 0, 0, ERR_INTERRUPTED, "no longer waiting", "", "queued" },
+    { "cbxd", false, 0, 0, 0, -1, "", "cannot cancel: the session has moved", "done" },
+    { "cxx", false, 0, 0, 0, ERR_INTERRUPTED, "stopped waiting", "asked the gateway", "claimed" },
+    { "l", false, 0, 0, 0, ERR_INTERRUPTED, "stopped waiting", "", "queued" },
     { "HD", true, 60, 0, 0, -1, "", "picked up by the gateway", "done" },
 };
 
