@@ -58,7 +58,7 @@ test("what was given, each item with score and reason; skills; the graph as a pi
   assert.ok(at[0][1] < at[2][1] && at[2][1] < at[3][1]);
   await until(async () => assert.equal(await picture.locator(".edge").count(), 3));
   const did = panel.getByRole("region", { name: "Steps" });
-  await until(async () => assert.match(await did.textContent(), /told of turns made elsewhere.*terminal.*2\.1 s.*read_file.*12 ms.*Trying again \(2\).*overloaded.*Approval.*git push origin fix\/cart: once.*3\.4 s/s));
+  await until(async () => assert.match(await did.textContent(), /told of turns made elsewhere.*terminal.*2\.1 s.*read_file.*12 ms.*Retry 2.*overloaded.*Approval.*git push origin fix\/cart: once.*3\.4 s/s));
   await until(async () => assert.equal(await did.locator('.call[data-outcome="failed"]').count(), 1));
   await did.locator(".call > button").first().click();
   await did.getByText("3 failed, 38 passed").waitFor();

@@ -329,7 +329,7 @@ test("from one runtime to another and back: two threads apart, tools with their 
   await page.getByRole("button", { name: /^Runtime:/ }).click();
   const codex = page.getByRole("menuitemradio", { name: /Codex/ });
   await until(async () => assert.ok(await codex.isDisabled()));
-  await until(async () => assert.match(await codex.textContent(), /Not there: .*No such file/));
+  await until(async () => assert.match(await codex.textContent(), /Not available: Codex not found .*does not exist/));
   await page.keyboard.press("Escape");
   await pick(/Hermes/);
   await send(page, "use a tool please");
@@ -455,7 +455,7 @@ for (const [fail, title, code, partial] of [
     const choice = page.getByRole("menuitemradio", { name: /Hermes/ });
     if (await choice.isDisabled()) {
       // It says so before one tries; whoever tries all the same (another program) is told why.
-      assert.match(await choice.textContent(), /Not there: it answered 401/);
+      assert.match(await choice.textContent(), /Not available: Hermes at .* refused the API key \(HTTP 401\)/);
       await page.keyboard.press("Escape");
       const c = await broken.ask("/api/conversations", "POST", { runtime: "hermes" });
       await page.goto(`${broken.url}/chat/${c.id}`);
