@@ -449,7 +449,10 @@ test("a conversation of the page: live in its list, handed over, and taken back 
   const page = await it.open("/chat", { url: real.url, token: real.token });
   page.setDefaultTimeout(20_000);
   await page.getByRole("textbox", { name: "Message" }).waitFor();
+  // A single question is kept out of the list until it is continued.
   execFileSync(binary, ["ask", "which lanterns did I photograph?"], { env, stdio: "ignore" });
+  const { sessions: [asked] } = JSON.parse(execFileSync(binary, ["sessions", "list", "--source", "ask", "--json"], { env }));
+  execFileSync(binary, ["ask", "-c", asked.id, "and which of them are brass?"], { env, stdio: "ignore" });
   await page.locator(".chat-row", { hasText: "which lanterns" }).click();
   const box = page.getByRole("textbox", { name: "Message" });
   await page.locator(".said-by-user", { hasText: "which lanterns" }).waitFor();

@@ -60,7 +60,7 @@ test('what is missing or not allowed is said before anything is sent', () => {
   const { env } = tmpHome();
   const none = run(['debug', 'model', 'hi'], { env });
   assert.equal(none.code, 3);
-  assert.match(none.stderr, /TALARIA_MODEL_BASE_URL/);
+  assert.match(none.stderr, /no model is configured; run 'talaria setup'/);
   const plain = run(['debug', 'model', '--base-url', 'http://192.0.2.1/v1', '--model', 'm', 'hi'], { env: { ...env, TALARIA_MODEL_KEY: key } });
   assert.equal(plain.code, 5);
   assert.match(plain.stderr, /plain http/);

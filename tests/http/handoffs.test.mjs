@@ -237,11 +237,14 @@ test('conversations that begin, change and go are told, whoever did it', async (
   const server = await startServer(t);
   await request(server, '/api/conversations');
   const stream = await events(server);
+  // A single question is kept out of lists until it is continued.
   assert.equal(run(['ask', 'is anybody here?'], { env: server.home.env }).code, 0);
+  const { sessions: [asked] } = JSON.parse(run(['sessions', 'list', '--source', 'ask', '--json'], { env: server.home.env }).stdout);
+  assert.equal(run(['ask', '-c', asked.id, 'and now?'], { env: server.home.env }).code, 0);
   await stream.next('chat');
   const [c] = await until('it is there', async () => {
     const { conversations } = await get(server, '/api/conversations');
-    return conversations[0]?.messages === 2 && !conversations[0].running && conversations;
+    return conversations[0]?.messages === 4 && !conversations[0].running && conversations;
   });
   const told = stream.seen.filter((e) => e.event === 'chat').length;
   assert.equal((await request(server, `/api/conversations/${c.id}`, { method: 'DELETE' })).status, 200);

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { plugin, request, startServer } from './helpers.mjs';
+import { request, startServer } from './helpers.mjs';
+
+const ours = '/api/achievements';
 
 test('rescan and reset in a loop beside readers: everyone is answered', { timeout: 60_000 }, async (t) => {
   const server = await startServer(t, { demo: true });
@@ -12,7 +14,7 @@ test('rescan and reset in a loop beside readers: everyone is answered', { timeou
   const loop = async (fn) => {
     while (Date.now() < until) await fn();
   };
-  const post = (what) => request(server, `${plugin}/${what}`, { method: 'POST', headers: { Origin: `http://${server.host}` } });
+  const post = (what) => request(server, `${ours}/${what}`, { method: 'POST', headers: { Origin: `http://${server.host}` } });
   await Promise.all([
     loop(async () => {
       const r = await post('rescan');
@@ -21,11 +23,11 @@ test('rescan and reset in a loop beside readers: everyone is answered', { timeou
       rescans++;
     }),
     loop(async () => {
-      assert.equal((await post('reset-state')).status, 200);
+      assert.equal((await post('reset')).status, 200);
       resets++;
     }),
-    ...['achievements', 'scan-status', 'recent-unlocks', 'achievements'].map((what) => loop(async () => {
-      const r = await request(server, `${plugin}/${what}`);
+    ...['', '/scan-status', '/recent', ''].map((what) => loop(async () => {
+      const r = await request(server, `${ours}${what}`);
       assert.equal(r.status, 200, what);
       assert.ok(r.json);
       reads++;
@@ -34,6 +36,6 @@ test('rescan and reset in a loop beside readers: everyone is answered', { timeou
   t.diagnostic(`${rescans} rescans, ${resets} resets, ${reads} reads`);
   assert.ok(rescans > 5 && resets > 5 && reads > 50);
   await post('rescan');
-  JSON.parse(fs.readFileSync(path.join(server.home.data, 'plugins/hermes-achievements/state.json'), 'utf8'));
+  JSON.parse(fs.readFileSync(path.join(server.home.data, 'achievements/state.json'), 'utf8'));
   assert.equal((await server.stop()).code, 0);
 });
