@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "cmd/commands.h"
 #include "cmd/doctor.h"
+#include "cmd/table.h"
 
 static const Option options[] = {
     { .kind = OPTION_FLAG,
@@ -155,6 +156,27 @@ static void print_all(Cli *cli, const Doctor *d)
             warnings == 1 ? "" : "s");
 }
 
+/* In a pipe: one finding a line. */
+static void list_all(Cli *cli, const Doctor *d)
+{
+    static const TableColumn columns[] = {
+        { .title = "CHECK" }, { .title = "STATUS" }, { .title = "SUBJECT" },
+        { .title = "TEXT" },  { .title = "ADVICE" },
+    };
+    AUTO(Table) *t = table_begin(cli, columns, ARRAY_LEN(columns));
+
+    for (size_t i = 0; i < d->n; i++) {
+        const Finding *f = &d->findings[i];
+
+        table_cell(t, str_of(f->id));
+        table_cell(t, str_of(level_name(f->level)));
+        table_cell(t, f->subject);
+        table_cell(t, f->text);
+        table_cell(t, f->advice);
+    }
+    table_end(t);
+}
+
 static void put_all(Cli *cli, const Doctor *d)
 {
     JsonWriter w = cli_json_begin(cli);
@@ -204,8 +226,10 @@ static bool run_doctor(Cli *cli, const Args *args, Err *err)
     }
     if (cli->json)
         put_all(cli, &d);
-    else
+    else if (cli_on_terminal(cli))
         print_all(cli, &d);
+    else
+        list_all(cli, &d);
     if (!count(&d, FINDING_PROBLEM))
         return true;
     cli->told = true;

@@ -1,6 +1,7 @@
 /* talaria gateway status: each platform in a few lines, as the gateway last wrote it down. */
 #include "base/clock.h"
 #include "cmd/cmd_gateway.h"
+#include "cmd/table.h"
 #include "gateway/config.h"
 #include "gateway/gateway.h"
 #include "store/inbox.h"
@@ -154,6 +155,31 @@ static void show_row(Cli *cli, const Row *r, double now)
     }
 }
 
+/* In a pipe: one platform a line. */
+static void list_rows(Cli *cli, const Row *rows)
+{
+    static const TableColumn columns[] = {
+        { .title = "PLATFORM" }, { .title = "STATE" },   { .title = "ACCOUNT" },
+        { .title = "QUEUED" },   { .title = "TO SEND" }, { .title = "GIVEN UP" },
+        { .title = "CHAT" },     { .title = "PROBLEM" },
+    };
+    AUTO(Table) *t = table_begin(cli, columns, ARRAY_LEN(columns));
+
+    for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++) {
+        const Row *r = &rows[i];
+
+        table_cell(t, str_of(r->name));
+        table_cell(t, r->link.link.n ? r->link.link : str_of(r->enabled ? "set up" : "not set up"));
+        table_cell(t, r->link.account);
+        table_cellf(t, "%zu", r->waiting);
+        table_cellf(t, "%lld", (long long)r->queues.outgoing);
+        table_cellf(t, "%lld", (long long)(r->queues.dead + r->queues.parked));
+        table_cell(t, r->home.chat_id);
+        table_cell(t, r->link.error.n ? r->link.error : r->missing);
+    }
+    table_end(t);
+}
+
 bool gateway_status(Cli *cli, const Args *args, Err *err)
 {
     Row rows[GATEWAY_PLATFORM_COUNT];
@@ -172,6 +198,10 @@ bool gateway_status(Cli *cli, const Args *args, Err *err)
         return false;
     if (cli->json) {
         show_json(cli, running, rows);
+        return true;
+    }
+    if (!cli_on_terminal(cli)) {
+        list_rows(cli, rows);
         return true;
     }
     say(cli, running ? "A gateway is running\n" : "No gateway is running\n");

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/cmd_handoff.h"
+#include "cmd/table.h"
 #include "gateway/gateway.h"
 #include "gateway/wait.h"
 #include "gateway/wake.h"
@@ -79,7 +80,32 @@ static void print_all(Cli *cli, const Handoff *all, size_t n)
     for (size_t i = 0; i < n; i++)
         print_one(cli, &all[i], now);
     if (!gateway_is_running(cli->homes.data))
-        say(cli, "No gateway is running; 'talaria up' starts one\n");
+        hint(cli, "no gateway is running; 'talaria up' starts one");
+}
+
+/* In a pipe: one handoff a line. */
+static void list_all(Cli *cli, const Handoff *all, size_t n)
+{
+    static const TableColumn columns[] = {
+        { .title = "ID" },       { .title = "STATE" },   { .title = "SESSION" },
+        { .title = "PLATFORM" }, { .title = "TARGET" },  { .title = "REQUESTED" },
+        { .title = "STEP" },     { .title = "PROBLEM" },
+    };
+    AUTO(Table) *t = table_begin(cli, columns, ARRAY_LEN(columns));
+
+    for (size_t i = 0; i < n; i++) {
+        const Handoff *h = &all[i];
+
+        table_cell(t, h->id);
+        table_cell(t, str_of(handoff_state_name(h->state)));
+        table_cell(t, h->session_id);
+        table_cell(t, h->platform);
+        table_cell(t, h->target);
+        table_cell(t, human_iso(cli->arena, (double)h->requested_ms / 1000));
+        table_cell(t, str_of(handoff_state_step(reached(h))));
+        table_cell(t, h->error_text);
+    }
+    table_end(t);
 }
 
 static void put_all(Cli *cli, const Handoff *all, size_t n)
@@ -122,8 +148,10 @@ bool handoff_status(Cli *cli, const Args *args, Err *err)
     look_again(cli, journal, all, n);
     if (cli->json)
         put_all(cli, all, n);
-    else
+    else if (cli_on_terminal(cli))
         print_all(cli, all, n);
+    else
+        list_all(cli, all, n);
     return true;
 }
 

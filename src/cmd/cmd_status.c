@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/commands.h"
+#include "cmd/table.h"
 #include "recall/history_json.h"
 #include "text/human.h"
 
@@ -89,6 +90,54 @@ static void print_all(Cli *cli, const HomeFacts *facts, size_t n, const HistoryF
         log_note("not all transcripts have been read yet; some numbers are estimates");
 }
 
+/* -- in a pipe ---------------------------------------------------------------------------------------- */
+
+static const TableColumn columns[] = {
+    { .title = "SOURCE" },   { .title = "FOLDER" },      { .title = "STATE" },
+    { .title = "SESSIONS" }, { .title = "LAST ACTIVE" }, { .title = "PROBLEM" },
+};
+
+static void put_row(Cli *cli, Table *t, const char *state, const SessionCounts *counts)
+{
+    table_cell(t, str_of(state));
+    table_cellf(t, "%lld", (long long)counts->sessions);
+    if (counts->newest > 0)
+        table_cell(t, human_iso(cli->arena, counts->newest));
+    else
+        table_cell(t, STR(""));
+}
+
+static void list_all(Cli *cli, const HomeFacts *facts, size_t n, const HistoryFacts *history)
+{
+    AUTO(Table) *t = table_begin(cli, columns, ARRAY_LEN(columns));
+
+    for (size_t i = 0; i < n; i++) {
+        const HomeFacts *f = &facts[i];
+
+        table_cell(t, f->home->name);
+        table_cell(t, f->home->database);
+        put_row(cli, t,
+                !f->home->present ? "missing"
+                : f->readable     ? "found"
+                                  : "unreadable",
+                &history->homes[i]);
+        table_cell(t, str_of(f->trouble));
+    }
+    for (size_t i = 0; i < ORIGIN_COUNT; i++) {
+        const SourceFacts *s = &history->sources[i];
+
+        if (!s->folder.n || has_home(facts, n, (Origin)i))
+            continue;
+        table_cell(t, str_of(origin_name((Origin)i)));
+        table_cell(t, s->folder);
+        put_row(cli, t, s->present ? "found" : "missing", &s->counts);
+        table_cell(t, STR(""));
+    }
+    table_end(t);
+    if (history->partial)
+        log_note("not all transcripts have been read yet; some numbers are estimates");
+}
+
 /* A home that was asked for by name and cannot be read is a failure; others are only told. */
 static bool verdict(const Cli *cli, const HomeFacts *facts, size_t n, Err *err)
 {
@@ -116,8 +165,10 @@ static bool run_status(Cli *cli, const Args *args, Err *err)
         w = cli_json_begin(cli);
         status_put(&w, where.homes, facts, n, &history);
         cli_json_end(cli, &w);
-    } else {
+    } else if (cli_on_terminal(cli)) {
         print_all(cli, facts, n, &history);
+    } else {
+        list_all(cli, facts, n, &history);
     }
     return verdict(cli, facts, n, err);
 }

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cmd/cmd_sessions.h"
 #include "cmd/commands.h"
+#include "cmd/table.h"
 #include "templates/extract.h"
 #include "templates/inject.h"
 #include "templates/policy.h"
@@ -52,7 +53,17 @@ static const Option list_options[] = {
     { 0 },
 };
 
-static void print_list(Cli *cli, const Template *all, size_t n)
+static const TableColumn list_columns[] = {
+    { .title = "TEMPLATE" },
+    { .title = "TYPE" },
+    { .title = "EXAMPLES", .right = true, .drop = 1 },
+    { .title = "USED", .right = true, .drop = 2 },
+    { .title = "CREATED", .drop = 3 },
+    { .title = "DESCRIPTION", .min = 16, .style = STYLE_DIM, .drop = 4 },
+};
+
+/* Scripts read this: its wording is part of the format. */
+static void print_promised(Cli *cli, const Template *all, size_t n)
 {
     if (!n) {
         say(cli, "No templates found\n");
@@ -65,6 +76,23 @@ static void print_list(Cli *cli, const Template *all, size_t n)
         say(cli, ": %s (%zu examples, used %lld times)\n", tasktype_name(all[i].type),
             all[i].n_examples, (long long)all[i].usage_count);
     }
+}
+
+static void print_list(Cli *cli, const Template *all, size_t n)
+{
+    AUTO(Table) *t = table_begin(cli, list_columns, ARRAY_LEN(list_columns));
+
+    for (size_t i = 0; i < n; i++) {
+        table_cell(t, all[i].name);
+        table_cell(t, str_of(tasktype_name(all[i].type)));
+        table_cellf(t, "%zu", all[i].n_examples);
+        table_cellf(t, "%lld", (long long)all[i].usage_count);
+        table_cell(t, human_time(cli->arena, all[i].created_at));
+        table_cell(t, all[i].description);
+    }
+    table_end(t);
+    if (!n)
+        log_note("no templates found; 'talaria templates harvest' makes some from your sessions");
 }
 
 /* --json: {format, templates: [{name, type, examples, usage_count, created_at, description,
@@ -83,7 +111,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
         if (!given_type(args, &type) || all[i].type == type)
             all[kept++] = all[i];
     if (!cli->json) {
-        print_list(cli, all, kept);
+        (cli_on_terminal(cli) ? print_list : print_promised)(cli, all, kept);
         return true;
     }
     w = cli_json_begin(cli);

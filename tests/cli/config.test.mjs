@@ -86,7 +86,7 @@ test('a secret comes from standard input into a file of its own, and is never sh
   assert.match(shown, /platforms\.telegram\.token: \(set: .*secrets\/platforms\.telegram\.token\)/);
   assert.match(shown, /platforms\.discord\.token: \(not set\)/);
   assert.equal(runJson(['config', 'list'], { env: h.env }).secrets['platforms.telegram.token'], true);
-  assert.match(run(['gateway', 'status'], { env: h.env }).stdout, /telegram +set up/, 'the gateway reads it');
+  assert.match(run(['gateway', 'status'], { env: h.env }).stdout, /telegram\tset up/, 'the gateway reads it');
   for (const bad of ['', 'two words', 'x'.repeat(5000)]) assert.notEqual(run(['config', 'set', 'telegram.token'], { env: h.env, input: bad }).code, 0);
   assert.equal(h.config('unset', 'telegram.token').stdout, 'platforms.telegram.token is no longer set\n');
   assert.ok(!fs.existsSync(secret));

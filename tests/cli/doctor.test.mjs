@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { bin, fillHome, makeStateDb, python, pythonPeer, run, tmpHome, tree } from './helpers.mjs';
+import { seen } from './terminal.mjs';
 
 function doctor(home, ...args) {
   const r = run(['doctor', '--json', ...args], home);
@@ -23,14 +24,16 @@ function hermes(options = {}) {
   return { ...home, file };
 }
 
-test('a sound home: all is well, in words and as JSON', () => {
+test('a sound home: all is well, in words, as rows and as JSON', async (t) => {
   const home = hermes();
   const before = tree(home.hermes);
   const r = run(['doctor'], home);
   assert.equal(r.code, 0, r.stdout + r.stderr);
-  assert.match(r.stdout, /All is well/);
-  assert.match(r.stdout, /SQLite \d+\.\d+\.\d+.*Vectorscan .*libmicrohttpd/);
-  assert.match(r.stdout, /hermes: '.*state\.db', .*journal delete, schema 25/);
+  const words = await seen(t, ['doctor'], home);
+  assert.match(words, /All is well/);
+  for (const line of r.stdout.slice(0, -1).split('\n')) assert.match(line, /^[a-z]+\t(ok|note)\t[^\t]*\t[^\t]+\t[^\t]*$/);
+  assert.match(words, /SQLite \d+\.\d+\.\d+.*Vectorscan .*libmicrohttpd/);
+  assert.match(words, /hermes: '.*state\.db', .*journal delete, schema 25/);
   const d = doctor(home);
   assert.equal(d.format, 1);
   assert.equal(d.problems, 0);

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { bin, python, run, runJson, tmpHome } from './helpers.mjs';
+import { seen } from './terminal.mjs';
 
 const children = new Set();
 after(() => children.forEach((c) => c.kill('SIGKILL')));
@@ -43,20 +44,21 @@ const status = (home) => runJson(['gateway', 'status'], { env: home.env });
 const platform = (home, name) => status(home).platforms.find((p) => p.platform === name);
 const childrenOf = (pid) => fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
-test('status says what is set up, what is served and where the home is', async () => {
+test('status says what is set up, what is served and where the home is', async (t) => {
   const home = tmpHome();
   let all = status(home);
   assert.equal(all.running, false);
   assert.deepEqual(all.platforms.map((p) => [p.platform, p.enabled, p.link]),
     [['local', true, null], ['telegram', false, null], ['discord', false, null], ['slack', false, null]]);
   assert.equal(all.platforms[0].home.chat_id, 'home');
-  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /No gateway is running\nlocal +set up, not served now\n +default chat: Home \(dm\)\ntelegram +not set up\n +no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/);
+  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /^local\tset up\t\t0\t0\t0\thome\t\ntelegram\tnot set up\t\t0\t0\t0\t\tno token; /);
+  assert.match(await seen(t, ['gateway', 'status'], { env: home.env }), /No gateway is running\nlocal +set up, not served now\n +default chat: Home \(dm\)\ntelegram +not set up\n +no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/);
   query(home, `insert into inbox(platform, id, update_json, state, reason, received_ms, updated_ms) values
     ('telegram', '1', '{}', 'new', null, ${Date.now() - 5000}, 0), ('telegram', '2', '{}', 'parked', 'x', 1, 1)`);
   const telegram = platform(home, 'telegram');
   assert.deepEqual([telegram.waiting, telegram.parked, telegram.dead, telegram.outgoing], [1, 1, 0, 0]);
   assert.ok(telegram.lag_ms >= 5000 && telegram.lag_ms < 60_000);
-  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /not set up; 1 queued, the oldest for \d+ s; given up: 0 to send, 1 to read\n/);
+  assert.match(await seen(t, ['gateway', 'status'], { env: home.env }), /not set up; 1 queued, the oldest for \d+ s; given up: 0 to send, 1 to read\n/);
   query(home, 'delete from inbox');
   const gateway = await start(['gateway', 'run'], home.env);
   assert.match(gateway.line, /^serving local\n/);
@@ -64,7 +66,7 @@ test('status says what is set up, what is served and where the home is', async (
   all = status(home);
   assert.equal(all.running, true);
   assert.equal(all.platforms[0].account, 'talaria');
-  assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /A gateway is running\nlocal +connected as talaria, since /);
+  assert.match(await seen(t, ['gateway', 'status'], { env: home.env }), /A gateway is running\nlocal +connected as talaria, since /);
   // A gateway that nobody talks to leaves the disk alone.
   const before = query(home, 'select updated_ms from platform_state');
   await new Promise((r) => setTimeout(r, 2500));

@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { gateway, idleGateway, query, until } from './handoffs.mjs';
 import { bin, fillHome, python, run, runJson, tmpHome } from './helpers.mjs';
+import { seen } from './terminal.mjs';
 
 /** A Hermes home with one session of two messages, as its terminal left it. */
 function hermesHome(home, { journal = 'wal' } = {}) {
@@ -156,22 +157,24 @@ test('cancelling, and platforms that are not there', () => {
   assert.deepEqual(query(path.join(home.hermes, 'state.db'), 'select handoff_state, handoff_platform from sessions'), [['pending', 'telegram']]);
 });
 
-test('status shows how far each one is; back finds the one that is away', async () => {
+test('status shows how far each one is; back finds the one that is away', async (t) => {
   const home = tmpHome(), { env } = home;
   hermesHome(home);
-  assert.equal(run(['handoff', 'status'], { env }).stdout, "No handoffs yet\nNo gateway is running; 'talaria up' starts one\n");
+  assert.match(await seen(t, ['handoff', 'status'], { env }), /^No handoffs yet\n.*no gateway is running; 'talaria up' starts one\n/);
+  assert.deepEqual(run(['handoff', 'status'], { env }), { code: 0, signal: null, stdout: '', stderr: '' });
   assert.equal(run(['handoff', 'back'], { env }).code, 3, 'nothing is away');
   const talk = run(['chat'], { env, input: 'hello there\n' });
   const id = /--resume (c\w+)/.exec(talk.stderr)[1];
   run(['handoff', 'local', '--detach', '--session', id, '--no-turn', '--to', 'nowhere'], { env });
-  assert.match(run(['handoff', 'status'], { env }).stdout, new RegExp(`^\\w{26}  queued     ${id} -> local:nowhere\n    \\[claim\\]  requested .*, in progress for \\d+\\.\\d\\d s\n`));
+  assert.match(run(['handoff', 'status'], { env }).stdout, new RegExp(`^\\w{26}\tqueued\t${id}\tlocal\tnowhere\t20.*Z\tclaim\t\n$`));
+  assert.match(await seen(t, ['handoff', 'status'], { env }), new RegExp(`^\\w{26}  queued     ${id} -> local:nowhere\n    \\[claim\\]  requested .*, in progress for \\d+\\.\\d\\d s\n`));
   assert.equal(query(path.join(home.data, 'talaria.db'), 'select no_turn from handoff')[0][0], 1);
   const g = await gateway(env);
   try {
     await until('failed', () => runJson(['handoff', 'status'], { env }).handoffs[0].state === 'failed');
-    assert.match(run(['handoff', 'status'], { env }).stdout, /failed .*\n    claim > \[prepare\] .*took .*\n    prepare: .*nowhere/);
+    assert.match(await seen(t, ['handoff', 'status'], { env }), /failed .*\n    claim > \[prepare\] .*took .*\n    prepare: .*nowhere/);
     assert.equal(run(['handoff', 'local', '--session', id], { env }).code, 0);
-    assert.match(run(['handoff', 'status'], { env }).stdout, /^\w{26}  done .*\n    claim > prepare > bind > announce > done  requested/);
+    assert.match(await seen(t, ['handoff', 'status'], { env }), /^\w{26}  done .*\n    claim > prepare > bind > announce > done  requested/);
     assert.equal(runJson(['handoff', 'status'], { env }).handoffs[1].target, 'nowhere');
     // The newest session is another one; the one that is away is meant.
     const later = run(['chat'], { env, input: 'something else\n' });

@@ -126,8 +126,8 @@ describe('a history of four sources', () => {
     const { sources } = runJson(['status'], home);
     assert.deepEqual(sources.map((s) => s.name), ['hermes', 'claude', 'codex', 'talaria']);
     for (const s of sources) assert.ok(s.present && s.sessions > 0, s.name);
-    assert.match(run(['status'], home).stdout, /Claude Code .*\.claude\n  \d+ sessions/);
-    assert.match(run(['doctor'], home).stdout, /Claude Code: \d+ sessions/);
+    assert.match(run(['status'], home).stdout, /^claude\t.*\.claude\tfound\t\d+\t20.*Z\t$/m);
+    assert.match(run(['doctor'], home).stdout, /\tClaude Code\t\d+ sessions/);
   });
 
   test('files of others are only read', () => {

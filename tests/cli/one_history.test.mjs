@@ -5,6 +5,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
+import { seen } from './terminal.mjs';
 import { makeTranscripts } from './transcripts.mjs';
 
 const badges = (scan) => new Map(scan.achievements.map((a) => [a.id, a]));
@@ -148,7 +149,7 @@ function mixed(t) {
   return h;
 }
 
-test('one definition of a session: list, status, doctor, export and badges agree', (t) => {
+test('one definition of a session: list, status, doctor, export and badges agree', async (t) => {
   const h = mixed(t);
   run(['ask', '--runtime', 'offline', 'release notes'], h); // a one-shot question is no session
   const listed = runJson(['sessions', 'list', '--limit', '0'], h).sessions;
@@ -170,13 +171,15 @@ test('one definition of a session: list, status, doctor, export and badges agree
   assert.equal(home.sessions + home.parts + home.sub_agents + home.archived, db.prepare("SELECT count(*) AS n FROM sessions WHERE id <> ''").get().n);
   db.close();
   assert.ok(home.parts > 0 && home.sub_agents > 0 && home.archived > 0);
-  assert.match(run(['status'], h).stdout, new RegExp(`${home.sessions} sessions \\(${home.parts} more parts? of (a )?compressed ones?, ${home.sub_agents} sub-agent runs?, ${home.archived} archived\\)`));
+  assert.match(await seen(t, ['status'], h), new RegExp(`${home.sessions} sessions \\(${home.parts} more parts? of (a )?compressed ones?, ${home.sub_agents} sub-agent runs?, ${home.archived} archived\\)`));
 });
 
-test('status and doctor name every place that is looked at, found or not', (t) => {
+test('status and doctor name every place that is looked at, found or not', async (t) => {
   const h = tmpHome(t);
   fs.rmSync(h.hermes, { recursive: true, force: true });
-  const empty = run(['status'], h).stdout;
+  const empty = await seen(t, ['status'], h);
+  const rows = run(['status'], h).stdout.slice(0, -1).split('\n').map((l) => l.split('\t'));
+  assert.deepEqual(rows.map((r) => [r[0], r[2], r[3], r.length]).sort(), [['claude', 'missing', '0', 6], ['codex', 'missing', '0', 6], ['hermes', 'missing', '0', 6], ['talaria', 'missing', '0', 6]]);
   for (const [folder, variable] of [[h.hermes, 'HERMES_HOME'], [path.join(h.user, '.claude'), 'CLAUDE_CONFIG_DIR'], [path.join(h.user, '.codex'), 'CODEX_HOME'], [h.data, 'TALARIA_HOME']]) {
     assert.ok(empty.includes(folder), `${folder} in ${empty}`);
     assert.ok(empty.includes(`$${variable}`), variable);
@@ -187,7 +190,7 @@ test('status and doctor name every place that is looked at, found or not', (t) =
   assert.deepEqual(sources.map((s) => [s.name, s.present, s.variable]), [['hermes', false, 'HERMES_HOME'], ['claude', false, 'CLAUDE_CONFIG_DIR'], ['codex', false, 'CODEX_HOME'], ['talaria', false, 'TALARIA_HOME']]);
   assert.ok(sources.every((s) => path.isAbsolute(s.folder)));
   makeTranscripts(h, { sessions: 12, mb: 1, seed: 2 });
-  const some = run(['status'], h).stdout;
+  const some = await seen(t, ['status'], h);
   assert.doesNotMatch(some, /No sessions yet\. /);
   assert.match(some, /\n\d+ sessions?.* in all\n$/);
   // The same time as in the list, whenever the file was touched.

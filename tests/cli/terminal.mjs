@@ -108,3 +108,10 @@ export function terminal(t, args, { env, rows = 24, columns = 80, cwd } = {}) {
   return { child, screen, until, exited, raw: () => raw, pid: () => Number(pid),
     type: (text) => order({ type: text }), resize: (...size) => order({ size }), signal: (n) => order({ signal: n }) };
 }
+
+/** What a command prints on a terminal that is wide enough for its lines, without colours. */
+export async function seen(t, args, { env }) {
+  const term = terminal(t, args, { env, columns: 400 });
+  await term.exited;
+  return term.screen.text() + '\n';
+}

@@ -69,7 +69,8 @@ test('ids on a terminal are unique beginnings of at least 8 characters, and are 
 });
 
 test('a pipe gets whole values separated by tabs, and nothing else', () => {
-  for (const [args, n] of [[['sessions', 'list', '--limit', '5'], 8], [['skills', 'list'], 3], [['achievements', 'list'], 4], [['sessions', 'search', 'backup'], 7]]) {
+  for (const [args, n] of [[['sessions', 'list', '--limit', '5'], 8], [['skills', 'list'], 3], [['achievements', 'list'], 4], [['sessions', 'search', 'backup'], 7],
+    [['status'], 6], [['doctor'], 5], [['handoff', 'status'], 8], [['gateway', 'status'], 8]]) {
     const r = run(args, { env: { ...demo, CLICOLOR_FORCE: '1' } });
     assert.equal(r.code, 0, r.stderr);
     assert.doesNotMatch(r.stdout, args[1] === 'search' ? /\x1b/ : /\x1b|…|^ID\b|--limit/m);
