@@ -311,7 +311,7 @@ static bool find_message(Runs *r, Arena *a, const ChatWish *wish, int64_t *ret, 
         return false;
     *ret = died.user_message_id;
     return (died.ended_ms && str_eq(died.conversation_id, wish->conversation_id)) ||
-           err_set(err, ERR_CONFLICT, "run '%.*s' is not over", STR_FMT(died.id));
+           err_set(err, ERR_CONFLICT, "run '%.*s' is still running", STR_FMT(died.id));
 }
 
 /* A run that nobody runs any more does not stand in the way of the next one. */
@@ -435,14 +435,14 @@ bool service_approve(Service *s, Str run_id, Str approval_id, Str choice, Err *e
     bool ok;
 
     if (!g)
-        return exists(s, run_id, err) && err_set(err, ERR_CONFLICT, "this run is over");
+        return exists(s, run_id, err) && err_set(err, ERR_CONFLICT, "this run has ended");
     pthread_mutex_lock(&g->lock);
     ok = g->running && !g->over && g->runtime->approve && approval_id.n &&
          str_eqz(approval_id, g->waiting);
     if (!ok)
-        (void)err_set(err, ERR_CONFLICT, "nothing of this id waits for an answer");
+        (void)err_set(err, ERR_CONFLICT, "no request with this id is waiting for an answer");
     else if (!(ok = str_is_one_of(choice, g->offered)))
-        (void)err_set(err, ERR_INVALID, "'%.*s' was not offered; there is %s",
+        (void)err_set(err, ERR_INVALID, "'%.*s' is not one of the choices: %s",
                       STR_FMT(str_head(choice, 32)), g->offered);
     else
         g->runtime->approve(g->running, approval_id, choice);
@@ -466,7 +466,7 @@ const Runtime *service_runtime(Service *s, Str name, Err *err)
         if (str_eqz(name, (*r)->name) || ((*r)->alias && str_eqz(name, (*r)->alias)))
             return *r;
     (void)err_set(err, ERR_INVALID,
-                  "no runtime '%.*s'; there are native, hermes, claude, codex and offline",
+                  "unknown runtime '%.*s'; choose native, hermes, claude, codex or offline",
                   STR_FMT(name));
     return NULL;
 }

@@ -287,7 +287,7 @@ static void hear_end(Going *g, const RuntimeEvent *e)
             end.code = RUN_CANCELLED;
         finish(g, &end, "dispatch");
     } else if (e->status == RUNTIME_COMPLETED && !g->text.n && !g->acted) {
-        fail(g, RUN_EMPTY_RESPONSE, "dispatch", STR("the runtime ended without saying anything"));
+        fail(g, RUN_EMPTY_RESPONSE, "dispatch", STR("the runtime ended without an answer"));
     } else {
         finish(g, &end, "dispatch");
     }
@@ -384,7 +384,7 @@ static void on_event(void *ctx, const RuntimeEvent *e)
 
     pthread_mutex_lock(&g->lock);
     if (!g->over && g->logged > LIMIT_RUN_LOG && !is_end(e))
-        cut_off(g, STR("the runtime says more than is kept of a run"));
+        cut_off(g, STR("the runtime's output exceeds the limit of a run"));
     else if (!g->over)
         hear(g, e);
     else if (e->kind != RUNTIME_TRACE)

@@ -56,7 +56,8 @@ static bool discord_open(const PlatformHost *host, Connection **ret, Err *err)
     if (!token.n)
         return err_set(err, ERR_INVALID, "discord needs a token; set TALARIA_DISCORD_TOKEN");
     if (!wire_fits_header(token))
-        return err_set(err, ERR_INVALID, "discord: the token has characters that none has");
+        return err_set(err, ERR_INVALID,
+                       "the discord token contains invalid characters; copy it again");
     if (!wire_base(a, "discord", host->config->api_base, PUBLIC_API, &base, err))
         return false;
     c = make(host, base);
@@ -201,7 +202,7 @@ static bool discord_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeCh
                            .path = str_printf(a, "/channels/%.*s/typing", STR_FMT(chat_id)),
                            .until = until },
                    &rest, err))
-        return err_wrap(err, "cannot write in channel '%.*s'", STR_FMT(chat_id));
+        return err_wrap(err, "cannot write to channel '%.*s'", STR_FMT(chat_id));
     *ret = (HomeChannel){ .chat_id = channel_is_thread(facts.type) ? facts.parent : chat_id,
                           .name = facts.name,
                           .chat_type = facts.guild.n ? STR("group") : STR("dm"),

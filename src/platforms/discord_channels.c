@@ -121,7 +121,7 @@ bool channel_facts(Connection *c, Arena *a, Str id, int64_t until, ChannelFacts 
         return false;
     channel_learn(c, &rest.v, STR_NONE);
     if (!from_memory(c, a, id, ret))
-        return err_set(err, ERR_CORRUPT, "discord: that is no channel");
+        return err_set(err, ERR_CORRUPT, "discord did not return a channel");
     return true;
 }
 

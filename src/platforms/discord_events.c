@@ -287,7 +287,7 @@ static void write_command(JsonWriter *w, const char *name, const char *text)
     json_begin(w, '{');
     json_field_int(w, "type", 3);
     json_field_str(w, "name", STR("text"));
-    json_field_str(w, "description", STR("what belongs to the command"));
+    json_field_str(w, "description", STR("arguments of the command"));
     json_field_bool(w, "required", false);
     json_end(w, '}');
     json_end(w, ']');

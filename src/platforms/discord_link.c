@@ -50,8 +50,7 @@ static After on_end(Connection *c)
     code = c->close_code;
     snprintf(text, sizeof text, "discord's gateway closed the connection: %d %s", code,
              code == 4004   ? "the token is not accepted"
-             : code == 4014 ? "the bot may not read messages: switch on the message "
-                              "content intent"
+             : code == 4014 ? "the bot may not read messages; enable the message content intent"
                             : c->close_why);
     pthread_mutex_unlock(&c->wire.lock);
     wire_come_to(&c->wire, fatal(code) ? LINK_REFUSED : LINK_DOWN, text);
@@ -87,7 +86,7 @@ static After converse(Connection *c)
             return on_end(c);
         late = clock_mono_ms() >= (l->beat_every ? l->next_beat : hello_until);
         if (late && (!l->beat_every || !l->acked)) {
-            wire_come_to(&c->wire, LINK_DOWN, "discord's gateway gives no sign of life");
+            wire_come_to(&c->wire, LINK_DOWN, "discord's gateway does not respond");
             return LATER;
         }
         if (late)
@@ -113,7 +112,7 @@ static bool ask_who(Connection *c, Arena *a, Err *err)
     snprintf(c->my_name, sizeof c->my_name, "%.*s",
              STR_FMT(str_head(update_text(&rest.v, "username"), sizeof c->my_name - 1)));
     pthread_mutex_unlock(&c->wire.lock);
-    return c->me.z[0] || err_set(err, ERR_IO, "discord does not say who we are");
+    return c->me.z[0] || err_set(err, ERR_IO, "discord did not return the bot's identity");
 }
 
 /* Waits where so many sessions were begun today that Discord would take the token away. */
@@ -128,21 +127,20 @@ static bool ask_where(Connection *c, Arena *a, Str *ret_url, Err *err)
                    &rest, err))
         return false;
     if (str_to_int(update_text(&rest.v, "shards"), 0, INT64_MAX, &shards) && shards > 1) {
-        err_set_to(
-            err, ERR_REFUSED,
-            "discord asks for %lld connections side by side, and here is one: this program is "
-            "for bots in fewer than some 1000 guilds",
-            (long long)shards);
+        err_set_to(err, ERR_REFUSED,
+                   "discord asks for %lld parallel connections, but Talaria uses one: it is meant "
+                   "for bots in fewer than about 1000 servers",
+                   (long long)shards);
         wire_come_to(&c->wire, LINK_REFUSED, err->text);
         return false;
     }
     *ret_url = update_text(&rest.v, "url");
     limit = update_get(&rest.v, "session_start_limit");
     if (!str_to_int(update_text(limit, "remaining"), 0, INT64_MAX, &left) || left > 0)
-        return ret_url->n || err_set(err, ERR_IO, "discord does not say where its gateway is");
+        return ret_url->n || err_set(err, ERR_IO, "discord did not return its gateway address");
     if (!str_to_int(update_text(limit, "reset_after"), 0, DAY_MS, &reset))
         reset = LIMIT_WAIT_MS;
-    err_set_to(err, ERR_BUSY, "discord: no session may be begun for %lld s",
+    err_set_to(err, ERR_BUSY, "discord allows no new connection for %lld s",
                (long long)(reset / 1000));
     wire_trouble(&c->wire, err->text);
     (void)wire_rest(&c->wire, reset);

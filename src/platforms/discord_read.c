@@ -197,7 +197,7 @@ static After on_frame(Connection *c, Batch *b, const Frame *f, Err *err)
 
     if (!pyjson_read(b->a, raw, &v) || v.type != PY_DICT ||
         !str_to_int(update_text(&v, "op"), 0, 255, &op)) {
-        wire_trouble(&c->wire, "discord's gateway sent something that is no frame");
+        wire_trouble(&c->wire, "discord's gateway sent an invalid frame");
         return GO_ON;
     }
     if (op)

@@ -186,7 +186,7 @@ static bool take_turn(Connection *c, const char *route, const Snow *major, int64
             return may;
         ret->wait_ms = wait;
         if (now + wait > patient_until)
-            return err_set(err, ERR_BUSY, "discord asks for %lld ms of patience", (long long)wait);
+            return err_set(err, ERR_BUSY, "discord rate limit: wait %lld ms", (long long)wait);
         if (!wire_rest(&c->wire, wait))
             return err_set(err, ERR_IO, "the connection to discord is being closed");
     }

@@ -106,7 +106,7 @@ static bool know_us(Opening *o, Err *err)
     pthread_mutex_unlock(&o->c->wire.lock);
     return o->me.z[0] || (ask(o, "GET", STR("/users/@me"), STR_NONE, err) &&
                           (snow_set(&o->me, update_text(&o->rest.v, "id")) ||
-                           err_set(err, ERR_IO, "discord does not say who we are")));
+                           err_set(err, ERR_IO, "discord did not return the bot's identity")));
 }
 
 /* In a forum: whether the first message of the post holds our mark. */
@@ -205,7 +205,7 @@ static bool open_it(Opening *o, Str *ret, Err *err)
         return false;
     forum = o->parent.type == CHANNEL_FORUM || o->parent.type == CHANNEL_MEDIA;
     if (!forum && o->parent.type != CHANNEL_TEXT && o->parent.type != CHANNEL_NEWS)
-        return err_set(err, ERR_REFUSED, "discord has no threads in a channel of type %d",
+        return err_set(err, ERR_REFUSED, "discord does not support threads in a channel of type %d",
                        o->parent.type);
     if (forum)
         return directly(o, true, ret, err);
@@ -228,7 +228,7 @@ bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str t
 
     *ret = (Sent){ 0 };
     if (str_eqz(home->chat_type, "dm"))
-        return err_set(err, ERR_REFUSED, "discord has no threads in a direct chat");
+        return err_set(err, ERR_REFUSED, "discord does not support threads in direct messages");
     if (trouble == FAULT_FAILS)
         return wire_broken(&c->wire, trouble, ret, err);
     if (!open_it(&o, &thread, err) || !add_owner(&o, thread, err)) {

@@ -42,9 +42,9 @@ bool download_may(Arena *a, const Download *d, const char *url, Err *err)
     Url parts;
 
     if (!url_parse(a, url, &parts, &ignored))
-        return err_set(err, ERR_REFUSED, "it has no address that %s would give", d->platform);
+        return err_set(err, ERR_REFUSED, "its address does not belong to %s", d->platform);
     return is_theirs(&parts, d->hosts) || is_configured(a, &parts, d->base) ||
-           err_set(err, ERR_REFUSED, "it lies at '%.*s', not at %s",
+           err_set(err, ERR_REFUSED, "it is stored at '%.*s', not at %s",
                    STR_FMT(str_head(parts.host, 100)), d->platform);
 }
 
@@ -55,7 +55,7 @@ static bool no_answer(Arena *a, const Download *d, const CallAnswer *answer, Err
     if (answer->end == FETCH_TOO_LARGE)
         return err_set(err, ERR_TOO_LARGE, "larger than %.*s",
                        STR_FMT(human_bytes(a, (int64_t)d->limit)));
-    return err_set(err, ERR_IO, "%s does not send it: %s", d->platform,
+    return err_set(err, ERR_IO, "download from %s failed: %s", d->platform,
                    fetch_end_text(answer->end));
 }
 
@@ -66,8 +66,7 @@ static bool be_patient(const Download *d, const CallAnswer *answer, Fetched *ret
     if (!str_to_int(call_header(answer, "Retry-After"), 1, MOST_PATIENCE_S, &seconds))
         seconds = 1;
     ret->wait_ms = seconds * 1000;
-    return err_set(err, ERR_BUSY, "%s asks for %lld s of patience", d->platform,
-                   (long long)seconds);
+    return err_set(err, ERR_BUSY, "%s rate limit: wait %lld s", d->platform, (long long)seconds);
 }
 
 static bool judge(const Download *d, const CallAnswer *answer, Fetched *ret, Err *err)
@@ -77,14 +76,15 @@ static bool judge(const Download *d, const CallAnswer *answer, Fetched *ret, Err
     if (status == 429)
         return be_patient(d, answer, ret, err);
     if (status >= 500)
-        return err_set(err, ERR_IO, "%s cannot send it now (%d)", d->platform, status);
+        return err_set(err, ERR_IO, "%s cannot provide it now (status %d)", d->platform, status);
     if (status == 404 || status == 410)
-        return err_set(err, ERR_NOT_FOUND, "%s does not have it any more", d->platform);
+        return err_set(err, ERR_NOT_FOUND, "%s no longer has it", d->platform);
     if (status != 200)
-        return err_set(err, ERR_REFUSED, "%s does not give it out (%d)", d->platform, status);
+        return err_set(err, ERR_REFUSED, "%s refuses the download (status %d)", d->platform,
+                       status);
     if (d->no_pages && str_starts(call_header(answer, "Content-Type"), STR("text/html")))
         return err_set(err, ERR_REFUSED,
-                       "%s sends a page instead of it: the app may not read files", d->platform);
+                       "%s returned a web page instead; allow the app to read files", d->platform);
     ret->bytes = answer->body;
     return true;
 }
@@ -121,5 +121,5 @@ bool download(Net *net, Arena *a, const Download *d, Fetched *ret, Err *err)
             return judge(d, &answer, ret, err);
         request.url = str_z(a, call_header(&answer, "Location"));
     }
-    return err_set(err, ERR_REFUSED, "%s sends from one address to the next", d->platform);
+    return err_set(err, ERR_REFUSED, "%s redirects too often", d->platform);
 }

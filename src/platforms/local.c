@@ -131,7 +131,7 @@ static PlatformFault fault(const Connection *c, const char *call)
 static bool broken(Sent *ret, PlatformFault trouble, Err *err)
 {
     ret->unsure = trouble == FAULT_LOST;
-    return err_set(err, ERR_IO, "the connection to local broke");
+    return err_set(err, ERR_IO, "the connection to the local chat was lost");
 }
 
 static bool local_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)

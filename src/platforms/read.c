@@ -34,11 +34,10 @@ bool update_true(const PyValue *v, const char *key)
 
 bool needs_owner(const char *platform, Str chat_id, Err *err)
 {
-    return err_set(
-        err, ERR_REFUSED,
-        "everyone in %s chat '%.*s' has a session of their own, and whose it is to be is "
-        "not known: set the home channel again from there, or use one with threads",
-        platform, STR_FMT(chat_id));
+    return err_set(err, ERR_REFUSED,
+                   "everyone in %s chat '%.*s' has a separate session, and the owner is unknown; "
+                   "set the home channel again from there, or use one with threads",
+                   platform, STR_FMT(chat_id));
 }
 
 size_t measure_code_points(Str text)

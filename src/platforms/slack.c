@@ -198,15 +198,15 @@ static bool slack_place(Arena *a, const HomeChannel *home, Str thread_id, Place 
 
     (void)a;
     if (!home->scope_id.n)
-        return err_set(err, ERR_REFUSED,
-                       "nobody knows the workspace of slack channel '%.*s': type /sethome there "
-                       "once more",
-                       STR_FMT(home->chat_id));
+        return err_set(
+            err, ERR_REFUSED,
+            "the workspace of slack channel '%.*s' is unknown; type /sethome there again",
+            STR_FMT(home->chat_id));
     if (!thread_id.n)
-        return err_set(err, ERR_REFUSED,
-                       "in slack channel '%.*s' every message begins a session: a handoff needs a "
-                       "thread there",
-                       STR_FMT(home->chat_id));
+        return err_set(
+            err, ERR_REFUSED,
+            "in slack channel '%.*s' every message starts a session; hand over to a thread there",
+            STR_FMT(home->chat_id));
     *ret = place_from(&w);
     ret->chat_name = home->name;
     ret->user_name = STR("Handoff");

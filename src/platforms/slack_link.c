@@ -162,7 +162,7 @@ static bool wait_for_hello(Connection *c, Socket *s, Err *err)
         wire_wait(&c->wire, until);
     greeted = s->greeted && !s->closed;
     if (!greeted)
-        err_set_to(err, ERR_IO, "%s", s->closed ? s->why : "slack's socket says nothing");
+        err_set_to(err, ERR_IO, "%s", s->closed ? s->why : "slack's socket does not respond");
     pthread_mutex_unlock(&c->wire.lock);
     return greeted;
 }
@@ -234,7 +234,7 @@ bool slack_introduce(Connection *c, Arena *a, CallStop *stop, Reply *reply, Err 
     id = update_text(&reply->v, "user_id");
     team = update_text(&reply->v, "team_id");
     if (!id.n || !team.n)
-        return err_set(err, ERR_IO, "slack does not say who the bot is");
+        return err_set(err, ERR_IO, "slack did not return the bot's identity");
     pthread_mutex_lock(&c->wire.lock);
     snprintf(c->id, sizeof c->id, "%.*s", STR_FMT(id));
     snprintf(c->name, sizeof c->name, "%.*s", STR_FMT(update_text(&reply->v, "user")));
@@ -269,11 +269,12 @@ static bool check_config(Arena *a, const PlatformConfig *config, Str *ret_base, 
     if (!token.n)
         return err_set(err, ERR_INVALID, "slack needs a token; set TALARIA_SLACK_TOKEN");
     if (!wire_fits_header(token) || !wire_fits_header(app_token))
-        return err_set(err, ERR_INVALID, "slack's token has characters that no token has");
+        return err_set(err, ERR_INVALID,
+                       "the slack token contains invalid characters; copy it again");
     if (!app_token.n && !config->signing_secret.n)
         return err_set(err, ERR_INVALID,
-                       "slack needs a way to hear: set TALARIA_SLACK_APP_TOKEN for Socket Mode, or "
-                       "TALARIA_SLACK_SIGNING_SECRET for the Events API");
+                       "slack cannot receive messages: set TALARIA_SLACK_APP_TOKEN for Socket "
+                       "Mode, or TALARIA_SLACK_SIGNING_SECRET for the Events API");
     if (!wire_base(a, "slack", config->api_base, PUBLIC_API, ret_base, err))
         return false;
     *ret_base = str_printf(a, "%.*s/", STR_FMT(*ret_base));

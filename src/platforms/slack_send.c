@@ -78,8 +78,8 @@ static bool channel_of(Connection *c, Arena *a, Str chat_id, Str *ret, Err *err)
     if (!slack_call(c, a, &(Ask){ .method = "conversations.open", .fields = fields }, &reply, err))
         return false;
     *ret = update_text(update_get(&reply.v, "channel"), "id");
-    return ret->n ||
-           err_set(err, ERR_IO, "slack opens no private chat with '%.*s'", STR_FMT(chat_id));
+    return ret->n || err_set(err, ERR_IO, "slack refuses to open a direct message with '%.*s'",
+                             STR_FMT(chat_id));
 }
 
 static void take(Sent *ret, const Reply *reply)
@@ -203,7 +203,7 @@ static bool read_channel(Arena *a, const PyValue *channel, Str team, Str owner, 
         with = update_text(channel, "user");
 
     if (!id.n)
-        return err_set(err, ERR_IO, "slack does not say which channel that is");
+        return err_set(err, ERR_IO, "slack did not return the channel");
     if (update_true(channel, "is_archived"))
         return err_set(err, ERR_REFUSED, "slack channel '%.*s' is archived", STR_FMT(name));
     if (!dm && !update_true(channel, "is_member"))

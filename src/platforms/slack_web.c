@@ -82,7 +82,7 @@ static bool no_answer(const Ask *ask, const CallAnswer *answer, Reply *reply, Er
 {
     reply->unsure = answer->unsure;
     return err_set(err, answer->end == FETCH_TOO_LARGE ? ERR_TOO_LARGE : ERR_IO,
-                   "slack does not answer %s: %s", ask->method, fetch_end_text(answer->end));
+                   "slack did not answer %s: %s", ask->method, fetch_end_text(answer->end));
 }
 
 static bool be_patient(const Ask *ask, const CallAnswer *answer, Reply *reply, Err *err)
@@ -92,7 +92,7 @@ static bool be_patient(const Ask *ask, const CallAnswer *answer, Reply *reply, E
     if (!str_to_int(call_header(answer, "retry-after"), 0, MOST_PATIENCE_S, &seconds) || !seconds)
         seconds = 1;
     reply->wait_ms = seconds * 1000;
-    return err_set(err, ERR_BUSY, "slack asks for %lld s of patience before %s", (long long)seconds,
+    return err_set(err, ERR_BUSY, "slack rate limit: wait %lld s before %s", (long long)seconds,
                    ask->method);
 }
 
@@ -100,8 +100,8 @@ static bool be_patient(const Ask *ask, const CallAnswer *answer, Reply *reply, E
 static bool foreign(const Ask *ask, const CallAnswer *answer, Reply *reply, Err *err)
 {
     reply->unsure = answer->status < 300 || (answer->status >= 500 && answer->status != 503);
-    return err_set(err, ERR_IO, "what answers %s does not speak like slack (status %d)",
-                   ask->method, answer->status);
+    return err_set(err, ERR_IO, "invalid answer to %s: not from slack (status %d)", ask->method,
+                   answer->status);
 }
 
 static bool refused(const Ask *ask, Reply *reply, Err *err)
@@ -150,7 +150,7 @@ bool slack_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err)
     *ret = (Reply){ 0 };
     put_form(&form, ask->fields);
     if (buf_full(&form))
-        return err_set(err, ERR_TOO_LARGE, "too much for one call of slack");
+        return err_set(err, ERR_TOO_LARGE, "too large for one slack request");
     request.body = buf_str(&form);
     if (!call_wait_stop(c->host.net, a, &request, ask->stop, &answer, err))
         return false;

@@ -36,10 +36,10 @@ static bool judge(const Ask *ask, Reply *reply, Err *err)
 {
     reply->unsure = reply->code >= 500 && reply->code != 503;
     if (reply->code >= 500)
-        return err_set(err, ERR_IO, "telegram cannot do %s now: %.*s (%d)", ask->method,
+        return err_set(err, ERR_IO, "telegram cannot process %s now: %.*s (%d)", ask->method,
                        STR_FMT(str_head(reply->description, 300)), reply->code);
     if (reply->code == 429)
-        return err_set(err, ERR_BUSY, "telegram asks for %lld s of patience before %s",
+        return err_set(err, ERR_BUSY, "telegram rate limit: wait %lld s before %s",
                        (long long)(reply->wait_ms / 1000), ask->method);
     if (reply->code == 409)
         return refuse(ask, ERR_CONFLICT, reply, err);
@@ -59,8 +59,8 @@ static bool judge(const Ask *ask, Reply *reply, Err *err)
 static bool foreign(const Ask *ask, const CallAnswer *answer, Reply *reply, Err *err)
 {
     reply->unsure = answer->status < 300 || (answer->status >= 500 && answer->status != 503);
-    return err_set(err, ERR_IO, "what answers %s does not speak like telegram (status %d)",
-                   ask->method, answer->status);
+    return err_set(err, ERR_IO, "invalid answer to %s: not from telegram (status %d)", ask->method,
+                   answer->status);
 }
 
 static bool read_envelope(Arena *a, const Ask *ask, const CallAnswer *answer, Reply *ret, Err *err)
@@ -93,7 +93,7 @@ static bool no_answer(const Ask *ask, const CallAnswer *answer, Reply *reply, Er
 {
     reply->unsure = answer->unsure;
     return err_set(err, answer->end == FETCH_TOO_LARGE ? ERR_TOO_LARGE : ERR_IO,
-                   "telegram does not answer %s: %s", ask->method, fetch_end_text(answer->end));
+                   "telegram did not answer %s: %s", ask->method, fetch_end_text(answer->end));
 }
 
 bool telegram_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err)

@@ -33,7 +33,7 @@ static bool is_plain(Str path)
 
 static bool too_large(Err *err)
 {
-    return err_set(err, ERR_TOO_LARGE, "telegram's file is too large");
+    return err_set(err, ERR_TOO_LARGE, "the file is too large for telegram bots");
 }
 
 static bool find(Connection *c, Arena *a, const InboundFile *file, size_t limit, Str *ret_path,
@@ -56,7 +56,7 @@ static bool find(Connection *c, Arena *a, const InboundFile *file, size_t limit,
         size > (int64_t)limit)
         return too_large(err);
     return is_plain(*ret_path) ||
-           err_set(err, ERR_REFUSED, "telegram's server does not say where it can be fetched");
+           err_set(err, ERR_REFUSED, "telegram did not return a download address");
 }
 
 bool telegram_fetch(Connection *c, Arena *a, const InboundFile *file, size_t limit, Fetched *ret,

@@ -68,7 +68,7 @@ static bool introduce(Connection *c, Arena *a, Reply *reply, Err *err)
                        reply, err))
         return false;
     if (!update_text(me, "id").n)
-        return err_set(err, ERR_IO, "telegram does not say who the bot is");
+        return err_set(err, ERR_IO, "telegram did not return the bot's identity");
     pthread_mutex_lock(&c->wire.lock);
     snprintf(c->id, sizeof c->id, "%.*s", STR_FMT(update_text(me, "id")));
     snprintf(c->name, sizeof c->name, "%.*s", STR_FMT(update_text(me, "username")));
@@ -181,7 +181,7 @@ static bool listen_once(Connection *c, Arena *a, Reply *reply, Err *err)
             return false;
     }
     if (reply->result.type != PY_LIST)
-        return err_set(err, ERR_IO, "telegram sends no list of updates");
+        return err_set(err, ERR_IO, "telegram did not return a list of updates");
     wire_come_to(&c->wire, LINK_UP, NULL);
     if (!keep(c, a, &reply->result, err))
         return false;
@@ -211,7 +211,7 @@ static bool wait_out(Connection *c, Arena *a, const Reply *reply, Err *err)
 {
     if (reply->code == 401 || reply->code == 404) {
         wire_come_to(&c->wire, LINK_REFUSED,
-                     "telegram does not accept the token; it is not tried again");
+                     "telegram does not accept the token; run 'talaria setup' to enter it again");
         return false;
     }
     if (reply->code == 409) {
@@ -265,7 +265,8 @@ static bool check_config(Arena *a, const PlatformConfig *config, Str *ret_base, 
     if (!token.n)
         return err_set(err, ERR_INVALID, "telegram needs a token; set TALARIA_TELEGRAM_TOKEN");
     if (!token_is_fine(token))
-        return err_set(err, ERR_INVALID, "telegram's token has characters that no token has");
+        return err_set(err, ERR_INVALID,
+                       "the telegram token contains invalid characters; copy it again");
     if (!wire_base(a, "telegram", config->api_base, PUBLIC_API, ret_base, err))
         return false;
     *ret_base = str_printf(a, "%.*s/bot%.*s/", STR_FMT(*ret_base), STR_FMT(token));

@@ -299,12 +299,13 @@ static bool may_write(const PyValue *chat, const PyValue *member, Err *err)
     bool boss = str_is_one_of(status, "administrator|creator");
 
     if (!str_is_one_of(status, "administrator|creator|member|restricted"))
-        return err_set(err, ERR_REFUSED, "the bot is no member of '%.*s': add it there first",
+        return err_set(err, ERR_REFUSED, "the bot is not a member of '%.*s'; add it there first",
                        STR_FMT(title));
     if (channel ? !boss || said_false(member, "can_post_messages")
                 : said_false(member, "can_send_messages") ||
                       (!boss && said_false(update_get(chat, "permissions"), "can_send_messages")))
-        return err_set(err, ERR_REFUSED, "the bot may not write in '%.*s'", STR_FMT(title));
+        return err_set(err, ERR_REFUSED, "the bot is not allowed to write in '%.*s'",
+                       STR_FMT(title));
     return true;
 }
 
@@ -344,7 +345,7 @@ static bool probe(Connection *c, Arena *a, const PyValue *chat, bool *ret_topics
     me = str_dup(a, str_of(c->id));
     pthread_mutex_unlock(&c->wire.lock);
     if (!me.n)
-        return err_set(err, ERR_BUSY, "telegram has not said yet who the bot is");
+        return err_set(err, ERR_BUSY, "not connected to telegram yet");
     if (!telegram_call(
             c, a,
             &(Ask){ .method = "getChatMember",

@@ -72,7 +72,7 @@ static bool read_answer(Arena *a, const Question *q, const CallAnswer *answer, S
     name =
         json_str(json_get(q->holder ? json_get(root, str_of(q->holder)) : root, str_of(q->name)));
     if (answer->status != 200 || !name.n)
-        return err_set(err, ERR_IO, "%s answered HTTP %d and not who the bot is", q->title,
+        return err_set(err, ERR_IO, "%s answered HTTP %d instead of the bot's identity", q->title,
                        answer->status);
     *ret = str_dup(a, name);
     return true;
@@ -94,7 +94,7 @@ bool platform_whoami(Net *net, Arena *a, Str platform, const PlatformConfig *con
     if (!q)
         return err_set(err, ERR_NOT_FOUND, "no platform '%.*s'", STR_FMT(platform));
     if (!wire_fits_header(config->token))
-        return refused(q, STR("it has a space or a control character in it"), err);
+        return refused(q, STR("it contains a space or a control character"), err);
     if (!wire_base(a, q->platform, config->api_base, q->public_api, &base, err))
         return false;
     request.method = q->method;

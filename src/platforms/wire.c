@@ -147,7 +147,7 @@ PlatformFault wire_fault(const Wire *w, const char *call)
 bool wire_broken(const Wire *w, PlatformFault fault, Sent *ret, Err *err)
 {
     ret->unsure = fault == FAULT_LOST;
-    return err_set(err, ERR_IO, "the connection to %s broke", w->platform);
+    return err_set(err, ERR_IO, "the connection to %s was lost", w->platform);
 }
 
 /* -- waiting ---------------------------------------------------------------------------------------------- */

@@ -47,6 +47,8 @@ static void say_in_pieces(Teller *t, Str text)
 static void say_found(Teller *t, bool has_model, Str found)
 {
     teller_text(t, str_of(beginnings[has_model]));
+    if (!has_model)
+        teller_text(t, STR(" (run 'talaria setup' to add one)"));
     if (!str_trim(found).n) {
         teller_text(t, STR(", and nothing in your history answers this."));
     } else {

@@ -40,8 +40,8 @@ static bool is_here(Journal *j, Arena *a, const HandoffWish *wish, Err *err)
         return false;
     return !owner.surface.n || str_eqz(owner.surface, "cli") ||
            err_set(err, ERR_CONFLICT,
-                   "session '%.*s' is at %.*s now; 'talaria handoff back --session %.*s' gets it "
-                   "back",
+                   "session '%.*s' continues in the %.*s chat; run 'talaria handoff back --session "
+                   "%.*s' to bring it back",
                    STR_FMT(wish->session_id), STR_FMT(owner.surface), STR_FMT(wish->session_id));
 }
 

@@ -57,8 +57,8 @@ static bool may_take(Journal *j, Arena *a, const Handoff *h, Err *err)
         return false;
     return !owner.surface.n || str_eqz(owner.surface, "cli") ||
            str_eq(owner.surface, h->platform) ||
-           err_set(err, ERR_CONFLICT, "session '%.*s' is at %.*s now", STR_FMT(h->session_id),
-                   STR_FMT(owner.surface));
+           err_set(err, ERR_CONFLICT, "session '%.*s' continues in the %.*s chat",
+                   STR_FMT(h->session_id), STR_FMT(owner.surface));
 }
 
 static bool place_rows(Journal *j, Arena *a, Handoff *h, Err *err)

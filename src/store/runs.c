@@ -320,8 +320,8 @@ static bool elsewhere(Str session_id, Str owner, Str surface, Err *err)
                        STR_FMT(session_id), STR_FMT(surface),
                        STR_FMT(str_eqz(owner, "cli") ? STR("the terminal") : owner));
     return err_set(err, ERR_CONFLICT,
-                   "session '%.*s' is at %.*s now; 'talaria handoff back --session %.*s' gets it "
-                   "back",
+                   "session '%.*s' continues in the %.*s chat; run 'talaria handoff back --session "
+                   "%.*s' to bring it back",
                    STR_FMT(session_id), STR_FMT(owner), STR_FMT(session_id));
 }
 

@@ -192,7 +192,7 @@ static void load_history(Chat *c)
     size_t n = 0;
 
     if (!typed_load(c->scratch, c->options->homes->data, &lines, &n, &err))
-        chat_note(c, "without what was typed before: %s", err.text);
+        chat_note(c, "cannot read the input history: %s", err.text);
     for (size_t i = 0; i < n; i++)
         editor_remember(c->editor, lines[i]);
 }

@@ -158,8 +158,7 @@ static void add_turn(Chat *c, Buf *out, const ChatTurn *t)
     add_passages(out, text, t->content.n - text.n, t->passages);
     if (!user && !str_eqz(t->status, "complete"))
         buf_addf(out, "%s-- %.*s%s\n", tint(color, TINT_YELLOW),
-                 STR_FMT(str_eqz(t->status, "partial") ? STR("partial: it was cut off here")
-                                                       : t->status),
+                 STR_FMT(str_eqz(t->status, "partial") ? STR("partial: cut off here") : t->status),
                  tint(color, TINT_OFF));
 }
 
@@ -204,13 +203,12 @@ static void show_name(Chat *c, const Found *found)
     Str name = row->title.n ? row->title : row->first_words;
 
     chat_note(c, "%s %.*s · %.*s · %.*s", found->session ? "session" : "conversation",
-              STR_FMT(row->id),
-              STR_FMT(utf8_fit(c->scratch, name.n ? name : STR("without a title"), 60)),
+              STR_FMT(row->id), STR_FMT(utf8_fit(c->scratch, name.n ? name : STR("untitled"), 60)),
               STR_FMT(human_ago(c->scratch, (double)row->updated_ms / 1000, clock_wall())));
     if (row->continues_id.n && !found->session)
         chat_note(c, "continues session %.*s", STR_FMT(row->continues_id));
     if (row->running.n)
-        chat_note(c, "a turn of it runs in another process");
+        chat_note(c, "a turn is running in another process");
 }
 
 bool chat_resume(Chat *c, Str id, Err *err)

@@ -97,7 +97,7 @@ static void send_now(Chat *c, Str text)
 static void queue_up(Chat *c, Str text)
 {
     if (c->n_queue == LIMIT_CHAT_QUEUE) {
-        chat_note(c, "%d messages wait already; this one was not taken", LIMIT_CHAT_QUEUE);
+        chat_note(c, "%d messages are already queued; this one was not accepted", LIMIT_CHAT_QUEUE);
         return;
     }
     c->queue[c->n_queue++] = mem_strdup(text);
@@ -178,7 +178,7 @@ static void deny_if_alone(Chat *c)
         return;
     c->render->approval.id = STR_NONE;
     if (service_approve(c->service, c->run_id, id, STR("deny"), &err))
-        chat_note(c, "denied: nobody is there to be asked");
+        chat_note(c, "denied: not running interactively");
 }
 
 static void turn_is_over(Chat *c)
@@ -243,7 +243,7 @@ bool chat_answers(Chat *c, Str line)
         return false;
     choice = choice_of(c->render, str_trim(line));
     if (!choice.n) {
-        chat_note(c, "answer first: once, session, always or deny (the first letter will do)");
+        chat_note(c, "answer first: once, session, always or deny (or the first letter)");
         return true;
     }
     id = c->render->approval.id;

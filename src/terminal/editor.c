@@ -355,7 +355,7 @@ static bool set_up(Editor *e, Err *err)
     HistEvent event;
 
     if (tcgetattr(STDIN_FILENO, &e->before) != 0)
-        return err_errno(err, "cannot talk to the terminal");
+        return err_errno(err, "cannot use the terminal");
     e->el = e->lib->el_init("talaria", stdin, e->out, stderr);
     e->history = e->lib->history_init();
     if (!e->el || !e->history)

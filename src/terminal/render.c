@@ -284,7 +284,7 @@ static void ask(Render *r, Json data)
          i++)
         r->approval.choices[r->approval.n++] = str_dup(r->arena, json_str(json_at(choices, i)));
     begin_line(r, TINT_YELLOW);
-    buf_addz(&r->quiet, "it wants to: ");
+    buf_addz(&r->quiet, "approval needed: ");
     add_fit(r, field(approval, "command"), 400);
     end_line(r);
 }
@@ -330,15 +330,15 @@ static void progress(Render *r, Json data)
 
 /* X(code, what one can do about it) */
 #define ADVICE(X)                                                                                  \
-    X("runtime_unavailable", "is it running? /runtime lists who could answer instead")             \
-    X("runtime_auth", "look at its key, or log in to it, then /retry")                             \
-    X("runtime_rejected", "another /model or /runtime may take it")                                \
-    X("rate_limited", "wait a little, then /retry")                                                \
-    X("context_too_large", "/new begins without the turns so far")                                 \
-    X("store_unavailable", "'talaria doctor' looks at the database")                               \
-    X("approval_denied", "ask for it in another way")                                              \
+    X("runtime_unavailable", "is it running? /runtime lists the alternatives")                     \
+    X("runtime_auth", "check its API key or log in to it, then /retry")                            \
+    X("runtime_rejected", "try another /model or /runtime")                                        \
+    X("rate_limited", "wait a moment, then /retry")                                                \
+    X("context_too_large", "start without the earlier turns: /new")                                \
+    X("store_unavailable", "run 'talaria doctor' to check the database")                           \
+    X("approval_denied", "ask in another way")                                                     \
     X("approval_timeout", "/retry, and answer in time")                                            \
-    X("conflict", "a turn of this conversation runs elsewhere; /retry later")
+    X("conflict", "a turn of this conversation is running elsewhere; /retry later")
 
 static const char *advice(Str code)
 {
@@ -351,7 +351,7 @@ static const char *advice(Str code)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (str_eqz(code, rows[i][0]))
             return rows[i][1];
-    return "/retry sends it again, /runtime lists who could answer instead";
+    return "/retry sends it again, /runtime lists the alternatives";
 }
 
 static void error(Render *r, Json data)
@@ -369,7 +369,8 @@ static void error(Render *r, Json data)
     add_fit(r, r->error, 400);
     end_line(r);
     begin_line(r, TINT_DIM);
-    buf_addf(&r->quiet, "  %s%s", partial ? "what was said is kept; " : "", advice(r->error_code));
+    buf_addf(&r->quiet, "  %s%s", partial ? "the partial answer is kept; " : "",
+             advice(r->error_code));
     end_line(r);
 }
 
@@ -393,7 +394,7 @@ static void done(Render *r, Json data)
     begin_line(r, TINT_DIM);
     buf_addz(&r->quiet, "-- ");
     if (str_eqz(r->status, "cancelled"))
-        buf_addz(&r->quiet, "cancelled; what was said is kept");
+        buf_addz(&r->quiet, "cancelled; the partial answer is kept");
     else if (str_eqz(r->status, "truncated"))
         buf_addz(&r->quiet, "cut off at a limit");
     else

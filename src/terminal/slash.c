@@ -52,7 +52,7 @@ static SlashKind command(const SlashRow *row, SlashId id, Str rest, SlashId *ret
         return SLASH_WRONG;
     }
     if (row->needs == SLASH_ALONE && rest.n) {
-        (void)err_set(err, ERR_USAGE, "/%s takes nothing: %s", row->name, row->what);
+        (void)err_set(err, ERR_USAGE, "/%s takes no argument: %s", row->name, row->what);
         return SLASH_WRONG;
     }
     *ret_id = id;

@@ -18,26 +18,27 @@ typedef enum SlashNeeds {
 
 /* X(name, what it takes, the same in help (with a blank before it), waits for the end of a turn, what it does) */
 #define SLASH_COMMANDS(X)                                                                          \
-    X(new, SLASH_ALONE, "", true, "begin a new conversation")                                      \
+    X(new, SLASH_ALONE, "", true, "start a new conversation")                                      \
     X(resume, SLASH_MAY, " [ID]", true,                                                            \
       "continue any session; without ID the newest conversation")                                  \
-    X(sessions, SLASH_ALONE, "", false, "the newest sessions of every agent")                      \
-    X(runtime, SLASH_MAY, " [NAME]", false, "who answers from now on; without NAME who could")     \
-    X(template, SLASH_MAY, " [NAME]", true, "begin with a template: auto, NAME or none")           \
-    X(model, SLASH_MAY, " [NAME]", false,                                                          \
-      "which model the runtime is asked to use; default: its own")                                 \
-    X(memory, SLASH_ALONE, "", false, "what is remembered of you")                                 \
-    X(skills, SLASH_MAY, " [QUERY]", false, "the skills on this machine, or those that fit")       \
-    X(context, SLASH_ALONE, "", false, "what the last turn was given, and why")                    \
-    X(file, SLASH_MUST, " PATH", false, "give a file to the next message")                         \
+    X(sessions, SLASH_ALONE, "", false, "list the newest sessions of every agent")                 \
+    X(runtime, SLASH_MAY, " [NAME]", false,                                                        \
+      "choose the runtime that answers; without NAME list them")                                   \
+    X(template, SLASH_MAY, " [NAME]", true, "start with a template: auto, NAME or none")           \
+    X(model, SLASH_MAY, " [NAME]", false, "choose the runtime's model; 'default': its own")        \
+    X(memory, SLASH_ALONE, "", false, "show what Talaria remembers about you")                     \
+    X(skills, SLASH_MAY, " [QUERY]", false,                                                        \
+      "list the skills on this machine, or those that match")                                      \
+    X(context, SLASH_ALONE, "", false, "show the context of the last turn, and why")               \
+    X(file, SLASH_MUST, " PATH", false, "attach a file to the next message")                       \
     X(retry, SLASH_ALONE, "", true, "send the last message again")                                 \
     X(title, SLASH_MUST, " TEXT", false, "name the conversation")                                  \
     X(handoff, SLASH_MUST, " PLATFORM [CHAT] [--no-turn]", false,                                  \
-      "go on at a chat platform (local, telegram, ...), and leave")                                \
-    X(back, SLASH_MAY, " [ID]", true, "take a conversation back from where it was handed to")      \
-    X(stop, SLASH_ALONE, "", false, "cancel the turn under way, as Ctrl-C does")                   \
-    X(help, SLASH_ALONE, "", false, "these commands")                                              \
-    X(quit, SLASH_ALONE, "", false, "leave, as Ctrl-D does")
+      "continue on a chat platform (local, telegram, ...) and leave")                              \
+    X(back, SLASH_MAY, " [ID]", true, "bring a conversation back from a chat platform")            \
+    X(stop, SLASH_ALONE, "", false, "cancel the running turn (same as Ctrl-C)")                    \
+    X(help, SLASH_ALONE, "", false, "list these commands")                                         \
+    X(quit, SLASH_ALONE, "", false, "leave (same as Ctrl-D)")
 
 typedef enum SlashId {
 #define X(name, needs, operand, idle, what) SLASH_##name,

@@ -34,7 +34,7 @@ static bool slash_new(Chat *c, Str rest, Err *err)
     (void)rest;
     (void)err;
     chat_drop_conversation(c);
-    chat_note(c, "a new conversation begins with your next message");
+    chat_note(c, "your next message starts a new conversation");
     return true;
 }
 
@@ -119,7 +119,7 @@ static bool list_runtimes(Chat *c, Err *err)
         Str said = why.text[0] ? str_of(why.text) : caps.detail;
 
         add_row(c, &out, str_printf(c->scratch, "%s%s", (*r)->name, *r == now ? " (answers)" : ""),
-                str_printf(c->scratch, "%s%s%.*s", there ? "ready" : "not there",
+                str_printf(c->scratch, "%s%s%.*s", there ? "ready" : "not available",
                            said.n ? ": " : "", STR_FMT(said)));
     }
     screen_lines(&c->screen, buf_str(&out));
@@ -139,7 +139,7 @@ static bool slash_runtime(Chat *c, Str rest, Err *err)
     if (c->conversation.n &&
         !change(c, &(ConversationChange){ .default_runtime = c->runtime }, err))
         return false;
-    chat_note(c, "%s answers from now on: %s", r->name, r->title);
+    chat_note(c, "runtime: %s (%s)", r->name, r->title);
     return true;
 }
 
@@ -169,7 +169,7 @@ static bool list_templates(Chat *c, Err *err)
     for (size_t i = 0; i < n; i++)
         add_row(c, &out, all[i].name, all[i].description);
     screen_lines(&c->screen, buf_str(&out));
-    chat_note(c, "the next conversation begins with: %.*s",
+    chat_note(c, "the next conversation starts with: %.*s",
               STR_FMT(c->template.n ? c->template : STR("none")));
     return true;
 }
@@ -261,7 +261,7 @@ static bool slash_skills(Chat *c, Str rest, Err *err)
                            STR_FMT(found.picks[i].description)));
     screen_lines(&c->screen, buf_str(&out));
     if (!out.n)
-        chat_note(c, rest.n ? "no skill fits" : "no skills were found");
+        chat_note(c, rest.n ? "no matching skill" : "no skills found");
     return true;
 }
 
@@ -308,7 +308,7 @@ static bool slash_context(Chat *c, Str rest, Err *err)
 
     (void)rest;
     if (!c->last)
-        return err_set(err, ERR_NOT_FOUND, "there was no turn yet");
+        return err_set(err, ERR_NOT_FOUND, "no turn yet");
     if (!read_receipts(c, &json, err))
         return false;
     doc = json.n ? json_parse(json, err) : NULL;
@@ -320,7 +320,7 @@ static bool slash_context(Chat *c, Str rest, Err *err)
         add_receipt(c, &out, item);
     screen_lines(&c->screen, buf_str(&out));
     if (!out.n)
-        chat_note(c, "the last turn was given nothing beside the conversation");
+        chat_note(c, "the last turn had no context besides the conversation");
     return true;
 }
 
@@ -360,7 +360,7 @@ bool chat_add_file(Chat *c, Str path, Err *err)
                    err))
         return false;
     c->files[c->n_files++] = str_dup(c->arena, x.id);
-    chat_note(c, "%.*s (%.*s) goes with your next message",
+    chat_note(c, "%.*s (%.*s) is attached to your next message",
               STR_FMT(utf8_fit(c->scratch, base_name(path), 60)),
               STR_FMT(human_bytes(c->scratch, (int64_t)bytes.n)));
     return true;
@@ -375,7 +375,7 @@ static bool slash_retry(Chat *c, Str rest, Err *err)
 {
     (void)rest;
     if (!c->last)
-        return err_set(err, ERR_NOT_FOUND, "nothing was sent yet");
+        return err_set(err, ERR_NOT_FOUND, "nothing sent yet");
     chat_say(c, str_dup(c->scratch, str_of(c->last)));
     return true;
 }
@@ -385,7 +385,7 @@ static bool slash_stop(Chat *c, Str rest, Err *err)
     (void)rest;
     (void)err;
     if (!c->running)
-        chat_note(c, "nothing runs");
+        chat_note(c, "nothing is running");
     chat_cancel(c);
     return true;
 }
@@ -399,7 +399,7 @@ static bool slash_help(Chat *c, Str rest, Err *err)
     slash_help_add(&out);
     buf_addz(&out,
              "  Tab completes, Alt-Enter begins a new line, Ctrl-C cancels a turn, Ctrl-D leaves\n"
-             "  // begins a message that begins with a slash\n");
+             "  // starts a message that begins with a slash\n");
     screen_lines(&c->screen, buf_str(&out));
     return true;
 }
@@ -421,7 +421,7 @@ bool slash_do(Chat *c, SlashId id, Str rest, Err *err)
     };
 
     if (c->running && slash_rows[id].idle)
-        return err_set(err, ERR_CONFLICT, "a turn is under way; /stop cancels it, then /%s",
+        return err_set(err, ERR_CONFLICT, "a turn is running; /stop first, then /%s",
                        slash_rows[id].name);
     return functions[id](c, rest, err);
 }

@@ -27,7 +27,7 @@ test('nothing configured: passages of the history, quoted, dated and linked; or 
   do r = run(['ask', 'which test was red on main?'], { env });
   while (/Search index \d+ % complete/.test(r.stdout)); // a slow machine
   assert.equal(r.code, 0, r.stderr);
-  assert.match(r.stdout, /^No model is configured\. This is what your own history says:\n/);
+  assert.match(r.stdout, /^No model is configured \(run 'talaria setup' to add one\)\. This is what your own history says:\n/);
   const heads = [...r.stdout.matchAll(/^\d\. (\d{4}-\d\d-\d\d), (you|the agent), in \[(.+)\]\(\/sessions\/(\S+)\)$/gm)];
   assert.ok(heads.length >= 1 && heads.length <= 5, r.stdout);
   for (const [, , , title, id] of heads) {
@@ -36,7 +36,7 @@ test('nothing configured: passages of the history, quoted, dated and linked; or 
   }
   assert.match(r.stdout, /^> .*test/m);
   const none = run(['ask', 'xyzzy plugh quux?'], { env });
-  assert.equal(none.stdout, 'No model is configured, and nothing in your history answers this.\n');
+  assert.equal(none.stdout, "No model is configured (run 'talaria setup' to add one), and nothing in your history answers this.\n");
   // Asked again, the first time is no answer.
   run(['index'], { env });
   assert.equal(run(['ask', 'xyzzy plugh quux?'], { env }).stdout, none.stdout);

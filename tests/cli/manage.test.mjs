@@ -110,7 +110,7 @@ test('a session that is away in a chat or on its way there is refused, with the 
   for (const args of [['rename', 'own-first-0001', 'x'], ['archive', 'own-first-0001'], ['delete', 'own-first-0001', '-y']]) {
     const r = run(['sessions', ...args], { env: home.env });
     assert.equal(r.code, 4, r.stderr);
-    assert.match(r.stderr, /at telegram.*'talaria handoff back --session own-first-0001'/);
+    assert.match(r.stderr, /in the telegram chat; .*'talaria handoff back --session own-first-0001'/);
   }
   db.exec(`DELETE FROM session_owner;
     INSERT INTO handoff(id, home, session_id, platform, target, mirrored, state, step, requested_ms, deadline_ms, updated_ms)

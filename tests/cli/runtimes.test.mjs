@@ -168,7 +168,7 @@ test('offline: says that it found nothing, and never more', () => {
   const { env } = tmpHome();
   const r = run(['debug', 'run', '--runtime', 'offline', 'who am I?'], { env });
   assert.equal(r.code, 0, r.stderr);
-  assert.match(check(r.stdout).text, /^No model is configured, and nothing/);
+  assert.match(check(r.stdout).text, /^No model is configured \(run 'talaria setup' to add one\), and nothing/);
 });
 
 test('offline: where there is a history it is looked at; where there is a model, that is not denied', () => {
@@ -180,7 +180,7 @@ test('offline: where there is a history it is looked at; where there is a model,
     while (/Search index \d+ % complete/.test(text)); // a slow machine
     return text;
   };
-  assert.match(ask({}), /^No model is configured\. This is what your own history says:\n\n1\. /);
+  assert.match(ask({}), /^No model is configured \(run 'talaria setup' to add one\)\. This is what your own history says:\n\n1\. /);
   assert.match(ask({ TALARIA_MODEL_BASE_URL: 'http://127.0.0.1:9/v1', TALARIA_MODEL: 'm' }), /^No model was asked\. This is what/);
 });
 

@@ -75,7 +75,7 @@ test('everyone has a session of their own in threads, and nobody knows whose thi
   await allDone(w, g);
   const [[state, why]] = query(w.file, 'select state, error_text from handoff');
   assert.equal(state, 'failed');
-  assert.match(why, /a session of their own/);
+  assert.match(why, /a separate session/);
   await until(() => `the thread is taken away again: ${g.said()}`, () => w.world.threads().length === before.length, awhile);
   await g.end();
   // Once it is known it goes there, and its owner's words go on with it.

@@ -99,7 +99,7 @@ test('a bot that needs several connections side by side is told that there is on
   const fake = await startDiscord(t);
   fake.shards = 2;
   const link = open(t, fake), health = await link.state('refused');
-  assert.match(health.error, /asks for 2 connections side by side/);
+  assert.match(health.error, /asks for 2 parallel connections/);
   assert.equal(fake.identifies.length, 0);
   assert.equal((await link.close()).code, 0);
 });
@@ -271,7 +271,7 @@ test('no more sessions are begun than Discord allows', limit, async (t) => {
   const fake = await startDiscord(t);
   fake.starts = { ...fake.starts, remaining: 0, reset_after: 1500 };
   const link = open(t, fake);
-  await until('the trouble', async () => /no session may be begun/.test((await link.ask('health')).error));
+  await until('the trouble', async () => /allows no new connection/.test((await link.ask('health')).error));
   assert.equal(fake.identifies.length, 0);
   fake.starts.remaining = 5;
   await link.state('connected');

@@ -93,11 +93,11 @@ for (const name of Object.keys(places)) {
     it.chat.fails(404);
     it.chat.sends('', [{ name: 'gone.txt', bytes: 'gone' }]);
     await it.answered(3);
-    assert.equal(it.last(), `[file 'gone.txt' (4 B) was not read: ${name} does not have it any more]`);
+    assert.equal(it.last(), `[file 'gone.txt' (4 B) was not read: ${name} no longer has it]`);
     it.chat.fails(403);
     it.chat.sends('fourth', [{ name: 'closed.txt', bytes: 'closed' }]);
     await it.answered(4);
-    assert.match(it.last(), /^fourth\n\n\[file 'closed\.txt' \(6 B\) was not read: \w+ does not give it out \(403\)\]$/);
+    assert.match(it.last(), /^fourth\n\n\[file 'closed\.txt' \(6 B\) was not read: \w+ refuses the download \(status 403\)\]$/);
     it.chat.fails(503);
     it.chat.sends('fifth', [{ name: 'later.txt', bytes: 'came at last' }]);
     await it.answered(5);
@@ -147,14 +147,14 @@ for (const [name, field] of [['discord', 'url'], ['slack', 'url_private']]) {
     await it.answered();
     const notes = it.last().split('\n\n')[1].split('\n');
     assert.equal(notes.length, bad.length);
-    for (const line of notes) assert.match(line, /^\[file 'f\d' \(1 B\) was not read: (it lies at '[\w.]+', not at |it has no address that |the platform does not provide the file)/);
+    for (const line of notes) assert.match(line, /^\[file 'f\d' \(1 B\) was not read: (it is stored at '[\w.]+', not at |its address does not belong to |the platform does not provide the file)/);
     assert.deepEqual(other.asked, []);
     // Nor where the platform itself sends us there.
     if (name === 'slack') {
       it.world.fake.trouble('file', { status: 302, headers: { Location: other.url } });
       it.chat.sends('again', [{ name: 'away.txt', bytes: 'x' }]);
       await it.answered(2);
-      assert.match(it.last(), /\[file 'away\.txt' \(1 B\) was not read: it lies at '127\.0\.0\.1', not at slack\]$/);
+      assert.match(it.last(), /\[file 'away\.txt' \(1 B\) was not read: it is stored at '127\.0\.0\.1', not at slack\]$/);
       assert.deepEqual(other.asked, []);
       it.world.fake.trouble('file', { status: 302, headers: { Location: `http://127.0.0.1:${it.world.fake.port}/files-pri/moved` } });
       it.world.fake.files.set('/files-pri/moved', Buffer.from('it moved'));
@@ -171,7 +171,7 @@ test('slack: an app that may not read files gets a page, and says so', { timeout
   it.world.fake.noFiles = true;
   it.chat.sends('look', [{ name: 'a.txt', bytes: 'a' }]);
   await it.answered();
-  assert.equal(it.last(), "look\n\n[file 'a.txt' (1 B) was not read: slack sends a page instead of it: the app may not read files]");
+  assert.equal(it.last(), "look\n\n[file 'a.txt' (1 B) was not read: slack returned a web page instead; allow the app to read files]");
 });
 
 test('discord: more files than are read are counted', { timeout: 120_000 }, async (t) => {

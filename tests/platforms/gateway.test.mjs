@@ -47,7 +47,7 @@ for (const [name, open] of Object.entries(worlds)) {
     assert.deepEqual(query(file, `select distinct session_id from messages where content = 'and what colour was it?'`), [[id]]);
     const away = await run(['ask', 'me again', '--conversation', id], env);
     assert.equal(away.code, 4, away.stderr);
-    assert.match(away.stderr, new RegExp(`at ${name}`));
+    assert.match(away.stderr, new RegExp(`in the ${name} chat`));
     assert.equal((await run(['handoff', 'back', '--session', id], env)).code, 0);
     assert.equal((await run(['ask', 'me again', '--conversation', id], env)).code, 0);
     const { code } = await g.end();

@@ -39,6 +39,6 @@ test('what time does not mend is not tried again', limit, async (t) => {
   t.after(() => g.end('SIGKILL'));
   const slack = await until(() => g.said(), () => { const s = status(env, 'slack'); return s.link && s; });
   assert.equal(slack.link, 'refused');
-  assert.match(slack.error, /slack needs a way to hear: set TALARIA_SLACK_APP_TOKEN/);
+  assert.match(slack.error, /slack cannot receive messages: set TALARIA_SLACK_APP_TOKEN/);
   assert.equal((await g.end()).code, 0);
 });

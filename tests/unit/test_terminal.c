@@ -37,7 +37,7 @@ static const struct {
     { "/etc/hosts", SLASH_MESSAGE, 0, "/etc/hosts" },
     { "/2", SLASH_MESSAGE, 0, "/2" },
     { "/file", SLASH_WRONG, 0, "/file needs PATH" },
-    { "/stop now", SLASH_WRONG, 0, "/stop takes nothing" },
+    { "/stop now", SLASH_WRONG, 0, "/stop takes no argument" },
     { "/sesions", SLASH_WRONG, 0, "did you mean /sessions?" },
     { "/temp", SLASH_WRONG, 0, "did you mean /template?" },
     { "/xyzzy", SLASH_WRONG, 0, "/help shows them" },
@@ -225,15 +225,15 @@ static const struct {
     { FRAME_PROGRESS, "{\"stage\":\"retry\",\"status\":\"running\",\"detail\":\"503\"}",
       "  retry: 503\n" },
     { FRAME_ERROR, "{\"code\":\"rate_limited\",\"message\":\"slow\\u001b[2J\",\"partial\":true}",
-      "error rate_limited: slow␛[2J\n  what was said is kept; wait a little, then /retry\n" },
+      "error rate_limited: slow␛[2J\n  the partial answer is kept; wait a moment, then /retry\n" },
     { FRAME_ERROR, "{\"code\":\"internal\",\"message\":\"\",\"partial\":false}",
-      "error internal: \n  /retry sends it again, /runtime lists who could answer instead\n" },
+      "error internal: \n  /retry sends it again, /runtime lists the alternatives\n" },
     { FRAME_DONE,
       "{\"status\":\"completed\",\"usage\":{\"input\":1200,\"output\":34,\"estimated\":true},"
       "\"elapsed_ms\":1540}",
       "-- completed · about 1,200 tokens in, 34 out · 1.5 s\n" },
     { FRAME_DONE, "{\"status\":\"cancelled\",\"elapsed_ms\":5}",
-      "-- cancelled; what was said is kept · 5 ms\n" },
+      "-- cancelled; the partial answer is kept · 5 ms\n" },
 };
 
 static void events_are_shown(void **state)
@@ -262,7 +262,7 @@ static void an_approval_is_asked_for_and_answered(void **state)
     assert_str(r->approval.id, STR("a1"));
     assert_int_equal(r->approval.n, 2);
     assert_str(r->approval.choices[1], STR("deny"));
-    assert_str(buf_str(&out), STR("\033[33mit wants to: rm ␛[8m-r\033[0m\n"));
+    assert_str(buf_str(&out), STR("\033[33mapproval needed: rm ␛[8m-r\033[0m\n"));
     feed(r, FRAME_PROGRESS, "{\"stage\":\"approval\",\"status\":\"completed\"}", &out);
     assert_int_equal(r->approval.id.n, 0);
 }
