@@ -97,7 +97,7 @@ test("two files given at once to what has not begun yet: one conversation with b
     }
   });
   await page.waitForURL(/\/chat\/c/);
-  for (const name of ["one.txt", "two.txt"]) await page.getByRole("button", { name: `Leave out ${name}` }).waitFor();
+  for (const name of ["one.txt", "two.txt"]) await page.getByRole("button", { name: `Remove ${name}` }).waitFor();
   assert.equal(await box(page).inputValue(), "with both");
   assert.equal(it.fake.log.filter((l) => l === "POST /api/conversations").length, before + 1);
   await page.done();
