@@ -122,7 +122,7 @@ static void show_link(Cli *cli, const Row *r, double now)
         say(cli, ", since %.*s",
             STR_FMT(human_ago(cli->arena, (double)r->link.since_ms / 1000, now)));
     } else {
-        say(cli, r->enabled ? "set up, not served now" : "not set up");
+        say(cli, r->enabled ? "set up, not connected" : "not set up");
     }
     if (r->waiting)
         say(cli, "; %zu queued, the oldest for %lld s", r->waiting, (long long)r->lag_ms / 1000);

@@ -155,7 +155,7 @@ bool route_auth(Request *rq, Err *err)
     if (!doc || !field_str(json_root(doc), "token", &token, err))
         return false;
     if (!guard_same_secret(token, rq->server->guard.token)) {
-        (void)err_set(err, ERR_REFUSED, "this is not the token of this server");
+        (void)err_set(err, ERR_REFUSED, "wrong token for this server");
         metrics_count_refusal();
         reply_problem_status(rq, 401, NULL, err);
         return true;

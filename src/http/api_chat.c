@@ -257,7 +257,7 @@ static bool read_cursor(Str cursor, int64_t *ret_ms, Str *ret_id, Err *err)
     if (!cursor.n)
         return true;
     if (dot == cursor.n || !str_to_int(str_head(cursor, dot), 1, INT64_MAX, ret_ms))
-        return err_set(err, ERR_USAGE, "parameter 'cursor' is not one of ours");
+        return err_set(err, ERR_USAGE, "unknown cursor; start again without it");
     *ret_id = str_skip(cursor, dot + 1);
     return true;
 }

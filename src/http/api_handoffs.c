@@ -276,7 +276,7 @@ bool route_session_back(Request *rq, Err *err)
         !owner_get(j, rq->arena, home, session.tip.id, &owner, err))
         return false;
     if (!owner.surface.n || str_eqz(owner.surface, "cli"))
-        return err_set(err, ERR_CONFLICT, "session '%.*s' is here already",
+        return err_set(err, ERR_CONFLICT, "session '%.*s' is already here",
                        STR_FMT(session.tip.id));
     if (!handoff_bring_back(homes, j, home, session.tip.id, err))
         return false;

@@ -386,7 +386,7 @@ static bool answer_whole(Request *rq, Json body, Err *err)
     if (whole.error.n)
         ok = put_error(rq, &whole, err);
     else if (!whole.done.n)
-        ok = err_set(err, ERR_BUSY, "the server ends");
+        ok = err_set(err, ERR_BUSY, "the server is shutting down");
     else
         ok = put_whole(rq, &v, &whole, err);
     buf_done(&whole.text);

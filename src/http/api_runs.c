@@ -82,7 +82,7 @@ static bool read_after(Request *rq, int64_t *ret, Err *err)
     if (colon < last.n && str_eq(str_head(last, colon), rq->params[0]) &&
         str_to_int(str_skip(last, colon + 1), 0, INT64_MAX, ret))
         return true;
-    return err_set(err, ERR_USAGE, "Last-Event-ID is not one of this run");
+    return err_set(err, ERR_USAGE, "Last-Event-ID does not belong to this run");
 }
 
 static bool find_run(Request *rq, Service *s, Runs *r, Err *err)

@@ -287,7 +287,7 @@ static bool read_place(Request *rq, Transcript *t, Err *err)
     if (!cursor_parse_message(after, t->until, &t->after, err))
         return false;
     if (t->after.part < t->from)
-        return err_set(err, ERR_USAGE, "this cursor is of another part");
+        return err_set(err, ERR_USAGE, "this cursor belongs to another part");
     t->from = t->after.part;
     t->has_after = true;
     return true;

@@ -81,9 +81,8 @@ static bool check(Request *rq, bool *ret_refused, Err *err)
     if (!signing_secret(rq, &secret, err))
         return false;
     if (!secret.n)
-        return err_set(
-            err, ERR_NOT_FOUND,
-            "slack's events are not taken here: TALARIA_SLACK_SIGNING_SECRET is not set");
+        return err_set(err, ERR_NOT_FOUND,
+                       "slack events are disabled: TALARIA_SLACK_SIGNING_SECRET is not set");
     *ret_refused =
         !slack_verify(rq->arena, secret, &s, (int64_t)clock_wall(), &why) && refuse(rq, &why);
     return true;

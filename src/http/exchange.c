@@ -232,7 +232,7 @@ static bool without_route(Request *rq, Buf *allow)
     if (asset)
         buf_addz(allow, "GET, HEAD");
     if (allow->n) {
-        (void)err_set(&err, ERR_USAGE, "this address takes other methods: %s", allow->p);
+        (void)err_set(&err, ERR_USAGE, "method not allowed here; use %s", allow->p);
         rq->reply.allow = str_dup(rq->arena, buf_str(allow));
         return refuse(rq, &err, 405);
     }
@@ -254,7 +254,7 @@ static bool decode_params(Request *rq, Err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(rq->params); i++)
         if (rq->params[i].p && !url_decode(rq->arena, rq->params[i], false, &rq->params[i]))
-            return err_set(err, ERR_USAGE, "the address is not well formed");
+            return err_set(err, ERR_USAGE, "malformed address");
     return true;
 }
 

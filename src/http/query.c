@@ -60,13 +60,13 @@ bool query_text(Arena *a, Str query, const char *key, Str *ret, Err *err)
         Str name;
 
         if (!url_decode(a, str_head(pair, eq), true, &name))
-            return err_set(err, ERR_USAGE, "the query of the address is not well formed");
+            return err_set(err, ERR_USAGE, "malformed query in the address");
         if (!str_eqz(name, key))
             continue;
         if (found.p)
             return err_set(err, ERR_USAGE, "parameter '%s' is given twice", key);
         if (!url_decode(a, str_skip(pair, eq + 1), true, &found))
-            return err_set(err, ERR_USAGE, "parameter '%s' is not well formed", key);
+            return err_set(err, ERR_USAGE, "malformed parameter '%s'", key);
     }
     *ret = found;
     return true;
@@ -133,7 +133,7 @@ static bool parse_mark(Str text, size_t most, size_t *ret_index, double *ret_tim
         *ret_index = (size_t)i;
         return true;
     }
-    return err_set(err, ERR_USAGE, "this cursor is not one of ours; begin again without it");
+    return err_set(err, ERR_USAGE, "unknown cursor; start again without it");
 }
 
 Str cursor_of_session(Arena *a, const Session *s)

@@ -94,11 +94,11 @@ static bool open_socket(Server *s, Str text, uint16_t port, Err *err)
     int fd;
 
     if (!address_of(text, port, &a, &n))
-        return err_set(err, ERR_USAGE, "'%.*s' is no address", STR_FMT(text));
+        return err_set(err, ERR_USAGE, "'%.*s' is not an IP address", STR_FMT(text));
     if (!is_loopback(&a) && !s->options.anywhere)
         return err_set(err, ERR_REFUSED,
-                       "'%.*s' can be reached from other machines, and what goes there is not "
-                       "encrypted; --insecure-bind says that this is meant",
+                       "'%.*s' can be reached from other machines without encryption; use "
+                       "--insecure-bind to allow it",
                        STR_FMT(text));
     fd = listen_at(&a, n, &s->port);
     if (fd < 0 && errno == EADDRINUSE)

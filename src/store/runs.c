@@ -309,14 +309,14 @@ static bool check_free(Runs *r, Arena *a, const RunWish *wish, Run *ret, Err *er
                TEXT(wish->conversation_id)) ||
         !one_run(r, a, q, ret, &found, err))
         return false;
-    return !found || err_set(err, ERR_CONFLICT, "run '%.*s' of this conversation is not over",
+    return !found || err_set(err, ERR_CONFLICT, "run '%.*s' of this conversation is still running",
                              STR_FMT(ret->id));
 }
 
 static bool elsewhere(Str session_id, Str owner, Str surface, Err *err)
 {
     if (surface.n)
-        return err_set(err, ERR_CONFLICT, "session '%.*s' is not at %.*s any more, but at %.*s",
+        return err_set(err, ERR_CONFLICT, "session '%.*s' has moved from %.*s to %.*s",
                        STR_FMT(session_id), STR_FMT(surface),
                        STR_FMT(str_eqz(owner, "cli") ? STR("the terminal") : owner));
     return err_set(err, ERR_CONFLICT,

@@ -52,7 +52,7 @@ test('status says what is set up, what is served and where the home is', async (
     [['local', true, null], ['telegram', false, null], ['discord', false, null], ['slack', false, null]]);
   assert.equal(all.platforms[0].home.chat_id, 'home');
   assert.match(run(['gateway', 'status'], { env: home.env }).stdout, /^local\tset up\t\t0\t0\t0\thome\t\ntelegram\tnot set up\t\t0\t0\t0\t\tno token; /);
-  assert.match(await seen(t, ['gateway', 'status'], { env: home.env }), /No gateway is running\nlocal +set up, not served now\n +default chat: Home \(dm\)\ntelegram +not set up\n +no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/);
+  assert.match(await seen(t, ['gateway', 'status'], { env: home.env }), /No gateway is running\nlocal +set up, not connected\n +default chat: Home \(dm\)\ntelegram +not set up\n +no token; run 'talaria setup' or 'talaria config set platforms\.telegram\.token', or set TALARIA_TELEGRAM_TOKEN/);
   query(home, `insert into inbox(platform, id, update_json, state, reason, received_ms, updated_ms) values
     ('telegram', '1', '{}', 'new', null, ${Date.now() - 5000}, 0), ('telegram', '2', '{}', 'parked', 'x', 1, 1)`);
   const telegram = platform(home, 'telegram');
