@@ -296,6 +296,19 @@ static bool to_nowhere(void *ctx, const char *p, size_t n)
     return true;
 }
 
+/* With --dry-run or --print what a command would do is what it was asked for. */
+static bool only_looks(const Args *args)
+{
+    const Option *o;
+    size_t at = 0;
+    Str ignored;
+
+    while (args_each(args, &at, &o, &ignored))
+        if (strcmp(o->name, "dry-run") == 0 || strcmp(o->name, "print") == 0)
+            return true;
+    return false;
+}
+
 /* A fixed time for tests and for reproducible demos. */
 static void fix_clock(void)
 {
@@ -324,7 +337,8 @@ int cli_main(const Command *root, int argc, char **argv)
     cli.color = wants_color(args);
     if (cli.quiet)
         log_set_level(LOG_ERROR);
-    if (cli.quiet && !cli.json && command->acts && !args->help && !args->version)
+    if (cli.quiet && !cli.json && command->acts && !only_looks(args) && !args->help &&
+        !args->version)
         out.sink = to_nowhere;
     else if (cli_on_terminal(&cli) && !command->draws && !cli.json) {
         lines.width = cli_width(&cli);

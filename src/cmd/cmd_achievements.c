@@ -255,9 +255,9 @@ static bool scan(Cli *cli, const Args *args, Err *err)
     if (!s)
         return false;
     if (!cli->json) {
-        say(cli, "%.*s, %lld read now (%.*s messages) in %lld ms: %lld of %zu badges\n",
+        say(cli, "%.*s, %lld read now (%.*s) in %lld ms: %lld of %zu badges\n",
             STR_FMT(counted(cli, s)), (long long)s->meta.sessions_rescanned,
-            STR_FMT(human_count(cli->arena, s->meta.messages_scanned)),
+            STR_FMT(human_n(cli->arena, s->meta.messages_scanned, "message")),
             (long long)s->meta.duration_ms, (long long)s->unlocked, catalogue()->n);
         return true;
     }
@@ -469,7 +469,11 @@ static const Command children[] = {
       .summary = "list every badge and its progress",
       .options = common_options,
       .run = list },
-    { .name = "scan", .summary = "count new sessions", .options = scan_options, .run = scan },
+    { .name = "scan",
+      .summary = "count new sessions",
+      .options = scan_options,
+      .acts = true,
+      .run = scan },
     { .name = "show",
       .operands = "ID",
       .values = "badges",
@@ -482,7 +486,11 @@ static const Command children[] = {
       .summary = "list the latest unlocks and new tiers",
       .options = common_options,
       .run = recent },
-    { .name = "reset", .summary = "delete every unlock", .options = reset_options, .run = reset },
+    { .name = "reset",
+      .summary = "delete every unlock",
+      .options = reset_options,
+      .acts = true,
+      .run = reset },
     { .name = "export",
       .summary = "write the badges as JSON or Markdown",
       .options = export_options,

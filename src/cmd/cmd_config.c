@@ -260,6 +260,7 @@ static const Command children[] = {
       .least = 1,
       .most = 2,
       .any_settings = true,
+      .acts = true,
       .run = set },
     { .name = "unset",
       .operands = "KEY",
@@ -268,6 +269,7 @@ static const Command children[] = {
       .least = 1,
       .most = 1,
       .any_settings = true,
+      .acts = true,
       .run = unset },
     { 0 },
 };

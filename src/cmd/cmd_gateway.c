@@ -76,6 +76,7 @@ static const Command children[] = {
       .examples = gateway_examples,
       .least = 2,
       .most = 2,
+      .acts = true,
       .run = gateway_sethome },
     { .name = "pair",
       .summary = "approve people who asked for access",

@@ -109,6 +109,7 @@ const Command gateway_pair[] = {
       .examples = gateway_examples,
       .least = 1,
       .most = 1,
+      .acts = true,
       .run = approve },
     { 0 },
 };

@@ -264,6 +264,7 @@ static const Command children[] = {
       .details = REQUEST_DETAILS,                                                                  \
       .options = request_options,                                                                  \
       .examples = examples_##platform,                                                             \
+      .acts = true,                                                                                \
       .run = to_##platform },
     PLATFORMS(X)
 #undef X
@@ -281,6 +282,7 @@ static const Command children[] = {
           "after its current step. Use 'back' for a session that has moved already.",
       .examples = examples,
       .most = 1,
+      .acts = true,
       .run = handoff_cancel_one },
     { .name = "back",
       .summary = "bring a session back from a chat platform",
@@ -288,6 +290,7 @@ static const Command children[] = {
                  "continues it. If the agent is still answering there, wait and run it again.",
       .options = session_option,
       .examples = examples,
+      .acts = true,
       .run = handoff_back },
     { 0 },
 };

@@ -95,11 +95,11 @@ static void print_text(Cli *cli, const UpdateStats *stats, const RecallSize *siz
     if (stats->busy)
         say(cli, "Another process is bringing the index up to date\n");
     else if (stats->read && !stats->bytes)
-        say(cli, "Read %.*s sessions of databases in %.2f s of CPU\n",
-            STR_FMT(human_count(a, stats->read)), cpu);
+        say(cli, "Read %.*s of databases in %.2f s of CPU\n",
+            STR_FMT(human_n(a, stats->read, "session")), cpu);
     else if (stats->read || stats->gone)
-        say(cli, "Read %.*s of %.*s sessions in %.2f s of CPU\n",
-            STR_FMT(human_bytes(a, stats->bytes)), STR_FMT(human_count(a, stats->read)), cpu);
+        say(cli, "Read %.*s of %.*s in %.2f s of CPU\n", STR_FMT(human_bytes(a, stats->bytes)),
+            STR_FMT(human_n(a, stats->read, "session")), cpu);
     else
         say(cli, "Nothing new\n");
     say(cli, "  sessions  %.*s\n  messages  %.*s\n  text      %.*s\n  index     %.*s\n",

@@ -1,7 +1,9 @@
 /* talaria sessions import: what was exported elsewhere, and transcripts from another machine. */
+#include "base/limits.h"
 #include "base/log.h"
 #include "cmd/cmd_sessions.h"
 #include "recall/import.h"
+#include "text/human.h"
 
 const Option sessions_import_options[] = {
     { .kind = OPTION_FLAG,
@@ -22,28 +24,68 @@ const Example sessions_import_examples[] = {
 
 enum { WARNINGS = 20 };
 
+/* A reason that was named once, and how often it came again. */
+typedef struct Reason {
+    Str text, shape; /* shape: without its digits, so that line 3 and line 4 are alike */
+    uint64_t more;
+} Reason;
+
 typedef struct Telling {
+    Arena *arena;
     const char *file;
-    uint64_t done, warned;
+    uint64_t done, unnamed;
+    Reason reasons[WARNINGS];
+    size_t n;
 } Telling;
 
-/* What is added is counted; what is not is said one by one, but not for every line of some other file. */
+/* Every line of a file of another kind is broken in the same way: that is said once. */
+static void warn(Telling *t, Str text, Str shape)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (str_eq(t->reasons[i].shape, shape)) {
+            t->reasons[i].more++;
+            return;
+        }
+    if (t->n == WARNINGS) {
+        t->unnamed++;
+        return;
+    }
+    t->reasons[t->n++] =
+        (Reason){ .text = str_dup(t->arena, text), .shape = str_dup(t->arena, shape) };
+    log_warning("%s: %.*s", t->file, STR_FMT(text));
+}
+
 static void tell(void *ctx, ImportOutcome outcome, Str id, const char *why)
 {
+    AUTO_BUF text = BUF(KIB(8)), shape = BUF(KIB(8));
     Telling *t = ctx;
 
     progress_show("importing sessions", ++t->done, 0);
     if (outcome != IMPORT_BROKEN && outcome != IMPORT_CONFLICT)
         return;
-    if (++t->warned > WARNINGS)
-        return;
-    if (outcome == IMPORT_BROKEN && id.n)
-        log_warning("%s: session '%.*s': %s", t->file, STR_FMT(id), why);
-    else if (outcome == IMPORT_BROKEN)
-        log_warning("%s: %s", t->file, why);
+    if (outcome == IMPORT_CONFLICT)
+        buf_addf(&text, "session '%.*s' %s; %s", STR_FMT(id), import_outcome_text(outcome), why);
+    else if (id.n)
+        buf_addf(&text, "session '%.*s': %s", STR_FMT(id), why);
     else
-        log_warning("%s: session '%.*s' %s; %s", t->file, STR_FMT(id), import_outcome_text(outcome),
-                    why);
+        buf_addz(&text, why);
+    for (size_t i = 0; i < text.n; i++)
+        if (id.n || text.p[i] < '0' || text.p[i] > '9')
+            buf_addc(&shape, text.p[i]);
+    warn(t, buf_str(&text), buf_str(&shape));
+}
+
+static void end_file(Telling *t)
+{
+    progress_end();
+    for (size_t i = 0; i < t->n; i++)
+        if (t->reasons[i].more)
+            log_warning("%s: %llu more like '%.*s'", t->file,
+                        (unsigned long long)t->reasons[i].more, STR_FMT(t->reasons[i].text));
+    if (t->unnamed)
+        log_note("%s: %llu more are not named here", t->file, (unsigned long long)t->unnamed);
+    t->n = 0;
+    t->unnamed = 0;
 }
 
 static void report(Cli *cli, const ImportReport *r, bool dry_run)
@@ -52,8 +94,9 @@ static void report(Cli *cli, const ImportReport *r, bool dry_run)
     JsonWriter w;
 
     if (!cli->json) {
-        say(cli, "%s %lld session%s with %lld messages", dry_run ? "Would import" : "Imported",
-            (long long)taken, taken == 1 ? "" : "s", (long long)r->messages);
+        say(cli, "%s %.*s with %.*s", dry_run ? "Would import" : "Imported",
+            STR_FMT(human_n(cli->arena, taken, "session")),
+            STR_FMT(human_n(cli->arena, r->messages, "message")));
         for (size_t i = IMPORT_REPLACED; i < IMPORT_OUTCOME_COUNT; i++)
             if (r->sessions[i])
                 say(cli, ", %lld %s", (long long)r->sessions[i],
@@ -85,7 +128,7 @@ static bool verdict(Cli *cli, const ImportReport *r, Err *err)
 
 bool sessions_import(Cli *cli, const Args *args, Err *err)
 {
-    Telling telling = { 0 };
+    Telling telling = { .arena = cli->arena };
     ImportOptions options = { .dry_run = args_flag(args, "dry-run"),
                               .replace = args_flag(args, "replace"),
                               .tell = tell,
@@ -103,10 +146,8 @@ bool sessions_import(Cli *cli, const Args *args, Err *err)
         telling.file = args_operand(args, i).p;
         if (!import_file(im, telling.file, err))
             return false;
+        end_file(&telling);
     }
-    progress_end();
-    if (telling.warned > WARNINGS)
-        log_note("%llu more are not named here", (unsigned long long)(telling.warned - WARNINGS));
     report(cli, import_report(im), options.dry_run);
     return verdict(cli, import_report(im), err);
 }

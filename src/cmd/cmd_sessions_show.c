@@ -40,12 +40,13 @@ static void print_heading(Cli *cli, const HistoryItem *item)
     const Lineage *l = &item->lineage;
     Arena *a = cli->arena;
     Str resume = resume_command(a, item);
+    bool named_alike = str_eq(l->tip.source, item->home);
 
     say(cli, "%s", style(cli, STYLE_BOLD));
     say_text(cli, l->title, false);
     say(cli, "%s\n", style(cli, STYLE_OFF));
-    say(cli, "  session  %.*s (%.*s, %.*s)\n", STR_FMT(l->tip.id), STR_FMT(l->tip.source),
-        STR_FMT(item->home));
+    say(cli, "  session  %.*s (%.*s%s%.*s)\n", STR_FMT(l->tip.id), STR_FMT(l->tip.source),
+        named_alike ? "" : ", ", STR_FMT(named_alike ? STR("") : item->home));
     if (item->is_file)
         say(cli, "  file     %.*s%s\n", STR_FMT(item->file.path),
             item->side_chain ? " (a sub-agent's)" : "");

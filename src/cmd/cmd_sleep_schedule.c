@@ -191,6 +191,7 @@ bool sleep_schedule(Cli *cli, const Args *args, Err *err)
     ScheduleSpec spec = { .hour = (int)args_number(args, "hour"),
                           .minute = (int)args_number(args, "minute") };
     Words words, environment;
+    bool named;
     Scheduler kind;
     SleepHome home;
     Scheduled done;
@@ -207,9 +208,13 @@ bool sleep_schedule(Cli *cli, const Args *args, Err *err)
     spec.n_args = words.n;
     spec.environment = environment.all;
     spec.n_environment = environment.n;
-    if (!scheduler_parse(args_text(args, "using"), &kind))
+    named = scheduler_parse(args_text(args, "using"), &kind);
+    if (!named)
         kind = scheduler_here(cli->arena);
-    if (!schedule_set(cli->arena, &home, kind, &spec, dry_run, &done, err))
+    /* Where there is neither cron nor systemd, a unit can still be printed. */
+    if (!schedule_set(cli->arena, &home, kind, &spec, dry_run, &done, err) &&
+        (!dry_run || named ||
+         !schedule_set(cli->arena, &home, SCHEDULER_SYSTEMD, &spec, true, &done, err)))
         return false;
     if (cli->json)
         put_scheduled(cli, &spec, &done, dry_run);

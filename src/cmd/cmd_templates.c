@@ -249,7 +249,8 @@ static void print_template(Cli *cli, const Template *t, bool full)
     say_text(cli, t->name, false);
     say(cli, "%s\n  type     %s\n  about    ", style(cli, STYLE_OFF), tasktype_name(t->type));
     say_text(cli, t->description, false);
-    say(cli, "\n  used     %lld times\n  created  %.*s\n  source   ", (long long)t->usage_count,
+    say(cli, "\n  used     %.*s\n  created  %.*s\n  source   ",
+        STR_FMT(human_n(cli->arena, t->usage_count, "time")),
         STR_FMT(human_time(cli->arena, t->created_at)));
     say_text(cli, t->source_session_id.n ? t->source_session_id : STR("-"), false);
     say(cli, "\n  file     ");
@@ -522,6 +523,7 @@ static const Command children[] = {
       .examples = create_examples,
       .least = 1,
       .most = 1,
+      .acts = true,
       .run = create },
     { .name = "show",
       .operands = "NAME",
@@ -551,6 +553,7 @@ static const Command children[] = {
       .examples = delete_examples,
       .least = 1,
       .most = 1,
+      .acts = true,
       .run = delete },
     { .name = "harvest",
       .summary = "create templates from successful sessions",
@@ -559,6 +562,7 @@ static const Command children[] = {
                  "What is nearly an existing template is left out.",
       .options = harvest_options,
       .examples = harvest_examples,
+      .acts = true,
       .run = templates_harvest },
     { .name = "study",
       .summary = "failure rate of tool calls over the course of a session",

@@ -175,8 +175,8 @@ static void put_heading(const HistoryItem *item, Export *x)
         buf_addf(x->out, "- model %.*s\n", STR_FMT(l->tip.model));
     if (l->tip.cwd.n)
         buf_addf(x->out, "- folder %.*s\n", STR_FMT(shown(x, l->tip.cwd)));
-    buf_addf(x->out, "- %.*s messages, %.*s tool calls\n\n", STR_FMT(human_count(a, l->messages)),
-             STR_FMT(human_count(a, l->tool_calls)));
+    buf_addf(x->out, "- %.*s, %.*s\n\n", STR_FMT(human_n(a, l->messages, "message")),
+             STR_FMT(human_n(a, l->tool_calls, "tool call")));
 }
 
 static bool put_markdown(History *h, const HistoryItem *item, Export *x, Err *err)

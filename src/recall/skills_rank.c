@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "recall/skills_inside.h"
 #include "recall/skills_words.h"
+#include "text/human.h"
 #include "text/letters.h"
 
 enum { REQUEST_WORDS = 48 };
@@ -237,7 +238,8 @@ static void describe(Shortlisting *k, const Candidate *c, SkillPick *p)
     if (!p->n_reasons)
         (void)add_words(k, p, "text", all);
     if (s->successes)
-        add_reason(p, str_printf(k->arena, "used %lld times", (long long)s->successes));
+        add_reason(
+            p, str_printf(k->arena, "used %.*s", STR_FMT(human_n(k->arena, s->successes, "time"))));
 }
 
 bool skills_shortlist(Skills *s, Arena *a, const ShortlistQuery *query, Shortlist *ret, Err *err)

@@ -228,6 +228,14 @@ test('schedule --print writes nothing; a control character is refused', () => {
   assert.equal(run(['sleep', 'schedule', '--model', 'a\nb', '--project', home.dir], { env }).code, 5);
 });
 
+test('schedule --print needs neither cron nor systemd', () => {
+  const home = tmpHome(), env = { ...home.env, PATH: '/nonexistent' };
+  const { code, stdout, stderr } = run(['sleep', 'schedule', '--print', '--project', home.dir], { env });
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /\[Unit\][^]*\[Timer\]/);
+  assert.equal(run(['sleep', 'schedule', '--project', home.dir], { env }).code === 0, false, 'setting it up still needs one');
+});
+
 test('a wish to adopt that a death left behind: fulfilled once, and never against what somebody decided', () => {
   const make = (home) => stageNight(home, { managed: { path: path.join(fs.realpathSync(home.dir), 'agent/skills/learned/SKILL.md'), before: 'old\n', after: 'new\n' }, report });
   const rows = [['new', () => {}], ['old', (home) => ['adopt', 'undo'].forEach((c) => assert.equal(run(['sleep', c], home).code, 0))],

@@ -1,6 +1,7 @@
 // What people see on a terminal of 80 columns: no command prints a line that the window would break, and no word
 // is broken; and what a program sees in a pipe: data, without headings, colours, hints or shortened values.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import test from 'node:test';
 import { makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
 import { terminal } from './terminal.mjs';
@@ -87,6 +88,12 @@ test('-q prints errors only, and no headings on a terminal', async (t) => {
   const h = tmpHome();
   assert.equal(run(['demo', '-q'], h).stdout, '');
   assert.equal(run(['index', '-q'], h).stdout, '');
+  const copy = run(['--demo', 'sessions', 'export', some], h).stdout;
+  for (const args of [['config', 'set', 'model.name', 'x'], ['config', 'unset', 'model.name'], ['sessions', 'import', '-'], ['--demo', 'templates', 'harvest'], ['--demo', 'achievements', 'scan'],
+    ['--demo', 'handoff', 'local', '--detach'], ['--demo', 'handoff', 'cancel']])
+    assert.deepEqual(run([...args, '-q'], { ...h, input: copy }), { code: 0, signal: null, stdout: '', stderr: '' }, args.join(' '));
+  assert.match(run(['--demo', 'templates', 'harvest', '--dry-run', '-q'], h).stdout, /\w/, 'a preview is what was asked for');
+  assert.match(run(['--demo', 'status', '-q'], h).stdout, /^claude\t/m, 'data is printed');
   const wrong = run(['sessions', 'show', 'nosuch', '-q'], h);
   assert.match(wrong.stderr, /no session 'nosuch'/);
 });
@@ -97,4 +104,15 @@ test('errors wrap at words on a terminal', async (t) => {
   const text = plain(term.raw());
   assert.ok(text.trimEnd().split('\n').length > 1);
   assert.match(text.replace(/\s+/g, ' '), /needs a time such as 7d, 24h, 2w, 3mo, today, yesterday, last week, monday or 2026-11-15, not 'whenever it/);
+});
+
+test('a source is named once, and counts agree with their nouns', () => {
+  const h = tmpHome();
+  makeTranscripts(h, { sessions: 4 });
+  const claude = runJson(['sessions', 'list', '--source', 'claude', '--limit', '1'], h).sessions[0].id;
+  assert.match(run(['sessions', 'show', claude], h).stdout, /^  session  \S+ \(claude\)$/m);
+  const one = { type: 'user', sessionId: 'aaaaaaaa-0000-4000-8000-000000000001', uuid: 'u1', parentUuid: null, timestamp: '2026-01-02T03:04:05Z', cwd: '/', message: { role: 'user', content: 'hello' } };
+  const file = path.join(h.user, `${one.sessionId}.jsonl`);
+  fs.writeFileSync(file, JSON.stringify(one) + '\n');
+  assert.equal(run(['sessions', 'import', file], h).stdout, 'Imported 1 session with 1 message\n');
 });
