@@ -21,6 +21,11 @@ void resume_in_demo(void)
     in_demo = true;
 }
 
+const char *resume_program(void)
+{
+    return in_demo ? "talaria --demo" : "talaria";
+}
+
 static void add(Resume *r, Str word)
 {
     if (word.n)

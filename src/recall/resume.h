@@ -22,6 +22,8 @@ bool resume_plan(Arena *a, const HistoryItem *item, Resume *ret);
 
 /* Sessions of the demo are known to no agent: from here on all of them go on in 'talaria --demo chat'. */
 void resume_in_demo(void);
+/* How a command that we print begins: "talaria", in the demo "talaria --demo". */
+const char *resume_program(void);
 
 /* The same as one line for a shell, safely quoted. Empty where there is none. */
 Str resume_command(Arena *a, const HistoryItem *item);

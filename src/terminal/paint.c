@@ -1,6 +1,7 @@
 /* Lines: what kind of block each belongs to. */
 #include "terminal/paint.h"
 
+#include "recall/resume.h"
 #include "terminal/paint_inside.h"
 #include "text/utf8.h"
 
@@ -319,7 +320,8 @@ static void put_link(Paint *p, Buf *out, size_t number)
 
     buf_addf(&line, "[%zu] ", number);
     if (str_starts(target, sessions))
-        buf_addf(&line, "talaria sessions show %.*s", STR_FMT(str_skip(target, sessions.n)));
+        buf_addf(&line, "%s sessions show %.*s", resume_program(),
+                 STR_FMT(str_skip(target, sessions.n)));
     else
         buf_add(&line, target);
     buf_addz(out, p->options.color ? "\033[2m" : "");
