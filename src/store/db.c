@@ -35,7 +35,7 @@ static bool explain(const char *path, int code, const char *sqlite_says, int sys
     case SQLITE_CANTOPEN:
         if (is_folder(path))
             return err_set(err, ERR_INVALID, "'%s' is a folder, not a database", path);
-        if (file_is_read_only(path, err))
+        if (access(path, R_OK) == 0 && file_is_read_only(path, err))
             return false;
         if (sys)
             return err_set(err, sys == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot open '%s': %s",
@@ -201,8 +201,9 @@ static Db *open_frozen(const char *path, Err *err)
 Db *db_open_read(const char *path, Err *err)
 {
     Db *db = open_read(path, 0, err);
+    Err ignored;
 
-    return db || err->kind != ERR_READ_ONLY ? db : open_frozen(path, err);
+    return db || err->kind != ERR_READ_ONLY ? db : open_frozen(path, &ignored);
 }
 
 Db *db_open_foreign(const char *path, Err *err)
@@ -223,6 +224,8 @@ Db *db_open_own(const char *path, bool durable, Err *err)
     mode_t before = umask(0077);
 
     db = open_handle(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    if (!db && access(path, F_OK) != 0)
+        (void)file_is_read_only(path, err);
     if (db) {
         sqlite3_busy_timeout(db->handle, OWN_BUSY_MS);
         /* SQLite opens what it cannot write for reading, and would fail at the first write only. */
