@@ -191,7 +191,6 @@ static uint64_t stamp_of(const Run *run, const Scan *scan, const Snapshot *s)
 /* Conversations of all lanes; with dates only where a badge is new, since that takes twice as long. */
 static void fold_all(const Run *run, Scan *scan, const Unlocks *unlocks, Fold *ret)
 {
-    AUTO(Arena) *a = arena_new();
     FoldQuery query = { .lanes = run->scan.homes, .origin = run->scan.origin };
     const Record *records = scan->records;
     size_t n = scan->n;

@@ -141,8 +141,8 @@ static bool delete_rows(Runs *r, Str id, Err *err)
         "DELETE FROM sessions WHERE id = ?",
     };
     static const char *const by_home_and_id[] = {
-        "DELETE FROM handoff_step WHERE handoff_id IN (SELECT id FROM handoff WHERE home = ? AND "
-        "session_id = ?)",
+        ("DELETE FROM handoff_step WHERE handoff_id IN (SELECT id FROM handoff WHERE home = ? AND "
+         "session_id = ?)"),
         "DELETE FROM handoff WHERE home = ? AND session_id = ?",
         "DELETE FROM session_owner WHERE home = ? AND session_id = ?",
         "DELETE FROM take_code WHERE home = ? AND session_id = ?",
