@@ -173,8 +173,9 @@ static Db *open_read(const char *path, int flags, Err *err)
     return db;
 }
 
-/* SQLite cannot read a database in WAL mode where it can neither find nor make the log. Without a log
- * there is no writer, so the file can be read as it is: the one case in which immutable is right. */
+/* SQLite cannot read a database in WAL mode where it can neither find nor make the log. Our own one, without a log and in a
+ * folder that cannot be written, has no writer, so it can be read as it is. A foreign one may have an owner who begins to
+ * write at any moment: that one is never immutable. */
 static Db *open_frozen(const char *path, Err *err)
 {
     AUTO(Arena) *a = arena_new();

@@ -1,7 +1,7 @@
 /* db.h - SQLite as the store uses it: how handles are opened, and errors in our words.
  *
  * Only files of store/ include this. A foreign database is opened by db_open_read alone, which keeps
- * the rules that Hermes users paid for: read-only, immutable only where nobody can write, no mmap, nothing checkpointed,
+ * the rules that Hermes users paid for: read-only, never immutable, no mmap, nothing checkpointed,
  * the write-ahead log never truncated or unlinked by us. Nothing but SQLite ever opens the file:
  * closing any other descriptor of it would drop the locks that this process holds. */
 #ifndef TALARIA_STORE_DB_H
