@@ -14,7 +14,9 @@ static void set_up(void)
     Err err;
 
     db = db_open_own(":memory:", false, &err);
-    if (!db || !db_exec(db, (const char *)data_schema_index_003_sql, &err))
+    /* The catalogue's tables too: filters by model, project and archive ask them. */
+    if (!db || !db_exec(db, (const char *)data_schema_index_002_sql, &err) ||
+        !db_exec(db, (const char *)data_schema_index_003_sql, &err))
         abort();
     recall = recall_open(db, &err);
     if (!recall)
