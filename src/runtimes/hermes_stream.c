@@ -1,6 +1,6 @@
-/* What a Hermes sends. A failing model may look like success here: a stream that ends with "stop" and
- * counts no token, or an answer that is the text of an error. So an end counts as success only with text
- * and tokens; and text that begins as Hermes' errors do is held back until the end tells what it was. */
+/* What a Hermes sends. A failed turn may look like success here: Hermes puts its own words about the
+ * failure where the answer goes. Those come in one piece, at the end, while a model speaks in many; so
+ * text that came in one piece is held back until the end tells whose words it is (hermes_verdict.c). */
 #include "runtimes/hermes_stream.h"
 
 #include "base/limits.h"
@@ -30,37 +30,36 @@ bool hermes_dialect_of(Str name, HermesDialect *ret)
 
 /* -- text --------------------------------------------------------------------------------------------- */
 
-/* Whether it begins, or may still begin, as an error that Hermes says in place of an answer. */
-static bool looks_like_error(Str text)
+/* One piece is not yet the model's: over responses Hermes sends its own words as a delta, too, and over
+ * chat an early version did. */
+static bool is_held(const HermesStream *s)
 {
-    static const char *const beginnings[] = { "Error: ", "Error code: ", "\xe2\x9a\xa0" };
-
-    for (size_t i = 0; i < ARRAY_LEN(beginnings); i++) {
-        Str b = str_of(beginnings[i]);
-        size_t n = text.n < b.n ? text.n : b.n;
-
-        if (n && memcmp(text.p, b.p, n) == 0)
-            return true;
-    }
-    return false;
+    if (s->t->chars || s->t->acted || buf_full(&s->unsure))
+        return false;
+    return (s->dialect == HERMES_RESPONSES && s->pieces < 2) ||
+           hermes_looks_like_error(buf_str(&s->unsure));
 }
 
 static void say(HermesStream *s, Str text)
 {
-    if (!s->t->chars && !s->t->acted) {
-        buf_add(&s->suspect, text);
-        if (looks_like_error(buf_str(&s->suspect)) && !buf_full(&s->suspect))
-            return;
-        teller_text(s->t, buf_str(&s->suspect));
-        buf_clear(&s->suspect);
+    if (!text.n)
         return;
-    }
-    teller_text(s->t, text);
+    s->pieces++;
+    buf_add(&s->unsure, text);
+    if (is_held(s))
+        return;
+    teller_text(s->t, buf_str(&s->unsure));
+    buf_clear(&s->unsure);
 }
 
-static bool spoke(const HermesStream *s)
+/* The answer as the end has it. Where nothing was streamed, it is all there is, and held back. */
+static void say_whole(HermesStream *s, Str text)
 {
-    return s->t->chars || s->suspect.n;
+    if (!text.n)
+        return;
+    s->whole = str_dup(s->arena, text);
+    if (!s->t->chars && !s->unsure.n)
+        buf_add(&s->unsure, text);
 }
 
 static void set_usage(HermesStream *s, Json usage)
@@ -68,6 +67,8 @@ static void set_usage(HermesStream *s, Json usage)
     if (json_type(usage) != JSON_OBJECT)
         return;
     s->has_usage = true;
+    s->counts_output = json_type(at(usage, "output_tokens")) != JSON_NONE ||
+                       json_type(at(usage, "completion_tokens")) != JSON_NONE;
     s->usage = (RuntimeUsage){
         .input = int_at(usage, "input_tokens") + int_at(usage, "prompt_tokens"),
         .output = int_at(usage, "output_tokens") + int_at(usage, "completion_tokens"),
@@ -135,9 +136,9 @@ static Str tool_preview(HermesStream *s, Json v)
 
 static void tool_begin(HermesStream *s, Json v)
 {
-    if (s->suspect.n) { /* an error does not go on to use tools */
-        teller_text(s->t, buf_str(&s->suspect));
-        buf_clear(&s->suspect);
+    if (s->unsure.n) { /* an error does not go on to use tools */
+        teller_text(s->t, buf_str(&s->unsure));
+        buf_clear(&s->unsure);
     }
     teller_tool_begin(s->t, tool_id(v), tool_name(v), tool_preview(s, v));
 }
@@ -179,8 +180,8 @@ static void completed(HermesStream *s, Json v)
     set_usage(s, at(v, "usage"));
     if (str_at(v, "session_id").n)
         s->session = str_dup(s->arena, str_at(v, "session_id"));
-    if (output.n && !spoke(s)) /* else the pieces hold more than it does: all segments */
-        say(s, output);
+    say_whole(s, output);
+    s->kept = hermes_kept(at(v, "messages"), s->whole);
     set_end(s, HERMES_COMPLETED, STR("stop"));
 }
 
@@ -191,8 +192,7 @@ static void named_event(HermesStream *s, Str name, Json v)
     } else if (str_eqz(name, "message.started")) {
         teller_segment(s->t);
     } else if (str_eqz(name, "assistant.completed")) {
-        if (!spoke(s))
-            say(s, str_at(v, "content"));
+        say_whole(s, str_at(v, "content"));
     } else if (str_eqz(name, "reasoning.available")) {
         reasoning(s, str_at(v, "text"));
     } else if (str_eqz(name, "tool.progress")) {
@@ -328,13 +328,13 @@ void hermes_stream_init(HermesStream *s, HermesDialect dialect, Teller *t, Arena
 {
     *s = (HermesStream){ .t = t, .arena = a, .dialect = dialect };
     s->sse = sse_parser_new(on_event, s);
-    s->suspect = BUF(LIMIT_RUN_FILE);
+    s->unsure = BUF(LIMIT_RUN_FILE);
 }
 
 void hermes_stream_done(HermesStream *s)
 {
     s->sse = sse_parser_free(s->sse);
-    buf_done(&s->suspect);
+    buf_done(&s->unsure);
 }
 
 bool hermes_stream_feed(HermesStream *s, Str bytes)
@@ -349,9 +349,9 @@ bool hermes_stream_feed(HermesStream *s, Str bytes)
 /* Of the message that `output` is: nothing where the line broke before it had begun. */
 static Str said_of(const HermesStream *s, Str output)
 {
-    Str said = buf_str(s->suspect.n ? &s->suspect : &s->t->message);
+    Str said = buf_str(s->unsure.n ? &s->unsure : &s->t->message);
 
-    return s->t->again && !s->suspect.n && !str_eq(output, said) ? STR("") : said;
+    return s->t->again && !s->unsure.n && !str_eq(output, said) ? STR("") : said;
 }
 
 void hermes_stream_truth(HermesStream *s, Json status)
@@ -363,86 +363,14 @@ void hermes_stream_truth(HermesStream *s, Json status)
     s->line = a;
     set_usage(s, at(status, "usage"));
     if (str_eqz(state, "completed")) {
-        if (str_starts(output, said))
+        if (!s->t->chars && !s->unsure.n)
+            say_whole(s, output);
+        else if (str_starts(output, said))
             say(s, str_skip(output, said.n));
         set_end(s, str_starts(output, said) ? HERMES_COMPLETED : HERMES_TRUNCATED, STR("stop"));
     } else if (str_eqz(state, "cancelled")) {
         set_end(s, HERMES_CANCELLED, STR("cancelled"));
     } else if (str_eqz(state, "failed")) {
         set_failed(s, error_text(a, at(status, "error")), STR(""));
-    }
-}
-
-/* -- the verdict ------------------------------------------------------------------------------------------------------ */
-
-RunError hermes_code_of(Str text, int status)
-{
-    static const struct {
-        const char *words;
-        RunError code;
-    } rows[] = {
-        { "gateway_draining", RUN_UPSTREAM_ERROR },  { "rate limit", RUN_RATE_LIMITED },
-        { "rate_limit", RUN_RATE_LIMITED },          { "Error code: 401", RUN_RUNTIME_AUTH },
-        { "authentication", RUN_RUNTIME_AUTH },      { "API key", RUN_RUNTIME_AUTH },
-        { "context length", RUN_CONTEXT_TOO_LARGE }, { "Error code: 400", RUN_RUNTIME_REJECTED },
-        { "HTTP 400", RUN_RUNTIME_REJECTED },        { "cannot be read", RUN_PROTOCOL_VIOLATION },
-    };
-
-    if (status)
-        return run_error_of_status(status);
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (str_find_nocase(text, str_of(rows[i].words)) < text.n)
-            return rows[i].code;
-    return RUN_UPSTREAM_ERROR;
-}
-
-/* Two of the dialects call everything a success; then nothing counted means that nothing was thought. */
-static bool counted_nothing(const HermesStream *s)
-{
-    return (s->dialect == HERMES_CHAT || s->dialect == HERMES_SESSION) && s->has_usage &&
-           !s->usage.input && !s->usage.output && !s->usage.total;
-}
-
-static void settle_suspect(HermesStream *s)
-{
-    if (!s->suspect.n)
-        return;
-    if (s->end == HERMES_COMPLETED && (counted_nothing(s) || !s->has_usage)) {
-        s->end = HERMES_FAILED;
-        s->text = str_dup(s->arena, buf_str(&s->suspect));
-    } else if (s->end != HERMES_FAILED) {
-        teller_text(s->t, buf_str(&s->suspect));
-    }
-    buf_clear(&s->suspect);
-}
-
-void hermes_stream_verdict(HermesStream *s, Str handle)
-{
-    settle_suspect(s);
-    if (s->has_usage)
-        teller_usage(s->t, &s->usage);
-    switch (s->end) {
-    case HERMES_FAILED:
-        teller_fail(s->t, hermes_code_of(s->text, 0), s->text, 0, s->code);
-        break;
-    case HERMES_CANCELLED:
-        teller_finish(s->t, RUNTIME_CANCELLED, s->reason, STR(""));
-        break;
-    case HERMES_TRUNCATED:
-        teller_finish(s->t, RUNTIME_TRUNCATED, s->reason, handle);
-        break;
-    case HERMES_COMPLETED:
-        if (!s->closed && s->dialect != HERMES_RUNS)
-            teller_fail(s->t, RUN_STREAM_TRUNCATED, STR("the stream broke off before its end"), 0,
-                        STR(""));
-        else if (counted_nothing(s) && !s->t->chars)
-            teller_fail(s->t, RUN_EMPTY_RESPONSE, STR("Hermes ended without an answer"), 0,
-                        s->reason);
-        else
-            teller_finish(s->t, counted_nothing(s) ? RUNTIME_TRUNCATED : RUNTIME_COMPLETED,
-                          s->reason, handle);
-        break;
-    case HERMES_OPEN:
-        teller_fail(s->t, RUN_STREAM_TRUNCATED, STR("the stream broke off"), 0, STR(""));
     }
 }

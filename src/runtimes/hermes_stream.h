@@ -33,6 +33,8 @@ typedef enum HermesEnd {
     HERMES_FAILED
 } HermesEnd;
 
+typedef enum HermesKept { HERMES_NOT_TOLD, HERMES_IS_KEPT, HERMES_IS_NOT_KEPT } HermesKept;
+
 typedef struct HermesStream {
     Teller *t;
     Arena *arena, *line; /* of the turn, of the event at hand */
@@ -44,8 +46,12 @@ typedef struct HermesStream {
     Str session, run, response; /* ids that it gave */
     Str text, code, reason;     /* of the failure; of the end */
     RuntimeUsage usage;
-    bool has_usage;
-    Buf suspect; /* text that may be an error in disguise, held back until the end tells */
+    bool has_usage, counts_output;
+    size_t pieces;   /* deltas of text that came */
+    Buf unsure;      /* text that may be Hermes' own words, held back until the end tells */
+    Str whole;       /* the answer as the end has it */
+    HermesKept kept; /* whether it is among the messages that the turn has left */
+    bool is_empty;   /* it failed because the model said nothing */
     size_t junk;
 } HermesStream;
 
@@ -62,5 +68,10 @@ void hermes_stream_truth(HermesStream *s, Json status);
 void hermes_stream_verdict(HermesStream *s, Str handle);
 
 RunError hermes_code_of(Str text, int status); /* what the words of a failure mean */
+
+/* -- whose words (hermes_verdict.c) ----------------------------------------------------------------- */
+
+bool hermes_looks_like_error(Str text); /* or may still become such */
+HermesKept hermes_kept(Json messages, Str answer);
 
 #endif

@@ -76,6 +76,23 @@ describe('recordings', () => {
     ['hermes_session_400.sse', 'hermes', 'session', 'failed', 'runtime_rejected', ''],
     ['hermes_session_cut.sse', 'hermes', 'session', 'failed', 'stream_truncated', 'This is the '],
     ['hermes_session_empty.sse', 'hermes', 'session', 'failed', 'empty_response', ''],
+    // Of a real Hermes whose model's server refused, said nothing, or was cut off at the limit and then failed.
+    ['hermes_chat_fail400_real.sse', 'hermes', 'chat', 'failed', 'runtime_rejected', ''],
+    ['hermes_chat_fail401_real.sse', 'hermes', 'chat', 'failed', 'runtime_auth', ''],
+    ['hermes_chat_emptyit_real.sse', 'hermes', 'chat', 'failed', 'empty_response', ''],
+    ['hermes_chat_lengthit_real.sse', 'hermes', 'chat', 'failed', 'upstream_error', 'too long text'],
+    ['hermes_responses_fail400_real.sse', 'hermes', 'responses', 'failed', 'runtime_rejected', ''],
+    ['hermes_responses_fail401_real.sse', 'hermes', 'responses', 'failed', 'runtime_auth', ''],
+    ['hermes_responses_emptyit_real.sse', 'hermes', 'responses', 'failed', 'upstream_error', ''],
+    ['hermes_responses_lengthit_real.sse', 'hermes', 'responses', 'failed', 'upstream_error', ''],
+    ['hermes_runs_fail400_real.sse', 'hermes', 'runs', 'failed', 'runtime_rejected', ''],
+    ['hermes_runs_fail401_real.sse', 'hermes', 'runs', 'failed', 'runtime_auth', ''],
+    ['hermes_runs_emptyit_real.sse', 'hermes', 'runs', 'failed', 'upstream_error', ''],
+    ['hermes_runs_lengthit_real.sse', 'hermes', 'runs', 'failed', 'upstream_error', 'too long text'],
+    ['hermes_session_fail400_real.sse', 'hermes', 'session', 'failed', 'runtime_rejected', ''],
+    ['hermes_session_fail401_real.sse', 'hermes', 'session', 'failed', 'runtime_auth', ''],
+    ['hermes_session_emptyit_real.sse', 'hermes', 'session', 'failed', 'upstream_error', ''],
+    ['hermes_session_lengthit_real.sse', 'hermes', 'session', 'failed', 'upstream_error', 'too long text'],
   ];
   const { env } = tmpHome();
   for (const [file, runtime, dialect, status, code, text] of rows) {
@@ -129,6 +146,56 @@ describe('recordings', () => {
       const seen = check(run(['debug', 'replay', '--runtime', 'hermes', '--dialect', dialect, file], { env }).stdout);
       assert.deepEqual([seen.done.status, seen.error?.code ?? null, seen.text], [status, code, text], bytes);
       assert.equal(seen.progress('thinking').length, 0);
+    }
+  });
+
+  test('whose words a turn of Hermes ends with is told by its structure', () => {
+    const { dir } = tmpHome();
+    const named = (...events) => events.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join('');
+    const runs = (...events) => events.map((e) => `data: ${JSON.stringify(e)}\n\n`).join('');
+    const usage = (input, output) => ({ usage: { input_tokens: input, output_tokens: output, total_tokens: input + output } });
+    const session = (deltas, content, end) => named(['message.started', {}], ...deltas.map((delta) => ['assistant.delta', { delta }]),
+      ['assistant.completed', { content, completed: true }], ['run.completed', { completed: true, ...end }], ['done', {}]);
+    const responses = (deltas, end) => named(...deltas.map((delta) => ['response.output_text.delta', { type: 'response.output_text.delta', delta }]),
+      ['response.completed', { type: 'response.completed', response: { id: 'r', status: 'completed', ...end } }]);
+    const words = 'The moon is 384,400 km away.';
+    const kept = { messages: [{ role: 'assistant', content: words }] };
+    const cases = [
+      // Streamed by a model server that counts no tokens: an answer.
+      ['session', session(['The moon is ', '384,400 km away.'], words, { messages: [], ...usage(0, 0) }), 'completed', null, words],
+      ['runs', runs({ event: 'message.delta', delta: words }, { event: 'run.completed', output: words, ...usage(0, 0) }), 'completed', null, words],
+      ['responses', responses(['The moon is ', '384,400 km away.'], usage(0, 0)), 'completed', null, words],
+      // Not streamed, but counted, or kept (an answer out of a cache), or nothing is known of either.
+      ['session', session([], words, usage(9, 7)), 'completed', null, words],
+      ['session', session([], words, { ...kept, ...usage(0, 0) }), 'completed', null, words],
+      ['session', session([], words, {}), 'completed', null, words],
+      ['session', session([], words, { usage: { input_tokens: 9 } }), 'completed', null, words],
+      ['session', session([], words, { usage: { total_tokens: 16 } }), 'completed', null, words],
+      ['runs', runs({ event: 'run.completed', output: words, ...usage(9, 7) }), 'completed', null, words],
+      ['runs', runs({ event: 'run.completed', output: words }), 'completed', null, words],
+      ['responses', responses([words], usage(9, 7)), 'completed', null, words],
+      ['responses', responses([words], {}), 'completed', null, words],
+      // Neither streamed nor counted nor kept: whatever the words are, they are not the model's.
+      ['session', session([], words, { messages: [], ...usage(0, 0) }), 'failed', 'upstream_error', ''],
+      ['session', session([], words, { messages: [] }), 'failed', 'upstream_error', ''],
+      ['session', session([], words, usage(9, 0)), 'failed', 'upstream_error', ''],
+      ['runs', runs({ event: 'run.completed', output: words, ...usage(0, 0) }), 'failed', 'upstream_error', ''],
+      ['responses', responses([words], usage(0, 0)), 'failed', 'upstream_error', ''],
+      ['runs', runs({ event: 'run.completed', output: 'HTTP 429: slow down', ...usage(0, 0) }), 'failed', 'rate_limited', ''],
+      ['runs', runs({ event: 'run.completed', output: 'API call failed after 3 retries: HTTP 503: down', ...usage(0, 0) }), 'failed', 'upstream_error', ''],
+      // The model broke off, and the end has other words than were streamed.
+      ['session', session(['The moon ', 'is'], words.toUpperCase(), { messages: [], ...usage(0, 0) }), 'failed', 'upstream_error', 'The moon is'],
+      // Hermes' mark for a model that said nothing, also where tokens of reasoning were counted.
+      ['session', session([], '(empty)', { messages: [{ role: 'assistant', content: '(empty)' }], ...usage(9, 7) }), 'failed', 'empty_response', ''],
+      ['runs', runs({ event: 'run.completed', output: '(empty)', ...usage(9, 7) }), 'failed', 'empty_response', ''],
+      ['responses', responses(['(empty)'], usage(9, 7)), 'failed', 'empty_response', ''],
+      ['runs', runs({ event: 'message.delta', delta: '(empty)' }, { event: 'run.completed', output: '(empty)', ...usage(9, 7) }), 'completed', null, '(empty)'],
+    ];
+    for (const [dialect, bytes, status, code, text] of cases) {
+      const file = path.join(dir, 'turn.sse');
+      fs.writeFileSync(file, bytes);
+      const seen = check(run(['debug', 'replay', '--runtime', 'hermes', '--dialect', dialect, file], { env }).stdout);
+      assert.deepEqual([seen.done.status, seen.error?.code ?? null, seen.text], [status, code, text], bytes);
     }
   });
 
