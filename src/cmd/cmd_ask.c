@@ -106,18 +106,41 @@ static Paint *new_paint(const Cli *cli)
         .columns = cli_width(cli), .color = cli->color, .hyperlinks = cli->color });
 }
 
-static void show_text(Cli *cli, Paint *paint, const Frame *f, Json data)
+/* What stands on the screen: words as they come, or painted; notes of tools between them. */
+typedef struct Shown {
+    Paint *paint;   /* NULL: a pipe, or a terminal that cannot move its cursor */
+    bool open_line; /* words without the end of their line */
+    bool noted;     /* a note was the last */
+} Shown;
+
+static void show_words(Cli *cli, Shown *s, Str text)
+{
+    if (s->paint) {
+        paint_add(s->paint, text, cli->out);
+        return;
+    }
+    while (s->noted && cli_on_terminal(cli) && str_starts(text, STR("\n")))
+        text = str_skip(text, 1);
+    if (!text.n)
+        return;
+    say_text(cli, text, true);
+    s->noted = false;
+    s->open_line = !str_ends(text, STR("\n"));
+}
+
+static void show_text(Cli *cli, Shown *s, const Frame *f, Json data)
 {
     Str stage = json_str(json_get(data, STR("stage")));
-    Str text = json_str(json_get(data, STR("text")));
 
-    if (f->event == FRAME_CHUNK && paint) {
-        paint_add(paint, text, cli->out);
-    } else if (f->event == FRAME_CHUNK) {
-        say_text(cli, text, true);
+    if (f->event == FRAME_CHUNK) {
+        show_words(cli, s, json_str(json_get(data, STR("text"))));
     } else if (f->event == FRAME_PROGRESS && str_eqz(stage, "tool")) {
-        if (paint)
-            paint_break(paint, cli->out);
+        if (s->paint)
+            paint_break(s->paint, cli->out);
+        else if (s->open_line && cli_on_terminal(cli))
+            say(cli, "\n");
+        s->open_line = false;
+        s->noted = true;
         buf_flush(cli->out);
         log_note("%.*s: %.*s", STR_FMT(json_str(json_get(data, STR("tool")))),
                  STR_FMT(json_str(json_get(data, STR("status")))));
@@ -141,6 +164,7 @@ static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, Err *err)
 {
     RunSub sub = { .wake = on_wake };
     AUTO(Paint) *paint = new_paint(cli);
+    Shown shown = { .paint = paint };
     bool ok = true;
     const Frame *f;
 
@@ -152,7 +176,7 @@ static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, Err *err)
         if (cli->json)
             show_json(cli, f);
         if (doc && !cli->json)
-            show_text(cli, paint, f, json_root(doc));
+            show_text(cli, &shown, f, json_root(doc));
         if (doc)
             judge(f, json_root(doc), err, &ok);
         buf_flush(cli->out);

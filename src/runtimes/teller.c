@@ -1,7 +1,6 @@
 /* One voice for all runtimes. Every event leaves through give(), which is where the end is kept. */
 #include "runtimes/teller.h"
 
-#include "base/clock.h"
 #include "base/limits.h"
 #include "text/redact.h"
 #include "text/utf8.h"
@@ -14,10 +13,19 @@ void teller_init(Teller *t, RuntimeEventFn *fn, void *ctx)
     t->message = BUF(LIMIT_RUN_MESSAGE);
 }
 
-static void forget_tool(Teller *t, size_t i)
+static void free_tool(OpenTool *tool)
 {
-    mem_free(t->tools[i].id);
-    mem_free(t->tools[i].name);
+    mem_free(tool->id);
+    mem_free(tool->name);
+}
+
+/* It is no longer open, and among those that ended last. */
+static void keep_ended(Teller *t, size_t i)
+{
+    OpenTool *place = &t->ended[t->n_ended++ % ARRAY_LEN(t->ended)];
+
+    free_tool(place);
+    *place = t->tools[i];
     t->n_tools--;
     memmove(&t->tools[i], &t->tools[i + 1], (t->n_tools - i) * sizeof *t->tools);
 }
@@ -25,7 +33,9 @@ static void forget_tool(Teller *t, size_t i)
 void teller_done(Teller *t)
 {
     while (t->n_tools)
-        forget_tool(t, t->n_tools - 1);
+        free_tool(&t->tools[--t->n_tools]);
+    for (size_t i = 0; i < ARRAY_LEN(t->ended); i++)
+        free_tool(&t->ended[i]);
     t->tools = mem_free(t->tools);
     buf_done(&t->message);
     t->scratch = arena_free(t->scratch);
@@ -63,21 +73,54 @@ static size_t open_tail(Str s)
     return 0;
 }
 
+/* How many line ends the text has at its end, or at its beginning; more than two count as two. */
+static size_t breaks_at_end(Str s)
+{
+    size_t n = 0;
+
+    while (n < 2 && n < s.n && s.p[s.n - 1 - n] == '\n')
+        n++;
+    return n;
+}
+
+static size_t breaks_at_start(Str s)
+{
+    size_t n = 0;
+
+    while (n < 2 && n < s.n && s.p[n] == '\n')
+        n++;
+    return n;
+}
+
+/* The blank line between two segments, or what of it the agent has not written itself. It is part of the
+ * text, so that wherever the text is read the segments stand apart. */
+static Str gap_before(const Teller *t, Str text)
+{
+    size_t there = t->breaks + breaks_at_start(text);
+
+    return str_skip(STR("\n\n"), there < 2 ? there : 2);
+}
+
 static void say_text_of(Teller *t, Str bytes)
 {
     RuntimeEvent e = { .kind = RUNTIME_TEXT, .duration_ms = -1 };
+    Str text, gap = STR("");
 
     if (!bytes.n || t->over)
         return;
-    if (t->again) {
-        t->segment += t->chars > 0;
-        buf_clear(&t->message);
+    text = utf8_repair(t->scratch, bytes);
+    if (t->again && t->chars > 0) {
+        t->segment++;
+        gap = gap_before(t, text);
     }
+    if (t->again)
+        buf_clear(&t->message);
     t->again = false;
-    e.text = utf8_repair(t->scratch, bytes);
+    buf_add(&t->message, text);
+    e.text = gap.n ? str_printf(t->scratch, "%.*s%.*s", STR_FMT(gap), STR_FMT(text)) : text;
     e.segment = t->segment;
     t->chars += e.text.n;
-    buf_add(&t->message, e.text);
+    t->breaks = breaks_at_end(e.text);
     give(t, &e);
 }
 
@@ -227,12 +270,30 @@ static Str short_name(Str name)
     return utf8_head(name, NAME_BYTES);
 }
 
+/* Whether an event with this id and name is of this tool. Where one of the two has no id, its name counts. */
+static bool is_tool(const OpenTool *tool, Str id, Str name)
+{
+    return id.n && str_eqz(id, tool->id) ? true
+           : id.n && !tool->made_up      ? false
+                                         : name.n && str_eqz(name, tool->name);
+}
+
 static size_t find_tool(const Teller *t, Str id, Str name)
 {
     for (size_t i = 0; i < t->n_tools; i++)
-        if (id.n ? str_eqz(id, t->tools[i].id) : str_eqz(name, t->tools[i].name))
+        if (is_tool(&t->tools[i], id, name))
             return i;
     return SIZE_MAX;
+}
+
+/* A Hermes says the end of a call twice. One that never says beginnings says each end once. */
+static bool is_repeated_end(const Teller *t, Str id, Str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(t->ended); i++)
+        if (t->ended[i].id && is_tool(&t->ended[i], id, name) &&
+            (t->ended[i].begun || str_eqz(id, t->ended[i].id)))
+            return true;
+    return false;
 }
 
 static void end_tool(Teller *t, size_t i, bool failed, Str result, int64_t duration_ms)
@@ -245,29 +306,31 @@ static void end_tool(Teller *t, size_t i, bool failed, Str result, int64_t durat
                        .text = preview(t->scratch, result),
                        .duration_ms = duration_ms };
 
-    forget_tool(t, i);
+    keep_ended(t, i);
     give(t, &e);
 }
 
 void teller_tool_begin(Teller *t, Str id, Str name, Str arguments)
 {
     OpenTool *tool;
+    bool made_up;
 
     id = short_name(id);
     name = short_name(name);
-    if (t->over || (id.n && find_tool(t, id, name) != SIZE_MAX))
+    if (t->over || (id.n && find_tool(t, id, STR("")) != SIZE_MAX))
         return;
     flush_held(t);
     if (t->n_tools == LIMIT_RUN_TOOLS)
         end_tool(t, 0, true, STR("unknown"), -1);
-    if (!id.n)
+    made_up = !id.n;
+    if (made_up)
         id = str_printf(t->scratch, "call-%zu", ++t->last_tool);
     if (t->n_tools == t->cap_tools) {
         t->cap_tools = t->cap_tools ? t->cap_tools * 2 : 8;
         t->tools = mem_resize(t->tools, t->cap_tools, sizeof *t->tools);
     }
     tool = &t->tools[t->n_tools++];
-    *tool = (OpenTool){ mem_strdup(id), mem_strdup(name), clock_mono_ms() };
+    *tool = (OpenTool){ mem_strdup(id), mem_strdup(name), made_up, true };
     t->acted = t->again = true;
     give(t, &(RuntimeEvent){ .kind = RUNTIME_TOOL_BEGIN,
                              .call_id = id,
@@ -296,12 +359,13 @@ void teller_tool_end(Teller *t, Str id, Str name, bool failed, Str result, int64
     name = short_name(name);
     i = find_tool(t, id, name);
     if (i == SIZE_MAX) {
-        if (!name.n)
+        if (!name.n || is_repeated_end(t, id, name))
             return;
         teller_tool_begin(t, id, name, STR(""));
         i = find_tool(t, id, name);
         if (i == SIZE_MAX)
             return;
+        t->tools[i].begun = false;
     }
     end_tool(t, i, failed, result, duration_ms);
 }

@@ -415,10 +415,14 @@ static void chunk(Render *r, Str text)
 {
     fold_thought(r);
     r->activity[0] = 0;
-    if (r->paint)
+    if (r->paint) {
         paint_add(r->paint, text, &r->words);
-    else
-        render_text(&r->words, text);
+        return;
+    }
+    while (r->after_line && str_starts(text, STR("\n")))
+        text = str_skip(text, 1); /* a line of ours stands between the segments already */
+    r->after_line = r->after_line && !text.n;
+    render_text(&r->words, text);
 }
 
 /* Words that wait go out before the lines that come now. */
@@ -455,4 +459,5 @@ void render_frame(Render *r, FrameEvent event, Json data)
         break;
     }
     finish_words(r, event);
+    r->after_line = r->after_line || (r->quiet.n && event != FRAME_CHUNK);
 }

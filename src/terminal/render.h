@@ -27,6 +27,7 @@ typedef struct Render {
     Paint *paint;     /* draws Markdown; NULL: words are shown as they come */
     Buf before;       /* words that were said before the lines of the last frame */
     Buf quiet, words; /* of the last frame: whole lines, then words */
+    bool after_line;  /* no words since the last line */
     Buf thought;
     RenderTool *tools; /* under way */
     char activity[40]; /* what goes on, for the prompt; empty: nothing to say */

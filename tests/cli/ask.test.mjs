@@ -6,7 +6,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { fakeModel } from '../http/fake_model.mjs';
-import { bin, fillHome, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, fillHome, fixtures, run, runJson, tmpHome } from './helpers.mjs';
 import { terminal } from './terminal.mjs';
 
 const lines = (stdout) => stdout.trim().split('\n').map((line) => JSON.parse(line));
@@ -177,4 +177,36 @@ test('a question that failed leaves no session, and says what to do without nami
   assert.equal(rows.n, 0);
   const json = run(['ask', '--json', '-r', 'claude', 'hi'], { env: none });
   assert.equal(lines(json.stdout).find((e) => e.event === 'error').data.code, 'runtime_unavailable', 'programs still get the code');
+});
+
+/** A program in the place of Claude Code that says what was recorded of one: words, a tool, words. */
+function recordedClaude(dir) {
+  const program = path.join(dir, 'claude');
+  fs.writeFileSync(program, `#!/bin/sh\ncat >/dev/null\ncat '${path.join(fixtures, 'runtimes/claude_ok.jsonl')}'\n`, { mode: 0o755 });
+  return { TALARIA_CLAUDE_BIN: program };
+}
+
+test('what is said before and after a tool stands apart: in a pipe, in the session, for the next runtime', async (t) => {
+  const { dir, env } = tmpHome();
+  const fake = await fakeModel(t, () => ({ text: 'fine' }));
+  const all = { ...env, ...fake.env, ...recordedClaude(dir) };
+  const words = 'Let me look.\n\nThe note says hello, wörld 你好.';
+  const r = await start(['ask', '-r', 'claude', 'read the note'], { env: all });
+  assert.equal(r.code, 0, r.stderr);
+  assert.equal(r.stdout, `${words}\n`);
+  const id = /conversation (\S+)/.exec(r.stderr)[1];
+  assert.match(run(['sessions', 'show', id], { env: all }).stdout, /Let me look\.\s*\n\s*\n\s*The note says/);
+  assert.equal((await start(['ask', '-r', 'native', '-c', id, 'and now?'], { env: all })).code, 0);
+  const told = JSON.stringify(fake.turns.at(-1));
+  assert.ok(told.includes('The note says') && !told.includes('look.The note'), told);
+});
+
+test('on a terminal, notes of tools have lines of their own', async (t) => {
+  for (const TERM of ['xterm', 'dumb']) {
+    const { dir, env } = tmpHome();
+    const it = terminal(t, ['ask', '-r', 'claude', 'read the note'], { env: { ...env, ...recordedClaude(dir), TERM } });
+    await it.exited;
+    const lines = it.screen.text().split('\n').filter((line) => line && !line.includes('conversation'));
+    assert.deepEqual(lines, ['Let me look.', 'talaria: Bash: started', 'talaria: Bash: completed', 'The note says hello, wörld 你好.'], TERM);
+  }
 });

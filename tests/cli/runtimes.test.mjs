@@ -39,7 +39,7 @@ describe('recordings', () => {
   const part = 'This is a part';
   const rows = [
     // file, runtime, dialect, status, error code, text
-    ['claude_ok.jsonl', 'claude', '', 'completed', null, 'Let me look.The note says hello, wörld 你好.'],
+    ['claude_ok.jsonl', 'claude', '', 'completed', null, 'Let me look.\n\nThe note says hello, wörld 你好.'],
     ['claude_400.jsonl', 'claude', '', 'failed', 'runtime_rejected', ''],
     ['claude_401.jsonl', 'claude', '', 'failed', 'runtime_auth', ''],
     ['claude_529.jsonl', 'claude', '', 'failed', 'upstream_error', ''],
@@ -135,7 +135,7 @@ describe('recordings', () => {
       ['chat', chat({ content: 'Hi.' }) + chat({}, 'stop', some), 'failed', 'stream_truncated', 'Hi.'],
       ['chat', chat({ content: 'Err' }) + chat({ content: 'or: Error code: 401' }) + chat({}, 'stop', zero) + 'data: [DONE]\n\n', 'failed', 'runtime_auth', ''],
       ['chat', chat({ content: 'Error: is a word' }) + chat({}, 'stop', some) + 'data: [DONE]\n\n', 'completed', null, 'Error: is a word'],
-      ['runs', runs({ event: 'message.delta', delta: 'a' }, { event: 'reasoning.available', text: 'a' }, { event: 'tool.started', tool: 't' }, { event: 'tool.completed', tool: 't', duration: 1 }, { event: 'message.delta', delta: 'b' }, { event: 'run.completed', output: 'b', usage: { input_tokens: 1 } }), 'completed', null, 'ab'],
+      ['runs', runs({ event: 'message.delta', delta: 'a' }, { event: 'reasoning.available', text: 'a' }, { event: 'tool.started', tool: 't' }, { event: 'tool.completed', tool: 't', duration: 1 }, { event: 'message.delta', delta: 'b' }, { event: 'run.completed', output: 'b', usage: { input_tokens: 1 } }), 'completed', null, 'a\n\nb'],
       ['runs', runs({ event: 'run.failed', error: 'Error code: 400 - no' }), 'failed', 'runtime_rejected', ''],
       ['runs', runs({ event: 'message.delta', delta: 'a' }, { event: 'run.cancelled' }), 'cancelled', null, 'a'],
       ['runs', runs({ event: 'tool.started', tool: 't' }, { event: 'run.completed', output: 'whole' }), 'completed', null, 'whole'],

@@ -119,7 +119,7 @@ test('runs: a line that breaks after a tool, before the words that follow: they 
   });
   const { server, id } = await serve(t, fake);
   const r = await turn(server, id, { text: 'where is it?', runtime: 'hermes' });
-  assert.equal(r.text, 'Let me look. Found it.');
+  assert.equal(r.text, 'Let me look. \n\nFound it.');
   assert.equal(r.done.status, 'completed');
   assert.equal(r.done.segments, 2);
   assert.ok(r.progress('tool').every((p) => !('duration_ms' in p)), 'no time is better than a wrong one');

@@ -111,8 +111,8 @@ static void messages_begun_anew(void **state)
         { "This is", { "Th", "is is", " it" }, "This is it" },
         { "This is", { "This is it", NULL }, "This is it" },
         { "This is", { "This", NULL }, "This is" },
-        { "This is", { "Thus", " it", NULL }, "This is|Thus it" },
-        { "This is", { "Other", NULL }, "This is|Other" },
+        { "This is", { "Thus", " it", NULL }, "This is|\n\nThus it" },
+        { "This is", { "Other", NULL }, "This is|\n\nOther" },
         { "", { "Other", NULL }, "Other" },
     };
 
@@ -147,10 +147,84 @@ static void tools_are_closed(void **state)
     teller_tool_end(&n.teller, STR(""), STR("ls"), false, STR("ok"), 5);
     teller_text(&n.teller, STR("after"));
     teller_finish(&n.teller, RUNTIME_COMPLETED, STR("stop"), STR(""));
-    assert_str(buf_str(&n.text), STR("before|after"));
+    assert_str(buf_str(&n.text), STR("before|\n\nafter"));
     assert_str(buf_str(&n.events), STR("text tool_begin tool_begin tool_begin tool_end text "
                                        "tool_end tool_end finish "));
     end(&n);
+}
+
+/* "A|B": what is said before and after a tool. */
+static void segments_stand_apart(void **state)
+{
+    static const struct {
+        const char *before, *after[3], *expected;
+    } cases[] = {
+        { "One.", { "Two.", NULL }, "One.|\n\nTwo." },
+        { "One. ", { "Two.", NULL }, "One. |\n\nTwo." },
+        { "One.\n", { "Two.", NULL }, "One.\n|\nTwo." },
+        { "One.\n\n", { "Two.", NULL }, "One.\n\n|Two." },
+        { "One.\n\n\n", { "Two.", NULL }, "One.\n\n\n|Two." },
+        { "One.", { "\n\n", "Two.", NULL }, "One.|\n\nTwo." },
+        { "One.", { "\n\nTwo.", NULL }, "One.|\n\nTwo." },
+        { "One.\n", { "\nTwo.", NULL }, "One.\n|\nTwo." },
+        { "", { "Two.", NULL }, "Two." },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Notes n;
+
+        begin(&n);
+        teller_text(&n.teller, str_of(cases[i].before));
+        teller_tool_begin(&n.teller, STR("1"), STR("ls"), STR("{}"));
+        teller_tool_end(&n.teller, STR("1"), STR("ls"), false, STR("ok"), 5);
+        for (size_t p = 0; cases[i].after[p]; p++)
+            teller_text(&n.teller, str_of(cases[i].after[p]));
+        assert_str(buf_str(&n.text), str_of(cases[i].expected));
+        assert_int_equal(n.teller.chars, n.text.n - (*cases[i].before ? 1 : 0));
+        end(&n);
+    }
+}
+
+/* b and e: a beginning, an end; then the id, or "-", and the name. */
+static void ends_that_are_said_twice(void **state)
+{
+    static const struct {
+        const char *said[8];
+        const char *expected;
+    } cases[] = {
+        { { "b- ls", "e- ls", "e- ls", NULL }, "tool_begin tool_end " },
+        { { "b1 ls", "e1 ls", "e1 ls", NULL }, "tool_begin tool_end " },
+        { { "b1 ls", "e- ls", "e1 ls", NULL }, "tool_begin tool_end " },
+        { { "b- ls", "e1 ls", "e- ls", NULL }, "tool_begin tool_end " },
+        { { "b- ls", "e- ls", "e1 ls", NULL }, "tool_begin tool_end " },
+        { { "b1 ls", "b2 cat", "e1 ls", "e2 cat", "e1 ls", "e2 cat", NULL },
+          "tool_begin tool_begin tool_end tool_end " },
+        { { "b- ls", "e- ls", "e- ls", "b- ls", "e- ls", "e- ls", NULL },
+          "tool_begin tool_end tool_begin tool_end " },
+        { { "b1 ls", "e1 ls", "e2 ls", NULL }, "tool_begin tool_end tool_begin tool_end " },
+        /* a peer that never says beginnings */
+        { { "e- ls", "e- ls", NULL }, "tool_begin tool_end tool_begin tool_end " },
+        { { "e1 ls", "e1 ls", NULL }, "tool_begin tool_end " },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        Notes n;
+
+        begin(&n);
+        for (size_t k = 0; cases[i].said[k]; k++) {
+            Str said = str_of(cases[i].said[k]);
+            Str id = said.p[1] == '-' ? STR("") : (Str){ said.p + 1, 1 }, name = str_skip(said, 3);
+
+            if (said.p[0] == 'b')
+                teller_tool_begin(&n.teller, id, name, STR("{}"));
+            else
+                teller_tool_end(&n.teller, id, name, false, STR("ok"), 5);
+        }
+        assert_str(buf_str(&n.events), str_of(cases[i].expected));
+        end(&n);
+    }
 }
 
 static void one_end(void **state)
@@ -309,6 +383,8 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(messages_begun_anew),
         cmocka_unit_test(tools_are_closed),
+        cmocka_unit_test(segments_stand_apart),
+        cmocka_unit_test(ends_that_are_said_twice),
         cmocka_unit_test(one_end),
         cmocka_unit_test(success_has_to_be_proved),
         cmocka_unit_test(previews),
