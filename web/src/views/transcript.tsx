@@ -145,7 +145,7 @@ function Meta({ s }: { s: Session }): JSX.Element {
       <li>{plural(s.messages, "message")}</li>
       <li>{plural(s.tool_calls, "tool call")}</li>
       {tokens(s) > 0 && <li title={`${count(s.input_tokens ?? 0)} in, ${count(s.output_tokens ?? 0)} out`}>{short(tokens(s))} tokens</li>}
-      <li title={s.cost_usd === null ? "Cost unknown" : undefined}>{cost(s.cost_usd)}</li>
+      <li>{s.cost_usd === null ? "cost unknown" : cost(s.cost_usd)}</li>
     </ul>
   );
 }
