@@ -228,7 +228,7 @@ static bool render_template(Going *g, const Template *t, Str *ret, Err *err)
     if (!inject_changes(inject_effect(json_root(empty), t, &options)))
         return true;
     if (fenced)
-        buf_addz(&out, "Calls that worked in an earlier session, as examples:\n```json\n");
+        buf_addz(&out, "Tool calls of an earlier session, as examples:\n```json\n");
     inject_write(&w, json_root(empty), t, &options);
     if (fenced)
         buf_addz(&out, "\n```\n");

@@ -149,6 +149,9 @@ static const Option create_options[] = {
     { .kind = OPTION_FLAG,
       .name = "include-failed",
       .help = "also keep failed calls, marked as failed" },
+    { .kind = OPTION_FLAG,
+      .name = "chain",
+      .help = "use all parts of a session that was cut by compression" },
     { .kind = OPTION_FLAG, .name = "force", .help = "replace a template of the same name" },
     { .kind = OPTION_FLAG,
       .name = "dry-run",
@@ -174,6 +177,7 @@ static bool create_wishes(const Args *args, ExtractOptions *ret, Err *err)
     ret->max_examples = (size_t)args_number(args, "max-examples");
     ret->max_messages = (size_t)args_number(args, "max-messages");
     ret->include_failed = args_flag(args, "include-failed");
+    ret->chain = args_flag(args, "chain");
     if (ret->max_examples < 1 || ret->max_examples > LIMIT_EXAMPLES)
         return err_set(err, ERR_USAGE, "--max-examples must be 1 to %d", LIMIT_EXAMPLES);
     if (ret->max_messages < 1)
@@ -190,7 +194,17 @@ static bool extract(Cli *cli, Str session, const ExtractOptions *options, Templa
     return h && extract_template(h, cli->arena, session, options, ret, ret_extract, err);
 }
 
-/* --json: {format, dry_run, name, type, examples, description, source_session_id, path, calls,
+static void say_sessions(Cli *cli, const Extract *x)
+{
+    say(cli, "  Sessions: ");
+    for (size_t i = 0; i < x->n_sessions; i++) {
+        say(cli, "%s", i ? ", " : "");
+        say_text(cli, x->sessions[i], false);
+    }
+    say(cli, "\n");
+}
+
+/* --json: {format, dry_run, name, type, examples, description, source_session_id, sessions, path, calls,
  *          failed, too_large, tokens}; calls, failed and too_large count what was looked at. */
 static bool create(Cli *cli, const Args *args, Err *err)
 {
@@ -215,6 +229,8 @@ static bool create(Cli *cli, const Args *args, Err *err)
         say(cli, "%s template: %.*s\n  Type: %s\n  Examples: %zu\n",
             dry_run ? "Would create" : "Created", STR_FMT(t.name), tasktype_name(t.type),
             t.n_examples);
+        if (options.chain)
+            say_sessions(cli, &x);
         return true;
     }
     w = cli_json_begin(cli);
@@ -517,7 +533,8 @@ static const Command children[] = {
       .operands = "SESSION",
       .values = "sessions",
       .summary = "create a template from a session's successful tool calls",
-      .details = "SESSION is an id or a unique beginning of one. Secrets are redacted and long "
+      .details = "SESSION is an id or a unique beginning of one; --chain adds the calls of the "
+                 "parts that it continues or that continue it. Secrets are redacted and long "
                  "results are shortened.",
       .options = create_options,
       .examples = create_examples,

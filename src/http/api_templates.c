@@ -82,6 +82,7 @@ static bool read_create(Json body, CreateWish *ret, Err *err)
         !field_str(body, "name", &ret->name, err) || !field_str(body, "type", &ret->type, err) ||
         !field_int(body, "max_examples", 1, LIMIT_EXAMPLES, &examples, err) ||
         !field_bool(body, "include_failed", &ret->options.include_failed, err) ||
+        !field_bool(body, "chain", &ret->options.chain, err) ||
         !field_bool(body, "force", &ret->force, err) ||
         !field_bool(body, "dry_run", &ret->dry_run, err))
         return false;

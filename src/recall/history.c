@@ -219,26 +219,35 @@ bool history_messages(History *h, const HistoryItem *item, size_t part, const Me
     return true;
 }
 
+bool history_load_part(History *h, Arena *a, const HistoryItem *item, size_t part, size_t most,
+                       Message **ret, size_t *ret_n, Err *err)
+{
+    MessageQuery query = { .most = most };
+    Loaded loaded;
+
+    if (!item->is_file)
+        return messages_load(h->where.store, a, &item->lineage.parts[part], &query, ret, ret_n,
+                             err);
+    if (!history_load_file(a, item, &loaded, err))
+        return false;
+    *ret = loaded.messages;
+    *ret_n = most && loaded.n > most ? most : loaded.n;
+    return true;
+}
+
 bool history_load(History *h, Arena *a, const HistoryItem *item, size_t most, Message **ret,
                   size_t *ret_n, Err *err)
 {
     Message *all = NULL;
     size_t n = 0, cap = 0;
-    Loaded loaded;
 
-    if (item->is_file) {
-        if (!history_load_file(a, item, &loaded, err))
-            return false;
-        *ret = loaded.messages;
-        *ret_n = most && loaded.n > most ? most : loaded.n;
-        return true;
-    }
+    if (item->is_file)
+        return history_load_part(h, a, item, 0, most, ret, ret_n, err);
     for (size_t p = 0; p < item->lineage.n_parts && (!most || n < most); p++) {
-        MessageQuery query = { .most = most ? most - n : 0 };
         Message *part;
         size_t n_part;
 
-        if (!messages_load(h->where.store, a, &item->lineage.parts[p], &query, &part, &n_part, err))
+        if (!history_load_part(h, a, item, p, most ? most - n : 0, &part, &n_part, err))
             return false;
         for (size_t i = 0; i < n_part; i++)
             ARENA_PUSH(a, all, n, cap, part[i]);

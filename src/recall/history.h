@@ -110,6 +110,10 @@ MUST_CHECK bool history_messages(History *h, const HistoryItem *item, size_t par
 MUST_CHECK bool history_load(History *h, Arena *a, const HistoryItem *item, size_t most,
                              Message **ret, size_t *ret_n, Err *err);
 
+/* The same of one part alone; a transcript has one. */
+MUST_CHECK bool history_load_part(History *h, Arena *a, const HistoryItem *item, size_t part,
+                                  size_t most, Message **ret, size_t *ret_n, Err *err);
+
 /* A transcript whole, as history_messages gives it: times never go back, so that a store which orders
  * by them keeps the order of the file. Only item->file is looked at. */
 MUST_CHECK bool history_load_file(Arena *a, const HistoryItem *item, Loaded *ret, Err *err);

@@ -1,7 +1,7 @@
 /* Tool calls as they lie in a message, and which result belongs to which call. */
 #include "store/session.h"
 
-#include "text/json.h"
+#include "text/pyjson.h"
 
 bool session_is_aside(Str source)
 {
@@ -32,11 +32,15 @@ static Str arguments_of(Arena *a, Json function)
     AUTO(JsonDoc) *doc = NULL;
     AUTO_BUF out = BUF(SIZE_MAX);
     JsonWriter w = JSON_WRITER(&out, 0);
+    PyValue as_python; /* Hermes keeps what json.loads() takes: NaN, integers of any length */
     Err ignored;
 
     if (text.p) {
         doc = json_parse(text, &ignored);
-        return doc && json_type(json_root(doc)) == JSON_OBJECT ? str_dup(a, text) : none;
+        if (doc ? json_type(json_root(doc)) == JSON_OBJECT
+                : pyjson_read(a, text, &as_python) && as_python.type == PY_DICT)
+            return str_dup(a, text);
+        return none;
     }
     if (json_type(value) != JSON_OBJECT)
         return none;

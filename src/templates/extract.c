@@ -1,12 +1,13 @@
 /* Redaction comes before clipping, or half of a secret could stay at the cut.
  *
- * A lineage is one session to its user, so the calls are taken from its oldest part on, whichever
- * part was named: the worked examples stand at the beginning of the work, not after the summary. */
+ * A session that compression cut has several parts, each with its own id. A template takes the calls of the
+ * part that was named, since that is whose id it bears; --chain takes all parts and names them. */
 #include "templates/extract.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "text/outcome.h"
+#include "text/pyjson.h"
 #include "text/redact.h"
 #include "text/tokens.h"
 #include "text/utf8.h"
@@ -37,42 +38,42 @@ Str extract_clip(Arena *a, Str text, size_t most)
 
 static const Str redacted = STR_INIT("[REDACTED]");
 
-static void put_redacted(Arena *a, JsonWriter *w, Json v, bool secret)
+static void put_redacted(Arena *a, JsonWriter *w, const PyValue *v, bool secret)
 {
-    JsonType type = json_type(v);
-    JsonIter it = json_each(v);
-    Json item;
-    Str key;
+    if (v->type == PY_STR) {
+        json_put_str(w, secret && v->text.n ? redacted : redact_text(a, v->text));
+    } else if (v->type == PY_LIST) {
+        json_begin(w, '[');
+        for (size_t i = 0; i < v->n; i++)
+            put_redacted(a, w, &v->items[i], secret);
+        json_end(w, ']');
+    } else if (v->type == PY_DICT) {
+        json_begin(w, '{');
+        for (size_t i = 0; i < v->n; i++) {
+            Str key = v->items[2 * i].text;
 
-    if (type == JSON_STRING && secret && json_str(v).n) {
-        json_put_str(w, redacted);
-    } else if (type == JSON_STRING) {
-        json_put_str(w, redact_text(a, json_str(v)));
-    } else if (type == JSON_ARRAY || type == JSON_OBJECT) {
-        json_begin(w, type == JSON_ARRAY ? '[' : '{');
-        while (json_next(&it, &key, &item)) {
-            if (type == JSON_OBJECT)
-                json_key_str(w, redact_text(a, key));
-            put_redacted(a, w, item, secret || (key.n && redact_key_is_secret(key)));
+            json_key_str(w, redact_text(a, key));
+            put_redacted(a, w, &v->items[2 * i + 1],
+                         secret || (key.n && redact_key_is_secret(key)));
         }
-        json_end(w, type == JSON_ARRAY ? ']' : '}');
-    } else if (secret && (type == JSON_INT || type == JSON_REAL)) {
+        json_end(w, '}');
+    } else if (secret && (v->type == PY_INT || v->type == PY_FLOAT)) {
         json_put_str(w, redacted); /* a PIN is a number */
     } else {
-        json_put(w, v);
+        pyjson_put(w, v);
     }
 }
 
 Str extract_redact_arguments(Arena *a, Str json)
 {
-    Err ignored;
-    AUTO(JsonDoc) *doc = json_parse(json, &ignored);
     AUTO_BUF out = BUF(LIMIT_OUTPUT_BYTES);
     JsonWriter w = JSON_WRITER(&out, 0);
+    PyValue v;
 
-    if (!doc || json_type(json_root(doc)) != JSON_OBJECT)
+    if (!pyjson_read(a, json, &v) || v.type != PY_DICT)
         return STR("{}");
-    put_redacted(a, &w, json_root(doc), false);
+    w.python = true;
+    put_redacted(a, &w, &v, false);
     return buf_full(&out) ? STR("{}") : str_dup(a, buf_str(&out));
 }
 
@@ -160,11 +161,15 @@ TaskType extract_type(Arena *a, const Extract *x)
 
 /* -- from the store ----------------------------------------------------------------------- */
 
-static bool no_usable_call(const Extract *x, Err *err)
+static bool no_usable_call(const Extract *x, bool more_parts, Err *err)
 {
     if (x->unreadable)
         return err_set(err, ERR_INVALID, "its tool calls do not parse (%zu message%s)",
                        x->unreadable, x->unreadable == 1 ? "" : "s");
+    if (!x->calls && more_parts)
+        return err_set(
+            err, ERR_INVALID,
+            "it has no tool calls itself; --chain takes those of all parts of the chain");
     if (!x->calls)
         return err_set(err, ERR_INVALID, "it has no tool calls");
     if (x->failed == x->calls)
@@ -178,18 +183,18 @@ static bool no_usable_call(const Extract *x, Err *err)
 }
 
 /* The part whose id begins with what was typed; the exact one first, then the newest. */
-static Str named_part(const Lineage *lineage, Str typed)
+static size_t named_part(const Lineage *lineage, Str typed)
 {
     for (size_t i = 0; i < lineage->n_parts; i++)
         if (str_eq(lineage->parts[i].id, typed))
-            return typed;
+            return i;
     for (size_t i = lineage->n_parts; i > 0; i--)
         if (str_starts(lineage->parts[i - 1].id, typed))
-            return lineage->parts[i - 1].id;
-    return lineage->tip.id;
+            return i - 1;
+    return lineage->n_parts ? lineage->n_parts - 1 : 0;
 }
 
-/* "Fix coupon rounding (10 calls: terminal, read_file, patch)" */
+/* "Fix coupon rounding (10 calls: terminal, read_file, patch)", and of which sessions if of several. */
 static Str describe(Arena *a, Str title, const Extract *x)
 {
     enum { TITLE_BYTES = 120, TOOLS_NAMED = 4 };
@@ -211,31 +216,49 @@ static Str describe(Arena *a, Str title, const Extract *x)
         buf_addf(&out, "%s%.*s", n ? ", " : "", STR_FMT(x->examples[i].tool));
         named[n++] = &x->examples[i].tool;
     }
+    for (size_t i = 0; x->n_sessions > 1 && i < x->n_sessions; i++)
+        buf_addf(&out, "%s%.*s", i ? ", " : "; sessions ", STR_FMT(x->sessions[i]));
     if (title.n && !str_eqz(title, "Untitled"))
         buf_addc(&out, ')');
     return str_dup(a, buf_str(&out));
 }
 
+/* All parts, or the one. */
+static void name_sessions(Arena *a, const Lineage *lineage, Str one, Extract *x)
+{
+    x->sessions = ARENA_ARRAY(a, Str, lineage->n_parts + 1);
+    for (size_t i = 0; i < lineage->n_parts; i++)
+        if (!one.p || str_eq(lineage->parts[i].id, one))
+            x->sessions[x->n_sessions++] = lineage->parts[i].id;
+}
+
 bool extract_template(History *h, Arena *a, Str session, const ExtractOptions *options,
                       Template *ret, Extract *ret_extract, Err *err)
 {
+    const Lineage *lineage;
     HistoryItem item;
     Message *messages;
-    size_t n;
+    size_t n, part;
     Extract x;
 
-    if (!history_find(h, a, session, &item, err) ||
-        !history_load(h, a, &item, options->max_messages, &messages, &n, err))
+    if (!history_find(h, a, session, &item, err))
+        return false;
+    lineage = &item.lineage;
+    part = named_part(lineage, session);
+    if (!(options->chain
+              ? history_load(h, a, &item, options->max_messages, &messages, &n, err)
+              : history_load_part(h, a, &item, part, options->max_messages, &messages, &n, err)))
         return false;
     extract_examples(a, messages, n, options, &x);
     if (!x.n)
-        return no_usable_call(&x, err);
+        return no_usable_call(&x, !options->chain && lineage->n_parts > 1, err);
+    name_sessions(a, lineage, options->chain ? STR_NONE : lineage->parts[part].id, &x);
     *ret_extract = x;
     *ret = (Template){ .name = STR(""),
                        .type = extract_type(a, &x),
                        .description = describe(a, item.lineage.title, &x),
                        .created_at = clock_wall(),
-                       .source_session_id = named_part(&item.lineage, session),
+                       .source_session_id = lineage->parts[part].id,
                        .examples = x.examples,
                        .n_examples = x.n,
                        .path = STR(""),

@@ -14,6 +14,7 @@ typedef struct ExtractOptions {
     size_t max_messages; /* the first so many, active ones only; 0 = all */
     size_t max_examples;
     bool include_failed; /* keep them, marked success: false */
+    bool chain;          /* of every part of a session that compression cut, oldest first */
 } ExtractOptions;
 
 #define EXTRACT_DEFAULTS ((ExtractOptions){ .max_messages = 100, .max_examples = 10 })
@@ -26,6 +27,8 @@ typedef struct Extract {
     size_t too_large;  /* left out for the budget */
     size_t unreadable; /* messages whose tool_calls do not parse */
     size_t tokens;     /* estimate of what is kept */
+    Str *sessions;     /* whose calls were looked at */
+    size_t n_sessions;
 } Extract;
 
 /* -- from messages ------------------------------------------------------------------------ */
@@ -49,8 +52,9 @@ Str extract_redact_arguments(Arena *a, Str json);
 /* -- from the history --------------------------------------------------------------------- */
 
 /* A template of a session of any program, without name, type by its examples; not saved. `session` is what
- * the user typed: the part of the lineage that it names becomes source_session_id, the calls are those of
- * the whole lineage. ERR_INVALID where there is no usable call, with the reason. */
+ * the user typed: the part of the lineage that it names becomes source_session_id, and the calls are its
+ * own; with options->chain those of the whole lineage. ERR_INVALID where there is no usable call, with the
+ * reason. */
 MUST_CHECK bool extract_template(History *h, Arena *a, Str session, const ExtractOptions *options,
                                  Template *ret, Extract *ret_extract, Err *err);
 

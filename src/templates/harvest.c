@@ -282,11 +282,12 @@ static Str praise(Search *s, const Candidate *c)
 static bool try_candidate(Search *s, Candidate *c, bool dry_run, Harvest *ret, Err *err)
 {
     AUTO(Arena) *scratch = arena_new();
-    ExtractOptions options = EXTRACT_DEFAULTS;
+    ExtractOptions options = EXTRACT_DEFAULTS; /* what was judged is the whole chain */
     HarvestItem item = { .session = c->session };
     Template t;
     Extract x;
 
+    options.chain = true;
     if (!extract_template(s->past->history, scratch, c->session, &options, &t, &x, err)) {
         if (err->kind != ERR_INVALID && err->kind != ERR_NOT_FOUND && err->kind != ERR_CONFLICT)
             return false;

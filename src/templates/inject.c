@@ -4,6 +4,7 @@
 #include "templates/inject.h"
 
 #include "base/limits.h"
+#include "text/pyjson.h"
 
 static const char *const effects[] = {
 #define X(name, text) [name] = text,
@@ -14,6 +15,9 @@ static const char *const effects[] = {
 static const Str first_words = STR_INIT("Session template: ");
 static const Str second_line =
     STR_INIT("Examples of successful tool calls from previous sessions:");
+static const Str second_line_mixed = STR_INIT(
+    "Examples of tool calls from previous sessions, successful ones and ones marked as failed:");
+static const Str failed_mark = STR_INIT("[this call failed]\n");
 static const Str id_prefix = STR_INIT("template_");
 
 const char *inject_effect_text(InjectEffect effect)
@@ -64,7 +68,7 @@ static bool names_template(Str text, bool in_system)
         ;
     if (!tasktype_parse(str_head(str_skip(line, open + 1), line.n - open - 2), &type))
         return false;
-    return in_system || str_eq(rest, second_line);
+    return in_system || str_eq(rest, second_line) || str_eq(rest, second_line_mixed);
 }
 
 static bool block_is_ours(Json block, bool in_system)
@@ -229,12 +233,16 @@ static void put_id(JsonWriter *w, const char *key, size_t i)
     json_field_str(w, key, str_of(id));
 }
 
-static void put_intro_text(JsonWriter *w, const char *key, const Template *t)
+/* The second line is one that other programs know, wherever it is true. */
+static void put_intro_text(JsonWriter *w, const char *key, const Template *t, Str tools)
 {
     AUTO_BUF text = BUF(KIB(4));
+    bool failed = false;
 
+    for (size_t i = 0; i < t->n_examples; i++)
+        failed |= !t->examples[i].success && has_tool(tools, t->examples[i].tool);
     buf_addf(&text, "%s%.*s (%s)\n%s", first_words.p, STR_FMT(t->name), tasktype_name(t->type),
-             second_line.p);
+             failed ? second_line_mixed.p : second_line.p);
     json_field_str(w, key, buf_str(&text));
 }
 
@@ -263,12 +271,24 @@ static void put_openai_call(JsonWriter *w, const TemplateExample *e, size_t i)
     json_end(w, '}');
 }
 
+/* This shape has no field for a failure. */
+static void put_openai_result(JsonWriter *w, const TemplateExample *e)
+{
+    AUTO_BUF text = BUF(failed_mark.n + e->result.n);
+
+    if (!e->success) {
+        buf_add(&text, failed_mark);
+        buf_add(&text, e->result);
+    }
+    json_field_str(w, "content", e->success ? e->result : buf_str(&text));
+}
+
 static void put_openai(JsonWriter *w, const Template *t, Str tools)
 {
     size_t n = 0;
 
     begin_message(w, "system");
-    put_intro_text(w, "content", t);
+    put_intro_text(w, "content", t, tools);
     json_end(w, '}');
     for (size_t i = 0; i < t->n_examples; i++) {
         if (!has_tool(tools, t->examples[i].tool))
@@ -276,7 +296,7 @@ static void put_openai(JsonWriter *w, const Template *t, Str tools)
         put_openai_call(w, &t->examples[i], n);
         begin_message(w, "tool");
         put_id(w, "tool_call_id", n++);
-        json_field_str(w, "content", t->examples[i].result);
+        put_openai_result(w, &t->examples[i]);
         json_end(w, '}');
     }
 }
@@ -296,17 +316,17 @@ static void end_blocks(JsonWriter *w)
 
 static void put_tool_use(JsonWriter *w, const TemplateExample *e, size_t i)
 {
-    Err ignored;
-    AUTO(JsonDoc) *input = json_parse(e->arguments, &ignored);
+    AUTO(Arena) *a = arena_new();
+    PyValue input;
 
     json_begin(w, '{');
     json_field_str(w, "type", STR("tool_use"));
     put_id(w, "id", i);
     json_field_str(w, "name", e->tool);
     json_key(w, "input");
-    if (input)
-        json_put(w, json_root(input));
-    else
+    if (pyjson_read(a, e->arguments, &input) && input.type == PY_DICT)
+        pyjson_put(w, &input);
+    else /* the API takes objects only */
         json_put_raw(w, STR("{}"));
     json_end(w, '}');
 }
@@ -330,7 +350,7 @@ static void put_anthropic(JsonWriter *w, const Template *t, Str tools)
     begin_blocks(w, "user");
     json_begin(w, '{');
     json_field_str(w, "type", STR("text"));
-    put_intro_text(w, "text", t);
+    put_intro_text(w, "text", t, tools);
     json_end(w, '}');
     for (size_t i = 0; i < t->n_examples; i++) {
         if (!has_tool(tools, t->examples[i].tool))

@@ -1,10 +1,17 @@
-/* Reading is tolerant in one direction only: keys may be missing or unknown, but a key of the
- * table with a value of another type is a file that somebody broke, and is told so. */
+/* The files are shared with a Python program, so they are read as Python reads JSON and written so that
+ * it finds its values again. Keys may be missing or unknown; `arguments` may be any value, since the other
+ * side keeps there whatever a model wrote; any other key with a value of another type is an error. */
 #include "templates/template.h"
 
+#include <math.h>
+
 #include "base/limits.h"
+#include "text/pyjson.h"
+#include "text/utf8.h"
 
 enum { NAME_BYTES = 128 };
+
+static const double MAX_COUNT = 1LL << 53; /* a double is exact so far */
 
 /* -- names -------------------------------------------------------------------------------- */
 
@@ -74,86 +81,86 @@ Str template_name_default(Arena *a, const Template *t)
 
 /* -- one file's bytes --------------------------------------------------------------------- */
 
-/* The member where it has the type, JSON_NONE where it is missing, failure where it is another. */
-static bool member(Json object, const char *where, const char *key, JsonType type, Json *ret,
-                   Err *err)
+static const char *type_name(const PyValue *v)
 {
-    Json v = json_get(object, str_of(key));
-    JsonType has = json_type(v);
+    static const char *const names[] = {
+        [PY_NULL] = "null",     [PY_FALSE] = "a boolean", [PY_TRUE] = "a boolean",
+        [PY_INT] = "a number",  [PY_FLOAT] = "a number",  [PY_STR] = "a string",
+        [PY_LIST] = "an array", [PY_DICT] = "an object",
+    };
 
-    if (has != type && has != JSON_NONE)
-        return err_set(err, ERR_INVALID, "'%s%s' must be %s, not %s", where, key,
-                       json_type_name(type), json_type_name(has));
-    *ret = v;
+    return names[v->type];
+}
+
+/* A text member as it is, *ret untouched where it is missing. */
+static bool text_member(Arena *a, const PyValue *object, const char *where, const char *key,
+                        Str *ret, Err *err)
+{
+    const PyValue *v = pyjson_get(object, str_of(key));
+
+    if (v && v->type != PY_STR)
+        return err_set(err, ERR_INVALID, "'%s%s' must be a string, not %s", where, key,
+                       type_name(v));
+    if (v)
+        *ret = str_dup(a, v->text);
     return true;
 }
 
-static bool text_member(Arena *a, Json object, const char *where, const char *key, Str *ret,
-                        Err *err)
-{
-    Json v;
-
-    if (!member(object, where, key, JSON_STRING, &v, err))
-        return false;
-    if (json_type(v) == JSON_STRING)
-        *ret = str_dup(a, json_str(v));
-    return true;
-}
-
-static Str json_to_text(Arena *a, Json v)
+/* Kept as text, since only a writer looks at it again. */
+static Str arguments_text(Arena *a, const PyValue *v)
 {
     AUTO_BUF out = BUF(LIMIT_OUTPUT_BYTES);
     JsonWriter w = JSON_WRITER(&out, 0);
 
-    json_put(&w, v);
+    w.python = true;
+    pyjson_put(&w, v);
     return str_dup(a, buf_str(&out));
 }
 
-static bool parse_example(Arena *a, Json v, size_t i, TemplateExample *ret, Err *err)
+static bool parse_example(Arena *a, const PyValue *v, size_t i, TemplateExample *ret, Err *err)
 {
     TemplateExample e = { .arguments = STR("{}"), .result = STR(""), .success = true };
+    const PyValue *arguments = pyjson_get(v, STR("arguments"));
+    const PyValue *success = pyjson_get(v, STR("success"));
     char where[40];
-    Json arguments, success;
 
     snprintf(where, sizeof where, "examples[%zu].", i);
-    if (json_type(v) != JSON_OBJECT)
+    if (v->type != PY_DICT)
         return err_set(err, ERR_INVALID, "'examples[%zu]' must be an object, not %s", i,
-                       json_type_name(json_type(v)));
+                       type_name(v));
     if (!text_member(a, v, where, "tool_name", &e.tool, err) ||
-        !member(v, where, "arguments", JSON_OBJECT, &arguments, err) ||
-        !text_member(a, v, where, "result", &e.result, err) ||
-        !member(v, where, "success", JSON_BOOL, &success, err))
+        !text_member(a, v, where, "result", &e.result, err))
         return false;
     if (!e.tool.p)
         return err_set(err, ERR_INVALID, "'%stool_name' is missing", where);
-    if (json_type(arguments) == JSON_OBJECT)
-        e.arguments = json_to_text(a, arguments);
-    (void)json_bool(success, &e.success);
+    if (success && success->type != PY_TRUE && success->type != PY_FALSE)
+        return err_set(err, ERR_INVALID, "'%ssuccess' must be a boolean, not %s", where,
+                       type_name(success));
+    if (arguments)
+        e.arguments = arguments_text(a, arguments);
+    e.success = !success || success->type == PY_TRUE;
     *ret = e;
     return true;
 }
 
-static bool parse_examples(Arena *a, Json root, Template *t, Err *err)
+static bool parse_examples(Arena *a, const PyValue *root, Template *t, Err *err)
 {
-    JsonIter it;
-    Json list, item;
-    Str key;
+    const PyValue *list = pyjson_get(root, STR("examples"));
+    size_t n = list && list->type == PY_LIST ? list->n : 0;
 
-    if (!member(root, "", "examples", JSON_ARRAY, &list, err))
-        return false;
-    if (json_count(list) > LIMIT_EXAMPLES)
+    if (list && list->type != PY_LIST)
+        return err_set(err, ERR_INVALID, "'examples' must be an array, not %s", type_name(list));
+    if (n > LIMIT_EXAMPLES)
         return err_set(err, ERR_TOO_LARGE, "more than %d examples", LIMIT_EXAMPLES);
-    t->examples = ARENA_ARRAY(a, TemplateExample, json_count(list) + 1);
-    it = json_each(list);
-    while (json_next(&it, &key, &item)) {
-        if (!parse_example(a, item, t->n_examples, &t->examples[t->n_examples], err))
+    t->examples = ARENA_ARRAY(a, TemplateExample, n + 1);
+    for (; t->n_examples < n; t->n_examples++)
+        if (!parse_example(a, &list->items[t->n_examples], t->n_examples,
+                           &t->examples[t->n_examples], err))
             return false;
-        t->n_examples++;
-    }
     return true;
 }
 
-static bool parse_type(Arena *a, Json root, TaskType *ret, Err *err)
+static bool parse_type(Arena *a, const PyValue *root, TaskType *ret, Err *err)
 {
     Str type = STR_NONE;
 
@@ -166,50 +173,71 @@ static bool parse_type(Arena *a, Json root, TaskType *ret, Err *err)
     return true;
 }
 
-static bool parse_numbers(Json root, double mtime, Template *t, Err *err)
+static bool number_of(Arena *a, const PyValue *v, double *ret)
 {
-    Json created = json_get(root, STR("created_at")), used = json_get(root, STR("usage_count"));
+    if (v->type == PY_FLOAT)
+        *ret = v->real;
+    else if (v->type == PY_INT)
+        *ret = strtod(str_z(a, v->text), NULL);
+    return v->type == PY_FLOAT || v->type == PY_INT;
+}
+
+static bool parse_numbers(Arena *a, const PyValue *root, double mtime, Template *t, Err *err)
+{
+    const PyValue *created = pyjson_get(root, STR("created_at"));
+    const PyValue *used = pyjson_get(root, STR("usage_count"));
+    double count = 0;
 
     t->created_at = 0;
-    if (json_type(created) != JSON_NONE && !json_double(created, &t->created_at))
+    if (created && !number_of(a, created, &t->created_at))
         return err_set(err, ERR_INVALID, "'created_at' must be a number, not %s",
-                       json_type_name(json_type(created)));
-    if (!(t->created_at > 0))
+                       type_name(created));
+    if (!(t->created_at > 0) || !isfinite(t->created_at))
         t->created_at = mtime;
-    t->usage_count = 0;
-    if (json_type(used) != JSON_NONE && (!json_int(used, &t->usage_count) || t->usage_count < 0))
+    if (used && (!number_of(a, used, &count) || !(count >= 0) || count > MAX_COUNT ||
+                 count != (double)(int64_t)count))
         return err_set(err, ERR_INVALID, "'usage_count' must be a whole number, not negative");
+    t->usage_count = (int64_t)count;
     return true;
 }
 
-static bool parse_source(Arena *a, Json root, Str *ret, Err *err)
+static bool parse_source(Arena *a, const PyValue *root, Str *ret, Err *err)
 {
+    const PyValue *v = pyjson_get(root, STR("source_session_id"));
+
     *ret = STR_NONE;
-    if (json_type(json_get(root, STR("source_session_id"))) == JSON_NULL)
+    return (v && v->type == PY_NULL) || text_member(a, root, "", "source_session_id", ret, err);
+}
+
+/* The strict reader says where a text is wrong; what only it refuses is taken, as Python takes it. */
+static bool read_json(Arena *a, Str json, PyValue *ret, Err *err)
+{
+    AUTO(JsonDoc) *doc = NULL;
+
+    if (utf8_valid_prefix(json) == json.n && pyjson_read(a, json, ret))
         return true;
-    return text_member(a, root, "", "source_session_id", ret, err);
+    doc = json_parse(json, err);
+    return doc ? err_set(err, ERR_INVALID, "too deeply nested, or a number with too many digits")
+               : false;
 }
 
 bool template_parse(Arena *a, Str json, Str stem, double mtime, Template *ret, Err *err)
 {
-    AUTO(JsonDoc) *doc = json_parse(json, err);
     Template t = { .name = STR_NONE, .description = STR(""), .path = STR("") };
-    Json root;
+    PyValue root;
 
-    if (!doc)
+    if (!read_json(a, json, &root, err))
         return false;
-    root = json_root(doc);
-    if (json_type(root) != JSON_OBJECT)
-        return err_set(err, ERR_INVALID, "the file must hold an object, not %s",
-                       json_type_name(json_type(root)));
-    if (!text_member(a, root, "", "name", &t.name, err))
+    if (root.type != PY_DICT)
+        return err_set(err, ERR_INVALID, "the file must hold an object, not %s", type_name(&root));
+    if (!text_member(a, &root, "", "name", &t.name, err))
         return false;
     if (!t.name.p)
         return err_set(err, ERR_INVALID, "'name' is missing");
-    if (!parse_type(a, root, &t.type, err) ||
-        !text_member(a, root, "", "description", &t.description, err) ||
-        !parse_numbers(root, mtime, &t, err) || !parse_source(a, root, &t.source_session_id, err) ||
-        !parse_examples(a, root, &t, err))
+    if (!parse_type(a, &root, &t.type, err) ||
+        !text_member(a, &root, "", "description", &t.description, err) ||
+        !parse_numbers(a, &root, mtime, &t, err) ||
+        !parse_source(a, &root, &t.source_session_id, err) || !parse_examples(a, &root, &t, err))
         return false;
     t.name_in_file = t.name;
     t.name = str_dup(a, stem);
@@ -221,12 +249,12 @@ bool template_parse(Arena *a, Str json, Str stem, double mtime, Template *ret, E
 
 static void put_arguments(JsonWriter *w, Str arguments)
 {
-    Err ignored;
-    AUTO(JsonDoc) *doc = json_parse(arguments, &ignored);
+    AUTO(Arena) *a = arena_new();
+    PyValue v;
 
     json_key(w, "arguments");
-    if (doc && json_type(json_root(doc)) == JSON_OBJECT)
-        json_put(w, json_root(doc));
+    if (pyjson_read(a, arguments, &v))
+        pyjson_put(w, &v);
     else
         json_put_raw(w, STR("{}"));
 }
@@ -260,6 +288,7 @@ void template_write(const Template *t, Buf *out)
 {
     JsonWriter w = JSON_WRITER(out, 2);
 
+    w.python = true; /* what another program put into its file stays in it */
     template_put(&w, t);
     buf_addc(out, '\n');
 }

@@ -19,7 +19,7 @@
 
 typedef struct TemplateExample {
     Str tool;
-    Str arguments; /* JSON text of an object */
+    Str arguments; /* JSON text as Python reads it: mostly an object, but any value */
     Str result;
     bool success;
 } TemplateExample;

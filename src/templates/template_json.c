@@ -43,6 +43,11 @@ void template_put_created(JsonWriter *w, const Template *t, const Extract *x, bo
     json_field_int(w, "examples", (int64_t)t->n_examples);
     json_field_str(w, "description", t->description);
     json_field_str(w, "source_session_id", t->source_session_id);
+    json_key(w, "sessions");
+    json_begin(w, '[');
+    for (size_t i = 0; i < x->n_sessions; i++)
+        json_put_str(w, x->sessions[i]);
+    json_end(w, ']');
     json_field_str(w, "path", t->path);
     json_field_int(w, "calls", (int64_t)x->calls);
     json_field_int(w, "failed", (int64_t)x->failed);

@@ -73,6 +73,8 @@ typedef struct JsonWriter {
     int indent, depth;
     bool first, after_key;
     bool ascii; /* everything beyond ASCII as \uXXXX, as other tools write their files */
+    bool
+        python; /* for files shared with Python: halves of surrogate pairs as \uXXXX, NaN by name */
 } JsonWriter;
 
 #define JSON_WRITER(buf, spaces) ((JsonWriter){ .out = (buf), .indent = (spaces), .first = true })

@@ -125,8 +125,9 @@ static bool put_lone(Buf *out, Str *s)
     return true;
 }
 
-static void put_quoted(Buf *out, Str s, bool ascii)
+static void put_quoted(const JsonWriter *w, Str s)
 {
+    Buf *out = w->out;
     size_t run = plain_run(s);
     char *room;
 
@@ -145,10 +146,10 @@ static void put_quoted(Buf *out, Str s, bool ascii)
 
         buf_add(out, str_head(s, run));
         s = str_skip(s, run);
-        if (ascii && put_lone(out, &s))
+        if ((w->ascii || w->python) && put_lone(out, &s))
             continue;
         if (s.n)
-            put_escaped(out, utf8_next(&s), ascii);
+            put_escaped(out, utf8_next(&s), w->ascii);
     }
     buf_addc(out, '"');
 }
@@ -156,7 +157,7 @@ static void put_quoted(Buf *out, Str s, bool ascii)
 void json_key_str(JsonWriter *w, Str key)
 {
     before_item(w);
-    put_quoted(w->out, key, w->ascii);
+    put_quoted(w, key);
     buf_addz(w->out, ": ");
     w->after_key = true;
 }
@@ -169,7 +170,7 @@ void json_key(JsonWriter *w, const char *key)
 void json_put_str(JsonWriter *w, Str s)
 {
     before_item(w);
-    put_quoted(w->out, s, w->ascii);
+    put_quoted(w, s);
 }
 
 static void put_digits(JsonWriter *w, bool minus, uint64_t n)

@@ -7,12 +7,13 @@
  *
  * Strings are UTF-8 in which a half of a surrogate pair stands as three bytes of its own (WTF-8);
  * bytes that are not UTF-8 become U+FFFD. Values live in the arena that was passed in and may point
- * into the text. Nothing here is for writing our own files: that is json.h. */
+ * into the text. pyjson_put writes a value into a document of json.h. */
 #ifndef TALARIA_TEXT_PYJSON_H
 #define TALARIA_TEXT_PYJSON_H
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "text/json.h"
 
 enum {
     PYJSON_DEPTH = 1000,      /* levels of nesting; Python's own limit is about that */
@@ -53,5 +54,9 @@ bool pyjson_truthy(const PyValue *v);
 
 /* json.dumps(v): ", " and ": ", ASCII only, the shortest floats that read back the same. */
 void pyjson_write(Buf *out, const PyValue *v);
+
+/* As a value of w, in UTF-8. Without w->python the result is strict JSON: what only Python can say
+ * becomes null (NaN, infinities) or U+FFFD (halves of surrogate pairs). */
+void pyjson_put(JsonWriter *w, const PyValue *v);
 
 #endif

@@ -189,3 +189,50 @@ void pyjson_write(Buf *out, const PyValue *v)
         break;
     }
 }
+
+/* -- into a document of json.h ------------------------------------------------------- */
+
+static void put_number(JsonWriter *w, const PyValue *v)
+{
+    AUTO_BUF text = BUF(REPR_BYTES * 2);
+
+    put_float(&text, v->real);
+    if (isfinite(v->real) || w->python)
+        json_put_raw(w, buf_str(&text));
+    else
+        json_put_null(w);
+}
+
+void pyjson_put(JsonWriter *w, const PyValue *v)
+{
+    bool dict = v->type == PY_DICT;
+
+    switch (v->type) {
+    case PY_NULL:
+        json_put_null(w);
+        break;
+    case PY_FALSE:
+    case PY_TRUE:
+        json_put_bool(w, v->type == PY_TRUE);
+        break;
+    case PY_INT:
+        json_put_raw(w, v->text);
+        break;
+    case PY_FLOAT:
+        put_number(w, v);
+        break;
+    case PY_STR:
+        json_put_str(w, v->text);
+        break;
+    case PY_LIST:
+    case PY_DICT:
+        json_begin(w, dict ? '{' : '[');
+        for (size_t i = 0; i < v->n; i++) {
+            if (dict)
+                json_key_str(w, v->items[2 * i].text);
+            pyjson_put(w, &v->items[dict ? 2 * i + 1 : i]);
+        }
+        json_end(w, dict ? '}' : ']');
+        break;
+    }
+}

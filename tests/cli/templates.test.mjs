@@ -99,6 +99,57 @@ test('parallel calls keep their own results; failed ones are left out unless ask
   assert.equal(read(h, 'two').task_type, 'research');
 });
 
+test('a continuation has its own calls; --chain takes and names all parts', (t) => {
+  const turn = (id, tool) => [['user', 'go on'], ['assistant', null, { calls: [call(id, tool, { id })] }], ['tool', 'fine', { id }]];
+  const h = homeWith(t, [
+    ['20260101_first', turn('a', 'terminal'), 1.7e9], ['20260102_second', turn('b', 'execute_code'), 1.7e9 + 100], ['20260103_third', [['user', 'thanks']], 1.7e9 + 200],
+  ]);
+  const db = new DatabaseSync(path.join(h.hermes, 'state.db'));
+  db.exec(`UPDATE sessions SET ended_at = started_at + 50, end_reason = 'compression' WHERE id < '20260103';
+    UPDATE sessions SET parent_session_id = '20260101_first' WHERE id = '20260102_second';
+    UPDATE sessions SET parent_session_id = '20260102_second' WHERE id = '20260103_third'`);
+  db.close();
+  assert.equal(run(['templates', 'create', '20260102_second', '--name', 'own'], h).stdout, 'Created template: own\n  Type: code\n  Examples: 1\n');
+  assert.deepEqual(read(h, 'own').examples.map((e) => e.tool_name), ['execute_code']);
+  assert.equal(read(h, 'own').source_session_id, '20260102_second');
+  const none = run(['templates', 'create', '20260103_third', '--name', 'none'], h);
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /no tool calls itself; --chain/);
+  const all = run(['templates', 'create', '20260102_second', '--name', 'all', '--chain'], h);
+  assert.equal(all.stdout, 'Created template: all\n  Type: mixed\n  Examples: 2\n  Sessions: 20260101_first, 20260102_second, 20260103_third\n');
+  assert.deepEqual(read(h, 'all').examples.map((e) => e.tool_name), ['terminal', 'execute_code']);
+  assert.match(read(h, 'all').description, /sessions 20260101_first, 20260102_second, 20260103_third/);
+  const json = JSON.parse(run(['templates', 'create', '20260102_second', '--dry-run', '--json'], h).stdout);
+  assert.deepEqual([json.sessions, json.calls], [['20260102_second'], 1]);
+});
+
+test('what Python writes is read as Python reads it, and still there after a use', (t) => {
+  const h = homeWith(t, [['20260101_101010_abcdef', [
+    ['assistant', null, { calls: [
+      { id: 'a', type: 'function', function: { name: 'terminal', arguments: '{"n": NaN, "big": 1000000000000000000000000000000, "half": "\\ud800"}' } },
+      { name: 'read_file', id: 'b', arguments: { path: 'x' } }, // flat
+    ] }],
+  ]]]);
+  run(['templates', 'create', '20260101', '--name', 'made'], h);
+  const loads = (name) => JSON.parse(python(`
+import json, sys
+print(json.dumps([repr(e["arguments"]) for e in json.load(open(sys.argv[1]))["examples"]]))`, path.join(h.folder, `${name}.json`)));
+  assert.deepEqual(loads('made'), ["{'n': nan, 'big': 1000000000000000000000000000000, 'half': '\\ud800'}", "{'path': 'x'}"]);
+  python(`
+import json, sys
+values = [float("nan"), float("-inf"), 10**30, "\\ud800", [1], None, "text", {"a": {"b": [float("inf")]}}]
+json.dump({"name": "odd", "task_type": "code", "examples": [{"tool_name": "t", "arguments": v, "result": "r", "success": True} for v in values],
+  "description": "", "created_at": 1.5, "usage_count": 0, "source_session_id": None}, open(sys.argv[1], "w"), indent=2)`, path.join(h.folder, 'odd.json'));
+  const before = loads('odd');
+  for (const format of ['openai', 'anthropic']) {
+    const r = run(['templates', 'inject', 'odd', '--format', format], { ...h, input: '[]' });
+    assert.equal(r.stderr, '');
+    JSON.parse(r.stdout);
+  }
+  assert.deepEqual(loads('odd'), before);
+  assert.equal(JSON.parse(run(['templates', 'show', 'odd', '--json'], h).stdout).template.usage_count, 2);
+});
+
 test('only active messages count, in order of time, the first 100 of them', (t) => {
   const at = (n) => 1.7e9 + n;
   const many = Array.from({ length: 120 }, (_, i) => ['user', `filler ${i}`, { at: at(10 + i) }]);

@@ -336,7 +336,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_chain_is_one_session(void **state)
+static void a_template_has_the_calls_of_the_session_it_names(void **state)
 {
     Place *p = *state;
     ExtractOptions options = EXTRACT_DEFAULTS;
@@ -345,14 +345,24 @@ static void a_chain_is_one_session(void **state)
     Err err;
 
     assert_true(extract_template(p->history, p->arena, STR("chain-two"), &options, &t, &x, &err));
+    assert_int_equal(t.n_examples, 1);
+    assert_str(t.examples[0].result, STR("second part"));
+    assert_str(t.source_session_id, STR("chain-two"));
+    assert_str(t.description, STR("1 call: execute_code"));
+    assert_int_equal(x.n_sessions, 1);
+    assert_true(extract_template(p->history, p->arena, STR("chain-o"), &options, &t, &x, &err));
+    assert_str(t.source_session_id, STR("chain-one"));
+    assert_str(t.examples[0].result, STR("first part"));
+    options.chain = true;
+    assert_true(extract_template(p->history, p->arena, STR("chain-two"), &options, &t, &x, &err));
     assert_int_equal(t.n_examples, 2);
     assert_int_equal(t.type, TASK_CODE);
     assert_str(t.examples[0].result, STR("first part"));
     assert_str(t.examples[1].result, STR("second part"));
     assert_str(t.source_session_id, STR("chain-two"));
-    assert_str(t.description, STR("2 calls: execute_code"));
-    assert_true(extract_template(p->history, p->arena, STR("chain-o"), &options, &t, &x, &err));
-    assert_str(t.source_session_id, STR("chain-one"));
+    assert_str(t.description, STR("2 calls: execute_code; sessions chain-one, chain-two"));
+    assert_int_equal(x.n_sessions, 2);
+    assert_str(x.sessions[0], STR("chain-one"));
 }
 
 static void without_a_usable_call_it_says_why(void **state)
@@ -397,7 +407,8 @@ int main(void)
         cmocka_unit_test(tokens_are_estimated),
         cmocka_unit_test(secrets_stay_behind),
         cmocka_unit_test(a_secret_in_a_result_is_taken_out_before_the_cut),
-        cmocka_unit_test_setup_teardown(a_chain_is_one_session, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_template_has_the_calls_of_the_session_it_names, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(without_a_usable_call_it_says_why, set_up, tear_down),
     };
 

@@ -28,8 +28,12 @@ static Str inject(Arena *a, const Template *t, const char *input, const InjectOp
     return str_dup(a, buf_str(&out));
 }
 
-#define INTRO                                                                                      \
+#define INTRO_GOOD                                                                                 \
     "Session template: demo (code)\\nExamples of successful tool calls from previous sessions:"
+#define INTRO                                                                                      \
+    "Session template: demo (code)\\nExamples of tool calls from previous sessions, successful "   \
+    "ones and ones marked as failed:"
+#define FAILED "[this call failed]\\n"
 #define OPENAI_CALL(i, name, arguments)                                                            \
     "{\"role\": \"assistant\", \"content\": null, \"tool_calls\": [{\"id\": \"template_" i         \
     "\", \"type\": \"function\", \"function\": {\"name\": \"" name                                 \
@@ -39,7 +43,7 @@ static Str inject(Arena *a, const Template *t, const char *input, const InjectOp
 #define OPENAI_DEMO                                                                                \
     "{\"role\": \"system\", \"content\": \"" INTRO                                                 \
     "\"}, " OPENAI_CALL("0", "execute_code", "{\\\"code\\\": \\\"1+1\\\"}") ", " OPENAI_RESULT(    \
-        "0", "2") ", " OPENAI_CALL("1", "read_file", "{}") ", " OPENAI_RESULT("1", "")
+        "0", "2") ", " OPENAI_CALL("1", "read_file", "{}") ", " OPENAI_RESULT("1", FAILED)
 #define ANTHROPIC_DEMO                                                                             \
     "{\"role\": \"user\", \"content\": [{\"type\": \"text\", \"text\": \"" INTRO "\"}]}, "         \
     "{\"role\": \"assistant\", \"content\": [{\"type\": \"tool_use\", \"id\": \"template_0\", "    \
@@ -72,8 +76,14 @@ static const struct {
     { "examples of tools that the session has not are left out, and ids go on from 0",
       "[" USER "]",
       "[{\"role\": \"system\", \"content\": \"" INTRO
-      "\"}, " OPENAI_CALL("0", "read_file", "{}") ", " OPENAI_RESULT("0", "") ", " USER "]",
+      "\"}, " OPENAI_CALL("0", "read_file", "{}") ", " OPENAI_RESULT("0", FAILED) ", " USER "]",
       { .tools = STR_INIT("terminal, read_file") } },
+    { "only calls that worked are announced as successful",
+      "[" USER "]",
+      "[{\"role\": \"system\", \"content\": \"" INTRO_GOOD
+      "\"}, " OPENAI_CALL("0", "execute_code",
+                          "{\\\"code\\\": \\\"1+1\\\"}") ", " OPENAI_RESULT("0", "2") ", " USER "]",
+      { .tools = STR_INIT("execute_code") } },
     { "no tool in common: as it was",
       "[" USER "]",
       "[" USER "]",

@@ -203,9 +203,11 @@ static const struct {
     { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"examples\": [1]}"), "'examples[0]'" },
     { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"examples\": [{}]}"),
       "'examples[0].tool_name' is missing" },
+    { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"description\": \"\xff\"}"), "line 1" },
+    { STR_INIT("\xef\xbb\xbf{\"name\": \"x\", \"task_type\": \"code\"}"), "line 1" },
     { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"examples\": "
-               "[{\"tool_name\": \"a\", \"arguments\": \"{}\"}]}"),
-      "'examples[0].arguments' must be an object" },
+               "[{\"tool_name\": \"a\", \"arguments\": nan}]}"),
+      "line 1" },
     { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"examples\": "
                "[{\"tool_name\": \"a\", \"success\": 1}]}"),
       "'examples[0].success'" },
@@ -216,6 +218,10 @@ static const struct {
     { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"usage_count\": 1.5}"),
       "'usage_count'" },
     { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"usage_count\": -1}"),
+      "'usage_count'" },
+    { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"usage_count\": NaN}"),
+      "'usage_count'" },
+    { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"usage_count\": 1e300}"),
       "'usage_count'" },
     { STR_INIT("{\"name\": \"x\", \"task_type\": \"code\", \"source_session_id\": 7}"),
       "'source_session_id'" },
@@ -232,6 +238,95 @@ static void a_broken_file_is_told_by_its_key(void **state)
         if (!strstr(err.text, broken[i].says))
             fail_msg("%.*s: got \"%s\"", STR_FMT(broken[i].file), err.text);
     }
+}
+
+/* What Python's json writes and reads, and strict readers refuse. */
+static const char *const python_values[] = {
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "1000000000000000000000000000000",
+    "-123456789012345678901234567890",
+    "\"\\ud800\"",
+    "\"a\\udfffb\"",
+    "[1, 2]",
+    "[]",
+    "null",
+    "\"text\"",
+    "7",
+    "1.5",
+    "true",
+    "{\"a\": [NaN, {\"\\udc00\": 1e+30}], \"b\": -0.0}",
+    "{}",
+};
+
+static void values_of_python_are_kept(void **state)
+{
+    Place *p = *state;
+    Err err;
+
+    for (size_t i = 0; i < ARRAY_LEN(python_values); i++) {
+        AUTO_BUF file = BUF(KIB(4)), wrote = BUF(KIB(4)), strict = BUF(KIB(4));
+        AUTO(JsonDoc) *doc = NULL;
+        JsonWriter w = JSON_WRITER(&strict, 0);
+        Template t, again;
+
+        buf_addf(&file,
+                 "{\"name\": \"x\", \"task_type\": \"code\", \"created_at\": 5, \"examples\": "
+                 "[{\"tool_name\": \"a\", \"arguments\": %s, \"result\": \"r\\udc01\"}]}",
+                 python_values[i]);
+        if (!template_parse(p->arena, buf_str(&file), STR("x"), 1, &t, &err))
+            fail_msg("%s: %s", python_values[i], err.text);
+        assert_str(t.examples[0].arguments, str_of(python_values[i]));
+        template_write(&t, &wrote);
+        assert_non_null(strstr(wrote.p, "\"r\\udc01\""));
+        assert_true(template_parse(p->arena, buf_str(&wrote), STR("x"), 1, &again, &err));
+        assert_str(again.examples[0].arguments, str_of(python_values[i]));
+        assert_str(again.examples[0].result, t.examples[0].result);
+        /* What goes to others than that file is strict. */
+        template_put(&w, &t);
+        doc = json_parse(buf_str(&strict), &err);
+        if (!doc &&
+            !strstr(err.text, "out of range")) /* the size of numbers is the reader's matter */
+            fail_msg("%s: %s", strict.p, err.text);
+    }
+}
+
+static void counting_a_use_leaves_the_rest_as_it_was(void **state)
+{
+    static const char odd[] = "{\n"
+                              "  \"name\": \"odd\",\n"
+                              "  \"task_type\": \"code\",\n"
+                              "  \"examples\": [\n"
+                              "    {\n"
+                              "      \"tool_name\": \"a\",\n"
+                              "      \"arguments\": [\n"
+                              "        NaN,\n"
+                              "        1000000000000000000000000000000,\n"
+                              "        \"\\ud800\"\n"
+                              "      ],\n"
+                              "      \"result\": \"\",\n"
+                              "      \"success\": true\n"
+                              "    }\n"
+                              "  ],\n"
+                              "  \"description\": \"\",\n"
+                              "  \"created_at\": 100.5,\n"
+                              "  \"usage_count\": %d,\n"
+                              "  \"source_session_id\": null\n"
+                              "}\n";
+    Place *p = *state;
+    char before[sizeof odd], after[sizeof odd];
+    Template t;
+    Str bytes;
+    Err err;
+
+    snprintf(before, sizeof before, odd, 3);
+    snprintf(after, sizeof after, odd, 4);
+    put_file(p, "odd.json", before);
+    assert_true(template_find(p->arena, &p->homes, STR("odd"), &t, &err));
+    assert_true(template_count_use(p->arena, &t, &err));
+    assert_true(file_read(p->arena, in_folder(p, "odd.json"), KIB(64), &bytes, &err));
+    assert_str(bytes, str_of(after));
 }
 
 /* -- the folder ---------------------------------------------------------------------------- */
@@ -410,6 +505,8 @@ int main(void)
         IN_A_HOME(the_file_is_written_as_promised),
         IN_A_HOME(what_is_missing_takes_its_default),
         IN_A_HOME(a_broken_file_is_told_by_its_key),
+        IN_A_HOME(values_of_python_are_kept),
+        IN_A_HOME(counting_a_use_leaves_the_rest_as_it_was),
         IN_A_HOME(one_bad_file_does_not_hide_the_others),
         IN_A_HOME(no_folder_is_no_templates),
         IN_A_HOME(a_file_in_the_folders_place_is_left_alone),

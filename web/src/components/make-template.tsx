@@ -18,7 +18,7 @@ export function MakeTemplate({ session, onClose }: { session: string; onClose?: 
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   const { name, type, ...rest } = form;
-  const body = { session, ...rest, ...(name && { name }), ...(type && { type }) };
+  const body = { session, chain: true, ...rest, ...(name && { name }), ...(type && { type }) };
 
   useEffect(() => {
     const stop = new AbortController();
