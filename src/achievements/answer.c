@@ -1,5 +1,13 @@
 #include "achievements/answer.h"
 
+static void put_or_null(JsonWriter *w, const char *key, int64_t n, bool known)
+{
+    if (known)
+        json_field_int(w, key, n);
+    else
+        json_field_null(w, key);
+}
+
 void answer_put_status(JsonWriter *w, const Answer *a)
 {
     static const char *const names[] = {
@@ -10,10 +18,10 @@ void answer_put_status(JsonWriter *w, const Answer *a)
 
     json_begin(w, '{');
     json_field_str(w, "state", str_of(names[s->state]));
-    json_field_int(w, "started_at", s->started_at);
-    json_field_int(w, "finished_at", s->finished_at);
+    put_or_null(w, "started_at", s->started_at, s->started_at);
+    put_or_null(w, "finished_at", s->finished_at, s->finished_at);
     json_field_str(w, "last_error", s->last_error[0] ? str_of(s->last_error) : STR_NONE);
-    json_field_int(w, "last_duration_ms", s->last_duration_ms);
+    put_or_null(w, "last_duration_ms", s->last_duration_ms, s->finished_at);
     json_field_int(w, "run_count", (int64_t)s->run_count);
     json_field_int(w, "joined", (int64_t)s->joined);
     json_field_int(w, "sessions_done", (int64_t)s->sessions_done);

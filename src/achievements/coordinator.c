@@ -159,7 +159,9 @@ static bool refresh(Coordinator *c, int wait_ms, Err *err)
         look_back(c);
     if (!c->current) {
         coordinator_begin(c);
-        wait_for_end(c, wait_ms);
+        /* One caller's patience is enough to see that this scan is a long one. */
+        wait_for_end(c, c->overdue ? 0 : wait_ms);
+        c->overdue = c->status.state == SCAN_RUNNING;
         if (!c->current && c->status.state == SCAN_FAILED)
             return err_set(err, ERR_BUSY, "%s", c->status.last_error);
         return true;
@@ -167,7 +169,7 @@ static bool refresh(Coordinator *c, int wait_ms, Err *err)
     if (!is_stale(c) ||
         (c->refresh_failed && now_seconds() - c->status.finished_at < RETRY_SECONDS))
         return true;
-    if (c->mark && lanes_mark(&c->homes) == c->mark) {
+    if (!c->refresh_failed && !c->unsure && c->mark && lanes_mark(&c->homes) == c->mark) {
         c->current->generated_at = now_seconds(); /* nothing new: it is as good as made now */
         c->version++;
     } else {
@@ -176,13 +178,17 @@ static bool refresh(Coordinator *c, int wait_ms, Err *err)
     return true;
 }
 
-bool coordinator_achievements(Coordinator *c, int wait_ms, Buf *out, Err *err)
+bool coordinator_achievements(Coordinator *c, int wait_ms, bool *ret_waited, Buf *out, Err *err)
 {
     JsonWriter w = JSON_WRITER(out, 0);
     Snapshot *pending = NULL;
     bool ok;
 
     pthread_mutex_lock(&c->lock);
+    if (!c->current && !c->restored)
+        look_back(c);
+    if (ret_waited)
+        *ret_waited = !c->current;
     ok = refresh(c, wait_ms, err);
     if (ok) {
         if (!c->current && !c->partial)
@@ -205,6 +211,13 @@ void coordinator_status_json(Coordinator *c, Buf *out)
     pthread_mutex_lock(&c->lock);
     answer = answer_with(c, c->current);
     answer_put_status(&w, &answer);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void coordinator_shared(Coordinator *c, uint64_t callers)
+{
+    pthread_mutex_lock(&c->lock);
+    c->status.joined += callers;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -238,13 +251,13 @@ bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err)
         coordinator_begin(c);
     while (c->status.state == SCAN_RUNNING)
         pthread_cond_wait(&c->ended, &c->lock);
-    ok = c->current && c->status.state != SCAN_FAILED;
+    ok = c->current;
     if (!ok) {
         (void)err_set(err, ERR_BUSY, "%s",
                       c->status.last_error[0] ? c->status.last_error : "the scan was reset");
     } else {
         json_begin(&w, '{');
-        json_field_bool(&w, "ok", true);
+        json_field_bool(&w, "ok", c->status.state != SCAN_FAILED);
         put_answer(&w, c, c->current);
         s = c->current;
         s->users++;
@@ -320,7 +333,7 @@ static void forget(Coordinator *c)
     c->current = NULL;
     snapshot_free(c->partial);
     c->partial = NULL;
-    c->dirty = c->refresh_failed = c->unsure = false;
+    c->dirty = c->refresh_failed = c->unsure = c->overdue = false;
 }
 
 /* The running scan is told to end and its findings are thrown away; then the files go, alone; then

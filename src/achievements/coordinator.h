@@ -56,15 +56,20 @@ void coordinator_listen(Coordinator *c, ScanListener *fn, void *ctx);
 uint64_t coordinator_version(const Coordinator *c);
 
 /* GET /achievements. Fresh: the cached one. Stale: the cached one, and a refresh begins behind it.
- * None yet: waits for the first scan, at most wait_ms, then the pending payload. Fails only where a
- * scan failed and there is nothing to show. */
-MUST_CHECK bool coordinator_achievements(Coordinator *c, int wait_ms, Buf *out, Err *err);
+ * None: waits for a scan, at most wait_ms, then the pending payload; once one caller has waited that long,
+ * others get it at once until that scan ends. Fails only if a scan failed and there is nothing to show.
+ * ret_waited (may be NULL): there was no cached one. */
+MUST_CHECK bool coordinator_achievements(Coordinator *c, int wait_ms, bool *ret_waited, Buf *out,
+                                         Err *err);
+/* So many further callers got the answer of the scan that one of them waited for. */
+void coordinator_shared(Coordinator *c, uint64_t callers);
 
 /* GET /scan-status. Never blocks, never begins a scan. */
 void coordinator_status_json(Coordinator *c, Buf *out);
 ScanStatus coordinator_status(Coordinator *c);
 
-/* POST /rescan: joins the running scan or begins one, waits for its end. asked_ms (clock_mono_ms): who
+/* POST /rescan: joins the running scan or begins one, waits for its end. If it fails, the answer is the
+ * earlier snapshot, stale and with the error; false only if there is none. asked_ms (clock_mono_ms): who
  * had to wait for a thread has joined the scan that ended meanwhile. */
 MUST_CHECK bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err);
 

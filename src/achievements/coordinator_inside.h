@@ -29,6 +29,7 @@ struct Coordinator {
     uint64_t epoch;     /* raised by a reset: scans begun before it are thrown away */
     uint64_t run_epoch; /* in which the running scan began */
     uint64_t mark;      /* of the homes when `current` was made */
+    bool overdue; /* a caller has waited in vain for the running scan, without a snapshot to show */
     bool refresh_failed;
     char failure[ERR_TEXT_BYTES]; /* of the last refresh, until one succeeds */
     bool restored;                /* it was looked for an answer of an earlier process */

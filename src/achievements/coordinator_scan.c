@@ -97,6 +97,7 @@ static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
     c->ended_ms = clock_mono_ms();
     c->status.last_duration_ms = (c->status.finished_at - c->status.started_at) * 1000;
     c->status.run_count++;
+    c->overdue = false;
     c->version++;
     if (c->run_epoch != c->epoch) {
         c->status.state = SCAN_IDLE; /* a reset came in between, and wins */

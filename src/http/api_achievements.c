@@ -15,7 +15,7 @@
 #include "http/reply.h"
 #include "http/routes.h"
 
-/* FIRST_WAIT_MS: the first to ask wait for the first scan so long, then hear that it is pending. */
+/* FIRST_WAIT_MS: without a cached answer requests wait for the scan so long, then hear that it is pending. */
 enum { BRIEF_MS = 100, FRESH_MS = 1000, USABLE_MS = 5000, FIRST_WAIT_MS = 10000, LEAST_ZIP = 1024 };
 
 /* -- the kept answer ------------------------------------------------------------------------------- */
@@ -83,12 +83,13 @@ static void refresh(void *ctx, Worker *worker)
     BadgeCache *cache = &s->badges;
     AUTO_BUF body = BUF(LIMIT_OUTPUT_BYTES);
     uint64_t version = coordinator_version(s->plugin);
+    uint64_t sharing = 0;
     Request *waiting;
+    bool ok, waited;
     Err err;
-    bool ok;
 
     (void)worker;
-    ok = coordinator_achievements(s->plugin, cache->waited ? 0 : FIRST_WAIT_MS, &body, &err);
+    ok = coordinator_achievements(s->plugin, FIRST_WAIT_MS, &waited, &body, &err);
     pthread_mutex_lock(&cache->lock);
     cache->failed = !ok;
     if (ok)
@@ -97,10 +98,12 @@ static void refresh(void *ctx, Worker *worker)
         cache->failure = err;
     cache->version = version;
     cache->made_ms = clock_mono_ms();
-    cache->waited = true;
     cache->refreshing = false;
     waiting = TAKE(cache->waiting);
     pthread_mutex_unlock(&cache->lock);
+    for (const Request *rq = waiting; waited && rq; rq = rq->next)
+        sharing += rq->next != NULL;
+    coordinator_shared(s->plugin, sharing);
     wake_all(waiting);
 }
 

@@ -31,7 +31,8 @@ bool route_all_badges(Request *rq, Err *err)
         return false;
     if (origin)
         return coordinator_of_origin(rq->server->coordinator, origin, false, &rq->reply.body, err);
-    return coordinator_achievements(rq->server->coordinator, FIRST_WAIT_MS, &rq->reply.body, err);
+    return coordinator_achievements(rq->server->coordinator, FIRST_WAIT_MS, NULL, &rq->reply.body,
+                                    err);
 }
 
 bool route_all_recent(Request *rq, Err *err)

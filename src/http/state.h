@@ -24,7 +24,7 @@ typedef struct BadgeCache {
     char etag[ETAG_ROOM], etag_zipped[ETAG_ROOM];
     uint64_t version;
     int64_t made_ms; /* monotonic */
-    bool refreshing, waited;
+    bool refreshing;
     Err failure; /* why there is no answer, where failed */
     bool failed;
     Request *waiting; /* suspended until the refresh is there */

@@ -76,6 +76,76 @@ test('another process scans: pending after ten seconds, the status at once, then
   assert.ok(then.sessions_total > 0);
 });
 
+/** Holds the database so that nobody can read it, until free(). */
+async function holdDatabase(t, file) {
+  const child = spawn('python3', ['-c', `import sqlite3, sys
+c = sqlite3.connect(sys.argv[1], isolation_level=None)
+c.execute('BEGIN EXCLUSIVE')
+print('held', flush=True)
+sys.stdin.read()
+c.execute('ROLLBACK')
+c.close()`, file], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  await new Promise((r) => child.stdout.once('data', r));
+  return () => new Promise((r) => { child.once('exit', r); child.stdin.end(); });
+}
+
+for (const [name, list, prefix] of [['the plugin', `${plugin}/achievements`, plugin], ['all sources', '/api/achievements', '/api/achievements']])
+  test(`${name}: a scan that fails gives the earlier snapshot, and the error goes with its cause`, { timeout: 120_000 }, async (t) => {
+    const home = homeWith(t, { sessions: 40, seed: 6 });
+    python('import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("pragma journal_mode=delete")', home.db);
+    const server = await startServer(t, { home });
+    const first = await request(server, `${prefix}/scan-status`);
+    for (const key of ['started_at', 'finished_at', 'last_duration_ms']) assert.equal(first.json[key], null, key);
+    const before = (await request(server, `${prefix}/rescan`, { method: 'POST' })).json;
+    assert.deepEqual([before.ok, before.is_stale, before.error], [true, false, null]);
+    const free = await holdDatabase(t, home.db);
+    const failed = await request(server, `${prefix}/rescan`, { method: 'POST' });
+    assert.equal(failed.status, 200);
+    assert.deepEqual([failed.json.ok, failed.json.is_stale, failed.json.unlocked_count], [false, true, before.unlocked_count]);
+    assert.match(failed.json.error, /locked/);
+    assert.equal(failed.json.scan_meta.error, failed.json.error);
+    await free(); // without a write
+    let now;
+    for (const end = Date.now() + 60_000; !now || now.error || now.is_stale; await sleep(100)) {
+      assert.ok(Date.now() < end, 'the error stays');
+      now = (await request(server, list)).json;
+    }
+    assert.equal((await request(server, `${prefix}/scan-status`)).json.state, 'idle');
+  });
+
+test('without a snapshot requests wait for one: at first, after a reset, after a failure; who shares a scan has joined', { timeout: 60_000 }, async (t) => {
+  const home = homeWith(t, { sessions: 40, seed: 6 });
+  const good = fs.readFileSync(home.db);
+  fs.writeFileSync(home.db, 'this is no database, whatever it is called'.repeat(100));
+  const server = await startServer(t, { home });
+  const get = () => request(server, `${plugin}/achievements`);
+  assert.equal((await get()).status, 503);
+  fs.writeFileSync(`${home.db}.new`, good);
+  fs.renameSync(`${home.db}.new`, home.db);
+  let r;
+  for (const end = Date.now() + 30_000; (r = await get()).status !== 200; await sleep(50)) assert.ok(Date.now() < end);
+  assert.equal(r.json.scan_meta.mode, 'full', 'after a failure');
+  for (const reset of [`${plugin}/reset-state`, '/api/achievements/reset']) {
+    assert.equal((await request(server, reset, { method: 'POST' })).status, 200);
+    const after = (await request(server, reset === '/api/achievements/reset' ? '/api/achievements' : `${plugin}/achievements`)).json;
+    assert.ok(['full', 'incremental'].includes(after.scan_meta.mode), `${reset}: ${after.scan_meta.mode}`);
+    assert.ok(after.unlocked_count > 0);
+  }
+  await request(server, `${plugin}/reset-state`, { method: 'POST' });
+  const free = await holdLock(t, home);
+  const before = await status(server);
+  const many = Array.from({ length: 20 }, get);
+  await until(server, (s) => s.state === 'running');
+  const open = async () => Number(/^talaria_http_connections (\d+)/m.exec((await request(server, '/metrics')).text)[1]);
+  for (const end = Date.now() + 8000; (await open()) < 21 && Date.now() < end; await sleep(20));
+  free();
+  for (const one of await Promise.all(many)) assert.equal(one.status, 200);
+  const then = await status(server);
+  assert.equal(then.run_count, before.run_count + 1);
+  assert.ok(then.joined >= before.joined + 10, `${then.joined - before.joined} joined`);
+});
+
 test('a reset while a scan runs wins', async (t) => {
   const home = homeWith(t, { sessions: 40, seed: 6 });
   const server = await startServer(t, { home });
