@@ -121,7 +121,7 @@ void ulid_make(int64_t now_ms, char ret[ULID_CHARS])
 
 static Handoff read_row(Arena *a, Stmt *stmt)
 {
-    Handoff h = { 0 };
+    Handoff h = { .state = HANDOFF_UNKNOWN };
     int at = 0;
     Str state;
 
@@ -345,7 +345,8 @@ static bool request_rows(Journal *j, Arena *a, const HandoffWish *wish, const ch
     if (!shown.exists)
         return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(wish->session_id));
     mirrored = s.ours || handoff_hermes_serves(wish->platform);
-    if (!handoff_insert(j, wish, mirrored, id, STR_NONE, err))
+    if (!handoff_make_way(j, a, wish->home, wish->session_id, &shown, err) ||
+        !handoff_insert(j, wish, mirrored, id, STR_NONE, err))
         return false;
     return !mirrored || (show_request(&s, a, wish, err) && sessiondb_commit(&s, err));
 }
@@ -374,7 +375,7 @@ static bool complete_rows(Journal *j, Handoff *h, bool *ret_shown, Err *err)
     if (!h->mirrored)
         return handoff_move(j, h, HANDOFF_DONE, err);
     if (!sessiondb_begin(j->db, journal_data(j), h->home, &s, err) ||
-        !shown_complete(&s, h->session_id, ret_shown, err))
+        !shown_complete(&s, h->session_id, h->platform, ret_shown, err))
         return false;
     if (!*ret_shown)
         return true;
@@ -409,7 +410,7 @@ static bool fail_rows(Journal *j, const Handoff *h, HandoffState to, Err *err)
         return true;
     /* Where it is no longer running, somebody else has said the end already. */
     return sessiondb_begin(j->db, journal_data(j), h->home, &s, err) &&
-           shown_fail(&s, h->session_id, h->error_text, false, &won, err) &&
+           shown_fail(&s, h->session_id, h->platform, h->error_text, false, &won, err) &&
            sessiondb_commit(&s, err);
 }
 

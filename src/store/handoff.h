@@ -25,7 +25,8 @@
     X(HANDOFF_ANNOUNCED, "announced", "running", "done")                                           \
     X(HANDOFF_DONE, "done", "completed", "")                                                       \
     X(HANDOFF_FAILED, "failed", "failed", "")                                                      \
-    X(HANDOFF_CANCELLED, "cancelled", "failed", "")
+    X(HANDOFF_CANCELLED, "cancelled", "failed", "")                                                \
+    X(HANDOFF_UNKNOWN, "unknown", "failed", "") /* what the row says is none of these: left alone */
 
 typedef enum HandoffState {
 #define X(id, name, shown, step) id,
@@ -168,7 +169,18 @@ MUST_CHECK bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char
 /* Not now: the lease is given back, and the same step is tried again after that time. */
 MUST_CHECK bool handoff_postpone(Journal *j, Handoff *h, int64_t wait_ms, Str why, Err *err);
 
-/* For transactions of this room: the one statement. copy_id empty: no copy. */
+/* -- for transactions of this room ------------------------------------------------------------- */
+
+struct ShownState;
+
+/* What the session's row shows of h, which is queued and shown there: where somebody else has finished it, taken it
+ * back or asked for another platform, h is over. */
+MUST_CHECK bool handoff_settle(Journal *j, Arena *a, Handoff *h, const struct ShownState *shown,
+                               Err *err);
+/* The same for the open one of that session, if there is one. */
+MUST_CHECK bool handoff_make_way(Journal *j, Arena *a, Str home, Str session_id,
+                                 const struct ShownState *shown, Err *err);
+/* The one statement. copy_id empty: no copy. */
 MUST_CHECK bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err);
 MUST_CHECK bool handoff_insert(Journal *j, const HandoffWish *wish, bool mirrored, const char *id,
                                Str copy_id, Err *err);

@@ -1,4 +1,4 @@
-/* Who does it: what can be claimed, claiming, cancelling, and requests that programs of Hermes wrote. */
+/* Who does it: what can be claimed, claiming, cancelling. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -50,22 +50,31 @@ static bool take(Journal *j, const Handoff *h, Str owner, int64_t until, Err *er
     db_bind_str(stmt, 5, h->id);
     db_bind_str(stmt, 6, str_of(handoff_state_name(h->state)));
     sqlite3_bind_int64(stmt, 7, h->fence);
-    return db_step(journal_db(j), stmt, &row, err);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    return sqlite3_changes(journal_db(j)->handle) == 1 ||
+           err_set(err, ERR_CONFLICT, "handoff '%.*s' is no longer ours", STR_FMT(h->id));
 }
 
-/* The claim that other gateways see comes first: where it is lost, the row stays for handoff_look. */
-static bool claim_rows(Journal *j, const Handoff *h, Str owner, int64_t until, bool *ret_won,
+/* The claim that other gateways see comes first. Where it is lost, what they made of it counts at once. A look comes
+ * before it: to ask for the write lock in vain would hold up whoever has the session. */
+static bool claim_rows(Journal *j, Arena *a, Handoff *h, Str owner, int64_t until, bool *ret_won,
                        Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
+    ShownState shown;
 
     *ret_won = true;
     if (h->mirrored && h->state == HANDOFF_QUEUED) {
-        if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-            !shown_claim(&s, h->session_id, ret_won, err))
+        if (!shown_look(journal_db(j), journal_data(j), a, h->home, h->session_id, &shown, err))
+            return false;
+        *ret_won = shown_is(&shown, "pending", h->platform);
+        if (*ret_won && (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+                         !shown_claim(&s, h->session_id, h->platform, ret_won, err) ||
+                         (!*ret_won && !shown_get(&s, a, h->session_id, &shown, err))))
             return false;
         if (!*ret_won)
-            return true;
+            return handoff_settle(j, a, h, &shown, err);
     }
     return take(j, h, owner, until, err) && sessiondb_commit(&s, err);
 }
@@ -81,7 +90,7 @@ bool handoff_claim(Journal *j, Arena *a, Str id, Str owner, int64_t lease_ms, Ha
         return false;
     ok = handoff_get(j, a, id, &h, err);
     if (ok && may_claim(&h, now))
-        ok = claim_rows(j, &h, owner, now + lease_ms, &won, err);
+        ok = claim_rows(j, a, &h, owner, now + lease_ms, &won, err);
     if (!journal_end(j, ok, err) || (won && !handoff_get(j, a, id, &h, err)))
         return false;
     if (won)
@@ -90,57 +99,7 @@ bool handoff_claim(Journal *j, Arena *a, Str id, Str owner, int64_t lease_ms, Ha
     return true;
 }
 
-/* -- what others made of it --------------------------------------------------------------------------- */
-
-/* A queued row that is not pending any more: a gateway of Hermes has it, or its waiter withdrew it. */
-static bool follow(Journal *j, Arena *a, Handoff *h, Err *err)
-{
-    AUTO_SESSIONDB s = { 0 };
-    bool late = now_in_ms() > h->deadline_ms, won;
-    ShownState shown;
-
-    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-        !shown_get(&s, a, h->session_id, &shown, err))
-        return false;
-    if (str_eqz(shown.state, "completed")) {
-        h->error_code = h->error_text = STR_NONE;
-        return handoff_move(j, h, HANDOFF_DONE, err);
-    }
-    if (!late && (str_eqz(shown.state, "pending") || str_eqz(shown.state, "running")))
-        return true;
-    h->error_code = late ? STR("timeout") : STR("withdrawn");
-    h->error_text = shown.error.n ? shown.error
-                    : late        ? STR("no gateway finished it in time")
-                                  : STR("the request was taken back");
-    return handoff_move(j, h, HANDOFF_FAILED, err) &&
-           shown_fail(&s, h->session_id, h->error_text, false, &won, err) &&
-           sessiondb_commit(&s, err);
-}
-
-static bool is_followed(const Handoff *h)
-{
-    return h->copy_id.n ? !handoff_is_over(h->state) : h->mirrored && h->state == HANDOFF_QUEUED;
-}
-
-bool handoff_look(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
-{
-    Handoff h;
-    bool ok;
-
-    if (!handoff_get(j, a, id, &h, err))
-        return false;
-    if (is_followed(&h)) {
-        if (!journal_begin(j, err))
-            return false;
-        ok = handoff_get(j, a, id, &h, err) &&
-             (!is_followed(&h) ||
-              (h.copy_id.n ? copy_follow(j, a, &h, err) : follow(j, a, &h, err)));
-        if (!journal_end(j, ok, err) || !handoff_get(j, a, id, &h, err))
-            return false;
-    }
-    *ret = h;
-    return true;
-}
+/* -- what is to be done -------------------------------------------------------------------------------- */
 
 static bool expire(Journal *j, Handoff *h, Err *err)
 {
@@ -251,7 +210,7 @@ static bool cancel_rows(Journal *j, Handoff *h, bool *ret_over, Err *err)
             return false;
     } else if (h->mirrored) {
         if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-            !shown_fail(&s, h->session_id, h->error_text, true, &won, err))
+            !shown_fail(&s, h->session_id, h->platform, h->error_text, true, &won, err))
             return false;
         if (!won)
             return err_set(err, ERR_CONFLICT, "a gateway has taken it already");
@@ -277,70 +236,4 @@ bool handoff_cancel(Journal *j, Str id, bool *ret_over, Err *err)
         return false;
     *ret_over = over;
     return true;
-}
-
-/* -- requests of others ------------------------------------------------------------------------------------- */
-
-static bool has_columns(Db *db, bool *ret, Err *err)
-{
-    int64_t n;
-
-    if (!db_int(db,
-                "SELECT count(*) FROM pragma_table_info('sessions') WHERE name IN "
-                "('handoff_state', 'handoff_platform', 'handoff_error')",
-                0, &n, err))
-        return false;
-    *ret = n == 3;
-    return true;
-}
-
-/* INSERT OR IGNORE: where a handoff of the session is open already, this request has to wait for its end. */
-static bool adopt_one(Journal *j, Str home, Str session_id, Str platform, Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-    char id[ULID_CHARS];
-    int64_t now = now_in_ms();
-    bool row;
-
-    ulid_make(now, id);
-    if (!db_prepare(journal_db(j),
-                    "INSERT OR IGNORE INTO handoff(id, home, session_id, platform, target, "
-                    "mirrored, state, step, requested_ms, deadline_ms, updated_ms) "
-                    "VALUES(?1, ?2, ?3, ?4, 'home', 1, 'queued', 'claim', ?5, ?6, ?5)",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, str_of(id));
-    db_bind_str(stmt, 2, home);
-    db_bind_str(stmt, 3, session_id);
-    db_bind_str(stmt, 4, platform);
-    sqlite3_bind_int64(stmt, 5, now);
-    sqlite3_bind_int64(stmt, 6, now + LIMIT_HANDOFF_MS);
-    return db_step(journal_db(j), stmt, &row, err);
-}
-
-bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_served, Err *err)
-{
-    AUTO(Arena) *a = arena_new();
-    AUTO(Db) *db = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
-    AUTO(Stmt) *stmt = NULL;
-    bool there, row;
-
-    if (!db || !has_columns(db, &there, err))
-        return false;
-    if (!there)
-        return true;
-    if (!db_prepare(db,
-                    "SELECT id, handoff_platform FROM sessions WHERE handoff_state = 'pending' "
-                    "ORDER BY started_at LIMIT 1000",
-                    &stmt, err))
-        return false;
-    for (;;) {
-        if (!db_step(db, stmt, &row, err))
-            return false;
-        if (!row)
-            return true;
-        if (is_served(db_str(stmt, 1), served, n_served) &&
-            !adopt_one(j, home, str_dup(a, db_str(stmt, 0)), str_dup(a, db_str(stmt, 1)), err))
-            return false;
-    }
 }

@@ -173,7 +173,7 @@ static bool give_up(Journal *j, Handoff *h, Err *err)
     h->error_code = STR("timeout");
     h->error_text = STR("no gateway finished it in time");
     return sessiondb_begin(journal_db(j), journal_data(j), h->copy_home, &s, err) &&
-           shown_fail(&s, h->copy_id, h->error_text, false, &won, err) &&
+           shown_fail(&s, h->copy_id, h->platform, h->error_text, false, &won, err) &&
            handoff_move(j, h, HANDOFF_FAILED, err) && copy_stays(j, h, err) &&
            sessiondb_commit(&s, err);
 }

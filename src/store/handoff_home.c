@@ -163,6 +163,18 @@ bool shown_get(SessionDb *s, Arena *a, Str session_id, ShownState *ret, Err *err
     return true;
 }
 
+bool shown_look(Db *own, Str data, Arena *a, Str home, Str session_id, ShownState *ret, Err *err)
+{
+    AUTO(Db) *opened = NULL;
+    SessionDb s = { .db = own };
+
+    if (!str_eq(data, home)) {
+        opened = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
+        s.db = opened;
+    }
+    return s.db && sessiondb_columns(&s, err) && shown_get(&s, a, session_id, ret, err);
+}
+
 bool shown_request(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err)
 {
     int64_t n = 0;
@@ -177,41 +189,43 @@ bool shown_request(SessionDb *s, Str session_id, Str platform, bool *ret_won, Er
     return true;
 }
 
-bool shown_claim(SessionDb *s, Str session_id, bool *ret_won, Err *err)
+bool shown_claim(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err)
 {
     int64_t n = 0;
 
     if (!HOME_DO(s, &n, err,
                  "UPDATE sessions SET handoff_state = 'running' WHERE id = ? AND handoff_state = "
-                 "'pending'",
-                 session_id))
+                 "'pending' AND handoff_platform = ?",
+                 session_id, platform))
         return false;
     *ret_won = n > 0;
     return true;
 }
 
-bool shown_complete(SessionDb *s, Str session_id, bool *ret_won, Err *err)
+bool shown_complete(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err)
 {
     int64_t n = 0;
 
     if (!HOME_DO(s, &n, err,
                  "UPDATE sessions SET handoff_state = 'completed', handoff_error = NULL WHERE id = "
-                 "? AND handoff_state = 'running'",
-                 session_id))
+                 "? AND handoff_state = 'running' AND handoff_platform = ?",
+                 session_id, platform))
         return false;
     *ret_won = n > 0;
     return true;
 }
 
 /* Hermes keeps 500 characters. */
-bool shown_fail(SessionDb *s, Str session_id, Str why, bool pending_only, bool *ret_won, Err *err)
+bool shown_fail(SessionDb *s, Str session_id, Str platform, Str why, bool pending_only,
+                bool *ret_won, Err *err)
 {
     int64_t n = 0;
 
     if (!HOME_DO(s, &n, err,
                  "UPDATE sessions SET handoff_state = 'failed', handoff_error = ?1 WHERE id = ?2 "
-                 "AND (handoff_state = 'pending' OR (?3 IS NULL AND handoff_state = 'running'))",
-                 utf8_first(why, 500), session_id, pending_only ? STR("1") : STR_NONE))
+                 "AND handoff_platform = ?4 AND (handoff_state = 'pending' OR (?3 IS NULL AND "
+                 "handoff_state = 'running'))",
+                 utf8_first(why, 500), session_id, pending_only ? STR("1") : STR_NONE, platform))
         return false;
     *ret_won = n > 0;
     return true;

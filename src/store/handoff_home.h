@@ -61,13 +61,22 @@ typedef struct ShownState {
     Str state, platform, error; /* empty: NULL */
 } ShownState;
 
+/* Whether it is about a request for that platform: somebody may have asked for another one since. */
+static inline bool shown_is(const ShownState *s, const char *state, Str platform)
+{
+    return str_eqz(s->state, state) && str_eq(s->platform, platform);
+}
+
 MUST_CHECK bool shown_get(SessionDb *s, Arena *a, Str session_id, ShownState *ret, Err *err);
-/* Each is one guarded UPDATE; *ret_won: it was in a state in which this may happen. */
-MUST_CHECK bool shown_request(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err);
-MUST_CHECK bool shown_claim(SessionDb *s, Str session_id, bool *ret_won, Err *err);
-MUST_CHECK bool shown_complete(SessionDb *s, Str session_id, bool *ret_won, Err *err);
-/* pending_only: for one who waits; else from running too. */
-MUST_CHECK bool shown_fail(SessionDb *s, Str session_id, Str why, bool pending_only, bool *ret_won,
+/* The same by a reading handle: a question must not take the write lock. `own` and data as in sessiondb_begin. */
+MUST_CHECK bool shown_look(Db *own, Str data, Arena *a, Str home, Str session_id, ShownState *ret,
                            Err *err);
+/* Each is one guarded UPDATE; *ret_won: it was in a state in which this may happen, for that platform. */
+MUST_CHECK bool shown_request(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err);
+MUST_CHECK bool shown_claim(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err);
+MUST_CHECK bool shown_complete(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err);
+/* pending_only: for one who waits; else from running too. */
+MUST_CHECK bool shown_fail(SessionDb *s, Str session_id, Str platform, Str why, bool pending_only,
+                           bool *ret_won, Err *err);
 
 #endif

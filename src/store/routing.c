@@ -255,7 +255,7 @@ static bool still_wanted(SessionDb *s, Arena *a, const Handoff *h, Err *err)
         return true;
     if (!shown_get(s, a, h->session_id, &shown, err))
         return false;
-    return str_eqz(shown.state, "running") ||
+    return shown_is(&shown, "running", h->platform) ||
            err_set(err, ERR_REFUSED, "the request was taken back");
 }
 
@@ -392,7 +392,8 @@ static bool undo_rows(Journal *j, Arena *a, Handoff *h, HandoffState how, Err *e
     bound = str_eq(now, h->session_id);
     if ((bound && (!give_back(&s, a, h, scope, &there, err) ||
                    !go_home(&s, a, h, &owner, scope, &home, &surface, err))) ||
-        (h->mirrored && !shown_fail(&s, h->session_id, h->error_text, false, &won, err)) ||
+        (h->mirrored &&
+         !shown_fail(&s, h->session_id, h->platform, h->error_text, false, &won, err)) ||
         !handoff_move(j, h, how, err) ||
         ((bound || h->state >= HANDOFF_BOUND) &&
          !owner_set(j, h->home, h->session_id, surface, STR_NONE, err)) ||

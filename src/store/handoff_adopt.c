@@ -1,0 +1,232 @@
+/* Requests that other programs wrote into a session's own row, and what other gateways make of ours. The row has one
+ * state and one platform, and whoever wrote last is right: what the journal has queued for an older request is over. */
+#include "base/clock.h"
+#include "base/limits.h"
+#include "store/handoff.h"
+#include "store/handoff_copy.h"
+#include "store/handoff_home.h"
+
+static int64_t now_in_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
+/* -- what others made of it --------------------------------------------------------------------------- */
+
+/* A gateway of Hermes has it, or nobody has yet. */
+static bool is_open(const Handoff *h, const ShownState *shown)
+{
+    return shown_is(shown, "pending", h->platform) || shown_is(shown, "running", h->platform);
+}
+
+bool handoff_settle(Journal *j, Arena *a, Handoff *h, const ShownState *shown, Err *err)
+{
+    bool same = str_eq(shown->platform, h->platform);
+
+    if (is_open(h, shown))
+        return true;
+    h->error_code = h->error_text = STR_NONE;
+    if (shown_is(shown, "completed", h->platform))
+        return handoff_move(j, h, HANDOFF_DONE, err);
+    h->error_code = STR("withdrawn");
+    h->error_text = same && shown->error.n ? shown->error
+                    : same || !shown->platform.n
+                        ? STR("the request was taken back")
+                        : str_printf(a, "replaced by a request for %.*s", STR_FMT(shown->platform));
+    return handoff_move(j, h, HANDOFF_FAILED, err);
+}
+
+static bool is_followed(const Handoff *h)
+{
+    return h->copy_id.n ? !handoff_is_over(h->state) : h->mirrored && h->state == HANDOFF_QUEUED;
+}
+
+bool handoff_make_way(Journal *j, Arena *a, Str home, Str session_id, const ShownState *shown,
+                      Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    Handoff h;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT id FROM handoff WHERE home = ? AND session_id = ? AND state = 'queued'",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, home);
+    db_bind_str(stmt, 2, session_id);
+    if (!db_step(journal_db(j), stmt, &row, err))
+        return false;
+    return !row || (handoff_get(j, a, str_dup(a, db_str(stmt, 0)), &h, err) &&
+                    (h.copy_id.n || !is_followed(&h) || handoff_settle(j, a, &h, shown, err)));
+}
+
+static bool look(Journal *j, Arena *a, const Handoff *h, ShownState *ret, Err *err)
+{
+    return shown_look(journal_db(j), journal_data(j), a, h->home, h->session_id, ret, err);
+}
+
+/* Under our lock: nothing of ours is under way there meanwhile. */
+static bool follow(Journal *j, Arena *a, Str id, Err *err)
+{
+    ShownState shown;
+    Handoff h;
+
+    if (!handoff_get(j, a, id, &h, err))
+        return false;
+    if (!is_followed(&h))
+        return true;
+    if (h.copy_id.n)
+        return copy_follow(j, a, &h, err);
+    return look(j, a, &h, &shown, err) && handoff_settle(j, a, &h, &shown, err);
+}
+
+bool handoff_look(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
+{
+    ShownState shown;
+    bool late;
+    Handoff h;
+
+    if (!handoff_get(j, a, id, &h, err))
+        return false;
+    late = now_in_ms() > h.deadline_ms;
+    if (is_followed(&h)) {
+        if (!h.copy_id.n && !late) {
+            if (!look(j, a, &h, &shown, err))
+                return false;
+            if (is_open(&h, &shown)) {
+                *ret = h;
+                return true;
+            }
+        }
+        if (!journal_begin(j, err) || !journal_end(j, follow(j, a, id, err), err) ||
+            !handoff_get(j, a, id, &h, err))
+            return false;
+    }
+    if (late && is_followed(&h) && !h.copy_id.n &&
+        !handoff_fail(j, &h, HANDOFF_FAILED, "timeout", STR("no gateway finished it in time"), err))
+        return false;
+    *ret = h;
+    return true;
+}
+
+/* -- requests of others ------------------------------------------------------------------------------------- */
+
+typedef struct Request {
+    Str session_id, platform;
+} Request;
+
+static bool is_served(Str platform, const Str *served, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(served[i], platform))
+            return true;
+    return false;
+}
+
+/* One of ours is open for the same platform: then it is this request, or comes before it. */
+static bool is_known(Journal *j, Str home, const Request *r, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(journal_db(j),
+                    "SELECT 1 FROM handoff WHERE home = ? AND session_id = ? AND platform = ? AND "
+                    "state NOT IN ('done', 'failed', 'cancelled')",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, home);
+    db_bind_str(stmt, 2, r->session_id);
+    db_bind_str(stmt, 3, r->platform);
+    return db_step(journal_db(j), stmt, ret, err);
+}
+
+static bool find_requests(Journal *j, Arena *a, Db *db, Str home, const Str *served,
+                          size_t n_served, Request **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    size_t cap = 0;
+    bool ok;
+
+    if (!db_prepare(db,
+                    "SELECT id, handoff_platform FROM sessions WHERE handoff_state = 'pending' "
+                    "ORDER BY started_at LIMIT 1000",
+                    &stmt, err))
+        return false;
+    while (db_next(db, stmt, &ok, err)) {
+        Request r = { db_str(stmt, 0), db_str(stmt, 1) };
+        bool known;
+
+        if (!is_served(r.platform, served, n_served))
+            continue;
+        if (!is_known(j, home, &r, &known, err))
+            return false;
+        if (known)
+            continue;
+        r = (Request){ str_dup(a, r.session_id), str_dup(a, r.platform) };
+        ARENA_PUSH(a, *ret, *ret_n, cap, r);
+    }
+    return ok;
+}
+
+/* INSERT OR IGNORE: where a handoff of the session is open already, this request has to wait for its end. */
+static bool insert_request(Journal *j, Str home, const Request *r, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    char id[ULID_CHARS];
+    int64_t now = now_in_ms();
+    bool row;
+
+    ulid_make(now, id);
+    if (!db_prepare(journal_db(j),
+                    "INSERT OR IGNORE INTO handoff(id, home, session_id, platform, target, "
+                    "mirrored, state, step, requested_ms, deadline_ms, updated_ms) "
+                    "VALUES(?1, ?2, ?3, ?4, 'home', 1, 'queued', 'claim', ?5, ?6, ?5)",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, str_of(id));
+    db_bind_str(stmt, 2, home);
+    db_bind_str(stmt, 3, r->session_id);
+    db_bind_str(stmt, 4, r->platform);
+    sqlite3_bind_int64(stmt, 5, now);
+    sqlite3_bind_int64(stmt, 6, now + LIMIT_HANDOFF_MS);
+    return db_step(journal_db(j), stmt, &row, err);
+}
+
+/* Looked at again under our lock: while we waited for it, a worker of ours may have brought that very request to its
+ * end, or its waiter may have asked for another platform. */
+static bool adopt_one(Journal *j, Arena *a, SessionDb *s, Str home, const Request *r, Err *err)
+{
+    ShownState shown;
+
+    if (!shown_get(s, a, r->session_id, &shown, err))
+        return false;
+    return !shown_is(&shown, "pending", r->platform) ||
+           (handoff_make_way(j, a, home, r->session_id, &shown, err) &&
+            insert_request(j, home, r, err));
+}
+
+static bool adopt_all(Journal *j, Arena *a, SessionDb *s, Str home, const Request *all, size_t n,
+                      Err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!adopt_one(j, a, s, home, &all[i], err))
+            return false;
+    return true;
+}
+
+bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_served, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO(Db) *db = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
+    SessionDb s = { .db = db };
+    Request *all = NULL;
+    size_t n = 0;
+
+    if (!db || !sessiondb_columns(&s, err))
+        return false;
+    if (!s.handoff)
+        return true;
+    if (!find_requests(j, a, db, home, served, n_served, &all, &n, err))
+        return false;
+    return n == 0 ||
+           (journal_begin(j, err) && journal_end(j, adopt_all(j, a, &s, home, all, n, err), err));
+}
