@@ -369,14 +369,19 @@ bool handoff_request(Journal *j, Arena *a, const HandoffWish *wish, Handoff *ret
 
 static bool complete_rows(Journal *j, Handoff *h, bool *ret_shown, Err *err)
 {
+    AUTO(Arena) *a = arena_new();
     AUTO_SESSIONDB s = { 0 };
+    ShownState shown = { 0 };
 
     *ret_shown = true;
     if (!h->mirrored)
         return handoff_move(j, h, HANDOFF_DONE, err);
     if (!sessiondb_begin(j->db, journal_data(j), h->home, &s, err) ||
-        !shown_complete(&s, h->session_id, h->platform, ret_shown, err))
+        !shown_complete(&s, h->session_id, h->platform, ret_shown, err) ||
+        (!*ret_shown && !shown_get(&s, a, h->session_id, &shown, err)))
         return false;
+    /* A worker that died after the home's commit has said so already. */
+    *ret_shown = *ret_shown || shown_is(&shown, "completed", h->platform);
     if (!*ret_shown)
         return true;
     return handoff_move(j, h, HANDOFF_DONE, err) && sessiondb_commit(&s, err);
