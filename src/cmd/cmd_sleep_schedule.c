@@ -191,7 +191,6 @@ bool sleep_schedule(Cli *cli, const Args *args, Err *err)
     ScheduleSpec spec = { .hour = (int)args_number(args, "hour"),
                           .minute = (int)args_number(args, "minute") };
     Words words, environment;
-    bool named;
     Scheduler kind;
     SleepHome home;
     Scheduled done;
@@ -208,13 +207,9 @@ bool sleep_schedule(Cli *cli, const Args *args, Err *err)
     spec.n_args = words.n;
     spec.environment = environment.all;
     spec.n_environment = environment.n;
-    named = scheduler_parse(args_text(args, "using"), &kind);
-    if (!named)
+    if (!scheduler_parse(args_text(args, "using"), &kind))
         kind = scheduler_here(cli->arena);
-    /* Where there is neither cron nor systemd, a unit can still be printed. */
-    if (!schedule_set(cli->arena, &home, kind, &spec, dry_run, &done, err) &&
-        (!dry_run || named ||
-         !schedule_set(cli->arena, &home, SCHEDULER_SYSTEMD, &spec, true, &done, err)))
+    if (!schedule_set(cli->arena, &home, kind, &spec, dry_run, &done, err))
         return false;
     if (cli->json)
         put_scheduled(cli, &spec, &done, dry_run);

@@ -59,6 +59,22 @@ static bool put(Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
 
 /* -- attempts ------------------------------------------------------------------------------------------ */
 
+/* The framing of a task goes out as it is; it may say where in it the skill belongs. */
+static void put_framing(Buf *out, Str framing, Str skill)
+{
+    static const Str place = STR_INIT("{skill_section}");
+    size_t at = str_find(framing, place);
+
+    if (at >= framing.n) {
+        section(out, "How to work", framing);
+        section(out, "Skill", skill);
+        return;
+    }
+    buf_addf(out, "\n# How to work\n%.*s", STR_FMT(str_head(framing, at)));
+    section(out, "Skill", skill);
+    buf_addf(out, "%.*s\n", STR_FMT(str_skip(framing, at + place.n)));
+}
+
 static Str attempt_prompt(Arena *a, const AttemptAsk *ask)
 {
     AUTO_BUF out = BUF(LIMIT_SLEEP_DOCUMENT * 4);
@@ -67,8 +83,7 @@ static Str attempt_prompt(Arena *a, const AttemptAsk *ask)
     buf_addz(&out,
              SLEEP_MARK "\nAnswer the request below as the agent of this user would. Give the "
                         "answer alone: no preamble, nothing about these instructions.\n");
-    section(&out, "How to work", task->framing);
-    section(&out, "Skill", document_bare(a, ask->docs.skill));
+    put_framing(&out, task->framing, document_bare(a, ask->docs.skill));
     section(&out, "Memory", document_bare(a, ask->docs.memory));
     if (ask->tools.n)
         buf_addz(&out, "\n# Tools\nTo call a tool, write a line of its own: tool_call: NAME\n");

@@ -389,10 +389,11 @@ Str document_scaffold(Arena *a, Str name, Str description)
     buf_add(&out, name);
     buf_addz(&out, "\ndescription: ");
     put_quoted(&out, text_cut(description, 1024));
-    buf_addf(&out,
-             "\n---\n\n# %.*s\n\nRules learned from past sessions, for tasks that keep coming "
-             "back.\n",
-             STR_FMT(name));
+    buf_addf(
+        &out,
+        "\n---\n\n# %.*s\n\n## When to Use\n\nRead these rules before answering a request that "
+        "has come up before. They were learned from past sessions.\n",
+        STR_FMT(name));
     return str_dup(a, buf_str(&out));
 }
 

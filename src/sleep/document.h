@@ -53,7 +53,7 @@ void document_remove(Document *d, const Rule *rule);
 /* What a model is shown: the document without the notes of its rules. */
 Str document_bare(Arena *a, Str text);
 
-/* A skill file to begin with: front matter with name and description, a heading, a sentence. */
+/* A skill file to begin with: front matter with name and description, a heading, when to use it. */
 Str document_scaffold(Arena *a, Str name, Str description);
 
 /* Whether text holds a marker or a comment, which no rule may. */

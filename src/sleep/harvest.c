@@ -10,7 +10,7 @@
 enum { TRACE_BYTES = 8 << 20, COMMIT_EVERY = 200 };
 
 /* The rules by which a trace is made; another number, and all are made anew. */
-#define TRACE_VERSION 4
+#define TRACE_VERSION 5
 
 typedef struct Harvester {
     Catalogue *catalogue;

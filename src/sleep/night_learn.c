@@ -1,6 +1,7 @@
 /* Who learns tonight, and from which tasks; then the learning itself, one document after the other. */
 #include "sleep/document.h"
 #include "sleep/night_inside.h"
+#include "text/utf8.h"
 
 enum { LEAST_GROUP = 12, MOST_PROPOSALS = 64 };
 
@@ -12,7 +13,7 @@ static bool can_stand_alone(const Night *w, const SkillGroup *group)
     size_t val = 0, train = 0;
 
     for (size_t i = 0; i < group->tasks.n; i++) {
-        Str split = split_normal(group->tasks.items[i].split);
+        Str split = split_of(&group->tasks.items[i]);
 
         val += str_eqz(split, "val");
         train += str_eqz(split, "train");
@@ -43,15 +44,31 @@ static void read_memory(Night *w, Target *t)
                   str_printf(w->arena, "skipped the project's memory file: %s", why.text));
 }
 
+/* Agents list skills with the beginning of their description alone: it says when to use this one. */
+static Str about(Night *w)
+{
+    enum { NAME_BYTES = 40 };
+    Str project = w->options->harvest.project;
+
+    while (project.n && memchr(project.p, '/', project.n))
+        project = str_skip(
+            project, (size_t)((const char *)memchr(project.p, '/', project.n) - project.p) + 1);
+    if (!project.n)
+        return STR(
+            "Use for every recurring request of this user. Rules learned from past sessions, "
+            "each tested before it was added.");
+    return str_printf(w->arena,
+                      "Use for recurring requests in %.*s. Rules learned from past sessions, each "
+                      "tested before it was added.",
+                      STR_FMT(utf8_head(project, NAME_BYTES)));
+}
+
 static bool read_docs(Night *w, Target *t, Str path, Err *err)
 {
-    static const char about[] = "What people kept asking for, learned from their sessions. Read it "
-                                "before answering recurring requests of this user.";
-
     if (!live_read(w->arena, path, &t->live, err))
         return false;
     t->docs.skill =
-        t->live.bytes.n ? t->live.bytes : document_scaffold(w->arena, t->skill, str_of(about));
+        t->live.bytes.n ? t->live.bytes : document_scaffold(w->arena, t->skill, about(w));
     t->docs.memory = STR("");
     if (t->kind == ITEM_MANAGED && w->options->harvest.project.n)
         read_memory(w, t);
@@ -173,7 +190,7 @@ bool night_measure(Night *w, Err *err)
         const TaskRecords *tasks = &w->targets[i].group.tasks;
 
         for (size_t k = 0; k < tasks->n; k++) {
-            if (!str_eqz(split_normal(tasks->items[k].split), "test"))
+            if (!str_eqz(split_of(&tasks->items[k]), "test"))
                 continue;
             if (budget_spent(&w->budget, 2 * replay_calls(w->backend, &tasks->items[k]))) {
                 recorder_note(&w->recorder, STR("some test tasks were not measured"));

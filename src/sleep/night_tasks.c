@@ -49,7 +49,7 @@ static bool check_judges(Arena *a, const TaskRecords *tasks, Err *err)
 static bool has_split(const TaskRecords *tasks)
 {
     for (size_t i = 0; i < tasks->n; i++)
-        if (!str_eqz(split_normal(tasks->items[i].split), "train"))
+        if (!str_eqz(tasks->items[i].split, "train"))
             return true;
     return false;
 }
@@ -88,7 +88,7 @@ static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightP
         (void)json_bool(json_get(list, STR("reviewed")), &ret->reviewed);
         list = json_get(list, STR("tasks"));
     }
-    if (!tasks_read(a, list, &ret->tasks, err))
+    if (!tasks_read(a, list, &ret->tasks, err) || !split_settle(&ret->tasks, err))
         return err_wrap(err, "'%s'", o->tasks_file);
     if (!ret->reviewed && strcmp(b->name, "mock") != 0)
         return err_set(err, ERR_USAGE,
@@ -187,7 +187,7 @@ static bool mine_history(Arena *a, const NightOptions *o, double until, Backend 
 static void count_sides(NightPlan *plan)
 {
     for (size_t i = 0; i < plan->tasks.n; i++) {
-        Str split = split_normal(plan->tasks.items[i].split);
+        Str split = split_of(&plan->tasks.items[i]);
 
         plan->val += str_eqz(split, "val");
         plan->test += str_eqz(split, "test");

@@ -166,11 +166,15 @@ static bool set_cron(Arena *a, const SleepHome *home, const ScheduleSpec *spec, 
     Str line, old, merged;
     size_t replaced;
 
-    if (!cron_text(a, home, spec, &line, err) || !cron_read(a, &old, err))
+    if (!cron_text(a, home, spec, &line, err))
+        return false;
+    ret->files[ret->n++] = (ScheduleFile){ STR("crontab"), line };
+    if (dry_run)
+        return true;
+    if (!cron_read(a, &old, err))
         return false;
     merged = cron_merge(a, old, schedule_key(a, spec->project), line, &replaced);
-    ret->files[ret->n++] = (ScheduleFile){ STR("crontab"), line };
-    return dry_run || cron_write(a, merged, err);
+    return cron_write(a, merged, err);
 }
 
 static bool set_systemd(Arena *a, const ScheduleSpec *spec, bool dry_run, Scheduled *ret, Err *err)

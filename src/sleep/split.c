@@ -82,6 +82,44 @@ void split_assign(Arena *a, SplitRule rule, TaskRecords *tasks)
         moved->split = STR("train");
 }
 
+Str split_of(const TaskRecord *task)
+{
+    return str_eqz(task->origin, "dream") ? STR("train") : split_normal(task->split);
+}
+
+static const TaskRecord *same_id(const TaskRecords *tasks, const TaskRecord *task,
+                                 const char *split)
+{
+    for (size_t i = 0; i < tasks->n; i++)
+        if (str_eq(tasks->items[i].id, task->id) && !str_eqz(tasks->items[i].split, split))
+            return &tasks->items[i];
+    return NULL;
+}
+
+bool split_settle(TaskRecords *tasks, Err *err)
+{
+    const TaskRecord *other;
+
+    for (size_t i = 0; i < tasks->n; i++) {
+        TaskRecord *t = &tasks->items[i];
+
+        if (!str_is_one_of(split_normal(t->split), "train|val|test"))
+            return err_set(err, ERR_INVALID,
+                           "task '%.*s': unknown split '%.*s'; use train, val or test",
+                           STR_FMT(str_head(t->id, 64)), STR_FMT(str_head(t->split, 64)));
+        t->split = split_of(t);
+    }
+    for (size_t i = 0; i < tasks->n; i++) {
+        const TaskRecord *t = &tasks->items[i];
+
+        if (str_eqz(t->split, "test") && (other = same_id(tasks, t, "test")))
+            return err_set(err, ERR_INVALID,
+                           "task '%.*s' is in test and in %.*s; a test task may be in test only",
+                           STR_FMT(str_head(t->id, 64)), STR_FMT(other->split));
+    }
+    return true;
+}
+
 static bool has_id(const TaskRecords *tasks, Str id)
 {
     for (size_t i = 0; i < tasks->n; i++)
@@ -97,7 +135,7 @@ Sides split_sides(Arena *a, const TaskRecords *tasks)
     for (size_t i = 0; i < tasks->n; i++) {
         TaskRecord t = tasks->items[i];
 
-        t.split = str_eq(t.origin, STR("dream")) ? STR("train") : split_normal(t.split);
+        t.split = split_of(&t);
         if (str_eq(t.split, STR("val")))
             LIST_PUSH(a, &s.val, t);
         else if (str_eq(t.split, STR("test")))

@@ -20,6 +20,14 @@ MUST_CHECK bool split_check(SplitRule rule, Err *err);
  * from; test is never borrowed from. */
 void split_assign(Arena *a, SplitRule rule, TaskRecords *tasks);
 
+/* The side of a task: train, val or test. A dream only teaches, whatever its file says, and older names are
+ * taken for what they mean. */
+Str split_of(const TaskRecord *task);
+
+/* Tasks that come with their splits, from a file: each gets the name of its side. Refused: an unknown split,
+ * and an id that measures (test) and also teaches or decides. */
+MUST_CHECK bool split_settle(TaskRecords *tasks, Err *err);
+
 /* Of tonight's tasks: what teaches and what decides. Without val the train tasks decide too, and the
  * other way round; `leaked` says that this happened, or that an id is on both sides. */
 typedef struct Sides {

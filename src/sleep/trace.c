@@ -194,6 +194,44 @@ static void add_file(TraceBuilder *b, Str path)
         strs_add_new(b->arena, &b->digest.files_touched, path);
 }
 
+/* The files that a patch in Codex' format is about: in a call of apply_patch, or of a shell that runs it. */
+static void add_patched(TraceBuilder *b, Str patch)
+{
+    static const Str marks[] = { STR_INIT("*** Update File: "), STR_INIT("*** Add File: "),
+                                 STR_INIT("*** Delete File: "), STR_INIT("*** Move to: ") };
+    Str line;
+
+    while (str_split(&patch, '\n', &line))
+        for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+            if (str_starts(line, marks[i]))
+                add_file(b, str_dup(b->arena, str_trim(str_skip(line, marks[i].n))));
+}
+
+static void add_patches(TraceBuilder *b, Json v, int depth)
+{
+    enum { DEEPEST = 4 };
+    JsonIter it = json_each(v);
+    Json item;
+    Str key;
+
+    if (json_type(v) == JSON_STRING)
+        add_patched(b, json_str(v));
+    while (depth < DEEPEST && json_next(&it, &key, &item))
+        add_patches(b, item, depth + 1);
+}
+
+static void look_for_patch(TraceBuilder *b, Str arguments)
+{
+    AUTO(JsonDoc) *doc = NULL;
+    Err ignored;
+
+    if (!has(arguments, STR("*** Begin Patch")))
+        return;
+    doc = json_parse(arguments, &ignored);
+    if (doc)
+        add_patches(b, json_root(doc), 0);
+}
+
 static bool is_one_of(Str name, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -235,6 +273,7 @@ static void add_call(TraceBuilder *b, const Event *e)
     if (b->turns.n)
         b->turns.items[b->turns.n - 1].calls++;
     look_into_call(b, e);
+    look_for_patch(b, e->arguments);
     /* A file that speaks of tests runs none; and it may be long. */
     runs = !writes_files(e->name);
     b->reverted = runs && throws_away(e->arguments);
@@ -331,6 +370,16 @@ void trace_judge(Arena *a, Trace *t)
     }
 }
 
+/* A database holds many sessions. */
+static Str in_database(Arena *a, const Entry *e)
+{
+    Str path = e->path.n ? e->path : e->home;
+    Str mark = str_printf(a, "#%.*s", STR_FMT(e->id));
+
+    return str_ends(path, mark) ? str_dup(a, path)
+                                : str_printf(a, "%.*s%.*s", STR_FMT(path), STR_FMT(mark));
+}
+
 void trace_finish(TraceBuilder *b, Arena *a, const Entry *entry, Trace *ret)
 {
     const SessionDigest *from = &b->digest;
@@ -343,9 +392,7 @@ void trace_finish(TraceBuilder *b, Arena *a, const Entry *entry, Trace *ret)
     d.git_branch = str_dup(a, entry->branch);
     d.started_at = entry->started_at > 0 ? human_iso(a, entry->started_at) : STR("");
     d.ended_at = entry->last_at > 0 ? human_iso(a, entry->last_at) : STR("");
-    d.raw_path = entry->path.n
-                     ? str_dup(a, entry->path)
-                     : str_printf(a, "%.*s#%.*s", STR_FMT(entry->home), STR_FMT(entry->id));
+    d.raw_path = entry->home.n ? in_database(a, entry) : str_dup(a, entry->path);
     copy_texts(a, &from->user_prompts, &d.user_prompts);
     copy_texts(a, &from->assistant_finals, &d.assistant_finals);
     copy_texts(a, &from->tools_used, &d.tools_used);

@@ -48,7 +48,7 @@ static void add_target(Most *m, const NightOptions *o, const Backend *b, const N
     add(m, trials * REFLECTIONS, tokens + TOKENS_TO_REFLECT);
     for (size_t i = 0; i < t->group.tasks.n; i++) {
         const TaskRecord *task = &t->group.tasks.items[i];
-        Str split = split_normal(task->split);
+        Str split = split_of(task);
         int64_t attempts = str_eqz(split, "val")    ? trials * val_attempts(o, b, plan)
                            : str_eqz(split, "test") ? 2
                                                     : trials * o->rules.rollouts;

@@ -230,9 +230,11 @@ test('schedule --print writes nothing; a control character is refused', () => {
 
 test('schedule --print needs neither cron nor systemd', () => {
   const home = tmpHome(), env = { ...home.env, PATH: '/nonexistent' };
-  const { code, stdout, stderr } = run(['sleep', 'schedule', '--print', '--project', home.dir], { env });
-  assert.equal(code, 0, stderr);
-  assert.match(stdout, /\[Unit\][^]*\[Timer\]/);
+  for (const [using, what] of [[[], /sleep run/], [['--using', 'cron'], /^[^#]* sleep run '--project'/m], [['--using', 'systemd'], /\[Unit\][^]*\[Timer\]/]]) {
+    const { code, stdout, stderr } = run(['sleep', 'schedule', '--print', ...using, '--project', home.dir], { env });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, what);
+  }
   assert.equal(run(['sleep', 'schedule', '--project', home.dir], { env }).code === 0, false, 'setting it up still needs one');
 });
 

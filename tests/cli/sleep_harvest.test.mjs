@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { bin, fixtures, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, fixtures, makeStateDb, run, runJson, tmpHome } from './helpers.mjs';
 
 const seed = 1 + (process.pid % 100000);
 
@@ -211,6 +211,34 @@ test('a night never learns from its own questions; side chains, meta lines and i
   const [minutes] = got.digests.filter((d) => d.raw_path.at(-7) === '4');
   assert.deepEqual(minutes.user_prompts, ['summarise the minutes of the harbour meeting']);
   assert.deepEqual(minutes.files_touched.sort(), ['/srv/attic/a.txt', '/srv/attic/minutes.md']);
+});
+
+test('Codex: files of a patch, however it was applied; Hermes: the path names the session', () => {
+  const { env, dir, hermes } = tmpHome();
+  const folder = path.join(dir, 'codex/sessions/2026/11/01');
+  fs.mkdirSync(folder, { recursive: true });
+  const at = (n) => `2026-11-01T10:00:${String(n).padStart(2, '0')}.000Z`;
+  const said = (role, text) => ({ type: 'message', role, content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }] });
+  const patch = (...lines) => ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n');
+  const items = [
+    said('user', 'rename the notes of the attic'),
+    { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', status: 'completed', input: patch('*** Update File: notes/attic "old".md', '*** Move to: notes/dachboden é.md', '@@', '-a', '+*** Add File: not-a-file.md') },
+    { type: 'function_call', call_id: 'c2', name: 'shell', arguments: JSON.stringify({ command: ['bash', '-lc', `apply_patch <<'EOF'\n${patch('*** Add File: /srv/attic/new.md', '+x', '*** Delete File: gone.md')}EOF`] }) },
+    { type: 'function_call', call_id: 'c3', name: 'exec_command', arguments: JSON.stringify({ cmd: `apply_patch '${patch('*** Update File: src/main.c', '@@', '-a', '+b')}'` }) },
+    said('assistant', 'Renamed.'),
+  ];
+  const id = '0199d0c0-0000-7000-8000-000000000001';
+  fs.writeFileSync(path.join(folder, `rollout-2026-11-01T10-00-00-${id}.jsonl`), [
+    { timestamp: at(0), type: 'session_meta', payload: { id, timestamp: at(0), cwd: '/srv/attic', originator: 'codex_cli_rs', cli_version: '0.166.0', source: 'cli' } },
+    ...items.map((payload, i) => ({ timestamp: at(i + 1), type: 'response_item', payload })),
+  ].map((l) => `${JSON.stringify(l)}\n`).join(''));
+  const codex = runJson(['sleep', 'harvest', '--source', 'codex', '--codex-home', path.join(dir, 'codex')], { env });
+  assert.deepEqual(codex.digests.map((d) => d.files_touched),
+    [['notes/attic "old".md', 'notes/dachboden é.md', '/srv/attic/new.md', 'gone.md', 'src/main.c']]);
+  makeStateDb(path.join(hermes, 'state.db'), { sessions: 12, seed: 3 });
+  const { digests } = runJson(['sleep', 'harvest', '--source', 'hermes'], { env });
+  assert.ok(digests.length > 0);
+  for (const d of digests) assert.ok(d.raw_path.endsWith(`/state.db#${d.session_id}`), d.raw_path);
 });
 
 test('a key that lies where a long text is cut does not stay by half', () => {

@@ -106,6 +106,27 @@ test('what was answered is not asked again; a confirmation is, on purpose; worth
   assert.equal(calls.filter((e) => !e.cache_hit).length, asked.length - dry.json.calls);
 });
 
+test('the framing of a task goes out verbatim; an exact reference is compared without a judge', async (t) => {
+  const home = makeHome(), file = path.join(home.dir, 'tasks.json');
+  const framing = 'You are the keeper of the attic.\n\tAnswer   in one "line"; keep {braces} and trailing spaces  ';
+  const task = (id, split, extra) => ({ id, project: '/srv/attic', intent: `who keeps the attic (${id})`, reference_kind: 'exact', reference: 'the old gardener', split, ...extra });
+  fs.writeFileSync(file, JSON.stringify({ format: 'skillopt_sleep.tasks.v1', reviewed: true, tasks: [
+    task('a', 'train', { system: framing }), task('b', 'val', { system: `before {skill_section} after` }), task('c', 'val', { reference: 'nobody' }),
+  ] }));
+  const { asked, base } = await serve(t, { attempt: () => 'That would be The Old  Gardener, of course.', reflect: () => '[]' });
+  const { json, stderr } = await sleep(home, base, ['run', '--tasks-file', file]);
+  assert.ok(json, stderr);
+  assert.equal(asked.filter((q) => q.kind === 'judge').length, 0);
+  const attempts = asked.filter((q) => q.kind === 'attempt').map((q) => q.prompt);
+  assert.ok(attempts.some((p) => p.includes(`# How to work\n${framing}\n`)), 'verbatim');
+  const placed = attempts.find((p) => p.includes('(b)'));
+  assert.match(placed, /before \n# Skill\n[^]*\n after\n/);
+  assert.ok(!placed.includes('{skill_section}'));
+  const report = JSON.parse(fs.readFileSync(path.join(json.staging_dir, 'report.json'), 'utf8'));
+  assert.deepEqual(report.tasks.map((x) => [x.id, x.before.hard]).sort(), [['a', 1], ['b', 1], ['c', 0]].filter(([id]) => report.tasks.some((x) => x.id === id)));
+  assert.ok(report.tasks.length >= 2);
+});
+
 test('killed at any question, it goes on and pays for nothing twice', async (t) => {
   for (const at of [1, 6, 15]) {
     let child;

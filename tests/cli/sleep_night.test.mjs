@@ -161,6 +161,49 @@ test('a tasks file: reviewed or not, and splits of its own', () => {
   assert.match(odd.stderr, /task_a.*always passes[^]*task_b.*unknown op 'sing'/, 'what is only odd is said as well');
 });
 
+test('splits of a tasks file: dreams only teach, older names are translated, nothing else is accepted', () => {
+  const home = tmpHome(), { env } = home, file = path.join(home.dir, 'tasks.json');
+  history(home, backups);
+  runJson(['sleep', 'harvest', '--output', file], { env });
+  const [task] = JSON.parse(fs.readFileSync(file, 'utf8')).tasks;
+  const write = (...list) => fs.writeFileSync(file, JSON.stringify({ format: 'skillopt_sleep.tasks.v1',
+    tasks: list.map(([id, split, origin = 'real']) => ({ ...task, id, split, origin })) }));
+  const night = (command = 'run') => run(['sleep', command, '--tasks-file', file, ...mock, '--json'], { env });
+  write(['t1', 'train'], ['t2', 'replay'], ['t3', 'val'], ['t4', 'holdout'], ['t5', 'test'], ['d1', 'test', 'dream'], ['d2', 'val', 'dream'], ['d3', 'holdout', 'dream']);
+  const done = night();
+  assert.equal(done.code, 0, done.stderr);
+  const { staging_dir: staging } = JSON.parse(done.stdout);
+  const lines = fs.readFileSync(path.join(staging, 'evidence.jsonl'), 'utf8').trim().split('\n').map((l) => JSON.parse(l));
+  assert.deepEqual(Object.fromEntries(lines.filter((l) => l.event === 'task_ready').map((l) => [l.task, l.split])),
+    { t1: 'train', t2: 'train', t3: 'val', t4: 'val', t5: 'test', d1: 'train', d2: 'train', d3: 'train' });
+  const report = JSON.parse(fs.readFileSync(path.join(staging, 'report.json'), 'utf8'));
+  assert.deepEqual(report.tasks.filter((x) => x.split === 'test').map((x) => x.id), ['t5']);
+  assert.deepEqual(report.tasks.filter((x) => x.id.startsWith('d') && x.split !== 'train'), []);
+  for (const [list, why] of [
+    [[['t1', 'train'], ['t2', 'weird']], /task 't2': unknown split 'weird'; use train, val or test/],
+    [[['t1', 'val'], ['t2', 'train'], ['t1', 'test']], /task 't1' is in test and in val/],
+  ]) {
+    write(...list);
+    for (const command of ['run', 'dry-run', 'worth']) {
+      const r = night(command);
+      if (command === 'worth' && /unknown option/.test(r.stderr + r.stdout)) continue;
+      assert.notEqual(r.code, 0);
+      assert.match(r.stderr + r.stdout, why);
+    }
+  }
+});
+
+test('a new skill says in the first words of its description when to use it', () => {
+  const home = tmpHome(), { env } = home;
+  history(home, backups);
+  const r = runJson(['sleep', 'run', '--project', '/srv/attic', ...mock], { env });
+  const [file] = fs.readdirSync(r.staging_dir).filter((f) => /^proposed_SKILL/.test(f));
+  const text = fs.readFileSync(path.join(r.staging_dir, file), 'utf8');
+  const description = /^description: "?(.*)$/m.exec(text)[1];
+  assert.match(description.slice(0, 55), /^Use for recurring requests in attic/);
+  assert.match(text, /^## When to Use\n\n\S/m);
+});
+
 test('a tasks file may say which skill it is for; a flag wins', () => {
   const home = tmpHome(), { env } = home, file = path.join(home.dir, 'tasks.json');
   history(home, backups);
