@@ -20,6 +20,8 @@
     X(LIMIT_STDIN_BYTES, MIB(64), "messages read from standard input")                             \
     X(LIMIT_CELL_BYTES, MIB(64), "one message of a session")                                       \
     X(LIMIT_READ_STEP_MS, 30000, "milliseconds of one step in a database that is only read")       \
+    X(LIMIT_ACTIVITY_KEPT, 4096, "sessions of a home before their last activity is kept")          \
+    X(LIMIT_ACTIVITY_NEW, 20000, "new messages that are added to what is kept")                    \
     X(LIMIT_LINEAGE_PARTS, 1000, "parts of one lineage")                                           \
     X(LIMIT_HOMES, 64, "homes read as one history")                                                \
     X(LIMIT_CONFIG_BYTES, MIB(1), "the configuration file")                                        \

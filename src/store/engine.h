@@ -11,12 +11,29 @@
 
 typedef struct Conn Conn; /* one open database; the engine's own */
 
-/* Where a session belongs in a list by activity. `active` is 0 if neither a message nor the session
- * has a time. */
+/* Where a session belongs in a list by activity. `active` is 0 if neither a message nor the session has a time. */
 typedef struct SessionKey {
     double active, started_at;
     int64_t rowid;
+    int64_t marks; /* KEY_ARCHIVED, KEY_ONE_SHOT */
 } SessionKey;
+
+enum { KEY_ARCHIVED = 1, KEY_ONE_SHOT = 2 };
+
+/* Keys as they were once, by rowid, when `last_message` was the newest one that had ever been written. */
+typedef struct KnownKeys {
+    const SessionKey *keys;
+    size_t n;
+    int64_t last_message;
+} KnownKeys;
+
+/* By rowid. */
+typedef struct ActivityKeys {
+    SessionKey *keys;
+    size_t n;
+    int64_t
+        last_message; /* -1: ids of messages may be given twice, so that new ones cannot be told */
+} ActivityKeys;
 
 typedef struct Engine {
     const char *(*version)(void);
@@ -31,9 +48,13 @@ typedef struct Engine {
      * newest. *ret_n is 0 after the last. */
     MUST_CHECK bool (*list)(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
                             size_t most, Session **ret, size_t *ret_n, Err *err);
-    /* When each session was last active, in no order: of the query only source and archived count. */
-    MUST_CHECK bool (*activity)(Conn *c, Arena *a, const SessionQuery *query, SessionKey **ret,
-                                size_t *ret_n, Err *err);
+    /* When each session was last active. Of the query only the source counts: archived sessions and one-shot
+     * questions are marked. With `known`, messages are looked at only where some were added: `active` may then be too
+     * late where messages were deleted, never too early. */
+    MUST_CHECK bool (*activity)(Conn *c, Arena *a, const SessionQuery *query,
+                                const KnownKeys *known, ActivityKeys *ret, Err *err);
+    /* The highest number of a session: about how many there may be. */
+    MUST_CHECK bool (*highest)(Conn *c, int64_t *ret, Err *err);
     /* The session of a key; *ret_found false: it is gone. */
     MUST_CHECK bool (*at)(Conn *c, Arena *a, int64_t rowid, Session *ret, bool *ret_found,
                           Err *err);

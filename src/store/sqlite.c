@@ -6,36 +6,15 @@
  * A read holds up a writer: in WAL mode it keeps the log from being reset, in rollback mode it
  * blocks the commit itself. So every read is cut into batches by rows, bytes and time, ended,
  * and taken up again behind the last key. */
-#include "store/engine.h"
-
 #include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "store/continues.h"
-#include "store/db.h"
+#include "store/sqlite_inside.h"
 
-enum {
-    SLICE_WAL_MS = 60,      /* of the 100 ms that a read may take */
-    SLICE_ROLLBACK_MS = 12, /* of 25 ms */
-    BATCH_ROWS = 512,
-    BATCH_BYTES = 1 << 20
-};
-
-/* Where a list goes on. A time of others may be NULL, text or a blob: a key is bound as it is stored, since SQLite has an
- * order for all of them and our numbers have not. NULL compares with nothing, so it has a statement of its own. */
-typedef enum KeyKind { KEY_NONE, KEY_NULL, KEY_VALUE, KEY_KINDS } KeyKind;
-
-struct Conn {
-    Db *db;
-    bool wal;
-    bool has_active, has_archived, has_model_config, has_last_activity, has_message_count;
-    char *session_columns, *message_columns;
-    Stmt *get, *at, *continuation, *first_words, *newest, *mark;
-    Stmt *messages[2][KEY_KINDS]; /* [inactive too][after what kind of key] */
-    Stmt *message_key, *session_key;
-};
+enum { BATCH_ROWS = 512, BATCH_BYTES = 1 << 20 };
 
 /* -- opening ------------------------------------------------------------------------ */
 
@@ -106,6 +85,7 @@ static Conn *conn_close(Conn *c)
     stmt_free(c->continuation);
     stmt_free(c->first_words);
     stmt_free(c->newest);
+    stmt_free(c->newest_at);
     stmt_free(c->mark);
     stmt_free(c->message_key);
     stmt_free(c->session_key);
@@ -143,7 +123,7 @@ static Conn *conn_open(const Home *home, Err *err)
 
 /* -- rows ----------------------------------------------------------------------------- */
 
-static int64_t slice_end(const Conn *c)
+int64_t conn_slice_end(const Conn *c)
 {
     return clock_mono_ms() + (c->wal ? SLICE_WAL_MS : SLICE_ROLLBACK_MS);
 }
@@ -196,8 +176,7 @@ static Message message_row(Arena *a, sqlite3_stmt *stmt)
     return m;
 }
 
-/* Prepared once a connection: `*slot` keeps it. */
-static bool prepared(Conn *c, Stmt **slot, const char *sql, Err *err)
+bool conn_prepared(Conn *c, Stmt **slot, const char *sql, Err *err)
 {
     if (*slot) {
         sqlite3_reset(*slot);
@@ -238,7 +217,7 @@ static bool find_key(Conn *c, Stmt **slot, const char *sql, int64_t row_id, doub
 {
     bool row = false, ok;
 
-    if (!prepared(c, slot, sql, err))
+    if (!conn_prepared(c, slot, sql, err))
         return false;
     sqlite3_bind_int64(*slot, 1, row_id);
     ok = db_step(c->db, *slot, &row, err);
@@ -260,9 +239,6 @@ static void bind_key(Stmt *stmt, int at, const Key *key)
 }
 
 /* -- sessions ------------------------------------------------------------------------- */
-
-/* A one-shot question ('talaria ask') is kept, but listed and counted only when asked for by its source. */
-#define NO_ONE_SHOTS " AND source IS NOT '" SOURCE_ASK "'"
 
 typedef struct SessionPage {
     Arena *arena;
@@ -325,7 +301,7 @@ static bool list_from(Conn *c, SessionPage *p, const Key *key, int64_t rowid, bo
 static bool conn_list(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
                       size_t most, Session **ret, size_t *ret_n, Err *err)
 {
-    SessionPage p = { .arena = a, .query = query, .most = most, .end = slice_end(c) };
+    SessionPage p = { .arena = a, .query = query, .most = most, .end = conn_slice_end(c) };
     AUTO_KEY key = { .kind = KEY_NONE };
     bool all;
 
@@ -363,63 +339,10 @@ static bool conn_continuation(Conn *c, Arena *a, const Session *s, Session *ret,
              "FROM sessions AS parent, sessions AS child WHERE parent.id = ? AND " CONTINUES "%s "
              "ORDER BY child.started_at DESC, child.rowid DESC LIMIT 1)",
              c->session_columns, c->has_model_config ? NO_BRANCH : "");
-    if (!prepared(c, &c->continuation, sql.p, err))
+    if (!conn_prepared(c, &c->continuation, sql.p, err))
         return false;
     db_bind_str(c->continuation, 1, s->id);
     return one_session(c, a, c->continuation, ret, ret_found, err);
-}
-
-/* So many sessions are looked at in one transaction: under a millisecond, by the index on messages. */
-enum { KEYS_AT_ONCE = 256 };
-
-static bool prepare_keys(Conn *c, const SessionQuery *query, Stmt **ret, Err *err)
-{
-    AUTO_BUF sql = BUF(KIB(4));
-
-    buf_addf(&sql,
-             "SELECT rowid, started_at, max(coalesce(%s, 0), coalesce((SELECT max(timestamp) FROM "
-             "messages WHERE session_id = sessions.id), 0)) FROM sessions WHERE rowid > ?1 AND id "
-             "<> ''",
-             c->has_last_activity ? "last_activity_at" : "0");
-    if (c->has_archived && !query->archived)
-        buf_addz(&sql, " AND archived = 0");
-    buf_addz(&sql, query->source.n ? " AND source = ?2" : NO_ONE_SHOTS);
-    buf_addf(&sql, " ORDER BY rowid LIMIT %d", KEYS_AT_ONCE);
-    if (!db_prepare(c->db, sql.p, ret, err))
-        return false;
-    if (query->source.n)
-        db_bind_str(*ret, 2, query->source);
-    return true;
-}
-
-static bool conn_activity(Conn *c, Arena *a, const SessionQuery *query, SessionKey **ret,
-                          size_t *ret_n, Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-    SessionKey *all = NULL, k = { .rowid = INT64_MIN };
-    size_t n = 0, cap = 0, before;
-    bool row;
-
-    if (!prepare_keys(c, query, &stmt, err))
-        return false;
-    do {
-        before = n;
-        sqlite3_bind_int64(stmt, 1, k.rowid);
-        do {
-            if (!db_step(c->db, stmt, &row, err))
-                return false;
-            if (row) {
-                k = (SessionKey){ .rowid = sqlite3_column_int64(stmt, 0),
-                                  .started_at = sqlite3_column_double(stmt, 1),
-                                  .active = sqlite3_column_double(stmt, 2) };
-                ARENA_PUSH(a, all, n, cap, k);
-            }
-        } while (row);
-        sqlite3_reset(stmt);
-    } while (n - before == KEYS_AT_ONCE);
-    *ret = all;
-    *ret_n = n;
-    return true;
 }
 
 static bool conn_at(Conn *c, Arena *a, int64_t rowid, Session *ret, bool *ret_found, Err *err)
@@ -427,10 +350,15 @@ static bool conn_at(Conn *c, Arena *a, int64_t rowid, Session *ret, bool *ret_fo
     AUTO_BUF sql = BUF(KIB(8));
 
     buf_addf(&sql, "SELECT %s, rowid FROM sessions WHERE rowid = ?", c->session_columns);
-    if (!prepared(c, &c->at, sql.p, err))
+    if (!conn_prepared(c, &c->at, sql.p, err))
         return false;
     sqlite3_bind_int64(c->at, 1, rowid);
     return one_session(c, a, c->at, ret, ret_found, err);
+}
+
+static bool conn_highest(Conn *c, int64_t *ret, Err *err)
+{
+    return db_int(c->db, "SELECT max(rowid) FROM sessions", 0, ret, err);
 }
 
 static bool conn_count(Conn *c, int64_t *ret, Err *err)
@@ -443,7 +371,7 @@ static bool conn_get(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, E
     AUTO_BUF sql = BUF(KIB(8));
 
     buf_addf(&sql, "SELECT %s, rowid FROM sessions WHERE id = ?", c->session_columns);
-    if (!prepared(c, &c->get, sql.p, err))
+    if (!conn_prepared(c, &c->get, sql.p, err))
         return false;
     db_bind_str(c->get, 1, id);
     return one_session(c, a, c->get, ret, ret_found, err);
@@ -482,11 +410,12 @@ static bool conn_first_words(Conn *c, Arena *a, Str id, Str *ret, Err *err)
 {
     bool row = false, ok;
 
-    if (!prepared(c, &c->first_words,
-                  "SELECT substr(replace(replace(content, char(10), ' '), char(13), ' '), 1, 63) "
-                  "FROM messages WHERE session_id = ? AND role = 'user' AND content IS NOT NULL "
-                  "ORDER BY timestamp, id LIMIT 1",
-                  err))
+    if (!conn_prepared(
+            c, &c->first_words,
+            "SELECT substr(replace(replace(content, char(10), ' '), char(13), ' '), 1, 63) "
+            "FROM messages WHERE session_id = ? AND role = 'user' AND content IS NOT NULL "
+            "ORDER BY timestamp, id LIMIT 1",
+            err))
         return false;
     db_bind_str(c->first_words, 1, id);
     ok = db_step(c->db, c->first_words, &row, err);
@@ -501,7 +430,8 @@ static bool conn_newest(Conn *c, Str id, double *ret, Err *err)
 {
     bool row = false, ok;
 
-    if (!prepared(c, &c->newest, "SELECT max(timestamp) FROM messages WHERE session_id = ?", err))
+    if (!conn_prepared(c, &c->newest, "SELECT max(timestamp) FROM messages WHERE session_id = ?",
+                       err))
         return false;
     db_bind_str(c->newest, 1, id);
     ok = db_step(c->db, c->newest, &row, err);
@@ -520,7 +450,7 @@ static bool conn_mark(Conn *c, Arena *a, Str id, Str *ret, Err *err)
     buf_addf(&sql,
              "SELECT count(*), max(id), %s, max(timestamp) FROM messages WHERE session_id = ?",
              c->has_active ? "sum(active)" : "0");
-    if (!prepared(c, &c->mark, sql.p, err))
+    if (!conn_prepared(c, &c->mark, sql.p, err))
         return false;
     db_bind_str(c->mark, 1, id);
     ok = db_step(c->db, c->mark, &row, err);
@@ -564,7 +494,7 @@ static bool conn_messages(Conn *c, Arena *a, Str id, const MessageQuery *query,
     AUTO_KEY key = { .kind = KEY_NONE };
     Message *all = NULL;
     size_t n = 0, cap = 0, bytes = 0;
-    int64_t end = slice_end(c);
+    int64_t end = conn_slice_end(c);
     bool row = true, ok;
     Stmt *stmt;
 
@@ -599,14 +529,14 @@ static bool count_messages(Conn *c, HomeFacts *facts, Err *err)
 {
     bool ok;
 
-    db_end_by(c->db, slice_end(c));
+    db_end_by(c->db, conn_slice_end(c));
     ok = db_int(c->db, "SELECT count(*) FROM messages", 0, &facts->messages, err);
     db_end_by(c->db, 0);
     if (ok || err->kind != ERR_INTERRUPTED || !c->has_message_count)
         return ok;
     /* Too many to count in one short read: as the sessions say. */
     facts->messages_are_about = true;
-    db_end_by(c->db, slice_end(c));
+    db_end_by(c->db, conn_slice_end(c));
     ok = db_int(c->db, "SELECT sum(message_count) FROM sessions", 0, &facts->messages, err);
     db_end_by(c->db, 0);
     return ok;
@@ -702,6 +632,7 @@ const Engine engine_sqlite = {
     .count = conn_count,
     .get = conn_get,
     .activity = conn_activity,
+    .highest = conn_highest,
     .at = conn_at,
     .begins = conn_begins,
     .continuation = conn_continuation,

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "store/activity.h"
 #include "store/db.h"
 #include "store/store_inside.h"
 
@@ -200,7 +201,9 @@ typedef struct Page {
     size_t n, at;
     Session last; /* key of the last one read, for the next page */
     bool begun, ended, keyed;
-    double order; /* of the next session: its start, or its last activity */
+    bool look_again; /* a key may be too late: see activity.h */
+    double now;      /* when the keys were read */
+    double order;    /* of the next session: its start, or its last activity */
 } Page;
 
 struct SessionList {
@@ -254,23 +257,19 @@ SessionList *sessions_close(SessionList *list)
     return NULL;
 }
 
-static int latest_first(const void *a, const void *b)
-{
-    const SessionKey *x = a, *y = b;
-
-    if (x->active != y->active)
-        return x->active < y->active ? 1 : -1;
-    return x->rowid > y->rowid ? 1 : x->rowid < y->rowid ? -1 : 0;
-}
-
 /* A clock that was wrong by years must not keep a session at the top for ever. */
-static double sane_activity(const SessionKey *k, double now)
+static double sane_activity(double active, double started_at, double now)
 {
     enum { AHEAD = 86400 };
 
-    if (k->active > 0 && k->active <= now + AHEAD)
-        return k->active;
-    return k->started_at <= now + AHEAD ? k->started_at : 0;
+    if (active > 0 && active <= now + AHEAD)
+        return active;
+    return started_at <= now + AHEAD ? started_at : 0;
+}
+
+static bool is_behind(const SessionKey *k, double at, int64_t rowid)
+{
+    return k->active < at || (k->active == at && k->rowid > rowid);
 }
 
 /* All keys of a home, in order, without those up to the mark and those that are too old. */
@@ -278,25 +277,52 @@ static bool load_keys(SessionList *list, size_t home, Err *err)
 {
     Page *p = &list->pages[home];
     Store *s = list->store;
-    double now = clock_wall();
-    size_t n = 0;
+    int64_t hidden =
+        (list->query.archived ? 0 : KEY_ARCHIVED) | (list->query.source.n ? 0 : KEY_ONE_SHOT);
+    Activity all;
 
-    if (!s->engine->activity(s->conns[home], p->keys_arena, &list->query, &p->keys, &p->n_keys,
-                             err))
+    if (!activity_read(s->engine, s->conns[home], &s->homes->all[home], s->homes->data,
+                       &list->query, p->keys_arena, &all, err))
         return false;
-    for (size_t i = 0; i < p->n_keys; i++) {
-        SessionKey k = p->keys[i];
+    p->now = clock_wall();
+    p->keys = all.keys;
+    p->look_again = all.upper;
+    for (size_t i = 0; i < all.n; i++) {
+        SessionKey k = all.keys[i];
 
-        k.active = sane_activity(&k, now);
-        if (k.active >= list->query.since &&
-            (!p->begun || k.active < p->last.started_at ||
-             (k.active == p->last.started_at && k.rowid > p->last.rowid)))
-            p->keys[n++] = k;
+        k.active = sane_activity(k.active, k.started_at, p->now);
+        if (!(k.marks & hidden) && k.active >= list->query.since &&
+            (!p->begun || is_behind(&k, p->last.started_at, p->last.rowid)))
+            p->keys[p->n_keys++] = k;
     }
-    p->n_keys = n;
-    if (n)
-        qsort(p->keys, n, sizeof *p->keys, latest_first);
+    activity_sort(p->keys_arena, p->keys, p->n_keys);
     p->keyed = true;
+    return true;
+}
+
+/* *ret_here: the session's place is where its key says. Otherwise the key is moved down to its place. */
+static bool look_again(SessionList *list, size_t home, const SessionKey *key, bool *ret_here,
+                       Err *err)
+{
+    Page *p = &list->pages[home];
+    Store *s = list->store;
+    const Session *session = p->all;
+    SessionKey k = *key;
+    double newest;
+    size_t at;
+
+    if (!s->engine->newest(s->conns[home], session->id, &newest, err))
+        return false;
+    if (session->last_activity_at > newest)
+        newest = session->last_activity_at;
+    k.active = sane_activity(newest, session->started_at, p->now);
+    *ret_here = k.active >= key->active;
+    if (*ret_here || k.active < list->query.since)
+        return true;
+    for (at = p->at_key; at < p->n_keys && !is_behind(&p->keys[at], k.active, k.rowid); at++)
+        p->keys[at - 1] = p->keys[at];
+    p->keys[at - 1] = k;
+    p->at_key--;
     return true;
 }
 
@@ -314,7 +340,8 @@ static bool fill_by_activity(SessionList *list, size_t home, Err *err)
     while (!found && p->at_key < p->n_keys) {
         SessionKey k = p->keys[p->at_key++];
 
-        if (!s->engine->at(s->conns[home], p->arena, k.rowid, p->all, &found, err))
+        if (!s->engine->at(s->conns[home], p->arena, k.rowid, p->all, &found, err) ||
+            (found && p->look_again && !look_again(list, home, &k, &found, err)))
             return false;
         p->order = k.active;
     }
