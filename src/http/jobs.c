@@ -1,6 +1,10 @@
 /* A worker looks at the databases' inodes before it uses its store again: a database that was made,
- * replaced or taken away since then (by `talaria demo`, by a restored backup) is seen by the next
- * request without a restart. That is a stat for each home. */
+ * replaced or taken away since then (by `talaria demo`, by a restored backup), or whose write-ahead
+ * log was, is seen by the next request without a restart. That is two stats for each home.
+ *
+ * All connections of a process to one file share one index of its log (-shm). Where that is another
+ * file now, a new connection would join the old one as long as anybody has it: so a change begins a
+ * new generation, and the first store of it waits until those of the last are closed. */
 #include "http/jobs.h"
 
 #include <malloc.h>
@@ -10,7 +14,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
-enum { IDLE_SECONDS = 30 };
+enum { IDLE_SECONDS = 30, LET_GO_MS = 300 };
 
 typedef struct Lane {
     Job *first, **last;
@@ -21,7 +25,7 @@ typedef struct Lane {
 typedef struct Mark {
     bool present;
     dev_t device;
-    ino_t inode;
+    ino_t inode, log_index; /* log_index: 0 where there is none */
 } Mark;
 
 struct Worker {
@@ -31,7 +35,8 @@ struct Worker {
     bool running;
     Arena *arena; /* homes and marks; renewed with the store */
     Homes homes;
-    bool homes_known;
+    bool homes_known;    /* changes under the lock, like the next */
+    uint64_t generation; /* of homes and store */
     Mark *marks;
     Store *store;
 };
@@ -45,6 +50,8 @@ struct Jobs {
     pthread_mutex_t lock;
     Lane lanes[LANE_COUNT];
     bool ending;
+    uint64_t generation;
+    pthread_cond_t let_go; /* a worker has closed its store */
     Worker workers[WORKERS];
 };
 
@@ -53,12 +60,17 @@ struct Jobs {
 static Mark mark_of(const Home *home, Arena *a)
 {
     struct stat st;
+    Mark ret = { 0 };
 
     if (stat(str_z(a, home->database), &st) != 0)
-        return (Mark){ 0 };
-    return (Mark){ .present = true, .device = st.st_dev, .inode = st.st_ino };
+        return ret;
+    ret = (Mark){ .present = true, .device = st.st_dev, .inode = st.st_ino };
+    if (stat(str_printf(a, "%.*s-shm", STR_FMT(home->database)).p, &st) == 0)
+        ret.log_index = st.st_ino;
+    return ret;
 }
 
+/* An index of the log that appears is the one that our own reading made. */
 static bool changed(Worker *w)
 {
     AUTO(Arena) *a = arena_new();
@@ -66,23 +78,62 @@ static bool changed(Worker *w)
     for (size_t i = 0; i < w->homes.n; i++) {
         Mark now = mark_of(&w->homes.all[i], a), *then = &w->marks[i];
 
-        if (now.present != then->present || now.inode != then->inode || now.device != then->device)
+        if (now.present != then->present || now.inode != then->inode ||
+            now.device != then->device || (then->log_index && now.log_index != then->log_index))
             return true;
+        then->log_index = now.log_index;
     }
     return false;
 }
 
+/* Under the lock. */
 static void let_go(Worker *w)
 {
     w->store = store_free(w->store);
     w->arena = arena_free(w->arena);
     w->homes_known = false;
+    pthread_cond_broadcast(&w->jobs->let_go);
+}
+
+static bool older_ones_open(const Jobs *jobs)
+{
+    for (size_t i = 0; i < WORKERS; i++)
+        if (jobs->workers[i].homes_known && jobs->workers[i].generation != jobs->generation)
+            return true;
+    return false;
+}
+
+/* Lets go of what is of an older generation. One that a long job keeps open is waited for a moment;
+ * then the next request tries again. */
+static void renew(Worker *w)
+{
+    Jobs *jobs = w->jobs;
+    bool moved = w->homes_known && changed(w);
+    struct timespec until;
+
+    pthread_mutex_lock(&jobs->lock);
+    if (moved && w->generation == jobs->generation) {
+        jobs->generation++;
+        for (size_t i = 0; i < LANE_COUNT; i++)
+            pthread_cond_broadcast(&jobs->lanes[i].more);
+    }
+    if (w->homes_known && w->generation != jobs->generation)
+        let_go(w);
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LET_GO_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    while (!w->homes_known && older_ones_open(jobs) &&
+           pthread_cond_timedwait(&jobs->let_go, &jobs->lock, &until) == 0)
+        ;
+    if (!w->homes_known)
+        w->generation = jobs->generation - (older_ones_open(jobs) ? 1 : 0);
+    pthread_mutex_unlock(&jobs->lock);
 }
 
 bool worker_homes(Worker *w, const Homes **ret, Err *err)
 {
-    if (w->homes_known && changed(w))
-        let_go(w);
+    renew(w);
     if (!w->homes_known) {
         if (!w->arena)
             w->arena = arena_new();
@@ -91,7 +142,9 @@ bool worker_homes(Worker *w, const Homes **ret, Err *err)
         w->marks = ARENA_ARRAY(w->arena, Mark, w->homes.n + 1);
         for (size_t i = 0; i < w->homes.n; i++)
             w->marks[i] = mark_of(&w->homes.all[i], w->arena);
+        pthread_mutex_lock(&w->jobs->lock);
         w->homes_known = true;
+        pthread_mutex_unlock(&w->jobs->lock);
     }
     *ret = &w->homes;
     return true;
@@ -124,6 +177,10 @@ static Job *take(Worker *w)
             pthread_cond_wait(&lane->more, &w->jobs->lock);
             continue;
         }
+        if (w->generation != w->jobs->generation) {
+            let_go(w);
+            continue;
+        }
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += IDLE_SECONDS;
         if (pthread_cond_timedwait(&lane->more, &w->jobs->lock, &until) != 0) {
@@ -152,19 +209,18 @@ static void *work(void *ctx)
         job->run(job->ctx, w);
         pthread_mutex_lock(&w->jobs->lock);
     }
-    pthread_mutex_unlock(&w->jobs->lock);
     let_go(w);
+    pthread_mutex_unlock(&w->jobs->lock);
     return NULL;
 }
 
-static void lane_init(Lane *lane)
+static void monotonic_cond(pthread_cond_t *cond)
 {
     pthread_condattr_t attr;
 
-    lane->last = &lane->first;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&lane->more, &attr);
+    pthread_cond_init(cond, &attr);
     pthread_condattr_destroy(&attr);
 }
 
@@ -180,8 +236,11 @@ Jobs *jobs_start(const HomesQuery *where, Err *err)
 
     jobs->where = *where;
     pthread_mutex_init(&jobs->lock, NULL);
-    for (size_t i = 0; i < LANE_COUNT; i++)
-        lane_init(&jobs->lanes[i]);
+    monotonic_cond(&jobs->let_go);
+    for (size_t i = 0; i < LANE_COUNT; i++) {
+        jobs->lanes[i].last = &jobs->lanes[i].first;
+        monotonic_cond(&jobs->lanes[i].more);
+    }
     for (size_t i = 0; i < LANE_COUNT; i++)
         for (int k = 0; k < threads[i]; k++, n++) {
             Worker *w = &jobs->workers[n];
@@ -230,6 +289,7 @@ Jobs *jobs_stop(Jobs *jobs)
             pthread_join(jobs->workers[i].thread, NULL);
     for (size_t i = 0; i < LANE_COUNT; i++)
         pthread_cond_destroy(&jobs->lanes[i].more);
+    pthread_cond_destroy(&jobs->let_go);
     pthread_mutex_destroy(&jobs->lock);
     return mem_free(jobs);
 }
