@@ -21,6 +21,7 @@
 #include "http/api.h"
 #include "http/exchange.h"
 #include "http/state.h"
+#include "net/spawn.h"
 
 enum { EPOLL_THREADS = 2, SILENT_SECONDS = 60, BACKLOG = 1024, FILES_ROOM = 4096 };
 
@@ -170,6 +171,7 @@ static void make_room(void)
     struct rlimit files;
     int high;
 
+    spawn_keep_limits();
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,19 @@ SpawnPlan spawn_plan(Arena *a, const char *const *argv, const char *const *env, 
                         .cwd = cwd ? str_z(a, str_of(cwd)) : NULL };
 }
 
+static struct {
+    bool known;
+    struct rlimit limits[RLIM_NLIMITS];
+} kept;
+
+void spawn_keep_limits(void)
+{
+    for (int i = 0; i < (int)RLIM_NLIMITS; i++)
+        if (getrlimit((__rlimit_resource_t)i, &kept.limits[i]) != 0)
+            kept.limits[i] = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+    kept.known = true;
+}
+
 /* -- in the child, between fork and exec ------------------------------------------------------- */
 
 static void reset_signals(void)
@@ -79,6 +93,12 @@ static void reset_signals(void)
         (void)sigaction(s, &plain, NULL);
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void restore_limits(void)
+{
+    for (int i = 0; kept.known && i < (int)RLIM_NLIMITS; i++)
+        (void)setrlimit((__rlimit_resource_t)i, &kept.limits[i]);
 }
 
 /* Descriptors 0 to 2 are its pipes, 3 tells us of a failure; nothing else is left open. All pipes were
@@ -114,6 +134,7 @@ static void become(const SpawnPlan *plan, const int theirs[4], pid_t parent)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && setpgid(0, 0) == 0 &&
         take_descriptors(theirs) && (!plan->cwd || chdir(plan->cwd) == 0)) {
         reset_signals();
+        restore_limits();
         run_program(plan);
     }
     failed = errno ? errno : ECHILD;

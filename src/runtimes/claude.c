@@ -1,31 +1,55 @@
 /* Claude Code, headless: one process a turn, the prompt on its standard input, the session resumed by
- * its id. The context goes into its system prompt, as an argument while it is small enough for one. */
+ * its id. The context goes into its system prompt, through a private file: arguments can be read by every
+ * user of the machine. A version that does not know such files is given the context before the prompt. */
 #include "base/limits.h"
 #include "runtimes/claude_stream.h"
 #include "runtimes/peer.h"
+#include "runtimes/private_file.h"
 #include "runtimes/prompt.h"
 #include "runtimes/runtimes.h"
 
-enum { ARGUMENT_MOST = 100 * 1024, LINGER_MS = 5000, MOST_ARGUMENTS = 16 };
+#define CONTEXT_FILE "--append-system-prompt-file"
+
+enum { LINGER_MS = 5000, MOST_ARGUMENTS = 16 };
 
 typedef struct ClaudeRun {
     RuntimeRun run;
     Peer peer;
     ClaudeStream stream;
     Str preamble, user;
+    char *context; /* the file with the preamble; NULL: none, or it is removed already */
 } ClaudeRun;
 
 static const PeerKind kind = { "Claude Code", SETTING_CLAUDE_BIN, "TALARIA_CLAUDE_BIN",
                                "ANTHROPIC_*|CLAUDE_*|AWS_*|GOOGLE_*|CLOUD_ML_REGION|DISABLE_*|"
                                "MAX_THINKING_TOKENS|BASH_*|MCP_*" };
 
+static void remove_context(ClaudeRun *c)
+{
+    private_file_remove(c->context);
+    c->context = NULL;
+}
+
 static void on_line(RuntimeRun *run, Str line, bool cut)
 {
     ClaudeRun *c = (ClaudeRun *)run;
 
+    remove_context(c); /* it reads all its arguments before it says a word */
     claude_stream_line(&c->stream, line, cut);
     if (c->stream.over && !run->linger_at)
         run_linger(run, LINGER_MS);
+}
+
+static void start_claude(ClaudeRun *c);
+
+/* It knows no such option, or cannot see the file; it has done nothing yet. */
+static bool knows_no_files(const ClaudeRun *c)
+{
+    Str words = buf_str(&c->peer.errors);
+
+    return c->context && c->peer.done.end == CHILD_EXITED && c->peer.done.code != 0 &&
+           (str_find_nocase(words, STR(CONTEXT_FILE)) < words.n ||
+            str_find_nocase(words, STR("system prompt file")) < words.n);
 }
 
 /* Where we stopped it ourselves, what it says about that is not its verdict. */
@@ -33,41 +57,55 @@ static void on_end(RuntimeRun *run)
 {
     ClaudeRun *c = (ClaudeRun *)run;
     bool won = c->stream.over && !c->stream.failed;
+    bool again = knows_no_files(c);
 
+    remove_context(c);
     if ((run->cancelled || run->timed_out) && !won)
         return;
-    claude_stream_end(&c->stream, peer_obituary(run->arena, &c->peer));
+    if (again)
+        start_claude(c);
+    else
+        claude_stream_end(&c->stream, peer_obituary(run->arena, &c->peer));
 }
 
-static void begin(RuntimeRun *run)
+/* With the file where there is one, else with the preamble before the prompt. A value that begins with a
+ * dash stays a value: it is part of its option's word. */
+static void start_claude(ClaudeRun *c)
 {
-    ClaudeRun *c = (ClaudeRun *)run;
+    RuntimeRun *run = &c->run;
     Arena *a = run->arena;
-    bool fits = c->preamble.n <= ARGUMENT_MOST;
-    Str input =
-        fits ? c->user : str_printf(a, "%.*s\n\n%.*s", STR_FMT(c->preamble), STR_FMT(c->user));
+    Str input = c->context || !c->preamble.n
+                    ? c->user
+                    : str_printf(a, "%.*s\n\n%.*s", STR_FMT(c->preamble), STR_FMT(c->user));
     const char *argv[MOST_ARGUMENTS] = { "-p", "--output-format", "stream-json", "--verbose",
                                          "--include-partial-messages" };
     size_t n = 5;
     Err err;
 
-    if (run->request.handle.n) {
-        argv[n++] = "--resume";
-        argv[n++] = str_z(a, run->request.handle);
-    }
-    if (run->request.model.n) {
-        argv[n++] = "--model";
-        argv[n++] = str_z(a, run->request.model);
-    }
-    if (fits && c->preamble.n) {
-        argv[n++] = "--append-system-prompt";
-        argv[n++] = str_z(a, c->preamble);
-    }
+    if (run->request.handle.n)
+        argv[n++] = str_printf(a, "--resume=%.*s", STR_FMT(run->request.handle)).p;
+    if (run->request.model.n)
+        argv[n++] = str_printf(a, "--model=%.*s", STR_FMT(run->request.model)).p;
+    if (c->context)
+        argv[n++] = str_printf(a, CONTEXT_FILE "=%s", c->context).p;
     claude_stream_init(&c->stream, &run->teller, a, run->request.handle.n > 0);
     c->peer.on_line = on_line;
     c->peer.on_end = on_end;
-    if (!peer_start(&c->peer, run, &kind, argv, input, false, NULL, &err))
-        teller_fail(&run->teller, RUN_RUNTIME_UNAVAILABLE, str_of(err.text), 0, STR(""));
+    if (peer_start(&c->peer, run, &kind, argv, input, false, NULL, &err))
+        return;
+    remove_context(c);
+    teller_fail(&run->teller, RUN_RUNTIME_UNAVAILABLE, str_of(err.text), 0, STR(""));
+}
+
+static void begin(RuntimeRun *run)
+{
+    ClaudeRun *c = (ClaudeRun *)run;
+    Err ignored;
+
+    if (c->preamble.n &&
+        !private_file_make(run->arena, run->host.data, c->preamble, &c->context, &ignored))
+        c->context = NULL; /* it goes before the prompt then */
+    start_claude(c);
 }
 
 static void stop(RuntimeRun *run)
@@ -77,7 +115,10 @@ static void stop(RuntimeRun *run)
 
 static void dispose(RuntimeRun *run)
 {
-    peer_dispose(&((ClaudeRun *)run)->peer);
+    ClaudeRun *c = (ClaudeRun *)run;
+
+    remove_context(c);
+    peer_dispose(&c->peer);
 }
 
 static const RunKind run_kind = { sizeof(ClaudeRun), begin, stop, NULL, dispose };

@@ -175,10 +175,8 @@ static void begin_exec(CodexRun *c)
     }
     argv[n++] = "--json";
     argv[n++] = "--skip-git-repo-check";
-    if (r->model.n) {
-        argv[n++] = "--model";
-        argv[n++] = str_z(a, r->model);
-    }
+    if (r->model.n) /* one word: a value that begins with a dash stays a value */
+        argv[n++] = str_printf(a, "--model=%.*s", STR_FMT(r->model)).p;
     argv[n++] = "-"; /* the prompt is on standard input */
     start_peer(c, argv, input);
 }

@@ -37,13 +37,13 @@ before(async () => {
 after(() => { model?.kill(); refusing?.close(); });
 
 /** The configuration of both programs and of ours, and the environment they are run in. */
-function configure(to, { transport = 'auto', policy = '' } = {}) {
+function configure(to, { transport = 'auto', policy = '', wrap } = {}) {
   fs.writeFileSync(path.join(config, 'config.yaml'), `codex:\n  transport: ${transport}\nruntimes:\n  env: MOCK_KEY\n`);
   fs.writeFileSync(path.join(codex, 'config.toml'), `model = "gpt-5.2"\nmodel_provider = "mock"\n${policy || 'approval_policy = "never"\nsandbox_mode = "danger-full-access"'}
 [model_providers.mock]\nname = "mock"\nbase_url = "${to}/v1"\nwire_api = "responses"\nenv_key = "MOCK_KEY"\nrequest_max_retries = 0\nstream_max_retries = 0\n`);
   return {
     ...base, PATH: `${path.dirname(process.execPath)}:${base.PATH}`, XDG_CONFIG_HOME: path.join(dir, 'config'),
-    TALARIA_CLAUDE_BIN: path.join(peers, '.bin/claude'), TALARIA_CODEX_BIN: path.join(peers, '.bin/codex'),
+    TALARIA_CLAUDE_BIN: wrap ?? path.join(peers, '.bin/claude'), TALARIA_CODEX_BIN: wrap ?? path.join(peers, '.bin/codex'),
     ANTHROPIC_BASE_URL: to, ANTHROPIC_API_KEY: 'mock-key', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1',
     DISABLE_ERROR_REPORTING: '1', CLAUDE_CODE_MAX_RETRIES: '0', CODEX_HOME: codex, MOCK_KEY: 'x',
   };
@@ -93,6 +93,18 @@ describe('real programs', { skip: !there && 'the packages of tests/peers are not
       assert.equal(events.filter((e) => e.event === 'chunk').map((e) => e.data.text).join(''), 'It is still the same, wörld.');
       const journal = await (await fetch(`${url}/__aimock/journal`)).text();
       assert.ok(journal.includes(words), 'the model was sent what is in the file');
+    });
+
+    test(`${name}: the context reaches the model, and no command line`, async () => {
+      const words = `nine private plums of ${name}`, said = path.join(dir, 'arguments');
+      const wrap = path.join(dir, 'wrapped');
+      fs.writeFileSync(wrap, `#!/bin/sh\nprintf '%s\\n' "$@" >>'${said}'\nexec '${path.join(peers, '.bin', runtime)}' "$@"\n`, { mode: 0o755 });
+      fs.writeFileSync(said, '');
+      const r = await turn(runtime, url, ['--context', words, 'and once more'], { ...options, wrap });
+      assert.equal(r.text, 'It is still the same, wörld.', r.stderr);
+      assert.ok((await (await fetch(`${url}/__aimock/journal`)).text()).includes(words), 'the model was told');
+      const seen = fs.readFileSync(said, 'utf8');
+      assert.ok(seen.includes(runtime === 'claude' ? '--append-system-prompt-file=' : name.split(' ')[1]) && !seen.includes('plums') && !seen.includes('once more'), seen);
     });
 
     test(`${name}: a refusal is an error, not an answer`, async () => {

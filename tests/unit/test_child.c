@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "net/child.h"
+#include "net/spawn.h"
 
 typedef struct Seen {
     Waiting waiting;
@@ -161,6 +163,36 @@ static void it_gets_what_it_was_given_and_no_more(void **state)
     seen_done(&seen);
     unsetenv("SECRET_KEY");
     close(stray);
+}
+
+/* Signals that a thread of ours blocks or ignores, and limits that we set for ourselves, are not its. */
+static void it_is_as_free_as_we_were(void **state)
+{
+    struct rlimit before, low, high;
+    sigset_t all, was;
+    Seen seen;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    low = high = before;
+    low.rlim_cur = 333;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    spawn_keep_limits();
+    high.rlim_cur = high.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &high), 0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &was);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN);
+    run(&seen, "ulimit -n; grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -d '\t'",
+        (ChildSpec){ 0 });
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    signal(SIGUSR1, SIG_DFL);
+    assert_str(buf_str(&seen.output),
+               STR("333\nSigBlk:0000000000000000\nSigIgn:0000000000000000\n"));
+    seen_done(&seen);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    spawn_keep_limits();
 }
 
 static void input_can_follow_later(void **state)
@@ -341,6 +373,7 @@ int main(void)
         cmocka_unit_test(every_end_is_told),
         cmocka_unit_test(what_cannot_be_started_says_why),
         cmocka_unit_test(it_gets_what_it_was_given_and_no_more),
+        cmocka_unit_test(it_is_as_free_as_we_were),
         cmocka_unit_test(input_can_follow_later),
         cmocka_unit_test(much_goes_through),
         cmocka_unit_test(cancelling_ends_the_whole_group),

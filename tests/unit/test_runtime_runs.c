@@ -268,7 +268,7 @@ static void native_uses_tools_and_goes_on(void **state)
     h.host.n_tools = 1;
     begin(&t, &h, "jarvis", &request);
     end(&t);
-    assert_str(buf_str(&t.text), STR("Let me see. Done."));
+    assert_str(buf_str(&t.text), STR("Let me see. \n\nDone."));
     assert_int_equal(t.failed, false);
     assert_true(loopback_saw(&server, "seen {\\\"q\\\":1}"));
     assert_true(loopback_saw(&server, "there is no tool of that name"));
@@ -449,11 +449,12 @@ static void programs_see_what_they_may(void **state)
     setenv("ANTHROPIC_TEST", "yes", 1);
     setenv("OPENAI_API_KEY", "other", 1);
     setenv("TALARIA_MODEL_KEY", "own", 1);
-    use_program(&h, "TALARIA_CLAUDE_BIN",
-                "read prompt\nset -- "
-                "\"$ANTHROPIC_TEST/$OPENAI_API_KEY/$TALARIA_MODEL_KEY/$prompt/$7\"\n" INIT
-                "echo '{\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_delta\","
-                "\"delta\":{\"type\":\"text_delta\",\"text\":\"'\"$1\"'\"}}}'\n" RESULT);
+    use_program(
+        &h, "TALARIA_CLAUDE_BIN",
+        "read prompt\nset -- "
+        "\"$ANTHROPIC_TEST/$OPENAI_API_KEY/$TALARIA_MODEL_KEY/$prompt/$(cat ${6#*=})\"\n" INIT
+        "echo '{\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_delta\","
+        "\"delta\":{\"type\":\"text_delta\",\"text\":\"'\"$1\"'\"}}}'\n" RESULT);
     begin(&t, &h, "claude", &request);
     end(&t);
     assert_str(buf_str(&t.text), STR("yes///the prompt/the context"));
