@@ -280,9 +280,12 @@ static size_t window_of(const Knowledge *k, Arena *a)
 
 static ContextQuery query_of(Knowledge *k, Shelf *s, Arena *a, const PrepareAsk *ask)
 {
+    static const unsigned own_parts =
+        1U << CONTEXT_SUMMARY | 1U << CONTEXT_GRAPH | 1U << CONTEXT_RECENT;
     size_t window = window_of(k, a);
 
     return (ContextQuery){
+        .parts = ask->knows ? 0 : own_parts,
         .homes = k->homes,
         .catalogue = s->recall ? s->catalogue : NULL,
         .recall = s->recall,
@@ -433,7 +436,7 @@ static void add_incomplete(Knowledge *k, Shelf *s, Arena *a, Buf *out)
 static bool add_passages(Knowledge *k, Shelf *s, Arena *a, const AnswerSource *source, Str text,
                          Buf *out, Err *err)
 {
-    PrepareAsk ask = { .conversation_id = source->conversation_id, .text = text };
+    PrepareAsk ask = { .conversation_id = source->conversation_id, .text = text, .knows = true };
     ContextQuery query = query_of(k, s, a, &ask);
     Recalled *hits;
     size_t n;

@@ -28,6 +28,7 @@ typedef enum ServiceStage {
 
 typedef struct PrepareAsk {
     Str conversation_id, text;
+    bool knows;             /* false: of nothing but this conversation */
     int branches;           /* how many steps the runtime does at once */
     const double *costs;    /* seconds by kind of step, as they were here; NULL: not known */
     const ChatTurn *recent; /* oldest first, without the request */
@@ -78,6 +79,10 @@ MUST_CHECK bool knowledge_prepare(void *knowledge, Arena *a, const PrepareAsk *a
  * Empty: nothing does. ctx is the Knowledge. */
 MUST_CHECK bool knowledge_recall(void *knowledge, Arena *a, Str question, Str conversation_id,
                                  Str *ret, Err *err);
+
+/* The same from this conversation alone, for who may not know of others (knowledge_own.c). */
+MUST_CHECK bool knowledge_recall_own(void *knowledge, Arena *a, Str question, Str conversation_id,
+                                     Str *ret, Err *err);
 
 /* What is remembered of the user, to be kept with a conversation from its first turn on; empty where it
  * cannot be read. */

@@ -160,7 +160,8 @@ void going_enrich(Going *g)
     PrepareFn *prepare = s->options.prepare ? s->options.prepare : knowledge_prepare;
     PrepareAsk ask = { .conversation_id = g->run.conversation_id,
                        .branches = g->runtime->branches,
-                       .memory = g->conversation.memory,
+                       .knows = going_knows(g),
+                       .memory = going_knows(g) ? g->conversation.memory : STR(""),
                        .handles = g->handles,
                        .n_handles = g->n_handles,
                        .text = g->wish.text,
@@ -243,7 +244,8 @@ static void add_template(Going *g)
     Template t;
     Err err = { 0 };
 
-    if (!g->conversation.template.n || str_eqz(g->conversation.template, "none") || g->n_recent)
+    if (!going_knows(g) || !g->conversation.template.n ||
+        str_eqz(g->conversation.template, "none") || g->n_recent)
         return;
     if (!find_template(g, &t, &err) || !render_template(g, &t, &g->request.examples, &err)) {
         g->no_template = str_dup(g->arena, str_of(err.text));

@@ -54,9 +54,14 @@ static void make_host(Service *s)
                              .work_ctx = s,
                              .model = service_model,
                              .model_ctx = s };
+    s->bare = s->host;
     if (!s->knowledge)
         return;
     knowledge_tools(s->knowledge, s->tools);
+    s->bare.withheld = s->tools;
+    s->bare.n_withheld = KNOWLEDGE_TOOLS;
+    s->bare.recall = knowledge_recall_own;
+    s->bare.recall_ctx = s->knowledge;
     s->host.tools = s->tools;
     s->host.n_tools = KNOWLEDGE_TOOLS;
     s->host.recall = knowledge_recall;
@@ -297,7 +302,13 @@ static bool choose(Service *s, Runs *r, Arena *a, const ChatWish *wish, Conversa
     if (!conversation_get(r, a, wish->conversation_id, ret_c, err))
         return false;
     *ret = service_runtime(s, wish->runtime.n ? wish->runtime : ret_c->default_runtime, err);
-    return *ret != NULL;
+    if (!*ret)
+        return false;
+    return !(*ret)->own_tools || trust_has(wish->trust, RIGHT_MACHINE) ||
+           err_set(err, ERR_REFUSED,
+                   "this session belongs to %s, which works with the files and tools of its owner "
+                   "and answers the owner only; /new starts a session of your own",
+                   (*ret)->title);
 }
 
 /* The message of a run that died; and that it did. */
@@ -374,7 +385,7 @@ static bool admit(Service *s, Runs *r, Arena *a, const ChatWish *wish, Run *ret,
     if (!choose(s, r, a, wish, &c, &runtime, err) ||
         !find_message(r, a, wish, &row.of_message, err))
         return false;
-    if (s->knowledge && (wish->refresh || !c.memory.n))
+    if (s->knowledge && trust_has(wish->trust, RIGHT_KNOWLEDGE) && (wish->refresh || !c.memory.n))
         row.memory = knowledge_memory(s->knowledge, a);
     row.runtime = str_of(runtime->name);
     if (wish->idem_key.n)

@@ -12,6 +12,7 @@
 
 #include "agent/knowledge.h"
 #include "agent/runlog.h"
+#include "store/trust.h"
 
 typedef struct Service Service;
 
@@ -55,6 +56,7 @@ MUST_CHECK bool service_close_dead(Str data, Err *err);
 
 typedef struct ChatWish {
     Str conversation_id, text;
+    Trust trust;  /* what the turn may know and which runtimes it may use */
     Str runtime;  /* empty: the conversation's, else the default */
     Str model;    /* empty: the conversation's, else the runtime's default */
     Str idem_key; /* empty: none */
@@ -69,7 +71,7 @@ typedef struct ChatWish {
 } ChatWish;
 
 /* ERR_CONFLICT: a run of the conversation is not over (ret is that one), the session lives elsewhere now, or
- * the key was used for something else; ERR_BUSY:
+ * the key was used for something else; ERR_REFUSED: the runtime is not for that level of trust; ERR_BUSY:
  * LIMIT_RUNS run. *ret_live is a reference. An idempotency key that was used gives that run again. */
 MUST_CHECK bool service_chat(Service *s, Arena *a, const ChatWish *wish, Run *ret,
                              LiveRun **ret_live, Err *err);

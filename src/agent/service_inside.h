@@ -22,6 +22,7 @@ struct Service {
     ServiceOptions options;
     const Runtime *const *runtimes;
     RuntimeHost host;
+    RuntimeHost bare; /* for those who may not know what the owner knows */
     Net *net;
     RunLog *log;
     Workers *pool;
@@ -91,6 +92,12 @@ struct Going {
     Attachment attachments[4];
     RunEnd end;
 };
+
+/* Whether it may know of memory, past sessions, notes, skills and templates. */
+static inline bool going_knows(const Going *g)
+{
+    return trust_has(g->wish.trust, RIGHT_KNOWLEDGE);
+}
 
 /* prepare.c: everything before the runtime. False: the store is of no use. */
 MUST_CHECK bool going_load(Going *g, Runs *r, Err *err);

@@ -404,7 +404,8 @@ static void dispatch(Going *g)
     if (g->cancelled) {
         fail(g, RUN_CANCELLED, "dispatch", STR_NONE);
     } else {
-        g->running = g->runtime->start(&g->service->host, &g->request, on_event, g, &err);
+        g->running = g->runtime->start(going_knows(g) ? &g->service->host : &g->service->bare,
+                                       &g->request, on_event, g, &err);
         if (!g->running)
             fail(g, RUN_RUNTIME_UNAVAILABLE, "dispatch", str_of(err.text));
     }

@@ -261,6 +261,7 @@ static bool check_owner(const Cli *cli, Str conversation_id, Err *err)
 static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
 {
     ChatWish wish = { .conversation_id = args_text(args, "conversation"),
+                      .trust = TRUST_OWNER,
                       .text = args_operand(args, 0),
                       .runtime = args_text(args, "runtime"),
                       .model = args_text(args, "model") };

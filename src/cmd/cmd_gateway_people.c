@@ -104,8 +104,10 @@ const Command gateway_pair[] = {
     { .name = "approve",
       .operands = "CODE",
       .summary = "give access to the person with this code",
-      .details = "A person without access who writes in a private chat gets a code, at most once "
-                 "an hour; it is valid for an hour.",
+      .details =
+          "A person without access who writes in a private chat gets a code, at most once "
+          "an hour; it is valid for an hour. People with access talk to the model as guests: "
+          "without your memory, your past sessions and your tools.",
       .examples = gateway_examples,
       .least = 1,
       .most = 1,
@@ -144,6 +146,8 @@ static bool check(GatewayConfig *config, Str platform, Err *err)
     if (!c->enabled)
         return err_set(err, ERR_REFUSED, "%.*s is not set up: %.*s", STR_FMT(platform),
                        STR_FMT(gateway_config_trouble(config, platform)));
+    if (!home_is_free(platform, c->home_channel, err))
+        return false;
     for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++)
         if (&config->platforms[i] != c)
             config->platforms[i].enabled = false;

@@ -51,7 +51,8 @@ static bool fill(Cli *cli, Journal *j, const GatewayConfig *config, bool running
             !links_queues(j, str_of(r->name), &r->queues, err))
             return false;
         r->lag_ms = oldest ? now - oldest : 0;
-        if (!home_get(j, cli->arena, str_of(r->name), &r->home, &none))
+        if (!home_get(j, cli->arena, str_of(r->name), config->platforms[i].home_channel, &r->home,
+                      &none))
             r->home = (HomeChannel){ .chat_id = config->platforms[i].home_channel };
     }
     return true;

@@ -47,6 +47,16 @@ static bool has_listed_role(Str list, Str roles)
     return false;
 }
 
+/* A list for everyone, a code, a role or an open group names nobody. What others can read is no private chat. */
+Trust trust_at(const PlatformConfig *config, const Place *at)
+{
+    if (str_eqz(at->platform, "local"))
+        return TRUST_OWNER;
+    if (!config || !at->user_id.n || !is_named(config->allowed, at->user_id))
+        return TRUST_GUEST;
+    return str_eqz(at->chat_type, "dm") ? TRUST_OWNER : TRUST_NAMED;
+}
+
 Str authorise_words(Arena *a, Str code)
 {
     return str_printf(a,
@@ -117,6 +127,8 @@ bool authorise(Journal *j, Arena *a, const PlatformConfig *config, const Inbound
         if (!known && !judge_stranger(j, a, config, in, &v, err))
             return false;
     }
+    if (v.may)
+        v.trust = trust_at(config, &in->place);
     *ret = v;
     return true;
 }

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "gateway/authorise.h"
 #include "gateway/card.h"
 #include "gateway/wake.h"
 #include "store/chats.h"
@@ -18,7 +17,7 @@ enum { MOST_NAME = 32, MOST_LISTED = 10 };
 
 static int command_named(Str name)
 {
-#define X(id, word, text)                                                                          \
+#define X(id, word, who, all, text)                                                                \
     if (str_eq_nocase(name, STR(word)))                                                            \
         return id;
     CHAT_COMMANDS(X)
@@ -67,7 +66,9 @@ static Str help(Chat *c)
 {
     AUTO_BUF b = BUF(KIB(4));
 
-#define X(id, name, text) buf_addz(&b, "/" name " - " text "\n");
+#define X(id, name, who, all, text)                                                                \
+    if (c->trust >= (who))                                                                         \
+        buf_addz(&b, "/" name " - " text "\n");
     CHAT_COMMANDS(X)
 #undef X
     buf_addz(&b, "Any other message goes to the agent.");
@@ -207,23 +208,6 @@ static Str listed(Chat *c, const ChatSession *all, size_t n, const char *how)
 
 /* -- sessions of elsewhere ----------------------------------------------------------------------------------- */
 
-/* Whoever runs the agent, at a place that nobody else reads: named in the settings by their own id, or on our page.
- * Who was let in by a code, or with everybody, sees what is theirs. */
-static bool may_see_all(const Chat *c, Err *err)
-{
-    const Place *at = &c->in->place;
-    bool page = str_eqz(at->platform, "local");
-
-    if (!page && !(c->here->config && is_named(c->here->config->allowed, at->user_id)))
-        return err_set(err, ERR_REFUSED,
-                       "only people whose user id is in platforms.%.*s.allowed can open sessions "
-                       "from elsewhere",
-                       STR_FMT(at->platform));
-    return str_eqz(at->chat_type, "dm") ||
-           err_set(err, ERR_REFUSED,
-                   "sessions from elsewhere can only be opened in a private chat");
-}
-
 static bool newest_of_all(Chat *c, Store *store, ChatSession **ret, size_t *ret_n, Err *err)
 {
     AUTO(SessionList) *list = sessions_open(store, &(SessionQuery){ 0 }, err);
@@ -267,8 +251,6 @@ static bool resume_any(Chat *c, Str said, Str *ret, Err *err)
     ChatSession *all;
     size_t n;
 
-    if (!may_see_all(c, err))
-        return false;
     store = store_open(&homes, err);
     if (!store || !newest_of_all(c, store, &all, &n, err))
         return false;
@@ -339,23 +321,6 @@ static bool resume(Chat *c, Str said, Str *ret, Err *err)
 
 /* -- places -------------------------------------------------------------------------------------------------- */
 
-static bool set_home(Chat *c, Str *ret, Err *err)
-{
-    const Place *at = &c->in->place;
-    Str chat = at->parent_chat_id.n ? at->parent_chat_id : at->chat_id;
-    HomeChannel home;
-
-    if (!c->here->platform->look(c->here->connection, c->arena, chat, at->user_id, &home, err) ||
-        !home_set(c->journal, at->platform, &home, err))
-        return false;
-    *ret = str_printf(
-        c->arena, "%.*s is now the home channel of %.*s: sessions handed over arrive here, %s.%s",
-        STR_FMT(home.name.n ? home.name : home.chat_id), STR_FMT(at->platform),
-        home.threads ? "each in its own thread" : HOME_WITHOUT_THREADS,
-        str_eqz(home.chat_type, "dm") ? "" : " Everyone in this chat will be able to read them.");
-    return true;
-}
-
 static Str destinations(Chat *c)
 {
     AUTO_BUF b = BUF(KIB(1));
@@ -402,7 +367,7 @@ static bool to_platform(Chat *c, Str home, Str id, Str platform, Str *ret, Err *
     if (s == c->here)
         return err_set(err, ERR_REFUSED, "the session is already on %.*s", STR_FMT(platform));
     if (!(s->config && s->config->home_channel.n) &&
-        !home_get(c->journal, c->arena, platform, &there, err))
+        !home_get(c->journal, c->arena, platform, STR(""), &there, err))
         return false;
     if (!handoff_request(c->journal, c->arena, &wish, &h, err))
         return false;
@@ -450,10 +415,51 @@ static bool hand_over(Chat *c, Str where, Str *ret, Err *err)
 
 /* -- which -------------------------------------------------------------------------------------------------- */
 
+/* In the words of the person who typed it. */
+static bool may(const Chat *c, Trust least, Str name, bool all, Err *err)
+{
+    if (c->trust >= least)
+        return true;
+    if (c->trust == TRUST_NAMED)
+        return err_set(err, ERR_REFUSED,
+                       "sessions from elsewhere can only be opened in a private chat");
+    return err_set(err, ERR_REFUSED,
+                   "only people whose user id is in platforms.%.*s.allowed can %s%.*s",
+                   STR_FMT(c->in->place.platform), all ? "open sessions from elsewhere" : "use /",
+                   STR_FMT(all ? STR("") : name));
+}
+
+/* "/resume --all 3", "/sessions all" */
+static bool is_for_all(const ChatWords *w)
+{
+    Str rest = w->rest;
+
+    return takes_word(&rest, w->command == CHAT_SESSIONS ? STR("all") : STR("--all"));
+}
+
+static bool is_allowed(const Chat *c, const ChatWords *w, Err *err)
+{
+    static const struct {
+        Trust who, all;
+    } rows[] = {
+#define X(id, name, who, all, text) [id] = { who, all },
+        CHAT_COMMANDS(X)
+#undef X
+    };
+    bool all;
+
+    if (w->command < 0)
+        return true;
+    all = rows[w->command].all != rows[w->command].who && is_for_all(w);
+    return may(c, all ? rows[w->command].all : rows[w->command].who, w->name, all, err);
+}
+
 static bool run(Chat *c, const ChatWords *w, Str *ret, Err *err)
 {
     Str rest = w->rest;
 
+    if (!is_allowed(c, w, err))
+        return false;
     switch (w->command) {
     case CHAT_NEW:
         return begin_new(c, ret, err);
@@ -472,7 +478,7 @@ static bool run(Chat *c, const ChatWords *w, Str *ret, Err *err)
     case CHAT_HANDOFF:
         return hand_over(c, w->rest, ret, err);
     case CHAT_SETHOME:
-        return set_home(c, ret, err);
+        return chat_set_home(c, ret, err);
     case CHAT_HELP:
         *ret = help(c);
         return true;

@@ -57,7 +57,7 @@ static bool trouble(const InboundOptions *o, const InboxRow *row, const Err *why
 }
 
 static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
-                   const Served *s, const ChatWords *words, Err *err)
+                   Trust trust, const Served *s, const ChatWords *words, Err *err)
 {
     Chat chat = { .arena = a,
                   .journal = o->journal,
@@ -67,18 +67,20 @@ static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const
                   .sinks = &o->sinks,
                   .here = s,
                   .in = in,
+                  .trust = trust,
                   .received_ms = row->received_ms,
                   .key = place_key(a, &in->place, &o->flags) };
-    Str id = str_printf(a, "answer:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
     Str text;
 
+    chat.id = str_printf(a, "answer:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
     return chat_command(&chat, words, &text, err) &&
-           o->sinks.say(o->sinks.turns, &in->place, id, text, err);
+           o->sinks.say(o->sinks.turns, &in->place, chat.id, text, err);
 }
 
 /* `full`: no agent is free, but /stop must work all the same. */
 static bool hand_on(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
-                    const Served *s, const Identity *me, bool full, Outcome *ret, Err *err)
+                    Trust trust, const Served *s, const Identity *me, bool full, Outcome *ret,
+                    Err *err)
 {
     ChatWords words;
     bool steers = chat_words(in, me, &words);
@@ -93,11 +95,12 @@ static bool hand_on(const InboundOptions *o, Arena *a, const InboxRow *row, cons
     taken.state = INBOX_TAKEN;
     taken.attempt++;
     if (steers) {
-        if (!answer(o, a, row, in, s, &words, &why))
+        if (!answer(o, a, row, in, trust, s, &words, &why))
             return trouble(o, row, &why, ret, err);
         return inbox_end(o->journal, row->seq, INBOX_DONE, STR(""), err);
     }
-    return o->sinks.message(o->sinks.turns, &taken, in, &why) || trouble(o, row, &why, ret, err);
+    return o->sinks.message(o->sinks.turns, &taken, in, trust, &why) ||
+           trouble(o, row, &why, ret, err);
 }
 
 /* -- chats that moved ---------------------------------------------------------------------------------------- */
@@ -231,7 +234,7 @@ static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool ful
         log_warning("%.*s: the chat's session stays behind: %s", STR_FMT(row->platform),
                     trouble_of.text);
     }
-    return hand_on(o, a, row, &in, s, &me, full, ret, err);
+    return hand_on(o, a, row, &in, v.trust, s, &me, full, ret, err);
 }
 
 static bool is_over(const InboundOptions *o)

@@ -12,7 +12,7 @@
 /* Where things go: turns.h's functions, or a test's. */
 typedef struct InboundSinks {
     Turns *turns;
-    bool (*message)(Turns *t, const InboxRow *row, const Inbound *in, Err *err);
+    bool (*message)(Turns *t, const InboxRow *row, const Inbound *in, Trust trust, Err *err);
     bool (*say)(Turns *t, const Place *to, Str id, Str text, Err *err);
     bool (*stop)(Turns *t, Str key, bool *ret, Err *err);
     bool (*approve)(Turns *t, Str key, Str choice, int64_t received_ms, Err *err);

@@ -299,7 +299,7 @@ static void look_home_up(Line *line, Journal *j)
     HomeChannel home, now;
     Err err;
 
-    if (!home_get(j, a, name, &home, &err))
+    if (!home_get(j, a, name, STR(""), &home, &err))
         return;
     if (!line->platform->look(line->connection, a, home.chat_id, home.owner_id, &now, &err) ||
         !home_set(j, name, &now, &err))

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "gateway/authorise.h"
 #include "gateway/turn_files.h"
 #include "gateway/turns_inside.h"
 #include "model/config.h"
@@ -247,7 +248,7 @@ static Str words_name(Arena *a, const InboxRow *row)
     return row->retried ? str_printf(a, "%.*s~%lld", STR_FMT(name), (long long)row->retried) : name;
 }
 
-bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err)
+bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Trust trust, Err *err)
 {
     TurnJob *job;
 
@@ -256,6 +257,7 @@ bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err)
                        STR_FMT(in->place.platform));
     job = job_new(t, &in->place, in->text);
     job->seq = row->seq;
+    job->trust = trust;
     turn_files_keep(job, in);
     job->name = run_name(job->arena, row);
     job->words = words_name(job->arena, row);
@@ -318,6 +320,15 @@ bool turns_promise(Turns *t, Journal *j, const Handoff *h, Err *err)
     return h->no_turn || outbox_put(j, a, &o, &row, err);
 }
 
+/* The owner moved the session there, so its own runtime may speak; what others can read is told without memory. */
+static Trust first_trust(const Turns *t, const Place *at)
+{
+    const Served *s = turns_server(t, at->platform);
+    Trust there = s ? trust_at(s->config, at) : TRUST_GUEST;
+
+    return there == TRUST_OWNER ? TRUST_OWNER : TRUST_NAMED;
+}
+
 /* Asked on the turn's own thread: a runtime may take its time to say whether it is there. */
 static bool add_first(Turns *t, Str handoff_id, Str platform, Str place_json_text, Err *err)
 {
@@ -333,6 +344,7 @@ static bool add_first(Turns *t, Str handoff_id, Str platform, Str place_json_tex
                              "%.*s. All that was said so far is loaded. Say in a few sentences "
                              "where things stand and what comes next. Use no tools.]",
                              STR_FMT(platform)));
+    job->trust = first_trust(t, &job->place);
     job->name = job->words = first_name(job->arena, handoff_id);
     return add_job(t, job, err);
 }

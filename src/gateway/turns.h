@@ -12,6 +12,7 @@
 #include "gateway/worker.h"
 #include "runtimes/runtime.h"
 #include "store/inbox.h"
+#include "store/trust.h"
 #include "text/settings.h"
 
 typedef struct Turns Turns;
@@ -33,9 +34,10 @@ MUST_CHECK Turns *turns_open(const TurnsOptions *options, Err *err);
 Turns *turns_close(Turns *t);
 AUTO_FREE(Turns, turns_close)
 
-/* A message that was authorised and is no command. When it returns true the row of the inbox is the turn's
+/* A message of `trust` that was authorised and is no command. When it returns true the row of the inbox is the turn's
  * matter. ERR_BUSY: too much is waiting, try later. */
-MUST_CHECK bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err);
+MUST_CHECK bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, Trust trust,
+                              Err *err);
 
 /* The agent's first words at the place to which a session came, on the loaded transcript; nobody's words are
  * kept for it. Nothing where the session's runtime has no model. Promised before the handoff is done, and kept

@@ -53,6 +53,7 @@ typedef struct TurnJob {
     Str words; /* of its words in the outbox; the same, and another one when it was asked for again */
     Str key, text;
     Place place;
+    Trust trust;
     InboundFile *files; /* that came with it */
     size_t n_files, more_files;
 } TurnJob;

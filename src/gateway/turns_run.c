@@ -110,7 +110,10 @@ static bool may_begin(Turns *t, Arena *a, ChatWish *wish, Err *err)
 static bool begin_or_find(Turns *t, Journal *j, Arena *a, const TurnJob *job, Run *ret,
                           LiveRun **ret_live, Err *err)
 {
-    ChatWish wish = { .text = job->text, .surface = job->place.platform, .internal = !job->seq };
+    ChatWish wish = { .text = job->text,
+                      .trust = job->trust,
+                      .surface = job->place.platform,
+                      .internal = !job->seq };
     Runs *r;
     bool ok;
 

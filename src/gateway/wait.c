@@ -86,7 +86,7 @@ static bool check_home(Journal *j, Arena *a, const HandoffAsk *ask, const Route 
     HomeChannel home;
 
     if (ask->wish.target.n || (c && (!c->enabled || c->home_channel.n)) ||
-        home_get(j, a, ask->wish.platform, &home, err))
+        home_get(j, a, ask->wish.platform, STR(""), &home, err))
         return true;
     if (err->kind == ERR_NOT_FOUND)
         err->kind = ERR_REFUSED;

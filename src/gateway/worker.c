@@ -68,13 +68,14 @@ static bool postpone(Worker *w, Handoff *h, int64_t wait_ms, const Err *why, boo
     return handoff_postpone(w->o.journal, h, wait_ms > ms ? wait_ms : ms, str_of(why->text), err);
 }
 
-/* The chat that was asked for, else the one that /sethome named, else the configured one. */
+/* The chat that was asked for, else the configured one, else the one that /sethome named. */
 static bool find_home(Worker *w, Arena *a, const Handoff *h, const Served *s, HomeChannel *ret,
                       Err *err)
 {
     if (!str_eqz(h->target, "home"))
         return s->platform->look(s->connection, a, h->target, STR_NONE, ret, err);
-    if (home_get(w->o.journal, a, h->platform, ret, err))
+    if (home_get(w->o.journal, a, h->platform, s->config ? s->config->home_channel : STR(""), ret,
+                 err))
         return true;
     if (err->kind != ERR_NOT_FOUND || !s->config->home_channel.n ||
         !s->platform->look(s->connection, a, s->config->home_channel, s->config->home_owner, ret,

@@ -290,13 +290,13 @@ bool route_session_back(Request *rq, Err *err)
 
 /* -- platforms ------------------------------------------------------------------------------------------------ */
 
-/* What was found by /sethome, else what is configured. */
+/* What is configured, else what was found by /sethome. */
 static bool put_home(JsonWriter *w, Journal *j, Arena *a, Str platform, Str configured, Err *err)
 {
     HomeChannel home;
 
     json_key(w, "home");
-    if (!home_get(j, a, platform, &home, err)) {
+    if (!home_get(j, a, platform, configured, &home, err)) {
         if (err->kind != ERR_NOT_FOUND)
             return false;
         home = (HomeChannel){ .chat_id = configured, .name = configured };

@@ -256,6 +256,7 @@ static bool begin_turn(Request *rq, Service *s, Json body, Err *err)
     Json messages = json_get(body, STR("messages"));
     size_t n = json_count(messages);
     ChatWish wish = { .conversation_id = request_header(rq, "X-Conversation-Id"),
+                      .trust = TRUST_OWNER,
                       .idem_key = request_header(rq, "Idempotency-Key") };
     bool made = false;
     Run run;

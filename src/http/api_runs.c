@@ -35,6 +35,7 @@ static bool read_files(Json body, Arena *a, ChatWish *ret, Err *err)
 static bool read_wish(Request *rq, Json body, ChatWish *ret, Err *err)
 {
     *ret = (ChatWish){ .conversation_id = rq->params[0],
+                       .trust = TRUST_OWNER,
                        .idem_key = request_header(rq, "Idempotency-Key") };
     return field_str(body, "text", &ret->text, err) &&
            field_str(body, "runtime", &ret->runtime, err) &&

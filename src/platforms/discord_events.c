@@ -300,7 +300,7 @@ static void tell_commands(Connection *c, Arena *a)
     JsonWriter w = JSON_WRITER(&body, 0);
 
     json_begin(&w, '[');
-#define X(id, name, text) write_command(&w, name, text);
+#define X(id, name, who, all, text) write_command(&w, name, text);
     CHAT_COMMANDS(X)
 #undef X
     json_end(&w, ']');

@@ -46,7 +46,7 @@ static Str commands_json(Arena *a)
     json_begin(&w, '{');
     json_key(&w, "commands");
     json_begin(&w, '[');
-#define X(id, name, text)                                                                          \
+#define X(id, name, who, all, text)                                                                \
     json_begin(&w, '{');                                                                           \
     json_field_str(&w, "command", STR(name));                                                      \
     json_field_str(&w, "description", STR(text));                                                  \

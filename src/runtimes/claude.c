@@ -178,6 +178,7 @@ static bool replay(Str dialect, Str bytes, RuntimeEventFn *fn, void *ctx, Err *e
 
 const Runtime runtime_claude = { .name = "claude",
                                  .title = "Claude Code",
+                                 .own_tools = true,
                                  .branches = 4, /* sub-agents */
                                  .probe = probe,
                                  .start = start,

@@ -286,6 +286,7 @@ static bool replay(Str dialect, Str bytes, RuntimeEventFn *fn, void *ctx, Err *e
 
 const Runtime runtime_codex = { .name = "codex",
                                 .title = "Codex",
+                                .own_tools = true,
                                 .probe = probe,
                                 .start = start,
                                 .approve = run_approve,

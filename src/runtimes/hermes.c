@@ -474,6 +474,7 @@ static bool replay(Str dialect, Str bytes, RuntimeEventFn *fn, void *ctx, Err *e
 
 const Runtime runtime_hermes = { .name = "hermes",
                                  .title = "Hermes, through its API server",
+                                 .own_tools = true,
                                  .branches = 3, /* what it delegates at once */
                                  .probe = hermes_probe,
                                  .start = start,

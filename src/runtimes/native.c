@@ -380,6 +380,7 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
         run_free(run);
         return NULL;
     }
+    thread_withhold(&n->thread, host->withheld, host->n_withheld);
     if (model_client_config(client)->window > 0)
         thread_fit(&n->thread, (size_t)model_client_config(client)->window / 10 * WINDOW_TENTHS);
     run_begin(run);

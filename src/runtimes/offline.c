@@ -44,15 +44,18 @@ static void say_in_pieces(Teller *t, Str text)
     }
 }
 
-static void say_found(Teller *t, bool has_model, Str found)
+/* `own`: of this conversation alone, for who may not know the rest. */
+static void say_found(Teller *t, bool has_model, bool own, Str found)
 {
     teller_text(t, str_of(beginnings[has_model]));
     if (!has_model)
         teller_text(t, STR(" (run 'talaria setup' to add one)"));
     if (!str_trim(found).n) {
-        teller_text(t, STR(", and nothing in your history answers this."));
+        teller_text(t, own ? STR(", and nothing in this conversation answers this.")
+                           : STR(", and nothing in your history answers this."));
     } else {
-        teller_text(t, STR(". This is what your own history says:\n\n"));
+        teller_text(t, own ? STR(". This is what this conversation says:\n\n")
+                           : STR(". This is what your own history says:\n\n"));
         say_in_pieces(t, found);
     }
     teller_finish(t, RUNTIME_COMPLETED, STR("stop"), STR(""));
@@ -67,7 +70,8 @@ static void say_all(RuntimeRun *run, Str found)
         teller_text(&run->teller,
                     str_printf(run->arena, "%zu file%s%s", run->request.n_files,
                                run->request.n_files > 1 ? "s are" : " is", kept_files));
-    say_found(&run->teller, settings && model_config_exists(settings), found);
+    say_found(&run->teller, settings && model_config_exists(settings), run->host.n_withheld > 0,
+              found);
 }
 
 static void back(void *ctx)
@@ -158,7 +162,7 @@ static bool replay(Str dialect, Str bytes, RuntimeEventFn *fn, void *ctx, Err *e
         return err_set(err, ERR_USAGE, "offline has no dialects");
     teller_init(&t, fn, ctx);
     teller_session(&t, STR(""), CONTINUITY_NEW, STR(""), STR(""));
-    say_found(&t, false, bytes);
+    say_found(&t, false, false, bytes);
     teller_done(&t);
     return true;
 }

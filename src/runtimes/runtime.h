@@ -173,6 +173,9 @@ typedef struct RuntimeHost {
     Str data; /* our own home */
     const RuntimeTool *tools;
     size_t n_tools;
+    const RuntimeTool
+        *withheld; /* tools whose results in earlier turns are not for whoever asks now */
+    size_t n_withheld;
     void (*work)(void *ctx, void (*fn)(void *arg), void *arg); /* runs fn on a worker */
     void *work_ctx;
     /* The configured model, by a name that the user gave or "": shared by all runs, outlives them. NULL
@@ -191,6 +194,7 @@ typedef struct Runtime {
     const char *alias;   /* "jarvis" for native, as agent_state calls it; or NULL */
     const char *title;   /* for people */
     bool takes_messages; /* examples are given as a JSON list of OpenAI's messages, not as text */
+    bool own_tools;      /* it has tools and files of its own: not for guests */
     int branches; /* steps of one request that it can do at once; 0, 1: one after the other */
 
     /* What it can do, and whether it is there; may block up to 2 s. Called on a worker. */

@@ -160,6 +160,36 @@ bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err)
     return true;
 }
 
+/* -- withholding --------------------------------------------------------------------------------------- */
+
+static bool is_one_of(const RuntimeTool *tools, size_t n, Str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(tools[i].name, name))
+            return true;
+    return false;
+}
+
+/* The result stands behind its call, and ids are used again in later turns: the nearest call before it counts. */
+static const ModelToolCall *call_of(const Thread *t, size_t result)
+{
+    for (size_t i = result; i-- > 0;)
+        for (size_t j = 0; j < t->messages[i].n_calls; j++)
+            if (str_eq(t->messages[i].calls[j].id, t->messages[result].call_id))
+                return &t->messages[i].calls[j];
+    return NULL;
+}
+
+void thread_withhold(Thread *t, const RuntimeTool *tools, size_t n)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const ModelToolCall *call = t->messages[i].role == MODEL_TOOL ? call_of(t, i) : NULL;
+
+        if (call && is_one_of(tools, n, call->name))
+            t->messages[i].text = STR("(found for the owner; not available here)");
+    }
+}
+
 /* -- fitting ---------------------------------------------------------------------------------------------- */
 
 static size_t tokens_of(const ModelMessage *m)

@@ -23,6 +23,8 @@ MUST_CHECK bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *e
 void thread_add(Thread *t, ModelMessage message); /* text is borrowed from the arena */
 /* Leaves out the oldest turns until the rest is at most so many tokens; the last one stays. */
 void thread_fit(Thread *t, size_t tokens);
+/* Empties what those tools found in earlier turns: it was for somebody else. */
+void thread_withhold(Thread *t, const RuntimeTool *tools, size_t n);
 Str thread_handle(const Thread *t, Arena *a);
 
 #endif

@@ -12,7 +12,7 @@
     X(owner_id)                                                                                    \
     X(thread_id)
 
-bool home_get(Journal *j, Arena *a, Str platform, HomeChannel *ret, Err *err)
+static bool read_home(Journal *j, Arena *a, Str platform, HomeChannel *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     int i = 1;
@@ -37,6 +37,39 @@ bool home_get(Journal *j, Arena *a, Str platform, HomeChannel *ret, Err *err)
     HOME_TEXTS(X)
 #undef X
     return true;
+}
+
+/* Also where the chat has another number since it was configured. */
+static bool is_configured(Journal *j, Arena *a, Str platform, Str configured, Str chat, Err *err)
+{
+    Str before;
+
+    if (!configured.n || str_eq(configured, chat))
+        return true;
+    return chat_before(j, a, platform, chat, &before, err) &&
+           (str_eq(before, configured) ||
+            err_set(err, ERR_NOT_FOUND, "the configuration names another chat, '%.*s'",
+                    STR_FMT(configured)));
+}
+
+bool home_get(Journal *j, Arena *a, Str platform, Str configured, HomeChannel *ret, Err *err)
+{
+    HomeChannel home;
+
+    if (!read_home(j, a, platform, &home, err) ||
+        !is_configured(j, a, platform, configured, home.chat_id, err))
+        return false;
+    *ret = home;
+    return true;
+}
+
+bool home_is_free(Str platform, Str configured, Err *err)
+{
+    return !configured.n ||
+           err_set(err, ERR_REFUSED,
+                   "the configuration names '%.*s' as the home channel of %.*s; change it there "
+                   "(platforms.%.*s.home_channel, or the environment)",
+                   STR_FMT(configured), STR_FMT(platform), STR_FMT(platform));
 }
 
 bool home_set(Journal *j, Str platform, const HomeChannel *home, Err *err)

@@ -6,8 +6,12 @@
 #include "store/handoff.h"
 #include "store/places.h"
 
-/* ERR_NOT_FOUND: nobody ever said. */
-MUST_CHECK bool home_get(Journal *j, Arena *a, Str platform, HomeChannel *ret, Err *err);
+/* `configured`: the chat that the configuration names, which counts before what was said in a chat; empty: none.
+ * ERR_NOT_FOUND: nobody ever said, or it is another chat. */
+MUST_CHECK bool home_get(Journal *j, Arena *a, Str platform, Str configured, HomeChannel *ret,
+                         Err *err);
+/* ERR_REFUSED, in words, where the configuration names one. */
+MUST_CHECK bool home_is_free(Str platform, Str configured, Err *err);
 MUST_CHECK bool home_set(Journal *j, Str platform, const HomeChannel *home, Err *err);
 
 /* Words in such a thread are meant for us without a mention. */

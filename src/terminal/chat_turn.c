@@ -70,6 +70,7 @@ static void listen_to(Chat *c, LiveRun *live)
 static void send_now(Chat *c, Str text)
 {
     ChatWish wish = { .text = text,
+                      .trust = TRUST_OWNER,
                       .runtime = c->runtime,
                       .model = c->model,
                       .files = c->files,

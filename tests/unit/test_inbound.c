@@ -20,6 +20,7 @@ struct Turns {
     InboundOptions options;
     size_t messages, said, busy_after; /* busy_after 0: never */
     int64_t last_seq;
+    Trust trust; /* of the last message */
     bool in_order, running, broken;
     Str text, words[MOST_SAID], ids[MOST_SAID], session, resumed;
     Place to;
@@ -79,6 +80,7 @@ static bool fake_parse(Arena *a, Str update, const Identity *me, Inbound *ret, b
                                  .user_id = update_text(&v, "u"),
                                  .user_name = STR("Ada") },
                       .text = update_text(&v, "text"),
+                      .roles = update_text(&v, "r"),
                       .by_bot = str_eqz(update_text(&v, "u"), "66"),
                       .by_us = str_eq(update_text(&v, "u"), me->id),
                       .addressed = update_true(&v, "at") };
@@ -95,7 +97,7 @@ static const Platform fake_local = {
 
 /* -- turns -------------------------------------------------------------------------------------------------- */
 
-static bool on_message(Turns *t, const InboxRow *row, const Inbound *in, Err *err)
+static bool on_message(Turns *t, const InboxRow *row, const Inbound *in, Trust trust, Err *err)
 {
     if (t->busy_after && t->messages >= t->busy_after)
         return err_set(err, ERR_BUSY, "full");
@@ -103,6 +105,7 @@ static bool on_message(Turns *t, const InboxRow *row, const Inbound *in, Err *er
     t->in_order &= row->seq > t->last_seq;
     t->last_seq = row->seq;
     t->messages++;
+    t->trust = trust;
     t->text = str_dup(t->world.arena, in->text);
     return inbox_end(t->world.journal, row->seq, INBOX_DONE, STR(""), err);
 }
@@ -727,12 +730,13 @@ static void homes_and_handoffs(void **unused)
     t.broken = true;
     round_of(&t);
     assert_true(has(t.words[t.said - 1], "may not write there"));
-    FAILS(home_get(t.world.journal, t.world.arena, STR("telegram"), &found, &err), ERR_NOT_FOUND);
+    FAILS(home_get(t.world.journal, t.world.arena, STR("telegram"), STR(""), &found, &err),
+          ERR_NOT_FOUND);
     t.broken = false;
     telegram(&t, "21", 7, true, "/sethome@ourbot");
     round_of(&t);
     assert_true(has(t.words[t.said - 1], "it does not support threads. Everyone in"));
-    OK(home_get(t.world.journal, t.world.arena, STR("telegram"), &found, &err));
+    OK(home_get(t.world.journal, t.world.arena, STR("telegram"), STR(""), &found, &err));
     assert_str(found.chat_id, STR("-5"));
     assert_str(found.owner_id, STR("7"));
     assert_str(found.chat_type, STR("group"));
@@ -742,6 +746,182 @@ static void homes_and_handoffs(void **unused)
     assert_str(world_ask(&t.world, t.world.data,
                          "SELECT platform || ' ' || session_id || ' ' || state FROM handoff"),
                STR("telegram s1 queued"));
+    teardown(&t);
+}
+
+/* -- who may do what ---------------------------------------------------------------------------------------------- */
+
+/* Everyone who may speak, by the way they were let in. */
+static const struct {
+    const char *what, *allowed, *roles, *chats;
+    int user;
+    bool group, coded;
+    Trust trust;
+} people[] = {
+    { "named, in private", "7", "", "", 7, false, false, TRUST_OWNER },
+    { "named and everyone, in private", "7,*", "", "", 7, false, false, TRUST_OWNER },
+    { "named, in a group", "7", "", "", 7, true, false, TRUST_NAMED },
+    { "everyone, in private", "*", "", "", 7, false, false, TRUST_GUEST },
+    { "everyone, in a group", "*", "", "", 7, true, false, TRUST_GUEST },
+    { "by a code, in private", "8", "", "", 9, false, true, TRUST_GUEST },
+    { "by a code, in a group", "8", "", "", 9, true, true, TRUST_GUEST },
+    { "by a role", "8", "801", "", 9, true, false, TRUST_GUEST },
+    { "in an open group", "8", "", "-5", 9, true, false, TRUST_GUEST },
+    { "named, in an open group", "7", "", "-5", 7, true, false, TRUST_NAMED },
+};
+
+/* What each command is worth: once more beside the table, so that a change of the table is meant. */
+static const struct {
+    const char *text;
+    Trust least;
+} priced[] = {
+    { "new", TRUST_GUEST },
+    { "resume", TRUST_GUEST },
+    { "resume 1", TRUST_GUEST },
+    { "sessions", TRUST_GUEST },
+    { "status", TRUST_GUEST },
+    { "stop", TRUST_GUEST },
+    { "deny", TRUST_GUEST },
+    { "help", TRUST_GUEST },
+    { "approve", TRUST_NAMED },
+    { "handoff", TRUST_NAMED },
+    { "sethome", TRUST_NAMED },
+    { "resume --all", TRUST_OWNER },
+    { "approve always", TRUST_NAMED },
+    { "handoff cli", TRUST_NAMED },
+    { "handoff back", TRUST_NAMED },
+    { "handoff local", TRUST_NAMED },
+    { "resume --all s1", TRUST_OWNER },
+    { "resume s1 --all", TRUST_OWNER },
+    { "sessions all", TRUST_OWNER },
+};
+
+static void let_in(struct Turns *t, size_t i)
+{
+    setup(t);
+    t->session = STR("s1");
+    t->running = true;
+    t->config[1].allowed = str_of(people[i].allowed);
+    t->config[1].allowed_roles = str_of(people[i].roles);
+    t->config[1].allowed_chats = str_of(people[i].chats);
+    if (people[i].coded) {
+        Str code;
+        Person p;
+
+        OK(person_ask(t->world.journal, t->world.arena, STR("telegram"),
+                      str_printf(t->world.arena, "%d", people[i].user), STR("Eve"), &code, &err));
+        OK(person_approve(t->world.journal, t->world.arena, code, &p, &err));
+    }
+}
+
+static void types(struct Turns *t, size_t i, size_t number, Str text)
+{
+    Arena *a = t->world.arena;
+
+    put(t, "telegram", str_z(a, str_printf(a, "%zu", number)),
+        str_printf(
+            a,
+            "{\"u\":\"%d\",\"c\":\"%d\",\"t\":\"%s\",\"at\":true,\"r\":\"%s\",\"text\":\"%.*s\"}",
+            people[i].user, people[i].group ? -5 : people[i].user, people[i].group ? "group" : "dm",
+            people[i].roles, STR_FMT(text)));
+    round_of(t);
+}
+
+static void privileges(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < ARRAY_LEN(people); i++) {
+        for (size_t k = 0; k < ARRAY_LEN(priced); k++) {
+            struct Turns t;
+            bool refused;
+
+            let_in(&t, i);
+            types(&t, i, k + 1, str_printf(t.world.arena, "/%s", priced[k].text));
+            assert_true(t.said >= 1);
+            refused =
+                has(t.words[t.said - 1], "people whose user id is in platforms.telegram.allowed") ||
+                has(t.words[t.said - 1], "only be opened in a private chat");
+            if (refused != (people[i].trust < priced[k].least))
+                fail_msg("%s: /%s: %.*s", people[i].what, priced[k].text,
+                         STR_FMT(t.words[t.said - 1]));
+            if (refused)
+                assert_false(t.resumed.n || t.choice.n || t.forgotten);
+            teardown(&t);
+        }
+    }
+#define X(id, word, who, all, about)                                                               \
+    {                                                                                              \
+        bool there = false;                                                                        \
+        for (size_t k = 0; k < ARRAY_LEN(priced); k++)                                             \
+            there |= !strcmp(priced[k].text, word) && priced[k].least == (who);                    \
+        if (!there)                                                                                \
+            fail_msg("/%s has another price here", word);                                          \
+    }
+    CHAT_COMMANDS(X)
+#undef X
+}
+
+/* Who asks goes on with the message. */
+static void trust_travels(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < ARRAY_LEN(people); i++) {
+        struct Turns t;
+
+        let_in(&t, i);
+        types(&t, i, 1, STR("hello"));
+        assert_int_equal(t.messages, 1);
+        if (t.trust != people[i].trust)
+            fail_msg("%s: %d", people[i].what, t.trust);
+        /* A list that changed while it waited counts. */
+        t.busy_after = 1;
+        types(&t, i, 2, STR("again"));
+        t.config[1].allowed = STR("*");
+        t.busy_after = 0;
+        round_of(&t);
+        assert_int_equal(t.messages, 2);
+        assert_int_equal(t.trust, TRUST_GUEST);
+        teardown(&t);
+    }
+}
+
+static void home_channels(void **unused)
+{
+    struct Turns t;
+    HomeChannel found;
+
+    (void)unused;
+    setup(&t);
+    /* Not above the configuration. */
+    t.config[1].home_channel = STR("-9");
+    telegram(&t, "1", 7, true, "/sethome@ourbot");
+    round_of(&t);
+    assert_true(has(t.words[t.said - 1], "the configuration names '-9' as the home channel"));
+    FAILS(home_get(t.world.journal, t.world.arena, STR("telegram"), STR(""), &found, &err),
+          ERR_NOT_FOUND);
+    /* The one before hears of it, once. */
+    t.config[1].home_channel = STR("");
+    telegram(&t, "2", 7, true, "/sethome@ourbot");
+    round_of(&t);
+    assert_int_equal(t.said, 2);
+    telegram(&t, "3", 7, true, "/sethome@ourbot");
+    round_of(&t);
+    assert_int_equal(t.said, 3);
+    telegram(&t, "4", 8, false, "/sethome");
+    round_of(&t);
+    assert_int_equal(t.said, 5);
+    assert_true(has(t.words[3], "no longer arrive here: Ada made 'Team' the home channel"));
+    assert_true(has(t.ids[3], "home:answer:telegram:4"));
+    assert_true(has(t.words[4], "is now the home channel"));
+    OK(home_get(t.world.journal, t.world.arena, STR("telegram"), STR(""), &found, &err));
+    assert_str(found.chat_id, STR("8"));
+    /* What the configuration names counts before what was said. */
+    FAILS(home_get(t.world.journal, t.world.arena, STR("telegram"), STR("-9"), &found, &err),
+          ERR_NOT_FOUND);
+    OK(home_get(t.world.journal, t.world.arena, STR("telegram"), STR("8"), &found, &err));
+    OK(chat_moved(t.world.journal, STR("telegram"), STR("8"), STR("-108"), &err));
+    OK(home_get(t.world.journal, t.world.arena, STR("telegram"), STR("8"), &found, &err));
+    assert_str(found.chat_id, STR("-108"));
     teardown(&t);
 }
 
@@ -765,6 +945,9 @@ int main(void)
         cmocka_unit_test(sessions_of_elsewhere),
         cmocka_unit_test(back_to_the_terminal),
         cmocka_unit_test(homes_and_handoffs),
+        cmocka_unit_test(privileges),
+        cmocka_unit_test(trust_travels),
+        cmocka_unit_test(home_channels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

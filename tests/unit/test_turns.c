@@ -49,19 +49,19 @@ static void nothing_is_answered_twice(void **state)
     (void)state;
     gate_open(&g, false);
     row = received(&g, "say one", &in);
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, SAID, "say one");
     await(&g, UNSENT, "0");
     before = atomic_load(&starts);
     world_sql(&g.world, g.world.data, "UPDATE inbox SET state = 'taken'");
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     /* Nor where only the run is known. */
     world_sql(&g.world, g.world.data, "UPDATE inbox SET state = 'taken'");
     world_sql(&g.world, g.world.data, "DELETE FROM outbox");
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     assert_int_equal(atomic_load(&starts), before);
@@ -80,7 +80,7 @@ static void an_end_in_the_middle(void **state)
     (void)state;
     gate_open(&g, false);
     row = received(&g, "begin", &in);
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, SAID, "begin");
     await(&g, "SELECT state FROM outbox", "open");
     g.turns = turns_close(g.turns);
@@ -88,7 +88,7 @@ static void an_end_in_the_middle(void **state)
     open_turns(&g);
     OK(inbox_take(g.world.journal, row.seq, &err));
     in.text = STR("say all of it");
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, SAID, "say all of it");
     await(&g, "SELECT count(*) FROM messages WHERE role = 'user'", "1");
@@ -104,14 +104,14 @@ static void a_dead_run_is_made_anew(void **state)
     (void)state;
     gate_open(&g, false);
     row = received(&g, "say it", &in);
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     /* As if the process had died when it had just begun. */
     world_sql(&g.world, g.world.data,
               "UPDATE run SET state = 'failed', error_code = 'internal'; UPDATE inbox SET state = "
               "'taken'; UPDATE outbox SET state = 'open', sent = 0, sending = 1, text = ''");
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     await(&g, "SELECT count(*) FROM run", "2");
@@ -131,7 +131,7 @@ static void a_parked_one_is_answered_when_asked_for_again(void **state)
     (void)state;
     gate_open(&g, false);
     row = received(&g, "say it", &in);
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     world_sql(&g.world, g.world.data,
@@ -141,7 +141,7 @@ static void a_parked_one_is_answered_when_asked_for_again(void **state)
     OK(inbox_new(g.world.journal, g.world.arena, 10, &all, &n, &err));
     assert_int_equal(n, 1);
     OK(inbox_take(g.world.journal, row.seq, &err));
-    OK(turns_message(g.turns, &all[0], &in, &err));
+    OK(turns_message(g.turns, &all[0], &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     await(&g, SAID, "say it|say it");
@@ -432,7 +432,7 @@ static void a_burst(void **state)
         InboxRow row = received(&g, "say x", &in);
 
         in.place.thread_id = i % 3 ? str_printf(g.world.arena, "t%d", i % 10) : STR_NONE;
-        OK(turns_message(g.turns, &row, &in, &err));
+        OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     }
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");

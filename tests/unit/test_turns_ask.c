@@ -166,7 +166,7 @@ static void a_question_of_an_earlier_gateway(void **state)
     (void)state;
     gate_open(&g, false);
     row = received(&g, "talk and ask", &in);
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, ASKED, "1");
     await(&g, ANSWERS, "first words");
     g.turns = turns_close(g.turns);
@@ -176,7 +176,7 @@ static void a_question_of_an_earlier_gateway(void **state)
     await(&g, ASKED, "1");
     FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
     OK(inbox_take(g.world.journal, row.seq, &err));
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, ASKED, "2");
     OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
     await(&g, OPEN, "0");
@@ -227,7 +227,7 @@ static void a_run_that_asked_is_told_once(void **state)
     (void)state;
     gate_open(&g, false);
     row = received(&g, "talk and ask", &in);
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, ASKED, "1");
     OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
     await(&g, OPEN, "0");
@@ -235,7 +235,7 @@ static void a_run_that_asked_is_told_once(void **state)
     world_sql(&g.world, g.world.data,
               "UPDATE inbox SET state = 'taken'; UPDATE outbox SET state = 'open', sent = 0, "
               "sending = 0, text = '' WHERE id LIKE 'reply:%'");
-    OK(turns_message(g.turns, &row, &in, &err));
+    OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     await(&g, ANSWERS, "first words|so: once");

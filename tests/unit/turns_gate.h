@@ -277,7 +277,7 @@ static inline InboxRow write_to(Gate *g, const char *text)
     Inbound in;
     InboxRow row = received(g, text, &in);
 
-    OK(turns_message(g->turns, &row, &in, &err));
+    OK(turns_message(g->turns, &row, &in, TRUST_OWNER, &err));
     return row;
 }
 
