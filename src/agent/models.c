@@ -1,4 +1,5 @@
-/* The models that turns ask: a client each, made when it is first asked for, kept while the service lives. */
+/* The models that turns ask: a client each, made when a turn first names the model. The configured model has a place of
+ * its own; the other places go to the models that were asked last. A client that a turn holds is never dropped. */
 #include "agent/service_inside.h"
 
 static ModelClient *make(Service *s, Str wish, Err *err)
@@ -11,45 +12,99 @@ static ModelClient *make(Service *s, Str wish, Err *err)
     return model_client_new(s->net, &config, err);
 }
 
-/* Under the models' lock, which is one of its own: a turn asks while it holds its lock. */
-static ModelClient *find_or_make(Service *s, Str wish, Err *err)
+/* Freeing cancels what is out and waits for its last event, which no caller of service_model should do. */
+static void free_client(void *client)
 {
-    ServiceModel *m;
+    model_client_free(client);
+}
 
-    for (size_t i = 0; i < s->n_models; i++)
-        if (str_eqz(wish, s->models[i].name))
-            return s->models[i].client;
-    if (s->n_models == ARRAY_LEN(s->models)) {
-        (void)err_set(err, ERR_BUSY,
-                      "%d models are in use, and no more fit: restart to forget them",
+/* The place for a name that has none: the first free one, else the one whose model was asked longest ago. */
+static ServiceModel *place_for(Service *s, Str wish)
+{
+    ServiceModel *oldest = NULL;
+
+    if (!wish.n)
+        return &s->models[0];
+    for (size_t i = 1; i < ARRAY_LEN(s->models); i++) {
+        ServiceModel *m = &s->models[i];
+
+        if (!m->client)
+            return m;
+        if (!m->holders && (!oldest || m->asked < oldest->asked))
+            oldest = m;
+    }
+    return oldest;
+}
+
+static ServiceModel *find(Service *s, Str wish)
+{
+    for (size_t i = 0; i < ARRAY_LEN(s->models); i++)
+        if (s->models[i].client && str_eqz(wish, s->models[i].name))
+            return &s->models[i];
+    return NULL;
+}
+
+/* Under the models' lock, which is one of its own: a turn asks while it holds its lock. */
+static ServiceModel *find_or_make(Service *s, Str wish, Err *err)
+{
+    ServiceModel *m = find(s, wish);
+    ModelClient *client;
+
+    if (m)
+        return m;
+    m = place_for(s, wish);
+    if (!m) {
+        (void)err_set(err, ERR_BUSY, "%d models are answering at once; try again",
                       LIMIT_SERVICE_MODELS);
         return NULL;
     }
-    m = &s->models[s->n_models];
-    m->client = make(s, wish, err);
-    if (!m->client)
+    client = make(s, wish, err);
+    if (!client)
         return NULL;
-    m->name = mem_strdup(wish);
-    s->n_models++;
-    return m->client;
+    if (m->client)
+        workers_add(s->pool, free_client, m->client);
+    mem_free(m->name);
+    *m = (ServiceModel){ .name = mem_strdup(wish), .client = client };
+    return m;
 }
 
 ModelClient *service_model(void *service, Str wish, Err *err)
 {
     Service *s = service;
-    ModelClient *client;
+    ModelClient *client = NULL;
+    ServiceModel *m;
 
     pthread_mutex_lock(&s->models_lock);
-    client = find_or_make(s, wish.p ? wish : STR(""), err);
+    m = find_or_make(s, wish.p ? wish : STR(""), err);
+    if (m) {
+        m->holders++;
+        m->asked = ++s->n_asked;
+        client = m->client;
+    }
     pthread_mutex_unlock(&s->models_lock);
     return client;
 }
 
+void service_model_done(void *service, ModelClient *client)
+{
+    Service *s = service;
+
+    pthread_mutex_lock(&s->models_lock);
+    for (size_t i = 0; i < ARRAY_LEN(s->models); i++)
+        if (client && s->models[i].client == client)
+            s->models[i].holders--;
+    pthread_mutex_unlock(&s->models_lock);
+}
+
 void service_models_free(Service *s)
 {
-    for (size_t i = 0; i < s->n_models; i++) {
-        model_client_free(s->models[i].client);
-        mem_free(s->models[i].name);
+    for (size_t i = 0; i < ARRAY_LEN(s->models); i++) {
+        ModelClient *client;
+
+        pthread_mutex_lock(&s->models_lock);
+        client = TAKE(s->models[i].client);
+        pthread_mutex_unlock(&s->models_lock);
+        model_client_free(client);
+        s->models[i].name = mem_free(s->models[i].name);
     }
-    s->n_models = 0;
 }

@@ -53,6 +53,7 @@ static void make_host(Service *s)
                              .work = work,
                              .work_ctx = s,
                              .model = service_model,
+                             .model_done = service_model_done,
                              .model_ctx = s };
     s->bare = s->host;
     if (!s->knowledge)

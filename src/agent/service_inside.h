@@ -14,8 +14,10 @@
 typedef struct Going Going;
 
 typedef struct ServiceModel {
-    char *name; /* as it was wished for; empty: the configured one */
-    ModelClient *client;
+    char *name;          /* as it was wished for; empty: the configured one */
+    ModelClient *client; /* NULL: the place is free */
+    size_t holders;      /* turns that use it now */
+    uint64_t asked;      /* the number of the last request for it */
 } ServiceModel;
 
 struct Service {
@@ -32,8 +34,8 @@ struct Service {
     char *owner_path;
     FileLock *owner_lock;
     pthread_mutex_t models_lock;
-    ServiceModel models[LIMIT_SERVICE_MODELS];
-    size_t n_models;
+    ServiceModel models[LIMIT_SERVICE_MODELS]; /* the first is the configured one's */
+    uint64_t n_asked;
     pthread_mutex_t lock; /* all below */
     pthread_cond_t idle;
     Going *going; /* every turn that is not over */
@@ -116,7 +118,8 @@ void going_cancel(Going *g);
 void going_forget(Going *g); /* gives a reference back */
 
 /* models.c */
-ModelClient *service_model(void *service, Str wish, Err *err);
+ModelClient *service_model(void *service, Str wish, Err *err); /* until service_model_done */
+void service_model_done(void *service, ModelClient *client);
 void service_models_free(Service *s);
 
 /* owners.c: the name under which this process runs turns; runs whose process is gone; what is too old. */

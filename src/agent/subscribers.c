@@ -114,6 +114,7 @@ bool sub_wait(RunSub *s)
 
     pthread_mutex_lock(&s->run->lock);
     over = is_over(s);
+    s->moved_ms = clock_mono_ms();
     if (!over)
         fall_asleep(s);
     pthread_mutex_unlock(&s->run->lock);
@@ -140,7 +141,8 @@ static void wake(RunSub *s)
     }
 }
 
-/* One who has something to read and does not is slow; one who waits is not. A sign of life is for those who have heard
+/* One who has something to read and does not is slow; one who waits is not, and one who waits for the end reads nothing
+ * before it: between that call and its reading it does not wait, but it is not slow either. A sign of life is for those who have heard
  * nothing for long: thousands of them at once would hold up everybody's words. */
 static void look_at(LiveRun *run, int64_t now)
 {
@@ -150,7 +152,7 @@ static void look_at(LiveRun *run, int64_t now)
     for (RunSub *s = run->subs; s; s = s->next) {
         int64_t since = now - s->moved_ms;
 
-        if (!s->waits && since > LIMIT_RUN_SLOW_MS && !s->dropped) {
+        if (!s->waits && !s->only_end && since > LIMIT_RUN_SLOW_MS && !s->dropped) {
             s->dropped = true;
             s->wake(s->ctx);
         }

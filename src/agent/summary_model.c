@@ -26,11 +26,13 @@ typedef struct Job {
     Str conversation_id;
     Summary next;
     Arena *arena;
+    ModelClient *client;
     Buf text;
 } Job;
 
 static void job_free(Job *job)
 {
+    service_model_done(job->service, job->client);
     buf_done(&job->text);
     arena_free(job->arena);
     mem_free(job);
@@ -94,7 +96,6 @@ void going_summarise(Going *g, Str model, int64_t through)
                              .n_messages = ARRAY_LEN(messages),
                              .max_tokens = SUMMARY_TOKENS,
                              .deadline_ms = WAIT_MS };
-    ModelClient *client;
     NetId id;
     Err err;
 
@@ -106,8 +107,8 @@ void going_summarise(Going *g, Str model, int64_t through)
                            .covers_through_seq = through,
                            .source = STR("llm") };
     messages[1].text = question_of(job->arena, g, through);
-    client = service_model(s, model, &err);
-    if (client && model_start(client, &request, on_event, job, &id, &err))
+    job->client = service_model(s, model, &err);
+    if (job->client && model_start(job->client, &request, on_event, job, &id, &err))
         return;
     log_warning("no new summary: %s", err.text);
     job_free(job);

@@ -32,6 +32,8 @@ static ErrKind kind_of_errno(int number)
         return ERR_CONFLICT;
     case EAGAIN:
     case EBUSY:
+    case EMFILE:
+    case ENFILE:
         return ERR_BUSY;
     case ENOSPC:
     case EDQUOT:

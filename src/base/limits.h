@@ -31,7 +31,11 @@
     X(LIMIT_SNAPSHOT_BYTES, MIB(64), "an answer of the achievements that is read back")            \
     X(LIMIT_HTTP_CONNECTIONS, 16384, "connections of the server")                                  \
     X(LIMIT_HTTP_HEAD, KIB(16), "head of a request, and what the server keeps of a connection")    \
-    X(LIMIT_HTTP_BODY, MIB(8), "body of a request")                                                \
+    X(LIMIT_HTTP_BODY, MIB(8), "body of a request that carries files or a whole conversation")     \
+    X(LIMIT_HTTP_FIELDS, KIB(64), "body of a request that carries a few fields")                   \
+    X(LIMIT_HTTP_AUTH, KIB(4), "body of a request that signs in")                                  \
+    X(LIMIT_HTTP_BODIES, MIB(64), "bodies of all requests with a token, together")                 \
+    X(LIMIT_HTTP_OPEN_BODIES, MIB(16), "bodies of all requests without a token, together")         \
     X(LIMIT_HTTP_JOBS, 1024, "requests that wait for a worker")                                    \
     X(LIMIT_HTTP_STREAMS, 12288, "open event streams")                                             \
     X(LIMIT_HTTP_BACKLOG, KIB(256), "events that wait for one slow reader, in bytes")              \

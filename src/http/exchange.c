@@ -1,12 +1,12 @@
-/* The head decides everything: framing, then the guard, then the route, before a byte of the body is
- * read. A request that libmicrohttpd would take and another program on the way might read in a
- * different manner (two lengths, a length beside chunks, a NUL) is refused and its connection ended:
- * that is how requests are smuggled. */
+/* The head decides everything: framing (framing.h), then the guard, then the route and how much it takes, before a byte
+ * of the body is read. Who has no token is given little: a small body, and not the room of those who have one. */
 #include "http/exchange.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "http/assets.h"
+#include "http/body.h"
+#include "http/framing.h"
 #include "http/metrics.h"
 #include "http/query.h"
 #include "http/reply.h"
@@ -22,11 +22,11 @@ void *exchange_uri(void *server, const char *uri, struct MHD_Connection *connect
     Request *rq = mem_alloc(sizeof *rq + n + 1);
 
     memcpy(rq->uri, uri, n + 1);
+    rq->target = uri;
     rq->server = server;
     rq->connection = connection;
     rq->reply =
         (Reply){ .status = 200, .type = "application/json", .body = BUF(LIMIT_OUTPUT_BYTES) };
-    rq->body = BUF(LIMIT_HTTP_BODY);
     return rq;
 }
 
@@ -75,7 +75,7 @@ void exchange_completed(void *server, struct MHD_Connection *connection, void **
     if (rq->wait)
         sub_leave(rq->wait);
     live_drop(rq->live);
-    buf_done(&rq->body);
+    body_forget(rq);
     buf_done(&rq->reply.body);
     arena_free(rq->arena);
     mem_free(rq);
@@ -84,72 +84,27 @@ void exchange_completed(void *server, struct MHD_Connection *connection, void **
 
 /* -- the head -------------------------------------------------------------------------------------- */
 
-typedef struct Framing {
-    size_t hosts, lengths, encodings;
-    Str length, encoding;
-    const char *end; /* of the header before, in the connection's buffer */
-    bool dirty;
-} Framing;
-
-/* libmicrohttpd takes a header's value up to its first NUL and drops the rest of the line without a
- * word. Values lie in the buffer as they came, so what was dropped stands before the next one. A line
- * that was folded is not in place any more, and is refused for that. */
-static bool nothing_between(const char *from, const char *to)
-{
-    if (to < from || to - from > LIMIT_HTTP_HEAD)
-        return false;
-    for (; from < to; from++)
-        if (*from && !strchr("\r\n\t ", *from))
-            return false;
-    return true;
-}
-
 static enum MHD_Result see_header(void *ctx, enum MHD_ValueKind kind, const char *key, size_t key_n,
                                   const char *value, size_t value_n)
 {
-    Framing *f = ctx;
-    Str name = { key, key_n };
-
     (void)kind;
-    f->dirty = f->dirty || !value || (f->end && !nothing_between(f->end, key));
-    f->end = value ? value + value_n : NULL;
-    if (str_eq_nocase(name, STR("host")))
-        f->hosts++;
-    if (str_eq_nocase(name, STR("content-length"))) {
-        f->lengths++;
-        f->length = (Str){ value, value_n };
-    }
-    if (str_eq_nocase(name, STR("transfer-encoding"))) {
-        f->encodings++;
-        f->encoding = (Str){ value, value_n };
-    }
+    framing_header(ctx, (Str){ key, key_n }, (Str){ value, value_n });
     return MHD_YES;
 }
 
-/* False and why; *ret_body: more follows the head. `head` is where it begins in the buffer. */
-static bool framing_is_fine(Request *rq, const char *head, bool *ret_body, Err *err)
+/* False and why; *ret_length: see framing_check. `head` is where it begins in the buffer. */
+static bool framing_is_fine(Request *rq, const char *head, const char *version, int64_t *ret_length,
+                            Err *err)
 {
     const union MHD_ConnectionInfo *size =
         MHD_get_connection_info(rq->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     Framing f = { 0 };
-    int64_t length = 0;
 
+    framing_line(&f, str_of(rq->uri), rq->target, version);
     MHD_get_connection_values_n(rq->connection, MHD_HEADER_KIND, see_header, &f);
-    if (f.end && size)
-        f.dirty = f.dirty || !nothing_between(f.end, head + size->header_size);
-    *ret_body = true; /* until it is known, the connection cannot be used again */
-    if (f.dirty || f.hosts > 1 || f.lengths > 1 || f.encodings > 1 || (f.lengths && f.encodings))
-        return err_set(err, ERR_USAGE, "the head of the request is ambiguous");
-    if (f.encodings && !str_eq_nocase(f.encoding, STR("chunked")))
-        return err_set(err, ERR_USAGE, "the only Transfer-Encoding understood is chunked");
-    if (f.lengths && !str_to_int(f.length, 0, INT64_MAX, &length))
-        return err_set(err, ERR_USAGE, "Content-Length is not a number");
-    if (length > LIMIT_HTTP_BODY)
-        return err_set(err, ERR_TOO_LARGE, "the body is larger than %d bytes", LIMIT_HTTP_BODY);
-    *ret_body = f.encodings || length > 0;
-    if (*ret_body && (rq->method == HTTP_GET || rq->method == HTTP_HEAD))
-        return err_set(err, ERR_USAGE, "a request of this kind has no body");
-    return true;
+    framing_end(&f, size ? head + size->header_size : NULL);
+    rq->chunks = f.http11;
+    return framing_check(&f, rq->method == HTTP_GET || rq->method == HTTP_HEAD, ret_length, err);
 }
 
 static HttpMethod method_of(const char *name)
@@ -258,19 +213,8 @@ static bool decode_params(Request *rq, Err *err)
     return true;
 }
 
-/* Bodies are JSON and say so: what a form of another site can send without asking is not. */
-static bool body_is_fine(Request *rq, Err *err)
-{
-    Str type = request_header(rq, "Content-Type");
-    const char *wanted = route_body_type(rq->route);
-
-    type = str_trim(str_head(type, str_find(type, STR(";"))));
-    return str_eq_nocase(type, str_of(wanted)) ||
-           err_set(err, ERR_USAGE, "the body must be %s", wanted);
-}
-
 /* Who asks, and for what. True: a handler will answer; else the refusal or the file is on its way. */
-static bool admit(Request *rq, bool has_body)
+static bool admit(Request *rq, int64_t length)
 {
     AUTO_BUF allow = BUF(KIB(1));
     GuardVerdict verdict;
@@ -291,41 +235,34 @@ static bool admit(Request *rq, bool has_body)
         return without_route(rq, &allow);
     if (!decode_params(rq, &err))
         return refuse(rq, &err, 400);
-    return !has_body || body_is_fine(rq, &err) || refuse(rq, &err, 415);
+    return !length || body_admit(rq, length);
 }
 
 /* A request with a body is judged before it is read, and a refusal ends its connection; one without
  * is judged when libmicrohttpd has finished with it, so that its connection can be used again. */
 static enum MHD_Result begin(Request *rq, const char *method, const char *version)
 {
-    bool has_body = false;
+    int64_t length = 0;
     Err err;
 
     atomic_fetch_add(&rq->server->active, 1);
     rq->method = method_of(method);
-    rq->chunks = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
     rq->arena = arena_new();
     rq->reply.close = atomic_load(&rq->server->draining);
     rq->phase = PHASE_READY;
-    if (!framing_is_fine(rq, method, &has_body, &err)) {
+    if (!framing_is_fine(rq, method, version, &length, &err)) {
         rq->reply.close = true;
-        (void)refuse(rq, &err, err_http_status(&err));
+        (void)refuse(rq, &err, 400);
         return reply_send(rq);
     }
-    connection_due(connection_of(rq), has_body ? LIMIT_HTTP_BODY_MS : 0);
-    if (!has_body)
+    connection_due(connection_of(rq), length ? LIMIT_HTTP_BODY_MS : 0);
+    if (!length)
         return MHD_YES;
     rq->phase = PHASE_BODY;
-    return admit(rq, true) ? MHD_YES : reply_send(rq);
+    return admit(rq, length) ? MHD_YES : reply_send(rq);
 }
 
 /* -- the body, and the answer ------------------------------------------------------------------------ */
-
-static void collect(Request *rq, const char *bytes, size_t n)
-{
-    buf_add(&rq->body, (Str){ bytes, n });
-    rq->too_large = rq->too_large || buf_full(&rq->body);
-}
 
 static void answer(Request *rq)
 {
@@ -373,11 +310,8 @@ static enum MHD_Result dispatch(Request *rq)
     Err err;
 
     connection_due(connection_of(rq), 0);
-    if (rq->too_large) {
-        (void)err_set(&err, ERR_TOO_LARGE, "the body is larger than %d bytes", LIMIT_HTTP_BODY);
-        (void)refuse(rq, &err, 413);
+    if (!body_is_whole(rq))
         return reply_send(rq);
-    }
     if (!(flags & ROUTE_WORKER)) {
         answer(rq);
         /* One that waits may be done already, by another thread: only `again` is ours to look at. */
@@ -410,11 +344,11 @@ enum MHD_Result exchange_request(void *server, struct MHD_Connection *connection
     case PHASE_HEAD:
         return begin(rq, method, version);
     case PHASE_READY:
-        return admit(rq, false) ? dispatch(rq) : reply_send(rq);
+        return admit(rq, 0) ? dispatch(rq) : reply_send(rq);
     case PHASE_BODY:
         if (*upload_size == 0)
             return dispatch(rq);
-        collect(rq, upload, *upload_size);
+        body_collect(rq, upload, *upload_size);
         *upload_size = 0;
         return MHD_YES;
     case PHASE_DONE:

@@ -8,6 +8,7 @@
 #define TALARIA_HTTP_REQUEST_H
 
 #include <microhttpd.h>
+#include <stdatomic.h>
 
 #include "agent/runlog.h"
 #include "base/arena.h"
@@ -63,7 +64,9 @@ struct Request {
     Str path, query; /* raw */
     Str params[2];   /* decoded, in the order of the pattern */
     Buf body;
-    bool too_large;
+    size_t counted;      /* bytes of the body that stand in *room */
+    atomic_size_t *room; /* of all bodies of its kind */
+    bool too_large, no_room;
     bool chunks; /* the other side speaks HTTP/1.1 */
     bool again;  /* the handler has waited for something and runs once more, on its epoll thread */
     bool waits;  /* ... and waits for something again, and runs once more after that */
@@ -75,7 +78,8 @@ struct Request {
     RunSub *wait;      /* it waits for the end of a run */
     Request *next;     /* in a list of those that wait for the same thing */
     Reply reply;
-    char uri[]; /* as it came */
+    const char *target; /* as it lay in the connection's buffer; for framing only */
+    char uri[];         /* as it came */
 };
 
 /* -- what handlers use -------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 #include "text/json.h"
 
 static const Route routes[] = {
-#define X(method, pattern, flags, handler, query, fields, summary)                                 \
-    { HTTP_##method, pattern, flags, handler, query, fields, summary },
+#define X(method, pattern, flags, handler, body, query, fields, summary)                           \
+    { HTTP_##method, pattern, flags, handler, body, query, fields, summary },
     HTTP_ROUTES(X)
 #undef X
 };

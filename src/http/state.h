@@ -93,7 +93,8 @@ struct Server {
     pthread_mutex_t service_lock;
     _Atomic(Service *) service; /* NULL: nobody has needed it, or it could not be opened */
     IndexState index;
-    atomic_int active; /* requests between head and last byte */
+    atomic_size_t bodies[2]; /* bytes of bodies under way: with a token, without */
+    atomic_int active;       /* requests between head and last byte */
     atomic_bool draining;
     atomic_bool ending; /* what runs in the background is to stop */
 };

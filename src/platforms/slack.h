@@ -20,6 +20,8 @@ typedef struct SlackSigned {
 
 enum { SLACK_SIGNED_S = 300 }; /* an older one is refused, and one from so far ahead */
 
+/* Whether it could be Slack's, by its head alone: it is signed, and lately. */
+MUST_CHECK bool slack_may_be(const SlackSigned *s, int64_t now_s, Err *err);
 /* Whether Slack sent it, and lately. ERR_REFUSED: which of the two is not so. */
 MUST_CHECK bool slack_verify(Arena *a, Str secret, const SlackSigned *s, int64_t now_s, Err *err);
 

@@ -334,6 +334,8 @@ static void stop(RuntimeRun *run)
 
 static void dispose(RuntimeRun *run)
 {
+    if (run->host.model_done)
+        run->host.model_done(run->host.model_ctx, ((NativeRun *)run)->client);
     buf_done(&((NativeRun *)run)->answer);
     buf_done(&((NativeRun *)run)->raw);
 }

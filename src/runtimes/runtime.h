@@ -178,9 +178,10 @@ typedef struct RuntimeHost {
     size_t n_withheld;
     void (*work)(void *ctx, void (*fn)(void *arg), void *arg); /* runs fn on a worker */
     void *work_ctx;
-    /* The configured model, by a name that the user gave or "": shared by all runs, outlives them. NULL
-     * and err: there is none. */
+    /* The configured model, by a name that the user gave or "": shared by all runs, and alive until
+     * model_done is called for it. NULL and err: there is none. */
     ModelClient *(*model)(void *ctx, Str wish, Err *err);
+    void (*model_done)(void *ctx, ModelClient *client); /* or NULL: it outlives all runs */
     void *model_ctx;
     /* The offline runtime's source of passages: fills text for a question. */
     bool (*recall)(void *ctx, Arena *a, Str question, Str conversation_id, Str *ret_text, Err *err);

@@ -38,8 +38,11 @@ static bool explain(const char *path, int code, const char *sqlite_says, int sys
         if (access(path, R_OK) == 0 && file_is_read_only(path, err))
             return false;
         if (sys)
-            return err_set(err, sys == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot open '%s': %s",
-                           path, strerror(sys));
+            return err_set(err,
+                           sys == ENOENT                    ? ERR_NOT_FOUND
+                           : sys == EMFILE || sys == ENFILE ? ERR_BUSY
+                                                            : ERR_IO,
+                           "cannot open '%s': %s", path, strerror(sys));
         return err_set(err, ERR_IO, "cannot open '%s'", path);
     case SQLITE_READONLY:
         if (code == SQLITE_READONLY_ROLLBACK)

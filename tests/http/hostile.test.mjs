@@ -25,6 +25,16 @@ test('framing', async (t) => {
     'a list of encodings': head('POST /api/auth', json, 'Transfer-Encoding: identity, chunked') + '0\r\n\r\n' + smuggled,
     'two hosts': head('GET /healthz', 'Host: evil.example') + smuggled,
     'a GET with a body': head('GET /healthz', 'Content-Length: 40') + smuggled,
+    'two origins': head('GET /healthz', `Origin: http://${server.host}`, 'Origin: http://evil.example') + smuggled,
+    'two tokens': head('GET /healthz', 'Authorization: Bearer x') + smuggled,
+    'a bare CR in a value': head('GET /healthz', 'X-A: a\rContent-Length: 40') + smuggled,
+    'a control character in a value': head('GET /healthz', 'X-A: a\x01b') + smuggled,
+    'a space in a name': head('GET /healthz', 'X A: b') + smuggled,
+    'a NUL in the target': head('GET /healthz\0/x') + smuggled,
+    'a NUL in the query': head('GET /healthz?a=b\0c') + smuggled,
+    'a control character in the target': head('GET /healthz?a=\x01') + smuggled,
+    'a space in the target': head('GET /healthz ?a') + smuggled,
+    'chunks in HTTP/1.0': head('POST /api/auth', json, 'Connection: keep-alive', 'Transfer-Encoding: chunked').replace('HTTP/1.1', 'HTTP/1.0') + '0\r\n\r\n' + smuggled,
     'a NUL in a value': head('GET /healthz', 'X-A: a\0b') + smuggled,
     'a body over the limit': head('POST /api/templates', json, 'Content-Length: 99999999') + smuggled,
     'a target that is no path': head('GET healthz'),
@@ -35,6 +45,7 @@ test('framing', async (t) => {
     const r = await raw(server, bytes, { ms: 1500, end: name.startsWith('a target') || name.startsWith('an absolute') });
     assert.ok(r.statuses.every((s) => s >= 400 && s < 500), `${name}: ${r.statuses} ${r.text.slice(0, 80)}`);
     assert.doesNotMatch(r.text, /"status":"ok"/, name);
+    if (/^(no host|two origins|a bare|a control|a space|a NUL|chunks in)/.test(name)) assert.deepEqual([r.statuses, r.text.split('HTTP/1.1 ').length], [[400], 2], name);
     if (!name.startsWith('a target') && !name.startsWith('an absolute')) assert.notEqual(r.how, 'timeout', `${name} keeps its connection`);
   }
   // Malformed lines: an error or the end, never an answer to what came after.

@@ -734,6 +734,33 @@ static void an_approval_is_answered_once(void **state)
     assert_false(service_approve(p->service, run.id, STR("q1"), STR("once"), &err));
 }
 
+/* Who waits for the end reads nothing before it, and for a moment between the call and the reading does not wait: it is
+ * not slow for that, and is called once. */
+static void one_who_waits_for_the_end_is_not_slow(void **state)
+{
+    Place *p = *state;
+    Run run;
+    LiveRun *live = chat(p, p->conversation, "alpha", "stah", &run);
+    bool over = false;
+    size_t frames = 0;
+    Err err;
+    Ear ear;
+
+    ear_join(&ear, live_hold(live), 0);
+    ear.sub.only_end = true;
+    assert_false(sub_wait(&ear.sub));
+    assert_true(service_cancel(p->service, run.id, &err));
+    wait_more(&ear);
+    ear.sub.moved_ms -= 2 * LIMIT_RUN_SLOW_MS;
+    runlog_beat(service_log(p->service));
+    assert_false(ear.sub.dropped);
+    while (sub_next(&ear.sub, &over))
+        frames++;
+    assert_true(over && frames > 1);
+    sub_leave(&ear.sub);
+    live_drop(live);
+}
+
 static void a_key_gives_the_same_run_again(void **state)
 {
     Place *p = *state;
@@ -957,6 +984,7 @@ int main(void)
         TEST(of_much_said_elsewhere_the_newest_is_told),
         TEST(one_run_at_a_time_and_cancel),
         TEST(an_approval_is_answered_once),
+        TEST(one_who_waits_for_the_end_is_not_slow),
         TEST(a_key_gives_the_same_run_again),
         TEST(what_a_dead_process_left_is_closed),
         TEST(a_store_that_fails_ends_the_run_truthfully),
