@@ -72,8 +72,8 @@ typedef struct HistoryQuery {
 
 enum { HISTORY_FILE_LANES = SOURCE_COUNT }; /* lanes behind those of the homes */
 
-/* The one with the latest activity first. A session that goes on in a conversation is left out where there is
- * no filter and the conversation has all of its messages: together they are one. */
+/* The one with the latest activity first. A session that goes on in a conversation, or in which a runtime keeps the turns of
+ * one, is left out where there is no filter and the conversation has all of its messages: together they are one. */
 typedef struct HistoryList HistoryList;
 MUST_CHECK HistoryList *history_list(History *h, const HistoryQuery *query, Err *err);
 HistoryList *history_list_close(HistoryList *list);

@@ -19,9 +19,10 @@ typedef struct Files {
 struct History {
     HistoryWhere where;
     Files files;
-    Arena *arena; /* of what follows; made when needed */
-    Continuation *continued;
-    size_t n_continued;
+    Arena *arena;                       /* of what follows; made when needed */
+    Continuation *continued;            /* by session */
+    const Continuation **conversations; /* the same that took a session along, by conversation */
+    size_t n_continued, n_conversations;
 };
 
 void history_home_item(const History *h, const Lineage *l, HistoryItem *ret);
@@ -30,8 +31,10 @@ void history_add_facts(History *h, Arena *a, HistoryItem *item);
 
 /* history_continued.c: fills continues and continued_in. */
 void history_link(History *h, Arena *a, HistoryItem *item);
-/* Whether its conversation, which is shown, has all of its messages. Of an item that was linked. */
-bool history_is_continued(History *h, Arena *a, const HistoryItem *item);
+/* Whether a conversation stands for it, because that has all of its messages. */
+bool history_is_covered(History *h, Arena *a, const HistoryItem *item);
+/* Takes what conversations stand for out of the counts of homes. */
+MUST_CHECK bool history_uncount_homes(History *h, Arena *a, HistoryFacts *facts, Err *err);
 
 void files_done(Files *f);
 

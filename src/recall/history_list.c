@@ -425,7 +425,7 @@ static bool stands_alone(const HistoryList *list, Arena *a, const HistoryItem *i
     const HistoryQuery *q = &list->query;
 
     return q->source.n || list->filtered || q->since > 0 || q->until > 0 ||
-           !history_is_continued(list->history, a, item);
+           !history_is_covered(list->history, a, item);
 }
 
 bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more, Err *err)

@@ -1,6 +1,7 @@
 /* What there is of each origin: the one place where sessions are counted. */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "recall/history.h"
 #include "recall/history_files.h"
 #include "text/human.h"
@@ -71,6 +72,11 @@ static bool count_entries(History *h, Arena *a, HistoryFacts *ret, Err *err)
         if (!catalogue_list(c, a, &query, &all, &n, err))
             return false;
         for (size_t i = 0; i < n; i++) {
+            HistoryItem item;
+
+            files_item(a, &all[i], h->where.homes->n, &item);
+            if (history_is_covered(h, a, &item))
+                continue;
             count(&s->counts, false, all[i].side_chain, all[i].archived, 1);
             if (!all[i].side_chain)
                 note_time(&s->counts, all[i].last_at);
@@ -103,9 +109,8 @@ static bool count_files(History *h, Arena *a, HistoryFacts *ret, Err *err)
     return true;
 }
 
-static bool count_transcripts(const HistoryWhere *where, Arena *a, HistoryFacts *ret, Err *err)
+static bool count_transcripts(History *h, Arena *a, HistoryFacts *ret, Err *err)
 {
-    AUTO(History) *h = history_open(where);
     bool present = false;
     Err why;
 
@@ -146,15 +151,18 @@ bool history_facts(const HistoryWhere *where, Arena *a, const HomeFacts *facts, 
                    HistoryFacts *ret, Err *err)
 {
     HistoryWhere files = *where;
+    AUTO(History) *h = NULL;
+    Err ignored;
 
     *ret = (HistoryFacts){ .homes = ARENA_ARRAY(a, SessionCounts, n_facts + 1) };
     if (!name_places(where, a, ret, err))
         return false;
     count_homes(facts, n_facts, ret);
-    if (!where->files)
-        return true;
     files.store = NULL;
-    return count_transcripts(&files, a, ret, err);
+    h = history_open(&files);
+    if (!history_uncount_homes(h, a, ret, &ignored))
+        log_debug("conversations are counted beside their sessions: %s", ignored.text);
+    return !where->files || count_transcripts(h, a, ret, err);
 }
 
 SessionCounts history_total(const HistoryFacts *facts)

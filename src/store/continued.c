@@ -1,44 +1,123 @@
 #include "store/continued.h"
 
-#include "store/db.h"
+#include <math.h>
+#include <stdlib.h>
 
-static bool read_all(Db *db, Arena *a, Continuation **ret, size_t *ret_n, Err *err)
+#include "store/db.h"
+#include "text/json.h"
+
+Str continuation_session(Arena *a, Str handle)
+{
+    static const char *const names[] = { "session_id", "thread_id", "sessionId", "id" };
+    AUTO(JsonDoc) *doc = NULL;
+    Err ignored;
+
+    handle = str_trim(handle);
+    if (!handle.n || handle.p[0] != '{')
+        return handle;
+    doc = json_parse(handle, &ignored);
+    for (size_t i = 0; doc && i < ARRAY_LEN(names); i++) {
+        Str id = json_str(json_get(json_root(doc), str_of(names[i])));
+
+        if (id.n)
+            return str_dup(a, id);
+    }
+    return STR_NONE;
+}
+
+typedef struct Reading {
+    Db *db;
+    Arena *arena;
+    Continuation *all;
+    size_t n, cap;
+} Reading;
+
+typedef Continuation RowFn(Arena *a, Stmt *stmt);
+
+static Continuation adopted(Arena *a, Stmt *stmt)
+{
+    return (Continuation){ .home = str_dup(a, db_str(stmt, 0)),
+                           .session_id = str_dup(a, db_str(stmt, 1)),
+                           .fingerprint = str_dup(a, db_str(stmt, 2)),
+                           .conversation_id = str_dup(a, db_str(stmt, 3)),
+                           .archived = sqlite3_column_int(stmt, 4) != 0 };
+}
+
+static Continuation kept_by_runtime(Arena *a, Stmt *stmt)
+{
+    return (Continuation){ .home = str_dup(a, db_str(stmt, 0)),
+                           .session_id = continuation_session(a, str_dup(a, db_str(stmt, 1))),
+                           .conversation_id = str_dup(a, db_str(stmt, 2)),
+                           .archived = sqlite3_column_int(stmt, 3) != 0,
+                           .until = sqlite3_column_type(stmt, 4) == SQLITE_NULL
+                                        ? INFINITY
+                                        : sqlite3_column_double(stmt, 4),
+                           .by_runtime = true };
+}
+
+static bool read_rows(Reading *r, const char *sql, RowFn *fn, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
-    size_t cap = 0;
     bool row;
 
-    if (!db_prepare(db,
-                    "SELECT o.home, o.session_id, o.fingerprint, o.conversation_id, s.archived "
-                    "FROM conversation_of o JOIN sessions s ON s.id = o.conversation_id",
-                    &stmt, err))
+    if (!db_prepare(r->db, sql, &stmt, err))
         return false;
     for (;;) {
-        if (!db_step(db, stmt, &row, err))
+        if (!db_step(r->db, stmt, &row, err))
             return false;
         if (!row)
             return true;
-        ARENA_PUSH(a, *ret, *ret_n, cap,
-                   ((Continuation){ .home = str_dup(a, db_str(stmt, 0)),
-                                    .session_id = str_dup(a, db_str(stmt, 1)),
-                                    .fingerprint = str_dup(a, db_str(stmt, 2)),
-                                    .conversation_id = str_dup(a, db_str(stmt, 3)),
-                                    .archived = sqlite3_column_int(stmt, 4) != 0 }));
+        ARENA_PUSH(r->arena, r->all, r->n, r->cap, fn(r->arena, stmt));
     }
+}
+
+/* A turn that is under way has no end yet. A runtime that lost its session went on in another one. */
+#define UNTIL                                                                                      \
+    "CASE WHEN EXISTS (SELECT 1 FROM run WHERE conversation_id = s.id AND ended_ms IS NULL) THEN " \
+    "NULL ELSE max(c.at, coalesce((SELECT max(ended_ms) FROM run WHERE conversation_id = s.id), "  \
+    "0)) / 1000.0 END"
+
+static bool read_all(Reading *r, Err *err)
+{
+    return read_rows(r,
+                     "SELECT o.home, o.session_id, o.fingerprint, o.conversation_id, s.archived "
+                     "FROM conversation_of o JOIN sessions s ON s.id = o.conversation_id",
+                     adopted, err) &&
+           read_rows(r,
+                     "SELECT c.runtime, c.handle, s.id, s.archived, " UNTIL
+                     " FROM (SELECT conversation_id, runtime, handle, updated_ms AS at FROM "
+                     "runtime_continuity UNION ALL SELECT conversation_id, runtime, handle, "
+                     "lost_ms FROM continuity_lost) c JOIN sessions s ON s.id = c.conversation_id "
+                     "WHERE c.runtime IN ('claude', 'codex', 'hermes')",
+                     kept_by_runtime, err);
+}
+
+static int by_session(const void *left, const void *right)
+{
+    const Continuation *a = left, *b = right;
+    int order = str_cmp(a->session_id, b->session_id);
+
+    return order ? order : str_cmp(a->conversation_id, b->conversation_id);
 }
 
 /* A database of an older Talaria has no such table, until something is written to it. */
 bool continuations_load(Str data, Arena *a, Continuation **ret, size_t *ret_n, Err *err)
 {
     AUTO(Db) *db = NULL;
+    Reading r = { .arena = a };
 
     *ret = NULL;
     *ret_n = 0;
-    db = db_open_read(str_z(a, str_join_path(a, data, STR("talaria.db"))), err);
+    r.db = db = db_open_read(str_z(a, str_join_path(a, data, STR("talaria.db"))), err);
     if (!db)
         return err->kind == ERR_NOT_FOUND;
-    if (sqlite3_table_column_metadata(db->handle, NULL, "conversation_of", "home", NULL, NULL, NULL,
-                                      NULL, NULL) != SQLITE_OK)
+    if (!db_has_column(db, "conversation_of", "home"))
         return true;
-    return read_all(db, a, ret, ret_n, err);
+    if (!read_all(&r, err))
+        return false;
+    if (r.n)
+        qsort(r.all, r.n, sizeof *r.all, by_session);
+    *ret = r.all;
+    *ret_n = r.n;
+    return true;
 }

@@ -7,14 +7,22 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+/* A session that a conversation took along, or, of a runtime, the one in which that keeps the conversation's own turns. */
 typedef struct Continuation {
-    Str home, session_id; /* of the session, as store/conversations_adopt.h names it */
-    Str fingerprint;      /* of its messages when they were last taken along */
+    Str home,
+        session_id; /* as store/conversations_adopt.h names it; of a runtime, its name and the id there */
+    Str fingerprint; /* of its messages when they were last taken along */
     Str conversation_id;
     bool archived; /* the conversation is */
+    bool by_runtime;
+    double
+        until; /* of a runtime: the end of the last turn; what was said later was not said in the conversation */
 } Continuation;
 
-/* data: our own folder; where it has no database yet there are none. */
+/* In order of session_id. data: our own folder; where it has no database yet there are none. */
 MUST_CHECK bool continuations_load(Str data, Arena *a, Continuation **ret, size_t *ret_n, Err *err);
+
+/* The session's id in what a runtime keeps to go on: the text itself, or JSON that has it. Empty: none. */
+Str continuation_session(Arena *a, Str handle);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "text/json.h"
+#include "store/continued.h"
 #include "transcripts/catalogue_inside.h"
 #include "transcripts/line.h"
 
@@ -129,31 +129,11 @@ static bool note_look(HomeRun *run, int64_t last_message, int64_t stamp, double 
 
 /* -- sessions that are also somebody's transcript ------------------------------------------------------ */
 
-/* A handle is the id itself, or JSON that has it under one of these names. */
-static Str id_in_handle(Arena *a, Str handle)
-{
-    static const char *const names[] = { "session_id", "thread_id", "sessionId", "id" };
-    AUTO(JsonDoc) *doc = NULL;
-    Err ignored;
-
-    handle = str_trim(handle);
-    if (!handle.n || handle.p[0] != '{')
-        return handle;
-    doc = json_parse(handle, &ignored);
-    for (size_t i = 0; doc && i < ARRAY_LEN(names); i++) {
-        Str id = json_str(json_get(json_root(doc), str_of(names[i])));
-
-        if (id.n)
-            return str_dup(a, id);
-    }
-    return STR_NONE;
-}
-
 static bool is_there(HomeRun *run, const KnownAs *c, bool *ret)
 {
     AUTO(Stmt) *stmt = NULL;
     Db *db = run->u->c->db;
-    Str id = id_in_handle(run->u->a, c->handle);
+    Str id = continuation_session(run->u->a, c->handle);
     SourceKind source;
 
     *ret = false;

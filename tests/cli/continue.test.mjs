@@ -128,6 +128,8 @@ describe('a transcript goes on as a conversation', () => {
     for (const id of [CLAUDE, hermes.id]) ids.push(conversation(await start(['ask', '-c', id, 'go on'], { env })));
     const after = list();
     assert.equal(after.length, before.length);
+    const counted = () => runJson(['status'], home).sources.reduce((n, s) => n + s.sessions, 0);
+    assert.equal(counted(), after.length);
     assert.deepEqual(after.filter((s) => s.continues).map((s) => [s.id, s.continues]).sort(),
       [[ids[0], { session_id: CLAUDE, origin: 'claude' }], [ids[1], { session_id: hermes.id, origin: 'hermes' }]].sort());
     assert.ok(after.every((s) => ![CLAUDE, hermes.id].includes(s.id)));
@@ -138,6 +140,40 @@ describe('a transcript goes on as a conversation', () => {
     assert.ok(list().some((s) => s.id === CLAUDE), 'it has messages that the conversation has not');
     assert.equal(run(['sessions', 'archive', ids[1]], home).code, 0);
     assert.ok(list().some((s) => s.id === hermes.id));
+    assert.equal(counted(), list().length);
+    // A history without our own has no conversation to stand for it.
+    const alone = runJson(['--home', home.hermes, 'sessions', 'list', '--limit', '0'], home).sessions;
+    assert.ok(alone.some((s) => s.id === hermes.id));
+  });
+
+  test('a turn through another program is one session, with the transcript that this wrote', async (t) => {
+    const home = tmpHome(), recorded = path.join(fixtures, 'runtimes/claude_ok.jsonl');
+    const id = /"session_id":"([^"]+)"/.exec(fs.readFileSync(recorded, 'utf8'))[1];
+    const folder = path.join(home.user, '.claude/projects/-tmp-harbour'), program = path.join(home.dir, 'claude');
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(program, `#!/bin/sh
+cat >/dev/null
+say() { printf '{"type":"%s","message":{"role":"%s","id":"m%s","content":"%s"},"sessionId":"${id}","uuid":"%s","timestamp":"%s"}\\n' $1 $1 $$ "$2" $1$$ "$(date -u +%FT%TZ)"; }
+{ say user 'read the note'; say assistant 'It says hello.'; } >> '${folder}/${id}.jsonl'
+cat '${recorded}'
+`, { mode: 0o755 });
+    const env = { ...home.env, TALARIA_CLAUDE_BIN: program };
+    const list = (...args) => runJson(['sessions', 'list', '--limit', '0', ...args], { env }).sessions;
+    const counted = () => runJson(['status'], { env }).sources.reduce((n, s) => n + s.sessions, 0);
+    const first = await start(['ask', '-r', 'claude', 'read the note'], { env });
+    assert.equal(first.code, 0, first.stderr);
+    assert.deepEqual([list().length, counted()], [0, 0], 'a single question is no session');
+    const ours = conversation(first);
+    assert.equal((await start(['ask', '-c', ours, 'and again'], { env })).code, 0);
+    assert.deepEqual(list().map((s) => s.id), [ours]);
+    assert.equal(counted(), 1);
+    assert.deepEqual(list('--source', 'claude').map((s) => [s.id, s.continued_in]), [[id, ours]]);
+    assert.deepEqual(runJson(['sessions', 'search', 'note'], { env }).hits.map((h) => h.session).filter((s, i, all) => all.indexOf(s) === i).length, 1);
+    // Somebody goes on in that program itself.
+    fs.appendFileSync(path.join(folder, `${id}.jsonl`), JSON.stringify({ type: 'user', message: { role: 'user', content: 'alone' }, sessionId: id, uuid: 'z',
+      timestamp: new Date(Date.now() + 3_600_000).toISOString() }) + '\n');
+    assert.deepEqual(list().map((s) => s.id).sort(), [id, ours].sort());
+    assert.equal(counted(), 2);
   });
 
   test('what compaction summed up is not sent again', async (t) => {
