@@ -1,21 +1,33 @@
-/* Taking a request apart. A list wins over prose: who makes one has cut the work already. Code between
- * fences is neither. A numbered list is in order, and so is one whose items point at each other; any
- * other has none, unless the words before it say "in parallel" of a numbered one. */
+/* Taking a request apart. A list wins over prose: who makes one has cut the work already; what is said before
+ * and after it comes before and after. In prose every clause is a step, whatever its verb: nobody knows all
+ * verbs. Only a sentence that is built as a statement ("The build is broken.") asks for nothing; it goes along
+ * with the step that it is about. So no word of the request is lost on the way. */
 #include "agent/graph_split.h"
+
+#include <ctype.h>
 
 #include "agent/graph_words.h"
 #include "base/limits.h"
 #include "text/letters.h"
 #include "text/utf8.h"
 
-enum { STEP_CHARS = 240, LEAST_CHARS = 2 };
+enum { STEP_CHARS = 240, INTRODUCTION_WORDS = 4 };
+
+/* More than punctuation. */
+static bool has_words(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] >= 0x80 || isalnum((unsigned char)s.p[i]))
+            return true;
+    return false;
+}
 
 static void add_step(Arena *a, Split *s, Str text, size_t group)
 {
     TaskNode *node = &s->nodes[s->n];
 
-    text = without_opener(text);
-    if (utf8_count(str_head(text, 16)) < LEAST_CHARS)
+    text = without_closer(without_opener(text));
+    if (!has_words(text))
         return;
     if (s->n == GRAPH_NODES) {
         s->dropped++;
@@ -27,135 +39,30 @@ static void add_step(Arena *a, Split *s, Str text, size_t group)
     s->groups[s->n++] = group;
 }
 
-/* -- lists --------------------------------------------------------------------------------------------- */
-
-typedef enum ItemKind { ITEM_NONE, ITEM_BULLET, ITEM_NUMBER } ItemKind;
-
-/* "1." "1)" "(1)" "1、"; the digits end at `at`. */
-static size_t number_end(Str line, size_t at)
-{
-    static const char *const ends[] = { ".", ")", "、", "）" };
-    size_t digits = at;
-
-    while (digits < line.n && line.p[digits] >= '0' && line.p[digits] <= '9')
-        digits++;
-    if (digits == at || digits - at > 3)
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-        if (str_starts(str_skip(line, digits), str_of(ends[i])))
-            return digits + strlen(ends[i]);
-    return 0;
-}
-
-/* 一、 to 十、 */
-static size_t han_number_end(Str line)
-{
-    static const char *const digits[] = {
-        "一", "二", "三", "四", "五", "六", "七", "八", "九", "十"
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(digits); i++)
-        if (str_starts(line, str_of(digits[i])) && str_starts(str_skip(line, 3), STR("、")))
-            return 6;
-    return 0;
-}
-
-static ItemKind item_of(Str line, Str *ret_text)
-{
-    size_t end;
-
-    line = str_trim(line);
-    if (line.n > 2 && strchr("-*+", line.p[0]) && line.p[1] == ' ') {
-        *ret_text = str_skip(line, 2);
-        return ITEM_BULLET;
-    }
-    if (str_starts(line, STR("•"))) {
-        *ret_text = str_skip(line, 3);
-        return ITEM_BULLET;
-    }
-    end = number_end(line, line.n && line.p[0] == '(');
-    end = end ? end : han_number_end(line);
-    /* "1.5 times" begins no item. */
-    if (!end || (end < line.n && line.p[end - 1] == '.' && line.p[end] != ' '))
-        return ITEM_NONE;
-    *ret_text = str_skip(line, end);
-    return ITEM_NUMBER;
-}
-
-typedef struct List {
-    Str items[GRAPH_NODES];
-    size_t n, dropped, numbers;
-    Str before; /* what stands in front of the first item */
-} List;
-
-/* Lines that are indented below an item belong to it. */
-static void read_list(Arena *a, Str text, List *ret)
-{
-    const char *begin = text.p;
-    bool fenced = false;
-    Str line, item;
-
-    while (str_split(&text, '\n', &line)) {
-        ItemKind kind = fenced ? ITEM_NONE : item_of(line, &item);
-
-        if (str_starts(str_trim(line), STR("```")))
-            fenced = !fenced;
-        if (kind == ITEM_NONE) {
-            if (ret->n && !fenced && line.n > 2 && line.p[0] == ' ' && str_trim(line).n)
-                ret->items[ret->n - 1] = str_printf(a, "%.*s %.*s", STR_FMT(ret->items[ret->n - 1]),
-                                                    STR_FMT(str_trim(line)));
-            continue;
-        }
-        if (!ret->n)
-            ret->before = (Str){ begin, (size_t)(line.p - begin) };
-        ret->numbers += kind == ITEM_NUMBER;
-        if (ret->n < GRAPH_NODES)
-            ret->items[ret->n++] = item;
-        else
-            ret->dropped++;
-    }
-}
-
-/* An item that begins with "then", or says "it", has an item before it in mind. */
-static bool items_point_back(const List *l)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        TaskNode node = { .text = str_trim(l->items[i]) };
-        AUTO(Arena) *a = arena_new();
-        size_t bytes;
-
-        task_describe(a, &node);
-        if (node.refers || marker_at(node.text, 0, &bytes) == MARKER_THEN)
-            return true;
-    }
-    return false;
-}
-
-static void split_list(Arena *a, const List *l, Split *ret)
-{
-    bool together = text_says_together(l->before);
-    bool ordered = !together && (l->numbers * 2 > l->n || items_point_back(l));
-
-    for (size_t i = 0; i < l->n; i++)
-        add_step(a, ret, l->items[i], ordered ? i : 0);
-    ret->unordered = !ordered;
-    ret->dropped += l->dropped;
-}
-
 /* -- prose --------------------------------------------------------------------------------------------- */
+
+/* "e.g.", "vs.", "J.": the dot is part of the word. */
+static bool is_abbreviation(Str s, size_t dot)
+{
+    size_t from = dot;
+    Str word;
+
+    while (from > 0 && s.p[from - 1] != ' ' && s.p[from - 1] != '\n' && s.p[from - 1] != '(')
+        from--;
+    word = (Str){ s.p + from, dot - from };
+    return (word.n == 1 && isupper((unsigned char)word.p[0])) ||
+           str_is_one_of(word, "e.g|i.e|etc|vs|cf|approx|Mr|Mrs|Ms|Dr");
+}
 
 static bool ends_sentence(Str s, size_t at, size_t *ret_bytes)
 {
     static const char *const wide[] = { "。", "！", "？" };
 
-    if (s.p[at] == '\n') {
-        *ret_bytes = 1;
+    *ret_bytes = 1;
+    if (s.p[at] == '\n')
         return true;
-    }
-    if (strchr(".!?", s.p[at]) && (at + 1 == s.n || s.p[at + 1] == ' ' || s.p[at + 1] == '\n')) {
-        *ret_bytes = 1;
-        return true;
-    }
+    if (strchr(".!?", s.p[at]) && (at + 1 == s.n || s.p[at + 1] == ' ' || s.p[at + 1] == '\n'))
+        return s.p[at] != '.' || !is_abbreviation(s, at);
     for (size_t i = 0; i < ARRAY_LEN(wide); i++)
         if (str_starts(str_skip(s, at), str_of(wide[i]))) {
             *ret_bytes = 3;
@@ -172,16 +79,75 @@ static bool is_condition(Str clause)
            str_starts(clause, STR("when ")) || str_starts(clause, STR("如果"));
 }
 
+/* Pasted lines: code, quotations, a shell's, and what stands below a line that ends with a colon. */
+static bool is_material(Str line, bool below_colon)
+{
+    return below_colon || line.p[0] == ' ' || line.p[0] == '\t' || strchr(">$|{}<@", line.p[0]);
+}
+
+static bool ends_open(const Buf *out)
+{
+    return out->n && !strchr(".!?;:\n", out->p[out->n - 1]);
+}
+
+/* The request as sentences: lines that were only wrapped are joined, pasted material is left to the request
+ * itself. */
+static Str flatten(Arena *a, Str text)
+{
+    AUTO_BUF out = BUF(LIMIT_REQUEST_READ + 16);
+    bool fenced = false, below_colon = false;
+    Str line;
+
+    while (str_split(&text, '\n', &line)) {
+        bool fence = str_starts(str_trim(line), STR("```"));
+        Str words = str_trim(line);
+
+        fenced = fenced != fence;
+        if (!words.n)
+            below_colon = false;
+        if (fence || fenced || !words.n || is_material(line, below_colon))
+            continue;
+        if (out.n)
+            buf_addc(&out, ends_open(&out) && islower((unsigned char)words.p[0]) ? ' ' : '\n');
+        buf_add(&out, words);
+        below_colon = str_ends(words, STR(":")) || str_ends(words, STR("："));
+    }
+    return str_dup(a, buf_str(&out));
+}
+
 typedef struct Prose {
     Arena *arena;
     Split *split;
     size_t group;
-    bool begins_with_talk; /* nothing is to be done in the first sentence */
+    Str talk;         /* statements that wait for the step they are about */
+    bool began;       /* the clause at hand began with a sentence */
+    bool enumerating; /* "in parallel: this, that, and that" */
 } Prose;
 
-/* A sentence in which nothing is to be done tells about the others; one noun behind "also" is done as
- * the step before it. */
-static void end_clause(Prose *p, Str clause, bool sentence)
+static Str join(Arena *a, Str x, Str y)
+{
+    return !x.n ? y : !y.n ? x : str_printf(a, "%.*s. %.*s", STR_FMT(x), STR_FMT(y));
+}
+
+/* The statements before it go along with the step: what it touches may stand in them. */
+static void take_talk(Prose *p, TaskNode *node)
+{
+    TaskKind kind = node->kind;
+    bool writes = node->writes, refers = node->refers;
+
+    if (!p->talk.n)
+        return;
+    node->text = text_clip(p->arena, text_collapse(p->arena, join(p->arena, p->talk, node->text)),
+                           STEP_CHARS);
+    task_describe(p->arena, node);
+    node->kind = kind;
+    node->writes = writes;
+    node->refers = refers;
+    p->talk = STR("");
+}
+
+/* One noun behind "also" is done as the step before it. */
+static void end_step(Prose *p, Str clause)
 {
     Split *s = p->split;
     size_t n = s->n;
@@ -189,70 +155,163 @@ static void end_clause(Prose *p, Str clause, bool sentence)
     add_step(p->arena, s, clause, p->group);
     if (s->n == n)
         return;
-    if (s->nodes[n].kind != STEP_OTHER)
-        return;
-    if (sentence && n == 0) {
-        p->begins_with_talk = true;
-    } else if (sentence) {
-        s->n = n;
-    } else if (n > 0 && s->groups[n - 1] == p->group) {
+    if (!p->began && n > 0 && s->nodes[n].kind == STEP_OTHER && s->groups[n - 1] == p->group) {
         s->nodes[n].kind = s->nodes[n - 1].kind;
         s->nodes[n].writes = s->nodes[n - 1].writes;
     }
+    take_talk(p, &s->nodes[n]);
 }
 
-/* It only counts where there is nothing else. */
-static void drop_talk(Prose *p)
+static void end_enumeration(Prose *p, Str clause)
+{
+    static const char *const commas[] = { ",", "，", "、" };
+    size_t from = 0;
+
+    for (size_t i = 0; i < clause.n;) {
+        size_t bytes = 0;
+
+        for (size_t c = 0; c < ARRAY_LEN(commas); c++)
+            if (str_starts(str_skip(clause, i), str_of(commas[c])))
+                bytes = strlen(commas[c]);
+        if (bytes) {
+            end_step(p, (Str){ clause.p + from, i - from });
+            from = i + bytes;
+        }
+        i += bytes ? bytes : 1;
+    }
+    end_step(p, str_skip(clause, from));
+}
+
+static void end_clause(Prose *p, Str clause, bool ended)
+{
+    if (p->enumerating)
+        end_enumeration(p, clause);
+    else if (p->began && ended && text_is_statement(clause))
+        p->talk = join(p->arena, p->talk, str_trim(clause));
+    else
+        end_step(p, clause);
+}
+
+static size_t count_words(Str s)
+{
+    size_t n = 0;
+    Str word;
+
+    while (str_split(&s, ' ', &word))
+        n += word.n > 0;
+    return n;
+}
+
+/* Behind "in parallel": a colon, and then things with commas between them. */
+static bool announces(Str rest)
+{
+    rest = str_trim(rest);
+    return str_starts(rest, STR(":")) || str_starts(rest, STR("："));
+}
+
+/* "Then" makes a step of the statement before it: it is something that ends. */
+static void at_marker(Prose *p, Marker m, Str clause, Str rest)
+{
+    bool list = m == MARKER_ALSO && announces(rest);
+
+    if (m == MARKER_THEN && !has_words(clause) && p->talk.n) {
+        clause = p->talk;
+        p->talk = STR("");
+    }
+    if (!list || count_words(clause) > INTRODUCTION_WORDS)
+        end_clause(p, clause, false);
+    p->enumerating = list || (p->enumerating && m == MARKER_ALSO);
+    p->group += m == MARKER_THEN && p->split->n > 0;
+    p->began = false;
+}
+
+static void split_prose(Prose *p, Str text)
 {
     Split *s = p->split;
-
-    if (!p->begins_with_talk || s->n < 2)
-        return;
-    s->n--;
-    memmove(s->nodes, s->nodes + 1, s->n * sizeof *s->nodes);
-    memmove(s->groups, s->groups + 1, s->n * sizeof *s->groups);
-    for (size_t i = 0; i < s->n; i++)
-        s->nodes[i].position = i + 1;
-}
-
-static void split_prose(Arena *a, Str text, Split *ret)
-{
-    Prose p = { .arena = a, .split = ret };
     size_t from = 0;
-    bool sentence = true; /* the clause at hand began with a sentence */
 
+    p->began = true;
     for (size_t i = 0; i < text.n;) {
         size_t bytes = 1;
         Str clause = { text.p + from, i - from };
         Marker m = marker_at(text, i, &bytes);
 
         if (m != MARKER_NONE && !(m == MARKER_THEN && is_condition(clause))) {
-            end_clause(&p, clause, sentence);
-            p.group += m == MARKER_THEN && ret->n > 0;
+            at_marker(p, m, clause, str_skip(text, i + bytes));
             from = i + bytes;
-            sentence = false;
         } else if (ends_sentence(text, i, &bytes)) {
-            end_clause(&p, clause, sentence);
+            end_clause(p, text.p[i] == '?' ? (Str){ clause.p, clause.n + 1 } : clause, true);
+            p->began = true;
+            p->enumerating = false;
             from = i + bytes;
-            sentence = true;
+        } else {
+            bytes = 1;
         }
         i += bytes;
     }
-    end_clause(&p, str_skip(text, from), sentence);
-    drop_talk(&p);
+    end_clause(p, str_skip(text, from), true);
+    if (p->talk.n && s->n) { /* statements at the end are about the last step */
+        TaskNode *last = &s->nodes[s->n - 1];
+
+        last->text = text_clip(
+            p->arena, text_collapse(p->arena, join(p->arena, last->text, p->talk)), STEP_CHARS);
+        p->talk = STR("");
+    }
+}
+
+/* -- a list and what stands around it ------------------------------------------------------------------- */
+
+/* The last sentence before a list says what it is a list of. */
+static Str without_introduction(Str before)
+{
+    size_t end;
+
+    before = str_trim(before);
+    if (!str_ends(before, STR(":")) && !str_ends(before, STR("：")) && !text_announces(before))
+        return before;
+    for (end = before.n; end > 0; end--) {
+        size_t bytes;
+
+        if (end < before.n && ends_sentence(before, end - 1, &bytes))
+            break;
+    }
+    return str_head(before, end);
+}
+
+static void split_list(Prose *p, const List *l)
+{
+    bool ordered = list_is_ordered(l);
+    size_t first;
+    Split *s = p->split;
+
+    split_prose(p, flatten(p->arena, without_introduction(l->before)));
+    p->group += s->n > 0;
+    first = s->n;
+    for (size_t i = 0; i < l->n; i++) {
+        add_step(p->arena, s, l->items[i], p->group);
+        p->group += ordered;
+    }
+    s->unordered = !ordered && first == 0;
+    s->dropped += l->dropped;
+    if (!str_trim(l->after).n)
+        return;
+    s->unordered = false;
+    p->group += !ordered;
+    split_prose(p, flatten(p->arena, l->after));
 }
 
 void graph_split(Arena *a, Str request, Split *ret)
 {
     Str text = utf8_head(request, LIMIT_REQUEST_READ);
-    List list = { 0 };
+    Prose p = { .arena = a, .split = ret };
+    List list = { .before = STR(""), .after = STR("") };
 
     *ret = (Split){ .cut = text.n < request.n };
-    read_list(a, text, &list);
+    list_read(a, text, &list);
     if (list.n > 1)
-        split_list(a, &list, ret);
+        split_list(&p, &list);
     else
-        split_prose(a, text, ret);
+        split_prose(&p, flatten(a, text));
     if (ret->n == 0) {
         ret->nodes[0] =
             (TaskNode){ .text = text_clip(a, text_collapse(a, text), STEP_CHARS), .position = 1 };

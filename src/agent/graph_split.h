@@ -12,6 +12,16 @@ typedef struct Split {
     bool cut;       /* the request was too long to be read whole */
 } Split;
 
+/* A list as it was typed: its items, and what stands before and after them. */
+typedef struct List {
+    Str items[GRAPH_NODES];
+    size_t n, dropped, numbers;
+    Str before, after;
+} List;
+
+void list_read(Arena *a, Str text, List *ret);
+bool list_is_ordered(const List *l);
+
 void graph_split(Arena *a, Str request, Split *ret);
 
 #endif

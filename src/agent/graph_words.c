@@ -99,6 +99,64 @@ bool text_says_together(Str s)
     return false;
 }
 
+bool text_announces(Str s)
+{
+    static const char *const words[] = { "following", "below", "these", "以下", "下面", "如下" };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (find_word(s, words[i]) < s.n)
+            return true;
+    return false;
+}
+
+static bool begins_with_any(Str s, const char *words)
+{
+    Str rest = str_of(words), word;
+
+    while (str_split(&rest, '|', &word)) {
+        char z[32];
+
+        ASSERT(word.n < sizeof z);
+        memcpy(z, word.p, word.n);
+        z[word.n] = '\0';
+        if (word_at(s, 0, z))
+            return true;
+    }
+    return false;
+}
+
+/* The words of a language that nobody adds to: articles, pronouns, auxiliaries. A request begins with a verb,
+ * of which there is no end; a statement begins with one of these, or has its auxiliary soon. */
+bool text_is_statement(Str s)
+{
+    static const char beginnings[] =
+        "the|a|an|this|that|these|those|there|here|it|its|i|we|you|he|she|they|my|our|your|his|her|"
+        "their|i'm|i've|we're|we've|it's|that's|there's|they're|because|since|although|as|thanks|"
+        "thank you|hi|hello|hey|ok|okay|sure|我|我们|你|您|他|她|它|这|那|因为|由于|目前|谢谢|你好";
+    static const char auxiliaries[] =
+        "is|are|was|were|am|has|had|does|did|will|would|cannot|can't|isn't|aren't|wasn't|weren't|"
+        "doesn't|didn't|won't|hasn't";
+    static const char *const wishes[] = { "need",      "needs",   "want",     "should", "must",
+                                          "have to",   "has to",  "please",   "let's",  "could you",
+                                          "would you", "can you", "i'd like", "需要",   "请",
+                                          "应该",      "必须",    "想要",     "希望",   "帮" };
+
+    s = without_opener(s);
+    if (str_ends(s, STR("?")) || str_ends(s, STR("？")))
+        return false; /* it wants an answer */
+    for (size_t i = 0; i < ARRAY_LEN(wishes); i++)
+        if (find_word(s, wishes[i]) < s.n)
+            return false;
+    if (begins_with_any(s, beginnings))
+        return true;
+    for (int word = 0; word < 2; word++) {
+        s = str_trim(str_skip(s, str_find(s, STR(" "))));
+        if (s.n && begins_with_any(s, auxiliaries))
+            return true;
+    }
+    return false;
+}
+
 Str without_opener(Str s)
 {
     static const char *const openers[] = {
@@ -116,6 +174,22 @@ Str without_opener(Str s)
         }
     }
     return str_trim(s);
+}
+
+Str without_closer(Str s)
+{
+    static const char *const closers[] = { ",", ";", ":", "，", "；", "、", "：" };
+
+    for (size_t i = 0; i < ARRAY_LEN(closers);) {
+        s = str_trim(s);
+        if (str_ends(s, str_of(closers[i]))) {
+            s.n -= strlen(closers[i]);
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return s;
 }
 
 /* -- kinds --------------------------------------------------------------------------------------------- */

@@ -15,7 +15,14 @@ void task_describe(Arena *a, TaskNode *node);
 /* Whether the words before a list, or anywhere in a request, say that all of it may go at once. */
 bool text_says_together(Str s);
 
+/* Whether it says that what is to be done stands behind it: "the following", 以下. */
+bool text_announces(Str s);
+
+/* Whether a sentence tells something and asks for nothing, by the way it is built. In doubt it does not. */
+bool text_is_statement(Str s);
+
 /* "first", "then" and the like in front of a step are not part of it. */
 Str without_opener(Str s);
+Str without_closer(Str s); /* commas and the like behind it */
 
 #endif

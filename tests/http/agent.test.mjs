@@ -167,7 +167,7 @@ test('native calls its tools in every dialect, and the memory that it writes is 
     const server = await startServer(t, { demo: true, env: { ...fake.env, TALARIA_MODEL_DIALECT: dialect } });
     await indexed(server, 150);
     const r = await turn(server, await conversation(server), { text: 'which test failed?' });
-    assert.equal(r.text, 'Let me look. Found it.', dialect);
+    assert.equal(r.text, 'Let me look. \n\nFound it.', dialect);
     assert.equal(r.done.status, 'completed');
     // Read back later, what it said before and after its tools is apart as it was in the stream.
     const kept = (await request(server, `/api/conversations/${r.metadata.conversation_id}/messages`)).json.messages;

@@ -49,6 +49,89 @@ static void test_requests(void **state)
     }
 }
 
+/* Steps as they are told to a runtime, "|" between them; those that may go at once have "+" instead. */
+static Str steps_of(Arena *a, const TaskGraph *g)
+{
+    AUTO_BUF out = BUF(KIB(64));
+
+    for (size_t i = 0; i < g->n; i++)
+        buf_addf(&out, "%s%.*s",
+                 !i                                         ? ""
+                 : g->nodes[i].wave == g->nodes[i - 1].wave ? "+"
+                                                            : "|",
+                 STR_FMT(g->nodes[i].text));
+    return str_dup(a, buf_str(&out));
+}
+
+/* Whatever its verb, and wherever it stands. */
+static void test_no_step_is_lost(void **state)
+{
+    static const char *const cases[][2] = {
+        { "audit the checkout page for accessibility, then write the backup report, and then "
+          "compare both",
+          "audit the checkout page for accessibility|write the backup report|compare both" },
+        { "measure the boot time, then write it down", "measure the boot time|write it down" },
+        { "clean up the attic, then sort the boxes", "clean up the attic|sort the boxes" },
+        { "order new filters, then update the list", "order new filters|update the list" },
+        { "paint the fence, then mow the lawn", "paint the fence|mow the lawn" },
+        { "onboard the new colleague, then archive the old account",
+          "onboard the new colleague|archive the old account" },
+        { "profile the importer; meanwhile triage the inbox",
+          "profile the importer+triage the inbox" },
+        { "审计结账页面，然后写报告", "审计结账页面|写报告" },
+        { "盘点仓库，然后更新表格", "盘点仓库|更新表格" },
+        { "打扫房间；同时浇花", "打扫房间+浇花" },
+        { "Fix the login test. Water the plants. Update the docs.",
+          "Fix the login test+Water the plants+Update the docs" },
+        { "Water the plants", "Water the plants" },
+        { "In parallel: summarise a.md, summarise b.md, and summarise c.md; then merge",
+          "summarise a.md+summarise b.md+summarise c.md|merge" },
+        { "Do these in parallel: weigh the apples, weigh the pears; then juice them all",
+          "weigh the apples+weigh the pears|juice them all" },
+        { "同时：总结甲，总结乙；然后合并", "总结甲+总结乙|合并" },
+        { "1. x 2. y", "x|y" },
+        { "1. paint it 2. dry it 3. sell it", "paint it|dry it|sell it" },
+        { "Please: 1) weigh 2) pack", "weigh|pack" },
+        { "Version 1. It is old.", "Version 1. It is old" },
+        /* what stands around a list */
+        { "Audit the page first.\n\nThe following:\n- weigh the apples\n- weigh the pears\n\nThen "
+          "juice them.",
+          "Audit the page first|weigh the apples+weigh the pears|juice them" },
+        { "- weigh the apples\n- weigh the pears\nFinally clean the scales",
+          "weigh the apples+weigh the pears|clean the scales" },
+        /* what is told and not asked for goes along */
+        { "The build is broken since monday. Fix src/a.c",
+          "The build is broken since monday. Fix src/a.c" },
+        { "Fix src/a.c. It is urgent.", "Fix src/a.c. It is urgent" },
+        { "Users are angry. Call them.", "Users are angry. Call them" },
+        { "We need to audit the page. Then paint the fence.",
+          "We need to audit the page|paint the fence" },
+        { "You cannot reach the shed. Then paint the fence.",
+          "You cannot reach the shed|paint the fence" },
+        { "Why is the login slow? Paint the fence.", "Why is the login slow?+Paint the fence" },
+        { "我们的网站很慢。优化首页。", "我们的网站很慢. 优化首页" },
+        /* one sentence over two lines; an abbreviation; pasted material */
+        { "Paint the fence, which has been\nwaiting since May. Mow the lawn.",
+          "Paint the fence, which has been waiting since May+Mow the lawn" },
+        { "Use strong paint, e.g. the red one. Mow the lawn.",
+          "Use strong paint, e.g. the red one+Mow the lawn" },
+        { "Explain this error:\nTraceback (most recent call last):\n  File \"x.py\"\nKeyError: "
+          "y\n\nMow the lawn",
+          "Explain this error+Mow the lawn" },
+        { "Explain this.\n```\nfoo. bar. baz.\n```\nMow the lawn.", "Explain this+Mow the lawn" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(Arena) *a = arena_new();
+        TaskGraph *g = graph_build(a, str_of(cases[i][0]), &able);
+        Str steps = steps_of(a, g);
+
+        assert_str(steps, str_of(cases[i][1]));
+        assert_false(g->truncated);
+    }
+}
+
 static void test_kinds_and_resources(void **state)
 {
     AUTO(Arena) *a = arena_new();
@@ -179,6 +262,37 @@ static void test_bounds_of_any_text(void **state)
     }
 }
 
+/* Words that stand in no table, with any of the marks between them: every one is in some step. */
+static void test_every_word_is_in_a_step(void **state)
+{
+    static const char *const marks[] = { " ",      ", ",          "; ",     ". ",       ", then ",
+                                         " and ",  " meanwhile ", "\n",     "\n\n",     "? ",
+                                         "\n- ",   ". Finally, ", ": ",     "! ",       " (",
+                                         "，然后", "；同时",      ". The ", ". It is ", ". Then " };
+
+    (void)state;
+    for (int round = 0; round < 5000; round++) {
+        AUTO(Arena) *a = arena_new();
+        AUTO_BUF text = BUF(KIB(4));
+        size_t n = 1 + draw(10);
+        TaskGraph *g;
+        Str steps;
+
+        buf_addz(&text, draw(4) ? "" : "- ");
+        for (size_t i = 0; i < n; i++)
+            buf_addf(&text, "%szorb%zu", i ? marks[draw(ARRAY_LEN(marks))] : "", i);
+        g = graph_build(a, buf_str(&text), &able);
+        steps = steps_of(a, g);
+        for (size_t i = 0; i < n && !g->dropped_nodes; i++) {
+            Str word = str_printf(a, "zorb%zu", i);
+
+            if (str_find(steps, word) == steps.n && str_find(buf_str(&text), STR(":")) == text.n)
+                fail_msg("\"%.*s\" lost %.*s: %.*s", STR_FMT(buf_str(&text)), STR_FMT(word),
+                         STR_FMT(steps));
+        }
+    }
+}
+
 static Str permuted(Arena *a, Str *items, size_t n)
 {
     AUTO_BUF text = BUF(KIB(64));
@@ -224,11 +338,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_no_step_is_lost),
         cmocka_unit_test(test_kinds_and_resources),
         cmocka_unit_test(test_runtime_that_does_one_thing),
         cmocka_unit_test(test_costs_of_the_users_history),
         cmocka_unit_test(test_what_is_cut_is_reported),
         cmocka_unit_test(test_bounds_of_any_text),
+        cmocka_unit_test(test_every_word_is_in_a_step),
         cmocka_unit_test(test_order_of_a_list_does_not_matter),
     };
 
