@@ -146,11 +146,12 @@ bool route_openapi(Request *rq, Err *err)
     return true;
 }
 
-/* The page comes here once with the token of its address, and has a cookie from then on. */
+/* The page comes here once with the token of its address, and has both parts from then on: see guard.h. */
 bool route_auth(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    Str token = STR_NONE;
+    Str token = STR_NONE, cookie, page;
+    JsonWriter w;
 
     if (!doc || !field_str(json_root(doc), "token", &token, err))
         return false;
@@ -160,16 +161,22 @@ bool route_auth(Request *rq, Err *err)
         reply_problem_status(rq, 401, NULL, err);
         return true;
     }
+    guard_parts(&rq->server->guard, rq->arena, &cookie, &page);
     rq->reply.cookie =
-        str_printf(rq->arena, "talaria=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000",
-                   rq->server->guard.cookie);
-    buf_addz(&rq->reply.body, "{\"format\":1,\"ok\":true}");
+        str_printf(rq->arena, "talaria=%.*s; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000",
+                   STR_FMT(cookie));
+    w = reply_json(rq);
+    json_field_bool(&w, "ok", true);
+    json_field_str(&w, "page", page);
+    json_end(&w, '}');
     return true;
 }
 
+/* Who is signed in ends it everywhere; anybody else only forgets the cookie. */
 bool route_auth_end(Request *rq, Err *err)
 {
-    (void)err;
+    if (request_signed_in(rq) && !guard_revoke(&rq->server->guard, err))
+        return false;
     rq->reply.cookie = STR("talaria=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
     buf_addz(&rq->reply.body, "{\"format\":1,\"ok\":true}");
     return true;

@@ -144,23 +144,29 @@ static bool is_lost_visitor(const Request *rq)
            str_find(accept, STR("text/html")) < accept.n;
 }
 
-static GuardVerdict ask_guard(const Request *rq)
+static GuardVerdict ask_guard(const Request *rq, bool needs_token)
 {
     bool reads = rq->method == HTTP_GET || rq->method == HTTP_HEAD;
     GuardAsk ask = {
         .reads = reads,
         .stream = rq->route && rq->route->flags & ROUTE_STREAM,
         .page = !rq->route && (asset_is_page(rq->path) || is_lost_visitor(rq)),
-        .needs_token = rq->route ? !(rq->route->flags & ROUTE_OPEN) : is_api(rq->path),
+        .needs_token = needs_token,
         .host = request_header(rq, "Host"),
         .origin = request_header(rq, "Origin"),
         .site = request_header(rq, "Sec-Fetch-Site"),
         .mode = request_header(rq, "Sec-Fetch-Mode"),
         .authorization = request_header(rq, "Authorization"),
         .cookie = request_header(rq, "Cookie"),
+        .page_part = request_header(rq, "X-Talaria-Page"),
     };
 
     return guard_check(&rq->server->guard, &ask);
+}
+
+bool request_signed_in(const Request *rq)
+{
+    return ask_guard(rq, true) == GUARD_OK;
 }
 
 /* Is false, as everything that does not go on to a handler. */
@@ -225,7 +231,7 @@ static bool admit(Request *rq, int64_t length)
         return refuse(rq, &err, 400);
     }
     rq->route = route_find(rq->method, rq->path, rq->params, &allow);
-    verdict = ask_guard(rq);
+    verdict = ask_guard(rq, rq->route ? !(rq->route->flags & ROUTE_OPEN) : is_api(rq->path));
     if (verdict != GUARD_OK) {
         metrics_count_refusal();
         (void)err_set(&err, ERR_REFUSED, "%s", guard_text(verdict));

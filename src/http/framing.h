@@ -20,6 +20,7 @@
     X(AUTHORIZATION, "authorization")                                                              \
     X(COOKIE, "cookie")                                                                            \
     X(TYPE, "content-type")                                                                        \
+    X(PAGE, "x-talaria-page")                                                                      \
     X(KEY, "idempotency-key")
 
 enum {

@@ -1,11 +1,10 @@
-/* The cookie is not the token: cookies of 127.0.0.1 go to every port of the machine, and what
- * another server may see must not be what opens this one from outside a browser. */
 #include "http/guard.h"
 
 #include <sys/random.h>
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "text/sha256.h"
 
 int guard_status(GuardVerdict v)
 {
@@ -69,19 +68,31 @@ bool guard_same_secret(Str given, const char secret[SECRET_CHARS + 1])
 }
 
 /* Whether one of the cookies is ours; several of the same name may come from several paths. */
-static bool cookie_is_ours(const Guard *g, Str cookies)
+static bool cookie_is_ours(Str cookies, const char secret[SECRET_CHARS + 1])
 {
     Str one;
 
     while (str_split(&cookies, ';', &one)) {
         one = str_trim(one);
-        if (str_starts(one, STR("talaria=")) && guard_same_secret(str_skip(one, 8), g->cookie))
+        if (str_starts(one, STR("talaria=")) && guard_same_secret(str_skip(one, 8), secret))
             return true;
     }
     return false;
 }
 
-static GuardVerdict check_token(const Guard *g, const GuardAsk *ask)
+/* Both are compared, whichever is wrong. */
+static bool is_signed_in(Guard *g, const GuardAsk *ask)
+{
+    bool cookie, page;
+
+    pthread_mutex_lock(&g->lock);
+    cookie = cookie_is_ours(ask->cookie, g->cookie);
+    page = guard_same_secret(ask->page_part, g->page);
+    pthread_mutex_unlock(&g->lock);
+    return cookie && page;
+}
+
+static GuardVerdict check_token(Guard *g, const GuardAsk *ask)
 {
     Str given = ask->authorization;
 
@@ -90,7 +101,7 @@ static GuardVerdict check_token(const Guard *g, const GuardAsk *ask)
                        guard_same_secret(str_trim(str_skip(given, 7)), g->token)
                    ? GUARD_OK
                    : GUARD_TOKEN;
-    if (!cookie_is_ours(g, ask->cookie))
+    if (!is_signed_in(g, ask))
         return GUARD_TOKEN;
     /* A browser sends cookies by itself; so it has to say where the request comes from. */
     if (!ask->reads && !ask->origin.p)
@@ -100,7 +111,7 @@ static GuardVerdict check_token(const Guard *g, const GuardAsk *ask)
     return GUARD_OK;
 }
 
-GuardVerdict guard_check(const Guard *g, const GuardAsk *ask)
+GuardVerdict guard_check(Guard *g, const GuardAsk *ask)
 {
     if (!host_is_ours(g, ask->host))
         return GUARD_HOST;
@@ -154,17 +165,60 @@ static bool load_secret(Arena *a, Str folder, const char *name, char ret[SECRET_
     return new_secret(ret, err) && file_write_atomic(path.p, str_printf(a, "%s\n", ret), err);
 }
 
+static void derive(const Guard *g, const char *what, const char *salt, char ret[SECRET_CHARS + 1])
+{
+    char text[16 + SECRET_CHARS];
+    uint8_t hash[SHA256_BYTES];
+
+    snprintf(text, sizeof text, "%s:%s", what, salt);
+    hmac_sha256((Str){ g->token, SECRET_CHARS }, str_of(text), hash);
+    for (size_t i = 0; i < sizeof hash; i++)
+        snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+}
+
+static void use_salt(Guard *g, const char salt[SECRET_CHARS + 1])
+{
+    pthread_mutex_lock(&g->lock);
+    derive(g, "cookie", salt, g->cookie);
+    derive(g, "page", salt, g->page);
+    pthread_mutex_unlock(&g->lock);
+}
+
+bool guard_revoke(Guard *g, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    char salt[SECRET_CHARS + 1];
+
+    if (!new_secret(salt, err) ||
+        !file_write_atomic(g->salt_file.p, str_printf(a, "%s\n", salt), err))
+        return false;
+    use_salt(g, salt);
+    return true;
+}
+
+void guard_parts(Guard *g, Arena *a, Str *ret_cookie, Str *ret_page)
+{
+    pthread_mutex_lock(&g->lock);
+    *ret_cookie = str_dup(a, (Str){ g->cookie, SECRET_CHARS });
+    *ret_page = str_dup(a, (Str){ g->page, SECRET_CHARS });
+    pthread_mutex_unlock(&g->lock);
+}
+
 bool guard_load(Guard *g, Arena *a, Str folder, Str *ret_token_file, Err *err)
 {
     AUTO(FileLock) *lock = NULL;
-    Str cookie_file;
+    char salt[SECRET_CHARS + 1] = "";
 
+    pthread_mutex_init(&g->lock, NULL);
     if (!folder_make(str_z(a, folder), err))
         return false;
     /* Two servers that start at once must agree on one token. */
     lock = lock_take(str_join_path(a, folder, STR("server.lock")).p, 5000, err);
-    return lock && load_secret(a, folder, "server-token", g->token, ret_token_file, err) &&
-           load_secret(a, folder, "server-cookie", g->cookie, &cookie_file, err);
+    if (!lock || !load_secret(a, folder, "server-token", g->token, ret_token_file, err) ||
+        !load_secret(a, folder, "server-cookie", salt, &g->salt_file, err))
+        return false;
+    use_salt(g, salt);
+    return true;
 }
 
 /* -- hosts ------------------------------------------------------------------------------------- */

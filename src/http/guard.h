@@ -10,9 +10,16 @@
  *                   elsewhere may open the page itself, which holds nothing, and nothing but it
  *   Origin          where there is one, ours. A cookie that comes with anything but GET or HEAD must
  *                   come with it; on a stream with it or with Sec-Fetch-Site: same-origin
- *   token           "Authorization: Bearer", else the cookie that POST /api/auth gave */
+ *   token           "Authorization: Bearer", else both parts that POST /api/auth gave: the cookie, and in
+ *                   X-Talaria-Page what the page keeps for its own origin
+ *
+ * Browsers send the cookies of 127.0.0.1 to every port of the machine, so another server may see ours: alone it is worth
+ * nothing. What the page keeps in localStorage is bound to scheme, host and port, but scripts can read it: alone it is
+ * worth nothing either. Both follow from the token and a salt; a new token or a new salt (logout) ends them. */
 #ifndef TALARIA_HTTP_GUARD_H
 #define TALARIA_HTTP_GUARD_H
+
+#include <pthread.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -42,7 +49,10 @@ enum { SECRET_CHARS = 64 };
 typedef struct Guard {
     Str *hosts; /* as they must stand in Host */
     size_t n_hosts;
-    char token[SECRET_CHARS + 1], cookie[SECRET_CHARS + 1];
+    char token[SECRET_CHARS + 1];
+    Str salt_file;
+    pthread_mutex_t lock; /* what follows changes at a logout */
+    char cookie[SECRET_CHARS + 1], page[SECRET_CHARS + 1];
 } Guard;
 
 typedef struct GuardAsk {
@@ -50,10 +60,15 @@ typedef struct GuardAsk {
     bool stream;      /* an answer that goes on */
     bool page;        /* the page itself: static, without secrets */
     bool needs_token; /* everything under /api/ */
-    Str host, origin, site, mode, authorization, cookie; /* headers; p NULL: absent */
+    Str host, origin, site, mode, authorization, cookie, page_part; /* headers; p NULL: absent */
 } GuardAsk;
 
-GuardVerdict guard_check(const Guard *g, const GuardAsk *ask);
+GuardVerdict guard_check(Guard *g, const GuardAsk *ask);
+
+/* What signs a browser in: the cookie's value and the page's part, in the arena. */
+void guard_parts(Guard *g, Arena *a, Str *ret_cookie, Str *ret_page);
+/* Ends what was given out so far, here and after a restart. */
+MUST_CHECK bool guard_revoke(Guard *g, Err *err);
 
 /* Takes the same time wherever the texts differ. */
 bool guard_same_secret(Str given, const char secret[SECRET_CHARS + 1]);

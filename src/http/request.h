@@ -99,6 +99,9 @@ MUST_CHECK History *request_whole_history(Request *rq, Err *err);
 /* The body as a JSON object; the document lives until the end of the request's handler. */
 MUST_CHECK JsonDoc *request_json(Request *rq, Err *err);
 
+/* Whether the request would pass where a token is needed: for routes that are open to all. */
+bool request_signed_in(const Request *rq);
+
 /* A header's value; p NULL where there is none. */
 Str request_header(const Request *rq, const char *name);
 

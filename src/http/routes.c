@@ -170,7 +170,9 @@ void routes_openapi(JsonWriter *w, const char *version)
 {
     static const Str components = STR_INIT(
         "{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},\"cookie\":"
-        "{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"talaria\"}},\"responses\":{\"Problem\":"
+        "{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"talaria\"},\"page\":"
+        "{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-Talaria-Page\"}},\"responses\":{"
+        "\"Problem\":"
         "{\"description\":\"why not\",\"content\":{\"application/problem+json\":{\"schema\":"
         "{\"type\":\"object\",\"properties\":{\"type\":{\"type\":\"string\"},\"title\":"
         "{\"type\":\"string\"},\"status\":{\"type\":\"integer\"},\"detail\":{\"type\":\"string\"},"
@@ -184,7 +186,7 @@ void routes_openapi(JsonWriter *w, const char *version)
     json_field_str(w, "version", str_of(version));
     json_end(w, '}');
     json_key(w, "security");
-    json_put_raw(w, STR("[{\"token\":[]},{\"cookie\":[]}]"));
+    json_put_raw(w, STR("[{\"token\":[]},{\"cookie\":[],\"page\":[]}]"));
     put_paths(w);
     json_key(w, "components");
     json_put_raw(w, components);

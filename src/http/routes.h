@@ -28,9 +28,9 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(GET, "/metrics", 0, route_metrics, 0, "", "", "counters, in Prometheus' text format")        \
     X(GET, "/openapi.json", ROUTE_OPEN, route_openapi, 0, "", "", "this description")              \
     X(POST, "/api/auth", ROUTE_OPEN, route_auth, LIMIT_HTTP_AUTH, "", "token",                     \
-      "the token for a cookie")                                                                    \
-    X(DELETE, "/api/auth", ROUTE_OPEN, route_auth_end, LIMIT_HTTP_AUTH, "", "",                    \
-      "takes the cookie back")                                                                     \
+      "signs a browser in: a cookie, and the part that the page keeps")                            \
+    X(DELETE, "/api/auth", ROUTE_OPEN | ROUTE_WORKER, route_auth_end, LIMIT_HTTP_AUTH, "", "",     \
+      "signs every browser out")                                                                   \
     X(GET, "/api/status", ROUTE_WORKER, route_status, 0, "", "", "what was found, and where")      \
     X(GET, "/api/demo", 0, route_demo, 0, "", "",                                                  \
       "whether the sample data is in use, and what to try")                                        \

@@ -324,6 +324,7 @@ Server *server_free(Server *s)
     s->watch = watch_stop(s->watch);
     s->sse = sse_free(s->sse);
     api_forget_badges(&s->badges);
+    pthread_mutex_destroy(&s->guard.lock);
     pthread_mutex_destroy(&s->service_lock);
     pthread_mutex_destroy(&s->badges.lock);
     pthread_mutex_destroy(&s->index.lock);

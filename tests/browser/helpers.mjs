@@ -35,6 +35,8 @@ export function setup() {
     if (signIn) {
       const answer = await context.request.post(`${url}/api/auth`, { data: { token }, headers: { Origin: url } });
       if (!answer.ok()) throw new Error(`sign-in: ${answer.status()}`);
+      const { page: part } = await answer.json();
+      if (part) await context.addInitScript((kept) => localStorage.setItem("signed-in", kept), part);
     }
     if (url === it.fake.url) {
       it.fake.reset();

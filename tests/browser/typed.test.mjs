@@ -16,7 +16,7 @@ test("a title that is being written stays when another program gives one", async
   await talk(page);
   await page.locator(".rename").click();
   await page.getByLabel("Title").fill("half a na");
-  await fetch(`${it.fake.url}/api/conversations/${it.fake.chat.main}`, { method: "PATCH", headers: { Cookie: `talaria=${it.fake.token}`, "Content-Type": "application/json" }, body: '{"title":"From elsewhere"}' });
+  await fetch(`${it.fake.url}/api/conversations/${it.fake.chat.main}`, { method: "PATCH", headers: { Cookie: `talaria=${it.fake.token}`, "X-Talaria-Page": "page-of-the-fake", "Content-Type": "application/json" }, body: '{"title":"From elsewhere"}' });
   await it.emit("chat", {});
   await page.waitForFunction(() => document.title === "From elsewhere · Talaria");
   assert.equal(await page.getByLabel("Title").inputValue(), "half a na");

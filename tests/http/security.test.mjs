@@ -5,53 +5,111 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { plugin, request, startServer } from './helpers.mjs';
 
+// Both parts of a browser's sign-in.
+async function signIn(server, token = server.token) {
+  const auth = await request(server, '/api/auth', { method: 'POST', token: false, body: { token } });
+  assert.equal(auth.status, 200);
+  return { Cookie: auth.headers['set-cookie'][0].split(';')[0], 'X-Talaria-Page': auth.json.page };
+}
+
 // What the server must say to a cell. Written from docs/http.md, not from the code.
-function expected({ host, origin, site, method, credential, target }) {
+function expected({ host, origin, site, method, credential, open, stream }) {
   const reads = method === 'GET';
   if (host !== 'ours') return 403;
   if (site === 'cross-site' || site === 'same-site') return 403;
   if (site === 'none' && !reads) return 403;
   if (origin === 'evil' || origin === 'null' || origin === 'port') return 403;
-  if (credential === 'none' || credential === 'wrong') return 401;
-  if (credential === 'cookie' && !reads && origin === 'absent') return 403;
-  if (credential === 'cookie' && target === 'stream' && origin === 'absent' && site !== 'same-origin') return 403;
+  if (open) return 'in';
+  if (!['bearer', 'page'].includes(credential)) return 401;
+  if (credential === 'page' && !reads && origin === 'absent') return 403;
+  if (credential === 'page' && stream && origin === 'absent' && site !== 'same-origin') return 403;
   return 'in';
 }
 
-test('the matrix', async (t) => {
-  const server = await startServer(t);
-  const auth = await request(server, '/api/auth', { method: 'POST', token: false, body: { token: server.token } });
-  const cookie = auth.headers['set-cookie'][0].split(';')[0];
+/** Every route of the table, as /openapi.json has it. */
+async function routes(server) {
+  const { paths } = (await request(server, '/openapi.json', { token: false })).json;
+  return Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, o]) => ({
+    method: method.toUpperCase(), target: path.replace(/\{\w+\}/g, 'none'),
+    open: o.security?.length === 0, stream: 'text/event-stream' in o.responses['200'].content })));
+}
+
+// A stream is asked for by HEAD, and a write has a body that no route takes: the guard judges before.
+async function ask(server, { method, target, stream }, headers) {
+  if (method === 'GET') return (await request(server, target, { method: stream ? 'HEAD' : 'GET', token: false, headers })).status;
+  return (await request(server, target, { method, token: false, headers: { ...headers, 'Content-Type': 'text/x-none' }, body: 'x' })).status;
+}
+const wasIn = (status) => ![401, 403].includes(status);
+
+test('the matrix: every route, every Host, Origin, Sec-Fetch-Site and credential', async (t) => {
+  const server = await startServer(t), all = await routes(server), parts = await signIn(server);
+  const { Cookie, 'X-Talaria-Page': page } = parts;
   const hosts = { ours: server.host, other: `evil.example:${server.port}`, bare: '127.0.0.1', port: '127.0.0.1:1', upper: `LOCALHOST:${server.port}`, dot: `localhost.:${server.port}` };
   const origins = { absent: null, ours: `http://${server.host}`, evil: 'http://evil.example', null: 'null', port: 'http://127.0.0.1:1' };
   const sites = { absent: null, 'same-origin': 'same-origin', none: 'none', 'same-site': 'same-site', 'cross-site': 'cross-site' };
-  const credentials = { none: {}, wrong: { Authorization: `Bearer ${'0'.repeat(64)}` }, bearer: { Authorization: `Bearer ${server.token}` }, cookie: { Cookie: `a=b; ${cookie}` } };
-  const targets = { api: ['GET', '/api/sessions'], stream: ['GET', '/api/events'], write: ['POST', `${plugin}/reset-state`], remove: ['DELETE', '/api/templates/x'] };
-  let cells = 0, passed = 0;
-  for (const [host, Host] of Object.entries(hosts))
-    for (const [origin, Origin] of Object.entries(origins))
-      for (const [site, Site] of Object.entries(sites))
-        for (const [credential, headers] of Object.entries(credentials))
-          for (const [target, [method, at]] of Object.entries(targets)) {
-            if (host !== 'ours' && (origin !== 'ours' || site === 'same-site' || credential === 'wrong')) continue;
-            const want = expected({ host, origin, site, method, credential, target });
-            const all = { Host, Origin, 'Sec-Fetch-Site': Site, ...headers };
-            const r = await request(server, at, { method: target === 'stream' && want === 'in' ? 'HEAD' : method, token: false, headers: all });
-            const cell = JSON.stringify({ host, origin, site, credential, target });
-            if (want === 'in') assert.ok([200, 404].includes(r.status), `${cell}: ${r.status}`);
-            else assert.equal(r.status, want, cell);
-            cells++;
-            passed += want === 'in';
-          }
-  assert.ok(cells >= 300 && passed > 10 && passed < cells / 4, `${cells} cells, ${passed} pass`);
+  const credentials = {
+    none: {}, wrong: { Authorization: `Bearer ${'0'.repeat(64)}` }, bearer: { Authorization: `Bearer ${server.token}` },
+    page: { ...parts, Cookie: `a=b; ${Cookie}` }, cookie: { Cookie }, part: { 'X-Talaria-Page': page }, 'other part': { Cookie, 'X-Talaria-Page': '0'.repeat(64) },
+    swapped: { Cookie: `talaria=${page}`, 'X-Talaria-Page': Cookie.slice(8) }, 'part as bearer': { Authorization: `Bearer ${page}` }, 'token as cookie': { Cookie: `talaria=${server.token}`, 'X-Talaria-Page': page },
+  };
+  assert.ok(all.length >= 77 && all.filter((r) => r.open).length <= 7, `${all.length} routes`);
+  let cells = 0, passed = 0, n = 0;
+  const check = async (route, host, origin, site, credential) => {
+    const want = expected({ host, origin, site, credential, ...route });
+    const status = await ask(server, route, { Host: hosts[host], Origin: origins[origin], 'Sec-Fetch-Site': sites[site], ...credentials[credential] });
+    const cell = `${route.method} ${route.target} ${JSON.stringify({ host, origin, site, credential })}: ${status}`;
+    // Slack's routes are open, and have a signature of their own.
+    if (want === 'in') assert.ok(wasIn(status) || (route.target.startsWith('/api/slack/') && status === 401), cell);
+    else assert.equal(status, want, cell);
+    cells++;
+    passed += want === 'in';
+  };
+  for (const route of all.filter((r) => r.target !== '/api/auth' || r.method !== 'DELETE')) {
+    // All of one dimension at a time, and of the whole cube every eleventh cell, each route another part of it.
+    for (const credential of Object.keys(credentials)) await check(route, 'ours', 'ours', 'same-origin', credential);
+    for (const credential of ['bearer', 'page', 'cookie']) await check(route, 'ours', 'absent', 'absent', credential);
+    for (const host of Object.keys(hosts)) await check(route, host, 'ours', 'absent', 'bearer');
+    for (const origin of Object.keys(origins)) for (const site of Object.keys(sites)) for (const credential of Object.keys(credentials))
+      if (n++ % 11 === 0) await check(route, 'ours', origin, site, credential);
+  }
+  assert.ok(cells > 2500 && passed > 300 && passed < cells / 2, `${cells} cells, ${passed} pass`);
 });
 
 test('a stream needs the origin, not only HEAD of it', async (t) => {
-  const server = await startServer(t);
-  const auth = await request(server, '/api/auth', { method: 'POST', token: false, body: { token: server.token } });
-  const Cookie = auth.headers['set-cookie'][0].split(';')[0];
-  assert.equal((await request(server, '/api/events', { token: false, headers: { Cookie } })).status, 403);
-  assert.equal((await request(server, '/api/events', { token: false, headers: { Cookie, Origin: 'http://evil.example' } })).status, 403);
+  const server = await startServer(t), parts = await signIn(server);
+  assert.equal((await request(server, '/api/events', { token: false, headers: parts })).status, 403);
+  assert.equal((await request(server, '/api/events', { token: false, headers: { ...parts, Origin: 'http://evil.example' } })).status, 403);
+});
+
+test('a cookie that another server of this machine was sent is worth nothing', async (t) => {
+  const server = await startServer(t), { Cookie } = await signIn(server);
+  const headers = { Cookie, Origin: `http://${server.host}`, 'Sec-Fetch-Site': 'same-origin' };
+  assert.equal((await request(server, '/api/sessions', { token: false, headers })).status, 401);
+  assert.equal((await request(server, '/api/conversations', { method: 'POST', token: false, headers, body: {} })).status, 401);
+  assert.equal((await request(server, '/api/auth', { method: 'DELETE', token: false, headers })).status, 200);
+  assert.equal((await request(server, '/api/sessions', { token: false, headers: await signIn(server) })).status, 200);
+});
+
+test('logout and a new token end what browsers hold, here and after a restart', async (t) => {
+  const server = await startServer(t), get = (on, headers) => request(on, '/api/sessions', { token: false, headers }).then((r) => r.status);
+  const first = await signIn(server), same = await signIn(server);
+  assert.deepEqual(first, same);
+  // Nobody signs others out without being signed in.
+  assert.equal((await request(server, '/api/auth', { method: 'DELETE', token: false })).status, 200);
+  assert.equal(await get(server, first), 200);
+  const out = await request(server, '/api/auth', { method: 'DELETE', token: false, headers: { ...first, Origin: `http://${server.host}` } });
+  assert.match(out.headers['set-cookie'][0], /^talaria=; .*Max-Age=0/);
+  assert.equal(await get(server, first), 401);
+  const second = await signIn(server);
+  assert.notEqual(second.Cookie, first.Cookie);
+  assert.notEqual(second['X-Talaria-Page'], first['X-Talaria-Page']);
+  await server.stop();
+  const again = await startServer(t, { home: server.home });
+  assert.deepEqual([await get(again, first), await get(again, second)], [401, 200]);
+  await again.stop();
+  fs.writeFileSync(path.join(server.home.data, 'server-token'), 'a'.repeat(64) + '\n');
+  const third = await startServer(t, { home: server.home });
+  assert.deepEqual([await get(third, first), await get(third, second), await get(third, await signIn(third))], [401, 401, 200]);
 });
 
 test('a link from elsewhere opens the page and nothing else', async (t) => {
@@ -79,8 +137,9 @@ test('the token: one file, 0600, kept; exchanged for a cookie that is not the to
   const [set] = ok.headers['set-cookie'];
   assert.match(set, /^talaria=[0-9a-f]{64}; HttpOnly; SameSite=Strict; Path=\//);
   assert.doesNotMatch(set, new RegExp(server.token));
-  const Cookie = set.split(';')[0];
-  assert.equal((await request(server, '/api/sessions', { token: false, headers: { Cookie } })).status, 200);
+  const Cookie = set.split(';')[0], parts = { Cookie, 'X-Talaria-Page': ok.json.page };
+  assert.equal((await request(server, '/api/sessions', { token: false, headers: parts })).status, 200);
+  assert.doesNotMatch(ok.text, new RegExp(`${server.token}|${Cookie.slice(8)}`));
   assert.equal((await request(server, '/api/sessions', { token: false, headers: { Authorization: `Bearer ${Cookie.slice(8)}` } })).status, 401);
   assert.equal((await request(server, '/api/sessions', { token: false, headers: { Cookie: `talaria=${server.token}` } })).status, 401);
   assert.equal((await auth('0'.repeat(64))).status, 401);
@@ -92,7 +151,7 @@ test('the token: one file, 0600, kept; exchanged for a cookie that is not the to
   await server.stop();
   const again = await startServer(t, { home: server.home });
   assert.equal(again.token, server.token);
-  assert.equal((await request(again, '/api/sessions', { token: false, headers: { Cookie } })).status, 200);
+  assert.equal((await request(again, '/api/sessions', { token: false, headers: parts })).status, 200);
   fs.writeFileSync(file, 'short\n');
   await again.stop();
   await assert.rejects(startServer(t, { home: server.home }), /does not hold a token/);

@@ -53,6 +53,8 @@ function manySessions(base, count) {
   });
 }
 
+const pagePart = "page-of-the-fake"; // what the page keeps for its origin, beside the cookie
+
 export async function startFake({ port = 0, dir = join(here, "../../build/web"), token = "fake-token" } = {}) {
   const data = {
     sessions: enrich(load("sessions").sessions),
@@ -246,9 +248,9 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     const body = text ? JSON.parse(text) : {};
     if (path === "/api/auth") {
       if (body.token !== token) return send(res, problem(401, "Wrong token", "The token is not this server's."));
-      return send(res, { body: { ok: true } }, { "Set-Cookie": `talaria=${token}; HttpOnly; SameSite=Strict; Path=/` });
+      return send(res, { body: { ok: true, page: pagePart } }, { "Set-Cookie": `talaria=${token}; HttpOnly; SameSite=Strict; Path=/` });
     }
-    if (!(req.headers.cookie ?? "").includes(`talaria=${token}`)) return send(res, problem(401, "Not signed in", "A token is needed."));
+    if (!(req.headers.cookie ?? "").includes(`talaria=${token}`) || req.headers["x-talaria-page"] !== pagePart) return send(res, problem(401, "Not signed in", "A token is needed."));
     if (path === "/api/events") {
       res.writeHead(200, { ...head, "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
       res.write("retry: 1000\n\nevent: status\ndata: {}\n\n");

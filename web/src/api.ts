@@ -1,6 +1,6 @@
 // Requests. The same GET is never in flight twice: callers that ask while one is under way share it, and it
 // is cancelled when the last of them has left. What goes wrong is always an ApiError with words for a person.
-import { createStore } from "./store";
+import { createStore, recall, remember } from "./store";
 
 export type Trouble = "network" | "auth" | "timeout" | "http" | "shape";
 
@@ -26,6 +26,12 @@ const say: Record<Exclude<Trouble, "http">, [string, string]> = {
   shape: ["Unexpected answer from the server", "The page and the server may have different versions. Reload the page."],
 };
 
+// What signing in gave the page to keep: bound to this origin, unlike the cookie, which browsers send to every port of
+// this machine. The server wants both, so every request is a fetch: a plain link or an <img> cannot send it.
+const pageKey = "signed-in";
+const own = (headers: Record<string, string> = {}): Record<string, string> => ({ ...headers, "X-Talaria-Page": recall(pageKey) ?? "" });
+export const ask = (path: string, signal: AbortSignal | null = null): Promise<Response> => fetch(path, { signal, headers: own() });
+
 // The head of an answer, whatever it says; a server that cannot be reached, or wants a token, is trouble already.
 async function reach(method: string, path: string, body: unknown, headers: Record<string, string>, signal: AbortSignal, late: AbortSignal): Promise<Response> {
   let response: Response;
@@ -33,7 +39,7 @@ async function reach(method: string, path: string, body: unknown, headers: Recor
     response = await fetch(path, {
       method,
       signal: AbortSignal.any([signal, late]),
-      headers: body === undefined ? headers : { "Content-Type": "application/json", ...headers },
+      headers: own(body === undefined ? headers : { "Content-Type": "application/json", ...headers }),
       body: body === undefined ? null : JSON.stringify(body),
     });
   } catch (cause) {
@@ -167,8 +173,19 @@ export async function signInFromAddress(): Promise<void> {
   }
 }
 
+// A file to save, under a name. The browser's own download would come without what the page keeps.
+export async function save(path: string, name: string): Promise<void> {
+  const response = await reach("GET", path, undefined, {}, new AbortController().signal, AbortSignal.timeout(slowTimeoutMs));
+  if (!response.ok) throw refused(response, await response.json().catch(() => null));
+  const a = document.createElement("a");
+  a.href = URL.createObjectURL(await response.blob());
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
+}
+
 export async function signIn(token: string): Promise<void> {
-  await post("/api/auth", { token });
+  remember(pageKey, (await post<{ page?: string }>("/api/auth", { token })).page ?? null);
   signedOut.set(false);
 }
 

@@ -7,7 +7,7 @@ import { Palette, type Command } from "./components/palette";
 import { Rail, tabsFor, type Tab } from "./components/rail";
 import { SignIn } from "./components/signin";
 import { exportKinds, exportPath } from "./components/export-menu";
-import { copyText, Empty, Failure, Icon, said, say } from "./components/ui";
+import { copyText, Empty, Failure, Icon, said, saveAs, say } from "./components/ui";
 import { openOf, runningIn } from "./conversations";
 import { connected } from "./events";
 import { icon } from "./icons";
@@ -66,13 +66,6 @@ function View({ tab, status }: { tab: string; status: Resource<Status> }): JSX.E
   return <NotFound />;
 }
 
-function save(path: string, name: string): void {
-  const a = document.createElement("a");
-  a.href = path;
-  a.download = name;
-  a.click();
-}
-
 async function rescan(): Promise<void> {
   go(["achievements"]);
   say("Scanning");
@@ -98,7 +91,7 @@ function commandsFor(tabs: Tab[], session: string | undefined, chat: string | un
   return [
     ...tabs.map((t) => ({ name: `Go to ${t.name}`, icon: t.icon, hint: t.key, run: () => go([t.id]) })),
     ...(session ? [
-      ...exportKinds.map(([as, name]) => ({ name: `Export this session as ${name}`, icon: icon.download, more: "download save", run: () => save(exportPath(session, as), `${session}.${as}`) })),
+      ...exportKinds.map(([as, name]) => ({ name: `Export this session as ${name}`, icon: icon.download, more: "download save", run: () => saveAs(exportPath(session, as), `${session}.${as}`) })),
       { name: "Make a template from this session", icon: icon.add, run: () => setQuery({ template: "1" }, false) },
     ] : []),
     ...(chat ? chatCommands(chat) : []),

@@ -1,6 +1,7 @@
 // The one event stream. Besides what the server sends (the names below) it tells "reconnect" when
 // the line is back, upon which every mounted view asks again.
-import { signedOut, unreachable } from "./api";
+import { ask, signedOut, unreachable } from "./api";
+import { readFrames } from "./sse";
 import { createStore } from "./store";
 
 type Handler = (data: unknown) => void;
@@ -31,43 +32,52 @@ function tell(name: string, data: unknown): void {
   for (const fn of [...(handlers.get(name) ?? [])]) fn(data);
 }
 
-let source: EventSource | null = null;
+let source: AbortController | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let attempt = 0;
 let quiet: ReturnType<typeof setTimeout> | undefined;
 const quietMs = 5000;
 
-// EventSource gives up for good on an answer that is not 200, so the retry is ours.
+function opened(): void {
+  const wasLost = !connected.get() || unreachable.get();
+  attempt = 0;
+  connected.set(true);
+  unreachable.set(false);
+  if (wasLost) tell("reconnect", null);
+}
+
+async function read(signal: AbortSignal): Promise<void> {
+  const response = await ask("/api/events", signal);
+  if (response.status === 401) signedOut.set(true);
+  if (!response.ok || !response.body || signal.aborted) return;
+  opened();
+  for await (const frame of readFrames(response.body, signal, () => undefined)) {
+    if (signal.aborted || !names.includes(frame.event)) continue;
+    try {
+      tell(frame.event, JSON.parse(frame.data || "null"));
+    } catch {
+      /* one bad event is not worth a broken page */
+    }
+  }
+}
+
+// EventSource cannot send what the page keeps (api.ts), so the stream is a fetch, and the retry is ours.
 export function connect(): void {
   clearTimeout(timer);
-  source?.close();
+  source?.abort();
   if (signedOut.get()) return;
-  const mine = new EventSource("/api/events");
+  const mine = new AbortController();
   source = mine;
-  mine.onopen = () => {
-    const wasLost = !connected.get() || unreachable.get();
-    attempt = 0;
-    connected.set(true);
-    unreachable.set(false);
-    if (wasLost) tell("reconnect", null);
-  };
-  mine.onerror = () => {
-    mine.close();
+  const lost = (): void => {
+    if (mine.signal.aborted || signedOut.get()) return;
+    mine.abort();
     // A stream that only ended (a proxy's limit, a restart) is opened again at once, unseen.
     if (attempt > 0) connected.set(false);
     const wait = attempt === 0 ? 50 : Math.min(15_000, 500 * 2 ** attempt);
     attempt++;
     timer = setTimeout(connect, wait);
   };
-  for (const name of names) {
-    mine.addEventListener(name, (event) => {
-      try {
-        tell(name, JSON.parse((event as MessageEvent<string>).data || "null"));
-      } catch {
-        /* one bad event is not worth a broken page */
-      }
-    });
-  }
+  read(mine.signal).then(lost, lost);
 }
 
 export function watchConnection(): void {
@@ -80,6 +90,6 @@ export function watchConnection(): void {
   addEventListener("online", () => connected.get() || connect());
   document.addEventListener("visibilitychange", () => document.hidden || connected.get() || connect());
   // Left open, the stream would keep the page out of the back/forward cache.
-  addEventListener("pagehide", () => source?.close());
+  addEventListener("pagehide", () => source?.abort());
   addEventListener("pageshow", (event) => event.persisted && connect());
 }

@@ -1,7 +1,7 @@
 // A run as the page sees it: its events made into one state, however often the line breaks. Every event has a number;
 // one that was seen is dropped, and a missing one, or text that does not join on, means: take it up again.
 import { useEffect, useState } from "preact/hooks";
-import { signedOut } from "./api";
+import { ask, signedOut } from "./api";
 import type { Chunk, Done, Metadata, Progress, RunError, Usage } from "./chat-types";
 import { onEvent } from "./events";
 import { readFrames, type Frame } from "./sse";
@@ -171,7 +171,7 @@ export class Run {
     let timer = setTimeout(() => silence.abort(), silentMs);
     const both = AbortSignal.any([signal, silence.signal]);
     try {
-      const response = given ?? (await fetch(`/api/runs/${encodeURIComponent(this.state.id)}/events?after=${this.state.last}`, { signal: both }));
+      const response = given ?? (await ask(`/api/runs/${encodeURIComponent(this.state.id)}/events?after=${this.state.last}`, both));
       if (response.status === 401) signedOut.set(true);
       if (response.status === 204 || response.status === 404) this.state.line = "gone";
       if (response.status !== 200 || !response.body) return;

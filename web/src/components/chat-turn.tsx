@@ -10,7 +10,7 @@ import { ApprovalCard, asked } from "./approval";
 import { RuntimeMark, runtimeName } from "./runtime-menu";
 import { StreamText } from "./stream-text";
 import { brief, Ticking } from "./turn-panel";
-import { CopyButton, Icon, Time } from "./ui";
+import { CopyButton, Icon, SaveLink, Time } from "./ui";
 
 // What went wrong, in words, and what one can do.
 const troubles: Record<string, [string, string]> = {
@@ -53,7 +53,7 @@ export function UserTurn({ text, files, at, onBranch }: { text: string; files: A
         <p class="plain">{text}</p>
         {files.length > 0 && (
           <ul class="file-chips" aria-label="Files">
-            {files.map((f) => <li key={f.id}><a href={`/api/attachments/${encodeURIComponent(f.id)}`} download={f.name ?? "file"}><Icon name={icon.file} size={12} /><span class="name">{f.name}</span><span class="dim">{size(f.size)}</span></a></li>)}
+            {files.map((f) => <li key={f.id}><SaveLink path={`/api/attachments/${encodeURIComponent(f.id)}`} name={f.name ?? "file"}><Icon name={icon.file} size={12} /><span class="name">{f.name}</span><span class="dim">{size(f.size)}</span></SaveLink></li>)}
           </ul>
         )}
       </div>

@@ -1,10 +1,10 @@
-// A session as a file. Plain links: the browser saves what the server sends, redacted.
+// A session as a file, redacted by the server.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { enc } from "../api";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
-import { Icon } from "./ui";
+import { Icon, SaveLink } from "./ui";
 
 export const exportKinds: [string, string][] = [["md", "Markdown"], ["jsonl", "JSONL"]];
 export const exportPath = (id: string, as: string): string => `/api/sessions/${enc(id)}/export?as=${as}`;
@@ -28,7 +28,7 @@ export function ExportMenu({ id }: { id: string }): JSX.Element {
     <div class="menu" ref={box}>
       <button type="button" ref={button} aria-expanded={open} aria-controls="export-kinds" onClick={() => setOpen(!open)}><Icon name={icon.download} size={14} /> Export</button>
       <ul id="export-kinds" hidden={!open}>
-        {exportKinds.map(([as, name]) => <li key={as}><a href={exportPath(id, as)} download={`${id}.${as}`} onClick={() => setOpen(false)}>{name}</a></li>)}
+        {exportKinds.map(([as, name]) => <li key={as}><SaveLink path={exportPath(id, as)} name={`${id}.${as}`} onSave={() => setOpen(false)}>{name}</SaveLink></li>)}
       </ul>
     </div>
   );

@@ -1,7 +1,7 @@
 // A turn as it happens, and as it was: what the runtime was given, what it did, what that took.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { enc } from "../api";
+import { ask, enc } from "../api";
 import type { Attachment, Receipts, TaskGraph } from "../chat-types";
 import { count, lasted, plainTitle, plural, short, size } from "../format";
 import { icon } from "../icons";
@@ -226,7 +226,7 @@ function Raw({ a, name }: { a: Attachment; name: string }): JSX.Element {
   const [failed, setFailed] = useState(false);
   const load = (open: boolean): void => {
     if (!open || text !== null) return;
-    fetch(`/api/attachments/${enc(a.id)}`).then(async (r) => (r.ok ? setText(await r.text()) : setFailed(true)), () => setFailed(true));
+    ask(`/api/attachments/${enc(a.id)}`).then(async (r) => (r.ok ? setText(await r.text()) : setFailed(true)), () => setFailed(true));
   };
   return (
     <details class="part" onToggle={(e) => load(e.currentTarget.open)}>

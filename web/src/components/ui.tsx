@@ -1,7 +1,7 @@
 // The small parts that every view is made of.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError } from "../api";
+import { ApiError, save } from "../api";
 import { ago, agoLong, exact, isoTime } from "../format";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
@@ -68,6 +68,15 @@ export const said = createStore("");
 export function say(text: string): void {
   said.set(text);
   setTimeout(() => said.get() === text && said.set(""), 2500);
+}
+
+export function saveAs(path: string, name: string): void {
+  void save(path, name).catch((cause: ApiError) => say(`${cause.message}. ${cause.detail}`));
+}
+
+// A link to a file of the server, which the page fetches: see save in api.ts.
+export function SaveLink({ path, name, onSave, children }: { path: string; name: string; onSave?: () => void; children: ComponentChildren }): JSX.Element {
+  return <a href={path} download={name} onClick={(e) => { e.preventDefault(); saveAs(path, name); onSave?.(); }}>{children}</a>;
 }
 
 export function Code({ text, label = "Copy" }: { text: string; label?: string }): JSX.Element {
