@@ -169,6 +169,17 @@
     X(LIMIT_INBOX_KEEP_DAYS, 30, "days for which an update is remembered, and what was answered")  \
     X(LIMIT_LOCAL_TEXT, KIB(64), "a message that is written in the local chat")                    \
     X(LIMIT_ENTITIES, 100, "stretches of one message that look different from the rest")           \
+    X(LIMIT_MARKDOWN_BYTES, KIB(64), "text that is shown as Markdown; longer text is shown plain") \
+    X(LIMIT_MARKDOWN_CELLS, 20000, "cells of the tables in one text; more are shown as typed")     \
+    X(LIMIT_MARKDOWN_NESTING, 1000000, "lines times levels of nesting in Markdown")                \
+    X(LIMIT_MARKDOWN_MEMORY, 512, "bytes of memory for a byte of Markdown")                        \
+    X(LIMIT_MARKDOWN_OUTPUT, 64, "bytes of HTML for a byte of Markdown")                           \
+    X(LIMIT_YAML_BYTES, MIB(1), "a YAML document")                                                 \
+    X(LIMIT_YAML_FLOW, 32, "levels of [ and { in YAML")                                            \
+    X(LIMIT_YAML_DEPTH, 64, "levels of nesting in YAML")                                           \
+    X(LIMIT_YAML_NODES, 50000, "values in a YAML document, with those that aliases repeat")        \
+    X(LIMIT_YAML_ANCHORS, 1000, "anchors in a YAML document")                                      \
+    X(LIMIT_FRONT_MATTER, KIB(64), "front matter of a skill")                                      \
     X(LIMIT_REDACT_WINDOW, KIB(64), "text the redactor holds back while a secret may go on")
 
 enum {

@@ -3,14 +3,12 @@
  * write it by hand. Tables stay as they were typed. */
 #include "platforms/entities.h"
 
-#include <cmark-gfm-core-extensions.h>
-#include <cmark-gfm-extension_api.h>
-#include <cmark-gfm.h>
-
 #include "base/buf.h"
 #include "base/limits.h"
-#include "text/markdown.h"
+#include "text/markdown_read.h"
 #include "text/utf8.h"
+
+enum { NUMBERED = 32 };
 
 typedef struct Walk {
     Arena *arena;
@@ -18,7 +16,9 @@ typedef struct Walk {
     size_t units; /* of out, in UTF-16 */
     int owed;     /* line feeds before whatever comes next */
     int lists, quotes;
-    int spans;                          /* open entities that code may not stand in */
+    int numbers
+        [NUMBERED]; /* of the next item in each open list; deeper ones count from their start again */
+    int spans;      /* open entities that code may not stand in */
     size_t open[LIMIT_ENTITIES], depth; /* where in `all` those are that have no end yet */
     Entity *all;
     size_t n;
@@ -148,7 +148,7 @@ static bool inline_node(Walk *w, cmark_node *node, bool enter)
         span(w, ENTITY_BOLD, enter);
     else if (type == CMARK_NODE_EMPH)
         span(w, ENTITY_ITALIC, enter);
-    else if (str_eqz(str_of(cmark_node_get_type_string(node)), "strikethrough"))
+    else if (markdown_node_is(node, "strikethrough"))
         span(w, ENTITY_STRIKE, enter);
     else if (type == CMARK_NODE_LINK || type == CMARK_NODE_IMAGE)
         link_to(w, str_of(cmark_node_get_url(node)), enter);
@@ -167,23 +167,27 @@ static void quote(Walk *w, bool enter)
         close_entity(w);
 }
 
-static int number_of(cmark_node *item)
+static void list(Walk *w, cmark_node *node, bool enter)
 {
-    int number = cmark_node_get_list_start(cmark_node_parent(item));
+    w->lists += enter ? 1 : -1;
+    if (enter && w->lists <= NUMBERED)
+        w->numbers[w->lists - 1] = cmark_node_get_list_start(node);
+}
 
-    while ((item = cmark_node_previous(item)) != NULL)
-        number++;
-    return number;
+static int next_number(Walk *w, cmark_node *list)
+{
+    return w->lists <= NUMBERED ? w->numbers[w->lists - 1]++ : cmark_node_get_list_start(list);
 }
 
 static void begin_item(Walk *w, cmark_node *item)
 {
-    bool counted = cmark_node_get_list_type(cmark_node_parent(item)) == CMARK_ORDERED_LIST;
+    cmark_node *list = cmark_node_parent(item);
+    bool counted = cmark_node_get_list_type(list) == CMARK_ORDERED_LIST;
 
     owe(w, 1);
     for (int i = 1; i < w->lists && i < 8; i++)
         put(w, STR("  "));
-    put(w, counted ? str_printf(w->arena, "%d. ", number_of(item)) : STR("• "));
+    put(w, counted ? str_printf(w->arena, "%d. ", next_number(w, list)) : STR("• "));
 }
 
 static void code_block(Walk *w, cmark_node *node)
@@ -213,7 +217,7 @@ static void block_node(Walk *w, cmark_node *node, bool enter)
     else if (type == CMARK_NODE_HEADING)
         span(w, ENTITY_BOLD, enter);
     else if (type == CMARK_NODE_LIST)
-        w->lists += enter ? 1 : -1;
+        list(w, node, enter);
     else if (type == CMARK_NODE_ITEM && enter)
         begin_item(w, node);
     else if (type == CMARK_NODE_CODE_BLOCK)
@@ -230,19 +234,10 @@ static void block_node(Walk *w, cmark_node *node, bool enter)
 
 /* -- all of it ------------------------------------------------------------------------------------------ */
 
-static cmark_node *read_markdown(Str text)
+static void visit(void *ctx, cmark_node *node, bool enter)
 {
-    cmark_parser *parser;
-    cmark_node *root;
-
-    markdown_ready();
-    parser = cmark_parser_new(CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8 |
-                              CMARK_OPT_STRIKETHROUGH_DOUBLE_TILDE);
-    cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension("strikethrough"));
-    cmark_parser_feed(parser, text.p, text.n);
-    root = cmark_parser_finish(parser);
-    cmark_parser_free(parser);
-    return root;
+    if (!inline_node(ctx, node, enter))
+        block_node(ctx, node, enter);
 }
 
 static void leave_out_empty(Walk *w)
@@ -258,20 +253,12 @@ static void leave_out_empty(Walk *w)
 void entities_of(Arena *a, Str markdown, EntityText *ret)
 {
     Walk *w = ARENA_NEW(a, Walk);
-    cmark_node *root = read_markdown(markdown);
-    cmark_iter *it = cmark_iter_new(root);
 
     *w = (Walk){ .arena = a,
                  .out = BUF(2 * markdown.n + KIB(4)),
                  .all = ARENA_ARRAY(a, Entity, LIMIT_ENTITIES) };
-    for (cmark_event_type e; (e = cmark_iter_next(it)) != CMARK_EVENT_DONE;) {
-        cmark_node *node = cmark_iter_get_node(it);
-
-        if (!inline_node(w, node, e == CMARK_EVENT_ENTER))
-            block_node(w, node, e == CMARK_EVENT_ENTER);
-    }
-    cmark_iter_free(it);
-    cmark_node_free(root);
+    if (!markdown_visit(markdown, 0, visit, w))
+        put(w, utf8_repair(a, markdown));
     leave_out_empty(w);
     *ret = (EntityText){ .text = str_dup(a, buf_str(&w->out)), .all = w->all, .n = w->n };
     buf_done(&w->out);

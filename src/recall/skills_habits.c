@@ -3,6 +3,7 @@
  * are only read, and neither has to be there or make sense. */
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "recall/skills_inside.h"
 #include "text/json.h"
 #include "text/yml.h"
@@ -63,9 +64,12 @@ static void read_disabled(Arena *a, const SkillRoot *root, Skill *skills, size_t
     yaml_document_t doc;
     Err err;
 
-    if (!file_read(a, str_z(a, path), LIMIT_CONFIG_BYTES, &text, &err) ||
-        !yml_load(text, 1, &doc, &err))
+    if (!file_read(a, str_z(a, path), LIMIT_CONFIG_BYTES, &text, &err))
         return;
+    if (!yml_load(text, 1, &doc, &err)) {
+        log_note("no disabled skills from '%.*s': %s", STR_FMT(path), err.text);
+        return;
+    }
     disable_listed(&doc, skills, n);
     yaml_document_delete(&doc);
 }

@@ -95,6 +95,10 @@ static bool take_yaml(Arena *a, Str text, Skill *ret)
     yaml_node_t *root;
     Err err;
 
+    if (text.n > LIMIT_FRONT_MATTER) {
+        ret->warning = str_printf(a, "front matter, more than %d bytes", LIMIT_FRONT_MATTER);
+        return false;
+    }
     if (!yml_load(text, 2, &doc, &err)) {
         ret->warning = str_printf(a, "front matter, %s", err.text);
         return false;

@@ -1,96 +1,318 @@
-/* Images become links to what they show: the page loads nothing from elsewhere, and a model must not
- * be able to make it try. */
+/* Our own rendering of what cmark read: the HTML that cmark itself would write, but for raw HTML (text here), images
+ * (links here: the page loads nothing from elsewhere, and a model must not be able to make it try), links to other
+ * schemes (no target) and bare addresses (markdown_links.h). */
 #include "text/markdown.h"
 
 #include <cmark-gfm-core-extensions.h>
-#include <cmark-gfm-extension_api.h>
-#include <cmark-gfm.h>
-#include <pthread.h>
-#include <string.h>
 
-enum { OPTIONS = CMARK_OPT_DEFAULT | CMARK_OPT_VALIDATE_UTF8 | CMARK_OPT_GITHUB_PRE_LANG };
+#include "base/buf.h"
+#include "base/limits.h"
+#include "text/markdown_links.h"
+#include "text/markdown_read.h"
+#include "text/utf8.h"
 
-/* cmark's table of extensions is global, filled once and read-only afterwards. */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+typedef struct Html {
+    Buf out;
+    int links; /* open ones: no address inside of a link is another */
+    bool body; /* of a table was begun */
+    size_t column;
+} Html;
 
-void markdown_ready(void)
+/* -- text ---------------------------------------------------------------------------------------------------- */
+
+static void put(Html *h, const char *s)
 {
-    pthread_once(&once, cmark_gfm_core_extensions_ensure_registered);
+    buf_addz(&h->out, s);
 }
 
-static cmark_parser *new_parser(void)
+/* What follows begins a line. */
+static void fresh_line(Html *h)
 {
-    static const char *const wanted[] = { "table", "strikethrough", "autolink", "tasklist" };
-    cmark_parser *parser;
-
-    markdown_ready();
-    parser = cmark_parser_new(OPTIONS);
-    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
-        cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension(wanted[i]));
-    return parser;
+    if (h->out.n && h->out.p[h->out.n - 1] != '\n')
+        buf_addc(&h->out, '\n');
 }
 
-static bool scheme_is_fine(const char *url)
+static void put_escaped(Html *h, Str s)
 {
-    static const char *const fine[] = { "http://", "https://", "mailto:" };
+    size_t from = 0;
 
-    for (size_t i = 0; url && i < ARRAY_LEN(fine); i++)
-        if (strncasecmp(url, fine[i], strlen(fine[i])) == 0)
+    for (size_t i = 0; i < s.n; i++) {
+        const char *with = s.p[i] == '&'   ? "&amp;"
+                           : s.p[i] == '<' ? "&lt;"
+                           : s.p[i] == '>' ? "&gt;"
+                           : s.p[i] == '"' ? "&quot;"
+                                           : NULL;
+
+        if (!with)
+            continue;
+        buf_add(&h->out, (Str){ s.p + from, i - from });
+        put(h, with);
+        from = i + 1;
+    }
+    buf_add(&h->out, str_skip(s, from));
+}
+
+static bool scheme_is_fine(Str url)
+{
+    static const Str fine[] = { STR_INIT("http://"), STR_INIT("https://"), STR_INIT("mailto:") };
+
+    for (size_t i = 0; i < ARRAY_LEN(fine); i++)
+        if (url.n >= fine[i].n && strncasecmp(url.p, fine[i].p, fine[i].n) == 0)
             return true;
     return false;
 }
 
-static void image_to_link(cmark_node *image)
+static void put_address(Html *h, Str url)
 {
-    cmark_node *link = cmark_node_new(CMARK_NODE_LINK), *child;
-    const char *url = cmark_node_get_url(image);
+    static const char hex[] = "0123456789ABCDEF", plain[] = "-_.+!*(),%#@?=;:/$~";
 
-    cmark_node_set_url(link, scheme_is_fine(url) ? url : "");
-    while ((child = cmark_node_first_child(image)) != NULL)
-        if (!cmark_node_append_child(link, child))
-            cmark_node_free(child); /* takes itself out */
-    if (!cmark_node_insert_before(image, link))
-        cmark_node_free(link);
-    cmark_node_unlink(image);
-    cmark_node_free(image);
+    for (size_t i = 0; i < url.n; i++) {
+        unsigned char c = (unsigned char)url.p[i];
+
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+            (c && strchr(plain, c)))
+            buf_addc(&h->out, (char)c);
+        else if (c == '&')
+            put(h, "&amp;");
+        else
+            buf_add(&h->out, (Str){ (char[]){ '%', hex[c >> 4], hex[c & 15] }, 3 });
+    }
 }
 
-/* A link to anywhere else loses its target. */
-static void tame(cmark_node *node)
+static void put_text(Html *h, Str text)
+{
+    TextPiece piece;
+
+    while (markdown_next_piece(&text, &piece)) {
+        if (piece.scheme && !h->links) {
+            put(h, "<a href=\"");
+            put(h, piece.scheme);
+            put_address(h, piece.text);
+            put(h, "\">");
+            put_escaped(h, piece.text);
+            put(h, "</a>");
+        } else {
+            put_escaped(h, piece.text);
+        }
+    }
+}
+
+static void put_link(Html *h, cmark_node *node, bool enter)
+{
+    Str url = str_of(cmark_node_get_url(node)), title = str_of(cmark_node_get_title(node));
+
+    h->links += enter ? 1 : -1;
+    if (!enter) {
+        put(h, "</a>");
+        return;
+    }
+    put(h, "<a href=\"");
+    if (scheme_is_fine(url))
+        put_address(h, url);
+    if (title.n && cmark_node_get_type(node) == CMARK_NODE_LINK) {
+        put(h, "\" title=\"");
+        put_escaped(h, title);
+    }
+    put(h, "\">");
+}
+
+static bool put_inline(Html *h, cmark_node *node, bool enter)
 {
     cmark_node_type type = cmark_node_get_type(node);
 
-    if (type == CMARK_NODE_IMAGE)
-        image_to_link(node);
-    else if (type == CMARK_NODE_LINK && !scheme_is_fine(cmark_node_get_url(node)))
-        cmark_node_set_url(node, "");
+    if (type == CMARK_NODE_TEXT) {
+        put_text(h, str_of(cmark_node_get_literal(node)));
+    } else if (type == CMARK_NODE_HTML_INLINE) {
+        put_escaped(h, str_of(cmark_node_get_literal(node)));
+    } else if (type == CMARK_NODE_SOFTBREAK) {
+        put(h, "\n");
+    } else if (type == CMARK_NODE_LINEBREAK) {
+        put(h, "<br />\n");
+    } else if (type == CMARK_NODE_CODE) {
+        put(h, "<code>");
+        put_escaped(h, str_of(cmark_node_get_literal(node)));
+        put(h, "</code>");
+    } else if (type == CMARK_NODE_STRONG) {
+        put(h, enter ? "<strong>" : "</strong>");
+    } else if (type == CMARK_NODE_EMPH) {
+        put(h, enter ? "<em>" : "</em>");
+    } else if (type == CMARK_NODE_LINK || type == CMARK_NODE_IMAGE) {
+        put_link(h, node, enter);
+    } else if (markdown_node_is(node, "strikethrough")) {
+        put(h, enter ? "<del>" : "</del>");
+    } else {
+        return false;
+    }
+    return true;
 }
 
-static void tame_all(cmark_node *root)
-{
-    cmark_iter *it = cmark_iter_new(root);
+/* -- tables -------------------------------------------------------------------------------------------------- */
 
-    /* On the way out of a node, so that it may be replaced. */
-    for (cmark_event_type e; (e = cmark_iter_next(it)) != CMARK_EVENT_DONE;)
-        if (e == CMARK_EVENT_EXIT)
-            tame(cmark_iter_get_node(it));
-    cmark_iter_free(it);
+static void put_cell(Html *h, cmark_node *node, bool enter)
+{
+    cmark_node *row = cmark_node_parent(node);
+    bool head = cmark_gfm_extensions_get_table_row_is_header(row);
+    const uint8_t *align = cmark_gfm_extensions_get_table_alignments(cmark_node_parent(row));
+
+    if (!enter) {
+        put(h, head ? "</th>" : "</td>");
+        h->column++;
+        return;
+    }
+    fresh_line(h);
+    put(h, head ? "<th" : "<td");
+    put(h, align[h->column] == 'l'   ? " align=\"left\">"
+           : align[h->column] == 'r' ? " align=\"right\">"
+           : align[h->column] == 'c' ? " align=\"center\">"
+                                     : ">");
+}
+
+static void put_row(Html *h, bool head, bool enter)
+{
+    fresh_line(h);
+    if (enter) {
+        put(h, head ? "<thead>\n<tr>" : h->body ? "<tr>" : "<tbody>\n<tr>");
+        h->body |= !head;
+        h->column = 0;
+    } else {
+        put(h, head ? "</tr>\n</thead>" : "</tr>");
+    }
+}
+
+static bool put_table(Html *h, cmark_node *node, bool enter)
+{
+    if (markdown_node_is(node, "table_cell")) {
+        put_cell(h, node, enter);
+    } else if (markdown_node_is(node, "table_row") || markdown_node_is(node, "table_header")) {
+        put_row(h, cmark_gfm_extensions_get_table_row_is_header(node), enter);
+    } else if (markdown_node_is(node, "table")) {
+        fresh_line(h);
+        put(h, enter ? "<table>" : h->body ? "</tbody>\n</table>\n" : "</table>\n");
+        h->body = false;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* -- blocks -------------------------------------------------------------------------------------------------- */
+
+static void put_list(Html *h, cmark_node *node, bool enter)
+{
+    bool bullets = cmark_node_get_list_type(node) == CMARK_BULLET_LIST;
+    int start = cmark_node_get_list_start(node);
+
+    if (!enter) {
+        put(h, bullets ? "</ul>\n" : "</ol>\n");
+        return;
+    }
+    fresh_line(h);
+    if (bullets || start == 1)
+        put(h, bullets ? "<ul>\n" : "<ol>\n");
+    else
+        buf_addf(&h->out, "<ol start=\"%d\">\n", start);
+}
+
+static void put_item(Html *h, cmark_node *node, bool enter)
+{
+    if (!enter) {
+        put(h, "</li>\n");
+        return;
+    }
+    fresh_line(h);
+    put(h, "<li>");
+    if (markdown_node_is(node, "tasklist"))
+        put(h, cmark_gfm_extensions_get_tasklist_item_checked(node)
+                   ? "<input type=\"checkbox\" checked=\"\" disabled=\"\" /> "
+                   : "<input type=\"checkbox\" disabled=\"\" /> ");
+}
+
+/* The items of a tight list have no paragraphs. */
+static void put_paragraph(Html *h, cmark_node *node, bool enter)
+{
+    cmark_node *item = cmark_node_parent(node), *list = item ? cmark_node_parent(item) : NULL;
+
+    if (list && cmark_node_get_type(list) == CMARK_NODE_LIST && cmark_node_get_list_tight(list))
+        return;
+    if (enter)
+        fresh_line(h);
+    put(h, enter ? "<p>" : "</p>\n");
+}
+
+static void put_code_block(Html *h, cmark_node *node)
+{
+    Str info = str_of(cmark_node_get_fence_info(node));
+    size_t n = 0;
+
+    while (n < info.n && !strchr(" \t\n\v\f\r", info.p[n]))
+        n++;
+    fresh_line(h);
+    put(h, "<pre");
+    if (n) {
+        put(h, " lang=\"");
+        put_escaped(h, str_head(info, n));
+        put(h, "\"");
+    }
+    put(h, "><code>");
+    put_escaped(h, str_of(cmark_node_get_literal(node)));
+    put(h, "</code></pre>\n");
+}
+
+static void put_plain(Html *h, Str text)
+{
+    fresh_line(h);
+    put(h, "<p class=\"plain\">");
+    put_escaped(h, str_ends(text, STR("\n")) ? str_head(text, text.n - 1) : text);
+    put(h, "</p>\n");
+}
+
+static void put_block(Html *h, cmark_node *node, bool enter)
+{
+    cmark_node_type type = cmark_node_get_type(node);
+
+    if (type == CMARK_NODE_PARAGRAPH) {
+        put_paragraph(h, node, enter);
+    } else if (type == CMARK_NODE_BLOCK_QUOTE) {
+        fresh_line(h);
+        put(h, enter ? "<blockquote>\n" : "</blockquote>\n");
+    } else if (type == CMARK_NODE_LIST) {
+        put_list(h, node, enter);
+    } else if (type == CMARK_NODE_HEADING) {
+        if (enter)
+            fresh_line(h);
+        buf_addf(&h->out, enter ? "<h%d>" : "</h%d>\n", cmark_node_get_heading_level(node));
+    } else if (type == CMARK_NODE_CODE_BLOCK) {
+        put_code_block(h, node);
+    } else if (type == CMARK_NODE_HTML_BLOCK) {
+        put_plain(h, str_of(cmark_node_get_literal(node)));
+    } else if (type == CMARK_NODE_THEMATIC_BREAK) {
+        fresh_line(h);
+        put(h, "<hr />\n");
+    } else if (type == CMARK_NODE_ITEM || markdown_node_is(node, "tasklist")) {
+        put_item(h, node, enter);
+    }
+}
+
+static void put_node(void *ctx, cmark_node *node, bool enter)
+{
+    Html *h = ctx;
+
+    if (!put_inline(h, node, enter) && !put_table(h, node, enter))
+        put_block(h, node, enter);
 }
 
 Str markdown_html(Arena *a, Str text)
 {
-    cmark_parser *parser = new_parser();
-    cmark_node *root;
-    char *html;
-    Str kept;
+    Html h = { .out = BUF(text.n * LIMIT_MARKDOWN_OUTPUT + KIB(4)) };
+    unsigned parts = MARKDOWN_TABLES | MARKDOWN_TASKS | MARKDOWN_ONE_TILDE;
+    Str html;
 
-    cmark_parser_feed(parser, text.p, text.n);
-    root = cmark_parser_finish(parser);
-    tame_all(root);
-    html = cmark_render_html(root, OPTIONS, cmark_parser_get_syntax_extensions(parser));
-    kept = str_dup(a, str_of(html));
-    free(html);
-    cmark_node_free(root);
-    cmark_parser_free(parser);
-    return kept;
+    if (!markdown_visit(text, parts, put_node, &h) || buf_full(&h.out)) {
+        buf_done(&h.out);
+        h = (Html){ .out = BUF(text.n * LIMIT_MARKDOWN_OUTPUT + KIB(4)) };
+        put_plain(&h, utf8_repair(a, text));
+    }
+    html = str_dup(a, buf_str(&h.out));
+    buf_done(&h.out);
+    return html;
 }

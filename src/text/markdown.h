@@ -1,16 +1,14 @@
 /* markdown.h - what models and users write, as HTML that cannot do anything.
  *
- * cmark-gfm in safe mode: raw HTML is left out, links go to http, https, mailto and nowhere else,
- * images are not loaded. Tables, strikethrough and bare links as GitHub has them. Thread-safe. */
+ * Raw HTML is shown as the text it is, links go to http, https, mailto and nowhere else, images become links to what
+ * they show. Tables, task lists, strikethrough and bare links as GitHub has them. Output and time are bounded
+ * (markdown_read.h, LIMIT_MARKDOWN_OUTPUT). Thread-safe. */
 #ifndef TALARIA_TEXT_MARKDOWN_H
 #define TALARIA_TEXT_MARKDOWN_H
 
 #include "base/arena.h"
 
-/* Never fails: what cannot be read as Markdown is a paragraph of its text. */
+/* Never fails: a text over the limits is one paragraph of class "plain", escaped and with its line breaks. */
 Str markdown_html(Arena *a, Str text);
-
-/* cmark's extensions are there; for whoever else reads Markdown with it. Any thread, any number of times. */
-void markdown_ready(void);
 
 #endif

@@ -5,6 +5,8 @@ bool yml_load(Str text, size_t first, yaml_document_t *ret, Err *err)
     yaml_parser_t parser;
     bool ok;
 
+    if (!yml_check_limits(text, first, err))
+        return false;
     if (!yaml_parser_initialize(&parser))
         return err_set(err, ERR_INTERNAL, "out of memory");
     yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);

@@ -48,11 +48,8 @@ static void check_attribute(Str inside)
 
 static void check_tag(Str rest)
 {
-    static const Str omitted = STR_INIT("<!-- raw HTML omitted -->");
     Str name;
 
-    if (str_starts(rest, omitted))
-        return;
     rest = str_skip(rest, 1);
     if (rest.n && rest.p[0] == '/')
         rest = str_skip(rest, 1);
