@@ -8,6 +8,7 @@
 enum {
     MOST_SPAN = 4000, /* how far the end of a mark is looked for */
     MOST_DEPTH = 6,
+    SEARCHES = 64, /* bytes searched for ends, for a byte of text */
     MOST_OUT = MIB(1),
 };
 
@@ -27,7 +28,25 @@ static void escape(Buf *out, Str s)
 
 /* -- within a line ------------------------------------------------------------------------------------------ */
 
-static void inline_text(Buf *out, Str s, int depth);
+/* Where the text goes, and how many bytes may still be searched for the ends of marks: a text of nothing but
+ * beginnings would be searched again for each of them. */
+typedef struct Inline {
+    Buf *out;
+    size_t left;
+} Inline;
+
+static void inline_text(Inline *w, Str s, int depth);
+
+/* The part of s in which an end may be looked for. */
+static Str within(const Inline *w, Str s)
+{
+    return str_head(s, MOST_SPAN < w->left ? MOST_SPAN : w->left);
+}
+
+static void searched(Inline *w, size_t n)
+{
+    w->left -= n < w->left ? n : w->left;
+}
 
 static bool is_word(char c)
 {
@@ -45,52 +64,56 @@ static const struct {
               { STR_INIT("*"), "_", "_", false },     { STR_INIT("_"), "_", "_", true } };
 
 /* Where the mark that begins s ends again; 0: nowhere. */
-static size_t mark_end(Str s, Str mark, bool words_only)
+static size_t mark_end(Inline *w, Str s, Str mark, bool words_only)
 {
-    Str body = str_head(str_skip(s, mark.n), MOST_SPAN);
+    Str body = within(w, str_skip(s, mark.n));
 
     if (!body.n || body.p[0] == ' ')
         return 0;
     for (size_t at = 1; at + mark.n <= body.n; at++)
         if (memcmp(body.p + at, mark.p, mark.n) == 0 && body.p[at - 1] != ' ' &&
             body.p[at - 1] != mark.p[0] &&
-            !(words_only && at + mark.n < body.n && is_word(body.p[at + mark.n])))
+            !(words_only && at + mark.n < body.n && is_word(body.p[at + mark.n]))) {
+            searched(w, at);
             return at;
+        }
+    searched(w, body.n);
     return 0;
 }
 
 /* Bytes taken; 0: no mark begins here. */
-static size_t put_marked(Buf *out, Str s, bool in_word, int depth)
+static size_t put_marked(Inline *w, Str s, bool in_word, int depth)
 {
     for (size_t i = 0; i < ARRAY_LEN(marks) && depth < MOST_DEPTH; i++) {
         size_t end = 0;
 
         if (str_starts(s, marks[i].mark) && !(marks[i].words_only && in_word))
-            end = mark_end(s, marks[i].mark, marks[i].words_only);
+            end = mark_end(w, s, marks[i].mark, marks[i].words_only);
         if (!end)
             continue;
-        buf_addz(out, marks[i].open);
-        inline_text(out, str_head(str_skip(s, marks[i].mark.n), end), depth + 1);
-        buf_addz(out, marks[i].close);
+        buf_addz(w->out, marks[i].open);
+        inline_text(w, str_head(str_skip(s, marks[i].mark.n), end), depth + 1);
+        buf_addz(w->out, marks[i].close);
         return end + 2 * marks[i].mark.n;
     }
     return 0;
 }
 
-static size_t put_code(Buf *out, Str s)
+static size_t put_code(Inline *w, Str s)
 {
     size_t ticks = 0, end;
     Str body;
 
-    while (ticks < s.n && s.p[ticks] == '`')
+    while (ticks < s.n && ticks < w->left && s.p[ticks] == '`')
         ticks++;
-    body = str_head(str_skip(s, ticks), MOST_SPAN);
+    body = within(w, str_skip(s, ticks));
     end = ticks ? str_find(body, str_head(s, ticks)) : body.n;
+    searched(w, ticks + end);
     if (!ticks || end == body.n)
         return 0;
-    buf_addc(out, '`');
-    escape(out, str_trim(str_head(body, end)));
-    buf_addc(out, '`');
+    buf_addc(w->out, '`');
+    escape(w->out, str_trim(str_head(body, end)));
+    buf_addc(w->out, '`');
     return end + 2 * ticks;
 }
 
@@ -104,15 +127,16 @@ static bool is_address(Str s)
 }
 
 /* [words](address), also with '!' in front; an address that is none leaves the words. */
-static size_t put_link(Buf *out, Str s, int depth)
+static size_t put_link(Inline *w, Str s, int depth)
 {
     size_t bang = s.p[0] == '!', words_end, end;
     Str words, address, rest;
 
     if (!str_starts(str_skip(s, bang), STR("[")))
         return 0;
-    words = str_head(str_skip(s, bang + 1), MOST_SPAN);
+    words = within(w, str_skip(s, bang + 1));
     words_end = str_find(words, STR("]("));
+    searched(w, words_end);
     if (words_end == words.n)
         return 0;
     rest = str_head(str_skip(words, words_end + 2), MOST_SPAN);
@@ -122,52 +146,53 @@ static size_t put_link(Buf *out, Str s, int depth)
     if (end == rest.n || memchr(words.p, '[', words.n))
         return 0;
     if (is_address(address)) {
-        buf_addc(out, '<');
-        escape(out, address);
-        buf_addc(out, '|');
+        buf_addc(w->out, '<');
+        escape(w->out, address);
+        buf_addc(w->out, '|');
         for (size_t i = 0; i < words.n; i++)
-            escape(out, words.p[i] == '|' ? STR("/") : str_head(str_skip(words, i), 1));
-        buf_addc(out, '>');
+            escape(w->out, words.p[i] == '|' ? STR("/") : str_head(str_skip(words, i), 1));
+        buf_addc(w->out, '>');
     } else {
-        inline_text(out, words, depth + 1);
+        inline_text(w, words, depth + 1);
     }
     return bang + 1 + words_end + 2 + end + 1;
 }
 
 /* <https://...> */
-static size_t put_autolink(Buf *out, Str s)
+static size_t put_autolink(Inline *w, Str s)
 {
-    size_t end = str_find(str_head(s, MOST_SPAN), STR(">"));
+    Str head = within(w, s);
+    size_t end = str_find(head, STR(">"));
 
-    if (s.p[0] != '<' || end >= s.n || end >= MOST_SPAN ||
-        !is_address(str_head(str_skip(s, 1), end - 1)))
+    searched(w, end);
+    if (s.p[0] != '<' || end >= head.n || !is_address(str_head(str_skip(s, 1), end - 1)))
         return 0;
-    buf_addc(out, '<');
-    escape(out, str_head(str_skip(s, 1), end - 1));
-    buf_addc(out, '>');
+    buf_addc(w->out, '<');
+    escape(w->out, str_head(str_skip(s, 1), end - 1));
+    buf_addc(w->out, '>');
     return end + 1;
 }
 
-static size_t put_special(Buf *out, Str s, bool in_word, int depth)
+static size_t put_special(Inline *w, Str s, bool in_word, int depth)
 {
     switch (s.p[0]) {
     case '`':
-        return put_code(out, s);
+        return put_code(w, s);
     case '[':
     case '!':
-        return depth < MOST_DEPTH ? put_link(out, s, depth) : 0;
+        return depth < MOST_DEPTH ? put_link(w, s, depth) : 0;
     case '<':
-        return put_autolink(out, s);
+        return put_autolink(w, s);
     case '*':
     case '_':
     case '~':
-        return put_marked(out, s, in_word, depth);
+        return put_marked(w, s, in_word, depth);
     default:
         return 0;
     }
 }
 
-static void inline_text(Buf *out, Str s, int depth)
+static void inline_text(Inline *w, Str s, int depth)
 {
     size_t at = 0;
 
@@ -176,13 +201,13 @@ static void inline_text(Buf *out, Str s, int depth)
         size_t taken = 0;
 
         if (rest.p[0] == '\\' && rest.n > 1 && strchr("*_~`[]<>\\#!|", rest.p[1])) {
-            escape(out, str_head(str_skip(rest, 1), 1));
+            escape(w->out, str_head(str_skip(rest, 1), 1));
             taken = 2;
         } else {
-            taken = put_special(out, rest, at && is_word(s.p[at - 1]), depth);
+            taken = put_special(w, rest, at && is_word(s.p[at - 1]), depth);
         }
         if (!taken) {
-            escape(out, str_head(rest, 1));
+            escape(w->out, str_head(rest, 1));
             taken = 1;
         }
         at += taken;
@@ -191,8 +216,9 @@ static void inline_text(Buf *out, Str s, int depth)
 
 /* -- lines -------------------------------------------------------------------------------------------------- */
 
-static void put_line(Buf *out, Str line)
+static void put_line(Inline *w, Str line)
 {
+    Buf *out = w->out;
     size_t lead = 0, marks_n = 0;
     Str rest;
 
@@ -212,12 +238,12 @@ static void put_line(Buf *out, Str line)
     buf_pad(out, ' ', lead);
     if (str_starts(rest, STR("> ")) || str_eqz(rest, ">")) {
         buf_addc(out, '>');
-        inline_text(out, str_skip(rest, 1), 0);
+        inline_text(w, str_skip(rest, 1), 0);
     } else if (rest.n > 1 && strchr("-*+", rest.p[0]) && rest.p[1] == ' ') {
         buf_add(out, STR("\xe2\x80\xa2 "));
-        inline_text(out, str_skip(rest, 2), 0);
+        inline_text(w, str_skip(rest, 2), 0);
     } else {
-        inline_text(out, rest, 0);
+        inline_text(w, rest, 0);
     }
 }
 
@@ -260,6 +286,7 @@ static void put_table(Buf *out, Str line, Str *rest)
 Str slack_from_markdown(Arena *a, Str text)
 {
     AUTO_BUF out = BUF(MOST_OUT);
+    Inline w = { &out, text.n * SEARCHES };
     Str rest = utf8_repair(a, text), line;
     bool code = false;
 
@@ -273,7 +300,7 @@ Str slack_from_markdown(Arena *a, Str text)
         else if (table_begins(line, rest))
             put_table(&out, line, &rest);
         else
-            put_line(&out, line);
+            put_line(&w, line);
         code = code != fence;
         if (rest.n)
             buf_addc(&out, '\n');

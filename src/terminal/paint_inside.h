@@ -6,7 +6,7 @@
 #include "terminal/paint.h"
 
 enum { PAINT_BOLD = 1, PAINT_ITALIC = 2, PAINT_CODE = 4, PAINT_LINK = 8, PAINT_DIM = 16 };
-enum { MAX_LINKS = 200, MAX_TABLE_ROWS = 200, MAX_SPAN = 2000, MAX_DEPTH = 4 };
+enum { MAX_LINKS = 200, MAX_TABLE_ROWS = 200, MAX_SPAN = 1000, MAX_DEPTH = 4 };
 
 /* The row that is being drawn. */
 typedef struct Row {

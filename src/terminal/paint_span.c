@@ -20,7 +20,7 @@ static size_t run_of(Str s, char c)
 {
     size_t n = 0;
 
-    while (n < s.n && s.p[n] == c)
+    while (n < s.n && n < MAX_SPAN && s.p[n] == c)
         n++;
     return n;
 }
@@ -95,7 +95,7 @@ static Found find_link(Str s, bool whole, Span *ret)
     if (s.p[at] != ']' || s.p[at + 1] != '(')
         return SPAN_NONE;
     end = at + 2;
-    while (end < s.n && s.p[end] != ')' && !is_space(s.p[end]))
+    while (end < s.n && end < at + MAX_SPAN && s.p[end] != ')' && !is_space(s.p[end]))
         end++;
     if (end == s.n)
         return missing(s, whole);
