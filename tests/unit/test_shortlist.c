@@ -23,7 +23,7 @@ static void test_front_matter(void **state)
         { "---\n- a\n- b\n---\n", "folder", "", "", "", true },
         { "no front matter", "folder", "", "", "", true },
         { "---\nname: a", "folder", "", "", "", true },
-        { "---\na: &x [*x]\nname: n\ndescription: d\n---\n", "n", "d", "", "", false },
+        { "---\na: &x [*x]\nname: n\ndescription: d\n---\n", "n", "d", "", "", true },
         { "", "folder", "", "", "", true },
     };
 
