@@ -128,6 +128,25 @@ test("a partial scan is moved on by asking now and then, should no event come", 
   await page.done();
 });
 
+test("figures that are not fresh are marked until they are; a failed scan says why instead", async () => {
+  const page = await it.open("/achievements", { state: { stale: true } });
+  const mark = page.getByRole("status").filter({ hasText: /^updating$/ });
+  await mark.waitFor();
+  await until(async () => assert.equal(await cards(page), 60));
+  it.fake.state.stale = false;
+  await it.emit("snapshot", {});
+  await until(async () => assert.equal(await mark.count(), 0));
+  Object.assign(it.fake.state, { stale: true, scanError: "'state.db' is locked by another process" });
+  await it.emit("snapshot", {});
+  await page.getByRole("alert").getByText("is locked by another process").waitFor();
+  await until(async () => assert.equal(await mark.count(), 0));
+  await until(async () => assert.equal(await cards(page), 60));
+  Object.assign(it.fake.state, { stale: false, scanError: null });
+  await it.emit("snapshot", {});
+  await until(async () => assert.equal(await page.getByRole("alert").count(), 0));
+  await page.done();
+});
+
 test("rescan asks for one, and says when it fails while the old stays", async () => {
   const page = await it.open("/achievements");
   await page.getByRole("button", { name: "Rescan" }).click();

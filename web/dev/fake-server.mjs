@@ -34,6 +34,7 @@ const defaults = () => ({
   blank: "", // path prefix that answers 200 with nothing in it
   fail: {}, // path prefix -> {status, title, detail}
   scan: "complete", // or "pending", "partial"
+  scanError: null, // of the last scan
   stale: false,
   empty: false, // a machine without history
   sessions: 0, // this many made-up sessions instead of the captured ones
@@ -108,7 +109,8 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     const whole = structuredClone(data.badges);
     whole.is_stale = state.stale;
     if (state.sources) whole.sources = { hermes: 65, claude: 60, codex: 26, talaria: 0 };
-    if (state.stale) whole.scan_meta.status.state = "running";
+    if (state.stale) whole.scan_meta.status.state = state.scanError ? "failed" : "running";
+    if (state.scanError) whole.error = state.scanError;
     if (state.scan === "complete" && !state.empty) return whole;
     const partial = state.scan === "partial";
     let left = partial ? 9 : 0;

@@ -107,7 +107,7 @@ export function AchievementsView(): JSX.Element {
     <main class="page" ref={pane} tabIndex={-1}>
       <header class="title">
         <h1>Achievements</h1>
-        <Updating on={data !== undefined && !first && (data.is_stale || data.scan_meta.status?.state === "running" || late)} />
+        <Updating on={data !== undefined && !first && ((data.is_stale && !data.error) || data.scan_meta.status?.state === "running" || late)} />
         <button
           type="button" class="push" disabled={!all.some((a) => a.unlocked)} aria-expanded={query.share !== undefined}
           onClick={() => setQuery({ share: query.share === undefined ? "score" : null })}
