@@ -72,7 +72,7 @@ static void tell_stages(Going *g)
                         g->prepared.stages[i].degraded ? "degraded" : "completed", STR_NONE,
                         redact_text(g->arena, g->prepared.stages[i].detail));
     if (g->request.gap.n)
-        frames_progress(&g->frames, "session", "running", STR("told of turns made elsewhere"),
+        frames_progress(&g->frames, "session", "running", STR("adding turns from other runtimes"),
                         STR_NONE);
     if (g->request.examples.n)
         frames_progress(&g->frames, "context", "completed", STR("template"), g->template);

@@ -53,6 +53,7 @@ static const Command children[] = {
           "interrupted night resumes where it stopped; no answer is paid for twice.",
       .options = run_options,
       .examples = run_examples,
+      .acts = true,
       .run = sleep_run },
     { .name = "dry-run",
       .summary = "run a learning pass without staging or saving anything",

@@ -40,18 +40,21 @@ MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
                      "proposal is applied or none is; 'talaria sleep undo' reverts.",              \
           .options = sleep_adopt_options,                                                          \
           .examples = sleep_adopt_examples,                                                        \
+          .acts = true,                                                                            \
           .run = sleep_adopt },                                                                    \
         { .name = "undo",                                                                          \
           .summary = "revert the last adoption",                                                   \
           .details = "Restores a file only if it is unchanged since it was adopted; later edits "  \
                      "are kept.",                                                                  \
           .options = sleep_undo_options,                                                           \
+          .acts = true,                                                                            \
           .run = sleep_undo },                                                                     \
         { .name = "reject",                                                                        \
           .operands = "[NIGHT]",                                                                   \
           .summary = "reject a proposal; its edits are not proposed again",                        \
           .options = sleep_reject_options,                                                         \
           .most = 1,                                                                               \
+          .acts = true,                                                                            \
           .run = sleep_reject },                                                                   \
         { .name = "schedule",                                                                      \
           .summary = "run 'sleep run' every night (systemd timer or cron)",                        \
@@ -60,10 +63,11 @@ MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
                      "the configuration.",                                                         \
           .options = sleep_schedule_options,                                                       \
           .examples = sleep_schedule_examples,                                                     \
+          .acts = true,                                                                            \
           .run = sleep_schedule },                                                                 \
     {                                                                                              \
         .name = "unschedule", .summary = "stop the nightly runs of a project",                     \
-        .options = sleep_unschedule_options, .run = sleep_unschedule                               \
+        .options = sleep_unschedule_options, .acts = true, .run = sleep_unschedule                 \
     }
 
 /* Shared by the three files. */

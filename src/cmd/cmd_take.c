@@ -93,5 +93,6 @@ const Command cmd_take = {
     .least = 1,
     .most = 1,
     .draws = true,
+    .acts = true,
     .run = take
 };

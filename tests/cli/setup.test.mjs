@@ -59,6 +59,33 @@ test('all steps with Enter: the state is shown, and nothing is written', async (
   assert.ok(!fs.existsSync(path.join(folder(home), 'config.yaml')));
 });
 
+test('a night is scheduled at the time that was typed; a scheduler that fails is reported', async (t) => {
+  const home = tmpHome(), fake = path.join(home.dir, 'fake'), tab = path.join(home.dir, 'crontab');
+  fs.mkdirSync(fake);
+  fs.writeFileSync(path.join(fake, 'systemctl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const crontab = (body) => fs.writeFileSync(path.join(fake, 'crontab'), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  const env = { ...home.env, PATH: `${fake}:${home.env.PATH}` };
+  const setup = async (time, shown) => {
+    const tty = terminal(t, ['setup'], { env, columns: 200 });
+    for (const prompt of ['Provider (openai', '@BotFather', 'discord.com/developers', '(xoxb-']) {
+      await tty.until(prompt);
+      tty.type('\n');
+    }
+    await tty.until('Run one every night at');
+    tty.type(`${time}\n`);
+    await tty.until(shown);
+    assert.equal(await tty.exited, 0);
+  };
+  crontab(`if [ "$1" = -l ]; then if [ -f '${tab}' ]; then cat '${tab}'; else echo "no crontab for me" >&2; exit 1; fi; else cat > '${tab}'; fi`);
+  await setup('4:05', /04:05|4:05/);
+  const line = fs.readFileSync(tab, 'utf8').split('\n').find((l) => l.includes(' sleep run '));
+  assert.match(line, /^5 \* \* \* \* .*--due/);
+  const [row] = JSON.parse((await start(t, ['sleep', 'status', '--json'], env)).stdout).schedules;
+  assert.deepEqual([row.hour, row.minute, row.kind], [4, 5, 'cron']);
+  crontab('echo "the disk is full" >&2; exit 1');
+  await setup('5', /failed +.*the disk is full/);
+});
+
 test('a model and a bot that work are kept, secrets unseen; --check agrees', async (t) => {
   const home = tmpHome();
   const fake = await fakeModel(t, () => ({ text: 'OK' }));

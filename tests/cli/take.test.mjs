@@ -57,6 +57,9 @@ test('without a terminal it says how to go on', limit, async (t) => {
   offer(home, id, 'AAAABBBB');
   assert.deepEqual(runJson(['take', 'aaaa bbbb'], { env: home.env }),
     { format: 1, session_id: id, from: 'local', resume: `talaria chat --resume ${id}` });
+  assert.equal(run(['handoff', 'local', '--session', id], { env: home.env }).code, 0);
+  offer(home, id, 'CCCCDDDD');
+  assert.deepEqual(run(['take', 'CCCC-DDDD', '-q'], { env: home.env }), { code: 0, signal: null, stdout: '', stderr: '' });
 });
 
 test('codes that are wrong, too old or none: nothing moves', limit, async (t) => {

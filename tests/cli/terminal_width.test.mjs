@@ -90,7 +90,8 @@ test('-q prints errors only, and no headings on a terminal', async (t) => {
   assert.equal(run(['index', '-q'], h).stdout, '');
   const copy = run(['--demo', 'sessions', 'export', some], h).stdout;
   for (const args of [['config', 'set', 'model.name', 'x'], ['config', 'unset', 'model.name'], ['sessions', 'import', '-'], ['--demo', 'templates', 'harvest'], ['--demo', 'achievements', 'scan'],
-    ['--demo', 'handoff', 'local', '--detach'], ['--demo', 'handoff', 'cancel']])
+    ['--demo', 'handoff', 'local', '--detach'], ['--demo', 'handoff', 'cancel'],
+    ['--demo', 'sleep', 'run', '--backend', 'mock'], ['--demo', 'sleep', 'adopt'], ['--demo', 'sleep', 'undo'], ['--demo', 'sleep', 'reject']])
     assert.deepEqual(run([...args, '-q'], { ...h, input: copy }), { code: 0, signal: null, stdout: '', stderr: '' }, args.join(' '));
   assert.match(run(['--demo', 'templates', 'harvest', '--dry-run', '-q'], h).stdout, /\w/, 'a preview is what was asked for');
   assert.match(run(['--demo', 'status', '-q'], h).stdout, /^claude\t/m, 'data is printed');

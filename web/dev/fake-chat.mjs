@@ -61,7 +61,7 @@ function rich(run) {
   return [
     metadata(run, "hermes"), progress("context", "completed"), progress("skills", "completed"), progress("graph", "completed"),
     progress("session", "completed", { detail: "resumed", model: "hermes-4-70b", runtime_version: "0.13.0" }),
-    progress("session", "running", { label: "told of turns made elsewhere" }),
+    progress("session", "running", { label: "adding turns from other runtimes" }),
     progress("thinking", "running", { text: "The cart tests were touched on Tuesday. Rounding per line would explain all three. " }),
     ["chunk", { text: first, segment: 0 }],
     progress("tool", "started", { tool: "terminal", call_id: "c1", args_preview: '{"command":"npm test -- cart"}' }),
