@@ -148,26 +148,51 @@ static void fish_operands(Cli *cli, const Command *c, const char *condition)
             condition, c->values);
 }
 
+/* Options that may stand before the command and have a value: "--home --data --color". */
+static void say_valued(Cli *cli, const char *between)
+{
+    bool first = true;
+
+    for (const Option *o = global_options; o->kind != OPTION_END; o++)
+        if (o->kind != OPTION_FLAG) {
+            say(cli, "%s--%s", first ? "" : between, o->name);
+            first = false;
+        }
+}
+
+static const char *fish_in(Cli *cli, const char *test, const char *command, const char *child)
+{
+    return str_printf(cli->arena, "-n '__talaria_%s %s%s%s'", test, command, *child ? " " : "",
+                      child)
+        .p;
+}
+
 static void fish_completion(Cli *cli)
 {
-    say(cli, "# fish completion for talaria: talaria help --completion fish | source\n");
-    fish_children(cli, cli->root, "-n __fish_use_subcommand");
+    say(cli, "# fish completion for talaria: talaria help --completion fish | source\n"
+             "function __talaria_path\n"
+             "    set -l words (commandline -opc)\n    set -l skip 0\n"
+             "    for w in $words[2..-1]\n        if test $skip = 1\n            set skip 0\n"
+             "            continue\n        end\n        switch $w\n            case ");
+    say_valued(cli, " ");
+    say(cli, "\n                set skip 1\n            case '-*'\n            case '*'\n"
+             "                echo $w\n        end\n    end\nend\n"
+             "function __talaria_at\n    set -l path (__talaria_path)\n"
+             "    test \"$path\" = \"$argv\"\nend\n"
+             "function __talaria_in\n    set -l path (__talaria_path)\n"
+             "    set -l n (count $argv)\n    test \"$path[1..$n]\" = \"$argv\"\nend\n");
+    fish_children(cli, cli->root, "-n __talaria_at");
     fish_options(cli, global_options, "");
     for (const Command *c = cli->root->children; c->name; c++) {
-        const char *seen = str_printf(cli->arena, "-n '__fish_seen_subcommand_from %s'", c->name).p;
+        const char *in = fish_in(cli, "in", c->name, "");
 
-        fish_children(cli, c, seen);
-        fish_options(cli, c->options, seen);
-        fish_operands(cli, c, seen);
+        fish_children(cli, c, fish_in(cli, "at", c->name, ""));
+        fish_options(cli, c->options, in);
+        fish_operands(cli, c, in);
         for (const Command *child = c->children; child && child->name; child++) {
-            const char *both = str_printf(cli->arena,
-                                          "-n '__fish_seen_subcommand_from %s; and "
-                                          "__fish_seen_subcommand_from %s'",
-                                          c->name, child->name)
-                                   .p;
-
-            fish_options(cli, child->options, both);
-            fish_operands(cli, child, both);
+            in = fish_in(cli, "in", c->name, child->name);
+            fish_options(cli, child->options, in);
+            fish_operands(cli, child, in);
         }
     }
 }
@@ -226,13 +251,16 @@ static void zsh_completion(Cli *cli)
 {
     say(cli,
         "#compdef talaria\n# zsh completion for talaria: save as _talaria in a folder of $fpath\n"
-        "_talaria_values() {\n  local -a values_\n"
-        "  values_=(${(f)\"$(talaria help --complete-values $1 2>/dev/null | sed -e "
+        "_talaria_values() {\n  local -a values_\n  local kind_=$argv[-1]\n"
+        "  values_=(${(f)\"$(talaria help --complete-values $kind_ 2>/dev/null | sed -e "
         "'s/:/\\\\:/g' -e $'s/\\t/:/')\"})\n"
-        "  _describe $1 values_\n}\n"
-        "_talaria() {\n  local -a words_ path_\n  local w\n"
-        "  for w in ${words[2,CURRENT-1]}; do [[ $w == -* ]] || path_+=$w; done\n"
-        "  case \"$path_\" in\n    '') if [[ $PREFIX == -* ]]; then ");
+        "  _describe $kind_ values_\n}\n"
+        "_talaria() {\n  local -a words_ path_\n  local w skip_=0\n"
+        "  for w in ${words[2,CURRENT-1]}; do\n"
+        "    if (( skip_ )); then skip_=0; elif [[ $w == (");
+    say_valued(cli, "|");
+    say(cli, ") ]]; then skip_=1; elif [[ $w != -* ]]; then path_+=$w; fi\n  done\n"
+             "  case \"$path_\" in\n    '') if (( skip_ )) || [[ $PREFIX == -* ]]; then ");
     zsh_leaf(cli, cli->root);
     say(cli, "; else ");
     zsh_children(cli, cli->root);

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { bin, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, fixtures, run, runJson, tmpHome } from './helpers.mjs';
 
 test('--version names the libraries, and SQLite is new enough for write-ahead logs', (t) => {
   const { env } = tmpHome(t);
@@ -155,6 +155,44 @@ test('zsh and fish completion name every command', (t) => {
     for (const word of ['status', 'sessions', 'templates', 'harvest', 'limit']) assert.ok(r.stdout.includes(word), `${shell}: ${word}`);
   }
 });
+
+/** What each shell offers for a line, where the shell is installed. */
+const shells = {
+  zsh(dir, env, line) {
+    const r = spawnSync('zsh', ['-f', path.join(fixtures, 'complete.zsh'), dir, line], { encoding: 'utf8', env, timeout: 60_000 });
+    assert.equal(r.stderr, '');
+    return r.stdout.split('\n').filter(Boolean);
+  },
+  fish(dir, env, line) {
+    const r = spawnSync('fish', ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', path.join(dir, '_talaria'), line], { encoding: 'utf8', env, timeout: 60_000 });
+    assert.equal(r.stderr, '');
+    return r.stdout.split('\n').filter(Boolean).map((l) => l.split('\t')[0]);
+  },
+};
+
+for (const [shell, offers] of Object.entries(shells)) {
+  const missing = spawnSync(shell, ['-c', 'true']).error ? `${shell} is not installed` : false;
+  test(`${shell} offers commands, subcommands, options and values`, { skip: missing }, (t) => {
+    const { env, dir } = tmpHome(t);
+    assert.equal(run(['demo'], { env }).code, 0);
+    Object.assign(env, { TALARIA_DEMO: '1', PATH: `${dir}:${env.PATH}`, TERM: 'dumb' });
+    fs.symlinkSync(bin, path.join(dir, 'talaria'));
+    fs.writeFileSync(path.join(dir, '_talaria'), run(['help', '--completion', shell], { env }).stdout);
+    const complete = (line) => offers(dir, env, `talaria ${line}`);
+    assert.ok(['sessions', 'templates', 'help'].every((c) => complete('').includes(c)));
+    assert.deepEqual(complete('sess'), ['sessions']);
+    assert.deepEqual(complete('sessions l'), ['list']);
+    assert.deepEqual(complete('--color never sessions l'), ['list']);
+    assert.deepEqual(complete('--color ').sort(), ['always', 'auto', 'never']);
+    const options = complete('sessions list --');
+    assert.ok(['--limit', '--source', '--json'].every((o) => options.includes(o)), options.join(' '));
+    assert.ok(!options.includes('--include-failed'));
+    assert.deepEqual(complete('templates inject --format ').sort(), ['anthropic', 'openai']);
+    const id = runJson(['sessions', 'list', '--limit', '1'], { env }).sessions[0].id;
+    const ids = complete(`sessions show ${id.slice(0, 5)}`);
+    assert.ok(ids.includes(id) && !ids.includes('list'), ids.join(' '));
+  });
+}
 
 test('colour is for terminals: off in a pipe, on when asked for, off by NO_COLOR', (t) => {
   const { env } = tmpHome(t);

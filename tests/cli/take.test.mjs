@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
-import { gateway, query } from './handoffs.mjs';
+import { gateway, query, until } from './handoffs.mjs';
 import { bin, run, runJson, tmpHome } from './helpers.mjs';
 import { terminal } from './terminal.mjs';
 
@@ -44,6 +44,29 @@ test('a code opens the session at a terminal, and works once', limit, async (t) 
   const again = run(['take', 'K7QM2XWP'], { env: home.env });
   assert.equal(again.code, 3);
   assert.match(again.stderr, /no session waits under that code/);
+});
+
+test('while a session is away the chat answers without a model, the terminal is refused, and take brings all of it', limit, async (t) => {
+  const home = tmpHome(), id = await away(t, home);
+  const [[thread]] = query(db(home), 'select id from local_thread');
+  const refused = run(['ask', 'still here?', '--conversation', id], { env: home.env });
+  assert.equal(refused.code, 4);
+  assert.match(refused.stderr, /continues in the local chat/);
+  query(db(home), `insert into inbox(platform, id, update_json, state, received_ms, updated_ms) values('local', 'm1',
+    '${JSON.stringify({ channel: 'home', thread, user: 'you', text: 'where is the ladder', id: 'm1' })}', 'new', 1, 1)`);
+  const answers = () => query(db(home), `select text from local_message where thread = '${thread}' and author <> 'you' order by id`).flat();
+  await until(() => answers().join('\n'), () => answers().some((x) => /No model is configured/.test(x)), 30_000);
+  const rows = () => query(db(home), `select role, content from messages where session_id = '${id}' order by id`);
+  await until(() => JSON.stringify(rows()), () => rows().length === 4, 30_000);
+  assert.deepEqual(rows().map(([role]) => role), ['user', 'assistant', 'user', 'assistant']);
+  assert.equal(rows()[2][1], 'where is the ladder');
+  offer(home, id, 'K7QM2XWP');
+  let taken;
+  await until('the chat is idle', () => (taken = run(['take', 'K7QM2XWP'], { env: home.env })).code !== 4, 30_000);
+  assert.equal(taken.code, 0, taken.stderr);
+  assert.equal(owner(home), 'cli');
+  assert.equal(run(['ask', 'and now here', '--conversation', id], { env: home.env }).code, 0);
+  assert.equal(rows().length, 6);
 });
 
 test('without a terminal it says how to go on', limit, async (t) => {
