@@ -79,7 +79,7 @@ test('script/install: what it installs works, and --uninstall removes exactly th
   assert.equal(made.status, 0, made.stderr);
   assert.match(made.stdout, /is not on your PATH; add this line[^]*\n {2}export PATH=".*\/a prefix\/bin:\$PATH"\n/);
   assert.match(spawnSync('talaria', ['--version'], { env: { ...home.env, PATH: `${prefix}/bin:${home.env.PATH}` }, encoding: 'utf8' }).stdout, /^talaria \d/);
-  const commands = [...run(['help', '--completion', 'fish'], home).stdout.matchAll(/__fish_use_subcommand[^\n]*-a '?([a-z]+)/g)].map((m) => m[1]);
+  const commands = [...run(['help', '--completion', 'fish'], home).stdout.matchAll(/-n __talaria_at -a '?([a-z]+)/g)].map((m) => m[1]);
   assert.ok(commands.includes('up') && commands.includes('take'), commands.join(' '));
   for (const page of ['talaria', ...commands.map((c) => `talaria-${c}`)]) assert.match(fs.readFileSync(path.join(prefix, 'share/man/man1', `${page}.1`), 'utf8'), /^\.TH "talaria/m, page);
   assert.match(fs.readFileSync(path.join(prefix, 'share/systemd/user/talaria.service'), 'utf8'), new RegExp(`^ExecStart="${prefix}/bin/talaria" up$`, 'm'));
