@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 
 static const char *const labels[] = {
     [LOG_ERROR] = "", [LOG_WARNING] = "warning: ", [LOG_NOTE] = "", [LOG_DEBUG] = "debug: "
@@ -52,6 +53,28 @@ void log_at(LogLevel level, const char *fmt, ...)
     }
     /* Nothing is left to tell when stderr itself fails. */
     (void)!write(STDERR_FILENO, out.p, out.n);
+}
+
+/* FNV-1a; never 0, which is "nothing yet". */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3;
+    return hash ? hash : 1;
+}
+
+void log_once(LogOnce *seen, Str about, const char *cause)
+{
+    uint64_t hash = hash_of(cause);
+    int64_t now = clock_mono_ms(), before;
+    size_t at = hash % ARRAY_LEN(seen->seen);
+    bool same = atomic_exchange(&seen->seen[at].cause, hash) == hash;
+
+    before = atomic_exchange(&seen->seen[at].met_ms, now);
+    log_at(same && now - before < LIMIT_LOG_AGAIN_MS ? LOG_DEBUG : LOG_WARNING, "%.*s%s%s",
+           STR_FMT(about), about.n ? ": " : "", cause);
 }
 
 static void show_progress(const char *what, uint64_t done, uint64_t total, int64_t silent_ms)

@@ -6,6 +6,8 @@
 #ifndef TALARIA_BASE_LOG_H
 #define TALARIA_BASE_LOG_H
 
+#include <stdatomic.h>
+
 #include "base/buf.h"
 
 typedef enum LogLevel { LOG_ERROR, LOG_WARNING, LOG_NOTE, LOG_DEBUG } LogLevel;
@@ -15,6 +17,16 @@ void log_at(LogLevel level, const char *fmt, ...) PRINTF(2, 3);
 #define log_warning(...) log_at(LOG_WARNING, __VA_ARGS__)
 #define log_note(...)    log_at(LOG_NOTE, __VA_ARGS__)
 #define log_debug(...)   log_at(LOG_DEBUG, __VA_ARGS__)
+
+/* A warning about something that is tried again and again: one line per cause, and then none (but at LOG_DEBUG) until
+ * nobody has met that cause for LIMIT_LOG_AGAIN_MS. All zeros at first; any thread. */
+typedef struct LogOnce {
+    struct {
+        _Atomic uint64_t cause;
+        _Atomic int64_t met_ms;
+    } seen[16];
+} LogOnce;
+void log_once(LogOnce *seen, Str about, const char *cause); /* about empty: the cause says it all */
 
 /* What is above this level is not said. The default is LOG_NOTE. */
 void log_set_level(LogLevel most);

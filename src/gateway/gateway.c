@@ -163,6 +163,7 @@ static void set_up(Gateway *g)
                                              .card = make_card,
                                              .card_ctx = g->o->homes,
                                              .turns = g->turns,
+                                             .is_told = true,
                                              .threads = LIMIT_GATEWAY_HANDOFFS });
     g->inbound =
         (InboundOptions){ .journal = g->inbox,
@@ -235,6 +236,8 @@ static bool pass_calls_on(Gateway *g, Wake *wake, Err *err)
             at = 0;
         else if (at + 1 < ARRAY_LEN(waits))
             at++;
+        if (wake_was_foreign(wake))
+            worker_news(g->worker);
         rounds_call(g->carries);
         rounds_call(g->hears);
         rounds_call(g->sends);

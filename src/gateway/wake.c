@@ -14,6 +14,7 @@
 struct Wake {
     int socket, watch; /* -1: there is none */
     int64_t echo_ms;   /* after which to look again; 0: nothing is new */
+    bool foreign;      /* it is about a database of others */
     char path[sizeof((struct sockaddr_un){ 0 }.sun_path)];
 };
 
@@ -107,17 +108,21 @@ static bool is_news(const struct inotify_event *e, Str name)
     return database || ((e->mask & IN_MODIFY) && !str_ends(name, STR("-shm")));
 }
 
-static bool any_news(const char *bytes, size_t n)
+static bool any_news(Wake *w, const char *bytes, size_t n)
 {
+    bool any = false;
+
     for (size_t at = 0; at + sizeof(struct inotify_event) <= n;) {
         struct inotify_event e;
 
         memcpy(&e, bytes + at, sizeof e);
-        if (e.len && is_news(&e, str_of(bytes + at + sizeof e)))
-            return true;
+        if (e.len && is_news(&e, str_of(bytes + at + sizeof e))) {
+            any = true;
+            w->foreign |= str_starts(str_of(bytes + at + sizeof e), STR("state.db"));
+        }
         at += sizeof e + e.len;
     }
-    return false;
+    return any;
 }
 
 /* A log is written, and perhaps synced to the disk, before what it says can be read: who looks at once may look too
@@ -133,7 +138,7 @@ static bool drained(Wake *w)
     while (w->socket >= 0 && recv(w->socket, bytes, sizeof bytes, 0) >= 0)
         called = true;
     while (w->watch >= 0 && (n = read(w->watch, bytes, sizeof bytes)) > 0)
-        news |= any_news(bytes, (size_t)n);
+        news |= any_news(w, bytes, (size_t)n);
     if (news)
         w->echo_ms = ECHO_FIRST_MS;
     return called || news;
@@ -143,6 +148,7 @@ static int64_t until_echo(Wake *w, int64_t ms)
 {
     int64_t echo = w->echo_ms;
 
+    w->foreign &= echo != 0;
     if (!echo || echo > ms)
         return ms;
     w->echo_ms = echo * ECHO_TIMES <= ECHO_LAST_MS ? echo * ECHO_TIMES : 0;
@@ -169,6 +175,11 @@ bool wake_wait(Wake *w, int64_t ms, int also, bool *ret_also, Err *err)
         if (n <= 0 || *ret_also || drained(w))
             return true;
     }
+}
+
+bool wake_was_foreign(const Wake *w)
+{
+    return w->foreign;
 }
 
 void wake_call(Str data)

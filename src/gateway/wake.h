@@ -18,6 +18,9 @@ AUTO_FREE(Wake, wake_close)
 /* Waits for a call, for the time, or for `also` (-1: none; *ret_also: it can be read). */
 MUST_CHECK bool wake_wait(Wake *w, int64_t ms, int also, bool *ret_also, Err *err);
 
+/* Whether what ended the last wait was a change of a database of others, or comes again after one. */
+bool wake_was_foreign(const Wake *w);
+
 /* Calls the gateway of that home, where one is running. */
 void wake_call(Str data);
 

@@ -35,6 +35,9 @@ struct Worker {
     char
         *shares; /* for each home and each that is served: 'y', 'n', 0 where it was not asked yet */
     _Atomic int64_t *done_ms, own_done_ms; /* when the last one was done */
+    LogOnce *told;
+    atomic_bool news;   /* in Hermes' databases */
+    int64_t took_up_ms; /* clock_mono_ms: when they were looked at */
 };
 
 static int64_t now_in_ms(void)
@@ -369,13 +372,15 @@ static void do_one(Worker *w, Str id)
     Err err;
 
     if (!handoff_claim(w->o.journal, a, id, w->o.owner, LEASE_MS, &h, &more, &err)) {
-        log_warning("handoff '%.*s': %s", STR_FMT(id), err.text);
+        log_once(w->told, str_printf(a, "handoff '%.*s'", STR_FMT(id)), err.text);
         return;
     }
     while (more)
         if (!worker_step(w, a, &h, &more, &err)) {
             if (err.kind != ERR_CONFLICT)
-                log_warning("handoff '%.*s', %.*s: %s", STR_FMT(id), STR_FMT(h.step), err.text);
+                log_once(w->told,
+                         str_printf(a, "handoff '%.*s', %.*s", STR_FMT(id), STR_FMT(h.step)),
+                         err.text);
             return;
         }
 }
@@ -421,6 +426,7 @@ Worker *worker_new(const WorkerOptions *options)
 
     w->o = *options;
     w->done_ms = &w->own_done_ms;
+    w->told = mem_alloc(sizeof *w->told);
     w->shares = mem_alloc((options->homes ? options->homes->n : 0) * options->n_served + 1);
     if (options->threads)
         w->lanes = lanes_open(&(LanesOptions){ .data = journal_data(options->journal),
@@ -437,6 +443,7 @@ Worker *worker_free(Worker *w)
     if (w) {
         lanes_close(w->lanes);
         mem_free(w->shares);
+        mem_free(w->told);
         mem_free(w);
     }
     return NULL;
@@ -475,7 +482,7 @@ static void take_up(Worker *w, Arena *a)
             if (!w->o.served[k].shut && may_serve(w, i, k))
                 names[n++] = str_of(w->o.served[k].platform->shape->name);
         if (n && !handoff_adopt(w->o.journal, now.all[i].path, names, n, &err))
-            log_warning("%s", err.text);
+            log_once(w->told, STR(""), err.text);
     }
 }
 
@@ -490,10 +497,28 @@ static void look_again(Worker *w)
         return;
     w->looked_ms = now;
     if (!routing_reopen(w->o.journal, now_in_ms() - REOPEN_MS, &n, &err))
-        log_warning("%s", err.text);
+        log_once(w->told, STR(""), err.text);
     if (n)
         log_note("a terminal had ended %zu session%s that it had handed over; open again", n,
                  n == 1 ? "" : "s");
+}
+
+void worker_news(Worker *w)
+{
+    atomic_store(&w->news, true);
+}
+
+/* Without a write-ahead log whoever looks holds up whoever writes, and most calls come from what we write into our own
+ * database: so not at every call. */
+static bool is_time_to_look(Worker *w)
+{
+    int64_t now = clock_mono_ms();
+
+    if (!atomic_exchange(&w->news, false) && w->o.is_told && w->took_up_ms &&
+        now - w->took_up_ms < WAITING_MS)
+        return false;
+    w->took_up_ms = now;
+    return true;
 }
 
 bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err)
@@ -506,7 +531,8 @@ bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err)
     for (size_t i = 0; i < w->o.n_served; i++)
         if (!w->o.served[i].shut)
             names[n_names++] = str_of(w->o.served[i].platform->shape->name);
-    take_up(w, a);
+    if (is_time_to_look(w))
+        take_up(w, a);
     if (!handoff_pending(w->o.journal, a, names, n_names, &all, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)

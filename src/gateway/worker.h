@@ -40,6 +40,7 @@ typedef struct WorkerOptions {
     bool (*card)(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err);
     const void *card_ctx;
     struct Turns *turns; /* the agent says its first words there; NULL: nothing does */
+    bool is_told;   /* worker_news() says when Hermes' databases changed; else each round looks */
     size_t threads; /* handoffs at once, on threads of their own; 0: one after the other, here */
 } WorkerOptions;
 
@@ -51,6 +52,9 @@ AUTO_FREE(Worker, worker_free)
 
 /* Everything that can be done now is done, or given to the threads. *ret_wait_ms: when to look again, though nothing should wake one up. */
 MUST_CHECK bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err);
+
+/* The next round looks for requests of other programs. Any thread. */
+void worker_news(Worker *w);
 
 /* One step of a handoff that this worker has claimed; *ret_more: another one follows at once. ERR_CONFLICT:
  * it is somebody else's now. */

@@ -9,7 +9,13 @@
 #include "base/file.h"
 #include "base/limits.h"
 
-enum { BUSY_MS = 1000, BUSY_NAP_US = 1000, OWN_BUSY_MS = 10000, PROGRESS_OPS = 2000 };
+enum {
+    BUSY_MS = 1000,
+    BUSY_NAP_US = 1000,
+    JOURNAL_MS = 500,
+    OWN_BUSY_MS = 10000,
+    PROGRESS_OPS = 2000
+};
 
 static bool is_folder(const char *path)
 {
@@ -122,17 +128,38 @@ static void leave_files_alone(Db *db)
 }
 
 /* SQLite's own naps grow to a tenth of a second. Without a write-ahead log there is one lock, and a writer that hardly
- * pauses leaves it free for a moment only: who looks seldom never finds it so. */
+ * pauses leaves it free for a moment only: who looks seldom never finds it so. A commit waits here for readers, too; from
+ * then on no new ones come in. */
 static int wait_for_lock(void *ctx, int times)
 {
     Db *db = ctx;
 
     if (times == 0)
         db->busy_since = clock_mono_ms();
-    if (clock_mono_ms() - db->busy_since >= BUSY_MS)
+    if (clock_mono_ms() - db->busy_since >= db->busy_ms)
         return 0;
     usleep(BUSY_NAP_US);
     return 1;
+}
+
+static void be_patient(Db *db, int64_t ms)
+{
+    db->busy_ms = ms;
+    sqlite3_busy_handler(db->handle, wait_for_lock, db);
+}
+
+/* SQLite looks at another process's journal and at its lock at two moments. In between one write may end and the next
+ * one begin, and a reader takes the journal for one that a dead process left. Such a one stays, the other one goes. */
+static bool may_pass(int code, int64_t *since)
+{
+    if (code != SQLITE_READONLY_ROLLBACK)
+        return false;
+    if (!*since)
+        *since = clock_mono_ms();
+    if (clock_mono_ms() - *since >= JOURNAL_MS)
+        return false;
+    usleep(BUSY_NAP_US);
+    return true;
 }
 
 /* What others put under these names runs in our process when it is read: a view may recurse for ever, a virtual table
@@ -167,7 +194,7 @@ static Db *open_read(const char *path, int flags, Err *err)
 
     if (!db)
         return NULL;
-    sqlite3_busy_handler(db->handle, wait_for_lock, db);
+    be_patient(db, BUSY_MS);
     leave_files_alone(db);
     db->step_until = clock_mono_ms() + LIMIT_READ_STEP_MS;
     db_end_by(db, 0);
@@ -216,6 +243,7 @@ Db *db_open_foreign(const char *path, Err *err)
 
     if (!db)
         return NULL;
+    be_patient(db, LIMIT_HANDOFF_LOCK_MS);
     leave_files_alone(db);
     if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA foreign_keys=0", err) || !check_schema(db, err))
         return db_close(db);
@@ -282,16 +310,24 @@ bool db_exec(Db *db, const char *sql, Err *err)
 
 bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err)
 {
-    return sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL) == SQLITE_OK || db_error(db, err);
+    int64_t since = 0;
+    int code;
+
+    do {
+        code = sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL);
+    } while (may_pass(code, &since));
+    return code == SQLITE_OK || db_error(db, err);
 }
 
 bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err)
 {
+    int64_t since = 0;
     int code;
 
     if (db->step_until)
         db->step_until = clock_mono_ms() + LIMIT_READ_STEP_MS;
-    code = sqlite3_step(stmt);
+    while (may_pass(code = sqlite3_step(stmt), &since))
+        sqlite3_reset(stmt);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return db_error(db, err);
     *ret_row = code == SQLITE_ROW;

@@ -17,6 +17,7 @@ typedef struct Db {
     char *path;
     int64_t until;      /* of db_end_by */
     int64_t busy_since; /* a lock of others is waited for since then */
+    int64_t busy_ms;    /* and so long */
     int64_t step_until; /* of a read handle: by then one step has to end */
     bool is_private;    /* of db_open_private: no other process sees it */
 } Db;

@@ -2,11 +2,6 @@
  * a late completion swallowed a retry, and how a waiter failed what was under way; ours have. */
 #include "store/handoff_home.h"
 
-#include <sys/random.h>
-#include <time.h>
-
-#include "base/clock.h"
-#include "base/limits.h"
 #include "text/utf8.h"
 
 /* -- columns ---------------------------------------------------------------------------------- */
@@ -64,25 +59,6 @@ bool sessiondb_add_columns(SessionDb *s, Err *err)
 
 /* -- transactions ------------------------------------------------------------------------------- */
 
-/* As Hermes waits for the same lock: a short random sleep, so that two do not meet again and again. */
-static bool begin_patiently(Db *db, Err *err)
-{
-    int64_t until = clock_mono_ms() + LIMIT_HANDOFF_LOCK_MS;
-
-    for (;;) {
-        uint8_t random = 0;
-        int code = sqlite3_exec(db->handle, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-
-        if (code == SQLITE_OK)
-            return true;
-        if (((code & 0xff) != SQLITE_BUSY && (code & 0xff) != SQLITE_LOCKED) ||
-            clock_mono_ms() >= until)
-            return db_error(db, err);
-        (void)!getrandom(&random, sizeof random, 0);
-        nanosleep(&(struct timespec){ .tv_nsec = (10 + random / 4) * 1000000L }, NULL);
-    }
-}
-
 bool sessiondb_begin(Db *own, Str data, Str home, SessionDb *ret, Err *err)
 {
     AUTO(Arena) *a = arena_new();
@@ -94,7 +70,7 @@ bool sessiondb_begin(Db *own, Str data, Str home, SessionDb *ret, Err *err)
     }
     ret->opened = db_open_foreign(str_z(a, str_join_path(a, home, STR("state.db"))), err);
     ret->db = ret->opened;
-    if (!ret->db || !begin_patiently(ret->db, err))
+    if (!ret->db || !db_exec(ret->db, "BEGIN IMMEDIATE", err))
         return false;
     ret->began = true;
     return sessiondb_columns(ret, err);

@@ -1,9 +1,10 @@
 /* handoff_home.h - the database in which a session lies, for the few writes that a handoff makes there.
  *
  * In our own home that is talaria.db itself, and the writes belong to the journal's transaction. In a Hermes
- * home it is a state.db that others write: opened for the one operation, BEGIN IMMEDIATE with bounded
- * retries, columns looked up, and nothing touched but `sessions` and `gateway_routing`. Its transaction is
- * committed inside of the journal's: whoever holds our write lock is the only worker that changes it.
+ * home it is a state.db that others write: opened for the one operation, patient (LIMIT_HANDOFF_LOCK_MS) at
+ * BEGIN IMMEDIATE and at COMMIT, columns looked up, and nothing touched but `sessions` and `gateway_routing`.
+ * Its transaction is committed inside of the journal's: whoever holds our write lock is the only worker that
+ * changes it.
  *
  * For the files of this room. One thread. */
 #ifndef TALARIA_STORE_HANDOFF_HOME_H
