@@ -167,6 +167,7 @@
       "milliseconds in which a place is told that its session has left")                           \
     X(LIMIT_GATEWAY_HANDOFFS, 16, "handoffs that are carried out at once")                         \
     X(LIMIT_INBOX, 100000, "updates that wait; beyond it platforms are not read for a while")      \
+    X(LIMIT_INBOX_IGNORED, 10000, "ignored updates that are remembered, without their text")       \
     X(LIMIT_INBOX_KEEP_DAYS, 30, "days for which an update is remembered, and what was answered")  \
     X(LIMIT_LOCAL_TEXT, KIB(64), "a message that is written in the local chat")                    \
     X(LIMIT_ENTITIES, 100, "stretches of one message that look different from the rest")           \

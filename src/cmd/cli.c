@@ -278,13 +278,15 @@ static bool run(Cli *cli, const Command *command, Args *args, Err *err)
 /* What the log writes to a terminal is prose: no word of it is broken. */
 static void redacted_line(Str line, Buf *out)
 {
-    AUTO_BUF clean = BUF(KIB(8));
+    AUTO_BUF clean = BUF(KIB(8)), shown = BUF(KIB(24));
 
     redact_to(&clean, line);
+    /* Names and ids of files stand in it: none of them steers the terminal. */
+    utf8_show(&shown, buf_str(&clean), true);
     if (isatty(STDERR_FILENO))
-        text_wrap(out, buf_str(&clean), 0, strlen("talaria: "), prose_width(STDERR_FILENO));
+        text_wrap(out, buf_str(&shown), 0, strlen("talaria: "), prose_width(STDERR_FILENO));
     else
-        buf_add(out, buf_str(&clean));
+        buf_add(out, buf_str(&shown));
 }
 
 /* Where the report of a command goes with --quiet. */

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -37,6 +38,9 @@ static int listen_at(Wake *w, Str data)
         return -1;
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     (void)unlink(at.sun_path);
+    /* The socket's own mode is that of its file: there is no moment in which others could write to it. */
+    if (fd >= 0)
+        (void)fchmod(fd, 0600);
     if (fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) != 0) {
         close(fd);
         fd = -1;

@@ -7,6 +7,8 @@
 #include "store/db.h"
 #include "text/utf8.h"
 
+enum { FORGET_EVERY = 256 };
+
 static const char *const names[] = {
 #define X(id, name) [id] = name,
     INBOX_STATES(X)
@@ -283,18 +285,31 @@ static const char *end_sql(InboxState how)
         return "UPDATE inbox SET state = 'done', reason = nullif(?3, ''), updated_ms = ?1 WHERE "
                "seq = ?2 AND state IN ('new', 'taken')";
     case INBOX_IGNORED:
-        return "UPDATE inbox SET state = 'ignored', reason = ?3, updated_ms = ?1 WHERE seq = ?2 "
-               "AND state IN ('new', 'taken')";
+        return "UPDATE inbox SET state = 'ignored', update_json = '', reason = ?3, updated_ms = ?1 "
+               "WHERE seq = ?2 AND state IN ('new', 'taken')";
     default:
         return "UPDATE inbox SET state = 'parked', reason = ?3, updated_ms = ?1 WHERE seq = ?2 "
                "AND state IN ('new', 'taken')";
     }
 }
 
+/* What was not for us is remembered by its id alone, and not for ever: who writes it is a stranger. */
+static bool forget_ignored(Journal *j, Err *err)
+{
+    size_t gone;
+
+    return change(j,
+                  "DELETE FROM inbox WHERE state = 'ignored' AND seq <= (SELECT seq FROM inbox "
+                  "WHERE state = 'ignored' AND ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
+                  LIMIT_INBOX_IGNORED, STR_NONE, &gone, err);
+}
+
 bool inbox_end(Journal *j, int64_t seq, InboxState how, Str reason, Err *err)
 {
     ASSERT(how == INBOX_DONE || how == INBOX_IGNORED || how == INBOX_PARKED);
-    return change_one(j, end_sql(how), seq, reason.n ? reason : STR(""), "open", err);
+    if (!change_one(j, end_sql(how), seq, reason.n ? reason : STR(""), "open", err))
+        return false;
+    return how != INBOX_IGNORED || seq % FORGET_EVERY != 0 || forget_ignored(j, err);
 }
 
 bool inbox_retry(Journal *j, int64_t seq, Err *err)
@@ -338,5 +353,11 @@ bool inbox_prune(Journal *j, Err *err)
 
     return change(j,
                   "DELETE FROM inbox WHERE state IN ('done', 'ignored') AND updated_ms < ?1 - ?2",
-                  (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000, STR_NONE, &gone, err);
+                  (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000, STR_NONE, &gone, err) &&
+           /* Earlier versions kept their text. */
+           change(j,
+                  "UPDATE inbox SET update_json = '' WHERE state = 'ignored' AND update_json <> '' "
+                  "AND ?1",
+                  0, STR_NONE, &gone, err) &&
+           forget_ignored(j, err);
 }

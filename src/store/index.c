@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "embedded.h"
+#include "store/data_folder.h"
 #include "store/db.h"
 
 enum { COMMIT_EVERY = 500 };
@@ -72,7 +73,7 @@ Db *index_db_open(Str data_folder, Err *err)
     const char *path = path_in(a, data_folder);
     Db *db;
 
-    if (!folder_make(str_z(a, data_folder), err))
+    if (!data_folder_make(data_folder, err))
         return err->kind == ERR_READ_ONLY ? open_private(path, err) : NULL;
     db = open_once(path, err);
     if (!db && err->kind == ERR_READ_ONLY)

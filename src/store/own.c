@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "base/file.h"
 #include "embedded.h"
+#include "store/data_folder.h"
 #include "store/db.h"
 
 struct Own {
@@ -31,9 +31,8 @@ Own *own_open(Str data_folder, Err *err)
     };
     AUTO(Arena) *a = arena_new();
     AUTO(Own) *own = mem_alloc(sizeof *own);
-    const char *folder = str_z(a, data_folder);
 
-    if (!folder_make(folder, err))
+    if (!data_folder_make(data_folder, err))
         return NULL;
     own->db = db_open_own(str_z(a, str_join_path(a, data_folder, STR("talaria.db"))), true, err);
     if (!own->db || !db_migrate(own->db, steps, ARRAY_LEN(steps), err) ||

@@ -92,7 +92,9 @@ static size_t plain_run(Str s)
     return i;
 }
 
-static void put_escaped(Buf *out, uint32_t c, bool ascii)
+/* A terminal that shows the output is not steered by it: controls and marks of direction are written as numbers. Where
+ * Python's bytes are promised, as Python does. */
+static void put_escaped(Buf *out, uint32_t c, bool ascii, bool as_python)
 {
     static const char letters[] = {
         ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
@@ -103,7 +105,8 @@ static void put_escaped(Buf *out, uint32_t c, bool ascii)
         pair[1] = letters[c];
     if (c == '"' || c == '\\' || (c < sizeof letters && letters[c]))
         buf_add(out, (Str){ pair, sizeof pair });
-    else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029)
+    else if (c < 0x20 || c == 0x7f || c == 0x2028 || c == 0x2029 ||
+             (!as_python && utf8_is_control(c)))
         buf_addf(out, "\\u%04x", c);
     else if (ascii && c > 0xffff)
         buf_addf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
@@ -149,7 +152,7 @@ static void put_quoted(const JsonWriter *w, Str s)
         if ((w->ascii || w->python) && put_lone(out, &s))
             continue;
         if (s.n)
-            put_escaped(out, utf8_next(&s), w->ascii);
+            put_escaped(out, utf8_next(&s), w->ascii, w->python);
     }
     buf_addc(out, '"');
 }

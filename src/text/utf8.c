@@ -183,7 +183,7 @@ static bool turns_direction(uint32_t c)
            c == 0x200f || c == 0x061c;
 }
 
-static bool is_control(uint32_t c)
+bool utf8_is_control(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || turns_direction(c);
 }
@@ -214,7 +214,7 @@ static void show_one(Buf *out, uint32_t c)
         c += 0x2400; /* the control pictures: U+241B for escape */
     else if (c == 0x7f)
         c = 0x2421;
-    else if (is_control(c))
+    else if (utf8_is_control(c))
         c = 0xfffd;
     buf_add(out, (Str){ utf8, utf8_put(utf8, c) });
 }

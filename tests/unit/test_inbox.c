@@ -201,6 +201,43 @@ static void bounded(void **unused)
     world_close(&w);
 }
 
+/* What is not for us leaves its id and the reason, and not for ever. */
+static void ignored_ones(void **unused)
+{
+    World w;
+    InboxUpdate u = { STR("1"), STR("{\"text\":\"a stranger's words\"}") };
+    InboxRow *all;
+    size_t new, n;
+
+    (void)unused;
+    world_open(&w);
+    OK(inbox_put(w.journal, STR("local"), &u, 1, STR(""), &new, &err));
+    OK(inbox_new(w.journal, w.arena, 1, &all, &n, &err));
+    OK(inbox_end(w.journal, all[0].seq, INBOX_IGNORED, STR("of a stranger"), &err));
+    assert_str(world_ask(&w, w.data, "SELECT id || update_json || reason FROM inbox"),
+               STR("1of a stranger"));
+    OK(inbox_put(w.journal, STR("local"), &u, 1, STR(""), &new, &err));
+    assert_int_equal(new, 0);
+    /* Those that an earlier version kept, and many of them. */
+    world_sql(&w, w.data,
+              "WITH RECURSIVE k(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM k WHERE i < 30000) "
+              "INSERT INTO inbox(platform, id, update_json, state, received_ms, updated_ms) SELECT "
+              "'local', i, 'words', 'ignored', 9000000000000000, 9000000000000000 FROM k");
+    OK(inbox_prune(w.journal, &err));
+    assert_str(
+        world_ask(&w, w.data, "SELECT count(*) || ' ' || sum(length(update_json)) FROM inbox"),
+        STR("10000 0"));
+    /* Also without anybody who prunes. */
+    for (int i = 0; i < 1100; i++) {
+        u.id = str_printf(w.arena, "x%d", i);
+        OK(inbox_put(w.journal, STR("local"), &u, 1, STR(""), &new, &err));
+        OK(inbox_new(w.journal, w.arena, 1, &all, &n, &err));
+        OK(inbox_end(w.journal, all[0].seq, INBOX_IGNORED, STR("of a stranger"), &err));
+    }
+    assert_str(world_ask(&w, w.data, "SELECT count(*) <= 10256 FROM inbox"), STR("1"));
+    world_close(&w);
+}
+
 /* Words that arrived are forgotten with what they answered; those that have not, and those that tell of a message that
  * is still parked, stay. */
 static void words_that_were_sent(void **unused)
@@ -234,6 +271,7 @@ int main(void)
         cmocka_unit_test(takers_that_die),
         cmocka_unit_test(unreadable),
         cmocka_unit_test(bounded),
+        cmocka_unit_test(ignored_ones),
         cmocka_unit_test(words_that_were_sent),
     };
 

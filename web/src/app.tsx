@@ -9,6 +9,7 @@ import { SignIn } from "./components/signin";
 import { exportKinds, exportPath } from "./components/export-menu";
 import { copyText, Empty, Failure, Icon, said, saveAs, say } from "./components/ui";
 import { openOf, runningIn } from "./conversations";
+import { upright } from "./direction";
 import { connected } from "./events";
 import { icon } from "./icons";
 import { keyList, useKeys } from "./keys";
@@ -137,7 +138,7 @@ export function App(): JSX.Element {
   }, !out);
   useEffect(() => {
     const name = tabs.find((t) => t.id === tab)?.name;
-    document.title = name ? `${name} · Talaria` : tab ? "Talaria" : "Page not found · Talaria";
+    document.title = name ? `${upright(name)} · Talaria` : tab ? "Talaria" : "Page not found · Talaria";
   }, [tab, tabs]);
 
   const session = tab === "sessions" ? path[1] : undefined;

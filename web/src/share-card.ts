@@ -1,4 +1,5 @@
 // The picture to share: 1200 by 630, drawn on a canvas from what the page has anyway. Nothing of a session is on it.
+import { upright } from "./direction";
 import { badgeIcon } from "./icons";
 import { count } from "./format";
 import { tiers, type Achievement, type Achievements } from "./types";
@@ -49,7 +50,7 @@ function box(g: Paint, x: number, y: number, w: number, h: number, r: number, fi
 
 function text(g: Paint, words: string, x: number, y: number, font: string, colour: string): number {
   Object.assign(g, { font, fillStyle: colour });
-  g.fillText(words, x, y);
+  g.fillText(upright(words), x, y);
   return g.measureText(words).width;
 }
 

@@ -2,6 +2,7 @@
 // pictures become links (no request leaves the page), and code gets a copy button.
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { upright } from "../direction";
 import { icon } from "../icons";
 import { memo } from "../memo";
 import { copyText } from "./ui";
@@ -37,7 +38,7 @@ function copyButton(pre: HTMLElement): HTMLElement {
 function prepare(html: string): DocumentFragment {
   // A template's content is inert: nothing in it loads or runs while it is looked at.
   const template = document.createElement("template");
-  template.innerHTML = html;
+  template.innerHTML = upright(html);
   const content = template.content;
   for (const img of content.querySelectorAll("img")) {
     const a = document.createElement("a");

@@ -12,6 +12,7 @@ import { TurnPanel } from "../components/turn-panel";
 import { CopyButton, Failure, Fold, Icon, say, Skeleton, Updating } from "../components/ui";
 import type { Attachment, ChatMessage, Conversation } from "../chat-types";
 import { dropConversation, going, nameOf, putConversation, runningIn, tellNews, useConversation, useConversations, type Conversing } from "../conversations";
+import { upright } from "../direction";
 import { icon } from "../icons";
 import { useKeys } from "../keys";
 import { addFiles, again, forgetDraft, submit, useDraft, write } from "../outbox";
@@ -215,7 +216,7 @@ function Talk({ id }: { id: string }): JSX.Element {
   const draft = useDraft(id);
   // A new turn is what one wants to see.
   useLayoutEffect(() => setPicked(null), [running]);
-  useEffect(() => void (o.conversation && (document.title = `${nameOf(o.conversation)} · Talaria`)), [o.conversation]);
+  useEffect(() => void (o.conversation && (document.title = `${upright(nameOf(o.conversation))} · Talaria`)), [o.conversation]);
   const { pane, away, toEnd } = useStickyEnd(id, `${o.messages.length} ${o.sent?.run} ${live?.last}`);
 
   const actions = useMemo<TurnActions>(() => ({
