@@ -123,6 +123,20 @@ static bool is_plain_json(Str handle)
     return doc && json_type(json_root(doc)) == JSON_OBJECT;
 }
 
+bool continuity_of(Runs *r, Arena *a, Str conversation_id, const Runtime *runtime, Continuity *ret,
+                   bool *ret_foreign, Err *err)
+{
+    Str name = str_of(runtime->alias ? runtime->alias : runtime->name);
+
+    *ret_foreign = false;
+    if (!continuity_get(r, a, conversation_id, name, ret, err))
+        return false;
+    if (!ret->generation || !runtime->owns || runtime->owns(ret->handle))
+        return true;
+    *ret_foreign = true;
+    return continuity_get(r, a, conversation_id, str_of(runtime->name), ret, err);
+}
+
 bool agent_state_put(JsonWriter *w, Runs *r, Arena *a, const Conversation *c, Err *err)
 {
     const Runtime *active = runtime_find(c->active);

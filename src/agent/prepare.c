@@ -2,6 +2,7 @@
  * what happened elsewhere, the template of a first turn. */
 #include <unistd.h>
 
+#include "agent/conversation.h"
 #include "agent/service_inside.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -113,8 +114,20 @@ static bool load_handles(Going *g, Runs *r, Err *err)
         return false;
     g->handles = ARENA_ARRAY(g->arena, Str, n + 1);
     for (size_t i = 0; i < n; i++)
-        if (!str_eqz(all[i].runtime, "jarvis"))
+        if (!str_is_one_of(all[i].runtime, "jarvis|native"))
             g->handles[g->n_handles++] = all[i].handle;
+    return true;
+}
+
+static bool load_continuity(Going *g, Runs *r, Err *err)
+{
+    bool foreign;
+
+    if (!continuity_of(r, g->arena, g->run.conversation_id, g->runtime, &g->continuity, &foreign,
+                       err))
+        return false;
+    g->thread = g->continuity.runtime;
+    g->lost = foreign && !g->continuity.generation;
     return true;
 }
 
@@ -124,8 +137,7 @@ bool going_load(Going *g, Runs *r, Err *err)
     return conversation_get(r, g->arena, g->run.conversation_id, &g->conversation, err) &&
            load_turns(g, r, err) && load_files(g, r, err) &&
            summary_get(r, g->arena, g->run.conversation_id, &g->summary, err) &&
-           continuity_get(r, g->arena, g->run.conversation_id, g->thread, &g->continuity, err) &&
-           load_gap(g, r, err) && load_handles(g, r, err);
+           load_continuity(g, r, err) && load_gap(g, r, err) && load_handles(g, r, err);
 }
 
 /* -- richer ------------------------------------------------------------------------------------------ */

@@ -87,7 +87,7 @@ struct Going {
     Passages passages;
     RunTrace trace;
     bool acted; /* a tool was used */
-    bool lost;  /* the handle was of no use; it is the second try */
+    bool lost;  /* the handle was of no use; what was said so far is told anew */
     ContinuityMode mode;
     Str handle, model; /* as the runtime said; in the arena */
     RuntimeUsage usage;

@@ -50,7 +50,10 @@ static void put_metadata(void *ctx, JsonWriter *w)
     json_field_str(w, "assistant_message_id", id_text(g->arena, g->run.assistant_message_id));
     json_key(w, "continuity");
     json_begin(w, '{');
-    json_field_str(w, "mode", g->continuity.generation ? STR("resumed") : STR("new"));
+    json_field_str(w, "mode",
+                   g->lost                    ? STR("lost")
+                   : g->continuity.generation ? STR("resumed")
+                                              : STR("new"));
     json_end(w, '}');
     put_raw_or(w, "context", g->prepared.stages[STAGE_CONTEXT].json,
                STR("{\"tokens\":0,\"user\":0,\"summary\":0,\"recalled\":0,\"brain\":0}"));

@@ -2,6 +2,7 @@
  * results; what others answered stands behind it. Of every other session they are the rows themselves. */
 #include "gateway/lend.h"
 
+#include "agent/conversation.h"
 #include "agent/words.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -172,9 +173,10 @@ static bool add_others(Runs *r, Arena *a, Str id, Thread *t, Err *err)
 static bool kept_words(Runs *r, Arena *a, Str id, Thread *ret, Err *err)
 {
     Continuity c;
+    bool foreign;
 
     *ret = (Thread){ .arena = a };
-    if (!continuity_get(r, a, id, STR("jarvis"), &c, err))
+    if (!continuity_of(r, a, id, runtime_find(STR("native")), &c, &foreign, err))
         return false;
     if (!c.generation)
         return true;

@@ -3,6 +3,7 @@
  *
  * What is new is what was said after the request. Where Hermes compressed the session meanwhile, what it kept was
  * said again by the new part, and is left out by its words. */
+#include "agent/conversation.h"
 #include "agent/words.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -104,13 +105,17 @@ static bool go_on(const Homes *homes, Back *b, const Handoff *h, int64_t fence,
                    .fence = fence,
                    .archived = str_eqz(h->before_json, COPY_OF_ARCHIVED),
                    .turns = b->turns,
-                   .n_turns = b->n,
-                   .thread = STR("jarvis") };
+                   .n_turns = b->n };
+    Continuity c;
+    bool foreign;
 
     if (words->thread.n > 1)
         x.handle = thread_handle(&words->thread, b->arena);
-    return r && make_conversation(homes, r, b->arena, h->session_id, err) &&
-           comeback_make(r, b->arena, &x, err);
+    if (!r || !make_conversation(homes, r, b->arena, h->session_id, err) ||
+        !continuity_of(r, b->arena, h->session_id, runtime_find(STR("native")), &c, &foreign, err))
+        return false;
+    x.thread = c.runtime;
+    return comeback_make(r, b->arena, &x, err);
 }
 
 /* -- from there ----------------------------------------------------------------------------------------------- */

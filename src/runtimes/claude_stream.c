@@ -29,9 +29,11 @@ static void stream_event(ClaudeStream *s, Json event)
     if (is_at(event, "type", "message_start")) {
         if (s->restarting)
             teller_restart(s->t);
-        else
+        else if (!s->at_limit) /* else it goes on where it was cut off, in the middle of a word */
             teller_segment(s->t);
-        s->restarting = false;
+        s->restarting = s->at_limit = false;
+    } else if (is_at(event, "type", "message_delta")) {
+        s->at_limit = is_at(at(event, "delta"), "stop_reason", "max_tokens");
     } else if (is_at(event, "type", "content_block_delta")) {
         block_delta(s, at(event, "delta"));
     }
@@ -103,6 +105,8 @@ static void system_line(ClaudeStream *s, Json line)
     } else if (is_at(line, "subtype", "api_retry")) {
         s->restarting = true;
         teller_retry(s->t, (int)int_at(line, "attempt") + 1, str_at(line, "error"));
+    } else if (is_at(line, "subtype", "model_refusal_no_fallback")) {
+        s->refused = true;
     } else if (is_at(line, "subtype", "compact_boundary")) {
         teller_say(s->t, RUNTIME_COMPACT, STR(""), STR("the conversation was compacted"));
     }
@@ -191,21 +195,30 @@ static RunError code_of_failure(const ClaudeStream *s)
     return RUN_UPSTREAM_ERROR;
 }
 
-static void end_well(ClaudeStream *s)
+static bool is_refusal(const ClaudeStream *s)
 {
-    teller_usage(s->t, &s->usage);
-    if (str_eqz(s->stop_reason, "refusal"))
-        teller_fail(s->t, RUN_RUNTIME_REJECTED, STR("the model refused"), 0, s->stop_reason);
-    else
-        teller_finish(s->t,
-                      str_eqz(s->stop_reason, "max_tokens") ? RUNTIME_TRUNCATED : RUNTIME_COMPLETED,
-                      s->stop_reason.n ? s->stop_reason : STR("stop"), s->session);
+    return s->refused || str_eqz(s->stop_reason, "refusal");
+}
+
+/* Of the answer's length, not of the turn's. */
+static bool is_at_limit(const ClaudeStream *s)
+{
+    return str_eqz(s->error, "max_output_tokens") ||
+           (!s->failed && str_eqz(s->stop_reason, "max_tokens"));
 }
 
 void claude_stream_end(ClaudeStream *s, Str obituary)
 {
     if (s->over && !s->failed)
-        end_well(s);
+        teller_usage(s->t, &s->usage);
+    if (s->over && is_refusal(s))
+        teller_fail(s->t, RUN_RUNTIME_REJECTED, s->text.n ? s->text : STR("the model refused"), 0,
+                    STR("refusal"));
+    else if (s->over && is_at_limit(s))
+        teller_finish(s->t, RUNTIME_TRUNCATED, STR("max_tokens"), s->session);
+    else if (s->over && !s->failed)
+        teller_finish(s->t, RUNTIME_COMPLETED, s->stop_reason.n ? s->stop_reason : STR("stop"),
+                      s->session);
     else if (s->over && s->interrupted)
         teller_finish(s->t, RUNTIME_CANCELLED, STR("interrupted"), STR(""));
     else if (s->over)

@@ -16,6 +16,8 @@ typedef struct ClaudeStream {
     bool over;           /* the result has come */
     bool failed;         /* ... and it says so */
     bool interrupted;    /* ... because it was asked to stop */
+    bool refused;        /* the model did, and no other was there to ask */
+    bool at_limit;       /* the message at hand was cut off at the limit of its length */
     int status;          /* of the provider; 0: none was told */
     Str session, text, stop_reason, error; /* error: the provider's kind of failure */
     RuntimeUsage usage;

@@ -302,7 +302,7 @@ static void app_answer(CodexStream *s, Json root)
     }
     if (str_at(result, "userAgent").n) {
         s->ready = true;
-        s->version = str_dup(s->arena, str_at(result, "userAgent"));
+        s->version = str_dup(s->arena, version_in(str_at(result, "userAgent")));
     }
     set_thread(s, str_at(thread, "id"), str_at(result, "model"));
     if (str_at(at(result, "turn"), "id").n)
@@ -360,12 +360,20 @@ static RunError code_of_failure(const CodexStream *s)
     return RUN_UPSTREAM_ERROR;
 }
 
+/* The provider's own word for it, in the text of the failure. */
+static bool is_at_limit(const CodexStream *s)
+{
+    return s->failed && !s->status && str_find(s->text, STR("max_output_tokens")) < s->text.n;
+}
+
 void codex_stream_end(CodexStream *s, Str obituary)
 {
     if (s->over && s->interrupted)
         teller_finish(s->t, RUNTIME_CANCELLED, STR("interrupted"), STR(""));
     else if (s->over && !s->failed)
         teller_finish(s->t, RUNTIME_COMPLETED, STR("stop"), s->thread);
+    else if (s->over && is_at_limit(s))
+        teller_finish(s->t, RUNTIME_TRUNCATED, STR("max_output_tokens"), s->thread);
     else if (s->over)
         teller_fail(s->t, code_of_failure(s), s->text, s->status, s->kind);
     else if (str_find(obituary, STR("no rollout found")) < obituary.n)

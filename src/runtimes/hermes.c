@@ -141,6 +141,8 @@ static void after_stream(HermesRun *h)
         teller_say(&h->run.teller, RUNTIME_NOTICE, STR(""),
                    STR("the line broke; asking how the run stands"));
         begin_step(h, POLL);
+    } else if (h->run.timed_out && h->stream.end == HERMES_CANCELLED) {
+        note_rotation(h); /* because we asked for it: it was late */
     } else if (h->stream.end != HERMES_OPEN || !h->run.stopping) {
         conclude(h);
     } else {
@@ -191,19 +193,44 @@ static void prepare(HermesRun *h)
         prompt_preamble(a, &h->run.request, h->mode == CONTINUITY_RESUMED || sends_history(h));
 }
 
+static void set_version(HermesRun *h, Json root)
+{
+    h->handle.version =
+        str_dup(h->run.arena, version_in(utf8_head(str_at(root, "version"), VERSION_BYTES)));
+}
+
+static void open_turn(HermesRun *h)
+{
+    begin_step(h, h->dialect == HERMES_RUNS                                       ? SUBMIT
+                  : h->dialect == HERMES_SESSION && h->mode != CONTINUITY_RESUMED ? CREATE
+                                                                                  : STREAM);
+}
+
 static void probed(HermesRun *h, Json root)
 {
     h->dialect = hermes_choose(&h->link, &h->handle, at(root, "features"));
     prepare(h);
     h->handle.dialect = h->dialect;
-    h->handle.version = str_dup(h->run.arena, utf8_head(str_at(root, "version"), VERSION_BYTES));
+    set_version(h, root);
     if (h->has_stream)
         hermes_stream_done(&h->stream);
     hermes_stream_init(&h->stream, h->dialect, &h->run.teller, h->run.arena);
     h->has_stream = true;
-    begin_step(h, h->dialect == HERMES_RUNS                                       ? SUBMIT
-                  : h->dialect == HERMES_SESSION && h->mode != CONTINUITY_RESUMED ? CREATE
-                                                                                  : STREAM);
+    if (h->handle.version.n)
+        open_turn(h);
+    else
+        begin_step(h, HEALTH);
+}
+
+/* What a server says of its health has its version, and is of no other use: it may be missing. */
+static void after_health(HermesRun *h)
+{
+    AUTO(JsonDoc) *doc =
+        h->status == 200 ? json_parse_mended(h->run.arena, buf_str(&h->answer)) : NULL;
+
+    if (doc)
+        set_version(h, json_root(doc));
+    open_turn(h);
 }
 
 static void tell_session(HermesRun *h)
@@ -298,6 +325,8 @@ static void on_done(void *ctx, const FetchDone *done)
         after_stream(h);
     else if (h->run.stopping || done->end == FETCH_CANCELLED)
         ; /* the frame of the run says why */
+    else if (h->step == HEALTH)
+        after_health(h);
     else if (h->status >= 300)
         refused(h);
     else if (broken)
@@ -343,9 +372,11 @@ static void aside_done(void *ctx, const FetchDone *done)
     HermesRun *h = ctx;
 
     if (done->end != FETCH_OK || done->status >= 300) {
-        h->run.waiting = h->stream.waiting; /* it may be answered again */
+        if (h->answering) /* it may be answered again */
+            h->run.waiting = h->stream.waiting = true;
         teller_say(&h->run.teller, RUNTIME_NOTICE, STR(""), STR("Hermes did not take the answer"));
     }
+    h->answering = false;
     run_drop(&h->run);
 }
 
@@ -371,10 +402,15 @@ static void approve(RuntimeRun *run, Str id, Str choice)
     HermesRun *h = (HermesRun *)run;
 
     (void)id;
-    if (h->dialect == HERMES_RUNS && h->stream.waiting &&
-        str_is_one_of(choice, "once|session|always|deny"))
-        aside(h, "/v1/runs/%.*s/approval",
-              str_printf(run->arena, "{\"choice\":\"%.*s\"}", STR_FMT(choice)));
+    if (!h->stream.waiting || !h->stream.run.n ||
+        !str_is_one_of(choice, "once|session|always|deny")) {
+        run->waiting = h->stream.waiting; /* nobody was answered */
+        return;
+    }
+    h->stream.waiting = false; /* not every transport says that it was answered */
+    h->answering = true;
+    aside(h, str_printf(run->arena, "/v1/runs/%.*s/approval", STR_FMT(h->stream.run)).p,
+          str_printf(run->arena, "{\"choice\":\"%.*s\"}", STR_FMT(choice)));
 }
 
 static void lose_patience(void *ctx)

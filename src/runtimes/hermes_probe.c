@@ -37,13 +37,13 @@ static void on_done(void *ctx, const FetchDone *done)
     pthread_mutex_unlock(&ask->lock);
 }
 
-static bool fetch_capabilities(const RuntimeHost *host, Arena *a, const HermesLink *link, Ask *ask,
-                               Err *err)
+static bool fetch(const RuntimeHost *host, Arena *a, const HermesLink *link, const char *path,
+                  Ask *ask, Err *err)
 {
     static const FetchHandlers handlers = { NULL, on_body, on_done };
     const char *headers[] = { NULL, NULL };
     FetchRequest request = { .method = "GET",
-                             .url = str_printf(a, "%.*s/v1/capabilities", STR_FMT(link->base)).p,
+                             .url = str_printf(a, "%.*s%s", STR_FMT(link->base), path).p,
                              .headers = headers,
                              .secret = link->key.n > 0,
                              .times = { .connect = PROBE_MS, .total = PROBE_MS } };
@@ -79,11 +79,26 @@ static void read_capabilities(Arena *a, const HermesLink *link, const Ask *ask, 
     Json root = doc ? json_root(doc) : (Json){ 0 };
 
     ret->available = doc != NULL && ask->status == 200;
-    ret->version = str_dup(a, str_at(root, "version"));
+    ret->version = str_dup(a, version_in(str_at(root, "version")));
     ret->model = str_dup(a, str_at(root, "model"));
     ret->approvals = true_at(at(root, "features"), "run_approval_response");
     if (!ret->available)
         ret->detail = why_not(a, link, ask);
+}
+
+/* Most have it there. */
+static void read_health(const RuntimeHost *host, Arena *a, const HermesLink *link, RuntimeCaps *ret)
+{
+    Ask ask = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+    AUTO(JsonDoc) *doc = NULL;
+    Err ignored;
+
+    ask.body = BUF(ANSWER_MOST);
+    if (fetch(host, a, link, "/health", &ask, &ignored) && ask.status == 200)
+        doc = json_parse_mended(a, buf_str(&ask.body));
+    if (doc)
+        ret->version = str_dup(a, version_in(str_at(json_root(doc), "version")));
+    buf_done(&ask.body);
 }
 
 bool hermes_probe(const RuntimeHost *host, Arena *a, RuntimeCaps *ret, Err *err)
@@ -105,9 +120,11 @@ bool hermes_probe(const RuntimeHost *host, Arena *a, RuntimeCaps *ret, Err *err)
         return true;
     }
     ask.body = BUF(ANSWER_MOST);
-    if (!fetch_capabilities(host, a, &link, &ask, err))
+    if (!fetch(host, a, &link, "/v1/capabilities", &ask, err))
         return false;
     read_capabilities(a, &link, &ask, ret);
+    if (ret->available && !ret->version.n)
+        read_health(host, a, &link, ret);
     buf_done(&ask.body);
     return true;
 }

@@ -6,8 +6,9 @@
 #include "runtimes/hermes_link.h"
 #include "runtimes/run.h"
 
-/* What can you do; make a session; submit a run; read the stream; how does the run stand. */
-typedef enum Step { PROBE, CREATE, SUBMIT, STREAM, POLL } Step;
+/* What can you do; which one are you; make a session; submit a run; read the stream; how does the run
+ * stand. */
+typedef enum Step { PROBE, HEALTH, CREATE, SUBMIT, STREAM, POLL } Step;
 
 typedef struct HermesRun {
     RuntimeRun run;
@@ -24,6 +25,7 @@ typedef struct HermesRun {
     int tries;
     NetTimer timer; /* of the next try, the next poll, or the end of patience */
     bool timer_held;
+    bool answering;                 /* the answer to an approval is on its way */
     Str preamble, user, user_alone; /* alone: without what was said elsewhere */
 } HermesRun;
 

@@ -4,6 +4,7 @@
 #include "runtimes/hermes_stream.h"
 
 #include "base/limits.h"
+#include "runtimes/hermes_link.h"
 #include "runtimes/lines.h"
 
 const char *hermes_dialect_name(HermesDialect d)
@@ -162,8 +163,15 @@ static void ask_approval(HermesStream *s, Json v)
     Str id = str_at(v, "approval_id");
 
     s->waiting = true;
+    if (!s->run.n && hermes_id_is_clean(str_at(v, "run_id")))
+        s->run = str_dup(s->arena, str_at(v, "run_id"));
     teller_approval(s->t, id.n ? id : STR("approval"), text_of(s->line, at(v, "command")),
                     "once|session|always|deny");
+    if (!s->run.n)
+        teller_say(
+            s->t, RUNTIME_NOTICE, STR(""),
+            STR("Hermes asks over a transport that takes no answers; set hermes.transport to "
+                "'runs'"));
 }
 
 /* An early version repeats the text that was just said as reasoning. */
@@ -203,8 +211,6 @@ static void named_event(HermesStream *s, Str name, Json v)
         tool_end(s, v, str_eqz(name, "tool.failed"));
     } else if (str_starts(name, STR("subagent."))) {
         teller_say(s->t, RUNTIME_SUBAGENT, str_skip(name, 9), text_of(s->line, at(v, "goal")));
-    } else if (str_eqz(name, "approval.request")) {
-        ask_approval(s, v);
     } else if (str_eqz(name, "approval.responded")) {
         s->waiting = false;
         teller_approved(s->t,
@@ -315,7 +321,9 @@ static bool on_event(void *ctx, const SseEvent *e)
         return ++s->junk < LIMIT_RUN_LINES;
     root = json_root(doc);
     name = str_at(root, "event").n ? str_at(root, "event") : e->name;
-    if (s->dialect == HERMES_CHAT)
+    if (str_eqz(name, "approval.request"))
+        ask_approval(s, root);
+    else if (s->dialect == HERMES_CHAT)
         chat_event(s, e->name, root);
     else if (s->dialect == HERMES_RESPONSES)
         response_event(s, root);

@@ -36,6 +36,26 @@ Str text_of(Arena *a, Json v)
     return str_dup(a, buf_str(&out));
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+Str version_in(Str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        size_t end = i, dots = 0;
+
+        if (!is_digit(text.p[i]) || (i > 0 && !strchr(" /v(", text.p[i - 1])))
+            continue;
+        while (end < text.n && text.p[end] && !strchr(" ,;()", text.p[end]))
+            dots += text.p[end++] == '.';
+        if (dots)
+            return (Str){ text.p + i, end - i };
+    }
+    return str_trim(text);
+}
+
 Str error_text(Arena *a, Json v)
 {
     Str text;

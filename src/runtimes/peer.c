@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "runtimes/lines.h"
 
 enum { ERRORS_KEPT = 4096, MOST_NAMES = 256, VERSION_MS = 2000, VERSION_BYTES = 4096 };
 
@@ -238,7 +239,7 @@ static bool ask_version(const RuntimeHost *host, const PeerKind *kind, Arena *a,
         pthread_cond_wait(&ask.changed, &ask.lock);
     pthread_mutex_unlock(&ask.lock);
     text = str_trim(buf_str(&ask.out));
-    *ret = str_dup(a, str_head(text, str_find(text, STR("\n"))));
+    *ret = str_dup(a, version_in(str_head(text, str_find(text, STR("\n")))));
     buf_done(&ask.out);
     if (ask.done.end == CHILD_EXITED && ask.done.code == 0)
         return true;

@@ -196,6 +196,8 @@ typedef struct Runtime {
     const char *title;   /* for people */
     bool takes_messages; /* examples are given as a JSON list of OpenAI's messages, not as text */
     bool own_tools;      /* it has tools and files of its own: not for guests */
+    /* Whether a handle is one that it wrote; NULL: it tells by itself. What others wrote stays as it is. */
+    bool (*owns)(Str handle);
     int branches; /* steps of one request that it can do at once; 0, 1: one after the other */
 
     /* What it can do, and whether it is there; may block up to 2 s. Called on a worker. */

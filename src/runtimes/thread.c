@@ -58,6 +58,18 @@ static bool read_message(Thread *t, Json from)
     return false;
 }
 
+/* {v, dropped, messages} and nothing else. */
+bool thread_is_handle(Str handle)
+{
+    Err ignored;
+    AUTO(JsonDoc) *doc = json_parse(handle, &ignored);
+    Json root = doc ? json_root(doc) : (Json){ 0 };
+    int64_t n;
+
+    return json_type(root) == JSON_OBJECT && json_count(root) == 3 && int_at(root, "v") == 1 &&
+           json_int(at(root, "dropped"), &n) && json_type(at(root, "messages")) == JSON_ARRAY;
+}
+
 static bool read_handle(Thread *t, Str handle, Err *err)
 {
     AUTO(JsonDoc) *doc = json_parse(handle, err);
@@ -65,7 +77,7 @@ static bool read_handle(Thread *t, Str handle, Err *err)
     Json item;
     Str key;
 
-    if (!doc || int_at(json_root(doc), "v") != 1)
+    if (!doc || !thread_is_handle(handle))
         return err_set(err, ERR_CORRUPT, "no handle of the native runtime");
     t->dropped = int_at(json_root(doc), "dropped");
     it = json_each(at(json_root(doc), "messages"));

@@ -18,6 +18,9 @@ typedef struct Thread {
     size_t passing;  /* place of a message of ours that is not kept; 0: there is none */
 } Thread;
 
+/* Whether it was written by thread_handle: no other program's state looks like it by chance. */
+bool thread_is_handle(Str handle);
+
 /* From a handle, or from the turns of the request where there is none. ERR_CORRUPT: no such handle. */
 MUST_CHECK bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err);
 void thread_add(Thread *t, ModelMessage message); /* text is borrowed from the arena */

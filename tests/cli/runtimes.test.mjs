@@ -47,6 +47,9 @@ describe('recordings', () => {
     ['claude_error.jsonl', 'claude', '', 'failed', 'stream_truncated', part],
     ['claude_refused.jsonl', 'claude', '', 'failed', 'upstream_error', ''],
     ['claude_bad_resume.jsonl', 'claude', '', 'failed', 'continuity_lost', ''],
+    ['claude_refusal.jsonl', 'claude', '', 'failed', 'runtime_rejected', 'Half of it\n\nHalf of it'],
+    // Cut off, it goes on in the middle of a word, three times.
+    ['claude_output_limit.jsonl', 'claude', '', 'truncated', null, 'Half of itHalf of itHalf of itHalf of it'],
     ['claude_sigint.jsonl', 'claude', '', 'cancelled', null, part],
     ['codex_exec_ok.jsonl', 'codex', 'exec', 'completed', null, 'The note says hello, wörld 你好.'],
     ['codex_exec_400.jsonl', 'codex', 'exec', 'failed', 'runtime_rejected', ''],
@@ -120,6 +123,23 @@ describe('recordings', () => {
     assert.equal(seen.progress('notice').length, 1);
     assert.equal(seen.progress('retry').length, 1);
     assert.equal(seen.error.http_status, 401);
+  });
+
+  test('codex: the limit of an answer is no failure; its version is a version', () => {
+    const { dir } = tmpHome();
+    const file = path.join(dir, 'turn.jsonl'), words = 'stream error: Incomplete response returned, reason: max_output_tokens';
+    const replay = (dialect, ...lines) => {
+      fs.writeFileSync(file, lines.map((l) => `${JSON.stringify(l)}\n`).join(''));
+      return check(run(['debug', 'replay', '--runtime', 'codex', '--dialect', dialect, file], { env }).stdout);
+    };
+    const exec = replay('exec', { type: 'thread.started', thread_id: 't1' }, { type: 'item.completed', item: { type: 'agent_message', text: 'Half of it' } }, { type: 'turn.failed', error: { message: words } });
+    assert.deepEqual([exec.done.status, exec.error, exec.text], ['truncated', undefined, 'Half of it']);
+    const app = replay('app-server', { id: 1, result: { userAgent: 'talaria/0.166.0 (Debian 12.0.0; x86_64) xterm (talaria; 0.1.0)' } }, { id: 2, result: { thread: { id: 't1' }, model: 'm' } },
+      { method: 'item/agentMessage/delta', params: { delta: 'Half of it' } }, { method: 'turn/completed', params: { turn: { status: 'failed', error: { message: words } } } });
+    assert.deepEqual([app.done.status, app.error, app.text], ['truncated', undefined, 'Half of it']);
+    assert.equal(app.progress('session')[0].runtime_version, '0.166.0');
+    const other = replay('exec', { type: 'thread.started', thread_id: 't1' }, { type: 'turn.failed', error: { message: 'stream error: Incomplete response returned, reason: content_filter' } });
+    assert.equal(other.done.status, 'failed');
   });
 
   test('the streams of a Hermes', () => {

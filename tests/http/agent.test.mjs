@@ -121,13 +121,24 @@ test('the same turn on native and on hermes: the same receipts and steps, byte f
 test('the agent_state of another program is jarvis\' handle, byte for byte, and is told to be of no use', async (t) => {
   const fake = await fakeModel(t, () => ({ text: 'anew' }));
   const server = await startServer(t, { env: fake.env });
-  const old = '{"thread":  "th_1",\n "z":1, "a":[ 2 ]}';
-  const id = await conversation(server, { runtime: 'native', agent_state: old });
-  assert.deepEqual((await handles(server, id)).state, { v: 1, active: 'jarvis', runtimes: { jarvis: old } });
-  const r = await turn(server, id, { text: 'go on' });
-  assert.equal(r.done.status, 'completed');
-  assert.equal(r.progress('session').at(-1).detail, 'lost');
-  assert.notEqual((await handles(server, id)).state.runtimes.jarvis, old);
+  for (const old of ['{"thread":  "th_1",\n "z":1, "a":[ 2 ]}', '{"v":1}', '{"v":1,"messages":[{"role":"user","text":"theirs"}]}',
+    '{"v":1, "dropped":0, "messages":[], "plan":{"step":3}}', 'not JSON at all']) {
+    const id = await conversation(server, { runtime: 'native', agent_state: old });
+    const theirs = async () => { const { state, raw } = await handles(server, id); return typeof state.runtimes.jarvis === 'string' ? state.runtimes.jarvis : raw.includes(`"jarvis": ${old}`) ? old : raw; };
+    assert.equal(await theirs(), old);
+    const r = await turn(server, id, { text: 'go on' });
+    assert.equal(r.done.status, 'completed');
+    assert.equal(r.metadata.continuity.mode, 'lost', old);
+    assert.equal(r.progress('session').at(-1).detail, 'lost');
+    assert.ok(!JSON.stringify(fake.turns.at(-1)).includes('theirs'));
+    assert.equal(await theirs(), old, 'it stays as it is');
+    // Ours is kept beside it, and goes on.
+    const again = await turn(server, id, { text: 'and on' });
+    assert.equal(again.metadata.continuity.mode, 'resumed');
+    assert.equal(again.progress('session').at(-1).detail, 'resumed');
+    assert.deepEqual(fake.turns.at(-1).messages.map((m) => m.text), ['go on', 'anew', 'and on']);
+    assert.equal(await theirs(), old);
+  }
   const ours = await request(server, '/api/conversations', { method: 'POST', body: { agent_state: '{"v":1,"active":"jarvis","runtimes":{}}' } });
   assert.equal(ours.status, 422, ours.text);
   assert.match(ours.text, /branch/);
