@@ -63,7 +63,7 @@ static bool source_find(Source *x, Str id, Err *err)
 
 static bool load_transcript(const Source *x, SessionWords *ret, Err *err)
 {
-    LoadOptions options = { .summaries = true };
+    LoadOptions options = { .summaries = true, .inherited = true };
     Loaded loaded;
 
     if (!transcript_load(x->arena, &x->item.file, &options, &loaded, err))

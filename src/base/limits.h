@@ -22,6 +22,8 @@
     X(LIMIT_READ_STEP_MS, 30000, "milliseconds of one step in a database that is only read")       \
     X(LIMIT_ACTIVITY_KEPT, 4096, "sessions of a home before their last activity is kept")          \
     X(LIMIT_ACTIVITY_NEW, 20000, "new messages that are added to what is kept")                    \
+    X(LIMIT_CODEX_INDEX_BYTES, MIB(32), "the names of Codex threads")                              \
+    X(LIMIT_CODEX_BASES, 64, "rollouts of Codex that go on from each other")                       \
     X(LIMIT_LINEAGE_PARTS, 1000, "parts of one lineage")                                           \
     X(LIMIT_HOMES, 64, "homes read as one history")                                                \
     X(LIMIT_CONFIG_BYTES, MIB(1), "the configuration file")                                        \

@@ -60,6 +60,9 @@ static void print_heading(Cli *cli, const HistoryItem *item)
         STR_FMT(human_n(a, l->messages, "message")),
         STR_FMT(human_n(a, l->tool_calls, "tool call")), STR_FMT(human_count(a, l->input_tokens)),
         STR_FMT(human_count(a, l->output_tokens)), STR_FMT(human_cost(a, l->cost_usd)));
+    if (history_parent(item).n)
+        say(cli, "  thread   %s %.*s\n", item->side_chain ? "sub-agent of" : "forked from",
+            STR_FMT(history_parent(item)));
     if (item->continues.n)
         say(cli, "  thread   continues %.*s session %.*s\n", STR_FMT(item->continues_origin),
             STR_FMT(item->continues));

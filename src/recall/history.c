@@ -176,6 +176,13 @@ bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err)
     return true;
 }
 
+Str history_parent(const HistoryItem *item)
+{
+    Str parent = item->lineage.tip.parent_session_id;
+
+    return item->is_file && parent.n && !str_eq(parent, item->lineage.tip.id) ? parent : STR_NONE;
+}
+
 /* -- messages ------------------------------------------------------------------------------------- */
 
 static const Str side_chain_mark = STR_INIT("side_chain");

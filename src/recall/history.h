@@ -93,6 +93,9 @@ MUST_CHECK bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err
  * id if that saves little. */
 Str history_short_id(History *h, Arena *a, Str id);
 
+/* The session that a transcript was forked from, or whose sub-agent it is; p NULL: none. */
+Str history_parent(const HistoryItem *item);
+
 /* A short text that differs whenever the session's messages may. */
 MUST_CHECK bool history_fingerprint(History *h, Arena *a, const HistoryItem *item, Str *ret,
                                     Err *err);

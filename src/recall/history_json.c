@@ -45,6 +45,7 @@ static void put_thread(JsonWriter *w, const HistoryItem *item)
         json_put_null(w);
     }
     json_field_str(w, "continued_in", item->continued_in.n ? item->continued_in : STR_NONE);
+    json_field_str(w, "parent", history_parent(item));
 }
 
 void history_put(JsonWriter *w, Arena *a, const HistoryItem *item)

@@ -4,6 +4,7 @@
  * event for the screen (event_msg, of two kinds), in any order, and versions differ in what they write.
  * What was told in one form is remembered for a while: the same text in another form, or another
  * form within a few lines, is its twin. So each turn is told once, whatever is there. */
+#include "transcripts/codex_base.h"
 #include "transcripts/line.h"
 
 enum { NEAR_LINES = 3 };
@@ -36,7 +37,9 @@ enum { NEAR_LINES = 3 };
     X(GIT, "git")                                                                                  \
     X(FORKED_FROM, "forked_from_id")                                                               \
     X(THREAD_NAME, "thread_name")                                                                  \
-    X(RECORD_TYPE, "record_type")
+    X(RECORD_TYPE, "record_type")                                                                  \
+    X(ORDINAL, "ordinal")                                                                          \
+    X(TURN_ID, "turn_id")
 
 #define TOKEN_KEYS(X)                                                                              \
     X(TOKENS_INPUT, "input_tokens")                                                                \
@@ -139,6 +142,7 @@ static bool user_message(Line *l, Form form, const Pieces *all)
         if (flags & EVENT_IS_META && str_starts(all->all[i], STR("# AGENTS.md")))
             line_piece(l, &words, words_behind(all->all[i]));
     }
+    l->state->no_input = l->state->no_input && !words.n;
     if (!words.n || was_told(l, TWIN_USER, form, &words))
         return true;
     return line_text_event(l, EVENT_USER, 0, words.all, words.n);
@@ -166,8 +170,9 @@ static bool message_item(Line *l, const JsonTok *f)
     collect_text(l, f[CONTENT], &text);
     if (str_eqz(role, "user"))
         return user_message(l, FORM_ITEM, &text);
+    /* The summary that a compaction asked for is in no list of what was shown. */
     if (str_eqz(role, "assistant"))
-        return agent_message(l, FORM_ITEM, &text);
+        return l->state->no_input || l->state->paginated || agent_message(l, FORM_ITEM, &text);
     return !text.n || line_text_event(l, EVENT_META, EVENT_IS_META, text.all, text.n);
 }
 
@@ -296,19 +301,37 @@ static bool item(Line *l, const JsonTok *f)
 
 /* -- events for the screen ------------------------------------------------------------------------- */
 
+static EventUsage usage_of(Line *l, JsonTok t)
+{
+    JsonTok f[TOKEN_COUNT];
+
+    line_fields(l, t, &token_table, f);
+    return (EventUsage){ .input = line_int(l, f[TOKENS_INPUT]) - line_int(l, f[TOKENS_CACHED]),
+                         .output = line_int(l, f[TOKENS_OUTPUT]),
+                         .cache_read = line_int(l, f[TOKENS_CACHED]),
+                         .reasoning = line_int(l, f[TOKENS_REASONING]),
+                         .total = true };
+}
+
+/* A fork's totals begin with its parent's: of a fork each call is told by itself. A total that stays says nothing. */
 static bool token_count(Line *l, JsonTok info)
 {
     Event e = { .kind = EVENT_USAGE };
-    JsonTok f[TOKEN_COUNT], total = json_tok_get(l->scan, info, STR("total_token_usage"));
+    JsonTok total = json_tok_get(l->scan, info, STR("total_token_usage"));
+    JsonTok last = json_tok_get(l->scan, info, STR("last_token_usage"));
+    int64_t sum, before = l->state->last_total;
 
     if (json_tok_char(l->scan, total) != '{')
         return true;
-    line_fields(l, total, &token_table, f);
-    e.usage = (EventUsage){ .input = line_int(l, f[TOKENS_INPUT]) - line_int(l, f[TOKENS_CACHED]),
-                            .output = line_int(l, f[TOKENS_OUTPUT]),
-                            .cache_read = line_int(l, f[TOKENS_CACHED]),
-                            .reasoning = line_int(l, f[TOKENS_REASONING]),
-                            .total = true };
+    e.usage = usage_of(l, total);
+    sum = e.usage.input + e.usage.cache_read + e.usage.output;
+    l->state->last_total = sum;
+    if (l->state->is_fork && json_tok_char(l->scan, last) == '{') {
+        if (sum == before)
+            return true;
+        e.usage = usage_of(l, last);
+        e.usage.total = false;
+    }
     return line_emit(l, &e);
 }
 
@@ -330,6 +353,7 @@ static bool completed_item(Line *l, JsonTok done)
     Pieces text = { 0 };
 
     collect_text(l, json_tok_get(l->scan, done, STR("content")), &text);
+    l->state->paginated |= l->state->ordinals;
     if (str_eqz(type, "UserMessage"))
         return user_message(l, FORM_COMPLETED, &text);
     if (str_eqz(type, "AgentMessage"))
@@ -358,6 +382,8 @@ static bool screen_event(Line *l, const JsonTok *f)
         return token_count(l, f[INFO]);
     if (str_eqz(type, "patch_apply_end"))
         return changed_files(l, f[CHANGES]);
+    if (str_eqz(type, "task_started"))
+        l->state->no_input = f[TURN_ID] != JSON_TOK_NONE;
     if (str_eqz(type, "thread_name_updated"))
         return line_facts(l, (SessionFacts){ .title = line_string(l, f[THREAD_NAME]) });
     if (str_eqz(type, "turn_aborted"))
@@ -394,18 +420,41 @@ static bool session_meta(Line *l, const JsonTok *f)
                            .originator = line_string(l, f[ORIGINATOR]),
                            .version = line_string(l, f[CLI_VERSION]) };
 
-    if (l->state->has_session)
+    /* Older forks begin with all that the parent has, its first line included. */
+    if (l->state->has_session) {
+        Str known = { l->state->known.parent.p, l->state->known.parent.n };
+
+        l->state->inherited |= l->state->fork_ms && facts.id.n && str_eq(facts.id, known);
         return true;
+    }
     l->state->has_session = true;
+    l->state->fork_ms = codex_id_ms(facts.id);
+    l->state->forked_at = l->at;
     facts.branch = line_string(l, json_tok_get(l->scan, f[GIT], STR("branch")));
     facts.entrypoint = source_of(l, f[SOURCE], &parent);
     facts.parent = parent;
+    l->state->is_fork |= parent.n > 0;
     l->state->side_file |= str_eqz(facts.entrypoint, "subagent");
     return line_facts(l, facts);
 }
 
+/* A turn that was begun after the fork is its own. Where ids do not say when that was, times do: copies are all written at
+ * once. */
+static void end_of_inheritance(Line *l, const JsonTok *f)
+{
+    enum { AT_ONCE = 5 };
+    int64_t ms = codex_id_ms(json_tok_raw(l->scan, f[TURN_ID]));
+    bool turn = f[TURN_ID] != JSON_TOK_NONE;
+
+    if (turn ? !ms || ms >= l->state->fork_ms : l->at > l->state->forked_at + AT_ONCE)
+        l->state->inherited = false;
+}
+
 static bool turn_context(Line *l, const JsonTok *f)
 {
+    l->state->no_input = false;
+    if (l->state->inherited)
+        return true;
     return line_facts(
         l, (SessionFacts){ .cwd = line_string(l, f[CWD]), .model = line_string(l, f[MODEL]) });
 }
@@ -444,6 +493,9 @@ bool codex_line(Line *l)
     line_fields(l, root[PAYLOAD], &payload_table, f);
     if (l->at == 0)
         l->at = line_time(l, f[TIMESTAMP]);
+    l->state->ordinals = root[ORDINAL] != JSON_TOK_NONE;
+    if (l->state->inherited)
+        end_of_inheritance(l, f);
     if (str_eqz(type, "response_item"))
         return item(l, f);
     if (str_eqz(type, "event_msg"))

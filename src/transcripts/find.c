@@ -1,17 +1,17 @@
 /* Which transcripts are there: a walk that opens folders and no files.
  *
  * Below projects/ every .jsonl is a session or a side chain of one; below sessions/ and
- * archived_sessions/ every rollout is one, and where the same is in both places (Codex moves it)
- * the longer one counts. Symbolic links below a root are not followed. */
+ * archived_sessions/ every thread is one, in the newest of its rollouts; where the same is in both places (Codex
+ * moves it) the longer one counts. Symbolic links below a root are not followed. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "transcripts/codex_base.h"
+#include "transcripts/codex_names.h"
 #include "transcripts/reader.h"
 #include "transcripts/walk.h"
-
-enum { UUID_CHARS = 36 };
 
 /* -- roots ------------------------------------------------------------------------------------------ */
 
@@ -76,29 +76,6 @@ bool transcript_roots(Arena *a, const char *claude_home, const char *codex_home,
 
 /* -- what a file is by its place and name --------------------------------------------------------- */
 
-static bool is_uuid(Str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        bool hex = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-
-        if (dash ? c != '-' : !hex)
-            return false;
-    }
-    return s.n == UUID_CHARS;
-}
-
-static Str stem_of(SourceKind source, Str name)
-{
-    Str stem = str_head(name, name.n - 6);
-
-    if (source == SOURCE_CODEX && stem.n > UUID_CHARS &&
-        is_uuid(str_skip(stem, stem.n - UUID_CHARS)))
-        return str_skip(stem, stem.n - UUID_CHARS);
-    return stem;
-}
-
 /* .../<session>/subagents/agent-x.jsonl: the folder above says whose it is. */
 static Str parent_of(Str folder)
 {
@@ -146,7 +123,9 @@ static TranscriptFile file_of(const WalkedFile *w, int place)
                          .inode = w->inode };
     Str name = str_skip(w->path, w->name);
 
-    f.stem = stem_of(f.source, name);
+    f.stem = str_head(name, name.n - 6);
+    if (f.source == SOURCE_CODEX)
+        (void)codex_name(w->path, &f.stem, &f.segment);
     if (f.source == SOURCE_CLAUDE) {
         f.parent = parent_of(str_head(w->path, w->name - 1));
         f.side_chain = f.parent.n > 0 || str_starts(name, STR("agent-"));
@@ -156,13 +135,13 @@ static TranscriptFile file_of(const WalkedFile *w, int place)
 
 /* -- what is there twice ------------------------------------------------------------------------------- */
 
-/* Of the same stem: the one that counts first. */
+/* Of the same stem: the one that counts first. A thread of Codex goes on in the newest of its files. */
 static int by_stem(const void *left, const void *right)
 {
     const TranscriptFile *a = *(TranscriptFile *const *)left, *b = *(TranscriptFile *const *)right;
     int order = str_cmp(a->stem, b->stem);
 
-    if (order)
+    if (order || (order = str_cmp(b->segment, a->segment)))
         return order;
     if (a->size != b->size)
         return a->size > b->size ? -1 : 1;
@@ -213,6 +192,8 @@ bool transcripts_look(Arena *a, const TranscriptRoots *roots, TranscriptFile **r
     }
     if (!walk_files(a, walked, n_roots, ret ? &found : NULL, &n, ret_stamp, err))
         return false;
+    if (roots->codex_present)
+        codex_names_stamp(a, roots->codex, ret_stamp);
     if (!ret)
         return true;
     *ret = ARENA_ARRAY(a, TranscriptFile, n + 1);

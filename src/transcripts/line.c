@@ -198,7 +198,7 @@ bool line_emit(Line *l, Event *e)
     e->where = l->where;
     e->line_bytes = l->bytes;
     e->part = l->part++;
-    if (!l->fn || !line_wants(l, e->kind))
+    if (!l->fn || !line_wants(l, e->kind) || (l->state->inherited && !l->all))
         return true;
     l->stats->events++;
     return l->fn(l->ctx, e, l->err);

@@ -52,6 +52,15 @@ typedef struct LineState {
     bool side_file;   /* the whole file is of a side chain */
     bool named;       /* the user gave the session a title: the program's own do not replace it */
     bool has_session; /* Codex: session_meta was read; one of a fork's parent may follow */
+    bool
+        inherited; /* Codex: what comes was said in another thread, before this one was forked from it */
+    bool is_fork;             /* Codex: totals begin with those of the parent */
+    bool ordinals, paginated; /* Codex: lines are numbered; what was shown is in item_completed */
+    bool
+        no_input; /* Codex: nothing was said yet in this turn: an answer is the summary of a compaction */
+    double forked_at;
+    int64_t fork_ms;
+    int64_t last_total; /* Codex: tokens so far, when they were last told */
 } LineState;
 
 typedef struct Line {
@@ -60,6 +69,7 @@ typedef struct Line {
     LineState *state;
     ReadStats *stats;
     unsigned kinds;
+    bool all; /* what was inherited, too */
     EventFn *fn;
     void *ctx;
     Err *err;

@@ -236,7 +236,8 @@ bool transcript_load(Arena *a, const TranscriptFile *f, const LoadOptions *optio
     l->options = options ? *options : (LoadOptions){ 0 };
     l->ret = &loaded;
     l->open_calls = BUF(LIMIT_TRANSCRIPT_BYTES);
-    ok = transcript_read(reader, f, NULL, &cursor, on_event, NULL, l, &loaded.stats, err);
+    ok = transcript_read(reader, f, &(ReadOptions){ .inherited = l->options.inherited }, &cursor,
+                         on_event, NULL, l, &loaded.stats, err);
     close_message(l);
     buf_done(&l->open_calls);
     if (!ok)

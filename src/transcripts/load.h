@@ -23,6 +23,7 @@ typedef struct Loaded {
  * Nothing is redacted here. */
 typedef struct LoadOptions {
     bool meta, thinking;
+    bool inherited; /* of a fork: also what was said before it */
     bool summaries; /* what a compaction made of the messages before it, as MESSAGE_SUMMARY */
 } LoadOptions;
 

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "text/utf8.h"
+#include "transcripts/codex_base.h"
 #include "transcripts/line.h"
 #include "transcripts/longline.h"
 
@@ -41,6 +42,8 @@ typedef struct Run {
     SourceKind source;
     ReadStats stats;
     unsigned kinds;
+    bool inherited;
+    int64_t shift; /* where in the whole stream the file at hand begins */
     EventFn *fn;
     void *ctx;
     Err *err;
@@ -107,10 +110,11 @@ static bool take_line(Run *run, Str text, int64_t where, int64_t bytes)
                .state = &run->r->state,
                .stats = &run->stats,
                .kinds = run->kinds,
+               .all = run->inherited,
                .fn = run->fn,
                .ctx = run->ctx,
                .err = run->err,
-               .where = where,
+               .where = where + run->shift,
                .bytes = bytes };
 
     run->stats.lines++;
@@ -156,6 +160,7 @@ static bool long_line(Run *run, int64_t where, int64_t bytes)
 typedef struct Window {
     int fd;
     int64_t at;   /* where in the file the buffer begins; of a long line, what comes next */
+    int64_t stop; /* where reading ends; 0: at the end of the file */
     int64_t done; /* behind the last complete line */
     size_t have;  /* bytes in the buffer */
     bool in_long; /* the line that begins at `done` is passing through */
@@ -177,10 +182,11 @@ static bool read_at(int fd, void *into, size_t n, int64_t at, size_t *ret, Err *
 
 static bool more(Run *run, Window *w)
 {
-    size_t got;
+    int64_t from = w->at + (int64_t)w->have, left = w->stop - from;
+    size_t got,
+        wanted = w->stop && left < BLOCK_BYTES ? (size_t)(left > 0 ? left : 0) : BLOCK_BYTES;
 
-    if (!read_at(w->fd, run->r->buf + w->have, BLOCK_BYTES, w->at + (int64_t)w->have, &got,
-                 run->err))
+    if (!read_at(w->fd, run->r->buf + w->have, wanted, from, &got, run->err))
         return false;
     w->have += got;
     w->end = got < BLOCK_BYTES;
@@ -333,45 +339,92 @@ static bool recollect(Run *run, int fd, int64_t offset)
 static bool find_start(Run *run, int fd, const TranscriptFile *f, const Cursor *cursor,
                        int64_t *ret, Err *err)
 {
+    int64_t offset = cursor->offset - run->shift;
     uint64_t proof;
 
     *ret = 0;
     run->stats.anew = cursor->offset > 0;
-    if (cursor->offset == 0 || f->size < cursor->offset)
+    if (offset <= 0 || f->size < offset)
         return true;
-    if (!proof_of(fd, cursor->offset, &proof, err))
+    if (!proof_of(fd, offset, &proof, err))
         return false;
     if (proof == cursor->proof) {
-        *ret = cursor->offset;
+        *ret = offset;
         run->stats.anew = false;
     }
     return true;
 }
 
-static bool read_file(Run *run, int fd, const TranscriptFile *f, Cursor *cursor,
-                      void (*anew)(void *ctx), Err *err)
+static bool open_file(Arena *a, Str path, int *ret, Err *err)
+{
+    *ret = open(str_z(a, path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    return *ret >= 0 || err_errno(err, "cannot open '%.*s'", STR_FMT(path));
+}
+
+/* One of the files that this one goes on from. Its place in the stream is before what `shift` says of the file itself. */
+static bool read_part(Run *run, Arena *a, const CodexPart *part)
+{
+    Window w = { .stop = part->end };
+    int64_t shift = run->shift;
+    bool ok;
+
+    if (!open_file(a, part->path, &w.fd, run->err))
+        return false;
+    run->shift = part->before;
+    run->r->state.inherited = part->inherited;
+    ok = read_lines(run, &w);
+    run->r->state.inherited = false;
+    run->shift = shift;
+    close(w.fd);
+    return ok;
+}
+
+/* The first line says what the session is, also where it is a fork. */
+static bool read_bases(Run *run, Arena *a, Window *own, const CodexBase *base)
+{
+    Window first = { .fd = own->fd, .stop = base->first };
+
+    if (!base->n || own->at > 0)
+        return true;
+    if (!read_lines(run, &first))
+        return false;
+    for (size_t i = 0; i < base->n; i++)
+        if (!read_part(run, a, &base->parts[i]))
+            return false;
+    own->at = own->done = base->first;
+    return true;
+}
+
+static bool read_file(Run *run, Arena *a, int fd, const TranscriptFile *f, const CodexBase *base,
+                      Cursor *cursor, void (*anew)(void *ctx), Err *err)
 {
     Cursor next = { .size = f->size, .mtime_ns = f->mtime_ns, .inode = f->inode };
     Window w = { .fd = fd };
 
+    run->shift = base->bytes;
     if (!find_start(run, fd, f, cursor, &w.at, err))
         return false;
     if (run->stats.anew && anew)
         anew(run->ctx);
     w.done = w.at;
-    run->r->state = (LineState){ .side_file = f->side_chain };
+    run->r->state = (LineState){ .side_file = f->side_chain,
+                                 .is_fork = f->source == SOURCE_CODEX && f->parent.n > 0 };
     if (w.at > 0 && !recollect(run, fd, w.at))
         return false;
     run->r->state.has_session = w.at > 0;
+    if (w.at > 0)
+        run->r->state.inherited = false;
+    if (!read_bases(run, a, &w, base))
+        return false;
     (void)posix_fadvise(fd, w.at, 0, POSIX_FADV_SEQUENTIAL);
     if (!read_lines(run, &w))
         return false;
     next.settled = age_of(f) >= SETTLED_SECONDS;
     if ((w.have || w.in_long) && next.settled && !take_rest(run, &w))
         return false;
-    next.offset = w.done;
+    next.offset = w.done + run->shift;
     run->stats.incomplete = w.done < w.at + (int64_t)w.have;
-    if (!proof_of(fd, next.offset, &next.proof, err))
+    if (!proof_of(fd, w.done, &next.proof, err))
         return false;
     *cursor = next;
     return true;
@@ -384,15 +437,19 @@ bool transcript_read(Reader *r, const TranscriptFile *f, const ReadOptions *opti
     Run run = { .r = r,
                 .source = f->source,
                 .kinds = options ? options->kinds : 0,
+                .inherited = options && options->inherited,
                 .fn = fn,
                 .ctx = ctx,
                 .err = err };
-    int fd = open(str_z(a, f->path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    CodexBase base = { 0 };
+    int fd;
     bool ok;
 
-    if (fd < 0)
-        return err_errno(err, "cannot open '%.*s'", STR_FMT(f->path));
-    ok = read_file(&run, fd, f, cursor, anew, err);
+    if (!open_file(a, f->path, &fd, err))
+        return false;
+    if (f->source == SOURCE_CODEX)
+        base = codex_base(a, f->path);
+    ok = read_file(&run, a, fd, f, &base, cursor, anew, err);
     close(fd);
     if (!ok)
         return err_wrap(err, "'%.*s'", STR_FMT(f->path));
@@ -440,13 +497,22 @@ bool transcript_line(Reader *r, SourceKind source, Str path, int64_t where, int6
 {
     AUTO(Arena) *a = arena_new();
     Run run = { .r = r, .source = source, .fn = fn, .ctx = ctx, .err = err };
-    int fd = open(str_z(a, path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    CodexBase base = { 0 };
+    int fd;
     bool ok;
 
-    if (fd < 0)
-        return err_errno(err, "cannot open '%.*s'", STR_FMT(path));
+    if (source == SOURCE_CODEX)
+        base = codex_base(a, path);
+    run.shift = base.bytes;
+    for (size_t i = 0; i < base.n && where < base.bytes; i++)
+        if (where >= base.parts[i].before && where < base.parts[i].before + base.parts[i].end) {
+            path = base.parts[i].path;
+            run.shift = base.parts[i].before;
+        }
+    if (!open_file(a, path, &fd, err))
+        return false;
     r->state = (LineState){ 0 };
-    ok = read_one(&run, fd, where, line_bytes, err);
+    ok = read_one(&run, fd, where - run.shift, line_bytes, err);
     close(fd);
     return ok;
 }

@@ -27,8 +27,9 @@ MUST_CHECK bool transcript_roots(Arena *a, const char *claude_home, const char *
 
 typedef struct TranscriptFile {
     SourceKind source;
-    Str path;        /* absolute */
-    Str stem;        /* the session's id by the file's name: the uuid, also of a Codex rollout */
+    Str path; /* absolute */
+    Str stem; /* the session's id by the file's name: the uuid, of a Codex rollout that of its thread */
+    Str segment;     /* of a Codex rollout: the id of the file itself; later ones are greater */
     Str parent;      /* of a side chain: the session it belongs to, where the place says it */
     bool side_chain; /* by its place or name: subagents/, agent-*.jsonl */
     bool archived;   /* Codex' archived_sessions */
@@ -79,6 +80,7 @@ AUTO_FREE(Reader, reader_free)
  * for. 0: all. */
 typedef struct ReadOptions {
     unsigned kinds;
+    bool inherited; /* of a fork: also what was said before it, in the parent */
 } ReadOptions;
 
 /* Reads what is new behind *cursor and moves it. Where the file was rewritten, `anew` is called (may

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "transcripts/catalogue_inside.h"
+#include "transcripts/codex_names.h"
 
 typedef struct FilesRun {
     Update *u;
@@ -60,6 +61,8 @@ static bool read_one(FilesRun *run, const TranscriptFile *f, const Known *known)
         return false;
     /* A rollout says in its first line that it is a sub-agent's: this may be behind the cursor. */
     file.side_chain |= u->row.e.side_chain;
+    if (!file.parent.n)
+        file.parent = u->row.e.parent;
     if (!transcript_read(run->reader, &file, &options, &cursor, update_event, on_anew, u, &stats,
                          u->err))
         return pass_over(u, f);
@@ -158,6 +161,40 @@ TranscriptRoots catalogue_roots(const CatalogueQuery *q)
     return roots;
 }
 
+/* -- names of threads ----------------------------------------------------------------------------------- */
+
+static bool name_thread(Update *u, Stmt *stmt, const CodexThreadName *name)
+{
+    bool ignored, ok;
+
+    db_bind_str(stmt, 1, name->name);
+    db_bind_str(stmt, 2, name->id);
+    sqlite3_bind_int(stmt, 3, SOURCE_CODEX);
+    ok = db_step(u->c->db, stmt, &ignored, u->err);
+    sqlite3_reset(stmt);
+    return ok;
+}
+
+/* They are kept beside the rollouts, and may change when those do not. */
+static bool name_threads(Update *u, Str root)
+{
+    AUTO(Stmt) *stmt = NULL;
+    CodexThreadName *all;
+    size_t n;
+
+    codex_names(u->a, root, &all, &n);
+    if (!update_commit(u) ||
+        (n && !db_prepare(u->c->db,
+                          "UPDATE entries SET title = ?1, titled = 1 WHERE id = ?2 AND source = ?3 "
+                          "AND home = '' AND title IS NOT ?1",
+                          &stmt, u->err)))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (all[i].name.n && !name_thread(u, stmt, &all[i]))
+            return false;
+    return true;
+}
+
 bool update_files(Update *u)
 {
     const CatalogueQuery *q = &u->c->query;
@@ -177,5 +214,5 @@ bool update_files(Update *u)
     for (size_t i = 0; ok && i < run.lost_n; i++)
         if (!run.lost[i].found)
             ok = update_gone(u, run.lost[i].key);
-    return ok;
+    return ok && (!roots.codex_present || name_threads(u, roots.codex));
 }
