@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/serving_address.h"
@@ -36,6 +37,9 @@ static const Option request_options[] = {
     { .kind = OPTION_FLAG,
       .name = "no-turn",
       .help = "post the summary card only; the agent does not speak first" },
+    { .kind = OPTION_FLAG,
+      .name = "wait",
+      .help = "queue it even if no gateway is running, and wait up to 15 minutes for one" },
     { .kind = OPTION_FLAG, .name = "detach", .help = "do not wait for completion" },
     { 0 },
 };
@@ -131,12 +135,15 @@ static WaitWord word(void *ctx)
     return signals_came(CAME_INTERRUPT) ? WAIT_CANCEL : WAIT_ON;
 }
 
-static bool wait_for(Cli *cli, Journal *journal, Handoff *h, Err *err)
+static bool wait_for(Cli *cli, Journal *journal, Handoff *h, int64_t claim_ms, Err *err)
 {
     Ears ears = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) };
-    HandoffWaiter waiter = {
-        .homes = &cli->homes, .wake_fd = ears.fd, .word = word, .note = note, .ctx = &ears
-    };
+    HandoffWaiter waiter = { .homes = &cli->homes,
+                             .wake_fd = ears.fd,
+                             .word = word,
+                             .note = note,
+                             .ctx = &ears,
+                             .claim_ms = claim_ms };
     bool ok;
 
     if (ears.fd < 0)
@@ -165,17 +172,28 @@ static void tell_where(Cli *cli, const Handoff *h)
         say(cli, "Continue in the local chat on the page: 'talaria up --open'\n");
 }
 
-static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, Err *err)
+/* What our gateway answers in a session of Hermes is kept here: Hermes does not see it. */
+static bool is_kept_here(const Cli *cli, const Handoff *h)
 {
-    bool done = wait_for(cli, journal, h, err);
+    return !str_eq(h->home, cli->homes.data) && h->dest_key.n;
+}
+
+static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, int64_t claim_ms, Err *err)
+{
+    bool done = wait_for(cli, journal, h, claim_ms, err);
 
     handoff_show(cli, h);
     if (!done)
         return false;
-    log_note("done: continued in the %.*s chat; to bring it back: 'talaria handoff back --session "
-             "%.*s', then '%.*s'",
-             STR_FMT(h->platform), STR_FMT(h->session_id),
-             STR_FMT(handoff_resume_hint(cli, journal, h->home, h->session_id)));
+    if (is_kept_here(cli, h))
+        log_note("done: continued in the %.*s chat; new messages there are kept by Talaria, not by "
+                 "Hermes; to bring it back: 'talaria handoff back --session %.*s'",
+                 STR_FMT(h->platform), STR_FMT(h->session_id));
+    else
+        log_note("done: continued in the %.*s chat; to bring it back: 'talaria handoff back "
+                 "--session %.*s', then '%.*s'",
+                 STR_FMT(h->platform), STR_FMT(h->session_id),
+                 STR_FMT(handoff_resume_hint(cli, journal, h->home, h->session_id)));
     if (!cli->json)
         tell_where(cli, h);
     return true;
@@ -191,7 +209,8 @@ static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err
                        .wish = { .platform = str_of(platform),
                                  .target = args_text(args, "to"),
                                  .no_turn = args_flag(args, "no-turn") },
-                       .detach = args_flag(args, "detach") };
+                       .detach = args_flag(args, "detach"),
+                       .queue = args_flag(args, "wait") };
     AUTO(Journal) *journal = NULL;
     Lineage lineage;
     Handoff h;
@@ -207,7 +226,7 @@ static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err
         return false;
     log_note("queued: '%.*s' to %s", STR_FMT(lineage.title), platform);
     if (!ask.detach)
-        return wait_and_tell(cli, journal, &h, err);
+        return wait_and_tell(cli, journal, &h, ask.queue ? LIMIT_HANDOFF_MS : 0, err);
     handoff_show(cli, &h);
     if (!cli->json)
         say(cli, "%.*s\n", STR_FMT(h.id));
@@ -255,7 +274,8 @@ static const Example examples[] = {
     "waiting. At any time exactly one side owns the session; on failure it "                       \
     "stays here. The platform must be configured for Talaria's gateway or "                        \
     "for a running Hermes gateway. Hermes gets a copy of a Talaria session, "                      \
-    "and 'back' brings its messages along."
+    "and 'back' brings its messages along. In a Hermes session that Talaria's gateway continues, " \
+    "new messages are kept by Talaria."
 
 static const Command children[] = {
 #define X(platform, title)                                                                         \

@@ -233,6 +233,10 @@ static void tell_back(Cli *cli, Journal *journal, const Lineage *lineage, Str ho
     say_text(cli, lineage->title, false);
     say(cli, "' returned from %.*s; to continue: %.*s\n", STR_FMT(from),
         STR_FMT(handoff_resume_hint(cli, journal, home, lineage->tip.id)));
+    if (!str_eq(home, cli->homes.data) &&
+        handoff_conversation(cli, journal, home, lineage->tip.id).n)
+        say(cli, "Messages from the chat are in this Talaria conversation; Hermes does not have "
+                 "them\n");
 }
 
 bool handoff_back(Cli *cli, const Args *args, Err *err)

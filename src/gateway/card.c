@@ -40,7 +40,7 @@ static void put_line(Buf *out, const char *label, Str value)
         buf_addf(out, "%s %.*s\n", label, STR_FMT(value));
 }
 
-static Str written(Arena *a, const Lineage *l, Str title, const Exchanged *x)
+static Str written(Arena *a, const Lineage *l, Str title, const Exchanged *x, bool ours)
 {
     AUTO_BUF out = BUF(KIB(16));
 
@@ -54,6 +54,8 @@ static Str written(Arena *a, const Lineage *l, Str title, const Exchanged *x)
     if (x->words[1].n)
         buf_addf(&out, "\nAgent: %.*s\n", STR_FMT(clipped(a, x->words[1])));
     buf_addz(&out, "\nWrite here to continue.");
+    if (!ours)
+        buf_addz(&out, " New messages are kept by Talaria; Hermes does not see them.");
     return redact_text(a, str_dup(a, buf_str(&out)));
 }
 
@@ -69,6 +71,6 @@ bool card_make(Arena *a, const Homes *homes, Str session_id, Card *ret, Err *err
         !messages_each(store, &l.tip, &(MessageQuery){ 0 }, look_at, &x, err))
         return false;
     ret->title = redact_text(a, str_dup(a, utf8_head(l.title, MOST_TITLE)));
-    ret->text = written(a, &l, ret->title, &x);
+    ret->text = written(a, &l, ret->title, &x, store_home(store, l.tip.home)->kind == HOME_OURS);
     return true;
 }

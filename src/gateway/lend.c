@@ -42,6 +42,11 @@ static bool can_be_asked(const HandoffAsk *ask, Err *err)
     return true;
 }
 
+bool lend_may_ask(const HandoffAsk *ask, Str home, Err *err)
+{
+    return is_set_up(ask, home, err) && can_be_asked(ask, err);
+}
+
 bool lend_home(const HandoffAsk *ask, Str *ret_home, Err *err)
 {
     for (size_t i = 0; i < ask->homes->n; i++) {
@@ -50,7 +55,7 @@ bool lend_home(const HandoffAsk *ask, Str *ret_home, Err *err)
         if (str_eq(home->path, ask->homes->data) || !home->present ||
             !hermes_gateway_runs(home->path))
             continue;
-        if (!is_set_up(ask, home->path, err) || !can_be_asked(ask, err))
+        if (!lend_may_ask(ask, home->path, err))
             return false;
         *ret_home = home->path;
         return true;

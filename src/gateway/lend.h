@@ -12,6 +12,9 @@
  * what of the wish a gateway of Hermes cannot do. */
 MUST_CHECK bool lend_home(const HandoffAsk *ask, Str *ret_home, Err *err);
 
+/* The same of one home whose gateway is running. */
+MUST_CHECK bool lend_may_ask(const HandoffAsk *ask, Str home, Err *err);
+
 /* The request, and the copy. One that is on its way already, and whose terminal may have died in the middle, is gone
  * on with. */
 MUST_CHECK bool lend_session(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err);

@@ -35,6 +35,12 @@ static bool was_said(const Back *b, const Message *all, size_t n, Str role, Str 
     return false;
 }
 
+/* What Hermes' gateway says to its agent when the session arrives stands in its database as the user's words. */
+static bool is_prompt_of_gateway(Str text)
+{
+    return str_starts(text, STR("[Session was just handed off from CLI"));
+}
+
 static void add_turn(Back *b, const Message *all, size_t i)
 {
     const Message *m = &all[i];
@@ -46,6 +52,7 @@ static void add_turn(Back *b, const Message *all, size_t i)
 
     if ((!agent && !str_eqz(m->role, "user")) || !t.content.n || m->timestamp <= b->since ||
         (!m->active && !m->compacted) || str_eqz(m->display_kind, "side_chain") ||
+        (!agent && is_prompt_of_gateway(t.content)) ||
         (b->compressed && was_said(b, all, i, t.role, t.content)))
         return;
     ARENA_PUSH(b->arena, b->turns, b->n, b->cap, t);
@@ -129,10 +136,23 @@ static bool end_copy(Journal *j, const Back *b, const Handoff *h, Err *err)
     return copy_end(j, b->arena, h, parts, b->copy.n_parts, err);
 }
 
+static void drop_prompt(Thread *t)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (t->messages[i].role != MODEL_USER || !is_prompt_of_gateway(t->messages[i].text))
+            t->messages[kept++] = t->messages[i];
+    t->n = kept;
+}
+
 static bool fetch(Journal *j, Back *b, const Handoff *h, SessionWords *words, Err *err)
 {
-    return end_copy(j, b, h, err) && read_turns(b, err) &&
-           words_load(b->store, b->arena, &b->copy.tip, words, err);
+    if (!end_copy(j, b, h, err) || !read_turns(b, err) ||
+        !words_load(b->store, b->arena, &b->copy.tip, words, err))
+        return false;
+    drop_prompt(&words->thread);
+    return true;
 }
 
 bool lend_back(const Homes *homes, Journal *j, const Handoff *h, Err *err)

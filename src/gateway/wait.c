@@ -115,6 +115,28 @@ static bool check_lent(HandoffAsk *ask, const Route *route, bool *ret_lent, Err 
                    STR_FMT(ask->wish.platform));
 }
 
+/* A session of a Hermes home, and no gateway of ours that serves the platform: one of Hermes has to be there. */
+static bool check_hermes(Journal *j, Arena *a, HandoffAsk *ask, const Route *route, Err *err)
+{
+    if (hermes_gateway_runs(ask->wish.home))
+        return lend_may_ask(ask, ask->wish.home, err);
+    if (ask->detach)
+        return true;
+    if (route->served)
+        return check_served(ask, route, err) && check_home(j, a, ask, route, err);
+    return err_set(err, ERR_REFUSED,
+                   "no running gateway serves %.*s: start Hermes' gateway, or set it up here with "
+                   "'talaria setup'; --wait queues the handoff until one is there",
+                   STR_FMT(ask->wish.platform));
+}
+
+/* Hermes' own gateway keeps its routing elsewhere in older versions; ours needs the table. */
+static bool check_table(const HandoffAsk *ask, Err *err)
+{
+    return !ask->wish.home.n || str_eq(ask->wish.home, ask->homes->data) ||
+           hermes_gateway_runs(ask->wish.home) || routing_has_table(ask->wish.home, err);
+}
+
 bool handoff_may_go(Journal *j, HandoffAsk *ask, Err *err)
 {
     AUTO(Arena) *a = arena_new();
@@ -125,8 +147,19 @@ bool handoff_may_go(Journal *j, HandoffAsk *ask, Err *err)
         return unknown(a, ask->wish.platform, err);
     if (!find_route(j, a, ask, &route, err))
         return false;
-    if (hermes_may(ask) && !(route.served && route.running))
-        return true;
+    if (!check_table(ask, err))
+        return false;
+    if (!(route.served && route.running)) {
+        Err none;
+
+        if (ask->queue) {
+            if (!hermes_may(ask) && !check_lent(ask, &route, &lent, &none))
+                ask->wish.copy_home = STR_NONE;
+            return true;
+        }
+        if (hermes_may(ask))
+            return check_hermes(j, a, ask, &route, err);
+    }
     if (!check_lent(ask, &route, &lent, err))
         return false;
     return lent || (check_served(ask, &route, err) && check_home(j, a, ask, &route, err));
@@ -344,8 +377,16 @@ static bool judge(const Wait *t, const Handoff *h, Err *err)
                 : NO_GATEWAY);
     if (h->state == HANDOFF_CANCELLED)
         return err_set(err, ERR_INTERRUPTED, "cancelled; the session stays here");
-    return err_set(err, ERR_REFUSED, "the handoff failed: %.*s; the session stays here",
-                   STR_FMT(h->error_text));
+    if (str_eqz(h->error_code, HANDOFF_LATE))
+        return err_set(err, ERR_REFUSED,
+                       "the handoff failed: %.*s; but the %.*s chat continues the session already; "
+                       "'talaria handoff back --session %.*s' brings it back",
+                       STR_FMT(h->error_text), STR_FMT(h->platform), STR_FMT(h->session_id));
+    return err_set(err, ERR_REFUSED, "the handoff failed: %.*s; the session stays here%s%.*s%s",
+                   STR_FMT(h->error_text),
+                   str_eqz(h->error_code, HANDOFF_COPY_STAYS) ? ", and Hermes' " : "",
+                   STR_FMT(str_eqz(h->error_code, HANDOFF_COPY_STAYS) ? h->platform : STR("")),
+                   str_eqz(h->error_code, HANDOFF_COPY_STAYS) ? " chat continues a copy" : "");
 }
 
 bool handoff_wait(const HandoffWaiter *w, Journal *j, Arena *a, Handoff *h, Err *err)

@@ -18,6 +18,7 @@ typedef struct HandoffAsk {
     const Settings *settings;
     HandoffWish wish;
     bool detach; /* nobody waits: a gateway may also come later */
+    bool queue;  /* somebody waits for a gateway that is not there yet */
 } HandoffAsk;
 
 /* Whether it can go there now: the platform is known (ERR_USAGE), served, and has a home channel or a chat was

@@ -24,7 +24,7 @@ typedef struct Opening {
     Arena *a;
     const HomeChannel *home;
     ChannelFacts parent;
-    Str name, nonce;
+    Str name, nonce, seed;
     Snow me;
     int64_t until;
     Rest rest;
@@ -84,17 +84,33 @@ static Str thread_body(Opening *o, int type, Str message)
 
 static bool at_message(Opening *o, Str *ret, Err *err)
 {
-    Str base = str_printf(o->a, "/channels/%.*s/messages", STR_FMT(o->home->chat_id)), seed;
+    Str base = str_printf(o->a, "/channels/%.*s/messages", STR_FMT(o->home->chat_id));
 
     if (!ask(o, "POST", base, discord_message(o->a, o->name, o->nonce), err))
         return false;
-    seed = str_dup(o->a, update_text(&o->rest.v, "id"));
-    if (!ask(o, "POST", str_printf(o->a, "%.*s/%.*s/threads", STR_FMT(base), STR_FMT(seed)),
+    o->seed = str_dup(o->a, update_text(&o->rest.v, "id"));
+    if (!ask(o, "POST", str_printf(o->a, "%.*s/%.*s/threads", STR_FMT(base), STR_FMT(o->seed)),
              thread_body(o, 0, STR_NONE), err) &&
         o->rest.code != HAS_THREAD)
         return false;
-    *ret = seed;
+    *ret = o->seed;
     return true;
+}
+
+/* Without a thread at it the message says nothing to anybody. A refusal is for good; where the answer is not known, or
+ * may be another one in a moment, the next try finds the same message again. */
+static void drop_seed(Opening *o)
+{
+    Rest rest;
+    Err ignored;
+
+    if (o->seed.n)
+        (void)!rest_call(o->c, o->a,
+                         &(Ask){ .method = "DELETE",
+                                 .path = str_printf(o->a, "/channels/%.*s/messages/%.*s",
+                                                    STR_FMT(o->home->chat_id), STR_FMT(o->seed)),
+                                 .until = o->until },
+                         &rest, &ignored);
 }
 
 /* Whose threads are ours. This may be before the link's thread has heard it: then it is asked for here, since without
@@ -211,7 +227,10 @@ static bool open_it(Opening *o, Str *ret, Err *err)
         return directly(o, true, ret, err);
     if (at_message(o, ret, err))
         return true;
-    return o->rest.status == 403 && directly(o, false, ret, err);
+    if (o->rest.status != 403)
+        return false;
+    drop_seed(o);
+    return directly(o, false, ret, err);
 }
 
 bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,

@@ -87,6 +87,11 @@ typedef struct Handoff {
 /* Of one whose thread is gone: no failure, and it stays when the handoff is done. */
 #define HANDOFF_THREAD_GONE "thread_gone"
 
+/* Of one that failed after the session had moved. */
+#define HANDOFF_LATE "failed_late"
+/* Of one that failed after Hermes' chat had been bound to the copy: ours goes on here, and the copy there. */
+#define HANDOFF_COPY_STAYS "copy_stays"
+
 typedef struct Journal Journal;
 
 MUST_CHECK Journal *journal_open(Str data_folder, Err *err);

@@ -5,6 +5,7 @@
 #include "store/handoff.h"
 #include "store/handoff_copy.h"
 #include "store/handoff_home.h"
+#include "store/routing.h"
 
 static int64_t now_in_ms(void)
 {
@@ -28,6 +29,14 @@ bool handoff_settle(Journal *j, Arena *a, Handoff *h, const ShownState *shown, E
     h->error_code = h->error_text = STR_NONE;
     if (shown_is(shown, "completed", h->platform))
         return handoff_move(j, h, HANDOFF_DONE, err);
+    /* A gateway of Hermes may fail after it has bound the session: then that chat continues it. */
+    if (shown_is(shown, "failed", h->platform) && shown->key.n &&
+        str_eq(shown->source, h->platform)) {
+        h->error_code = STR(HANDOFF_LATE);
+        h->error_text = shown->error.n ? shown->error : STR("the gateway gave up");
+        return handoff_move(j, h, HANDOFF_FAILED, err) &&
+               owner_set(j, h->home, h->session_id, h->platform, STR("cli"), err);
+    }
     h->error_code = STR("withdrawn");
     h->error_text = same && shown->error.n ? shown->error
                     : same || !shown->platform.n

@@ -224,7 +224,7 @@ bool copy_follow(Journal *j, Arena *a, Handoff *h, Err *err)
         return h->state != HANDOFF_QUEUED || handoff_move(j, h, HANDOFF_CLAIMED, err);
     if (str_eqz(seen.shown.state, "pending"))
         return !late || end_here(j, h, "timeout", STR("no gateway claimed it in time"), err);
-    return end_here(j, h, "withdrawn",
+    return end_here(j, h, seen.key.n ? HANDOFF_COPY_STAYS : "withdrawn",
                     seen.shown.error.n ? seen.shown.error : STR("the request was taken back"), err);
 }
 

@@ -120,12 +120,12 @@ bool shown_get(SessionDb *s, Arena *a, Str session_id, ShownState *ret, Err *err
 {
     AUTO(Stmt) *stmt = NULL;
     ShownState shown = { .state = STR(""), .platform = STR(""), .error = STR("") };
+    char sql[256];
 
-    if (!db_prepare(s->db,
-                    s->handoff ? "SELECT handoff_state, handoff_platform, handoff_error FROM "
-                                 "sessions WHERE id = ?"
-                               : "SELECT NULL, NULL, NULL FROM sessions WHERE id = ?",
-                    &stmt, err))
+    snprintf(sql, sizeof sql, "SELECT %s, %s, %s FROM sessions WHERE id = ?",
+             s->handoff ? "handoff_state, handoff_platform, handoff_error" : "NULL, NULL, NULL",
+             s->has_session_key ? "session_key" : "NULL", s->has_source ? "source" : "NULL");
+    if (!db_prepare(s->db, sql, &stmt, err))
         return false;
     db_bind_str(stmt, 1, session_id);
     if (!db_step(s->db, stmt, &shown.exists, err))
@@ -134,6 +134,8 @@ bool shown_get(SessionDb *s, Arena *a, Str session_id, ShownState *ret, Err *err
         shown.state = copied(a, stmt, 0);
         shown.platform = copied(a, stmt, 1);
         shown.error = copied(a, stmt, 2);
+        shown.key = copied(a, stmt, 3);
+        shown.source = copied(a, stmt, 4);
     }
     *ret = shown;
     return true;

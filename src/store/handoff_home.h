@@ -60,6 +60,7 @@ MUST_CHECK bool sessiondb_do(SessionDb *s, const char *sql, const Str *texts, in
 typedef struct ShownState {
     bool exists;                /* the session's row */
     Str state, platform, error; /* empty: NULL */
+    Str key, source;            /* where the row says that the session lives */
 } ShownState;
 
 /* Whether it is about a request for that platform: somebody may have asked for another one since. */

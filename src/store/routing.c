@@ -117,7 +117,8 @@ bool routing_needs_table(const SessionDb *s, Str home, Err *err)
 {
     return s->routing ||
            err_set(err, ERR_REFUSED,
-                   "the database of '%.*s' has no table gateway_routing: it is of an older Hermes",
+                   "the database of '%.*s' has no table gateway_routing: it is of an older Hermes; "
+                   "update Hermes and start it once",
                    STR_FMT(home));
 }
 
@@ -490,6 +491,15 @@ bool routing_forget(Journal *j, Str home, Str session_id, Err *err)
 }
 
 /* -- looking up --------------------------------------------------------------------------------------------------- */
+
+bool routing_has_table(Str home, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO(Db) *db = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
+    SessionDb s = { .db = db };
+
+    return db && sessiondb_columns(&s, err) && routing_needs_table(&s, home, err);
+}
 
 bool routing_find(Journal *j, Arena *a, Str home, Str key, Str *ret_id, Err *err)
 {

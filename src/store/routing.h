@@ -54,6 +54,9 @@ MUST_CHECK bool routing_leave(Journal *j, Arena *a, const Place *from, const Pla
 MUST_CHECK bool routing_lookup(Journal *j, Arena *a, const Str *homes, size_t n, Str key,
                                size_t *ret_home, Str *ret_id, Err *err);
 
+/* ERR_REFUSED: the database of that Hermes home is too old for a session in it to be bound. */
+MUST_CHECK bool routing_has_table(Str home, Err *err);
+
 /* *ret_id: empty where the key leads nowhere. */
 MUST_CHECK bool routing_find(Journal *j, Arena *a, Str home, Str key, Str *ret_id, Err *err);
 

@@ -88,7 +88,7 @@ for (const journal of ['wal', 'delete'])
       ['assistant', null, null, null, 1, 0],
     ]);
     assert.deepEqual(copied.filter((m) => m[0] !== 'tool' && m[1]).map((m) => m[1]), ['look it up', 'looked up', 'and again', 'answer to and again',
-      '[The session look it up #2 was just handed over from the CLI.]', 'I am here.']);
+      '[Session was just handed off from CLI to telegram. The title is look it up #2.]', 'I am here.']);
     assert.deepEqual(query(w.file, `select source, title, message_count, tool_call_count, handoff_state, ended_at, input_tokens from sessions where id = '${h.copy}'`),
       [['telegram', 'look it up #2', 8, 1, 'completed', null, 0]]);
     const times = query(w.file, `select timestamp from messages where session_id = '${h.copy}' order by id`).flat();
@@ -113,7 +113,7 @@ for (const journal of ['wal', 'delete'])
     assert.deepEqual(await listed(), [w.id]);
     assert.deepEqual(query(w.ours, `select m.role, m.content from conversation_message x join messages m on m.id = x.message_id where x.conversation_id = '${w.id}' order by seq`).map((x) => x.join(': ')), [
       'user: look it up', 'assistant: looked up', 'user: and again', 'assistant: answer to and again',
-      'user: [The session look it up #2 was just handed over from the CLI.]', 'assistant: I am here.',
+      'assistant: I am here.',
       'user: one more thing', 'assistant: you said one more thing']);
     // The chat leads nowhere, and the model here is sent all of it, tools and all.
     w.gateway.say('still there?');
@@ -121,7 +121,7 @@ for (const journal of ['wal', 'delete'])
     await talkIsHere(w);
     const sent = w.seen.at(-1);
     assert.deepEqual(sent.messages.filter((m) => m.role !== 'system').map((m) => m.text).filter(Boolean).slice(-5), [
-      '[The session look it up #2 was just handed over from the CLI.]', 'I am here.', 'one more thing', 'you said one more thing', 'mine']);
+      'answer to and again', 'I am here.', 'one more thing', 'you said one more thing', 'mine']);
     assert.ok(sent.messages.some((m) => m.calls.includes('session_search')));
     assert.equal(sent.results.length, 1);
     assert.equal((await run(['handoff', 'back', '--session', w.id], { env: w.env })).code, 4, 'it is here already');
@@ -129,7 +129,7 @@ for (const journal of ['wal', 'delete'])
     // And once more: a second copy, from all that there is by now.
     const again = await runJson(['handoff', 'telegram', '--session', w.id], { env: w.env });
     assert.notEqual(again.copy, h.copy);
-    assert.equal(rows(w.file, again.copy).length, 12 + 2);
+    assert.equal(rows(w.file, again.copy).length, 11 + 2);
     assert.equal(query(w.file, 'pragma journal_mode')[0][0], journal);
   });
 
@@ -149,7 +149,7 @@ test('/handoff inside of a chat, and /back in the next one', { timeout: 110_000 
   assert.equal(back.code, 0, back.stderr);
   assert.match(back.stdout + back.stderr, /back from telegram/);
   assert.deepEqual(query(path.join(home.data, 'talaria.db'), `select m.role from conversation_message x join messages m on m.id = x.message_id where x.conversation_id = '${id}' order by seq`).flat(),
-    ['user', 'assistant', 'user', 'assistant', 'user', 'assistant']);
+    ['user', 'assistant', 'assistant', 'user', 'assistant']);
 });
 
 test('Hermes compresses it meanwhile: nothing is lost, nothing comes twice', { timeout: 110_000 }, async (t) => {
@@ -187,7 +187,7 @@ test('a session that was only kept here, tools and all', { timeout: 110_000 }, a
   assert.deepEqual(made.filter((m) => m[0] === 'tool').map((m) => m[2]).sort(), calls.map((c) => c.id).sort(), 'every call has its result');
   const before = query(ours, `select count(*) from messages where session_id = '${id}'`)[0][0];
   assert.equal((await run(['handoff', 'back', '--session', id], { env })).code, 0);
-  assert.equal(query(ours, `select count(*) from messages where session_id = '${id}'`)[0][0], before + 2);
+  assert.equal(query(ours, `select count(*) from messages where session_id = '${id}'`)[0][0], before + 1);
   assert.equal((await run(['ask', 'and?', '--conversation', id], { env })).code, 0);
 });
 
@@ -200,6 +200,21 @@ test('a gateway that fails: nothing is left there, and the session goes on here'
   assert.deepEqual(counts(w.file), before);
   assert.equal(searchIsSound(w.file), 'ok');
   await talkIsHere(w);
+});
+
+test('a gateway that fails after its chat was bound: the words say where the session is', { timeout: 110_000 }, async (t) => {
+  const w = await world(t, { mode: 'late' });
+  const r = await run(['handoff', 'telegram', '--session', w.id], { env: w.env });
+  assert.equal(r.code, 5);
+  assert.match(r.stderr, /adapter.send failed: boom; the session stays here, and Hermes' telegram chat continues a copy/);
+  await talkIsHere(w);
+  // A session of Hermes' own is there by now.
+  query(w.file, "insert into sessions(id, source, started_at, title) values('theirs', 'cli', 1, 'mine alone')");
+  const late = await run(['handoff', 'telegram', '--session', 'theirs'], { env: w.env });
+  assert.equal(late.code, 5, late.stderr);
+  assert.match(late.stderr, /boom; but the telegram chat continues the session already; 'talaria handoff back --session theirs'/);
+  assert.equal((await run(['handoff', 'back', '--session', 'theirs'], { env: w.env })).code, 0);
+  assert.deepEqual(query(w.file, "select source, session_key from sessions where id = 'theirs'"), [['cli', null]]);
 });
 
 test('nobody takes it: cancelled by Ctrl-C, by another terminal, by back; nothing is left', { timeout: 100_000 }, async (t) => {

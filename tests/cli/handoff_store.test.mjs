@@ -104,3 +104,39 @@ db.execute('commit')`, file, second);
   holder.say('');
   await until('the second one', () => shown(file, second)[0] === 'completed', 60_000);
 });
+
+test('where new messages are kept is said, and Hermes is not promised what it cannot see', { timeout: 120_000 }, async (t) => {
+  const home = tmpHome(), { env } = home, file = hermesStore(home, 'schema25_delete'), g = await gateway(env);
+  t.after(() => g.end());
+  const ours = path.join(home.data, 'talaria.db'), [id] = sessionsOf(file);
+  const r = await ok(['handoff', 'local', '--session', id], env);
+  assert.match(r.stderr, /new messages there are kept by Talaria, not by Hermes/);
+  assert.doesNotMatch(r.stderr, /hermes --resume/);
+  const [[card]] = query(ours, "select text from local_message where text like 'Session handed over%'");
+  assert.match(card, /New messages are kept by Talaria; Hermes does not see them\.$/);
+  const before = await ok(['handoff', 'back', '--session', id], env);
+  assert.match(before.stdout, /to continue: hermes --resume/, 'nothing was said there: Hermes has all of it');
+});
+
+test('a home before gateway_routing is refused at once', { timeout: 120_000 }, async (t) => {
+  const home = tmpHome(), { env } = home, file = hermesStore(home, 'schema11_wal'), g = await gateway(env);
+  t.after(() => g.end());
+  const r = await run(['handoff', 'local', '--session', sessionsOf(file)[0]], env);
+  assert.equal(r.code, 5, r.stderr);
+  assert.match(r.stderr, /has no table gateway_routing: it is of an older Hermes; update Hermes/);
+  assert.equal(query(path.join(home.data, 'talaria.db'), 'select count(*) from handoff')[0][0], 0);
+});
+
+test('a platform that no running gateway serves is refused at once; --wait queues', { timeout: 120_000 }, async (t) => {
+  const home = tmpHome(), { env } = home, file = hermesStore(home, 'schema25_wal'), [id] = sessionsOf(file), g = await gateway(env);
+  t.after(() => g.end());
+  const r = await run(['handoff', 'telegram', '--session', id], env);
+  assert.equal(r.code, 5, r.stderr);
+  assert.match(r.stderr, /no running gateway serves telegram[^]*--wait queues/);
+  assert.equal(shown(file, id)[0], null);
+  const child = execFile(bin, ['handoff', 'telegram', '--session', id, '--wait'], { env }), gone = new Promise((done) => child.once('exit', done));
+  await until('queued', () => shown(file, id)[0] === 'pending', 30_000);
+  child.kill('SIGINT');
+  assert.equal(await gone, 130);
+  assert.equal(shown(file, id)[0], 'failed');
+});

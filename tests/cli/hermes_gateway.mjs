@@ -44,7 +44,7 @@ want = [r[0] for r in db.execute("select id from messages where role <> 'tool' a
 have = {r[0] for r in db.execute("select id from messages_fts_trigram_docsize")}
 print(db.execute('pragma integrity_check').fetchone()[0] if all(i in have for i in want) else 'trigram')`, file).trim();
 
-/** mode: complete, fail, idle (is there, and takes nothing). say('text') is a message in the chat. */
+/** mode: complete, fail, late (fails after the chat was bound), idle (is there, and takes nothing). say('text') is a message in the chat. */
 export async function hermesGateway(home, mode = 'complete') {
   const peer = pythonPeer(`
 import fcntl, json, os, select, sqlite3, sys, time
@@ -73,7 +73,11 @@ def take(id, title):
         return
     write('insert or replace into gateway_routing values(?, ?, ?, ?)', scope, key, json.dumps({'session_key': key, 'session_id': id}), time.time())
     write("update sessions set source = 'telegram', session_key = ?, chat_id = '555', thread_id = '9' where id = ?", key, id)
-    add(id, 'user', '[The session %s was just handed over from the CLI.]' % title)
+    add(id, 'user', '[Session was just handed off from CLI to telegram. The title is %s.]' % title)
+    if mode == 'late':
+        write("update sessions set handoff_state = 'failed', handoff_error = 'adapter.send failed: boom' where id = ?", id)
+        print('failed ' + id)
+        return
     add(id, 'assistant', 'I am here.')
     write("update sessions set handoff_state = 'completed', handoff_error = null where id = ?", id)
     print('completed ' + id)

@@ -435,6 +435,12 @@ const ROUTES = [
     return [200, found];
   }],
   ['POST', '/channels/:id/messages', (f, r, id) => f.post(id, r.body)],
+  ['DELETE', '/channels/:id/messages/:id', (f, r, id, m) => {
+    const c = f.channels.get(id), at = c?.messages.findIndex((x) => x.id === m) ?? -1;
+    if (at < 0) throw error(404, 10008, 'Unknown Message');
+    c.messages.splice(at, 1);
+    return [204];
+  }],
   ['PATCH', '/channels/:id/messages/:id', (f, r, id, m) => {
     const found = f.may(id).messages.find((x) => x.id === m);
     if (!found) throw error(404, 10008, 'Unknown Message');

@@ -435,6 +435,7 @@ test('a thread where messages are forbidden, in announcements, in a forum, nowhe
   for (const refused of [order('660', 'v'), { chat: '700', type: 'dm', title: 'x', key: 'd' }]) assert.equal((await link.ask('thread', refused)).kind, 'refused');
   fake.channel({ id: '670', guild: '500', forbid: ['thread'] });
   assert.equal((await link.ask('thread', order('670', 'n'))).kind, 'refused');
+  assert.deepEqual(fake.ours({ channel: '670' }), [], 'the message that it would have hung at is taken away');
 });
 
 test('a thread that an earlier process left is found by one that has not heard yet who it is', limit, async (t) => {

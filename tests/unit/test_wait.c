@@ -190,7 +190,9 @@ static void what_may_go(void **state)
     unsetenv("TALARIA_TELEGRAM_TOKEN");
     unsetenv("TALARIA_TELEGRAM_HOME_CHANNEL");
     ask.detach = false;
-    ask.wish.home = w.hermes; /* a gateway of Hermes may take it */
+    ask.wish.home = w.hermes; /* a gateway of Hermes may take it, but there is none */
+    FAILS(handoff_may_go(w.journal, &ask, &err), ERR_REFUSED);
+    ask.queue = true;
     OK(handoff_may_go(w.journal, &ask, &err));
     world_close(&w);
 }
