@@ -144,9 +144,8 @@ static void judge(Chat *c)
 {
     const Render *r = c->render;
 
-    if (r->error_code.n)
-        c->failed = !err_set(&c->err, ERR_INTERNAL, "%.*s: %.*s", STR_FMT(r->error_code),
-                             STR_FMT(r->error));
+    if (r->error.n)
+        c->failed = !err_set(&c->err, ERR_INTERNAL, "%.*s", STR_FMT(r->error));
     else if (!str_eqz(r->status, "completed") && !str_eqz(r->status, "truncated"))
         c->failed = !err_set(&c->err, ERR_INTERRUPTED, "cancelled");
     if (c->failed)

@@ -328,49 +328,55 @@ static void progress(Render *r, Json data)
 
 /* -- the end --------------------------------------------------------------------------------------------------- */
 
-/* X(code, what one can do about it) */
+/* X(code, what it means where the words are a provider's own, what one can do about it) */
 #define ADVICE(X)                                                                                  \
-    X("runtime_unavailable", "is it running? /runtime lists the alternatives")                     \
-    X("runtime_auth", "check its API key or log in to it, then /retry")                            \
-    X("runtime_rejected", "try another /model or /runtime")                                        \
-    X("rate_limited", "wait a moment, then /retry")                                                \
-    X("context_too_large", "start without the earlier turns: /new")                                \
-    X("store_unavailable", "run 'talaria doctor' to check the database")                           \
-    X("approval_denied", "ask in another way")                                                     \
-    X("approval_timeout", "/retry, and answer in time")                                            \
-    X("conflict", "a turn of this conversation is running elsewhere; /retry later")
+    X("runtime_unavailable", "", "is it running? /runtime lists the alternatives")                 \
+    X("runtime_auth", "not authorised", "check its API key or log in to it, then /retry")          \
+    X("runtime_rejected", "the request was refused", "try another /model or /runtime")             \
+    X("rate_limited", "too many requests", "wait a moment, then /retry")                           \
+    X("upstream_error", "the model's server failed",                                               \
+      "/retry sends it again, /runtime lists the alternatives")                                    \
+    X("context_too_large", "the conversation is too long for the model",                           \
+      "start without the earlier turns: /new")                                                     \
+    X("store_unavailable", "", "run 'talaria doctor' to check the database")                       \
+    X("approval_denied", "", "ask in another way")                                                 \
+    X("approval_timeout", "", "/retry, and answer in time")                                        \
+    X("conflict", "", "a turn of this conversation is running elsewhere; /retry later")
 
-static const char *advice(Str code)
+typedef struct Advice {
+    const char *code, *meaning, *advice;
+} Advice;
+
+static Advice advice_of(Str code)
 {
-    static const char *const rows[][2] = {
-#define X(code, text) { code, text },
+    static const Advice rows[] = {
+#define X(code, meaning, text) { code, meaning, text },
         ADVICE(X)
 #undef X
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (str_eqz(code, rows[i][0]))
-            return rows[i][1];
-    return "/retry sends it again, /runtime lists the alternatives";
+        if (str_eqz(code, rows[i].code))
+            return rows[i];
+    return (Advice){ "", "", "/retry sends it again, /runtime lists the alternatives" };
 }
 
 static void error(Render *r, Json data)
 {
+    Advice advice = advice_of(field(data, "code"));
     bool partial = false;
 
     fold_thought(r);
     (void)json_bool(json_get(data, STR("partial")), &partial);
-    r->error_code = str_dup(r->arena, field(data, "code"));
     r->error = str_dup(r->arena, field(data, "message"));
+    if (*advice.meaning)
+        r->error = str_printf(r->arena, "%s (%.*s)", advice.meaning, STR_FMT(r->error));
     begin_line(r, TINT_RED);
-    buf_addz(&r->quiet, "error ");
-    add_fit(r, r->error_code, 40);
-    buf_addz(&r->quiet, ": ");
+    buf_addz(&r->quiet, "error: ");
     add_fit(r, r->error, 400);
     end_line(r);
     begin_line(r, TINT_DIM);
-    buf_addf(&r->quiet, "  %s%s", partial ? "the partial answer is kept; " : "",
-             advice(r->error_code));
+    buf_addf(&r->quiet, "  %s%s", partial ? "the partial answer is kept; " : "", advice.advice);
     end_line(r);
 }
 

@@ -36,9 +36,8 @@ typedef struct Render {
         Str choices[4];
         size_t n;
     } approval;
-    Str status;     /* of done; empty: it is not over */
-    Str error_code; /* empty: none */
-    Str error;      /* its message */
+    Str status; /* of done; empty: it is not over */
+    Str error;  /* in words; empty: none */
 } Render;
 
 /* `columns` 0: no terminal, words stay Markdown. */

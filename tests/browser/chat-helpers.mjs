@@ -97,13 +97,20 @@ export async function startModel() {
   return it;
 }
 
-// `hermes`: "" (all is well) or how every turn fails; null: there is none. `transport`: which of its routes is used.
-export async function startChat({ hermes = "", transport = "auto", model = null, line: wire = null, demo = true } = {}) {
+// `t`: the test that it ends with, however that ends. `hermes`: "" (all is well) or how every turn fails; null: there is none. `transport`: which of its routes is used.
+export async function startChat({ hermes = "", transport = "auto", model = null, line: wire = null, demo = true, t = null } = {}) {
   const dir = mkdtempSync(join(tmpdir(), "talaria-chat-"));
   const config = join(dir, "config/talaria");
   const env = { ...process.env, HOME: dir, HERMES_HOME: join(dir, "none"), XDG_STATE_HOME: join(dir, "state"), XDG_CONFIG_HOME: join(dir, "config"), API_SERVER_KEY: "" };
   if (model) Object.assign(env, { TALARIA_MODEL_BASE_URL: model.url, TALARIA_MODEL: "m", TALARIA_MODEL_DIALECT: "openai-chat" });
   let double = null;
+  const it = { dir, env };
+  it.stop = async () => {
+    await end(it.server);
+    await end(double);
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  };
+  t?.after(it.stop); // before anything is started: what fails on the way leaves nothing behind
   let base = "http://127.0.0.1:9";
   if (hermes !== null) {
     double = spawn(binary, ["debug", "hermes-double", "--port", "0", ...(hermes ? ["--fail", hermes] : [])], { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -112,7 +119,7 @@ export async function startChat({ hermes = "", transport = "auto", model = null,
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "config.yaml"), `hermes:\n  base_url: ${base}\n  transport: ${transport}\nclaude:\n  bin: ${join(dir, "no-claude")}\ncodex:\n  bin: ${join(dir, "no-codex")}\n`);
   if (demo) execFileSync("python3", [join(root, "tests/fixtures/tools/fill_home.py"), dir], { env, stdio: "ignore" });
-  const it = { dir, env, double };
+  it.double = double;
   it.start = async () => {
     it.server = spawn(binary, ["--data", dir, "serve", "--port", "0", ...(wire ? ["--allow-host", `127.0.0.1:${wire.port}`] : [])], { env, stdio: ["ignore", "pipe", "pipe"] });
     const own = await line(it.server, /http:\/\/[\d.]+:\d+/);
@@ -127,11 +134,6 @@ export async function startChat({ hermes = "", transport = "auto", model = null,
     return r.headers.get("content-type")?.includes("json") ? r.json() : r.text();
   };
   it.kill = async () => { it.server.removeAllListeners("exit"); const gone = once(it.server, "exit"); it.server.kill("SIGKILL"); await gone; };
-  it.stop = async () => {
-    await end(it.server);
-    await end(double);
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
-  };
   await it.start();
   return it;
 }

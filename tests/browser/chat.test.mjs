@@ -448,8 +448,8 @@ for (const [fail, title, code, partial] of [
   ["cut", "The answer was cut off", "stream_truncated", true],
   ["empty", "The answer was empty", "empty_response", false],
 ]) {
-  test(`a Hermes that fails (${fail}): what failed, what to do, what came is kept`, { skip }, async () => {
-    const broken = await startChat({ hermes: fail, demo: false });
+  test(`a Hermes that fails (${fail}): what failed, what to do, what came is kept`, { skip }, async (t) => {
+    const broken = await startChat({ hermes: fail, demo: false, t });
     const page = await open("/chat", { server: broken });
     await page.getByRole("button", { name: /^Runtime:/ }).click();
     const choice = page.getByRole("menuitemradio", { name: /Hermes/ });
@@ -476,12 +476,11 @@ for (const [fail, title, code, partial] of [
     await until(async () => assert.match(await page.locator(".said-by-agent").first().textContent(), new RegExp(code), "the older one still says why"));
     await check(page, fail);
     await clean(page);
-    await broken.stop();
   });
 }
 
-test("approval: asked in the panel, or beside the words where it is closed", { skip }, async () => {
-  const asks = await startChat({ transport: "runs", demo: false });
+test("approval: asked in the panel, or beside the words where it is closed", { skip }, async (t) => {
+  const asks = await startChat({ transport: "runs", demo: false, t });
   const page = await open("/chat", { server: asks });
   await page.getByRole("button", { name: /^Runtime:/ }).click();
   await page.getByRole("menuitemradio", { name: /Hermes/ }).click();
@@ -498,11 +497,10 @@ test("approval: asked in the panel, or beside the words where it is closed", { s
   await last(page).getByRole("region", { name: "Approval" }).getByRole("button", { name: "Deny" }).click();
   await page.locator(".said-by-agent").nth(1).and(page.locator('[data-status="complete"], [data-status="failed"]')).waitFor();
   await clean(page);
-  await asks.stop();
 });
 
-test("nothing configured: Offline answers from the demo's history, in words that link there", { skip }, async () => {
-  const offline = await startChat({ hermes: null });
+test("nothing configured: Offline answers from the demo's history, in words that link there", { skip }, async (t) => {
+  const offline = await startChat({ hermes: null, t });
   const page = await open("/chat", { server: offline });
   await page.getByText("No model is configured yet").waitFor();
   await send(page, "what did we do about the deploy?");
@@ -510,5 +508,4 @@ test("nothing configured: Offline answers from the demo's history, in words that
   await until(async () => assert.match(await last(page).locator(".md").first().textContent(), /No model is configured/));
   await check(page, "offline");
   await clean(page);
-  await offline.stop();
 });
