@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "text/redact.h"
 
-enum { TEXT_BYTES = MIB(256), PEER_BYTES = MIB(1), SECRET_EVERY = KIB(20), PASS_AT = 300 };
+enum { TEXT_BYTES = MIB(256), PEER_BYTES = MIB(1), SECRET_EVERY = KIB(20), PASS_AT = 400 };
 
 static const char *const lines[] = {
     "The scheduler wakes every minute, looks at what is due and hands each job to a worker.\n",

@@ -134,7 +134,7 @@ static bool take_due(Scan *s, size_t anchor)
 /* Leaves s->pos at the first place that needs more text, or at the end. */
 static void scan(Scan *s)
 {
-    uint32_t which;
+    uint64_t which;
 
     s->more = false;
     while (!s->skip.kind || skip_on(s)) {
@@ -197,12 +197,14 @@ Str redact_text(Arena *a, Str text)
 
 bool redact_key_is_secret(Str key)
 {
-    static const Str whole[] = { STR_INIT("pwd"), STR_INIT("sig"), STR_INIT("authorization") };
+    static const Str whole[] = { STR_INIT("pwd"),  STR_INIT("sig"),    STR_INIT("authorization"),
+                                 STR_INIT("pass"), STR_INIT("cookie"), STR_INIT("setcookie") };
     static const Str endings[] = { STR_INIT("apikey"),          STR_INIT("token"),
                                    STR_INIT("password"),        STR_INIT("passwd"),
                                    STR_INIT("secret"),          STR_INIT("secretkey"),
                                    STR_INIT("secretaccesskey"), STR_INIT("sharedaccesskey"),
-                                   STR_INIT("privatekey"),      STR_INIT("accountkey") };
+                                   STR_INIT("privatekey"),      STR_INIT("accountkey"),
+                                   STR_INIT("passphrase"),      STR_INIT("presharedkey") };
     char tail[SUFFIX_MOST];
     size_t n = 0;
 

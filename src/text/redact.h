@@ -1,8 +1,8 @@
 /* redact.h - the one place where secrets are taken out of text.
  *
- * Templates, learning, exports, logs and gateways all go through here. The rules are those
- * of the table in redact.c: known token shapes (sk-, AKIA, gh?_, xox?-, AIza, JWT, PEM),
- * names that say "secret" followed by a value, and authorization headers. What was taken out
+ * Templates, learning, exports, logs and gateways all go through here. The rules are tables:
+ * token shapes by prefix, alphabet and length (data/secrets.def), names that say "secret" followed
+ * by a value, headers, URLs, arguments of commands, private keys (redact_rules.c). What was taken out
  * is named by a label in brackets; text that already is such a label is left alone, so that
  * redacting twice changes nothing.
  *

@@ -10,8 +10,8 @@
 
 enum {
     ANCHOR_BYTES = 3, /* see rules_find_anchor */
-    BACK_MOST = 64,   /* bytes before an anchor that a rule may look at */
-    LEAD_MOST = 16    /* bytes of a secret that may stand before its anchor */
+    BACK_MOST = 200,  /* bytes before an anchor that a rule may look at */
+    LEAD_MOST = 48    /* bytes of a secret that may stand before its anchor */
 };
 
 /* Sets of bytes: pairs of first and last, then single ones taken out again. */
@@ -21,12 +21,18 @@ enum {
     X(SET_ALPHA, "AZaz", "")                                                                       \
     X(SET_ALNUM, "AZaz09", "")                                                                     \
     X(SET_HEX, "AFaf09", "")                                                                       \
+    X(SET_HEX_LOWER, "af09", "")                                                                   \
     X(SET_CAPS, "AZ09", "")                                                                        \
+    X(SET_CAPS_DASH, "AZ09--", "")                                                                 \
+    X(SET_ALNUM_DOT, "AZaz09..", "")                                                               \
+    X(SET_COOKIE, " ~\x80\xff", "\"'`\\<>")                                                        \
+    X(SET_REFERENCE, "AZaz__$$..", "")                                                             \
+    X(SET_USER_PASS, "!~\x80\xff", "\"'`\\<>[]")                                                   \
     X(SET_SNAKE, "AZaz09__", "")                                                                   \
     X(SET_WORD, "AZaz09__--", "")                                                                  \
     X(SET_DOTTED, "AZaz09__--..", "")                                                              \
-    X(SET_LEAD, "AZaz09__--..::", "")                                                              \
-    X(SET_PATH, "AZaz09//", "")                                                                    \
+    X(SET_LEAD, "AZaz09__--..::~~", "")                                                            \
+    X(SET_PATH_WORD, "AZaz09//__--@@", "")                                                         \
     X(SET_BASE64, "AZaz09++//==", "")                                                              \
     X(SET_SIG, "AZaz09%%++//==__--", "")                                                           \
     X(SET_BEARER, "AZaz09..__~~++//==--", "")                                                      \
@@ -116,13 +122,13 @@ static inline int scan_before(const Scan *s, size_t i, size_t back)
 
 /* -- rules ------------------------------------------------------------------------- */
 
-/* First place from s->pos on where an anchor stands, with the rules it may belong to in
- * *ret_rules (a bit each); or, with none, the first place that could not be looked at. */
-size_t rules_find_anchor(const Scan *s, uint32_t *ret_rules);
+/* First place from s->pos on where an anchor stands, with the groups of rules it may belong to in
+ * *ret_groups (a bit each); or, with none, the first place that could not be looked at. */
+size_t rules_find_anchor(const Scan *s, uint64_t *ret_groups);
 
 /* Asks those rules. True: one took something out, and the scan goes on at s->pos, inside of a
  * secret if s->skip says so. False with s->more set: cannot be told yet. */
-bool rules_apply(Scan *s, uint32_t rules, size_t anchor);
+bool rules_apply(Scan *s, uint64_t groups, size_t anchor);
 
 /* What stands in [start, from) gives way to the label, and what follows goes as skip says.
  * Returns true, but false where a rule has looked beyond the end: then nothing happens. */

@@ -1,0 +1,94 @@
+/* redact_table.h - what a rule of redaction is; for the files that hold the table and the checks.
+ *
+ * redact_rules.c has the table and finds where a rule may apply, redact_tokens.c checks tokens by their shape,
+ * redact_names.c values behind names, redact_headers.c headers, URLs and arguments of commands. */
+#ifndef TALARIA_TEXT_REDACT_TABLE_H
+#define TALARIA_TEXT_REDACT_TABLE_H
+
+#include "text/redact_rules.h"
+
+enum {
+    SPOKEN_MOST = 256,   /* longer than this it is a secret, whatever it is made of */
+    SPOKEN_LEAST = 6,    /* "token abc123" */
+    LETTERS_LEAST = 16,  /* "token abcdefghijklmnop" */
+    BEARER_LEAST = 20,   /* "Bearer" is a word, too */
+    JWT_PART_LEAST = 4,  /* bytes of each of the three parts */
+    VALUE_LEAST = 3,     /* a variable of a program that was made small is shorter */
+    NUMBER_MOST = 5,     /* digits that are a count, not a code */
+    REFERENCE_MOST = 80, /* a name in a program */
+    COOKIE_NAME_MOST = 64,
+    ARGUMENT_LEAST = 4,
+    MIXED_MOST = 64,
+    URL_PART_MOST = 256, /* name or password in a URL */
+    ANCHOR_ANY = 255
+};
+/* What is asked of the bytes behind a token's lead, beside their number. */
+typedef enum Follows { OPEN, EXACT, MIXED } Follows;
+
+typedef struct Rule Rule;
+typedef bool Check(Scan *s, const Rule *r, size_t start);
+typedef size_t Shape(Scan *s, const Rule *r, size_t from);
+
+struct Rule {
+    Str label;
+    const char *lead; /* what it begins with: '*' is one of `any`, '?' a letter, digit, _ or - */
+    const char *any;
+    uint8_t anchor; /* where in the lead the anchor is; ANCHOR_ANY: where it is rarest */
+    uint8_t least;  /* bytes of `set` that must follow */
+    bool nocase;
+    uint32_t set;
+    Check *check;
+    Shape *shape;    /* NULL where the lead is a name, not part of a secret */
+    uint8_t before;  /* bytes of `set` before the lead */
+    uint8_t follows; /* Follows */
+};
+
+extern Check redact_check_token, redact_check_telegram, redact_check_pem, redact_check_url,
+    redact_check_key, redact_check_token_name, redact_check_secret_name, redact_check_password,
+    redact_check_pwd, redact_check_sig, redact_check_authorization, redact_check_bearer,
+    redact_check_pass, redact_check_auth, redact_check_cookie, redact_check_argument,
+    redact_check_user;
+extern Shape redact_shape_run, redact_shape_jwt, redact_shape_discord, redact_shape_telegram;
+
+#define LABEL(name) STR_INIT("[REDACTED" name "]")
+
+extern const Str redact_label_plain, redact_label_db, redact_label_storage;
+extern const Rule redact_rules[];
+extern const size_t redact_rules_n;
+extern uint8_t redact_lead_bytes[]; /* of each rule */
+
+static inline size_t redact_lead_n(const Rule *r)
+{
+    return redact_lead_bytes[r - redact_rules];
+}
+
+static inline bool redact_lead_takes(const Rule *r, char want, int c)
+{
+    if (c <= 0)
+        return false;
+    if (want == '*')
+        return strchr(r->any, c) != NULL;
+    if (want == '?')
+        return in_set(c, SET_WORD);
+    return r->nocase ? scan_upper(c) == scan_upper(want) : c == want;
+}
+
+/* Where the lead of r ends if it stands at i, else 0. */
+size_t redact_lead_end(Scan *s, const Rule *r, size_t i);
+
+/* The rule whose shape begins at i, or NULL. */
+const Rule *redact_token_at(Scan *s, size_t i);
+
+/* Takes out the value behind the sign, with redact_take_value only where no program would have something else. */
+bool redact_take_any_value(Scan *s, const Sign *sign, Str label);
+bool redact_take_value(Scan *s, const Sign *sign, Str label);
+
+/* Takes out the argument of an option that begins at from; its quotes stay. */
+bool redact_take_argument(Scan *s, size_t from);
+
+/* `null`, `string`, `true`; a name such as token or password; a variable of the environment. */
+bool redact_is_keyword(const Scan *s, size_t from, size_t to);
+bool redact_name_ends_at(const Scan *s, size_t end);
+bool redact_is_variable(const Scan *s, size_t start, size_t end);
+
+#endif
