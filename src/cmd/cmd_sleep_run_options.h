@@ -23,14 +23,6 @@
           .metavar = "SOURCE",                                                                     \
           .help = "agent whose sessions to learn from (default: all)",                             \
           .choices = "all|hermes|claude|codex" },                                                  \
-        { .kind = OPTION_FOLDER,                                                                   \
-          .name = "claude-home",                                                                   \
-          .metavar = "DIR",                                                                        \
-          .help = "Claude Code's folder (default: $CLAUDE_CONFIG_DIR, ~/.claude)" },               \
-        { .kind = OPTION_FOLDER,                                                                   \
-          .name = "codex-home",                                                                    \
-          .metavar = "DIR",                                                                        \
-          .help = "Codex' folder (default: $CODEX_HOME, ~/.codex)" },                              \
     {                                                                                              \
         .kind = OPTION_NUMBER, .name = "max-tasks", .metavar = "N",                                \
         .help = "tasks per night, most useful first"                                               \

@@ -1,6 +1,9 @@
 /* From argv to a command and its arguments, by the tables alone.
  *
  * Global options may appear anywhere. An error names the nearest known word only if it is close. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
 #include "base/clock.h"
 #include "base/limits.h"
 #include "cmd/args.h"
@@ -15,6 +18,14 @@ const Option global_options[] = {
       .name = "data",
       .metavar = "DIR",
       .help = "Talaria's data folder (default: $TALARIA_HOME)" },
+    { .kind = OPTION_FOLDER,
+      .name = "claude-home",
+      .metavar = "DIR",
+      .help = "Claude Code's folder (default: $CLAUDE_CONFIG_DIR, ~/.claude)" },
+    { .kind = OPTION_FOLDER,
+      .name = "codex-home",
+      .metavar = "DIR",
+      .help = "Codex' folder (default: $CODEX_HOME, ~/.codex)" },
     { .kind = OPTION_FLAG,
       .name = "demo",
       .help = "use the sample data of 'talaria demo' and nothing else" },
@@ -296,6 +307,19 @@ static bool check_operands(const Args *args, Err *err)
                    STR_FMT(buf_str(&path)));
 }
 
+/* Histories are looked for in many places, and in the programs that are started: the environment reaches all of them. */
+static bool take_folder(const Args *args, const char *option, const char *variable, Err *err)
+{
+    const char *given = args_z(args, option);
+    struct stat st;
+
+    if (!given)
+        return true;
+    if (stat(given, &st) != 0 || !S_ISDIR(st.st_mode))
+        return err_set(err, ERR_NOT_FOUND, "no folder '%s'", given);
+    return setenv(variable, given, 1) == 0 || err_errno(err, "cannot set %s", variable);
+}
+
 static void take_globals(Cli *cli, Args *args)
 {
     cli->where.home = args_z(args, "home");
@@ -347,7 +371,8 @@ bool cli_parse(Cli *cli, Arena *a, int argc, char **argv, const Command **ret_co
             return false;
         }
     }
-    return check_operands(args, err);
+    return take_folder(args, "claude-home", "CLAUDE_CONFIG_DIR", err) &&
+           take_folder(args, "codex-home", "CODEX_HOME", err) && check_operands(args, err);
 }
 
 /* -- answers ----------------------------------------------------------------------------- */

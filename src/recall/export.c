@@ -1,7 +1,7 @@
 #include "recall/export.h"
 
 #include "base/limits.h"
-#include "recall/lines.h"
+#include "recall/lines_hermes.h"
 #include "text/human.h"
 #include "text/redact.h"
 
@@ -83,6 +83,43 @@ static bool put_lines(History *h, const HistoryItem *item, Export *x, Err *err)
             return false;
         line_put_end(x->out, x->messages);
     }
+    return true;
+}
+
+/* -- as Hermes writes it -------------------------------------------------------------------------- */
+
+typedef struct HermesExport {
+    Export *x;
+    const Session *session;
+    JsonWriter w;
+} HermesExport;
+
+static bool put_hermes_message(void *ctx, const Message *m, Err *err)
+{
+    HermesExport *e = ctx;
+
+    hermes_put_message(&e->w, e->session, m, e->x->raw);
+    return goes_on(e->x, err);
+}
+
+static bool put_hermes_part(History *h, const HistoryItem *item, size_t part, const Session *s,
+                            Export *x, Err *err)
+{
+    HermesExport e = { .x = x, .session = s, .w = JSON_WRITER(x->out, 0) };
+    MessageQuery query = { .inactive = true };
+
+    hermes_put_begin(&e.w, s, x->raw);
+    if (!history_messages(h, item, part, &query, put_hermes_message, &e, err))
+        return false;
+    hermes_put_end(&e.w);
+    return true;
+}
+
+static bool put_hermes(History *h, const HistoryItem *item, Export *x, Err *err)
+{
+    for (size_t i = 0; i < item->lineage.n_parts; i++)
+        if (!put_hermes_part(h, item, i, &item->lineage.parts[i], x, err))
+            return false;
     return true;
 }
 
@@ -200,6 +237,8 @@ bool export_session(History *h, const HistoryItem *item, const ExportOptions *op
     AUTO(Arena) *a = arena_new();
     Export x = { .out = out, .raw = options->raw, .arena = a };
 
+    if (options->format == EXPORT_HERMES)
+        return put_hermes(h, item, &x, err);
     return options->format == EXPORT_JSONL ? put_lines(h, item, &x, err)
                                            : put_markdown(h, item, &x, err);
 }

@@ -1,4 +1,4 @@
-/* export.h - a session as text to keep: JSON lines without loss, or Markdown to read.
+/* export.h - a session as text to keep: JSON lines without loss, JSON lines as Hermes writes them, or Markdown to read.
  *
  * Whatever its source. Secrets are taken out (text/redact.h) unless `raw`. Written as it is read,
  * through the Buf's sink, so that memory does not grow with a home's session; a transcript is held
@@ -12,6 +12,7 @@
 /* X(id, "name", "ending", media type) */
 #define EXPORT_FORMATS(X)                                                                          \
     X(EXPORT_JSONL, "jsonl", "application/x-ndjson; charset=utf-8")                                \
+    X(EXPORT_HERMES, "hermes", "application/x-ndjson; charset=utf-8")                              \
     X(EXPORT_MARKDOWN, "md", "text/markdown; charset=utf-8")
 
 typedef enum ExportFormat {

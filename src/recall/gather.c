@@ -88,6 +88,12 @@ bool gather_line(Gather *g, Str line, Err *err)
     case LINE_MESSAGE:
         add(g, &read.message);
         return true;
+    case LINE_WHOLE:
+        give_up(g);
+        begin(g, &read.session);
+        g->messages = read.all;
+        g->n = (size_t)read.messages;
+        return finish(g, read.messages, err);
     default:
         return finish(g, read.messages, err);
     }

@@ -158,6 +158,7 @@ static Session session_of(const Entry *e, size_t homes)
                       .output_tokens = e->output_tokens,
                       .cache_read_tokens = e->cache_read_tokens,
                       .cache_write_tokens = e->cache_write_tokens,
+                      .actual_cost_usd = e->cost_usd,
                       .archived = e->archived,
                       .home = homes + e->source,
                       .rowid = e->key };
@@ -179,7 +180,8 @@ static Lineage lineage_of(Arena *a, const Session *s)
                       .input_tokens = s->input_tokens,
                       .output_tokens = s->output_tokens,
                       .cache_read_tokens = s->cache_read_tokens,
-                      .cache_write_tokens = s->cache_write_tokens };
+                      .cache_write_tokens = s->cache_write_tokens,
+                      .cost_usd = s->actual_cost_usd };
 }
 
 void files_facts(Arena *a, const Entry *e, HistoryItem *ret)
@@ -262,6 +264,9 @@ static bool find_by_name(Files *f, Arena *a, Str id, HistoryItem *ret, Err *err)
                        STR_FMT(id));
     if (!transcript_load(a, found, &options, &loaded, err))
         return false;
+    for (size_t i = 0; i < loaded.n && !loaded.session.title.n; i++)
+        if (str_eqz(loaded.messages[i].role, "user"))
+            loaded.session.title = transcript_title(a, loaded.messages[i].content);
     *ret = (HistoryItem){ .origin = found->source == SOURCE_CODEX ? ORIGIN_CODEX : ORIGIN_CLAUDE,
                           .lineage = lineage_of(a, &loaded.session),
                           .is_file = true,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "recall/lines_hermes.h"
 #include "text/json.h"
 #include "text/redact.h"
 #include "text/utf8.h"
@@ -54,8 +55,7 @@ static bool read_base64(Arena *a, Str text, Str *ret)
 
 /* -- writing ------------------------------------------------------------------------------------- */
 
-/* Names and ids pair things with each other; they are no secrets and stay as they are. */
-static bool stays(const char *name)
+bool line_field_stays(const char *name)
 {
     return str_is_one_of(str_of(name), "id|source|model|parent_session_id|end_reason|role|"
                                        "tool_call_id|tool_name|finish_reason|display_kind");
@@ -67,7 +67,7 @@ static void put_TEXT(JsonWriter *w, const char *name, Str s, bool raw)
 
     if (!s.p)
         return;
-    if (!raw && !stays(name)) {
+    if (!raw && !line_field_stays(name)) {
         a = arena_new();
         s = redact_text(a, s);
     }
@@ -240,6 +240,8 @@ bool line_read(Arena *a, Str text, Line *ret, Err *err)
         line.kind = LINE_END;
         ok = json_int(json_get(root, STR("messages")), &line.messages) ||
              err_set(err, ERR_INVALID, "'messages' must be a whole number");
+    } else if (!kind.n && hermes_is_session(root)) {
+        ok = hermes_line_read(a, root, &line, err);
     } else {
         ok = err_set(err, ERR_INVALID,
                      "no line of an export: 'kind' must be session, message or "

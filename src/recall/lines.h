@@ -14,13 +14,14 @@
 #include "base/buf.h"
 #include "store/session.h"
 
-typedef enum LineKind { LINE_SESSION, LINE_MESSAGE, LINE_END } LineKind;
+typedef enum LineKind { LINE_SESSION, LINE_MESSAGE, LINE_END, LINE_WHOLE } LineKind;
 
 typedef struct Line {
     LineKind kind;
     Session session;
     Message message;  /* without session_id and id */
-    int64_t messages; /* LINE_END */
+    int64_t messages; /* LINE_END, LINE_WHOLE */
+    Message *all;     /* LINE_WHOLE: of a line of Hermes' own export, which is a whole session */
 } Line;
 
 /* Text lives in the arena. ERR_INVALID says what is wrong. */
@@ -30,5 +31,8 @@ MUST_CHECK bool line_read(Arena *a, Str text, Line *ret, Err *err);
 void line_put_session(Buf *out, const Session *s, bool raw);
 void line_put_message(Buf *out, const Message *m, bool raw);
 void line_put_end(Buf *out, int64_t messages);
+
+/* Names and ids pair things with each other: they are no secrets. */
+bool line_field_stays(const char *name);
 
 #endif

@@ -44,6 +44,7 @@ typedef struct Entry {
     double started_at, last_at;
     int64_t users, assistants, calls, failed, messages;
     int64_t input_tokens, output_tokens, cache_read_tokens, cache_write_tokens;
+    double cost_usd; /* as the program itself says; 0: it does not */
     bool side_chain, archived;
     bool
         human; /* by what can be seen: entrypoint, no side chain, at least one request of a person */

@@ -1,7 +1,8 @@
 /* Claude Code's transcripts: one object a line, told apart by "type".
  *
  * A message of the model is written in several lines, one a block of its content, each with the same
- * message id and request id and the same usage: that counts once. Tool results stand in the user's
+ * message id and request id and a usage that may still grow: the largest counts, once. A fork begins with copies, older than
+ * its first line, whose usage is the parent's. Tool results stand in the user's
  * place; beside them lies toolUseResult, the same again for the program's screen, which nobody
  * reads. What is meta, of a side chain or a summary stays and is flagged. */
 #include "transcripts/line.h"
@@ -27,7 +28,9 @@
     X(SNAPSHOT, "snapshot")                                                                        \
     X(CUSTOM_TITLE, "customTitle")                                                                 \
     X(AI_TITLE, "aiTitle")                                                                         \
-    X(ATTACHMENT, "attachment")
+    X(ATTACHMENT, "attachment")                                                                    \
+    X(PROMPT_SOURCE, "promptSource")                                                               \
+    X(TOTAL_COST, "totalCostUSD")
 
 #define MESSAGE_KEYS(X)                                                                            \
     X(MESSAGE_ID, "id")                                                                            \
@@ -58,7 +61,7 @@ static const char passed_over[] =
     "pr-link|tag|worktree-state|content-replacement|speculation-accept|file-history-delta|"
     "marble-origami-commit|marble-origami-snapshot|task-summary|bridge-session|started|result|"
     "attribution-snapshot|atis-latch|tools-used|api-request|api-request-shape|api-request-blob|"
-    "cost-state";
+    "continued-in";
 
 #define X(name, key) name,
 enum { ROOT_KEYS(X) ROOT_COUNT };
@@ -111,6 +114,22 @@ static bool tool_result(Line *l, const JsonTok *block)
     return line_emit(l, &e);
 }
 
+/* What an editor adds may stand in one text with the words, before them. */
+static Str words_behind(Str raw)
+{
+    Str rest = raw, last = STR_NONE;
+
+    if (!str_starts(raw, STR("<ide_")))
+        return STR_NONE;
+    for (size_t at; (at = str_find(rest, STR("</ide_"))) < rest.n; last = rest) {
+        rest = str_skip(rest, at);
+        rest = str_skip(rest, str_find(rest, STR(">")) + 1);
+    }
+    while (last.n > 1 && (last.p[0] == ' ' || (last.p[0] == '\\' && last.p[1] == 'n')))
+        last = str_skip(last, last.p[0] == ' ' ? 1 : 2);
+    return last;
+}
+
 /* Text blocks become one event, but those that the program put beside them (reminders, what the
  * editor shows) one of their own: a turn is counted once, and its words are the user's. */
 static bool user_text(Line *l, const Pieces *all)
@@ -124,6 +143,7 @@ static bool user_text(Line *l, const Pieces *all)
             line_piece(l, &words, all->all[i]);
         else if (!line_text_event(l, EVENT_USER, flags, &all->all[i], 1))
             return false;
+        line_piece(l, &words, flags ? words_behind(all->all[i]) : STR_NONE);
     }
     return !words.n || line_text_event(l, EVENT_USER, 0, words.all, words.n);
 }
@@ -159,28 +179,54 @@ static bool user_line(Line *l, JsonTok content)
 
 /* -- the agent ------------------------------------------------------------------------------------- */
 
+/* What is more than was counted of the same call, which then is counted. */
+static int64_t growth(int64_t now, int64_t *counted)
+{
+    int64_t more = now > *counted ? now - *counted : 0;
+
+    *counted += more;
+    return more;
+}
+
+static EventUsage *counted_of(LineState *state, uint64_t call)
+{
+    size_t at;
+
+    for (size_t i = 0; i < USAGE_KEPT; i++)
+        if (state->usage[i].call == call)
+            return &state->usage[i].counted;
+    at = state->usage_at++ % USAGE_KEPT;
+    state->usage[at].call = call;
+    state->usage[at].counted = (EventUsage){ 0 };
+    return &state->usage[at].counted;
+}
+
+static bool is_copy(const Line *l)
+{
+    return l->at > 0 && l->at + 1 < l->state->first_at;
+}
+
 static bool count_usage(Line *l, const JsonTok *root, const JsonTok *message)
 {
     Event e = { .kind = EVENT_USAGE };
-    LineState *state = l->state;
     uint64_t call = line_hash(1, json_tok_raw(l->scan, message[MESSAGE_ID]));
+    EventUsage none = { 0 }, *counted = &none;
     JsonTok f[USAGE_COUNT];
 
-    if (json_tok_char(l->scan, message[MESSAGE_USAGE]) != '{')
+    if (json_tok_char(l->scan, message[MESSAGE_USAGE]) != '{' || is_copy(l))
         return true;
     call = line_hash(call, json_tok_raw(l->scan, root[REQUEST_ID])) | 1;
-    if (message[MESSAGE_ID] != JSON_TOK_NONE) {
-        for (size_t i = 0; i < USAGE_KEPT; i++)
-            if (state->usage[i] == call)
-                return true;
-        state->usage[state->usage_at++ % USAGE_KEPT] = call;
-    }
+    if (message[MESSAGE_ID] != JSON_TOK_NONE)
+        counted = counted_of(l->state, call);
     line_fields(l, message[MESSAGE_USAGE], &usage_table, f);
-    e.usage = (EventUsage){ .input = line_int(l, f[USAGE_INPUT]),
-                            .output = line_int(l, f[USAGE_OUTPUT]),
-                            .cache_read = line_int(l, f[USAGE_CACHE_READ]),
-                            .cache_write = line_int(l, f[USAGE_CACHE_WRITE]) };
-    return line_emit(l, &e);
+    e.usage =
+        (EventUsage){ .input = growth(line_int(l, f[USAGE_INPUT]), &counted->input),
+                      .output = growth(line_int(l, f[USAGE_OUTPUT]), &counted->output),
+                      .cache_read = growth(line_int(l, f[USAGE_CACHE_READ]), &counted->cache_read),
+                      .cache_write =
+                          growth(line_int(l, f[USAGE_CACHE_WRITE]), &counted->cache_write) };
+    return !(e.usage.input | e.usage.output | e.usage.cache_read | e.usage.cache_write) ||
+           line_emit(l, &e);
 }
 
 static bool tool_call(Line *l, const JsonTok *block)
@@ -298,7 +344,9 @@ static bool attachment_line(Line *l, JsonTok attachment)
 
 static unsigned flags_of(Line *l, const JsonTok *root)
 {
-    return (line_true(l, root[IS_META]) ? EVENT_IS_META : 0u) |
+    bool made_up = str_eqz(json_tok_raw(l->scan, root[PROMPT_SOURCE]), "system");
+
+    return (made_up || line_true(l, root[IS_META]) ? EVENT_IS_META : 0u) |
            (line_true(l, root[IS_SIDE_CHAIN]) || l->state->side_file ? EVENT_IS_SIDE_CHAIN : 0u) |
            (line_true(l, root[IS_SUMMARY]) ? EVENT_IS_SUMMARY : 0u);
 }
@@ -325,6 +373,8 @@ static bool other_line(Line *l, Str type, const JsonTok *root)
 {
     if (str_is_one_of(type, "summary|custom-title|ai-title"))
         return title_line(l, root);
+    if (str_eqz(type, "cost-state"))
+        return line_facts(l, (SessionFacts){ .cost_usd = line_double(l, root[TOTAL_COST]) });
     if (str_eqz(type, "file-history-snapshot"))
         return snapshot_line(l, root[SNAPSHOT]);
     if (!str_is_one_of(type, "system|queue-operation|attachment")) {
@@ -350,6 +400,8 @@ bool claude_line(Line *l)
     type = json_tok_raw(l->scan, root[TYPE]);
     l->at = line_time(l, root[TIMESTAMP]);
     l->flags = flags_of(l, root);
+    if (l->state->first_at == 0)
+        l->state->first_at = l->at;
     is_user = str_eqz(type, "user");
     if (!is_user && !str_eqz(type, "assistant"))
         return other_line(l, type, root);

@@ -30,6 +30,7 @@
     X(INT, output_tokens, e.output_tokens)                                                         \
     X(INT, cache_read_tokens, e.cache_read_tokens)                                                 \
     X(INT, cache_write_tokens, e.cache_write_tokens)                                               \
+    X(REAL, cost_usd, e.cost_usd)                                                                  \
     X(BOOL, side_chain, e.side_chain)                                                              \
     X(BOOL, archived, e.archived)                                                                  \
     X(BOOL, human, e.human)                                                                        \

@@ -55,6 +55,7 @@ enum {
     EVENT_HAS_FAILED = 32,    /* a tool result that says it is an error, or a non-zero exit code */
     EVENT_HAS_EXIT_CODE = 64, /* exit_code is known */
     EVENT_IS_INACTIVE = 128,  /* rewound or compacted away (Hermes) */
+    EVENT_IS_SHELL = 256,     /* a command that the user ran (!ls), or what it printed */
 };
 
 /* Text in the pieces in which it lies. */
@@ -67,6 +68,8 @@ typedef struct EventText {
 typedef struct SessionFacts { /* empty: this line does not say */
     Str id, cwd, branch, model, title, entrypoint, version, originator;
     Str parent; /* session that a side chain or a fork belongs to */
+    double
+        cost_usd; /* of the whole session so far, as the program itself counts it; 0: this line does not say */
 } SessionFacts;
 
 typedef struct EventUsage {
@@ -98,6 +101,12 @@ Str event_text(Arena *a, const Event *e);
 /* The same, with no more than head and tail bytes of it decoded: the middle of a long one becomes
  * " ... ". Never cuts a character. */
 Str event_clip(Arena *a, const Event *e, size_t head, size_t tail);
+
+/* A command that the user ran beside the agent: it is shown, and no words to the agent. */
+static inline bool event_is_shell(const Event *e)
+{
+    return (e->flags & (EVENT_IS_SHELL | EVENT_IS_META)) == EVENT_IS_SHELL;
+}
 
 size_t event_raw_bytes(const Event *e); /* about how long it is, for nothing */
 

@@ -1,6 +1,7 @@
 /* What the events of a session add up to. Everything here can go on where it stopped: a session
  * that grows is not read again for it. */
 #include "transcripts/entry.h"
+#include "transcripts/load.h"
 
 #include "text/redact.h"
 #include "text/utf8.h"
@@ -109,6 +110,11 @@ static Str title_of(Arena *a, Str text)
     return str_printf(a, "%.*s%s", STR_FMT(line), end < whole.n ? "..." : "");
 }
 
+Str transcript_title(Arena *a, Str words)
+{
+    return title_of(a, words);
+}
+
 /* Titles of programs may be cut out of longer texts. */
 static Str one_line(Arena *a, Str text)
 {
@@ -135,6 +141,8 @@ static void session_event(Arena *a, EntryRow *row, const SessionFacts *f)
     take(a, &e->entrypoint, f->originator.n ? f->originator : f->entrypoint);
     if (str_eqz(f->entrypoint, "subagent"))
         e->side_chain = true;
+    if (f->cost_usd > 0)
+        e->cost_usd = f->cost_usd;
     if (f->title.n) {
         e->title = one_line(a, f->title);
         row->titled = true;
@@ -191,7 +199,8 @@ static bool begins_message(EntryRow *row, const Event *e)
     int64_t open = e->flags & EVENT_IS_SIDE_CHAIN ? OPEN | OPEN_ASIDE : OPEN;
     bool goes_on = (row->open & ~OPEN_CALLS) == open && (call || !(row->open & OPEN_CALLS));
 
-    if (e->kind == EVENT_THINKING || (e->flags & NOT_SAID && e->kind != EVENT_TOOL_RESULT))
+    if (e->kind == EVENT_THINKING ||
+        (e->flags & NOT_SAID && e->kind != EVENT_TOOL_RESULT && !event_is_shell(e)))
         return false;
     if (!call && e->kind != EVENT_ASSISTANT) {
         row->open = 0;

@@ -94,6 +94,14 @@ int64_t line_int(const Line *l, JsonTok t)
     return json_tok_int(l->scan, t, &n) && n > 0 ? n : 0;
 }
 
+double line_double(const Line *l, JsonTok t)
+{
+    Str json = json_tok_json(l->scan, t);
+    double n = 0;
+
+    return json.n && json.p[0] >= '0' && json.p[0] <= '9' && str_to_double(json, &n) ? n : 0;
+}
+
 void line_piece(const Line *l, Pieces *p, Str raw)
 {
     if (raw.n)
@@ -241,7 +249,7 @@ static bool learn(KnownFact *known, Str *fact)
 
 bool line_facts(Line *l, SessionFacts facts)
 {
-    bool anything = facts.title.n > 0;
+    bool anything = facts.title.n > 0 || facts.cost_usd > 0;
     Event e = { .kind = EVENT_SESSION };
 
 #define X(name) anything |= learn(&l->state->known.name, &facts.name);
@@ -275,9 +283,9 @@ uint64_t line_hash(uint64_t hash, Str s)
     X("[CONTEXT COMPACTION", EVENT_IS_SUMMARY)                                                     \
     X("<turn_aborted>", EVENT_IS_INTERRUPT | EVENT_IS_META)                                        \
     X("<local-command-", EVENT_IS_COMMAND)                                                         \
-    X("<bash-input>", EVENT_IS_COMMAND)                                                            \
-    X("<bash-stdout>", EVENT_IS_COMMAND)                                                           \
-    X("<bash-stderr>", EVENT_IS_COMMAND)                                                           \
+    X("<bash-input>", EVENT_IS_COMMAND | EVENT_IS_SHELL)                                           \
+    X("<bash-stdout>", EVENT_IS_COMMAND | EVENT_IS_SHELL)                                          \
+    X("<bash-stderr>", EVENT_IS_COMMAND | EVENT_IS_SHELL)                                          \
     X("<user_shell_command>", EVENT_IS_COMMAND)                                                    \
     X("# /", EVENT_IS_COMMAND)                                                                     \
     X("Caveat: The messages below were generated", EVENT_IS_META)                                  \

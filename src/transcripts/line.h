@@ -42,12 +42,16 @@ typedef struct LineState {
         REPEATED_FACTS(X)
 #undef X
     } known;
-    uint64_t usage[USAGE_KEPT]; /* calls of the model that were counted, newest over oldest */
+    struct {
+        uint64_t call;
+        EventUsage counted;
+    } usage[USAGE_KEPT]; /* calls of the model, newest over oldest */
     size_t usage_at;
     Twin twins[TWIN_ROLES][TWINS_KEPT]; /* newest over oldest */
     size_t twin_at[TWIN_ROLES];
     int64_t line;
-    char date[10]; /* of the last time that was read, and when that day began */
+    double first_at; /* Claude Code: of the first line that has a time */
+    char date[10];   /* of the last time that was read, and when that day began */
     int64_t day;
     bool side_file;   /* the whole file is of a side chain */
     bool named;       /* the user gave the session a title: the program's own do not replace it */
@@ -126,6 +130,7 @@ bool line_wants(const Line *l, EventKind kind);
 Str line_string(const Line *l, JsonTok t); /* decoded; empty where it is no string */
 bool line_true(const Line *l, JsonTok t);
 int64_t line_int(const Line *l, JsonTok t);
+double line_double(const Line *l, JsonTok t); /* 0: none */
 
 /* 2026-08-21T10:00:00.123Z, or a number of milliseconds; 0 where it is none. */
 double line_time(const Line *l, JsonTok t);

@@ -129,6 +129,8 @@ static void add_facts(Loading *l, const SessionFacts *f)
     take(l->a, &s->model, f->model);
     take(l->a, &s->title, f->title);
     take(l->a, &s->parent_session_id, f->parent);
+    if (f->cost_usd > 0)
+        s->actual_cost_usd = f->cost_usd;
 }
 
 static void add_usage(Session *s, const EventUsage *u)
@@ -166,18 +168,45 @@ static bool is_wanted(const Loading *l, const Event *e)
 
     if (e->kind == EVENT_THINKING)
         return l->options.thinking;
-    if (l->options.summaries && is_summary(l, e))
+    if ((l->options.summaries && is_summary(l, e)) || event_is_shell(e))
         return true;
     if (e->kind == EVENT_META || (e->flags & ASIDE && e->kind != EVENT_TOOL_RESULT))
         return l->options.meta;
     return true;
 }
 
+/* "<bash-input>ls</bash-input>" is "! ls"; of what it printed the tags go. */
+static Str shell_text(Arena *a, Str text)
+{
+    AUTO_BUF out = BUF(text.n + 64);
+    Str rest = text;
+
+    while (rest.n) {
+        size_t at = str_find(rest, STR("<"));
+        bool begin, end;
+
+        buf_add(&out, str_head(rest, at));
+        rest = str_skip(rest, at);
+        begin = str_starts(rest, STR("<bash-"));
+        end = str_starts(rest, STR("</bash-"));
+        if (str_starts(rest, STR("<bash-input>")))
+            buf_addz(&out, "! ");
+        if (begin || end)
+            rest = str_skip(rest, str_find(rest, STR(">")) + 1);
+        else if (rest.n) {
+            buf_addc(&out, '<');
+            rest = str_skip(rest, 1);
+        }
+    }
+    return str_dup(a, str_trim(buf_str(&out)));
+}
+
 static void add_event(Loading *l, const Event *e)
 {
     switch (e->kind) {
     case EVENT_USER:
-        add_message(l, e, STR("user"))->content = text_of(l, e);
+        add_message(l, e, STR("user"))->content =
+            event_is_shell(e) ? shell_text(l->a, text_of(l, e)) : text_of(l, e);
         break;
     case EVENT_ASSISTANT:
         append(l, &assistant(l, e)->content, text_of(l, e));

@@ -32,4 +32,7 @@ typedef struct LoadOptions {
 MUST_CHECK bool transcript_load(Arena *a, const TranscriptFile *f, const LoadOptions *options,
                                 Loaded *ret, Err *err);
 
+/* The title of a session that begins with these words. */
+Str transcript_title(Arena *a, Str words);
+
 #endif

@@ -1,0 +1,117 @@
+// What Claude Code writes beside messages: usage that grows, forks, its own total, shell commands, what editors add; and
+// Hermes' own export, read and written.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { claude, claudeWork, codexWork } from './agents_said.mjs';
+import { makeStateDb, python, run, runJson, tmpHome } from './helpers.mjs';
+
+const ID = '11111111-aaaa-4aaa-8aaa-000000000001';
+const usage = (input, output, read = 0, write = 0) => ({ input_tokens: input, output_tokens: output, cache_read_input_tokens: read, cache_creation_input_tokens: write });
+const answer = (id, text, u) => ({ role: 'assistant', model: 'claude-x', id, content: [{ type: 'text', text }], usage: u });
+const list = (home) => runJson(['sessions', 'list', '--limit', '0'], home).sessions;
+const tokens = (s) => [s.input_tokens, s.output_tokens, s.cache_read_tokens, s.cache_write_tokens];
+const said = (home, id = ID) => runJson(['sessions', 'show', id], home).parts.at(-1).transcript.map((m) => m.content);
+
+test('usage that grows from line to line counts once, at its largest, also where reading stopped between them', () => {
+  const home = tmpHome(), work = claude(home, ID).said('user', 'count the boats');
+  work.line({ type: 'assistant', requestId: 'r1', message: answer('m1', 'Loo', usage(10, 5, 100, 7)) });
+  assert.deepEqual(tokens(list(home)[0]), [10, 5, 100, 7]);
+  work.line({ type: 'assistant', requestId: 'r1', message: answer('m1', 'king.', usage(10, 631, 100, 7)) });
+  assert.deepEqual(tokens(list(home)[0]), [10, 631, 100, 7]);
+  work.line({ type: 'assistant', requestId: 'r1', message: answer('m1', 'Two.', usage(10, 600, 100, 7)) })
+    .line({ type: 'assistant', requestId: 'r2', message: answer('m2', 'More.', usage(20, 30)) });
+  assert.deepEqual(tokens(list(home)[0]), [30, 661, 100, 7]);
+});
+
+test("copied messages of a fork count where they were said; the program's own total is the cost", () => {
+  const home = tmpHome(), fork = '11111111-aaaa-4aaa-8aaa-000000000002';
+  const first = claude(home, ID).said('user', 'count the boats').line({ type: 'assistant', requestId: 'r1', message: answer('m1', 'Two.', usage(100, 10)) });
+  const lines = fs.readFileSync(first.file, 'utf8').trim().split('\n').map((l) => JSON.parse(l));
+  const second = claude(home, fork), later = '2026-11-10T09:00:00.000Z';
+  second.line({ type: 'queue-operation', operation: 'enqueue', content: 'and gulls?', timestamp: later });
+  for (const l of lines) second.line({ ...l, sessionId: fork });
+  second.line({ type: 'user', message: { role: 'user', content: 'and gulls?' }, timestamp: later })
+    .line({ type: 'assistant', requestId: 'r2', message: answer('m2', 'Three.', usage(300, 30)), timestamp: later })
+    .line({ type: 'cost-state', totalCostUSD: 0.0027, modelUsage: {}, hasUnknownModelCost: false });
+  const all = Object.fromEntries(list(home).map((s) => [s.id, s]));
+  assert.deepEqual(tokens(all[ID]).slice(0, 2), [100, 10]);
+  assert.deepEqual(tokens(all[fork]).slice(0, 2), [300, 30]);
+  assert.equal(all[ID].cost_usd, null);
+  assert.equal(all[fork].cost_usd, 0.0027);
+  assert.equal(runJson(['sessions', 'show', fork], home).cost_usd, 0.0027);
+});
+
+test('commands that the user ran stand between the answers, without tags', () => {
+  const home = tmpHome();
+  claude(home, ID).said('user', 'count the boats').said('assistant', [{ type: 'text', text: 'Two.' }])
+    .said('user', '<local-command-caveat>Caveat: …</local-command-caveat>', { isMeta: true })
+    .said('user', '<bash-input>ls boats</bash-input>').said('user', '<bash-stdout>anna\nberta</bash-stdout><bash-stderr></bash-stderr>')
+    .said('assistant', [{ type: 'text', text: 'Anna and Berta.' }]);
+  assert.deepEqual(said(home), ['count the boats', 'Two.', '! ls boats', 'anna\nberta', 'Anna and Berta.']);
+  assert.equal(list(home)[0].messages, 5);
+});
+
+test('what editors and the program put into the user\'s place is not taken for words', () => {
+  const home = tmpHome();
+  claude(home, ID).said('user', '<ide_opened_file>The user opened /tmp/x.c</ide_opened_file>\ncount the boats')
+    .said('assistant', [{ type: 'text', text: 'Two.' }]).said('user', 'wake up, it is time', { promptSource: 'system' });
+  assert.equal(list(home)[0].title, 'count the boats');
+  assert.deepEqual(said(home), ['count the boats', 'Two.']);
+});
+
+test('a session that nothing has indexed yet is shown with its title', () => {
+  const home = tmpHome();
+  claudeWork(home, ID);
+  assert.match(run(['sessions', 'show', ID], home).stdout, /^count the boats in the harbour\n/);
+});
+
+test('--claude-home and --codex-home, wherever histories are read', () => {
+  const there = tmpHome(), home = tmpHome();
+  claudeWork(there, ID);
+  codexWork(there, '22222222-bbbb-7bbb-8bbb-000000000002');
+  const where = ['--claude-home', path.join(there.user, '.claude'), '--codex-home', path.join(there.user, '.codex')];
+  assert.equal(list(home).length, 0);
+  assert.equal(runJson([...where, 'sessions', 'list'], home).sessions.length, 2);
+  assert.equal(runJson([...where, 'sessions', 'search', 'colours'], home).hits.length, 1);
+  assert.equal(runJson(['achievements', 'scan', ...where], home).aggregate.session_count, 2);
+  assert.equal(runJson(['status', ...where], home).sources.find((s) => s.name === 'claude').folder, path.join(there.user, '.claude'));
+  const wrong = run(['--codex-home', path.join(there.dir, 'none'), 'sessions', 'list'], home);
+  assert.equal(wrong.code, 3);
+  assert.match(wrong.stderr, /no folder '.*none'/);
+});
+
+test("Hermes' own export: written as Hermes writes it, read as it is", () => {
+  const home = tmpHome(), other = tmpHome(), file = path.join(home.dir, 'hermes.jsonl');
+  makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 6, extra: ['--no-edge'] });
+  const out = run(['sessions', 'export', '--all', '--raw', '--format', 'hermes', '--source', 'hermes'], home);
+  assert.equal(out.code, 0, out.stderr);
+  const lines = out.stdout.trim().split('\n').map((l) => JSON.parse(l));
+  // As Hermes' own code reads its rows.
+  const rows = JSON.parse(python(`import json,sqlite3
+c=sqlite3.connect(${JSON.stringify(path.join(home.hermes, 'state.db'))}); c.row_factory=sqlite3.Row
+out={}
+for s in c.execute('select * from sessions'):
+    ms=[dict(m) for m in c.execute('select * from messages where session_id=? order by timestamp,id',(s['id'],))]
+    for m in ms:
+        m['tool_calls']=json.loads(m['tool_calls']) if m['tool_calls'] else None
+        if isinstance(m['content'],str) and m['content'].startswith('\\x00json:'): m['content']=json.loads(m['content'][6:])
+    out[s['id']]={**dict(s),'messages':ms}
+print(json.dumps(out))`));
+  assert.deepEqual(lines.map((l) => l.id).sort(), Object.keys(rows).sort());
+  for (const l of lines) {
+    const r = rows[l.id];
+    for (const key of ['id', 'source', 'model', 'started_at', 'message_count', 'title']) assert.deepEqual(l[key], r[key], key);
+    assert.deepEqual(l.messages.map((m) => [m.id, m.role, m.content, m.tool_calls, m.timestamp]), r.messages.map((m) => [m.id, m.role, m.content, m.tool_calls, m.timestamp]));
+    assert.notEqual(l.actual_cost_usd, 0);
+  }
+  // What Hermes wrote, with fields that are not ours, goes in and comes out again.
+  fs.writeFileSync(file, Object.values(rows).map((r) => JSON.stringify(r) + '\n').join('') + '{"id":"x","messages":[{"content":"no role"}],"source":"cli"}\n');
+  const put = () => JSON.parse(run(['sessions', 'import', file, '--json'], other).stdout), report = put();
+  assert.equal(report.added, lines.length);
+  assert.equal(report.broken, 1);
+  const again = run(['sessions', 'export', '--all', '--raw', '--format', 'hermes'], other).stdout.trim().split('\n').map((l) => JSON.parse(l));
+  for (const l of again) assert.deepEqual(l.messages.map((m) => [m.role, m.content, m.tool_calls]), rows[l.id].messages.map((m) => [m.role, m.content, m.tool_calls]));
+  assert.equal(put().skipped, lines.length);
+});
