@@ -16,6 +16,7 @@ enum { ITEMS = 256 };
 typedef struct Item {
     Str text;
     bool quoted, without, prefix;
+    bool or_before; /* it, or the one before it */
 } Item;
 
 typedef struct Parse {
@@ -23,6 +24,7 @@ typedef struct Parse {
     SearchQuery *query;
     Item items[ITEMS];
     size_t n;
+    bool next_or, next_without; /* "OR" or "NOT" was read */
     Buf note, literal;
 } Parse;
 
@@ -166,6 +168,9 @@ static void keep_literal(Parse *p, Str text)
 
 static void add_item(Parse *p, Item item)
 {
+    item.without |= p->next_without;
+    item.or_before = p->next_or && !item.without;
+    p->next_or = p->next_without = false;
     if (p->n == ITEMS)
         return;
     p->items[p->n++] = item;
@@ -195,6 +200,20 @@ static Str take_word(Str *rest)
     return (Str){ rest->p - n, n };
 }
 
+/* OR, AND and NOT between words, in capitals, as FTS5 and Hermes have them. At the end or the beginning they are words. */
+static bool take_operator(Parse *p, Str word, Str rest)
+{
+    bool between = p->n > 0 && str_trim(rest).n > 0;
+
+    if (str_eqz(word, "OR") && between && !p->items[p->n - 1].without)
+        p->next_or = true;
+    else if (str_eqz(word, "NOT") && between)
+        p->next_without = true;
+    else
+        return str_eqz(word, "AND") && between;
+    return true;
+}
+
 static void take_item(Parse *p, Str *rest)
 {
     Item item = { 0 };
@@ -208,7 +227,7 @@ static void take_item(Parse *p, Str *rest)
         item.text = take_quoted(p, rest);
     } else {
         item.text = take_word(rest);
-        if (!item.without && take_filter(p, item.text))
+        if (!item.without && (take_operator(p, item.text, *rest) || take_filter(p, item.text)))
             return;
         item.prefix = item.text.n > 2 && item.text.p[item.text.n - 1] == '*';
         if (item.prefix)
@@ -397,6 +416,24 @@ static void set_phrase(Arena *a, Atom *atom)
     atom->match = str_dup(a, buf_str(&b));
 }
 
+/* Either of both, as one thing to look for. */
+static bool join_atoms(Parse *p, Atom atom)
+{
+    SearchQuery *q = p->query;
+    Atom *last = q->n ? &q->atoms[q->n - 1] : NULL;
+    int phrases = atom.phrases;
+
+    for (size_t i = 0; i < q->n; i++)
+        phrases += q->atoms[i].phrases;
+    if (!last || phrases > LIMIT_SEARCH_TERMS)
+        return false;
+    last->match = str_printf(p->arena, "(%.*s OR %.*s)", STR_FMT(last->match), STR_FMT(atom.match));
+    last->text = str_printf(p->arena, "%.*s %.*s", STR_FMT(last->text), STR_FMT(atom.text));
+    last->phrases += atom.phrases;
+    last->begins = last->instead = STR("");
+    return true;
+}
+
 /* Of a question: each term by itself. */
 static void add_terms(Parse *p, const Item *item)
 {
@@ -427,9 +464,9 @@ static void make_atom(Parse *p, const Item *item)
         set_prefix(p->arena, &atom);
     else
         set_phrase(p->arena, &atom);
-    if (atom.match.n)
+    if (atom.match.n && (!item->or_before || !join_atoms(p, atom)))
         add_atom(p, item->without, atom);
-    else
+    else if (!atom.match.n)
         say_note(p, item->text, "was ignored: no letters or digits");
 }
 

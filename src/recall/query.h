@@ -3,7 +3,8 @@
  *   words          all of them, in any form ("tests" finds "testing")
  *   a question     (a question mark, or a question word first) any of the words that say something
  *   "exact words"  one after the other
- *   -word          without it; also -"two words"
+ *   -word          without it; also -"two words", NOT word
+ *   one OR other   either of them
  *   word*          words that begin so
  *   role:user  tool:Bash  source:claude  project:NAME  model:NAME  since:7d  until:2026-01-01
  *

@@ -133,7 +133,7 @@ test('completion is that of the command: its own values, session ids, templates,
   };
   assert.deepEqual(complete('templates', 'inject', '--format', ''), ['openai', 'anthropic']);
   assert.deepEqual(complete('achievements', 'export', '--format', ''), ['json', 'md']);
-  assert.deepEqual(complete('sessions', 'export', '--format', ''), ['hermes', 'jsonl', 'md']);
+  assert.deepEqual(complete('sessions', 'export', '--format', ''), ['jsonl', 'hermes', 'md']);
   assert.deepEqual(complete('--color', 'never', 'sessions', 'l'), ['list']);
   assert.ok(!complete('ask', '--runtime', '').includes('jarvis'));
   assert.ok(complete('sessions', 'list', '--limit', '3', '--source', '').includes('claude'));

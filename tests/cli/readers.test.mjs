@@ -115,3 +115,19 @@ print(json.dumps(out))`));
   for (const l of again) assert.deepEqual(l.messages.map((m) => [m.role, m.content, m.tool_calls]), rows[l.id].messages.map((m) => [m.role, m.content, m.tool_calls]));
   assert.equal(put().skipped, lines.length);
 });
+
+test('OR and NOT between words', () => {
+  const home = tmpHome(), ids = ['anna', 'berta', 'clara'].map((name, i) => {
+    const id = `11111111-aaaa-4aaa-8aaa-00000000010${i}`;
+    claude(home, id).said('user', `paint ${name} in green`);
+    return id;
+  });
+  run(['index'], home);
+  const hits = (words) => runJson(['sessions', 'search', words], home).hits.map((h) => h.session).sort();
+  assert.deepEqual(hits('anna OR berta'), ids.slice(0, 2));
+  assert.deepEqual(hits('paint anna OR clara'), [ids[0], ids[2]]);
+  assert.deepEqual(hits('anna OR berta OR "clara in"'), ids);
+  assert.deepEqual(hits('ber* OR clara'), ids.slice(1));
+  assert.deepEqual(hits('paint NOT berta'), [ids[0], ids[2]]);
+  assert.deepEqual(hits('paint AND green NOT anna'), ids.slice(1));
+});

@@ -47,7 +47,7 @@ static void test_what_is_asked(void **state)
         { "", "", false },
         { "-", "", false },
         { "\"", "", false },
-        { "(a OR b) NEAR/2 c^ {x}: \"", "\"a\" \"b\" \"near 2\" \"c\" \"x\"", false },
+        { "(a OR b) NEAR/2 c^ {x}: \"", "(\"a\" OR \"b\") \"near 2\" \"c\" \"x\"", false },
     };
     AUTO(Arena) *a = arena_new();
 
