@@ -40,6 +40,7 @@ typedef struct Recalling {
     Candidate *all;
     size_t n, cap;
     Str own_root;
+    int64_t own_key; /* of the conversation itself in the catalogue; 0: it is not there yet */
 } Recalling;
 
 /* The request as a question of its first words: none of its signs is a filter or a phrase. */
@@ -120,6 +121,7 @@ static bool rank_role(Recalling *r, Str question, DocRole role, Err *err)
 
     query.filter.role = (int)role;
     search_query_parse(r->arena, question, &query);
+    query.filter.except = r->own_key;
     if (!recall_rank(r->q->recall, r->arena, &query, CANDIDATES, &ranking, err))
         return false;
     for (size_t i = 0; i < ranking.n; i++) {
@@ -342,8 +344,10 @@ bool context_recall(Arena *a, const ContextQuery *query, size_t most, Recalled *
     if (!r.words.n)
         return true;
     if (query->conversation_id.n > 3 &&
-        catalogue_find(query->catalogue, a, query->conversation_id, &own, &why))
+        catalogue_find(query->catalogue, a, query->conversation_id, &own, &why)) {
+        r.own_key = own.key;
         r.own_root = root_of(&r, &own);
+    }
     question = question_of(a, query->text);
     if (!rank_role(&r, question, DOC_USER, err) || !rank_role(&r, question, DOC_ASSISTANT, err))
         return false;

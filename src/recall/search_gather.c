@@ -57,9 +57,11 @@ static void gather(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_contex
 
     (void)n;
     (void)values;
+    sqlite3_result_int(answer, 1);
+    if (g->except && DOC_ORD(row) == g->except)
+        return;
     if (g->seen++ == 0)
         learn_facts(api, fts, &g->facts);
-    sqlite3_result_int(answer, 1);
     if (g->counting)
         return;
     if (g->filtered && !recall_session_allowed(r, DOC_ORD(row)))

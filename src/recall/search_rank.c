@@ -29,6 +29,8 @@ typedef struct Rank {
     const SearchQuery *q;
     double idf[TABLES][LIMIT_SEARCH_TERMS];
     TableFacts facts[TABLES];
+    int64_t except; /* place of the session that does not count, and its documents */
+    double except_rows[TABLES];
     bool tables[TABLES];
     bool partial;                    /* did not look at everything */
     int64_t pages;                   /* that beginnings of words may still take */
@@ -98,6 +100,7 @@ static void gather_begin(Rank *k, bool spread)
 
     *g = (Gather){ .spread = spread,
                    .filtered = !recall_is_plain(f),
+                   .except = k->except,
                    .atom_of = g->atom_of,
                    .n_phrases = g->n_phrases };
 }
@@ -150,8 +153,10 @@ static bool gather_newest(Rank *k, int table, Str match, GatherHow how, bool *re
     if (!recall_gather_newest(k->r, table, match, how, &k->q->filter, most, ret_common, err))
         return false;
     k->partial |= *ret_common;
-    if (k->r->gather.seen)
+    if (k->r->gather.seen) {
         k->facts[table] = k->r->gather.facts;
+        k->facts[table].rows -= k->except_rows[table];
+    }
     return true;
 }
 
@@ -389,6 +394,28 @@ static bool gather_tables(Rank *k, bool (*how)(Rank *k, int table, Err *err), si
     return true;
 }
 
+/* A request that is indexed while it is worked on must not change what its own words are worth. */
+static bool find_except(Rank *k, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!k->q->filter.except)
+        return true;
+    if (!db_prepare(k->r->db, "SELECT ord, said, tools FROM recall_sessions WHERE key = ?", &stmt,
+                    err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, k->q->filter.except);
+    if (!db_step(k->r->db, stmt, &row, err))
+        return false;
+    if (row) {
+        k->except = sqlite3_column_int64(stmt, 0);
+        k->except_rows[TABLE_SAID] = sqlite3_column_double(stmt, 1);
+        k->except_rows[TABLE_TOOLS] = sqlite3_column_double(stmt, 2);
+    }
+    return true;
+}
+
 bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most, Ranking *ret, Err *err)
 {
     Rank *k = ARENA_NEW(a, Rank);
@@ -400,6 +427,8 @@ bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most, Ran
     *ret = (Ranking){ 0 };
     if (!query->n)
         return true;
+    if (!find_except(k, err))
+        return false;
     k->tables[TABLE_SAID] = role < DOC_CALL && !query->filter.tool.n;
     k->tables[TABLE_TOOLS] = role < 0 || role >= DOC_CALL;
     if (!gather_tables(k, query->question ? gather_any : gather_all, &found, err))

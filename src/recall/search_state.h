@@ -29,9 +29,10 @@ typedef struct Gather {
     Pool *pool;
     const int *atom_of; /* phrase of the expression -> atom, or -1 */
     int n_phrases;
-    bool spread;   /* neighbours get a share */
-    bool filtered; /* rows of sessions that are not allowed are passed over */
-    bool counting; /* rows are counted and nothing else */
+    bool spread;    /* neighbours get a share */
+    bool filtered;  /* rows of sessions that are not allowed are passed over */
+    bool counting;  /* rows are counted and nothing else */
+    int64_t except; /* place of a session whose rows do not count; 0: none */
     int64_t seen;
     double covered; /* the share of the sessions that was looked at */
     TableFacts facts;

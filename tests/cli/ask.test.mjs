@@ -210,3 +210,19 @@ test('on a terminal, notes of tools have lines of their own', async (t) => {
     assert.deepEqual(lines, ['Let me look.', 'talaria: Bash: started', 'talaria: Bash: completed', 'The note says hello, wörld 你好.'], TERM);
   }
 });
+
+test('that the question itself is indexed by now changes nothing of what is recalled for it', () => {
+  const home = tmpHome();
+  fillHome(home.env, '2026-11-15');
+  run(['index'], home);
+  const words = 'Look up how we fixed the failing test, then write release notes into notes/release.md; meanwhile check src/shop/cart.py';
+  const db = () => new DatabaseSync(path.join(home.env.TALARIA_HOME, 'talaria.db'));
+  const recalled = () => JSON.parse(Buffer.from(db().prepare("SELECT body FROM attachment WHERE kind = 'context_receipt' ORDER BY rowid").all().at(-1).body).toString()).receipts.filter((r) => r.kind === 'recalled');
+  assert.equal(run(['chat', '-r', 'offline'], { ...home, input: `${words}\n` }).code, 0);
+  const before = recalled();
+  assert.ok(before.length > 0);
+  run(['index'], home);
+  const { id } = db().prepare('SELECT conversation_id AS id FROM run').get();
+  assert.equal(run(['ask', '-r', 'offline', '-c', id, words], home).code, 0);
+  assert.deepEqual(recalled(), before);
+});
