@@ -48,6 +48,7 @@
     X(LIMIT_HTTP_BODY_MS, 30000, "milliseconds for the body of a request")                         \
     X(LIMIT_HTTP_IDLE_MS, 75000, "milliseconds until the next request on a connection")            \
     X(LIMIT_HTTP_DRAIN_MS, 5000, "milliseconds that the end of the server waits for requests")     \
+    X(LIMIT_OPENAI_CHATS, 4096, "turns of OpenAI's clients that are known when they go on")        \
     X(LIMIT_SERVICE_MODELS, 512, "models that the conversations of one process ask")               \
     X(LIMIT_RUNS, 4096, "runs at once")                                                            \
     X(LIMIT_RUN_TEXT, MIB(16), "text of one answer")                                               \

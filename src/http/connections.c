@@ -2,6 +2,7 @@
  * the end of the stream and cleans up on its own thread. */
 #include "http/connections.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
@@ -14,7 +15,9 @@
 struct Connection {
     Connection *prev, *next;
     int fd;
-    _Atomic int64_t due; /* monotonic ms; 0: never */
+    _Atomic int64_t due;     /* monotonic ms; 0: never */
+    void (*left)(void *ctx); /* NULL: nobody wants to know; under the lock, as ctx */
+    void *ctx;
 };
 
 struct Connections {
@@ -25,6 +28,13 @@ struct Connections {
     bool ending;
 };
 
+static bool has_left(int fd)
+{
+    struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+    return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
 static void end_late_ones(Connections *all)
 {
     int64_t now = clock_mono_ms();
@@ -34,6 +44,10 @@ static void end_late_ones(Connections *all)
 
         if (due && due < now)
             shutdown(c->fd, SHUT_RDWR);
+        if (c->left && has_left(c->fd)) {
+            c->left(c->ctx);
+            c->left = NULL;
+        }
     }
 }
 
@@ -124,4 +138,12 @@ void connection_close(Connections *all, Connection *c)
 void connection_due(Connection *c, int64_t in_ms)
 {
     atomic_store(&c->due, in_ms ? clock_mono_ms() + in_ms : 0);
+}
+
+void connection_watch(Connections *all, Connection *c, void (*left)(void *ctx), void *ctx)
+{
+    pthread_mutex_lock(&all->lock);
+    c->left = left;
+    c->ctx = ctx;
+    pthread_mutex_unlock(&all->lock);
 }

@@ -38,7 +38,7 @@ size_t exchange_unescape(void *server, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
-static Connection *connection_of(const Request *rq)
+Connection *request_connection(const Request *rq)
 {
     return MHD_get_connection_info(rq->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
         ->socket_context;
@@ -69,11 +69,13 @@ void exchange_completed(void *server, struct MHD_Connection *connection, void **
     (void)why;
     if (!rq)
         return;
-    connection_due(connection_of(rq), LIMIT_HTTP_IDLE_MS);
+    connection_due(request_connection(rq), LIMIT_HTTP_IDLE_MS);
     if (rq->phase != PHASE_HEAD)
         atomic_fetch_sub(&s->active, 1);
-    if (rq->wait)
+    if (rq->wait) {
+        connection_watch(s->connections, request_connection(rq), NULL, NULL);
         sub_leave(rq->wait);
+    }
     live_drop(rq->live);
     body_forget(rq);
     buf_done(&rq->reply.body);
@@ -261,7 +263,7 @@ static enum MHD_Result begin(Request *rq, const char *method, const char *versio
         (void)refuse(rq, &err, 400);
         return reply_send(rq);
     }
-    connection_due(connection_of(rq), length ? LIMIT_HTTP_BODY_MS : 0);
+    connection_due(request_connection(rq), length ? LIMIT_HTTP_BODY_MS : 0);
     if (!length)
         return MHD_YES;
     rq->phase = PHASE_BODY;
@@ -315,7 +317,7 @@ static enum MHD_Result dispatch(Request *rq)
     unsigned flags = rq->route->flags;
     Err err;
 
-    connection_due(connection_of(rq), 0);
+    connection_due(request_connection(rq), 0);
     if (!body_is_whole(rq))
         return reply_send(rq);
     if (!(flags & ROUTE_WORKER)) {

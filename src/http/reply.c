@@ -78,13 +78,13 @@ static const char *title_of(int status)
 }
 
 /* The same once more in the shape that clients of OpenAI's interface look for, on the routes that speak it. */
-static void put_openai_error(JsonWriter *w, int status, Str message, Str code)
+static void put_openai_error(JsonWriter *w, int status, Str message, const char *param, Str code)
 {
     json_key(w, "error");
     json_begin(w, '{');
     json_field_str(w, "message", message);
     json_field_str(w, "type", status >= 500 ? STR("server_error") : STR("invalid_request_error"));
-    json_field_null(w, "param");
+    json_field_str(w, "param", str_of(param));
     json_field_str(w, "code", code);
     json_end(w, '}');
 }
@@ -104,7 +104,7 @@ void reply_problem_status(Request *rq, int status, const char *title, const Err 
     json_field_str(&w, "detail", buf_str(&detail));
     json_field_str(&w, "kind", str_of(err_name(err)));
     if (str_starts(rq->path, STR("/v1/")))
-        put_openai_error(&w, status, buf_str(&detail), str_of(err_name(err)));
+        put_openai_error(&w, status, buf_str(&detail), reply->param, str_of(err_name(err)));
     json_end(&w, '}');
     reply->status = status;
     reply->type = "application/problem+json";

@@ -38,10 +38,11 @@ typedef struct Reply {
     Buf body;
     Str cookie; /* Set-Cookie, or p NULL */
     Str allow;
-    Str filename; /* to be saved under this name, or p NULL */
-    bool close;   /* the connection ends with this answer */
-    bool sent;    /* the handler has queued a response itself (reply_queue) */
-    bool taken;   /* a stream has taken the connection over: libmicrohttpd is to forget it */
+    const char *param; /* of OpenAI's dialect: the parameter at fault, or NULL */
+    Str filename;      /* to be saved under this name, or p NULL */
+    bool close;        /* the connection ends with this answer */
+    bool sent;         /* the handler has queued a response itself (reply_queue) */
+    bool taken;        /* a stream has taken the connection over: libmicrohttpd is to forget it */
 } Reply;
 
 enum { ETAG_ROOM = 40 };

@@ -142,9 +142,12 @@ typedef bool RouteFn(Request *rq, Err *err);
     X(GET, "/api/runtimes", ROUTE_WORKER | ROUTE_SLOW, route_runtimes, 0, "", "",                  \
       "runtimes, and whether they are there")                                                      \
     X(POST, "/v1/chat/completions", ROUTE_WORKER, route_openai_chat, LIMIT_HTTP_BODY, "",          \
-      "model messages stream stream_options max_tokens", "a turn, as OpenAI's API has it")         \
-    X(GET, "/v1/models", ROUTE_WORKER, route_openai_models, 0, "", "",                             \
+      "model messages stream stream_options max_tokens max_completion_tokens",                     \
+      "a turn, as OpenAI's API has it")                                                            \
+    X(GET, "/v1/models", ROUTE_WORKER | ROUTE_SLOW, route_openai_models, 0, "", "",                \
       "runtimes, as OpenAI's API lists models")                                                    \
+    X(GET, "/v1/models/{id}", ROUTE_WORKER | ROUTE_SLOW, route_openai_model, 0, "", "",            \
+      "one of them")                                                                               \
     X(POST, "/api/slack/events", ROUTE_OPEN | ROUTE_WORKER | ROUTE_SIGNED, route_slack_events,     \
       LIMIT_UPDATE_BYTES, "", "type event", "what Slack's Events API sends, by its signature")     \
     X(POST, "/api/slack/commands", ROUTE_OPEN | ROUTE_WORKER | ROUTE_FORM | ROUTE_SIGNED,          \

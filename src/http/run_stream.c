@@ -110,7 +110,8 @@ bool run_stream_send(Request *rq, LiveRun *live, int64_t after, FrameView *view,
     s->view = view;
     s->view_ctx = ctx;
     s->part = BUF(LIMIT_OUTPUT_BYTES);
-    if (rq->method == HTTP_POST && setting_bool(rq->server->settings, SETTING_CHAT_CANCEL))
+    if (rq->method == HTTP_POST &&
+        (view || setting_bool(rq->server->settings, SETTING_CHAT_CANCEL)))
         s->cancels = server_service(rq->server, err);
     s->sub.wake = wake_up;
     s->sub.ctx = s;
@@ -139,6 +140,16 @@ static void resume(void *ctx)
     server_resume(ctx);
 }
 
+static void cancel(void *ctx)
+{
+    Request *rq = ctx;
+    Service *s = atomic_load(&rq->server->service);
+    Err err;
+
+    if (s && !service_cancel(s, str_of(live_id(rq->wait->run)), &err))
+        log_warning("a turn was not cancelled: %s", err.text);
+}
+
 bool run_wait(Request *rq, LiveRun *live)
 {
     RunSub *s = ARENA_NEW(rq->arena, RunSub);
@@ -146,6 +157,7 @@ bool run_wait(Request *rq, LiveRun *live)
     *s = (RunSub){ .sleep = suspend, .wake = resume, .ctx = rq, .only_end = true };
     rq->wait = s;
     sub_join(s, live, 0);
+    connection_watch(rq->server->connections, request_connection(rq), cancel, rq);
     rq->waits = true;
     if (!sub_wait(s))
         return false; /* from here on the request may be another thread's */

@@ -1,7 +1,8 @@
 /* run_stream.h - a run as an answer that goes on: the frames of its log, or another dialect's view of them.
  *
  * A stream is a place in the log (agent/runlog.h) and little more; nothing is copied for it. One that goes
- * away does not touch the run. */
+ * away does not touch the run, unless chat.cancel_on_disconnect says so; one of another dialect, and one who waits for
+ * the end, ends it: such a client has no other way to stop what it pays for. */
 #ifndef TALARIA_HTTP_RUN_STREAM_H
 #define TALARIA_HTTP_RUN_STREAM_H
 

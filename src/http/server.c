@@ -225,6 +225,7 @@ static bool start(Server *s, Err *err)
     guard_hosts(&s->guard, s->arena, s->port, s->options.bind, s->options.hosts);
     s->url = url_of(s);
     s->sse = sse_new();
+    s->chats = openai_chats_new();
     s->watch = watch_start(s->sse, s->homes->data, err);
     if (!s->watch)
         return false;
@@ -323,6 +324,7 @@ Server *server_free(Server *s)
     s->connections = connections_stop(s->connections);
     s->watch = watch_stop(s->watch);
     s->sse = sse_free(s->sse);
+    s->chats = openai_chats_free(s->chats);
     api_forget_badges(&s->badges);
     pthread_mutex_destroy(&s->guard.lock);
     pthread_mutex_destroy(&s->service_lock);

@@ -10,6 +10,7 @@
 #include "http/connections.h"
 #include "http/guard.h"
 #include "http/jobs.h"
+#include "http/openai_chats.h"
 #include "http/request.h"
 #include "http/sse.h"
 #include "http/streams.h"
@@ -92,6 +93,7 @@ struct Server {
     NightRun night;
     pthread_mutex_t service_lock;
     _Atomic(Service *) service; /* NULL: nobody has needed it, or it could not be opened */
+    OpenaiChats *chats;
     IndexState index;
     atomic_size_t bodies[2]; /* bytes of bodies under way: with a token, without */
     atomic_int active;       /* requests between head and last byte */
@@ -101,6 +103,8 @@ struct Server {
 
 /* server.c: the agent service, opened at the first need; NULL: it cannot be. On a worker. */
 Service *server_service(Server *s, Err *err);
+/* exchange.c */
+Connection *request_connection(const Request *rq);
 /* server.c: the answer of a suspended request is there; its connection goes on. Any thread. */
 void server_resume(Request *rq);
 

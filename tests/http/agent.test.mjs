@@ -263,7 +263,7 @@ test('the openai SDK: what it says as the system is an instruction; frames of ou
   const server = await startServer(t, { env: fake.env });
   const client = new OpenAI({ baseURL: `http://${server.host}/v1`, apiKey: server.token, maxRetries: 0 });
   const messages = [{ role: 'system', content: 'Answer in one word.' }, { role: 'developer', content: 'Be kind.' }, { role: 'user', content: 'a' }, { role: 'assistant', content: 'b' }, { role: 'user', content: 'c?' }];
-  const stream = await client.chat.completions.create({ model: 'native', messages, stream: true });
+  const stream = await client.chat.completions.create({ model: 'native', messages, stream: true, stream_options: { include_progress: true } });
   let said = '';
   const ours = [];
   for await (const chunk of stream) {
@@ -283,7 +283,7 @@ test('the openai SDK reads what was wrong with a request, and which token it lac
   const server = await startServer(t);
   const client = (apiKey) => new OpenAI({ baseURL: `http://${server.host}/v1`, apiKey, maxRetries: 0 });
   await assert.rejects(client(server.token).chat.completions.create({ model: 'offline', messages: [] }), (e) => e instanceof OpenAI.APIError
-    && e.status === 422 && /'messages' must be a list/.test(e.error?.message) && e.type === 'invalid_request_error' && e.code === 'invalid');
+    && e.status === 400 && /'messages' must be a list/.test(e.error?.message) && e.type === 'invalid_request_error' && e.code === 'usage');
   await assert.rejects(client('wrong').chat.completions.create({ model: 'offline', messages: [] }), (e) => e instanceof OpenAI.AuthenticationError
     && /server-token/.test(e.message));
 });

@@ -107,6 +107,6 @@ test('the openai route: a key is one turn also without a conversation; what is r
   const other = await post(server, '/v1/chat/completions', { ...body, messages: [{ role: 'user', content: 'four' }] }, { 'Idempotency-Key': 'k1' });
   assert.equal(other.status, 409, other.text);
   const empty = await post(server, '/v1/chat/completions', { model: 'hermes', messages: [{ role: 'user', content: '  ' }] });
-  assert.equal(empty.status, 422, empty.text);
+  assert.equal(empty.status, 400, empty.text);
   assert.equal(await conversations(), before + 1);
 });
