@@ -58,7 +58,7 @@ test("what was given, each item with score and reason; skills; the graph as a pi
   assert.ok(at[0][1] < at[2][1] && at[2][1] < at[3][1]);
   await until(async () => assert.equal(await picture.locator(".edge").count(), 3));
   const did = panel.getByRole("region", { name: "Steps" });
-  await until(async () => assert.match(await did.textContent(), /told of turns made elsewhere.*terminal.*2\.1 s.*read_file.*12 ms.*Retry 2.*overloaded.*Approval.*git push origin fix\/cart: once.*3\.4 s/s));
+  await until(async () => assert.match(await did.textContent(), /adding turns from other runtimes.*terminal.*2\.1 s.*read_file.*12 ms.*Retry 2.*overloaded.*Approval.*git push origin fix\/cart: once.*3\.4 s/s));
   await until(async () => assert.equal(await did.locator('.call[data-outcome="failed"]').count(), 1));
   await did.locator(".call > button").first().click();
   await did.getByText("3 failed, 38 passed").waitFor();
@@ -85,7 +85,7 @@ test("as it happens: counts at once, the picture when the turn is over; passages
   const whole = chat.script;
   chat.script = (run) => { hold = whole(run); return hold.splice(0, 6); };
   await send(page);
-  await panel.getByText("told of turns made elsewhere").waitFor();
+  await panel.getByText("adding turns from other runtimes").waitFor();
   await until(async () => assert.match(await panel.getByRole("region", { name: "Context added" }).textContent(), /2 memory entries, 2 retrieved passages/));
   assert.equal(await panel.locator(".graph").count(), 0);
   await until(async () => assert.match(await panel.getByRole("region", { name: "Task graph" }).textContent(), /4 steps, 3 waves.*One after the other/s));

@@ -7,7 +7,10 @@ const it = setup();
 const features = ["chat", "handoffs", "sleep"];
 const session = "demo_20261115_203240_66f5bc";
 // The address of a conversation of the fake, whose ids are made up anew each time.
-const talk = async (page) => `/chat/${(await (await page.request.get(`${it.fake.url}/api/conversations?limit=1`)).json()).conversations[0].id}`;
+const talk = async (page) => {
+  const headers = { "X-Talaria-Page": await page.evaluate(() => localStorage.getItem("signed-in")) };
+  return `/chat/${(await (await page.request.get(`${it.fake.url}/api/conversations?limit=1`, { headers })).json()).conversations[0].id}`;
+};
 const views = [
   "/sessions", `/sessions/${session}`, `/sessions/${session}?template=1`, "/sessions?q=the", "/chat", "/chat?new=1",
   "/handoffs", "/handoffs/local", "/handoffs/local/t1", "/sleep", "/sleep/20261108-030008", "/sleep/20261108-030008?view=tasks", "/sleep/20261108-030008?view=report",
