@@ -17,11 +17,12 @@ struct Arena {
     Block *top;
 };
 
-static void out_of_memory(size_t size) __attribute__((noreturn));
-
-static void out_of_memory(size_t size)
+void out_of_memory(size_t size)
 {
-    fprintf(stderr, "talaria: out of memory (%zu bytes)\n", size);
+    if (size)
+        fprintf(stderr, "talaria: out of memory (%zu bytes)\n", size);
+    else
+        fputs("talaria: out of memory\n", stderr);
     abort();
 }
 

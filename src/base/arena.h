@@ -40,6 +40,9 @@ void *arena_grow(Arena *a, void *items, size_t count, size_t *cap, size_t size);
         (items)[(count)++] = (item);                                                               \
     } while (0)
 
+/* Says so and aborts: what every allocation does that fails. size 0: not known. */
+void out_of_memory(size_t size) __attribute__((noreturn));
+
 /* malloc and friends that do not come back empty-handed; for long-lived objects. */
 void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull)); /* zeroed */
 void *mem_resize(void *p, size_t count, size_t size) __attribute__((returns_nonnull));

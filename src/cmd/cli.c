@@ -329,7 +329,7 @@ int cli_main(const Command *root, int argc, char **argv)
     Cli cli = { .arena = arena, .out = &out, .root = root };
     const Command *command;
     Args *args;
-    Err err;
+    Err err = { .kind = ERR_INTERNAL, .text = "the command failed without a reason" };
 
     signal(SIGPIPE, SIG_IGN);
     fix_clock();

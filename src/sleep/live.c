@@ -108,8 +108,12 @@ static int open_folder(Str path, Err *err)
     char name[LIMIT_PATH_BYTES];
     int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
 
+    if (root < 0) {
+        (void)err_errno(err, "cannot open '/'");
+        return -1;
+    }
     snprintf(name, sizeof name, "%.*s", STR_FMT(str_skip(folder, 1)));
-    if (root < 0 || !name[0])
+    if (!name[0])
         return root;
     fd = file_open_beneath(root, name, O_RDONLY | O_DIRECTORY, err);
     close(root);

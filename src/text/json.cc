@@ -45,6 +45,9 @@ template <class T> static T unpack(Json v)
     return to;
 }
 
+/* The library's own allocations end the process as ours do, and say why. */
+static const std::new_handler no_memory = std::set_new_handler([] { out_of_memory(0); });
+
 static bool refuse(Str text, const char *reader_says, Err *err)
 {
     JsonFault f = json_locate(text);
@@ -270,7 +273,7 @@ void *json_stage_new(size_t most)
     Stage made;
 
     if (simdjson::get_active_implementation()->create_dom_parser_implementation(most, 16, made))
-        abort(); /* only for want of memory, which ends the process everywhere else too */
+        out_of_memory(most); /* it fails for nothing else */
     return made.release();
 }
 
