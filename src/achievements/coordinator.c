@@ -25,6 +25,15 @@ static bool find_lanes(Coordinator *c, const HomesQuery *where, const Settings *
     return true;
 }
 
+static Coordinator *dispose(Coordinator *c)
+{
+    pthread_cond_destroy(&c->ended);
+    pthread_cond_destroy(&c->writing);
+    pthread_mutex_destroy(&c->lock);
+    arena_free(c->arena);
+    return mem_free(c);
+}
+
 Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings,
                               const CoordinatorOptions *options, Err *err)
 {
@@ -42,8 +51,10 @@ Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings,
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->ended, NULL);
     pthread_cond_init(&c->writing, NULL);
-    ASSERT(pthread_create(&c->writer, NULL, coordinator_write_thread, c) == 0);
-    return c;
+    if (pthread_create(&c->writer, NULL, coordinator_write_thread, c) == 0)
+        return c;
+    (void)err_set(err, ERR_BUSY, "cannot start a thread for the achievements; try again later");
+    return dispose(c);
 }
 
 Coordinator *coordinator_free(Coordinator *c)
@@ -59,11 +70,7 @@ Coordinator *coordinator_free(Coordinator *c)
     pthread_join(c->writer, NULL);
     snapshot_free(c->current);
     snapshot_free(c->partial);
-    pthread_cond_destroy(&c->ended);
-    pthread_cond_destroy(&c->writing);
-    pthread_mutex_destroy(&c->lock);
-    arena_free(c->arena);
-    return mem_free(c);
+    return dispose(c);
 }
 
 void coordinator_listen(Coordinator *c, ScanListener *fn, void *ctx)

@@ -90,9 +90,9 @@ void coordinator_put_in_place(Coordinator *c, Snapshot *s)
     pthread_cond_signal(&c->writing);
 }
 
-static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
+/* Under the lock. */
+static void conclude(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
 {
-    pthread_mutex_lock(&c->lock);
     c->status.finished_at = now_seconds();
     c->ended_ms = clock_mono_ms();
     c->status.last_duration_ms = (c->status.finished_at - c->status.started_at) * 1000;
@@ -115,6 +115,12 @@ static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
         snprintf(c->failure, sizeof c->failure, "%s", err->text);
     }
     pthread_cond_broadcast(&c->ended);
+}
+
+static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
+{
+    pthread_mutex_lock(&c->lock);
+    conclude(c, s, mark, err);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -170,11 +176,16 @@ static void start_thread(Coordinator *c)
 {
     pthread_attr_t alone;
     pthread_t thread;
+    Err err;
 
     pthread_attr_init(&alone);
     pthread_attr_setdetachstate(&alone, PTHREAD_CREATE_DETACHED);
     c->scanners++;
-    ASSERT(pthread_create(&thread, &alone, scan_thread, c) == 0);
+    if (pthread_create(&thread, &alone, scan_thread, c) != 0) {
+        (void)err_set(&err, ERR_BUSY, "cannot start a thread for the scan; try again later");
+        c->scanners--;
+        conclude(c, NULL, 0, &err);
+    }
     pthread_attr_destroy(&alone);
 }
 

@@ -278,6 +278,19 @@ static size_t threads_for(const Job *job)
     return left == 0 ? 0 : most > MOST_THREADS ? MOST_THREADS : most;
 }
 
+/* No thread is to be had: the others do its share, or this one where there are none. */
+static void do_without(Worker *w, bool alone)
+{
+    if (alone) {
+        (void)work_through(w);
+    } else {
+        pthread_mutex_lock(&w->job->lock);
+        w->job->running--;
+        pthread_mutex_unlock(&w->job->lock);
+    }
+    worker_done(w);
+}
+
 static bool run_workers(Job *job, Err *err)
 {
     size_t n = threads_for(job), begun = 0;
@@ -302,7 +315,10 @@ static bool run_workers(Job *job, Err *err)
         pthread_mutex_lock(&job->lock);
         job->running++;
         pthread_mutex_unlock(&job->lock);
-        ASSERT(pthread_create(&threads[begun], NULL, work_through, &workers[begun]) == 0);
+        if (pthread_create(&threads[begun], NULL, work_through, &workers[begun]) == 0)
+            continue;
+        do_without(&workers[begun], begun == 0);
+        break;
     }
     if (begun)
         watch(job);

@@ -55,16 +55,31 @@ bool file_read_fd(Arena *a, int fd, const char *name, size_t most, Str *ret, Err
     return true;
 }
 
-bool file_read(Arena *a, const char *path, size_t most, Str *ret, Err *err)
+static bool read_path(Arena *a, const char *path, int flags, size_t most, Str *ret, Err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    struct stat st;
     bool ok;
 
     if (fd < 0)
         return err_errno(err, "cannot read '%s'", path);
-    ok = file_read_fd(a, fd, path, most, ret, err);
+    ok = !(flags & O_NONBLOCK) || fstat(fd, &st) != 0 || S_ISREG(st.st_mode) ||
+         S_ISDIR(st.st_mode) ||
+         err_set(err, ERR_INVALID, "cannot read '%s': it is not a regular file", path);
+    ok = ok && file_read_fd(a, fd, path, most, ret, err);
     close(fd);
     return ok;
+}
+
+/* Opening a pipe waits for its writer, unless it is said not to. */
+bool file_read(Arena *a, const char *path, size_t most, Str *ret, Err *err)
+{
+    return read_path(a, path, O_NONBLOCK | O_NOCTTY, most, ret, err);
+}
+
+bool file_read_any(Arena *a, const char *path, size_t most, Str *ret, Err *err)
+{
+    return read_path(a, path, 0, most, ret, err);
 }
 
 /* Kernels before 5.6, and some sandboxes, have no openat2: walk by hand, links refused. */

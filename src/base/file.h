@@ -15,8 +15,11 @@
 
 /* -- reading ------------------------------------------------------------------------ */
 
-/* The whole file into the arena; fails past `most` bytes. */
+/* The whole file into the arena; fails past `most` bytes. What is no file (a pipe, a device, a socket) is refused
+ * without waiting for it. */
 MUST_CHECK bool file_read(Arena *a, const char *path, size_t most, Str *ret, Err *err);
+/* The same of a path that somebody typed: "<(command)" of a shell is a pipe, and is waited for. */
+MUST_CHECK bool file_read_any(Arena *a, const char *path, size_t most, Str *ret, Err *err);
 MUST_CHECK bool file_read_fd(Arena *a, int fd, const char *name, size_t most, Str *ret, Err *err);
 
 /* A descriptor of `name` under the open folder, never outside of it. */

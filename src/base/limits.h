@@ -4,6 +4,8 @@
 #ifndef TALARIA_BASE_LIMITS_H
 #define TALARIA_BASE_LIMITS_H
 
+#include <stdint.h>
+
 #include <stddef.h>
 
 #define KIB(n) ((size_t)(n) << 10)
@@ -192,5 +194,9 @@ enum {
     LIMITS(X)
 #undef X
 };
+
+/* What a history may claim of one session or call, tokens for example; more is cut, so that millions can be added. Not
+ * in the table, whose values are ints. */
+#define LIMIT_COUNT INT64_C(1000000000000)
 
 #endif

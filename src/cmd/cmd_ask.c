@@ -215,7 +215,7 @@ static bool add_files(Cli *cli, Service *s, const Args *args, ChatWish *wish, Er
             continue;
         if (wish->n_files == LIMIT_FILES)
             return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
-        if (!file_read(cli->arena, str_z(cli->arena, text), LIMIT_FILE_BYTES, &bytes, err) ||
+        if (!file_read_any(cli->arena, str_z(cli->arena, text), LIMIT_FILE_BYTES, &bytes, err) ||
             !files_add(s, cli->arena, wish->conversation_id, base_name(text), STR_NONE, bytes, &x,
                        err))
             return false;

@@ -98,7 +98,7 @@ bool debug_replay(Cli *cli, const Args *args, Err *err)
     bool ok;
 
     if (!find_runtime(args, &runtime, err) ||
-        !file_read(cli->arena, path, LIMIT_JSON_BYTES, &bytes, err))
+        !file_read_any(cli->arena, path, LIMIT_JSON_BYTES, &bytes, err))
         return false;
     show_init(&show, cli, runtime);
     frames_metadata(&show.frames, NULL, NULL);

@@ -25,6 +25,10 @@ void doctor_homes(Doctor *d)
             doctor_say(d, FINDING_WARNING, p->name,
                        "wait until the process listed below is done, then try again", "%s",
                        r->trouble.text);
+        else if (r->trouble.kind == ERR_READ_ONLY)
+            doctor_say(d, FINDING_PROBLEM, p->name,
+                       "it is whole: copy it with its -wal, or make the folder writable", "%s",
+                       r->trouble.text);
         else
             doctor_say(d, FINDING_PROBLEM, p->name,
                        p->ours ? "restore it from a backup, or move it away to start over"

@@ -222,7 +222,7 @@ Str tonight_key(Arena *a, const NightOptions *o, const Backend *b)
     Str file = STR("");
     Err err;
 
-    if (o->tasks_file && !file_read(a, o->tasks_file, LIMIT_SLEEP_FILE, &file, &err))
+    if (o->tasks_file && !file_read_any(a, o->tasks_file, LIMIT_SLEEP_FILE, &file, &err))
         file = STR(""); /* whoever reads the tasks will say so */
     buf_addf(&out, "%s %.*s|%.*s|%.*s|%s %.*s|%d%d%d %.*s %.*s|", b->name, STR_FMT(b->model),
              STR_FMT(o->harvest.project), STR_FMT(o->target), o->tasks_file ? o->tasks_file : "",

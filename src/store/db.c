@@ -24,6 +24,15 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A pipe or a device: SQLite would wait for it. Looked at, never opened: closing it again would let go of the locks
+ * that this process has on the file. */
+static bool is_special(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 /* SQLite's own words for the frequent cases do not say what to do; these do. */
 static bool explain(const char *path, int code, const char *sqlite_says, int sys, Err *err)
 {
@@ -41,6 +50,9 @@ static bool explain(const char *path, int code, const char *sqlite_says, int sys
     case SQLITE_CANTOPEN:
         if (is_folder(path))
             return err_set(err, ERR_INVALID, "'%s' is a folder, not a database", path);
+        if (is_special(path))
+            return err_set(err, ERR_INVALID, "'%s' is not a regular file, so it is no database",
+                           path);
         if (access(path, R_OK) == 0 && file_is_read_only(path, err))
             return false;
         if (sys)
@@ -102,7 +114,7 @@ static Db *open_handle(const char *path, int flags, Err *err)
     int code;
 
     db->path = mem_strdup(str_of(path));
-    if (is_folder(path)) {
+    if (is_folder(path) || is_special(path)) {
         (void)explain(path, SQLITE_CANTOPEN, "", 0, err);
         return db_close(db);
     }
@@ -234,7 +246,15 @@ Db *db_open_read(const char *path, Err *err)
     Db *db = open_read(path, 0, err);
     Err ignored;
 
-    return db || err->kind != ERR_READ_ONLY ? db : open_frozen(path, &ignored);
+    if (db || err->kind != ERR_READ_ONLY)
+        return db;
+    db = open_frozen(path, &ignored);
+    if (!db)
+        err_set_to(err, ERR_READ_ONLY,
+                   "cannot read '%s': changes wait in '%s-wal', and nobody can read them where "
+                   "the folder cannot be written; copy both files to another folder",
+                   path, path);
+    return db;
 }
 
 Db *db_open_foreign(const char *path, Err *err)

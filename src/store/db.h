@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/limits.h"
 
 typedef struct Db {
     sqlite3 *handle;
@@ -68,6 +69,14 @@ static inline void db_bind_str(sqlite3_stmt *stmt, int at, Str s)
 }
 
 /* Borrowed until the next step; p NULL where the column is NULL. */
+/* A number that a history claims: so bounded that millions of them can be added. */
+static inline int64_t db_count(sqlite3_stmt *stmt, int at)
+{
+    int64_t n = sqlite3_column_int64(stmt, at);
+
+    return n > LIMIT_COUNT ? LIMIT_COUNT : n < -LIMIT_COUNT ? -LIMIT_COUNT : n;
+}
+
 static inline Str db_str(sqlite3_stmt *stmt, int at)
 {
     const char *p = sqlite3_column_blob(stmt, at);

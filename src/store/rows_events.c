@@ -180,7 +180,7 @@ bool rows_events(Rows *rows, Str session, int64_t after, RowEventFn *fn, void *c
 #define READ_TEXT(at)         str_dup(a, db_str(stmt, at))
 #define READ_REAL(at)         sqlite3_column_double(stmt, at)
 #define READ_REAL_OR_NULL(at) sqlite3_column_double(stmt, at)
-#define READ_INT(at)          sqlite3_column_int64(stmt, at)
+#define READ_INT(at)          db_count(stmt, at)
 
 bool rows_session(Rows *rows, Arena *a, Str id, Session *ret, Err *err)
 {

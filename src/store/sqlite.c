@@ -149,7 +149,7 @@ static double take_REAL_OR_NULL(Arena *a, sqlite3_stmt *stmt, int at)
 static int64_t take_INT(Arena *a, sqlite3_stmt *stmt, int at)
 {
     (void)a;
-    return sqlite3_column_int64(stmt, at);
+    return db_count(stmt, at);
 }
 
 static Session session_row(Arena *a, sqlite3_stmt *stmt)

@@ -354,7 +354,7 @@ bool chat_add_file(Chat *c, Str path, Err *err)
     path = expand(c, path);
     if (c->n_files == LIMIT_FILES)
         return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
-    if (!file_read(c->scratch, str_z(c->scratch, path), LIMIT_FILE_BYTES, &bytes, err) ||
+    if (!file_read_any(c->scratch, str_z(c->scratch, path), LIMIT_FILE_BYTES, &bytes, err) ||
         !chat_begin(c, err) ||
         !files_add(c->service, c->scratch, c->conversation, base_name(path), STR_NONE, bytes, &x,
                    err))

@@ -6,7 +6,9 @@
 Str human_count(Arena *a, int64_t n)
 {
     char digits[32], out[48];
-    int len = snprintf(digits, sizeof digits, "%lld", (long long)(n < 0 ? -n : n)), at = 0;
+    uint64_t size =
+        n < 0 ? 0 - (uint64_t)n : (uint64_t)n; /* also of the smallest, which has no opposite */
+    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)size), at = 0;
 
     if (n < 0)
         out[at++] = '-';

@@ -1,5 +1,6 @@
 #include "transcripts/line.h"
 
+#include "base/limits.h"
 #include "text/human.h"
 
 /* -- fields ----------------------------------------------------------------------------------------- */
@@ -91,7 +92,9 @@ int64_t line_int(const Line *l, JsonTok t)
 {
     int64_t n = 0;
 
-    return json_tok_int(l->scan, t, &n) && n > 0 ? n : 0;
+    if (!json_tok_int(l->scan, t, &n) || n < 0)
+        return 0;
+    return n < LIMIT_COUNT ? n : LIMIT_COUNT;
 }
 
 double line_double(const Line *l, JsonTok t)
