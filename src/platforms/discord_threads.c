@@ -213,6 +213,25 @@ static bool add_owner(Opening *o, Str thread, Err *err)
     return err->kind != ERR_IO && err->kind != ERR_BUSY;
 }
 
+/* A permission of its own: a thread in which we may not speak is of no use. To be seen typing needs the same. What was
+ * made goes again, with the title that it hangs at. */
+static bool may_write(Opening *o, Str thread, Err *err)
+{
+    Err why;
+
+    if (ask(o, "POST", str_printf(o->a, "/channels/%.*s/typing", STR_FMT(thread)), STR_NONE,
+            &why) ||
+        o->rest.status != 403)
+        return true;
+    discord_drop_thread(o->c, o->home, thread);
+    (void)!ask(o, "DELETE",
+               str_printf(o->a, "/channels/%.*s/messages/%.*s", STR_FMT(o->home->chat_id),
+                          STR_FMT(thread)),
+               STR_NONE, &why);
+    return err_set(err, ERR_REFUSED,
+                   "discord lets us open threads in this channel, but not send messages in them");
+}
+
 static bool open_it(Opening *o, Str *ret, Err *err)
 {
     bool forum;
@@ -250,7 +269,7 @@ bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str t
         return err_set(err, ERR_REFUSED, "discord does not support threads in direct messages");
     if (trouble == FAULT_FAILS)
         return wire_broken(&c->wire, trouble, ret, err);
-    if (!open_it(&o, &thread, err) || !add_owner(&o, thread, err)) {
+    if (!open_it(&o, &thread, err) || !may_write(&o, thread, err) || !add_owner(&o, thread, err)) {
         *ret = (Sent){ .wait_ms = o.rest.wait_ms, .unsure = o.rest.unsure };
         return false;
     }

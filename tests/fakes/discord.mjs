@@ -341,6 +341,7 @@ export class Discord {
     const rule = c.forbid.length ? c : this.channels.get(c.parent_id) ?? c;
     if (c.forbid.includes('view')) throw error(403, 50001, 'Missing Access');
     if (what && rule === c && c.forbid.includes(what)) throw error(403, 50013, 'Missing Permissions');
+    if (what === 'send' && THREADS.includes(c.type) && this.channels.get(c.parent_id)?.forbid.includes('send_in_threads')) throw error(403, 50013, 'Missing Permissions');
     return c;
   }
 
