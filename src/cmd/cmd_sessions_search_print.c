@@ -209,7 +209,7 @@ static void print_word(Writer *w, Str word)
 static Str label_of(Arena *a, const SearchHit *hit)
 {
     if (hit->at.role < DOC_CALL || !hit->at.tool.n)
-        return str_of(doc_role_name(hit->at.role));
+        return str_printf(a, "%s%s", doc_role_name(hit->at.role), hit->rewound ? " (rewound)" : "");
     return str_printf(a, "%.*s (%s)", STR_FMT(utf8_fit(a, hit->at.tool, 30)),
                       doc_role_name(hit->at.role));
 }

@@ -64,6 +64,7 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
         if (!doc_read(s->reader, s->a, &hit->entry, hit->at.place, hit->at.line, hit->at.part,
                       &text, &why))
             continue;
+        hit->rewound = doc_was_rewound(s->reader);
         if (search_is_copy(ret->hits, ret->n, hit, text)) {
             s->copies++;
             continue;

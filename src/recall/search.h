@@ -57,6 +57,7 @@ typedef struct SearchHit {
     size_t n_snippet;
     Str text;      /* all of the document, where asked for */
     uint64_t mark; /* of that text: copies of a message have the same */
+    bool rewound;  /* its message was taken back: Hermes does not show it any more */
 } SearchHit;
 
 typedef struct SearchWish {

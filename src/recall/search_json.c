@@ -36,6 +36,7 @@ static void put_hit(JsonWriter *w, const Homes *homes, const SearchHit *hit)
     json_field_str(w, "tool", hit->at.tool.n ? hit->at.tool : STR_NONE);
     json_field_double(w, "at", hit->at.at);
     json_field_int(w, "message", hit->at.place);
+    json_field_bool(w, "rewound", hit->rewound);
     put_snippet(w, hit);
     json_field_double(w, "score", hit->at.score);
     json_end(w, '}');

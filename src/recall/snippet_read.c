@@ -8,6 +8,7 @@ struct DocReader {
     Reader *reader;
     Rows *rows[LIMIT_HOMES];
     RecallListen *listen;
+    bool rewound; /* of the document that was read last */
 };
 
 DocReader *doc_reader_new(const Homes *homes)
@@ -65,6 +66,7 @@ static bool find_event(void *ctx, const Event *e, Err *err)
 
     if (e->where == f->place && doc_from_event(f->r->listen, e, &d) && d.part == f->part) {
         f->text = str_dup(f->arena, d.text);
+        f->r->rewound = e->flags & EVENT_IS_REWOUND;
         f->found = true;
     }
     f->over = f->found || e->where > f->place;
@@ -90,6 +92,11 @@ bool doc_read(DocReader *r, Arena *a, const Entry *e, int64_t place, int64_t lin
         return true;
     }
     return (!ok && !f.over) ? false : err_set(err, ERR_NOT_FOUND, "its text is not there any more");
+}
+
+bool doc_was_rewound(const DocReader *r)
+{
+    return r->rewound;
 }
 
 /* -- all ------------------------------------------------------------------------------------------- */

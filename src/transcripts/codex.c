@@ -58,6 +58,14 @@ static const Str token_keys[] = { TOKEN_KEYS(X) };
 KEY_TABLE(payload_table, keys)
 KEY_TABLE(token_table, token_keys)
 
+/* What was attached is named in its place; its bytes are nobody's words. */
+static Str attachment(Str type)
+{
+    return str_is_one_of(type, "input_image|image|local_image") ? STR("[image]")
+           : str_is_one_of(type, "input_file|file")             ? STR("[document]")
+                                                                : STR_NONE;
+}
+
 /* A string, an array of strings or of objects with "text", or one such object. */
 static void collect_text(Line *l, JsonTok content, Pieces *ret)
 {
@@ -70,8 +78,11 @@ static void collect_text(Line *l, JsonTok content, Pieces *ret)
     line_piece(l, ret, json_tok_raw(l->scan, content));
     at = c == '[' ? content : JSON_TOK_NONE;
     while (json_tok_next(l->scan, &at, &key, &item)) {
-        if (json_tok_char(l->scan, item) == '{')
+        if (json_tok_char(l->scan, item) == '{') {
+            line_piece(l, ret,
+                       attachment(json_tok_raw(l->scan, json_tok_get(l->scan, item, STR("type")))));
             item = json_tok_get(l->scan, item, STR("text"));
+        }
         line_piece(l, ret, json_tok_raw(l->scan, item));
     }
 }

@@ -55,6 +55,7 @@ enum {
     EVENT_HAS_FAILED = 32,    /* a tool result that says it is an error, or a non-zero exit code */
     EVENT_HAS_EXIT_CODE = 64, /* exit_code is known */
     EVENT_IS_INACTIVE = 128,  /* rewound or compacted away (Hermes) */
+    EVENT_IS_REWOUND = 512,   /* taken back by the user (Hermes) */
     EVENT_IS_SHELL = 256,     /* a command that the user ran (!ls), or what it printed */
 };
 

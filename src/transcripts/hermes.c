@@ -98,7 +98,9 @@ static bool message(void *ctx, const RowEvent *m, Err *err)
     run->where = m->id;
     run->part = 0;
     run->at = m->at;
-    run->flags = m->active ? 0u : EVENT_IS_INACTIVE;
+    run->flags = m->active      ? 0u
+                 : m->compacted ? EVENT_IS_INACTIVE
+                                : EVENT_IS_INACTIVE | EVENT_IS_REWOUND;
     text = message_text(run->a, m->content);
     if (str_eqz(m->role, "user"))
         return emit_text(run, EVENT_USER, line_text_flags(text), text, err);

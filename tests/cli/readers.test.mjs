@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { claude, claudeWork, codexWork } from './agents_said.mjs';
+import { claude, claudeWork, codex, codexWork } from './agents_said.mjs';
 import { makeStateDb, python, run, runJson, tmpHome } from './helpers.mjs';
 
 const ID = '11111111-aaaa-4aaa-8aaa-000000000001';
@@ -130,4 +131,25 @@ test('OR and NOT between words', () => {
   assert.deepEqual(hits('ber* OR clara'), ids.slice(1));
   assert.deepEqual(hits('paint NOT berta'), [ids[0], ids[2]]);
   assert.deepEqual(hits('paint AND green NOT anna'), ids.slice(1));
+});
+
+test('pictures in a session of Codex are named in their place', () => {
+  const home = tmpHome(), id = '22222222-bbbb-7bbb-8bbb-000000000003';
+  codex(home, id).item({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'what is this?' }, { type: 'input_image', image_url: 'data:image/png;base64,aGk=' }] })
+    .event({ type: 'user_message', message: 'what is this?', images: ['data:image/png;base64,aGk='] }).agent('A boat.');
+  assert.deepEqual(said(home, id), ['what is this?\n[image]', 'A boat.']);
+});
+
+test('messages that Hermes took back are marked among the hits, compacted ones are not', () => {
+  const home = tmpHome(), file = path.join(home.hermes, 'state.db');
+  makeStateDb(file, { sessions: 2, extra: ['--no-edge'] });
+  const db = new DatabaseSync(file), { id } = db.prepare('SELECT session_id AS id FROM messages LIMIT 1').get();
+  const put = db.prepare('INSERT INTO messages(session_id, role, content, timestamp, active, compacted) VALUES(?, ?, ?, ?, ?, ?)');
+  put.run(id, 'user', 'quagga one', 1780000001, 1, 0);
+  put.run(id, 'user', 'quagga two', 1780000002, 0, 0);
+  put.run(id, 'user', 'quagga three', 1780000003, 0, 1);
+  db.close();
+  run(['index'], home);
+  const hits = runJson(['sessions', 'search', 'quagga'], home).hits.map((h) => [h.snippet.map((x) => x.text).join(''), h.rewound]).sort();
+  assert.deepEqual(hits, [['quagga one', false], ['quagga three', false], ['quagga two', true]]);
 });
