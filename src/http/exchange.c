@@ -102,7 +102,7 @@ static bool framing_is_fine(Request *rq, const char *head, const char *version, 
         MHD_get_connection_info(rq->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     Framing f = { 0 };
 
-    framing_line(&f, str_of(rq->uri), rq->target, version);
+    framing_line(&f, head, str_of(rq->uri), rq->target, version);
     MHD_get_connection_values_n(rq->connection, MHD_HEADER_KIND, see_header, &f);
     framing_end(&f, size ? head + size->header_size : NULL);
     rq->chunks = f.http11;

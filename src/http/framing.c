@@ -46,8 +46,10 @@ static bool nothing_between(const char *from, const char *to)
     return true;
 }
 
-void framing_line(Framing *f, Str target, const char *at, const char *version)
+void framing_line(Framing *f, const char *method, Str target, const char *at, const char *version)
 {
+    find_trouble(f, !is_token(str_of(method)) || method + strlen(method) + 1 != at,
+                 "the method of the request is malformed");
     f->http11 = strcmp(version, "HTTP/1.1") == 0;
     find_trouble(f, at + target.n + 1 != version || has_control(target, ' ' + 1, 0),
                  "the target of the request has a space or a control character");

@@ -37,9 +37,9 @@ typedef struct Framing {
     const char *trouble; /* NULL: none so far */
 } Framing;
 
-/* The request line: the target up to its first NUL, where it began in the buffer (parts of it may be overwritten there
+/* The request line: the method up to its first NUL, in the buffer; the target up to its first NUL, where it began in the buffer (parts of it may be overwritten there
  * by now), and the version where the parser found it. */
-void framing_line(Framing *f, Str target, const char *at, const char *version);
+void framing_line(Framing *f, const char *method, Str target, const char *at, const char *version);
 void framing_header(Framing *f, Str name, Str value);
 /* `end`: where the head ends in the buffer; NULL: not known. */
 void framing_end(Framing *f, const char *end);

@@ -12,7 +12,7 @@ typedef struct Head {
 } Head;
 
 /* The next line, its end made NUL; NULL: the empty one, or no more. */
-static char *next_line(Head *h)
+static char *next_line(Head *h, size_t *ret_n)
 {
     char *line = h->bytes + h->at, *end = memchr(line, '\n', h->n - h->at);
 
@@ -22,14 +22,14 @@ static char *next_line(Head *h)
     *end = '\0';
     if (end > line && end[-1] == '\r')
         *--end = '\0';
+    *ret_n = (size_t)(end - line);
     return end > line ? line : NULL;
 }
 
 /* "GET target HTTP/1.1"; false: libmicrohttpd does not take it. */
-static bool feed_line(Framing *f, char *line)
+static bool feed_line(Framing *f, char *line, size_t n)
 {
-    char *target = strchr(line, ' '), *version;
-    size_t n = strlen(line);
+    char *target = memchr(line, ' ', n), *version;
 
     if (!target)
         return false;
@@ -42,9 +42,10 @@ static bool feed_line(Framing *f, char *line)
     if (version <= target)
         return false;
     version[-1] = '\0';
-    if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)
+    if (version + 8 != line + n ||
+        (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0))
         return false;
-    framing_line(f, str_of(target), target, version);
+    framing_line(f, line, str_of(target), target, version);
     return true;
 }
 
@@ -100,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Framing f = { 0 };
     int64_t length;
     char *line;
+    size_t n;
     Err err;
 
     if (size > LIMIT_HTTP_HEAD)
@@ -107,10 +109,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(h.bytes, data, size);
     h.bytes[size] = '\0';
-    line = next_line(&h);
-    if (!line || !feed_line(&f, line))
+    line = next_line(&h, &n);
+    if (!line || !feed_line(&f, line, n))
         return 0;
-    while ((line = next_line(&h)) != NULL)
+    while ((line = next_line(&h, &n)) != NULL)
         if (!feed_header(&f, line))
             return 0;
     framing_end(&f, h.bytes + h.at);

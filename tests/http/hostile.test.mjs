@@ -31,6 +31,7 @@ test('framing', async (t) => {
     'a control character in a value': head('GET /healthz', 'X-A: a\x01b') + smuggled,
     'a space in a name': head('GET /healthz', 'X A: b') + smuggled,
     'a NUL in the target': head('GET /healthz\0/x') + smuggled,
+    'a NUL in the method': head('GET\0X /healthz') + smuggled,
     'a NUL in the query': head('GET /healthz?a=b\0c') + smuggled,
     'a control character in the target': head('GET /healthz?a=\x01') + smuggled,
     'a space in the target': head('GET /healthz ?a') + smuggled,
