@@ -304,7 +304,7 @@ test("files: by the clip, dropped or pasted; kept over a reload; they reach the 
   await give("drop", "dropped.txt");
   await page.getByText("dropped.txt").waitFor();
   await give("paste", "pasted.txt");
-  await page.getByText("pasted.txt").waitFor();
+  await page.getByRole("button", { name: "Remove pasted.txt" }).waitFor(); // it is kept, no longer on its way
   await box(page).fill("what colour?");
   await page.reload();
   await page.locator(".composer .file-chips").getByText("pasted.txt").waitFor();
