@@ -5,6 +5,8 @@
 
 #include "agent/graph_split.h"
 #include "agent/graph_words.h"
+#include "base/buf.h"
+#include "base/limits.h"
 
 /* -- items --------------------------------------------------------------------------------------------- */
 
@@ -119,17 +121,19 @@ static bool cut_inline(Str line, List *ret, Str *ret_before)
 
 /* -- lists ----------------------------------------------------------------------------------------------- */
 
-/* What stands outside of the items, before or after them. */
-static void add_outside(Arena *a, List *l, Str line)
+/* An item shows its beginning only: more of it need not be put together. */
+static void lengthen(Arena *a, Str *item, Str line)
 {
-    Str *to = l->n ? &l->after : &l->before;
-
-    *to = str_printf(a, "%.*s%.*s\n", STR_FMT(*to), STR_FMT(line));
+    if (item->n < LIMIT_STEP_TEXT)
+        *item = str_printf(a, "%.*s %.*s", STR_FMT(*item), STR_FMT(line));
 }
 
-/* Lines that are indented below an item belong to it. */
+/* Lines that are indented below an item belong to it; what stands outside of the items is before or after
+ * them. */
 void list_read(Arena *a, Str text, List *ret)
 {
+    AUTO_BUF first = BUF(LIMIT_REQUEST_READ * 2);
+    AUTO_BUF last = BUF(LIMIT_REQUEST_READ * 2);
     bool fenced = false;
     Str line, item, before;
 
@@ -140,19 +144,20 @@ void list_read(Arena *a, Str text, List *ret)
         if (fence || fenced)
             continue;
         if (cut_inline(line, ret, &before)) {
-            ret->before = str_printf(a, "%.*s%.*s\n", STR_FMT(ret->before), STR_FMT(before));
+            buf_add(&first, before);
+            buf_addc(&first, '\n');
         } else if (item_of(line, &item) != ITEM_NONE) {
             ret->numbers += item_of(line, &item) == ITEM_NUMBER;
             list_add(ret, item);
-        } else if (ret->n && !ret->after.n && line.n > 2 && is_blank(line.p[0]) &&
-                   str_trim(line).n) {
-            Str *last = &ret->items[ret->n - 1];
-
-            *last = str_printf(a, "%.*s %.*s", STR_FMT(*last), STR_FMT(str_trim(line)));
+        } else if (ret->n && !last.n && line.n > 2 && is_blank(line.p[0]) && str_trim(line).n) {
+            lengthen(a, &ret->items[ret->n - 1], str_trim(line));
         } else if (str_trim(line).n) {
-            add_outside(a, ret, line);
+            buf_add(ret->n ? &last : &first, line);
+            buf_addc(ret->n ? &last : &first, '\n');
         }
     }
+    ret->before = str_dup(a, buf_str(&first));
+    ret->after = str_dup(a, buf_str(&last));
 }
 
 /* An item that begins with "then", or says "it", has an item before it in mind. */

@@ -187,7 +187,7 @@ static void end_clause(Prose *p, Str clause, bool ended)
     if (p->enumerating)
         end_enumeration(p, clause);
     else if (p->began && ended && text_is_statement(clause))
-        p->talk = join(p->arena, p->talk, str_trim(clause));
+        p->talk = p->talk.n < LIMIT_STEP_TEXT ? join(p->arena, p->talk, str_trim(clause)) : p->talk;
     else
         end_step(p, clause);
 }

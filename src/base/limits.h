@@ -142,6 +142,7 @@
     X(LIMIT_NOTE_BYTES, MIB(1), "one file of notes")                                               \
     X(LIMIT_MEMORY_BYTES, KIB(256), "a file of what is remembered of the user")                    \
     X(LIMIT_REQUEST_READ, KIB(16), "of a request that is looked at for steps and words")           \
+    X(LIMIT_STEP_TEXT, KIB(1), "of a step that is put together of several lines")                  \
     X(LIMIT_CONTEXT_MS, 400, "milliseconds after which a turn goes on without more context")       \
     X(LIMIT_CONTEXT_BYTES, KIB(512), "context that is put together for a turn")                    \
     X(LIMIT_HANDOFF_MS, 900000, "milliseconds in which a gateway has to take a handoff")           \

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "agent/graph.h"
 #include "base/buf.h"
@@ -293,6 +294,32 @@ static void test_every_word_is_in_a_step(void **state)
     }
 }
 
+/* Whatever the request is made of, it takes memory in proportion to it. */
+static void test_memory_is_bounded(void **state)
+{
+    static const char *const of[] = { "a\n",     "- a\n",       "It is.\n",
+                                      "It is. ", "1. a\n  b\n", "1. a 2. b ",
+                                      "a; ",     "a, then ",    "in parallel: a, ",
+                                      "a\n\n",   "\n",          "- a\n  b\n",
+                                      "，然后",  "the a\n" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+        AUTO(Arena) *a = arena_new();
+        AUTO_BUF text = BUF(KIB(64));
+        struct rusage before, after;
+
+        getrusage(RUSAGE_SELF, &before);
+        buf_addz(&text, "- x\n- y\n");
+        while (text.n < LIMIT_REQUEST_READ)
+            buf_addz(&text, of[i]);
+        check_bounds(graph_build(a, buf_str(&text), &able));
+        getrusage(RUSAGE_SELF, &after);
+        assert_true(after.ru_maxrss - before.ru_maxrss <
+                    16 * 1024); /* KiB; squared it were 64 MiB */
+    }
+}
+
 static Str permuted(Arena *a, Str *items, size_t n)
 {
     AUTO_BUF text = BUF(KIB(64));
@@ -337,6 +364,7 @@ static void test_order_of_a_list_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_is_bounded), /* first: the maximum only grows */
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_no_step_is_lost),
         cmocka_unit_test(test_kinds_and_resources),
