@@ -15,6 +15,7 @@
 #include "cmd/commands.h"
 #include "cmd/serving.h"
 #include "gateway/gateway.h"
+#include "store/handoff.h"
 
 enum { FIRST_WAIT_S = 1, MOST_WAIT_S = 32, STABLE_MS = 60000, END_MS = 10000, SLACK_MS = 100 };
 
@@ -56,14 +57,27 @@ static void start(void *ctx)
         log_error("cannot start the gateway: %s", strerror(errno));
 }
 
+/* A database of a newer Talaria does not become older. */
+static bool can_open(Str data, Err *err)
+{
+    AUTO(Journal) *j = journal_open(data, err);
+
+    return j || err->kind != ERR_CONFLICT;
+}
+
 /* Whether another try would end the same way. */
 static bool is_final(const Up *up, int status)
 {
+    Err why;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
     if (code == err_exit_code(&(Err){ .kind = ERR_CONFLICT }) &&
         gateway_is_running(up->cli->homes.data)) {
         log_note("the page is served; handoffs are carried out by the gateway that runs already");
+        return true;
+    }
+    if (!can_open(up->cli->homes.data, &why)) {
+        log_error("the page is served without a gateway: %s", why.text);
         return true;
     }
     if (code != err_exit_code(&(Err){ .kind = ERR_REFUSED }) &&
@@ -124,6 +138,8 @@ static bool run(Cli *cli, const Args *args, Err *err)
     ServingBeside beside = { start, look, end, &up };
     size_t n = 3;
 
+    if (!cli_homes(cli, &(const Homes *){ NULL }, err) || !can_open(cli->homes.data, err))
+        return false;
     if (cli->where.home) {
         up.argv[n++] = home;
         up.argv[n++] = str_z(cli->arena, str_of(cli->where.home));
