@@ -148,6 +148,8 @@
     X(LIMIT_HANDOFF_MS, 900000, "milliseconds in which a gateway has to take a handoff")           \
     X(LIMIT_HANDOFFS_RECENT, 1000, "handoffs that are looked at again after they were done")       \
     X(LIMIT_LOG_AGAIN_MS, 60000, "milliseconds after which a warning is repeated")                 \
+    X(LIMIT_LONGEST_WAIT_MS, 3600000,                                                              \
+      "milliseconds for which a handoff or a queued message may be put off")                       \
     X(LIMIT_HANDOFF_LOCK_MS, 2000,                                                                 \
       "milliseconds for which a handoff waits for a database of others")                           \
     X(LIMIT_HANDOFF_COPY_MS, 10000,                                                                \

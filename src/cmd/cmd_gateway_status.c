@@ -187,14 +187,14 @@ bool gateway_status(Cli *cli, const Args *args, Err *err)
     AUTO(Journal) *j = NULL;
     GatewayConfig config;
     const Homes *homes;
-    bool running;
+    bool running, copy;
 
     (void)args;
     if (!cli_homes(cli, &homes, err) ||
         !gateway_config(cli->arena, &cli->settings, homes, &config, err))
         return false;
     running = gateway_is_running(homes->data);
-    j = journal_open(homes->data, err);
+    j = journal_open_to_look(homes->data, &copy, err);
     if (!j || !fill(cli, j, &config, running, rows, err))
         return false;
     if (cli->json) {

@@ -52,6 +52,7 @@ static void print_one(Cli *cli, const Handoff *h, double now)
 {
     double began = (double)h->requested_ms / 1000, last = (double)h->updated_ms / 1000;
     bool over = handoff_is_over(h->state);
+    double seconds = (over ? last : now) - began; /* below 0: a clock was set back */
 
     say(cli, "%.*s  %s%-9s%s  %.*s -> %.*s%s%.*s\n", STR_FMT(h->id), style(cli, style_of(h->state)),
         handoff_state_name(h->state), style(cli, STYLE_OFF), STR_FMT(h->session_id),
@@ -60,7 +61,7 @@ static void print_one(Cli *cli, const Handoff *h, double now)
     say(cli, "    ");
     print_way(cli, h);
     say(cli, "  requested %.*s, %s %.2f s", STR_FMT(human_ago(cli->arena, began, now)),
-        over ? "took" : "in progress for", (over ? last : now) - began);
+        over ? "took" : "in progress for", seconds > 0 ? seconds : 0);
     if (h->attempt > 1)
         say(cli, ", %lld attempts", (long long)h->attempt);
     say(cli, "\n");
@@ -138,14 +139,19 @@ static void look_again(Cli *cli, Journal *journal, Handoff *all, size_t n)
 
 bool handoff_status(Cli *cli, const Args *args, Err *err)
 {
-    AUTO(Journal) *journal = open_journal(cli, err);
+    AUTO(Journal) *journal = NULL;
+    bool copy = false;
     Handoff *all;
     size_t n;
 
     (void)args;
+    if (!cli_homes(cli, &(const Homes *){ NULL }, err))
+        return false;
+    journal = journal_open_to_look(cli->homes.data, &copy, err);
     if (!journal || !handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
         return false;
-    look_again(cli, journal, all, n);
+    if (!copy)
+        look_again(cli, journal, all, n);
     if (cli->json)
         put_all(cli, all, n);
     else if (cli_on_terminal(cli))

@@ -248,7 +248,8 @@ static bool put_off(Delivery *d, Journal *j, Arena *a, Outgoing *o, const Err *w
         log_warning("words '%.*s' did not arrive at %.*s: %s", STR_FMT(o->id), STR_FMT(o->platform),
                     why->text);
     }
-    o->not_before_ms = now_in_ms() + (d->wait_ms > wait ? d->wait_ms : wait);
+    wait = d->wait_ms > wait ? d->wait_ms : wait;
+    o->not_before_ms = now_in_ms() + (wait < LIMIT_LONGEST_WAIT_MS ? wait : LIMIT_LONGEST_WAIT_MS);
     o->error = str_dup(a, str_of(why->text));
     return outbox_mark(j, o, err);
 }

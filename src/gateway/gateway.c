@@ -3,7 +3,10 @@
  * calls the inbox's thread directly. So a platform that is slow to answer one of them keeps none of the others. */
 #include "gateway/gateway.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -42,13 +45,13 @@ static char *lock_path(Arena *a, Str data)
 bool gateway_is_running(Str data)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(FileLock) *lock = NULL;
-    Err err;
+    int fd =
+        open(lock_path(a, data), O_RDONLY | O_CLOEXEC | O_NOFOLLOW); /* to ask is not to write */
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 
-    if (access(lock_path(a, data), F_OK) != 0)
-        return false;
-    lock = lock_take(lock_path(a, data), 0, &err);
-    return !lock;
+    if (fd >= 0)
+        close(fd);
+    return held;
 }
 
 /* -- rounds ------------------------------------------------------------------------------------------------ */
@@ -114,7 +117,7 @@ static bool recover(Gateway *g, Err *err)
 {
     size_t again, parked;
 
-    if (!inbox_recover(g->inbox, &again, &parked, err))
+    if (!inbox_recover(g->inbox, &again, &parked, err) || !handoff_recover(g->handoffs, err))
         return false;
     if (again || parked)
         log_note("of an earlier gateway: %zu updates are done again, %zu were parked", again,

@@ -51,16 +51,30 @@ bool handoff_hermes_serves(Str platform)
 
 /* -- the handle ----------------------------------------------------------------------------------- */
 
+static Journal *journal_on(Own *own, Str data_folder)
+{
+    Journal *j;
+
+    if (!own)
+        return NULL;
+    j = mem_alloc(sizeof *j);
+    j->own = own;
+    j->db = own_db(own);
+    j->data = mem_strdup(data_folder);
+    return j;
+}
+
 Journal *journal_open(Str data_folder, Err *err)
 {
-    AUTO(Journal) *j = mem_alloc(sizeof *j);
+    return journal_on(own_open(data_folder, err), data_folder);
+}
 
-    j->own = own_open(data_folder, err);
-    if (!j->own)
-        return NULL;
-    j->db = own_db(j->own);
-    j->data = mem_strdup(data_folder);
-    return TAKE(j);
+Journal *journal_open_to_look(Str data_folder, bool *ret_copy, Err *err)
+{
+    Own *own = own_open(data_folder, err);
+
+    *ret_copy = !own && err->kind == ERR_READ_ONLY;
+    return journal_on(*ret_copy ? own_open_copy(data_folder, err) : own, data_folder);
 }
 
 Journal *journal_close(Journal *j)
@@ -468,5 +482,7 @@ bool handoff_renew(Journal *j, Handoff *h, int64_t lease_ms, Err *err)
 
 bool handoff_postpone(Journal *j, Handoff *h, int64_t wait_ms, Str why, Err *err)
 {
+    if (wait_ms > LIMIT_LONGEST_WAIT_MS)
+        wait_ms = LIMIT_LONGEST_WAIT_MS;
     return set_lease(j, h, 0, now_in_ms() + wait_ms, why, err);
 }

@@ -95,6 +95,8 @@ typedef struct Handoff {
 typedef struct Journal Journal;
 
 MUST_CHECK Journal *journal_open(Str data_folder, Err *err);
+/* For one who only looks: where the folder cannot be written a copy in memory, of which nothing is kept. */
+MUST_CHECK Journal *journal_open_to_look(Str data_folder, bool *ret_copy, Err *err);
 Journal *journal_close(Journal *j);
 AUTO_FREE(Journal, journal_close)
 
@@ -138,6 +140,9 @@ MUST_CHECK bool handoff_cancel(Journal *j, Str id, bool *ret_over, Err *err);
 /* Requests that a program of Hermes wrote into the home: makes rows of those whose platform is one of
  * `served`. */
 MUST_CHECK bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_served, Err *err);
+
+/* For a gateway that has just got the lock of the data folder: whoever had a lease is gone. */
+MUST_CHECK bool handoff_recover(Journal *j, Err *err);
 
 /* What can be claimed now, oldest request first: queued, or under way with a lease that is over. Also ends
  * what nobody claimed before its deadline. */

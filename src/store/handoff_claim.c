@@ -24,11 +24,32 @@ static bool is_served(Str platform, const Str *served, size_t n)
 
 /* -- claiming --------------------------------------------------------------------------------------- */
 
+/* A time further ahead than anybody ever waits is of a clock that was wrong. */
+static bool is_past(int64_t at, int64_t now)
+{
+    return at <= now || at > now + LIMIT_LONGEST_WAIT_MS;
+}
+
 static bool may_claim(const Handoff *h, int64_t now)
 {
-    if (handoff_is_over(h->state) || h->not_before_ms > now || h->copy_id.n)
+    if (handoff_is_over(h->state) || !is_past(h->not_before_ms, now) || h->copy_id.n)
         return false;
-    return h->state == HANDOFF_QUEUED || h->lease_ms <= now;
+    return h->state == HANDOFF_QUEUED || is_past(h->lease_ms, now);
+}
+
+/* It ends now, not long ago: words that come in meanwhile still wait for the session (handoff_is_coming). */
+bool handoff_recover(Journal *j, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    bool row;
+
+    if (!db_prepare(journal_db(j),
+                    "UPDATE handoff SET lease_ms = ?1 WHERE lease_ms > ?1 AND copy_id IS NULL AND "
+                    "state IN ('claimed', 'prepared', 'bound', 'announced')",
+                    &stmt, err))
+        return false;
+    sqlite3_bind_int64(stmt, 1, now_in_ms());
+    return db_step(journal_db(j), stmt, &row, err);
 }
 
 static bool take(Journal *j, const Handoff *h, Str owner, int64_t until, Err *err)
@@ -135,7 +156,7 @@ bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served, H
     for (size_t i = 0; i < n; i++) {
         Err why;
 
-        if (all[i].state == HANDOFF_QUEUED && all[i].deadline_ms < now) {
+        if (all[i].state == HANDOFF_QUEUED && is_past(all[i].deadline_ms, now)) {
             if (!expire(j, &all[i], &why))
                 log_debug("handoff '%.*s': %s", STR_FMT(all[i].id), why.text);
         } else if (may_claim(&all[i], now) && is_served(all[i].platform, served, n_served)) {

@@ -299,6 +299,17 @@ static bool next_time(Journal *j, Str platform, int64_t *ret, Err *err)
     return true;
 }
 
+/* A time further ahead than anybody ever waits is of a clock that was wrong. */
+#define IS_DUE "(not_before_ms <= ?1 OR not_before_ms > ?2)"
+
+static void bind_now(Stmt *stmt)
+{
+    int64_t now = now_in_ms();
+
+    sqlite3_bind_int64(stmt, 1, now);
+    sqlite3_bind_int64(stmt, 2, now + LIMIT_LONGEST_WAIT_MS);
+}
+
 bool outbox_due(Journal *j, Arena *a, Str platform, size_t most, Outgoing **ret, size_t *ret_n,
                 int64_t *ret_next_ms, Err *err)
 {
@@ -306,13 +317,13 @@ bool outbox_due(Journal *j, Arena *a, Str platform, size_t most, Outgoing **ret,
 
     if (!next_time(j, platform, ret_next_ms, err) ||
         !db_prepare(journal_db(j),
-                    ROW "WHERE state = 'waiting' AND not_before_ms <= ? AND platform = ? "
-                        "AND " IS_FIRST " ORDER BY not_before_ms, seq, id LIMIT ?",
+                    ROW "WHERE state = 'waiting' AND " IS_DUE " AND platform = ?3 "
+                        "AND " IS_FIRST " ORDER BY not_before_ms, seq, id LIMIT ?4",
                     &stmt, err))
         return false;
-    sqlite3_bind_int64(stmt, 1, now_in_ms());
-    db_bind_str(stmt, 2, platform);
-    sqlite3_bind_int64(stmt, 3, (int64_t)most);
+    bind_now(stmt);
+    db_bind_str(stmt, 3, platform);
+    sqlite3_bind_int64(stmt, 4, (int64_t)most);
     return read_all(j, a, stmt, ret, ret_n, err);
 }
 
@@ -322,13 +333,13 @@ bool outbox_due_at(Journal *j, Arena *a, Str place, Str *ret_id, Err *err)
     bool row;
 
     if (!db_prepare(journal_db(j),
-                    "SELECT CASE WHEN not_before_ms <= ?1 AND (expires_ms = 0 OR expires_ms > ?1) "
-                    "THEN id ELSE '' END FROM outbox WHERE state = 'waiting' AND place = ?2 ORDER "
+                    "SELECT CASE WHEN " IS_DUE " AND (expires_ms = 0 OR expires_ms > ?1) "
+                    "THEN id ELSE '' END FROM outbox WHERE state = 'waiting' AND place = ?3 ORDER "
                     "BY seq, id LIMIT 1",
                     &stmt, err))
         return false;
-    sqlite3_bind_int64(stmt, 1, now_in_ms());
-    db_bind_str(stmt, 2, place);
+    bind_now(stmt);
+    db_bind_str(stmt, 3, place);
     if (!db_step(journal_db(j), stmt, &row, err))
         return false;
     *ret_id = row ? str_dup(a, db_str(stmt, 0)) : STR("");
@@ -352,14 +363,15 @@ bool outbox_take(Journal *j, Str id, int64_t until_ms, bool *ret, Err *err)
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
-                    "UPDATE outbox SET not_before_ms = ?1 WHERE id = ?2 AND state = 'waiting' AND "
-                    "not_before_ms <= ?3 AND (expires_ms = 0 OR expires_ms > ?3) AND " IS_FIRST,
-                    &stmt, err))
+    if (!db_prepare(
+            journal_db(j),
+            "UPDATE outbox SET not_before_ms = ?3 WHERE id = ?4 AND state = 'waiting' AND " IS_DUE
+            " AND (expires_ms = 0 OR expires_ms > ?1) AND " IS_FIRST,
+            &stmt, err))
         return false;
-    sqlite3_bind_int64(stmt, 1, until_ms);
-    db_bind_str(stmt, 2, id);
-    sqlite3_bind_int64(stmt, 3, now_in_ms());
+    bind_now(stmt);
+    sqlite3_bind_int64(stmt, 3, until_ms);
+    db_bind_str(stmt, 4, id);
     if (!db_step(journal_db(j), stmt, &row, err))
         return false;
     *ret = sqlite3_changes(journal_db(j)->handle) == 1;

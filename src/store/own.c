@@ -20,7 +20,7 @@ static const char add_session_sql[] =
 static const char add_message_sql[] = "INSERT INTO messages(" MESSAGE_FIELDS(
     COLUMN) "observed) VALUES(" MESSAGE_FIELDS(PARAMETER) "0)";
 
-Own *own_open(Str data_folder, Err *err)
+static bool make_ready(Own *own, Err *err)
 {
     const char *const steps[] = {
         (const char *)data_schema_talaria_001_sql, (const char *)data_schema_talaria_002_sql,
@@ -29,17 +29,37 @@ Own *own_open(Str data_folder, Err *err)
         (const char *)data_schema_talaria_007_sql, (const char *)data_schema_talaria_008_sql,
         (const char *)data_schema_talaria_009_sql, (const char *)data_schema_talaria_010_sql
     };
+
+    return db_migrate(own->db, steps, ARRAY_LEN(steps), err) &&
+           db_prepare(own->db, add_session_sql, &own->add_session, err) &&
+           db_prepare(own->db, add_message_sql, &own->add_message, err);
+}
+
+Own *own_open(Str data_folder, Err *err)
+{
     AUTO(Arena) *a = arena_new();
     AUTO(Own) *own = mem_alloc(sizeof *own);
 
     if (!data_folder_make(data_folder, err))
         return NULL;
     own->db = db_open_own(str_z(a, str_join_path(a, data_folder, STR("talaria.db"))), true, err);
-    if (!own->db || !db_migrate(own->db, steps, ARRAY_LEN(steps), err) ||
-        !db_prepare(own->db, add_session_sql, &own->add_session, err) ||
-        !db_prepare(own->db, add_message_sql, &own->add_message, err))
+    return own->db && make_ready(own, err) ? TAKE(own) : NULL;
+}
+
+Own *own_open_copy(Str data_folder, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO(Own) *own = mem_alloc(sizeof *own);
+    const char *path = str_z(a, str_join_path(a, data_folder, STR("talaria.db")));
+    AUTO(Db) *from = NULL;
+
+    own->db = db_open_private(path, err);
+    if (!own->db)
         return NULL;
-    return TAKE(own);
+    if (access(path, F_OK) == 0 &&
+        (!(from = db_open_read(path, err)) || !db_copy(own->db, from, err)))
+        return NULL;
+    return make_ready(own, err) ? TAKE(own) : NULL;
 }
 
 Own *own_close(Own *own)

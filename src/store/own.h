@@ -12,6 +12,8 @@ typedef struct Own Own;
 
 /* Makes folder and database where they are missing. */
 MUST_CHECK Own *own_open(Str data_folder, Err *err);
+/* In memory, for one who only looks and may not write: what is there, as it is now; nothing where there is none. */
+MUST_CHECK Own *own_open_copy(Str data_folder, Err *err);
 Own *own_close(Own *own);
 AUTO_FREE(Own, own_close)
 

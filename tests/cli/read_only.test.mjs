@@ -45,7 +45,8 @@ for (const indexed of [true, false]) {
     const search = home.go(['--demo', 'sessions', 'search', 'lamp', '--json']);
     assert.equal(search.code, 0, search.stderr);
     assert.match(search.stdout, /[Ll]amp/);
-    for (const args of [['achievements', 'list'], ['status'], ['templates', 'list'], ['templates', 'study'], ['skills', 'list'], ['sleep', 'status'], ['config', 'list']])
+    for (const args of [['achievements', 'list'], ['status'], ['templates', 'list'], ['templates', 'study'], ['skills', 'list'], ['sleep', 'status'], ['config', 'list'],
+      ['handoff', 'status'], ['gateway', 'status']])
       for (const demo of [[], ['--demo']]) {
         const r = home.go([...demo, ...args]);
         assert.equal(r.code, 0, `${args.join(' ')}: ${r.stderr}`);

@@ -95,6 +95,56 @@ static void a_dead_claimant_is_followed_where_it_was(void **state)
     world_close(&w);
 }
 
+static size_t claimable(World *w)
+{
+    Str served[] = { STR("telegram") };
+    Handoff *all;
+    size_t n = 99;
+
+    OK(handoff_pending(w->journal, w->arena, served, 1, &all, &n, &err));
+    return n;
+}
+
+static void a_clock_that_was_ahead_puts_nothing_off_for_a_day(void **state)
+{
+    Handoff h;
+    World w;
+
+    (void)state;
+    world_open(&w);
+    w.now += 86400;
+    h = world_request(&w, w.data, "s1", "telegram");
+    h = world_claim(&w, h.id, "a");
+    w.now -= 86400;
+    assert_int_equal(claimable(&w), 1); /* its lease */
+    w.now += 86400;
+    OK(handoff_postpone(w.journal, &h, 30000, STR("not now"), &err));
+    assert_int_equal(claimable(&w), 0);
+    w.now -= 86400;
+    assert_int_equal(claimable(&w), 1);
+    h = world_claim(&w, h.id, "b");
+    OK(handoff_postpone(w.journal, &h, 30000, STR("not now"), &err));
+    assert_int_equal(claimable(&w), 0);
+    world_close(&w);
+}
+
+static void what_a_dead_gateway_had_is_free_for_the_next_one(void **state)
+{
+    Handoff h;
+    World w;
+
+    (void)state;
+    world_open(&w);
+    h = world_request(&w, w.data, "s1", "telegram");
+    h = world_claim(&w, h.id, "dead");
+    assert_int_equal(claimable(&w), 0);
+    OK(handoff_recover(w.journal, &err));
+    assert_int_equal(claimable(&w), 1);
+    h = world_claim(&w, h.id, "next");
+    assert_int_equal(h.fence, 2);
+    world_close(&w);
+}
+
 static bool is_coming(World *w, const char *platform, const char *key, const char *thread)
 {
     bool coming = false;
@@ -344,6 +394,8 @@ int main(void)
         cmocka_unit_test(the_way_of_one),
         cmocka_unit_test(what_hermes_does_not_serve_stays_with_us),
         cmocka_unit_test(a_dead_claimant_is_followed_where_it_was),
+        cmocka_unit_test(a_clock_that_was_ahead_puts_nothing_off_for_a_day),
+        cmocka_unit_test(what_a_dead_gateway_had_is_free_for_the_next_one),
         cmocka_unit_test(what_is_on_its_way_is_known_where_it_goes),
         cmocka_unit_test(a_late_binding_is_void),
         cmocka_unit_test(a_late_completion_does_not_swallow_a_retry),
