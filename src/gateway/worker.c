@@ -71,14 +71,6 @@ static bool postpone(Worker *w, Handoff *h, int64_t wait_ms, const Err *why, boo
     return handoff_postpone(w->o.journal, h, wait_ms > ms ? wait_ms : ms, str_of(why->text), err);
 }
 
-/* Where one person alone may talk to us, a chat whose owner nobody named is theirs. */
-static Str sole_user(const PlatformConfig *c)
-{
-    Str one = str_trim(c->allowed);
-
-    return one.n && !str_eqz(one, "*") && str_find(one, STR(",")) == one.n ? one : STR_NONE;
-}
-
 /* The chat that was asked for, else the configured one, else the one that /sethome named. */
 static bool find_home(Worker *w, Arena *a, const Handoff *h, const Served *s, HomeChannel *ret,
                       Err *err)
@@ -94,8 +86,6 @@ static bool find_home(Worker *w, Arena *a, const Handoff *h, const Served *s, Ho
         return false;
     if (s->config->home_thread.n)
         ret->thread_id = s->config->home_thread;
-    if (!ret->owner_id.n)
-        ret->owner_id = sole_user(s->config);
     return true;
 }
 
