@@ -137,7 +137,7 @@ static bool look(const Lines *lines, Arena *a, Str platform, Str chat, Str owner
 }
 
 /* The platform alone, as it is configured. */
-static bool check(GatewayConfig *config, Str platform, Err *err)
+static bool check(GatewayConfig *config, Str platform, Str chat, Err *err)
 {
     const PlatformConfig *c = gateway_config_of(config, platform);
 
@@ -146,7 +146,7 @@ static bool check(GatewayConfig *config, Str platform, Err *err)
     if (!c->enabled)
         return err_set(err, ERR_REFUSED, "%.*s is not set up: %.*s", STR_FMT(platform),
                        STR_FMT(gateway_config_trouble(config, platform)));
-    if (!home_is_free(platform, c->home_channel, err))
+    if (!home_may_be(platform, c->home_channel, chat, err))
         return false;
     for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++)
         if (&config->platforms[i] != c)
@@ -186,7 +186,7 @@ bool gateway_sethome(Cli *cli, const Args *args, Err *err)
 
     if (!open_journal(cli, &j, err) || !cli_homes(cli, &homes, err) ||
         !gateway_config(cli->arena, &cli->settings, homes, &config, err) ||
-        !check(&config, platform, err))
+        !check(&config, platform, chat, err))
         return false;
     lines = lines_open(
         &(LinesOptions){

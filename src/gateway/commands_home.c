@@ -44,8 +44,8 @@ bool chat_set_home(Chat *c, Str *ret, Err *err)
     Str chat = at->parent_chat_id.n ? at->parent_chat_id : at->chat_id;
     HomeChannel home;
 
-    if (!home_is_free(at->platform, c->here->config ? c->here->config->home_channel : STR(""),
-                      err) ||
+    if (!home_may_be(at->platform, c->here->config ? c->here->config->home_channel : STR(""), chat,
+                     err) ||
         !c->here->platform->look(c->here->connection, c->arena, chat, at->user_id, &home, err) ||
         !tell_old_home(c, &home, err) || !home_set(c->journal, at->platform, &home, err))
         return false;

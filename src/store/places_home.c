@@ -63,9 +63,9 @@ bool home_get(Journal *j, Arena *a, Str platform, Str configured, HomeChannel *r
     return true;
 }
 
-bool home_is_free(Str platform, Str configured, Err *err)
+bool home_may_be(Str platform, Str configured, Str chat, Err *err)
 {
-    return !configured.n ||
+    return !configured.n || str_eq(configured, chat) ||
            err_set(err, ERR_REFUSED,
                    "the configuration names '%.*s' as the home channel of %.*s; change it there "
                    "(platforms.%.*s.home_channel, or the environment)",

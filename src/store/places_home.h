@@ -10,8 +10,8 @@
  * ERR_NOT_FOUND: nobody ever said, or it is another chat. */
 MUST_CHECK bool home_get(Journal *j, Arena *a, Str platform, Str configured, HomeChannel *ret,
                          Err *err);
-/* ERR_REFUSED, in words, where the configuration names one. */
-MUST_CHECK bool home_is_free(Str platform, Str configured, Err *err);
+/* ERR_REFUSED, in words, where the configuration names another chat. */
+MUST_CHECK bool home_may_be(Str platform, Str configured, Str chat, Err *err);
 MUST_CHECK bool home_set(Journal *j, Str platform, const HomeChannel *home, Err *err);
 
 /* Words in such a thread are meant for us without a mention. */
