@@ -364,13 +364,17 @@ static Advice advice_of(Str code)
 static void error(Render *r, Json data)
 {
     Advice advice = advice_of(field(data, "code"));
+    Str said = field(data, "message");
     bool partial = false;
 
     fold_thought(r);
     (void)json_bool(json_get(data, STR("partial")), &partial);
-    r->error = str_dup(r->arena, field(data, "message"));
-    if (*advice.meaning)
-        r->error = str_printf(r->arena, "%s (%.*s)", advice.meaning, STR_FMT(r->error));
+    if (!said.n)
+        r->error = str_of(*advice.meaning ? advice.meaning : "no reason was given");
+    else if (*advice.meaning)
+        r->error = str_printf(r->arena, "%s (%.*s)", advice.meaning, STR_FMT(said));
+    else
+        r->error = str_dup(r->arena, said);
     begin_line(r, TINT_RED);
     buf_addz(&r->quiet, "error: ");
     add_fit(r, r->error, 400);

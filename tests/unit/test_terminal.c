@@ -225,9 +225,10 @@ static const struct {
     { FRAME_PROGRESS, "{\"stage\":\"retry\",\"status\":\"running\",\"detail\":\"503\"}",
       "  retry: 503\n" },
     { FRAME_ERROR, "{\"code\":\"rate_limited\",\"message\":\"slow\\u001b[2J\",\"partial\":true}",
-      "error: too many requests (slow␛[2J)\n  the partial answer is kept; wait a moment, then /retry\n" },
+      "error: too many requests (slow␛[2J)\n  the partial answer is kept; wait a moment, then "
+      "/retry\n" },
     { FRAME_ERROR, "{\"code\":\"internal\",\"message\":\"\",\"partial\":false}",
-      "error internal: \n  /retry sends it again, /runtime lists the alternatives\n" },
+      "error: no reason was given\n  /retry sends it again, /runtime lists the alternatives\n" },
     { FRAME_DONE,
       "{\"status\":\"completed\",\"usage\":{\"input\":1200,\"output\":34,\"estimated\":true},"
       "\"elapsed_ms\":1540}",
