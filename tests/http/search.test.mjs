@@ -32,7 +32,7 @@ test('a search finds what the server has indexed by itself', async (t) => {
   assert.equal(found.partial, false);
   assert.equal(typeof found.took_ms, 'number');
   const { score, at, message, snippet, ...rest } = found.hits[0];
-  assert.deepEqual(rest, { session: id(1), origin: 'claude', source: 'claude', title: 'the parser fails on empty input', project: '/work/app', role: 'user', tool: null });
+  assert.deepEqual(rest, { session: id(1), origin: 'claude', source: 'claude', title: 'the parser fails on empty input', project: '/work/app', role: 'user', tool: null, rewound: false });
   assert.deepEqual(snippet.filter((p) => p.hit).map((p) => p.text), ['parser', 'fails']);
   assert.ok(score > 0 && at > 1.7e9 && message >= 0);
   assert.equal((await get(server, '/api/search?q=zebra&tool=Bash&role=call&source=claude&project=app&since=2026-01-01')).hits.length, 1);

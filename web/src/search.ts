@@ -7,6 +7,7 @@ import { sinceDate, untilSeconds, type Filters } from "./session-list";
 import type { IndexState, SearchPage } from "./types";
 
 const pauseMs = 40;
+const againMs = 2000;
 
 export interface Search {
   data: SearchPage | undefined; // of this question, or, while it is asked, of the one before
@@ -55,9 +56,18 @@ export function useSearch(text: string, filters: Filters, limit: number, inside 
   }, [path, filters.until, turn]);
   const retry = useCallback(() => setTurn((n) => n + 1), []);
   useEffect(() => onEvent("reconnect", retry), [retry]);
-  // What was found in half an index is asked again of the whole one.
+  // What was found in half an index is asked again of the whole one: when that is told, and now and then, because the
+  // word may have come before this answer was drawn.
   const half = now.data?.partial ?? false;
-  useEffect(() => (half ? onEvent("index", (d) => (d as IndexState).done >= (d as IndexState).total && retry()) : undefined), [half, retry]);
+  useEffect(() => {
+    if (!half) return;
+    const timer = setTimeout(retry, againMs);
+    const off = onEvent("index", (d) => (d as IndexState).done >= (d as IndexState).total && retry());
+    return () => {
+      clearTimeout(timer);
+      off();
+    };
+  }, [half, now, retry]);
   const kept = path === null ? undefined : known<SearchPage>(path);
   if (now.path !== path && kept) return { data: before(kept, filters), fresh: true, error: null, retry };
   return { data: path === null ? undefined : now.data, fresh: now.path === path, error: now.path === path ? now.error : null, retry };
