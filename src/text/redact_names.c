@@ -223,7 +223,8 @@ static bool check_spoken(Scan *s, size_t name, size_t name_end)
     size_t from = scan_blanks_end(s, name_end, false), to;
     Skip skip = { 0 };
 
-    if (from == name_end || !scan_word_begins(s, name) || scan_before(s, name, 1) == '_')
+    if (from == name_end || !scan_word_begins(s, name) || scan_before(s, name, 1) == '_' ||
+        scan_at(s, from) == '=' || scan_at(s, from) == ':') /* a sign: check_named's */
         return false;
     if (is_option(s, name) &&
         (in_set(scan_at(s, from), SET_QUOTE) ||
