@@ -5,9 +5,9 @@
 #ifndef TALARIA_BENCH_NOISY_H
 #define TALARIA_BENCH_NOISY_H
 
-#include "sleep/consolidate.h"
-#include "sleep/rules.h"
-#include "sleep/split.h"
+#include "sleep/learning/consolidate.h"
+#include "sleep/task/rules.h"
+#include "sleep/task/split.h"
 
 typedef struct Noisy {
     double base, effect;

@@ -3,7 +3,7 @@
 #define TALARIA_CMD_SLEEP_H
 
 #include "cmd/cli.h"
-#include "sleep/harvest.h"
+#include "sleep/mining/harvest.h"
 
 /* Sources, scope and window, as every command of a night takes them. */
 MUST_CHECK bool sleep_sources(Cli *cli, const Args *args, HarvestQuery *ret, Err *err);

@@ -8,12 +8,12 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cmd/cmd_sleep_run_options.h"
-#include "sleep/adopt.h"
-#include "sleep/nights.h"
-#include "sleep/reject.h"
-#include "sleep/schedule.h"
-#include "sleep/stage.h"
-#include "sleep/state.h"
+#include "sleep/adoption/adopt.h"
+#include "sleep/adoption/nights.h"
+#include "sleep/adoption/reject.h"
+#include "sleep/schedule/schedule.h"
+#include "sleep/adoption/stage.h"
+#include "sleep/learning/state.h"
 #include "text/redact.h"
 
 #define STAGING_OPTION                                                                             \

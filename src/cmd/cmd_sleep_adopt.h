@@ -5,7 +5,7 @@
 #define TALARIA_CMD_SLEEP_ADOPT_H
 
 #include "cmd/cli.h"
-#include "sleep/places.h"
+#include "sleep/task/places.h"
 
 extern const Option sleep_status_options[], sleep_review_options[], sleep_adopt_options[],
     sleep_undo_options[], sleep_reject_options[], sleep_schedule_options[],

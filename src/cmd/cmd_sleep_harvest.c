@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "cmd/cmd_sleep.h"
-#include "sleep/kept.h"
-#include "sleep/mine.h"
-#include "sleep/split.h"
+#include "sleep/mining/kept.h"
+#include "sleep/mining/mine.h"
+#include "sleep/task/split.h"
 #include "text/human.h"
 
 static bool current_folder(Arena *a, Str *ret, Err *err)

@@ -1,10 +1,10 @@
 /* talaria sleep review, reject: a night's proposal, read like a pull request, and turned down. */
 #include "cmd/cmd_sleep_adopt.h"
 
-#include "sleep/adopt.h"
-#include "sleep/nights.h"
-#include "sleep/reject.h"
-#include "sleep/stage.h"
+#include "sleep/adoption/adopt.h"
+#include "sleep/adoption/nights.h"
+#include "sleep/adoption/reject.h"
+#include "sleep/adoption/stage.h"
 #include "text/human.h"
 #include "text/utf8.h"
 

@@ -4,9 +4,9 @@
 #include "base/log.h"
 #include "cmd/cmd_sleep.h"
 #include "cmd/cmd_sleep_adopt.h"
-#include "sleep/adopt.h"
-#include "sleep/backends.h"
-#include "sleep/night.h"
+#include "sleep/adoption/adopt.h"
+#include "sleep/trial/backends.h"
+#include "sleep/night/night.h"
 #include "text/human.h"
 
 /* -- options ------------------------------------------------------------------------------------------- */

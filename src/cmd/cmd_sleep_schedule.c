@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "cmd/cmd_sleep_run_options.h"
-#include "sleep/schedule.h"
+#include "sleep/schedule/schedule.h"
 
 const Option sleep_schedule_options[] = {
     SLEEP_RUN_OPTIONS,

@@ -3,7 +3,7 @@
 #include "cmd/cmd_sleep_adopt.h"
 #include "model/call.h"
 #include "platforms/whoami.h"
-#include "sleep/schedule.h"
+#include "sleep/schedule/schedule.h"
 
 enum { TEST_MS = 30000, TEST_TOKENS = 64 };
 

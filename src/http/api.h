@@ -3,7 +3,7 @@
 #define TALARIA_HTTP_API_H
 
 #include "http/state.h"
-#include "sleep/night.h"
+#include "sleep/night/night.h"
 
 /* A ScanListener: what the scan says goes to the event streams. ctx is the Server. */
 void api_scan_event(void *ctx, const char *event, Str data);

@@ -7,12 +7,12 @@
 #include "http/api.h"
 #include "http/query.h"
 #include "http/routes.h"
-#include "sleep/adopt.h"
-#include "sleep/backends.h"
-#include "sleep/nights.h"
-#include "sleep/reject.h"
-#include "sleep/schedule.h"
-#include "sleep/stage.h"
+#include "sleep/adoption/adopt.h"
+#include "sleep/trial/backends.h"
+#include "sleep/adoption/nights.h"
+#include "sleep/adoption/reject.h"
+#include "sleep/schedule/schedule.h"
+#include "sleep/adoption/stage.h"
 
 static bool home_of(Request *rq, SleepHome *ret, Err *err)
 {

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "http/api.h"
 #include "http/routes.h"
-#include "sleep/backends.h"
-#include "sleep/state.h"
+#include "sleep/trial/backends.h"
+#include "sleep/learning/state.h"
 #include "text/redact.h"
 
 enum { TELL_MS = 100 };

@@ -1,7 +1,7 @@
 /* A crontab of the user, into which a line of ours goes and out of which it comes: every line that is not
  * ours is still there, in its order, and nothing else is. */
 #include "base/limits.h"
-#include "sleep/schedule.h"
+#include "sleep/schedule/schedule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

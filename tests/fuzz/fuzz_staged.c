@@ -2,10 +2,10 @@
  * be reviewed. Whatever they hold, what is read of them keeps its promises, and is the same when it is
  * written and read again. */
 #include "base/limits.h"
-#include "sleep/known.h"
-#include "sleep/manifest.h"
-#include "sleep/places.h"
-#include "sleep/report.h"
+#include "sleep/learning/known.h"
+#include "sleep/adoption/manifest.h"
+#include "sleep/task/places.h"
+#include "sleep/adoption/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "sleep/adopt.h"
-#include "sleep/stage.h"
+#include "sleep/adoption/adopt.h"
+#include "sleep/adoption/stage.h"
 
 typedef struct World {
     Arena *a;

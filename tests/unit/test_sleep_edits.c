@@ -1,7 +1,7 @@
 /* Learned rules in a document, and that nothing else in it ever moves. */
 #include "sleep_vectors.h"
 
-#include "sleep/edits.h"
+#include "sleep/learning/edits.h"
 
 /* -- the recorded edits ----------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "../../bench/noisy.h"
-#include "sleep/gate.h"
+#include "sleep/trial/gate.h"
 
 /* -- the exact test ---------------------------------------------------------------------------------- */
 

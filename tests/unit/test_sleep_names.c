@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "sleep/names.h"
-#include "sleep/places.h"
+#include "sleep/task/names.h"
+#include "sleep/task/places.h"
 #include "text/diff.h"
 #include "text/json.h"
 #include "text/sha256.h"

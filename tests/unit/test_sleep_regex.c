@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "sleep/regex.h"
-#include "sleep/sample.h"
+#include "sleep/task/regex.h"
+#include "sleep/trial/sample.h"
 
 static const struct {
     const char *pattern, *text;

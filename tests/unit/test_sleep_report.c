@@ -2,9 +2,9 @@
 #include "sleep_night.h"
 
 #include "base/limits.h"
-#include "sleep/evidence.h"
-#include "sleep/nights.h"
-#include "sleep/report.h"
+#include "sleep/adoption/evidence.h"
+#include "sleep/adoption/nights.h"
+#include "sleep/adoption/report.h"
 
 static NightReport report_of(Arena *a)
 {

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "sleep/schedule.h"
+#include "sleep/schedule/schedule.h"
 
 static const Str hostile[] = { STR_INIT("--model"), STR_INIT("100% 'my' \"best\" \\ $HOME `x`") };
 

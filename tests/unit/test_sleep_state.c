@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "sleep/state.h"
+#include "sleep/learning/state.h"
 
 static char *path_in(Arena *a, const char *name)
 {

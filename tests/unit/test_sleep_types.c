@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/limits.h"
-#include "sleep/types.h"
+#include "sleep/task/types.h"
 
 static const char task_json[] =
     "{\"id\":\"t\",\"project\":\"/p\",\"intent\":\"x\",\"context_excerpt\":\"\",\"system\":\"s\","

@@ -4,13 +4,13 @@
 
 #include <math.h>
 
-#include "sleep/answer.h"
-#include "sleep/budget.h"
-#include "sleep/dream.h"
-#include "sleep/filters.h"
-#include "sleep/ids.h"
-#include "sleep/score.h"
-#include "sleep/split.h"
+#include "sleep/task/answer.h"
+#include "sleep/trial/budget.h"
+#include "sleep/mining/dream.h"
+#include "sleep/mining/filters.h"
+#include "sleep/task/ids.h"
+#include "sleep/task/score.h"
+#include "sleep/task/split.h"
 
 static StrList texts(Arena *a, Json v)
 {

@@ -1,0 +1,335 @@
+/* The keys version, night, last_harvest, slow_memory, history, task_archive, last_model_key and
+ * last_model_key_format are those that others read; "nights", "pending" and "had" are ours.
+ * The archive is one list in the file, as it always was, and one a project in memory. */
+#include "sleep/learning/state.h"
+
+#include <unistd.h>
+
+#include "base/limits.h"
+
+enum { STATE_VERSION = 1, MODEL_KEY_FORMAT = 2 };
+
+FileLock *state_lock(Arena *a, Str path, int wait_ms, Err *err)
+{
+    return lock_take(str_z(a, str_printf(a, "%.*s.lock", STR_FMT(path))), wait_ms, err);
+}
+
+/* -- the value ---------------------------------------------------------------------------------- */
+
+StateProject *state_project(Arena *a, SleepState *s, Str project)
+{
+    StateProject fresh = { .project = project, .last_harvest = STR(""), .pending = STR("") };
+
+    for (size_t i = 0; i < s->projects.n; i++)
+        if (str_eq(s->projects.items[i].project, project))
+            return &s->projects.items[i];
+    LIST_PUSH(a, &s->projects, fresh);
+    return &s->projects.items[s->projects.n - 1];
+}
+
+static void archive_one(Arena *a, StateProject *p, const TaskRecord *task)
+{
+    for (size_t i = 0; i < p->tasks.n; i++)
+        if (str_eq(p->tasks.items[i].id, task->id)) {
+            p->tasks.items[i] = *task;
+            return;
+        }
+    if (p->tasks.n == LIMIT_SLEEP_ARCHIVE) {
+        memmove(p->tasks.items, p->tasks.items + 1, (p->tasks.n - 1) * sizeof *p->tasks.items);
+        p->tasks.n--;
+    }
+    LIST_PUSH(a, &p->tasks, *task);
+}
+
+static void note_had(Arena *a, StateProject *p, Str id)
+{
+    if (strs_have(&p->had, id))
+        return;
+    if (p->had.n == LIMIT_SLEEP_HAD) {
+        memmove(p->had.items, p->had.items + 1, (p->had.n - 1) * sizeof *p->had.items);
+        p->had.n--;
+    }
+    LIST_PUSH(a, &p->had, id);
+}
+
+void state_archive(Arena *a, StateProject *p, const TaskRecords *tasks)
+{
+    for (size_t i = 0; i < tasks->n; i++)
+        if (!str_eqz(tasks->items[i].origin, "dream") && !tasks->items[i].derived_from.n) {
+            archive_one(a, p, &tasks->items[i]);
+            note_had(a, p, tasks->items[i].id);
+        }
+}
+
+bool state_had(const StateProject *p, Str id)
+{
+    for (size_t i = 0; i < p->tasks.n; i++) /* a state of others has nothing but these */
+        if (str_eq(p->tasks.items[i].id, id))
+            return true;
+    return strs_have(&p->had, id);
+}
+
+void state_add_history(Arena *a, SleepState *s, HistoryRow row)
+{
+    if (s->history.n == LIMIT_SLEEP_HISTORY) {
+        memmove(s->history.items, s->history.items + 1,
+                (s->history.n - 1) * sizeof *s->history.items);
+        s->history.n--;
+    }
+    LIST_PUSH(a, &s->history, row);
+}
+
+/* -- reading ------------------------------------------------------------------------------------ */
+
+static Str text_of(Arena *a, Json v, Str key)
+{
+    return str_dup(a, json_str(json_get(v, key)));
+}
+
+static void read_projects(Arena *a, Json root, SleepState *s)
+{
+    JsonIter it = json_each(json_get(root, STR("last_harvest")));
+    Str key;
+    Json item;
+
+    while (json_next(&it, &key, &item))
+        state_project(a, s, str_dup(a, key))->last_harvest = str_dup(a, json_str(item));
+    it = json_each(json_get(root, STR("nights")));
+    while (json_next(&it, &key, &item))
+        (void)json_int(item, &state_project(a, s, str_dup(a, key))->night);
+    it = json_each(json_get(root, STR("pending")));
+    while (json_next(&it, &key, &item)) {
+        AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
+        JsonWriter w = JSON_WRITER(&text, 0);
+
+        json_put(&w, item);
+        state_project(a, s, str_dup(a, key))->pending = str_dup(a, buf_str(&text));
+    }
+    it = json_each(json_get(root, STR("had")));
+    while (json_next(&it, &key, &item)) {
+        StateProject *p = state_project(a, s, str_dup(a, key));
+
+        for (size_t i = 0; i < json_count(item) && i < LIMIT_SLEEP_HAD; i++)
+            LIST_PUSH(a, &p->had, str_dup(a, json_str(json_at(item, i))));
+    }
+}
+
+static bool read_archive(Arena *a, Json root, SleepState *s, Err *err)
+{
+    Json owners = json_get(root, STR("task_archive_of"));
+    TaskRecords tasks = { 0 };
+
+    if (json_type(json_get(root, STR("task_archive"))) == JSON_ARRAY &&
+        !tasks_read(a, json_get(root, STR("task_archive")), &tasks, err))
+        return false;
+    for (size_t i = 0; i < tasks.n; i++) {
+        Json of = json_at(owners, i);
+
+        archive_one(a,
+                    state_project(a, s,
+                                  json_type(of) == JSON_STRING ? str_dup(a, json_str(of))
+                                                               : tasks.items[i].project),
+                    &tasks.items[i]);
+    }
+    return true;
+}
+
+static void read_history(Arena *a, Json root, SleepState *s)
+{
+    JsonIter it = json_each(json_get(root, STR("history")));
+    Str ignored;
+    Json item;
+
+    while (json_next(&it, &ignored, &item)) {
+        HistoryRow row = { .project = text_of(a, item, STR("project")),
+                           .staging = text_of(a, item, STR("staging")) };
+
+        (void)json_int(json_get(item, STR("night")), &row.night);
+        (void)json_bool(json_get(item, STR("accepted")), &row.accepted);
+        (void)json_double(json_get(item, STR("baseline")), &row.baseline);
+        (void)json_double(json_get(item, STR("candidate")), &row.candidate);
+        (void)json_int(json_get(item, STR("n_tasks")), &row.n_tasks);
+        state_add_history(a, s, row);
+    }
+}
+
+static bool parse(Arena *a, Str text, SleepState *ret, Err *err)
+{
+    AUTO(JsonDoc) *doc = json_parse(text, err);
+    Json root = doc ? json_root(doc) : (Json){ 0 };
+    SleepState s = { .slow_memory = STR(""), .last_model_key = STR("") };
+    int64_t version = 0;
+
+    if (!doc)
+        return false;
+    if (!json_int(json_get(root, STR("version")), &version) || version != STATE_VERSION)
+        return err_set(err, ERR_CORRUPT, "version %lld of the state is not known",
+                       (long long)version);
+    (void)json_int(json_get(root, STR("night")), &s.night);
+    s.slow_memory = text_of(a, root, STR("slow_memory"));
+    s.last_model_key = text_of(a, root, STR("last_model_key"));
+    read_projects(a, root, &s);
+    read_history(a, root, &s);
+    if (!read_archive(a, root, &s, err))
+        return false;
+    *ret = s;
+    return true;
+}
+
+/* The file may be all there is of a long history: it is kept, under a name of its own. */
+static bool put_aside(Arena *a, const char *path, const Err *why, Str *ret_note, Err *err)
+{
+    Str aside = STR("");
+
+    for (int n = 1; n < 1000; n++) {
+        aside = str_printf(a, "%s.unreadable-%d", path, n);
+        if (access(str_z(a, aside), F_OK) != 0)
+            break;
+    }
+    if (rename(path, str_z(a, aside)) != 0)
+        return err_errno(err, "cannot put '%s' aside", path);
+    *ret_note = str_printf(a,
+                           "cannot read the sleep state (%s); saved it as '%.*s' and starting "
+                           "the first night again",
+                           why->text, STR_FMT(aside));
+    return true;
+}
+
+bool state_load(Arena *a, Str path, SleepState *ret, Str *ret_note, Err *err)
+{
+    char *z = str_z(a, path);
+    Err why;
+    Str text;
+
+    *ret_note = STR("");
+    if (access(z, F_OK) != 0) {
+        *ret = (SleepState){ .slow_memory = STR(""), .last_model_key = STR("") };
+        return true;
+    }
+    if (!file_read(a, z, LIMIT_SLEEP_FILE, &text, err))
+        return false;
+    if (parse(a, text, ret, &why))
+        return true;
+    *ret = (SleepState){ .slow_memory = STR(""), .last_model_key = STR("") };
+    return put_aside(a, z, &why, ret_note, err);
+}
+
+/* -- writing ------------------------------------------------------------------------------------ */
+
+static void put_projects(JsonWriter *w, const SleepState *s)
+{
+    const StateProjects *p = &s->projects;
+
+    json_key(w, "last_harvest");
+    json_begin(w, '{');
+    for (size_t i = 0; i < p->n; i++)
+        if (p->items[i].last_harvest.n) {
+            json_key_str(w, p->items[i].project);
+            json_put_str(w, p->items[i].last_harvest);
+        }
+    json_end(w, '}');
+    json_key(w, "nights");
+    json_begin(w, '{');
+    for (size_t i = 0; i < p->n; i++) {
+        json_key_str(w, p->items[i].project);
+        json_put_int(w, p->items[i].night);
+    }
+    json_end(w, '}');
+    json_key(w, "pending");
+    json_begin(w, '{');
+    for (size_t i = 0; i < p->n; i++)
+        if (p->items[i].pending.n) {
+            json_key_str(w, p->items[i].project);
+            json_put_raw(w, p->items[i].pending);
+        }
+    json_end(w, '}');
+}
+
+static void put_had(JsonWriter *w, const SleepState *s)
+{
+    json_key(w, "had");
+    json_begin(w, '{');
+    for (size_t i = 0; i < s->projects.n; i++) {
+        const StrList *had = &s->projects.items[i].had;
+
+        if (!had->n)
+            continue;
+        json_key_str(w, s->projects.items[i].project);
+        json_begin(w, '[');
+        for (size_t k = 0; k < had->n; k++)
+            json_put_str(w, had->items[k]);
+        json_end(w, ']');
+    }
+    json_end(w, '}');
+}
+
+static void put_archive(JsonWriter *w, const SleepState *s)
+{
+    json_key(w, "task_archive");
+    json_begin(w, '[');
+    for (size_t i = 0; i < s->projects.n; i++)
+        for (size_t k = 0; k < s->projects.items[i].tasks.n; k++)
+            task_put(w, &s->projects.items[i].tasks.items[k]);
+    json_end(w, ']');
+    json_key(w, "task_archive_of"); /* whose night each was in: not always the task's own project */
+    json_begin(w, '[');
+    for (size_t i = 0; i < s->projects.n; i++)
+        for (size_t k = 0; k < s->projects.items[i].tasks.n; k++)
+            json_put_str(w, s->projects.items[i].project);
+    json_end(w, ']');
+}
+
+static void put_history(JsonWriter *w, const SleepState *s)
+{
+    json_key(w, "history");
+    json_begin(w, '[');
+    for (size_t i = 0; i < s->history.n; i++) {
+        const HistoryRow *h = &s->history.items[i];
+
+        json_begin(w, '{');
+        json_field_int(w, "night", h->night);
+        json_field_str(w, "project", h->project);
+        json_field_bool(w, "accepted", h->accepted);
+        json_field_double(w, "baseline", h->baseline);
+        json_field_double(w, "candidate", h->candidate);
+        json_field_int(w, "n_tasks", h->n_tasks);
+        json_field_str(w, "staging", h->staging);
+        json_end(w, '}');
+    }
+    json_end(w, ']');
+}
+
+static void put_state(Buf *text, const SleepState *s, bool archive)
+{
+    JsonWriter w = JSON_WRITER(text, 2);
+
+    json_begin(&w, '{');
+    json_field_int(&w, "version", STATE_VERSION);
+    json_field_int(&w, "night", s->night);
+    put_projects(&w, s);
+    json_field_str(&w, "slow_memory", s->slow_memory);
+    put_history(&w, s);
+    put_had(&w, s);
+    if (archive)
+        put_archive(&w, s);
+    json_field_str(&w, "last_model_key", s->last_model_key);
+    json_field_int(&w, "last_model_key_format", MODEL_KEY_FORMAT);
+    json_end(&w, '}');
+    buf_addc(text, '\n');
+}
+
+/* Many projects may have more tasks than fit: they are but a help, and no night may be lost for them. */
+bool state_save(Str path, const SleepState *s, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
+    AUTO_BUF less = BUF(LIMIT_SLEEP_FILE);
+
+    put_state(&text, s, true);
+    if (!buf_full(&text))
+        return file_write_atomic(str_z(a, path), buf_str(&text), err);
+    put_state(&less, s, false);
+    if (buf_full(&less))
+        return err_set(err, ERR_TOO_LARGE, "the state is larger than %d bytes", LIMIT_SLEEP_FILE);
+    return file_write_atomic(str_z(a, path), buf_str(&less), err);
+}

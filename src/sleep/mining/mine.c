@@ -1,0 +1,404 @@
+#include "sleep/mining/mine.h"
+
+#include <stdlib.h>
+
+#include "sleep/task/checks.h"
+#include "sleep/task/ids.h"
+#include "sleep/mining/intent.h"
+#include "sleep/task/rules.h"
+#include "text/outcome.h"
+#include "text/utf8.h"
+
+enum {
+    LEAST_REQUEST = 8, /* characters: "hi" is no task */
+    MOST_INTENT = 800,
+    MOST_SOLUTION = 600,
+    MOST_CONTEXT = 600,
+    MOST_CONTEXT_LINE = 200,
+    MOST_RUBRIC = 1000,
+    MOST_LIKE = 80, /* of a request, to name it by */
+    MOST_TOOLS_TAG = 4,
+    MOST_HEARD = 200,  /* different corrections of one task */
+    MOST_ANSWERS = 64, /* of each sort, by which demands are tried */
+};
+
+/* The sessions of one task, oldest first. */
+typedef struct Group {
+    const Trace **traces;
+    size_t n, cap;
+    size_t corrected; /* sessions in which people had to insist */
+} Group;
+
+/* At most n characters, with a mark where it was cut. */
+static Str cut(Arena *a, Str s, size_t n)
+{
+    Str rest = s;
+
+    for (size_t i = 0; i < n && rest.n; i++)
+        (void)utf8_next(&rest);
+    if (!rest.n)
+        return s;
+    return str_printf(a, "%.*s …", (int)(rest.p - s.p), s.p);
+}
+
+/* On one line, without quotes: it will stand in them. */
+static Str one_line(Arena *a, Str s)
+{
+    char *p = str_z(a, str_trim(s));
+    size_t n = strlen(p);
+
+    for (size_t i = 0; i < n; i++)
+        if (p[i] == '\n' || p[i] == '\r' || p[i] == '\t' || p[i] == '"')
+            p[i] = p[i] == '"' ? '\'' : ' ';
+    return (Str){ p, n };
+}
+
+static bool corrects(const Trace *t, size_t i)
+{
+    return i < t->turns.n && t->turns.items[i].corrects;
+}
+
+static bool was_corrected(const Trace *t)
+{
+    for (size_t i = 1; i < t->turns.n; i++)
+        if (corrects(t, i))
+            return true;
+    return false;
+}
+
+/* -- grouping ----------------------------------------------------------------------------------------- */
+
+static int oldest_first(const void *left, const void *right)
+{
+    const SessionDigest *a = trace_digest(*(const Trace *const *)left);
+    const SessionDigest *b = trace_digest(*(const Trace *const *)right);
+    int order = str_cmp(a->started_at, b->started_at);
+
+    return order ? order : str_cmp(a->session_id, b->session_id);
+}
+
+static Intent intent_of(Arena *a, const Trace *t)
+{
+    Intent intent = { .project = trace_digest(t)->project,
+                      .request = t->turns.items[0].request,
+                      .marks = t->marks.items,
+                      .n_marks = t->marks.n };
+    Str *demands = ARENA_ARRAY(a, Str, t->turns.n);
+
+    for (size_t i = 1; i < t->turns.n; i++) {
+        Str demand = corrects(t, i) ? intent_demand(a, t->turns.items[i].request) : STR_NONE;
+
+        if (demand.n)
+            demands[intent.n_demands++] = demand;
+    }
+    intent.demands = demands;
+    return intent;
+}
+
+static size_t group_traces(Arena *a, const Trace **traces, size_t n, Group **ret)
+{
+    Intent *intents = ARENA_ARRAY(a, Intent, n + 1);
+    size_t *group_of = ARENA_ARRAY(a, size_t, n + 1), n_groups;
+    Group *groups;
+
+    for (size_t i = 0; i < n; i++)
+        intents[i] = intent_of(a, traces[i]);
+    intents_group(a, intents, n, group_of, &n_groups);
+    groups = ARENA_ARRAY(a, Group, n_groups + 1);
+    for (size_t i = 0; i < n; i++) {
+        Group *g = &groups[group_of[i]];
+
+        ARENA_PUSH(a, g->traces, g->n, g->cap, traces[i]);
+        g->corrected += was_corrected(traces[i]);
+    }
+    *ret = groups;
+    return n_groups;
+}
+
+/* -- how an answer is judged ------------------------------------------------------------------------------ */
+
+typedef struct Pool {
+    Str wrong[MOST_ANSWERS], right[MOST_ANSWERS];
+    size_t n_wrong, n_right;
+} Pool;
+
+static void pool_answers(const Trace *t, Pool *pool)
+{
+    bool good = str_eqz(trace_outcome(t), "success");
+    Str accepted = STR_NONE;
+
+    for (size_t i = 0; i < t->turns.n; i++) {
+        Str answer = t->turns.items[i].answer;
+
+        bool wrong = corrects(t, i + 1);
+
+        if (corrects(t, i))
+            accepted = STR_NONE;
+        if (answer.n && wrong && pool->n_wrong < MOST_ANSWERS)
+            pool->wrong[pool->n_wrong++] = answer;
+        else if (answer.n && !wrong && !accepted.n)
+            accepted = answer;
+    }
+    if (good && accepted.n && pool->n_right < MOST_ANSWERS)
+        pool->right[pool->n_right++] = accepted;
+}
+
+static void find_wishes(Arena *a, const Group *g, Wishes *ret)
+{
+    Pool *pool = ARENA_NEW(a, Pool);
+    StrList heard = { 0 };
+    Wishes all = { 0 };
+    Tried answers;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const Trace *t = g->traces[i];
+
+        pool_answers(t, pool);
+        for (size_t k = 1; k < t->turns.n; k++)
+            if (corrects(t, k) && heard.n < MOST_HEARD)
+                strs_add_new(a, &heard, t->turns.items[k].request);
+    }
+    for (size_t i = 0; i < heard.n; i++)
+        wishes_of_correction(a, heard.items[i], &all);
+    answers = (Tried){ pool->wrong, pool->n_wrong, pool->right, pool->n_right };
+    for (size_t i = 0; i < all.n; i++)
+        if (wish_is_borne_out(a, &all.items[i], &answers))
+            ARENA_PUSH(a, ret->items, ret->n, ret->cap, all.items[i]);
+}
+
+/* What people insisted on, in their words, for a judge that can read. */
+static Str rubric_of(Arena *a, const Group *g)
+{
+    AUTO_BUF out = BUF(MOST_RUBRIC * 4);
+    StrList said = { 0 };
+
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t k = 1; k < g->traces[i]->turns.n; k++) {
+            Str demand = corrects(g->traces[i], k)
+                             ? intent_demand(a, g->traces[i]->turns.items[k].request)
+                             : STR_NONE;
+
+            if (demand.n && said.n < MOST_ANSWERS)
+                strs_add_new(a, &said, demand);
+        }
+    for (size_t i = 0; i < said.n; i++)
+        buf_addf(&out, "%s%.*s", i ? "; " : "", STR_FMT(said.items[i]));
+    return cut(a, str_dup(a, buf_str(&out)), MOST_RUBRIC);
+}
+
+/* What is wanted of this task need not be wanted of others: the rule says of which. */
+static void say_for_task(Arena *a, Str intent, Wishes *wishes)
+{
+    Str like = cut(a, one_line(a, intent), MOST_LIKE);
+
+    for (size_t i = 0; i < wishes->n; i++) {
+        Judge one = judge_of(a, wishes_judge(a, &wishes->items[i], 1));
+        Str says = one.n ? rule_of_check(a, &one.checks[0]) : STR("");
+        char *lower = str_z(a, says);
+
+        if (!says.n)
+            continue;
+        if (lower[0] >= 'A' && lower[0] <= 'Z')
+            lower[0] = (char)(lower[0] | 0x20);
+        wishes->items[i].says =
+            str_printf(a, "For requests like \"%.*s\": %s", STR_FMT(like), lower);
+    }
+}
+
+static void judge_task(Arena *a, const Group *g, TaskRecord *task)
+{
+    Wishes wishes = { 0 };
+
+    if (g->corrected)
+        find_wishes(a, g, &wishes);
+    say_for_task(a, task->intent, &wishes);
+    task->judge = wishes_judge(a, wishes.items, wishes.n);
+    task->reference = wishes.n || !g->corrected ? STR("") : rubric_of(a, g);
+    task->reference_kind = wishes.n ? STR("rule") : task->reference.n ? STR("rubric") : STR("none");
+}
+
+/* -- the record ----------------------------------------------------------------------------------------- */
+
+static int outcome_rank(Str outcome)
+{
+    static const char *const ranks[] = { "unknown", "mixed", "fail", "success" };
+
+    for (size_t i = 0; i < ARRAY_LEN(ranks); i++)
+        if (str_eqz(outcome, ranks[i]))
+            return (int)i;
+    return 0;
+}
+
+/* Further requests of the session, without what people thought of the answers: a replay must not be
+ * told what it is judged by. */
+static Str context_of(Arena *a, const Trace *t)
+{
+    AUTO_BUF out = BUF(MOST_CONTEXT * 8);
+    size_t n = 0;
+
+    for (size_t i = 1; i < t->turns.n && n < 3; i++) {
+        Str request = t->turns.items[i].request;
+
+        if (corrects(t, i) || t->turns.items[i].remark != REMARK_NONE)
+            continue;
+        buf_addf(&out, "%s- %.*s", n ? "\n" : "Also asked in the same session:\n",
+                 STR_FMT(cut(a, request, MOST_CONTEXT_LINE)));
+        n++;
+    }
+    return cut(a, str_dup(a, buf_str(&out)), MOST_CONTEXT);
+}
+
+static void add_tags(Arena *a, const Group *g, TaskRecord *task)
+{
+    const SessionDigest *first = trace_digest(g->traces[0]);
+    AUTO_BUF tools = BUF(1024);
+    Str tag;
+
+    for (size_t i = 0; i < first->tools_used.n && i < MOST_TOOLS_TAG; i++)
+        buf_addf(&tools, "%s%.*s", i ? "+" : "tools:", STR_FMT(first->tools_used.items[i]));
+    if (tools.n) {
+        tag = str_dup(a, buf_str(&tools));
+        LIST_PUSH(a, &task->tags, tag);
+    }
+    if (first->git_branch.n) {
+        tag = str_printf(a, "branch:%.*s", STR_FMT(first->git_branch));
+        LIST_PUSH(a, &task->tags, tag);
+    }
+    if (g->n > 1) {
+        tag = str_printf(a, "recurs:%zu", g->n);
+        LIST_PUSH(a, &task->tags, tag);
+    }
+}
+
+/* The one skill that was used, where all who used one used the same. */
+static Str skill_of(const Group *g)
+{
+    Str skill = STR("");
+
+    for (size_t i = 0; i < g->n; i++) {
+        const StrList *used = &trace_digest(g->traces[i])->skills_used;
+
+        for (size_t k = 0; k < used->n; k++) {
+            if (skill.n && !str_eq(skill, used->items[k]))
+                return STR("");
+            skill = used->items[k];
+        }
+    }
+    return skill;
+}
+
+/* The task as this session put it. */
+static void word_task(Arena *a, const Trace *t, TaskRecord *task)
+{
+    Str request = t->turns.items[0].request;
+
+    task->id = id_of_request(a, trace_digest(t)->project, request);
+    task->project = trace_digest(t)->project;
+    task->intent = cut(a, request, MOST_INTENT);
+    task->context_excerpt = context_of(a, t);
+}
+
+static void fill_task(Arena *a, const Group *g, TaskRecord *task)
+{
+    const Trace *last = g->traces[g->n - 1];
+
+    task_init(task);
+    word_task(a, g->traces[0], task);
+    task->attempted_solution =
+        last->turns.n ? cut(a, last->turns.items[last->turns.n - 1].answer, MOST_SOLUTION)
+                      : STR("");
+    task->skill_hint = skill_of(g);
+    for (size_t i = 0; i < g->n; i++) {
+        Str outcome = trace_outcome(g->traces[i]);
+
+        if (outcome_rank(outcome) > outcome_rank(task->outcome))
+            task->outcome = outcome;
+        LIST_PUSH(a, &task->source_sessions, trace_digest(g->traces[i])->session_id);
+    }
+    add_tags(a, g, task);
+    judge_task(a, g, task);
+}
+
+/* -- rank ------------------------------------------------------------------------------------------------- */
+
+typedef struct Ranked {
+    const Group *group;
+    TaskRecord task;
+    double worth;
+} Ranked;
+
+/* What comes back counts, what had to be corrected counts twice, what can be checked decides. */
+static double worth_of(const Group *g, const TaskRecord *task)
+{
+    double worth = (double)g->n + 2.0 * (double)g->corrected;
+
+    return str_eqz(task->reference_kind, "rule")     ? worth * 3
+           : str_eqz(task->reference_kind, "rubric") ? worth * 1.5
+                                                     : worth;
+}
+
+static int worthiest_first(const void *left, const void *right)
+{
+    const Ranked *a = left, *b = right;
+
+    if (a->worth != b->worth)
+        return a->worth > b->worth ? -1 : 1;
+    return str_cmp(a->task.id, b->task.id);
+}
+
+/* The same task as others put it. */
+static void push_instances(Arena *a, const Ranked *r, const MineOptions *options, TaskRecords *ret)
+{
+    size_t from = ret->n - 1;
+
+    for (size_t i = 1; i < r->group->n && ret->n - from < options->instances; i++) {
+        TaskRecord other = r->task;
+        bool said = options->most && ret->n >= options->most;
+
+        word_task(a, r->group->traces[i], &other);
+        for (size_t k = from; k < ret->n && !said; k++)
+            said = str_eq(ret->items[k].id, other.id);
+        if (said)
+            continue;
+        other.derived_from = r->task.id;
+        LIST_PUSH(a, ret, other);
+    }
+}
+
+static bool is_task(const Trace *t)
+{
+    return t->turns.n && utf8_count(str_trim(t->turns.items[0].request)) >= LEAST_REQUEST;
+}
+
+void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOptions *options,
+                Mined *ret)
+{
+    const Trace **sorted = ARENA_ARRAY(a, const Trace *, n + 1);
+    size_t n_sorted = 0, n_groups;
+    Ranked *ranked;
+    Group *groups;
+
+    for (size_t i = 0; i < n; i++)
+        if (is_task(traces[i]))
+            sorted[n_sorted++] = traces[i];
+    qsort(sorted, n_sorted, sizeof *sorted, oldest_first);
+    n_groups = group_traces(a, sorted, n_sorted, &groups);
+    ranked = ARENA_ARRAY(a, Ranked, n_groups + 1);
+    for (size_t i = 0; i < n_groups; i++) {
+        fill_task(a, &groups[i], &ranked[i].task);
+        ranked[i].group = &groups[i];
+        ranked[i].worth = worth_of(&groups[i], &ranked[i].task);
+    }
+    qsort(ranked, n_groups, sizeof *ranked, worthiest_first);
+    *ret = (Mined){ 0 };
+    for (size_t i = 0; i < n_groups; i++) {
+        if (options->most && ret->tasks.n >= options->most) {
+            ret->left_out = n_groups - i;
+            break;
+        }
+        ret->recurring += ranked[i].group->n > 1;
+        ret->checkable += str_eqz(ranked[i].task.reference_kind, "rule");
+        LIST_PUSH(a, &ret->tasks, ranked[i].task);
+        push_instances(a, &ranked[i], options, &ret->tasks);
+    }
+}
