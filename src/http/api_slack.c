@@ -13,7 +13,7 @@
 #include "http/routes.h"
 #include "http/slack_form.h"
 #include "http/state.h"
-#include "platforms/slack.h"
+#include "platforms/slack/slack.h"
 #include "store/inbox.h"
 
 static bool signing_secret(Request *rq, Str *ret, Err *err)

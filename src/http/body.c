@@ -6,7 +6,7 @@
 #include "http/reply.h"
 #include "http/routes.h"
 #include "http/state.h"
-#include "platforms/slack.h"
+#include "platforms/slack/slack.h"
 
 static bool refuse(Request *rq, const Err *err, int status)
 {

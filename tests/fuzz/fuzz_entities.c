@@ -1,6 +1,6 @@
 /* Any text as Markdown for a chat: entities lie within the text, begin in order, are nested or apart, and code
  * stands in nothing but quotes. */
-#include "platforms/entities.h"
+#include "platforms/telegram/entities.h"
 
 #include "base/limits.h"
 #include "text/utf8.h"

@@ -1,6 +1,6 @@
 /* What Slack sends over HTTP (time, signature, body, one a line), and its mark-up in both directions: nothing is
  * accepted without the secret, a refusal does not depend on luck, and nothing that was written calls a channel. */
-#include "platforms/slack.h"
+#include "platforms/slack/slack.h"
 #include "text/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 #include "http/query.h"
-#include "platforms/slack.h"
+#include "platforms/slack/slack.h"
 #include "text/pyjson.h"
 #include "text/utf8.h"
 

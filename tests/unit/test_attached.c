@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "platforms/attached.h"
 #include "platforms/download.h"
-#include "platforms/telegram_inside.h"
+#include "platforms/telegram/inside.h"
 
 #define FROM  "\"message_id\":7,\"chat\":{\"id\":55,\"type\":\"private\"},\"from\":{\"id\":55}"
 #define GROUP "\"message_id\":7,\"chat\":{\"id\":-42,\"type\":\"supergroup\"},\"from\":{\"id\":55}"

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "platforms/entities.h"
+#include "platforms/telegram/entities.h"
 
 /* Entities as "kind:at+n[=extra]", separated by spaces. */
 static const struct {

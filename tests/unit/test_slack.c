@@ -1,7 +1,7 @@
 /* Slack's mark-up, what its events read as, and its signature. */
 #include "unit.h"
 
-#include "platforms/slack.h"
+#include "platforms/slack/slack.h"
 #include "text/sha256.h"
 
 static void markdown_becomes_slacks_markup(void **state)

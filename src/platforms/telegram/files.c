@@ -3,7 +3,7 @@
  * update, before they are kept; what is kept is never put together again. */
 #include "base/limits.h"
 #include "platforms/download.h"
-#include "platforms/telegram_inside.h"
+#include "platforms/telegram/inside.h"
 
 /* -- fetching ------------------------------------------------------------------------------------------------ */
 

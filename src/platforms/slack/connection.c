@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "platforms/slack_inside.h"
+#include "platforms/slack/inside.h"
 
 #define PUBLIC_API "https://slack.com/api"
 

@@ -4,7 +4,7 @@
 #include <uthash.h>
 
 #include "base/limits.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 
 struct Channel {
     UT_hash_handle hh;

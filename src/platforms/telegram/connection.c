@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "platforms/commands_table.h"
-#include "platforms/telegram_inside.h"
+#include "platforms/telegram/inside.h"
 
 #define PUBLIC_API "https://api.telegram.org"
 

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "platforms/download.h"
-#include "platforms/slack_inside.h"
+#include "platforms/slack/inside.h"
 
 enum { MOST_PAGES = 5, LOOK_BACK_S = 7 * 24 * 3600 };
 

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 #include "text/utf8.h"
 
 enum { HAS_THREAD = 160004, MOST_NAME = 100, ARCHIVE_MINUTES = 1440 };

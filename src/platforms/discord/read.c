@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 
 enum {
     INTENTS =

@@ -2,7 +2,7 @@
  * with time, whatever the channel: so one number says how far we had read, and a channel whose newest message is
  * not beyond it need not be asked. What is older than a day is left alone: an answer would only puzzle. */
 #include "base/limits.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 
 enum { PAGE = 100, MOST_PAGES = 5, MOST_CHANNELS = 50 };
 

@@ -3,7 +3,7 @@
  * they change; a session that was resumed was told earlier, so a guild that is not known is asked for. The parser
  * knows no guilds: those of our roles that a message names are written beside it. The link's thread alone. */
 #include "base/log.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 
 enum { MOST_ROLES = 256, MOST_GUILDS = 4096 };
 

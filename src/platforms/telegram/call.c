@@ -2,7 +2,7 @@
  *
  * The token is part of the address, so no address is ever put into words. What a failure means is decided here,
  * once: what may work later is ERR_BUSY (with the patience that is asked for) or ERR_IO, all else never will. */
-#include "platforms/telegram_inside.h"
+#include "platforms/telegram/inside.h"
 
 #include "base/limits.h"
 

@@ -2,7 +2,7 @@
  * made line by line; what has no form of its own stays as it was written. Three characters are escaped wherever
  * they stand, so nothing that a model writes can name a channel or everyone in it. */
 #include "base/limits.h"
-#include "platforms/slack.h"
+#include "platforms/slack/slack.h"
 #include "text/utf8.h"
 
 enum {

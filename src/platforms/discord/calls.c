@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 #include "platforms/download.h"
 #include "text/sha256.h"
 

@@ -4,7 +4,7 @@
  * once, by a table of Slack's words: what may work later is ERR_BUSY (with the patience that is asked for) or
  * ERR_IO, all else never will. */
 #include "base/limits.h"
-#include "platforms/slack_inside.h"
+#include "platforms/slack/inside.h"
 
 enum { MOST_PATIENCE_S = 24 * 3600, CONNECT_MS = 10000, MOST_FORM = MIB(1) };
 

@@ -7,7 +7,7 @@
 
 #include "net/websocket.h"
 #include "platforms/read.h"
-#include "platforms/slack.h"
+#include "platforms/slack/slack.h"
 #include "platforms/wire.h"
 #include "text/json.h"
 

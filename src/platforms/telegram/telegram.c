@@ -4,7 +4,7 @@
  * {"message": first, "album": [others]}. */
 #include "base/limits.h"
 #include "platforms/attached.h"
-#include "platforms/entities.h"
+#include "platforms/telegram/entities.h"
 #include "text/utf8.h"
 
 /* What a message says about where it is, from an update or made up for a destination. */

@@ -1,7 +1,7 @@
 /* cmark reads; this walks over what it read. Breaks between blocks are owed until something follows them, so that
  * no entity begins or ends with one. What a chat cannot show (headings, lists, rules) is written the way people
  * write it by hand. Tables stay as they were typed. */
-#include "platforms/entities.h"
+#include "platforms/telegram/entities.h"
 
 #include "base/buf.h"
 #include "base/limits.h"

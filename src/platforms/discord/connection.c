@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 
 enum { HELLO_MS = 20000, LIMIT_WAIT_MS = 60000, MOST_RESUMES = 3 };
 

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "platforms/commands_table.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 
 enum { DEFER_MS = 2500, LATER_TYPE = 5, ONLY_FOR_THEM = 64 };
 

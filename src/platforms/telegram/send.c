@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "platforms/entities.h"
-#include "platforms/telegram_inside.h"
+#include "platforms/telegram/entities.h"
+#include "platforms/telegram/inside.h"
 #include "text/utf8.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "net/call.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 #include "text/utf8.h"
 
 enum { PATIENCE_MS = 3000, REFUSED_MS = 60000, MOST_TRIES = 4 };

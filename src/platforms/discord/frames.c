@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "platforms/discord_inside.h"
+#include "platforms/discord/inside.h"
 
 /* -- frames: from the socket's thread to ours -------------------------------------------------------------------- */
 
