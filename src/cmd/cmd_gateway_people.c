@@ -4,8 +4,8 @@
 #include "gateway/lines.h"
 #include "gateway/wake.h"
 #include "platforms/platforms.h"
-#include "store/people.h"
-#include "store/places_home.h"
+#include "chat/people.h"
+#include "chat/home_channels.h"
 #include "text/human.h"
 
 static bool open_journal(Cli *cli, Journal **ret, Err *err)

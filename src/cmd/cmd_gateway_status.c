@@ -4,9 +4,9 @@
 #include "cmd/table.h"
 #include "gateway/config.h"
 #include "gateway/gateway.h"
-#include "store/inbox.h"
-#include "store/links.h"
-#include "store/places_home.h"
+#include "chat/inbox.h"
+#include "chat/connections.h"
+#include "chat/home_channels.h"
 #include "text/human.h"
 
 typedef struct Row {

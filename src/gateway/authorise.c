@@ -1,7 +1,7 @@
 #include "gateway/authorise.h"
 
-#include "store/people.h"
-#include "store/places_home.h"
+#include "chat/people.h"
+#include "chat/home_channels.h"
 
 static Str before_at(Str s)
 {

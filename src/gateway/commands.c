@@ -6,8 +6,8 @@
 #include "base/limits.h"
 #include "gateway/card.h"
 #include "gateway/wake.h"
-#include "store/chats.h"
-#include "store/places_home.h"
+#include "chat/chats.h"
+#include "chat/home_channels.h"
 #include "store/take_codes.h"
 #include "text/human.h"
 

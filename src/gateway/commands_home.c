@@ -1,7 +1,7 @@
 /* The home channel of a platform, as somebody in a chat names it. Where handoffs go is worth more than a session: the
  * configuration counts before it, and the chat that loses them hears of it. */
 #include "gateway/commands.h"
-#include "store/places_home.h"
+#include "chat/home_channels.h"
 
 static Str name_of(const HomeChannel *home)
 {

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "platforms/read.h"
 #include "store/routing.h"
-#include "store/threads.h"
+#include "chat/topics.h"
 
 #define AGAIN ":again" /* behind the name of words whose message somebody took away */
 

@@ -11,7 +11,7 @@
 #define TALARIA_GATEWAY_DELIVER_H
 
 #include "platforms/platform.h"
-#include "store/handoff_outbox.h"
+#include "chat/outbox.h"
 
 typedef struct Delivery {
     const Platform *platform;

@@ -18,7 +18,7 @@
 #include "gateway/rounds.h"
 #include "gateway/wake.h"
 #include "gateway/worker.h"
-#include "store/handoff_outbox.h"
+#include "chat/outbox.h"
 
 enum { IDLE_MS = 30000, LATER_MS = 250, LOOK_MS = 250, PRUNE_MS = 24 * 3600 * 1000 };
 

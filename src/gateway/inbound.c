@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "gateway/authorise.h"
 #include "gateway/commands.h"
-#include "store/places_home.h"
-#include "store/threads.h"
+#include "chat/home_channels.h"
+#include "chat/topics.h"
 #include "text/utf8.h"
 
 enum { BATCH = 64, LOOK_AHEAD = 256 };

@@ -13,9 +13,9 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "platforms/platforms.h"
-#include "store/inbox.h"
-#include "store/links.h"
-#include "store/places_home.h"
+#include "chat/inbox.h"
+#include "chat/connections.h"
+#include "chat/home_channels.h"
 
 enum { HEARD_EVERY_MS = 2000, MOST_LINES = 8, FIRST_AGAIN_MS = 1000, MOST_AGAIN_MS = 60000 };
 

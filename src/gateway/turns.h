@@ -11,7 +11,7 @@
 
 #include "gateway/worker.h"
 #include "runtimes/runtime.h"
-#include "store/inbox.h"
+#include "chat/inbox.h"
 #include "store/trust.h"
 #include "text/settings.h"
 

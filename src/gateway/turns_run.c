@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "gateway/turn_files.h"
 #include "gateway/turns_inside.h"
-#include "store/threads.h"
+#include "chat/topics.h"
 #include "text/redact.h"
 
 enum { MOST_RUNS = 99, BUSY_MS = 100, MOST_BUSY_MS = 60000 };

@@ -12,8 +12,8 @@
 #include "gateway/wake.h"
 #include "store/conversations.h"
 #include "store/handoff_copy.h"
-#include "store/links.h"
-#include "store/places_home.h"
+#include "chat/connections.h"
+#include "chat/home_channels.h"
 #include "store/routing.h"
 
 enum { CLAIM_MS = 60000, DONE_MS = 900000, BEAT_MS = 30000, LOOK_MS = 2000 };

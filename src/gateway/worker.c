@@ -12,9 +12,9 @@
 #include "gateway/lanes.h"
 #include "gateway/turns.h"
 #include "platforms/read.h"
-#include "store/places_home.h"
+#include "chat/home_channels.h"
 #include "store/routing.h"
-#include "store/threads.h"
+#include "chat/topics.h"
 
 enum {
     LEASE_MS = 30000,

@@ -13,10 +13,10 @@
 #include "http/routes.h"
 #include "platforms/platform.h"
 #include "store/board.h"
-#include "store/handoff_outbox.h"
-#include "store/inbox.h"
-#include "store/links.h"
-#include "store/places_home.h"
+#include "chat/outbox.h"
+#include "chat/inbox.h"
+#include "chat/connections.h"
+#include "chat/home_channels.h"
 #include "store/routing.h"
 
 enum { USUAL_PAGE = 50 };

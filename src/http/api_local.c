@@ -8,7 +8,7 @@
 #include "http/api_handoffs.h"
 #include "http/query.h"
 #include "http/routes.h"
-#include "store/places_local.h"
+#include "chat/local.h"
 
 enum { USUAL_MESSAGES = 200, OVERLAP_MS = 2000, MOST_KEY = 128 };
 

@@ -14,7 +14,7 @@
 #include "http/slack_form.h"
 #include "http/state.h"
 #include "platforms/slack/slack.h"
-#include "store/inbox.h"
+#include "chat/inbox.h"
 
 static bool signing_secret(Request *rq, Str *ret, Err *err)
 {

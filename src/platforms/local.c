@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "platforms/platform.h"
 #include "platforms/read.h"
-#include "store/places_local.h"
+#include "chat/local.h"
 
 enum { TYPING_MS = 6000 };
 

@@ -11,7 +11,7 @@
 #define TALARIA_PLATFORMS_PLATFORM_H
 
 #include "net/net.h"
-#include "store/places.h"
+#include "chat/address.h"
 
 /* Our own account there; all empty: not known yet. */
 typedef struct Identity {

@@ -2,7 +2,7 @@
 #ifndef TALARIA_PLATFORMS_READ_H
 #define TALARIA_PLATFORMS_READ_H
 
-#include "store/places.h"
+#include "chat/address.h"
 
 /* The whole update; ERR_INVALID where it is no JSON object. */
 MUST_CHECK bool update_read(Arena *a, Str update, const char *platform, PyValue *ret, Err *err);

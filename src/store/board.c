@@ -2,7 +2,7 @@
 #include "store/board.h"
 
 #include "store/db.h"
-#include "store/inbox.h"
+#include "chat/inbox.h"
 
 bool board_steps(Journal *j, Arena *a, Str handoff_id, BoardStep **ret, size_t *ret_n, Err *err)
 {

@@ -10,7 +10,7 @@
 #define TALARIA_STORE_ROUTING_H
 
 #include "store/handoff.h"
-#include "store/places.h"
+#include "chat/address.h"
 
 /* Before the binding: what it would have to be undone to, into h->before_json and prev_session_id.
  * ERR_REFUSED: the home's database cannot keep a binding. */

@@ -2,10 +2,10 @@
  * it: so whoever reads an answer there and goes on with it is heard by the same session, and whoever comes after a
  * death finds the thread gone once more, or the words' place in the chat. */
 #include "store/db.h"
-#include "store/handoff_outbox.h"
+#include "chat/outbox.h"
 #include "store/routing.h"
 #include "store/routing_inside.h"
-#include "store/threads.h"
+#include "chat/topics.h"
 
 typedef struct Leaving {
     const Place *from, *to;

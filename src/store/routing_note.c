@@ -3,8 +3,8 @@
  * gateway that comes much later keeps silent, for by then nobody there is waiting. */
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/handoff_outbox.h"
-#include "store/places.h"
+#include "chat/outbox.h"
+#include "chat/address.h"
 #include "store/routing.h"
 #include "store/routing_inside.h"
 #include "text/redact.h"

@@ -1,7 +1,7 @@
 /* Keys that lead somewhere without a handoff: a first message, /resume, and looking up where a message belongs. */
 #include "store/routing.h"
 #include "store/routing_inside.h"
-#include "store/threads.h"
+#include "chat/topics.h"
 
 bool routing_is_there(Journal *j, Arena *a, Str place_json_text, Err *err)
 {

@@ -1,6 +1,6 @@
 /* Whatever reads as a place is written so that it reads again as the same place with the same key. */
 #include "base/limits.h"
-#include "store/places.h"
+#include "chat/address.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include "handoff_world.h"
 
 #include "platforms/platform.h"
-#include "store/inbox.h"
+#include "chat/inbox.h"
 
 enum { CHATS = 2, MOST_SAID = 400, MOST_THREADS = 40, MOST_UPDATES = 120, MOST_HANDLES = 8 };
 

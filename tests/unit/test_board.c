@@ -2,7 +2,7 @@
 #include "handoff_world.h"
 #include "platforms/platform.h"
 #include "store/board.h"
-#include "store/places_local.h"
+#include "chat/local.h"
 
 static LocalMessage words(const char *text, const char *key)
 {

@@ -2,7 +2,7 @@
 #include "handoff_world.h"
 
 #include "gateway/worker.h"
-#include "store/places_local.h"
+#include "chat/local.h"
 
 typedef struct Gateway {
     World world;

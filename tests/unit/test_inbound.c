@@ -5,9 +5,9 @@
 #include "gateway/authorise.h"
 #include "gateway/commands.h"
 #include "platforms/read.h"
-#include "store/links.h"
-#include "store/people.h"
-#include "store/places_home.h"
+#include "chat/connections.h"
+#include "chat/people.h"
+#include "chat/home_channels.h"
 #include "store/take_codes.h"
 
 enum { MOST_SAID = 64 };

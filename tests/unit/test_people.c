@@ -1,8 +1,8 @@
 /* Codes: for strangers who ask to be let in, and for terminals that take a session; and how the lines are. */
 #include "handoff_world.h"
 
-#include "store/links.h"
-#include "store/people.h"
+#include "chat/connections.h"
+#include "chat/people.h"
 #include "store/take_codes.h"
 
 static Str ask(World *w, const char *user)

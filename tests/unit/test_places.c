@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "store/places.h"
+#include "chat/address.h"
 
 static Str fixture(Arena *a, const char *name)
 {

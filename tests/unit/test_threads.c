@@ -3,9 +3,9 @@
 
 #include "base/log.h"
 #include "gateway/deliver.h"
-#include "store/handoff_outbox.h"
-#include "store/places_home.h"
-#include "store/threads.h"
+#include "chat/outbox.h"
+#include "chat/home_channels.h"
+#include "chat/topics.h"
 
 #define TOPIC                                                                                      \
     "{\"platform\":\"telegram\",\"chat_id\":\"55\",\"chat_type\":\"dm\",\"user_id\":\"55\","       \

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "gateway/turns.h"
-#include "store/handoff_outbox.h"
+#include "chat/outbox.h"
 
 /* -- the runtime: "say WORDS", "hang" (until it is cancelled), "fail", "ask", "talk and ask" --------------------- */
 

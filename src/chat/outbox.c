@@ -1,12 +1,12 @@
 /* Who may send a row is said by its time: taking it moves that time on, so a sender that died is followed by
  * the next one when it has come. A row keeps those behind it waiting as long as it waits itself, so whoever
  * takes one looks in the same statement whether it is the first of its place. */
-#include "store/handoff_outbox.h"
+#include "chat/outbox.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "store/db.h"
-#include "store/threads.h"
+#include "chat/topics.h"
 
 static const char *const states[] = {
 #define X(id, name) name,

@@ -1,4 +1,4 @@
-#include "store/chats.h"
+#include "chat/chats.h"
 
 #include <stdlib.h>
 

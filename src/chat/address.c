@@ -1,7 +1,7 @@
 /* Reading is tolerant, as Hermes' own reader is: what is null, missing or of another kind is absent, and
  * only a place without a platform is refused. Writing follows one table, so the order of the members,
  * which Hermes' own files have, cannot drift. */
-#include "store/places.h"
+#include "chat/address.h"
 
 #include "base/file.h"
 #include "base/limits.h"

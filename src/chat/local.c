@@ -1,4 +1,4 @@
-#include "store/places_local.h"
+#include "chat/local.h"
 
 #include "base/clock.h"
 #include "store/db.h"

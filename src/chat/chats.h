@@ -6,7 +6,7 @@
 #define TALARIA_STORE_CHATS_H
 
 #include "store/homes.h"
-#include "store/places.h"
+#include "chat/address.h"
 
 typedef struct ChatSession {
     Str id, title; /* title may be empty */

@@ -1,4 +1,4 @@
-#include "store/threads.h"
+#include "chat/topics.h"
 
 #include "base/clock.h"
 #include "store/db.h"

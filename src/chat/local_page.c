@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "store/db.h"
-#include "store/inbox.h"
-#include "store/places_local.h"
+#include "chat/inbox.h"
+#include "chat/local.h"
 #include "text/json.h"
 
 static int64_t now_in_ms(void)

@@ -6,7 +6,7 @@
 #define TALARIA_STORE_THREADS_H
 
 #include "store/handoff.h"
-#include "store/places.h"
+#include "chat/address.h"
 
 /* Where p is now: changed where its thread is gone. */
 MUST_CHECK bool thread_now(Journal *j, Arena *a, Place *p, Err *err);

@@ -4,7 +4,7 @@
 #define TALARIA_STORE_PLACES_HOME_H
 
 #include "store/handoff.h"
-#include "store/places.h"
+#include "chat/address.h"
 
 /* `configured`: the chat that the configuration names, which counts before what was said in a chat; empty: none.
  * ERR_NOT_FOUND: nobody ever said, or it is another chat. */

@@ -1,4 +1,4 @@
-#include "store/places_home.h"
+#include "chat/home_channels.h"
 
 #include "base/clock.h"
 #include "store/db.h"

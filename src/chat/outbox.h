@@ -9,7 +9,7 @@
 #define TALARIA_STORE_HANDOFF_OUTBOX_H
 
 #include "store/handoff.h"
-#include "store/places.h"
+#include "chat/address.h"
 
 /* X(id, name) */
 #define OUTBOX_STATES(X)                                                                           \

@@ -1,4 +1,4 @@
-#include "store/links.h"
+#include "chat/connections.h"
 
 #include "base/clock.h"
 #include "store/db.h"

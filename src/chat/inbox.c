@@ -1,6 +1,6 @@
 /* The rows of the inbox. Ids are unique by an index, so a platform that repeats itself changes nothing; what is
  * open lies in a partial index, so that taking the next one costs the same whether ten or a million lie behind it. */
-#include "store/inbox.h"
+#include "chat/inbox.h"
 
 #include "base/clock.h"
 #include "base/limits.h"

@@ -1,4 +1,4 @@
-#include "store/people.h"
+#include "chat/people.h"
 
 #include "base/clock.h"
 #include "store/db.h"
