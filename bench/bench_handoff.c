@@ -22,9 +22,9 @@
 #include "base/clock.h"
 #include "common.h"
 #include "gateway/gateway.h"
-#include "gateway/wake.h"
+#include "handoff/wake.h"
 #include "store/db.h"
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "store/own.h"
 
 enum {

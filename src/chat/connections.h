@@ -4,7 +4,7 @@
 #ifndef TALARIA_STORE_LINKS_H
 #define TALARIA_STORE_LINKS_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 /* X(name): columns of platform_state. */
 #define LINK_TEXTS(X)                                                                              \

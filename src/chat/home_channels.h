@@ -3,7 +3,7 @@
 #ifndef TALARIA_STORE_PLACES_HOME_H
 #define TALARIA_STORE_PLACES_HOME_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "chat/address.h"
 
 /* `configured`: the chat that the configuration names, which counts before what was said in a chat; empty: none.

@@ -7,7 +7,7 @@
 #ifndef TALARIA_STORE_INBOX_H
 #define TALARIA_STORE_INBOX_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 /* X(id, name) */
 #define INBOX_STATES(X)                                                                            \

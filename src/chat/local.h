@@ -5,7 +5,7 @@
 #ifndef TALARIA_STORE_PLACES_LOCAL_H
 #define TALARIA_STORE_PLACES_LOCAL_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 typedef struct LocalMessage {
     int64_t id, created_ms;

@@ -8,7 +8,7 @@
 #ifndef TALARIA_STORE_HANDOFF_OUTBOX_H
 #define TALARIA_STORE_HANDOFF_OUTBOX_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "chat/address.h"
 
 /* X(id, name) */

@@ -5,7 +5,7 @@
 #ifndef TALARIA_STORE_PEOPLE_H
 #define TALARIA_STORE_PEOPLE_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 enum { PEOPLE_ASKING = 32 }; /* codes that are open at a time */
 

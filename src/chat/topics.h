@@ -5,7 +5,7 @@
 #ifndef TALARIA_STORE_THREADS_H
 #define TALARIA_STORE_THREADS_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "chat/address.h"
 
 /* Where p is now: changed where its thread is gone. */

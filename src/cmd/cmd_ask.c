@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cmd/commands.h"
-#include "gateway/wait.h"
+#include "handoff/wait.h"
 #include "terminal/paint.h"
 
 static const Option options[] = {

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "cmd/cmd_gateway.h"
 #include "gateway/lines.h"
-#include "gateway/wake.h"
+#include "handoff/wake.h"
 #include "platforms/platforms.h"
 #include "chat/people.h"
 #include "chat/home_channels.h"

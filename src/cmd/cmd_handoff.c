@@ -11,8 +11,8 @@
 #include "cmd/commands.h"
 #include "cmd/serving_address.h"
 #include "gateway/pick.h"
-#include "gateway/wait.h"
-#include "store/routing.h"
+#include "handoff/wait.h"
+#include "handoff/routing.h"
 #include "terminal/signals.h"
 
 static const Option session_option[] = {

@@ -3,7 +3,7 @@
 #define TALARIA_CMD_CMD_HANDOFF_H
 
 #include "cmd/cli.h"
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 /* The session of that id (gateway/pick.h), and the folder of its home. */
 MUST_CHECK bool handoff_find_session(Cli *cli, Str id, bool look, Lineage *ret, Str *ret_home,

@@ -4,9 +4,9 @@
 #include "cmd/cmd_handoff.h"
 #include "cmd/table.h"
 #include "gateway/gateway.h"
-#include "gateway/wait.h"
-#include "gateway/wake.h"
-#include "store/routing.h"
+#include "handoff/wait.h"
+#include "handoff/wake.h"
+#include "handoff/routing.h"
 #include "text/human.h"
 
 enum { MOST_SHOWN = 50 };

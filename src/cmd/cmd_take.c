@@ -3,8 +3,8 @@
 
 #include "cmd/cmd_handoff.h"
 #include "cmd/commands.h"
-#include "gateway/wait.h"
-#include "store/routing.h"
+#include "handoff/wait.h"
+#include "handoff/routing.h"
 #include "store/take_codes.h"
 #include "terminal/chat.h"
 

@@ -15,7 +15,7 @@
 #include "cmd/commands.h"
 #include "cmd/serving.h"
 #include "gateway/gateway.h"
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 enum { FIRST_WAIT_S = 1, MOST_WAIT_S = 32, STABLE_MS = 60000, END_MS = 10000, SLACK_MS = 100 };
 

@@ -10,7 +10,7 @@
 #define TALARIA_GATEWAY_AUTHORISE_H
 
 #include "platforms/platform.h"
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "store/trust.h"
 
 typedef struct Verdict {

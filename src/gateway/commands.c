@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "gateway/card.h"
-#include "gateway/wake.h"
+#include "handoff/card.h"
+#include "handoff/wake.h"
 #include "chat/chats.h"
 #include "chat/home_channels.h"
 #include "store/take_codes.h"

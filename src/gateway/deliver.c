@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "platforms/read.h"
-#include "store/routing.h"
+#include "handoff/routing.h"
 #include "chat/topics.h"
 
 #define AGAIN ":again" /* behind the name of words whose message somebody took away */

@@ -16,7 +16,7 @@
 #include "gateway/inbound.h"
 #include "gateway/lines.h"
 #include "gateway/rounds.h"
-#include "gateway/wake.h"
+#include "handoff/wake.h"
 #include "gateway/worker.h"
 #include "chat/outbox.h"
 

@@ -4,7 +4,7 @@
 #ifndef TALARIA_GATEWAY_LANES_H
 #define TALARIA_GATEWAY_LANES_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 typedef struct Lanes Lanes;
 

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "gateway/turns_inside.h"
-#include "store/routing.h"
+#include "handoff/routing.h"
 
 enum { COMING_MS = 60000, LOOK_MS = 100 };
 

@@ -13,7 +13,7 @@
 #include "gateway/turns.h"
 #include "platforms/read.h"
 #include "chat/home_channels.h"
-#include "store/routing.h"
+#include "handoff/routing.h"
 #include "chat/topics.h"
 
 enum {

@@ -10,9 +10,9 @@
 
 #include <stdatomic.h>
 
-#include "gateway/card.h"
+#include "handoff/card.h"
 #include "platforms/platform.h"
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 typedef struct Served {
     const Platform *platform;

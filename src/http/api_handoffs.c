@@ -6,18 +6,18 @@
 #include "gateway/config.h"
 #include "gateway/gateway.h"
 #include "gateway/pick.h"
-#include "gateway/wait.h"
-#include "gateway/wake.h"
+#include "handoff/wait.h"
+#include "handoff/wake.h"
 #include "http/api.h"
 #include "http/query.h"
 #include "http/routes.h"
 #include "platforms/platform.h"
-#include "store/board.h"
+#include "handoff/board.h"
 #include "chat/outbox.h"
 #include "chat/inbox.h"
 #include "chat/connections.h"
 #include "chat/home_channels.h"
-#include "store/routing.h"
+#include "handoff/routing.h"
 
 enum { USUAL_PAGE = 50 };
 

@@ -3,7 +3,7 @@
 #define TALARIA_HTTP_API_HANDOFFS_H
 
 #include "http/request.h"
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 /* Our own database, for this request. Makes it where it is missing. */
 MUST_CHECK Journal *request_journal(Request *rq, Err *err);

@@ -3,7 +3,7 @@
  * Whoever looks on asks with `since`, the changed_ms of the answer before: what was written or has grown since then,
  * with some overlap, because a message has its time before others can see it. */
 #include "base/limits.h"
-#include "gateway/wake.h"
+#include "handoff/wake.h"
 #include "http/api.h"
 #include "http/api_handoffs.h"
 #include "http/query.h"

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "gateway/config.h"
-#include "gateway/wake.h"
+#include "handoff/wake.h"
 #include "http/reply.h"
 #include "http/routes.h"
 #include "http/slack_form.h"

@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "store/board.h"
+#include "handoff/board.h"
 #include "text/json.h"
 
 struct Watch {

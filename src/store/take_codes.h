@@ -5,7 +5,7 @@
 #ifndef TALARIA_STORE_TAKE_CODES_H
 #define TALARIA_STORE_TAKE_CODES_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 /* Eight characters of 32 that cannot be mistaken for each other: 40 bits. The same for whoever asks to be let in. */
 enum { CODE_CHARS = 8 };

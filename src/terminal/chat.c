@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "terminal/chat_inside.h"
 #include "terminal/typed.h"
 #include "text/utf8.h"

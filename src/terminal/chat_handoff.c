@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "gateway/wait.h"
-#include "store/routing.h"
+#include "handoff/wait.h"
+#include "handoff/routing.h"
 #include "terminal/chat_inside.h"
 #include "terminal/signals.h"
 

@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "store/db.h"
-#include "store/handoff.h"
-#include "store/handoff_home.h"
-#include "store/routing.h"
+#include "handoff/handoff.h"
+#include "handoff/session_db.h"
+#include "handoff/routing.h"
 
 typedef struct World {
     Arena *arena;

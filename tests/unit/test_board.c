@@ -1,7 +1,7 @@
 /* What people see of handoffs, and the local chat as its user sees it. */
 #include "handoff_world.h"
 #include "platforms/platform.h"
-#include "store/board.h"
+#include "handoff/board.h"
 #include "chat/local.h"
 
 static LocalMessage words(const char *text, const char *key)

@@ -2,9 +2,9 @@
 #include "handoff_world.h"
 
 #include "base/limits.h"
-#include "gateway/wait.h"
+#include "handoff/wait.h"
 #include "store/conversations_adopt.h"
-#include "store/handoff_copy.h"
+#include "handoff/copy.h"
 
 #define AUGUST                                                                                     \
     "DROP TABLE messages; CREATE TABLE messages(id INTEGER PRIMARY KEY AUTOINCREMENT, session_id " \

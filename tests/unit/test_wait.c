@@ -2,7 +2,7 @@
 #include "handoff_world.h"
 
 #include "base/limits.h"
-#include "gateway/wait.h"
+#include "handoff/wait.h"
 
 #define LOCAL "{\"platform\":\"local\",\"chat_id\":\"home\",\"chat_type\":\"dm\"}"
 

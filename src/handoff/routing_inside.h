@@ -3,8 +3,8 @@
 #define TALARIA_STORE_ROUTING_INSIDE_H
 
 #include "base/arena.h"
-#include "store/handoff.h"
-#include "store/handoff_home.h"
+#include "handoff/handoff.h"
+#include "handoff/session_db.h"
 
 struct Place;
 struct SessionOwner;

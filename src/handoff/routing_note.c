@@ -5,8 +5,8 @@
 #include "base/limits.h"
 #include "chat/outbox.h"
 #include "chat/address.h"
-#include "store/routing.h"
-#include "store/routing_inside.h"
+#include "handoff/routing.h"
+#include "handoff/routing_inside.h"
 #include "text/redact.h"
 #include "text/utf8.h"
 

@@ -1,5 +1,5 @@
 /* Figures are asked for one platform at a time: there are a handful, and what waits is found by partial indexes. */
-#include "store/board.h"
+#include "handoff/board.h"
 
 #include "store/db.h"
 #include "chat/inbox.h"

@@ -6,7 +6,7 @@
 #ifndef TALARIA_GATEWAY_LEND_H
 #define TALARIA_GATEWAY_LEND_H
 
-#include "gateway/wait.h"
+#include "handoff/wait.h"
 
 /* The home whose gateway is running and set up for the platform of the wish. ERR_REFUSED says what is missing, or
  * what of the wish a gateway of Hermes cannot do. */

@@ -1,4 +1,4 @@
-#include "gateway/card.h"
+#include "handoff/card.h"
 
 #include "base/limits.h"
 #include "text/redact.h"

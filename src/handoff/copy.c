@@ -1,15 +1,15 @@
 /* The life of a copy. It is looked at by reading handles: a question is not to hold up the gateway that is to
  * answer it. Writing one is handoff_copy_write.c's. */
-#include "store/handoff_copy.h"
+#include "handoff/copy.h"
 
 #include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/handoff_home.h"
-#include "store/routing.h"
-#include "store/routing_inside.h"
+#include "handoff/session_db.h"
+#include "handoff/routing.h"
+#include "handoff/routing_inside.h"
 
 static int64_t now_in_ms(void)
 {

@@ -1,13 +1,13 @@
 /* The words of a conversation that our own runtime keeps stand in its handle, with the calls of tools and their
  * results; what others answered stands behind it. Of every other session they are the rows themselves. */
-#include "gateway/lend.h"
+#include "handoff/hermes.h"
 
 #include "agent/conversation.h"
 #include "agent/words.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "gateway/config.h"
-#include "store/handoff_copy.h"
+#include "handoff/copy.h"
 #include "text/json.h"
 
 /* -- where to ---------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-#include "gateway/wake.h"
+#include "handoff/wake.h"
 
 #include <errno.h>
 #include <poll.h>

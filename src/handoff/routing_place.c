@@ -1,6 +1,6 @@
 /* Keys that lead somewhere without a handoff: a first message, /resume, and looking up where a message belongs. */
-#include "store/routing.h"
-#include "store/routing_inside.h"
+#include "handoff/routing.h"
+#include "handoff/routing_inside.h"
 #include "chat/topics.h"
 
 bool routing_is_there(Journal *j, Arena *a, Str place_json_text, Err *err)

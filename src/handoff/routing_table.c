@@ -1,8 +1,8 @@
 /* The rows of gateway_routing, inside of a transaction of whoever changes them. */
 #include "base/clock.h"
 #include "base/log.h"
-#include "store/routing.h"
-#include "store/routing_inside.h"
+#include "handoff/routing.h"
+#include "handoff/routing_inside.h"
 
 bool routing_put(SessionDb *s, Arena *a, Str scope, Str key, Str entry, Err *err)
 {

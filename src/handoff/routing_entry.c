@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "store/routing.h"
-#include "store/routing_inside.h"
+#include "handoff/routing.h"
+#include "handoff/routing_inside.h"
 
 Str routing_scope(Arena *a, Str home)
 {

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "store/handoff_copy.h"
-#include "store/handoff_home.h"
+#include "handoff/copy.h"
+#include "handoff/session_db.h"
 #include "text/utf8.h"
 
 enum { TITLE_CHARACTERS = 100, MOST_TITLES = 1000 };

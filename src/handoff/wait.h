@@ -7,7 +7,7 @@
 #ifndef TALARIA_GATEWAY_WAIT_H
 #define TALARIA_GATEWAY_WAIT_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "store/homes.h"
 #include "text/settings.h"
 

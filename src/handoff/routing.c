@@ -1,12 +1,12 @@
 /* What must be one instant for everyone else is one transaction. Hermes does the same in four, and a crash
  * between two of them leaves a session that two places believe in. */
-#include "store/routing.h"
+#include "handoff/routing.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "store/handoff_home.h"
-#include "store/routing_inside.h"
+#include "handoff/session_db.h"
+#include "handoff/routing_inside.h"
 
 /* -- rows of the session --------------------------------------------------------------------------- */
 

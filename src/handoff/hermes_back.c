@@ -7,10 +7,10 @@
 #include "agent/words.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "gateway/lend.h"
+#include "handoff/hermes.h"
 #include "store/conversations_adopt.h"
-#include "store/handoff_copy.h"
-#include "store/routing.h"
+#include "handoff/copy.h"
+#include "handoff/routing.h"
 
 typedef struct Back {
     Arena *arena;

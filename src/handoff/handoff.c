@@ -1,14 +1,14 @@
 /* The journal's rows: asking, claiming, moving. What a session's own row shows is handoff_home.h's; both are
  * written under our write lock, ours last: a process that dies in between leaves a session that shows more
  * than the journal says, and the next claim or deadline brings them together again. */
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 #include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/handoff_copy.h"
-#include "store/handoff_home.h"
+#include "handoff/copy.h"
+#include "handoff/session_db.h"
 #include "store/own.h"
 
 struct Journal {

@@ -9,7 +9,7 @@
 #ifndef TALARIA_STORE_ROUTING_H
 #define TALARIA_STORE_ROUTING_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "chat/address.h"
 
 /* Before the binding: what it would have to be undone to, into h->before_json and prev_session_id.

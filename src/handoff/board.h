@@ -5,7 +5,7 @@
 #ifndef TALARIA_STORE_BOARD_H
 #define TALARIA_STORE_BOARD_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 
 /* When a handoff came to a state. */
 typedef struct BoardStep {

@@ -2,9 +2,9 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "store/handoff.h"
-#include "store/handoff_copy.h"
-#include "store/handoff_home.h"
+#include "handoff/handoff.h"
+#include "handoff/copy.h"
+#include "handoff/session_db.h"
 
 /* A worker that died is followed by the next one so soon after its lease. */
 enum { FOLLOWED_MS = 5000 };

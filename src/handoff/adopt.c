@@ -2,10 +2,10 @@
  * state and one platform, and whoever wrote last is right: what the journal has queued for an older request is over. */
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/handoff.h"
-#include "store/handoff_copy.h"
-#include "store/handoff_home.h"
-#include "store/routing.h"
+#include "handoff/handoff.h"
+#include "handoff/copy.h"
+#include "handoff/session_db.h"
+#include "handoff/routing.h"
 
 static int64_t now_in_ms(void)
 {

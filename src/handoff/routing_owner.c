@@ -1,8 +1,8 @@
 /* Who may write a session, and sessions that an exit of others ended although they had moved. */
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/handoff_home.h"
-#include "store/routing.h"
+#include "handoff/session_db.h"
+#include "handoff/routing.h"
 
 /* -- owners --------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* The journal is looked at whenever a database beside it was written, and every two seconds where nobody says
  * so. Times are of the monotonic clock: a clock that is set cannot end a wait. */
-#include "gateway/wait.h"
+#include "handoff/wait.h"
 
 #include <stdarg.h>
 
@@ -8,13 +8,13 @@
 #include "base/clock.h"
 #include "gateway/config.h"
 #include "gateway/gateway.h"
-#include "gateway/lend.h"
-#include "gateway/wake.h"
+#include "handoff/hermes.h"
+#include "handoff/wake.h"
 #include "store/conversations.h"
-#include "store/handoff_copy.h"
+#include "handoff/copy.h"
 #include "chat/connections.h"
 #include "chat/home_channels.h"
-#include "store/routing.h"
+#include "handoff/routing.h"
 
 enum { CLAIM_MS = 60000, DONE_MS = 900000, BEAT_MS = 30000, LOOK_MS = 2000 };
 

@@ -3,8 +3,8 @@
  * death finds the thread gone once more, or the words' place in the chat. */
 #include "store/db.h"
 #include "chat/outbox.h"
-#include "store/routing.h"
-#include "store/routing_inside.h"
+#include "handoff/routing.h"
+#include "handoff/routing_inside.h"
 #include "chat/topics.h"
 
 typedef struct Leaving {

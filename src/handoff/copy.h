@@ -11,7 +11,7 @@
 #ifndef TALARIA_STORE_HANDOFF_COPY_H
 #define TALARIA_STORE_HANDOFF_COPY_H
 
-#include "store/handoff.h"
+#include "handoff/handoff.h"
 #include "store/session.h"
 
 /* In before_json of one that arrived: its user had put the session aside before. */
