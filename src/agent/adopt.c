@@ -6,7 +6,7 @@
 #include "agent/words.h"
 #include "base/limits.h"
 #include "recall/history.h"
-#include "store/conversations_adopt.h"
+#include "agent/conversations_adopt.h"
 #include "text/utf8.h"
 
 /* -- what is continued --------------------------------------------------------------------------------- */

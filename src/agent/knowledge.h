@@ -11,7 +11,7 @@
 #define TALARIA_AGENT_KNOWLEDGE_H
 
 #include "runtimes/runtime.h"
-#include "store/conversations.h"
+#include "agent/conversations.h"
 #include "store/homes.h"
 
 #define SERVICE_STAGES(X)                                                                          \

@@ -4,7 +4,7 @@
 #include "agent/service.h"
 #include "base/log.h"
 #include "recall/forget.h"
-#include "store/sessions_edit.h"
+#include "agent/sessions_edit.h"
 
 bool manage_check_own(const Homes *homes, const HistoryItem *item, Err *err)
 {

@@ -6,7 +6,7 @@
 #define TALARIA_AGENT_MANAGE_H
 
 #include "recall/history.h"
-#include "store/runs.h"
+#include "agent/runs.h"
 
 /* ERR_REFUSED: the session is another program's. */
 MUST_CHECK bool manage_check_own(const Homes *homes, const HistoryItem *item, Err *err);

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "runtimes/frames.h"
-#include "store/runs.h"
+#include "agent/runs.h"
 
 typedef struct RunLog RunLog;
 typedef struct LiveRun LiveRun;

@@ -4,7 +4,7 @@
 #define TALARIA_AGENT_WORDS_H
 
 #include "runtimes/thread.h"
-#include "store/conversations.h"
+#include "agent/conversations.h"
 #include "store/store.h"
 
 typedef struct SessionWords {

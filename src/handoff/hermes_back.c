@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "handoff/hermes.h"
-#include "store/conversations_adopt.h"
+#include "agent/conversations_adopt.h"
 #include "handoff/copy.h"
 #include "handoff/routing.h"
 

@@ -10,7 +10,7 @@
 #include "gateway/gateway.h"
 #include "handoff/hermes.h"
 #include "handoff/wake.h"
-#include "store/conversations.h"
+#include "agent/conversations.h"
 #include "handoff/copy.h"
 #include "chat/connections.h"
 #include "chat/home_channels.h"

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/limits.h"
-#include "store/runs.h"
+#include "agent/runs.h"
 
 typedef struct Remembered {
     uint8_t key[SHA256_BYTES];

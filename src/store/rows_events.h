@@ -2,7 +2,7 @@
 #ifndef TALARIA_STORE_ROWS_EVENTS_H
 #define TALARIA_STORE_ROWS_EVENTS_H
 
-#include "store/conversations_adopt.h"
+#include "agent/conversations_adopt.h"
 #include "store/db.h"
 #include "store/rows.h"
 

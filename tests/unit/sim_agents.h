@@ -7,7 +7,7 @@
 #include "sim_chats.h"
 
 #include "gateway/turns_inside.h"
-#include "store/conversations.h"
+#include "agent/conversations.h"
 
 /* -- lanes --------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "handoff/wait.h"
-#include "store/conversations_adopt.h"
+#include "agent/conversations_adopt.h"
 #include "handoff/copy.h"
 
 #define AUGUST                                                                                     \

@@ -4,9 +4,9 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "store/conversations.h"
+#include "agent/conversations.h"
 #include "store/db.h"
-#include "store/runs_inside.h"
+#include "agent/runs_inside.h"
 
 typedef struct Place {
     Arena *arena;

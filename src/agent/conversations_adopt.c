@@ -1,6 +1,6 @@
-#include "store/conversations_adopt.h"
+#include "agent/conversations_adopt.h"
 
-#include "store/runs_inside.h"
+#include "agent/runs_inside.h"
 #include "text/sha256.h"
 
 /* -- looking up --------------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #ifndef TALARIA_STORE_SESSIONS_EDIT_H
 #define TALARIA_STORE_SESSIONS_EDIT_H
 
-#include "store/runs.h"
+#include "agent/runs.h"
 
 /* The parts of one session: a chain that compression split has several, the newest last. */
 typedef struct SessionParts {

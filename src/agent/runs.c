@@ -2,13 +2,13 @@
  *
  * The row of the answer is made with the run, inactive and empty, so that its id is known from the first
  * event on; the end fills it. */
-#include "store/runs.h"
+#include "agent/runs.h"
 
 #include <pthread.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "store/runs_inside.h"
+#include "agent/runs_inside.h"
 
 enum { MOST_STATEMENTS = 96 };
 

@@ -1,8 +1,8 @@
-#include "store/sessions_edit.h"
+#include "agent/sessions_edit.h"
 
 #include "base/limits.h"
-#include "store/conversations.h"
-#include "store/runs_inside.h"
+#include "agent/conversations.h"
+#include "agent/runs_inside.h"
 #include "text/utf8.h"
 
 /* -- whether it may be changed -------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
-#include "store/conversations.h"
+#include "agent/conversations.h"
 
 #include "base/limits.h"
-#include "store/runs_inside.h"
+#include "agent/runs_inside.h"
 #include "text/sha256.h"
 
 /* -- one conversation --------------------------------------------------------------------------- */

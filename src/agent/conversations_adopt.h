@@ -7,7 +7,7 @@
 #ifndef TALARIA_STORE_CONVERSATIONS_ADOPT_H
 #define TALARIA_STORE_CONVERSATIONS_ADOPT_H
 
-#include "store/conversations.h"
+#include "agent/conversations.h"
 
 /* The display_kind of a message that was copied from the session which a conversation continues: it is part of
  * the conversation, but counted and found in the session alone. */

@@ -3,7 +3,7 @@
  * Their events are all there, so the answer is what the chunks say, byte for byte, and the log is ended as
  * a reader expects it: one error, one done. A run without any event gets its metadata too. */
 #include "base/limits.h"
-#include "store/runs_inside.h"
+#include "agent/runs_inside.h"
 #include "text/json.h"
 
 typedef struct Rest {

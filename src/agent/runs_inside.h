@@ -4,7 +4,7 @@
 
 #include "store/db.h"
 #include "store/own.h"
-#include "store/runs.h"
+#include "agent/runs.h"
 
 typedef struct Bind {
     enum { BIND_TEXT, BIND_INT, BIND_REAL, BIND_BLOB } kind;

@@ -6,7 +6,7 @@
  * their place in larger pieces, the last with the run's end; the writer has them in memory anyway. Only after the death
  * of a process the tail is read. What it holds of runs that are over is swept out now and then. */
 #include "base/limits.h"
-#include "store/runs_inside.h"
+#include "agent/runs_inside.h"
 #include "text/sha256.h"
 
 enum { SWEPT_AT_ONCE = 500 }; /* others wait for their words meanwhile */

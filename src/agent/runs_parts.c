@@ -1,5 +1,5 @@
 /* What belongs to conversations beside their words: handles of runtimes, attachments, summaries. */
-#include "store/runs_inside.h"
+#include "agent/runs_inside.h"
 
 /* -- continuity ------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #ifndef TALARIA_STORE_CONVERSATIONS_H
 #define TALARIA_STORE_CONVERSATIONS_H
 
-#include "store/runs.h"
+#include "agent/runs.h"
 
 typedef struct Conversation {
     Str id, title, default_runtime, template, parent_id;
