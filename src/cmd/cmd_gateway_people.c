@@ -1,7 +1,7 @@
 /* talaria gateway pair, sethome: who may come in, and where what nobody asked for goes. */
 #include "base/clock.h"
 #include "cmd/cmd_gateway.h"
-#include "gateway/lines.h"
+#include "gateway/connections.h"
 #include "handoff/wake.h"
 #include "platforms/platforms.h"
 #include "chat/people.h"

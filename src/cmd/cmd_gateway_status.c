@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "cmd/cmd_gateway.h"
 #include "cmd/table.h"
-#include "gateway/config.h"
+#include "platforms/config.h"
 #include "gateway/gateway.h"
 #include "chat/inbox.h"
 #include "chat/connections.h"

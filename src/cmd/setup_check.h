@@ -3,7 +3,7 @@
 #define TALARIA_CMD_SETUP_CHECK_H
 
 #include "cmd/cli.h"
-#include "gateway/config.h"
+#include "platforms/config.h"
 #include "model/config.h"
 
 typedef enum SetupStatus { SETUP_UNSET, SETUP_OK, SETUP_FAILED } SetupStatus;

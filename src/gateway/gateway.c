@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "gateway/inbound.h"
-#include "gateway/lines.h"
+#include "gateway/connections.h"
 #include "gateway/rounds.h"
 #include "handoff/wake.h"
 #include "gateway/worker.h"

@@ -6,7 +6,7 @@
 #include "agent/words.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "gateway/config.h"
+#include "platforms/config.h"
 #include "handoff/copy.h"
 #include "text/json.h"
 

@@ -6,7 +6,7 @@
 
 #include "agent/service.h"
 #include "base/clock.h"
-#include "gateway/config.h"
+#include "platforms/config.h"
 #include "gateway/gateway.h"
 #include "handoff/hermes.h"
 #include "handoff/wake.h"

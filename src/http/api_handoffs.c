@@ -3,7 +3,7 @@
 #include "http/api_handoffs.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "gateway/config.h"
+#include "platforms/config.h"
 #include "gateway/gateway.h"
 #include "gateway/pick.h"
 #include "handoff/wait.h"

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "gateway/config.h"
+#include "platforms/config.h"
 #include "handoff/wake.h"
 #include "http/reply.h"
 #include "http/routes.h"

@@ -1,7 +1,7 @@
 #include "platforms/whoami.h"
 
 #include "net/call.h"
-#include "platforms/wire.h"
+#include "platforms/connection.h"
 #include "text/json.h"
 
 enum { CONNECT_MS = 5000, ANSWER_MS = 10000 };

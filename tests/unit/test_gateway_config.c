@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gateway/config.h"
+#include "platforms/config.h"
 
 typedef struct Scene {
     Arena *arena;

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "platforms/wire.h"
+#include "platforms/connection.h"
 
 typedef struct World {
     PlatformHost host;

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "net/websocket.h"
 #include "platforms/read.h"
-#include "platforms/wire.h"
+#include "platforms/connection.h"
 #include "text/json.h"
 
 /* X(id, number): kinds of channels. */

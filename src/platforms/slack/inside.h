@@ -8,7 +8,7 @@
 #include "net/websocket.h"
 #include "platforms/read.h"
 #include "platforms/slack/slack.h"
-#include "platforms/wire.h"
+#include "platforms/connection.h"
 #include "text/json.h"
 
 /* One WebSocket of Socket Mode, from its ticket to its end. */

@@ -6,7 +6,7 @@
 #define TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
 
 #include "platforms/read.h"
-#include "platforms/wire.h"
+#include "platforms/connection.h"
 #include "text/json.h"
 
 struct Connection {

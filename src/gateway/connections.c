@@ -4,7 +4,7 @@
  *
  * TALARIA_LOCAL_FAULTS ("send=2,thread.lost=1") makes the next calls of the local platform fail, or their answers get
  * lost, to see what that looks like. */
-#include "gateway/lines.h"
+#include "gateway/connections.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

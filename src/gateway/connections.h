@@ -6,7 +6,7 @@
 #ifndef TALARIA_GATEWAY_LINES_H
 #define TALARIA_GATEWAY_LINES_H
 
-#include "gateway/config.h"
+#include "platforms/config.h"
 #include "gateway/worker.h"
 
 typedef struct LinesOptions {

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "gateway/config.h"
+#include "platforms/config.h"
 #include "text/yml.h"
 
 /* X(variable, PLATFORM, field) */

@@ -1,4 +1,4 @@
-#include "gateway/config.h"
+#include "platforms/config.h"
 
 #include <pthread.h>
 #include <stdarg.h>
