@@ -7,10 +7,10 @@
 
 #include "base/limits.h"
 
-typedef struct Lines {
+typedef struct GatewayConnections {
     Str *all;
     size_t n;
-} Lines;
+} GatewayConnections;
 
 typedef struct Step {
     char sign; /* ' ', '-' or '+' */
@@ -22,10 +22,10 @@ typedef struct Script {
     size_t n;
 } Script;
 
-static Lines split_lines(Arena *a, Str text)
+static GatewayConnections split_lines(Arena *a, Str text)
 {
     size_t cap = 1;
-    Lines lines = { .all = ARENA_ARRAY(a, Str, cap) };
+    GatewayConnections lines = { .all = ARENA_ARRAY(a, Str, cap) };
 
     while (text.n) {
         const char *end = memchr(text.p, '\n', text.n);
@@ -41,7 +41,7 @@ static Lines split_lines(Arena *a, Str text)
 
 typedef struct Search {
     Arena *arena;
-    Lines x, y;      /* what is left between equal ends */
+    GatewayConnections x, y; /* what is left between equal ends */
     long **furthest; /* one row an edit: how far each diagonal got; row d has 2d + 1 of them */
     long edits;      /* -1: too many */
 } Search;
@@ -79,12 +79,12 @@ static bool reach(Search *s, long d)
 
 static void search(Search *s)
 {
-    long most = (long)(s->x.n + s->y.n);
+    long max = (long)(s->x.n + s->y.n);
 
-    if (most > DIFF_MOST_EDITS)
-        most = DIFF_MOST_EDITS;
-    s->furthest = ARENA_ARRAY(s->arena, long *, (size_t)most + 1);
-    for (s->edits = 0; s->edits <= most; s->edits++)
+    if (max > DIFF_MOST_EDITS)
+        max = DIFF_MOST_EDITS;
+    s->furthest = ARENA_ARRAY(s->arena, long *, (size_t)max + 1);
+    for (s->edits = 0; s->edits <= max; s->edits++)
         if (reach(s, s->edits))
             return;
     s->edits = -1;
@@ -119,10 +119,10 @@ static void put_all(Script *script, char sign, const Str *lines, size_t n)
         script->steps[script->n++] = (Step){ sign, lines[i] };
 }
 
-static void put_middle(Arena *a, Script *script, Lines x, Lines y)
+static void put_middle(Arena *a, Script *script, GatewayConnections x, GatewayConnections y)
 {
     Search s = { .arena = a, .x = x, .y = y };
-    size_t most = x.n + y.n, at;
+    size_t max = x.n + y.n, at;
     Step *room;
 
     search(&s);
@@ -131,13 +131,13 @@ static void put_middle(Arena *a, Script *script, Lines x, Lines y)
         put_all(script, '+', y.all, y.n);
         return;
     }
-    room = ARENA_ARRAY(a, Step, most + 1);
-    at = walk_back(&s, room, most);
-    memcpy(script->steps + script->n, room + at, (most - at) * sizeof *room);
-    script->n += most - at;
+    room = ARENA_ARRAY(a, Step, max + 1);
+    at = walk_back(&s, room, max);
+    memcpy(script->steps + script->n, room + at, (max - at) * sizeof *room);
+    script->n += max - at;
 }
 
-static Script make_script(Arena *a, Lines x, Lines y)
+static Script make_script(Arena *a, GatewayConnections x, GatewayConnections y)
 {
     size_t head = 0, tail = 0, shorter = x.n < y.n ? x.n : y.n;
     Script script = { .steps = ARENA_ARRAY(a, Step, x.n + y.n + 1) };
@@ -147,8 +147,8 @@ static Script make_script(Arena *a, Lines x, Lines y)
     while (tail < shorter - head && str_eq(x.all[x.n - 1 - tail], y.all[y.n - 1 - tail]))
         tail++;
     put_all(&script, ' ', x.all, head);
-    put_middle(a, &script, (Lines){ x.all + head, x.n - head - tail },
-               (Lines){ y.all + head, y.n - head - tail });
+    put_middle(a, &script, (GatewayConnections){ x.all + head, x.n - head - tail },
+               (GatewayConnections){ y.all + head, y.n - head - tail });
     if (tail)
         put_all(&script, ' ', x.all + x.n - tail, tail);
     return script;
@@ -243,7 +243,7 @@ void diff_unified(Buf *out, Str before, Str after, Str before_name, Str after_na
 
 typedef struct Patch {
     Buf *out;
-    Lines before;
+    GatewayConnections before;
     size_t at; /* lines of `before` used up */
 } Patch;
 
@@ -294,7 +294,7 @@ bool diff_apply(Buf *out, Str before, Str diff, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     Patch p = { .out = out, .before = split_lines(a, before) };
-    Lines lines = split_lines(a, diff);
+    GatewayConnections lines = split_lines(a, diff);
 
     for (size_t i = lines.n && str_starts(lines.all[0], STR("--- ")) ? 2 : 0; i < lines.n; i++) {
         bool ends = i + 1 >= lines.n || lines.all[i + 1].p[0] != '\\';

@@ -268,12 +268,12 @@ bool json_next(JsonIter *it, Str *ret_key, Json *ret_item)
 
 using Stage = std::unique_ptr<simdjson::internal::dom_parser_implementation>;
 
-void *json_stage_new(size_t most)
+void *json_stage_new(size_t max)
 {
     Stage made;
 
-    if (simdjson::get_active_implementation()->create_dom_parser_implementation(most, 16, made))
-        out_of_memory(most); /* it fails for nothing else */
+    if (simdjson::get_active_implementation()->create_dom_parser_implementation(max, 16, made))
+        out_of_memory(max); /* it fails for nothing else */
     return made.release();
 }
 

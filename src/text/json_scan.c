@@ -3,11 +3,11 @@
 #include "base/limits.h"
 #include "text/utf8.h"
 
-JsonScan *json_scan_new(size_t most)
+JsonScan *json_scan_new(size_t max)
 {
     JsonScan *s = mem_alloc(sizeof *s);
 
-    s->stage = json_stage_new(most);
+    s->stage = json_stage_new(max);
     return s;
 }
 

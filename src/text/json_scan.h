@@ -27,7 +27,7 @@ typedef uint32_t JsonTok;
 typedef enum ScanResult { SCAN_OK, SCAN_BROKEN, SCAN_NOT_UTF8 } ScanResult;
 
 /* `most`: the longest text that will be scanned. */
-JsonScan *json_scan_new(size_t most);
+JsonScan *json_scan_new(size_t max);
 JsonScan *json_scan_free(JsonScan *s);
 AUTO_FREE(JsonScan, json_scan_free)
 
@@ -119,7 +119,7 @@ size_t json_raw_cut_down(Str raw, size_t at);
 
 /* -- simdjson's side, in json.cc ------------------------------------------------------------------- */
 
-void *json_stage_new(size_t most);
+void *json_stage_new(size_t max);
 void *json_stage_free(void *stage);
 ScanResult json_stage_run(void *stage, Str text, const uint32_t **ret_at, uint32_t *ret_n);
 

@@ -372,13 +372,13 @@ static size_t fold_cyrillic(unsigned char second, char *out)
 }
 
 /* Lower case, plain apostrophes, and nothing of what was pasted behind a code fence. */
-static Str fold(Str message, char *out, size_t most)
+static Str fold(Str message, char *out, size_t max)
 {
     static const Str curly = STR_INIT("\xe2\x80\x99");
     size_t n = 0;
 
     message = str_head(message, str_find(message, STR("```")));
-    while (message.n && n < most) {
+    while (message.n && n < max) {
         char c = message.p[0];
 
         if (str_starts(message, curly)) {
@@ -386,7 +386,7 @@ static Str fold(Str message, char *out, size_t most)
             message = str_skip(message, curly.n - 1);
         }
         message = str_skip(message, 1);
-        if (c == (char)0xd0 && message.n && n + 1 < most) {
+        if (c == (char)0xd0 && message.n && n + 1 < max) {
             n += fold_cyrillic((unsigned char)message.p[0], out + n);
             message = str_skip(message, 1);
             continue;

@@ -6,7 +6,7 @@
 
 /* -- floats, as repr() shows them ---------------------------------------------------- */
 
-enum { MOST_DIGITS = 17, REPR_BYTES = 40 };
+enum { MAX_DIGITS = 17, REPR_BYTES = 40 };
 
 /* One more in the last of the n digits of "d.ddde+XX"; false where that would be a digit more. */
 static bool next_up(char *text, int n)
@@ -30,7 +30,7 @@ static void fewest_digits(char text[REPR_BYTES], double n)
 {
     int from = fabs(n) < 2.3e-308 ? 1 : 15;
 
-    for (int digits = from; digits <= MOST_DIGITS; digits++) {
+    for (int digits = from; digits <= MAX_DIGITS; digits++) {
         snprintf(text, REPR_BYTES, "%.*e", digits - 1, n);
         if (strtod(text, NULL) == n)
             return;
@@ -68,7 +68,7 @@ static int exponent_of(const char *p)
 
 static void put_float(Buf *out, double real)
 {
-    char text[REPR_BYTES], digits[MOST_DIGITS + 1] = "0";
+    char text[REPR_BYTES], digits[MAX_DIGITS + 1] = "0";
     int n = 0, exponent;
     const char *p = text;
 

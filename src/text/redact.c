@@ -137,6 +137,7 @@ static void scan(Scan *s)
     uint64_t which;
 
     s->more = false;
+    s->block_bytes = 0;
     while (!s->skip.kind || skip_on(s)) {
         size_t anchor = rules_find_anchor(s, &which);
 

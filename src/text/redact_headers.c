@@ -11,10 +11,22 @@ bool redact_check_pass(Scan *s, const Rule *r, size_t start)
     Value v;
 
     if (!(scan_word_begins(s, start) || redact_is_variable(s, start, end)) ||
-        !scan_sign_at(s, end, &sign) || !scan_value_at(s, &sign, &v))
+        scan_word_before(s, start, STR("by")) < start || !scan_sign_at(s, end, &sign) ||
+        !scan_value_at(s, &sign, &v))
         return false;
     at = scan_run_end(s, v.content, SET_DIGIT, 20);
     if (!in_set(scan_at(s, at), SET_BARE) || scan_at(s, v.content) == '[')
+        return false;
+    if (v.skip.kind == SKIP_QUOTED)
+        for (size_t k = v.content; k < v.content + BACK_MOST; k++) {
+            int c = scan_at(s, k);
+
+            if (c < 0 || c == v.skip.closer)
+                break;
+            if (c == ' ' || c >= 0x80) /* what a report says of it */
+                return false;
+        }
+    else if (!sign.tight && !sign.spaced && at == v.content) /* a:hover, pass:before */
         return false;
     return redact_take_value(s, &sign, redact_label_plain);
 }
@@ -150,10 +162,10 @@ bool redact_check_user(Scan *s, const Rule *r, size_t start)
 
 bool redact_check_sig(Scan *s, const Rule *r, size_t start)
 {
-    size_t from = start + redact_lead_n(r), rest = from + r->least;
+    size_t from = start + redact_lead_n(r), rest = from + r->min;
 
     return scan_word_begins(s, start) && !strchr("_-", scan_before(s, start, 1)) &&
-           scan_run_end(s, from, r->set, r->least) == rest &&
+           scan_run_end(s, from, r->set, r->min) == rest &&
            scan_take_out(s, r->label, from, rest, (Skip){ .kind = SKIP_SET, .set = r->set });
 }
 
@@ -184,12 +196,14 @@ bool redact_check_authorization(Scan *s, const Rule *r, size_t start)
         i += 3;
     inner.encoded = sign.encoded;
     inner.value = scheme_end(s, i, sign.encoded);
-    if (inner.value && (scan_at(s, inner.value) == '<' || scan_has(s, inner.value, STR("${"))))
+    if (inner.value &&
+        (memchr("<${\"'", scan_at(s, inner.value), 5) ||
+         redact_is_placeholder(s, inner.value, scan_run_end(s, inner.value, SET_WORD, MIXED_MOST))))
         return false; /* a place for one */
     if (inner.value)
         return redact_take_any_value(s, &inner, r->label);
     return sign.quoted && in_set(scan_at(s, sign.value), SET_QUOTE) &&
-           redact_take_any_value(s, &sign, r->label);
+           redact_take_value(s, &sign, r->label);
 }
 
 bool redact_check_bearer(Scan *s, const Rule *r, size_t start)
@@ -217,9 +231,10 @@ bool redact_check_url(Scan *s, const Rule *r, size_t start)
     to = scan_run_end(s, from, r->set, URL_PART_MOST);
     if (scan_at(s, scan_run_end(s, from, SET_DIGIT, URL_PART_MOST)) == '/') /* only a port */
         return false;
-    if (redact_is_keyword(s, from, to) ||
-        redact_name_ends_at(s, to)) /* user:password@host, in words about it */
-        return false;
+    if (redact_is_placeholder(s, from, to) || /* user:password@host, in words about it */
+        (to < from + ARGUMENT_LEAST && user < start + redact_lead_n(r) + ARGUMENT_LEAST &&
+         user > start + redact_lead_n(r)))
+        return false; /* a:b@host */
     if (to > from && scan_at(s, to) == '@' && !s->more) {
         s->due_from = from;
         s->due_to = to;

@@ -1,81 +1,12 @@
-/* Values behind names that say secret, and how programs and sentences about secrets are told from them. */
+/* Values behind names that say secret, spoken of or given with a sign. */
 #include "text/redact_table.h"
 
 #include "base/limits.h"
 
-/* -- values that are none ----------------------------------------------------------------- */
-
-bool redact_name_ends_at(const Scan *s, size_t end);
-
-/* `null`, `string`, `true`: what programs and schemas have there. */
-bool redact_is_keyword(const Scan *s, size_t from, size_t to)
-{
-    static const char words[] =
-        "null|undefined|true|false|none|nil|string|str|bool|boolean|number|int|object|bytes|"
-        "any|void|unknown|required|optional|yes|no|self|this|redacted|hidden|added|removed|changed|"
-        "fixed|new|pass|value|option|options|file|path|text";
-    char low[16];
-    size_t n = to - from;
-
-    if (n == 0 || n >= sizeof low)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        low[i] = (char)(s->p[from + i] | 0x20);
-    return str_is_one_of((Str){ low, n }, words);
-}
-
-static bool has_lower(const Scan *s, size_t from, size_t to)
-{
-    bool lower = false;
-
-    for (size_t i = from; i < to; i++)
-        lower |= s->p[i] >= 'a' && s->p[i] <= 'z';
-    return lower;
-}
-
-/* A value without quotes that a program or a sentence has: a variable, a call, a member, the name of another secret, a
- * word with more words behind it. Digits are in none of these. What stands behind may be a label the next time. */
-static bool is_reference(Scan *s, const Sign *sign, size_t from)
-{
-    size_t i = from, end;
-    int c = scan_at(s, i), next;
-
-    if (c == '<' || c == '*')
-        return true;
-    if (c == '$') {
-        next = scan_at(s, i + 1);
-        return next == '{' || next == '(' || in_set(next, SET_ALPHA | SET_MARK);
-    }
-    end = scan_run_end(s, i, SET_BARE, VALUE_LEAST);
-    if (!sign->quoted && end < i + VALUE_LEAST)
-        return true;
-    end = scan_run_end(s, i, SET_DIGIT, NUMBER_MOST);
-    if (end > i && !sign->quoted && !in_set(scan_at(s, end), SET_BARE))
-        return true;
-    end = scan_run_end(s, i, SET_REFERENCE, REFERENCE_MOST);
-    if (end == i || end == i + REFERENCE_MOST)
-        return false;
-    c = scan_at(s, end);
-    if (c == '(' || c == '<' || c == '[' || (c == '?' && scan_at(s, end + 1) == '.'))
-        return true;
-    if (c == '\'' &&
-        (in_set(scan_at(s, end + 1), SET_ALPHA) || scan_label_at(s, end + 1))) /* don't */
-        return true;
-    if (!(c < 0 || in_set(c, SET_BLANK | SET_LINE_END | SET_CLOSER | SET_QUOTE) || c == ',' ||
-          c == ';'))
-        return false;
-    if (redact_is_keyword(s, from, end) || redact_name_ends_at(s, end))
-        return true;
-    for (i = from + 1; i + 1 < end; i++)
-        if (s->p[i] == '.')
-            return true;
-    next = scan_at(s, end + 1);
-    if (sign->spaced && c == ' ' &&
-        ((next >= 'a' && next <= 'z') || next == '|' || scan_label_at(s, end + 1)))
-        return true;
-    return sign->spaced && !sign->quoted && has_lower(s, from + 1, end) &&
-           (c == ',' || c == ';' || c == ')');
-}
+enum {
+    NAME_TAIL_MOST = 24, /* token_for_tests */
+    HEX_KEY_LEAST = 32   /* a key may be the hash of something, one without a kind mostly is */
+};
 
 /* Takes out the value behind the sign. Quotes stay where the name has them (JSON stays JSON) and
  * around a token of known shape, which keeps its own label but behind a quoted name. */
@@ -100,8 +31,7 @@ bool redact_take_value(Scan *s, const Sign *sign, Str label)
 {
     Value v;
 
-    if (!sign->encoded && scan_value_at(s, sign, &v) && v.skip.kind == SKIP_BARE &&
-        is_reference(s, sign, v.content))
+    if (!sign->encoded && scan_value_at(s, sign, &v) && redact_is_plain(s, sign, &v))
         return false;
     return redact_take_any_value(s, sign, label);
 }
@@ -163,17 +93,6 @@ static bool is_hump(const Scan *s, size_t start)
            !in_set(c, SET_UPPER) && !in_set((unsigned char)s->p[start + 1], SET_UPPER);
 }
 
-bool redact_name_ends_at(const Scan *s, size_t end)
-{
-    static const Str words[] = { STR_INIT("key"), STR_INIT("token"), STR_INIT("secret"),
-                                 STR_INIT("password"), STR_INIT("passwd") };
-
-    for (size_t k = 0; k < ARRAY_LEN(words); k++)
-        if (scan_word_before(s, end, words[k]) < end)
-            return true;
-    return false;
-}
-
 /* Whether what follows "token " is one: a digit or a mark, or longer than words are. Letters with
  * only - . / between ("and/or", "well-known") count as the words they are. */
 static bool sounds_secret(const Scan *s, size_t from, size_t to)
@@ -195,6 +114,8 @@ static size_t spoken_end(Scan *s, size_t from, size_t to)
 {
     int c = scan_at(s, to);
 
+    if (to > from + 1 && s->p[from] == '*' && in_set((unsigned char)s->p[from + 1], SET_ALPHA))
+        return from; /* Token *name2 */
     if (c >= 0x80 || c == '(' || c == '[' || c == '{' || c == '<')
         return from;
     while (to > from && strchr(".:?!", s->p[to - 1]))
@@ -228,7 +149,7 @@ static bool check_spoken(Scan *s, size_t name, size_t name_end)
         return false;
     if (is_option(s, name) &&
         (in_set(scan_at(s, from), SET_QUOTE) ||
-         !is_reference(s, &(Sign){ .spaced = true }, from)) &&
+         !redact_is_reference(s, &(Sign){ .spaced = true }, from)) &&
         redact_take_argument(s, from))
         return true;
     to = scan_run_end(s, from, SET_SPOKEN, SPOKEN_MOST);
@@ -240,17 +161,99 @@ static bool check_spoken(Scan *s, size_t name, size_t name_end)
            scan_take_out(s, redact_label_plain, from, to, skip);
 }
 
+/* this.password, url.password */
+static bool is_member(const Scan *s, size_t start)
+{
+    return scan_before(s, start, 1) == '.' && in_set(scan_before(s, start, 2), SET_ALNUM);
+}
+
+/* 'API_KEY', 'x' and setToken("x") */
+static bool argument_sign_at(Scan *s, size_t i, Sign *ret)
+{
+    unsigned depth;
+    bool quoted = scan_quote_at(s, i, &depth, &i);
+
+    i = scan_blanks_end(s, i, false);
+    if (scan_at(s, i) != (quoted ? ',' : '('))
+        return false;
+    *ret = (Sign){ .quoted = true, .value = scan_blanks_end(s, i + 1, false) };
+    return in_set(scan_at(s, ret->value), SET_QUOTE);
+}
+
+/* <apiKey>x</apiKey> */
+static bool check_element(Scan *s, size_t end, bool named)
+{
+    size_t from = end + 1, to = scan_run_end(s, from, SET_SPOKEN, SPOKEN_MOST);
+
+    return to < from + SPOKEN_MOST && scan_has(s, to, STR("</")) &&
+           !redact_is_placeholder(s, from, to) &&
+           (named ? sounds_secret(s, from, to)
+                  : redact_is_random(s, from, to, LETTERS_LEAST, HEX_KEY_LEAST)) &&
+           scan_take_out(s, redact_label_plain, from, to, (Skip){ 0 });
+}
+
+/* A name that is of other things, too, or goes on: sortKey, token_for_tests. Only a value that looks drawn by lot tells. */
+static bool check_weak(Scan *s, size_t end)
+{
+    size_t on = scan_run_end(s, end, SET_WORD, NAME_TAIL_MOST);
+    bool key = scan_word_before(s, end, STR("key")) < end;
+    Sign sign;
+
+    if (scan_at(s, on) == '>')
+        return check_element(s, on, false);
+    return (scan_sign_at(s, on, &sign) || argument_sign_at(s, on, &sign)) && !sign.encoded &&
+           redact_take_random_value(s, &sign,
+                                    !key                                       ? LETTERS_LEAST
+                                    : in_set(scan_before(s, end, 4), SET_WORD) ? HEX_KEY_LEAST
+                                                                               : SPOKEN_MOST);
+}
+
 static bool check_named(Scan *s, size_t start, size_t end, bool named)
 {
     Sign sign;
 
-    if (in_set(scan_at(s, end), SET_ALNUM) || !scan_sign_at(s, end, &sign))
+    if (in_set(scan_at(s, end), SET_ALNUM))
         return false;
+    if (scan_at(s, end) == '>')
+        return check_element(s, end, named);
+    if (!scan_sign_at(s, end, &sign))
+        return check_weak(s, end);
     if (!named) {
         named = sign.quoted && is_hump(s, start) && !sign.encoded &&
                 in_set(scan_at(s, sign.value), SET_QUOTE);
     }
-    return named && redact_take_value(s, &sign, redact_label_plain);
+    if (!sign.tight && !sign.spaced && scan_before(s, start, 1) == ':') /* arn:aws:…:secret:name */
+        return false;
+    sign.common = scan_word_before(s, end, STR("token")) < end;
+    sign.member = is_member(s, start);
+    return named ? redact_take_value(s, &sign, redact_label_plain) : check_weak(s, end);
+}
+
+bool redact_check_credential(Scan *s, const Rule *r, size_t start)
+{
+    return check_weak(s, start + redact_lead_n(r));
+}
+
+/* CREATE USER x IDENTIFIED BY 'y' */
+bool redact_check_identified(Scan *s, const Rule *r, size_t start)
+{
+    size_t end = start + redact_lead_n(r), from = scan_blanks_end(s, end, false);
+
+    return from > end && s->p[start] == 'I' && in_set(scan_at(s, from), SET_QUOTE) &&
+           redact_take_argument(s, from);
+}
+
+/* nextToken, page_token, output_token: where a list goes on, no secret. */
+static bool is_cursor(const Scan *s, size_t start)
+{
+    static const Str words[] = { STR_INIT("next"),   STR_INIT("page"),  STR_INIT("continuation"),
+                                 STR_INIT("change"), STR_INIT("input"), STR_INIT("output"),
+                                 STR_INIT("sync"),   STR_INIT("cursor") };
+
+    for (size_t k = 0; k < ARRAY_LEN(words); k++)
+        if (scan_part_before(s, start, words[k]) < start)
+            return true;
+    return false;
 }
 
 bool redact_check_token_name(Scan *s, const Rule *r, size_t start)
@@ -261,6 +264,8 @@ bool redact_check_token_name(Scan *s, const Rule *r, size_t start)
                  scan_word_before(s, start, STR("auth")) < start ||
                  redact_is_variable(s, start, end);
 
+    if (is_cursor(s, start))
+        return false;
     return check_named(s, start, end, named) || (!s->more && check_spoken(s, start, end));
 }
 
@@ -283,8 +288,10 @@ bool redact_check_password(Scan *s, const Rule *r, size_t start)
 
     if (r->lead[4] == 'w' && r->lead[5] == 'o' &&
         (alone || (begins && scan_behind_escape(s, start))) && scan_sign_at(s, end, &sign) &&
-        sign.tight)
+        sign.tight) {
+        sign.member = is_member(s, start);
         return redact_take_value(s, &sign, redact_label_db);
+    }
     return check_named(s, start, end, begins) ||
            (!s->more && r->lead[5] == 'o' && check_spoken(s, start, end));
 }
@@ -298,7 +305,9 @@ bool redact_check_key(Scan *s, const Rule *r, size_t start)
     if (account < start && scan_word_begins(s, account) && scan_sign_at(s, end, &sign))
         return redact_take_value(s, &sign, sign.quoted ? redact_label_plain : redact_label_storage);
     if (name == start)
-        return false;
+        return !in_set(scan_at(s, end), SET_ALNUM) &&
+               scan_part_before(s, start, STR("public")) == start &&
+               scan_part_before(s, start, STR("pub")) == start && check_weak(s, end);
     if (check_named(s, name, end, begins_or_glued(s, name, start)))
         return true;
     return !s->more && scan_part_before(s, start, STR("api")) == name && check_spoken(s, name, end);

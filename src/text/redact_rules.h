@@ -11,7 +11,7 @@
 enum {
     ANCHOR_BYTES = 3, /* see rules_find_anchor */
     BACK_MOST = 200,  /* bytes before an anchor that a rule may look at */
-    LEAD_MOST = 48    /* bytes of a secret that may stand before its anchor */
+    LEAD_MOST = 64    /* bytes of a secret that may stand before its anchor */
 };
 
 /* Sets of bytes: pairs of first and last, then single ones taken out again. */
@@ -27,6 +27,7 @@ enum {
     X(SET_ALNUM_DOT, "AZaz09..", "")                                                               \
     X(SET_COOKIE, " ~\x80\xff", "\"'`\\<>")                                                        \
     X(SET_REFERENCE, "AZaz__$$..", "")                                                             \
+    X(SET_IDENTIFIER, "AZaz09__$$", "")                                                            \
     X(SET_USER_PASS, "!~\x80\xff", "\"'`\\<>[]")                                                   \
     X(SET_SNAKE, "AZaz09__", "")                                                                   \
     X(SET_WORD, "AZaz09__--", "")                                                                  \
@@ -93,6 +94,8 @@ typedef struct Scan {
     Skip skip;
     size_t due_from, due_to; /* the password of a URL, when the name before it has been read */
     Str due_label;
+    size_t block, block_bytes; /* where rules_find_anchor looked last; none: 0 bytes */
+    unsigned places;           /* a bit a place in there that may be an anchor */
     Buf *out;
 } Scan;
 
@@ -124,7 +127,7 @@ static inline int scan_before(const Scan *s, size_t i, size_t back)
 
 /* First place from s->pos on where an anchor stands, with the groups of rules it may belong to in
  * *ret_groups (a bit each); or, with none, the first place that could not be looked at. */
-size_t rules_find_anchor(const Scan *s, uint64_t *ret_groups);
+size_t rules_find_anchor(Scan *s, uint64_t *ret_groups);
 
 /* Asks those rules. True: one took something out, and the scan goes on at s->pos, inside of a
  * secret if s->skip says so. False with s->more set: cannot be told yet. */
@@ -151,7 +154,7 @@ size_t scan_word_before(const Scan *s, size_t i, Str word);
 size_t scan_part_before(const Scan *s, size_t i, Str word);
 
 /* Where a run of bytes from i on ends, after `most` at the latest. */
-size_t scan_run_end(Scan *s, size_t i, uint32_t set, size_t most);
+size_t scan_run_end(Scan *s, size_t i, uint32_t set, size_t max);
 size_t scan_blanks_end(Scan *s, size_t i, bool encoded);
 size_t scan_backslashes(Scan *s, size_t i);
 
@@ -169,11 +172,15 @@ size_t scan_pem_line_end(Scan *s, size_t i, Str word);
 
 /* What stands between a name and its value. */
 typedef struct Sign {
-    bool quoted;  /* the name has a quote behind it */
-    bool tight;   /* a '=' right behind the name */
-    bool encoded; /* %3D for = */
-    bool spaced;  /* blanks before the value */
-    size_t value; /* where it begins */
+    bool quoted;   /* the name has a quote behind it */
+    bool ticked;   /* a backtick: `token`: what it is */
+    bool compares; /* == or === */
+    bool tight;    /* a '=' right behind the name */
+    bool encoded;  /* %3D for = */
+    bool spaced;   /* blanks before the value */
+    bool common;   /* the name is one that programs have for other things, too: token */
+    bool member;   /* the name is a member in a program: this.password */
+    size_t value;  /* where it begins */
 } Sign;
 
 typedef struct Value {

@@ -14,12 +14,19 @@ size_t redact_lead_end(Scan *s, const Rule *r, size_t i)
 }
 
 /* Each shape answers from where on the rest is just a run of r->set, or 0. */
-/* Letters and digits, among the first bytes of a run. */
+/* Letters and digits without a break, among the first bytes of a run: sk_X509_STORE_new_null has only short ones. */
 static bool is_mixed(Scan *s, const Rule *r, size_t from)
 {
     size_t to = scan_run_end(s, from, r->set, MIXED_MOST);
 
-    return scan_contains(s, from, to, SET_DIGIT) && scan_contains(s, from, to, SET_ALPHA);
+    for (size_t i = from, end; i < to; i = end + 1) {
+        for (end = i; end < to && in_set((unsigned char)s->p[end], SET_ALNUM);)
+            end++;
+        if (end >= i + MIXED_LEAST && scan_contains(s, i, end, SET_DIGIT) &&
+            scan_contains(s, i, end, SET_ALPHA))
+            return true;
+    }
+    return false;
 }
 
 size_t redact_shape_run(Scan *s, const Rule *r, size_t from)
@@ -28,11 +35,11 @@ size_t redact_shape_run(Scan *s, const Rule *r, size_t from)
                    ? redact_lead_end(s, r, from + r->before)
                    : 0;
 
-    if (!i || scan_run_end(s, i, r->set, r->least) != i + r->least ||
-        (r->follows == EXACT && in_set(scan_at(s, i + r->least), r->set | SET_ALNUM)) ||
+    if (!i || scan_run_end(s, i, r->set, r->min) != i + r->min ||
+        (r->follows == EXACT && in_set(scan_at(s, i + r->min), r->set | SET_ALNUM)) ||
         (r->follows == MIXED && !is_mixed(s, r, i)))
         return 0;
-    return i + r->least;
+    return i + r->min;
 }
 
 size_t redact_shape_jwt(Scan *s, const Rule *r, size_t from)
@@ -72,9 +79,9 @@ size_t redact_shape_telegram(Scan *s, const Rule *r, size_t from)
     size_t end = scan_run_end(s, from, SET_DIGIT, 11);
 
     if (end < from + 8 || end > from + 10 || scan_at(s, end) != ':' ||
-        scan_run_end(s, end + 1, SET_WORD, r->least) != end + 1 + r->least)
+        scan_run_end(s, end + 1, SET_WORD, r->min) != end + 1 + r->min)
         return 0;
-    return scan_contains(s, end + 1, end + 1 + r->least, SET_UPPER) ? end + 1 + r->least : 0;
+    return scan_contains(s, end + 1, end + 1 + r->min, SET_UPPER) ? end + 1 + r->min : 0;
 }
 
 bool redact_check_token(Scan *s, const Rule *r, size_t start)
@@ -89,16 +96,18 @@ bool redact_check_token(Scan *s, const Rule *r, size_t start)
                : 0;
 
     return rest &&
+           !(r->set == SET_CAPS &&
+             redact_is_example(s, start, scan_run_end(s, rest, r->set, MIXED_MOST))) &&
            scan_take_out(s, r->label, start, rest, (Skip){ .kind = SKIP_SET, .set = r->set });
 }
 
 bool redact_check_telegram(Scan *s, const Rule *r, size_t start)
 {
-    size_t rest, most = 10;
+    size_t rest, max = 10;
 
     if (!in_set(scan_before(s, start, 7), SET_DIGIT)) /* the minutes of a time, mostly */
         return false;
-    for (; most && in_set(scan_before(s, start, 1), SET_DIGIT); most--)
+    for (; max && in_set(scan_before(s, start, 1), SET_DIGIT); max--)
         start--;
     if (!scan_word_begins(s, start) && scan_word_before(s, start, STR("bot")) == start)
         return false;

@@ -72,9 +72,9 @@ size_t scan_part_before(const Scan *s, size_t i, Str word)
     return at < end ? at : i;
 }
 
-size_t scan_run_end(Scan *s, size_t i, uint32_t set, size_t most)
+size_t scan_run_end(Scan *s, size_t i, uint32_t set, size_t max)
 {
-    size_t end = i + most;
+    size_t end = i + max;
 
     while (i < end && in_set(scan_at(s, i), set))
         i++;
@@ -84,7 +84,7 @@ size_t scan_run_end(Scan *s, size_t i, uint32_t set, size_t most)
 size_t scan_blanks_end(Scan *s, size_t i, bool encoded)
 {
     i = scan_run_end(s, i, SET_BLANK, BLANKS_MOST);
-    for (int most = 4; encoded && most && scan_has(s, i, STR("%20")); most--)
+    for (int max = 4; encoded && max && scan_has(s, i, STR("%20")); max--)
         i += 3;
     return i;
 }
@@ -165,7 +165,7 @@ bool scan_pem_at(Scan *s, size_t i, size_t *ret_end)
     end += scan_backslashes(s, end);
     if (c == '\\' && (scan_at(s, end) == 'n' || scan_at(s, end) == 'r'))
         return true;
-    for (int most = 16; most && in_set(c, SET_BLANK | SET_LINE_END | SET_QUOTE); most--)
+    for (int max = 16; max && in_set(c, SET_BLANK | SET_LINE_END | SET_QUOTE); max--)
         c = scan_at(s, ++end);
     return scan_run_end(s, end, SET_BASE64, PEM_BODY_LEAST) == end + PEM_BODY_LEAST;
 }
@@ -231,9 +231,44 @@ static size_t sign_end(Scan *s, size_t i, Sign *sign)
         return scan_at(s, i + 1) == ':' ? 0 : i + 1 + (scan_at(s, i + 1) == '=');
     if (c != '=')
         return 0;
-    for (int most = 2; most && scan_at(s, i + 1) == '='; most--)
-        i++;
+    for (int max = 2; max && scan_at(s, i + 1) == '='; max--, i++)
+        sign->compares = true;
     return i + 1 + (scan_at(s, i + 1) == '>');
+}
+
+/* name="TOKEN" value="x", - name: TOKEN\n  value: x, "name": "TOKEN", "value": "x": behind the second name; i where there is none. */
+static size_t pair_end(Scan *s, size_t i)
+{
+    size_t at = i + (scan_at(s, i) == ','), from = at;
+    unsigned depth;
+
+    for (int max = 24; max && in_set(scan_at(s, at), SET_BLANK | SET_LINE_END); max--)
+        at++;
+    if (at == from && at == i)
+        return i;
+    scan_quote_at(s, at, &depth, &at);
+    if (!scan_has(s, at, STR("value")))
+        return i;
+    at += 5;
+    scan_quote_at(s, at, &depth, &at);
+    return at;
+}
+
+/* const token: string = "x", let token: &str = "x" */
+static size_t typed_end(Scan *s, size_t end, Sign *sign)
+{
+    static const Str types[] = { STR_INIT("string"), STR_INIT("str"), STR_INIT("&str"),
+                                 STR_INIT("&'static str") };
+    size_t from = scan_blanks_end(s, end, false);
+
+    for (size_t k = 0; s->p[end - 1] == ':' && k < ARRAY_LEN(types); k++)
+        if (scan_has(s, from, types[k])) {
+            size_t at = scan_blanks_end(s, from + types[k].n, false);
+
+            if (scan_at(s, at) == '=')
+                return sign_end(s, at, sign);
+        }
+    return end;
 }
 
 bool scan_sign_at(Scan *s, size_t i, Sign *ret_sign)
@@ -243,15 +278,17 @@ bool scan_sign_at(Scan *s, size_t i, Sign *ret_sign)
     size_t end;
 
     sign.quoted = scan_quote_at(s, i, &depth, &i);
+    sign.ticked = sign.quoted && s->p[i - 1] == '`';
     if (!sign.quoted && scan_has(s, i, STR("%22"))) {
         sign.quoted = true;
         i += 3;
     }
     if (sign.quoted && scan_at(s, i) == ']') /* env["TOKEN"] = */
         i++;
-    end = sign_end(s, scan_blanks_end(s, i, false), &sign);
+    end = sign_end(s, scan_blanks_end(s, pair_end(s, i), false), &sign);
     if (!end)
         return false;
+    end = typed_end(s, end, &sign);
     sign.value = scan_blanks_end(s, end, sign.encoded);
     sign.spaced = sign.value > end;
     *ret_sign = sign;
@@ -265,6 +302,12 @@ static bool closes_text(Scan *s, size_t i)
 
     if (in_set(c, SET_BLANK))
         return !in_set(scan_at(s, i + 1), SET_ALNUM);
+    if (c == '+') { /* "token: "+name) */
+        size_t end = scan_run_end(s, i + 1, SET_IDENTIFIER | SET_BLANK, BLANKS_MOST);
+
+        c = scan_at(s, end);
+        return end > i + 1 && (c == '.' || c == '(' || c == ')' || c == ',' || c == ';');
+    }
     return c < 0 || c == ',' || c == ';' || in_set(c, SET_CLOSER | SET_LINE_END);
 }
 

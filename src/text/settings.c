@@ -29,17 +29,17 @@ static Str fallback_of(const SettingInfo *info)
 /* A guess that is far off helps nobody: NULL then. */
 static const char *nearest(Str key)
 {
-    size_t best = 0, least = SIZE_MAX;
+    size_t best = 0, min = SIZE_MAX;
 
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         size_t d = str_distance(key, str_of(setting_infos[i].key));
 
-        if (d < least) {
-            least = d;
+        if (d < min) {
+            min = d;
             best = i;
         }
     }
-    return least <= 2 + key.n / 4 ? setting_infos[best].key : NULL;
+    return min <= 2 + key.n / 4 ? setting_infos[best].key : NULL;
 }
 
 static bool unknown(Str key, Err *err)

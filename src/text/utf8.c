@@ -64,7 +64,7 @@ static bool in_ranges(const Range *ranges, size_t n, uint32_t c)
  */
 static size_t sequence(const unsigned char *p, size_t n, uint32_t *ret)
 {
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    static const uint32_t min[] = { 0, 0, 0x80, 0x800, 0x10000 };
     size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
     uint32_t c;
 
@@ -78,7 +78,7 @@ static size_t sequence(const unsigned char *p, size_t n, uint32_t *ret)
             return 0;
         c = c << 6 | (p[i] & 0x3fu);
     }
-    if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+    if (c < min[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
         return 0;
     *ret = c;
     return len;

@@ -6,11 +6,20 @@
 #include "base/limits.h"
 #include "text/redact.h"
 
-static const char *const shapes[] = {
 #define SHAPE(text) text,
+static const char *const shapes[] = {
 #include "secret_shapes.def"
-#undef SHAPE
 };
+static const char *const tuned[] = {
+#include "secret_shapes_tuned.def"
+};
+static const char *const blind[] = {
+#include "secret_shapes_blind.def"
+};
+static const char *const trufflehog[] = {
+#include "secret_shapes_trufflehog.def"
+};
+#undef SHAPE
 
 static const char *const carriers[] = {
     "the value is %s and that is all",
@@ -35,6 +44,7 @@ static const char *alphabet(char kind)
     return kind == 'd'   ? "0123456789"
            : kind == 'h' ? "0123456789abcdef"
            : kind == 'x' ? "0123456789abcdefghijklmnopqrstuvwxyz"
+           : kind == 'H' ? "0123456789ABCDEF"
            : kind == 'A' ? "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                          : all;
 }
@@ -61,16 +71,15 @@ static Str make(Arena *a, const char *shape, uint64_t *seed)
     return str_dup(a, buf_str(&b));
 }
 
-/* Nine of ten; which ones are missing is said either way. */
-static void most_shapes_of_others_are_found(void **state)
+/* In how many cells of a hundred nothing of the secret's end is left; with `say` it names the shapes that are missed. */
+static size_t found_in_100(const char *const *list, size_t n, bool say)
 {
     size_t cells = 0, found = 0;
     uint64_t seed = 42;
 
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+    for (size_t i = 0; i < n; i++) {
         AUTO(Arena) *a = arena_new();
-        Str secret = make(a, shapes[i], &seed), tail = str_skip(secret, secret.n - 10);
+        Str secret = make(a, list[i], &seed), tail = str_skip(secret, secret.n - 10);
         size_t before = found;
 
         for (size_t k = 0; k < ARRAY_LEN(carriers); k++) {
@@ -85,11 +94,26 @@ static void most_shapes_of_others_are_found(void **state)
             cells++;
             found += str_find(out, tail) == out.n;
         }
-        if (found < before + ARRAY_LEN(carriers))
-            print_message("%s: %zu of %zu\n", shapes[i], found - before, ARRAY_LEN(carriers));
+        if (say && found < before + ARRAY_LEN(carriers))
+            print_message("%s: %zu of %zu\n", list[i], found - before, ARRAY_LEN(carriers));
     }
     print_message("%zu of %zu cells\n", found, cells);
-    assert_true(found * 10 >= cells * 9);
+    return found * 100 / cells;
+}
+
+static void most_shapes_of_others_are_found(void **state)
+{
+    (void)state;
+    assert_true(found_in_100(shapes, ARRAY_LEN(shapes), true) >= 90);
+    assert_true(found_in_100(tuned, ARRAY_LEN(tuned), true) >= 95);
+}
+
+/* Some of these are public identifiers, or mistakes of the program that made them. */
+static void shapes_made_by_a_program(void **state)
+{
+    (void)state;
+    assert_true(found_in_100(blind, ARRAY_LEN(blind), true) >= 84);
+    assert_true(found_in_100(trufflehog, ARRAY_LEN(trufflehog), true) >= 86);
 }
 
 static const struct {
@@ -126,7 +150,23 @@ static const struct {
     { "_auth=RkFLRUZBS0VGQUtFRkFLRQ==", "_auth=[REDACTED]" },
     { "{\"auth\": \"RkFLRUZBS0VGQUtFRkFLRQ==\"}", "{\"auth\": \"[REDACTED]\"}" },
     { "PresharedKey = FAKE22=", "PresharedKey = [REDACTED]" },
+    /* a prefix that no row has, and names that are of other things, too */
+    { "zq_0aB9cD8eF7gH6iJ5kL4m here", "[REDACTED_TOKEN] here" },
+    { "say \\nzq_0aB9cD8eF7gH6iJ5kL4m", "say \\n[REDACTED_TOKEN]" },
+    { "sortKey=0aB9cD8eF7gH6iJ5", "sortKey=[REDACTED]" },
+    { "token_for_tests: 0aB9cD8eF7gH6iJ5", "token_for_tests: [REDACTED]" },
+    { "<apiKey>FAKE22x</apiKey> <mapKey>0aB9cD8eF7gH6iJ5</mapKey>",
+      "<apiKey>[REDACTED]</apiKey> <mapKey>[REDACTED]</mapKey>" },
+    { "define('MAP_KEY', '0aB9cD8eF7gH6iJ5');", "define('MAP_KEY', '[REDACTED]');" },
+    { "name: API_TOKEN\n  value: FAKE22", "name: API_TOKEN\n  value: [REDACTED]" },
+    { "const token: string = \"FAKE22\";", "const token: string = [REDACTED];" },
+    { "CREATE USER u IDENTIFIED BY 'FAKE22'", "CREATE USER u IDENTIFIED BY '[REDACTED]'" },
     /* as they are */
+    { "sha512-0aB9cD8eF7gH6iJ5kL4m main-0aB9cD8eF7gH6iJ5kL4m.js msg_0aB9cD8eF7gH6iJ5kL4m", NULL },
+    { "x/zq_0aB9cD8eF7gH6iJ5kL4m the_getMetricDataV2ForUsers VK_FORMAT_G10X6B10X6R10X6G10X6",
+      NULL },
+    { "sortKey = byName2; {\"NextToken\": \"0aB9cD8eF7gH6iJ5\"} 'pass' === err", NULL },
+    { "{ token: \"@rematch\" } { token: \"delimiter.$S2\" } `token`: The one", NULL },
     { "this.token = data.token; token = next(); login(token = this.token)", NULL },
     { "access_token: token, password: string; secret: null", NULL },
     { "setKey(privateKey: KeyLike, x: T)", NULL },
@@ -141,6 +181,23 @@ static const struct {
     { "{\"pass\": 12, \"fail\": 0} pass: 3", NULL },
     { "http://user:password@host is the form", NULL },
     { "test_the_parser_2026 key_of_the_map api_version_2", NULL },
+    { "token = scanner2.scan(); let token = {a: 1}; this.password = arg2; url.password=value1}",
+      NULL },
+    { "password = toB64Url(x); token: parent2, secret = await _load(x); key: T", NULL },
+    { "pass: 'Every element has a title', \"pass\": \"\xe5\x85\x83\xe7\xb4\xa0\"", NULL },
+    { "\"password\": {\"type\": \"string\"}, password:{type:\"blob\"}", NULL },
+    { "token: 'mock-token', apiKey: 'your-api-key', secret: \"<secret>\", password: \"xxxxxxxx\"",
+      NULL },
+    { "\"input_token\": \"NextMarker\", token: \"keyword.operator\", token === \".\"", NULL },
+    { "password: \"Please enter the new one\", \"auth-token\": \"^6.0.0\"", NULL },
+    { "Authorization: Bearer $(print-token), Authorization: Bearer YOUR_TOKEN", NULL },
+    { "Token *pName1, sk_X509_ATTRIBUTE_TYPE_AND_VALUE_set_cmp_func(sk)", NULL },
+    { "arn:aws:secretsmanager:x:1:secret:Name-a1b2c3 AKIAIOSFODNN7EXAMPLE", NULL },
+    { "http://a:b@host token = /^x/; STENCIL_PASS: 0x0B96", NULL },
+    { "this.password = 'FAKE22'; password: hunter2, x",
+      "this.password = [REDACTED]; password: [REDACTED], x" },
+    { "password: \"correct horse battery staple\"", "password: [REDACTED]" },
+    { "const TOKEN ", NULL },
     { "call_0a1B2c3D4e5F6g7H8i9J0kLm toolu_01AbCdEfGhIjKlMnOpQrStUv", NULL },
 };
 
@@ -160,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(most_shapes_of_others_are_found),
+        cmocka_unit_test(shapes_made_by_a_program),
         cmocka_unit_test(headers_arguments_and_variables),
     };
 
