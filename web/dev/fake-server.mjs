@@ -54,7 +54,7 @@ function manySessions(base, count) {
   });
 }
 
-const pagePart = "page-of-the-fake"; // what the page keeps for its origin, beside the cookie
+let pagePart = "page-of-the-fake"; // what the page keeps for its origin, beside the cookie; another one after a sign-out
 
 export async function startFake({ port = 0, dir = join(here, "../../build/web"), token = "fake-token" } = {}) {
   const data = {
@@ -248,6 +248,11 @@ export async function startFake({ port = 0, dir = join(here, "../../build/web"),
     let text = "";
     for await (const chunk of req) text += chunk;
     const body = text ? JSON.parse(text) : {};
+    if (path === "/api/auth" && req.method === "DELETE") {
+      if (state.refuseSignOut) return send(res, problem(507, "No space left", "The disk is full."));
+      pagePart += "+";
+      return send(res, { body: { ok: true } }, { "Set-Cookie": "talaria=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0" });
+    }
     if (path === "/api/auth") {
       if (body.token !== token) return send(res, problem(401, "Wrong token", "The token is not this server's."));
       return send(res, { body: { ok: true, page: pagePart } }, { "Set-Cookie": `talaria=${token}; HttpOnly; SameSite=Strict; Path=/` });

@@ -95,7 +95,7 @@ export function search(all, transcripts, query, partial) {
   const hits = [];
   for (const [id, whole] of Object.entries(words.length ? transcripts : {})) {
     const s = all.find((row) => row.id === id);
-    if (!s || (query.get("source") && s.origin !== query.get("source")) || (query.get("project") && last(s.cwd) !== query.get("project"))) continue;
+    if (!s || (query.get("source") && s.origin !== query.get("source")) || (query.get("project") && last(s.cwd) !== query.get("project")) || (query.get("model") && s.model !== query.get("model"))) continue;
     for (const part of whole.parts) {
       for (const m of part.transcript) {
         const text = m.content ?? "";

@@ -189,6 +189,13 @@ export async function signIn(token: string): Promise<void> {
   signedOut.set(false);
 }
 
+// Ends it for every browser; what this one keeps goes with it.
+export async function signOut(): Promise<void> {
+  await remove("/api/auth");
+  remember(pageKey, null);
+  signedOut.set(true);
+}
+
 // Achievements over every source; the routes of Hermes' plugin count Hermes alone.
 const badges = "/api/achievements";
 export const badgePaths = {

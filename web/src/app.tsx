@@ -1,7 +1,7 @@
 // The frame: rail, the view of the address, palette, keys, and the bar of a lost connection.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { ApiError, badgePaths, post, signedOut } from "./api";
+import { ApiError, badgePaths, post, signedOut, signOut } from "./api";
 import { Boundary } from "./components/boundary";
 import { Palette, type Command } from "./components/palette";
 import { Rail, tabsFor, type Tab } from "./components/rail";
@@ -72,6 +72,8 @@ async function rescan(): Promise<void> {
   say("Scanning");
   await post(badgePaths.rescan).then(() => say("Scanned"), (cause: ApiError) => say(`${cause.message}. ${cause.detail}`));
 }
+
+const leave = (): void => void signOut().catch((cause: ApiError) => say(`Not signed out: ${cause.message}. ${cause.detail}`));
 
 // Tabs that have an address even if the server lacks them; the view then says so.
 const further = ["chat", "sleep", "handoffs"];
@@ -146,12 +148,13 @@ export function App(): JSX.Element {
   const commands = useMemo(() => commandsFor(tabs, session, chat, [
     { name: narrow ? "Expand sidebar" : "Collapse sidebar", icon: icon.rail, hint: "\\", run: toggleRail },
     { name: "Keyboard shortcuts", icon: icon.keys, hint: "?", run: () => setOpen("keys") },
+    { name: "Sign out", icon: icon.leave, more: "log out logout leave", run: leave },
   ]), [tabs, session, chat, narrow, open]);
 
   if (out) return <SignIn />;
   return (
     <div class={narrow ? "frame narrow" : "frame"}>
-      <Rail tabs={tabs} tab={tab} narrow={narrow} onNarrow={toggleRail} onPalette={() => setOpen("palette")} onKeys={() => setOpen(open === "keys" ? "" : "keys")} />
+      <Rail tabs={tabs} tab={tab} narrow={narrow} onNarrow={toggleRail} onPalette={() => setOpen("palette")} onKeys={() => setOpen(open === "keys" ? "" : "keys")} onSignOut={leave} />
       <Boundary at={path.join("/")} what="This view"><View tab={tab} status={status} /></Boundary>
       {!online && <div class="lost" role="status">Connection lost. Reconnecting… Nothing you typed is lost.</div>}
       <p class={news ? "said on" : "said"} role="status">{news}</p>

@@ -13,6 +13,7 @@ export const icon = {
   system: lucide("monitor"),
   rail: lucide("panel-left"),
   keys: lucide("keyboard"),
+  leave: lucide("log-out"),
   right: lucide("chevron-right"),
   down: lucide("chevron-down"),
   back: lucide("arrow-left"),

@@ -10,6 +10,9 @@ let chordTimer: ReturnType<typeof setTimeout> | undefined;
 const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
+// Enter on a button or a link is that button's or link's.
+const acts = (target: EventTarget | null): boolean => target instanceof Element && target.closest("a[href], button, summary") !== null;
+
 function name(event: KeyboardEvent): string {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") return "Ctrl-K";
   if (event.ctrlKey || event.metaKey || event.altKey) return "";
@@ -20,7 +23,7 @@ addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
   const inField = typing(event.target);
   const key = name(event);
-  if (!key || (inField && key !== "Escape" && key !== "Ctrl-K")) return;
+  if (!key || (inField && key !== "Escape" && key !== "Ctrl-K") || (key === "Enter" && acts(event.target))) return;
   clearTimeout(chordTimer);
   chord = "";
   // Esc first leaves the field: going back from under half a sentence would lose it.

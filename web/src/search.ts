@@ -19,10 +19,12 @@ export interface Search {
 function question(text: string, f: Filters, limit: number, inside: boolean): string | null {
   if (!text.trim()) return null;
   const q = new URLSearchParams({ q: text.trim(), limit: String(limit) });
-  for (const name of ["source", "project", "tool"] as const) if (f[name]) q.set(name, f[name]!);
+  for (const name of ["source", "project", "model", "tool"] as const) if (f[name]) q.set(name, f[name]!);
   const since = sinceDate(f.since);
   if (since) q.set("since", since);
   if (inside) q.set("substring", "1");
+  if (f.archived) q.set("archived", "1");
+  q.set("fold", "1"); // what says nearly the same is shown once, as in a terminal
   return `/api/search?${q}`;
 }
 

@@ -86,6 +86,8 @@ export interface Session {
   parts: Part[];
   own?: boolean; // kept by Talaria: it can be renamed, archived and deleted
   resume_command?: string | null; // of the agent that wrote it
+  continues?: { session_id: string; origin: string } | null;
+  continued_in?: string | null; // a session or conversation
 }
 
 export interface SessionPage {
@@ -98,6 +100,8 @@ export interface Facet {
   name: string;
   title?: string;
   sessions: number;
+  continued?: number; // of them: in a conversation of Talaria's, which is not counted beside them
+  continuing?: number; // conversations that are counted with the session they continue
 }
 
 export interface Facets {
@@ -124,6 +128,7 @@ export interface SearchPage {
   query: string;
   hits: Hit[];
   more: boolean;
+  similar?: number; // passages left out because another one says nearly the same
   took_ms: number;
   partial: boolean;
   note: string | null;

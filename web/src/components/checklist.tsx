@@ -10,7 +10,7 @@ import { Bar, CopyButton, Icon } from "./ui";
 
 // Where on the page an item is done; an item that is not known here keeps its command alone.
 const places: Record<string, [string[], Query?]> = {
-  search: [["sessions"], { q: "restore a snapshot" }],
+  search: [["sessions"], { q: "cards cramped on phones" }],
   open: [["sessions"]],
   template: [["templates", "new"]],
   handoff: [["handoffs"]],

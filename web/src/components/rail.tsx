@@ -36,13 +36,14 @@ function Logo(): JSX.Element {
   );
 }
 
-export function Rail({ tabs, tab, narrow, onNarrow, onPalette, onKeys }: {
+export function Rail({ tabs, tab, narrow, onNarrow, onPalette, onKeys, onSignOut }: {
   tabs: Tab[];
   tab: string;
   narrow: boolean;
   onNarrow(): void;
   onPalette(): void;
   onKeys(): void;
+  onSignOut(): void;
 }): JSX.Element {
   const theme = useStore(chosenTheme);
   const [more, setMore] = useState(false);
@@ -82,6 +83,7 @@ export function Rail({ tabs, tab, narrow, onNarrow, onPalette, onKeys }: {
             <Icon name={icon[theme]} /><span>{themeName}</span>
           </button>
           <button type="button" onClick={() => { setMore(false); onKeys(); }} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"><Icon name={icon.keys} /><span>Shortcuts</span></button>
+          <button type="button" onClick={onSignOut} title="Sign out every browser of this server"><Icon name={icon.leave} /><span>Sign out</span></button>
           <button type="button" class="collapse" onClick={onNarrow} aria-label={width} aria-pressed={narrow} title={`${width} (\\)`}>
             <Icon name={icon.rail} /><span>Collapse</span>
           </button>

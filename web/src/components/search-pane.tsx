@@ -2,7 +2,7 @@
 // once; what was said comes from the server.
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, plainTitle, project } from "../format";
+import { count, plainTitle, plural, project } from "../format";
 import { useKeys } from "../keys";
 import { useLate } from "../resource";
 import { go, link, setQuery, type Query } from "../router";
@@ -21,9 +21,12 @@ interface Group {
   hits: Hit[];
 }
 
+// What people and agents said comes before what tools printed: in a session, and among the sessions.
+const said = (h: Hit): boolean => h.role === "user" || h.role === "assistant";
+
 function bySession(hits: Hit[]): Group[] {
   const groups = new Map<string, Group>();
-  for (const h of hits) {
+  for (const h of [...hits.filter(said), ...hits.filter((h) => !said(h))]) {
     const group = groups.get(h.session);
     if (group) group.hits.push(h);
     else groups.set(h.session, { session: h.session, hits: [h] });
@@ -124,6 +127,7 @@ export function SearchPane({ text, rows, filters, query, id, focus }: {
       {late && !found.data && !found.error && <Skeleton rows={5} kind="lines" />}
       {found.data?.note && <p class="dim note">{found.data.note}</p>}
       {!found.error && <ol>{groups.map((g) => <HitGroup key={g.session} group={g} at={at} href={(h) => link(...to(h))} />)}</ol>}
+      {Boolean(found.data?.similar) && !found.error && <p class="dim note">{plural(found.data!.similar!, "similar passage")} not shown.</p>}
       {nothing && (
         <Empty title={titles.length ? "No matching messages" : "No matches"}>
           <p>{inside ? "Try other words or fewer filters." : "The search covers whole words and their beginnings."}</p>

@@ -1,7 +1,7 @@
 // What the list is narrowed by: which agent as chips, the rest as choices that the server counted.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { count, countedAs } from "../format";
+import { count, countedAs, plural } from "../format";
 import { icon } from "../icons";
 import { useResource } from "../resource";
 import { setQuery } from "../router";
@@ -21,6 +21,11 @@ function choices(all: string, facets: Facet[] | undefined, chosen: string | unde
   return [["", all], ...list];
 }
 
+// A session that was continued counts once, with the agent that wrote it.
+const continuedWords = (o: Facet): string | undefined =>
+  o.continuing ? `${plural(o.continuing, "more continues another agent's session", "more continue other agents' sessions")}; counted there`
+  : o.continued ? `${count(o.continued)} continued in Talaria` : undefined;
+
 function Days({ filters }: { filters: Filters }): JSX.Element {
   const day = (name: "since" | "until", label: string): JSX.Element => (
     <label class="field">{label}
@@ -39,7 +44,7 @@ function Check({ name, filters, children }: { name: "archived" | "side_chains"; 
   );
 }
 
-export function SessionFilters({ filters, searching }: { filters: Filters; searching: boolean }): JSX.Element {
+export function SessionFilters({ filters }: { filters: Filters }): JSX.Element {
   const { data, reload } = useResource<Facets>("/api/sessions/facets", ["snapshot"]);
   // What is still being read has more to offer soon.
   useEffect(() => {
@@ -58,7 +63,10 @@ export function SessionFilters({ filters, searching }: { filters: Filters; searc
       <div class="filters-head" title={countedAs}>
         <Chips
           label="Source" value={filters.source ?? ""} onPick={(source) => setQuery({ source })}
-          options={origins.map(([id, text]) => ({ id, text: text.replace(/ \([\d,]+\)$/, ""), n: data?.origins.find((o) => o.name === id)?.sessions }))}
+          options={origins.map(([id, text]) => {
+            const o = data?.origins.find((f) => f.name === id);
+            return { id, text: text.replace(/ \([\d,]+\)$/, ""), n: o?.sessions, title: o && continuedWords(o) };
+          })}
         />
         <button type="button" class="ghost small more-filters" aria-expanded={open} onClick={() => setOpen(!open)}>
           <Icon name={icon.filter} size={14} /> Filters{set > 0 && ` · ${set}`}
@@ -67,7 +75,7 @@ export function SessionFilters({ filters, searching }: { filters: Filters; searc
       <div class="filters-body">
         <Select label="Project" value={filters.project ?? ""} options={choices("All projects", data?.projects, filters.project)} onPick={(project) => setQuery({ project })} />
         <Select
-          label="Model" value={searching ? "" : (filters.model ?? "")} disabled={searching}
+          label="Model" value={filters.model ?? ""}
           options={choices("All models", data?.models, filters.model)} onPick={(model) => setQuery({ model })}
         />
         <Select label="Tool" value={filters.tool ?? ""} options={choices("All tools", data?.tools, filters.tool)} onPick={(tool) => setQuery({ tool })} />

@@ -129,13 +129,13 @@ export function FilterBox({ value, onInput, label, onEnter, onDown }: {
 export function Chips<T extends string>({ label, value, options, onPick }: {
   label: string;
   value: T;
-  options: { id: T; text: string; n?: number }[];
+  options: { id: T; text: string; n?: number; title?: string }[];
   onPick(id: T): void;
 }): JSX.Element {
   return (
     <div class="chips" role="group" aria-label={label}>
       {options.map((o) => (
-        <button type="button" key={o.id} class="chip" aria-pressed={o.id === value} onClick={() => onPick(o.id)}>
+        <button type="button" key={o.id} class="chip" title={o.title} aria-pressed={o.id === value} onClick={() => onPick(o.id)}>
           {o.text}
           {o.n !== undefined && <span class="n">{o.n}</span>}
         </button>

@@ -3,17 +3,17 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { ApiError, enc, post } from "../api";
 import { Diff } from "../components/diff";
+import { SessionName } from "../components/session-name";
 import { StreamText } from "../components/stream-text";
 import { between, gain, isSimulated, seconds, Simulated, stateNames, stateOf, verdictOf, whyNone } from "../components/night-chart";
 import { Bar, Code, Empty, Failure, Icon, say, Skeleton, Time, Updating } from "../components/ui";
 import { parseDiff } from "../diff";
-import { cost, count, lasted, percent, plainTitle, plural, points, short, signed } from "../format";
+import { cost, count, lasted, percent, plural, points, short, signed } from "../format";
 import { icon } from "../icons";
 import { forget, useLate, useResource } from "../resource";
 import { link, setQuery, useRoute } from "../router";
-import { knownSession } from "../session-list";
 import { recall, remember } from "../store";
-import type { EditShare, NightDetail, Session, SleepEdit, SleepTask } from "../types";
+import type { EditShare, NightDetail, SleepEdit, SleepTask } from "../types";
 
 const trends = {
   improved: { icon: icon.better, text: "better" },
@@ -96,13 +96,6 @@ function Rule({ edit: e, share, tasks = [], reason }: { edit: SleepEdit; share?:
       )}
     </li>
   );
-}
-
-function SessionName({ id }: { id: string }): JSX.Element {
-  const known = knownSession(id);
-  const { data } = useResource<Session>(known ? null : `/api/sessions/${enc(id)}`);
-  const s = known ?? data;
-  return <a href={link(["sessions", id])}>{s ? plainTitle(s.title) : id}</a>;
 }
 
 function Changes({ n, picked, onPick }: { n: NightDetail; picked: Set<string>; onPick(name: string, on: boolean): void }): JSX.Element {

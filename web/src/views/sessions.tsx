@@ -33,7 +33,7 @@ function useWide(): boolean {
 }
 
 // While the index is made, what is read so far is shown; now and then, and when it is whole, the list is asked again.
-function Indexing({ onMore }: { onMore(): void }): JSX.Element {
+function Indexing({ onMore }: { onMore(): void }): JSX.Element | null {
   const asked = useResource<IndexState>("/api/index");
   const told = useStore(indexing);
   const { done, total } = told ?? asked.data ?? { done: 0, total: 0 };
@@ -47,6 +47,7 @@ function Indexing({ onMore }: { onMore(): void }): JSX.Element {
     const timer = setInterval(() => { asked.reload(); onMore(); }, pollMs);
     return () => clearInterval(timer);
   }, [asked.reload, onMore]);
+  if (total > 0 && done >= total) return null; // the list that says so is on its way
   return (
     <div class="indexing" role="status">
       <p><b>Indexing your sessions</b> <span>{total ? `${count(done)} of ${count(total)}` : "counting…"}</span></p>
@@ -89,7 +90,7 @@ export function SessionsView(): JSX.Element {
             value={text} label="Search all sessions" onInput={(q) => setQuery({ q, substring: null })}
             onEnter={() => focus.open()} onDown={() => focus.down()}
           />
-          <SessionFilters filters={filters} searching={searching} />
+          <SessionFilters filters={filters} />
           {list.partial && <Indexing onMore={list.reload} />}
         </header>
         {!wide && !searching && <Checklist />}

@@ -4,6 +4,7 @@ import { badgePaths, enc } from "../api";
 import { Medal } from "../components/badge-card";
 import { MakeTemplate } from "../components/make-template";
 import { Markdown } from "../components/markdown";
+import { SessionName } from "../components/session-name";
 import { tokens } from "../components/session-row";
 import { Cut, ToolCallRow } from "../components/tool-call";
 import { Activity } from "../components/activity";
@@ -150,6 +151,17 @@ function Meta({ s }: { s: Session }): JSX.Element {
   );
 }
 
+// The sessions before and after this one. A file that is gone leaves its id.
+function Thread({ s }: { s: Session }): JSX.Element | null {
+  if (!s.continues && !s.continued_in) return null;
+  return (
+    <ul class="meta" aria-label="Continued sessions">
+      {s.continues && <li><Icon name={icon.back} size={14} /><span>Continues <SessionName id={s.continues.session_id} /> ({originName(s.continues.origin)})</span></li>}
+      {s.continued_in && <li><Icon name={icon.right} size={14} /><span>Continued in <SessionName id={s.continued_in} /></span></li>}
+    </ul>
+  );
+}
+
 export function Transcript({ id }: { id: string }): JSX.Element {
   const chats = useResource<Status>("/api/status").data?.features?.includes("chat");
   const { query } = useRoute();
@@ -176,6 +188,7 @@ export function Transcript({ id }: { id: string }): JSX.Element {
               <SessionActions s={s} chats={chats ?? false} reload={asked.reload} />
             </div>
             <Meta s={s} />
+            <Thread s={s} />
             {s.parts.length > 1 && (
               <nav aria-label="Parts of the session" class="parts">
                 <ol>{s.parts.map((p, i) => (
