@@ -34,6 +34,7 @@ void chunk_pack(const Record *const *records, size_t n, const ToolTable *tools, 
         pack_text(&body, r->id);
         pack_text(&body, r->title);
         pack_text(&body, r->conversation);
+        pack_number(&body, (uint64_t)r->covered + r->begun_there);
         pack_number(&body, place_of(a, &words, r->source));
         pack_number(&body, place_of(a, &words, r->model));
         pack_real(&body, r->started_at);
@@ -82,10 +83,14 @@ static Str word_at(Unpacker *u, const ToolTable *words)
 static Record unpack_record(Unpacker *u, const ToolTable *words, const ToolTable *tools)
 {
     Record r = { .table = tools, .rowid = (int64_t)unpack_number(u) };
+    uint64_t covered;
 
     r.id = unpack_text(u);
     r.title = unpack_text(u);
     r.conversation = unpack_text(u);
+    covered = unpack_number(u);
+    r.covered = covered > 0;
+    r.begun_there = covered > 1;
     r.source = word_at(u, words);
     r.model = word_at(u, words);
     r.started_at = unpack_real(u);
@@ -103,7 +108,7 @@ bool chunk_unpack(Arena *a, Str bytes, Record **ret, size_t *ret_n, ToolTable **
     ToolTable *tools, *words;
     Record *all;
     size_t n = 0;
-    uint64_t most;
+    uint64_t max;
 
     if (unpack_number(&u) != RULES_VERSION)
         return false;
@@ -111,11 +116,11 @@ bool chunk_unpack(Arena *a, Str bytes, Record **ret, size_t *ret_n, ToolTable **
         return false;
     tools = unpack_table(a, &u);
     words = unpack_table(a, &u);
-    most = unpack_number(&u);
-    if (u.bad || most > u.rest.n)
+    max = unpack_number(&u);
+    if (u.bad || max > u.rest.n)
         return false;
-    all = ARENA_ARRAY(a, Record, most + 1);
-    for (; n < most && !u.bad; n++)
+    all = ARENA_ARRAY(a, Record, max + 1);
+    for (; n < max && !u.bad; n++)
         all[n] = unpack_record(&u, words, tools);
     if (u.bad || u.rest.n)
         return false;

@@ -16,7 +16,7 @@
 enum { CHUNK_SESSIONS = 64, PART_CHUNKS = 32 };
 
 /* Raise it when a metric is counted differently. */
-enum { RULES_VERSION = 5 };
+enum { RULES_VERSION = 6 };
 
 static inline int64_t chunk_number(int64_t rowid)
 {

@@ -7,14 +7,14 @@
 
 #include "text/pyjson.h"
 
-enum { MOST_CALLS = 64, MOST_KEYS = 24, MOST_DEPTH = 24 };
+enum { MAX_CALLS = 64, MAX_KEYS = 24, MAX_DEPTH = 24 };
 
 typedef struct Walk {
     const char *p, *end;
     const char *begin;
     const char *path; /* where a file name may begin for the first time; NULL: nowhere */
     int depth;
-    Str names[MOST_CALLS];
+    Str names[MAX_CALLS];
     size_t n;
 } Walk;
 
@@ -161,7 +161,7 @@ static bool is_repeated(const Str *keys, size_t n, Str key)
 /* Behind '{'. ret_name, ret_function: where "name" and the "name" of "function" go, if wanted. */
 static bool walk_object(Walk *w, Str *ret_name, Str *ret_function)
 {
-    Str keys[MOST_KEYS];
+    Str keys[MAX_KEYS];
     size_t n = 0;
 
     if (take(w, '}'))
@@ -169,7 +169,7 @@ static bool walk_object(Walk *w, Str *ret_name, Str *ret_function)
     do {
         Str key;
 
-        if (!walk_simple_string(w, &key) || !take(w, ':') || n == MOST_KEYS ||
+        if (!walk_simple_string(w, &key) || !take(w, ':') || n == MAX_KEYS ||
             is_repeated(keys, n, key))
             return false;
         keys[n++] = key;
@@ -197,7 +197,7 @@ static bool walk_value(Walk *w)
         return walk_string(w, &s);
     }
     if (c == '{' || c == '[') {
-        if (++w->depth > MOST_DEPTH)
+        if (++w->depth > MAX_DEPTH)
             return false;
         w->p++;
         ok = c == '{' ? walk_object(w, NULL, NULL) : walk_list(w);
@@ -215,7 +215,7 @@ static bool walk_calls(Walk *w)
         do {
             Str name = STR(""), function = STR("");
 
-            if (!take(w, '{') || !walk_object(w, &name, &function) || w->n == MOST_CALLS)
+            if (!take(w, '{') || !walk_object(w, &name, &function) || w->n == MAX_CALLS)
                 return false;
             w->names[w->n++] = name.n ? name : function;
         } while (take(w, ','));

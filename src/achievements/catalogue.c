@@ -40,12 +40,12 @@ static void add_aggregate(Json labels, AggregateKind kind, Str name, Str metric)
     AggregateInfo info = { .name = str_dup(arena, name), .kind = kind };
     Str label = json_str(json_get(labels, name));
 
-    ASSERT(loaded.n_aggregates < MOST_AGGREGATES);
+    ASSERT(loaded.n_aggregates < MAX_AGGREGATES);
     info.label = str_dup(arena, label.n ? label : name);
     if (kind != AGGREGATE_SPECIAL)
         info.metric = metric_named(metric);
     if (kind == AGGREGATE_MAX) {
-        ASSERT(loaded.n_peaks < MOST_PEAKS);
+        ASSERT(loaded.n_peaks < MAX_PEAKS);
         loaded.peaks[loaded.n_peaks++] = loaded.n_aggregates;
     }
     loaded.aggregates[loaded.n_aggregates++] = info;
@@ -92,7 +92,7 @@ static void load_requirements(Achievement *a, Json list)
     while (json_next(&it, &key, &item)) {
         Requirement *r = &a->requirements[a->n_requirements++];
 
-        ASSERT(a->n_requirements <= MOST_REQUIREMENTS);
+        ASSERT(a->n_requirements <= MAX_REQUIREMENTS);
         r->aggregate = catalogue_aggregate(&loaded, json_str(json_at(item, 0)));
         ASSERT(r->aggregate < loaded.n_aggregates && json_int(json_at(item, 1), &r->at_least));
     }
@@ -103,7 +103,7 @@ static void load_achievement(Json item)
     Achievement *a = &loaded.all[loaded.n++];
     Json tiers = json_get(item, STR("tiers"));
 
-    ASSERT(loaded.n <= MOST_ACHIEVEMENTS);
+    ASSERT(loaded.n <= MAX_ACHIEVEMENTS);
     a->id = keep(json_get(item, STR("id")));
     a->name = keep(json_get(item, STR("name")));
     a->category = keep(json_get(item, STR("category")));

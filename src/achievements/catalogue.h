@@ -10,10 +10,10 @@
 
 enum {
     TIER_COUNT = 5,
-    MOST_REQUIREMENTS = 4,
-    MOST_ACHIEVEMENTS = 100,
-    MOST_AGGREGATES = 80,
-    MOST_PEAKS = 16
+    MAX_REQUIREMENTS = 4,
+    MAX_ACHIEVEMENTS = 100,
+    MAX_AGGREGATES = 80,
+    MAX_PEAKS = 16
 };
 
 /* A total over the history: the largest or the sum of one metric of the sessions, or a special. */
@@ -36,17 +36,17 @@ typedef struct Achievement {
     bool tiered;
     size_t aggregate; /* tiered */
     int64_t tiers[TIER_COUNT];
-    Requirement requirements[MOST_REQUIREMENTS];
+    Requirement requirements[MAX_REQUIREMENTS];
     size_t n_requirements;
 } Achievement;
 
 typedef struct Catalogue {
     Str tier_names[TIER_COUNT];
-    Achievement all[MOST_ACHIEVEMENTS];
+    Achievement all[MAX_ACHIEVEMENTS];
     size_t n;
-    AggregateInfo aggregates[MOST_AGGREGATES];
+    AggregateInfo aggregates[MAX_AGGREGATES];
     size_t n_aggregates;
-    size_t peaks[MOST_PEAKS]; /* the aggregates that are a maximum */
+    size_t peaks[MAX_PEAKS]; /* the aggregates that are a maximum */
     size_t n_peaks;
     Str *providers; /* substrings in order */
     size_t n_providers;

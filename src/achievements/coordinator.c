@@ -76,7 +76,7 @@ Coordinator *coordinator_free(Coordinator *c)
 void coordinator_listen(Coordinator *c, ScanListener *fn, void *ctx)
 {
     pthread_mutex_lock(&c->lock);
-    ASSERT(c->n_listeners < MOST_LISTENERS);
+    ASSERT(c->n_listeners < MAX_LISTENERS);
     c->listeners[c->n_listeners].fn = fn;
     c->listeners[c->n_listeners++].ctx = ctx;
     pthread_mutex_unlock(&c->lock);
@@ -285,7 +285,7 @@ bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err)
 bool coordinator_recent(Coordinator *c, Buf *out, Err *err)
 {
     JsonWriter w = JSON_WRITER(out, 0);
-    size_t order[MOST_ACHIEVEMENTS], n;
+    size_t order[MAX_ACHIEVEMENTS], n;
     bool ok;
 
     pthread_mutex_lock(&c->lock);

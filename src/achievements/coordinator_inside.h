@@ -9,7 +9,7 @@
 #include "achievements/run.h"
 #include "base/clock.h"
 
-enum { MOST_LISTENERS = 4, BACKGROUND_NICE = 10 };
+enum { MAX_LISTENERS = 4, BACKGROUND_NICE = 10 };
 
 struct Coordinator {
     Arena *arena; /* of the homes */
@@ -44,7 +44,7 @@ struct Coordinator {
     struct {
         ScanListener *fn;
         void *ctx;
-    } listeners[MOST_LISTENERS];
+    } listeners[MAX_LISTENERS];
     size_t n_listeners;
 };
 

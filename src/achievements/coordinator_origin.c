@@ -19,7 +19,7 @@ static void put_whole(JsonWriter *w, const Coordinator *c, const Snapshot *s)
 
 static void put_recent(JsonWriter *w, const Snapshot *s)
 {
-    size_t order[MOST_ACHIEVEMENTS], n = snapshot_recent(s, order);
+    size_t order[MAX_ACHIEVEMENTS], n = snapshot_recent(s, order);
 
     json_begin(w, '[');
     for (size_t i = 0; i < n; i++)

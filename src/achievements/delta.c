@@ -35,6 +35,8 @@ typedef struct Walk {
     size_t at;    /* the next mark of the head */
     bool all;     /* conversations are counted */
     bool archived;
+    const CoveredRow *covered; /* sessions of homes that a conversation of ours stands for */
+    size_t n_covered;
     const TranscriptFile *file; /* of the row at hand */
 } Walk;
 
@@ -77,15 +79,31 @@ static bool find_conversation(const Walk *w, SessionRow *s)
     return shown;
 }
 
+/* The conversation of ours that stands for the session is what it is a part of. */
+static void find_covering(const Walk *w, SessionRow *s)
+{
+    Str id = s->conversation.n ? s->conversation : s->id;
+
+    for (size_t i = 0; i < w->n_covered; i++)
+        if (str_eq(w->covered[i].id, id) && str_eq(w->covered[i].home, w->home->key.home)) {
+            s->conversation = w->covered[i].conversation;
+            s->covered = true;
+            s->begun_there = w->covered[i].begun_there;
+        }
+}
+
 static bool place_row(const Walk *w, SessionRow *s)
 {
     if (!w->all)
         return true;
-    s->conversation = STR("");
-    if (!w->file && !find_conversation(w, s))
-        return false;
+    if (!w->file) {
+        s->conversation = STR("");
+        if (!find_conversation(w, s))
+            return false;
+        find_covering(w, s);
+    }
     if (s->conversation.n)
-        s->mark = rows_mix(s->mark, s->conversation.p, s->conversation.n) >> 1;
+        s->mark = rows_mix(s->mark + s->begun_there, s->conversation.p, s->conversation.n) >> 1;
     return true;
 }
 
@@ -203,6 +221,8 @@ static bool compare(Delta *delta, Arena *a, const ScanOptions *o, size_t place, 
         qsort(home->newer, home->n_newer, sizeof *home->newer, by_text);
     home->changed = home->last_message != home->head.last_message;
     reserve(a, home);
+    if (o->all && o->homes->all[place].kind != HOME_OURS)
+        covered_rows(a, o->homes, &walk.covered, &walk.n_covered);
     if (o->all && !rows_chains(rows, a, &home->links, &home->n_links, err))
         return false;
     if (!rows_walk(rows, see_row, &walk, err))
@@ -222,6 +242,8 @@ static bool delta_home(Delta *delta, Arena *a, const ScanOptions *o, size_t plac
     if (!rows)
         return false;
     *home = (HomeDelta){ .key = key };
+    if (o->all)
+        rows_count_once(a, o->homes, &o->homes->all[place], rows);
     delta->one_reader = delta->one_reader || rows_want_one_reader(rows);
     home->known = !o->full && cache_head(o->index, a, key, &home->head);
     if (!compare(delta, a, o, place, rows, err))
@@ -301,7 +323,8 @@ bool delta_make(Delta *delta, Arena *a, const ScanOptions *o, Err *err)
     const Homes *homes = o->homes;
 
     *delta = (Delta){ .homes = ARENA_ARRAY(a, HomeDelta, homes->n) };
-    for (size_t i = 0; i < homes->n; i++) {
+    /* Transcripts first, and they come last: what is in them is not counted in our own. */
+    for (size_t i = homes->n; i-- > 0;) {
         size_t work = delta->n, sessions = delta->sessions;
 
         if (!lane_there(&homes->all[i]) && homes->all[i].kind != HOME_GIVEN)

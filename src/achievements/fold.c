@@ -11,6 +11,7 @@ typedef struct Talk {
     const Record *const *parts; /* oldest first */
     size_t n;
     double last_active;
+    Origin origin; /* whose it counts as */
 } Talk;
 
 typedef struct Talks {
@@ -61,6 +62,15 @@ static bool ends_chain(const Record *const *parts, size_t n, const Record *r)
     return false;
 }
 
+/* Sessions that a conversation of ours stands for, whatever home they are in. */
+static int by_name(const void *left, const void *right)
+{
+    const Record *a = *(const Record *const *)left, *b = *(const Record *const *)right;
+    int order = str_cmp(a->conversation, b->conversation);
+
+    return order ? order : a->started_at < b->started_at ? -1 : a->started_at > b->started_at;
+}
+
 typedef struct Sorting {
     Arena *a;
     const FoldQuery *query;
@@ -68,11 +78,13 @@ typedef struct Sorting {
     size_t n_parts;
     const Record **alone;
     size_t n_alone;
+    const Record **covered; /* sessions that conversations of ours stand for, in order of those */
+    size_t n_covered;
 } Sorting;
 
-static bool is_wanted(const FoldQuery *q, const Record *r)
+static Origin record_origin(const Sorting *s, const Record *r)
 {
-    return !q->origin || origin_of(&q->lanes->all[r->home], r->source) + 1 == (Origin)q->origin;
+    return origin_of(&s->query->lanes->all[r->home], r->source);
 }
 
 static void sort_out(Sorting *s, const Record *records, size_t n)
@@ -81,14 +93,19 @@ static void sort_out(Sorting *s, const Record *records, size_t n)
 
     s->parts = ARENA_ARRAY(s->a, const Record *, n + 1);
     s->alone = ARENA_ARRAY(s->a, const Record *, n + 1);
+    s->covered = ARENA_ARRAY(s->a, const Record *, n + 1);
     for (size_t i = 0; i < n; i++)
-        if (records[i].conversation.n && is_wanted(s->query, &records[i]))
+        if (records[i].covered)
+            s->covered[s->n_covered++] = &records[i];
+        else if (records[i].conversation.n)
             s->parts[s->n_parts++] = &records[i];
+    if (s->n_covered)
+        qsort(s->covered, s->n_covered, sizeof *s->covered, by_name);
     chained = s->n_parts;
     if (chained)
         qsort(s->parts, chained, sizeof *s->parts, by_talk);
     for (size_t i = 0; i < n; i++) {
-        if (records[i].conversation.n || !is_wanted(s->query, &records[i]))
+        if (records[i].covered || records[i].conversation.n)
             continue;
         if (chained && ends_chain(s->parts, chained, &records[i]))
             s->parts[s->n_parts++] = &records[i];
@@ -99,14 +116,49 @@ static void sort_out(Sorting *s, const Record *records, size_t n)
         qsort(s->parts, s->n_parts, sizeof *s->parts, by_talk);
 }
 
-static Talk talk_from(const Record *const *parts, size_t n)
+static Talk talk_from(const Sorting *s, const Record *const *parts, size_t n)
 {
-    Talk talk = { .parts = parts, .n = n };
+    Talk talk = { .parts = parts, .n = n, .origin = record_origin(s, parts[n - 1]) };
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (parts[i]->last_active > talk.last_active)
             talk.last_active = parts[i]->last_active;
+        if (parts[i]->begun_there)
+            talk.origin = record_origin(s, parts[i]);
+    }
     return talk;
+}
+
+static size_t first_covered(const Sorting *s, Str name)
+{
+    size_t low = 0, high = s->n_covered;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (str_cmp(s->covered[middle]->conversation, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A conversation of ours with the sessions that it stands for in front of it: together they are one. */
+static Talk talk_with_covered(const Sorting *s, const Record *const *parts, size_t n)
+{
+    const Record *tip = parts[n - 1];
+    size_t first = first_covered(s, talk_of(tip)), end = first;
+    const Record **all;
+
+    while (end < s->n_covered && str_eq(s->covered[end]->conversation, talk_of(tip)))
+        end++;
+    if (end == first || s->query->lanes->all[tip->home].kind != HOME_OURS)
+        return talk_from(s, parts, n);
+    all = ARENA_ARRAY(s->a, const Record *, end - first + n);
+    memcpy(all, &s->covered[first], (end - first) * sizeof *all);
+    memcpy(all + (end - first), parts, n * sizeof *all);
+    return talk_from(s, all, end - first + n);
 }
 
 static Talks talks_of(const Sorting *s)
@@ -118,11 +170,11 @@ static Talks talks_of(const Sorting *s)
 
         while (end < s->n_parts && same_talk(s->parts[i], s->parts[end]))
             end++;
-        talks.all[talks.n++] = talk_from(&s->parts[i], end - i);
+        talks.all[talks.n++] = talk_with_covered(s, &s->parts[i], end - i);
         i = end;
     }
     for (size_t i = 0; i < s->n_alone; i++)
-        talks.all[talks.n++] = talk_from(&s->alone[i], 1);
+        talks.all[talks.n++] = talk_with_covered(s, &s->alone[i], 1);
     return talks;
 }
 
@@ -159,7 +211,7 @@ typedef struct Folding {
     bool last_local;
     Str *models, *providers;
     size_t n_models, cap_models, n_providers, cap_providers;
-    int next[MOST_ACHIEVEMENTS]; /* tiers that are reached */
+    int next[MAX_ACHIEVEMENTS]; /* tiers that are reached */
     double now;
 } Folding;
 
@@ -223,7 +275,7 @@ static bool adds_up(size_t metric)
 }
 
 typedef struct Counted {
-    int64_t values[METRIC_COUNT], messages[MOST_PEAKS];
+    int64_t values[METRIC_COUNT], messages[MAX_PEAKS];
     bool local;
 } Counted;
 
@@ -267,7 +319,6 @@ static void add_peak(Folding *f, size_t i, const Talk *talk, const Counted *coun
 static void add_talk(Folding *f, const Talk *talk)
 {
     const Catalogue *c = catalogue();
-    const Record *tip = talk->parts[talk->n - 1];
     Totals *t = &f->ret->totals;
     Hours hours = hours_of(talk->parts[0]->started_at);
     Counted counted;
@@ -283,7 +334,7 @@ static void add_talk(Folding *f, const Talk *talk)
     t->value[f->at.local] += counted.local;
     t->value[f->at.weekend] += hours.weekend;
     t->value[f->at.night] += hours.night;
-    f->ret->sources[origin_of(&f->query->lanes->all[tip->home], tip->source)]++;
+    f->ret->sources[talk->origin]++;
 }
 
 /* -- when ---------------------------------------------------------------------------------------------- */
@@ -327,7 +378,8 @@ void fold_records(const Record *records, size_t n, const FoldQuery *query, Fold 
     if (query->dates && talks.n)
         qsort(talks.all, talks.n, sizeof *talks.all, in_time);
     for (size_t i = 0; i < talks.n; i++) {
-        if (query->session.n && !has_part(&talks.all[i], query->session))
+        if ((query->origin && talks.all[i].origin + 1 != (Origin)query->origin) ||
+            (query->session.n && !has_part(&talks.all[i], query->session)))
             continue;
         add_talk(&f, &talks.all[i]);
         if (query->dates)

@@ -19,8 +19,8 @@ typedef struct FoldQuery {
 
 typedef struct Fold {
     Totals totals;
-    int64_t sources[ORIGIN_COUNT];             /* conversations of each */
-    int64_t at[MOST_ACHIEVEMENTS][TIER_COUNT]; /* unix seconds; 0: not reached. A badge without
+    int64_t sources[ORIGIN_COUNT];            /* conversations of each */
+    int64_t at[MAX_ACHIEVEMENTS][TIER_COUNT]; /* unix seconds; 0: not reached. A badge without
                                                   tiers has its time in the first */
 } Fold;
 

@@ -1,7 +1,7 @@
 /* metrics.h - what is counted of one session: text in, numbers out.
  *
  * The rules are data (data/metrics.json, made into tables by tools/gen_rules.py), and what they count
- * is checked against Hermes' own plugin by tests/unit/test_metrics.c and test_goldens.c. A
+ * is checked against Hermes' own plugin by tests/unit/achievements/test_metrics.c and test_goldens.c. A
  * session goes through a Scanner row by row. Text is searched by one pass of Vectorscan for all
  * words at once, and only where a word was found it is looked at more closely.
  *

@@ -3,7 +3,7 @@
 #include "achievements/chars.h"
 #include "achievements/rules.h"
 
-enum { MOST_KEPT = 4096 }; /* names; above that the next session begins with none */
+enum { MAX_KEPT = 4096 }; /* names; above that the next session begins with none */
 
 typedef struct Name {
     Str text;
@@ -59,7 +59,7 @@ void names_begin(Names *names)
     names->n_seen = 0;
     names->message = names->last_new = 0;
     names->session++;
-    if (names->n > MOST_KEPT || names->session == 0) {
+    if (names->n > MAX_KEPT || names->session == 0) {
         names->n = 0;
         names->session = 1;
         memset(names->table, 0, (names->mask + 1) * sizeof *names->table);

@@ -114,7 +114,7 @@ void record_metrics(const Record *r, int64_t ret[METRIC_COUNT])
         ret[i] = (int64_t)unpack_number(&u);
 }
 
-void record_peaks(const Record *r, int64_t ret[MOST_PEAKS])
+void record_peaks(const Record *r, int64_t ret[MAX_PEAKS])
 {
     Unpacker u = { .rest = r->peaks };
 

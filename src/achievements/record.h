@@ -18,6 +18,8 @@ typedef struct ToolTable {
 typedef struct Record {
     Str id, title, source;
     Str conversation; /* the newest part, where compression cut it into several; else empty */
+    bool covered;     /* that is a conversation of ours which stands for it (recall/history.h) */
+    bool begun_there; /* and counts as the agent's which wrote this one */
     Str model;        /* several, one a line, where all are counted */
     size_t home;      /* by its place in the homes */
     int64_t rowid;    /* in that */
@@ -53,6 +55,6 @@ void record_metrics(const Record *r, int64_t ret[METRIC_COUNT]);
 /* Names in order; the array lives in the arena. */
 Str *record_tools(Arena *a, const Record *r, size_t *ret_n);
 /* Messages by the place of a maximum among the maxima of the catalogue; 0: not known. */
-void record_peaks(const Record *r, int64_t ret[MOST_PEAKS]);
+void record_peaks(const Record *r, int64_t ret[MAX_PEAKS]);
 
 #endif

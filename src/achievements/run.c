@@ -36,6 +36,7 @@ void run_settings(ScanOptions *scan, const Settings *s)
 {
     scan->rows = (RowsQuery){ .archived = setting_bool(s, SETTING_COUNT_ARCHIVED),
                               .compacted = setting_bool(s, SETTING_COUNT_COMPACTED),
+                              .no_guests = true,
                               .all_models = setting_bool(s, SETTING_COUNT_ALL_MODELS) };
     scan->count = (ScannerOptions){ .double_encoded = setting_bool(s, SETTING_COUNT_DOUBLE_ENCODED),
                                     .memory_writes = setting_bool(s, SETTING_COUNT_MEMORY_WRITES) };
@@ -222,7 +223,7 @@ static Snapshot *make_snapshot(Run *run, Scan *scan, Unlocks *unlocks)
     Fold *fold = ARENA_NEW(scan->arena, Fold);
     const Totals *totals = &scan->totals;
     ScanMeta meta = meta_of(scan, (int64_t)scan->n);
-    int64_t before[MOST_ACHIEVEMENTS];
+    int64_t before[MAX_ACHIEVEMENTS];
     Snapshot *s;
 
     if (run->scan.all) {

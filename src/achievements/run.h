@@ -12,8 +12,8 @@
 typedef struct Run {
     ScanOptions scan;
     bool compat;
-    bool fresh[MOST_ACHIEVEMENTS]; /* out: badges or tiers that are new since the last time */
-    uint64_t mark;                 /* out: of the lanes, as lanes_mark gives it */
+    bool fresh[MAX_ACHIEVEMENTS]; /* out: badges or tiers that are new since the last time */
+    uint64_t mark;                /* out: of the lanes, as lanes_mark gives it */
 } Run;
 
 /* Puts in what the settings ask to be counted beside the ordinary, or otherwise. */

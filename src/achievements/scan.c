@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 
-enum { MOST_THREADS = 8, SAVE_EVERY_MS = 500, LOOK_EVERY_MS = 50, PARTIAL_EVERY = 250 };
+enum { MAX_THREADS = 8, SAVE_EVERY_MS = 500, LOOK_EVERY_MS = 50, PARTIAL_EVERY = 250 };
 
 /* Counted otherwise, kept apart. */
 Str scan_topic(Arena *a, const ScanOptions *o)
@@ -41,7 +41,7 @@ typedef struct Worker {
     Rows *rows[LIMIT_HOMES];
     size_t home; /* that was read last */
     Reader *reader;
-    Arena *scratch;
+    Arena *scratch, *kept; /* of a session; of the handles */
 } Worker;
 
 static void rest(Worker *w)
@@ -62,11 +62,17 @@ static void lock_job(Worker *w)
 /* The home's handle; the read of another one ends. */
 static Rows *rows_of(Worker *w, size_t home, Err *err)
 {
+    bool fresh;
+
     if (w->home != home)
         rest(w);
     w->home = home;
-    if (!w->rows[home])
+    fresh = !w->rows[home];
+    if (fresh)
         w->rows[home] = rows_open(&w->job->options->homes->all[home], &w->job->options->rows, err);
+    if (fresh && w->rows[home] && w->job->options->all)
+        rows_count_once(w->kept, w->job->options->homes, &w->job->options->homes->all[home],
+                        w->rows[home]);
     return w->rows[home];
 }
 
@@ -91,6 +97,8 @@ static Record record_of(const Work *work, double newest)
                  .title = s->title,
                  .source = s->source,
                  .conversation = s->conversation,
+                 .covered = s->covered,
+                 .begun_there = s->begun_there,
                  .model = s->model,
                  .mark = s->mark,
                  .started_at = s->started_at,
@@ -264,18 +272,19 @@ static void worker_done(Worker *w)
     arena_free(w->scratch);
     for (size_t i = 0; i < LIMIT_HOMES; i++)
         rows_close(w->rows[i]);
+    arena_free(w->kept);
 }
 
 static size_t threads_for(const Job *job)
 {
     long cores = job->options->threads ? job->options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-    size_t left = job->delta.n, most = left / 16 + 1;
+    size_t left = job->delta.n, max = left / 16 + 1;
 
     if (cores < 1 || job->delta.one_reader)
         cores = 1;
-    if ((size_t)cores < most)
-        most = (size_t)cores;
-    return left == 0 ? 0 : most > MOST_THREADS ? MOST_THREADS : most;
+    if ((size_t)cores < max)
+        max = (size_t)cores;
+    return left == 0 ? 0 : max > MAX_THREADS ? MAX_THREADS : max;
 }
 
 /* No thread is to be had: the others do its share, or this one where there are none. */
@@ -295,12 +304,12 @@ static bool run_workers(Job *job, Err *err)
 {
     size_t n = threads_for(job), begun = 0;
     ScannerOptions count = job->options->count;
-    pthread_t threads[MOST_THREADS];
+    pthread_t threads[MAX_THREADS];
     AUTO(Arena) *a = arena_new();
     Worker *workers = ARENA_ARRAY(a, Worker, n + 1);
 
     for (; begun < n; begun++) {
-        workers[begun] = (Worker){ .job = job, .scratch = arena_new() };
+        workers[begun] = (Worker){ .job = job, .scratch = arena_new(), .kept = arena_new() };
         for (size_t i = 0; begun == 0 && i < job->options->homes->n; i++)
             workers[begun].rows[i] = TAKE(job->delta.homes[i].rows);
         workers[begun].scanner = scanner_new(err);

@@ -171,10 +171,10 @@ static int newest_first(const void *left, const void *right)
     return a->at < b->at ? -1 : 1;
 }
 
-size_t snapshot_recent(const Snapshot *s, size_t order[MOST_ACHIEVEMENTS])
+size_t snapshot_recent(const Snapshot *s, size_t order[MAX_ACHIEVEMENTS])
 {
     enum { MOST = 20 };
-    Recent all[MOST_ACHIEVEMENTS];
+    Recent all[MAX_ACHIEVEMENTS];
     size_t n = 0;
 
     for (size_t i = 0; i < catalogue()->n; i++)

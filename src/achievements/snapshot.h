@@ -58,11 +58,11 @@ typedef struct Snapshot {
     int64_t generated_at;
     uint64_t stamp; /* of what the files would say beside times of the scan; 0: not known */
     ScanMeta meta;
-    Totals totals;                  /* without the models */
-    Evidence best[MOST_AGGREGATES]; /* of a maximum: the session that has it */
+    Totals totals;                 /* without the models */
+    Evidence best[MAX_AGGREGATES]; /* of a maximum: the session that has it */
     RecordSource source;
     int64_t sources[ORIGIN_COUNT]; /* conversations of each origin, where those are counted */
-    SnapshotItem items[MOST_ACHIEVEMENTS];
+    SnapshotItem items[MAX_ACHIEVEMENTS];
     int64_t unlocked, discovered, secret;
 } Snapshot;
 
@@ -87,7 +87,7 @@ AUTO_FREE(Snapshot, snapshot_free)
 const Record *snapshot_records(const Snapshot *s, Arena *a, size_t *ret_n);
 
 /* Places of the unlocked ones, at most 20, newest first, ties in the catalogue's order. */
-size_t snapshot_recent(const Snapshot *s, size_t order[MOST_ACHIEVEMENTS]);
+size_t snapshot_recent(const Snapshot *s, size_t order[MAX_ACHIEVEMENTS]);
 
 /* -- as JSON --------------------------------------------------------------------------------------- */
 

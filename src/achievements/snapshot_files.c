@@ -18,7 +18,7 @@ static int by_name(const void *a, const void *b)
 void snapshot_put_totals(JsonWriter *w, const Snapshot *s)
 {
     const Catalogue *c = catalogue();
-    Named order[MOST_AGGREGATES];
+    Named order[MAX_AGGREGATES];
 
     for (size_t i = 0; i < c->n_aggregates; i++)
         order[i] = (Named){ c->aggregates[i].name, i };

@@ -30,8 +30,8 @@ typedef struct Unlock {
 } Unlock;
 
 typedef struct Unlocks {
-    Unlock all[MOST_ACHIEVEMENTS]; /* by place in the catalogue */
-    JsonDoc *doc;                  /* as it was read; NULL: none */
+    Unlock all[MAX_ACHIEVEMENTS]; /* by place in the catalogue */
+    JsonDoc *doc;                 /* as it was read; NULL: none */
     bool changed;
 } Unlocks;
 

@@ -60,7 +60,7 @@ static bool comes_first(const Peak *a, const Peak *b)
 static void add_values(Sum *sum, const Record *r)
 {
     const Catalogue *c = catalogue();
-    int64_t values[METRIC_COUNT], messages[MOST_PEAKS];
+    int64_t values[METRIC_COUNT], messages[MAX_PEAKS];
 
     record_metrics(r, values);
     record_peaks(r, messages);

@@ -17,9 +17,9 @@ typedef struct Peak {
 
 typedef struct Sum {
     int64_t sessions, weekend, night, local;
-    int64_t value[MOST_AGGREGATES]; /* of the sums alone */
-    Peak peaks[MOST_PEAKS];         /* in the catalogue's order; none where there is no session */
-    Str *models;                    /* distinct, those that count */
+    int64_t value[MAX_AGGREGATES]; /* of the sums alone */
+    Peak peaks[MAX_PEAKS];         /* in the catalogue's order; none where there is no session */
+    Str *models;                   /* distinct, those that count */
     size_t n_models;
 } Sum;
 
@@ -40,8 +40,8 @@ uint64_t sum_zone(void);
 /* -- totals ------------------------------------------------------------------------------------- */
 
 typedef struct Totals {
-    int64_t value[MOST_AGGREGATES];
-    Peak peaks[MOST_PEAKS]; /* where there is any session */
+    int64_t value[MAX_AGGREGATES];
+    Peak peaks[MAX_PEAKS]; /* where there is any session */
     int64_t sessions;
     bool before; /* something was folded in of an earlier home */
     Str *models;

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "achievements/lanes.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "recall/history.h"
+#include "store/index.h"
 #include "text/json.h"
 
 /* A scan reads everything there is, so the catalogue gets the time it needs. */
@@ -23,9 +26,47 @@ static uint64_t mark_of(const HistoryItem *item)
     return rows_mix(hash, item->lineage.tip.model.p, item->lineage.tip.model.n) >> 1;
 }
 
-static TranscriptRow row_of(const HistoryItem *item)
+void covered_rows(Arena *a, const Homes *lanes, const CoveredRow **ret, size_t *ret_n)
+{
+    Homes homes = *lanes;
+    HistoryWhere where = { .homes = &homes };
+    AUTO(History) *h = NULL;
+    CoveredRow *rows;
+    Covered *all;
+    Err why;
+
+    *ret = NULL;
+    *ret_n = 0;
+    for (homes.n = 0; homes.n < lanes->n && !lane_is_files(&lanes->all[homes.n]);)
+        homes.n++; /* transcripts come behind the homes */
+    h = history_open(&where);
+    if (!history_covered_homes(h, a, &all, ret_n, &why)) {
+        log_debug("conversations are counted beside their sessions: %s", why.text);
+        *ret_n = 0;
+        return;
+    }
+    *ret = rows = ARENA_ARRAY(a, CoveredRow, *ret_n + 1);
+    for (size_t i = 0; i < *ret_n; i++)
+        rows[i] = (CoveredRow){ all[i].home, all[i].id, all[i].conversation, all[i].begun_there };
+}
+
+void rows_count_once(Arena *a, const Homes *lanes, const Home *lane, Rows *rows)
+{
+    AUTO(Db) *index = NULL;
+    Err why;
+
+    if (lane->kind != HOME_OURS)
+        return;
+    index = index_db_open(lanes->data, &why);
+    if (!index || !catalogue_read_once(index, a, lane, rows, &why))
+        log_debug("turns of other programs are counted in both places: %s", why.text);
+}
+
+static TranscriptRow row_of(History *h, Arena *a, const HistoryItem *item)
 {
     const Session *s = &item->lineage.tip;
+    bool begun_there;
+    Str by = str_dup(a, history_covered_by(h, a, item, &begun_there));
 
     return (TranscriptRow){ .row = { .id = s->id,
                                      .source = s->source,
@@ -34,6 +75,9 @@ static TranscriptRow row_of(const HistoryItem *item)
                                      .started_at = item->lineage.started_at,
                                      .last_activity_at = item->lineage.last_active,
                                      .rowid = item->mark.number,
+                                     .conversation = by,
+                                     .covered = by.n > 0,
+                                     .begun_there = begun_there,
                                      .mark = mark_of(item) },
                             .file = item->file };
 }
@@ -45,15 +89,19 @@ static int by_rowid(const void *left, const void *right)
     return a->row.rowid < b->row.rowid ? -1 : a->row.rowid > b->row.rowid;
 }
 
-static bool list_items(Arena *a, const Homes *lanes, SourceKind source, HistoryItem **ret,
-                       size_t *ret_n, bool *ret_partial, Err *err)
+static bool list_rows(Arena *a, const Homes *lanes, SourceKind source, TranscriptRow **ret,
+                      size_t *ret_n, bool *ret_partial, Err *err)
 {
     HistoryWhere where = { .homes = lanes, .files = true, .budget_ms = UPDATE_MS };
     AUTO(History) *h = history_open(&where);
+    HistoryItem *items;
 
-    if (!history_transcripts(h, a, source, ret, ret_n, err))
+    if (!history_transcripts(h, a, source, &items, ret_n, err))
         return false;
     *ret_partial = history_partial(h);
+    *ret = ARENA_ARRAY(a, TranscriptRow, *ret_n + 1);
+    for (size_t i = 0; i < *ret_n; i++)
+        (*ret)[i] = row_of(h, a, &items[i]);
     return true;
 }
 
@@ -62,21 +110,17 @@ bool transcript_rows(Arena *a, const Homes *lanes, const Home *lane, TranscriptR
 {
     SourceKind source = lane->kind == HOME_CODEX ? SOURCE_CODEX : SOURCE_CLAUDE;
     int64_t end = clock_mono_ms() + OTHERS_MS;
-    HistoryItem *items;
     TranscriptRow *all;
     size_t n;
 
-    if (!list_items(a, lanes, source, &items, &n, ret_partial, err))
+    if (!list_rows(a, lanes, source, &all, &n, ret_partial, err))
         return false;
     /* Another process is bringing the catalogue up to date: what it reads is not in it yet. */
     while (*ret_partial && clock_mono_ms() < end) {
         usleep(LOOK_EVERY_US);
-        if (!list_items(a, lanes, source, &items, &n, ret_partial, err))
+        if (!list_rows(a, lanes, source, &all, &n, ret_partial, err))
             return false;
     }
-    all = ARENA_ARRAY(a, TranscriptRow, n + 1);
-    for (size_t i = 0; i < n; i++)
-        all[i] = row_of(&items[i]);
     if (n)
         qsort(all, n, sizeof *all, by_rowid);
     *ret = all;

@@ -2,11 +2,11 @@
  * conversation that continues it. The agent's own files and databases are read, never written. */
 #include "agent/continue.h"
 
+#include "agent/conversations_adopt.h"
 #include "agent/service_inside.h"
 #include "agent/words.h"
 #include "base/limits.h"
 #include "recall/history.h"
-#include "agent/conversations_adopt.h"
 #include "text/utf8.h"
 
 /* -- what is continued --------------------------------------------------------------------------------- */

@@ -222,7 +222,7 @@ static Words project_words(Arena *a, Str project)
 
 bool answer_sessions(Answering *w, Str project, Err *err)
 {
-    EntryQuery query = { .source = -1, .since = w->period.from, .most = MAX_SESSIONS };
+    EntryQuery query = { .source = -1, .since = w->period.from, .max = MAX_SESSIONS };
     Words words = project_words(w->arena, project);
     Entry *entries;
     size_t n;

@@ -64,7 +64,7 @@ static void drop_questions(Own *o)
 static void read_own(Arena *a, const AnswerSource *source, Own *ret)
 {
     AUTO(Store) *store = NULL;
-    MessageQuery query = { .most = MAX_MESSAGES };
+    MessageQuery query = { .max = MAX_MESSAGES };
     Err ignored;
 
     *ret = (Own){ .arena = a, .source = source };
@@ -132,7 +132,7 @@ bool answer_from_own(Arena *a, const AnswerSource *source, Str *ret, Err *err)
     AUTO_BUF out = BUF(KIB(16));
     Words words = words_of(a, str_head(source->text, MAX_TEXT), QUESTION_WORDS);
     const Turn *best = NULL;
-    size_t most = 0;
+    size_t max = 0;
     Own o;
 
     (void)err;
@@ -142,8 +142,8 @@ bool answer_from_own(Arena *a, const AnswerSource *source, Str *ret, Err *err)
             str_printf(a, "%.*s\n%.*s", STR_FMT(o.turns[i].request), STR_FMT(o.turns[i].answer));
         size_t n = words_in(a, &words, both, NULL);
 
-        if (words_enough(n, words.n) && n >= most) {
-            most = n;
+        if (words_enough(n, words.n) && n >= max) {
+            max = n;
             best = &o.turns[i];
         }
     }

@@ -180,6 +180,8 @@ static bool on_doc(void *ctx, const Doc *d)
 {
     Search *s = ctx;
 
+    if (d->guest)
+        return true;
     if (d->role == DOC_USER) {
         on_user(s, d);
     } else if (d->role == DOC_ASSISTANT) {
@@ -296,6 +298,7 @@ static bool mark_sessions(Search *s, int64_t **ret, size_t *ret_n, Err *err)
     Ranking ranking;
 
     /* As a question of words alone: no sign in it is a filter. */
+    query.filter.no_guests = true;
     search_query_parse(a, str_printf(a, "%.*s ?", STR_FMT(text_words(a, s->w->q->topic))), &query);
     if (!recall_rank(source->recall, s->w->arena, &query, 400, &ranking, err))
         return false;

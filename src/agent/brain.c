@@ -363,17 +363,17 @@ static bool take_hit(Brain *b, Arena *a, const Words *words, BrainHit *ret)
     return words_enough(n, words->n);
 }
 
-bool brain_search(Brain *b, Arena *a, Str request, size_t most, BrainHit **ret, size_t *ret_n,
+bool brain_search(Brain *b, Arena *a, Str request, size_t max, BrainHit **ret, size_t *ret_n,
                   Err *err)
 {
     Words words = words_of(a, str_head(request, LIMIT_REQUEST_READ), REQUEST_WORDS);
-    BrainHit *hits = ARENA_ARRAY(a, BrainHit, most + 1);
+    BrainHit *hits = ARENA_ARRAY(a, BrainHit, max + 1);
     bool row = false, ok = true;
     size_t n = 0;
 
     if (words.n) {
         db_bind_str(b->match, 1, words_any(a, &words));
-        while (n < most && (ok = db_step(b->db, b->match, &row, err)) && row)
+        while (n < max && (ok = db_step(b->db, b->match, &row, err)) && row)
             if (take_hit(b, a, &words, &hits[n]) && hits[n].score >= LEAST * hits[0].score)
                 n++;
         sqlite3_reset(b->match);

@@ -44,7 +44,7 @@ typedef struct BrainHit {
 } BrainHit;
 
 /* Best first; none where nothing is about the request. */
-MUST_CHECK bool brain_search(Brain *b, Arena *a, Str request, size_t most, BrainHit **ret,
+MUST_CHECK bool brain_search(Brain *b, Arena *a, Str request, size_t max, BrainHit **ret,
                              size_t *ret_n, Err *err);
 
 /* -- brain_chunk.c: cutting --------------------------------------------------------------------------- */

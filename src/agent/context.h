@@ -121,7 +121,7 @@ typedef struct Recalled {
 } Recalled;
 
 /* Best first; none where nothing is about the request. */
-MUST_CHECK bool context_recall(Arena *a, const ContextQuery *query, size_t most, Recalled **ret,
+MUST_CHECK bool context_recall(Arena *a, const ContextQuery *query, size_t max, Recalled **ret,
                                size_t *ret_n, Err *err);
 
 #endif

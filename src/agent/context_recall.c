@@ -16,6 +16,7 @@
 enum {
     WORDS = 12,
     CANDIDATES = 48,
+    ALL_CANDIDATES = 400, /* where the first ones only repeat the request */
     LINEAGE_STEPS = 32,
     NEAR_WORDS_CHARS = 4000,
     SHORT_REQUEST = 200,
@@ -114,7 +115,7 @@ static bool is_automation(const Entry *e)
 
 /* -- candidates ------------------------------------------------------------------------------------------ */
 
-static bool rank_role(Recalling *r, Str question, DocRole role, Err *err)
+static bool rank_role(Recalling *r, Str question, DocRole role, size_t max, Err *err)
 {
     SearchQuery query = { .filter = SEARCH_FILTER_NONE };
     Ranking ranking;
@@ -122,7 +123,8 @@ static bool rank_role(Recalling *r, Str question, DocRole role, Err *err)
     query.filter.role = (int)role;
     search_query_parse(r->arena, question, &query);
     query.filter.except = r->own_key;
-    if (!recall_rank(r->q->recall, r->arena, &query, CANDIDATES, &ranking, err))
+    query.filter.no_guests = true;
+    if (!recall_rank(r->q->recall, r->arena, &query, max, &ranking, err))
         return false;
     for (size_t i = 0; i < ranking.n; i++) {
         Candidate c = { .at = ranking.hits[i], .score = ranking.hits[i].score };
@@ -166,7 +168,8 @@ static Str text_near(Recalling *r, const Candidate *c, const Ranked *at, int ste
     bool found = false;
     Err err;
 
-    if (!recall_near(catalogue_db(r->q->catalogue), at, steps, &near, &found, &err) || !found)
+    if (!recall_near(catalogue_db(r->q->catalogue), at, steps, &near, &found, &err) || !found ||
+        near.guest)
         return STR("");
     return read_doc(r, c, &near);
 }
@@ -182,7 +185,7 @@ static Str text_after(Recalling *r, const Candidate *c, const Ranked *at)
         return text_near(r, c, at, 1);
     for (int steps = 1; steps <= TURN_STEPS && found; steps++) {
         if (!recall_near(catalogue_db(r->q->catalogue), at, steps, &near, &found, &err) || !found ||
-            near.role != DOC_ASSISTANT)
+            near.guest || near.role != DOC_ASSISTANT)
             break;
         last = near;
     }
@@ -199,7 +202,7 @@ static size_t words_of_turn(const Recalling *r, Str text)
 static Ranked passage_of(Recalling *r, const Candidate *c)
 {
     Ranked best = c->at;
-    size_t most = words_of_turn(r, read_doc(r, c, &c->at));
+    size_t max = words_of_turn(r, read_doc(r, c, &c->at));
 
     for (int steps = -1; steps <= 1; steps += 2) {
         Ranked near;
@@ -208,11 +211,11 @@ static Ranked passage_of(Recalling *r, const Candidate *c)
         Err err;
 
         if (!recall_near(catalogue_db(r->q->catalogue), &c->at, steps, &near, &found, &err) ||
-            !found)
+            !found || near.guest)
             continue;
         n = words_of_turn(r, read_doc(r, c, &near));
-        if (n > most) {
-            most = n;
+        if (n > max) {
+            max = n;
             best = near;
         }
     }
@@ -240,9 +243,8 @@ static bool is_narration(const Recalling *r, const Ranked *at)
 }
 
 /* False: it is not about the request, or not there any more. */
-static bool take(Recalling *r, const Candidate *c, Recalled *ret)
+static bool take(Recalling *r, const Candidate *c, Ranked at, Str text, Recalled *ret)
 {
-    Ranked at = passage_of(r, c);
     Str all, which;
     size_t n;
 
@@ -250,7 +252,7 @@ static bool take(Recalling *r, const Candidate *c, Recalled *ret)
                        .title = c->entry.title,
                        .at = at.at,
                        .role = at.role,
-                       .text = read_doc(r, c, &at),
+                       .text = text,
                        .before = text_near(r, c, &at, -1),
                        .after = text_after(r, c, &at) };
     all = str_printf(r->arena, "%.*s\n%.*s\n%.*s", STR_FMT(str_head(ret->text, NEAR_WORDS_CHARS)),
@@ -304,35 +306,65 @@ static size_t drop_repeats(Recalled *hits, size_t n)
     return kept;
 }
 
-/* More are read than are wanted: only who has read a turn knows how many of the words are there. */
-static void take_best(Recalling *r, size_t most, Recalled **ret, size_t *ret_n)
+/* More are read than are wanted: only who has read a turn knows how many of the words are there. A request that was made
+ * before is the best match of itself and tells nothing new: one of those is enough, and neither their number nor their
+ * score keeps anything else out. False: there was nothing else. */
+static bool take_best(Recalling *r, size_t max, Recalled **ret, size_t *ret_n)
 {
-    size_t read = 0, n = 0, enough = most * 3;
+    size_t read = 0, n = 0, enough = max * 3;
+    double best = 0;
+    bool asked = false;
     Str *roots = ARENA_ARRAY(r->arena, Str, enough + 1);
     Recalled *hits = ARENA_ARRAY(r->arena, Recalled, enough + 1);
 
     for (size_t i = 0; i < r->n && read < enough; i++) {
         const Candidate *c = &r->all[i];
+        Ranked at;
+        bool asks;
+        Str text;
 
-        if (c->score < LEAST * r->all[0].score)
+        if (c->score < LEAST * best)
             break;
         if (root_is_taken(roots, n, c->root))
             continue;
-        read++;
-        if (take(r, c, &hits[n]))
+        at = passage_of(r, c);
+        text = read_doc(r, c, &at);
+        asks = answer_is_repeat(r->q->text, text);
+        if (asks && asked)
+            continue;
+        if (!asks) {
+            read++;
+            best = best > 0 ? best : c->score;
+        }
+        if (take(r, c, at, text, &hits[n])) {
             roots[n++] = c->root;
+            asked |= asks;
+        }
     }
     qsort(hits, n, sizeof *hits, better_first);
     n = drop_repeats(hits, n);
     *ret = hits;
-    *ret_n = n < most ? n : most;
+    *ret_n = n < max ? n : max;
+    return read > 0;
 }
 
-bool context_recall(Arena *a, const ContextQuery *query, size_t most, Recalled **ret, size_t *ret_n,
+static bool rank_all(Recalling *r, Str question, size_t max, Err *err)
+{
+    r->n = 0;
+    if (!rank_role(r, question, DOC_USER, max, err) ||
+        !rank_role(r, question, DOC_ASSISTANT, max, err))
+        return false;
+    if (r->n)
+        qsort(r->all, r->n, sizeof *r->all, best_first);
+    return true;
+}
+
+bool context_recall(Arena *a, const ContextQuery *query, size_t max, Recalled **ret, size_t *ret_n,
                     Err *err)
 {
     Recalling r = { .q = query, .arena = a };
     Str question;
+    bool ok = true;
     Entry own;
     Err why;
 
@@ -349,13 +381,16 @@ bool context_recall(Arena *a, const ContextQuery *query, size_t most, Recalled *
         r.own_root = root_of(&r, &own);
     }
     question = question_of(a, query->text);
-    if (!rank_role(&r, question, DOC_USER, err) || !rank_role(&r, question, DOC_ASSISTANT, err))
+    if (!rank_all(&r, question, CANDIDATES, err))
         return false;
     if (!r.n)
         return true;
-    qsort(r.all, r.n, sizeof *r.all, best_first);
     r.reader = doc_reader_new(query->homes);
-    take_best(&r, most, ret, ret_n);
+    if (!take_best(&r, max, ret, ret_n)) {
+        ok = rank_all(&r, question, ALL_CANDIDATES, err);
+        if (ok)
+            (void)take_best(&r, max, ret, ret_n);
+    }
     r.reader = doc_reader_free(r.reader);
-    return true;
+    return ok;
 }

@@ -3,7 +3,7 @@
  * Whoever wrote it: Hermes, one of its profiles, Claude Code, Codex, Talaria itself. An id is that of a
  * conversation, of any part of a session, or an unambiguous beginning of one. Looking writes nothing; the first
  * turn makes a conversation that begins with the session's messages and remembers what it continues
- * (store/conversations_adopt.h). Any thread; text lives in the arena. */
+ * (agent/conversations_adopt.h). Any thread; text lives in the arena. */
 #ifndef TALARIA_AGENT_CONTINUE_H
 #define TALARIA_AGENT_CONTINUE_H
 

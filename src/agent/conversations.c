@@ -1,7 +1,7 @@
 #include "agent/conversations.h"
 
-#include "base/limits.h"
 #include "agent/runs_inside.h"
+#include "base/limits.h"
 #include "text/sha256.h"
 
 /* -- one conversation --------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ bool conversation_by_prefix(Runs *r, Arena *a, Str prefix, Str *ret_id, Err *err
                             STR_FMT(prefix));
 }
 
-bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t most,
+bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t max,
                        Conversation **ret, size_t *ret_n, Err *err)
 {
     AUTO(Query) *q = NULL;
@@ -177,7 +177,7 @@ bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size
                                     "' AND (?1 = 0 OR c.updated_ms < ?1 OR "
                                     "(c.updated_ms = ?1 AND c.id > ?2)) "
                                     "ORDER BY c.updated_ms DESC, c.id LIMIT ?3",
-               INT(before_ms), TEXT(before_id.p ? before_id : STR("")), INT((int64_t)most)))
+               INT(before_ms), TEXT(before_id.p ? before_id : STR("")), INT((int64_t)max)))
         return false;
     while (db_next(runs_db(r), q, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_conversation(a, q));
@@ -330,18 +330,18 @@ static bool read_turns(Runs *r, Arena *a, Query *q, ChatTurn **ret, size_t *ret_
     return true;
 }
 
-bool turns_list(Runs *r, Arena *a, Str conversation_id, int64_t after_seq, size_t most,
+bool turns_list(Runs *r, Arena *a, Str conversation_id, int64_t after_seq, size_t max,
                 ChatTurn **ret, size_t *ret_n, Err *err)
 {
     AUTO(Query) *q = NULL;
 
     return QUERY(r, &q, err,
                  TURN_COLUMNS "WHERE x.conversation_id = ? AND x.seq > ? ORDER BY x.seq LIMIT ?",
-                 TEXT(conversation_id), INT(after_seq), INT((int64_t)most)) &&
+                 TEXT(conversation_id), INT(after_seq), INT((int64_t)max)) &&
            read_turns(r, a, q, ret, ret_n, err);
 }
 
-bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, size_t most,
+bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, size_t max,
                   ChatTurn **ret, size_t *ret_n, Err *err)
 {
     AUTO(Query) *q = NULL;
@@ -349,7 +349,7 @@ bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, si
     if (!QUERY(r, &q, err,
                TURN_COLUMNS "WHERE x.conversation_id = ?1 AND (?2 = 0 OR x.seq < ?2) AND "
                             "length(m.content) > 0 ORDER BY x.seq DESC LIMIT ?3",
-               TEXT(conversation_id), INT(before_seq), INT((int64_t)most)) ||
+               TEXT(conversation_id), INT(before_seq), INT((int64_t)max)) ||
         !read_turns(r, a, q, ret, ret_n, err))
         return false;
     for (size_t i = 0; i < *ret_n / 2; i++) {

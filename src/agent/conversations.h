@@ -3,8 +3,8 @@
  * A conversation is a session of ours with a row beside it; a message likewise. A message whose run is
  * not over, or that stayed empty, is inactive for readers of the history. On a Runs handle, so one
  * thread; what is handed out lives in the arena. */
-#ifndef TALARIA_STORE_CONVERSATIONS_H
-#define TALARIA_STORE_CONVERSATIONS_H
+#ifndef TALARIA_AGENT_CONVERSATIONS_H
+#define TALARIA_AGENT_CONVERSATIONS_H
 
 #include "agent/runs.h"
 
@@ -38,7 +38,7 @@ MUST_CHECK bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, E
 /* The one whose id begins so; *ret_id is empty where there is none. ERR_CONFLICT: there are several. */
 MUST_CHECK bool conversation_by_prefix(Runs *r, Arena *a, Str prefix, Str *ret_id, Err *err);
 /* Newest first; before_ms and before_id: what follows that one (0: from the newest). */
-MUST_CHECK bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t most,
+MUST_CHECK bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t max,
                                   Conversation **ret, size_t *ret_n, Err *err);
 MUST_CHECK bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err *err);
 /* As session_delete (sessions_edit.h). ERR_NOT_FOUND if the session is not a conversation. */
@@ -54,11 +54,11 @@ typedef struct ChatTurn {
 } ChatTurn;
 
 /* With seq > after, oldest first, at most `most`. */
-MUST_CHECK bool turns_list(Runs *r, Arena *a, Str conversation_id, int64_t after_seq, size_t most,
+MUST_CHECK bool turns_list(Runs *r, Arena *a, Str conversation_id, int64_t after_seq, size_t max,
                            ChatTurn **ret, size_t *ret_n, Err *err);
 /* The newest with text and seq < before (0: all), oldest first, at most `most`. */
-MUST_CHECK bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq,
-                             size_t most, ChatTurn **ret, size_t *ret_n, Err *err);
+MUST_CHECK bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, size_t max,
+                             ChatTurn **ret, size_t *ret_n, Err *err);
 /* Turns that were made elsewhere, behind those that are there; role and content count. */
 MUST_CHECK bool conversation_import(Runs *r, Str conversation_id, const ChatTurn *turns, size_t n,
                                     Err *err);

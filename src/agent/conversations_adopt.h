@@ -4,14 +4,10 @@
  * left as it is: its messages are the beginning of a new conversation, which remembers what it continues. One
  * session has one conversation: where the session has grown since, its new messages are added. On a Runs
  * handle, so one thread; text lives in the arena. */
-#ifndef TALARIA_STORE_CONVERSATIONS_ADOPT_H
-#define TALARIA_STORE_CONVERSATIONS_ADOPT_H
+#ifndef TALARIA_AGENT_CONVERSATIONS_ADOPT_H
+#define TALARIA_AGENT_CONVERSATIONS_ADOPT_H
 
 #include "agent/conversations.h"
-
-/* The display_kind of a message that was copied from the session which a conversation continues: it is part of
- * the conversation, but counted and found in the session alone. */
-#define MESSAGE_CONTINUED "continued"
 
 /* A session outside of our database: the path of its home, or the origin's name of a transcript. */
 typedef struct Continues {

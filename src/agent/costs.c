@@ -64,9 +64,9 @@ static bool load(Runs *r, double ret[TASK_KIND_COUNT], Err *err)
     return true;
 }
 
-void going_costs(Going *g, Runs *r)
+void turn_costs(Turn *turn, Runs *r)
 {
-    Service *s = g->service;
+    Service *s = turn->service;
     double now[TASK_KIND_COUNT];
     bool stale;
     Err err;
@@ -85,6 +85,6 @@ void going_costs(Going *g, Runs *r)
     pthread_mutex_lock(&s->lock);
     if (stale)
         memcpy(s->costs, now, sizeof now);
-    memcpy(g->costs, s->costs, sizeof g->costs);
+    memcpy(turn->costs, s->costs, sizeof turn->costs);
     pthread_mutex_unlock(&s->lock);
 }

@@ -154,7 +154,7 @@ static int weight(Str line)
 Str failure_line(Arena *a, Str result)
 {
     Str text = inner_text(a, str_trim(str_head(result, MAX_READ))), line, best = STR_NONE;
-    int most = 0;
+    int max = 0;
 
     while (str_split(&text, '\n', &line)) {
         int now;
@@ -164,8 +164,8 @@ Str failure_line(Arena *a, Str result)
             continue;
         now = weight(line);
         /* Of equal ones the first, but the last of those that say nothing. */
-        if (now > most || (now == most && now < 3)) {
-            most = now;
+        if (now > max || (now == max && now < 3)) {
+            max = now;
             best = line;
         }
     }

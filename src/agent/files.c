@@ -86,7 +86,7 @@ bool files_add_as(Service *s, Arena *a, Str id, Str conversation_id, Str name, S
                          .name = name,
                          .mime = mime.n ? mime : STR("application/octet-stream"),
                          .size = (int64_t)bytes.n,
-                         .created_ms = (int64_t)(clock_wall() * 1000),
+                         .created_ms = clock_wall_ms(),
                          .sha256 = sha256_hex(a, bytes),
                          .visible = true,
                          .path = str_printf(a, "files/%.*s/%.*s%.*s", STR_FMT(conversation_id),

@@ -9,9 +9,9 @@
 #include "agent/graph_split.h"
 #include "text/letters.h"
 
-enum { MERGED_CHARS = 400, OVERHEAD = 8, LEAST_WORK = 60 };
+enum { MERGED_CHARS = 400, OVERHEAD = 8, MIN_WORK = 60 };
 
-static const double LEAST_SPEEDUP = 1.5;
+static const double MIN_SPEEDUP = 1.5;
 
 static const struct {
     const char *name;
@@ -414,11 +414,11 @@ static void say_why(Arena *a, TaskGraph *g, const GraphOptions *o, size_t branch
         add_reason(g, STR("each step waits for the one before it"));
     if (!o->parallel)
         add_reason(g, STR("the runtime does one thing at a time"));
-    if (g->work < LEAST_WORK)
+    if (g->work < MIN_WORK)
         add_reason(g, str_printf(a, "%.0f s of work are too little to share", g->work));
     if (g->independence < 1)
         add_reason(g, STR("steps that could go at once get into each other's way"));
-    if (g->speedup < LEAST_SPEEDUP)
+    if (g->speedup < MIN_SPEEDUP)
         add_reason(g, str_printf(a, "%.1f times as fast is not enough", g->speedup));
     if (g->is_parallel)
         add_reason(g, str_printf(a, "%zu at once: %.0f s instead of %.0f s", branches,
@@ -441,8 +441,8 @@ static void decide(Arena *a, TaskGraph *g, const GraphOptions *o)
         g->score = (g->speedup - 1) / (double)(p - 1);
         g->score = (g->score < 0 ? 0 : g->score > 1 ? 1 : g->score) * g->independence;
     }
-    g->is_parallel = o->parallel && p >= 2 && g->speedup >= LEAST_SPEEDUP &&
-                     g->work >= LEAST_WORK && g->independence >= 1;
+    g->is_parallel = o->parallel && p >= 2 && g->speedup >= MIN_SPEEDUP && g->work >= MIN_WORK &&
+                     g->independence >= 1;
     say_why(a, g, o, p);
 }
 

@@ -10,8 +10,8 @@
 #ifndef TALARIA_AGENT_KNOWLEDGE_H
 #define TALARIA_AGENT_KNOWLEDGE_H
 
-#include "runtimes/runtime.h"
 #include "agent/conversations.h"
+#include "runtimes/runtime.h"
 #include "store/homes.h"
 
 #define SERVICE_STAGES(X)                                                                          \

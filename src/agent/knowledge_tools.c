@@ -46,12 +46,12 @@ typedef struct Desk {
 
 /* -- arguments and answers ------------------------------------------------------------------------------- */
 
-static int64_t number_of(Json args, const char *key, int64_t fallback, int64_t most)
+static int64_t number_of(Json args, const char *key, int64_t fallback, int64_t max)
 {
     int64_t n = fallback;
 
     (void)json_int(json_get(args, str_of(key)), &n);
-    return n < 1 ? 1 : n > most ? most : n;
+    return n < 1 ? 1 : n > max ? max : n;
 }
 
 static bool text_of(Json args, const char *key, Str *ret, Err *err)
@@ -93,14 +93,15 @@ static bool session_search(const Desk *d, Json args, JsonWriter *w, Err *err)
 {
     const Shelf *s = d->shelf;
     size_t limit = (size_t)number_of(args, "limit", HITS, HITS_MOST), n = 0;
-    SearchWish wish = { .filter = SEARCH_FILTER_NONE, .most = limit + OWN };
+    SearchOptions options = { .filter = SEARCH_FILTER_NONE, .max = limit + OWN };
     SearchAnswer answer;
 
-    if (!text_of(args, "query", &wish.text, err))
+    options.filter.no_guests = true;
+    if (!text_of(args, "query", &options.text, err))
         return false;
     if (!s->recall)
         return err_set(err, ERR_IO, "%s", s->no_history.text);
-    if (!recall_search(s->recall, s->catalogue, knowledge_homes(d->knowledge), d->arena, &wish,
+    if (!recall_search(s->recall, s->catalogue, knowledge_homes(d->knowledge), d->arena, &options,
                        &answer, err))
         return false;
     json_key(w, "hits");
@@ -128,6 +129,8 @@ static bool put_doc(void *ctx, const Doc *d)
 {
     Reading *r = ctx;
 
+    if (d->guest)
+        return true;
     r->at++;
     if (r->at < r->from)
         return true;

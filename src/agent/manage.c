@@ -2,9 +2,9 @@
 
 #include "agent/files.h"
 #include "agent/service.h"
+#include "agent/sessions_edit.h"
 #include "base/log.h"
 #include "recall/forget.h"
-#include "agent/sessions_edit.h"
 
 bool manage_check_own(const Homes *homes, const HistoryItem *item, Err *err)
 {

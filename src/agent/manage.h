@@ -5,8 +5,8 @@
 #ifndef TALARIA_AGENT_MANAGE_H
 #define TALARIA_AGENT_MANAGE_H
 
-#include "recall/history.h"
 #include "agent/runs.h"
+#include "recall/history.h"
 
 /* ERR_REFUSED: the session is another program's. */
 MUST_CHECK bool manage_check_own(const Homes *homes, const HistoryItem *item, Err *err);

@@ -14,7 +14,7 @@
 #include "text/sha256.h"
 #include "text/utf8.h"
 
-enum { LOCK_MS = 2000, MOST_ENTRIES = 512 };
+enum { LOCK_MS = 2000, MAX_ENTRIES = 512 };
 
 #define MARK "\n\xc2\xa7\n" /* a line with § */
 
@@ -65,7 +65,7 @@ static size_t chars_of(const MemoryFile *f)
 static void add_entry(Arena *a, MemoryFile *f, size_t *cap, Str entry)
 {
     entry = text_trim(entry);
-    if (entry.n && f->n < MOST_ENTRIES && !has_entry(f, entry))
+    if (entry.n && f->n < MAX_ENTRIES && !has_entry(f, entry))
         ARENA_PUSH(a, f->entries, f->n, *cap, entry);
 }
 
@@ -99,7 +99,7 @@ static Str drift_of(Arena *a, MemoryKind kind, Str text, const MemoryFile *f)
             return str_printf(a, "one entry alone has more than %zu characters",
                               memory_limit(kind));
     }
-    return f->n == MOST_ENTRIES ? STR("it has too many entries") : STR("");
+    return f->n == MAX_ENTRIES ? STR("it has too many entries") : STR("");
 }
 
 void memory_parse(Arena *a, MemoryKind kind, Str text, MemoryFile *ret)

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "text/json.h"
 
-enum { MOST_OPERATIONS = 32 };
+enum { MAX_OPERATIONS = 32 };
 
 const char memory_tool_description[] =
     "Remember something about the user (target 'user') or for yourself (target 'memory') beyond "
@@ -64,8 +64,8 @@ static bool read_edits(Arena *a, Json root, MemoryEdit *edits, size_t *ret_n, Er
         *ret_n = 1;
         return read_edit(a, root, edits, err);
     }
-    if (n == 0 || n > MOST_OPERATIONS)
-        return err_set(err, ERR_USAGE, "operations must be from 1 to %d", MOST_OPERATIONS);
+    if (n == 0 || n > MAX_OPERATIONS)
+        return err_set(err, ERR_USAGE, "operations must be from 1 to %d", MAX_OPERATIONS);
     for (size_t i = 0; i < n; i++)
         if (!read_edit(a, json_at(list, i), &edits[i], err))
             return false;
@@ -110,7 +110,7 @@ static Str answer(Arena *a, MemoryKind kind, const MemoryFile *f, const Err *fai
 bool memory_tool_run(Arena *a, const Homes *homes, Str arguments, Str *ret, Err *err)
 {
     AUTO(JsonDoc) *doc = json_parse(arguments, err);
-    MemoryEdit edits[MOST_OPERATIONS];
+    MemoryEdit edits[MAX_OPERATIONS];
     MemoryFile f = { 0 };
     MemoryKind kind;
     Err why, other;

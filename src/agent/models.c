@@ -2,12 +2,12 @@
  * its own; the other places go to the models that were asked last. A client that a turn holds is never dropped. */
 #include "agent/service_inside.h"
 
-static ModelClient *make(Service *s, Str wish, Err *err)
+static ModelClient *make(Service *s, Str request, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     ModelConfig config;
 
-    if (!model_config_of(a, s->options.settings, wish, &config, err))
+    if (!model_config_of(a, s->options.settings, request, &config, err))
         return NULL;
     return model_client_new(s->net, &config, err);
 }
@@ -19,11 +19,11 @@ static void free_client(void *client)
 }
 
 /* The place for a name that has none: the first free one, else the one whose model was asked longest ago. */
-static ServiceModel *place_for(Service *s, Str wish)
+static ServiceModel *place_for(Service *s, Str request)
 {
     ServiceModel *oldest = NULL;
 
-    if (!wish.n)
+    if (!request.n)
         return &s->models[0];
     for (size_t i = 1; i < ARRAY_LEN(s->models); i++) {
         ServiceModel *m = &s->models[i];
@@ -36,46 +36,46 @@ static ServiceModel *place_for(Service *s, Str wish)
     return oldest;
 }
 
-static ServiceModel *find(Service *s, Str wish)
+static ServiceModel *find(Service *s, Str request)
 {
     for (size_t i = 0; i < ARRAY_LEN(s->models); i++)
-        if (s->models[i].client && str_eqz(wish, s->models[i].name))
+        if (s->models[i].client && str_eqz(request, s->models[i].name))
             return &s->models[i];
     return NULL;
 }
 
 /* Under the models' lock, which is one of its own: a turn asks while it holds its lock. */
-static ServiceModel *find_or_make(Service *s, Str wish, Err *err)
+static ServiceModel *find_or_make(Service *s, Str request, Err *err)
 {
-    ServiceModel *m = find(s, wish);
+    ServiceModel *m = find(s, request);
     ModelClient *client;
 
     if (m)
         return m;
-    m = place_for(s, wish);
+    m = place_for(s, request);
     if (!m) {
         (void)err_set(err, ERR_BUSY, "%d models are answering at once; try again",
                       LIMIT_SERVICE_MODELS);
         return NULL;
     }
-    client = make(s, wish, err);
+    client = make(s, request, err);
     if (!client)
         return NULL;
     if (m->client)
         workers_add(s->pool, free_client, m->client);
     mem_free(m->name);
-    *m = (ServiceModel){ .name = mem_strdup(wish), .client = client };
+    *m = (ServiceModel){ .name = mem_strdup(request), .client = client };
     return m;
 }
 
-ModelClient *service_model(void *service, Str wish, Err *err)
+ModelClient *service_model(void *service, Str request, Err *err)
 {
     Service *s = service;
     ModelClient *client = NULL;
     ServiceModel *m;
 
     pthread_mutex_lock(&s->models_lock);
-    m = find_or_make(s, wish.p ? wish : STR(""), err);
+    m = find_or_make(s, request.p ? request : STR(""), err);
     if (m) {
         m->holders++;
         m->asked = ++s->n_asked;

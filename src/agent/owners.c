@@ -78,7 +78,7 @@ static bool prune(Runs *r, Err *err)
 {
     int64_t keep_ms = (int64_t)LIMIT_RUN_KEEP_DAYS * 24 * 3600 * 1000;
 
-    return runs_prune(r, (int64_t)(clock_wall() * 1000) - keep_ms, err);
+    return runs_prune(r, clock_wall_ms() - keep_ms, err);
 }
 
 bool service_recover(Service *s, Err *err)

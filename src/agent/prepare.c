@@ -14,43 +14,44 @@ enum { HISTORY_BYTES = 96 << 10, GAP_TURN = 2000, GAP_NAMES = 128 };
 
 /* -- from the store ---------------------------------------------------------------------------------- */
 
-static bool load_files(Going *g, Runs *r, Err *err)
+static bool load_files(Turn *turn, Runs *r, Err *err)
 {
     Attachment *all;
     RuntimeFile *files;
     size_t n;
 
-    if (!attachment_list(r, g->arena, g->run.conversation_id, STR_NONE, &all, &n, err))
+    if (!attachment_list(r, turn->arena, turn->run.conversation_id, STR_NONE, &all, &n, err))
         return false;
-    files = ARENA_ARRAY(g->arena, RuntimeFile, n + 1);
+    files = ARENA_ARRAY(turn->arena, RuntimeFile, n + 1);
     for (size_t i = 0; i < n; i++) {
         if (!str_eqz(all[i].kind, "file") || !all[i].message_id ||
-            all[i].message_id != g->run.user_message_id)
+            all[i].message_id != turn->run.user_message_id)
             continue;
-        files[g->request.n_files++] = (RuntimeFile){
+        files[turn->request.n_files++] = (RuntimeFile){
             .id = all[i].id,
             .name = all[i].name,
             .mime = all[i].mime,
             .size = all[i].size,
-            .path = str_join_path(g->arena, g->service->options.homes->data, all[i].path),
+            .path = str_join_path(turn->arena, turn->service->options.homes->data, all[i].path),
         };
     }
-    g->request.files = files;
+    turn->request.files = files;
     return true;
 }
 
 /* Without the message of this very turn, and what a run that died said to it. */
-static bool load_turns(Going *g, Runs *r, Err *err)
+static bool load_turns(Turn *turn, Runs *r, Err *err)
 {
-    int64_t own = g->run.user_message_id ? g->run.user_message_id : g->run.assistant_message_id;
+    int64_t own =
+        turn->run.user_message_id ? turn->run.user_message_id : turn->run.assistant_message_id;
     size_t n;
 
-    if (!turns_recent(r, g->arena, g->run.conversation_id, 0, LIMIT_RUN_HISTORY + 2, &g->recent, &n,
-                      err))
+    if (!turns_recent(r, turn->arena, turn->run.conversation_id, 0, LIMIT_RUN_HISTORY + 2,
+                      &turn->recent, &n, err))
         return false;
-    while (n && g->recent[n - 1].message_id >= own)
+    while (n && turn->recent[n - 1].message_id >= own)
         n--;
-    g->n_recent = n;
+    turn->n_recent = n;
     return true;
 }
 
@@ -67,12 +68,12 @@ static void add_gap_turn(Buf *out, const ChatTurn *t)
 }
 
 /* The first of the turns since `known` that are told: of more than fits, the newest. */
-static size_t gap_begins(const Going *g, int64_t known)
+static size_t gap_begins(const Turn *turn, int64_t known)
 {
-    size_t room = LIMIT_RUN_GAP - GAP_NAMES, first = g->n_recent;
+    size_t room = LIMIT_RUN_GAP - GAP_NAMES, first = turn->n_recent;
 
-    while (first > 0 && g->recent[first - 1].seq > known) {
-        size_t n = g->recent[first - 1].content.n;
+    while (first > 0 && turn->recent[first - 1].seq > known) {
+        size_t n = turn->recent[first - 1].content.n;
         size_t cost = (n < GAP_TURN ? n : GAP_TURN) + GAP_NAMES;
 
         if (cost > room)
@@ -84,117 +85,117 @@ static size_t gap_begins(const Going *g, int64_t known)
 }
 
 /* A runtime that goes on from its own thread is told what was said to others since. */
-static bool load_gap(Going *g, Runs *r, Err *err)
+static bool load_gap(Turn *turn, Runs *r, Err *err)
 {
     AUTO_BUF out = BUF(LIMIT_RUN_GAP);
     int64_t known = 0;
     size_t first;
 
-    if (!g->continuity.generation)
+    if (!turn->continuity.generation)
         return true;
-    if (!turns_known_to(r, g->run.conversation_id, str_of(g->runtime->name), &known, err))
+    if (!turns_known_to(r, turn->run.conversation_id, str_of(turn->runtime->name), &known, err))
         return false;
-    first = gap_begins(g, known);
-    if (first > 0 && g->recent[first - 1].seq > known)
+    first = gap_begins(turn, known);
+    if (first > 0 && turn->recent[first - 1].seq > known)
         buf_addz(&out, "(earlier turns are left out)\n");
-    for (size_t i = first; i < g->n_recent; i++)
-        add_gap_turn(&out, &g->recent[i]);
-    g->request.gap = str_dup(g->arena, buf_str(&out));
+    for (size_t i = first; i < turn->n_recent; i++)
+        add_gap_turn(&out, &turn->recent[i]);
+    turn->request.gap = str_dup(turn->arena, buf_str(&out));
     return true;
 }
 
 /* What other programs call this conversation stands in their handles: there it is not looked for. Ours is the
  * words themselves. */
-static bool load_handles(Going *g, Runs *r, Err *err)
+static bool load_handles(Turn *turn, Runs *r, Err *err)
 {
     Continuity *all;
     size_t n;
 
-    if (!continuity_list(r, g->arena, g->run.conversation_id, &all, &n, err))
+    if (!continuity_list(r, turn->arena, turn->run.conversation_id, &all, &n, err))
         return false;
-    g->handles = ARENA_ARRAY(g->arena, Str, n + 1);
+    turn->handles = ARENA_ARRAY(turn->arena, Str, n + 1);
     for (size_t i = 0; i < n; i++)
         if (!str_is_one_of(all[i].runtime, "jarvis|native"))
-            g->handles[g->n_handles++] = all[i].handle;
+            turn->handles[turn->n_handles++] = all[i].handle;
     return true;
 }
 
-static bool load_continuity(Going *g, Runs *r, Err *err)
+static bool load_continuity(Turn *turn, Runs *r, Err *err)
 {
     bool foreign;
 
-    if (!continuity_of(r, g->arena, g->run.conversation_id, g->runtime, &g->continuity, &foreign,
-                       err))
+    if (!continuity_of(r, turn->arena, turn->run.conversation_id, turn->runtime, &turn->continuity,
+                       &foreign, err))
         return false;
-    g->thread = g->continuity.runtime;
-    g->lost = foreign && !g->continuity.generation;
+    turn->thread = turn->continuity.runtime;
+    turn->lost = foreign && !turn->continuity.generation;
     return true;
 }
 
-bool going_load(Going *g, Runs *r, Err *err)
+bool turn_load(Turn *turn, Runs *r, Err *err)
 {
-    going_costs(g, r);
-    return conversation_get(r, g->arena, g->run.conversation_id, &g->conversation, err) &&
-           load_turns(g, r, err) && load_files(g, r, err) &&
-           summary_get(r, g->arena, g->run.conversation_id, &g->summary, err) &&
-           load_continuity(g, r, err) && load_gap(g, r, err) && load_handles(g, r, err);
+    turn_costs(turn, r);
+    return conversation_get(r, turn->arena, turn->run.conversation_id, &turn->conversation, err) &&
+           load_turns(turn, r, err) && load_files(turn, r, err) &&
+           summary_get(r, turn->arena, turn->run.conversation_id, &turn->summary, err) &&
+           load_continuity(turn, r, err) && load_gap(turn, r, err) && load_handles(turn, r, err);
 }
 
 /* -- richer ------------------------------------------------------------------------------------------ */
 
-static void keep_summary(Going *g)
+static void keep_summary(Turn *turn)
 {
-    Str model = setting_text(g->service->options.settings, SETTING_MEMORY_SUMMARY_MODEL);
+    Str model = setting_text(turn->service->options.settings, SETTING_MEMORY_SUMMARY_MODEL);
     Err err = { 0 };
     Runs *r;
-    Summary next = { .generation = g->summary.generation + 1,
-                     .covers_through_seq = g->prepared.summary_through_seq,
-                     .text = g->prepared.summary,
+    Summary next = { .generation = turn->summary.generation + 1,
+                     .covers_through_seq = turn->prepared.summary_through_seq,
+                     .text = turn->prepared.summary,
                      .source = STR("extractive") };
 
     if (!next.text.n)
         return;
     if (model.n) {
-        going_summarise(g, model, next.covers_through_seq);
+        turn_summarise(turn, model, next.covers_through_seq);
         return;
     }
-    r = service_take(g->service, &err);
-    if (r && summary_add(r, g->run.conversation_id, &next, &err))
-        g->summary = next;
+    r = service_take(turn->service, &err);
+    if (r && summary_add(r, turn->run.conversation_id, &next, &err))
+        turn->summary = next;
     else
         log_warning("a summary was not kept: %s", err.text);
-    service_give(g->service, r);
+    service_give(turn->service, r);
 }
 
-void going_enrich(Going *g)
+void turn_enrich(Turn *turn)
 {
-    Service *s = g->service;
+    Service *s = turn->service;
     PrepareFn *prepare = s->options.prepare ? s->options.prepare : knowledge_prepare;
-    PrepareAsk ask = { .conversation_id = g->run.conversation_id,
-                       .branches = g->runtime->branches,
-                       .knows = going_knows(g),
-                       .memory = going_knows(g) ? g->conversation.memory : STR(""),
-                       .handles = g->handles,
-                       .n_handles = g->n_handles,
-                       .text = g->wish.text,
-                       .costs = g->costs,
-                       .recent = g->recent,
-                       .n_recent = g->n_recent,
-                       .summary = g->summary.text,
-                       .summary_through_seq = g->summary.covers_through_seq };
+    PrepareAsk ask = { .conversation_id = turn->run.conversation_id,
+                       .branches = turn->runtime->branches,
+                       .knows = turn_knows(turn),
+                       .memory = turn_knows(turn) ? turn->conversation.memory : STR(""),
+                       .handles = turn->handles,
+                       .n_handles = turn->n_handles,
+                       .text = turn->chat.text,
+                       .costs = turn->costs,
+                       .recent = turn->recent,
+                       .n_recent = turn->n_recent,
+                       .summary = turn->summary.text,
+                       .summary_through_seq = turn->summary.covers_through_seq };
     Prepared got = { 0 };
     Err err = { 0 };
 
     if (!s->knowledge)
         return;
-    if (prepare(s->knowledge, g->arena, &ask, &got, &err)) {
-        g->prepared = got;
-        g->enriched = true;
-        keep_summary(g);
+    if (prepare(s->knowledge, turn->arena, &ask, &got, &err)) {
+        turn->prepared = got;
+        turn->enriched = true;
+        keep_summary(turn);
     } else {
         for (size_t i = 0; i < STAGE_COUNT; i++) {
-            g->prepared.stages[i].degraded = true;
-            g->prepared.stages[i].detail = str_dup(g->arena, str_of(err.text));
+            turn->prepared.stages[i].degraded = true;
+            turn->prepared.stages[i].detail = str_dup(turn->arena, str_of(err.text));
         }
     }
     /* Not before: whether the words of this very turn are counted must not depend on who is faster. */
@@ -204,23 +205,23 @@ void going_enrich(Going *g)
 
 /* -- the template of a first turn --------------------------------------------------------------------- */
 
-static bool find_template(Going *g, Template *ret, Err *err)
+static bool find_template(Turn *turn, Template *ret, Err *err)
 {
-    const Homes *homes = g->service->options.homes;
+    const Homes *homes = turn->service->options.homes;
     AUTO(Store) *store = NULL;
     PolicyQuery query = { .policy = POLICY_BEST,
-                          .task = g->wish.text,
+                          .task = turn->chat.text,
                           .request_of = policy_first_request };
     const Template *chosen;
     Template *all;
     size_t n;
 
-    if (!str_eqz(g->conversation.template, "auto"))
-        return template_find(g->arena, homes, g->conversation.template, ret, err);
+    if (!str_eqz(turn->conversation.template, "auto"))
+        return template_find(turn->arena, homes, turn->conversation.template, ret, err);
     store = store_open(homes, err);
     query.ctx = store;
-    if (!store || !templates_load(g->arena, homes, &all, &n, err) ||
-        !policy_choose(g->arena, all, n, &query, &chosen, err))
+    if (!store || !templates_load(turn->arena, homes, &all, &n, err) ||
+        !policy_choose(turn->arena, all, n, &query, &chosen, err))
         return false;
     *ret = *chosen;
     return true;
@@ -228,9 +229,9 @@ static bool find_template(Going *g, Template *ret, Err *err)
 
 /* The messages that the injection puts in front: as they are for a runtime with a list to put them into,
  * else fenced. */
-static bool render_template(Going *g, const Template *t, Str *ret, Err *err)
+static bool render_template(Turn *turn, const Template *t, Str *ret, Err *err)
 {
-    bool fenced = !g->runtime->takes_messages;
+    bool fenced = !turn->runtime->takes_messages;
     static const InjectOptions options = { .format = INJECT_OPENAI };
     AUTO_BUF out = BUF(LIMIT_TEMPLATE_BYTES);
     AUTO(JsonDoc) *empty = json_parse(STR("[]"), err);
@@ -247,96 +248,98 @@ static bool render_template(Going *g, const Template *t, Str *ret, Err *err)
         buf_addz(&out, "\n```\n");
     if (buf_full(&out))
         return err_set(err, ERR_TOO_LARGE, "template '%.*s' is too large", STR_FMT(t->name));
-    *ret = str_dup(g->arena, buf_str(&out));
+    *ret = str_dup(turn->arena, buf_str(&out));
     return true;
 }
 
-static void add_template(Going *g)
+static void add_template(Turn *turn)
 {
     Template t;
     Err err = { 0 };
 
-    if (!going_knows(g) || !g->conversation.template.n ||
-        str_eqz(g->conversation.template, "none") || g->n_recent)
+    if (!turn_knows(turn) || !turn->conversation.template.n ||
+        str_eqz(turn->conversation.template, "none") || turn->n_recent)
         return;
-    if (!find_template(g, &t, &err) || !render_template(g, &t, &g->request.examples, &err)) {
-        g->no_template = str_dup(g->arena, str_of(err.text));
+    if (!find_template(turn, &t, &err) ||
+        !render_template(turn, &t, &turn->request.examples, &err)) {
+        turn->no_template = str_dup(turn->arena, str_of(err.text));
         return;
     }
-    g->template = t.name;
-    if (g->request.examples.n && !template_count_use(g->arena, &t, &err))
+    turn->template = t.name;
+    if (turn->request.examples.n && !template_count_use(turn->arena, &t, &err))
         log_warning("that template '%.*s' was used is not counted: %s", STR_FMT(t.name), err.text);
 }
 
 /* -- the request ---------------------------------------------------------------------------------------- */
 
-static void add_history(Going *g)
+static void add_history(Turn *turn)
 {
-    RuntimeTurn *turns = ARENA_ARRAY(g->arena, RuntimeTurn, g->n_recent + 1);
-    size_t bytes = 0, first = g->enriched ? g->prepared.recent_from : g->n_recent;
+    RuntimeTurn *turns = ARENA_ARRAY(turn->arena, RuntimeTurn, turn->n_recent + 1);
+    size_t bytes = 0, first = turn->enriched ? turn->prepared.recent_from : turn->n_recent;
 
-    while (!g->enriched && first > 0 && g->recent[first - 1].seq > g->summary.covers_through_seq &&
-           bytes + g->recent[first - 1].content.n <= HISTORY_BYTES)
-        bytes += g->recent[--first].content.n;
-    for (size_t i = first; i < g->n_recent; i++)
-        turns[g->request.n_history++] =
-            (RuntimeTurn){ .from_user = str_eqz(g->recent[i].role, "user"),
-                           .text = g->recent[i].content,
-                           .at = (double)g->recent[i].created_ms / 1000 };
-    g->request.history = turns;
+    while (!turn->enriched && first > 0 &&
+           turn->recent[first - 1].seq > turn->summary.covers_through_seq &&
+           bytes + turn->recent[first - 1].content.n <= HISTORY_BYTES)
+        bytes += turn->recent[--first].content.n;
+    for (size_t i = first; i < turn->n_recent; i++)
+        turns[turn->request.n_history++] =
+            (RuntimeTurn){ .from_user = str_eqz(turn->recent[i].role, "user"),
+                           .text = turn->recent[i].content,
+                           .at = (double)turn->recent[i].created_ms / 1000 };
+    turn->request.history = turns;
 }
 
 /* A summary is part of what was prepared; by itself it stands where nothing was. */
-static Str context_of(Going *g)
+static Str context_of(Turn *turn)
 {
-    if (g->prepared.text.n || !g->summary.text.n)
-        return g->prepared.text;
-    return str_printf(g->arena, "The conversation so far, in short:\n```text\n%.*s\n```\n",
-                      STR_FMT(g->summary.text));
+    if (turn->prepared.text.n || !turn->summary.text.n)
+        return turn->prepared.text;
+    return str_printf(turn->arena, "The conversation so far, in short:\n```text\n%.*s\n```\n",
+                      STR_FMT(turn->summary.text));
 }
 
 /* What a client wants to be kept to stands before all else, in its own words. */
-static Str with_instructions(Going *g, Str context)
+static Str with_instructions(Turn *turn, Str context)
 {
-    if (!g->conversation.instructions.n)
+    if (!turn->conversation.instructions.n)
         return context;
-    return str_printf(g->arena, "%.*s\n\n%.*s", STR_FMT(g->conversation.instructions),
+    return str_printf(turn->arena, "%.*s\n\n%.*s", STR_FMT(turn->conversation.instructions),
                       STR_FMT(context));
 }
 
 /* The model of a conversation is meant for its own runtime. */
-static Str model_of(Going *g)
+static Str model_of(Turn *turn)
 {
     Err err;
-    Str own = g->conversation.default_runtime;
+    Str own = turn->conversation.default_runtime;
 
-    if (g->wish.model.n || service_runtime(g->service, own, &err) != g->runtime)
-        return g->wish.model;
-    return g->conversation.model;
+    if (turn->chat.model.n || service_runtime(turn->service, own, &err) != turn->runtime)
+        return turn->chat.model;
+    return turn->conversation.model;
 }
 
 /* A folder that is gone by now, or of another machine, is no reason to fail. */
-static Str folder_of(Going *g)
+static Str folder_of(Turn *turn)
 {
-    Str cwd = g->conversation.cwd;
+    Str cwd = turn->conversation.cwd;
 
-    return cwd.n && access(str_z(g->arena, cwd), X_OK) == 0 ? cwd : STR("");
+    return cwd.n && access(str_z(turn->arena, cwd), X_OK) == 0 ? cwd : STR("");
 }
 
-void going_request(Going *g)
+void turn_build_request(Turn *turn)
 {
-    RuntimeRequest *q = &g->request;
+    RuntimeRequest *q = &turn->request;
 
-    q->run_id = g->run.id;
-    q->conversation_id = g->run.conversation_id;
-    q->text = g->wish.text;
-    q->context = with_instructions(g, context_of(g));
-    q->handle = g->continuity.handle;
-    q->model = model_of(g);
-    q->cwd = folder_of(g);
-    q->internal = g->wish.internal;
-    q->deadline_ms = g->wish.deadline_ms;
-    q->max_tokens = g->wish.max_tokens;
-    add_history(g);
-    add_template(g);
+    q->run_id = turn->run.id;
+    q->conversation_id = turn->run.conversation_id;
+    q->text = turn->chat.text;
+    q->context = with_instructions(turn, context_of(turn));
+    q->handle = turn->continuity.handle;
+    q->model = model_of(turn);
+    q->cwd = folder_of(turn);
+    q->internal = turn->chat.internal;
+    q->deadline_ms = turn->chat.deadline_ms;
+    q->max_tokens = turn->chat.max_tokens;
+    add_history(turn);
+    add_template(turn);
 }

@@ -133,7 +133,7 @@ static Frame *frame_new(const char *id, FrameEvent event, int64_t seq, Str data)
 
     f->event = event;
     f->seq = seq;
-    f->created_ms = (int64_t)(clock_wall() * 1000);
+    f->created_ms = clock_wall_ms();
     f->data_at = (size_t)n;
     f->n = (size_t)n + data.n + 2;
     memcpy(f->bytes, head, (size_t)n);

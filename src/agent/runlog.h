@@ -13,8 +13,8 @@
 
 #include <sys/types.h>
 
-#include "runtimes/frames.h"
 #include "agent/runs.h"
+#include "runtimes/frames.h"
 
 typedef struct RunLog RunLog;
 typedef struct LiveRun LiveRun;
@@ -85,7 +85,7 @@ void sub_leave(RunSub *s);
  * long as the subscription. */
 const Frame *sub_next(RunSub *s, bool *ret_over);
 /* The same as bytes: up to `most` of them; 0: none now, -1: the end. */
-ssize_t sub_read(RunSub *s, char *out, size_t most);
+ssize_t sub_read(RunSub *s, char *out, size_t max);
 /* True: the run is over. False: `sleep` was called, `wake` will be. For those of only_end. */
 bool sub_wait(RunSub *s);
 /* Whether there is anything after `after`, or ever will be. */

@@ -7,10 +7,10 @@
 #include <pthread.h>
 #include <sys/random.h>
 
-#include "base/clock.h"
 #include "agent/runs_inside.h"
+#include "base/clock.h"
 
-enum { MOST_STATEMENTS = 96 };
+enum { MAX_STATEMENTS = 96 };
 
 struct Runs {
     Own *own;
@@ -19,7 +19,7 @@ struct Runs {
     struct {
         const char *sql;
         Stmt *stmt;
-    } kept[MOST_STATEMENTS];
+    } kept[MAX_STATEMENTS];
     size_t n_kept;
 };
 
@@ -64,7 +64,7 @@ Str runs_data(const Runs *r)
 
 int64_t now_ms(void)
 {
-    return (int64_t)(clock_wall() * 1000);
+    return clock_wall_ms();
 }
 
 void id_make(char kind, char ret[ID_CHARS])
@@ -94,7 +94,7 @@ static bool kept(Runs *r, const char *sql, Stmt **ret, Err *err)
             *ret = r->kept[i].stmt;
             return true;
         }
-    ASSERT(r->n_kept < MOST_STATEMENTS);
+    ASSERT(r->n_kept < MAX_STATEMENTS);
     if (!db_prepare(r->db, sql, ret, err))
         return false;
     r->kept[r->n_kept].sql = sql;
@@ -168,14 +168,15 @@ bool runs_end_tx(Runs *r, bool ok, Err *err)
 }
 
 /* What synchronous=FULL does at the end of a commit, but after the lock was given back: while the disk works,
- * the streams of others go on. */
+ * the streams of others go on. Where the disk has no shared memory there is no write-ahead log: then the journal is
+ * closed by now, and the commit itself has synced the database. */
 bool runs_sync(Runs *r, Err *err)
 {
     sqlite3_file *wal = NULL;
 
     if (sqlite3_file_control(r->db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) ==
             SQLITE_OK &&
-        wal && wal->pMethods && wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK)
+        wal && (!wal->pMethods || wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK))
         return true;
     return err_set(err, ERR_IO, "cannot sync '%s'", r->db->path);
 }
@@ -281,32 +282,33 @@ bool runs_events(Runs *r, Arena *a, Str id, int64_t after, RunEvent **ret, size_
 /* -- the beginning ---------------------------------------------------------------------------- */
 
 /* *ret_known: the key was used for just this. */
-static bool check_key(Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_known, Err *err)
+static bool check_key(Runs *r, Arena *a, const RunRequest *request, Run *ret, bool *ret_known,
+                      Err *err)
 {
     AUTO(Query) *q = NULL;
 
     *ret_known = false;
-    if (!wish->idem_key.n)
+    if (!request->idem_key.n)
         return true;
-    if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE idem_key = ?", TEXT(wish->idem_key)) ||
+    if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE idem_key = ?", TEXT(request->idem_key)) ||
         !one_run(r, a, q, ret, ret_known, err))
         return false;
     if (!*ret_known)
         return true;
-    if (str_eq(db_str(q, 11), wish->idem_sha256) &&
-        str_eq(ret->conversation_id, wish->conversation_id))
+    if (str_eq(db_str(q, 11), request->idem_sha256) &&
+        str_eq(ret->conversation_id, request->conversation_id))
         return true;
     *ret_known = false;
     return err_set(err, ERR_CONFLICT, "this Idempotency-Key was used for another request");
 }
 
-static bool check_free(Runs *r, Arena *a, const RunWish *wish, Run *ret, Err *err)
+static bool check_free(Runs *r, Arena *a, const RunRequest *request, Run *ret, Err *err)
 {
     AUTO(Query) *q = NULL;
     bool found;
 
     if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE conversation_id = ? AND ended_ms IS NULL",
-               TEXT(wish->conversation_id)) ||
+               TEXT(request->conversation_id)) ||
         !one_run(r, a, q, ret, &found, err))
         return false;
     return !found || err_set(err, ERR_CONFLICT, "run '%.*s' of this conversation is still running",
@@ -344,8 +346,8 @@ bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err)
     return runs_may_write_at(r, str_of(r->data), session_id, surface, err);
 }
 
-static bool add_message(Runs *r, const RunWish *wish, bool answer, int64_t now, int64_t *ret_id,
-                        Err *err)
+static bool add_message(Runs *r, const RunRequest *request, bool answer, int64_t now,
+                        int64_t *ret_id, Err *err)
 {
     Str role = answer ? STR("assistant") : STR("user");
     Str status = answer ? STR("running") : STR("complete");
@@ -354,50 +356,51 @@ static bool add_message(Runs *r, const RunWish *wish, bool answer, int64_t now, 
             "INSERT INTO messages(session_id, role, content, timestamp, active, compacted, "
             "observed) "
             "VALUES(?, ?, ?, ?, ?, 0, 0)",
-            TEXT(wish->conversation_id), TEXT(role), TEXT(answer ? STR("") : wish->text),
+            TEXT(request->conversation_id), TEXT(role), TEXT(answer ? STR("") : request->text),
             REAL((double)now / 1000), INT(!answer)))
         return false;
     *ret_id = sqlite3_last_insert_rowid(r->db->handle);
     return DO(r, err,
               "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, run_id, "
-              "status, created_ms, finished_ms) SELECT ?1, ?2, coalesce(max(seq), 0) + 1, ?3, ?4, "
-              "?5, ?6, ?7 FROM conversation_message WHERE conversation_id = ?2",
-              INT(*ret_id), TEXT(wish->conversation_id), TEXT(wish->runtime), TEXT(wish->id),
-              TEXT(status), INT(now), answer ? TEXT(STR_NONE) : INT(now));
+              "status, created_ms, finished_ms, guest) SELECT ?1, ?2, coalesce(max(seq), 0) + 1, "
+              "?3, ?4, ?5, ?6, ?7, ?8 FROM conversation_message WHERE conversation_id = ?2",
+              INT(*ret_id), TEXT(request->conversation_id), TEXT(request->runtime),
+              TEXT(request->id), TEXT(status), INT(now), answer ? TEXT(STR_NONE) : INT(now),
+              INT(request->guest));
 }
 
-static bool add_run(Runs *r, const RunWish *wish, const Run *run, int64_t now, Err *err)
+static bool add_run(Runs *r, const RunRequest *request, const Run *run, int64_t now, Err *err)
 {
     return DO(r, err,
               "INSERT INTO run(id, conversation_id, user_message_id, assistant_message_id, "
               "runtime, "
               "state, idem_key, idem_sha256, owner, started_ms) "
               "VALUES(?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
-              TEXT(wish->id), TEXT(wish->conversation_id), INT(run->user_message_id),
-              INT(run->assistant_message_id), TEXT(wish->runtime), MAYBE(wish->idem_key),
-              MAYBE(wish->idem_sha256), TEXT(wish->owner), INT(now)) &&
+              TEXT(request->id), TEXT(request->conversation_id), INT(run->user_message_id),
+              INT(run->assistant_message_id), TEXT(request->runtime), MAYBE(request->idem_key),
+              MAYBE(request->idem_sha256), TEXT(request->owner), INT(now)) &&
            DO(r, err,
               "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ? "
               "WHERE id = ?",
-              INT(!wish->internal && !wish->of_message), REAL((double)now / 1000),
-              TEXT(wish->conversation_id)) &&
+              INT(!request->internal && !request->of_message), REAL((double)now / 1000),
+              TEXT(request->conversation_id)) &&
            DO(r, err,
               "UPDATE conversation SET updated_ms = ?, version = version + 1, "
               "memory = coalesce(?, memory) WHERE id = ?",
-              INT(now), MAYBE(wish->memory), TEXT(wish->conversation_id));
+              INT(now), MAYBE(request->memory), TEXT(request->conversation_id));
 }
 
-static bool claim_files(Runs *r, const RunWish *wish, int64_t message_id, Err *err)
+static bool claim_files(Runs *r, const RunRequest *request, int64_t message_id, Err *err)
 {
-    for (size_t i = 0; i < wish->n_files; i++) {
+    for (size_t i = 0; i < request->n_files; i++) {
         if (!DO(r, err,
                 "UPDATE attachment SET message_id = ? WHERE id = ? AND conversation_id = ? "
                 "AND kind = 'file'",
-                INT(message_id), TEXT(wish->files[i]), TEXT(wish->conversation_id)))
+                INT(message_id), TEXT(request->files[i]), TEXT(request->conversation_id)))
             return false;
         if (runs_changes(r) == 0)
             return err_set(err, ERR_NOT_FOUND, "no file '%.*s' in this conversation",
-                           STR_FMT(wish->files[i]));
+                           STR_FMT(request->files[i]));
     }
     return true;
 }
@@ -411,22 +414,22 @@ static bool keep_in_lists(Runs *r, Str id, Err *err)
               TEXT(id));
 }
 
-static bool begin_rows(Runs *r, const RunWish *wish, Run *ret, Err *err)
+static bool begin_rows(Runs *r, const RunRequest *request, Run *ret, Err *err)
 {
     int64_t now = now_ms();
 
-    *ret = (Run){ .id = wish->id,
-                  .conversation_id = wish->conversation_id,
-                  .runtime = wish->runtime,
+    *ret = (Run){ .id = request->id,
+                  .conversation_id = request->conversation_id,
+                  .runtime = request->runtime,
                   .state = STR("running"),
-                  .owner = wish->owner,
-                  .user_message_id = wish->of_message,
+                  .owner = request->owner,
+                  .user_message_id = request->of_message,
                   .started_ms = now };
-    return keep_in_lists(r, wish->conversation_id, err) &&
-           (wish->internal || wish->of_message ||
-            add_message(r, wish, false, now, &ret->user_message_id, err)) &&
-           add_message(r, wish, true, now, &ret->assistant_message_id, err) &&
-           claim_files(r, wish, ret->user_message_id, err) && add_run(r, wish, ret, now, err);
+    return keep_in_lists(r, request->conversation_id, err) &&
+           (request->internal || request->of_message ||
+            add_message(r, request, false, now, &ret->user_message_id, err)) &&
+           add_message(r, request, true, now, &ret->assistant_message_id, err) &&
+           claim_files(r, request, ret->user_message_id, err) && add_run(r, request, ret, now, err);
 }
 
 static bool has_conversation(Runs *r, Str id, Err *err)
@@ -440,15 +443,15 @@ static bool has_conversation(Runs *r, Str id, Err *err)
     return row || err_set(err, ERR_NOT_FOUND, "no conversation '%.*s'", STR_FMT(id));
 }
 
-bool runs_begin(Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_again, Err *err)
+bool runs_begin(Runs *r, Arena *a, const RunRequest *request, Run *ret, bool *ret_again, Err *err)
 {
     bool ok;
 
     if (!runs_begin_tx(r, err))
         return false;
-    ok = has_conversation(r, wish->conversation_id, err) &&
-         check_key(r, a, wish, ret, ret_again, err) &&
-         (*ret_again || (runs_may_write(r, wish->conversation_id, wish->surface, err) &&
-                         check_free(r, a, wish, ret, err) && begin_rows(r, wish, ret, err)));
+    ok = has_conversation(r, request->conversation_id, err) &&
+         check_key(r, a, request, ret, ret_again, err) &&
+         (*ret_again || (runs_may_write(r, request->conversation_id, request->surface, err) &&
+                         check_free(r, a, request, ret, err) && begin_rows(r, request, ret, err)));
     return runs_end_synced(r, ok, err);
 }

@@ -6,8 +6,8 @@
  * call returns; events on the way survive the death of the process, not a power cut.
  *
  * A Runs is for one thread. What it hands out lives in the arena that was passed in. */
-#ifndef TALARIA_STORE_RUNS_H
-#define TALARIA_STORE_RUNS_H
+#ifndef TALARIA_AGENT_RUNS_H
+#define TALARIA_AGENT_RUNS_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -32,21 +32,22 @@ typedef struct Run {
     int64_t last_seq, started_ms, ended_ms; /* ended_ms 0: it is not over */
 } Run;
 
-typedef struct RunWish {
+typedef struct RunRequest {
     Str id, conversation_id, runtime, owner, text;
     Str idem_key, idem_sha256; /* empty: none */
     Str memory;                /* to be kept with the conversation; empty: as it is */
     Str surface;        /* the chat platform from which it is asked; empty: terminal or page */
     bool internal;      /* nobody said it: no words of a user are kept */
+    bool guest;         /* asked by a guest (trust.h) */
     int64_t of_message; /* the user's message is kept already, by a run that died; 0: it is not */
     const Str *files;   /* ids of attachments of the conversation that belong to the message */
     size_t n_files;
-} RunWish;
+} RunRequest;
 
 /* The user's message and the run, synced. ERR_CONFLICT where another run of the conversation is not
  * over (ret is that one), or where the session lives elsewhere now (ret->id is empty). An idempotency key that was used: ret is that run and *ret_again true, or
  * ERR_CONFLICT where something else was asked under it. */
-MUST_CHECK bool runs_begin(Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_again,
+MUST_CHECK bool runs_begin(Runs *r, Arena *a, const RunRequest *request, Run *ret, bool *ret_again,
                            Err *err);
 MUST_CHECK bool runs_get(Runs *r, Arena *a, Str id, Run *ret, Err *err); /* ERR_NOT_FOUND */
 MUST_CHECK bool runs_by_key(Runs *r, Arena *a, Str idem_key, Run *ret, bool *ret_found, Err *err);
@@ -152,7 +153,7 @@ MUST_CHECK bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continui
 /* Of the newest runs that came to a good end, but for those of one runtime: the graph of the request, and
  * how long it took. */
 typedef void RunGraphFn(void *ctx, Str graph, int64_t ms);
-MUST_CHECK bool runs_graphs(Runs *r, Str but_runtime, int64_t most, RunGraphFn *fn, void *ctx,
+MUST_CHECK bool runs_graphs(Runs *r, Str but_runtime, int64_t max, RunGraphFn *fn, void *ctx,
                             Err *err);
 
 /* -- attachments ------------------------------------------------------------------------------ */

@@ -1,10 +1,10 @@
 /* runs_inside.h - statements of a Runs, kept prepared; for runs*.c and conversations.c. */
-#ifndef TALARIA_STORE_RUNS_INSIDE_H
-#define TALARIA_STORE_RUNS_INSIDE_H
+#ifndef TALARIA_AGENT_RUNS_INSIDE_H
+#define TALARIA_AGENT_RUNS_INSIDE_H
 
+#include "agent/runs.h"
 #include "store/db.h"
 #include "store/own.h"
-#include "agent/runs.h"
 
 typedef struct Bind {
     enum { BIND_TEXT, BIND_INT, BIND_REAL, BIND_BLOB } kind;

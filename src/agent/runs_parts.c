@@ -49,7 +49,7 @@ bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret, s
 
 /* -- how long it took --------------------------------------------------------------------------- */
 
-bool runs_graphs(Runs *r, Str but_runtime, int64_t most, RunGraphFn *fn, void *ctx, Err *err)
+bool runs_graphs(Runs *r, Str but_runtime, int64_t max, RunGraphFn *fn, void *ctx, Err *err)
 {
     AUTO(Query) *q = NULL;
     bool row;
@@ -59,7 +59,7 @@ bool runs_graphs(Runs *r, Str but_runtime, int64_t most, RunGraphFn *fn, void *c
                "(SELECT * FROM run WHERE ended_ms IS NOT NULL ORDER BY ended_ms DESC LIMIT ?) r "
                "JOIN attachment a ON a.conversation_id = r.conversation_id AND a.run_id = r.id "
                "WHERE r.state = 'completed' AND r.runtime <> ? AND a.kind = 'task_graph'",
-               INT(most), TEXT(but_runtime)))
+               INT(max), TEXT(but_runtime)))
         return false;
     for (;;) {
         if (!db_step(runs_db(r), q, &row, err))

@@ -2,8 +2,8 @@
  *
  * Their events are all there, so the answer is what the chunks say, byte for byte, and the log is ended as
  * a reader expects it: one error, one done. A run without any event gets its metadata too. */
-#include "base/limits.h"
 #include "agent/runs_inside.h"
+#include "base/limits.h"
 #include "text/json.h"
 
 typedef struct Rest {
@@ -54,7 +54,8 @@ static void put_metadata(Arena *a, const Run *run, Rest *rest, Buf *out)
     json_field_int(&w, "v", 1);
     json_field_str(&w, "run_id", run->id);
     json_field_str(&w, "conversation_id", run->conversation_id);
-    json_field_str(&w, "user_message_id", id_text(a, run->user_message_id));
+    json_field_str(&w, "user_message_id",
+                   run->user_message_id ? id_text(a, run->user_message_id) : STR_NONE);
     json_field_str(&w, "assistant_message_id", id_text(a, run->assistant_message_id));
     json_field_str(&w, "runtime", run->runtime);
     json_end(&w, '}');

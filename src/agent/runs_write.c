@@ -5,8 +5,8 @@
  * appended to run_tail, which all runs share: a commit writes a page or two, however many have spoken. They come to
  * their place in larger pieces, the last with the run's end; the writer has them in memory anyway. Only after the death
  * of a process the tail is read. What it holds of runs that are over is swept out now and then. */
-#include "base/limits.h"
 #include "agent/runs_inside.h"
+#include "base/limits.h"
 #include "text/sha256.h"
 
 enum { SWEPT_AT_ONCE = 500 }; /* others wait for their words meanwhile */

@@ -106,9 +106,9 @@ static void end_turns(Service *s)
 {
     pthread_mutex_lock(&s->lock);
     s->closing = true;
-    for (Going *g = s->going; g; g = g->next)
-        going_cancel(g);
-    while (s->n_going)
+    for (Turn *turn = s->going; turn; turn = turn->next)
+        turn_cancel(turn);
+    while (s->n_turns)
         pthread_cond_wait(&s->idle, &s->lock);
     pthread_mutex_unlock(&s->lock);
 }
@@ -172,140 +172,140 @@ void service_unbegin(Service *s, Str conversation_id)
 
 /* -- turns under way -------------------------------------------------------------------------------------- */
 
-static Going *going_new(Service *s, const ChatWish *wish, const Runtime *runtime)
+static Turn *going_new(Service *s, const ChatRequest *request, const Runtime *runtime)
 {
-    Going *g = mem_alloc(sizeof *g);
+    Turn *turn = mem_alloc(sizeof *turn);
 
-    g->service = s;
-    g->holders = 1;
-    g->arena = arena_new();
-    g->runtime = runtime;
-    g->thread = str_of(runtime->alias ? runtime->alias : runtime->name);
-    g->wish = *wish;
-    g->wish.text = str_dup(g->arena, wish->text);
-    g->wish.model = str_dup(g->arena, wish->model);
-    g->text = BUF(LIMIT_RUN_TEXT);
-    passages_init(&g->passages);
-    pthread_mutex_init(&g->lock, NULL);
-    run_trace_init(&g->trace);
-    return g;
+    turn->service = s;
+    turn->holders = 1;
+    turn->arena = arena_new();
+    turn->runtime = runtime;
+    turn->thread = str_of(runtime->alias ? runtime->alias : runtime->name);
+    turn->chat = *request;
+    turn->chat.text = str_dup(turn->arena, request->text);
+    turn->chat.model = str_dup(turn->arena, request->model);
+    turn->text = BUF(LIMIT_RUN_TEXT);
+    passages_init(&turn->passages);
+    pthread_mutex_init(&turn->lock, NULL);
+    run_trace_init(&turn->trace);
+    return turn;
 }
 
-static void going_dispose(Going *g)
+static void going_dispose(Turn *turn)
 {
-    live_drop(g->live);
-    frames_done(&g->frames);
-    run_trace_done(&g->trace);
-    buf_done(&g->text);
-    passages_done(&g->passages);
-    pthread_mutex_destroy(&g->lock);
-    arena_free(g->arena);
-    mem_free(g);
+    live_drop(turn->live);
+    frames_done(&turn->frames);
+    run_trace_done(&turn->trace);
+    buf_done(&turn->text);
+    passages_done(&turn->passages);
+    pthread_mutex_destroy(&turn->lock);
+    arena_free(turn->arena);
+    mem_free(turn);
 }
 
-void going_forget(Going *g)
+void turn_release(Turn *turn)
 {
-    Service *s = g->service;
+    Service *s = turn->service;
     bool last;
 
     pthread_mutex_lock(&s->lock);
-    last = --g->holders == 0;
+    last = --turn->holders == 0;
     pthread_mutex_unlock(&s->lock);
     if (last)
-        going_dispose(g);
+        going_dispose(turn);
 }
 
-static void enter(Service *s, Going *g)
+static void enter(Service *s, Turn *turn)
 {
     pthread_mutex_lock(&s->lock);
-    g->next = s->going;
-    if (g->next)
-        g->next->prev = g;
-    s->going = g;
-    s->n_going++;
+    turn->next = s->going;
+    if (turn->next)
+        turn->next->prev = turn;
+    s->going = turn;
+    s->n_turns++;
     /* One that was admitted while the service closes is cancelled before it begins. */
-    g->cancelled = s->closing;
+    turn->cancelled = s->closing;
     pthread_mutex_unlock(&s->lock);
 }
 
-void service_gone(Service *s, Going *g)
+void service_gone(Service *s, Turn *turn)
 {
     bool last;
 
     pthread_mutex_lock(&s->lock);
-    if (g->next)
-        g->next->prev = g->prev;
-    if (g->prev)
-        g->prev->next = g->next;
+    if (turn->next)
+        turn->next->prev = turn->prev;
+    if (turn->prev)
+        turn->prev->next = turn->next;
     else
-        s->going = g->next;
-    last = --g->holders == 0;
+        s->going = turn->next;
+    last = --turn->holders == 0;
     pthread_mutex_unlock(&s->lock);
     if (last)
-        going_dispose(g);
+        going_dispose(turn);
     pthread_mutex_lock(&s->lock);
-    s->n_going--;
-    if (!s->n_going)
+    s->n_turns--;
+    if (!s->n_turns)
         pthread_cond_signal(&s->idle);
     pthread_mutex_unlock(&s->lock);
 }
 
-static Going *find(Service *s, Str run_id)
+static Turn *find(Service *s, Str run_id)
 {
-    Going *g;
+    Turn *turn;
 
     pthread_mutex_lock(&s->lock);
-    for (g = s->going; g; g = g->next)
-        if (str_eq(g->run.id, run_id)) {
-            g->holders++;
+    for (turn = s->going; turn; turn = turn->next)
+        if (str_eq(turn->run.id, run_id)) {
+            turn->holders++;
             break;
         }
     pthread_mutex_unlock(&s->lock);
-    return g;
+    return turn;
 }
 
 /* -- admission --------------------------------------------------------------------------------------------- */
 
-static Str wish_sum(Arena *a, const ChatWish *wish, const Runtime *runtime)
+static Str wish_sum(Arena *a, const ChatRequest *request, const Runtime *runtime)
 {
     AUTO_BUF all = BUF(LIMIT_RUN_ASK + KIB(64));
 
-    buf_addf(&all, "%s\n%.*s\n", runtime->name, STR_FMT(wish->model));
-    for (size_t i = 0; i < wish->n_files; i++)
-        buf_addf(&all, "%.*s\n", STR_FMT(wish->files[i]));
-    buf_add(&all, wish->text);
+    buf_addf(&all, "%s\n%.*s\n", runtime->name, STR_FMT(request->model));
+    for (size_t i = 0; i < request->n_files; i++)
+        buf_addf(&all, "%.*s\n", STR_FMT(request->files[i]));
+    buf_add(&all, request->text);
     return sha256_hex(a, buf_str(&all));
 }
 
-static bool check(Service *s, const ChatWish *wish, Err *err)
+static bool check(Service *s, const ChatRequest *request, Err *err)
 {
     bool full;
 
-    if (!str_trim(wish->text).n)
+    if (!str_trim(request->text).n)
         return err_set(err, ERR_INVALID, "the message is empty");
-    if (wish->text.n > LIMIT_RUN_ASK)
+    if (request->text.n > LIMIT_RUN_ASK)
         return err_set(err, ERR_TOO_LARGE, "the message is larger than %d bytes", LIMIT_RUN_ASK);
-    if (wish->model.n > LIMIT_MODEL_NAME)
+    if (request->model.n > LIMIT_MODEL_NAME)
         return err_set(err, ERR_INVALID, "the name of a model has at most %d bytes",
                        LIMIT_MODEL_NAME);
-    if (wish->idem_key.n > 255)
+    if (request->idem_key.n > 255)
         return err_set(err, ERR_USAGE, "an Idempotency-Key has at most 255 bytes");
     pthread_mutex_lock(&s->lock);
-    full = s->n_going >= LIMIT_RUNS || s->closing;
+    full = s->n_turns >= LIMIT_RUNS || s->closing;
     pthread_mutex_unlock(&s->lock);
     return !full || err_set(err, ERR_BUSY, "too many turns at once; try again");
 }
 
 /* Which runtime answers: the turn's wish, the conversation's, the default. */
-static bool choose(Service *s, Runs *r, Arena *a, const ChatWish *wish, Conversation *ret_c,
+static bool choose(Service *s, Runs *r, Arena *a, const ChatRequest *request, Conversation *ret_c,
                    const Runtime **ret, Err *err)
 {
-    if (!conversation_get(r, a, wish->conversation_id, ret_c, err))
+    if (!conversation_get(r, a, request->conversation_id, ret_c, err))
         return false;
-    *ret = service_runtime(s, wish->runtime.n ? wish->runtime : ret_c->default_runtime, err);
+    *ret = service_runtime(s, request->runtime.n ? request->runtime : ret_c->default_runtime, err);
     if (!*ret)
         return false;
-    return !(*ret)->own_tools || trust_has(wish->trust, RIGHT_MACHINE) ||
+    return !(*ret)->own_tools || trust_has(request->trust, RIGHT_MACHINE) ||
            err_set(err, ERR_REFUSED,
                    "this session belongs to %s, which works with the files and tools of its owner "
                    "and answers the owner only; /new starts a session of your own",
@@ -313,108 +313,110 @@ static bool choose(Service *s, Runs *r, Arena *a, const ChatWish *wish, Conversa
 }
 
 /* The message of a run that died; and that it did. */
-static bool find_message(Runs *r, Arena *a, const ChatWish *wish, int64_t *ret, Err *err)
+static bool find_message(Runs *r, Arena *a, const ChatRequest *request, int64_t *ret, Err *err)
 {
     Run died;
 
-    if (!wish->instead_of.n)
+    if (!request->instead_of.n)
         return true;
-    if (!runs_get(r, a, wish->instead_of, &died, err))
+    if (!runs_get(r, a, request->instead_of, &died, err))
         return false;
     *ret = died.user_message_id;
-    return (died.ended_ms && str_eq(died.conversation_id, wish->conversation_id)) ||
+    return (died.ended_ms && str_eq(died.conversation_id, request->conversation_id)) ||
            err_set(err, ERR_CONFLICT, "run '%.*s' is still running", STR_FMT(died.id));
 }
 
 /* A run that nobody runs any more does not stand in the way of the next one. */
-static bool begin(Service *s, Runs *r, Arena *a, const RunWish *wish, Run *ret, bool *ret_again,
-                  Err *err)
+static bool begin(Service *s, Runs *r, Arena *a, const RunRequest *request, Run *ret,
+                  bool *ret_again, Err *err)
 {
     Err why;
     size_t n = 0;
 
     *ret = (Run){ 0 };
-    if (runs_begin(r, a, wish, ret, ret_again, err))
+    if (runs_begin(r, a, request, ret, ret_again, err))
         return true;
     if (err->kind != ERR_CONFLICT || !ret->id.n || ret->ended_ms ||
         !runs_recover(r, service_is_gone, s, &n, &why) || n == 0)
         return false;
-    return runs_begin(r, a, wish, ret, ret_again, err);
+    return runs_begin(r, a, request, ret, ret_again, err);
 }
 
 /* Its id stands already, for those who look for it. */
-static void set_off(Service *s, Going *g, const Run *run)
+static void set_off(Service *s, Turn *turn, const Run *run)
 {
-    g->run.conversation_id = str_dup(g->arena, run->conversation_id);
-    g->run.runtime = str_of(g->runtime->name);
-    g->run.user_message_id = run->user_message_id;
-    g->run.assistant_message_id = run->assistant_message_id;
-    g->run.started_ms = run->started_ms;
-    workers_add(s->pool, going_run, g);
+    turn->run.conversation_id = str_dup(turn->arena, run->conversation_id);
+    turn->run.runtime = str_of(turn->runtime->name);
+    turn->run.user_message_id = run->user_message_id;
+    turn->run.assistant_message_id = run->assistant_message_id;
+    turn->run.started_ms = run->started_ms;
+    workers_add(s->pool, turn_start, turn);
 }
 
 /* Before the row is there: whoever sees the run in the database can cancel it, and nobody takes it for one that
  * was left behind. */
-static Going *announce(Service *s, const ChatWish *wish, const Runtime *runtime, Str id)
+static Turn *announce(Service *s, const ChatRequest *request, const Runtime *runtime, Str id)
 {
-    Going *g = going_new(s, wish, runtime);
+    Turn *turn = going_new(s, request, runtime);
 
-    g->run.id = str_dup(g->arena, id);
-    g->live = runlog_begin(s->log, id);
-    enter(s, g);
-    return g;
+    turn->run.id = str_dup(turn->arena, id);
+    turn->live = runlog_begin(s->log, id);
+    enter(s, turn);
+    return turn;
 }
 
-static bool admit(Service *s, Runs *r, Arena *a, const ChatWish *wish, Run *ret, LiveRun **ret_live,
-                  Err *err)
+static bool admit(Service *s, Runs *r, Arena *a, const ChatRequest *request, Run *ret,
+                  LiveRun **ret_live, Err *err)
 {
     const Runtime *runtime;
     bool again = false, ok;
     Conversation c;
     LiveRun *live;
-    RunWish row = { .id = id_new(a, 'r'),
-                    .conversation_id = wish->conversation_id,
-                    .owner = str_of(s->owner),
-                    .text = wish->text,
-                    .idem_key = wish->idem_key,
-                    .surface = wish->surface,
-                    .internal = wish->internal,
-                    .files = wish->files,
-                    .n_files = wish->n_files };
-    Going *g;
+    RunRequest row = { .id = id_new(a, 'r'),
+                       .conversation_id = request->conversation_id,
+                       .owner = str_of(s->owner),
+                       .text = request->text,
+                       .idem_key = request->idem_key,
+                       .surface = request->surface,
+                       .internal = request->internal,
+                       .guest = request->trust == TRUST_GUEST,
+                       .files = request->files,
+                       .n_files = request->n_files };
+    Turn *turn;
 
-    if (!choose(s, r, a, wish, &c, &runtime, err) ||
-        !find_message(r, a, wish, &row.of_message, err))
+    if (!choose(s, r, a, request, &c, &runtime, err) ||
+        !find_message(r, a, request, &row.of_message, err))
         return false;
-    if (s->knowledge && trust_has(wish->trust, RIGHT_KNOWLEDGE) && (wish->refresh || !c.memory.n))
+    if (s->knowledge && trust_has(request->trust, RIGHT_KNOWLEDGE) &&
+        (request->refresh || !c.memory.n))
         row.memory = knowledge_memory(s->knowledge, a);
     row.runtime = str_of(runtime->name);
-    if (wish->idem_key.n)
-        row.idem_sha256 = wish_sum(a, wish, runtime);
-    g = announce(s, wish, runtime, row.id);
-    live = live_hold(g->live);
+    if (request->idem_key.n)
+        row.idem_sha256 = wish_sum(a, request, runtime);
+    turn = announce(s, request, runtime, row.id);
+    live = live_hold(turn->live);
     ok = begin(s, r, a, &row, ret, &again, err);
     if (ok && !again) {
-        set_off(s, g, ret);
+        set_off(s, turn, ret);
         *ret_live = live;
         return true;
     }
-    service_gone(s, g);
+    service_gone(s, turn);
     live_drop(live);
     *ret_live = ok ? runlog_find(s->log, r, ret->id, err) : NULL;
     return *ret_live != NULL;
 }
 
-bool service_chat(Service *s, Arena *a, const ChatWish *wish, Run *ret, LiveRun **ret_live,
+bool service_chat(Service *s, Arena *a, const ChatRequest *request, Run *ret, LiveRun **ret_live,
                   Err *err)
 {
     Runs *r;
     bool ok;
 
-    if (!check(s, wish, err))
+    if (!check(s, request, err))
         return false;
     r = service_take(s, err);
-    ok = r && admit(s, r, a, wish, ret, ret_live, err);
+    ok = r && admit(s, r, a, request, ret, ret_live, err);
     service_give(s, r);
     return ok;
 }
@@ -432,34 +434,34 @@ static bool exists(Service *s, Str run_id, Err *err)
 
 bool service_cancel(Service *s, Str run_id, Err *err)
 {
-    Going *g = find(s, run_id);
+    Turn *turn = find(s, run_id);
 
-    if (!g)
+    if (!turn)
         return exists(s, run_id, err);
-    going_cancel(g);
-    going_forget(g);
+    turn_cancel(turn);
+    turn_release(turn);
     return true;
 }
 
 bool service_approve(Service *s, Str run_id, Str approval_id, Str choice, Err *err)
 {
-    Going *g = find(s, run_id);
+    Turn *turn = find(s, run_id);
     bool ok;
 
-    if (!g)
+    if (!turn)
         return exists(s, run_id, err) && err_set(err, ERR_CONFLICT, "this run has ended");
-    pthread_mutex_lock(&g->lock);
-    ok = g->running && !g->over && g->runtime->approve && approval_id.n &&
-         str_eqz(approval_id, g->waiting);
+    pthread_mutex_lock(&turn->lock);
+    ok = turn->running && !turn->over && turn->runtime->approve && approval_id.n &&
+         str_eqz(approval_id, turn->waiting);
     if (!ok)
         (void)err_set(err, ERR_CONFLICT, "no request with this id is waiting for an answer");
-    else if (!(ok = str_is_one_of(choice, g->offered)))
+    else if (!(ok = str_is_one_of(choice, turn->offered)))
         (void)err_set(err, ERR_INVALID, "'%.*s' is not one of the choices: %s",
-                      STR_FMT(str_head(choice, 32)), g->offered);
+                      STR_FMT(str_head(choice, 32)), turn->offered);
     else
-        g->runtime->approve(g->running, approval_id, choice);
-    pthread_mutex_unlock(&g->lock);
-    going_forget(g);
+        turn->runtime->approve(turn->running, approval_id, choice);
+    pthread_mutex_unlock(&turn->lock);
+    turn_release(turn);
     return ok;
 }
 

@@ -54,7 +54,7 @@ MUST_CHECK bool service_close_dead(Str data, Err *err);
 
 /* -- turns ------------------------------------------------------------------------------------------ */
 
-typedef struct ChatWish {
+typedef struct ChatRequest {
     Str conversation_id, text;
     Trust trust;  /* what the turn may know and which runtimes it may use */
     Str runtime;  /* empty: the conversation's, else the default */
@@ -68,12 +68,12 @@ typedef struct ChatWish {
     Str surface;         /* the chat platform from which it is asked; empty: terminal or page */
     bool internal;       /* nobody said it: the runtime is told, no words of a user are kept */
     Str instead_of;      /* a run that died: its message is answered anew; empty: it is a new one */
-} ChatWish;
+} ChatRequest;
 
 /* ERR_CONFLICT: a run of the conversation is not over (ret is that one), the session lives elsewhere now, or
  * the key was used for something else; ERR_REFUSED: the runtime is not for that level of trust; ERR_BUSY:
  * LIMIT_RUNS run. *ret_live is a reference. An idempotency key that was used gives that run again. */
-MUST_CHECK bool service_chat(Service *s, Arena *a, const ChatWish *wish, Run *ret,
+MUST_CHECK bool service_chat(Service *s, Arena *a, const ChatRequest *request, Run *ret,
                              LiveRun **ret_live, Err *err);
 /* Leads to done{cancelled} soon. ERR_NOT_FOUND; one that is over is left as it is. */
 MUST_CHECK bool service_cancel(Service *s, Str run_id, Err *err);

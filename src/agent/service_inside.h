@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "runtimes/trace.h"
 
-typedef struct Going Going;
+typedef struct Turn Turn;
 
 typedef struct ServiceModel {
     char *name;          /* as it was wished for; empty: the configured one */
@@ -38,8 +38,8 @@ struct Service {
     uint64_t n_asked;
     pthread_mutex_t lock; /* all below */
     pthread_cond_t idle;
-    Going *going; /* every turn that is not over */
-    size_t n_going;
+    Turn *going; /* every turn that is not over */
+    size_t n_turns;
     bool closing;
     Runs *spare[8]; /* handles that nobody uses */
     size_t n_spare;
@@ -50,13 +50,13 @@ struct Service {
 
 /* One turn. It belongs to a worker while it is prepared, to the loop while the runtime speaks, to the writer
  * at its end; `lock` is for those who come from outside: cancel and approve. */
-struct Going {
+struct Turn {
     Service *service;
-    Going *prev, *next;
+    Turn *prev, *next;
     int holders; /* under the service's lock */
     Arena *arena;
     Run run;
-    ChatWish wish; /* in the arena */
+    ChatRequest chat; /* in the arena */
     const Runtime *runtime;
     Str thread; /* the name of its handle */
     LiveRun *live;
@@ -96,26 +96,26 @@ struct Going {
 };
 
 /* Whether it may know of memory, past sessions, notes, skills and templates. */
-static inline bool going_knows(const Going *g)
+static inline bool turn_knows(const Turn *turn)
 {
-    return trust_has(g->wish.trust, RIGHT_KNOWLEDGE);
+    return trust_has(turn->chat.trust, RIGHT_KNOWLEDGE);
 }
 
 /* prepare.c: everything before the runtime. False: the store is of no use. */
-MUST_CHECK bool going_load(Going *g, Runs *r, Err *err);
-void going_enrich(Going *g);
-void going_request(Going *g);
+MUST_CHECK bool turn_load(Turn *turn, Runs *r, Err *err);
+void turn_enrich(Turn *turn);
+void turn_build_request(Turn *turn);
 
 /* costs.c: how long steps take here. */
-void going_costs(Going *g, Runs *r);
+void turn_costs(Turn *turn, Runs *r);
 
 /* summary_model.c: the next generation of the summary, in the background. */
-void going_summarise(Going *g, Str model, int64_t through);
+void turn_summarise(Turn *turn, Str model, int64_t through);
 
 /* turn.c */
-void going_run(void *going); /* on a worker, to the dispatch */
-void going_cancel(Going *g);
-void going_forget(Going *g); /* gives a reference back */
+void turn_start(void *going); /* on a worker, to the dispatch */
+void turn_cancel(Turn *turn);
+void turn_release(Turn *turn); /* gives a reference back */
 
 /* models.c */
 ModelClient *service_model(void *service, Str wish, Err *err); /* until service_model_done */
@@ -129,7 +129,7 @@ bool service_is_gone(void *service, Str run_id, Str owner);
 void service_tidy(Service *s); /* in the background, once a day at most */
 
 /* service.c */
-void service_gone(Service *s, Going *g); /* it is over */
-void service_refresh(Service *s);        /* the search index, in the background */
+void service_gone(Service *s, Turn *turn); /* it is over */
+void service_refresh(Service *s);          /* the search index, in the background */
 
 #endif

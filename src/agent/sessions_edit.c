@@ -1,8 +1,8 @@
 #include "agent/sessions_edit.h"
 
-#include "base/limits.h"
 #include "agent/conversations.h"
 #include "agent/runs_inside.h"
+#include "base/limits.h"
 #include "text/utf8.h"
 
 /* -- whether it may be changed -------------------------------------------------------------------- */
@@ -136,6 +136,7 @@ static bool delete_rows(Runs *r, Str id, Err *err)
         "DELETE FROM conversation WHERE id = ?",
         "DELETE FROM conversation_key WHERE conversation_id = ?",
         "DELETE FROM conversation_of WHERE conversation_id = ?",
+        "DELETE FROM sent_chat WHERE conversation_id = ?",
         "DELETE FROM made WHERE kind = 'session' AND name = ?",
         "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?",
         "DELETE FROM sessions WHERE id = ?",

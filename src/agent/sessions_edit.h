@@ -3,8 +3,8 @@
  * Whether or not the session is a conversation. Each call is one synced transaction: a crash leaves all of a
  * session or none of it. Refused with ERR_CONFLICT while the session is being answered, is being handed
  * over, or is in a chat. On a Runs handle, so one thread. */
-#ifndef TALARIA_STORE_SESSIONS_EDIT_H
-#define TALARIA_STORE_SESSIONS_EDIT_H
+#ifndef TALARIA_AGENT_SESSIONS_EDIT_H
+#define TALARIA_AGENT_SESSIONS_EDIT_H
 
 #include "agent/runs.h"
 

@@ -69,13 +69,13 @@ const Frame *sub_next(RunSub *s, bool *ret_over)
     return f;
 }
 
-static size_t take(RunSub *s, char *out, size_t most)
+static size_t take(RunSub *s, char *out, size_t max)
 {
     size_t n = 0;
 
-    while (s->at < s->run->shown && n < most) {
+    while (s->at < s->run->shown && n < max) {
         const Frame *f = s->run->frames[s->at];
-        size_t part = f->n - s->offset < most - n ? f->n - s->offset : most - n;
+        size_t part = f->n - s->offset < max - n ? f->n - s->offset : max - n;
 
         memcpy(out + n, f->bytes + s->offset, part);
         n += part;
@@ -88,15 +88,15 @@ static size_t take(RunSub *s, char *out, size_t most)
     return n;
 }
 
-ssize_t sub_read(RunSub *s, char *out, size_t most)
+ssize_t sub_read(RunSub *s, char *out, size_t max)
 {
     ssize_t n;
 
     pthread_mutex_lock(&s->run->lock);
-    n = s->dropped ? 0 : (ssize_t)take(s, out, most);
+    n = s->dropped ? 0 : (ssize_t)take(s, out, max);
     if (n == 0 && is_over(s)) {
         n = -1;
-    } else if (n == 0 && s->beat && most >= sign_of_life.n) {
+    } else if (n == 0 && s->beat && max >= sign_of_life.n) {
         memcpy(out, sign_of_life.p, sign_of_life.n);
         n = (ssize_t)sign_of_life.n;
     } else if (n == 0) {

@@ -70,25 +70,25 @@ static void on_event(void *ctx, const ModelEvent *e)
     job_free(job);
 }
 
-static Str question_of(Arena *a, const Going *g, int64_t through)
+static Str question_of(Arena *a, const Turn *turn, int64_t through)
 {
     AUTO_BUF out = BUF(ASK_BYTES);
 
-    if (g->summary.text.n)
-        buf_addf(&out, "Summary of what came before:\n%.*s\n\n", STR_FMT(g->summary.text));
-    for (size_t i = 0; i < g->n_recent; i++) {
-        const ChatTurn *t = &g->recent[i];
+    if (turn->summary.text.n)
+        buf_addf(&out, "Summary of what came before:\n%.*s\n\n", STR_FMT(turn->summary.text));
+    for (size_t i = 0; i < turn->n_recent; i++) {
+        const ChatTurn *t = &turn->recent[i];
 
-        if (t->seq > g->summary.covers_through_seq && t->seq <= through)
+        if (t->seq > turn->summary.covers_through_seq && t->seq <= through)
             buf_addf(&out, "[%.*s] %.*s\n", STR_FMT(t->role),
                      STR_FMT(utf8_head(t->content, TURN_BYTES)));
     }
     return str_dup(a, utf8_head(buf_str(&out), out.n));
 }
 
-void going_summarise(Going *g, Str model, int64_t through)
+void turn_summarise(Turn *turn, Str model, int64_t through)
 {
-    Service *s = g->service;
+    Service *s = turn->service;
     Job *job = mem_alloc(sizeof *job);
     ModelMessage messages[] = { { .role = MODEL_SYSTEM, .text = str_of(instructions) },
                                 { .role = MODEL_USER } };
@@ -102,11 +102,11 @@ void going_summarise(Going *g, Str model, int64_t through)
     job->arena = arena_new();
     job->service = s;
     job->text = BUF(TEXT_BYTES);
-    job->conversation_id = str_dup(job->arena, g->run.conversation_id);
-    job->next = (Summary){ .generation = g->summary.generation + 1,
+    job->conversation_id = str_dup(job->arena, turn->run.conversation_id);
+    job->next = (Summary){ .generation = turn->summary.generation + 1,
                            .covers_through_seq = through,
                            .source = STR("llm") };
-    messages[1].text = question_of(job->arena, g, through);
+    messages[1].text = question_of(job->arena, turn, through);
     job->client = service_model(s, model, &err);
     if (job->client && model_start(job->client, &request, on_event, job, &id, &err))
         return;

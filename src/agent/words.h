@@ -3,8 +3,8 @@
 #ifndef TALARIA_AGENT_WORDS_H
 #define TALARIA_AGENT_WORDS_H
 
-#include "runtimes/thread.h"
 #include "agent/conversations.h"
+#include "runtimes/thread.h"
 #include "store/store.h"
 
 typedef struct SessionWords {

@@ -35,6 +35,11 @@ int64_t clock_mono_ns(void)
     return ns_of(now_of(CLOCK_MONOTONIC));
 }
 
+int64_t clock_wall_ms(void)
+{
+    return (int64_t)(clock_wall() * 1000);
+}
+
 int64_t clock_mono_ms(void)
 {
     return clock_mono_ns() / 1000000;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 double clock_wall(void); /* seconds since the epoch, with fraction */
+int64_t clock_wall_ms(void);
 int64_t clock_mono_ms(void);
 int64_t clock_mono_ns(void);
 int64_t clock_cpu_ns(void);    /* CPU time of this process, for the benches */

@@ -2,7 +2,9 @@
  *
  * A fallible function takes `Err *err` last and returns false (or NULL). Whoever
  * knows the reason sets it, once; callers on the way up say what they were doing.
- * Outputs are left alone on failure. Only cmd/, http/ and the daemon loops show it. */
+ * Outputs are left alone on failure. Only cmd/, http/ and the daemon loops show it.
+ *
+ * One that nobody set is ERR_INTERNAL without words: variables begin as zero (meson.build). */
 #ifndef TALARIA_BASE_ERR_H
 #define TALARIA_BASE_ERR_H
 

@@ -15,7 +15,7 @@
 
 /* -- reading ------------------------------------------------------------------------ */
 
-bool file_read_fd(Arena *a, int fd, const char *name, size_t most, Str *ret, Err *err)
+bool file_read_fd(Arena *a, int fd, const char *name, size_t max, Str *ret, Err *err)
 {
     struct stat st;
     size_t cap, n = 0;
@@ -25,8 +25,8 @@ bool file_read_fd(Arena *a, int fd, const char *name, size_t most, Str *ret, Err
         return err_errno(err, "cannot read '%s'", name);
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_INVALID, "cannot read '%s': it is a folder", name);
-    if (st.st_size > 0 && (size_t)st.st_size > most)
-        return err_set(err, ERR_TOO_LARGE, "'%s' is larger than %zu bytes", name, most);
+    if (st.st_size > 0 && (size_t)st.st_size > max)
+        return err_set(err, ERR_TOO_LARGE, "'%s' is larger than %zu bytes", name, max);
     /* A pipe has no size, and a file may grow while it is read: one byte more tells. */
     cap = st.st_size > 0 ? (size_t)st.st_size + 1 : KIB(64);
     bytes = mem_alloc(cap);
@@ -40,22 +40,22 @@ bool file_read_fd(Arena *a, int fd, const char *name, size_t most, Str *ret, Err
             return err_errno(err, "cannot read '%s'", name);
         }
         n += (size_t)got;
-        if (got == 0 || n > most)
+        if (got == 0 || n > max)
             break;
         if (n == cap) {
             cap *= 2;
             bytes = mem_resize(bytes, cap, 1);
         }
     }
-    if (n <= most)
+    if (n <= max)
         *ret = str_dup(a, (Str){ bytes, n });
     mem_free(bytes);
-    if (n > most)
-        return err_set(err, ERR_TOO_LARGE, "'%s' is larger than %zu bytes", name, most);
+    if (n > max)
+        return err_set(err, ERR_TOO_LARGE, "'%s' is larger than %zu bytes", name, max);
     return true;
 }
 
-static bool read_path(Arena *a, const char *path, int flags, size_t most, Str *ret, Err *err)
+static bool read_path(Arena *a, const char *path, int flags, size_t max, Str *ret, Err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
     struct stat st;
@@ -66,20 +66,20 @@ static bool read_path(Arena *a, const char *path, int flags, size_t most, Str *r
     ok = !(flags & O_NONBLOCK) || fstat(fd, &st) != 0 || S_ISREG(st.st_mode) ||
          S_ISDIR(st.st_mode) ||
          err_set(err, ERR_INVALID, "cannot read '%s': it is not a regular file", path);
-    ok = ok && file_read_fd(a, fd, path, most, ret, err);
+    ok = ok && file_read_fd(a, fd, path, max, ret, err);
     close(fd);
     return ok;
 }
 
 /* Opening a pipe waits for its writer, unless it is said not to. */
-bool file_read(Arena *a, const char *path, size_t most, Str *ret, Err *err)
+bool file_read(Arena *a, const char *path, size_t max, Str *ret, Err *err)
 {
-    return read_path(a, path, O_NONBLOCK | O_NOCTTY, most, ret, err);
+    return read_path(a, path, O_NONBLOCK | O_NOCTTY, max, ret, err);
 }
 
-bool file_read_any(Arena *a, const char *path, size_t most, Str *ret, Err *err)
+bool file_read_any(Arena *a, const char *path, size_t max, Str *ret, Err *err)
 {
-    return read_path(a, path, 0, most, ret, err);
+    return read_path(a, path, 0, max, ret, err);
 }
 
 /* Kernels before 5.6, and some sandboxes, have no openat2: walk by hand, links refused. */
@@ -303,7 +303,7 @@ static int by_name(const void *a, const void *b)
     return str_cmp(((const FileEntry *)a)->name, ((const FileEntry *)b)->name);
 }
 
-bool folder_list(Arena *a, const char *path, size_t most, FileEntry **ret, size_t *ret_n, Err *err)
+bool folder_list(Arena *a, const char *path, size_t max, FileEntry **ret, size_t *ret_n, Err *err)
 {
     DIR *dir = opendir(path);
     FileEntry *entries = NULL;
@@ -323,9 +323,9 @@ bool folder_list(Arena *a, const char *path, size_t most, FileEntry **ret, size_
         entry.name = str_dup(a, entry.name);
         entry.mtime = (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9;
         entry.is_folder = S_ISDIR(st.st_mode);
-        if (n == most) {
+        if (n == max) {
             closedir(dir);
-            return err_set(err, ERR_TOO_LARGE, "more than %zu entries in '%s'", most, path);
+            return err_set(err, ERR_TOO_LARGE, "more than %zu entries in '%s'", max, path);
         }
         ARENA_PUSH(a, entries, n, cap, entry);
     }

@@ -17,10 +17,10 @@
 
 /* The whole file into the arena; fails past `most` bytes. What is no file (a pipe, a device, a socket) is refused
  * without waiting for it. */
-MUST_CHECK bool file_read(Arena *a, const char *path, size_t most, Str *ret, Err *err);
+MUST_CHECK bool file_read(Arena *a, const char *path, size_t max, Str *ret, Err *err);
 /* The same of a path that somebody typed: "<(command)" of a shell is a pipe, and is waited for. */
-MUST_CHECK bool file_read_any(Arena *a, const char *path, size_t most, Str *ret, Err *err);
-MUST_CHECK bool file_read_fd(Arena *a, int fd, const char *name, size_t most, Str *ret, Err *err);
+MUST_CHECK bool file_read_any(Arena *a, const char *path, size_t max, Str *ret, Err *err);
+MUST_CHECK bool file_read_fd(Arena *a, int fd, const char *name, size_t max, Str *ret, Err *err);
 
 /* A descriptor of `name` under the open folder, never outside of it. */
 MUST_CHECK int file_open_beneath(int folder_fd, const char *name, int flags, Err *err);
@@ -45,7 +45,7 @@ typedef struct FileEntry {
 } FileEntry;
 
 /* Names in a folder in byte order, without "." and ".."; at most `most`, else it fails. */
-MUST_CHECK bool folder_list(Arena *a, const char *path, size_t most, FileEntry **ret, size_t *ret_n,
+MUST_CHECK bool folder_list(Arena *a, const char *path, size_t max, FileEntry **ret, size_t *ret_n,
                             Err *err);
 
 /* -- locks that die with their holder ------------------------------------------------ */

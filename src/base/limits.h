@@ -174,6 +174,7 @@
     X(LIMIT_LEFT_NOTE_MS, 3600000,                                                                 \
       "milliseconds in which a place is told that its session has left")                           \
     X(LIMIT_GATEWAY_HANDOFFS, 16, "handoffs that are carried out at once")                         \
+    X(LIMIT_GATEWAY_END_MS, 8000, "milliseconds that the end of the gateway may take")             \
     X(LIMIT_INBOX, 100000, "updates that wait; beyond it platforms are not read for a while")      \
     X(LIMIT_INBOX_IGNORED, 10000, "ignored updates that are remembered, without their text")       \
     X(LIMIT_INBOX_KEEP_DAYS, 30, "days for which an update is remembered, and what was answered")  \

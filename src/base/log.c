@@ -14,9 +14,9 @@ static LogLevel most_said = LOG_NOTE;
 static LogFilter *line_filter;
 static _Atomic int64_t progress_since, progress_drawn; /* any thread may have something to say */
 
-void log_set_level(LogLevel most)
+void log_set_level(LogLevel max)
 {
-    most_said = most;
+    most_said = max;
 }
 
 LogLevel log_level(void)

@@ -29,7 +29,7 @@ typedef struct LogOnce {
 void log_once(LogOnce *seen, Str about, const char *cause); /* about empty: the cause says it all */
 
 /* What is above this level is not said. The default is LOG_NOTE. */
-void log_set_level(LogLevel most);
+void log_set_level(LogLevel max);
 LogLevel log_level(void);
 
 /* Called with each line before it is written; puts what is to be written into `out`. */

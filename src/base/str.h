@@ -17,6 +17,8 @@
 #define MUST_CHECK              __attribute__((warn_unused_result))
 #define PRINTF(fmt_at, args_at) __attribute__((format(printf, fmt_at, args_at)))
 #define ARRAY_LEN(a)            (sizeof(a) / sizeof *(a))
+/* For a large array of a function that is called often: not zero at first, as all other variables are (meson.build). */
+#define NOT_CLEARED __attribute__((uninitialized))
 
 /* AUTO(Store) *s = ...;  is freed by store_free when it leaves scope; TAKE(s) hands it on.
  * A type opts in with AUTO_FREE(Store, store_free) beside its declaration. */

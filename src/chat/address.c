@@ -17,14 +17,14 @@ static Str text_of(const PyValue *v)
     return v->type == PY_TRUE ? STR("true") : STR_NONE;
 }
 
-bool place_read(const PyValue *v, Place *ret, Err *err)
+bool address_read(const PyValue *v, ChatAddress *ret, Err *err)
 {
-    Place p = { 0 };
+    ChatAddress p = { 0 };
 
     if (v->type != PY_DICT)
         return err_set(err, ERR_INVALID, "a place must be an object");
 #define X(name, always) p.name = text_of(pyjson_get(v, STR(#name)));
-    PLACE_FIELDS(X)
+    CHAT_ADDRESS_FIELDS(X)
 #undef X
     if (!p.scope_id.n)
         p.scope_id = text_of(pyjson_get(v, STR("guild_id")));
@@ -36,13 +36,13 @@ bool place_read(const PyValue *v, Place *ret, Err *err)
     return true;
 }
 
-bool place_parse(Arena *a, Str json, Place *ret, Err *err)
+bool address_parse(Arena *a, Str json, ChatAddress *ret, Err *err)
 {
     PyValue v;
 
     if (!pyjson_read(a, json, &v))
         return err_set(err, ERR_INVALID, "not JSON");
-    return place_read(&v, ret, err);
+    return address_read(&v, ret, err);
 }
 
 static PyValue py_text(Str s)
@@ -75,26 +75,26 @@ static void put_field(Pairs *d, Str name, bool always, Str value)
         pair(d, STR("guild_id"), py_text(value));
 }
 
-PyValue place_value(Arena *a, const Place *p)
+PyValue address_value(Arena *a, const ChatAddress *p)
 {
     enum {
         MOST = 1
 #define X(name, always) +1
-        PLACE_FIELDS(X)
+        CHAT_ADDRESS_FIELDS(X)
 #undef X
     };
     Pairs d = { .items = ARENA_ARRAY(a, PyValue, 2 * (size_t)MOST) };
 
 #define X(name, always) put_field(&d, STR(#name), always, p->name);
-    PLACE_FIELDS(X)
+    CHAT_ADDRESS_FIELDS(X)
 #undef X
     return (PyValue){ .type = PY_DICT, .n = d.n, .items = d.items };
 }
 
-Str place_json(Arena *a, const Place *p)
+Str address_json(Arena *a, const ChatAddress *p)
 {
     AUTO_BUF out = BUF(LIMIT_PLACE_BYTES);
-    PyValue v = place_value(a, p);
+    PyValue v = address_value(a, p);
 
     pyjson_write(&out, &v);
     return str_dup(a, buf_str(&out));
@@ -102,7 +102,7 @@ Str place_json(Arena *a, const Place *p)
 
 /* -- WhatsApp ------------------------------------------------------------------------------- */
 
-enum { MOST_ALIASES = 32 };
+enum { MAX_ALIASES = 32 };
 
 static Str before(Str s, char c)
 {
@@ -150,13 +150,13 @@ static void add_alias(Str *known, size_t *n, Str id)
     for (size_t i = 0; i < *n; i++)
         if (str_eq(known[i], id))
             return;
-    if (*n < MOST_ALIASES && safe_name(id))
+    if (*n < MAX_ALIASES && safe_name(id))
         known[(*n)++] = id;
 }
 
 Str whatsapp_canonical(Arena *a, Str id, Str folder)
 {
-    Str known[MOST_ALIASES], best = bare_whatsapp(a, id);
+    Str known[MAX_ALIASES], best = bare_whatsapp(a, id);
     size_t n = 0;
 
     if (!folder.n)
@@ -204,7 +204,7 @@ static void add_part(Buf *out, Str part)
 }
 
 /* Who wrote, as far as keys are concerned. */
-static Str participant(Arena *a, const Place *p, const KeyFlags *flags)
+static Str participant(Arena *a, const ChatAddress *p, const KeyFlags *flags)
 {
     Str who = p->user_id_alt.n ? p->user_id_alt : p->user_id, one;
 
@@ -214,7 +214,7 @@ static Str participant(Arena *a, const Place *p, const KeyFlags *flags)
     return one.n ? one : who;
 }
 
-static void add_dm(Arena *a, Buf *out, const Place *p, const KeyFlags *flags)
+static void add_dm(Arena *a, Buf *out, const ChatAddress *p, const KeyFlags *flags)
 {
     Str chat = p->chat_id;
 
@@ -224,7 +224,7 @@ static void add_dm(Arena *a, Buf *out, const Place *p, const KeyFlags *flags)
     add_part(out, p->thread_id);
 }
 
-static void add_shared(Arena *a, Buf *out, const Place *p, const KeyFlags *flags)
+static void add_shared(Arena *a, Buf *out, const ChatAddress *p, const KeyFlags *flags)
 {
     Str thread = p->thread_id.n ? p->thread_id : p->prospective_thread_id;
 
@@ -235,7 +235,7 @@ static void add_shared(Arena *a, Buf *out, const Place *p, const KeyFlags *flags
         add_part(out, participant(a, p, flags));
 }
 
-Str place_key(Arena *a, const Place *p, const KeyFlags *flags)
+Str address_key(Arena *a, const ChatAddress *p, const KeyFlags *flags)
 {
     AUTO_BUF out = BUF(LIMIT_PLACE_BYTES);
     bool is_dm = str_eqz(p->chat_type, "dm");

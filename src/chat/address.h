@@ -1,11 +1,11 @@
-/* places.h - where a message came from or goes to, and the key of the session that lives there.
+/* address.h - where a message came from or goes to, and the key of the session that lives there.
  *
  * A Place is what Hermes calls a SessionSource: read from its JSON, written as its JSON byte for byte
  * (`origin_json`, routing entries), and mapped to the session key by one pure function. Whoever binds a
- * session to a place and whoever looks up a message's session call the same place_key(): there is no
+ * session to a place and whoever looks up a message's session call the same address_key(): there is no
  * second way to make a key. Text is borrowed from the arena that was passed in. */
-#ifndef TALARIA_STORE_PLACES_H
-#define TALARIA_STORE_PLACES_H
+#ifndef TALARIA_CHAT_ADDRESS_H
+#define TALARIA_CHAT_ADDRESS_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -13,7 +13,7 @@
 #include "text/pyjson.h"
 
 /* X(name, ALWAYS): in the JSON also where there is none (p NULL), then as null. In the order of the JSON. */
-#define PLACE_FIELDS(X)                                                                            \
+#define CHAT_ADDRESS_FIELDS(X)                                                                     \
     X(platform, true)                                                                              \
     X(chat_id, true)                                                                               \
     X(chat_name, true)                                                                             \
@@ -32,11 +32,11 @@
     X(auto_thread_initial_name, false)                                                             \
     X(prospective_thread_id, false)
 
-typedef struct Place {
+typedef struct ChatAddress {
 #define X(name, always) Str name;
-    PLACE_FIELDS(X)
+    CHAT_ADDRESS_FIELDS(X)
 #undef X
-} Place;
+} ChatAddress;
 
 /* The configured place for what nobody asked for. */
 typedef struct HomeChannel {
@@ -53,11 +53,11 @@ typedef struct HomeChannel {
 /* -- JSON --------------------------------------------------------------------------------- */
 
 /* Ids may be text or whole numbers. Fails where it is no object, or has no platform. */
-MUST_CHECK bool place_read(const PyValue *v, Place *ret, Err *err);
-MUST_CHECK bool place_parse(Arena *a, Str json, Place *ret, Err *err);
+MUST_CHECK bool address_read(const PyValue *v, ChatAddress *ret, Err *err);
+MUST_CHECK bool address_parse(Arena *a, Str json, ChatAddress *ret, Err *err);
 
-PyValue place_value(Arena *a, const Place *p);
-Str place_json(Arena *a, const Place *p); /* as json.dumps() writes it */
+PyValue address_value(Arena *a, const ChatAddress *p);
+Str address_json(Arena *a, const ChatAddress *p); /* as json.dumps() writes it */
 
 /* -- keys ---------------------------------------------------------------------------------- */
 
@@ -72,7 +72,7 @@ typedef struct KeyFlags {
 
 MUST_CHECK bool key_flags_read(const PyValue *v, KeyFlags *ret, Err *err);
 
-Str place_key(Arena *a, const Place *p, const KeyFlags *flags);
+Str address_key(Arena *a, const ChatAddress *p, const KeyFlags *flags);
 
 /* One name for a person whom WhatsApp knows by a phone number and by a LID: the shortest of all that
  * the bridge's files in `folder` lead to, without the parts behind ':' and '@'. */

@@ -21,7 +21,8 @@ typedef struct Found {
     size_t n, cap;
 } Found;
 
-static bool look_in(Found *f, const Home *home, const Place *at, Str key, size_t most, Err *err)
+static bool look_in(Found *f, const Home *home, const ChatAddress *at, Str key, size_t max,
+                    Err *err)
 {
     AUTO(Db) *db = db_open_read(str_z(f->a, home->database), err);
     AUTO(Stmt) *stmt = NULL;
@@ -33,7 +34,7 @@ static bool look_in(Found *f, const Home *home, const Place *at, Str key, size_t
     db_bind_str(stmt, 2, at->chat_id.n ? at->chat_id : STR(""));
     db_bind_str(stmt, 3, key);
     db_bind_str(stmt, 4, at->user_id.n ? at->user_id : STR_NONE);
-    sqlite3_bind_int64(stmt, 5, (int64_t)most);
+    sqlite3_bind_int64(stmt, 5, (int64_t)max);
     for (;;) {
         ChatSession s = { .home = home->path };
 
@@ -57,19 +58,19 @@ static int newest_first(const void *a, const void *b)
     return str_cmp(y->id, x->id);
 }
 
-void chat_sessions(Arena *a, const Homes *homes, const Place *at, Str key, size_t most,
+void chat_sessions(Arena *a, const Homes *homes, const ChatAddress *at, Str key, size_t max,
                    ChatSession **ret, size_t *ret_n)
 {
     Found f = { .a = a };
     Err err;
 
     for (size_t i = 0; i < homes->n; i++)
-        if (homes->all[i].present && !look_in(&f, &homes->all[i], at, key, most, &err))
+        if (homes->all[i].present && !look_in(&f, &homes->all[i], at, key, max, &err))
             log_debug("no chats in '%.*s': %s", STR_FMT(homes->all[i].path), err.text);
     if (f.n)
         qsort(f.all, f.n, sizeof *f.all, newest_first);
     *ret = f.all;
-    *ret_n = f.n < most ? f.n : most;
+    *ret_n = f.n < max ? f.n : max;
 }
 
 const ChatSession *chat_session_meant(const ChatSession *all, size_t n, Str said)

@@ -2,11 +2,11 @@
  *
  * What one may go on with by its number, id or title must have been there before: an id that somebody guessed, or
  * saw elsewhere, opens nothing. Text lives in the arena. */
-#ifndef TALARIA_STORE_CHATS_H
-#define TALARIA_STORE_CHATS_H
+#ifndef TALARIA_CHAT_CHATS_H
+#define TALARIA_CHAT_CHATS_H
 
-#include "store/homes.h"
 #include "chat/address.h"
+#include "store/homes.h"
 
 typedef struct ChatSession {
     Str id, title; /* title may be empty */
@@ -16,7 +16,7 @@ typedef struct ChatSession {
 
 /* Newest first. In a private chat those of all its threads; elsewhere those of the key, and the user's own. A home
  * that cannot be read, or knows nothing of chats, has none. */
-void chat_sessions(Arena *a, const Homes *homes, const Place *at, Str key, size_t most,
+void chat_sessions(Arena *a, const Homes *homes, const ChatAddress *at, Str key, size_t max,
                    ChatSession **ret, size_t *ret_n);
 
 /* The one that is meant by a number of that list, an id or a title; NULL: none, or several. */

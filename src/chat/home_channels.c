@@ -12,19 +12,19 @@
     X(owner_id)                                                                                    \
     X(thread_id)
 
-static bool read_home(Journal *j, Arena *a, Str platform, HomeChannel *ret, Err *err)
+static bool read_home(OwnStore *own, Arena *a, Str platform, HomeChannel *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     int i = 1;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT topics, chat_id, name, chat_type, scope_id, owner_id, thread_id FROM "
                     "home_channel WHERE platform = ?",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, platform);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     if (!row)
         return err_set(
@@ -40,24 +40,24 @@ static bool read_home(Journal *j, Arena *a, Str platform, HomeChannel *ret, Err 
 }
 
 /* Also where the chat has another number since it was configured. */
-static bool is_configured(Journal *j, Arena *a, Str platform, Str configured, Str chat, Err *err)
+static bool is_configured(OwnStore *own, Arena *a, Str platform, Str configured, Str chat, Err *err)
 {
     Str before;
 
     if (!configured.n || str_eq(configured, chat))
         return true;
-    return chat_before(j, a, platform, chat, &before, err) &&
+    return chat_before(own, a, platform, chat, &before, err) &&
            (str_eq(before, configured) ||
             err_set(err, ERR_NOT_FOUND, "the configuration names another chat, '%.*s'",
                     STR_FMT(configured)));
 }
 
-bool home_get(Journal *j, Arena *a, Str platform, Str configured, HomeChannel *ret, Err *err)
+bool home_get(OwnStore *own, Arena *a, Str platform, Str configured, HomeChannel *ret, Err *err)
 {
     HomeChannel home;
 
-    if (!read_home(j, a, platform, &home, err) ||
-        !is_configured(j, a, platform, configured, home.chat_id, err))
+    if (!read_home(own, a, platform, &home, err) ||
+        !is_configured(own, a, platform, configured, home.chat_id, err))
         return false;
     *ret = home;
     return true;
@@ -72,13 +72,13 @@ bool home_may_be(Str platform, Str configured, Str chat, Err *err)
                    STR_FMT(configured), STR_FMT(platform), STR_FMT(platform));
 }
 
-bool home_set(Journal *j, Str platform, const HomeChannel *home, Err *err)
+bool home_set(OwnStore *own, Str platform, const HomeChannel *home, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     int i = 4;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "INSERT OR REPLACE INTO home_channel(platform, topics, verified_ms, chat_id, "
                     "name, chat_type, scope_id, owner_id, thread_id) VALUES(?, ?, ?, ?, ?, ?, ?, "
                     "?, ?)",
@@ -86,50 +86,50 @@ bool home_set(Journal *j, Str platform, const HomeChannel *home, Err *err)
         return false;
     db_bind_str(stmt, 1, platform);
     sqlite3_bind_int64(stmt, 2, home->topics);
-    sqlite3_bind_int64(stmt, 3, (int64_t)(clock_wall() * 1000));
+    sqlite3_bind_int64(stmt, 3, clock_wall_ms());
 #define X(name) db_bind_str(stmt, i++, home->name.n ? home->name : STR(""));
     HOME_TEXTS(X)
 #undef X
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-static void bind_thread(Stmt *stmt, const Place *p)
+static void bind_thread(Stmt *stmt, const ChatAddress *p)
 {
     db_bind_str(stmt, 1, p->platform);
     db_bind_str(stmt, 2, p->chat_id.n ? p->chat_id : STR(""));
     db_bind_str(stmt, 3, p->thread_id.n ? p->thread_id : STR(""));
 }
 
-bool thread_is_ours(Journal *j, const Place *p, bool *ret, Err *err)
+bool topic_is_ours(OwnStore *own, const ChatAddress *p, bool *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT 1 FROM our_thread WHERE platform = ? AND chat_id = ? AND thread_id = ?",
                     &stmt, err))
         return false;
     bind_thread(stmt, p);
-    return db_step(journal_db(j), stmt, ret, err);
+    return db_step(own_store_db(own), stmt, ret, err);
 }
 
-bool thread_keep(Journal *j, const Place *p, Err *err)
+bool topic_keep(OwnStore *own, const ChatAddress *p, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "INSERT OR IGNORE INTO our_thread(platform, chat_id, thread_id, since_ms) "
                     "VALUES(?, ?, ?, ?)",
                     &stmt, err))
         return false;
     bind_thread(stmt, p);
-    sqlite3_bind_int64(stmt, 4, (int64_t)(clock_wall() * 1000));
-    return db_step(journal_db(j), stmt, &row, err);
+    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
 /* -- chats that move --------------------------------------------------------------------------------------- */
 
-static bool move_rows(Journal *j, Str platform, Str before, Str now, Err *err)
+static bool move_rows(OwnStore *own, Str platform, Str before, Str now, Err *err)
 {
     static const char *const steps[] = {
         "INSERT OR REPLACE INTO moved_chat(platform, before_id, chat_id, since_ms) "
@@ -144,35 +144,36 @@ static bool move_rows(Journal *j, Str platform, Str before, Str now, Err *err)
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         AUTO(Stmt) *stmt = NULL;
 
-        if (!db_prepare(journal_db(j), steps[i], &stmt, err))
+        if (!db_prepare(own_store_db(own), steps[i], &stmt, err))
             return false;
         db_bind_str(stmt, 1, platform);
         db_bind_str(stmt, 2, before);
         db_bind_str(stmt, 3, now);
-        sqlite3_bind_int64(stmt, 4, (int64_t)(clock_wall() * 1000));
-        if (!db_step(journal_db(j), stmt, &row, err))
+        sqlite3_bind_int64(stmt, 4, clock_wall_ms());
+        if (!db_step(own_store_db(own), stmt, &row, err))
             return false;
     }
     return true;
 }
 
-bool chat_moved(Journal *j, Str platform, Str before, Str now, Err *err)
+bool chat_moved(OwnStore *own, Str platform, Str before, Str now, Err *err)
 {
-    return journal_begin(j, err) && journal_end(j, move_rows(j, platform, before, now, err), err);
+    return own_store_begin(own, err) &&
+           own_store_end(own, move_rows(own, platform, before, now, err), err);
 }
 
-bool chat_before(Journal *j, Arena *a, Str platform, Str now, Str *ret, Err *err)
+bool chat_before(OwnStore *own, Arena *a, Str platform, Str now, Str *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT before_id FROM moved_chat WHERE platform = ? AND chat_id = ?", &stmt,
                     err))
         return false;
     db_bind_str(stmt, 1, platform);
     db_bind_str(stmt, 2, now);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
     return true;

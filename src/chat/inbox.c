@@ -20,11 +20,6 @@ const char *inbox_state_name(InboxState s)
     return names[s];
 }
 
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
-
 /* -- putting ------------------------------------------------------------------------------------------- */
 
 /* The distance between the oldest open row and the newest one is a bound of how many are open, and costs two
@@ -65,7 +60,7 @@ static bool insert(Db *db, Stmt *stmt, Str platform, const InboxUpdate *u, size_
     db_bind_str(stmt, 3, why || !u->json.n ? STR("") : u->json);
     db_bind_str(stmt, 4, str_of(names[why ? INBOX_IGNORED : INBOX_NEW]));
     db_bind_str(stmt, 5, str_of(why));
-    sqlite3_bind_int64(stmt, 6, now_in_ms());
+    sqlite3_bind_int64(stmt, 6, clock_wall_ms());
     if (!db_step(db, stmt, &row, err))
         return false;
     *new += (size_t)sqlite3_changes(db->handle);
@@ -89,11 +84,11 @@ static bool move_cursor(Db *db, Str platform, Str cursor, Err *err)
     return db_step(db, stmt, &row, err);
 }
 
-static bool put_all(Journal *j, Str platform, const InboxUpdate *all, size_t n, Str cursor,
+static bool put_all(OwnStore *own, Str platform, const InboxUpdate *all, size_t n, Str cursor,
                     size_t *new, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
-    Db *db = journal_db(j);
+    Db *db = own_store_db(own);
 
     if (!check_room(db, n, err) ||
         !db_prepare(db,
@@ -107,28 +102,28 @@ static bool put_all(Journal *j, Str platform, const InboxUpdate *all, size_t n, 
     return move_cursor(db, platform, cursor, err);
 }
 
-bool inbox_put(Journal *j, Str platform, const InboxUpdate *all, size_t n, Str cursor,
+bool inbox_put(OwnStore *own, Str platform, const InboxUpdate *all, size_t n, Str cursor,
                size_t *ret_new, Err *err)
 {
     size_t new = 0;
 
-    if (!journal_begin(j, err) ||
-        !journal_end(j, put_all(j, platform, all, n, cursor, &new, err), err))
+    if (!own_store_begin(own, err) ||
+        !own_store_end(own, put_all(own, platform, all, n, cursor, &new, err), err))
         return false;
     *ret_new = new;
     return true;
 }
 
-bool inbox_cursor(Journal *j, Arena *a, Str platform, Str *ret, Err *err)
+bool inbox_cursor(OwnStore *own, Arena *a, Str platform, Str *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j), "SELECT cursor FROM platform_state WHERE platform = ?", &stmt,
-                    err))
+    if (!db_prepare(own_store_db(own), "SELECT cursor FROM platform_state WHERE platform = ?",
+                    &stmt, err))
         return false;
     db_bind_str(stmt, 1, platform);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
     return true;
@@ -158,65 +153,65 @@ static InboxRow read_row(Arena *a, Stmt *stmt)
     return r;
 }
 
-static bool read_all(Journal *j, Arena *a, Stmt *stmt, InboxRow **ret, size_t *ret_n, Err *err)
+static bool read_all(OwnStore *own, Arena *a, Stmt *stmt, InboxRow **ret, size_t *ret_n, Err *err)
 {
     InboxRow *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    while (db_next(journal_db(j), stmt, &ok, err))
+    while (db_next(own_store_db(own), stmt, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
     *ret = all;
     *ret_n = n;
     return ok;
 }
 
-bool inbox_new_after(Journal *j, Arena *a, int64_t after, size_t most, InboxRow **ret,
+bool inbox_new_after(OwnStore *own, Arena *a, int64_t after, size_t max, InboxRow **ret,
                      size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT " COLUMNS " FROM inbox WHERE state IN ('new', 'taken') AND state = "
                     "'new' AND seq > ? ORDER BY seq LIMIT ?",
                     &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, after);
-    sqlite3_bind_int64(stmt, 2, (int64_t)most);
-    return read_all(j, a, stmt, ret, ret_n, err);
+    sqlite3_bind_int64(stmt, 2, (int64_t)max);
+    return read_all(own, a, stmt, ret, ret_n, err);
 }
 
-bool inbox_new(Journal *j, Arena *a, size_t most, InboxRow **ret, size_t *ret_n, Err *err)
+bool inbox_new(OwnStore *own, Arena *a, size_t max, InboxRow **ret, size_t *ret_n, Err *err)
 {
-    return inbox_new_after(j, a, 0, most, ret, ret_n, err);
+    return inbox_new_after(own, a, 0, max, ret, ret_n, err);
 }
 
-bool inbox_list(Journal *j, Arena *a, InboxState state, size_t most, InboxRow **ret, size_t *ret_n,
-                Err *err)
+bool inbox_list(OwnStore *own, Arena *a, InboxState state, size_t max, InboxRow **ret,
+                size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT " COLUMNS " FROM inbox WHERE state = ? ORDER BY seq DESC LIMIT ?",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, str_of(names[state]));
-    sqlite3_bind_int64(stmt, 2, (int64_t)most);
-    return read_all(j, a, stmt, ret, ret_n, err);
+    sqlite3_bind_int64(stmt, 2, (int64_t)max);
+    return read_all(own, a, stmt, ret, ret_n, err);
 }
 
-bool inbox_waiting(Journal *j, Str platform, size_t *ret, int64_t *ret_oldest_ms, Err *err)
+bool inbox_waiting(OwnStore *own, Str platform, size_t *ret, int64_t *ret_oldest_ms, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT count(*), coalesce(min(received_ms), 0) FROM inbox WHERE state IN "
                     "('new', 'taken') AND ?1 IN ('', platform)",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, platform.n ? platform : STR(""));
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret = (size_t)sqlite3_column_int64(stmt, 0);
     *ret_oldest_ms = sqlite3_column_int64(stmt, 1);
@@ -226,53 +221,53 @@ bool inbox_waiting(Journal *j, Str platform, size_t *ret, int64_t *ret_oldest_ms
 /* -- moving ------------------------------------------------------------------------------------------------ */
 
 /* sql: ?1 now, ?2 a number, ?3 a text, where they are not 0 and none. *ret: how many rows it changed. */
-static bool change(Journal *j, const char *sql, int64_t number, Str text, size_t *ret, Err *err)
+static bool change(OwnStore *own, const char *sql, int64_t number, Str text, size_t *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j), sql, &stmt, err))
+    if (!db_prepare(own_store_db(own), sql, &stmt, err))
         return false;
-    sqlite3_bind_int64(stmt, 1, now_in_ms());
+    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
     if (number)
         sqlite3_bind_int64(stmt, 2, number);
     if (text.p)
         db_bind_str(stmt, 3, text);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
-    *ret = (size_t)sqlite3_changes(journal_db(j)->handle);
+    *ret = (size_t)sqlite3_changes(own_store_db(own)->handle);
     return true;
 }
 
-static bool change_one(Journal *j, const char *sql, int64_t seq, Str text, const char *wanted,
+static bool change_one(OwnStore *own, const char *sql, int64_t seq, Str text, const char *wanted,
                        Err *err)
 {
     size_t n;
 
-    if (!change(j, sql, seq, text, &n, err))
+    if (!change(own, sql, seq, text, &n, err))
         return false;
     return n == 1 || err_set(err, ERR_CONFLICT, "update %lld is not %s", (long long)seq, wanted);
 }
 
-bool inbox_take(Journal *j, int64_t seq, Err *err)
+bool inbox_take(OwnStore *own, int64_t seq, Err *err)
 {
-    return change_one(j,
+    return change_one(own,
                       "UPDATE inbox SET state = 'taken', attempt = attempt + 1, updated_ms = ?1 "
                       "WHERE seq = ?2 AND state = 'new'",
                       seq, STR_NONE, names[INBOX_NEW], err);
 }
 
-bool inbox_put_back(Journal *j, int64_t seq, Err *err)
+bool inbox_put_back(OwnStore *own, int64_t seq, Err *err)
 {
-    return change_one(j,
+    return change_one(own,
                       "UPDATE inbox SET state = 'new', attempt = attempt - 1, updated_ms = ?1 "
                       "WHERE seq = ?2 AND state = 'taken'",
                       seq, STR_NONE, names[INBOX_TAKEN], err);
 }
 
-bool inbox_began(Journal *j, int64_t seq, Str run_id, Err *err)
+bool inbox_began(OwnStore *own, int64_t seq, Str run_id, Err *err)
 {
-    return change_one(j,
+    return change_one(own,
                       "UPDATE inbox SET run_id = ?3, updated_ms = ?1 WHERE seq = ?2 AND state = "
                       "'taken'",
                       seq, run_id, names[INBOX_TAKEN], err);
@@ -294,28 +289,28 @@ static const char *end_sql(InboxState how)
 }
 
 /* What was not for us is remembered by its id alone, and not for ever: who writes it is a stranger. */
-static bool forget_ignored(Journal *j, Err *err)
+static bool forget_ignored(OwnStore *own, Err *err)
 {
     size_t gone;
 
-    return change(j,
+    return change(own,
                   "DELETE FROM inbox WHERE state = 'ignored' AND seq <= (SELECT seq FROM inbox "
                   "WHERE state = 'ignored' AND ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
                   LIMIT_INBOX_IGNORED, STR_NONE, &gone, err);
 }
 
-bool inbox_end(Journal *j, int64_t seq, InboxState how, Str reason, Err *err)
+bool inbox_end(OwnStore *own, int64_t seq, InboxState how, Str reason, Err *err)
 {
     ASSERT(how == INBOX_DONE || how == INBOX_IGNORED || how == INBOX_PARKED);
-    if (!change_one(j, end_sql(how), seq, reason.n ? reason : STR(""), "open", err))
+    if (!change_one(own, end_sql(how), seq, reason.n ? reason : STR(""), "open", err))
         return false;
-    return how != INBOX_IGNORED || seq % FORGET_EVERY != 0 || forget_ignored(j, err);
+    return how != INBOX_IGNORED || seq % FORGET_EVERY != 0 || forget_ignored(own, err);
 }
 
-bool inbox_retry(Journal *j, int64_t seq, Err *err)
+bool inbox_retry(OwnStore *own, int64_t seq, Err *err)
 {
     return change_one(
-        j,
+        own,
         "UPDATE inbox SET state = 'new', attempt = 0, retried = retried + 1, reason = "
         "NULL, updated_ms = ?1 WHERE seq = ?2 AND state = 'parked'",
         seq, STR_NONE, names[INBOX_PARKED], err);
@@ -323,41 +318,41 @@ bool inbox_retry(Journal *j, int64_t seq, Err *err)
 
 /* -- keeping house -------------------------------------------------------------------------------------------- */
 
-static bool recover(Journal *j, size_t *again, size_t *parked, Err *err)
+static bool recover(OwnStore *own, size_t *again, size_t *parked, Err *err)
 {
-    return change(j,
+    return change(own,
                   "UPDATE inbox SET state = 'parked', updated_ms = ?1, reason = 'the gateway '"
                   "|| 'ended ' || attempt || ' times while it was at it' WHERE state IN ('new', "
                   "'taken') AND state = 'taken' AND attempt >= ?2",
                   INBOX_TRIES, STR_NONE, parked, err) &&
-           change(j,
+           change(own,
                   "UPDATE inbox SET state = 'new', updated_ms = ?1 WHERE state IN ('new', "
                   "'taken') AND state = 'taken'",
                   0, STR_NONE, again, err);
 }
 
-bool inbox_recover(Journal *j, size_t *ret_again, size_t *ret_parked, Err *err)
+bool inbox_recover(OwnStore *own, size_t *ret_again, size_t *ret_parked, Err *err)
 {
     size_t again = 0, parked = 0;
 
-    if (!journal_begin(j, err) || !journal_end(j, recover(j, &again, &parked, err), err))
+    if (!own_store_begin(own, err) || !own_store_end(own, recover(own, &again, &parked, err), err))
         return false;
     *ret_again = again;
     *ret_parked = parked;
     return true;
 }
 
-bool inbox_prune(Journal *j, Err *err)
+bool inbox_prune(OwnStore *own, Err *err)
 {
     size_t gone;
 
-    return change(j,
+    return change(own,
                   "DELETE FROM inbox WHERE state IN ('done', 'ignored') AND updated_ms < ?1 - ?2",
                   (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000, STR_NONE, &gone, err) &&
            /* Earlier versions kept their text. */
-           change(j,
+           change(own,
                   "UPDATE inbox SET update_json = '' WHERE state = 'ignored' AND update_json <> '' "
                   "AND ?1",
                   0, STR_NONE, &gone, err) &&
-           forget_ignored(j, err);
+           forget_ignored(own, err);
 }

@@ -4,15 +4,10 @@
  * them would leave words that one sees and nobody ever answers, or an answer to words that one does not see. */
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/db.h"
 #include "chat/inbox.h"
 #include "chat/local.h"
+#include "store/db.h"
 #include "text/json.h"
-
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
 
 static Str text_or_empty(Str s)
 {
@@ -21,7 +16,8 @@ static Str text_or_empty(Str s)
 
 /* -- rooms -------------------------------------------------------------------------------------------- */
 
-static bool read_rooms(Journal *j, Arena *a, Stmt *stmt, LocalRoom **ret, size_t *ret_n, Err *err)
+static bool read_rooms(OwnStore *own, Arena *a, Stmt *stmt, LocalRoom **ret, size_t *ret_n,
+                       Err *err)
 {
     LocalRoom *all = NULL;
     size_t n = 0, cap = 0;
@@ -30,7 +26,7 @@ static bool read_rooms(Journal *j, Arena *a, Stmt *stmt, LocalRoom **ret, size_t
     for (;;) {
         LocalRoom room;
 
-        if (!db_step(journal_db(j), stmt, &row, err))
+        if (!db_step(own_store_db(own), stmt, &row, err))
             return false;
         if (!row)
             break;
@@ -46,24 +42,24 @@ static bool read_rooms(Journal *j, Arena *a, Stmt *stmt, LocalRoom **ret, size_t
     return true;
 }
 
-bool local_channels(Journal *j, Arena *a, LocalRoom **ret, size_t *ret_n, Err *err)
+bool local_channels(OwnStore *own, Arena *a, LocalRoom **ret, size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    return db_prepare(journal_db(j),
+    return db_prepare(own_store_db(own),
                       "SELECT c.id, c.name, c.id, count(m.id), ifnull(max(m.created_ms), 0) FROM "
                       "local_channel c LEFT JOIN local_message m ON m.channel = c.id AND "
                       "m.thread = '' GROUP BY c.id ORDER BY c.name, c.id",
                       &stmt, err) &&
-           read_rooms(j, a, stmt, ret, ret_n, err);
+           read_rooms(own, a, stmt, ret, ret_n, err);
 }
 
-bool local_threads(Journal *j, Arena *a, Str channel, size_t most, LocalRoom **ret, size_t *ret_n,
+bool local_threads(OwnStore *own, Arena *a, Str channel, size_t max, LocalRoom **ret, size_t *ret_n,
                    Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT t.id, t.title, t.channel, count(m.id), ifnull(max(m.created_ms), "
                     "t.created_ms) AS last FROM local_thread t LEFT JOIN local_message m ON "
                     "m.channel = t.channel AND m.thread = t.id WHERE ?1 = '' OR t.channel = ?1 "
@@ -71,17 +67,17 @@ bool local_threads(Journal *j, Arena *a, Str channel, size_t most, LocalRoom **r
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, text_or_empty(channel));
-    sqlite3_bind_int64(stmt, 2, (int64_t)most);
-    return read_rooms(j, a, stmt, ret, ret_n, err);
+    sqlite3_bind_int64(stmt, 2, (int64_t)max);
+    return read_rooms(own, a, stmt, ret, ret_n, err);
 }
 
 /* -- messages --------------------------------------------------------------------------------------------- */
 
-static bool prepare_page(Journal *j, const LocalQuery *q, Stmt **ret, Err *err)
+static bool prepare_page(OwnStore *own, const LocalQuery *q, Stmt **ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT id, created_ms, edited_ms, author, text FROM local_message WHERE "
                     "channel = ?1 AND thread = ?2 AND id > ?3 AND id < ?4 AND "
                     "max(created_ms, edited_ms) >= ?5 ORDER BY id DESC LIMIT ?6",
@@ -92,37 +88,37 @@ static bool prepare_page(Journal *j, const LocalQuery *q, Stmt **ret, Err *err)
     sqlite3_bind_int64(stmt, 3, q->after);
     sqlite3_bind_int64(stmt, 4, q->before ? q->before : INT64_MAX);
     sqlite3_bind_int64(stmt, 5, q->since_ms);
-    sqlite3_bind_int64(stmt, 6, (int64_t)q->most + 1);
+    sqlite3_bind_int64(stmt, 6, (int64_t)q->max + 1);
     *ret = TAKE(stmt);
     return true;
 }
 
-bool local_page(Journal *j, Arena *a, const LocalQuery *q, LocalMessage **ret, size_t *ret_n,
+bool local_page(OwnStore *own, Arena *a, const LocalQuery *q, LocalMessage **ret, size_t *ret_n,
                 bool *ret_more, Err *err)
 {
-    LocalMessage *all = ARENA_ARRAY(a, LocalMessage, q->most);
+    LocalMessage *all = ARENA_ARRAY(a, LocalMessage, q->max);
     AUTO(Stmt) *stmt = NULL;
     bool row, more = false;
     size_t n = 0;
 
-    if (!prepare_page(j, q, &stmt, err))
+    if (!prepare_page(own, q, &stmt, err))
         return false;
     for (;;) {
-        if (!db_step(journal_db(j), stmt, &row, err))
+        if (!db_step(own_store_db(own), stmt, &row, err))
             return false;
-        more = row && n == q->most;
+        more = row && n == q->max;
         if (!row || more)
             break;
         /* The newest comes first and stands last. */
-        all[q->most - ++n] = (LocalMessage){ .id = sqlite3_column_int64(stmt, 0),
-                                             .created_ms = sqlite3_column_int64(stmt, 1),
-                                             .edited_ms = sqlite3_column_int64(stmt, 2),
-                                             .channel = q->channel,
-                                             .thread = q->thread,
-                                             .author = str_dup(a, db_str(stmt, 3)),
-                                             .text = str_dup(a, db_str(stmt, 4)) };
+        all[q->max - ++n] = (LocalMessage){ .id = sqlite3_column_int64(stmt, 0),
+                                            .created_ms = sqlite3_column_int64(stmt, 1),
+                                            .edited_ms = sqlite3_column_int64(stmt, 2),
+                                            .channel = q->channel,
+                                            .thread = q->thread,
+                                            .author = str_dup(a, db_str(stmt, 3)),
+                                            .text = str_dup(a, db_str(stmt, 4)) };
     }
-    *ret = all + (q->most - n);
+    *ret = all + (q->max - n);
     *ret_n = n;
     *ret_more = more;
     return true;
@@ -130,45 +126,45 @@ bool local_page(Journal *j, Arena *a, const LocalQuery *q, LocalMessage **ret, s
 
 /* -- what the user writes ----------------------------------------------------------------------------------- */
 
-static bool check_room(Journal *j, Arena *a, const LocalMessage *m, Err *err)
+static bool check_room(OwnStore *own, Arena *a, const LocalMessage *m, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     Str name;
     bool row;
 
-    if (!local_channel_name(j, a, m->channel, &name, err))
+    if (!local_channel_name(own, a, m->channel, &name, err))
         return false;
     if (!m->thread.n)
         return true;
-    if (!db_prepare(journal_db(j), "SELECT 1 FROM local_thread WHERE id = ? AND channel = ?", &stmt,
-                    err))
+    if (!db_prepare(own_store_db(own), "SELECT 1 FROM local_thread WHERE id = ? AND channel = ?",
+                    &stmt, err))
         return false;
     db_bind_str(stmt, 1, m->thread);
     db_bind_str(stmt, 2, m->channel);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     return row || err_set(err, ERR_NOT_FOUND, "no thread '%.*s' in '%.*s'", STR_FMT(m->thread),
                           STR_FMT(m->channel));
 }
 
-static bool check_queue(Journal *j, Err *err)
+static bool check_queue(OwnStore *own, Err *err)
 {
     int64_t oldest;
     size_t waiting;
 
-    if (!inbox_waiting(j, STR(""), &waiting, &oldest, err))
+    if (!inbox_waiting(own, STR(""), &waiting, &oldest, err))
         return false;
     return waiting < LIMIT_INBOX ||
            err_set(err, ERR_BUSY, "too many messages wait for a gateway; is one running?");
 }
 
 /* A key that came before must stand for the same words. */
-static bool check_same(Journal *j, const LocalMessage *m, int64_t id, Err *err)
+static bool check_same(OwnStore *own, const LocalMessage *m, int64_t id, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT 1 FROM local_message WHERE id = ? AND channel = ? AND thread = ? AND "
                     "text = ?",
                     &stmt, err))
@@ -177,7 +173,7 @@ static bool check_same(Journal *j, const LocalMessage *m, int64_t id, Err *err)
     db_bind_str(stmt, 2, m->channel);
     db_bind_str(stmt, 3, text_or_empty(m->thread));
     db_bind_str(stmt, 4, m->text);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     return row || err_set(err, ERR_CONFLICT, "the key stands for another message");
 }
@@ -198,7 +194,7 @@ static Str update_of(Arena *a, const LocalMessage *m, int64_t id)
     return buf_full(&out) ? STR_NONE : str_dup(a, buf_str(&out));
 }
 
-static bool put_update(Journal *j, Arena *a, const LocalMessage *m, int64_t id, Err *err)
+static bool put_update(OwnStore *own, Arena *a, const LocalMessage *m, int64_t id, Err *err)
 {
     Str name = str_printf(a, "%lld", (long long)id), json = update_of(a, m, id);
     AUTO(Stmt) *stmt = NULL;
@@ -206,27 +202,27 @@ static bool put_update(Journal *j, Arena *a, const LocalMessage *m, int64_t id, 
 
     if (!json.p)
         return err_set(err, ERR_TOO_LARGE, "the message is too long");
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "INSERT OR IGNORE INTO inbox(platform, id, update_json, state, received_ms, "
                     "updated_ms) VALUES('local', ?1, ?2, 'new', ?3, ?3)",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, name);
     db_bind_str(stmt, 2, json);
-    sqlite3_bind_int64(stmt, 3, now_in_ms());
-    return db_step(journal_db(j), stmt, &row, err);
+    sqlite3_bind_int64(stmt, 3, clock_wall_ms());
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-bool local_user_says(Journal *j, Arena *a, const LocalMessage *m, int64_t *ret_id, Err *err)
+bool local_user_says(OwnStore *own, Arena *a, const LocalMessage *m, int64_t *ret_id, Err *err)
 {
     int64_t id = 0;
     bool ok;
 
-    if (!journal_begin(j, err))
+    if (!own_store_begin(own, err))
         return false;
-    ok = check_room(j, a, m, err) && check_queue(j, err) && local_say(j, m, &id, err) &&
-         check_same(j, m, id, err) && put_update(j, a, m, id, err);
-    if (!journal_end(j, ok, err))
+    ok = check_room(own, a, m, err) && check_queue(own, err) && local_say(own, m, &id, err) &&
+         check_same(own, m, id, err) && put_update(own, a, m, id, err);
+    if (!own_store_end(own, ok, err))
         return false;
     *ret_id = id;
     return true;
@@ -234,12 +230,12 @@ bool local_user_says(Journal *j, Arena *a, const LocalMessage *m, int64_t *ret_i
 
 /* -- typing ---------------------------------------------------------------------------------------------------- */
 
-bool local_types(Journal *j, Str channel, Str thread, int64_t until_ms, Err *err)
+bool local_types(OwnStore *own, Str channel, Str thread, int64_t until_ms, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     until_ms ? "INSERT OR REPLACE INTO local_typing VALUES(?1, ?2, ?3)"
                              : "DELETE FROM local_typing WHERE channel = ?1 AND thread = ?2",
                     &stmt, err))
@@ -248,21 +244,21 @@ bool local_types(Journal *j, Str channel, Str thread, int64_t until_ms, Err *err
     db_bind_str(stmt, 2, text_or_empty(thread));
     if (until_ms)
         sqlite3_bind_int64(stmt, 3, until_ms);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-bool local_typing(Journal *j, Str channel, Str thread, int64_t *ret_until_ms, Err *err)
+bool local_typing(OwnStore *own, Str channel, Str thread, int64_t *ret_until_ms, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT until_ms FROM local_typing WHERE channel = ? AND thread = ?", &stmt,
                     err))
         return false;
     db_bind_str(stmt, 1, channel);
     db_bind_str(stmt, 2, text_or_empty(thread));
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret_until_ms = row ? sqlite3_column_int64(stmt, 0) : 0;
     return true;

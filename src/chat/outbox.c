@@ -5,19 +5,14 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/db.h"
 #include "chat/topics.h"
+#include "store/db.h"
 
 static const char *const states[] = {
 #define X(id, name) name,
     OUTBOX_STATES(X)
 #undef X
 };
-
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
 
 /* -- rows -------------------------------------------------------------------------------------------- */
 
@@ -36,7 +31,7 @@ static Outgoing read_row(Arena *a, Stmt *stmt)
 {
     Outgoing o = { .id = str_dup(a, db_str(stmt, 0)),
                    .platform = str_dup(a, db_str(stmt, 1)),
-                   .place_json = str_dup(a, db_str(stmt, 2)),
+                   .address_json = str_dup(a, db_str(stmt, 2)),
                    .text = str_dup(a, db_str(stmt, 3)),
                    .first_ref = str_dup(a, db_str(stmt, 4)),
                    .error = str_dup(a, db_str(stmt, 5)),
@@ -56,13 +51,13 @@ static Outgoing read_row(Arena *a, Stmt *stmt)
     return o;
 }
 
-static bool read_all(Journal *j, Arena *a, Stmt *stmt, Outgoing **ret, size_t *ret_n, Err *err)
+static bool read_all(OwnStore *own, Arena *a, Stmt *stmt, Outgoing **ret, size_t *ret_n, Err *err)
 {
     Outgoing *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    while (db_next(journal_db(j), stmt, &ok, err))
+    while (db_next(own_store_db(own), stmt, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
     *ret = all;
     *ret_n = n;
@@ -70,40 +65,40 @@ static bool read_all(Journal *j, Arena *a, Stmt *stmt, Outgoing **ret, size_t *r
 }
 
 /* Everyone in a thread of a chat reads the same, whoever is meant. */
-static Str line_of(Arena *a, const Place *p)
+static Str line_of(Arena *a, const ChatAddress *p)
 {
     return str_printf(a, "%.*s %.*s %.*s", STR_FMT(p->platform), STR_FMT(p->chat_id),
                       STR_FMT(p->thread_id));
 }
 
 /* Where those words go, and in which line they stand. */
-static bool find_place(Journal *j, Arena *a, Str json, Str *ret_json, Str *ret_line, Err *err)
+static bool find_place(OwnStore *own, Arena *a, Str json, Str *ret_json, Str *ret_line, Err *err)
 {
     Str thread;
-    Place p;
+    ChatAddress p;
     Err ignored;
 
     *ret_json = *ret_line = json;
-    if (!place_parse(a, json, &p, &ignored))
+    if (!address_parse(a, json, &p, &ignored))
         return true;
     thread = p.thread_id;
-    if (!thread_now(j, a, &p, err))
+    if (!topic_now(own, a, &p, err))
         return false;
     if (!str_eq(p.thread_id, thread))
-        *ret_json = place_json(a, &p);
+        *ret_json = address_json(a, &p);
     *ret_line = line_of(a, &p);
     return true;
 }
 
-static bool insert(Journal *j, Arena *a, const Outgoing *o, Err *err)
+static bool insert(OwnStore *own, Arena *a, const Outgoing *o, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     Str json, line;
     bool row;
 
-    if (!find_place(j, a, o->place_json, &json, &line, err))
+    if (!find_place(own, a, o->address_json, &json, &line, err))
         return false;
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, "
                     "not_before_ms, created_ms, updated_ms, place, expires_ms, seq) VALUES(?1, ?2, "
                     "?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, CASE ?5 WHEN 'waiting' THEN " NEXT_SEQ
@@ -116,42 +111,42 @@ static bool insert(Journal *j, Arena *a, const Outgoing *o, Err *err)
     db_bind_str(stmt, 4, o->text.p ? o->text : STR(""));
     db_bind_str(stmt, 5, str_of(states[o->state]));
     sqlite3_bind_int64(stmt, 6, o->not_before_ms);
-    sqlite3_bind_int64(stmt, 7, o->created_ms ? o->created_ms : now_in_ms());
+    sqlite3_bind_int64(stmt, 7, o->created_ms ? o->created_ms : clock_wall_ms());
     db_bind_str(stmt, 8, line);
     sqlite3_bind_int64(stmt, 9, o->expires_ms);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-bool outbox_get(Journal *j, Arena *a, Str id, Outgoing *ret, bool *ret_found, Err *err)
+bool outbox_get(OwnStore *own, Arena *a, Str id, Outgoing *ret, bool *ret_found, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j), ROW "WHERE id = ?", &stmt, err))
+    if (!db_prepare(own_store_db(own), ROW "WHERE id = ?", &stmt, err))
         return false;
     db_bind_str(stmt, 1, id);
-    if (!db_step(journal_db(j), stmt, ret_found, err))
+    if (!db_step(own_store_db(own), stmt, ret_found, err))
         return false;
     if (*ret_found)
         *ret = read_row(a, stmt);
     return true;
 }
 
-bool outbox_put(Journal *j, Arena *a, const Outgoing *o, Outgoing *ret, Err *err)
+bool outbox_put(OwnStore *own, Arena *a, const Outgoing *o, Outgoing *ret, Err *err)
 {
     bool found;
 
-    if (!insert(j, a, o, err) || !outbox_get(j, a, o->id, ret, &found, err))
+    if (!insert(own, a, o, err) || !outbox_get(own, a, o->id, ret, &found, err))
         return false;
     return found || err_set(err, ERR_NOT_FOUND, "no words '%.*s'", STR_FMT(o->id));
 }
 
-bool outbox_mark(Journal *j, const Outgoing *o, Err *err)
+bool outbox_mark(OwnStore *own, const Outgoing *o, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
     if (!db_prepare(
-            journal_db(j),
+            own_store_db(own),
             "UPDATE outbox SET sending = ?, sent = ?, pieces = ?, first_ref = ?, error = "
             "?, state = ?, attempt = ?, not_before_ms = ?, updated_ms = ?, post_as = ? WHERE "
             "id = ? AND state <> 'sent'",
@@ -165,54 +160,55 @@ bool outbox_mark(Journal *j, const Outgoing *o, Err *err)
     db_bind_str(stmt, 6, str_of(states[o->state]));
     sqlite3_bind_int64(stmt, 7, o->attempt);
     sqlite3_bind_int64(stmt, 8, o->not_before_ms);
-    sqlite3_bind_int64(stmt, 9, now_in_ms());
+    sqlite3_bind_int64(stmt, 9, clock_wall_ms());
     db_bind_str(stmt, 10, o->post_as.n ? o->post_as : STR(""));
     db_bind_str(stmt, 11, o->id);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-bool outbox_follow(Journal *j, Arena *a, const Place *from, const Place *to, Err *err)
+bool outbox_follow(OwnStore *own, Arena *a, const ChatAddress *from, const ChatAddress *to,
+                   Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE outbox SET place_json = ?, place = ?, updated_ms = ? WHERE place = ? "
                     "AND state IN ('waiting', 'open')",
                     &stmt, err))
         return false;
-    db_bind_str(stmt, 1, place_json(a, to));
+    db_bind_str(stmt, 1, address_json(a, to));
     db_bind_str(stmt, 2, line_of(a, to));
-    sqlite3_bind_int64(stmt, 3, now_in_ms());
+    sqlite3_bind_int64(stmt, 3, clock_wall_ms());
     db_bind_str(stmt, 4, line_of(a, from));
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-bool outbox_finish(Journal *j, Str id, Str text, Err *err)
+bool outbox_finish(OwnStore *own, Str id, Str text, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE outbox SET text = ?1, state = CASE WHEN ?1 = '' THEN 'sent' ELSE "
                     "'waiting' END, not_before_ms = 0, updated_ms = ?2, seq = " NEXT_SEQ
                     " WHERE id = ?3 AND state = 'open'",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, text.p ? text : STR(""));
-    sqlite3_bind_int64(stmt, 2, now_in_ms());
+    sqlite3_bind_int64(stmt, 2, clock_wall_ms());
     db_bind_str(stmt, 3, id);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
 /* -- words that are told in parts ------------------------------------------------------------------------ */
 
-static bool put_part(Journal *j, Str id, Str part_id, Str text, bool *ret_new, Err *err)
+static bool put_part(OwnStore *own, Str id, Str part_id, Str text, bool *ret_new, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, sending, "
                     "sent, first_ref, created_ms, updated_ms, place, post_as, seq) SELECT ?1, "
                     "platform, place_json, ?2, 'waiting', sending, sent, first_ref, ?3, ?3, place, "
@@ -222,30 +218,30 @@ static bool put_part(Journal *j, Str id, Str part_id, Str text, bool *ret_new, E
         return false;
     db_bind_str(stmt, 1, part_id);
     db_bind_str(stmt, 2, text);
-    sqlite3_bind_int64(stmt, 3, now_in_ms());
+    sqlite3_bind_int64(stmt, 3, clock_wall_ms());
     db_bind_str(stmt, 4, id);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
-    *ret_new = sqlite3_changes(journal_db(j)->handle) == 1;
+    *ret_new = sqlite3_changes(own_store_db(own)->handle) == 1;
     return true;
 }
 
-static bool begin_anew(Journal *j, const Outgoing *o, Err *err)
+static bool begin_anew(OwnStore *own, const Outgoing *o, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE outbox SET first_ref = NULL, sending = 0, sent = 0, post_as = ? WHERE "
                     "id = ?",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, o->post_as);
     db_bind_str(stmt, 2, o->id);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-bool outbox_part(Journal *j, Arena *a, Outgoing *o, Str part_id, Str text, Err *err)
+bool outbox_part(OwnStore *own, Arena *a, Outgoing *o, Str part_id, Str text, Err *err)
 {
     Outgoing rest = *o;
     bool is_new = false;
@@ -253,47 +249,48 @@ bool outbox_part(Journal *j, Arena *a, Outgoing *o, Str part_id, Str text, Err *
     rest.first_ref = STR("");
     rest.sending = rest.sent = 0;
     rest.post_as = str_printf(a, "%.*s+", STR_FMT(part_id));
-    if (!journal_begin(j, err) || !journal_end(j,
-                                               put_part(j, o->id, part_id, text, &is_new, err) &&
-                                                   (!is_new || begin_anew(j, &rest, err)),
-                                               err))
+    if (!own_store_begin(own, err) ||
+        !own_store_end(own,
+                       put_part(own, o->id, part_id, text, &is_new, err) &&
+                           (!is_new || begin_anew(own, &rest, err)),
+                       err))
         return false;
     if (is_new)
         *o = rest;
     return true;
 }
 
-bool outbox_take_back(Journal *j, Str prefix, Str why, Err *err)
+bool outbox_take_back(OwnStore *own, Str prefix, Str why, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE outbox SET state = 'sent', error = ?, updated_ms = ? WHERE state = "
                     "'waiting' AND substr(id, 1, ?) = ?",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, why);
-    sqlite3_bind_int64(stmt, 2, now_in_ms());
+    sqlite3_bind_int64(stmt, 2, clock_wall_ms());
     sqlite3_bind_int64(stmt, 3, (int64_t)prefix.n);
     db_bind_str(stmt, 4, prefix);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
 /* -- who sends it -------------------------------------------------------------------------------------- */
 
-static bool next_time(Journal *j, Str platform, int64_t *ret, Err *err)
+static bool next_time(OwnStore *own, Str platform, int64_t *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT max(1, min(not_before_ms)) FROM outbox WHERE state = 'waiting' AND "
                     "platform = ? AND " IS_FIRST,
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, platform);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret = sqlite3_column_int64(stmt, 0); /* NULL, so 0, where there is none */
     return true;
@@ -304,35 +301,35 @@ static bool next_time(Journal *j, Str platform, int64_t *ret, Err *err)
 
 static void bind_now(Stmt *stmt)
 {
-    int64_t now = now_in_ms();
+    int64_t now = clock_wall_ms();
 
     sqlite3_bind_int64(stmt, 1, now);
     sqlite3_bind_int64(stmt, 2, now + LIMIT_LONGEST_WAIT_MS);
 }
 
-bool outbox_due(Journal *j, Arena *a, Str platform, size_t most, Outgoing **ret, size_t *ret_n,
+bool outbox_due(OwnStore *own, Arena *a, Str platform, size_t max, Outgoing **ret, size_t *ret_n,
                 int64_t *ret_next_ms, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!next_time(j, platform, ret_next_ms, err) ||
-        !db_prepare(journal_db(j),
+    if (!next_time(own, platform, ret_next_ms, err) ||
+        !db_prepare(own_store_db(own),
                     ROW "WHERE state = 'waiting' AND " IS_DUE " AND platform = ?3 "
                         "AND " IS_FIRST " ORDER BY not_before_ms, seq, id LIMIT ?4",
                     &stmt, err))
         return false;
     bind_now(stmt);
     db_bind_str(stmt, 3, platform);
-    sqlite3_bind_int64(stmt, 4, (int64_t)most);
-    return read_all(j, a, stmt, ret, ret_n, err);
+    sqlite3_bind_int64(stmt, 4, (int64_t)max);
+    return read_all(own, a, stmt, ret, ret_n, err);
 }
 
-bool outbox_due_at(Journal *j, Arena *a, Str place, Str *ret_id, Err *err)
+bool outbox_due_at(OwnStore *own, Arena *a, Str place, Str *ret_id, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT CASE WHEN " IS_DUE " AND (expires_ms = 0 OR expires_ms > ?1) "
                     "THEN id ELSE '' END FROM outbox WHERE state = 'waiting' AND place = ?3 ORDER "
                     "BY seq, id LIMIT 1",
@@ -340,31 +337,31 @@ bool outbox_due_at(Journal *j, Arena *a, Str place, Str *ret_id, Err *err)
         return false;
     bind_now(stmt);
     db_bind_str(stmt, 3, place);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret_id = row ? str_dup(a, db_str(stmt, 0)) : STR("");
     return true;
 }
 
-bool outbox_waits(Journal *j, Str place, bool *ret, Err *err)
+bool outbox_waits(OwnStore *own, Str place, bool *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT 1 FROM outbox WHERE state = 'waiting' AND place = ? LIMIT 1", &stmt,
                     err))
         return false;
     db_bind_str(stmt, 1, place);
-    return db_step(journal_db(j), stmt, ret, err);
+    return db_step(own_store_db(own), stmt, ret, err);
 }
 
-bool outbox_take(Journal *j, Str id, int64_t until_ms, bool *ret, Err *err)
+bool outbox_take(OwnStore *own, Str id, int64_t until_ms, bool *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
     if (!db_prepare(
-            journal_db(j),
+            own_store_db(own),
             "UPDATE outbox SET not_before_ms = ?3 WHERE id = ?4 AND state = 'waiting' AND " IS_DUE
             " AND (expires_ms = 0 OR expires_ms > ?1) AND " IS_FIRST,
             &stmt, err))
@@ -372,91 +369,92 @@ bool outbox_take(Journal *j, Str id, int64_t until_ms, bool *ret, Err *err)
     bind_now(stmt);
     sqlite3_bind_int64(stmt, 3, until_ms);
     db_bind_str(stmt, 4, id);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
-    *ret = sqlite3_changes(journal_db(j)->handle) == 1;
+    *ret = sqlite3_changes(own_store_db(own)->handle) == 1;
     return true;
 }
 
 /* Looked first: a statement that may write takes the lock of all who do. */
-bool outbox_expire(Journal *j, Err *err)
+bool outbox_expire(OwnStore *own, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     int64_t first;
     bool row;
 
-    if (!db_int(journal_db(j),
+    if (!db_int(own_store_db(own),
                 "SELECT coalesce(min(expires_ms), 0) FROM outbox WHERE state = 'waiting' AND "
                 "expires_ms > 0",
                 0, &first, err))
         return false;
-    if (!first || first > now_in_ms())
+    if (!first || first > clock_wall_ms())
         return true;
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE outbox SET state = 'dead', updated_ms = ?1, error = 'expired: it could "
                     "not be said in time' || CASE error WHEN '' THEN '' ELSE '; ' || error END "
                     "WHERE state = 'waiting' AND expires_ms > 0 AND expires_ms <= ?1",
                     &stmt, err))
         return false;
-    sqlite3_bind_int64(stmt, 1, now_in_ms());
-    return db_step(journal_db(j), stmt, &row, err);
+    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-bool outbox_open(Journal *j, Arena *a, Str prefix, Outgoing **ret, size_t *ret_n, Err *err)
+bool outbox_open(OwnStore *own, Arena *a, Str prefix, Outgoing **ret, size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     ROW "WHERE state = 'open' AND substr(id, 1, ?1) = ?2 ORDER BY created_ms",
                     &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, (int64_t)prefix.n);
     db_bind_str(stmt, 2, prefix);
-    return read_all(j, a, stmt, ret, ret_n, err);
+    return read_all(own, a, stmt, ret, ret_n, err);
 }
 
 /* -- for people ------------------------------------------------------------------------------------------- */
 
-bool outbox_dead(Journal *j, Arena *a, size_t most, Outgoing **ret, size_t *ret_n, Err *err)
+bool outbox_dead(OwnStore *own, Arena *a, size_t max, Outgoing **ret, size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     ROW "WHERE state = 'dead' ORDER BY created_ms DESC, id DESC LIMIT ?", &stmt,
                     err))
         return false;
-    sqlite3_bind_int64(stmt, 1, (int64_t)most);
-    return read_all(j, a, stmt, ret, ret_n, err);
+    sqlite3_bind_int64(stmt, 1, (int64_t)max);
+    return read_all(own, a, stmt, ret, ret_n, err);
 }
 
-bool outbox_retry(Journal *j, Str id, Err *err)
+bool outbox_retry(OwnStore *own, Str id, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE outbox SET state = 'waiting', attempt = 0, not_before_ms = 0, "
                     "expires_ms = 0, updated_ms = ? WHERE id = ? AND state = 'dead' RETURNING id",
                     &stmt, err))
         return false;
-    sqlite3_bind_int64(stmt, 1, now_in_ms());
+    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
     db_bind_str(stmt, 2, id);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     return row || err_set(err, ERR_NOT_FOUND, "no dead letter '%.*s'", STR_FMT(id));
 }
 
-bool outbox_prune(Journal *j, Err *err)
+bool outbox_prune(OwnStore *own, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "DELETE FROM outbox WHERE state = 'sent' AND updated_ms < ? AND NOT "
                     "EXISTS(SELECT 1 FROM inbox WHERE inbox.state = 'parked' AND instr(outbox.id, "
                     "'reply:' || inbox.platform || ':' || inbox.id) = 1)",
                     &stmt, err))
         return false;
-    sqlite3_bind_int64(stmt, 1, now_in_ms() - (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000);
-    return db_step(journal_db(j), stmt, &row, err);
+    sqlite3_bind_int64(stmt, 1,
+                       clock_wall_ms() - (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000);
+    return db_step(own_store_db(own), stmt, &row, err);
 }

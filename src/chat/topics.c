@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "store/db.h"
 
-static void bind_thread(Stmt *stmt, const Place *p)
+static void bind_thread(Stmt *stmt, const ChatAddress *p)
 {
     db_bind_str(stmt, 1, p->platform);
     db_bind_str(stmt, 2, p->chat_id.n ? p->chat_id : STR(""));
@@ -12,33 +12,34 @@ static void bind_thread(Stmt *stmt, const Place *p)
 
 #define OF_THREAD "WHERE platform = ?1 AND chat_id = ?2 AND thread_id = ?3"
 
-static bool change(Journal *j, const char *sql, const Place *p, Str text, int64_t number, Err *err)
+static bool change(OwnStore *own, const char *sql, const ChatAddress *p, Str text, int64_t number,
+                   Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j), sql, &stmt, err))
+    if (!db_prepare(own_store_db(own), sql, &stmt, err))
         return false;
     bind_thread(stmt, p);
     if (sqlite3_bind_parameter_count(stmt) > 3)
         db_bind_str(stmt, 4, text.p ? text : STR(""));
     if (sqlite3_bind_parameter_count(stmt) > 4)
         sqlite3_bind_int64(stmt, 5, number);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
 /* -- threads that are gone ------------------------------------------------------------------------------- */
 
-bool thread_is_gone(Journal *j, const Place *p, Str now_thread, Err *err)
+bool topic_is_gone(OwnStore *own, const ChatAddress *p, Str now_thread, Err *err)
 {
-    return change(j,
+    return change(own,
                   "INSERT OR REPLACE INTO gone_thread(platform, chat_id, thread_id, now_thread, "
                   "since_ms) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  p, now_thread, (int64_t)(clock_wall() * 1000), err);
+                  p, now_thread, clock_wall_ms(), err);
 }
 
 /* *ret_since: 0 where it is not gone. */
-static bool look_up(Journal *j, Arena *a, const Place *p, Str *ret_now, int64_t *ret_since,
+static bool look_up(OwnStore *own, Arena *a, const ChatAddress *p, Str *ret_now, int64_t *ret_since,
                     Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
@@ -47,11 +48,11 @@ static bool look_up(Journal *j, Arena *a, const Place *p, Str *ret_now, int64_t 
     *ret_since = 0;
     if (!p->thread_id.n)
         return true;
-    if (!db_prepare(journal_db(j), "SELECT now_thread, since_ms FROM gone_thread " OF_THREAD, &stmt,
-                    err))
+    if (!db_prepare(own_store_db(own), "SELECT now_thread, since_ms FROM gone_thread " OF_THREAD,
+                    &stmt, err))
         return false;
     bind_thread(stmt, p);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     if (row) {
         *ret_now = str_dup(a, db_str(stmt, 0));
@@ -60,32 +61,32 @@ static bool look_up(Journal *j, Arena *a, const Place *p, Str *ret_now, int64_t 
     return true;
 }
 
-static void leave(Place *p, Str now)
+static void leave(ChatAddress *p, Str now)
 {
     p->thread_id = now.n ? now : STR_NONE;
 }
 
-bool thread_now(Journal *j, Arena *a, Place *p, Err *err)
+bool topic_now(OwnStore *own, Arena *a, ChatAddress *p, Err *err)
 {
     int64_t since;
     Str now;
 
-    if (!look_up(j, a, p, &now, &since, err))
+    if (!look_up(own, a, p, &now, &since, err))
         return false;
     if (since)
         leave(p, now);
     return true;
 }
 
-bool thread_heard(Journal *j, Arena *a, Place *p, int64_t at_ms, Err *err)
+bool topic_heard(OwnStore *own, Arena *a, ChatAddress *p, int64_t at_ms, Err *err)
 {
     int64_t since;
     Str now;
 
-    if (!look_up(j, a, p, &now, &since, err))
+    if (!look_up(own, a, p, &now, &since, err))
         return false;
     if (since && at_ms > since && !str_eqz(p->chat_type, "dm"))
-        return change(j, "DELETE FROM gone_thread " OF_THREAD, p, STR_NONE, 0, err);
+        return change(own, "DELETE FROM gone_thread " OF_THREAD, p, STR_NONE, 0, err);
     if (since)
         leave(p, now);
     return true;
@@ -93,31 +94,31 @@ bool thread_heard(Journal *j, Arena *a, Place *p, int64_t at_ms, Err *err)
 
 /* -- anchors ----------------------------------------------------------------------------------------------- */
 
-bool anchor_keep(Journal *j, const Place *p, Str message_id, Err *err)
+bool anchor_keep(OwnStore *own, const ChatAddress *p, Str message_id, Err *err)
 {
-    return change(j,
+    return change(own,
                   "INSERT INTO thread_anchor(platform, chat_id, thread_id, message_id) VALUES(?1, "
                   "?2, ?3, ?4) ON CONFLICT DO UPDATE SET message_id = ?4 WHERE message_id <> ?4",
                   p, message_id, 0, err);
 }
 
-bool anchor_get(Journal *j, Arena *a, const Place *p, ThreadAnchor *ret, Err *err)
+bool anchor_get(OwnStore *own, Arena *a, const ChatAddress *p, TopicAnchor *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j), "SELECT message_id, needed FROM thread_anchor " OF_THREAD, &stmt,
-                    err))
+    if (!db_prepare(own_store_db(own), "SELECT message_id, needed FROM thread_anchor " OF_THREAD,
+                    &stmt, err))
         return false;
     bind_thread(stmt, p);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
-    *ret = (ThreadAnchor){ .message_id = row ? str_dup(a, db_str(stmt, 0)) : STR(""),
-                           .needed = row && sqlite3_column_int(stmt, 1) };
+    *ret = (TopicAnchor){ .message_id = row ? str_dup(a, db_str(stmt, 0)) : STR(""),
+                          .needed = row && sqlite3_column_int(stmt, 1) };
     return true;
 }
 
-bool anchor_needed(Journal *j, const Place *p, Err *err)
+bool anchor_needed(OwnStore *own, const ChatAddress *p, Err *err)
 {
-    return change(j, "UPDATE thread_anchor SET needed = 1 " OF_THREAD, p, STR_NONE, 0, err);
+    return change(own, "UPDATE thread_anchor SET needed = 1 " OF_THREAD, p, STR_NONE, 0, err);
 }

@@ -4,7 +4,7 @@
 
 #include "cmd/cli.h"
 
-enum { MOST_OPTIONS = 64, MOST_GIVEN = 256, MOST_OPERANDS = 256, MOST_DEPTH = 4 };
+enum { MAX_OPTIONS = 64, MAX_GIVEN = 256, MAX_OPERANDS = 256, MAX_DEPTH = 4 };
 
 typedef struct ArgValue {
     const Option *option;
@@ -14,16 +14,16 @@ typedef struct ArgValue {
 } ArgValue;
 
 struct Args {
-    const Command *path[MOST_DEPTH]; /* from the root to the command */
+    const Command *path[MAX_DEPTH]; /* from the root to the command */
     size_t depth;
-    ArgValue values[MOST_OPTIONS];
+    ArgValue values[MAX_OPTIONS];
     size_t n_values;
     struct {
         const Option *option;
         const char *text;
-    } given[MOST_GIVEN]; /* in the order of the command line */
+    } given[MAX_GIVEN]; /* in the order of the command line */
     size_t n_given;
-    const char *operands[MOST_OPERANDS];
+    const char *operands[MAX_OPERANDS];
     size_t n_operands;
     bool help, version;
 };

@@ -279,10 +279,18 @@ static bool run(Cli *cli, const Command *command, Args *args, Err *err)
 static void redacted_line(Str line, Buf *out)
 {
     AUTO_BUF clean = BUF(KIB(8)), shown = BUF(KIB(24));
+    Str rest;
 
     redact_to(&clean, line);
-    /* Names and ids of files stand in it: none of them steers the terminal. */
-    utf8_show(&shown, buf_str(&clean), true);
+    rest = str_trim(buf_str(&clean));
+    /* Names and ids of files stand in it: none of them steers the terminal, or looks like a message of ours. Lists of
+     * ours have indented lines; every other break is shown as a sign. */
+    for (size_t at; (at = str_find(rest, STR("\n  "))) < rest.n; rest = str_skip(rest, at + 3)) {
+        utf8_show(&shown, str_head(rest, at), false);
+        buf_add(&shown, STR("\n  "));
+    }
+    utf8_show(&shown, rest, false);
+    buf_addc(&shown, '\n');
     if (isatty(STDERR_FILENO))
         text_wrap(out, buf_str(&shown), 0, strlen("talaria: "), prose_width(STDERR_FILENO));
     else

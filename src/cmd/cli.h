@@ -51,7 +51,7 @@ typedef struct Command {
     const Option *options;
     const Example *examples;        /* ended by a row of zeros, or NULL */
     const struct Command *children; /* likewise */
-    int least, most;                /* operands; most -1 = any number */
+    int min, max;                   /* operands; most -1 = any number */
     bool any_settings;              /* runs, by the defaults, also where config.yaml is wrong */
     bool draws;                     /* its output is not prose: no line of it is wrapped */
     bool acts;          /* its output only reports what it did: nothing of it with --quiet */
@@ -86,6 +86,7 @@ double args_time(const Args *args, const char *option); /* 0: not given */
 bool args_each(const Args *args, size_t *at, const Option **ret_option, Str *ret_text);
 size_t args_count(const Args *args);
 Str args_operand(const Args *args, size_t i); /* p NULL past the last one */
+Str args_words(Arena *a, const Args *args); /* all of them as one text, as if it had been quoted */
 
 /* The homes that --home, --data and the environment mean; the store over them. Opened once. */
 MUST_CHECK bool cli_homes(Cli *cli, const Homes **ret, Err *err);

@@ -112,7 +112,7 @@ static const TableColumn list_columns[] = {
     { .title = "BADGE" },
     { .title = "PROGRESS", .drop = 1, .only_terminal = true },
     { .title = "%", .right = true },
-    { .title = "NEXT TIER", .style = STYLE_DIM, .min = 20 },
+    { .title = "NEXT TIER", .style = STYLE_DIM, .min = 28 },
 };
 
 static void list_row(Cli *cli, Table *t, const Snapshot *s, size_t i)
@@ -281,17 +281,17 @@ static bool scan(Cli *cli, const Args *args, Err *err)
 static bool find_id(Str id, size_t *ret, Err *err)
 {
     const Catalogue *c = catalogue();
-    size_t best = 0, least = SIZE_MAX;
+    size_t best = 0, min = SIZE_MAX;
 
     for (size_t i = 0; i < c->n; i++) {
         size_t d = str_distance(id, c->all[i].id);
 
-        if (d < least) {
-            least = d;
+        if (d < min) {
+            min = d;
             best = i;
         }
     }
-    if (least != 0)
+    if (min != 0)
         return err_set(err, ERR_NOT_FOUND, "no achievement '%.*s'; did you mean '%.*s'?",
                        STR_FMT(id), STR_FMT(c->all[best].id));
     *ret = best;
@@ -351,7 +351,7 @@ static bool show(Cli *cli, const Args *args, Err *err)
 static bool recent(Cli *cli, const Args *args, Err *err)
 {
     AUTO(AutoSnapshot) *s = answer(cli, args, false, err);
-    size_t order[MOST_ACHIEVEMENTS], n;
+    size_t order[MAX_ACHIEVEMENTS], n;
     JsonWriter w;
 
     if (!s)
@@ -479,8 +479,8 @@ static const Command children[] = {
       .values = "badges",
       .summary = "show one badge, what counts for it and the session that earned it",
       .options = common_options,
-      .least = 1,
-      .most = 1,
+      .min = 1,
+      .max = 1,
       .run = show },
     { .name = "recent",
       .summary = "list the latest unlocks and new tiers",

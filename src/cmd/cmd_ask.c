@@ -102,8 +102,10 @@ static Paint *new_paint(const Cli *cli)
 
     if (cli->json || !cli_on_terminal(cli) || !term || strcmp(term, "dumb") == 0)
         return NULL;
-    return paint_new(&(PaintOptions){
-        .columns = cli_width(cli), .color = cli->color, .hyperlinks = cli->color });
+    return paint_new(&(PaintOptions){ .columns = cli_width(cli),
+                                      .color = cli->color,
+                                      .hyperlinks = cli->color,
+                                      .homes = &cli->homes });
 }
 
 /* What stands on the screen: words as they come, or painted; notes of tools between them. */
@@ -200,31 +202,32 @@ static Str base_name(Str path)
     return str_skip(path, at);
 }
 
-static bool add_files(Cli *cli, Service *s, const Args *args, ChatWish *wish, Err *err)
+static bool add_files(Cli *cli, Service *s, const Args *args, ChatRequest *request, Err *err)
 {
     Str *files = ARENA_ARRAY(cli->arena, Str, LIMIT_FILES), text;
     const Option *option;
     size_t at = 0;
 
-    wish->files = files;
+    request->files = files;
     while (args_each(args, &at, &option, &text)) {
         Attachment x;
         Str bytes;
 
         if (strcmp(option->name, "file") != 0)
             continue;
-        if (wish->n_files == LIMIT_FILES)
+        if (request->n_files == LIMIT_FILES)
             return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
         if (!file_read_any(cli->arena, str_z(cli->arena, text), LIMIT_FILE_BYTES, &bytes, err) ||
-            !files_add(s, cli->arena, wish->conversation_id, base_name(text), STR_NONE, bytes, &x,
-                       err))
+            !files_add(s, cli->arena, request->conversation_id, base_name(text), STR_NONE, bytes,
+                       &x, err))
             return false;
-        files[wish->n_files++] = x.id;
+        files[request->n_files++] = x.id;
     }
     return true;
 }
 
-static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatWish *wish, Err *err)
+static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatRequest *request,
+                               Err *err)
 {
     char here[LIMIT_PATH_BYTES];
     Conversation c = { .id = id_new(cli->arena, 'c'),
@@ -234,9 +237,9 @@ static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatWish 
 
     if (getcwd(here, sizeof here))
         c.cwd = str_of(here); /* goes with it, wherever it goes */
-    if (wish->conversation_id.n)
+    if (request->conversation_id.n)
         return !c.template.p || err_set(err, ERR_USAGE, "--template is for a new conversation");
-    wish->conversation_id = c.id;
+    request->conversation_id = c.id;
     c.one_shot = true;
     return service_begin(s, &c, err);
 }
@@ -250,42 +253,42 @@ static bool find_conversation(Cli *cli, Service *s, Str *id, Err *err)
 /* A conversation that was handed away is not gone on with by accident. */
 static bool check_owner(const Cli *cli, Str conversation_id, Err *err)
 {
-    AUTO(Journal) *journal = NULL;
+    AUTO(OwnStore) *journal = NULL;
 
     if (!conversation_id.n)
         return true;
-    journal = journal_open(cli->homes.data, err);
+    journal = own_store_open(cli->homes.data, err);
     return journal && handoff_is_here(journal, cli->homes.data, conversation_id, err);
 }
 
 static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
 {
-    ChatWish wish = { .conversation_id = args_text(args, "conversation"),
-                      .trust = TRUST_OWNER,
-                      .text = args_operand(args, 0),
-                      .runtime = args_text(args, "runtime"),
-                      .model = args_text(args, "model") };
-    bool fresh = !wish.conversation_id.n;
+    ChatRequest request = { .conversation_id = args_text(args, "conversation"),
+                            .trust = TRUST_OWNER,
+                            .text = args_words(cli->arena, args),
+                            .runtime = args_text(args, "runtime"),
+                            .model = args_text(args, "model") };
+    bool fresh = !request.conversation_id.n;
     LiveRun *live;
     Run run;
 
-    if (!find_conversation(cli, s, &wish.conversation_id, err) ||
-        !check_owner(cli, wish.conversation_id, err) ||
-        !begin_conversation(cli, s, args, &wish, err))
+    if (!find_conversation(cli, s, &request.conversation_id, err) ||
+        !check_owner(cli, request.conversation_id, err) ||
+        !begin_conversation(cli, s, args, &request, err))
         return false;
-    if (!add_files(cli, s, args, &wish, err) ||
-        !service_chat(s, cli->arena, &wish, &run, &live, err)) {
+    if (!add_files(cli, s, args, &request, err) ||
+        !service_chat(s, cli->arena, &request, &run, &live, err)) {
         if (fresh)
-            service_unbegin(s, wish.conversation_id);
+            service_unbegin(s, request.conversation_id);
         return false;
     }
     if (!cli->json)
-        log_note("conversation %.*s", STR_FMT(wish.conversation_id));
+        log_note("conversation %.*s", STR_FMT(request.conversation_id));
     if (listen_to(cli, s, live, run.id, err))
         return true;
     /* What was answered before Ctrl-C is kept; a question that failed leaves nothing behind. */
     if (fresh && err->kind != ERR_INTERRUPTED)
-        service_unbegin(s, wish.conversation_id);
+        service_unbegin(s, request.conversation_id);
     return false;
 }
 
@@ -312,17 +315,21 @@ static const Example examples[] = {
 
 const Command cmd_ask = {
     .name = "ask",
-    .operands = "TEXT",
+    .operands = "TEXT...",
     .summary = "ask one question and print the answer",
-    .details = "Streams the answer to standard output. With --json it prints the events of the "
-               "turn (metadata, progress, chunk, error, done), one JSON object per line. The exit "
-               "code is 0 if the turn completed, 1 if it failed, 130 if it was cancelled. The "
-               "session is kept, and its id is printed on standard error; 'sessions list --source "
-               "ask' lists such sessions. Continued with -c, it is listed like any other.",
+    .details =
+        "Several words are one question; quotes keep the shell from reading characters such as "
+        "'?' and '*'. Streams the answer to standard output. With --json it prints the events of "
+        "the "
+        "turn (metadata, progress, chunk, error, done), one JSON object per line. The exit "
+        "code is 0 if there is an answer (also one cut short), 1 if the turn failed, 130 if it "
+        "was cancelled. The session is kept, and its id is printed on standard error; 'sessions "
+        "list --source "
+        "ask' lists such sessions. Continued with -c, it is listed like any other.",
     .options = options,
     .examples = examples,
-    .least = 1,
-    .most = 1,
+    .min = 1,
+    .max = -1,
     .draws = true,
     .run = ask
 };

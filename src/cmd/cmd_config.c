@@ -232,9 +232,9 @@ static bool unset(Cli *cli, const Args *args, Err *err)
 /* -- rows --------------------------------------------------------------------------------------------- */
 
 static const Example set_examples[] = {
-    { "talaria config set model.name gpt-5-mini", "print one value" },
+    { "talaria config set model.name gpt-5-mini", "change one setting" },
     { "talaria config set platforms.telegram.token", "prompt for a secret without showing it" },
-    { "printf %s \"$TOKEN\" | talaria config set telegram.token",
+    { "printf %s \"$TOKEN\" | talaria config set platforms.telegram.token",
       "read a secret from standard input" },
     { 0 },
 };
@@ -245,8 +245,8 @@ static const Command children[] = {
       .operands = "KEY",
       .values = "settings",
       .summary = "print the value of one setting",
-      .least = 1,
-      .most = 1,
+      .min = 1,
+      .max = 1,
       .run = get },
     { .name = "set",
       .operands = "KEY [VALUE]",
@@ -257,8 +257,8 @@ static const Command children[] = {
           "are typed or read from standard input, never given as VALUE; they are kept in "
           "files of mode 0600 beside config.yaml.",
       .examples = set_examples,
-      .least = 1,
-      .most = 2,
+      .min = 1,
+      .max = 2,
       .any_settings = true,
       .acts = true,
       .run = set },
@@ -266,8 +266,8 @@ static const Command children[] = {
       .operands = "KEY",
       .values = "settings",
       .summary = "remove one setting from config.yaml, so that its default applies",
-      .least = 1,
-      .most = 1,
+      .min = 1,
+      .max = 1,
       .any_settings = true,
       .acts = true,
       .run = unset },

@@ -42,16 +42,16 @@ bool debug_double(Cli *cli, const Args *args, Err *err)
 const Option debug_double_options[] = {
     { OPTION_NUMBER, "port", "N", "port to listen on; 0: any free port", "8642", NULL, 0 },
     { OPTION_CHOICE, "fail", "HOW",
-      "every turn fails: refused key, refused by the model, broken "
-      "line, no answer; or is slow",
+      "make every turn fail (key refused, rejected by the model, "
+      "connection cut, no answer) or slow",
       NULL, "401|400|cut|empty|slow", 0 },
     { 0 },
 };
 
 const Example debug_double_examples[] = {
-    { "talaria debug hermes-double", "on the port where a Hermes would be" },
-    { "talaria debug hermes-double --port 0 --fail cut", "one whose line breaks" },
+    { "talaria debug hermes-double", "listen on the default port of Hermes" },
+    { "talaria debug hermes-double --port 0 --fail cut", "cut the connection in every turn" },
     { "TALARIA_HERMES_BASE_URL=http://127.0.0.1:8642 talaria ask -r hermes 'use a tool'",
-      "a turn with it, in another terminal" },
+      "use it from another terminal" },
     { 0 },
 };

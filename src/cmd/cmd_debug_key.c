@@ -19,7 +19,7 @@ static bool one_update(Arena *a, const Shape *shape, Str line, Str aliases, Str 
     if (!is)
         return err_set(err, ERR_INVALID, "no message of %s", shape->name);
     flags.aliases = aliases;
-    *ret = place_key(a, &in.place, &flags);
+    *ret = address_key(a, &in.place, &flags);
     return true;
 }
 
@@ -28,7 +28,7 @@ static bool one_line(Arena *a, Str line, Str aliases, Str *ret, Err *err)
     const PyValue *source, *given;
     PyValue v, none = { .type = PY_NULL };
     KeyFlags flags;
-    Place place;
+    ChatAddress place;
 
     if (!pyjson_read(a, line, &v))
         return err_set(err, ERR_INVALID, "not JSON");
@@ -36,10 +36,10 @@ static bool one_line(Arena *a, Str line, Str aliases, Str *ret, Err *err)
     given = pyjson_get(&v, STR("flags"));
     if (!source)
         return err_set(err, ERR_INVALID, "no 'source'");
-    if (!place_read(source, &place, err) || !key_flags_read(given ? given : &none, &flags, err))
+    if (!address_read(source, &place, err) || !key_flags_read(given ? given : &none, &flags, err))
         return false;
     flags.aliases = aliases;
-    *ret = place_key(a, &place, &flags);
+    *ret = address_key(a, &place, &flags);
     return true;
 }
 

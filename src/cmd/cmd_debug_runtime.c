@@ -11,7 +11,7 @@
 #include "runtimes/frames.h"
 #include "runtimes/trace.h"
 
-enum { MOST_FILES = 16 };
+enum { MAX_FILES = 16 };
 
 /* -- both -------------------------------------------------------------------------------------------- */
 
@@ -110,7 +110,7 @@ bool debug_replay(Cli *cli, const Args *args, Err *err)
 }
 
 const Option debug_replay_options[] = {
-    { OPTION_CHOICE, "runtime", "NAME", "whose stream it is", "claude",
+    { OPTION_CHOICE, "runtime", "NAME", "runtime that wrote the stream", "claude",
       "native|jarvis|hermes|claude|codex|offline", 0 },
     { OPTION_TEXT, "dialect", "D",
       "native: openai-chat, openai-responses, anthropic; hermes: session, runs, responses, chat; "
@@ -121,7 +121,7 @@ const Option debug_replay_options[] = {
 
 const Example debug_replay_examples[] = {
     { "talaria debug replay --runtime claude turn.jsonl", "a recording of Claude Code" },
-    { "talaria debug replay --runtime hermes --dialect runs turn.sse", "one of a Hermes" },
+    { "talaria debug replay --runtime hermes --dialect runs turn.sse", "a recording of Hermes" },
     { 0 },
 };
 
@@ -243,8 +243,8 @@ static bool collect_files(Arena *a, const Args *args, RuntimeFile *files, size_t
 
         if (strcmp(option->name, "file") != 0)
             continue;
-        if (*ret_n == MOST_FILES)
-            return err_set(err, ERR_USAGE, "at most %d files", MOST_FILES);
+        if (*ret_n == MAX_FILES)
+            return err_set(err, ERR_USAGE, "at most %d files", MAX_FILES);
         if (stat(str_z(a, path), &st) != 0)
             return err_errno(err, "cannot read '%.*s'", STR_FMT(path));
         files[(*ret_n)++] = (RuntimeFile){
@@ -256,7 +256,7 @@ static bool collect_files(Arena *a, const Args *args, RuntimeFile *files, size_t
 
 static bool run_with(Cli *cli, const Args *args, Show *show, Net *net, Err *err)
 {
-    RuntimeFile files[MOST_FILES];
+    RuntimeFile files[MAX_FILES];
     RuntimeRequest request = { .run_id = STR("debug"),
                                .conversation_id = STR("debug"),
                                .text = args_operand(args, 0),
@@ -295,6 +295,15 @@ static bool run_with(Cli *cli, const Args *args, Show *show, Net *net, Err *err)
     return ok;
 }
 
+static void tell_trace(Str text)
+{
+    Str line;
+
+    while (str_split(&text, '\n', &line))
+        if (line.n)
+            log_note("trace: %.*s", STR_FMT(line));
+}
+
 static bool run_shown(Cli *cli, const Args *args, Show *show, Err *err)
 {
     AUTO(Net) *net = net_new(err);
@@ -304,7 +313,7 @@ static bool run_shown(Cli *cli, const Args *args, Show *show, Err *err)
     if (show->handle.n)
         log_note("handle: %.*s", STR_FMT(show->handle));
     if (args_flag(args, "trace"))
-        log_note("trace:\n%.*s", STR_FMT(run_trace_text(&show->trace)));
+        tell_trace(run_trace_text(&show->trace));
     if (show->failed)
         return err_set(err, ERR_INTERNAL, "%s", show->message);
     return true;
@@ -326,23 +335,23 @@ bool debug_run(Cli *cli, const Args *args, Err *err)
 }
 
 const Option debug_run_options[] = {
-    { OPTION_CHOICE, "runtime", "NAME", "which runtime", "offline",
+    { OPTION_CHOICE, "runtime", "NAME", "runtime to use", "offline",
       "native|jarvis|hermes|claude|codex|offline", 0 },
     { OPTION_TEXT, "handle", "TEXT", "continue from the handle of an earlier turn", NULL, NULL, 0 },
     { OPTION_TEXT, "context", "TEXT", "system prompt", NULL, NULL, 0 },
-    { OPTION_TEXT, "file", "PATH", "a file that goes along; may be repeated", NULL, NULL, 0 },
-    { OPTION_TEXT, "model", "NAME", "which model it is asked to use", NULL, NULL, 0 },
+    { OPTION_TEXT, "file", "PATH", "attach a file (can be repeated)", NULL, NULL, 0 },
+    { OPTION_TEXT, "model", "NAME", "model that the runtime should use", NULL, NULL, 0 },
     { OPTION_FOLDER, "cwd", "FOLDER", "working folder", NULL, NULL, 0 },
     { OPTION_CHOICE, "approve", "CHOICE", "answer to its approval requests", NULL,
       "once|session|always|deny", 0 },
-    { OPTION_NUMBER, "timeout", "SECONDS", "time for all of it", "600", NULL, 0 },
-    { OPTION_FLAG, "trace", NULL, "show, at the end, what it really sent", NULL, NULL, 0 },
+    { OPTION_NUMBER, "timeout", "SECONDS", "time limit of the turn", "600", NULL, 0 },
+    { OPTION_FLAG, "trace", NULL, "print the raw stream at the end", NULL, NULL, 0 },
     { 0 },
 };
 
 const Example debug_run_examples[] = {
-    { "talaria debug run --runtime claude 'say hello'", "whether Claude Code answers" },
+    { "talaria debug run --runtime claude 'say hello'", "check that Claude Code answers" },
     { "talaria debug run --runtime hermes --approve once 'list the files'",
-      "a Hermes, whose questions are answered with yes" },
+      "ask Hermes and approve its commands" },
     { 0 },
 };

@@ -60,8 +60,10 @@ static void print_checklist(Cli *cli)
 {
     say(cli, "\n%s%s%s\n", style(cli, STYLE_BOLD), DEMO_CHECKLIST_TITLE, style(cli, STYLE_OFF));
     for (size_t i = 0; i < demo_checklist_count; i++)
-        say(cli, "  %s\n    %s%s%s\n", demo_checklist[i].title, style(cli, STYLE_CYAN),
-            demo_checklist[i].command, style(cli, STYLE_OFF));
+        say(cli, "  %s%s%s%s\n    %s%s%s\n", demo_checklist[i].title,
+            *demo_checklist[i].needs ? " (" : "", demo_checklist[i].needs,
+            *demo_checklist[i].needs ? ")" : "", style(cli, STYLE_CYAN), demo_checklist[i].command,
+            style(cli, STYLE_OFF));
     say(cli, "  See it all on the page\n    %stalaria up --demo%s\n", style(cli, STYLE_CYAN),
         style(cli, STYLE_OFF));
     say(cli, "\nYour own sessions are not touched. 'talaria demo --remove' removes the demo.\n");

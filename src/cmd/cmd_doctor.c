@@ -55,10 +55,10 @@ void doctor_say(Doctor *d, FindingLevel level, Str subject, const char *advice, 
 static void add_patient(Doctor *d, Str name, Str folder, Str path, bool ours, bool sessions)
 {
     Patient *p = &d->patients[d->n_patients++];
-    CheckWish wish = { .sessions = sessions, .whole = ours || d->full };
+    CheckOptions check = { .sessions = sessions, .whole = ours || d->full };
 
     *p = (Patient){ .name = name, .path = path, .folder = folder, .ours = ours };
-    check_database(d->arena, str_z(d->arena, path), &wish, &p->report);
+    check_database(d->arena, str_z(d->arena, path), &check, &p->report);
 }
 
 /* Ours are looked at also where --home leaves them out. */

@@ -1,9 +1,13 @@
 /* talaria gateway: the process that serves chat platforms and carries handoffs out. */
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "cmd/cmd_gateway.h"
 #include "cmd/commands.h"
@@ -17,9 +21,23 @@ static void ready(void *ctx, Str platforms)
     buf_flush(cli->out);
 }
 
+/* Something that never ends, such as a read on a disk that does not answer, must not keep the program: what was under way
+ * is gone on with by the next one, as after a death. */
+static void *end_anyway(void *ctx)
+{
+    struct pollfd stop = { .fd = (int)(intptr_t)ctx, .events = POLLIN };
+
+    while (poll(&stop, 1, -1) < 0 && errno == EINTR)
+        ;
+    usleep(LIMIT_GATEWAY_END_MS * 1000);
+    log_warning("ended with work unfinished; the next gateway resumes it");
+    _exit(0);
+}
+
 static bool run(Cli *cli, const Args *args, Err *err)
 {
     GatewayOptions options = { .settings = &cli->settings, .ready = ready, .ctx = cli };
+    pthread_t watchdog;
     sigset_t ends;
     bool ok;
 
@@ -33,6 +51,8 @@ static bool run(Cli *cli, const Args *args, Err *err)
     options.stop_fd = signalfd(-1, &ends, SFD_CLOEXEC);
     if (options.stop_fd < 0)
         return err_errno(err, "cannot listen for signals");
+    if (pthread_create(&watchdog, NULL, end_anyway, (void *)(intptr_t)options.stop_fd) == 0)
+        pthread_detach(watchdog);
     ok = gateway_run(&options, err);
     close(options.stop_fd);
     return ok;
@@ -74,8 +94,8 @@ static const Command children[] = {
       .details = "Checks with the platform that the chat exists and that Talaria may write to it.",
       .options = sethome_options,
       .examples = gateway_examples,
-      .least = 2,
-      .most = 2,
+      .min = 2,
+      .max = 2,
       .acts = true,
       .run = gateway_sethome },
     { .name = "pair",

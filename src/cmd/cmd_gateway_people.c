@@ -1,20 +1,20 @@
 /* talaria gateway pair, sethome: who may come in, and where what nobody asked for goes. */
 #include "base/clock.h"
+#include "chat/home_channels.h"
+#include "chat/people.h"
 #include "cmd/cmd_gateway.h"
 #include "gateway/connections.h"
 #include "handoff/wake.h"
 #include "platforms/platforms.h"
-#include "chat/people.h"
-#include "chat/home_channels.h"
 #include "text/human.h"
 
-static bool open_journal(Cli *cli, Journal **ret, Err *err)
+static bool open_journal(Cli *cli, OwnStore **ret, Err *err)
 {
     const Homes *homes;
 
     if (!cli_homes(cli, &homes, err))
         return false;
-    *ret = journal_open(homes->data, err);
+    *ret = own_store_open(homes->data, err);
     return *ret != NULL;
 }
 
@@ -49,7 +49,7 @@ static void show_person(Cli *cli, const Person *p)
 
 static bool list(Cli *cli, const Args *args, Err *err)
 {
-    AUTO(Journal) *j = NULL;
+    AUTO(OwnStore) *j = NULL;
     JsonWriter w;
     Person *all;
     size_t n;
@@ -79,7 +79,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
 
 static bool approve(Cli *cli, const Args *args, Err *err)
 {
-    AUTO(Journal) *j = NULL;
+    AUTO(OwnStore) *j = NULL;
     JsonWriter w;
     Person p;
 
@@ -109,8 +109,8 @@ const Command gateway_pair[] = {
           "an hour; it is valid for an hour. People with access talk to the model as guests: "
           "without your memory, your past sessions and your tools.",
       .examples = gateway_examples,
-      .least = 1,
-      .most = 1,
+      .min = 1,
+      .max = 1,
       .acts = true,
       .run = approve },
     { 0 },
@@ -124,11 +124,12 @@ static void pass_on(void *ctx)
     wake_call(*(const Str *)ctx);
 }
 
-static bool look(const Lines *lines, Arena *a, Str platform, Str chat, Str owner, HomeChannel *ret,
-                 Err *err)
+static bool look(const GatewayConnections *lines, Arena *a, Str platform, Str chat, Str owner,
+                 HomeChannel *ret, Err *err)
 {
     size_t n;
-    const Served *all = lines_served(lines, &n), *s = served_named(all, n, platform);
+    const GatewayConnection *all = gateway_connections_list(lines, &n),
+                            *s = gateway_connection_named(all, n, platform);
 
     if (!s)
         return err_set(err, ERR_REFUSED, "cannot check the chat: %.*s is not connected",
@@ -178,8 +179,8 @@ static void show_home(Cli *cli, Str platform, const HomeChannel *h)
 bool gateway_sethome(Cli *cli, const Args *args, Err *err)
 {
     Str platform = args_operand(args, 0), chat = args_operand(args, 1);
-    AUTO(Journal) *j = NULL;
-    AUTO(Lines) *lines = NULL;
+    AUTO(OwnStore) *j = NULL;
+    AUTO(GatewayConnections) *lines = NULL;
     GatewayConfig config;
     const Homes *homes;
     HomeChannel home;
@@ -188,8 +189,8 @@ bool gateway_sethome(Cli *cli, const Args *args, Err *err)
         !gateway_config(cli->arena, &cli->settings, homes, &config, err) ||
         !check(&config, platform, chat, err))
         return false;
-    lines = lines_open(
-        &(LinesOptions){
+    lines = gateway_connections_open(
+        &(GatewayConnectionsOptions){
             .data = homes->data, .config = &config, .arrived = pass_on, .ctx = &cli->homes.data },
         err);
     if (!lines || !look(lines, cli->arena, platform, chat, args_text(args, "owner"), &home, err) ||

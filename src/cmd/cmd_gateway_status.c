@@ -1,26 +1,26 @@
 /* talaria gateway status: each platform in a few lines, as the gateway last wrote it down. */
 #include "base/clock.h"
-#include "cmd/cmd_gateway.h"
-#include "cmd/table.h"
-#include "platforms/config.h"
-#include "gateway/gateway.h"
-#include "chat/inbox.h"
 #include "chat/connections.h"
 #include "chat/home_channels.h"
+#include "chat/inbox.h"
+#include "cmd/cmd_gateway.h"
+#include "cmd/table.h"
+#include "handoff/wake.h"
+#include "platforms/config.h"
 #include "text/human.h"
 
 typedef struct Row {
     const char *name;
     bool enabled;
-    Str missing;      /* why it is not set up; empty: it is */
-    Link link;        /* .link empty: not served */
-    HomeChannel home; /* .chat_id empty: none */
-    size_t waiting;   /* in the inbox */
-    int64_t lag_ms;   /* of the oldest of them */
-    LinkQueues queues;
+    Str missing;           /* why it is not set up; empty: it is */
+    ConnectionStatus link; /* .link empty: not served */
+    HomeChannel home;      /* .chat_id empty: none */
+    size_t waiting;        /* in the inbox */
+    int64_t lag_ms;        /* of the oldest of them */
+    ConnectionQueues queues;
 } Row;
 
-static const Link *link_of(const Link *all, size_t n, const char *platform)
+static const ConnectionStatus *link_of(const ConnectionStatus *all, size_t n, const char *platform)
 {
     for (size_t i = 0; i < n; i++)
         if (str_eqz(all[i].platform, platform))
@@ -28,30 +28,30 @@ static const Link *link_of(const Link *all, size_t n, const char *platform)
     return NULL;
 }
 
-static bool fill(Cli *cli, Journal *j, const GatewayConfig *config, bool running, Row *rows,
+static bool fill(Cli *cli, OwnStore *own, const GatewayConfig *config, bool running, Row *rows,
                  Err *err)
 {
-    int64_t now = (int64_t)(clock_wall() * 1000), oldest;
-    Link *links;
+    int64_t now = clock_wall_ms(), oldest;
+    ConnectionStatus *links;
     size_t n;
     Err none;
 
-    if (!links_list(j, cli->arena, &links, &n, err))
+    if (!connections_list(own, cli->arena, &links, &n, err))
         return false;
     for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++) {
         Row *r = &rows[i];
-        const Link *l = link_of(links, n, gateway_platform_name((GatewayPlatform)i));
+        const ConnectionStatus *l = link_of(links, n, gateway_platform_name((GatewayPlatform)i));
 
         *r = (Row){ .name = gateway_platform_name((GatewayPlatform)i),
                     .enabled = config->platforms[i].enabled,
                     .missing = config->trouble[i] };
         if (l && running)
             r->link = *l;
-        if (!inbox_waiting(j, str_of(r->name), &r->waiting, &oldest, err) ||
-            !links_queues(j, str_of(r->name), &r->queues, err))
+        if (!inbox_waiting(own, str_of(r->name), &r->waiting, &oldest, err) ||
+            !connections_queues(own, str_of(r->name), &r->queues, err))
             return false;
         r->lag_ms = oldest ? now - oldest : 0;
-        if (!home_get(j, cli->arena, str_of(r->name), config->platforms[i].home_channel, &r->home,
+        if (!home_get(own, cli->arena, str_of(r->name), config->platforms[i].home_channel, &r->home,
                       &none))
             r->home = (HomeChannel){ .chat_id = config->platforms[i].home_channel };
     }
@@ -184,7 +184,7 @@ static void list_rows(Cli *cli, const Row *rows)
 bool gateway_status(Cli *cli, const Args *args, Err *err)
 {
     Row rows[GATEWAY_PLATFORM_COUNT];
-    AUTO(Journal) *j = NULL;
+    AUTO(OwnStore) *own = NULL;
     GatewayConfig config;
     const Homes *homes;
     bool running, copy;
@@ -194,8 +194,8 @@ bool gateway_status(Cli *cli, const Args *args, Err *err)
         !gateway_config(cli->arena, &cli->settings, homes, &config, err))
         return false;
     running = gateway_is_running(homes->data);
-    j = journal_open_to_look(homes->data, &copy, err);
-    if (!j || !fill(cli, j, &config, running, rows, err))
+    own = own_store_open_to_read(homes->data, &copy, err);
+    if (!own || !fill(cli, own, &config, running, rows, err))
         return false;
     if (cli->json) {
         show_json(cli, running, rows);

@@ -10,9 +10,8 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/serving_address.h"
-#include "gateway/pick.h"
-#include "handoff/wait.h"
 #include "handoff/routing.h"
+#include "handoff/wait.h"
 #include "terminal/signals.h"
 
 static const Option session_option[] = {
@@ -46,17 +45,15 @@ static const Option request_options[] = {
 
 /* -- which session ------------------------------------------------------------------------------------- */
 
-bool handoff_find_session(Cli *cli, Str id, bool look, Lineage *ret, Str *ret_home, Err *err)
+bool handoff_find_session(Cli *cli, Str id, bool look, Pick *ret_pick, Picked *ret, Err *err)
 {
-    Pick pick = { .where = { .settings = &cli->settings },
-                  .files = !cli->where.home,
-                  .look = look };
-
-    return cli_homes(cli, &pick.where.homes, err) && cli_store(cli, &pick.store, err) &&
-           handoff_pick(&pick, cli->arena, id, ret, ret_home, err);
+    *ret_pick =
+        (Pick){ .where = { .settings = &cli->settings }, .files = !cli->where.home, .look = look };
+    return cli_homes(cli, &ret_pick->where.homes, err) && cli_store(cli, &ret_pick->store, err) &&
+           handoff_pick(ret_pick, cli->arena, id, ret, err);
 }
 
-Str handoff_conversation(Cli *cli, Journal *journal, Str home, Str session_id)
+Str handoff_conversation(Cli *cli, OwnStore *journal, Str home, Str session_id)
 {
     Str next = session_id;
     Err err;
@@ -69,7 +66,7 @@ Str handoff_conversation(Cli *cli, Journal *journal, Str home, Str session_id)
     return next;
 }
 
-Str handoff_resume_hint(Cli *cli, Journal *journal, Str home, Str session_id)
+Str handoff_resume_hint(Cli *cli, OwnStore *journal, Str home, Str session_id)
 {
     Str ours = handoff_conversation(cli, journal, home, session_id);
 
@@ -135,7 +132,7 @@ static WaitWord word(void *ctx)
     return signals_came(CAME_INTERRUPT) ? WAIT_CANCEL : WAIT_ON;
 }
 
-static bool wait_for(Cli *cli, Journal *journal, Handoff *h, int64_t claim_ms, Err *err)
+static bool wait_for(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim_ms, Err *err)
 {
     Ears ears = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) };
     HandoffWaiter waiter = { .homes = &cli->homes,
@@ -178,7 +175,7 @@ static bool is_kept_here(const Cli *cli, const Handoff *h)
     return !str_eq(h->home, cli->homes.data) && h->dest_key.n;
 }
 
-static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, int64_t claim_ms, Err *err)
+static bool wait_and_tell(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim_ms, Err *err)
 {
     bool done = wait_for(cli, journal, h, claim_ms, err);
 
@@ -201,30 +198,45 @@ static bool wait_and_tell(Cli *cli, Journal *journal, Handoff *h, int64_t claim_
 
 /* -- handoff PLATFORM ---------------------------------------------------------------------------------- */
 
-/* It may be somewhere else than here: then it goes on from there. */
+/* It may be somewhere else than here: then it goes on from there. Whatever can be refused is refused before a
+ * conversation is made of another agent's session. */
+static bool ask_for(Cli *cli, OwnStore *journal, const Args *args, HandoffAsk *ask, Handoff *ret,
+                    Err *err)
+{
+    Picked picked;
+    Pick pick;
+
+    if (!handoff_find_session(cli, args_text(args, "session"), false, &pick, &picked, err))
+        return false;
+    ask->request.home = picked.home;
+    ask->request.session_id = picked.session.tip.id;
+    if (!handoff_may_go(journal, ask, err) || !handoff_pick_begin(&pick, cli->arena, &picked, err))
+        return false;
+    ask->request.session_id = picked.session.tip.id;
+    if (!handoff_ask(journal, cli->arena, ask, ret, err))
+        return false;
+    log_note("queued: '%.*s' to %.*s", STR_FMT(picked.session.title),
+             STR_FMT(ask->request.platform));
+    return true;
+}
+
 static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err)
 {
     HandoffAsk ask = { .homes = &cli->homes,
                        .settings = &cli->settings,
-                       .wish = { .platform = str_of(platform),
-                                 .target = args_text(args, "to"),
-                                 .no_turn = args_flag(args, "no-turn") },
+                       .request = { .platform = str_of(platform),
+                                    .target = args_text(args, "to"),
+                                    .no_turn = args_flag(args, "no-turn") },
                        .detach = args_flag(args, "detach"),
                        .queue = args_flag(args, "wait") };
-    AUTO(Journal) *journal = NULL;
-    Lineage lineage;
+    AUTO(OwnStore) *journal = NULL;
     Handoff h;
 
-    if (!handoff_find_session(cli, args_text(args, "session"), false, &lineage, &ask.wish.home,
-                              err))
+    if (!cli_homes(cli, &(const Homes *){ NULL }, err))
         return false;
-    ask.wish.session_id = lineage.tip.id;
-    journal = journal_open(cli->homes.data, err);
-    if (!journal || !handoff_may_go(journal, &ask, err) ||
-        !handoff_idle(&cli->homes, ask.wish.home, ask.wish.session_id, err) ||
-        !handoff_ask(journal, cli->arena, &ask, &h, err))
+    journal = own_store_open(cli->homes.data, err);
+    if (!journal || !ask_for(cli, journal, args, &ask, &h, err))
         return false;
-    log_note("queued: '%.*s' to %s", STR_FMT(lineage.title), platform);
     if (!ask.detach)
         return wait_and_tell(cli, journal, &h, ask.queue ? LIMIT_HANDOFF_MS : 0, err);
     handoff_show(cli, &h);
@@ -301,7 +313,7 @@ static const Command children[] = {
           "A handoff that no gateway has started is cancelled at once; otherwise the gateway stops "
           "after its current step. Use 'back' for a session that has moved already.",
       .examples = examples,
-      .most = 1,
+      .max = 1,
       .acts = true,
       .run = handoff_cancel_one },
     { .name = "back",

@@ -3,10 +3,11 @@
 #define TALARIA_CMD_CMD_HANDOFF_H
 
 #include "cmd/cli.h"
+#include "gateway/pick.h"
 #include "handoff/handoff.h"
 
-/* The session of that id (gateway/pick.h), and the folder of its home. */
-MUST_CHECK bool handoff_find_session(Cli *cli, Str id, bool look, Lineage *ret, Str *ret_home,
+/* The session of that id; *ret_pick is for handoff_pick_begin. `look`: only those that went before. */
+MUST_CHECK bool handoff_find_session(Cli *cli, Str id, bool look, Pick *ret_pick, Picked *ret,
                                      Err *err);
 
 void handoff_put(JsonWriter *w, const Handoff *h);
@@ -14,9 +15,9 @@ void handoff_put(JsonWriter *w, const Handoff *h);
 void handoff_show(Cli *cli, const Handoff *h);
 
 /* The conversation of ours to go on with; empty: the session is a Hermes' alone. */
-Str handoff_conversation(Cli *cli, Journal *journal, Str home, Str session_id);
+Str handoff_conversation(Cli *cli, OwnStore *journal, Str home, Str session_id);
 /* How one goes on with a session that is here: a command for the shell. */
-Str handoff_resume_hint(Cli *cli, Journal *journal, Str home, Str session_id);
+Str handoff_resume_hint(Cli *cli, OwnStore *journal, Str home, Str session_id);
 
 bool handoff_status(Cli *cli, const Args *args, Err *err);
 bool handoff_cancel_one(Cli *cli, const Args *args, Err *err);

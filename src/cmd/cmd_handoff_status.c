@@ -3,19 +3,18 @@
 #include "base/log.h"
 #include "cmd/cmd_handoff.h"
 #include "cmd/table.h"
-#include "gateway/gateway.h"
+#include "handoff/routing.h"
 #include "handoff/wait.h"
 #include "handoff/wake.h"
-#include "handoff/routing.h"
 #include "text/human.h"
 
-enum { MOST_SHOWN = 50 };
+enum { MAX_SHOWN = 50 };
 
-static Journal *open_journal(Cli *cli, Err *err)
+static OwnStore *open_journal(Cli *cli, Err *err)
 {
     if (!cli_homes(cli, &(const Homes *){ NULL }, err))
         return NULL;
-    return journal_open(cli->homes.data, err);
+    return own_store_open(cli->homes.data, err);
 }
 
 /* -- status -------------------------------------------------------------------------------------------- */
@@ -48,14 +47,26 @@ static void print_way(Cli *cli, const Handoff *h)
             s == at ? style(cli, STYLE_OFF) : "");
 }
 
-static void print_one(Cli *cli, const Handoff *h, double now)
+/* "returned": it was done, and the session has left that platform again. */
+static const char *state_word(OwnStore *own, Arena *a, const Handoff *h)
+{
+    SessionOwner owner;
+    Err ignored;
+
+    if (h->state == HANDOFF_DONE && owner_get(own, a, h->home, h->session_id, &owner, &ignored) &&
+        owner.surface.n && !str_eq(owner.surface, h->platform))
+        return "returned";
+    return handoff_state_name(h->state);
+}
+
+static void print_one(Cli *cli, OwnStore *own, const Handoff *h, double now)
 {
     double began = (double)h->requested_ms / 1000, last = (double)h->updated_ms / 1000;
     bool over = handoff_is_over(h->state);
     double seconds = (over ? last : now) - began; /* below 0: a clock was set back */
 
     say(cli, "%.*s  %s%-9s%s  %.*s -> %.*s%s%.*s\n", STR_FMT(h->id), style(cli, style_of(h->state)),
-        handoff_state_name(h->state), style(cli, STYLE_OFF), STR_FMT(h->session_id),
+        state_word(own, cli->arena, h), style(cli, STYLE_OFF), STR_FMT(h->session_id),
         STR_FMT(h->platform), str_eqz(h->target, "home") ? "" : ":",
         STR_FMT(str_eqz(h->target, "home") ? STR("") : h->target));
     say(cli, "    ");
@@ -72,14 +83,14 @@ static void print_one(Cli *cli, const Handoff *h, double now)
     }
 }
 
-static void print_all(Cli *cli, const Handoff *all, size_t n)
+static void print_all(Cli *cli, OwnStore *own, const Handoff *all, size_t n)
 {
     double now = clock_wall();
 
     if (n == 0)
         say(cli, "No handoffs yet\n");
     for (size_t i = 0; i < n; i++)
-        print_one(cli, &all[i], now);
+        print_one(cli, own, &all[i], now);
     if (!gateway_is_running(cli->homes.data))
         hint(cli, "no gateway is running; 'talaria up' starts one");
 }
@@ -127,7 +138,7 @@ static void put_all(Cli *cli, const Handoff *all, size_t n)
 
 /* A gateway of Hermes may have it: then a row of its own database says how far. Where that cannot be read, the
  * journal is what we know. */
-static void look_again(Cli *cli, Journal *journal, Handoff *all, size_t n)
+static void look_again(Cli *cli, OwnStore *journal, Handoff *all, size_t n)
 {
     Err why;
 
@@ -139,7 +150,7 @@ static void look_again(Cli *cli, Journal *journal, Handoff *all, size_t n)
 
 bool handoff_status(Cli *cli, const Args *args, Err *err)
 {
-    AUTO(Journal) *journal = NULL;
+    AUTO(OwnStore) *journal = NULL;
     bool copy = false;
     Handoff *all;
     size_t n;
@@ -147,15 +158,15 @@ bool handoff_status(Cli *cli, const Args *args, Err *err)
     (void)args;
     if (!cli_homes(cli, &(const Homes *){ NULL }, err))
         return false;
-    journal = journal_open_to_look(cli->homes.data, &copy, err);
-    if (!journal || !handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
+    journal = own_store_open_to_read(cli->homes.data, &copy, err);
+    if (!journal || !handoff_list(journal, cli->arena, STR(""), STR(""), MAX_SHOWN, &all, &n, err))
         return false;
     if (!copy)
         look_again(cli, journal, all, n);
     if (cli->json)
         put_all(cli, all, n);
     else if (cli_on_terminal(cli))
-        print_all(cli, all, n);
+        print_all(cli, journal, all, n);
     else
         list_all(cli, all, n);
     return true;
@@ -164,7 +175,7 @@ bool handoff_status(Cli *cli, const Args *args, Err *err)
 /* -- cancel -------------------------------------------------------------------------------------------- */
 
 /* The one that was named, else the newest that is not over. */
-static bool find_handoff(Cli *cli, Journal *journal, Str id, Str *ret, Err *err)
+static bool find_handoff(Cli *cli, OwnStore *journal, Str id, Str *ret, Err *err)
 {
     Handoff *all;
     size_t n;
@@ -172,7 +183,7 @@ static bool find_handoff(Cli *cli, Journal *journal, Str id, Str *ret, Err *err)
     *ret = id;
     if (id.n)
         return true;
-    if (!handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
+    if (!handoff_list(journal, cli->arena, STR(""), STR(""), MAX_SHOWN, &all, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)
         if (!handoff_is_over(all[i].state)) {
@@ -184,7 +195,7 @@ static bool find_handoff(Cli *cli, Journal *journal, Str id, Str *ret, Err *err)
 
 bool handoff_cancel_one(Cli *cli, const Args *args, Err *err)
 {
-    AUTO(Journal) *journal = open_journal(cli, err);
+    AUTO(OwnStore) *journal = open_journal(cli, err);
     bool over;
     Handoff h;
     Str id;
@@ -207,14 +218,14 @@ static bool is_away(const SessionOwner *owner)
 }
 
 /* The one that was handed over last and has not come back; empty: none is away. */
-static bool last_away(Cli *cli, Journal *journal, Str *ret, Err *err)
+static bool last_away(Cli *cli, OwnStore *journal, Str *ret, Err *err)
 {
     SessionOwner owner;
     Handoff *all;
     size_t n;
 
     *ret = STR("");
-    if (!handoff_list(journal, cli->arena, STR(""), STR(""), MOST_SHOWN, &all, &n, err))
+    if (!handoff_list(journal, cli->arena, STR(""), STR(""), MAX_SHOWN, &all, &n, err))
         return false;
     for (size_t i = 0; i < n && !ret->n; i++) {
         if (!owner_get(journal, cli->arena, all[i].home, all[i].session_id, &owner, err))
@@ -225,7 +236,7 @@ static bool last_away(Cli *cli, Journal *journal, Str *ret, Err *err)
     return true;
 }
 
-static void tell_back(Cli *cli, Journal *journal, const Lineage *lineage, Str home, Str from)
+static void tell_back(Cli *cli, OwnStore *journal, const Lineage *lineage, Str home, Str from)
 {
     if (cli->json) {
         JsonWriter w = cli_json_begin(cli);
@@ -247,10 +258,11 @@ static void tell_back(Cli *cli, Journal *journal, const Lineage *lineage, Str ho
 
 bool handoff_back(Cli *cli, const Args *args, Err *err)
 {
-    AUTO(Journal) *journal = open_journal(cli, err);
-    Str id = args_text(args, "session"), home;
+    AUTO(OwnStore) *journal = open_journal(cli, err);
+    Str id = args_text(args, "session");
     SessionOwner owner;
-    Lineage lineage;
+    Picked picked;
+    Pick pick;
 
     if (!journal || (!id.n && !last_away(cli, journal, &id, err)))
         return false;
@@ -258,15 +270,16 @@ bool handoff_back(Cli *cli, const Args *args, Err *err)
         return err_set(
             err, ERR_NOT_FOUND,
             "no session is handed over; use --session ID for a session that was started in a chat");
-    if (!handoff_find_session(cli, id, true, &lineage, &home, err) ||
-        !owner_get(journal, cli->arena, home, lineage.tip.id, &owner, err))
+    if (!handoff_find_session(cli, id, true, &pick, &picked, err))
+        return false;
+    id = picked.session.tip.id;
+    if (!owner_get(journal, cli->arena, picked.home, id, &owner, err))
         return false;
     if (!is_away(&owner))
-        return err_set(err, ERR_CONFLICT, "session '%.*s' is already here",
-                       STR_FMT(lineage.tip.id));
-    if (!handoff_idle(&cli->homes, home, lineage.tip.id, err) ||
-        !handoff_bring_back(&cli->homes, journal, home, lineage.tip.id, err))
+        return err_set(err, ERR_CONFLICT, "session '%.*s' is already here", STR_FMT(id));
+    if (!handoff_idle(&cli->homes, picked.home, id, err) ||
+        !handoff_bring_back(&cli->homes, journal, picked.home, id, err))
         return false;
-    tell_back(cli, journal, &lineage, home, owner.surface);
+    tell_back(cli, journal, &picked.session, picked.home, owner.surface);
     return true;
 }

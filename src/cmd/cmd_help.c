@@ -53,7 +53,7 @@ static void print_limits(Cli *cli)
 
 static bool run_help(Cli *cli, const Args *args, Err *err)
 {
-    const Command *path[MOST_DEPTH] = { cli->root };
+    const Command *path[MAX_DEPTH] = { cli->root };
     size_t depth = 1;
 
     if (args_given(args, "completion"))
@@ -66,7 +66,7 @@ static bool run_help(Cli *cli, const Args *args, Err *err)
         print_limits(cli);
         return true;
     }
-    for (size_t i = 0; i < args_count(args) && depth < MOST_DEPTH; i++) {
+    for (size_t i = 0; i < args_count(args) && depth < MAX_DEPTH; i++) {
         const Command *c = command_child(path[depth - 1], args_operand(args, i));
 
         if (!c)
@@ -83,5 +83,5 @@ const Command cmd_help = { .name = "help",
                            .summary = "help, man pages and shell completion",
                            .options = options,
                            .examples = examples,
-                           .most = 3,
+                           .max = 3,
                            .run = run_help };

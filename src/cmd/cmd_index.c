@@ -109,7 +109,7 @@ static void print_text(Cli *cli, const UpdateStats *stats, const RecallSize *siz
 
 static bool run(Cli *cli, const Args *args, Err *err)
 {
-    struct sigaction act = { .sa_handler = on_signal };
+    struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
     AUTO_SEARCHING s = { 0 };
     int64_t start = clock_cpu_ns();
     UpdateStats stats = { 0 };

@@ -87,7 +87,7 @@ static void print_address(Cli *cli, const Server *server)
         say(cli, " (Ctrl-C stops it)\nToken, if the page asks for one:\n  %.*s\n", STR_FMT(token));
     } else {
         say(cli, "%.*s\n", STR_FMT(url));
-        log_note("the token for it is in '%.*s'", STR_FMT(server_token_file(server)));
+        log_note("the token to sign in is in '%.*s'", STR_FMT(server_token_file(server)));
     }
     buf_flush(cli->out);
 }
@@ -159,10 +159,10 @@ static void finish(Cli *cli, Server *server, const ServingBeside *beside)
 
 bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *err)
 {
-    ServerOptions wish = { .bind = args_text(args, "bind"),
-                           .anywhere = args_flag(args, "insecure-bind"),
-                           .hosts = args_z(args, "allow-host"),
-                           .version = talaria_version };
+    ServerOptions request = { .bind = args_text(args, "bind"),
+                              .anywhere = args_flag(args, "insecure-bind"),
+                              .hosts = args_z(args, "allow-host"),
+                              .version = talaria_version };
     int64_t port = args_number(args, "port");
     const Homes *homes;
     Server *server;
@@ -172,10 +172,10 @@ bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *e
         return err_set(err, ERR_USAGE, "--port must be at most %d", UINT16_MAX);
     if (!cli_homes(cli, &homes, err))
         return false;
-    wish.port = (uint16_t)port;
-    wish.where = cli->where;
+    request.port = (uint16_t)port;
+    request.where = cli->where;
     block_signals(&signals, beside != NULL);
-    server = server_start(&wish, homes, &cli->settings, err);
+    server = server_start(&request, homes, &cli->settings, err);
     if (!server)
         return false;
     if (beside)

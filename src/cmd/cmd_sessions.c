@@ -64,8 +64,9 @@ static Str number(Arena *a, int64_t n)
     return str_printf(a, "%lld", (long long)n);
 }
 
-static void list_row(Cli *cli, Table *t, History *h, Arena *a, const Lineage *l)
+static void list_row(Cli *cli, Table *t, History *h, Arena *a, const HistoryItem *item)
 {
+    const Lineage *l = &item->lineage;
     int64_t tokens = l->input_tokens + l->output_tokens;
     Str parts = l->n_parts > 1 ? str_printf(a, " (%zu parts)", l->n_parts) : STR("");
 
@@ -77,7 +78,10 @@ static void list_row(Cli *cli, Table *t, History *h, Arena *a, const Lineage *l)
     table_cell_as(t, human_short(a, tokens), number(a, tokens));
     table_cell_as(t, human_cost(a, l->cost_usd),
                   l->cost_usd > 0 ? str_printf(a, "%.6g", l->cost_usd) : STR(""));
-    table_cell_as(t, str_printf(a, "%.*s%.*s", STR_FMT(l->title), STR_FMT(parts)), l->title);
+    table_cell_as(t,
+                  str_printf(a, "%s%.*s%.*s", item->guest ? "(guest) " : "", STR_FMT(l->title),
+                             STR_FMT(parts)),
+                  l->title);
 }
 
 typedef struct Rows {
@@ -109,7 +113,7 @@ static bool each_row(Rows *r, Table *t, Err *err)
             lineage_put_parts(r->w, &item.lineage);
             json_end(r->w, '}');
         } else {
-            list_row(r->cli, t, r->history, a, &item.lineage);
+            list_row(r->cli, t, r->history, a, &item);
         }
     }
 }
@@ -188,8 +192,8 @@ static const Command children[] = {
       .details = "SESSION is an id or a unique beginning of one.",
       .options = sessions_show_options,
       .examples = sessions_show_examples,
-      .least = 1,
-      .most = 1,
+      .min = 1,
+      .max = 1,
       .run = sessions_show },
     { .name = "resume",
       .operands = "SESSION",
@@ -200,8 +204,8 @@ static const Command children[] = {
                  "sessions. To continue any of them here instead: 'talaria chat --resume SESSION'.",
       .options = sessions_resume_options,
       .examples = sessions_resume_examples,
-      .least = 1,
-      .most = 1,
+      .min = 1,
+      .max = 1,
       .run = sessions_resume },
     { .name = "export",
       .operands = "[SESSION...]",
@@ -212,7 +216,7 @@ static const Command children[] = {
                  "message, including compacted ones; docs/cmd.md describes the format.",
       .options = sessions_export_options,
       .examples = sessions_export_examples,
-      .most = -1,
+      .max = -1,
       .run = sessions_export },
     { .name = "import",
       .operands = "FILE...",
@@ -222,8 +226,8 @@ static const Command children[] = {
                  "--replace is given. '-' reads standard input.",
       .options = sessions_import_options,
       .examples = sessions_import_examples,
-      .least = 1,
-      .most = -1,
+      .min = 1,
+      .max = -1,
       .acts = true,
       .run = sessions_import },
     SEARCH_COMMAND,
@@ -234,8 +238,8 @@ static const Command children[] = {
       .details = "Sessions of Hermes, Claude Code and Codex belong to those programs and are not "
                  "changed.",
       .examples = sessions_rename_examples,
-      .least = 2,
-      .most = 2,
+      .min = 2,
+      .max = 2,
       .acts = true,
       .run = sessions_rename },
     { .name = "archive",
@@ -244,8 +248,8 @@ static const Command children[] = {
       .summary = "keep one of Talaria's own sessions, but leave it out of lists",
       .options = sessions_archive_options,
       .examples = sessions_archive_examples,
-      .least = 1,
-      .most = 1,
+      .min = 1,
+      .max = 1,
       .acts = true,
       .run = sessions_archive },
     { .name = "delete",
@@ -257,8 +261,8 @@ static const Command children[] = {
           "Sessions that are being answered or are away in a chat are refused.",
       .options = sessions_delete_options,
       .examples = sessions_delete_examples,
-      .least = 1,
-      .most = -1,
+      .min = 1,
+      .max = -1,
       .acts = true,
       .run = sessions_delete },
     { 0 },

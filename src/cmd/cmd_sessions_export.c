@@ -127,15 +127,15 @@ typedef struct Wish {
     uint64_t done;
 } Wish;
 
-static bool export_one(History *h, const HistoryItem *item, Wish *wish, Err *err)
+static bool export_one(History *h, const HistoryItem *item, Wish *request, Err *err)
 {
-    if (wish->done && wish->options.format == EXPORT_MARKDOWN)
-        buf_addz(wish->out, "\n---\n\n");
-    progress_show("exporting sessions", wish->done++, 0);
-    return export_session(h, item, &wish->options, wish->out, err);
+    if (request->done && request->options.format == EXPORT_MARKDOWN)
+        buf_addz(request->out, "\n---\n\n");
+    progress_show("exporting sessions", request->done++, 0);
+    return export_session(h, item, &request->options, request->out, err);
 }
 
-static bool export_named(History *h, const Args *args, Wish *wish, Err *err)
+static bool export_named(History *h, const Args *args, Wish *request, Err *err)
 {
     AUTO(Arena) *a = arena_new();
 
@@ -144,13 +144,13 @@ static bool export_named(History *h, const Args *args, Wish *wish, Err *err)
 
         arena_reset(a);
         if (!history_find(h, a, args_operand(args, i), &item, err) ||
-            !export_one(h, &item, wish, err))
+            !export_one(h, &item, request, err))
             return false;
     }
     return true;
 }
 
-static bool export_matching(History *h, const Args *args, Wish *wish, Err *err)
+static bool export_matching(History *h, const Args *args, Wish *request, Err *err)
 {
     HistoryQuery query = sessions_filters(args);
     AUTO(HistoryList) *list = NULL;
@@ -168,7 +168,7 @@ static bool export_matching(History *h, const Args *args, Wish *wish, Err *err)
             return false;
         if (!more)
             return true;
-        if (!export_one(h, &item, wish, err))
+        if (!export_one(h, &item, request, err))
             return false;
     }
     return false;
@@ -220,7 +220,7 @@ static void report(Cli *cli, const Target *target, uint64_t sessions, bool raw)
 bool sessions_export(Cli *cli, const Args *args, Err *err)
 {
     Target target = { .path = args_z(args, "output") };
-    Wish wish = { .options = { .raw = args_flag(args, "raw") } };
+    Wish request = { .options = { .raw = args_flag(args, "raw") } };
     AUTO(History) *h = NULL;
     bool force = args_flag(args, "force"), ok;
 
@@ -229,20 +229,20 @@ bool sessions_export(Cli *cli, const Args *args, Err *err)
     if (cli->json && !target.path)
         return err_set(err, ERR_USAGE,
                        "--json goes with --output: the export itself is the output");
-    if (!export_format_parse(args_text(args, "format"), &wish.options.format))
+    if (!export_format_parse(args_text(args, "format"), &request.options.format))
         return err_set(err, ERR_USAGE, "--format must be jsonl or md");
     h = sessions_history(cli, err);
     if (!h || !target_open(&target, cli->arena, force, err))
         return false;
-    wish.out = target.path ? &target.out : cli->out;
-    ok =
-        args_count(args) ? export_named(h, args, &wish, err) : export_matching(h, args, &wish, err);
-    if (!target.path && buf_full(wish.out))
+    request.out = target.path ? &target.out : cli->out;
+    ok = args_count(args) ? export_named(h, args, &request, err)
+                          : export_matching(h, args, &request, err);
+    if (!target.path && buf_full(request.out))
         return true; /* the frame says why nothing more could be written */
     if (!target_close(&target, ok, force, err))
         return false;
     progress_end();
     sessions_tell_partial(h);
-    report(cli, &target, wish.done, wish.options.raw);
+    report(cli, &target, request.done, request.options.raw);
     return true;
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "cmd/cmd_sessions.h"
 #include "recall/freshen.h"
+#include "recall/search_fold.h"
 #include "recall/search_json.h"
 
 const Option search_options[] = {
@@ -84,30 +85,17 @@ static void print_json(Cli *cli, const Searching *s, Str query, const SearchAnsw
 
 /* -- the command ------------------------------------------------------------------------------------------ */
 
-/* Several operands are one query, as they would be on a page. */
-static Str query_of(Cli *cli, const Args *args)
-{
-    AUTO_BUF b = BUF(KIB(64));
-
-    for (size_t i = 0; i < args_count(args); i++) {
-        if (i)
-            buf_addc(&b, ' ');
-        buf_add(&b, args_operand(args, i));
-    }
-    return str_dup(cli->arena, buf_str(&b));
-}
-
-static bool read_wish(Cli *cli, const Args *args, SearchWish *ret, Err *err)
+static bool read_options(Cli *cli, const Args *args, SearchOptions *ret, Err *err)
 {
     int64_t limit = args_number(args, "limit");
     Str role = args_text(args, "role");
 
     if (limit < 1 || limit > LIMIT_SEARCH_HITS)
         return err_set(err, ERR_USAGE, "--limit must be from 1 to %d", LIMIT_SEARCH_HITS);
-    *ret = (SearchWish){ .text = query_of(cli, args),
-                         .filter = SEARCH_FILTER_NONE,
-                         .most = (size_t)limit,
-                         .substring = args_flag(args, "substring") };
+    *ret = (SearchOptions){ .text = args_words(cli->arena, args),
+                            .filter = SEARCH_FILTER_NONE,
+                            .max = (size_t)limit,
+                            .substring = args_flag(args, "substring") };
     if (role.n && !doc_role_parse(role, &ret->filter.role))
         return err_set(err, ERR_USAGE, "unknown role '%.*s'", STR_FMT(role));
     ret->filter.source = args_text(args, "source");
@@ -120,24 +108,22 @@ static bool read_wish(Cli *cli, const Args *args, SearchWish *ret, Err *err)
     return true;
 }
 
-enum { GROUPED = 4 };
-
 bool search_run(Cli *cli, const Args *args, Err *err)
 {
     AUTO_SEARCHING s = { 0 };
     Str note = STR_NONE;
     SearchAnswer answer;
-    SearchWish wish;
+    SearchOptions options;
 
     size_t max;
 
-    if (!read_wish(cli, args, &wish, err) || !searching_open(cli, &s, err))
+    if (!read_options(cli, args, &options, err) || !searching_open(cli, &s, err))
         return false;
     freshen(cli, &s, &note);
-    max = wish.most;
+    max = options.max;
     if (!cli->json) /* several passages of a session, or nearly equal ones, are shown as fewer */
-        wish.most = max * GROUPED < LIMIT_SEARCH_HITS ? max * GROUPED : LIMIT_SEARCH_HITS;
-    if (!recall_search(s.recall, s.catalogue, s.homes, cli->arena, &wish, &answer, err))
+        options.max = search_fold_max(max);
+    if (!recall_search(s.recall, s.catalogue, s.homes, cli->arena, &options, &answer, err))
         return false;
     answer.partial |= note.n > 0;
     if (note.n && answer.note.n)
@@ -145,7 +131,7 @@ bool search_run(Cli *cli, const Args *args, Err *err)
     else if (!note.n)
         note = answer.note;
     if (cli->json) {
-        print_json(cli, &s, wish.text, &answer, note);
+        print_json(cli, &s, options.text, &answer, note);
         return true;
     }
     if (note.n)

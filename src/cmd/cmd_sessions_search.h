@@ -21,7 +21,7 @@ MUST_CHECK bool search_print(Cli *cli, const Searching *s, const SearchAnswer *a
             "messages that contain some of its words, and their context. Narrow a search with "    \
             "\"exact words\", -without, prefix*, role:user, tool:Bash, source:claude, "            \
             "project:NAME, model:NAME, since:7d and until:2026-01-01. Anything else is text.",     \
-        .options = search_options, .examples = search_examples, .least = 1, .most = -1,            \
+        .options = search_options, .examples = search_examples, .min = 1, .max = -1,               \
         .run = search_run                                                                          \
     }
 

@@ -7,17 +7,12 @@
 #include "cmd/cmd_sessions.h"
 #include "cmd/cmd_sessions_search.h"
 #include "cmd/table.h"
+#include "recall/search_fold.h"
 #include "recall/search_json.h"
 #include "text/human.h"
 #include "text/utf8.h"
 
-enum { PASSAGES = 3, SIGNATURE_WORDS = 4, ROW_INDENT = 4 };
-
-/* The words of a passage as bits: two with nearly the same bits say nearly the same. */
-typedef struct Signature {
-    uint64_t bits[SIGNATURE_WORDS];
-    int count;
-} Signature;
+enum { PASSAGES = 3, ROW_INDENT = 4 };
 
 typedef struct Group {
     const SearchHit *hits[PASSAGES];
@@ -27,70 +22,8 @@ typedef struct Group {
 
 typedef struct Groups {
     Group *all;
-    size_t n, passages, similar;
-    Signature *seen;
-    size_t n_seen;
+    size_t n;
 } Groups;
-
-/* -- near-duplicates ------------------------------------------------------------------------------ */
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
-}
-
-static void add_word(Signature *s, uint64_t hash)
-{
-    uint64_t *bits = &s->bits[hash >> 6 & (SIGNATURE_WORDS - 1)], bit = 1ull << (hash & 63);
-
-    s->count += !(*bits & bit);
-    *bits |= bit;
-}
-
-/* Letters alone: dates, counts and ids change from one report of a tool to the next. */
-static Signature signature_of(const SearchHit *hit)
-{
-    Signature s = { 0 };
-    uint64_t hash = 0;
-
-    for (size_t i = 0; i < hit->n_snippet; i++)
-        for (size_t k = 0; k < hit->snippet[i].text.n; k++) {
-            char c = hit->snippet[i].text.p[k];
-
-            if (is_letter(c))
-                hash = (hash ^ (unsigned char)(c | 32)) * 0x9e3779b97f4a7c15u + 1;
-            else if (hash) {
-                add_word(&s, hash >> 20);
-                hash = 0;
-            }
-        }
-    if (hash)
-        add_word(&s, hash >> 20);
-    return s;
-}
-
-/* Four fifths of the words are the same. */
-static bool is_similar(const Signature *a, const Signature *b)
-{
-    int both = 0, any = 0;
-
-    for (int i = 0; i < SIGNATURE_WORDS; i++) {
-        both += __builtin_popcountll(a->bits[i] & b->bits[i]);
-        any += __builtin_popcountll(a->bits[i] | b->bits[i]);
-    }
-    return any > 0 && both * 5 >= any * 4;
-}
-
-static bool was_seen(Groups *g, const SearchHit *hit)
-{
-    Signature s = signature_of(hit);
-
-    for (size_t i = 0; i < g->n_seen; i++)
-        if (is_similar(&g->seen[i], &s))
-            return true;
-    g->seen[g->n_seen++] = s;
-    return false;
-}
 
 /* -- groups --------------------------------------------------------------------------------------- */
 
@@ -106,28 +39,19 @@ static void add_hit(Groups *g, const SearchHit *hit)
 {
     Group *group = group_of(g, hit);
 
-    if (group && group->n == PASSAGES)
-        return;
-    if (was_seen(g, hit)) {
-        g->similar++;
-        return;
-    }
     if (!group)
         group = &g->all[g->n++];
     group->hits[group->n++] = hit;
     group->said |= hit->at.role < DOC_CALL;
-    g->passages++;
 }
 
-/* What was said is taken first, so that a tool's echo of it is the one that is left out. */
-static Groups make_groups(Arena *a, const SearchAnswer *answer, size_t max)
+static Groups make_groups(Arena *a, const SearchAnswer *answer, const SearchFold *fold)
 {
-    Groups g = { .all = ARENA_ARRAY(a, Group, answer->n + 1),
-                 .seen = ARENA_ARRAY(a, Signature, answer->n + 1) };
+    Groups g = { .all = ARENA_ARRAY(a, Group, answer->n + 1) };
 
     for (int tools = 0; tools < 2; tools++)
-        for (size_t i = 0; i < answer->n && g.passages < max; i++)
-            if ((answer->hits[i].at.role >= DOC_CALL) == tools)
+        for (size_t i = 0; i < answer->n; i++)
+            if (fold->shown[i] && (answer->hits[i].at.role >= DOC_CALL) == tools)
                 add_hit(&g, &answer->hits[i]);
     return g;
 }
@@ -209,7 +133,8 @@ static void print_word(Writer *w, Str word)
 static Str label_of(Arena *a, const SearchHit *hit)
 {
     if (hit->at.role < DOC_CALL || !hit->at.tool.n)
-        return str_printf(a, "%s%s", doc_role_name(hit->at.role), hit->rewound ? " (rewound)" : "");
+        return str_printf(a, "%s%s%s", doc_role_name(hit->at.role), hit->at.guest ? " (guest)" : "",
+                          hit->rewound ? " (rewound)" : "");
     return str_printf(a, "%.*s (%s)", STR_FMT(utf8_fit(a, hit->at.tool, 30)),
                       doc_role_name(hit->at.role));
 }
@@ -281,7 +206,8 @@ static void print_data(Cli *cli, const Searching *s, const Groups *g)
 
 bool search_print(Cli *cli, const Searching *s, const SearchAnswer *answer, size_t max, Err *err)
 {
-    Groups g = make_groups(cli->arena, answer, max);
+    SearchFold fold = search_fold(cli->arena, answer, max, PASSAGES);
+    Groups g = make_groups(cli->arena, answer, &fold);
     AUTO(History) *h = sessions_history(cli, err);
 
     if (!h)
@@ -292,11 +218,11 @@ bool search_print(Cli *cli, const Searching *s, const SearchAnswer *answer, size
     }
     print_groups(cli, s, h, &g, true);
     print_groups(cli, s, h, &g, false);
-    if (g.similar)
+    if (fold.similar)
         hint(cli, "%.*s not shown.",
-             STR_FMT(human_n(cli->arena, (int64_t)g.similar, "similar passage")));
+             STR_FMT(human_n(cli->arena, (int64_t)fold.similar, "similar passage")));
     if (g.n)
         hint(cli, "Open a session with 'talaria sessions show ID'.%s",
-             answer->more || g.passages >= max ? " More results: --limit N." : "");
+             answer->more || fold.n >= max ? " More results: --limit N." : "");
     return true;
 }

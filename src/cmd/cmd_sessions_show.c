@@ -66,6 +66,10 @@ static void print_heading(Cli *cli, const HistoryItem *item)
     if (item->continues.n)
         say(cli, "  thread   continues %.*s session %.*s\n", STR_FMT(item->continues_origin),
             STR_FMT(item->continues));
+    if (item->guest)
+        say(cli,
+            "  guest    a guest of the gateway spoke in it; what guests said is not used as your "
+            "history\n");
     if (item->continued_in.n)
         say(cli, "  thread   continued in %.*s\n", STR_FMT(item->continued_in));
     if (resume.n) {
@@ -225,7 +229,7 @@ static bool show_parts(Show *show, History *h, const HistoryItem *item, const Me
 bool sessions_show(Cli *cli, const Args *args, Err *err)
 {
     MessageQuery query = { .inactive = args_flag(args, "all"),
-                           .most = (size_t)args_number(args, "limit") };
+                           .max = (size_t)args_number(args, "limit") };
     AUTO(History) *h = sessions_history(cli, err);
     AUTO(Arena) *a = arena_new();
     Show how = { .cli = cli, .arena = a, .full = args_flag(args, "full") };

@@ -10,7 +10,7 @@
 #include "text/settings_write.h"
 
 static const Option options[] = {
-    { .kind = OPTION_FLAG, .name = "check", .help = "test what is configured and ask nothing" },
+    { .kind = OPTION_FLAG, .name = "check", .help = "test the current settings and ask nothing" },
     { 0 },
 };
 
@@ -347,8 +347,8 @@ static bool run(Cli *cli, const Args *args, Err *err)
 }
 
 static const Example examples[] = {
-    { "talaria setup", "asks step by step, and tests what you give" },
-    { "talaria setup --check", "tests what is configured" },
+    { "talaria setup", "answer questions; each answer is tested" },
+    { "talaria setup --check", "test the current settings" },
     { "talaria config set model.name gpt-5-mini", "one setting, without questions" },
     { 0 },
 };
@@ -357,9 +357,9 @@ const Command cmd_setup = {
     .name = "setup",
     .summary = "set up a model, chat platforms and nights, and test them",
     .details =
-        "Shows what is configured, then asks for each part; every step can be skipped. A model is "
-        "asked for one word, a platform whose token it is. With --check nothing is asked, and the "
-        "exit code is 1 if something that is configured does not work.",
+        "Shows the current settings, then asks about each part; every step can be skipped. Tests a "
+        "model with a one-word request and a platform by looking up its bot. --check asks nothing; "
+        "its exit code is 1 if a configured part does not work.",
     .options = options,
     .examples = examples,
     .run = run

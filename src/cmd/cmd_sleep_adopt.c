@@ -1,7 +1,6 @@
 /* talaria sleep status, adopt, undo. */
 #include "cmd/cmd_sleep_adopt.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,9 +10,9 @@
 #include "sleep/adoption/adopt.h"
 #include "sleep/adoption/nights.h"
 #include "sleep/adoption/reject.h"
-#include "sleep/schedule/schedule.h"
 #include "sleep/adoption/stage.h"
 #include "sleep/learning/state.h"
+#include "sleep/schedule/schedule.h"
 #include "text/redact.h"
 
 #define STAGING_OPTION                                                                             \
@@ -199,56 +198,40 @@ static void print_schedules(Cli *cli, const Status *s)
     }
 }
 
-/* A report is Markdown; on a terminal its escapes are but noise. */
-static void say_report(Cli *cli, Str md)
-{
-    char *plain = arena_bytes(cli->arena, md.n + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < md.n; i++) {
-        if (md.p[i] == '\\' && i + 1 < md.n && ispunct((unsigned char)md.p[i + 1]))
-            i++;
-        plain[n++] = md.p[i];
-    }
-    say_text(cli, (Str){ plain, n }, true);
-}
-
-static void print_status(Cli *cli, Status *s)
+/* In a pipe the nights alone: that is data. */
+static bool print_status(Cli *cli, Status *s, Err *err)
 {
     int64_t nights = nights_of(cli, s);
 
-    say(cli, "%lld night%s", (long long)nights, nights == 1 ? "" : "s");
-    if (s->project.n) {
-        say(cli, " of ");
-        say_text(cli, s->project, false);
+    if (cli_on_terminal(cli)) {
+        say(cli, "%lld night%s", (long long)nights, nights == 1 ? "" : "s");
+        if (s->project.n) {
+            say(cli, " of ");
+            say_text(cli, s->project, false);
+        }
+        say(cli, "\n");
+        print_schedules(cli, s);
     }
-    say(cli, "\n");
-    print_schedules(cli, s);
     if (s->staging_error.n) {
-        say(cli, "%scannot read the last night: ", style(cli, STYLE_YELLOW));
-        say_text(cli, s->staging_error, false);
-        say(cli, "%s\n", style(cli, STYLE_OFF));
+        log_warning("cannot read the last night: %.*s", STR_FMT(s->staging_error));
     } else if (!s->latest.n) {
         say(cli, "No night yet; 'talaria sleep run' runs one\n");
-        return;
+        return true;
     }
+    if (!sleep_print_nights(cli, &s->home, s->project, err))
+        return false;
+    if (!cli_on_terminal(cli) || cli->quiet)
+        return true;
     for (size_t i = 0; i < s->night.n; i++) {
-        const NightSkill *k = &s->night.skills[i];
-
-        say(cli, "%s%s%s ", style(cli, k->adopted ? STYLE_GREEN : STYLE_BOLD),
-            k->adopted                  ? "adopted"
-            : s->night.summary.rejected ? "rejected"
-                                        : "staged ",
-            style(cli, STYLE_OFF));
-        say_text(cli, k->item.name, false);
-        say(cli, "  %s", style(cli, STYLE_DIM));
-        say_text(cli, k->item.live_path, false);
+        say(cli, "%s%s", i ? "" : "\n", style(cli, STYLE_DIM));
+        say_text(cli, s->night.skills[i].item.live_path, false);
         say(cli, "%s\n", style(cli, STYLE_OFF));
     }
     if (s->night.report_md.n) {
         say(cli, "\n");
-        say_report(cli, s->night.report_md);
+        sleep_print_report(cli, s->night.report_md);
     }
+    return true;
 }
 
 bool sleep_status(Cli *cli, const Args *args, Err *err)
@@ -272,7 +255,7 @@ bool sleep_status(Cli *cli, const Args *args, Err *err)
     if (cli->json)
         put_status(cli, &s);
     else
-        print_status(cli, &s);
+        return print_status(cli, &s, err);
     return true;
 }
 

@@ -13,6 +13,9 @@ extern const Option sleep_status_options[], sleep_review_options[], sleep_adopt_
 extern const Example sleep_adopt_examples[], sleep_schedule_examples[];
 
 MUST_CHECK bool sleep_status(Cli *cli, const Args *args, Err *err);
+/* Every night of the project (empty: of all), newest first; and a report, which is Markdown. */
+MUST_CHECK bool sleep_print_nights(Cli *cli, const SleepHome *home, Str project, Err *err);
+void sleep_print_report(Cli *cli, Str md);
 MUST_CHECK bool sleep_review(Cli *cli, const Args *args, Err *err);
 MUST_CHECK bool sleep_adopt(Cli *cli, const Args *args, Err *err);
 MUST_CHECK bool sleep_undo(Cli *cli, const Args *args, Err *err);
@@ -32,7 +35,7 @@ MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
           .details = "Default: the newest night with a proposal, which is the one that "           \
                      "'talaria sleep adopt' adopts. 'talaria sleep status' shows the last night.", \
           .options = sleep_review_options,                                                         \
-          .most = 1,                                                                               \
+          .max = 1,                                                                                \
           .run = sleep_review },                                                                   \
         { .name = "adopt",                                                                         \
           .summary = "apply a night's proposals to your skills",                                   \
@@ -53,7 +56,7 @@ MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
           .operands = "[NIGHT]",                                                                   \
           .summary = "reject a proposal; its edits are not proposed again",                        \
           .options = sleep_reject_options,                                                         \
-          .most = 1,                                                                               \
+          .max = 1,                                                                                \
           .acts = true,                                                                            \
           .run = sleep_reject },                                                                   \
         { .name = "schedule",                                                                      \

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "cmd/cmd_sleep.h"
-#include "sleep/trial/backend_mock.h"
 #include "sleep/night/experiment.h"
+#include "sleep/trial/backend_mock.h"
 
 enum { BAR = 24 };
 

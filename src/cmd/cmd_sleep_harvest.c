@@ -244,13 +244,13 @@ static bool harvest_anew(Cli *cli, const Args *args, HarvestQuery *query,
 /* --json: {format, digests, tasks, outcomes: {session: outcome}, not_human, elsewhere, left_out} */
 bool sleep_harvest_command(Cli *cli, const Args *args, Err *err)
 {
-    const MineOptions options = { .most = (size_t)args_number(args, "max-tasks") };
+    const MineOptions options = { .max = (size_t)args_number(args, "max-tasks") };
     HarvestQuery query = { 0 };
     bool given;
 
     if (!sleep_sources(cli, args, &query, err))
         return false;
-    query.most = (size_t)args_number(args, "max-sessions");
+    query.max = (size_t)args_number(args, "max-sessions");
     query.since = args_time(args, "since");
     if (!give_again(cli, args, &query, &options, &given, err))
         return false;

@@ -5,6 +5,7 @@
 #include "sleep/adoption/nights.h"
 #include "sleep/adoption/reject.h"
 #include "sleep/adoption/stage.h"
+#include "sleep/task/rules.h"
 #include "text/human.h"
 #include "text/utf8.h"
 
@@ -15,7 +16,9 @@ const Option sleep_review_options[] = {
       .name = "staging",
       .metavar = "NIGHT",
       .help = "this night, by name or folder" },
-    { .kind = OPTION_FLAG, .name = "full", .help = "show whole answers, and unchanged tasks too" },
+    { .kind = OPTION_FLAG,
+      .name = "full",
+      .help = "show whole answers, unchanged tasks and what is kept of each rule" },
     { 0 },
 };
 
@@ -28,15 +31,46 @@ const Option sleep_reject_options[] = {
     { 0 },
 };
 
-static void print_diff(Cli *cli, Str diff)
+/* What is known of a rule stands behind it, for programs. */
+static bool take_note(Arena *a, Str *line)
+{
+    Str rest = str_skip(*line, 1); /* behind the sign of the diff */
+    RuleNote note;
+
+    if (!rule_note_take(a, &rest, &note))
+        return false;
+    line->n = (size_t)(rest.p + rest.n - line->p);
+    return true;
+}
+
+/* Whether the diff has the rule with another sign, so that only what is known of it has changed. */
+static bool stays(Arena *a, Str diff, Str rule)
 {
     Str line;
+
+    while (diff.n && str_split(&diff, '\n', &line))
+        if (line.n && line.p[0] == (rule.p[0] == '+' ? '-' : '+') && take_note(a, &line) &&
+            str_eq(str_skip(line, 1), str_skip(rule, 1)))
+            return true;
+    return false;
+}
+
+/* `full`: as it stands in the files. */
+static void print_diff(Cli *cli, Str diff, bool full)
+{
+    Str all = diff, line;
 
     if (str_ends(diff, STR("\n")))
         diff.n--;
     while (diff.n && str_split(&diff, '\n', &line)) {
         Style colour = STYLE_OFF;
 
+        if (!full && take_note(cli->arena, &line) && line.n && strchr("+-", line.p[0]) &&
+            stays(cli->arena, all, line)) {
+            if (line.p[0] == '-')
+                continue;
+            line = str_printf(cli->arena, " %.*s", STR_FMT(str_skip(line, 1)));
+        }
         if (str_starts(line, STR("+++")) || str_starts(line, STR("---")))
             colour = STYLE_BOLD;
         else if (str_starts(line, STR("@@")))
@@ -81,7 +115,7 @@ static void print_head(Cli *cli, const NightSummary *n)
         STR_FMT(human_cost(cli->arena, n->report.cost_usd)));
 }
 
-static void print_skills(Cli *cli, const Night *n)
+static void print_skills(Cli *cli, const Night *n, bool full)
 {
     if (!n->n)
         say(cli, "\nno proposal\n");
@@ -95,7 +129,7 @@ static void print_skills(Cli *cli, const Night *n)
                  : s->live == LIVE_CHANGED    ? "  changed since the night\n"
                  : s->live == LIVE_UNREADABLE ? "  cannot be read\n"
                                               : "\n");
-        print_diff(cli, s->diff);
+        print_diff(cli, s->diff, full);
     }
 }
 
@@ -169,7 +203,7 @@ static void print_night(Cli *cli, const Night *n, bool full)
     const SleepReport *s = &n->summary.report.report;
 
     print_head(cli, &n->summary);
-    print_skills(cli, n);
+    print_skills(cli, n, full);
     print_edits(cli, "edits", &s->edits, &n->summary.report.shares);
     print_edits(cli, "rejected edits", &s->rejected_edits, NULL);
     print_tasks(cli, &n->summary.report.tasks, full);

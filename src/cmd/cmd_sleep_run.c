@@ -5,8 +5,8 @@
 #include "cmd/cmd_sleep.h"
 #include "cmd/cmd_sleep_adopt.h"
 #include "sleep/adoption/adopt.h"
-#include "sleep/trial/backends.h"
 #include "sleep/night/night.h"
+#include "sleep/trial/backends.h"
 #include "text/human.h"
 
 /* -- options ------------------------------------------------------------------------------------------- */
@@ -97,14 +97,15 @@ static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
 
 static bool find_answerer(Cli *cli, const Args *args, Answerer *ret, Err *err)
 {
-    AnswererWish wish = { .kind = args_text(args, "backend"), .model = args_text(args, "model") };
+    AnswererOptions answerer = { .kind = args_text(args, "backend"),
+                                 .model = args_text(args, "model") };
     const Homes *homes;
     SleepHome home;
 
     if (!cli_homes(cli, &homes, err))
         return false;
     home = sleep_home(cli->arena, homes->data);
-    return answerer_open(cli->arena, &home, &cli->settings, &wish, ret, err);
+    return answerer_open(cli->arena, &home, &cli->settings, &answerer, ret, err);
 }
 
 /* -- printing ------------------------------------------------------------------------------------------- */

@@ -3,9 +3,9 @@
 
 #include "cmd/cmd_handoff.h"
 #include "cmd/commands.h"
-#include "handoff/wait.h"
 #include "handoff/routing.h"
-#include "store/take_codes.h"
+#include "handoff/take_codes.h"
+#include "handoff/wait.h"
 #include "terminal/chat.h"
 
 typedef struct Taken {
@@ -43,7 +43,7 @@ static bool go_on(Cli *cli, const Taken *t, Err *err)
  * its way in the chat it stays good. */
 static bool release(Cli *cli, Str code, Taken *ret, Err *err)
 {
-    AUTO(Journal) *journal = journal_open(cli->homes.data, err);
+    AUTO(OwnStore) *journal = own_store_open(cli->homes.data, err);
     SessionOwner owner;
 
     if (!journal || !take_code_find(journal, cli->arena, code, &ret->home, &ret->session_id, err) ||
@@ -90,8 +90,8 @@ const Command cmd_take = {
                "prints the command that does. Exit code 3: the code is wrong, used or expired. "
                "Exit code 4: the agent is still answering in the chat; the code remains valid.",
     .examples = examples,
-    .least = 1,
-    .most = 1,
+    .min = 1,
+    .max = 1,
     .draws = true,
     .acts = true,
     .run = take

@@ -109,9 +109,10 @@ bool templates_harvest(Cli *cli, const Args *args, Err *err)
         print_created(cli, &h.created[i], options.dry_run);
     if (!h.sessions)
         say(cli, "No sessions found to make templates from\n");
+    else if (!h.n_created && h.sessions == 1)
+        say(cli, "No new templates: the only session does not qualify\n");
     else if (!h.n_created)
-        say(cli, "No new templates: none of the %zu session%s qualifies\n", h.sessions,
-            h.sessions == 1 ? "" : "s");
+        say(cli, "No new templates: none of the %zu sessions qualifies\n", h.sessions);
     print_left_out(cli, &h);
     return true;
 }
@@ -153,18 +154,18 @@ static void print_table(Cli *cli, const Study *study)
 
 static double largest_share(const Study *study)
 {
-    double most = 0;
+    double max = 0;
 
     for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
         for (size_t d = 0; study->lines[k].enough && d < STUDY_DECILES; d++)
-            if (study->lines[k].deciles[d].share > most)
-                most = study->lines[k].deciles[d].share;
-    return most;
+            if (study->lines[k].deciles[d].share > max)
+                max = study->lines[k].deciles[d].share;
+    return max;
 }
 
 /* One row of ten bars each: what of every bar lies in that row, in eighths. A kind with too few
  * sessions has none: its few calls would set the scale for the others. */
-static void print_bars(Cli *cli, const Study *study, int row, int rows, double most)
+static void print_bars(Cli *cli, const Study *study, int row, int rows, double max)
 {
     static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
     static const Style colors[] = { STYLE_GREEN, STYLE_YELLOW, STYLE_BLUE };
@@ -173,7 +174,7 @@ static void print_bars(Cli *cli, const Study *study, int row, int rows, double m
         say(cli, "%s%s", k ? "   " : " ", style(cli, colors[k]));
         for (size_t d = 0; d < STUDY_DECILES; d++) {
             double share = study->lines[k].enough ? study->lines[k].deciles[d].share : 0;
-            int height = (int)(share / most * rows * 8 + 0.5) - row * 8;
+            int height = (int)(share / max * rows * 8 + 0.5) - row * 8;
 
             say(cli, "%s ", eighths[height < 0 ? 0 : height > 8 ? 8 : height]);
         }
@@ -185,17 +186,17 @@ static void print_bars(Cli *cli, const Study *study, int row, int rows, double m
 static void print_plot(Cli *cli, const Study *study)
 {
     enum { ROWS = 4 };
-    double most = largest_share(study);
+    double max = largest_share(study);
 
-    if (!(most > 0))
+    if (!(max > 0))
         return;
     say(cli, "\n");
     for (int row = ROWS - 1; row >= 0; row--) {
         if (row == ROWS - 1)
-            say(cli, "%5.1f%% ", most * 100);
+            say(cli, "%5.1f%% ", max * 100);
         else
             say(cli, "%6s ", row == 0 ? "0%" : "");
-        print_bars(cli, study, row, ROWS, most);
+        print_bars(cli, study, row, ROWS, max);
     }
 }
 
@@ -230,6 +231,10 @@ bool templates_study(Cli *cli, const Args *args, Err *err)
         w = cli_json_begin(cli);
         study_put(&w, &study);
         cli_json_end(cli, &w);
+        return true;
+    }
+    if (!study.sessions) {
+        log_note("no sessions found");
         return true;
     }
     if (!cli_on_terminal(cli)) {

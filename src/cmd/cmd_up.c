@@ -16,8 +16,9 @@
 #include "cmd/serving.h"
 #include "gateway/gateway.h"
 #include "handoff/handoff.h"
+#include "handoff/wake.h"
 
-enum { FIRST_WAIT_S = 1, MOST_WAIT_S = 32, STABLE_MS = 60000, END_MS = 10000, SLACK_MS = 100 };
+enum { FIRST_WAIT_S = 1, MAX_WAIT_S = 32, STABLE_MS = 60000, END_MS = 10000, SLACK_MS = 100 };
 
 typedef struct Up {
     char *argv[8]; /* of the gateway */
@@ -60,7 +61,7 @@ static void start(void *ctx)
 /* A database of a newer Talaria does not become older. */
 static bool can_open(Str data, Err *err)
 {
-    AUTO(Journal) *j = journal_open(data, err);
+    AUTO(OwnStore) *j = own_store_open(data, err);
 
     return j || err->kind != ERR_CONFLICT;
 }
@@ -99,7 +100,7 @@ static void gone(Up *up, int status)
                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), up->wait);
     up->again = clock_mono_ms() + up->wait * 1000 - SLACK_MS;
     alarm(up->wait);
-    up->wait = up->wait * 2 < MOST_WAIT_S ? up->wait * 2 : MOST_WAIT_S;
+    up->wait = up->wait * 2 < MAX_WAIT_S ? up->wait * 2 : MAX_WAIT_S;
 }
 
 /* A child that ended (there are others, which are not ours to wait for), or the time to start it again. */

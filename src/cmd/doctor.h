@@ -23,20 +23,20 @@ typedef enum FindingLevel {
 
 /* X(name, title): doctor_<name> does it */
 #define DOCTOR_CHECKS(X)                                                                           \
-    X(versions, "this program")                                                                    \
+    X(versions, "versions")                                                                        \
     X(config, "settings")                                                                          \
     X(clock, "clock")                                                                              \
-    X(homes, "homes")                                                                              \
+    X(homes, "history folders")                                                                    \
     X(sources, "sources")                                                                          \
-    X(schema, "columns")                                                                           \
-    X(integrity, "pages")                                                                          \
+    X(schema, "tables and columns")                                                                \
+    X(integrity, "integrity")                                                                      \
     X(search, "search indexes")                                                                    \
     X(holders, "databases in use")                                                                 \
     X(deleted, "deleted files in use")                                                             \
     X(journals, "unfinished writes")                                                               \
     X(permissions, "permissions")                                                                  \
-    X(token, "the server's token")                                                                 \
-    X(space, "room on the disk")
+    X(token, "server token")                                                                       \
+    X(space, "disk space")
 
 typedef struct Finding {
     const char *id; /* of the check */

@@ -184,13 +184,13 @@ void doctor_permissions(Doctor *d)
 
 void doctor_token(Doctor *d)
 {
-    enum { LEAST_BYTES = 32 };
+    enum { MIN_BYTES = 32 };
     Str path = str_join_path(d->arena, d->homes->data, STR("server-token"));
     struct stat st;
 
     if (stat(str_z(d->arena, path), &st) != 0)
         doctor_say(d, FINDING_NOTE, STR(""), "", "none yet: 'talaria serve' makes one");
-    else if (!S_ISREG(st.st_mode) || st.st_size < LEAST_BYTES)
+    else if (!S_ISREG(st.st_mode) || st.st_size < MIN_BYTES)
         doctor_say(d, FINDING_PROBLEM, path, "delete it: 'talaria serve' makes a new one",
                    "is too short to be a secret");
     else

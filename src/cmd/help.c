@@ -24,18 +24,46 @@ static void add_option(Buf *out, const Option *o)
         buf_addf(out, " %s", o->metavar ? o->metavar : "VALUE");
 }
 
-static void add_option_help(Buf *out, const Option *o)
+/* "mock: simulated answers; model: your model" says already what can be chosen. */
+static bool explains_choices(Arena *a, const Option *o)
 {
-    buf_addz(out, o->help);
-    if (o->choices)
-        buf_addz(out, ": ");
-    for (const char *p = o->choices; p && *p; p++)
+    Str rest = str_of(o->choices), one;
+
+    while (rest.n && str_split(&rest, '|', &one)) {
+        Str named = str_printf(a, "%.*s: ", STR_FMT(one));
+
+        if (str_find(str_of(o->help), named) == strlen(o->help))
+            return false;
+    }
+    return true;
+}
+
+/* Before the default; behind a text with marks of its own in brackets. */
+static void add_choices(Buf *out, const Option *o)
+{
+    Str help = str_of(o->help), text = str_head(help, str_find(help, STR(" (default")));
+    bool apart = memchr(text.p, ':', text.n) || memchr(text.p, ';', text.n);
+
+    buf_add(out, text);
+    buf_addz(out, apart ? " (" : ": ");
+    for (const char *p = o->choices; *p; p++)
         if (*p == '|')
             buf_addz(out, ", ");
         else
             buf_addc(out, *p);
-    if (o->choices && o->kind == OPTION_TEXT)
+    if (o->kind == OPTION_TEXT)
         buf_addz(out, ", ...");
+    if (apart)
+        buf_addc(out, ')');
+    buf_add(out, str_skip(help, text.n));
+}
+
+static void add_option_help(Arena *a, Buf *out, const Option *o)
+{
+    if (o->choices && !explains_choices(a, o))
+        add_choices(out, o);
+    else
+        buf_addz(out, o->help);
     if (o->fallback)
         buf_addf(out, " (default: %s)", o->fallback);
 }
@@ -73,7 +101,7 @@ static void print_options(Cli *cli, const char *heading, const Option *options)
         AUTO_BUF left = BUF(256), right = BUF(1024);
 
         add_option(&left, options);
-        add_option_help(&right, options);
+        add_option_help(cli->arena, &right, options);
         row(cli, buf_str(&left), buf_str(&right), 28);
     }
 }
@@ -142,7 +170,7 @@ static void man_options(Cli *cli, const Option *options)
             options->name);
         if (options->kind != OPTION_FLAG)
             say(cli, " _%s_", options->metavar ? options->metavar : "VALUE");
-        add_option_help(&help, options);
+        add_option_help(cli->arena, &help, options);
         say(cli, "\n\t");
         man_text(cli, help.p);
         say(cli, "\n\n");

@@ -21,11 +21,11 @@ const Option global_options[] = {
     { .kind = OPTION_FOLDER,
       .name = "claude-home",
       .metavar = "DIR",
-      .help = "Claude Code's folder (default: $CLAUDE_CONFIG_DIR, ~/.claude)" },
+      .help = "Claude Code folder (default: $CLAUDE_CONFIG_DIR, ~/.claude)" },
     { .kind = OPTION_FOLDER,
       .name = "codex-home",
       .metavar = "DIR",
-      .help = "Codex' folder (default: $CODEX_HOME, ~/.codex)" },
+      .help = "Codex folder (default: $CODEX_HOME, ~/.codex)" },
     { .kind = OPTION_FLAG,
       .name = "demo",
       .help = "use the sample data of 'talaria demo' and nothing else" },
@@ -133,7 +133,7 @@ static bool unknown_command(const Args *args, const char *word, Err *err)
 static void add_options(Args *args, const Option *options)
 {
     for (; options && options->kind != OPTION_END; options++) {
-        ASSERT(args->n_values < MOST_OPTIONS);
+        ASSERT(args->n_values < MAX_OPTIONS);
         args->values[args->n_values++] = (ArgValue){ .option = options };
     }
 }
@@ -156,8 +156,8 @@ static ArgValue *by_letter(Args *args, char letter)
 
 static bool keep_given(Args *args, ArgValue *v, const char *text, Err *err)
 {
-    if (args->n_given == MOST_GIVEN)
-        return err_set(err, ERR_USAGE, "more than %d options", MOST_GIVEN);
+    if (args->n_given == MAX_GIVEN)
+        return err_set(err, ERR_USAGE, "more than %d options", MAX_GIVEN);
     args->given[args->n_given].option = v->option;
     args->given[args->n_given++].text = text;
     v->text = text;
@@ -266,7 +266,7 @@ static bool descend(Args *args, const char *word, Err *err)
 
     if (!c)
         return unknown_command(args, word, err);
-    ASSERT(args->depth < MOST_DEPTH);
+    ASSERT(args->depth < MAX_DEPTH);
     args->path[args->depth++] = c;
     add_options(args, c->options);
     return true;
@@ -287,7 +287,7 @@ static bool take_word(Args *args, const char *word, Err *err)
 
     if (c->children)
         return descend(args, word, err);
-    if (args->n_operands == MOST_OPERANDS || (c->most >= 0 && (int)args->n_operands >= c->most))
+    if (args->n_operands == MAX_OPERANDS || (c->max >= 0 && (int)args->n_operands >= c->max))
         return too_many(args, word, err);
     args->operands[args->n_operands++] = word;
     return true;
@@ -299,7 +299,7 @@ static bool check_operands(const Args *args, Err *err)
 
     AUTO_BUF path = BUF(KIB(1));
 
-    if ((int)args->n_operands >= c->least || args->help)
+    if ((int)args->n_operands >= c->min || args->help)
         return true;
     add_path(&path, args);
     return err_set(err, ERR_USAGE, "'talaria%.*s' needs %s; see 'talaria%.*s --help'",
@@ -444,4 +444,13 @@ size_t args_count(const Args *args)
 Str args_operand(const Args *args, size_t i)
 {
     return i < args->n_operands ? str_of(args->operands[i]) : STR_NONE;
+}
+
+Str args_words(Arena *a, const Args *args)
+{
+    AUTO_BUF b = BUF(LIMIT_OUTPUT_BYTES);
+
+    for (size_t i = 0; i < args->n_operands; i++)
+        buf_addf(&b, "%s%s", i ? " " : "", args->operands[i]);
+    return str_dup(a, buf_str(&b));
 }

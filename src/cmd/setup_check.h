@@ -3,8 +3,8 @@
 #define TALARIA_CMD_SETUP_CHECK_H
 
 #include "cmd/cli.h"
-#include "platforms/config.h"
 #include "model/config.h"
+#include "platforms/config.h"
 
 typedef enum SetupStatus { SETUP_UNSET, SETUP_OK, SETUP_FAILED } SetupStatus;
 

@@ -9,6 +9,7 @@
 
 typedef struct ChecklistItem {
     const char *id, *title, *command;
+    const char *needs; /* in a terminal; a page that is open has it */
 } ChecklistItem;
 
 #define DEMO_CHECKLIST_TITLE "Try in two minutes"
@@ -16,7 +17,7 @@ typedef struct ChecklistItem {
 extern const ChecklistItem demo_checklist[];
 extern const size_t demo_checklist_count;
 
-/* "checklist": [{"id", "title", "command"}, ...] in an object that is being written. */
+/* "checklist": [{"id", "title", "command", "needs"}, ...] in an object that is being written. */
 void demo_checklist_put(JsonWriter *w);
 
 #endif

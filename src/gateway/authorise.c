@@ -1,7 +1,7 @@
 #include "gateway/authorise.h"
 
-#include "chat/people.h"
 #include "chat/home_channels.h"
+#include "chat/people.h"
 
 static Str before_at(Str s)
 {
@@ -35,6 +35,16 @@ bool is_named(Str list, Str user_id)
     return has_one(list, user_id, false);
 }
 
+bool names_anyone(Str list)
+{
+    Str one;
+
+    while (list.n && str_split(&list, ',', &one))
+        if (str_trim(one).n && !str_eqz(str_trim(one), "*"))
+            return true;
+    return false;
+}
+
 /* Whether one of `roles` stands in the list: by its number, since '*' would let in all but those who have none. */
 static bool has_listed_role(Str list, Str roles)
 {
@@ -48,7 +58,7 @@ static bool has_listed_role(Str list, Str roles)
 }
 
 /* A list for everyone, a code, a role or an open group names nobody. What others can read is no private chat. */
-Trust trust_at(const PlatformConfig *config, const Place *at)
+Trust trust_at(const PlatformConfig *config, const ChatAddress *at)
 {
     if (str_eqz(at->platform, "local"))
         return TRUST_OWNER;
@@ -66,7 +76,7 @@ Str authorise_words(Arena *a, Str code)
 }
 
 /* NULL: it is for us. */
-static const char *not_for_us(Journal *j, const Inbound *in, bool *ret_failed, Err *err)
+static const char *not_for_us(OwnStore *own, const Inbound *in, bool *ret_failed, Err *err)
 {
     bool ours = false;
 
@@ -77,19 +87,19 @@ static const char *not_for_us(Journal *j, const Inbound *in, bool *ret_failed, E
         return "of a bot";
     if (in->addressed || str_eqz(in->place.chat_type, "dm"))
         return NULL;
-    *ret_failed = !thread_is_ours(j, &in->place, &ours, err);
+    *ret_failed = !topic_is_ours(own, &in->place, &ours, err);
     return ours ? NULL : "not addressed to us";
 }
 
 /* A group in which everyone may speak. */
-static bool is_open_chat(const PlatformConfig *config, const Place *at)
+static bool is_open_chat(const PlatformConfig *config, const ChatAddress *at)
 {
     return config && !str_eqz(at->chat_type, "dm") &&
            (is_named(config->allowed_chats, at->chat_id) ||
             (at->parent_chat_id.n && is_named(config->allowed_chats, at->parent_chat_id)));
 }
 
-static bool judge_stranger(Journal *j, Arena *a, const PlatformConfig *config, const Inbound *in,
+static bool judge_stranger(OwnStore *own, Arena *a, const PlatformConfig *config, const Inbound *in,
                            Verdict *ret, Err *err)
 {
     if (!str_eqz(in->place.chat_type, "dm")) {
@@ -99,17 +109,17 @@ static bool judge_stranger(Journal *j, Arena *a, const PlatformConfig *config, c
     ret->reason = "of a stranger";
     if (config && config->ignores_strangers)
         return true;
-    return person_ask(j, a, in->place.platform, in->place.user_id, in->place.user_name, &ret->code,
-                      err);
+    return person_ask(own, a, in->place.platform, in->place.user_id, in->place.user_name,
+                      &ret->code, err);
 }
 
-bool authorise(Journal *j, Arena *a, const PlatformConfig *config, const Inbound *in, Verdict *ret,
-               Err *err)
+bool authorise(OwnStore *own, Arena *a, const PlatformConfig *config, const Inbound *in,
+               Verdict *ret, Err *err)
 {
     Verdict v = { .code = STR("") };
     bool failed, known = false;
 
-    v.reason = not_for_us(j, in, &failed, err);
+    v.reason = not_for_us(own, in, &failed, err);
     if (failed)
         return false;
     v.quiet = v.reason != NULL;
@@ -121,10 +131,10 @@ bool authorise(Journal *j, Arena *a, const PlatformConfig *config, const Inbound
         known = config && (is_listed(config->allowed, in->place.user_id) ||
                            has_listed_role(config->allowed_roles, in->roles) ||
                            is_open_chat(config, &in->place));
-        if (!known && !person_is_allowed(j, in->place.platform, in->place.user_id, &known, err))
+        if (!known && !person_is_allowed(own, in->place.platform, in->place.user_id, &known, err))
             return false;
         v.may = known;
-        if (!known && !judge_stranger(j, a, config, in, &v, err))
+        if (!known && !judge_stranger(own, a, config, in, &v, err))
             return false;
     }
     if (v.may)

@@ -9,8 +9,8 @@
 #ifndef TALARIA_GATEWAY_AUTHORISE_H
 #define TALARIA_GATEWAY_AUTHORISE_H
 
-#include "platforms/platform.h"
 #include "handoff/handoff.h"
+#include "platforms/platform.h"
 #include "store/trust.h"
 
 typedef struct Verdict {
@@ -22,11 +22,11 @@ typedef struct Verdict {
 } Verdict;
 
 /* config NULL: nobody is on a list. */
-MUST_CHECK bool authorise(Journal *j, Arena *a, const PlatformConfig *config, const Inbound *in,
+MUST_CHECK bool authorise(OwnStore *own, Arena *a, const PlatformConfig *config, const Inbound *in,
                           Verdict *ret, Err *err);
 
 /* Who speaks at that place. config NULL: nobody is on a list. */
-Trust trust_at(const PlatformConfig *config, const Place *at);
+Trust trust_at(const PlatformConfig *config, const ChatAddress *at);
 
 /* What the stranger is told. */
 Str authorise_words(Arena *a, Str code);
@@ -35,5 +35,6 @@ Str authorise_words(Arena *a, Str code);
 bool is_listed(Str list, Str user_id);
 /* The same by their own id: a list for everyone names nobody. */
 bool is_named(Str list, Str user_id);
+bool names_anyone(Str list);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "handoff/card.h"
-#include "handoff/wake.h"
 #include "chat/chats.h"
 #include "chat/home_channels.h"
-#include "store/take_codes.h"
+#include "handoff/card.h"
+#include "handoff/take_codes.h"
+#include "handoff/wake.h"
 #include "text/human.h"
 
-enum { MOST_NAME = 32, MOST_LISTED = 10 };
+enum { MAX_NAME = 32, MAX_LISTED = 10 };
 
 /* -- reading --------------------------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ bool chat_words(const Inbound *in, const Identity *me, ChatWords *ret)
             return false;
         rest = str_skip(rest, 1 + to.n);
     }
-    if (!w.name.n || w.name.n > MOST_NAME || (rest.n && !isspace((unsigned char)rest.p[0])))
+    if (!w.name.n || w.name.n > MAX_NAME || (rest.n && !isspace((unsigned char)rest.p[0])))
         return false;
     w.rest = str_trim(rest);
     w.command = command_named(w.name);
@@ -214,8 +214,8 @@ static bool newest_of_all(Chat *c, Store *store, ChatSession **ret, size_t *ret_
     bool more = list != NULL;
     size_t n = 0;
 
-    *ret = ARENA_ARRAY(c->arena, ChatSession, MOST_LISTED);
-    while (more && n < MOST_LISTED) {
+    *ret = ARENA_ARRAY(c->arena, ChatSession, MAX_LISTED);
+    while (more && n < MAX_LISTED) {
         Lineage l;
 
         if (!sessions_next(list, c->arena, &l, &more, err))
@@ -303,7 +303,7 @@ static bool resume(Chat *c, Str said, Str *ret, Err *err)
 
     if (takes_word(&said, STR("--all")))
         return resume_any(c, said, ret, err);
-    chat_sessions(c->arena, &homes, &c->in->place, c->key, MOST_LISTED, &all, &n);
+    chat_sessions(c->arena, &homes, &c->in->place, c->key, MAX_LISTED, &all, &n);
     name_them(c, &homes, all, n);
     if (!said.n) {
         *ret = listed(c, all, n, "/resume NUMBER");
@@ -333,7 +333,7 @@ static Str destinations(Chat *c)
     return str_dup(c->arena, buf_str(&b));
 }
 
-static const Served *server_of(const Chat *c, Str platform)
+static const GatewayConnection *server_of(const Chat *c, Str platform)
 {
     for (size_t i = 0; i < c->n_served; i++)
         if (str_eq_nocase(platform, str_of(c->served[i].platform->shape->name)))
@@ -356,20 +356,20 @@ static bool to_terminal(Chat *c, Str home, Str id, Str *ret, Err *err)
 
 static bool to_platform(Chat *c, Str home, Str id, Str platform, Str *ret, Err *err)
 {
-    HandoffWish wish = { .home = home, .session_id = id };
-    const Served *s = server_of(c, platform);
+    HandoffRequest request = { .home = home, .session_id = id };
+    const GatewayConnection *s = server_of(c, platform);
     HomeChannel there;
     Handoff h;
 
     if (!s)
         return err_set(err, ERR_REFUSED, "'%.*s' is not connected here", STR_FMT(platform));
-    wish.platform = platform = str_of(s->platform->shape->name);
+    request.platform = platform = str_of(s->platform->shape->name);
     if (s == c->here)
         return err_set(err, ERR_REFUSED, "the session is already on %.*s", STR_FMT(platform));
     if (!(s->config && s->config->home_channel.n) &&
         !home_get(c->journal, c->arena, platform, STR(""), &there, err))
         return false;
-    if (!handoff_request(c->journal, c->arena, &wish, &h, err))
+    if (!handoff_request(c->journal, c->arena, &request, &h, err))
         return false;
     wake_call(c->homes->data);
     *ret =
@@ -416,9 +416,9 @@ static bool hand_over(Chat *c, Str where, Str *ret, Err *err)
 /* -- which -------------------------------------------------------------------------------------------------- */
 
 /* In the words of the person who typed it. */
-static bool may(const Chat *c, Trust least, Str name, bool all, Err *err)
+static bool may(const Chat *c, Trust min, Str name, bool all, Err *err)
 {
-    if (c->trust >= least)
+    if (c->trust >= min)
         return true;
     if (c->trust == TRUST_NAMED)
         return err_set(err, ERR_REFUSED,

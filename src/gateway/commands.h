@@ -18,12 +18,12 @@ bool chat_words(const Inbound *in, const Identity *me, ChatWords *ret);
 
 typedef struct Chat {
     Arena *arena;
-    Journal *journal;
+    OwnStore *journal;
     const Homes *homes;
-    const Served *served;
+    const GatewayConnection *served;
     size_t n_served;
     const InboundSinks *sinks;
-    const Served *here;
+    const GatewayConnection *here;
     const Inbound *in;
     Trust trust;
     Str id;              /* of the answer in the outbox */

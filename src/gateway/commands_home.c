@@ -1,7 +1,7 @@
 /* The home channel of a platform, as somebody in a chat names it. Where handoffs go is worth more than a session: the
  * configuration counts before it, and the chat that loses them hears of it. */
-#include "gateway/commands.h"
 #include "chat/home_channels.h"
+#include "gateway/commands.h"
 
 static Str name_of(const HomeChannel *home)
 {
@@ -13,18 +13,18 @@ static bool tell_old_home(Chat *c, const HomeChannel *now, Err *err)
 {
     Str platform = c->in->place.platform;
     HomeChannel old;
-    Place there;
+    ChatAddress there;
 
     if (!home_get(c->journal, c->arena, platform, STR(""), &old, err))
         return err->kind == ERR_NOT_FOUND;
     if (str_eq(old.chat_id, now->chat_id))
         return true;
-    there = (Place){ .platform = platform,
-                     .chat_id = old.chat_id,
-                     .chat_type = old.chat_type,
-                     .scope_id = old.scope_id,
-                     .user_id = old.owner_id,
-                     .thread_id = old.thread_id };
+    there = (ChatAddress){ .platform = platform,
+                           .chat_id = old.chat_id,
+                           .chat_type = old.chat_type,
+                           .scope_id = old.scope_id,
+                           .user_id = old.owner_id,
+                           .thread_id = old.thread_id };
     return c->sinks->say(
         c->sinks->turns, &there, str_printf(c->arena, "home:%.*s", STR_FMT(c->id)),
         str_printf(
@@ -40,7 +40,7 @@ static bool tell_old_home(Chat *c, const HomeChannel *now, Err *err)
 
 bool chat_set_home(Chat *c, Str *ret, Err *err)
 {
-    const Place *at = &c->in->place;
+    const ChatAddress *at = &c->in->place;
     Str chat = at->parent_chat_id.n ? at->parent_chat_id : at->chat_id;
     HomeChannel home;
 

@@ -12,45 +12,45 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "platforms/platforms.h"
-#include "chat/inbox.h"
 #include "chat/connections.h"
 #include "chat/home_channels.h"
+#include "chat/inbox.h"
+#include "platforms/platforms.h"
 
-enum { HEARD_EVERY_MS = 2000, MOST_LINES = 8, FIRST_AGAIN_MS = 1000, MOST_AGAIN_MS = 60000 };
+enum { HEARD_EVERY_MS = 2000, MAX_LINES = 8, FIRST_AGAIN_MS = 1000, MAX_AGAIN_MS = 60000 };
 
 typedef struct Line {
-    Lines *lines;
+    GatewayConnections *lines;
     const Platform *platform;
     const PlatformConfig *config;
     pthread_mutex_t lock; /* of journal */
-    Journal *journal;
+    OwnStore *journal;
     Connection *connection; /* NULL: it could not be opened, `trouble` says why */
     atomic_bool moved;      /* a chat of it: the home may be another kind of chat now */
     char trouble[ERR_TEXT_BYTES];
     int64_t trouble_ms;
-    Served *served;             /* NULL: it never will be */
+    GatewayConnection *served;  /* NULL: it never will be */
     Arena *arena;               /* of a config that was read later; or NULL */
     int64_t again_ms, again_at; /* how long it waits for the next try, and until when (monotonic) */
 } Line;
 
-struct Lines {
-    LinesOptions o;
+struct GatewayConnections {
+    GatewayConnectionsOptions o;
     Arena *arena; /* of what stays as it was at the start */
     Arena *noted[2];
     size_t newest; /* which of them holds the text of `last` */
     Net *net;
-    Line all[MOST_LINES];
+    Line all[MAX_LINES];
     size_t n;
-    Served served[MOST_LINES];
+    GatewayConnection served[MAX_LINES];
     size_t n_served;
-    Link last[MOST_LINES]; /* as they were written down */
-    int64_t last_ms;       /* monotonic: when that was; 0: never */
+    ConnectionStatus last[MAX_LINES]; /* as they were written down */
+    int64_t last_ms;                  /* monotonic: when that was; 0: never */
 };
 
 static const char *const state_names[] = {
 #define X(id, name) [id] = name,
-    LINK_STATES(X)
+    CONNECTION_STATES(X)
 #undef X
 };
 
@@ -156,7 +156,8 @@ static void moved(void *ctx, Str before, Str now)
 
 /* -- opening -------------------------------------------------------------------------------------------------- */
 
-static bool open_line(Lines *l, Line *line, Arena *a, const GatewayConfig *config, Err *err)
+static bool open_line(GatewayConnections *l, Line *line, Arena *a, const GatewayConfig *config,
+                      Err *err)
 {
     Str name = str_of(line->platform->shape->name);
     bool local = line->platform == &platform_local;
@@ -172,12 +173,12 @@ static bool open_line(Lines *l, Line *line, Arena *a, const GatewayConfig *confi
     line->config = host.config = gateway_config_of(config, name);
     if (!line->config->enabled)
         return err_set(err, ERR_IO, "no longer set up");
-    line->journal = journal_open(l->o.data, err);
+    line->journal = own_store_open(l->o.data, err);
     if (line->journal && inbox_cursor(line->journal, a, name, &host.cursor, err) &&
         line->platform->open(&host, &line->connection, err))
         return true;
     line->connection = NULL;
-    line->journal = journal_close(line->journal);
+    line->journal = own_store_close(line->journal);
     return false;
 }
 
@@ -192,22 +193,22 @@ static void note_trouble(Line *line, const Err *err)
     bool news = strcmp(line->trouble, err->text) != 0;
 
     line->again_ms = line->again_ms ? line->again_ms * 2 : FIRST_AGAIN_MS;
-    if (line->again_ms > MOST_AGAIN_MS)
-        line->again_ms = MOST_AGAIN_MS;
+    if (line->again_ms > MAX_AGAIN_MS)
+        line->again_ms = MAX_AGAIN_MS;
     line->again_at = clock_mono_ms() + line->again_ms;
     memcpy(line->trouble, err->text, sizeof line->trouble);
-    line->trouble_ms = (int64_t)(clock_wall() * 1000);
+    line->trouble_ms = clock_wall_ms();
     if (news)
         log_error("%s is not served: %s", line->platform->shape->name, err->text);
 }
 
-static void add_line(Lines *l, const Platform *platform)
+static void add_line(GatewayConnections *l, const Platform *platform)
 {
     Line *line = &l->all[l->n++];
     Err err;
     bool open;
 
-    ASSERT(l->n <= MOST_LINES);
+    ASSERT(l->n <= MAX_LINES);
     _Static_assert(sizeof line->trouble == sizeof err.text, "a whole trouble fits");
     *line = (Line){ .lines = l, .platform = platform };
     pthread_mutex_init(&line->lock, NULL);
@@ -216,13 +217,13 @@ static void add_line(Lines *l, const Platform *platform)
         note_trouble(line, &err);
     if (open || !is_for_ever(&err)) {
         line->served = &l->served[l->n_served++];
-        *line->served =
-            (Served){ platform, line->connection, open ? line->config : NULL, .shut = !open };
+        *line->served = (GatewayConnection){ platform, line->connection, open ? line->config : NULL,
+                                             .shut = !open };
     }
 }
 
 /* With what is configured by now. */
-static void try_again(Lines *l, Line *line)
+static void try_again(GatewayConnections *l, Line *line)
 {
     AUTO(Arena) *a = arena_new();
     GatewayConfig *config = ARENA_NEW(a, GatewayConfig);
@@ -244,9 +245,9 @@ static void try_again(Lines *l, Line *line)
     l->o.arrived(l->o.ctx);
 }
 
-Lines *lines_open(const LinesOptions *options, Err *err)
+GatewayConnections *gateway_connections_open(const GatewayConnectionsOptions *options, Err *err)
 {
-    AUTO(Lines) *l = mem_alloc(sizeof *l);
+    AUTO(GatewayConnections) *l = mem_alloc(sizeof *l);
 
     l->o = *options;
     l->arena = arena_new();
@@ -266,13 +267,13 @@ Lines *lines_open(const LinesOptions *options, Err *err)
     return TAKE(l);
 }
 
-Lines *lines_close(Lines *l)
+GatewayConnections *gateway_connections_close(GatewayConnections *l)
 {
     if (l) {
         for (size_t i = 0; i < l->n; i++) {
             if (l->all[i].connection)
                 l->all[i].platform->close(l->all[i].connection);
-            journal_close(l->all[i].journal);
+            own_store_close(l->all[i].journal);
             pthread_mutex_destroy(&l->all[i].lock);
             arena_free(l->all[i].arena);
         }
@@ -285,38 +286,38 @@ Lines *lines_close(Lines *l)
     return NULL;
 }
 
-const Served *lines_served(const Lines *l, size_t *ret_n)
+const GatewayConnection *gateway_connections_list(const GatewayConnections *l, size_t *ret_n)
 {
     *ret_n = l->n_served;
     return l->served;
 }
 
 /* A group that gets a new number may get topics with it: the home is looked at again. */
-static void look_home_up(Line *line, Journal *j)
+static void look_home_up(Line *line, OwnStore *own)
 {
     AUTO(Arena) *a = arena_new();
     Str name = str_of(line->platform->shape->name);
     HomeChannel home, now;
     Err err;
 
-    if (!home_get(j, a, name, STR(""), &home, &err))
+    if (!home_get(own, a, name, STR(""), &home, &err))
         return;
     if (!line->platform->look(line->connection, a, home.chat_id, home.owner_id, &now, &err) ||
-        !home_set(j, name, &now, &err))
+        !home_set(own, name, &now, &err))
         log_warning("%s: the home channel could not be looked at: %s", line->platform->shape->name,
                     err.text);
 }
 
 /* -- health ----------------------------------------------------------------------------------------------------- */
 
-static Link look_at(Arena *a, const Line *line)
+static ConnectionStatus look_at(Arena *a, const Line *line)
 {
-    Link k = { .platform = str_of(line->platform->shape->name) };
+    ConnectionStatus k = { .platform = str_of(line->platform->shape->name) };
     Identity me = { 0 };
     Health h = { 0 };
 
     if (!line->connection) {
-        k.link = str_of(state_names[line->served ? LINK_DOWN : LINK_REFUSED]);
+        k.link = str_of(state_names[line->served ? CONNECTION_DOWN : CONNECTION_REFUSED]);
         k.since_ms = k.error_ms = line->trouble_ms;
         k.error = str_of(line->trouble);
         return k;
@@ -332,13 +333,13 @@ static Link look_at(Arena *a, const Line *line)
     return k;
 }
 
-static bool differs(const Link *a, const Link *b)
+static bool differs(const ConnectionStatus *a, const ConnectionStatus *b)
 {
     return !str_eq(a->link, b->link) || !str_eq(a->account, b->account) ||
            !str_eq(a->error, b->error) || a->since_ms != b->since_ms;
 }
 
-static bool is_news(const Lines *l, const Link *now)
+static bool is_news(const GatewayConnections *l, const ConnectionStatus *now)
 {
     bool heard = false;
 
@@ -350,22 +351,22 @@ static bool is_news(const Lines *l, const Link *now)
     return heard && clock_mono_ms() - l->last_ms >= HEARD_EVERY_MS;
 }
 
-bool lines_note(Lines *l, Journal *j, Err *err)
+bool gateway_connections_note(GatewayConnections *l, OwnStore *own, Err *err)
 {
     size_t next = 1 - l->newest;
-    Link now[MOST_LINES];
+    ConnectionStatus now[MAX_LINES];
 
     for (size_t i = 0; i < l->n; i++)
         if (l->all[i].served && l->all[i].served->shut && clock_mono_ms() >= l->all[i].again_at)
             try_again(l, &l->all[i]);
         else if (atomic_exchange(&l->all[i].moved, false))
-            look_home_up(&l->all[i], j);
+            look_home_up(&l->all[i], own);
     arena_reset(l->noted[next]);
     for (size_t i = 0; i < l->n; i++)
         now[i] = look_at(l->noted[next], &l->all[i]);
     if (l->last_ms && !is_news(l, now))
         return true;
-    if (!links_put(j, now, l->n, err))
+    if (!connections_put(own, now, l->n, err))
         return false;
     l->newest = next;
     memcpy(l->last, now, l->n * sizeof *now);
@@ -373,9 +374,9 @@ bool lines_note(Lines *l, Journal *j, Err *err)
     return true;
 }
 
-void lines_note_end(Lines *l, Journal *j)
+void gateway_connections_note_end(GatewayConnections *l, OwnStore *own)
 {
-    Link none[MOST_LINES] = { 0 };
+    ConnectionStatus none[MAX_LINES] = { 0 };
     Err err;
 
     for (size_t i = 0; i < l->n; i++) {
@@ -383,6 +384,6 @@ void lines_note_end(Lines *l, Journal *j)
         none[i].platform = str_of(l->all[i].platform->shape->name);
         none[i].link = STR("");
     }
-    if (!links_put(j, none, l->n, &err))
+    if (!connections_put(own, none, l->n, &err))
         log_debug("%s", err.text);
 }

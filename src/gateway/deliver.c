@@ -3,26 +3,21 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "platforms/read.h"
-#include "handoff/routing.h"
 #include "chat/topics.h"
+#include "handoff/routing.h"
+#include "platforms/read.h"
 
 #define AGAIN ":again" /* behind the name of words whose message somebody took away */
 
-enum { LEASE_MS = LIMIT_PLATFORM_CALL_MS + 10000, RETRY_MS = 500, MOST_RETRY_MS = 60000 };
-
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
+enum { LEASE_MS = LIMIT_PLATFORM_CALL_MS + 10000, RETRY_MS = 500, MAX_RETRY_MS = 60000 };
 
 int64_t deliver_back_off(int64_t attempt)
 {
     int64_t ms = RETRY_MS;
 
-    for (int64_t i = 1; i < attempt && ms < MOST_RETRY_MS; i++)
+    for (int64_t i = 1; i < attempt && ms < MAX_RETRY_MS; i++)
         ms *= 2;
-    return ms < MOST_RETRY_MS ? ms : MOST_RETRY_MS;
+    return ms < MAX_RETRY_MS ? ms : MAX_RETRY_MS;
 }
 
 static bool for_now(const Err *err)
@@ -47,37 +42,36 @@ static void begin(Delivery *d)
 /* -- threads that are gone ----------------------------------------------------------------------------- */
 
 /* The chat itself, as the next message of the same person there will read. *ret_known false: that cannot be said. */
-static bool chat_itself(Delivery *d, Arena *a, const Place *from, Place *ret, bool *ret_known,
-                        Err *err)
+static bool chat_itself(Delivery *d, Arena *a, const ChatAddress *from, ChatAddress *ret,
+                        bool *ret_known, Err *err)
 {
     Str who = str_eq(from->user_id, UNKNOWN_USER) ? STR_NONE : from->user_id;
     HomeChannel chat;
 
     if (!d->platform->look(d->connection, a, from->chat_id, who, &chat, err))
         return false;
-    *ret_known = d->platform->shape->place(a, &chat, STR_NONE, ret, err);
-    if (*ret_known)
-        return true;
-    *ret = *from;
-    ret->thread_id = STR_NONE;
-    return err->kind == ERR_REFUSED;
+    if (!d->platform->shape->place(a, &chat, STR_NONE, ret, err))
+        return false;
+    *ret_known = !is_waiting_place(a, ret, d->flags);
+    return true;
 }
 
 /* Everything that lived in the thread lives in the chat: then these words have another place, too. */
-static bool leave_thread(Delivery *d, Journal *j, Arena *a, Outgoing *o, Place *to, Err *err)
+static bool leave_thread(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress *to,
+                         Err *err)
 {
-    Place from = *to, chat;
+    ChatAddress from = *to, chat;
     Outgoing row;
     bool known, found;
 
     if (!chat_itself(d, a, &from, &chat, &known, err) ||
-        !routing_leave(j, a, &from, &chat, known, d->flags, err) ||
-        !outbox_get(j, a, o->id, &row, &found, err))
+        !routing_leave(own, a, &from, &chat, known, d->flags, err) ||
+        !outbox_get(own, a, o->id, &row, &found, err))
         return false;
     log_warning("%.*s: thread %.*s of chat %.*s is gone; what lived there goes on in the chat",
                 STR_FMT(from.platform), STR_FMT(from.thread_id), STR_FMT(from.chat_id));
     *to = chat;
-    o->place_json = place_json(a, to);
+    o->address_json = address_json(a, to);
     if (found)
         o->place = row.place;
     if (d->leaves)
@@ -107,36 +101,36 @@ static bool change(Delivery *d, Arena *a, const Outgoing *o, const Post *m, bool
 }
 
 /* Where the platform may take words in such a thread only as an answer: to what. */
-static bool find_anchor(Delivery *d, Journal *j, Arena *a, Post *m, Err *err)
+static bool find_anchor(Delivery *d, OwnStore *own, Arena *a, Post *m, Err *err)
 {
-    ThreadAnchor anchor;
+    TopicAnchor anchor;
 
     m->anchor = STR_NONE;
     if (!d->platform->anchors || !m->to->thread_id.n || !str_eqz(m->to->chat_type, "dm"))
         return true;
-    if (!anchor_get(j, a, m->to, &anchor, err))
+    if (!anchor_get(own, a, m->to, &anchor, err))
         return false;
     m->anchor = anchor.message_id;
     m->anchored = anchor.needed;
     return true;
 }
 
-static void keep_anchored(Journal *j, const Post *m, const Sent *sent)
+static void keep_anchored(OwnStore *own, const Post *m, const Sent *sent)
 {
     Err err;
 
-    if (sent->anchored && !m->anchored && !anchor_needed(j, m->to, &err))
+    if (sent->anchored && !m->anchored && !anchor_needed(own, m->to, &err))
         log_debug("%s", err.text);
 }
 
-static bool post_there(Delivery *d, Journal *j, Arena *a, Outgoing *o, Post *m, Err *err)
+static bool post_there(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Post *m, Err *err)
 {
     bool again = o->sending > o->sent, gone;
     Sent sent = { 0 };
 
     m->again = again;
     o->sending = o->sent + 1;
-    if (!find_anchor(d, j, a, m, err) || !outbox_mark(j, o, err) ||
+    if (!find_anchor(d, own, a, m, err) || !outbox_mark(own, o, err) ||
         (d->may_go_on && !d->may_go_on(d->ctx, err)))
         return false;
     if (again && !d->platform->knows_repeats)
@@ -146,11 +140,11 @@ static bool post_there(Delivery *d, Journal *j, Arena *a, Outgoing *o, Post *m, 
 
         if (!sent.unsure && !again) {
             o->sending = o->sent;
-            (void)!outbox_mark(j, o, &ignored);
+            (void)!outbox_mark(own, o, &ignored);
         }
         return failed(d, &sent, err);
     }
-    keep_anchored(j, m, &sent);
+    keep_anchored(own, m, &sent);
     if (o->sent == 0)
         o->first_ref = sent.id;
     /* What the first try left there may be words that grew since. */
@@ -158,18 +152,19 @@ static bool post_there(Delivery *d, Journal *j, Arena *a, Outgoing *o, Post *m, 
 }
 
 /* Where the thread turns out to be gone, in the chat itself: nothing was said in the thread, so nothing is doubled. */
-static bool post(Delivery *d, Journal *j, Arena *a, Outgoing *o, Place *to, Str text, Err *err)
+static bool post(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress *to, Str text,
+                 Err *err)
 {
     Post m = { .to = to, .text = text, .key = piece_key(a, o) };
 
-    if (post_there(d, j, a, o, &m, err))
+    if (post_there(d, own, a, o, &m, err))
         return true;
     if (!d->no_thread)
         return false;
-    if (!leave_thread(d, j, a, o, to, err))
+    if (!leave_thread(d, own, a, o, to, err))
         return failed(d, &(Sent){ 0 }, err);
     m.text = text;
-    return post_there(d, j, a, o, &m, err);
+    return post_there(d, own, a, o, &m, err);
 }
 
 /* Somebody took the message away: another one, under another name for ever. */
@@ -180,8 +175,8 @@ static void begin_anew(Arena *a, Outgoing *o)
     o->sending = o->sent;
 }
 
-static bool send_piece(Delivery *d, Journal *j, Arena *a, Outgoing *o, Place *to, Str piece,
-                       Err *err)
+static bool send_piece(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress *to,
+                       Str piece, Err *err)
 {
     Post m = { .to = to, .text = piece };
     bool gone = false;
@@ -196,50 +191,50 @@ static bool send_piece(Delivery *d, Journal *j, Arena *a, Outgoing *o, Place *to
             begin_anew(a, o);
         }
     }
-    if (!(o->sent == 0 && o->first_ref.n) && !post(d, j, a, o, to, piece, err))
+    if (!(o->sent == 0 && o->first_ref.n) && !post(d, own, a, o, to, piece, err))
         return false;
     o->sent++;
     o->sending = o->sent;
-    return outbox_mark(j, o, err);
+    return outbox_mark(own, o, err);
 }
 
-static bool send_rest(Delivery *d, Journal *j, Arena *a, Outgoing *o, Err *err)
+static bool send_rest(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Err *err)
 {
     Str *pieces;
     size_t n;
-    Place to;
+    ChatAddress to;
 
     begin(d);
-    if (!place_parse(a, o->place_json, &to, err))
+    if (!address_parse(a, o->address_json, &to, err))
         return false;
     shape_split(a, d->platform->shape, o->text, &pieces, &n);
     o->pieces = (int64_t)n;
     while (o->sent < o->pieces) {
         if (o->state == OUTBOX_WAITING)
-            o->not_before_ms = now_in_ms() + LEASE_MS;
-        if (!send_piece(d, j, a, o, &to, pieces[o->sent], err))
+            o->not_before_ms = clock_wall_ms() + LEASE_MS;
+        if (!send_piece(d, own, a, o, &to, pieces[o->sent], err))
             return false;
     }
     o->state = OUTBOX_SENT;
     o->error = STR("");
-    return outbox_mark(j, o, err);
+    return outbox_mark(own, o, err);
 }
 
 /* -- rows -------------------------------------------------------------------------------------------------- */
 
-bool deliver(Delivery *d, Journal *j, Arena *a, const Outgoing *o, Str *ret_ref, Err *err)
+bool deliver(Delivery *d, OwnStore *own, Arena *a, const Outgoing *o, Str *ret_ref, Err *err)
 {
     Outgoing row;
 
-    if (!outbox_put(j, a, o, &row, err) ||
-        (row.state != OUTBOX_SENT && !send_rest(d, j, a, &row, err)))
+    if (!outbox_put(own, a, o, &row, err) ||
+        (row.state != OUTBOX_SENT && !send_rest(d, own, a, &row, err)))
         return false;
     *ret_ref = row.first_ref;
     return true;
 }
 
 /* What became of a try that failed. */
-static bool put_off(Delivery *d, Journal *j, Arena *a, Outgoing *o, const Err *why, Err *err)
+static bool put_off(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, const Err *why, Err *err)
 {
     int64_t wait = deliver_back_off(++o->attempt);
 
@@ -249,42 +244,45 @@ static bool put_off(Delivery *d, Journal *j, Arena *a, Outgoing *o, const Err *w
                     why->text);
     }
     wait = d->wait_ms > wait ? d->wait_ms : wait;
-    o->not_before_ms = now_in_ms() + (wait < LIMIT_LONGEST_WAIT_MS ? wait : LIMIT_LONGEST_WAIT_MS);
+    o->not_before_ms =
+        clock_wall_ms() + (wait < LIMIT_LONGEST_WAIT_MS ? wait : LIMIT_LONGEST_WAIT_MS);
     o->error = str_dup(a, str_of(why->text));
-    return outbox_mark(j, o, err);
+    return outbox_mark(own, o, err);
 }
 
-bool deliver_waiting(Delivery *d, Journal *j, Arena *a, Str id, Err *err)
+bool deliver_waiting(Delivery *d, OwnStore *own, Arena *a, Str id, Err *err)
 {
     bool mine, found;
     Outgoing o;
     Err why;
 
-    if (!outbox_take(j, id, now_in_ms() + LEASE_MS, &mine, err))
+    if (!outbox_take(own, id, clock_wall_ms() + LEASE_MS, &mine, err))
         return false;
     if (!mine)
         return true;
-    if (!outbox_get(j, a, id, &o, &found, err) || !found)
+    if (!outbox_get(own, a, id, &o, &found, err))
         return false;
-    return send_rest(d, j, a, &o, &why) || put_off(d, j, a, &o, &why, err);
+    if (!found)
+        return err_set(err, ERR_NOT_FOUND, "the words '%.*s' are gone", STR_FMT(id));
+    return send_rest(d, own, a, &o, &why) || put_off(d, own, a, &o, &why, err);
 }
 
 /* A message that somebody took away is written anew where its thread may be gone with it; once. */
-static bool may_begin_anew(const Outgoing *o, const Place *to)
+static bool may_begin_anew(const Outgoing *o, const ChatAddress *to)
 {
     return to->thread_id.n && !str_ends(o->post_as, STR(AGAIN));
 }
 
-bool deliver_growing(Delivery *d, Journal *j, Arena *a, Outgoing *o, Str text, Err *err)
+bool deliver_growing(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Str text, Err *err)
 {
     Post m = { .text = text };
     bool gone = false;
-    Place to;
+    ChatAddress to;
 
     begin(d);
     if (!d->platform->edit)
         return true;
-    if (!place_parse(a, o->place_json, &to, err))
+    if (!address_parse(a, o->address_json, &to, err))
         return false;
     m.to = &to;
     if (o->first_ref.n) {
@@ -295,5 +293,5 @@ bool deliver_growing(Delivery *d, Journal *j, Arena *a, Outgoing *o, Str text, E
         d->never = false;
         begin_anew(a, o);
     }
-    return post(d, j, a, o, &to, text, err) && outbox_mark(j, o, err);
+    return post(d, own, a, o, &to, text, err) && outbox_mark(own, o, err);
 }

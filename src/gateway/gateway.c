@@ -13,12 +13,12 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "gateway/inbound.h"
-#include "gateway/connections.h"
-#include "gateway/rounds.h"
-#include "handoff/wake.h"
-#include "gateway/worker.h"
 #include "chat/outbox.h"
+#include "gateway/connections.h"
+#include "gateway/inbound.h"
+#include "gateway/rounds.h"
+#include "gateway/worker.h"
+#include "handoff/wake.h"
 
 enum { IDLE_MS = 30000, LATER_MS = 250, LOOK_MS = 250, PRUNE_MS = 24 * 3600 * 1000 };
 
@@ -26,8 +26,8 @@ typedef struct Gateway {
     const GatewayOptions *o;
     Arena *arena;
     GatewayConfig config;
-    Journal *handoffs, *inbox, *health; /* one a thread */
-    Lines *lines;
+    OwnStore *handoffs, *inbox, *health; /* one a thread */
+    GatewayConnections *lines;
     Turns *turns;
     Worker *worker;
     InboundOptions inbound;
@@ -36,23 +36,6 @@ typedef struct Gateway {
     Rounds *carries, *sends, *looks;
     int64_t pruned_ms; /* monotonic; 0: never */
 } Gateway;
-
-static char *lock_path(Arena *a, Str data)
-{
-    return str_z(a, str_join_path(a, data, STR("gateway.lock")));
-}
-
-bool gateway_is_running(Str data)
-{
-    AUTO(Arena) *a = arena_new();
-    int fd =
-        open(lock_path(a, data), O_RDONLY | O_CLOEXEC | O_NOFOLLOW); /* to ask is not to write */
-    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-
-    if (fd >= 0)
-        close(fd);
-    return held;
-}
 
 /* -- rounds ------------------------------------------------------------------------------------------------ */
 
@@ -87,7 +70,7 @@ static bool look(void *ctx, int64_t *ret_wait_ms, Err *err)
         if (!inbox_prune(g->health, err) || !outbox_prune(g->health, err))
             return false;
     }
-    return lines_note(g->lines, g->health, err);
+    return gateway_connections_note(g->lines, g->health, err);
 }
 
 static void arrived(void *ctx)
@@ -132,21 +115,21 @@ static bool open_all(Gateway *g, Err *err)
                            .settings = g->o->settings,
                            .interrupts = g->config.interrupts };
 
-    g->handoffs = journal_open(homes->data, err);
-    g->inbox = g->handoffs ? journal_open(homes->data, err) : NULL;
-    g->health = g->inbox ? journal_open(homes->data, err) : NULL;
+    g->handoffs = own_store_open(homes->data, err);
+    g->inbox = g->handoffs ? own_store_open(homes->data, err) : NULL;
+    g->health = g->inbox ? own_store_open(homes->data, err) : NULL;
     if (!g->health || !recover(g, err))
         return false;
-    g->lines = lines_open(&(LinesOptions){ .data = homes->data,
-                                           .config = &g->config,
-                                           .settings = g->o->settings,
-                                           .homes = homes,
-                                           .arrived = arrived,
-                                           .ctx = g },
-                          err);
+    g->lines = gateway_connections_open(&(GatewayConnectionsOptions){ .data = homes->data,
+                                                                      .config = &g->config,
+                                                                      .settings = g->o->settings,
+                                                                      .homes = homes,
+                                                                      .arrived = arrived,
+                                                                      .ctx = g },
+                                        err);
     if (!g->lines)
         return false;
-    turns.served = lines_served(g->lines, &turns.n_served);
+    turns.served = gateway_connections_list(g->lines, &turns.n_served);
     turns.flags = g->config.flags;
     g->turns = turns_open(&turns, err);
     return g->turns != NULL;
@@ -155,7 +138,7 @@ static bool open_all(Gateway *g, Err *err)
 static void set_up(Gateway *g)
 {
     size_t n;
-    const Served *served = lines_served(g->lines, &n);
+    const GatewayConnection *served = gateway_connections_list(g->lines, &n);
 
     g->worker = worker_new(&(WorkerOptions){ .journal = g->handoffs,
                                              .owner = owner_name(g->arena),
@@ -168,15 +151,15 @@ static void set_up(Gateway *g)
                                              .turns = g->turns,
                                              .is_told = true,
                                              .threads = LIMIT_GATEWAY_HANDOFFS });
-    g->inbound =
-        (InboundOptions){ .journal = g->inbox,
-                          .homes = g->o->homes,
-                          .served = served,
-                          .n_served = n,
-                          .flags = g->config.flags,
-                          .ends = &g->ends,
-                          .sinks = { g->turns, turns_message, turns_say, turns_stop, turns_approve,
-                                     turns_session, turns_forget, turns_resume, turns_doing } };
+    g->inbound = (InboundOptions){ .journal = g->inbox,
+                                   .homes = g->o->homes,
+                                   .served = served,
+                                   .n_served = n,
+                                   .flags = g->config.flags,
+                                   .ends = &g->ends,
+                                   .sinks = { g->turns, turns_message, turns_say, turns_stop,
+                                              turns_approve, turns_session, turns_forget,
+                                              turns_resume, turns_claim, turns_doing } };
 }
 
 static bool begin(Gateway *g, Err *err)
@@ -203,11 +186,11 @@ static void end(Gateway *g)
     g->turns = turns_close(g->turns);
     g->looks = rounds_end(g->looks);
     if (g->lines && g->health)
-        lines_note_end(g->lines, g->health);
-    g->lines = lines_close(g->lines);
-    journal_close(g->handoffs);
-    journal_close(g->inbox);
-    journal_close(g->health);
+        gateway_connections_note_end(g->lines, g->health);
+    g->lines = gateway_connections_close(g->lines);
+    own_store_close(g->handoffs);
+    own_store_close(g->inbox);
+    own_store_close(g->health);
 }
 
 /* -- running -------------------------------------------------------------------------------------------------- */
@@ -216,7 +199,7 @@ static void tell_ready(Gateway *g)
 {
     AUTO_BUF names = BUF(KIB(1));
     size_t n;
-    const Served *served = lines_served(g->lines, &n);
+    const GatewayConnection *served = gateway_connections_list(g->lines, &n);
 
     for (size_t i = 0; i < n; i++)
         if (!served[i].shut)
@@ -251,7 +234,7 @@ static bool pass_calls_on(Gateway *g, Wake *wake, Err *err)
 bool gateway_run(const GatewayOptions *o, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(Journal) *first = journal_open(o->homes->data, err); /* makes the folder */
+    AUTO(OwnStore) *first = own_store_open(o->homes->data, err); /* makes the folder */
     AUTO(FileLock) *lock = NULL;
     AUTO(Wake) *wake = NULL;
     Gateway g = { .o = o, .arena = a };
@@ -259,7 +242,7 @@ bool gateway_run(const GatewayOptions *o, Err *err)
 
     if (!first)
         return false;
-    lock = lock_take(lock_path(a, o->homes->data), 0, err);
+    lock = lock_take(gateway_lock_path(a, o->homes->data), 0, err);
     if (!lock)
         return err_set(err, ERR_CONFLICT, "a gateway is already running on '%.*s'",
                        STR_FMT(o->homes->data));

@@ -18,7 +18,4 @@ typedef struct GatewayOptions {
 /* Until stop_fd can be read. ERR_CONFLICT: one is running already. */
 MUST_CHECK bool gateway_run(const GatewayOptions *options, Err *err);
 
-/* Whether one is running on that data folder. */
-bool gateway_is_running(Str data);
-
 #endif

@@ -4,23 +4,23 @@
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "gateway/authorise.h"
-#include "gateway/commands.h"
 #include "chat/home_channels.h"
 #include "chat/topics.h"
+#include "gateway/authorise.h"
+#include "gateway/commands.h"
 #include "text/utf8.h"
 
 enum { BATCH = 64, LOOK_AHEAD = 256 };
 
 typedef enum Outcome {
     GONE, /* nothing more to do about it here */
-    LEFT, /* it waits, others may go on */
-    FULL  /* it waits for a free agent, and so do the messages behind it */
+    LEFT, /* it waits, others may go on: of its platform they wait, too */
+    FULL  /* it waits for a free agent or a free database, and so do the messages behind it */
 } Outcome;
 
-static const Served *server_of(const InboundOptions *o, Str platform)
+static const GatewayConnection *server_of(const InboundOptions *o, Str platform)
 {
-    return served_named(o->served, o->n_served, platform);
+    return gateway_connection_named(o->served, o->n_served, platform);
 }
 
 /* It could not be opened yet. */
@@ -57,7 +57,7 @@ static bool trouble(const InboundOptions *o, const InboxRow *row, const Err *why
 }
 
 static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
-                   Trust trust, const Served *s, const ChatWords *words, Err *err)
+                   Trust trust, const GatewayConnection *s, const ChatWords *words, Err *err)
 {
     Chat chat = { .arena = a,
                   .journal = o->journal,
@@ -69,7 +69,7 @@ static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const
                   .in = in,
                   .trust = trust,
                   .received_ms = row->received_ms,
-                  .key = place_key(a, &in->place, &o->flags) };
+                  .key = address_key(a, &in->place, &o->flags) };
     Str text;
 
     chat.id = str_printf(a, "answer:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
@@ -79,8 +79,8 @@ static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const
 
 /* `full`: no agent is free, but /stop must work all the same. */
 static bool hand_on(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
-                    Trust trust, const Served *s, const Identity *me, bool full, Outcome *ret,
-                    Err *err)
+                    Trust trust, const GatewayConnection *s, const Identity *me, bool full,
+                    Outcome *ret, Err *err)
 {
     ChatWords words;
     bool steers = chat_words(in, me, &words);
@@ -106,9 +106,9 @@ static bool hand_on(const InboundOptions *o, Arena *a, const InboxRow *row, cons
 /* -- chats that moved ---------------------------------------------------------------------------------------- */
 
 /* As it was before: a group that became one with topics had none. */
-static Place place_before(const Place *now, Str chat)
+static ChatAddress place_before(const ChatAddress *now, Str chat)
 {
-    Place p = *now;
+    ChatAddress p = *now;
 
     p.chat_id = chat;
     if (str_eqz(p.thread_id, "1"))
@@ -117,23 +117,23 @@ static Place place_before(const Place *now, Str chat)
 }
 
 /* The session of one place goes on in another one, where none lives there. */
-static bool go_on_in(const InboundOptions *o, Arena *a, const Place *before, const Place *now,
-                     Err *err)
+static bool go_on_in(const InboundOptions *o, Arena *a, const ChatAddress *before,
+                     const ChatAddress *now, Err *err)
 {
     Str id;
 
-    if (!o->sinks.session(o->sinks.turns, a, place_key(a, now, &o->flags), &id, err))
+    if (!o->sinks.session(o->sinks.turns, a, address_key(a, now, &o->flags), &id, err))
         return false;
     if (id.n)
         return true;
-    return o->sinks.session(o->sinks.turns, a, place_key(a, before, &o->flags), &id, err) &&
+    return o->sinks.session(o->sinks.turns, a, address_key(a, before, &o->flags), &id, err) &&
            (!id.n || o->sinks.resume(o->sinks.turns, now, id, err));
 }
 
 /* The session that lived in the chat under its old number goes on under the new one. */
-static bool follow_chat(const InboundOptions *o, Arena *a, const Place *now, Err *err)
+static bool follow_chat(const InboundOptions *o, Arena *a, const ChatAddress *now, Err *err)
 {
-    Place before;
+    ChatAddress before;
     Str chat;
 
     if (!chat_before(o->journal, a, now->platform, now->chat_id, &chat, err))
@@ -147,7 +147,8 @@ static bool follow_chat(const InboundOptions *o, Arena *a, const Place *now, Err
 /* -- threads that are gone ------------------------------------------------------------------------------------ */
 
 /* What may be answered there is remembered. */
-static bool keep_anchor(const InboundOptions *o, const Served *s, const Inbound *in, Err *err)
+static bool keep_anchor(const InboundOptions *o, const GatewayConnection *s, const Inbound *in,
+                        Err *err)
 {
     return !s->platform->anchors || !in->place.thread_id.n || !in->message_id.n ||
            !str_eqz(in->place.chat_type, "dm") ||
@@ -155,12 +156,12 @@ static bool keep_anchor(const InboundOptions *o, const Served *s, const Inbound 
 }
 
 /* A thread that is gone is the chat itself. Its session is there already, unless everyone in it had one of their own. */
-static bool follow_thread(const InboundOptions *o, Arena *a, const InboxRow *row, Place *p,
+static bool follow_thread(const InboundOptions *o, Arena *a, const InboxRow *row, ChatAddress *p,
                           Err *err)
 {
-    Place before = *p;
+    ChatAddress before = *p;
 
-    return thread_heard(o->journal, a, p, row->received_ms, err) &&
+    return topic_heard(o->journal, a, p, row->received_ms, err) &&
            (str_eq(before.thread_id, p->thread_id) || go_on_in(o, a, &before, p, err));
 }
 
@@ -194,7 +195,7 @@ static bool is_readable(const Inbound *in, const char **ret_why)
 static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool full, Outcome *ret,
                 Err *err)
 {
-    const Served *s = server_of(o, row->platform);
+    const GatewayConnection *s = server_of(o, row->platform);
     const char *why = NULL;
     Identity me = { 0 };
     Inbound in = { 0 };
@@ -227,10 +228,12 @@ static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool ful
     if (!keep_anchor(o, s, &in, err))
         return false;
     if (!follow_thread(o, a, row, &in.place, &trouble_of) ||
-        !follow_chat(o, a, &in.place, &trouble_of)) {
-        *ret = trouble_of.kind == ERR_BUSY ? LEFT : GONE;
-        if (*ret == LEFT)
+        !follow_chat(o, a, &in.place, &trouble_of) ||
+        (v.trust >= TRUST_NAMED && !o->sinks.claim(o->sinks.turns, &in.place, &trouble_of))) {
+        if (trouble_of.kind == ERR_BUSY) {
+            *ret = FULL;
             return true;
+        }
         log_warning("%.*s: the chat's session stays behind: %s", STR_FMT(row->platform),
                     trouble_of.text);
     }

@@ -13,19 +13,20 @@
 typedef struct InboundSinks {
     Turns *turns;
     bool (*message)(Turns *t, const InboxRow *row, const Inbound *in, Trust trust, Err *err);
-    bool (*say)(Turns *t, const Place *to, Str id, Str text, Err *err);
+    bool (*say)(Turns *t, const ChatAddress *to, Str id, Str text, Err *err);
     bool (*stop)(Turns *t, Str key, bool *ret, Err *err);
     bool (*approve)(Turns *t, Str key, Str choice, int64_t received_ms, Err *err);
     bool (*session)(Turns *t, Arena *a, Str key, Str *ret, Err *err);
     bool (*forget)(Turns *t, Str key, Err *err);
-    bool (*resume)(Turns *t, const Place *at, Str session_id, Err *err);
+    bool (*resume)(Turns *t, const ChatAddress *at, Str session_id, Err *err);
+    bool (*claim)(Turns *t, const ChatAddress *at, Err *err);
     TurnsDoing (*doing)(Turns *t, Str key);
 } InboundSinks;
 
 typedef struct InboundOptions {
-    Journal *journal;
+    OwnStore *journal;
     const Homes *homes;
-    const Served *served;
+    const GatewayConnection *served;
     size_t n_served;
     KeyFlags flags;
     InboundSinks sinks;

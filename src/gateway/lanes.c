@@ -115,7 +115,7 @@ static void *next_job(Lanes *l, Lane *lane)
 
 /* -- threads -------------------------------------------------------------------------------------------- */
 
-static void do_one(Lanes *l, Journal *j)
+static void do_one(Lanes *l, OwnStore *own)
 {
     Lane *lane = next_lane(l);
     void *work = next_job(l, lane);
@@ -123,7 +123,7 @@ static void do_one(Lanes *l, Journal *j)
     lane->busy = true;
     l->running++;
     pthread_mutex_unlock(&l->lock);
-    l->o.run(l->o.ctx, j, work);
+    l->o.run(l->o.ctx, own, work);
     pthread_mutex_lock(&l->lock);
     l->running--;
     lane->busy = false;
@@ -134,32 +134,32 @@ static void do_one(Lanes *l, Journal *j)
 }
 
 /* A database that cannot be opened now may be so in a moment. */
-static Journal *open_journal(Lanes *l)
+static OwnStore *open_journal(Lanes *l)
 {
     struct timespec pause = { .tv_nsec = REOPEN_MS * 1000000L };
-    Journal *j = NULL;
+    OwnStore *own = NULL;
     bool closing = false;
     Err err;
 
-    while (!closing && !(j = journal_open(str_of(l->data), &err))) {
+    while (!closing && !(own = own_store_open(str_of(l->data), &err))) {
         log_warning("%s", err.text);
         nanosleep(&pause, NULL);
         pthread_mutex_lock(&l->lock);
         closing = l->closing;
         pthread_mutex_unlock(&l->lock);
     }
-    return j;
+    return own;
 }
 
 static void *thread_main(void *ctx)
 {
     Lanes *l = ctx;
-    AUTO(Journal) *j = open_journal(l);
+    AUTO(OwnStore) *own = open_journal(l);
 
     pthread_mutex_lock(&l->lock);
-    while (j && !l->closing) {
+    while (own && !l->closing) {
         if (l->ready) {
-            do_one(l, j);
+            do_one(l, own);
         } else {
             l->idle++;
             pthread_cond_wait(&l->more, &l->lock);
@@ -186,7 +186,7 @@ bool lanes_add(Lanes *l, Str key, void *job, Err *err)
     Job *row;
 
     pthread_mutex_lock(&l->lock);
-    full = l->waiting >= l->o.most || l->closing;
+    full = l->waiting >= l->o.max || l->closing;
     if (!full) {
         lane = lane_for(l, key);
         row = mem_alloc(sizeof *row);

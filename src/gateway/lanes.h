@@ -1,6 +1,6 @@
 /* lanes.h - work that is done side by side, but one at a time for a key, in the order in which it came.
  *
- * Threads are started as they are needed, up to a number; each has a Journal of its own. Any thread may add. */
+ * Threads are started as they are needed, up to a number; each has a OwnStore of its own. Any thread may add. */
 #ifndef TALARIA_GATEWAY_LANES_H
 #define TALARIA_GATEWAY_LANES_H
 
@@ -11,9 +11,9 @@ typedef struct Lanes Lanes;
 typedef struct LanesOptions {
     Str data; /* our own home */
     size_t threads;
-    size_t most; /* jobs that wait */
+    size_t max; /* jobs that wait */
     /* The job is its own from here on. */
-    void (*run)(void *ctx, Journal *j, void *job);
+    void (*run)(void *ctx, OwnStore *own, void *job);
     void (*drop)(void *ctx, void *job); /* it waited when everything ended */
     void *ctx;
 } LanesOptions;

@@ -38,42 +38,50 @@ static bool newest(const Pick *pick, Arena *a, Str *ret, Err *err)
     return ret->n || err_set(err, ERR_NOT_FOUND, "no sessions yet");
 }
 
-/* What is known of a transcript in our own database. */
-static bool conversation_for(const Pick *pick, Arena *a, Str id, Str *ret, Err *err)
-{
-    AUTO(Runs) *r = runs_open(pick->where.homes->data, err);
-
-    if (!r)
-        return false;
-    if (!pick->look)
-        return session_continue(&pick->where, r, a, id, ret, err);
-    return session_continued_in(&pick->where, r, a, id, ret, err) &&
-           (ret->n ||
-            err_set(err, ERR_NOT_FOUND, "session '%.*s' was never handed over", STR_FMT(id)));
-}
-
 /* Our database may be newer than the store that was opened before. */
-static bool find_ours(const Pick *pick, Arena *a, Str id, Lineage *ret, Str *ret_home, Err *err)
+static bool find_ours(const Pick *pick, Arena *a, Str id, Lineage *ret, Err *err)
 {
     Homes now = homes_again(a, pick->where.homes);
     AUTO(Store) *store = store_open(&now, err);
 
-    if (!store || !store_find(store, a, id, ret, err))
-        return false;
-    *ret_home = pick->where.homes->data;
-    return true;
+    return store && store_find(store, a, id, ret, err);
 }
 
-bool handoff_pick(const Pick *pick, Arena *a, Str id, Lineage *ret, Str *ret_home, Err *err)
+/* What is known of a transcript in our own database. */
+static bool find_transcript(const Pick *pick, Arena *a, Str id, Picked *ret, Err *err)
 {
+    AUTO(Runs) *r = runs_open(pick->where.homes->data, err);
     Str ours;
 
+    if (!r || !session_continued_in(&pick->where, r, a, id, &ours, err))
+        return false;
+    *ret = (Picked){ .home = pick->where.homes->data, .transcript = str_dup(a, id) };
+    if (ours.n)
+        return find_ours(pick, a, ours, &ret->session, err);
+    return !pick->look ||
+           err_set(err, ERR_NOT_FOUND, "session '%.*s' was never handed over", STR_FMT(id));
+}
+
+bool handoff_pick(const Pick *pick, Arena *a, Str id, Picked *ret, Err *err)
+{
+    *ret = (Picked){ 0 };
     if (!id.n && !newest(pick, a, &id, err))
         return false;
-    if (store_find(pick->store, a, id, ret, err)) {
-        *ret_home = store_home(pick->store, ret->tip.home)->path;
+    if (store_find(pick->store, a, id, &ret->session, err)) {
+        ret->home = store_home(pick->store, ret->session.tip.home)->path;
         return true;
     }
-    return err->kind == ERR_NOT_FOUND && pick->files && conversation_for(pick, a, id, &ours, err) &&
-           find_ours(pick, a, ours, ret, ret_home, err);
+    return err->kind == ERR_NOT_FOUND && pick->files && find_transcript(pick, a, id, ret, err);
+}
+
+bool handoff_pick_begin(const Pick *pick, Arena *a, Picked *p, Err *err)
+{
+    AUTO(Runs) *r = NULL;
+    Str ours;
+
+    if (!p->transcript.n)
+        return true;
+    r = runs_open(pick->where.homes->data, err);
+    return r && session_continue(&pick->where, r, a, p->transcript, &ours, err) &&
+           find_ours(pick, a, ours, &p->session, err);
 }

@@ -12,11 +12,20 @@ typedef struct Pick {
     ContinueWhere where;
     Store *store; /* over the homes of `where` */
     bool files;   /* transcripts too */
-    bool look;    /* only those that went before: nothing is made */
+    bool look;    /* only those that went before */
 } Pick;
 
-/* By an id or the beginning of one; empty: the newest of all. *ret_home: the folder of its database. */
-MUST_CHECK bool handoff_pick(const Pick *pick, Arena *a, Str id, Lineage *ret, Str *ret_home,
-                             Err *err);
+typedef struct Picked {
+    Lineage session; /* of a transcript that has no conversation yet: empty */
+    Str home;        /* the folder of its database */
+    Str transcript;  /* the id of another agent's session; empty: it goes itself */
+} Picked;
+
+/* By an id or the beginning of one; empty: the newest of all. Writes nothing, so that a handoff can be refused
+ * before a conversation is made for it. */
+MUST_CHECK bool handoff_pick(const Pick *pick, Arena *a, Str id, Picked *ret, Err *err);
+
+/* The conversation of a transcript is made, or takes its new messages along. */
+MUST_CHECK bool handoff_pick_begin(const Pick *pick, Arena *a, Picked *p, Err *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "text/sha256.h"
 #include "text/utf8.h"
 
-enum { TRIES = 3, PAUSE_MS = 500, LOOK_MS = 50, MOST_NOTES = KIB(16), MOST_WHY = 200 };
+enum { TRIES = 3, PAUSE_MS = 500, LOOK_MS = 50, MAX_NOTES = KIB(16), MAX_WHY = 200 };
 
 /* The files of one turn. */
 typedef struct Fetching {
@@ -48,7 +48,7 @@ static bool is_stopped(Turns *t, Str key)
     bool stopped = false;
 
     pthread_mutex_lock(&t->lock);
-    for (const Turning *x = t->turning; x; x = x->next)
+    for (const ActiveTurn *x = t->turning; x; x = x->next)
         stopped |= x->stopped && !x->replaced && str_eq(x->key, key);
     pthread_mutex_unlock(&t->lock);
     return stopped;
@@ -102,7 +102,7 @@ static bool too_large(Arena *a, Err *err)
 /* What may work later is tried again, as long as there is time. */
 static bool fetch(const Fetching *f, Arena *a, const InboundFile *file, Str *ret, Err *err)
 {
-    const Served *s = turns_server(f->t, f->job->place.platform);
+    const GatewayConnection *s = turns_server(f->t, f->job->place.platform);
 
     if (!s->platform->fetch)
         return err_set(err, ERR_REFUSED, "files are not supported on this platform");
@@ -144,7 +144,7 @@ static void note(Fetching *f, const InboundFile *file, const Err *err)
 {
     Arena *a = f->arena;
     /* Whatever the words of others hold stays on one line. */
-    Str why = utf8_fit(a, redact_text(a, str_dup(a, str_of(err->text))), MOST_WHY);
+    Str why = utf8_fit(a, redact_text(a, str_dup(a, str_of(err->text))), MAX_WHY);
 
     log_note("turn '%.*s': file '%.*s' was not read: %.*s", STR_FMT(f->job->name),
              STR_FMT(file->name), STR_FMT(why));
@@ -225,27 +225,27 @@ static void each(Fetching *f)
     note_more(f);
 }
 
-bool turn_files_fetch(Turns *t, Arena *a, const TurnJob *job, ChatWish *wish, Err *err)
+bool turn_files_fetch(Turns *t, Arena *a, const TurnJob *job, ChatRequest *request, Err *err)
 {
     Fetching f = { .t = t,
                    .arena = a,
                    .job = job,
-                   .conversation_id = wish->conversation_id,
+                   .conversation_id = request->conversation_id,
                    .until = clock_mono_ms() + LIMIT_INBOUND_FILES_MS,
-                   .kept = BUF(MOST_NOTES),
-                   .notes = BUF(MOST_NOTES) };
+                   .kept = BUF(MAX_NOTES),
+                   .notes = BUF(MAX_NOTES) };
     bool ends;
 
-    if (!wish->internal && !wish->instead_of.n)
+    if (!request->internal && !request->instead_of.n)
         take_over(&f);
     each(&f);
     ends = turns_closing(t);
     if (!ends && job->n_files) {
         tell_sender(&f);
-        wish->text = text_of(&f);
+        request->text = text_of(&f);
     }
-    wish->files = f.ids;
-    wish->n_files = f.n_ids;
+    request->files = f.ids;
+    request->n_files = f.n_ids;
     buf_done(&f.kept);
     buf_done(&f.notes);
     return !ends || err_set(err, ERR_INTERRUPTED, "the gateway ends");

@@ -13,6 +13,7 @@ void turn_files_keep(TurnJob *job, const Inbound *in);
 
 /* Files and text of the wish, whose conversation is known: its own, and those of the message before where that was
  * interrupted. Waits for the platform, LIMIT_INBOUND_FILES_MS at most and one call. False only where everything ends: ERR_INTERRUPTED. */
-MUST_CHECK bool turn_files_fetch(Turns *t, Arena *a, const TurnJob *job, ChatWish *wish, Err *err);
+MUST_CHECK bool turn_files_fetch(Turns *t, Arena *a, const TurnJob *job, ChatRequest *request,
+                                 Err *err);
 
 #endif

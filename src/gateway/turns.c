@@ -11,16 +11,11 @@
 #include "gateway/turns_inside.h"
 #include "model/config.h"
 
-enum { POST_THREADS = 4, LOOK_MS = 200, IDLE_MS = 30000, MOST_DUE = 256 };
+enum { POST_THREADS = 4, LOOK_MS = 200, IDLE_MS = 30000, MAX_DUE = 256 };
 
-static int64_t now_in_ms(void)
+const GatewayConnection *turns_server(const Turns *t, Str platform)
 {
-    return (int64_t)(clock_wall() * 1000);
-}
-
-const Served *turns_server(const Turns *t, Str platform)
-{
-    return served_named(t->o.served, t->o.n_served, platform);
+    return gateway_connection_named(t->o.served, t->o.n_served, platform);
 }
 
 bool turns_closing(Turns *t)
@@ -42,24 +37,25 @@ static void post_drop(void *turns, void *job)
 }
 
 /* The first of a place; then, behind what other places wait for, the next one. */
-static void post_run(void *turns, Journal *j, void *job)
+static void post_run(void *turns, OwnStore *own, void *job)
 {
     Turns *t = turns;
     AUTO(Arena) *a = arena_new();
     Str place = str_of(job), id;
-    const Served *s;
+    const GatewayConnection *s;
     bool found = false, ok;
     Outgoing o;
     Err err = { 0 };
 
-    ok = outbox_due_at(j, a, place, &id, &err) && (!id.n || outbox_get(j, a, id, &o, &found, &err));
+    ok = outbox_due_at(own, a, place, &id, &err) &&
+         (!id.n || outbox_get(own, a, id, &o, &found, &err));
     s = ok && found ? turns_server(t, o.platform) : NULL;
     if (s) {
         Delivery d = { .platform = s->platform, .connection = s->connection, .flags = &t->o.flags };
 
-        ok = deliver_waiting(&d, j, a, id, &err);
+        ok = deliver_waiting(&d, own, a, id, &err);
         if (ok)
-            turns_post(t, j, o.platform, place);
+            turns_post(t, own, o.platform, place);
     }
     if (!ok)
         log_warning("words for '%.*s': %s", STR_FMT(place), err.text);
@@ -68,7 +64,7 @@ static void post_run(void *turns, Journal *j, void *job)
 
 static bool post_soon(Turns *t, Str platform, Str place, Err *err)
 {
-    const Served *s = turns_server(t, platform);
+    const GatewayConnection *s = turns_server(t, platform);
     char *job;
 
     if (!s) /* it may be later, and then it is looked for */
@@ -80,13 +76,13 @@ static bool post_soon(Turns *t, Str platform, Str place, Err *err)
     return false;
 }
 
-void turns_post(Turns *t, Journal *j, Str platform, Str place)
+void turns_post(Turns *t, OwnStore *own, Str platform, Str place)
 {
     AUTO(Arena) *a = arena_new();
     Str id;
     Err later;
 
-    if (!outbox_due_at(j, a, place, &id, &later) ||
+    if (!outbox_due_at(own, a, place, &id, &later) ||
         (id.n && !post_soon(t, platform, place, &later)))
         log_debug("%s", later.text);
 }
@@ -123,7 +119,7 @@ Turns *turns_open(const TurnsOptions *options, Err *err)
     pthread_mutex_init(&t->lock, NULL);
     pthread_mutex_init(&t->journal_lock, NULL);
     find_homes(t);
-    t->journal = journal_open(options->homes->data, err);
+    t->journal = own_store_open(options->homes->data, err);
     /* What a gateway before this one asked and did not get said cannot be answered any more. */
     if (!t->journal ||
         !outbox_take_back(t->journal, STR("ask:"), STR("the gateway ended before"), err))
@@ -137,7 +133,7 @@ Turns *turns_open(const TurnsOptions *options, Err *err)
         return NULL;
     t->turns = lanes_open(&(LanesOptions){ .data = options->homes->data,
                                            .threads = LIMIT_GATEWAY_TURNS,
-                                           .most = LIMIT_GATEWAY_WAITING,
+                                           .max = LIMIT_GATEWAY_WAITING,
                                            .run = turn_run,
                                            .drop = turn_drop,
                                            .ctx = t });
@@ -145,7 +141,7 @@ Turns *turns_open(const TurnsOptions *options, Err *err)
     for (size_t i = 0; i < options->n_served; i++)
         t->posts[i] = lanes_open(&(LanesOptions){ .data = options->homes->data,
                                                   .threads = POST_THREADS,
-                                                  .most = LIMIT_GATEWAY_WAITING,
+                                                  .max = LIMIT_GATEWAY_WAITING,
                                                   .run = post_run,
                                                   .drop = post_drop,
                                                   .ctx = t });
@@ -153,7 +149,7 @@ Turns *turns_open(const TurnsOptions *options, Err *err)
 }
 
 /* Under the lock. */
-static void stop_one(Turns *t, Turning *x)
+static void stop_one(Turns *t, ActiveTurn *x)
 {
     Err ignored;
 
@@ -168,14 +164,14 @@ Turns *turns_close(Turns *t)
         return NULL;
     pthread_mutex_lock(&t->lock);
     t->closing = true;
-    for (Turning *x = t->turning; x; x = x->next)
+    for (ActiveTurn *x = t->turning; x; x = x->next)
         stop_one(t, x);
     pthread_mutex_unlock(&t->lock);
     lanes_close(t->turns);
     for (size_t i = 0; t->posts && i < t->o.n_served; i++)
         lanes_close(t->posts[i]);
     service_close(t->service);
-    journal_close(t->journal);
+    own_store_close(t->journal);
     pthread_mutex_destroy(&t->lock);
     pthread_mutex_destroy(&t->journal_lock);
     arena_free(t->arena);
@@ -197,7 +193,7 @@ static bool stop_key(Turns *t, Str key, bool replaced)
     bool any = false;
 
     pthread_mutex_lock(&t->lock);
-    for (Turning *x = t->turning; x; x = x->next)
+    for (ActiveTurn *x = t->turning; x; x = x->next)
         if (str_eq(x->key, key)) {
             any = true;
             x->replaced |= replaced;
@@ -207,23 +203,23 @@ static bool stop_key(Turns *t, Str key, bool replaced)
     return any;
 }
 
-static Place place_dup(Arena *a, const Place *p)
+static ChatAddress place_dup(Arena *a, const ChatAddress *p)
 {
-    Place copy;
+    ChatAddress copy;
 
 #define X(name, always) copy.name = p->name.p ? str_dup(a, p->name) : STR_NONE;
-    PLACE_FIELDS(X)
+    CHAT_ADDRESS_FIELDS(X)
 #undef X
     return copy;
 }
 
-static TurnJob *job_new(const Turns *t, const Place *place, Str text)
+static TurnJob *job_new(const Turns *t, const ChatAddress *place, Str text)
 {
     Arena *a = arena_new();
     TurnJob *job = ARENA_NEW(a, TurnJob);
 
     *job = (TurnJob){ .arena = a, .place = place_dup(a, place), .text = str_dup(a, text) };
-    job->key = place_key(a, &job->place, &t->o.flags);
+    job->key = address_key(a, &job->place, &t->o.flags);
     return job;
 }
 
@@ -278,18 +274,19 @@ TurnsDoing turns_doing(Turns *t, Str key)
     TurnsDoing what = lanes_has(t->turns, key) ? TURNS_WAITING : TURNS_IDLE;
 
     pthread_mutex_lock(&t->lock);
-    for (Turning *x = t->turning; x; x = x->next)
+    for (ActiveTurn *x = t->turning; x; x = x->next)
         if (str_eq(x->key, key))
             what = x->ask.id.n && !x->ask.answered ? TURNS_ASKING : TURNS_RUNNING;
     pthread_mutex_unlock(&t->lock);
     return what;
 }
 
-bool turns_say(Turns *t, const Place *to, Str id, Str text, Err *err)
+bool turns_say(Turns *t, const ChatAddress *to, Str id, Str text, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    Outgoing row,
-        o = { .id = id, .platform = to->platform, .place_json = place_json(a, to), .text = text };
+    Outgoing row, o = {
+        .id = id, .platform = to->platform, .address_json = address_json(a, to), .text = text
+    };
     Err later;
     bool ok;
 
@@ -308,22 +305,22 @@ static Str first_name(Arena *a, Str handoff_id)
     return str_printf(a, "first:%.*s", STR_FMT(handoff_id));
 }
 
-bool turns_promise(Turns *t, Journal *j, const Handoff *h, Err *err)
+bool turns_promise(Turns *t, OwnStore *own, const Handoff *h, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     Outgoing row, o = { .id = first_name(a, h->id),
                         .platform = h->platform,
-                        .place_json = h->dest_source_json,
+                        .address_json = h->dest_source_json,
                         .state = OUTBOX_OPEN };
 
     (void)t;
-    return h->no_turn || outbox_put(j, a, &o, &row, err);
+    return h->no_turn || outbox_put(own, a, &o, &row, err);
 }
 
 /* The owner moved the session there, so its own runtime may speak; what others can read is told without memory. */
-static Trust first_trust(const Turns *t, const Place *at)
+static Trust first_trust(const Turns *t, const ChatAddress *at)
 {
-    const Served *s = turns_server(t, at->platform);
+    const GatewayConnection *s = turns_server(t, at->platform);
     Trust there = s ? trust_at(s->config, at) : TRUST_GUEST;
 
     return there == TRUST_OWNER ? TRUST_OWNER : TRUST_NAMED;
@@ -334,9 +331,9 @@ static bool add_first(Turns *t, Str handoff_id, Str platform, Str place_json_tex
 {
     AUTO(Arena) *a = arena_new();
     TurnJob *job;
-    Place place;
+    ChatAddress place;
 
-    if (!place_parse(a, place_json_text, &place, err))
+    if (!address_parse(a, place_json_text, &place, err))
         return false;
     job = job_new(t, &place,
                   str_printf(a,
@@ -378,7 +375,7 @@ static bool tell_one(Turns *t, Arena *a, const InboxRow *parked, Err *err)
 {
     static const Str text = STR_INIT("This did not work: the gateway stopped during each of three "
                                      "attempts. Send the message again to retry.");
-    const Served *s = turns_server(t, parked->platform);
+    const GatewayConnection *s = turns_server(t, parked->platform);
     Outgoing row, o = { .id = words_name(a, parked), .platform = parked->platform, .text = text };
     Identity me = { 0 };
     Inbound in = { 0 };
@@ -389,7 +386,7 @@ static bool tell_one(Turns *t, Arena *a, const InboxRow *parked, Err *err)
     if (parked->attempt < INBOX_TRIES || !s ||
         !s->platform->shape->parse(a, parked->json, &me, &in, &is, err) || !is)
         return true;
-    o.place_json = place_json(a, &in.place);
+    o.address_json = address_json(a, &in.place);
     return outbox_put(t->journal, a, &o, &row, err);
 }
 
@@ -399,7 +396,7 @@ static void tell_parked(Turns *t, Arena *a)
     size_t n;
     Err err;
 
-    if (!inbox_list(t->journal, a, INBOX_PARKED, MOST_DUE, &all, &n, &err)) {
+    if (!inbox_list(t->journal, a, INBOX_PARKED, MAX_DUE, &all, &n, &err)) {
         log_warning("%s", err.text);
         return;
     }
@@ -437,13 +434,13 @@ static bool send_due(Turns *t, size_t at, int64_t *next, Err *err)
     size_t n;
     Err busy;
 
-    if (!outbox_due(t->journal, a, name, MOST_DUE, &all, &n, &due, err))
+    if (!outbox_due(t->journal, a, name, MAX_DUE, &all, &n, &due, err))
         return false;
     for (size_t i = 0; i < n; i++)
         if (!lanes_has(t->posts[at], all[i].place) && !post_soon(t, name, all[i].place, &busy))
             break;
-    if (due && due - now_in_ms() < *next)
-        *next = due - now_in_ms();
+    if (due && due - clock_wall_ms() < *next)
+        *next = due - clock_wall_ms();
     return true;
 }
 

@@ -9,9 +9,9 @@
 #ifndef TALARIA_GATEWAY_TURNS_H
 #define TALARIA_GATEWAY_TURNS_H
 
+#include "chat/inbox.h"
 #include "gateway/worker.h"
 #include "runtimes/runtime.h"
-#include "chat/inbox.h"
 #include "store/trust.h"
 #include "text/settings.h"
 
@@ -20,7 +20,7 @@ typedef struct Turns Turns;
 typedef struct TurnsOptions {
     const Homes *homes; /* borrowed, as all of it */
     const Settings *settings;
-    const Served *served;
+    const GatewayConnection *served;
     size_t n_served;
     KeyFlags flags;
     bool interrupts;                /* busy: what comes in ends the turn that runs; else it waits */
@@ -42,14 +42,14 @@ MUST_CHECK bool turns_message(Turns *t, const InboxRow *row, const Inbound *in, 
 /* The agent's first words at the place to which a session came, on the loaded transcript; nobody's words are
  * kept for it. Nothing where the session's runtime has no model. Promised before the handoff is done, and kept
  * after it, whoever dies in between. */
-MUST_CHECK bool turns_promise(Turns *t, Journal *j, const Handoff *h, Err *err);
+MUST_CHECK bool turns_promise(Turns *t, OwnStore *own, const Handoff *h, Err *err);
 MUST_CHECK bool turns_first(Turns *t, const Handoff *h, Err *err);
 
 /* Turns of processes that are gone are closed: nothing of a session is under way without anyone. */
 void turns_tidy(Turns *t);
 
 /* Words of ours, through the outbox: for commands' answers. `id` names them for ever. */
-MUST_CHECK bool turns_say(Turns *t, const Place *to, Str id, Str text, Err *err);
+MUST_CHECK bool turns_say(Turns *t, const ChatAddress *to, Str id, Str text, Err *err);
 
 /* The run of a key ends; *ret: there was one. */
 MUST_CHECK bool turns_stop(Turns *t, Str key, bool *ret, Err *err);
@@ -71,7 +71,11 @@ MUST_CHECK bool turns_approve(Turns *t, Str key, Str choice, int64_t received_ms
 MUST_CHECK bool turns_session(Turns *t, Arena *a, Str key, Str *ret, Err *err);
 MUST_CHECK bool turns_forget(Turns *t, Str key, Err *err);
 /* From now on the key leads to that session, which must not be somebody else's: ERR_CONFLICT. */
-MUST_CHECK bool turns_resume(Turns *t, const Place *at, Str session_id, Err *err);
+MUST_CHECK bool turns_resume(Turns *t, const ChatAddress *at, Str session_id, Err *err);
+/* A session that came to this place when nobody knew whose it was goes on with whoever writes there first: for somebody
+ * who is named in the settings. ERR_BUSY: its agent speaks there just now, and was asked to stop where messages
+ * interrupt. */
+MUST_CHECK bool turns_claim(Turns *t, const ChatAddress *at, Err *err);
 
 /* What waits in the outbox and is due is sent, on threads of their own; *ret_wait_ms: when to look again. The
  * first time also what a gateway before this one left unfinished: after inbox_recover. */

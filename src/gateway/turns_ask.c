@@ -13,37 +13,32 @@
 
 enum { MINUTE_MS = 60000, TOOL_COLUMNS = 60 };
 
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
-
 static int64_t patience(const Turns *t)
 {
     return t->o.approval_ms ? t->o.approval_ms : LIMIT_APPROVAL_MS;
 }
 
 /* Of all that the run asks. */
-static Str rows_of(Arena *a, const Asking *k)
+static Str rows_of(Arena *a, const Prompt *k)
 {
     return str_printf(a, "ask:%.*s:", STR_FMT(k->me->run_id));
 }
 
 /* -- what is heard --------------------------------------------------------------------------------------- */
 
-static void show_to_others(Asking *k, const Ask *ask)
+static void show_to_others(Prompt *k, const Ask *ask)
 {
     pthread_mutex_lock(&k->turns->lock);
     k->me->ask = *ask;
     pthread_mutex_unlock(&k->turns->lock);
 }
 
-bool asking_waits(const Asking *k)
+bool asking_waits(const Prompt *k)
 {
     return k->ask.id.n > 0;
 }
 
-static void forget(Asking *k)
+static void forget(Prompt *k)
 {
     Err err;
 
@@ -58,7 +53,7 @@ static void forget(Asking *k)
     k->late = false;
 }
 
-static void hear_ask(Asking *k, const Frame *f, Json asked)
+static void hear_ask(Prompt *k, const Frame *f, Json asked)
 {
     Json choices = json_get(asked, STR("choices"));
     Arena *a = k->job->arena;
@@ -71,7 +66,7 @@ static void hear_ask(Asking *k, const Frame *f, Json asked)
     k->what = str_dup(a, json_str(json_get(asked, STR("command"))));
 }
 
-static void hear_tool(Asking *k, Json root, Str status)
+static void hear_tool(Prompt *k, Json root, Str status)
 {
     k->tool = str_eqz(status, "started")
                   ? str_dup(k->job->arena, json_str(json_get(root, STR("tool"))))
@@ -80,14 +75,14 @@ static void hear_tool(Asking *k, Json root, Str status)
 }
 
 /* The runtime's peer did not take the answer, and says so in a notice. */
-static void hear_notice(Asking *k)
+static void hear_notice(Prompt *k)
 {
     pthread_mutex_lock(&k->turns->lock);
     k->me->ask.answered = false;
     pthread_mutex_unlock(&k->turns->lock);
 }
 
-void asking_hear(Asking *k, const Frame *f, const JsonDoc *doc, bool *ret_asks)
+void asking_hear(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks)
 {
     Json root = json_root(doc);
     Str stage = json_str(json_get(root, STR("stage")));
@@ -104,7 +99,7 @@ void asking_hear(Asking *k, const Frame *f, const JsonDoc *doc, bool *ret_asks)
         hear_notice(k);
 }
 
-void asking_over(Asking *k)
+void asking_over(Prompt *k)
 {
     forget(k);
 }
@@ -146,7 +141,7 @@ static void add_fenced(Buf *out, Str text)
         buf_addz(out, "The request is longer than shown here.\n");
 }
 
-static Str question(Arena *a, const Asking *k)
+static Str question(Arena *a, const Prompt *k)
 {
     /* In its threads Slack keeps '/' to itself. */
     char mark = str_eqz(k->job->place.platform, "slack") ? '!' : '/';
@@ -167,12 +162,12 @@ static Str question(Arena *a, const Asking *k)
     return str_dup(a, buf_str(&b));
 }
 
-static bool say(Asking *k, Str id, Str text, Err *err)
+static bool say(Prompt *k, Str id, Str text, Err *err)
 {
     Arena *a = k->job->arena;
     Outgoing row, o = { .id = id,
                         .platform = k->job->place.platform,
-                        .place_json = place_json(a, &k->job->place),
+                        .address_json = address_json(a, &k->job->place),
                         .text = text };
 
     if (!outbox_put(k->journal, a, &o, &row, err))
@@ -181,11 +176,11 @@ static bool say(Asking *k, Str id, Str text, Err *err)
     return true;
 }
 
-static void ask(Asking *k, int64_t now)
+static void ask(Prompt *k, int64_t now)
 {
     Err err;
 
-    k->ask.since_ms = now_in_ms();
+    k->ask.since_ms = clock_wall_ms();
     show_to_others(k, &k->ask); /* before it is said: the answer may come at once */
     if (!say(k, k->ask.row, question(k->job->arena, k), &err)) {
         log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
@@ -197,9 +192,9 @@ static void ask(Asking *k, int64_t now)
 /* -- answers ---------------------------------------------------------------------------------------------------- */
 
 /* One that is being stopped asks nothing any more. */
-static Turning *turning_of(Turns *t, Str key)
+static ActiveTurn *turning_of(Turns *t, Str key)
 {
-    Turning *x = t->turning;
+    ActiveTurn *x = t->turning;
 
     while (x && !(str_eq(x->key, key) && x->ask.id.n && !x->stopped))
         x = x->next;
@@ -210,7 +205,7 @@ static Turning *turning_of(Turns *t, Str key)
 static bool set_answered(Turns *t, Str key, Str row, bool to)
 {
     bool changed;
-    Turning *x;
+    ActiveTurn *x;
 
     pthread_mutex_lock(&t->lock);
     x = turning_of(t, key);
@@ -231,7 +226,7 @@ static bool answer(Turns *t, Str key, Str run_id, const Ask *ask, Str choice, Er
     return false;
 }
 
-static void deny(Asking *k)
+static void deny(Prompt *k)
 {
     Arena *a = k->job->arena;
     Err err;
@@ -245,7 +240,7 @@ static void deny(Asking *k)
         log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
 }
 
-void asking_round(Asking *k, int64_t now)
+void asking_round(Prompt *k, int64_t now)
 {
     if (asking_waits(k) && !k->until)
         ask(k, now);
@@ -256,7 +251,7 @@ void asking_round(Asking *k, int64_t now)
 /* A copy of what waits at that key. */
 static bool find_ask(Turns *t, Arena *a, Str key, Ask *ret, Str *ret_run, Err *err)
 {
-    Turning *x;
+    ActiveTurn *x;
 
     pthread_mutex_lock(&t->lock);
     x = turning_of(t, key);

@@ -21,13 +21,13 @@ typedef struct Ask {
 } Ask;
 
 /* One that is being made; on the stack of its thread. Others look at it under the lock. */
-typedef struct Turning {
-    struct Turning *next;
+typedef struct ActiveTurn {
+    struct ActiveTurn *next;
     Str key, run_id; /* run_id empty: it has not begun yet */
     bool stopped;    /* somebody asked for its end */
     bool replaced;   /* because of the next message */
     Ask ask;
-} Turning;
+} ActiveTurn;
 
 struct Turns {
     TurnsOptions o;
@@ -38,10 +38,10 @@ struct Turns {
     size_t n_homes;
     Lanes *turns, **posts; /* posts: for each that is served */
     pthread_mutex_t lock;  /* the next two */
-    Turning *turning;
+    ActiveTurn *turning;
     bool closing;
     pthread_mutex_t journal_lock; /* the rest */
-    Journal *journal;             /* of those who call from outside */
+    OwnStore *journal;            /* of those who call from outside */
     bool looked_back;
 };
 
@@ -52,30 +52,30 @@ typedef struct TurnJob {
     Str name;     /* of the run, for ever: "reply:telegram:17", "first:01J..." */
     Str words; /* of its words in the outbox; the same, and another one when it was asked for again */
     Str key, text;
-    Place place;
+    ChatAddress place;
     Trust trust;
     InboundFile *files; /* that came with it */
     size_t n_files, more_files;
 } TurnJob;
 
-const Served *turns_server(const Turns *t, Str platform);
+const GatewayConnection *turns_server(const Turns *t, Str platform);
 bool turns_closing(Turns *t);
 /* What waits at that place and is due goes out soon. */
-void turns_post(Turns *t, Journal *j, Str platform, Str place);
+void turns_post(Turns *t, OwnStore *own, Str platform, Str place);
 
 /* turns_route.c: the conversation of a key. *ret_id empty: an internal one that leads nowhere. ERR_REFUSED: an
  * internal one, and there is no model. */
-MUST_CHECK bool turn_route(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *ret_id,
+MUST_CHECK bool turn_route(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str *ret_id,
                            Err *err);
 
 /* Which runtime goes on with it; empty: the default. */
 MUST_CHECK bool turn_runtime(Turns *t, Arena *a, Str conversation_id, Str *ret_runtime, Err *err);
 
 /* turns_run.c: a lane's work. */
-void turn_run(void *turns, Journal *j, void *job);
+void turn_run(void *turns, OwnStore *own, void *job);
 void turn_drop(void *turns, void *job);
 /* Its thread is gone: it is found by another key. */
-void turning_moves(Turns *t, Turning *me, Str key);
+void turning_moves(Turns *t, ActiveTurn *me, Str key);
 
 /* turns_show.c: what a run says, as it says it. */
 typedef struct Heard {
@@ -86,28 +86,28 @@ typedef struct Heard {
 } Heard;
 
 /* Until the run is over. Takes the reference over. */
-void turn_watch(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoing *out, LiveRun *live,
-                Heard *ret);
+void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out,
+                LiveRun *live, Heard *ret);
 
 /* turns_ask.c: what a runtime asks on the way. On the turn's thread. */
-typedef struct Asking {
+typedef struct Prompt {
     Turns *turns;
-    Journal *journal;
+    OwnStore *journal;
     const TurnJob *job;
-    Turning *me;
+    ActiveTurn *me;
     Ask ask; /* as it was heard */
     Str what;
     Str tool;      /* that was begun last and is not over; empty: none */
     int64_t until; /* clock_mono_ms: then nobody is waited for any more; 0: it was not posted yet */
     bool late;
-} Asking;
+} Prompt;
 
 /* A progress of the run: *ret_asks: from here on it waits for an answer. */
-void asking_hear(Asking *k, const Frame *f, const JsonDoc *doc, bool *ret_asks);
+void asking_hear(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks);
 /* The question goes out; one that nobody answered in time is denied. */
-void asking_round(Asking *k, int64_t now);
-bool asking_waits(const Asking *k);
+void asking_round(Prompt *k, int64_t now);
+bool asking_waits(const Prompt *k);
 /* The run is over, and with it whatever it asked. */
-void asking_over(Asking *k);
+void asking_over(Prompt *k);
 
 #endif

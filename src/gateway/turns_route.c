@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "gateway/turns_inside.h"
 #include "handoff/routing.h"
+#include "platforms/read.h"
 
 enum { COMING_MS = 60000, LOOK_MS = 100 };
 
@@ -39,29 +40,29 @@ static bool has_model(Turns *t, Arena *a, Str runtime, bool *ret, Err *err)
 
 /* -- the session of a key ---------------------------------------------------------------------------------- */
 
-static bool lead_to(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str id, Err *err)
+static bool lead_to(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str id, Err *err)
 {
-    return routing_place(j, a, t->paths[0], id, &job->place, job->key, err);
+    return routing_place(own, a, t->paths[0], id, &job->place, job->key, err);
 }
 
-static bool begin_new(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *ret_id, Err *err)
+static bool begin_new(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str *ret_id, Err *err)
 {
     Conversation c = { .id = id_new(a, 'c') };
 
-    if (!service_begin(t->service, &c, err) || !lead_to(t, j, a, job, c.id, err))
+    if (!service_begin(t->service, &c, err) || !lead_to(t, own, a, job, c.id, err))
         return false;
     *ret_id = c.id;
     return true;
 }
 
 /* Words at a place to which a session is on its way are meant for that one, though they are there first. */
-static bool wait_for_session(Turns *t, Journal *j, const TurnJob *job, Err *err)
+static bool wait_for_session(Turns *t, OwnStore *own, const TurnJob *job, Err *err)
 {
     struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
     bool coming;
 
     for (int64_t waited = 0;; waited += LOOK_MS) {
-        if (!handoff_is_coming(j, job->place.platform, job->key, job->place.thread_id, &coming,
+        if (!handoff_is_coming(own, job->place.platform, job->key, job->place.thread_id, &coming,
                                err))
             return false;
         if (!coming)
@@ -73,14 +74,14 @@ static bool wait_for_session(Turns *t, Journal *j, const TurnJob *job, Err *err)
 }
 
 /* Looked up once more before a session is begun: one that was bound between the two looks is found. */
-static bool find_session(Turns *t, Journal *j, Arena *a, const TurnJob *job, size_t *ret_home,
+static bool find_session(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, size_t *ret_home,
                          Str *ret_id, Err *err)
 {
-    if (!routing_lookup(j, a, t->paths, t->n_homes, job->key, ret_home, ret_id, err))
+    if (!routing_lookup(own, a, t->paths, t->n_homes, job->key, ret_home, ret_id, err))
         return false;
     return ret_id->n || !job->seq ||
-           (wait_for_session(t, j, job, err) &&
-            routing_lookup(j, a, t->paths, t->n_homes, job->key, ret_home, ret_id, err));
+           (wait_for_session(t, own, job, err) &&
+            routing_lookup(own, a, t->paths, t->n_homes, job->key, ret_home, ret_id, err));
 }
 
 /* First words cost nothing where nobody can say them: asked before a session is loaded. */
@@ -94,13 +95,13 @@ static bool can_speak(Turns *t, Arena *a, Str home, Str id, bool *ret, Err *err)
     return has_model(t, a, runtime, ret, err);
 }
 
-bool turn_route(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *ret_id, Err *err)
+bool turn_route(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str *ret_id, Err *err)
 {
     size_t home;
     bool can = true;
     Str id;
 
-    if (!find_session(t, j, a, job, &home, &id, err))
+    if (!find_session(t, own, a, job, &home, &id, err))
         return false;
     if (id.n && !job->seq && !can_speak(t, a, t->paths[home], id, &can, err))
         return false;
@@ -109,12 +110,12 @@ bool turn_route(Turns *t, Journal *j, Arena *a, const TurnJob *job, Str *ret_id,
             err, ERR_REFUSED,
             "no model is configured, so the agent cannot speak first; run 'talaria setup'");
     if (id.n && service_adopt(t->service, a, &t->homes[home], id, ret_id, err))
-        return (home == 0 && str_eq(id, *ret_id)) || lead_to(t, j, a, job, *ret_id, err);
+        return (home == 0 && str_eq(id, *ret_id)) || lead_to(t, own, a, job, *ret_id, err);
     /* It was deleted: what is said now begins anew. */
     if (id.n && err->kind != ERR_NOT_FOUND)
         return false;
     *ret_id = STR("");
-    return !job->seq || begin_new(t, j, a, job, ret_id, err);
+    return !job->seq || begin_new(t, own, a, job, ret_id, err);
 }
 
 /* -- for commands ------------------------------------------------------------------------------------------- */
@@ -158,7 +159,7 @@ bool turns_forget(Turns *t, Str key, Err *err)
     return ok;
 }
 
-bool turns_resume(Turns *t, const Place *at, Str session_id, Err *err)
+bool turns_resume(Turns *t, const ChatAddress *at, Str session_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     Homes homes = homes_again(a, t->o.homes);
@@ -170,7 +171,32 @@ bool turns_resume(Turns *t, const Place *at, Str session_id, Err *err)
         return false;
     pthread_mutex_lock(&t->journal_lock);
     ok = routing_place(t->journal, a, store_home(store, l.tip.home)->path, l.tip.id, at,
-                       place_key(a, at, &t->o.flags), err);
+                       address_key(a, at, &t->o.flags), err);
     pthread_mutex_unlock(&t->journal_lock);
     return ok;
+}
+
+static bool claim(Turns *t, Arena *a, const ChatAddress *at, Str waiting, Str key, Err *err)
+{
+    bool waits, ok;
+
+    pthread_mutex_lock(&t->journal_lock);
+    ok = handoff_waits_at(t->journal, waiting, &waits, err) &&
+         (!waits || routing_claim(t->journal, a, t->paths, t->n_homes, waiting, at, key, err));
+    pthread_mutex_unlock(&t->journal_lock);
+    return ok;
+}
+
+bool turns_claim(Turns *t, const ChatAddress *at, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    Str waiting = waiting_key(a, at, &t->o.flags), key = address_key(a, at, &t->o.flags);
+    bool was;
+    Err none;
+
+    if (str_eq(waiting, key) || claim(t, a, at, waiting, key, err))
+        return true;
+    if (err->kind == ERR_BUSY && t->o.interrupts)
+        (void)!turns_stop(t, waiting, &was, &none);
+    return false;
 }

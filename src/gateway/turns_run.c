@@ -5,14 +5,14 @@
  * with the same message and in the same words' place. */
 #include "base/limits.h"
 #include "base/log.h"
+#include "chat/topics.h"
 #include "gateway/turn_files.h"
 #include "gateway/turns_inside.h"
-#include "chat/topics.h"
 #include "text/redact.h"
 
-enum { MOST_RUNS = 99, BUSY_MS = 100, MOST_BUSY_MS = 60000 };
+enum { MAX_RUNS = 99, BUSY_MS = 100, MAX_BUSY_MS = 60000 };
 
-static void enter(Turns *t, Turning *me)
+static void enter(Turns *t, ActiveTurn *me)
 {
     pthread_mutex_lock(&t->lock);
     me->next = t->turning;
@@ -20,9 +20,9 @@ static void enter(Turns *t, Turning *me)
     pthread_mutex_unlock(&t->lock);
 }
 
-static void leave(Turns *t, Turning *me)
+static void leave(Turns *t, ActiveTurn *me)
 {
-    Turning **at = &t->turning;
+    ActiveTurn **at = &t->turning;
 
     pthread_mutex_lock(&t->lock);
     while (*at != me)
@@ -31,7 +31,7 @@ static void leave(Turns *t, Turning *me)
     pthread_mutex_unlock(&t->lock);
 }
 
-void turning_moves(Turns *t, Turning *me, Str key)
+void turning_moves(Turns *t, ActiveTurn *me, Str key)
 {
     pthread_mutex_lock(&t->lock);
     me->key = key;
@@ -39,7 +39,7 @@ void turning_moves(Turns *t, Turning *me, Str key)
 }
 
 /* From here on it can be cancelled by name; whoever wanted that before has said so. */
-static void has_begun(Turns *t, Turning *me, Str run_id)
+static void has_begun(Turns *t, ActiveTurn *me, Str run_id)
 {
     bool stop;
     Err ignored;
@@ -63,78 +63,79 @@ static bool died(const Run *run)
 }
 
 /* *ret_live: a run under the name of the message that was made, or is under way. Else wish says what to begin. */
-static bool find_run(Turns *t, Runs *r, Arena *a, const TurnJob *job, ChatWish *wish, Run *ret,
-                     LiveRun **ret_live, Err *err)
+static bool find_run(Turns *t, Runs *r, Arena *a, const TurnJob *job, ChatRequest *request,
+                     Run *ret, LiveRun **ret_live, Err *err)
 {
     bool found = true;
 
     *ret_live = NULL;
-    for (int i = 1; found && i <= MOST_RUNS; i++) {
-        wish->idem_key = i == 1 ? job->name : str_printf(a, "%.*s#%d", STR_FMT(job->name), i);
-        if (!runs_by_key(r, a, wish->idem_key, ret, &found, err))
+    for (int i = 1; found && i <= MAX_RUNS; i++) {
+        request->idem_key = i == 1 ? job->name : str_printf(a, "%.*s#%d", STR_FMT(job->name), i);
+        if (!runs_by_key(r, a, request->idem_key, ret, &found, err))
             return false;
         if (found && !died(ret)) {
             *ret_live = runlog_find(service_log(t->service), r, ret->id, err);
             return *ret_live != NULL;
         }
-        if (found && job->seq && str_eq(ret->conversation_id, wish->conversation_id))
-            wish->instead_of = ret->id;
+        if (found && job->seq && str_eq(ret->conversation_id, request->conversation_id))
+            request->instead_of = ret->id;
     }
     return true;
 }
 
 /* A turn that is just coming to its end is waited for. */
-static bool begin(Turns *t, Arena *a, const ChatWish *wish, Run *ret, LiveRun **ret_live, Err *err)
+static bool begin(Turns *t, Arena *a, const ChatRequest *request, Run *ret, LiveRun **ret_live,
+                  Err *err)
 {
     struct timespec pause = { .tv_nsec = BUSY_MS * 1000000L };
 
     for (int64_t waited = 0;; waited += BUSY_MS) {
         *ret = (Run){ 0 };
-        if (service_chat(t->service, a, wish, ret, ret_live, err))
+        if (service_chat(t->service, a, request, ret, ret_live, err))
             return true;
         if (err->kind == ERR_CONFLICT && ret->id.n) /* a turn of it; perhaps of another place */
             err->kind = ERR_BUSY;
-        if (err->kind != ERR_BUSY || waited >= MOST_BUSY_MS || turns_closing(t))
+        if (err->kind != ERR_BUSY || waited >= MAX_BUSY_MS || turns_closing(t))
             return false;
         nanosleep(&pause, NULL);
     }
 }
 
-static bool may_begin(Turns *t, Arena *a, ChatWish *wish, Err *err)
+static bool may_begin(Turns *t, Arena *a, ChatRequest *request, Err *err)
 {
-    if (!wish->conversation_id.n)
+    if (!request->conversation_id.n)
         return err_set(err, ERR_NOT_FOUND, "the session no longer exists");
-    return turn_runtime(t, a, wish->conversation_id, &wish->runtime, err);
+    return turn_runtime(t, a, request->conversation_id, &request->runtime, err);
 }
 
-static bool begin_or_find(Turns *t, Journal *j, Arena *a, const TurnJob *job, Run *ret,
+static bool begin_or_find(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Run *ret,
                           LiveRun **ret_live, Err *err)
 {
-    ChatWish wish = { .text = job->text,
-                      .trust = job->trust,
-                      .surface = job->place.platform,
-                      .internal = !job->seq };
+    ChatRequest request = { .text = job->text,
+                            .trust = job->trust,
+                            .surface = job->place.platform,
+                            .internal = !job->seq };
     Runs *r;
     bool ok;
 
-    if (!turn_route(t, j, a, job, &wish.conversation_id, err))
+    if (!turn_route(t, own, a, job, &request.conversation_id, err))
         return false;
     r = service_take(t->service, err);
-    ok = r && find_run(t, r, a, job, &wish, ret, ret_live, err);
+    ok = r && find_run(t, r, a, job, &request, ret, ret_live, err);
     service_give(t->service, r);
     if (!ok || *ret_live)
         return ok;
-    return may_begin(t, a, &wish, err) && turn_files_fetch(t, a, job, &wish, err) &&
-           begin(t, a, &wish, ret, ret_live, err);
+    return may_begin(t, a, &request, err) && turn_files_fetch(t, a, job, &request, err) &&
+           begin(t, a, &request, ret, ret_live, err);
 }
 
 /* Where a session was moved between the look and the turn, the second look finds the new place. */
-static bool answer(Turns *t, Journal *j, Arena *a, const TurnJob *job, Run *ret, LiveRun **ret_live,
-                   Err *err)
+static bool answer(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Run *ret,
+                   LiveRun **ret_live, Err *err)
 {
-    return begin_or_find(t, j, a, job, ret, ret_live, err) ||
+    return begin_or_find(t, own, a, job, ret, ret_live, err) ||
            (err->kind == ERR_CONFLICT && !turns_closing(t) &&
-            begin_or_find(t, j, a, job, ret, ret_live, err));
+            begin_or_find(t, own, a, job, ret, ret_live, err));
 }
 
 /* -- its end ---------------------------------------------------------------------------------------------- */
@@ -159,35 +160,36 @@ static Str last_words(Arena *a, const TurnJob *job, const Heard *h, bool replace
                 h->trouble.n ? h->trouble : STR("the agent stopped without finishing its answer"));
 }
 
-static void put_back(Journal *j, const TurnJob *job)
+static void put_back(OwnStore *own, const TurnJob *job)
 {
     Err err;
 
-    if (job->seq && !inbox_put_back(j, job->seq, &err))
+    if (job->seq && !inbox_put_back(own, job->seq, &err))
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
 }
 
 /* The words first: a row of the inbox that is done has been answered. Where the database does not take them now,
  * the row waits for another try, which finds the run and what it said. */
-static void keep_end(Turns *t, Journal *j, Arena *a, const TurnJob *job, const Outgoing *out,
+static void keep_end(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, const Outgoing *out,
                      Str words)
 {
-    const Served *s = turns_server(t, job->place.platform);
+    const GatewayConnection *s = turns_server(t, job->place.platform);
     Delivery d = { .platform = s->platform, .connection = s->connection, .flags = &t->o.flags };
     bool kept;
     Err err;
 
-    kept = outbox_finish(j, job->words, words, &err) &&
-           (!job->seq || inbox_end(j, job->seq, INBOX_DONE, STR_NONE, &err));
+    kept = outbox_finish(own, job->words, words, &err) &&
+           (!job->seq || inbox_end(own, job->seq, INBOX_DONE, STR_NONE, &err));
     if (!kept)
-        put_back(j, job);
-    if (!kept || !deliver_waiting(&d, j, a, job->words, &err))
+        put_back(own, job);
+    if (!kept || !deliver_waiting(&d, own, a, job->words, &err))
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
     /* Others may have waited for it, or it for others. */
-    turns_post(t, j, job->place.platform, out->place);
+    turns_post(t, own, job->place.platform, out->place);
 }
 
-static void not_begun(Turns *t, Journal *j, const TurnJob *job, const Outgoing *out, const Err *why)
+static void not_begun(Turns *t, OwnStore *own, const TurnJob *job, const Outgoing *out,
+                      const Err *why)
 {
     Arena *a = job->arena;
 
@@ -195,13 +197,13 @@ static void not_begun(Turns *t, Journal *j, const TurnJob *job, const Outgoing *
         log_warning("turn '%.*s': %s", STR_FMT(job->name), why->text);
     else
         log_debug("turn '%.*s': %s", STR_FMT(job->name), why->text);
-    keep_end(t, j, a, job, out,
+    keep_end(t, own, a, job, out,
              job->seq ? with(a, STR(""),
                              "This did not work: ", redact_text(a, str_dup(a, str_of(why->text))))
                       : STR(""));
 }
 
-static void follow(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoing *out)
+static void follow(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out)
 {
     Heard heard = { .text = BUF(LIMIT_RUN_TEXT) };
     Arena *a = job->arena;
@@ -209,23 +211,23 @@ static void follow(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoi
     Err err = { 0 };
     Run run;
 
-    if (!answer(t, j, a, job, &run, &live, &err)) {
+    if (!answer(t, own, a, job, &run, &live, &err)) {
         /* What is only busy now is no answer. */
         if (turns_closing(t) || (job->seq && err.kind == ERR_BUSY))
-            put_back(j, job);
+            put_back(own, job);
         else
-            not_begun(t, j, job, out, &err);
+            not_begun(t, own, job, out, &err);
         return;
     }
-    if (job->seq && !inbox_began(j, job->seq, run.id, &err))
+    if (job->seq && !inbox_began(own, job->seq, run.id, &err))
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
     has_begun(t, me, run.id);
-    turn_watch(t, j, job, me, out, live, &heard);
+    turn_watch(t, own, job, me, out, live, &heard);
     /* What ended because we end goes on after the next start. */
     if (turns_closing(t) && str_eqz(heard.status, "cancelled"))
-        put_back(j, job);
+        put_back(own, job);
     else
-        keep_end(t, j, a, job, out, last_words(a, job, &heard, me->replaced));
+        keep_end(t, own, a, job, out, last_words(a, job, &heard, me->replaced));
     buf_done(&heard.text);
 }
 
@@ -244,34 +246,34 @@ void turn_drop(void *turns, void *work)
 }
 
 /* Its thread may be gone since it was told to wait. *ret: its words. */
-static bool settle(Turns *t, Journal *j, TurnJob *job, Turning *me, Outgoing *ret, Err *err)
+static bool settle(Turns *t, OwnStore *own, TurnJob *job, ActiveTurn *me, Outgoing *ret, Err *err)
 {
     Outgoing row = { .id = job->words, .platform = job->place.platform, .state = OUTBOX_OPEN };
 
-    if (!thread_now(j, job->arena, &job->place, err))
+    if (!topic_now(own, job->arena, &job->place, err))
         return false;
-    job->key = place_key(job->arena, &job->place, &t->o.flags);
+    job->key = address_key(job->arena, &job->place, &t->o.flags);
     turning_moves(t, me, job->key);
-    row.place_json = place_json(job->arena, &job->place);
-    return outbox_put(j, job->arena, &row, ret, err);
+    row.address_json = address_json(job->arena, &job->place);
+    return outbox_put(own, job->arena, &row, ret, err);
 }
 
-void turn_run(void *turns, Journal *j, void *work)
+void turn_run(void *turns, OwnStore *own, void *work)
 {
     Turns *t = turns;
     TurnJob *job = work;
-    Turning me = { .key = job->key };
+    ActiveTurn me = { .key = job->key };
     Outgoing out;
     Err err;
 
     enter(t, &me);
-    if (!settle(t, j, job, &me, &out, &err)) {
+    if (!settle(t, own, job, &me, &out, &err)) {
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
-        put_back(j, job);
+        put_back(own, job);
     } else if (out.state == OUTBOX_OPEN) {
-        follow(t, j, job, &me, &out);
+        follow(t, own, job, &me, &out);
     } else { /* It was answered; only that was not noted any more. */
-        keep_end(t, j, job->arena, job, &out, STR(""));
+        keep_end(t, own, job->arena, job, &out, STR(""));
     }
     leave(t, &me);
     arena_free(job->arena);

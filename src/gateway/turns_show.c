@@ -20,11 +20,11 @@ typedef struct Show {
     bool woken;
     RunSub sub;
     Delivery delivery;
-    Place place;
-    Journal *journal;
+    ChatAddress place;
+    OwnStore *journal;
     Outgoing *out;
     Heard *heard;
-    Asking asking;
+    Prompt asking;
     Str shown; /* what stands there; in the arena below */
     Arena *arenas[2];
     int arena;
@@ -171,15 +171,15 @@ static bool others_first(Show *s)
 }
 
 /* Typing and commands follow the words. */
-static void on_leave(void *ctx, const Place *to)
+static void on_leave(void *ctx, const ChatAddress *to)
 {
     Show *s = ctx;
     Turns *t = s->asking.turns;
     Arena *keep = s->asking.job->arena;
     Err ignored;
 
-    if (place_parse(keep, place_json(keep, to), &s->place, &ignored))
-        turning_moves(t, s->asking.me, place_key(keep, &s->place, &t->o.flags));
+    if (address_parse(keep, address_json(keep, to), &s->place, &ignored))
+        turning_moves(t, s->asking.me, address_key(keep, &s->place, &t->o.flags));
 }
 
 /* What telling them has changed in the row. */
@@ -188,9 +188,9 @@ static void keep_row(Outgoing *o, Arena *keep, const Outgoing *before)
     o->first_ref = str_dup(keep, o->first_ref);
     if (o->post_as.p != before->post_as.p)
         o->post_as = str_dup(keep, o->post_as);
-    if (o->place_json.p == before->place_json.p)
+    if (o->address_json.p == before->address_json.p)
         return;
-    o->place_json = str_dup(keep, o->place_json);
+    o->address_json = str_dup(keep, o->address_json);
     o->place = str_dup(keep, o->place);
 }
 
@@ -258,18 +258,18 @@ static void show_init(Show *s)
     s->arenas[1] = arena_new();
 }
 
-void turn_watch(Turns *t, Journal *j, const TurnJob *job, Turning *me, Outgoing *out, LiveRun *live,
-                Heard *ret)
+void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out,
+                LiveRun *live, Heard *ret)
 {
-    const Served *served = turns_server(t, job->place.platform);
+    const GatewayConnection *served = turns_server(t, job->place.platform);
     Show s = { .delivery = { .platform = served->platform,
                              .connection = served->connection,
                              .flags = &t->o.flags },
                .place = job->place,
-               .journal = j,
+               .journal = own,
                .out = out,
                .heard = ret,
-               .asking = { .turns = t, .journal = j, .job = job, .me = me } };
+               .asking = { .turns = t, .journal = own, .job = job, .me = me } };
 
     show_init(&s);
     s.delivery.leaves = on_leave;

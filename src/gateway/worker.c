@@ -7,19 +7,20 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "platforms/config.h"
+#include "chat/home_channels.h"
+#include "chat/topics.h"
+#include "gateway/authorise.h"
 #include "gateway/deliver.h"
 #include "gateway/lanes.h"
 #include "gateway/turns.h"
-#include "platforms/read.h"
-#include "chat/home_channels.h"
 #include "handoff/routing.h"
-#include "chat/topics.h"
+#include "platforms/config.h"
+#include "platforms/read.h"
 
 enum {
     LEASE_MS = 30000,
     RETRY_MS = 500,
-    MOST_RETRY_MS = 30000,
+    MAX_RETRY_MS = 30000,
     THREAD_TRIES = 3, /* refusals of the platform; workers that died there do not count */
     PREPARE_TRIES = 20,
     IDLE_MS = 30000,
@@ -29,7 +30,7 @@ enum {
 };
 
 struct Worker {
-    WorkerOptions o;   /* in a copy of its own for every step that another thread makes */
+    WorkerOptions o;   /* as given; with its own journal for every step that another thread makes */
     Lanes *lanes;      /* NULL: there are none */
     int64_t looked_ms; /* clock_mono_ms: when sessions were looked at for an exit */
     char
@@ -40,14 +41,9 @@ struct Worker {
     int64_t took_up_ms; /* clock_mono_ms: when they were looked at */
 };
 
-static int64_t now_in_ms(void)
+static const GatewayConnection *server_of(const Worker *w, Str platform)
 {
-    return (int64_t)(clock_wall() * 1000);
-}
-
-static const Served *server_of(const Worker *w, Str platform)
-{
-    return served_named(w->o.served, w->o.n_served, platform);
+    return gateway_connection_named(w->o.served, w->o.n_served, platform);
 }
 
 /* -- trouble --------------------------------------------------------------------------------------- */
@@ -56,9 +52,9 @@ static int64_t back_off(int64_t attempt)
 {
     int64_t ms = RETRY_MS;
 
-    for (int64_t i = 1; i < attempt && ms < MOST_RETRY_MS; i++)
+    for (int64_t i = 1; i < attempt && ms < MAX_RETRY_MS; i++)
         ms *= 2;
-    return ms < MOST_RETRY_MS ? ms : MOST_RETRY_MS;
+    return ms < MAX_RETRY_MS ? ms : MAX_RETRY_MS;
 }
 
 static bool postpone(Worker *w, Handoff *h, int64_t wait_ms, const Err *why, bool *ret_more,
@@ -72,8 +68,8 @@ static bool postpone(Worker *w, Handoff *h, int64_t wait_ms, const Err *why, boo
 }
 
 /* The chat that was asked for, else the configured one, else the one that /sethome named. */
-static bool find_home(Worker *w, Arena *a, const Handoff *h, const Served *s, HomeChannel *ret,
-                      Err *err)
+static bool find_home(Worker *w, Arena *a, const Handoff *h, const GatewayConnection *s,
+                      HomeChannel *ret, Err *err)
 {
     if (!str_eqz(h->target, "home"))
         return s->platform->look(s->connection, a, h->target, STR_NONE, ret, err);
@@ -96,7 +92,7 @@ static bool find_home(Worker *w, Arena *a, const Handoff *h, const Served *s, Ho
 static bool leave(Worker *w, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
                   bool *ret_more, Err *err)
 {
-    const Served *s = server_of(w, h->platform);
+    const GatewayConnection *s = server_of(w, h->platform);
     Str thread = h->thread_ref;
     HomeChannel home;
     Err ignored;
@@ -126,7 +122,7 @@ static bool is_unsure(const Handoff *h)
 
 /* On such a platform that it is about to be asked for is written down first: whoever finds that written, and no
  * name, does not ask again. */
-static bool mark_thread(Worker *w, Handoff *h, const Served *s, Err *err)
+static bool mark_thread(Worker *w, Handoff *h, const GatewayConnection *s, Err *err)
 {
     if (s->platform->knows_repeats)
         return true;
@@ -136,8 +132,9 @@ static bool mark_thread(Worker *w, Handoff *h, const Served *s, Err *err)
 
 /* *ret_wait: the platform may be able to in a moment. Where it cannot, or one thread may be there already, the
  * channel itself is the place. */
-static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const HomeChannel *home,
-                        Str title, Err *trouble, bool *ret_wait, int64_t *ret_wait_ms, Err *err)
+static bool open_thread(Worker *w, Arena *a, Handoff *h, const GatewayConnection *s,
+                        const HomeChannel *home, Str title, Err *trouble, bool *ret_wait,
+                        int64_t *ret_wait_ms, Err *err)
 {
     Sent sent = { 0 };
 
@@ -166,42 +163,48 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const Served *s, const 
     if ((s->platform->knows_repeats || !sent.unsure) &&
         !handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err))
         return false;
-    if (!*ret_wait)
-        log_warning("no thread for handoff '%.*s': %s", STR_FMT(h->id), trouble->text);
+    if (*ret_wait)
+        return true;
+    log_warning("no thread for handoff '%.*s': %s", STR_FMT(h->id), trouble->text);
+    if (sent.id.n)
+        s->platform->drop_thread(s->connection, home, sent.id);
     return true;
 }
 
-/* Where everyone has a session of their own in a thread, a place of nobody is one that no words ever lead to. */
-static bool leads_there(Worker *w, Arena *a, const Place *place, Str key, Err *err)
+/* Somebody has to be able to claim it there: whoever is named in the settings. */
+static bool can_be_claimed(Worker *w, Arena *a, const GatewayConnection *s,
+                           const ChatAddress *place, Err *err)
 {
-    Place other = *place;
-
-    other.user_id = STR("another");
-    return !str_eq(place->user_id, UNKNOWN_USER) ||
-           str_eq(key, place_key(a, &other, &w->o.flags)) ||
-           needs_owner(str_z(a, place->platform), place->chat_id, err);
+    return !is_waiting_place(a, place, &w->o.flags) ||
+           (s->config && names_anyone(s->config->allowed)) ||
+           err_set(err, ERR_REFUSED,
+                   "everyone in %.*s chat '%.*s' has a separate session, and nobody is named who "
+                   "may continue this one; list user ids in platforms.%.*s.allowed, or name the "
+                   "owner with 'talaria gateway sethome %.*s CHAT --owner ID'",
+                   STR_FMT(place->platform), STR_FMT(place->chat_id), STR_FMT(place->platform),
+                   STR_FMT(place->platform));
 }
 
-static bool find_place(Worker *w, Arena *a, Handoff *h, const Served *s, const HomeChannel *home,
-                       Err *err)
+static bool find_place(Worker *w, Arena *a, Handoff *h, const GatewayConnection *s,
+                       const HomeChannel *home, Err *err)
 {
     Str thread = h->thread_ref.n ? h->thread_ref : home->thread_id;
-    Place place;
+    ChatAddress place;
 
     if (!s->platform->shape->place(a, home, thread, &place, err))
         return false;
-    h->dest_key = place_key(a, &place, &w->o.flags);
-    if (!leads_there(w, a, &place, h->dest_key, err))
+    h->dest_key = address_key(a, &place, &w->o.flags);
+    if (!can_be_claimed(w, a, s, &place, err))
         return false;
-    h->dest_source_json = place_json(a, &place);
+    h->dest_source_json = address_json(a, &place);
     /* From here on words in it are meant for us: whoever sees the thread before the card may write there. */
-    return (!place.thread_id.n || thread_keep(w->o.journal, &place, err)) &&
+    return (!place.thread_id.n || topic_keep(w->o.journal, &place, err)) &&
            routing_remember(w->o.journal, a, h, err);
 }
 
 static bool prepare(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
-    const Served *s = server_of(w, h->platform);
+    const GatewayConnection *s = server_of(w, h->platform);
     int64_t thread_wait = 0;
     HomeChannel home;
     bool wait;
@@ -231,18 +234,18 @@ trouble:
 static bool settle(Worker *w, Arena *a, Handoff *h, Err *err)
 {
     Str thread;
-    Place place;
+    ChatAddress place;
 
-    if (!place_parse(a, h->dest_source_json, &place, err))
+    if (!address_parse(a, h->dest_source_json, &place, err))
         return false;
     thread = place.thread_id;
-    if (!thread_now(w->o.journal, a, &place, err))
+    if (!topic_now(w->o.journal, a, &place, err))
         return false;
     if (str_eq(place.thread_id, thread))
         return true;
     h->thread_ref = STR("");
-    h->dest_key = place_key(a, &place, &w->o.flags);
-    h->dest_source_json = place_json(a, &place);
+    h->dest_key = address_key(a, &place, &w->o.flags);
+    h->dest_source_json = address_json(a, &place);
     return routing_remember(w->o.journal, a, h, err);
 }
 
@@ -283,9 +286,24 @@ static bool still_ours(void *ctx, Err *err)
     return handoff_renew(holding->w->o.journal, holding->h, LEASE_MS, err);
 }
 
+/* Where it waits for somebody the card says for whom. */
+static Str card_words(Worker *w, Arena *a, const Handoff *h, const Card *card)
+{
+    ChatAddress place;
+    Err none;
+
+    if (!address_parse(a, h->dest_source_json, &place, &none) ||
+        !is_waiting_place(a, &place, &w->o.flags))
+        return card->text;
+    return str_printf(a,
+                      "%.*s The first person listed in platforms.%.*s.allowed who writes here "
+                      "continues this session.",
+                      STR_FMT(card->text), STR_FMT(place.platform));
+}
+
 static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
-    const Served *s = server_of(w, h->platform);
+    const GatewayConnection *s = server_of(w, h->platform);
     Holding holding = { w, h };
     Delivery d = { .platform = s->platform,
                    .connection = s->connection,
@@ -294,13 +312,13 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
                    .ctx = &holding };
     Outgoing o = { .id = h->id,
                    .platform = h->platform,
-                   .place_json = h->dest_source_json,
+                   .address_json = h->dest_source_json,
                    .state = OUTBOX_OPEN };
     Card card;
     Err why;
 
     if (w->o.card(w->o.card_ctx, a, h, &card, &why)) {
-        o.text = card.text;
+        o.text = card_words(w, a, h, &card);
         if (deliver(&d, w->o.journal, a, &o, &h->notice_ref, &why))
             return handoff_refresh(w->o.journal, a, h, err) &&
                    handoff_advance(w->o.journal, h, HANDOFF_ANNOUNCED, err);
@@ -309,7 +327,7 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
         *err = why;
         return false;
     }
-    if (now_in_ms() < h->deadline_ms)
+    if (clock_wall_ms() < h->deadline_ms)
         return postpone(w, h, d.wait_ms, &why, ret_more, err);
     /* The session is there; that nobody said so is all that is missing. */
     h->error_code = STR("not_announced");
@@ -335,7 +353,7 @@ static bool finish(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     if (!shown)
         return routing_undo(w->o.journal, a, h, HANDOFF_FAILED, "withdrawn",
                             STR("the request had expired; the session stays where it was"), err);
-    atomic_store(w->done_ms, now_in_ms());
+    atomic_store(w->done_ms, clock_wall_ms());
     if (w->o.turns && !turns_first(w->o.turns, h, &why))
         log_warning("handoff '%.*s': %s", STR_FMT(h->id), why.text);
     return true;
@@ -386,9 +404,11 @@ static void do_one(Worker *w, Str id)
 }
 
 /* On a thread of the lanes, with its journal. */
-static void run_job(void *ctx, Journal *j, void *job)
+static void run_job(void *ctx, OwnStore *j, void *job)
 {
-    Worker own = *(Worker *)ctx;
+    const Worker *w = ctx;
+    /* What never changes; the rest belongs to the thread that makes the rounds. */
+    Worker own = { .o = w->o, .done_ms = w->done_ms, .told = w->told };
 
     own.o.journal = j;
     do_one(&own, str_of(job));
@@ -429,9 +449,9 @@ Worker *worker_new(const WorkerOptions *options)
     w->told = mem_alloc(sizeof *w->told);
     w->shares = mem_alloc((options->homes ? options->homes->n : 0) * options->n_served + 1);
     if (options->threads)
-        w->lanes = lanes_open(&(LanesOptions){ .data = journal_data(options->journal),
+        w->lanes = lanes_open(&(LanesOptions){ .data = own_store_data(options->journal),
                                                .threads = options->threads,
-                                               .most = LIMIT_HANDOFFS_RECENT,
+                                               .max = LIMIT_HANDOFFS_RECENT,
                                                .run = run_job,
                                                .drop = drop_job,
                                                .ctx = w });
@@ -454,7 +474,7 @@ Worker *worker_free(Worker *w)
 static bool may_serve(Worker *w, size_t home, size_t served)
 {
     char *known = &w->shares[home * w->o.n_served + served];
-    const Served *s = &w->o.served[served];
+    const GatewayConnection *s = &w->o.served[served];
 
     if (w->o.homes->all[home].kind != HOME_PROFILE)
         return true;
@@ -496,7 +516,7 @@ static void look_again(Worker *w)
     if (w->looked_ms && now - w->looked_ms < REOPEN_EVERY_MS)
         return;
     w->looked_ms = now;
-    if (!routing_reopen(w->o.journal, now_in_ms() - REOPEN_MS, &n, &err))
+    if (!routing_reopen(w->o.journal, clock_wall_ms() - REOPEN_MS, &n, &err))
         log_once(w->told, STR(""), err.text);
     if (n)
         log_note("a terminal had ended %zu session%s that it had handed over; open again", n,
@@ -540,7 +560,7 @@ bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err)
     if (!handoff_open_count(w->o.journal, &left, err))
         return false;
     *ret_wait_ms = left ? (n ? RETRY_MS : WAITING_MS) : IDLE_MS;
-    if (atomic_load(w->done_ms) && now_in_ms() - atomic_load(w->done_ms) < REOPEN_MS) {
+    if (atomic_load(w->done_ms) && clock_wall_ms() - atomic_load(w->done_ms) < REOPEN_MS) {
         look_again(w);
         *ret_wait_ms = REOPEN_EVERY_MS;
     }

@@ -11,18 +11,19 @@
 #include <stdatomic.h>
 
 #include "handoff/card.h"
-#include "platforms/platform.h"
 #include "handoff/handoff.h"
+#include "platforms/platform.h"
 
-typedef struct Served {
+typedef struct GatewayConnection {
     const Platform *platform;
     Connection *connection;
     const PlatformConfig *config;
     atomic_bool shut; /* it could not be opened yet: as if it were not there */
-} Served;
+} GatewayConnection;
 
 /* NULL: it is not served now. */
-static inline const Served *served_named(const Served *all, size_t n, Str platform)
+static inline const GatewayConnection *gateway_connection_named(const GatewayConnection *all,
+                                                                size_t n, Str platform)
 {
     for (size_t i = 0; i < n; i++)
         if (!all[i].shut && str_eqz(platform, all[i].platform->shape->name))
@@ -31,9 +32,9 @@ static inline const Served *served_named(const Served *all, size_t n, Str platfo
 }
 
 typedef struct WorkerOptions {
-    Journal *journal;
+    OwnStore *journal;
     Str owner; /* a name that no other worker ever had */
-    const Served *served;
+    const GatewayConnection *served;
     size_t n_served;
     KeyFlags flags;
     const Homes *homes; /* whose requests are taken up */

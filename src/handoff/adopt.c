@@ -2,15 +2,10 @@
  * state and one platform, and whoever wrote last is right: what the journal has queued for an older request is over. */
 #include "base/clock.h"
 #include "base/limits.h"
-#include "handoff/handoff.h"
 #include "handoff/copy.h"
-#include "handoff/session_db.h"
+#include "handoff/handoff.h"
 #include "handoff/routing.h"
-
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
+#include "handoff/session_db.h"
 
 /* -- what others made of it --------------------------------------------------------------------------- */
 
@@ -20,7 +15,7 @@ static bool is_open(const Handoff *h, const ShownState *shown)
     return shown_is(shown, "pending", h->platform) || shown_is(shown, "running", h->platform);
 }
 
-bool handoff_settle(Journal *j, Arena *a, Handoff *h, const ShownState *shown, Err *err)
+bool handoff_settle(OwnStore *own, Arena *a, Handoff *h, const ShownState *shown, Err *err)
 {
     bool same = str_eq(shown->platform, h->platform);
 
@@ -28,21 +23,21 @@ bool handoff_settle(Journal *j, Arena *a, Handoff *h, const ShownState *shown, E
         return true;
     h->error_code = h->error_text = STR_NONE;
     if (shown_is(shown, "completed", h->platform))
-        return handoff_move(j, h, HANDOFF_DONE, err);
+        return handoff_move(own, h, HANDOFF_DONE, err);
     /* A gateway of Hermes may fail after it has bound the session: then that chat continues it. */
     if (shown_is(shown, "failed", h->platform) && shown->key.n &&
         str_eq(shown->source, h->platform)) {
         h->error_code = STR(HANDOFF_LATE);
         h->error_text = shown->error.n ? shown->error : STR("the gateway gave up");
-        return handoff_move(j, h, HANDOFF_FAILED, err) &&
-               owner_set(j, h->home, h->session_id, h->platform, STR("cli"), err);
+        return handoff_move(own, h, HANDOFF_FAILED, err) &&
+               owner_set(own, h->home, h->session_id, h->platform, STR("cli"), err);
     }
     h->error_code = STR("withdrawn");
     h->error_text = same && shown->error.n ? shown->error
                     : same || !shown->platform.n
                         ? STR("the request was taken back")
                         : str_printf(a, "replaced by a request for %.*s", STR_FMT(shown->platform));
-    return handoff_move(j, h, HANDOFF_FAILED, err);
+    return handoff_move(own, h, HANDOFF_FAILED, err);
 }
 
 static bool is_followed(const Handoff *h)
@@ -50,69 +45,70 @@ static bool is_followed(const Handoff *h)
     return h->copy_id.n ? !handoff_is_over(h->state) : h->mirrored && h->state == HANDOFF_QUEUED;
 }
 
-bool handoff_make_way(Journal *j, Arena *a, Str home, Str session_id, const ShownState *shown,
+bool handoff_make_way(OwnStore *own, Arena *a, Str home, Str session_id, const ShownState *shown,
                       Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     Handoff h;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT id FROM handoff WHERE home = ? AND session_id = ? AND state = 'queued'",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, home);
     db_bind_str(stmt, 2, session_id);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
-    return !row || (handoff_get(j, a, str_dup(a, db_str(stmt, 0)), &h, err) &&
-                    (h.copy_id.n || !is_followed(&h) || handoff_settle(j, a, &h, shown, err)));
+    return !row || (handoff_get(own, a, str_dup(a, db_str(stmt, 0)), &h, err) &&
+                    (h.copy_id.n || !is_followed(&h) || handoff_settle(own, a, &h, shown, err)));
 }
 
-static bool look(Journal *j, Arena *a, const Handoff *h, ShownState *ret, Err *err)
+static bool look(OwnStore *own, Arena *a, const Handoff *h, ShownState *ret, Err *err)
 {
-    return shown_look(journal_db(j), journal_data(j), a, h->home, h->session_id, ret, err);
+    return shown_look(own_store_db(own), own_store_data(own), a, h->home, h->session_id, ret, err);
 }
 
 /* Under our lock: nothing of ours is under way there meanwhile. */
-static bool follow(Journal *j, Arena *a, Str id, Err *err)
+static bool follow(OwnStore *own, Arena *a, Str id, Err *err)
 {
     ShownState shown;
     Handoff h;
 
-    if (!handoff_get(j, a, id, &h, err))
+    if (!handoff_get(own, a, id, &h, err))
         return false;
     if (!is_followed(&h))
         return true;
     if (h.copy_id.n)
-        return copy_follow(j, a, &h, err);
-    return look(j, a, &h, &shown, err) && handoff_settle(j, a, &h, &shown, err);
+        return copy_follow(own, a, &h, err);
+    return look(own, a, &h, &shown, err) && handoff_settle(own, a, &h, &shown, err);
 }
 
-bool handoff_look(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
+bool handoff_look(OwnStore *own, Arena *a, Str id, Handoff *ret, Err *err)
 {
     ShownState shown;
     bool late;
     Handoff h;
 
-    if (!handoff_get(j, a, id, &h, err))
+    if (!handoff_get(own, a, id, &h, err))
         return false;
-    late = now_in_ms() > h.deadline_ms;
+    late = clock_wall_ms() > h.deadline_ms;
     if (is_followed(&h)) {
         if (!h.copy_id.n && !late) {
-            if (!look(j, a, &h, &shown, err))
+            if (!look(own, a, &h, &shown, err))
                 return false;
             if (is_open(&h, &shown)) {
                 *ret = h;
                 return true;
             }
         }
-        if (!journal_begin(j, err) || !journal_end(j, follow(j, a, id, err), err) ||
-            !handoff_get(j, a, id, &h, err))
+        if (!own_store_begin(own, err) || !own_store_end(own, follow(own, a, id, err), err) ||
+            !handoff_get(own, a, id, &h, err))
             return false;
     }
     if (late && is_followed(&h) && !h.copy_id.n &&
-        !handoff_fail(j, &h, HANDOFF_FAILED, "timeout", STR("no gateway finished it in time"), err))
+        !handoff_fail(own, &h, HANDOFF_FAILED, "timeout", STR("no gateway finished it in time"),
+                      err))
         return false;
     *ret = h;
     return true;
@@ -133,11 +129,11 @@ static bool is_served(Str platform, const Str *served, size_t n)
 }
 
 /* One of ours is open for the same platform: then it is this request, or comes before it. */
-static bool is_known(Journal *j, Str home, const Request *r, bool *ret, Err *err)
+static bool is_known(OwnStore *own, Str home, const Request *r, bool *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT 1 FROM handoff WHERE home = ? AND session_id = ? AND platform = ? AND "
                     "state NOT IN ('done', 'failed', 'cancelled')",
                     &stmt, err))
@@ -145,10 +141,10 @@ static bool is_known(Journal *j, Str home, const Request *r, bool *ret, Err *err
     db_bind_str(stmt, 1, home);
     db_bind_str(stmt, 2, r->session_id);
     db_bind_str(stmt, 3, r->platform);
-    return db_step(journal_db(j), stmt, ret, err);
+    return db_step(own_store_db(own), stmt, ret, err);
 }
 
-static bool find_requests(Journal *j, Arena *a, Db *db, Str home, const Str *served,
+static bool find_requests(OwnStore *own, Arena *a, Db *db, Str home, const Str *served,
                           size_t n_served, Request **ret, size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
@@ -166,7 +162,7 @@ static bool find_requests(Journal *j, Arena *a, Db *db, Str home, const Str *ser
 
         if (!is_served(r.platform, served, n_served))
             continue;
-        if (!is_known(j, home, &r, &known, err))
+        if (!is_known(own, home, &r, &known, err))
             return false;
         if (known)
             continue;
@@ -177,15 +173,15 @@ static bool find_requests(Journal *j, Arena *a, Db *db, Str home, const Str *ser
 }
 
 /* INSERT OR IGNORE: where a handoff of the session is open already, this request has to wait for its end. */
-static bool insert_request(Journal *j, Str home, const Request *r, Err *err)
+static bool insert_request(OwnStore *own, Str home, const Request *r, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     char id[ULID_CHARS];
-    int64_t now = now_in_ms();
+    int64_t now = clock_wall_ms();
     bool row;
 
     ulid_make(now, id);
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "INSERT OR IGNORE INTO handoff(id, home, session_id, platform, target, "
                     "mirrored, state, step, requested_ms, deadline_ms, updated_ms) "
                     "VALUES(?1, ?2, ?3, ?4, 'home', 1, 'queued', 'claim', ?5, ?6, ?5)",
@@ -197,32 +193,32 @@ static bool insert_request(Journal *j, Str home, const Request *r, Err *err)
     db_bind_str(stmt, 4, r->platform);
     sqlite3_bind_int64(stmt, 5, now);
     sqlite3_bind_int64(stmt, 6, now + LIMIT_HANDOFF_MS);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
 /* Looked at again under our lock: while we waited for it, a worker of ours may have brought that very request to its
  * end, or its waiter may have asked for another platform. */
-static bool adopt_one(Journal *j, Arena *a, SessionDb *s, Str home, const Request *r, Err *err)
+static bool adopt_one(OwnStore *own, Arena *a, SessionDb *s, Str home, const Request *r, Err *err)
 {
     ShownState shown;
 
     if (!shown_get(s, a, r->session_id, &shown, err))
         return false;
     return !shown_is(&shown, "pending", r->platform) ||
-           (handoff_make_way(j, a, home, r->session_id, &shown, err) &&
-            insert_request(j, home, r, err));
+           (handoff_make_way(own, a, home, r->session_id, &shown, err) &&
+            insert_request(own, home, r, err));
 }
 
-static bool adopt_all(Journal *j, Arena *a, SessionDb *s, Str home, const Request *all, size_t n,
+static bool adopt_all(OwnStore *own, Arena *a, SessionDb *s, Str home, const Request *all, size_t n,
                       Err *err)
 {
     for (size_t i = 0; i < n; i++)
-        if (!adopt_one(j, a, s, home, &all[i], err))
+        if (!adopt_one(own, a, s, home, &all[i], err))
             return false;
     return true;
 }
 
-bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_served, Err *err)
+bool handoff_adopt(OwnStore *own, Str home, const Str *served, size_t n_served, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     AUTO(Db) *db = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
@@ -234,8 +230,8 @@ bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_served, Err
         return false;
     if (!s.handoff)
         return true;
-    if (!find_requests(j, a, db, home, served, n_served, &all, &n, err))
+    if (!find_requests(own, a, db, home, served, n_served, &all, &n, err))
         return false;
-    return n == 0 ||
-           (journal_begin(j, err) && journal_end(j, adopt_all(j, a, &s, home, all, n, err), err));
+    return n == 0 || (own_store_begin(own, err) &&
+                      own_store_end(own, adopt_all(own, a, &s, home, all, n, err), err));
 }

@@ -1,17 +1,17 @@
 /* Figures are asked for one platform at a time: there are a handful, and what waits is found by partial indexes. */
 #include "handoff/board.h"
 
-#include "store/db.h"
 #include "chat/inbox.h"
+#include "store/db.h"
 
-bool board_steps(Journal *j, Arena *a, Str handoff_id, BoardStep **ret, size_t *ret_n, Err *err)
+bool board_steps(OwnStore *own, Arena *a, Str handoff_id, BoardStep **ret, size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     BoardStep *all = NULL;
     size_t n = 0, cap = 0;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT state, at_ms FROM handoff_step WHERE handoff_id = ? ORDER BY seq",
                     &stmt, err))
         return false;
@@ -19,7 +19,7 @@ bool board_steps(Journal *j, Arena *a, Str handoff_id, BoardStep **ret, size_t *
     for (;;) {
         BoardStep step;
 
-        if (!db_step(journal_db(j), stmt, &row, err))
+        if (!db_step(own_store_db(own), stmt, &row, err))
             return false;
         if (!row)
             break;
@@ -33,31 +33,31 @@ bool board_steps(Journal *j, Arena *a, Str handoff_id, BoardStep **ret, size_t *
 
 /* -- queues ------------------------------------------------------------------------------------------- */
 
-static bool read_outbox(Journal *j, Str platform, int64_t *ret_n, int64_t *ret_oldest, Err *err)
+static bool read_outbox(OwnStore *own, Str platform, int64_t *ret_n, int64_t *ret_oldest, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT count(*), ifnull(min(nullif(created_ms, 0)), 0) FROM outbox "
                     "WHERE state = 'waiting' AND platform = ?",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, platform);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret_n = sqlite3_column_int64(stmt, 0);
     *ret_oldest = sqlite3_column_int64(stmt, 1);
     return true;
 }
 
-bool board_queue(Journal *j, Str platform, BoardQueue *ret, Err *err)
+bool board_queue(OwnStore *own, Str platform, BoardQueue *ret, Err *err)
 {
     int64_t in, out, sending;
     size_t waiting;
 
-    if (!inbox_waiting(j, platform, &waiting, &in, err) ||
-        !read_outbox(j, platform, &sending, &out, err))
+    if (!inbox_waiting(own, platform, &waiting, &in, err) ||
+        !read_outbox(own, platform, &sending, &out, err))
         return false;
     *ret = (BoardQueue){ .inbox = (int64_t)waiting,
                          .outbox = sending,
@@ -67,11 +67,11 @@ bool board_queue(Journal *j, Str platform, BoardQueue *ret, Err *err)
 
 /* -- marks ----------------------------------------------------------------------------------------------- */
 
-bool board_mark(Journal *j, BoardMark *ret, Err *err)
+bool board_mark(OwnStore *own, BoardMark *ret, Err *err)
 {
     BoardMark m;
 
-#define X(name, sql) db_int(journal_db(j), sql, 0, &m.name, err) &&
+#define X(name, sql) db_int(own_store_db(own), sql, 0, &m.name, err) &&
     if (!(BOARD_MARKS(X) true))
         return false;
 #undef X

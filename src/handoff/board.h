@@ -1,9 +1,9 @@
 /* board.h - handoffs and platforms as people look at them: how far, since when, how healthy.
  *
  * Reads only what others write. A BoardMark is for whoever wants to know whether to look again: it costs a few
- * steps in indexes, however much there is. On a Journal, so one thread; text lives in the arena. */
-#ifndef TALARIA_STORE_BOARD_H
-#define TALARIA_STORE_BOARD_H
+ * steps in indexes, however much there is. On a OwnStore, so one thread; text lives in the arena. */
+#ifndef TALARIA_HANDOFF_BOARD_H
+#define TALARIA_HANDOFF_BOARD_H
 
 #include "handoff/handoff.h"
 
@@ -14,7 +14,7 @@ typedef struct BoardStep {
 } BoardStep;
 
 /* In the order in which they came. */
-MUST_CHECK bool board_steps(Journal *j, Arena *a, Str handoff_id, BoardStep **ret, size_t *ret_n,
+MUST_CHECK bool board_steps(OwnStore *own, Arena *a, Str handoff_id, BoardStep **ret, size_t *ret_n,
                             Err *err);
 
 /* What waits at a platform, in either direction. */
@@ -23,7 +23,7 @@ typedef struct BoardQueue {
     int64_t oldest_ms; /* since when the oldest of them does; 0: none */
 } BoardQueue;
 
-MUST_CHECK bool board_queue(Journal *j, Str platform, BoardQueue *ret, Err *err);
+MUST_CHECK bool board_queue(OwnStore *own, Str platform, BoardQueue *ret, Err *err);
 
 /* X(name, what it is made of). Equal numbers: nothing has changed. */
 #define BOARD_MARKS(X)                                                                             \
@@ -46,6 +46,6 @@ typedef struct BoardMark {
 #undef X
 } BoardMark;
 
-MUST_CHECK bool board_mark(Journal *j, BoardMark *ret, Err *err);
+MUST_CHECK bool board_mark(OwnStore *own, BoardMark *ret, Err *err);
 
 #endif

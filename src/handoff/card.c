@@ -4,7 +4,7 @@
 #include "text/redact.h"
 #include "text/utf8.h"
 
-enum { MOST_WORDS = 600, MOST_TITLE = 100 };
+enum { MAX_WORDS = 600, MAX_TITLE = 100 };
 
 /* The newest words of either side; each in a place of its own, so that a long session costs no memory. */
 typedef struct Exchanged {
@@ -29,7 +29,7 @@ static bool look_at(void *ctx, const Message *m, Err *err)
 
 static Str clipped(Arena *a, Str s)
 {
-    Str head = utf8_head(s, MOST_WORDS);
+    Str head = utf8_head(s, MAX_WORDS);
 
     return head.n == s.n ? s : str_printf(a, "%.*s\xe2\x80\xa6", STR_FMT(head));
 }
@@ -70,7 +70,7 @@ bool card_make(Arena *a, const Homes *homes, Str session_id, Card *ret, Err *err
     if (!store || !store_find(store, a, session_id, &l, err) ||
         !messages_each(store, &l.tip, &(MessageQuery){ 0 }, look_at, &x, err))
         return false;
-    ret->title = redact_text(a, str_dup(a, utf8_head(l.title, MOST_TITLE)));
+    ret->title = redact_text(a, str_dup(a, utf8_head(l.title, MAX_TITLE)));
     ret->text = written(a, &l, ret->title, &x, store_home(store, l.tip.home)->kind == HOME_OURS);
     return true;
 }

@@ -1,8 +1,8 @@
 /* card.h - what stands at the new place first: which session this is, and where it was.
  *
  * Title, folder, branch, model and the last exchange, redacted. Costs no call of a model. */
-#ifndef TALARIA_GATEWAY_CARD_H
-#define TALARIA_GATEWAY_CARD_H
+#ifndef TALARIA_HANDOFF_CARD_H
+#define TALARIA_HANDOFF_CARD_H
 
 #include "store/homes.h"
 #include "store/store.h"

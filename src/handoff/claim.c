@@ -2,17 +2,12 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "handoff/handoff.h"
 #include "handoff/copy.h"
+#include "handoff/handoff.h"
 #include "handoff/session_db.h"
 
 /* A worker that died is followed by the next one so soon after its lease. */
 enum { FOLLOWED_MS = 5000 };
-
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
 
 static bool is_served(Str platform, const Str *served, size_t n)
 {
@@ -38,27 +33,27 @@ static bool may_claim(const Handoff *h, int64_t now)
 }
 
 /* It ends now, not long ago: words that come in meanwhile still wait for the session (handoff_is_coming). */
-bool handoff_recover(Journal *j, Err *err)
+bool handoff_recover(OwnStore *own, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE handoff SET lease_ms = ?1 WHERE lease_ms > ?1 AND copy_id IS NULL AND "
                     "state IN ('claimed', 'prepared', 'bound', 'announced')",
                     &stmt, err))
         return false;
-    sqlite3_bind_int64(stmt, 1, now_in_ms());
-    return db_step(journal_db(j), stmt, &row, err);
+    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-static bool take(Journal *j, const Handoff *h, Str owner, int64_t until, Err *err)
+static bool take(OwnStore *own, const Handoff *h, Str owner, int64_t until, Err *err)
 {
     HandoffState to = h->state == HANDOFF_QUEUED ? HANDOFF_CLAIMED : h->state;
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE handoff SET owner = ?, lease_ms = ?, fence = fence + 1, attempt = "
                     "attempt + 1, step = CASE state WHEN 'queued' THEN 'prepare' ELSE step END, "
                     "state = ?, updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
@@ -67,19 +62,19 @@ static bool take(Journal *j, const Handoff *h, Str owner, int64_t until, Err *er
     db_bind_str(stmt, 1, owner);
     sqlite3_bind_int64(stmt, 2, until);
     db_bind_str(stmt, 3, str_of(handoff_state_name(to)));
-    sqlite3_bind_int64(stmt, 4, now_in_ms());
+    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
     db_bind_str(stmt, 5, h->id);
     db_bind_str(stmt, 6, str_of(handoff_state_name(h->state)));
     sqlite3_bind_int64(stmt, 7, h->fence);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
-    return sqlite3_changes(journal_db(j)->handle) == 1 ||
+    return sqlite3_changes(own_store_db(own)->handle) == 1 ||
            err_set(err, ERR_CONFLICT, "handoff '%.*s' is no longer ours", STR_FMT(h->id));
 }
 
 /* The claim that other gateways see comes first. Where it is lost, what they made of it counts at once. A look comes
  * before it: to ask for the write lock in vain would hold up whoever has the session. */
-static bool claim_rows(Journal *j, Arena *a, Handoff *h, Str owner, int64_t until, bool *ret_won,
+static bool claim_rows(OwnStore *own, Arena *a, Handoff *h, Str owner, int64_t until, bool *ret_won,
                        Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
@@ -87,32 +82,34 @@ static bool claim_rows(Journal *j, Arena *a, Handoff *h, Str owner, int64_t unti
 
     *ret_won = true;
     if (h->mirrored && h->state == HANDOFF_QUEUED) {
-        if (!shown_look(journal_db(j), journal_data(j), a, h->home, h->session_id, &shown, err))
+        if (!shown_look(own_store_db(own), own_store_data(own), a, h->home, h->session_id, &shown,
+                        err))
             return false;
         *ret_won = shown_is(&shown, "pending", h->platform);
-        if (*ret_won && (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-                         !shown_claim(&s, h->session_id, h->platform, ret_won, err) ||
-                         (!*ret_won && !shown_get(&s, a, h->session_id, &shown, err))))
+        if (*ret_won &&
+            (!sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) ||
+             !shown_claim(&s, h->session_id, h->platform, ret_won, err) ||
+             (!*ret_won && !shown_get(&s, a, h->session_id, &shown, err))))
             return false;
         if (!*ret_won)
-            return handoff_settle(j, a, h, &shown, err);
+            return handoff_settle(own, a, h, &shown, err);
     }
-    return take(j, h, owner, until, err) && sessiondb_commit(&s, err);
+    return take(own, h, owner, until, err) && sessiondb_commit(&s, err);
 }
 
-bool handoff_claim(Journal *j, Arena *a, Str id, Str owner, int64_t lease_ms, Handoff *ret,
+bool handoff_claim(OwnStore *own, Arena *a, Str id, Str owner, int64_t lease_ms, Handoff *ret,
                    bool *ret_won, Err *err)
 {
-    int64_t now = now_in_ms();
+    int64_t now = clock_wall_ms();
     bool ok, won = false;
     Handoff h;
 
-    if (!journal_begin(j, err))
+    if (!own_store_begin(own, err))
         return false;
-    ok = handoff_get(j, a, id, &h, err);
+    ok = handoff_get(own, a, id, &h, err);
     if (ok && may_claim(&h, now))
-        ok = claim_rows(j, a, &h, owner, now + lease_ms, &won, err);
-    if (!journal_end(j, ok, err) || (won && !handoff_get(j, a, id, &h, err)))
+        ok = claim_rows(own, a, &h, owner, now + lease_ms, &won, err);
+    if (!own_store_end(own, ok, err) || (won && !handoff_get(own, a, id, &h, err)))
         return false;
     if (won)
         *ret = h;
@@ -122,21 +119,22 @@ bool handoff_claim(Journal *j, Arena *a, Str id, Str owner, int64_t lease_ms, Ha
 
 /* -- what is to be done -------------------------------------------------------------------------------- */
 
-static bool expire(Journal *j, Handoff *h, Err *err)
+static bool expire(OwnStore *own, Handoff *h, Err *err)
 {
-    return handoff_fail(j, h, HANDOFF_FAILED, "timeout", STR("no gateway claimed it in time"), err);
+    return handoff_fail(own, h, HANDOFF_FAILED, "timeout", STR("no gateway claimed it in time"),
+                        err);
 }
 
-bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served, Handoff **ret,
+bool handoff_pending(OwnStore *own, Arena *a, const Str *served, size_t n_served, Handoff **ret,
                      size_t *ret_n, Err *err)
 {
-    int64_t now = now_in_ms();
+    int64_t now = clock_wall_ms();
     size_t cap = 0, n = 0;
     Handoff *all = NULL;
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT id FROM handoff WHERE state IN ('queued', 'claimed', 'prepared', "
                     "'bound', 'announced') ORDER BY requested_ms, id",
                     &stmt, err))
@@ -144,11 +142,11 @@ bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served, H
     for (;;) {
         Handoff h;
 
-        if (!db_step(journal_db(j), stmt, &row, err))
+        if (!db_step(own_store_db(own), stmt, &row, err))
             return false;
         if (!row)
             break;
-        if (!handoff_get(j, a, str_dup(a, db_str(stmt, 0)), &h, err))
+        if (!handoff_get(own, a, str_dup(a, db_str(stmt, 0)), &h, err))
             return false;
         ARENA_PUSH(a, all, n, cap, h);
     }
@@ -157,7 +155,7 @@ bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served, H
         Err why;
 
         if (all[i].state == HANDOFF_QUEUED && is_past(all[i].deadline_ms, now)) {
-            if (!expire(j, &all[i], &why))
+            if (!expire(own, &all[i], &why))
                 log_debug("handoff '%.*s': %s", STR_FMT(all[i].id), why.text);
         } else if (may_claim(&all[i], now) && is_served(all[i].platform, served, n_served)) {
             all[(*ret_n)++] = all[i];
@@ -167,11 +165,11 @@ bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served, H
     return true;
 }
 
-bool handoff_is_coming(Journal *j, Str platform, Str key, Str thread, bool *ret, Err *err)
+bool handoff_is_coming(OwnStore *own, Str platform, Str key, Str thread, bool *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT 1 FROM handoff WHERE state IN ('claimed', 'prepared') AND platform = "
                     "?1 AND (dest_key = ?2 OR (?3 <> '' AND (thread_ref = ?3 OR (thread_ref IS "
                     "NULL AND lease_ms > ?4)))) LIMIT 1",
@@ -180,15 +178,15 @@ bool handoff_is_coming(Journal *j, Str platform, Str key, Str thread, bool *ret,
     db_bind_str(stmt, 1, platform);
     db_bind_str(stmt, 2, key);
     db_bind_str(stmt, 3, thread.n ? thread : STR(""));
-    sqlite3_bind_int64(stmt, 4, now_in_ms() - FOLLOWED_MS);
-    return db_step(journal_db(j), stmt, ret, err);
+    sqlite3_bind_int64(stmt, 4, clock_wall_ms() - FOLLOWED_MS);
+    return db_step(own_store_db(own), stmt, ret, err);
 }
 
-bool handoff_open_count(Journal *j, size_t *ret, Err *err)
+bool handoff_open_count(OwnStore *own, size_t *ret, Err *err)
 {
     int64_t n;
 
-    if (!db_int(journal_db(j),
+    if (!db_int(own_store_db(own),
                 "SELECT count(*) FROM handoff WHERE state IN ('queued', 'claimed', 'prepared', "
                 "'bound', 'announced')",
                 0, &n, err))
@@ -199,7 +197,7 @@ bool handoff_open_count(Journal *j, size_t *ret, Err *err)
 
 /* -- cancelling ------------------------------------------------------------------------------------------ */
 
-static bool ask_to_leave(Journal *j, const Handoff *h, Err *err)
+static bool ask_to_leave(OwnStore *own, const Handoff *h, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
@@ -208,52 +206,52 @@ static bool ask_to_leave(Journal *j, const Handoff *h, Err *err)
         return err_set(err, ERR_CONFLICT,
                        "the session has moved to %.*s; 'handoff back' brings it back",
                        STR_FMT(h->platform));
-    if (!db_prepare(journal_db(j), "UPDATE handoff SET cancel = 1 WHERE id = ? AND state = ?",
+    if (!db_prepare(own_store_db(own), "UPDATE handoff SET cancel = 1 WHERE id = ? AND state = ?",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, h->id);
     db_bind_str(stmt, 2, str_of(handoff_state_name(h->state)));
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-static bool cancel_rows(Journal *j, Handoff *h, bool *ret_over, Err *err)
+static bool cancel_rows(OwnStore *own, Handoff *h, bool *ret_over, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     bool won = true;
 
     *ret_over = false;
     if (h->state != HANDOFF_QUEUED && !h->copy_id.n)
-        return ask_to_leave(j, h, err);
+        return ask_to_leave(own, h, err);
     h->error_code = STR("cancelled");
     h->error_text = STR("cancelled before a gateway took it");
     if (h->copy_id.n) {
-        if (!copy_withdraw(j, h, err) || !copy_stays(j, h, err))
+        if (!copy_withdraw(own, h, err) || !copy_stays(own, h, err))
             return false;
     } else if (h->mirrored) {
-        if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+        if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) ||
             !shown_fail(&s, h->session_id, h->platform, h->error_text, true, &won, err))
             return false;
         if (!won)
             return err_set(err, ERR_CONFLICT, "a gateway has taken it already");
     }
     *ret_over = true;
-    return handoff_move(j, h, HANDOFF_CANCELLED, err) && sessiondb_commit(&s, err);
+    return handoff_move(own, h, HANDOFF_CANCELLED, err) && sessiondb_commit(&s, err);
 }
 
-bool handoff_cancel(Journal *j, Str id, bool *ret_over, Err *err)
+bool handoff_cancel(OwnStore *own, Str id, bool *ret_over, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     bool ok, over = false;
     Handoff h;
 
-    if (!journal_begin(j, err))
+    if (!own_store_begin(own, err))
         return false;
-    ok = handoff_get(j, a, id, &h, err);
+    ok = handoff_get(own, a, id, &h, err);
     if (ok && handoff_is_over(h.state))
         ok = err_set(err, ERR_CONFLICT, "handoff '%.*s' is over: %s", STR_FMT(id),
                      handoff_state_name(h.state));
-    ok = ok && cancel_rows(j, &h, &over, err);
-    if (!journal_end(j, ok, err))
+    ok = ok && cancel_rows(own, &h, &over, err);
+    if (!own_store_end(own, ok, err))
         return false;
     *ret_over = over;
     return true;

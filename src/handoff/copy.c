@@ -7,14 +7,9 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "handoff/session_db.h"
 #include "handoff/routing.h"
 #include "handoff/routing_inside.h"
-
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
+#include "handoff/session_db.h"
 
 /* -- asking ---------------------------------------------------------------------------------------- */
 
@@ -32,41 +27,42 @@ static Str new_name(Arena *a)
                       random[2]);
 }
 
-static bool is_here(Journal *j, Arena *a, const HandoffWish *wish, Err *err)
+static bool is_here(OwnStore *own, Arena *a, const HandoffRequest *request, Err *err)
 {
     SessionOwner owner;
 
-    if (!owner_get(j, a, wish->home, wish->session_id, &owner, err))
+    if (!owner_get(own, a, request->home, request->session_id, &owner, err))
         return false;
     return !owner.surface.n || str_eqz(owner.surface, "cli") ||
            err_set(err, ERR_CONFLICT,
                    "session '%.*s' continues in the %.*s chat; run 'talaria handoff back --session "
                    "%.*s' to bring it back",
-                   STR_FMT(wish->session_id), STR_FMT(owner.surface), STR_FMT(wish->session_id));
+                   STR_FMT(request->session_id), STR_FMT(owner.surface),
+                   STR_FMT(request->session_id));
 }
 
-bool copy_request(Journal *j, Arena *a, const HandoffWish *wish, const char *id, Err *err)
+bool copy_request(OwnStore *own, Arena *a, const HandoffRequest *request, const char *id, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Str source;
 
-    ASSERT(str_eq(wish->home, journal_data(j)));
-    return sessiondb_begin(journal_db(j), journal_data(j), wish->home, &s, err) &&
-           routing_source(&s, a, wish->session_id, &source, err) &&
-           handoff_insert(j, wish, true, id, new_name(a), err) && is_here(j, a, wish, err) &&
-           routing_is_idle(&s, wish->session_id, err) &&
-           owner_set(j, wish->home, wish->session_id, wish->platform, source, err);
+    ASSERT(str_eq(request->home, own_store_data(own)));
+    return sessiondb_begin(own_store_db(own), own_store_data(own), request->home, &s, err) &&
+           routing_source(&s, a, request->session_id, &source, err) &&
+           handoff_insert(own, request, true, id, new_name(a), err) &&
+           is_here(own, a, request, err) && routing_is_idle(&s, request->session_id, err) &&
+           owner_set(own, request->home, request->session_id, request->platform, source, err);
 }
 
-bool copy_find(Journal *j, Arena *a, Str home, Str session_id, Handoff *ret, bool *ret_lent,
+bool copy_find(OwnStore *own, Arena *a, Str home, Str session_id, Handoff *ret, bool *ret_lent,
                Err *err)
 {
     SessionOwner owner;
     Handoff *all;
     size_t n;
 
-    if (!handoff_list(j, a, home, session_id, 1, &all, &n, err) ||
-        !owner_get(j, a, home, session_id, &owner, err))
+    if (!handoff_list(own, a, home, session_id, 1, &all, &n, err) ||
+        !owner_get(own, a, home, session_id, &owner, err))
         return false;
     *ret_lent = n && all->copy_id.n && owner.surface.n && !str_eqz(owner.surface, "cli") &&
                 (all->state == HANDOFF_DONE || !handoff_is_over(all->state));
@@ -75,9 +71,9 @@ bool copy_find(Journal *j, Arena *a, Str home, Str session_id, Handoff *ret, boo
     return true;
 }
 
-bool copy_stays(Journal *j, const Handoff *h, Err *err)
+bool copy_stays(OwnStore *own, const Handoff *h, Err *err)
 {
-    return owner_set(j, h->home, h->session_id, STR("cli"), STR_NONE, err);
+    return owner_set(own, h->home, h->session_id, STR("cli"), STR_NONE, err);
 }
 
 /* -- looking ---------------------------------------------------------------------------------------- */
@@ -130,12 +126,12 @@ static bool take_out(SessionDb *s, const Handoff *h, Err *err)
 }
 
 /* Under Hermes' lock: a gateway may have been faster than the look before. */
-static bool withdraw(Journal *j, Arena *a, const Handoff *h, Err *err)
+static bool withdraw(OwnStore *own, Arena *a, const Handoff *h, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Seen seen;
 
-    if (!sessiondb_begin(journal_db(j), journal_data(j), h->copy_home, &s, err) ||
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->copy_home, &s, err) ||
         !look(&s, a, h->copy_id, &seen, err))
         return false;
     if (!seen.shown.exists)
@@ -146,48 +142,48 @@ static bool withdraw(Journal *j, Arena *a, const Handoff *h, Err *err)
     return seen.key.n || (take_out(&s, h, err) && sessiondb_commit(&s, err));
 }
 
-bool copy_withdraw(Journal *j, const Handoff *h, Err *err)
+bool copy_withdraw(OwnStore *own, const Handoff *h, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     Seen seen;
 
-    return look_only(h, a, &seen, err) && (!seen.shown.exists || withdraw(j, a, h, err));
+    return look_only(h, a, &seen, err) && (!seen.shown.exists || withdraw(own, a, h, err));
 }
 
 /* -- following ----------------------------------------------------------------------------------------- */
 
-static bool end_here(Journal *j, Handoff *h, const char *code, Str why, Err *err)
+static bool end_here(OwnStore *own, Handoff *h, const char *code, Str why, Err *err)
 {
     h->error_code = str_of(code);
     h->error_text = why;
-    return handoff_move(j, h, HANDOFF_FAILED, err) && copy_withdraw(j, h, err) &&
-           copy_stays(j, h, err);
+    return handoff_move(own, h, HANDOFF_FAILED, err) && copy_withdraw(own, h, err) &&
+           copy_stays(own, h, err);
 }
 
 /* A gateway that has it and does not come to an end: what it may still do to its copy is its own affair. */
-static bool give_up(Journal *j, Handoff *h, Err *err)
+static bool give_up(OwnStore *own, Handoff *h, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     bool won;
 
     h->error_code = STR("timeout");
     h->error_text = STR("no gateway finished it in time");
-    return sessiondb_begin(journal_db(j), journal_data(j), h->copy_home, &s, err) &&
+    return sessiondb_begin(own_store_db(own), own_store_data(own), h->copy_home, &s, err) &&
            shown_fail(&s, h->copy_id, h->platform, h->error_text, false, &won, err) &&
-           handoff_move(j, h, HANDOFF_FAILED, err) && copy_stays(j, h, err) &&
+           handoff_move(own, h, HANDOFF_FAILED, err) && copy_stays(own, h, err) &&
            sessiondb_commit(&s, err);
 }
 
-static bool follow_absent(Journal *j, Handoff *h, Err *err)
+static bool follow_absent(OwnStore *own, Handoff *h, Err *err)
 {
-    if (now_in_ms() < h->requested_ms + LIMIT_HANDOFF_COPY_MS)
+    if (clock_wall_ms() < h->requested_ms + LIMIT_HANDOFF_COPY_MS)
         return true;
-    return end_here(j, h, "withdrawn", STR("its copy in Hermes' database is not there"), err);
+    return end_here(own, h, "withdrawn", STR("its copy in Hermes' database is not there"), err);
 }
 
 /* The conversation counts once: from now on as Hermes' session, until it comes back. Whether its user had put ours
  * aside stands in before_json. */
-static bool arrived(Journal *j, Handoff *h, Str key, Err *err)
+static bool arrived(OwnStore *own, Handoff *h, Str key, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     AUTO(Stmt) *stmt = NULL;
@@ -196,7 +192,7 @@ static bool arrived(Journal *j, Handoff *h, Str key, Err *err)
 
     h->error_code = h->error_text = STR_NONE;
     h->dest_key = key;
-    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) ||
         !db_prepare(s.db, "SELECT archived FROM sessions WHERE id = ?", &stmt, err))
         return false;
     db_bind_str(stmt, 1, h->session_id);
@@ -204,27 +200,27 @@ static bool arrived(Journal *j, Handoff *h, Str key, Err *err)
         return false;
     h->before_json = row && sqlite3_column_int(stmt, 0) ? STR(COPY_OF_ARCHIVED) : STR("{}");
     return HOME_DO(&s, &n, err, "UPDATE sessions SET archived = 1 WHERE id = ?", h->session_id) &&
-           handoff_move(j, h, HANDOFF_DONE, err) && sessiondb_commit(&s, err);
+           handoff_move(own, h, HANDOFF_DONE, err) && sessiondb_commit(&s, err);
 }
 
-bool copy_follow(Journal *j, Arena *a, Handoff *h, Err *err)
+bool copy_follow(OwnStore *own, Arena *a, Handoff *h, Err *err)
 {
-    bool late = now_in_ms() > h->deadline_ms;
+    bool late = clock_wall_ms() > h->deadline_ms;
     Seen seen;
 
     if (!look_only(h, a, &seen, err))
         return false;
     if (!seen.shown.exists)
-        return follow_absent(j, h, err);
+        return follow_absent(own, h, err);
     if (str_eqz(seen.shown.state, "completed"))
-        return arrived(j, h, seen.key, err);
+        return arrived(own, h, seen.key, err);
     if (str_eqz(seen.shown.state, "running") && late)
-        return give_up(j, h, err);
+        return give_up(own, h, err);
     if (str_eqz(seen.shown.state, "running"))
-        return h->state != HANDOFF_QUEUED || handoff_move(j, h, HANDOFF_CLAIMED, err);
+        return h->state != HANDOFF_QUEUED || handoff_move(own, h, HANDOFF_CLAIMED, err);
     if (str_eqz(seen.shown.state, "pending"))
-        return !late || end_here(j, h, "timeout", STR("no gateway claimed it in time"), err);
-    return end_here(j, h, seen.key.n ? HANDOFF_COPY_STAYS : "withdrawn",
+        return !late || end_here(own, h, "timeout", STR("no gateway claimed it in time"), err);
+    return end_here(own, h, seen.key.n ? HANDOFF_COPY_STAYS : "withdrawn",
                     seen.shown.error.n ? seen.shown.error : STR("the request was taken back"), err);
 }
 
@@ -245,13 +241,13 @@ static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
 
 /* A gateway of Hermes goes by the table in its memory, and by the session's own row: one that was ended for a new
  * one is not spoken to again. */
-bool copy_end(Journal *j, Arena *a, const Handoff *h, const Str *parts, size_t n, Err *err)
+bool copy_end(OwnStore *own, Arena *a, const Handoff *h, const Str *parts, size_t n, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Str scope = routing_scope(a, h->copy_home), prev;
     Change *changes = ARENA_ARRAY(a, Change, n + 1);
 
-    if (!sessiondb_begin(journal_db(j), journal_data(j), h->copy_home, &s, err))
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->copy_home, &s, err))
         return false;
     for (size_t i = 0; i < n; i++)
         if (!put_aside(&s, a, parts[i], err) ||

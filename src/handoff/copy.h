@@ -1,4 +1,4 @@
-/* handoff_copy.h - a session of ours in the database of a Hermes, so that its gateway can take it over.
+/* copy.h - a session of ours in the database of a Hermes, so that its gateway can take it over.
  *
  * Intent, effect, acknowledgement: the request is a row of the journal that names the copy, and from then on
  * nobody here may write the session; then the copy is written, whole or not at all, as a session with a pending
@@ -7,9 +7,9 @@
  * ours. One that a gateway took is Hermes' from then on, and stays.
  *
  * This is the one place that writes `messages` of others. Columns are looked up; where Hermes' triggers, or
- * columns that we do not know, refuse a row, nothing is written: ERR_REFUSED. On a Journal, so one thread. */
-#ifndef TALARIA_STORE_HANDOFF_COPY_H
-#define TALARIA_STORE_HANDOFF_COPY_H
+ * columns that we do not know, refuse a row, nothing is written: ERR_REFUSED. On a OwnStore, so one thread. */
+#ifndef TALARIA_HANDOFF_COPY_H
+#define TALARIA_HANDOFF_COPY_H
 
 #include "handoff/handoff.h"
 #include "store/session.h"
@@ -19,28 +19,28 @@
 
 /* `row` and `messages` become the copy; id, source, counts and what Hermes has not spent are set here. A copy that
  * is there already is left as it is. A failure ends the handoff, and the session is here again. */
-MUST_CHECK bool copy_write(Journal *j, Arena *a, const Handoff *h, const Session *row,
+MUST_CHECK bool copy_write(OwnStore *own, Arena *a, const Handoff *h, const Session *row,
                            const Message *messages, size_t n, Err *err);
 
 /* The copy and what compression made of it (`parts`, the newest last) lead nowhere any more: ended, put aside, and
  * no key leads to them. May be repeated. */
-MUST_CHECK bool copy_end(Journal *j, Arena *a, const Handoff *h, const Str *parts, size_t n,
+MUST_CHECK bool copy_end(OwnStore *own, Arena *a, const Handoff *h, const Str *parts, size_t n,
                          Err *err);
 
 /* The handoff by which the session lives in a copy, or is on its way there; *ret_lent false: there is none. */
-MUST_CHECK bool copy_find(Journal *j, Arena *a, Str home, Str session_id, Handoff *ret,
+MUST_CHECK bool copy_find(OwnStore *own, Arena *a, Str home, Str session_id, Handoff *ret,
                           bool *ret_lent, Err *err);
 
 /* -- for transactions of this room ---------------------------------------------------------------- */
 
 /* The row of the journal, and the fence. ERR_CONFLICT: the session is elsewhere; ERR_BUSY: a turn is under way. */
-MUST_CHECK bool copy_request(Journal *j, Arena *a, const HandoffWish *wish, const char *id,
+MUST_CHECK bool copy_request(OwnStore *own, Arena *a, const HandoffRequest *request, const char *id,
                              Err *err);
 /* What a gateway of Hermes has made of it. */
-MUST_CHECK bool copy_follow(Journal *j, Arena *a, Handoff *h, Err *err);
+MUST_CHECK bool copy_follow(OwnStore *own, Arena *a, Handoff *h, Err *err);
 /* ERR_CONFLICT: a gateway has it. */
-MUST_CHECK bool copy_withdraw(Journal *j, const Handoff *h, Err *err);
+MUST_CHECK bool copy_withdraw(OwnStore *own, const Handoff *h, Err *err);
 /* The session is the terminal's again. */
-MUST_CHECK bool copy_stays(Journal *j, const Handoff *h, Err *err);
+MUST_CHECK bool copy_stays(OwnStore *own, const Handoff *h, Err *err);
 
 #endif

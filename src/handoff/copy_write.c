@@ -9,7 +9,7 @@
 #include "handoff/session_db.h"
 #include "text/utf8.h"
 
-enum { TITLE_CHARACTERS = 100, MOST_TITLES = 1000 };
+enum { TITLE_CHARACTERS = 100, MAX_TITLES = 1000 };
 
 #define NAME(kind, name) #name,
 static const char *const session_columns[] = { SESSION_FIELDS(NAME) "handoff_state",
@@ -160,7 +160,7 @@ static bool free_title(Db *db, Arena *a, Str wanted, Str *ret, Err *err)
         db_bind_str(stmt, 1, *ret);
         if (!db_step(db, stmt, &taken, err))
             return false;
-        if (taken && i > MOST_TITLES)
+        if (taken && i > MAX_TITLES)
             *ret = STR("");
         taken = taken && ret->n;
         if (taken)
@@ -226,13 +226,13 @@ static bool insert_rows(SessionDb *s, Arena *a, const Handoff *h, const Session 
             refused(s->db, err));
 }
 
-static bool write_rows(Journal *j, Arena *a, const Handoff *h, const Session *from,
+static bool write_rows(OwnStore *own, Arena *a, const Handoff *h, const Session *from,
                        const Message *all, size_t n, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     ShownState shown;
 
-    if (!sessiondb_begin(journal_db(j), journal_data(j), h->copy_home, &s, err) ||
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->copy_home, &s, err) ||
         !fits(s.db, err) || !shown_get(&s, a, h->copy_id, &shown, err))
         return false;
     if (shown.exists)
@@ -242,40 +242,40 @@ static bool write_rows(Journal *j, Arena *a, const Handoff *h, const Session *fr
 }
 
 /* A commit that failed may be there all the same: then it is taken out, as far as that can be done. */
-static bool leave(Journal *j, Handoff *h, const Err *why)
+static bool leave(OwnStore *own, Handoff *h, const Err *why)
 {
     Err err;
 
     h->error_code = STR("copy");
     h->error_text = str_of(why->text);
-    if (!copy_withdraw(j, h, &err))
+    if (!copy_withdraw(own, h, &err))
         log_debug("%s", err.text);
-    if (handoff_move(j, h, HANDOFF_FAILED, &err) && copy_stays(j, h, &err))
+    if (handoff_move(own, h, HANDOFF_FAILED, &err) && copy_stays(own, h, &err))
         return true;
     log_warning("%s", err.text);
     return false;
 }
 
-bool copy_write(Journal *j, Arena *a, const Handoff *h, const Session *row, const Message *messages,
-                size_t n, Err *err)
+bool copy_write(OwnStore *own, Arena *a, const Handoff *h, const Session *row,
+                const Message *messages, size_t n, Err *err)
 {
     bool written, kept = true;
     Handoff now;
     Err why;
 
-    if (!journal_begin(j, err))
+    if (!own_store_begin(own, err))
         return false;
-    if (!handoff_get(j, a, h->id, &now, err))
-        return journal_end(j, false, err);
+    if (!handoff_get(own, a, h->id, &now, err))
+        return own_store_end(own, false, err);
     /* Somebody has ended it meanwhile, or taken it: nothing is to be written any more. */
     if (now.state != HANDOFF_QUEUED)
-        return journal_end(j, true, err);
+        return own_store_end(own, true, err);
     if (n > LIMIT_COPY_MESSAGES)
         written =
             err_set(err, ERR_TOO_LARGE, "a session of %zu messages is too long for Hermes", n);
     else
-        written = write_rows(j, a, &now, row, messages, n, err);
+        written = write_rows(own, a, &now, row, messages, n, err);
     if (!written)
-        kept = leave(j, &now, err);
-    return journal_end(j, kept, written ? err : &why) && written;
+        kept = leave(own, &now, err);
+    return own_store_end(own, kept, written ? err : &why) && written;
 }

@@ -3,19 +3,10 @@
  * than the journal says, and the next claim or deadline brings them together again. */
 #include "handoff/handoff.h"
 
-#include <sys/random.h>
-
 #include "base/clock.h"
 #include "base/limits.h"
 #include "handoff/copy.h"
 #include "handoff/session_db.h"
-#include "store/own.h"
-
-struct Journal {
-    Own *own;
-    Db *db;
-    char *data;
-};
 
 typedef struct StateRow {
     const char *name, *shown, *step;
@@ -49,85 +40,6 @@ bool handoff_hermes_serves(Str platform)
                                    "wecom|weixin|qqbot|bluebubbles|teams|google_chat|line");
 }
 
-/* -- the handle ----------------------------------------------------------------------------------- */
-
-static Journal *journal_on(Own *own, Str data_folder)
-{
-    Journal *j;
-
-    if (!own)
-        return NULL;
-    j = mem_alloc(sizeof *j);
-    j->own = own;
-    j->db = own_db(own);
-    j->data = mem_strdup(data_folder);
-    return j;
-}
-
-Journal *journal_open(Str data_folder, Err *err)
-{
-    return journal_on(own_open(data_folder, err), data_folder);
-}
-
-Journal *journal_open_to_look(Str data_folder, bool *ret_copy, Err *err)
-{
-    Own *own = own_open(data_folder, err);
-
-    *ret_copy = !own && err->kind == ERR_READ_ONLY;
-    return journal_on(*ret_copy ? own_open_copy(data_folder, err) : own, data_folder);
-}
-
-Journal *journal_close(Journal *j)
-{
-    if (j) {
-        own_close(j->own);
-        mem_free(j->data);
-        mem_free(j);
-    }
-    return NULL;
-}
-
-Db *journal_db(Journal *j)
-{
-    return j->db;
-}
-
-Str journal_data(const Journal *j)
-{
-    return str_of(j->data);
-}
-
-bool journal_begin(Journal *j, Err *err)
-{
-    return own_begin(j->own, err);
-}
-
-bool journal_end(Journal *j, bool ok, Err *err)
-{
-    ok = ok && own_commit(j->own, err);
-    if (!ok)
-        own_rollback(j->own);
-    return ok;
-}
-
-static int64_t now_in_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
-
-void ulid_make(int64_t now_ms, char ret[ULID_CHARS])
-{
-    static const char letters[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    uint8_t random[16];
-
-    ASSERT(getrandom(random, sizeof random, 0) == sizeof random);
-    for (int i = 9; i >= 0; i--, now_ms /= 32)
-        ret[i] = letters[now_ms % 32];
-    for (size_t i = 0; i < sizeof random; i++)
-        ret[10 + i] = letters[random[i] % 32];
-    ret[26] = 0;
-}
-
 /* -- rows -------------------------------------------------------------------------------------------- */
 
 #define COLUMN(name) #name ", "
@@ -152,28 +64,29 @@ static Handoff read_row(Arena *a, Stmt *stmt)
     return h;
 }
 
-static bool read_all(Journal *j, Arena *a, Stmt *stmt, Handoff **ret, size_t *ret_n, Err *err)
+static bool read_all(OwnStore *own, Arena *a, Stmt *stmt, Handoff **ret, size_t *ret_n, Err *err)
 {
     Handoff *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    while (db_next(j->db, stmt, &ok, err))
+    while (db_next(own_store_db(own), stmt, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
     *ret = all;
     *ret_n = n;
     return ok;
 }
 
-bool handoff_get(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
+bool handoff_get(OwnStore *own, Arena *a, Str id, Handoff *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(j->db, "SELECT " ALL_COLUMNS " FROM handoff WHERE id = ?", &stmt, err))
+    if (!db_prepare(own_store_db(own), "SELECT " ALL_COLUMNS " FROM handoff WHERE id = ?", &stmt,
+                    err))
         return false;
     db_bind_str(stmt, 1, id);
-    if (!db_step(j->db, stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     if (!row)
         return err_set(err, ERR_NOT_FOUND, "no handoff '%.*s'", STR_FMT(id));
@@ -181,20 +94,20 @@ bool handoff_get(Journal *j, Arena *a, Str id, Handoff *ret, Err *err)
     return true;
 }
 
-bool handoff_list(Journal *j, Arena *a, Str home, Str session_id, size_t most, Handoff **ret,
+bool handoff_list(OwnStore *own, Arena *a, Str home, Str session_id, size_t max, Handoff **ret,
                   size_t *ret_n, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(j->db,
+    if (!db_prepare(own_store_db(own),
                     "SELECT " ALL_COLUMNS " FROM handoff WHERE (?1 = '' OR home = ?1) AND (?2 = '' "
                     "OR session_id = ?2) ORDER BY requested_ms DESC, id DESC LIMIT ?3",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, home.n ? home : STR(""));
     db_bind_str(stmt, 2, session_id.n ? session_id : STR(""));
-    sqlite3_bind_int64(stmt, 3, (int64_t)most);
-    return read_all(j, a, stmt, ret, ret_n, err);
+    sqlite3_bind_int64(stmt, 3, (int64_t)max);
+    return read_all(own, a, stmt, ret, ret_n, err);
 }
 
 /* -- one transition ------------------------------------------------------------------------------------ */
@@ -209,7 +122,7 @@ static bool lost(Err *err, const Handoff *h)
 #name " = CASE WHEN state IN ('queued', 'claimed', 'prepared') THEN ? ELSE " #name " END, "
 
 /* Texts are bound as they are in h; what h has not is NULL. */
-bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err)
+bool handoff_move(OwnStore *own, const Handoff *h, HandoffState to, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     const Str texts[] = { h->thread_ref,  h->dest_key,   h->dest_source_json, h->prev_session_id,
@@ -218,7 +131,7 @@ bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err)
     bool row;
 
     if (!db_prepare(
-            j->db,
+            own_store_db(own),
             "UPDATE handoff SET " UNTIL_BOUND(thread_ref) UNTIL_BOUND(dest_key)
                 UNTIL_BOUND(dest_source_json) UNTIL_BOUND(
                     prev_session_id) "before_json = ?, "
@@ -231,21 +144,21 @@ bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err)
         db_bind_str(stmt, ++at, texts[i].n ? texts[i] : STR_NONE);
     db_bind_str(stmt, ++at, str_of(states[to].name));
     db_bind_str(stmt, ++at, states[to].step[0] ? str_of(states[to].step) : h->step);
-    sqlite3_bind_int64(stmt, ++at, now_in_ms());
+    sqlite3_bind_int64(stmt, ++at, clock_wall_ms());
     sqlite3_bind_int64(stmt, ++at, h->thread_tries);
     db_bind_str(stmt, ++at, h->id);
     db_bind_str(stmt, ++at, str_of(states[h->state].name));
     sqlite3_bind_int64(stmt, ++at, h->fence);
-    if (!db_step(j->db, stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
-    return sqlite3_changes(j->db->handle) == 1 || lost(err, h);
+    return sqlite3_changes(own_store_db(own)->handle) == 1 || lost(err, h);
 }
 
-bool handoff_refresh(Journal *j, Arena *a, Handoff *h, Err *err)
+bool handoff_refresh(OwnStore *own, Arena *a, Handoff *h, Err *err)
 {
     Handoff now;
 
-    if (!handoff_get(j, a, h->id, &now, err))
+    if (!handoff_get(own, a, h->id, &now, err))
         return false;
     h->thread_ref = now.thread_ref;
     h->dest_key = now.dest_key;
@@ -258,25 +171,52 @@ bool handoff_refresh(Journal *j, Arena *a, Handoff *h, Err *err)
 
 #define THREAD_GONE_TEXT "its thread is gone: the session goes on in the chat itself"
 
-bool handoff_follow(Journal *j, Str from_key, Str to_key, Str to_json, Str prev_session_id,
-                    Err *err)
+#define MOVE_PLACE(more)                                                                           \
+    "UPDATE handoff SET dest_key = ?1, dest_source_json = ?2, prev_session_id = coalesce(?3, "     \
+    "prev_session_id)" more " WHERE id = (SELECT id FROM handoff WHERE dest_key = ?4 AND state "   \
+    "IN ('bound', 'announced', 'done') ORDER BY requested_ms DESC, id DESC LIMIT 1)"
+
+static bool move_place(OwnStore *own, const char *sql, Str from_key, Str to_key, Str to_json,
+                       Str prev_session_id, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(j->db,
-                    "UPDATE handoff SET dest_key = ?1, dest_source_json = ?2, prev_session_id = "
-                    "coalesce(?3, prev_session_id), thread_ref = NULL, error_code = "
-                    "'" HANDOFF_THREAD_GONE "', error_text = '" THREAD_GONE_TEXT
-                    "' WHERE id = (SELECT id FROM handoff WHERE dest_key = ?4 AND state IN "
-                    "('bound', 'announced', 'done') ORDER BY requested_ms DESC, id DESC LIMIT 1)",
-                    &stmt, err))
+    if (!db_prepare(own_store_db(own), sql, &stmt, err))
         return false;
     db_bind_str(stmt, 1, to_key);
     db_bind_str(stmt, 2, to_json);
     db_bind_str(stmt, 3, prev_session_id);
     db_bind_str(stmt, 4, from_key);
-    return db_step(j->db, stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
+}
+
+bool handoff_follow(OwnStore *own, Str from_key, Str to_key, Str to_json, Str prev_session_id,
+                    Err *err)
+{
+    return move_place(own,
+                      MOVE_PLACE(", thread_ref = NULL, error_code = '" HANDOFF_THREAD_GONE
+                                 "', error_text = '" THREAD_GONE_TEXT "'"),
+                      from_key, to_key, to_json, prev_session_id, err);
+}
+
+bool handoff_claimed(OwnStore *own, Str from_key, Str to_key, Str to_json, Str prev_session_id,
+                     Err *err)
+{
+    return move_place(own, MOVE_PLACE(""), from_key, to_key, to_json, prev_session_id, err);
+}
+
+bool handoff_waits_at(OwnStore *own, Str key, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(own_store_db(own),
+                    "SELECT 1 FROM handoff WHERE dest_key = ? AND state IN ('bound', 'announced', "
+                    "'done') LIMIT 1",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, key);
+    return db_step(own_store_db(own), stmt, ret, err);
 }
 
 static void moved(Handoff *h, HandoffState to)
@@ -286,12 +226,12 @@ static void moved(Handoff *h, HandoffState to)
         h->step = str_of(states[to].step);
 }
 
-bool handoff_advance(Journal *j, Handoff *h, HandoffState to, Err *err)
+bool handoff_advance(OwnStore *own, Handoff *h, HandoffState to, Err *err)
 {
     ASSERT(!handoff_is_over(to) && to != HANDOFF_BOUND);
-    if (!journal_begin(j, err))
+    if (!own_store_begin(own, err))
         return false;
-    if (!journal_end(j, handoff_move(j, h, to, err), err))
+    if (!own_store_end(own, handoff_move(own, h, to, err), err))
         return false;
     moved(h, to);
     return true;
@@ -299,89 +239,95 @@ bool handoff_advance(Journal *j, Handoff *h, HandoffState to, Err *err)
 
 /* -- asking ---------------------------------------------------------------------------------------------- */
 
-bool handoff_insert(Journal *j, const HandoffWish *wish, bool mirrored, const char *id, Str copy_id,
-                    Err *err)
+bool handoff_moves_already(Str session_id, Err *err)
+{
+    return err_set(err, ERR_CONFLICT, "session '%.*s' is being handed over already",
+                   STR_FMT(session_id));
+}
+
+bool handoff_insert(OwnStore *own, const HandoffRequest *request, bool mirrored, const char *id,
+                    Str copy_id, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
-    int64_t now = now_in_ms();
+    int64_t now = clock_wall_ms();
     bool row;
 
-    if (!db_prepare(j->db,
+    if (!db_prepare(own_store_db(own),
                     "INSERT INTO handoff(id, home, session_id, platform, target, mirrored, state, "
                     "step, requested_ms, deadline_ms, updated_ms, no_turn, copy_home, copy_id) "
                     "VALUES(?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'claim', ?7, ?8, ?7, ?9, ?10, ?11)",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, str_of(id));
-    db_bind_str(stmt, 2, wish->home);
-    db_bind_str(stmt, 3, wish->session_id);
-    db_bind_str(stmt, 4, wish->platform);
-    db_bind_str(stmt, 5, wish->target.n ? wish->target : STR("home"));
+    db_bind_str(stmt, 2, request->home);
+    db_bind_str(stmt, 3, request->session_id);
+    db_bind_str(stmt, 4, request->platform);
+    db_bind_str(stmt, 5, request->target.n ? request->target : STR("home"));
     sqlite3_bind_int(stmt, 6, mirrored);
     sqlite3_bind_int64(stmt, 7, now);
     sqlite3_bind_int64(stmt, 8, now + LIMIT_HANDOFF_MS);
-    sqlite3_bind_int(stmt, 9, wish->no_turn);
-    db_bind_str(stmt, 10, copy_id.n ? wish->copy_home : STR_NONE);
+    sqlite3_bind_int(stmt, 9, request->no_turn);
+    db_bind_str(stmt, 10, copy_id.n ? request->copy_home : STR_NONE);
     db_bind_str(stmt, 11, copy_id.n ? copy_id : STR_NONE);
-    if (db_step(j->db, stmt, &row, err))
+    if (db_step(own_store_db(own), stmt, &row, err))
         return true;
-    if (sqlite3_extended_errcode(j->db->handle) == SQLITE_CONSTRAINT_UNIQUE)
-        (void)err_set(err, ERR_CONFLICT, "session '%.*s' is being handed over already",
-                      STR_FMT(wish->session_id));
+    if (sqlite3_extended_errcode(own_store_db(own)->handle) == SQLITE_CONSTRAINT_UNIQUE)
+        (void)handoff_moves_already(request->session_id, err);
     return false;
 }
 
-static bool show_request(SessionDb *s, Arena *a, const HandoffWish *wish, Err *err)
+static bool show_request(SessionDb *s, Arena *a, const HandoffRequest *request, Err *err)
 {
     ShownState shown;
     bool won;
 
     if (!sessiondb_add_columns(s, err) ||
-        !shown_request(s, wish->session_id, wish->platform, &won, err))
+        !shown_request(s, request->session_id, request->platform, &won, err))
         return false;
     if (won)
         return true;
-    if (!shown_get(s, a, wish->session_id, &shown, err))
+    if (!shown_get(s, a, request->session_id, &shown, err))
         return false;
     return err_set(err, ERR_CONFLICT, "session '%.*s' is being handed over already (%.*s, to %.*s)",
-                   STR_FMT(wish->session_id), STR_FMT(shown.state), STR_FMT(shown.platform));
+                   STR_FMT(request->session_id), STR_FMT(shown.state), STR_FMT(shown.platform));
 }
 
-static bool request_rows(Journal *j, Arena *a, const HandoffWish *wish, const char *id, Err *err)
+static bool request_rows(OwnStore *own, Arena *a, const HandoffRequest *request, const char *id,
+                         Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     ShownState shown;
     bool mirrored;
 
-    if (!sessiondb_begin(j->db, journal_data(j), wish->home, &s, err) ||
-        !shown_get(&s, a, wish->session_id, &shown, err))
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), request->home, &s, err) ||
+        !shown_get(&s, a, request->session_id, &shown, err))
         return false;
     if (!shown.exists)
-        return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(wish->session_id));
-    mirrored = s.ours || handoff_hermes_serves(wish->platform);
-    if (!handoff_make_way(j, a, wish->home, wish->session_id, &shown, err) ||
-        !handoff_insert(j, wish, mirrored, id, STR_NONE, err))
+        return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(request->session_id));
+    mirrored = s.ours || handoff_hermes_serves(request->platform);
+    if (!handoff_make_way(own, a, request->home, request->session_id, &shown, err) ||
+        !handoff_insert(own, request, mirrored, id, STR_NONE, err))
         return false;
-    return !mirrored || (show_request(&s, a, wish, err) && sessiondb_commit(&s, err));
+    return !mirrored || (show_request(&s, a, request, err) && sessiondb_commit(&s, err));
 }
 
-bool handoff_request(Journal *j, Arena *a, const HandoffWish *wish, Handoff *ret, Err *err)
+bool handoff_request(OwnStore *own, Arena *a, const HandoffRequest *request, Handoff *ret, Err *err)
 {
     char id[ULID_CHARS];
 
-    ulid_make(now_in_ms(), id);
-    if (!journal_begin(j, err) ||
-        !journal_end(j,
-                     wish->copy_home.n ? copy_request(j, a, wish, id, err)
-                                       : request_rows(j, a, wish, id, err),
-                     err))
+    ulid_make(clock_wall_ms(), id);
+    if (!own_store_begin(own, err) ||
+        !own_store_end(own,
+                       request->copy_home.n ? copy_request(own, a, request, id, err)
+                                            : request_rows(own, a, request, id, err),
+                       err))
         return false;
-    return handoff_get(j, a, str_of(id), ret, err);
+    return handoff_get(own, a, str_of(id), ret, err);
 }
 
 /* -- ends -------------------------------------------------------------------------------------------------- */
 
-static bool complete_rows(Journal *j, Handoff *h, bool *ret_shown, Err *err)
+static bool complete_rows(OwnStore *own, Handoff *h, bool *ret_shown, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     AUTO_SESSIONDB s = { 0 };
@@ -389,8 +335,8 @@ static bool complete_rows(Journal *j, Handoff *h, bool *ret_shown, Err *err)
 
     *ret_shown = true;
     if (!h->mirrored)
-        return handoff_move(j, h, HANDOFF_DONE, err);
-    if (!sessiondb_begin(j->db, journal_data(j), h->home, &s, err) ||
+        return handoff_move(own, h, HANDOFF_DONE, err);
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) ||
         !shown_complete(&s, h->session_id, h->platform, ret_shown, err) ||
         (!*ret_shown && !shown_get(&s, a, h->session_id, &shown, err)))
         return false;
@@ -398,17 +344,17 @@ static bool complete_rows(Journal *j, Handoff *h, bool *ret_shown, Err *err)
     *ret_shown = *ret_shown || shown_is(&shown, "completed", h->platform);
     if (!*ret_shown)
         return true;
-    return handoff_move(j, h, HANDOFF_DONE, err) && sessiondb_commit(&s, err);
+    return handoff_move(own, h, HANDOFF_DONE, err) && sessiondb_commit(&s, err);
 }
 
-bool handoff_complete(Journal *j, Handoff *h, bool *ret_shown, Err *err)
+bool handoff_complete(OwnStore *own, Handoff *h, bool *ret_shown, Err *err)
 {
     bool shown = true;
 
     /* That stays, whatever trouble there was after it. */
     h->error_text = str_eqz(h->error_code, HANDOFF_THREAD_GONE) ? STR(THREAD_GONE_TEXT) : STR_NONE;
     h->error_code = h->error_text.n ? h->error_code : STR_NONE;
-    if (!journal_begin(j, err) || !journal_end(j, complete_rows(j, h, &shown, err), err))
+    if (!own_store_begin(own, err) || !own_store_end(own, complete_rows(own, h, &shown, err), err))
         return false;
     *ret_shown = shown;
     if (shown)
@@ -416,29 +362,29 @@ bool handoff_complete(Journal *j, Handoff *h, bool *ret_shown, Err *err)
     return true;
 }
 
-static bool fail_rows(Journal *j, const Handoff *h, HandoffState to, Err *err)
+static bool fail_rows(OwnStore *own, const Handoff *h, HandoffState to, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     bool won;
 
-    if (!handoff_move(j, h, to, err))
+    if (!handoff_move(own, h, to, err))
         return false;
     if (h->copy_id.n)
-        return copy_withdraw(j, h, err) && copy_stays(j, h, err);
+        return copy_withdraw(own, h, err) && copy_stays(own, h, err);
     if (!h->mirrored)
         return true;
     /* Where it is no longer running, somebody else has said the end already. */
-    return sessiondb_begin(j->db, journal_data(j), h->home, &s, err) &&
+    return sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) &&
            shown_fail(&s, h->session_id, h->platform, h->error_text, false, &won, err) &&
            sessiondb_commit(&s, err);
 }
 
-bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char *code, Str why, Err *err)
+bool handoff_fail(OwnStore *own, Handoff *h, HandoffState to, const char *code, Str why, Err *err)
 {
     ASSERT(to == HANDOFF_FAILED || to == HANDOFF_CANCELLED);
     h->error_code = str_of(code);
     h->error_text = why;
-    if (!journal_begin(j, err) || !journal_end(j, fail_rows(j, h, to, err), err))
+    if (!own_store_begin(own, err) || !own_store_end(own, fail_rows(own, h, to, err), err))
         return false;
     moved(h, to);
     return true;
@@ -447,13 +393,13 @@ bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char *code, Str
 /* -- leases -------------------------------------------------------------------------------------------------- */
 
 /* why.p NULL: what is said of it stays as it is. */
-static bool set_lease(Journal *j, const Handoff *h, int64_t lease, int64_t not_before, Str why,
+static bool set_lease(OwnStore *own, const Handoff *h, int64_t lease, int64_t not_before, Str why,
                       Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(j->db,
+    if (!db_prepare(own_store_db(own),
                     "UPDATE handoff SET lease_ms = ?, not_before_ms = ?, error_text = coalesce(?, "
                     "error_text), updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
                     &stmt, err))
@@ -461,28 +407,28 @@ static bool set_lease(Journal *j, const Handoff *h, int64_t lease, int64_t not_b
     sqlite3_bind_int64(stmt, 1, lease);
     sqlite3_bind_int64(stmt, 2, not_before);
     db_bind_str(stmt, 3, why);
-    sqlite3_bind_int64(stmt, 4, now_in_ms());
+    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
     db_bind_str(stmt, 5, h->id);
     db_bind_str(stmt, 6, str_of(states[h->state].name));
     sqlite3_bind_int64(stmt, 7, h->fence);
-    if (!db_step(j->db, stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
-    return sqlite3_changes(j->db->handle) == 1 || lost(err, h);
+    return sqlite3_changes(own_store_db(own)->handle) == 1 || lost(err, h);
 }
 
-bool handoff_renew(Journal *j, Handoff *h, int64_t lease_ms, Err *err)
+bool handoff_renew(OwnStore *own, Handoff *h, int64_t lease_ms, Err *err)
 {
-    int64_t until = now_in_ms() + lease_ms;
+    int64_t until = clock_wall_ms() + lease_ms;
 
-    if (!set_lease(j, h, until, h->not_before_ms, STR_NONE, err))
+    if (!set_lease(own, h, until, h->not_before_ms, STR_NONE, err))
         return false;
     h->lease_ms = until;
     return true;
 }
 
-bool handoff_postpone(Journal *j, Handoff *h, int64_t wait_ms, Str why, Err *err)
+bool handoff_postpone(OwnStore *own, Handoff *h, int64_t wait_ms, Str why, Err *err)
 {
     if (wait_ms > LIMIT_LONGEST_WAIT_MS)
         wait_ms = LIMIT_LONGEST_WAIT_MS;
-    return set_lease(j, h, 0, now_in_ms() + wait_ms, why, err);
+    return set_lease(own, h, 0, clock_wall_ms() + wait_ms, why, err);
 }

@@ -9,12 +9,11 @@
  * A handoff with a copy (handoff_copy.h) is carried out by a gateway of Hermes: what shows its state is the row
  * of the copy, and the session belongs to the platform from the request on.
  *
- * A Journal is for one thread. What it hands out lives in the arena that was passed in. */
-#ifndef TALARIA_STORE_HANDOFF_H
-#define TALARIA_STORE_HANDOFF_H
+ * A OwnStore is for one thread. What it hands out lives in the arena that was passed in. */
+#ifndef TALARIA_HANDOFF_HANDOFF_H
+#define TALARIA_HANDOFF_HANDOFF_H
 
-#include "base/arena.h"
-#include "base/err.h"
+#include "store/own.h"
 
 /* X(id, name, what the session's row shows, the step that comes next) */
 #define HANDOFF_STATES(X)                                                                          \
@@ -92,92 +91,82 @@ typedef struct Handoff {
 /* Of one that failed after Hermes' chat had been bound to the copy: ours goes on here, and the copy there. */
 #define HANDOFF_COPY_STAYS "copy_stays"
 
-typedef struct Journal Journal;
-
-MUST_CHECK Journal *journal_open(Str data_folder, Err *err);
-/* For one who only looks: where the folder cannot be written a copy in memory, of which nothing is kept. */
-MUST_CHECK Journal *journal_open_to_look(Str data_folder, bool *ret_copy, Err *err);
-Journal *journal_close(Journal *j);
-AUTO_FREE(Journal, journal_close)
-
-/* For the other files of this room, and for tests. */
-struct Db *journal_db(Journal *j);
-Str journal_data(const Journal *j);
-MUST_CHECK bool journal_begin(Journal *j, Err *err);
-MUST_CHECK bool journal_end(Journal *j, bool ok, Err *err); /* commits, or rolls back */
-
-enum { ULID_CHARS = 27 };
-void ulid_make(int64_t now_ms, char ret[ULID_CHARS]); /* 26 characters that sort by time */
-
 /* Whether a gateway of Hermes may serve it: else its rows must not lie in Hermes' database. */
 bool handoff_hermes_serves(Str platform);
 
 /* -- asking ----------------------------------------------------------------------------------- */
 
-typedef struct HandoffWish {
+typedef struct HandoffRequest {
     Str home, session_id, platform;
     Str target;    /* empty: the home channel */
     bool no_turn;  /* the agent says nothing by itself when it has arrived */
     Str copy_home; /* of a Hermes whose gateway takes a copy of our session; empty: no copy */
-} HandoffWish;
+} HandoffRequest;
 
-/* ERR_NOT_FOUND: no such session; ERR_CONFLICT: one is on its way already. */
-MUST_CHECK bool handoff_request(Journal *j, Arena *a, const HandoffWish *wish, Handoff *ret,
-                                Err *err);
-MUST_CHECK bool handoff_get(Journal *j, Arena *a, Str id, Handoff *ret, Err *err);
+/* ERR_NOT_FOUND: no such session; ERR_CONFLICT: one is on its way already (handoff_moves_already). */
+bool handoff_moves_already(Str session_id, Err *err);
+MUST_CHECK bool handoff_request(OwnStore *own, Arena *a, const HandoffRequest *request,
+                                Handoff *ret, Err *err);
+MUST_CHECK bool handoff_get(OwnStore *own, Arena *a, Str id, Handoff *ret, Err *err);
 /* Newest first; home and session_id empty: of all. */
-MUST_CHECK bool handoff_list(Journal *j, Arena *a, Str home, Str session_id, size_t most,
+MUST_CHECK bool handoff_list(OwnStore *own, Arena *a, Str home, Str session_id, size_t max,
                              Handoff **ret, size_t *ret_n, Err *err);
 /* The same row again, after a look at what a gateway of others has made of it. */
-MUST_CHECK bool handoff_look(Journal *j, Arena *a, Str id, Handoff *ret, Err *err);
+MUST_CHECK bool handoff_look(OwnStore *own, Arena *a, Str id, Handoff *ret, Err *err);
 
 /* What nobody has claimed is cancelled; else its worker is asked to leave it (*ret_over false), as long as
  * the session has not moved: ERR_CONFLICT. */
-MUST_CHECK bool handoff_cancel(Journal *j, Str id, bool *ret_over, Err *err);
+MUST_CHECK bool handoff_cancel(OwnStore *own, Str id, bool *ret_over, Err *err);
 
 /* -- doing: for the worker ----------------------------------------------------------------------- */
 
 /* Requests that a program of Hermes wrote into the home: makes rows of those whose platform is one of
  * `served`. */
-MUST_CHECK bool handoff_adopt(Journal *j, Str home, const Str *served, size_t n_served, Err *err);
+MUST_CHECK bool handoff_adopt(OwnStore *own, Str home, const Str *served, size_t n_served,
+                              Err *err);
 
 /* For a gateway that has just got the lock of the data folder: whoever had a lease is gone. */
-MUST_CHECK bool handoff_recover(Journal *j, Err *err);
+MUST_CHECK bool handoff_recover(OwnStore *own, Err *err);
 
 /* What can be claimed now, oldest request first: queued, or under way with a lease that is over. Also ends
  * what nobody claimed before its deadline. */
-MUST_CHECK bool handoff_pending(Journal *j, Arena *a, const Str *served, size_t n_served,
+MUST_CHECK bool handoff_pending(OwnStore *own, Arena *a, const Str *served, size_t n_served,
                                 Handoff **ret, size_t *ret_n, Err *err);
 
 /* Whether a session is on its way to that place and not there yet: to that key or thread (empty: none); or to one
  * that has no name yet, and somebody is at it now. */
-MUST_CHECK bool handoff_is_coming(Journal *j, Str platform, Str key, Str thread, bool *ret,
+MUST_CHECK bool handoff_is_coming(OwnStore *own, Str platform, Str key, Str thread, bool *ret,
                                   Err *err);
 
 /* How many are not over, whoever has them. */
-MUST_CHECK bool handoff_open_count(Journal *j, size_t *ret, Err *err);
+MUST_CHECK bool handoff_open_count(OwnStore *own, size_t *ret, Err *err);
 
 /* *ret_won: h is the row under a new fence; else somebody was faster. */
-MUST_CHECK bool handoff_claim(Journal *j, Arena *a, Str id, Str owner, int64_t lease_ms,
+MUST_CHECK bool handoff_claim(OwnStore *own, Arena *a, Str id, Str owner, int64_t lease_ms,
                               Handoff *ret, bool *ret_won, Err *err);
 
 /* Each of these builds on h's state and fence and brings h up to date; ERR_CONFLICT: it is somebody else's. */
-MUST_CHECK bool handoff_renew(Journal *j, Handoff *h, int64_t lease_ms, Err *err);
+MUST_CHECK bool handoff_renew(OwnStore *own, Handoff *h, int64_t lease_ms, Err *err);
 /* Where its session went, and what is said of that, as they are by now: a thread may be gone meanwhile. */
-MUST_CHECK bool handoff_refresh(Journal *j, Arena *a, Handoff *h, Err *err);
+MUST_CHECK bool handoff_refresh(OwnStore *own, Arena *a, Handoff *h, Err *err);
 /* With h's thread_ref, thread_tries, dest_*, notice_ref; where the session has moved already, where to is as it was.
  * Not to HANDOFF_BOUND (routing.h), nor to an end. */
-MUST_CHECK bool handoff_advance(Journal *j, Handoff *h, HandoffState to, Err *err);
+MUST_CHECK bool handoff_advance(OwnStore *own, Handoff *h, HandoffState to, Err *err);
 /* The place of the newest one that went to a key is another one. Inside of a transaction; prev_session_id p NULL: as it
  * was. */
-MUST_CHECK bool handoff_follow(Journal *j, Str from_key, Str to_key, Str to_json,
+MUST_CHECK bool handoff_follow(OwnStore *own, Str from_key, Str to_key, Str to_json,
                                Str prev_session_id, Err *err);
+/* The same where somebody claimed the session that waited under from_key. */
+MUST_CHECK bool handoff_claimed(OwnStore *own, Str from_key, Str to_key, Str to_json,
+                                Str prev_session_id, Err *err);
+/* Whether one of them waits there, or did and its claim was cut short. */
+MUST_CHECK bool handoff_waits_at(OwnStore *own, Str key, bool *ret, Err *err);
 /* *ret_shown false: whoever waited has given up meanwhile, and was told that the session is intact. */
-MUST_CHECK bool handoff_complete(Journal *j, Handoff *h, bool *ret_shown, Err *err);
-MUST_CHECK bool handoff_fail(Journal *j, Handoff *h, HandoffState to, const char *code, Str why,
+MUST_CHECK bool handoff_complete(OwnStore *own, Handoff *h, bool *ret_shown, Err *err);
+MUST_CHECK bool handoff_fail(OwnStore *own, Handoff *h, HandoffState to, const char *code, Str why,
                              Err *err);
 /* Not now: the lease is given back, and the same step is tried again after that time. */
-MUST_CHECK bool handoff_postpone(Journal *j, Handoff *h, int64_t wait_ms, Str why, Err *err);
+MUST_CHECK bool handoff_postpone(OwnStore *own, Handoff *h, int64_t wait_ms, Str why, Err *err);
 
 /* -- for transactions of this room ------------------------------------------------------------- */
 
@@ -185,14 +174,14 @@ struct ShownState;
 
 /* What the session's row shows of h, which is queued and shown there: where somebody else has finished it, taken it
  * back or asked for another platform, h is over. */
-MUST_CHECK bool handoff_settle(Journal *j, Arena *a, Handoff *h, const struct ShownState *shown,
+MUST_CHECK bool handoff_settle(OwnStore *own, Arena *a, Handoff *h, const struct ShownState *shown,
                                Err *err);
 /* The same for the open one of that session, if there is one. */
-MUST_CHECK bool handoff_make_way(Journal *j, Arena *a, Str home, Str session_id,
+MUST_CHECK bool handoff_make_way(OwnStore *own, Arena *a, Str home, Str session_id,
                                  const struct ShownState *shown, Err *err);
 /* The one statement. copy_id empty: no copy. */
-MUST_CHECK bool handoff_move(Journal *j, const Handoff *h, HandoffState to, Err *err);
-MUST_CHECK bool handoff_insert(Journal *j, const HandoffWish *wish, bool mirrored, const char *id,
-                               Str copy_id, Err *err);
+MUST_CHECK bool handoff_move(OwnStore *own, const Handoff *h, HandoffState to, Err *err);
+MUST_CHECK bool handoff_insert(OwnStore *own, const HandoffRequest *request, bool mirrored,
+                               const char *id, Str copy_id, Err *err);
 
 #endif

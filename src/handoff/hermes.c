@@ -6,8 +6,8 @@
 #include "agent/words.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "platforms/config.h"
 #include "handoff/copy.h"
+#include "platforms/config.h"
 #include "text/json.h"
 
 /* -- where to ---------------------------------------------------------------------------------------- */
@@ -16,7 +16,7 @@ static bool is_set_up(const HandoffAsk *ask, Str home, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     GatewayConfig *c = ARENA_NEW(a, GatewayConfig);
-    const PlatformConfig *p = gateway_config_of(c, ask->wish.platform);
+    const PlatformConfig *p = gateway_config_of(c, ask->request.platform);
 
     gateway_config_hermes(a, home, c);
     /* What else Hermes serves it knows itself. */
@@ -27,16 +27,16 @@ static bool is_set_up(const HandoffAsk *ask, Str home, Err *err)
                                 "it /sethome in a chat"
                               : "neither the Hermes gateway on '%.*s' nor Talaria is set up for "
                                 "%.*s; run 'talaria setup'",
-                   STR_FMT(home), STR_FMT(ask->wish.platform));
+                   STR_FMT(home), STR_FMT(ask->request.platform));
 }
 
 static bool can_be_asked(const HandoffAsk *ask, Err *err)
 {
-    if (ask->wish.target.n)
+    if (ask->request.target.n)
         return err_set(err, ERR_REFUSED,
                        "the Hermes gateway can only deliver to its home channel, not to '%.*s'",
-                       STR_FMT(ask->wish.target));
-    if (ask->wish.no_turn)
+                       STR_FMT(ask->request.target));
+    if (ask->request.no_turn)
         return err_set(err, ERR_REFUSED,
                        "the Hermes gateway always lets its agent speak first; omit --no-turn");
     return true;
@@ -63,7 +63,7 @@ bool lend_home(const HandoffAsk *ask, Str *ret_home, Err *err)
     return err_set(err, ERR_REFUSED,
                    "%.*s is not set up here and no Hermes gateway is running; run 'talaria setup' "
                    "('talaria gateway status' shows what is missing)",
-                   STR_FMT(ask->wish.platform));
+                   STR_FMT(ask->request.platform));
 }
 
 void one_home(Arena *a, const Homes *all, Str path, OneHome *ret)
@@ -216,7 +216,7 @@ static bool copy_of(const HandoffAsk *ask, Arena *a, Session *ret_row, Copy *ret
 
     one_home(a, ask->homes, ask->homes->data, &ours);
     store = r ? store_open(&ours.homes, err) : NULL;
-    if (!store || !store_find(store, a, ask->wish.session_id, &l, err) ||
+    if (!store || !store_find(store, a, ask->request.session_id, &l, err) ||
         !turns_list(r, a, l.tip.id, 0, SIZE_MAX >> 1, &turns, &ret->n_turns, err) ||
         !words_of(r, store, a, &l.tip, &t, err))
         return false;
@@ -232,30 +232,30 @@ static bool copy_of(const HandoffAsk *ask, Arena *a, Session *ret_row, Copy *ret
 
 /* -- asking ---------------------------------------------------------------------------------------------- */
 
-static bool request(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
+static bool request(OwnStore *own, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
 {
     bool lent;
     Err none;
 
-    if (handoff_request(j, a, &ask->wish, ret, err))
+    if (handoff_request(own, a, &ask->request, ret, err))
         return true;
     /* Somebody asked before, and may have died since: the same request, under the same name. */
     return err->kind == ERR_CONFLICT &&
-           copy_find(j, a, ask->wish.home, ask->wish.session_id, ret, &lent, &none) && lent &&
-           !handoff_is_over(ret->state) && str_eq(ret->platform, ask->wish.platform);
+           copy_find(own, a, ask->request.home, ask->request.session_id, ret, &lent, &none) &&
+           lent && !handoff_is_over(ret->state) && str_eq(ret->platform, ask->request.platform);
 }
 
-bool lend_session(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
+bool lend_session(OwnStore *own, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
 {
     Copy copy = { 0 };
     Session row;
     Err why;
 
-    if (!request(j, a, ask, ret, err))
+    if (!request(own, a, ask, ret, err))
         return false;
     if (copy_of(ask, a, &row, &copy, err))
-        return copy_write(j, a, ret, &row, copy.messages, copy.n, err);
-    if (!handoff_fail(j, ret, HANDOFF_FAILED, "copy", str_of(err->text), &why))
+        return copy_write(own, a, ret, &row, copy.messages, copy.n, err);
+    if (!handoff_fail(own, ret, HANDOFF_FAILED, "copy", str_of(err->text), &why))
         return err_wrap(err, "%s", why.text);
     return false;
 }

@@ -4,12 +4,12 @@
  * What is new is what was said after the request. Where Hermes compressed the session meanwhile, what it kept was
  * said again by the new part, and is left out by its words. */
 #include "agent/conversation.h"
+#include "agent/conversations_adopt.h"
 #include "agent/words.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "handoff/hermes.h"
-#include "agent/conversations_adopt.h"
 #include "handoff/copy.h"
+#include "handoff/hermes.h"
 #include "handoff/routing.h"
 
 typedef struct Back {
@@ -127,13 +127,13 @@ static bool go_on(const Homes *homes, Back *b, const Handoff *h, int64_t fence,
 
 /* -- from there ----------------------------------------------------------------------------------------------- */
 
-static bool end_copy(Journal *j, const Back *b, const Handoff *h, Err *err)
+static bool end_copy(OwnStore *own, const Back *b, const Handoff *h, Err *err)
 {
     Str *parts = ARENA_ARRAY(b->arena, Str, b->copy.n_parts);
 
     for (size_t i = 0; i < b->copy.n_parts; i++)
         parts[i] = b->copy.parts[i].id;
-    return copy_end(j, b->arena, h, parts, b->copy.n_parts, err);
+    return copy_end(own, b->arena, h, parts, b->copy.n_parts, err);
 }
 
 static void drop_prompt(Thread *t)
@@ -146,16 +146,16 @@ static void drop_prompt(Thread *t)
     t->n = kept;
 }
 
-static bool fetch(Journal *j, Back *b, const Handoff *h, SessionWords *words, Err *err)
+static bool fetch(OwnStore *own, Back *b, const Handoff *h, SessionWords *words, Err *err)
 {
-    if (!end_copy(j, b, h, err) || !read_turns(b, err) ||
+    if (!end_copy(own, b, h, err) || !read_turns(b, err) ||
         !words_load(b->store, b->arena, &b->copy.tip, words, err))
         return false;
     drop_prompt(&words->thread);
     return true;
 }
 
-bool lend_back(const Homes *homes, Journal *j, const Handoff *h, Err *err)
+bool lend_back(const Homes *homes, OwnStore *own, const Handoff *h, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     AUTO(Store) *store = NULL;
@@ -164,14 +164,14 @@ bool lend_back(const Homes *homes, Journal *j, const Handoff *h, Err *err)
     SessionOwner owner;
     OneHome theirs;
 
-    if (!owner_get(j, a, h->home, h->session_id, &owner, err))
+    if (!owner_get(own, a, h->home, h->session_id, &owner, err))
         return false;
     one_home(a, homes, h->copy_home, &theirs);
     b.store = store = store_open(&theirs.homes, err);
     if (!store)
         return false;
     if (store_find(store, a, h->copy_id, &b.copy, err)) {
-        if (!fetch(j, &b, h, &words, err))
+        if (!fetch(own, &b, h, &words, err))
             return false;
     } else if (err->kind == ERR_NOT_FOUND) {
         log_warning("Hermes has no session '%.*s' any more: what was said there is lost",

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "handoff/session_db.h"
 #include "handoff/routing_inside.h"
+#include "handoff/session_db.h"
 
 /* -- rows of the session --------------------------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ static bool set_peer(SessionDb *s, Str id, const Peer *values, Err *err)
     return PEER_COLUMNS(SET_PEER) true;
 }
 
-static Peer peer_of(const Place *p, Str key, Str json)
+static Peer peer_of(const ChatAddress *p, Str key, Str json)
 {
     return (Peer){ .source = p->platform,
                    .user_id = p->user_id,
@@ -122,8 +122,7 @@ bool routing_needs_table(const SessionDb *s, Str home, Err *err)
                    STR_FMT(home));
 }
 
-/* To which session a key of the home leads; empty: to none. */
-static bool leads_to(SessionDb *s, Arena *a, Str scope, Str key, Str *ret, Err *err)
+bool routing_leads_to(SessionDb *s, Arena *a, Str scope, Str key, Str *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
@@ -197,7 +196,7 @@ static bool remember(SessionDb *s, Arena *a, Str id, Str scope, Str *ret, Err *e
     PEER_COLUMNS(X)
 #undef X
     key = peer_in(&list).session_key;
-    if (!leads_to(s, a, scope, key, &led, err))
+    if (!routing_leads_to(s, a, scope, key, &led, err))
         return false;
     list.items[list.n++] =
         str_eq(led, id) ? (PyValue){ .type = PY_STR, .text = key } : (PyValue){ .type = PY_NULL };
@@ -206,21 +205,21 @@ static bool remember(SessionDb *s, Arena *a, Str id, Str scope, Str *ret, Err *e
     return true;
 }
 
-bool routing_remember(Journal *j, Arena *a, Handoff *h, Err *err)
+bool routing_remember(OwnStore *own, Arena *a, Handoff *h, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Str id;
 
-    if (!journal_begin(j, err))
+    if (!own_store_begin(own, err))
         return false;
-    if (!journal_end(
-            j,
-            sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) &&
+    if (!own_store_end(
+            own,
+            sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) &&
                 routing_needs_table(&s, h->home, err) &&
                 remember(&s, a, h->session_id, routing_scope(a, h->home), &h->before_json, err) &&
                 sessiondb_commit(&s, err),
             err) ||
-        !routing_find(j, a, h->home, h->dest_key, &id, err))
+        !routing_find(own, a, h->home, h->dest_key, &id, err))
         return false;
     h->prev_session_id = str_eq(id, h->session_id) ? STR("") : id;
     return true;
@@ -262,11 +261,11 @@ static bool still_wanted(SessionDb *s, Arena *a, const Handoff *h, Err *err)
 
 bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change *c, Err *err)
 {
-    Place place;
+    ChatAddress place;
     Str prev;
     Peer peer;
 
-    if (!place_parse(a, h->dest_source_json, &place, err) ||
+    if (!address_parse(a, h->dest_source_json, &place, err) ||
         !routing_clear(s, a, scope, h->dest_key, h->session_id, &prev, &c->gone, &c->n_gone, err))
         return false;
     peer = peer_of(&place, h->dest_key, h->dest_source_json);
@@ -287,42 +286,42 @@ static bool remember_again(SessionDb *s, Arena *a, Handoff *h, Str scope, Err *e
 {
     Str now;
 
-    return leads_to(s, a, scope, h->dest_key, &now, err) &&
+    return routing_leads_to(s, a, scope, h->dest_key, &now, err) &&
            (str_eq(now, h->session_id) ||
             remember(s, a, h->session_id, scope, &h->before_json, err));
 }
 
-static bool bind_rows(Journal *j, Arena *a, Handoff *h, Err *err)
+static bool bind_rows(OwnStore *own, Arena *a, Handoff *h, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Str scope = routing_scope(a, h->home);
     Change change = { 0 };
 
-    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-        !still_wanted(&s, a, h, err) || !routing_is_there(j, a, h->dest_source_json, err) ||
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) ||
+        !still_wanted(&s, a, h, err) || !routing_is_there(own, a, h->dest_source_json, err) ||
         !routing_is_idle(&s, h->session_id, err) || !routing_needs_table(&s, h->home, err) ||
         !remember_again(&s, a, h, scope, err) ||
         !routing_bind_session(&s, a, h, scope, &change, err) ||
-        !handoff_move(j, h, HANDOFF_BOUND, err) ||
-        !owner_set(j, h->home, h->session_id, h->platform, source_before(a, h), err) ||
+        !handoff_move(own, h, HANDOFF_BOUND, err) ||
+        !owner_set(own, h->home, h->session_id, h->platform, source_before(a, h), err) ||
         !sessiondb_commit(&s, err))
         return false;
     routing_follow(a, &s, h->home, &change);
     return true;
 }
 
-static bool keep(Journal *j, Arena *a, Handoff *h, Err *err)
+static bool keep(OwnStore *own, Arena *a, Handoff *h, Err *err)
 {
-    return handoff_get(j, a, h->id, h, err);
+    return handoff_get(own, a, h->id, h, err);
 }
 
-bool routing_bind(Journal *j, Arena *a, Handoff *h, Err *err)
+bool routing_bind(OwnStore *own, Arena *a, Handoff *h, Err *err)
 {
     Handoff next = *h;
 
-    if (!journal_begin(j, err) || !journal_end(j, bind_rows(j, a, &next, err), err))
+    if (!own_store_begin(own, err) || !own_store_end(own, bind_rows(own, a, &next, err), err))
         return false;
-    return keep(j, a, h, err);
+    return keep(own, a, h, err);
 }
 
 /* -- undoing -------------------------------------------------------------------------------------------------- */
@@ -331,13 +330,13 @@ bool routing_bind(Journal *j, Arena *a, Handoff *h, Err *err)
 static bool give_back(SessionDb *s, Arena *a, const Handoff *h, Str scope, Change *c, Err *err)
 {
     int64_t n;
-    Place place;
+    ChatAddress place;
 
     c->gone = ARENA_ARRAY(a, Str, 1);
     c->gone[c->n_gone++] = h->dest_key;
     if (!h->prev_session_id.n)
         return routing_drop(s, scope, h->dest_key, err);
-    if (!place_parse(a, h->dest_source_json, &place, err))
+    if (!address_parse(a, h->dest_source_json, &place, err))
         return false;
     c->key = h->dest_key;
     c->entry = routing_entry(a, h->dest_key, h->prev_session_id, &place, clock_wall());
@@ -359,13 +358,13 @@ static bool go_home(SessionDb *s, Arena *a, const Handoff *h, const SessionOwner
                     Change *c, Str *ret_surface, Err *err)
 {
     Before before;
-    Place place;
+    ChatAddress place;
     Str now;
     Err none;
 
-    if (!recall_before(a, h, &before, err) || !leads_to(s, a, scope, before.led, &now, err))
+    if (!recall_before(a, h, &before, err) || !routing_leads_to(s, a, scope, before.led, &now, err))
         return false;
-    if (before.led.n && !now.n && place_parse(a, before.peer.origin_json, &place, &none)) {
+    if (before.led.n && !now.n && address_parse(a, before.peer.origin_json, &place, &none)) {
         *ret_surface = before.peer.source;
         c->key = before.led;
         c->entry = routing_entry(a, before.led, h->session_id, &place, clock_wall());
@@ -377,7 +376,7 @@ static bool go_home(SessionDb *s, Arena *a, const Handoff *h, const SessionOwner
     return set_peers(s, a, h->session_id, &before.peer, err);
 }
 
-static bool undo_rows(Journal *j, Arena *a, Handoff *h, HandoffState how, Err *err)
+static bool undo_rows(OwnStore *own, Arena *a, Handoff *h, HandoffState how, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Str scope = routing_scope(a, h->home), surface = STR("cli"), now;
@@ -386,18 +385,18 @@ static bool undo_rows(Journal *j, Arena *a, Handoff *h, HandoffState how, Err *e
     bool bound, won;
 
     /* The home's database counts: a worker may have died between that and the journal. */
-    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-        !owner_get(j, a, h->home, h->session_id, &owner, err) ||
-        !leads_to(&s, a, scope, h->dest_key, &now, err))
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) ||
+        !owner_get(own, a, h->home, h->session_id, &owner, err) ||
+        !routing_leads_to(&s, a, scope, h->dest_key, &now, err))
         return false;
     bound = str_eq(now, h->session_id);
     if ((bound && (!give_back(&s, a, h, scope, &there, err) ||
                    !go_home(&s, a, h, &owner, scope, &home, &surface, err))) ||
         (h->mirrored &&
          !shown_fail(&s, h->session_id, h->platform, h->error_text, false, &won, err)) ||
-        !handoff_move(j, h, how, err) ||
+        !handoff_move(own, h, how, err) ||
         ((bound || h->state >= HANDOFF_BOUND) &&
-         !owner_set(j, h->home, h->session_id, surface, STR_NONE, err)) ||
+         !owner_set(own, h->home, h->session_id, surface, STR_NONE, err)) ||
         !sessiondb_commit(&s, err))
         return false;
     routing_follow(a, &s, h->home, &there);
@@ -405,20 +404,20 @@ static bool undo_rows(Journal *j, Arena *a, Handoff *h, HandoffState how, Err *e
     return true;
 }
 
-bool routing_undo(Journal *j, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
+bool routing_undo(OwnStore *own, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
                   Err *err)
 {
     bool ok;
 
     ASSERT(how == HANDOFF_FAILED || how == HANDOFF_CANCELLED);
-    if (!journal_begin(j, err))
+    if (!own_store_begin(own, err))
         return false;
-    ok = handoff_refresh(j, a, h, err);
+    ok = handoff_refresh(own, a, h, err);
     h->error_code = str_of(code);
     h->error_text = why;
-    if (!journal_end(j, ok && undo_rows(j, a, h, how, err), err))
+    if (!own_store_end(own, ok && undo_rows(own, a, h, how, err), err))
         return false;
-    return keep(j, a, h, err);
+    return keep(own, a, h, err);
 }
 
 /* In our own home a session remembers in which chat it lived: /resume there finds it. Elsewhere a gateway of others
@@ -441,7 +440,7 @@ static bool leave_place(SessionDb *s, Arena *a, Str id, const SessionOwner *owne
     return true;
 }
 
-static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool must_rest,
+static bool release_rows(OwnStore *own, Arena *a, Str home, Str session_id, bool must_rest,
                          bool *noted, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
@@ -449,45 +448,45 @@ static bool release_rows(Journal *j, Arena *a, Str home, Str session_id, bool mu
     SessionOwner owner;
     Str prev;
 
-    if (!sessiondb_begin(journal_db(j), journal_data(j), home, &s, err) ||
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), home, &s, err) ||
         (must_rest && !routing_is_idle(&s, session_id, err)) ||
-        !owner_get(j, a, home, session_id, &owner, err) ||
-        !routing_note(j, a, &s, session_id, &owner, noted, err))
+        !owner_get(own, a, home, session_id, &owner, err) ||
+        !routing_note(own, a, &s, session_id, &owner, noted, err))
         return false;
     if ((s.routing && !routing_clear(&s, a, routing_scope(a, home), STR(""), session_id, &prev,
                                      &change.gone, &change.n_gone, err)) ||
         !leave_place(&s, a, session_id, &owner, err) || !reopen(&s, session_id, err) ||
-        !owner_set(j, home, session_id, STR("cli"), STR_NONE, err) || !sessiondb_commit(&s, err))
+        !owner_set(own, home, session_id, STR("cli"), STR_NONE, err) || !sessiondb_commit(&s, err))
         return false;
     routing_follow(a, &s, home, &change);
     return true;
 }
 
 /* wished: by the place itself. */
-static bool release_all(Journal *j, Arena *a, Str home, Str session_id, bool wished, Err *err)
+static bool release_all(OwnStore *own, Arena *a, Str home, Str session_id, bool wished, Err *err)
 {
     bool noted = wished;
     Str next;
 
-    return release_rows(j, a, home, session_id, !wished, &noted, err) &&
-           routing_goes_on_in(j, a, home, session_id, &next, err) &&
-           (!next.n || release_rows(j, a, journal_data(j), next, !wished, &noted, err));
+    return release_rows(own, a, home, session_id, !wished, &noted, err) &&
+           routing_goes_on_in(own, a, home, session_id, &next, err) &&
+           (!next.n || release_rows(own, a, own_store_data(own), next, !wished, &noted, err));
 }
 
-bool routing_release(Journal *j, Str home, Str session_id, Err *err)
+bool routing_release(OwnStore *own, Str home, Str session_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
 
-    return journal_begin(j, err) &&
-           journal_end(j, release_all(j, a, home, session_id, false, err), err);
+    return own_store_begin(own, err) &&
+           own_store_end(own, release_all(own, a, home, session_id, false, err), err);
 }
 
-bool routing_forget(Journal *j, Str home, Str session_id, Err *err)
+bool routing_forget(OwnStore *own, Str home, Str session_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
 
-    return journal_begin(j, err) &&
-           journal_end(j, release_all(j, a, home, session_id, true, err), err);
+    return own_store_begin(own, err) &&
+           own_store_end(own, release_all(own, a, home, session_id, true, err), err);
 }
 
 /* -- looking up --------------------------------------------------------------------------------------------------- */
@@ -501,14 +500,14 @@ bool routing_has_table(Str home, Err *err)
     return db && sessiondb_columns(&s, err) && routing_needs_table(&s, home, err);
 }
 
-bool routing_find(Journal *j, Arena *a, Str home, Str key, Str *ret_id, Err *err)
+bool routing_find(OwnStore *own, Arena *a, Str home, Str key, Str *ret_id, Err *err)
 {
     AUTO(Db) *foreign = NULL;
     AUTO(Stmt) *stmt = NULL;
-    Db *db = journal_db(j);
+    Db *db = own_store_db(own);
     bool row;
 
-    if (!str_eq(home, journal_data(j))) {
+    if (!str_eq(home, own_store_data(own))) {
         foreign = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
         db = foreign;
     }

@@ -45,10 +45,10 @@ static PyValue text_value(Str s)
     return s.p ? (PyValue){ .type = PY_STR, .text = s } : PY_NONE;
 }
 
-Str routing_entry(Arena *a, Str key, Str session_id, const Place *place, double now)
+Str routing_entry(Arena *a, Str key, Str session_id, const ChatAddress *place, double now)
 {
     AUTO_BUF out = BUF(LIMIT_PLACE_BYTES);
-    PyValue time = text_value(local_iso(a, now)), origin = place_value(a, place);
+    PyValue time = text_value(local_iso(a, now)), origin = address_value(a, place);
     PyValue items[] = {
 #define MEMBER(name, value) { .type = PY_STR, .text = STR(name) }, value
         MEMBER("session_key", text_value(key)),

@@ -1,12 +1,12 @@
 /* routing_inside.h - what the files of routing share. */
-#ifndef TALARIA_STORE_ROUTING_INSIDE_H
-#define TALARIA_STORE_ROUTING_INSIDE_H
+#ifndef TALARIA_HANDOFF_ROUTING_INSIDE_H
+#define TALARIA_HANDOFF_ROUTING_INSIDE_H
 
 #include "base/arena.h"
 #include "handoff/handoff.h"
 #include "handoff/session_db.h"
 
-struct Place;
+struct ChatAddress;
 struct SessionOwner;
 
 /* Under which name the entries of a home stand: the folder of its sessions, resolved. */
@@ -28,6 +28,9 @@ MUST_CHECK bool routing_drop(SessionDb *s, Str scope, Str key, Err *err);
 MUST_CHECK bool routing_clear(SessionDb *s, Arena *a, Str scope, Str key, Str session_id,
                               Str *ret_prev, Str **ret_gone, size_t *ret_n, Err *err);
 
+/* To which session a key of the home leads; empty: to none. */
+MUST_CHECK bool routing_leads_to(SessionDb *s, Arena *a, Str scope, Str key, Str *ret, Err *err);
+
 /* -- binding ------------------------------------------------------------------------------------- */
 
 /* Inside of a transaction. h: session_id, dest_key, dest_source_json; prev_session_id is set. */
@@ -37,15 +40,15 @@ MUST_CHECK bool routing_needs_table(const SessionDb *s, Str home, Err *err);
 /* ERR_BUSY: a turn of the session is under way, and would be written by two. */
 MUST_CHECK bool routing_is_idle(SessionDb *s, Str session_id, Err *err);
 /* ERR_BUSY: its thread is gone since somebody looked, so nobody would be heard there. */
-MUST_CHECK bool routing_is_there(Journal *j, Arena *a, Str place_json, Err *err);
+MUST_CHECK bool routing_is_there(OwnStore *own, Arena *a, Str address_json, Err *err);
 /* What the session's row says of where it comes from. */
 MUST_CHECK bool routing_source(SessionDb *s, Arena *a, Str session_id, Str *ret_source, Err *err);
 /* Says at the place where the session was that it has left, unless that is *noted already. */
-MUST_CHECK bool routing_note(Journal *j, Arena *a, SessionDb *s, Str session_id,
+MUST_CHECK bool routing_note(OwnStore *own, Arena *a, SessionDb *s, Str session_id,
                              const struct SessionOwner *owner, bool *noted, Err *err);
 /* Says in the chat to which h came that it goes on there; once for a thread. */
-MUST_CHECK bool routing_note_gone(Journal *j, Arena *a, SessionDb *s, const Handoff *h,
-                                  const struct Place *from, Err *err);
+MUST_CHECK bool routing_note_gone(OwnStore *own, Arena *a, SessionDb *s, const Handoff *h,
+                                  const struct ChatAddress *from, Err *err);
 void routing_follow(Arena *a, const SessionDb *s, Str home, const Change *c);
 
 #endif

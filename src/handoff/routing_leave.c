@@ -1,14 +1,14 @@
 /* Out of a thread that is gone, into the chat itself. All of it is one transaction, and nothing is sent to the chat before
  * it: so whoever reads an answer there and goes on with it is heard by the same session, and whoever comes after a
  * death finds the thread gone once more, or the words' place in the chat. */
-#include "store/db.h"
 #include "chat/outbox.h"
+#include "chat/topics.h"
 #include "handoff/routing.h"
 #include "handoff/routing_inside.h"
-#include "chat/topics.h"
+#include "store/db.h"
 
 typedef struct Leaving {
-    const Place *from, *to;
+    const ChatAddress *from, *to;
     Str from_key, to_key, to_json; /* to_key empty: who writes there next cannot be known */
     Str *homes;                    /* in which an entry of ours may stand */
     size_t n_homes;
@@ -16,32 +16,32 @@ typedef struct Leaving {
 } Leaving;
 
 /* Whatever a platform has it was given here: so the homes of that are known. */
-static bool find_homes(Journal *j, Arena *a, Leaving *l, Err *err)
+static bool find_homes(OwnStore *own, Arena *a, Leaving *l, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     size_t cap = 0;
     bool ok;
 
-    ARENA_PUSH(a, l->homes, l->n_homes, cap, journal_data(j));
-    if (!db_prepare(journal_db(j),
+    ARENA_PUSH(a, l->homes, l->n_homes, cap, own_store_data(own));
+    if (!db_prepare(own_store_db(own),
                     "SELECT DISTINCT home FROM session_owner WHERE owner_surface = ? AND home <> ?",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, l->from->platform);
-    db_bind_str(stmt, 2, journal_data(j));
-    while (db_next(journal_db(j), stmt, &ok, err))
+    db_bind_str(stmt, 2, own_store_data(own));
+    while (db_next(own_store_db(own), stmt, &ok, err))
         ARENA_PUSH(a, l->homes, l->n_homes, cap, str_dup(a, db_str(stmt, 0)));
     return ok;
 }
 
 /* -- the session ------------------------------------------------------------------------------------------ */
 
-static bool bind_to_chat(Journal *j, Arena *a, SessionDb *s, Leaving *l, Handoff *h, Change *c,
+static bool bind_to_chat(OwnStore *own, Arena *a, SessionDb *s, Leaving *l, Handoff *h, Change *c,
                          Err *err)
 {
     if (!routing_bind_session(s, a, h, routing_scope(a, h->home), c, err) ||
-        !owner_set(j, h->home, h->session_id, h->platform, STR_NONE, err) ||
-        !routing_note_gone(j, a, s, h, l->from, err))
+        !owner_set(own, h->home, h->session_id, h->platform, STR_NONE, err) ||
+        !routing_note_gone(own, a, s, h, l->from, err))
         return false;
     l->prev = h->prev_session_id.n ? h->prev_session_id : STR("");
     return true;
@@ -49,7 +49,7 @@ static bool bind_to_chat(Journal *j, Arena *a, SessionDb *s, Leaving *l, Handoff
 
 /* Of several entries the newest counts, and comes first; those behind it only go, and so does one whose session was
  * deleted. */
-static bool move_one(Journal *j, Arena *a, Leaving *l, Str home, Str session_id, Err *err)
+static bool move_one(OwnStore *own, Arena *a, Leaving *l, Str home, Str session_id, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Handoff h = { .home = home,
@@ -61,12 +61,12 @@ static bool move_one(Journal *j, Arena *a, Leaving *l, Str home, Str session_id,
     Str source;
     bool lives;
 
-    if (!sessiondb_begin(journal_db(j), journal_data(j), home, &s, err))
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), home, &s, err))
         return false;
     lives = routing_source(&s, a, session_id, &source, err);
     if (!lives && err->kind != ERR_NOT_FOUND)
         return false;
-    if (!(lives && !l->prev.p ? bind_to_chat(j, a, &s, l, &h, &change, err)
+    if (!(lives && !l->prev.p ? bind_to_chat(own, a, &s, l, &h, &change, err)
                               : routing_drop(&s, routing_scope(a, home), l->from_key, err)) ||
         !sessiondb_commit(&s, err))
         return false;
@@ -75,40 +75,40 @@ static bool move_one(Journal *j, Arena *a, Leaving *l, Str home, Str session_id,
 }
 
 /* What the thread's key leads to, home by home until it leads nowhere. */
-static bool move_all(Journal *j, Arena *a, Leaving *l,
-                     bool (*one)(Journal *j, Arena *a, Leaving *l, Str home, Str id, Err *err),
+static bool move_all(OwnStore *own, Arena *a, Leaving *l,
+                     bool (*one)(OwnStore *own, Arena *a, Leaving *l, Str home, Str id, Err *err),
                      Err *err)
 {
     for (size_t i = 0; i <= l->n_homes; i++) {
         size_t home;
         Str id;
 
-        if (!routing_lookup(j, a, l->homes, l->n_homes, l->from_key, &home, &id, err))
+        if (!routing_lookup(own, a, l->homes, l->n_homes, l->from_key, &home, &id, err))
             return false;
         if (!id.n)
             return true;
-        if (!one(j, a, l, l->homes[home], id, err))
+        if (!one(own, a, l, l->homes[home], id, err))
             return false;
     }
     return true;
 }
 
-static bool forget_one(Journal *j, Arena *a, Leaving *l, Str home, Str session_id, Err *err)
+static bool forget_one(OwnStore *own, Arena *a, Leaving *l, Str home, Str session_id, Err *err)
 {
     (void)a;
     (void)l;
-    return routing_forget(j, home, session_id, err) || err->kind == ERR_NOT_FOUND;
+    return routing_forget(own, home, session_id, err) || err->kind == ERR_NOT_FOUND;
 }
 
 /* -- rows of ours ------------------------------------------------------------------------------------------ */
 
 /* A standing thread of the home channel. */
-static bool leave_home(Journal *j, const Place *from, Err *err)
+static bool leave_home(OwnStore *own, const ChatAddress *from, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "UPDATE home_channel SET thread_id = '' WHERE platform = ? AND chat_id = ? AND "
                     "thread_id = ?",
                     &stmt, err))
@@ -116,28 +116,28 @@ static bool leave_home(Journal *j, const Place *from, Err *err)
     db_bind_str(stmt, 1, from->platform);
     db_bind_str(stmt, 2, from->chat_id);
     db_bind_str(stmt, 3, from->thread_id);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
-static bool leave_rows(Journal *j, Arena *a, Leaving *l, Err *err)
+static bool leave_rows(OwnStore *own, Arena *a, Leaving *l, Err *err)
 {
-    return thread_is_gone(j, l->from, l->to->thread_id, err) && leave_home(j, l->from, err) &&
+    return topic_is_gone(own, l->from, l->to->thread_id, err) && leave_home(own, l->from, err) &&
            (!l->to_key.n ||
-            (move_all(j, a, l, move_one, err) &&
-             handoff_follow(j, l->from_key, l->to_key, l->to_json, l->prev, err))) &&
-           outbox_follow(j, a, l->from, l->to, err);
+            (move_all(own, a, l, move_one, err) &&
+             handoff_follow(own, l->from_key, l->to_key, l->to_json, l->prev, err))) &&
+           outbox_follow(own, a, l->from, l->to, err);
 }
 
-bool routing_leave(Journal *j, Arena *a, const Place *from, const Place *to, bool known,
-                   const KeyFlags *flags, Err *err)
+bool routing_leave(OwnStore *own, Arena *a, const ChatAddress *from, const ChatAddress *to,
+                   bool known, const KeyFlags *flags, Err *err)
 {
     Leaving l = { .from = from,
                   .to = to,
-                  .from_key = place_key(a, from, flags),
-                  .to_key = known ? place_key(a, to, flags) : STR(""),
-                  .to_json = place_json(a, to) };
+                  .from_key = address_key(a, from, flags),
+                  .to_key = known ? address_key(a, to, flags) : STR(""),
+                  .to_json = address_json(a, to) };
 
-    if (!find_homes(j, a, &l, err) || (!known && !move_all(j, a, &l, forget_one, err)))
+    if (!find_homes(own, a, &l, err) || (!known && !move_all(own, a, &l, forget_one, err)))
         return false;
-    return journal_begin(j, err) && journal_end(j, leave_rows(j, a, &l, err), err);
+    return own_store_begin(own, err) && own_store_end(own, leave_rows(own, a, &l, err), err);
 }

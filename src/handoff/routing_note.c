@@ -3,8 +3,8 @@
  * gateway that comes much later keeps silent, for by then nobody there is waiting. */
 #include "base/clock.h"
 #include "base/limits.h"
-#include "chat/outbox.h"
 #include "chat/address.h"
+#include "chat/outbox.h"
 #include "handoff/routing.h"
 #include "handoff/routing_inside.h"
 #include "text/redact.h"
@@ -47,17 +47,18 @@ static bool where_it_was(SessionDb *s, Arena *a, Str session_id, Str *ret_title,
 }
 
 /* A gateway of ours was there at some time; one of others says what it likes. */
-static bool is_ours(Journal *j, Str platform, bool *ret, Err *err)
+static bool is_ours(OwnStore *own, Str platform, bool *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(j), "SELECT 1 FROM platform_state WHERE platform = ?", &stmt, err))
+    if (!db_prepare(own_store_db(own), "SELECT 1 FROM platform_state WHERE platform = ?", &stmt,
+                    err))
         return false;
     db_bind_str(stmt, 1, platform);
-    return db_step(journal_db(j), stmt, ret, err);
+    return db_step(own_store_db(own), stmt, ret, err);
 }
 
-static Str words(Arena *a, Str title, const Place *at)
+static Str words(Arena *a, Str title, const ChatAddress *at)
 {
     return str_printf(a,
                       "%s%.*s%s continues in the terminal. Write here to start a new session; "
@@ -66,37 +67,37 @@ static Str words(Arena *a, Str title, const Place *at)
                       title.n ? "'" : "", str_eqz(at->platform, "slack") ? '!' : '/');
 }
 
-bool routing_note(Journal *j, Arena *a, SessionDb *s, Str session_id, const SessionOwner *owner,
+bool routing_note(OwnStore *own, Arena *a, SessionDb *s, Str session_id, const SessionOwner *owner,
                   bool *noted, Err *err)
 {
-    int64_t now = (int64_t)(clock_wall() * 1000);
+    int64_t now = clock_wall_ms();
     char id[ULID_CHARS];
     Str title, json;
     Outgoing row, o;
     bool ours;
-    Place at;
+    ChatAddress at;
     Err ignored;
 
     if (*noted || !owner->surface.n || str_eqz(owner->surface, "cli"))
         return true;
-    if (!is_ours(j, owner->surface, &ours, err) ||
+    if (!is_ours(own, owner->surface, &ours, err) ||
         !where_it_was(s, a, session_id, &title, &json, err))
         return false;
-    if (!ours || !place_parse(a, json, &at, &ignored) || !str_eq(at.platform, owner->surface))
+    if (!ours || !address_parse(a, json, &at, &ignored) || !str_eq(at.platform, owner->surface))
         return true;
     ulid_make(0, id);
     o = (Outgoing){ .id = str_printf(a, "left:%s", id),
                     .platform = at.platform,
-                    .place_json = json,
+                    .address_json = json,
                     .text = words(a, title, &at),
                     .created_ms = now,
                     .expires_ms = now + LIMIT_LEFT_NOTE_MS };
     *noted = true;
-    return outbox_put(j, a, &o, &row, err);
+    return outbox_put(own, a, &o, &row, err);
 }
 
-bool routing_note_gone(Journal *j, Arena *a, SessionDb *s, const Handoff *h, const Place *from,
-                       Err *err)
+bool routing_note_gone(OwnStore *own, Arena *a, SessionDb *s, const Handoff *h,
+                       const ChatAddress *from, Err *err)
 {
     Str title, json;
     Outgoing row, o;
@@ -106,11 +107,11 @@ bool routing_note_gone(Journal *j, Arena *a, SessionDb *s, const Handoff *h, con
     o = (Outgoing){ .id = str_printf(a, "gone:%.*s:%.*s:%.*s", STR_FMT(from->platform),
                                      STR_FMT(from->chat_id), STR_FMT(from->thread_id)),
                     .platform = from->platform,
-                    .place_json = h->dest_source_json,
+                    .address_json = h->dest_source_json,
                     .text = str_printf(
                         a, "%s%.*s%s continues here: its topic was deleted.%s", title.n ? "'" : "",
                         STR_FMT(title.n ? title : STR("The session")), title.n ? "'" : "",
                         h->prev_session_id.n ? " /resume continues the earlier one." : ""),
-                    .expires_ms = (int64_t)(clock_wall() * 1000) + LIMIT_LEFT_NOTE_MS };
-    return outbox_put(j, a, &o, &row, err);
+                    .expires_ms = clock_wall_ms() + LIMIT_LEFT_NOTE_MS };
+    return outbox_put(own, a, &o, &row, err);
 }

@@ -1,25 +1,25 @@
 /* Who may write a session, and sessions that an exit of others ended although they had moved. */
 #include "base/clock.h"
 #include "base/limits.h"
-#include "handoff/session_db.h"
 #include "handoff/routing.h"
+#include "handoff/session_db.h"
 
 /* -- owners --------------------------------------------------------------------------------------- */
 
-bool owner_get(Journal *j, Arena *a, Str home, Str session_id, SessionOwner *ret, Err *err)
+bool owner_get(OwnStore *own, Arena *a, Str home, Str session_id, SessionOwner *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
     if (!db_prepare(
-            journal_db(j),
+            own_store_db(own),
             "SELECT owner_surface, owner_fence, source FROM session_owner WHERE home = ? AND "
             "session_id = ?",
             &stmt, err))
         return false;
     db_bind_str(stmt, 1, home);
     db_bind_str(stmt, 2, session_id);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret = (SessionOwner){ .surface = row ? str_dup(a, db_str(stmt, 0)) : STR(""),
                            .fence = row ? sqlite3_column_int64(stmt, 1) : 0,
@@ -27,13 +27,13 @@ bool owner_get(Journal *j, Arena *a, Str home, Str session_id, SessionOwner *ret
     return true;
 }
 
-bool owner_set(Journal *j, Str home, Str session_id, Str surface, Str source, Err *err)
+bool owner_set(OwnStore *own, Str home, Str session_id, Str surface, Str source, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
     if (!db_prepare(
-            journal_db(j),
+            own_store_db(own),
             "INSERT INTO session_owner(home, session_id, owner_surface, owner_fence, "
             "since_ms, source) VALUES(?1, ?2, ?3, 1, ?4, ?5) ON CONFLICT(home, session_id) "
             "DO UPDATE SET source = CASE WHEN ?5 IS NOT NULL AND owner_surface = 'cli' THEN "
@@ -44,9 +44,9 @@ bool owner_set(Journal *j, Str home, Str session_id, Str surface, Str source, Er
     db_bind_str(stmt, 1, home);
     db_bind_str(stmt, 2, session_id);
     db_bind_str(stmt, 3, surface);
-    sqlite3_bind_int64(stmt, 4, (int64_t)(clock_wall() * 1000));
+    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
     db_bind_str(stmt, 5, source);
-    return db_step(journal_db(j), stmt, &row, err);
+    return db_step(own_store_db(own), stmt, &row, err);
 }
 
 /* -- what an exit of others undid --------------------------------------------------------------------------------- */
@@ -54,13 +54,13 @@ bool owner_set(Journal *j, Str home, Str session_id, Str surface, Str source, Er
 #define ENDED_BY_EXIT "id = ? AND end_reason = 'cli_close' AND session_key = ?"
 
 /* By a reading handle: nobody is to wait for a lock because of a question. */
-static bool ended_by_exit(Journal *j, Arena *a, const Handoff *h, bool *ret, Err *err)
+static bool ended_by_exit(OwnStore *own, Arena *a, const Handoff *h, bool *ret, Err *err)
 {
     AUTO(Db) *foreign = NULL;
     AUTO(Stmt) *stmt = NULL;
-    Db *db = journal_db(j);
+    Db *db = own_store_db(own);
 
-    if (!str_eq(h->home, journal_data(j))) {
+    if (!str_eq(h->home, own_store_data(own))) {
         foreign = db_open_read(str_z(a, str_join_path(a, h->home, STR("state.db"))), err);
         db = foreign;
     }
@@ -71,34 +71,35 @@ static bool ended_by_exit(Journal *j, Arena *a, const Handoff *h, bool *ret, Err
     return db_step(db, stmt, ret, err);
 }
 
-static bool reopen_rows(Journal *j, const Handoff *h, Err *err)
+static bool reopen_rows(OwnStore *own, const Handoff *h, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     int64_t n;
 
-    return sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) &&
+    return sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) &&
            HOME_DO(&s, &n, err,
                    "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE " ENDED_BY_EXIT,
                    h->session_id, h->dest_key) &&
            sessiondb_commit(&s, err);
 }
 
-bool routing_reopen(Journal *j, int64_t since_ms, size_t *ret_n, Err *err)
+bool routing_reopen(OwnStore *own, int64_t since_ms, size_t *ret_n, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     size_t n, count = 0;
     Handoff *all;
 
-    if (!handoff_list(j, a, STR(""), STR(""), LIMIT_HANDOFFS_RECENT, &all, &n, err))
+    if (!handoff_list(own, a, STR(""), STR(""), LIMIT_HANDOFFS_RECENT, &all, &n, err))
         return false;
     for (size_t i = 0; i < n; i++) {
         bool ended = false;
 
         if (all[i].state != HANDOFF_DONE || all[i].updated_ms < since_ms || !all[i].dest_key.n)
             continue;
-        if (!ended_by_exit(j, a, &all[i], &ended, err))
+        if (!ended_by_exit(own, a, &all[i], &ended, err))
             return false;
-        if (ended && (!journal_begin(j, err) || !journal_end(j, reopen_rows(j, &all[i], err), err)))
+        if (ended && (!own_store_begin(own, err) ||
+                      !own_store_end(own, reopen_rows(own, &all[i], err), err)))
             return false;
         count += ended;
     }

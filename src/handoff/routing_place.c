@@ -1,16 +1,16 @@
 /* Keys that lead somewhere without a handoff: a first message, /resume, and looking up where a message belongs. */
+#include "chat/topics.h"
 #include "handoff/routing.h"
 #include "handoff/routing_inside.h"
-#include "chat/topics.h"
 
-bool routing_is_there(Journal *j, Arena *a, Str place_json_text, Err *err)
+bool routing_is_there(OwnStore *own, Arena *a, Str place_json_text, Err *err)
 {
-    Place place, now;
+    ChatAddress place, now;
 
-    if (!place_parse(a, place_json_text, &place, err))
+    if (!address_parse(a, place_json_text, &place, err))
         return false;
     now = place;
-    if (!thread_now(j, a, &now, err))
+    if (!topic_now(own, a, &now, err))
         return false;
     return str_eq(now.thread_id, place.thread_id) ||
            err_set(err, ERR_BUSY, "thread '%.*s' is gone meanwhile", STR_FMT(place.thread_id));
@@ -49,11 +49,11 @@ bool routing_source(SessionDb *s, Arena *a, Str session_id, Str *ret_source, Err
     return true;
 }
 
-static bool may_take(Journal *j, Arena *a, const Handoff *h, Err *err)
+static bool may_take(OwnStore *own, Arena *a, const Handoff *h, Err *err)
 {
     SessionOwner owner;
 
-    if (!owner_get(j, a, h->home, h->session_id, &owner, err))
+    if (!owner_get(own, a, h->home, h->session_id, &owner, err))
         return false;
     return !owner.surface.n || str_eqz(owner.surface, "cli") ||
            str_eq(owner.surface, h->platform) ||
@@ -61,65 +61,121 @@ static bool may_take(Journal *j, Arena *a, const Handoff *h, Err *err)
                    STR_FMT(h->session_id), STR_FMT(owner.surface));
 }
 
-static bool place_rows(Journal *j, Arena *a, Handoff *h, Err *err)
+static bool still_waits(SessionDb *s, Arena *a, const Handoff *h, Str waiting, Err *err)
+{
+    Str now;
+
+    if (!waiting.n)
+        return true;
+    return routing_leads_to(s, a, routing_scope(a, h->home), waiting, &now, err) &&
+           (str_eq(now, h->session_id) ||
+            err_set(err, ERR_CONFLICT, "session '%.*s' was claimed meanwhile",
+                    STR_FMT(h->session_id)));
+}
+
+/* `waiting`: the key under which it has waited for somebody, and where it must be still; empty: none. `last`: nothing of
+ * that key is left behind this. */
+static bool place_rows(OwnStore *own, Arena *a, Handoff *h, Str waiting, bool last, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
     Change change = { 0 };
     Str source;
 
-    if (!sessiondb_begin(journal_db(j), journal_data(j), h->home, &s, err) ||
-        !routing_needs_table(&s, h->home, err) || !may_take(j, a, h, err) ||
-        !routing_is_there(j, a, h->dest_source_json, err) ||
+    if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) ||
+        !routing_needs_table(&s, h->home, err) || !still_waits(&s, a, h, waiting, err) ||
+        !may_take(own, a, h, err) || !routing_is_there(own, a, h->dest_source_json, err) ||
         !routing_is_idle(&s, h->session_id, err) ||
         !routing_source(&s, a, h->session_id, &source, err) ||
         !routing_bind_session(&s, a, h, routing_scope(a, h->home), &change, err) ||
-        !owner_set(j, h->home, h->session_id, h->platform, source, err) ||
+        !owner_set(own, h->home, h->session_id, h->platform, source, err) ||
+        (last && !handoff_claimed(own, waiting, h->dest_key, h->dest_source_json,
+                                  h->prev_session_id.n ? h->prev_session_id : STR_NONE, err)) ||
         !sessiondb_commit(&s, err))
         return false;
     routing_follow(a, &s, h->home, &change);
     return true;
 }
 
-bool routing_place(Journal *j, Arena *a, Str home, Str session_id, const Place *place, Str key,
-                   Err *err)
+bool routing_place(OwnStore *own, Arena *a, Str home, Str session_id, const ChatAddress *place,
+                   Str key, Err *err)
 {
     Handoff h = { .home = home,
                   .session_id = session_id,
                   .platform = place->platform,
                   .dest_key = key,
-                  .dest_source_json = place_json(a, place) };
+                  .dest_source_json = address_json(a, place) };
 
-    return journal_begin(j, err) && journal_end(j, place_rows(j, a, &h, err), err);
+    return own_store_begin(own, err) &&
+           own_store_end(own, place_rows(own, a, &h, STR(""), false, err), err);
+}
+
+/* -- claiming ------------------------------------------------------------------------------------------ */
+
+static bool claim_one(OwnStore *own, Arena *a, Handoff *h, Str waiting, bool last, Err *err)
+{
+    Err why;
+
+    if (own_store_begin(own, err) &&
+        own_store_end(own, place_rows(own, a, h, waiting, last, err), err))
+        return true;
+    why = *err;
+    /* Somebody was faster, or the session was deleted. */
+    return why.kind == ERR_CONFLICT || why.kind == ERR_NOT_FOUND;
+}
+
+bool routing_claim(OwnStore *own, Arena *a, const Str *homes, size_t n, Str waiting,
+                   const ChatAddress *place, Str key, Err *err)
+{
+    Handoff *all = ARENA_ARRAY(a, Handoff, n + 1);
+    size_t found = 0;
+
+    for (size_t i = n; i-- > 0;) {
+        Handoff h = { .home = homes[i],
+                      .platform = place->platform,
+                      .dest_key = key,
+                      .dest_source_json = address_json(a, place) };
+        size_t home;
+
+        if (!routing_lookup(own, a, &homes[i], 1, waiting, &home, &h.session_id, err))
+            return false;
+        if (h.session_id.n)
+            all[found++] = h;
+    }
+    for (size_t i = 0; i < found; i++)
+        if (!claim_one(own, a, &all[i], waiting, i + 1 == found, err))
+            return false;
+    return true;
 }
 
 /* -- looking up ---------------------------------------------------------------------------------------- */
 
-bool routing_goes_on_in(Journal *j, Arena *a, Str home, Str session_id, Str *ret, Err *err)
+bool routing_goes_on_in(OwnStore *own, Arena *a, Str home, Str session_id, Str *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
     bool row;
 
-    if (!db_prepare(journal_db(j),
+    if (!db_prepare(own_store_db(own),
                     "SELECT conversation_id FROM conversation_of WHERE home = ? AND session_id = ?",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, home);
     db_bind_str(stmt, 2, session_id);
-    if (!db_step(journal_db(j), stmt, &row, err))
+    if (!db_step(own_store_db(own), stmt, &row, err))
         return false;
     *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
     return true;
 }
 
-static bool entry_at(Journal *j, Arena *a, Str home, Str key, double *ret_at, Str *ret_id, Err *err)
+static bool entry_at(OwnStore *own, Arena *a, Str home, Str key, double *ret_at, Str *ret_id,
+                     Err *err)
 {
     AUTO(Db) *foreign = NULL;
     AUTO(Stmt) *stmt = NULL;
-    Db *db = journal_db(j);
+    Db *db = own_store_db(own);
     bool row;
 
     *ret_id = STR("");
-    if (!str_eq(home, journal_data(j))) {
+    if (!str_eq(home, own_store_data(own))) {
         foreign = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
         if (!foreign)
             return err->kind == ERR_NOT_FOUND;
@@ -142,7 +198,7 @@ static bool entry_at(Journal *j, Arena *a, Str home, Str key, double *ret_at, St
     return true;
 }
 
-bool routing_lookup(Journal *j, Arena *a, const Str *homes, size_t n, Str key, size_t *ret_home,
+bool routing_lookup(OwnStore *own, Arena *a, const Str *homes, size_t n, Str key, size_t *ret_home,
                     Str *ret_id, Err *err)
 {
     double newest = 0;
@@ -153,7 +209,7 @@ bool routing_lookup(Journal *j, Arena *a, const Str *homes, size_t n, Str key, s
         double at = 0;
         Str id;
 
-        if (!entry_at(j, a, homes[i], key, &at, &id, err))
+        if (!entry_at(own, a, homes[i], key, &at, &id, err))
             return false;
         if (id.n && (!ret_id->n || at > newest)) {
             *ret_id = id;

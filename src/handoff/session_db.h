@@ -1,4 +1,4 @@
-/* handoff_home.h - the database in which a session lies, for the few writes that a handoff makes there.
+/* session_db.h - the database in which a session lies, for the few writes that a handoff makes there.
  *
  * In our own home that is talaria.db itself, and the writes belong to the journal's transaction. In a Hermes
  * home it is a state.db that others write: opened for the one operation, patient (LIMIT_HANDOFF_LOCK_MS) at
@@ -7,8 +7,8 @@
  * changes it.
  *
  * For the files of this room. One thread. */
-#ifndef TALARIA_STORE_HANDOFF_HOME_H
-#define TALARIA_STORE_HANDOFF_HOME_H
+#ifndef TALARIA_HANDOFF_SESSION_DB_H
+#define TALARIA_HANDOFF_SESSION_DB_H
 
 #include "store/db.h"
 

@@ -4,17 +4,16 @@
 
 #include <stdarg.h>
 
+#include "agent/conversations.h"
 #include "agent/service.h"
 #include "base/clock.h"
-#include "platforms/config.h"
-#include "gateway/gateway.h"
-#include "handoff/hermes.h"
-#include "handoff/wake.h"
-#include "agent/conversations.h"
-#include "handoff/copy.h"
 #include "chat/connections.h"
 #include "chat/home_channels.h"
+#include "handoff/copy.h"
+#include "handoff/hermes.h"
 #include "handoff/routing.h"
+#include "handoff/wake.h"
+#include "platforms/config.h"
 
 enum { CLAIM_MS = 60000, DONE_MS = 900000, BEAT_MS = 30000, LOOK_MS = 2000 };
 
@@ -40,20 +39,20 @@ typedef struct Route {
     Str link, error;
 } Route;
 
-static bool find_route(Journal *j, Arena *a, const HandoffAsk *ask, Route *ret, Err *err)
+static bool find_route(OwnStore *own, Arena *a, const HandoffAsk *ask, Route *ret, Err *err)
 {
     GatewayConfig *config = ARENA_NEW(a, GatewayConfig);
-    Link *links;
+    ConnectionStatus *links;
     size_t n;
 
     if (!gateway_config(a, ask->settings, ask->homes, config, err) ||
-        !links_list(j, a, &links, &n, err))
+        !connections_list(own, a, &links, &n, err))
         return false;
-    *ret = (Route){ .config = gateway_config_of(config, ask->wish.platform),
+    *ret = (Route){ .config = gateway_config_of(config, ask->request.platform),
                     .running = gateway_is_running(ask->homes->data) };
     ret->served = ret->config && ret->config->enabled;
     for (size_t i = 0; ret->running && i < n; i++)
-        if (str_eq(links[i].platform, ask->wish.platform) && links[i].link.n) {
+        if (str_eq(links[i].platform, ask->request.platform) && links[i].link.n) {
             ret->served = true;
             ret->link = links[i].link;
             ret->error = links[i].error;
@@ -64,12 +63,13 @@ static bool find_route(Journal *j, Arena *a, const HandoffAsk *ask, Route *ret, 
 /* A gateway of Hermes sees the sessions of its own home alone, and has settings of its own. */
 static bool hermes_may(const HandoffAsk *ask)
 {
-    return !str_eq(ask->wish.home, ask->homes->data) && handoff_hermes_serves(ask->wish.platform);
+    return !str_eq(ask->request.home, ask->homes->data) &&
+           handoff_hermes_serves(ask->request.platform);
 }
 
 static bool check_served(const HandoffAsk *ask, const Route *route, Err *err)
 {
-    Str platform = ask->wish.platform;
+    Str platform = ask->request.platform;
 
     if (!route->running && !ask->detach)
         return err_set(err, ERR_REFUSED, NO_GATEWAY);
@@ -80,13 +80,13 @@ static bool check_served(const HandoffAsk *ask, const Route *route, Err *err)
 }
 
 /* Where the gateway alone is set up for it, only the gateway knows whether there is one in its settings. */
-static bool check_home(Journal *j, Arena *a, const HandoffAsk *ask, const Route *route, Err *err)
+static bool check_home(OwnStore *own, Arena *a, const HandoffAsk *ask, const Route *route, Err *err)
 {
     const PlatformConfig *c = route->config;
     HomeChannel home;
 
-    if (ask->wish.target.n || (c && (!c->enabled || c->home_channel.n)) ||
-        home_get(j, a, ask->wish.platform, STR(""), &home, err))
+    if (ask->request.target.n || (c && (!c->enabled || c->home_channel.n)) ||
+        home_get(own, a, ask->request.platform, STR(""), &home, err))
         return true;
     if (err->kind == ERR_NOT_FOUND)
         err->kind = ERR_REFUSED;
@@ -102,9 +102,10 @@ static bool check_lent(HandoffAsk *ask, const Route *route, bool *ret_lent, Err 
     *ret_lent = false;
     if (route->served && route->running)
         return true;
-    if (handoff_hermes_serves(ask->wish.platform) && lend_home(ask, &ask->wish.copy_home, &why))
+    if (handoff_hermes_serves(ask->request.platform) &&
+        lend_home(ask, &ask->request.copy_home, &why))
         *ret_lent = true;
-    else if (!route->served && handoff_hermes_serves(ask->wish.platform)) {
+    else if (!route->served && handoff_hermes_serves(ask->request.platform)) {
         *err = why;
         return false;
     }
@@ -112,40 +113,39 @@ static bool check_lent(HandoffAsk *ask, const Route *route, bool *ret_lent, Err 
            err_set(err, ERR_REFUSED,
                    "%.*s is not set up here; run 'talaria setup' ('talaria gateway status' shows "
                    "what is missing)",
-                   STR_FMT(ask->wish.platform));
+                   STR_FMT(ask->request.platform));
 }
 
 /* A session of a Hermes home, and no gateway of ours that serves the platform: one of Hermes has to be there. */
-static bool check_hermes(Journal *j, Arena *a, HandoffAsk *ask, const Route *route, Err *err)
+static bool check_hermes(OwnStore *own, Arena *a, HandoffAsk *ask, const Route *route, Err *err)
 {
-    if (hermes_gateway_runs(ask->wish.home))
-        return lend_may_ask(ask, ask->wish.home, err);
+    if (hermes_gateway_runs(ask->request.home))
+        return lend_may_ask(ask, ask->request.home, err);
     if (ask->detach)
         return true;
     if (route->served)
-        return check_served(ask, route, err) && check_home(j, a, ask, route, err);
+        return check_served(ask, route, err) && check_home(own, a, ask, route, err);
     return err_set(err, ERR_REFUSED,
                    "no running gateway serves %.*s: start Hermes' gateway, or set it up here with "
                    "'talaria setup'; --wait queues the handoff until one is there",
-                   STR_FMT(ask->wish.platform));
+                   STR_FMT(ask->request.platform));
 }
 
 /* Hermes' own gateway keeps its routing elsewhere in older versions; ours needs the table. */
 static bool check_table(const HandoffAsk *ask, Err *err)
 {
-    return !ask->wish.home.n || str_eq(ask->wish.home, ask->homes->data) ||
-           hermes_gateway_runs(ask->wish.home) || routing_has_table(ask->wish.home, err);
+    return !ask->request.home.n || str_eq(ask->request.home, ask->homes->data) ||
+           hermes_gateway_runs(ask->request.home) || routing_has_table(ask->request.home, err);
 }
 
-bool handoff_may_go(Journal *j, HandoffAsk *ask, Err *err)
+static bool check_route(OwnStore *own, Arena *a, HandoffAsk *ask, Err *err)
 {
-    AUTO(Arena) *a = arena_new();
     bool lent;
     Route route;
 
-    if (!shape_named(ask->wish.platform) && !handoff_hermes_serves(ask->wish.platform))
-        return unknown(a, ask->wish.platform, err);
-    if (!find_route(j, a, ask, &route, err))
+    if (!shape_named(ask->request.platform) && !handoff_hermes_serves(ask->request.platform))
+        return unknown(a, ask->request.platform, err);
+    if (!find_route(own, a, ask, &route, err))
         return false;
     if (!check_table(ask, err))
         return false;
@@ -154,15 +154,15 @@ bool handoff_may_go(Journal *j, HandoffAsk *ask, Err *err)
 
         if (ask->queue) {
             if (!hermes_may(ask) && !check_lent(ask, &route, &lent, &none))
-                ask->wish.copy_home = STR_NONE;
+                ask->request.copy_home = STR_NONE;
             return true;
         }
         if (hermes_may(ask))
-            return check_hermes(j, a, ask, &route, err);
+            return check_hermes(own, a, ask, &route, err);
     }
     if (!check_lent(ask, &route, &lent, err))
         return false;
-    return lent || (check_served(ask, &route, err) && check_home(j, a, ask, &route, err));
+    return lent || (check_served(ask, &route, err) && check_home(own, a, ask, &route, err));
 }
 
 bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err)
@@ -190,42 +190,75 @@ bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err)
 }
 
 /* What was said to a copy is not here: from there it goes nowhere but back. */
-static bool check_not_lent(Journal *j, Arena *a, const HandoffWish *wish, Err *err)
+static bool check_not_lent(OwnStore *own, Arena *a, const HandoffRequest *request, Err *err)
 {
     bool lent;
     Handoff h;
 
-    if (!copy_find(j, a, wish->home, wish->session_id, &h, &lent, err))
+    if (!copy_find(own, a, request->home, request->session_id, &h, &lent, err))
         return false;
     return !lent || !handoff_is_over(h.state) ||
            err_set(err, ERR_CONFLICT,
                    "session '%.*s' is in a %.*s chat of Hermes; run 'talaria handoff back "
                    "--session %.*s' first",
-                   STR_FMT(wish->session_id), STR_FMT(h.platform), STR_FMT(wish->session_id));
+                   STR_FMT(request->session_id), STR_FMT(h.platform), STR_FMT(request->session_id));
 }
 
 /* A second handoff to the same platform would open a second topic and leave the first one dead. A copy that is lent to
  * Hermes is away as soon as it is asked for; check_not_lent knows better when it has arrived. */
-static bool check_not_there(Journal *j, Arena *a, const HandoffWish *wish, Err *err)
+static bool check_not_there(OwnStore *own, Arena *a, const HandoffRequest *request, Err *err)
 {
     SessionOwner owner;
 
-    if (wish->target.n || wish->copy_home.n)
+    if (request->target.n || request->copy_home.n)
         return true;
-    if (!owner_get(j, a, wish->home, wish->session_id, &owner, err))
+    if (!owner_get(own, a, request->home, request->session_id, &owner, err))
         return false;
-    return !str_eq(owner.surface, wish->platform) ||
+    return !str_eq(owner.surface, request->platform) ||
            err_set(err, ERR_CONFLICT,
                    "session '%.*s' is already in the %.*s chat; continue it there, or 'talaria "
                    "handoff back --session %.*s' brings it back",
-                   STR_FMT(wish->session_id), STR_FMT(wish->platform), STR_FMT(wish->session_id));
+                   STR_FMT(request->session_id), STR_FMT(request->platform),
+                   STR_FMT(request->session_id));
 }
 
-bool handoff_ask(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
+/* A copy whose terminal died on the way is gone on with (lend.h). For a session of Hermes nothing is made before the
+ * request itself, which knows. */
+static bool check_not_moving(OwnStore *own, Arena *a, const HandoffRequest *request, Err *err)
 {
-    if (!check_not_lent(j, a, &ask->wish, err) || !check_not_there(j, a, &ask->wish, err) ||
-        !(ask->wish.copy_home.n ? lend_session(j, a, ask, ret, err)
-                                : handoff_request(j, a, &ask->wish, ret, err)))
+    Handoff *last;
+    size_t n;
+
+    if (request->copy_home.n || !str_eq(request->home, own_store_data(own)))
+        return true;
+    if (!handoff_list(own, a, request->home, request->session_id, 1, &last, &n, err) ||
+        (n && !handoff_is_over(last->state) && !handoff_look(own, a, last->id, last, err)))
+        return false;
+    return !n || handoff_is_over(last->state) || handoff_moves_already(request->session_id, err);
+}
+
+static bool check_session(OwnStore *own, Arena *a, const HandoffRequest *request, Err *err)
+{
+    return check_not_lent(own, a, request, err) && check_not_there(own, a, request, err);
+}
+
+bool handoff_may_go(OwnStore *own, HandoffAsk *ask, Err *err)
+{
+    AUTO(Arena) *a = arena_new();
+    const HandoffRequest *request = &ask->request;
+
+    return check_route(own, a, ask, err) &&
+           (!request->session_id.n ||
+            (handoff_idle(ask->homes, request->home, request->session_id, err) &&
+             check_session(own, a, request, err) && check_not_moving(own, a, request, err)));
+}
+
+/* The session is looked at again: to make a conversation of a long transcript takes its time. */
+bool handoff_ask(OwnStore *own, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
+{
+    if (!check_session(own, a, &ask->request, err) ||
+        !(ask->request.copy_home.n ? lend_session(own, a, ask, ret, err)
+                                   : handoff_request(own, a, &ask->request, ret, err)))
         return false;
     wake_call(ask->homes->data);
     return true;
@@ -235,7 +268,7 @@ bool handoff_ask(Journal *j, Arena *a, const HandoffAsk *ask, Handoff *ret, Err 
 
 typedef struct Wait {
     const HandoffWaiter *w;
-    Journal *journal;
+    OwnStore *journal;
     Str id;
     int64_t claim_ms, done_ms, beat_ms;
     int64_t began, claimed, told; /* claimed 0: not yet */
@@ -389,11 +422,11 @@ static bool judge(const Wait *t, const Handoff *h, Err *err)
                    str_eqz(h->error_code, HANDOFF_COPY_STAYS) ? " chat continues a copy" : "");
 }
 
-bool handoff_wait(const HandoffWaiter *w, Journal *j, Arena *a, Handoff *h, Err *err)
+bool handoff_wait(const HandoffWaiter *w, OwnStore *own, Arena *a, Handoff *h, Err *err)
 {
     AUTO(Wake) *wake = wake_watch(w->homes);
     Wait t = { .w = w,
-               .journal = j,
+               .journal = own,
                .id = str_dup(a, h->id),
                .claim_ms = w->claim_ms ? w->claim_ms : CLAIM_MS,
                .done_ms = w->done_ms ? w->done_ms : DONE_MS,
@@ -401,17 +434,17 @@ bool handoff_wait(const HandoffWaiter *w, Journal *j, Arena *a, Handoff *h, Err 
                .began = clock_mono_ms() };
 
     t.told = t.began;
-    return until_over(&t, wake, err) && handoff_get(j, a, t.id, h, err) && judge(&t, h, err);
+    return until_over(&t, wake, err) && handoff_get(own, a, t.id, h, err) && judge(&t, h, err);
 }
 
 /* -- owners ---------------------------------------------------------------------------------------------- */
 
-bool handoff_is_here(Journal *j, Str home, Str session_id, Err *err)
+bool handoff_is_here(OwnStore *own, Str home, Str session_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     SessionOwner owner;
 
-    if (!owner_get(j, a, home, session_id, &owner, err))
+    if (!owner_get(own, a, home, session_id, &owner, err))
         return false;
     if (!owner.surface.n || str_eqz(owner.surface, "cli"))
         return true;
@@ -422,16 +455,16 @@ bool handoff_is_here(Journal *j, Str home, Str session_id, Err *err)
 }
 
 /* One that no gateway has taken yet is withdrawn; where one has, its answer is waited for. */
-static bool back_from_copy(const Homes *homes, Journal *j, Arena *a, Str id, Err *err)
+static bool back_from_copy(const Homes *homes, OwnStore *own, Arena *a, Str id, Err *err)
 {
     bool over;
     Handoff h;
 
-    if (!handoff_look(j, a, id, &h, err))
+    if (!handoff_look(own, a, id, &h, err))
         return false;
     if (h.state == HANDOFF_DONE)
-        return lend_back(homes, j, &h, err);
-    if (handoff_is_over(h.state) || handoff_cancel(j, id, &over, err))
+        return lend_back(homes, own, &h, err);
+    if (handoff_is_over(h.state) || handoff_cancel(own, id, &over, err))
         return true;
     if (err->kind == ERR_CONFLICT)
         (void)err_set(err, ERR_BUSY,
@@ -440,19 +473,19 @@ static bool back_from_copy(const Homes *homes, Journal *j, Arena *a, Str id, Err
     return false;
 }
 
-bool handoff_bring_back(const Homes *homes, Journal *j, Str home, Str session_id, Err *err)
+bool handoff_bring_back(const Homes *homes, OwnStore *own, Str home, Str session_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     bool lent;
     Handoff h;
 
-    if (!copy_find(j, a, home, session_id, &h, &lent, err))
+    if (!copy_find(own, a, home, session_id, &h, &lent, err))
         return false;
     if (lent)
-        return back_from_copy(homes, j, a, h.id, err);
+        return back_from_copy(homes, own, a, h.id, err);
     /* A turn that is under way belongs to where it was asked for, unless its process is dead. */
-    return routing_release(j, home, session_id, err) ||
+    return routing_release(own, home, session_id, err) ||
            (err->kind == ERR_BUSY && service_close_dead(homes->data, err) &&
             handoff_idle(homes, home, session_id, err) &&
-            routing_release(j, home, session_id, err));
+            routing_release(own, home, session_id, err));
 }

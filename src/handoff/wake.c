@@ -1,7 +1,9 @@
 #include "handoff/wake.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -120,7 +122,9 @@ static bool any_news(Wake *w, const char *bytes, size_t n)
         struct inotify_event e;
 
         memcpy(&e, bytes + at, sizeof e);
-        if (e.len && is_news(&e, str_of(bytes + at + sizeof e))) {
+        if (e.mask & IN_Q_OVERFLOW) {
+            any = w->foreign = true; /* some were lost: it may have been anything */
+        } else if (e.len && is_news(&e, str_of(bytes + at + sizeof e))) {
             any = true;
             w->foreign |= str_starts(str_of(bytes + at + sizeof e), STR("state.db"));
         }
@@ -199,4 +203,21 @@ void wake_call(Str data)
     if (sendto(fd, "handoff", 7, 0, (struct sockaddr *)&to, sizeof to) < 0)
         log_debug("no gateway to call at '%s': %s", to.sun_path, strerror(errno));
     close(fd);
+}
+
+char *gateway_lock_path(Arena *a, Str data)
+{
+    return str_z(a, str_join_path(a, data, STR("gateway.lock")));
+}
+
+bool gateway_is_running(Str data)
+{
+    AUTO(Arena) *a = arena_new();
+    int fd = open(gateway_lock_path(a, data),
+                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW); /* to ask is not to write */
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+
+    if (fd >= 0)
+        close(fd);
+    return held;
 }

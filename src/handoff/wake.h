@@ -2,8 +2,8 @@
  *
  * A datagram to gateway.sock in our own home, and inotify on the folders of the databases: either is enough,
  * and what both miss is found by the next slow look. */
-#ifndef TALARIA_GATEWAY_WAKE_H
-#define TALARIA_GATEWAY_WAKE_H
+#ifndef TALARIA_HANDOFF_WAKE_H
+#define TALARIA_HANDOFF_WAKE_H
 
 #include "store/homes.h"
 
@@ -23,5 +23,9 @@ bool wake_was_foreign(const Wake *w);
 
 /* Calls the gateway of that home, where one is running. */
 void wake_call(Str data);
+
+/* The lock that the gateway of a data folder holds for as long as it runs. */
+char *gateway_lock_path(Arena *a, Str data);
+bool gateway_is_running(Str data);
 
 #endif

@@ -155,13 +155,12 @@ bool route_auth(Request *rq, Err *err)
 
     if (!doc || !field_str(json_root(doc), "token", &token, err))
         return false;
-    if (!guard_same_secret(token, rq->server->guard.token)) {
+    if (!guard_parts(&rq->server->guard, rq->arena, token, &cookie, &page)) {
         (void)err_set(err, ERR_REFUSED, "wrong token for this server");
         metrics_count_refusal();
         reply_problem_status(rq, 401, NULL, err);
         return true;
     }
-    guard_parts(&rq->server->guard, rq->arena, &cookie, &page);
     rq->reply.cookie =
         str_printf(rq->arena, "talaria=%.*s; HttpOnly; SameSite=Strict; Path=/; Max-Age=31536000",
                    STR_FMT(cookie));

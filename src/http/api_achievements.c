@@ -16,7 +16,7 @@
 #include "http/routes.h"
 
 /* FIRST_WAIT_MS: without a cached answer requests wait for the scan so long, then hear that it is pending. */
-enum { BRIEF_MS = 100, FRESH_MS = 1000, USABLE_MS = 5000, FIRST_WAIT_MS = 10000, LEAST_ZIP = 1024 };
+enum { BRIEF_MS = 100, FRESH_MS = 1000, USABLE_MS = 5000, FIRST_WAIT_MS = 10000, MIN_ZIP = 1024 };
 
 /* -- the kept answer ------------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static struct MHD_Response *zipped_response(Str body, char etag[ETAG_ROOM])
     char *room;
     bool ok;
 
-    if (body.n < LEAST_ZIP || deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, 0) != Z_OK)
+    if (body.n < MIN_ZIP || deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, 0) != Z_OK)
         return NULL;
     room = buf_room(&out, deflateBound(&z, body.n));
     z.next_in = (Bytef *)(uintptr_t)body.p;
@@ -57,13 +57,30 @@ void api_forget_badges(BadgeCache *cache)
     cache->plain = cache->zipped = NULL;
 }
 
+typedef struct Answer {
+    struct MHD_Response *plain, *zipped;
+    char etag[ETAG_ROOM], etag_zipped[ETAG_ROOM];
+} Answer;
+
+/* Before anybody is kept waiting by the lock: compressing takes its time. */
+static Answer make_answer(Buf *body)
+{
+    Answer a = { 0 };
+
+    reply_etag(a.etag, buf_str(body));
+    a.zipped = zipped_response(buf_str(body), a.etag_zipped);
+    a.plain = reply_response(body, "application/json", a.etag);
+    return a;
+}
+
 /* Puts a new answer in place of the old one; under the lock. */
-static void keep(BadgeCache *cache, Buf *body)
+static void keep(BadgeCache *cache, const Answer *a)
 {
     api_forget_badges(cache);
-    reply_etag(cache->etag, buf_str(body));
-    cache->zipped = zipped_response(buf_str(body), cache->etag_zipped);
-    cache->plain = reply_response(body, "application/json", cache->etag);
+    cache->plain = a->plain;
+    cache->zipped = a->zipped;
+    memcpy(cache->etag, a->etag, sizeof cache->etag);
+    memcpy(cache->etag_zipped, a->etag_zipped, sizeof cache->etag_zipped);
 }
 
 static void wake_all(Request *waiting)
@@ -84,16 +101,19 @@ static void refresh(void *ctx, Worker *worker)
     AUTO_BUF body = BUF(LIMIT_OUTPUT_BYTES);
     uint64_t version = coordinator_version(s->plugin);
     uint64_t sharing = 0;
+    Answer answer = { 0 };
     Request *waiting;
     bool ok, waited;
     Err err;
 
     (void)worker;
     ok = coordinator_achievements(s->plugin, FIRST_WAIT_MS, &waited, &body, &err);
+    if (ok)
+        answer = make_answer(&body);
     pthread_mutex_lock(&cache->lock);
     cache->failed = !ok;
     if (ok)
-        keep(cache, &body);
+        keep(cache, &answer);
     else
         cache->failure = err;
     cache->version = version;

@@ -190,14 +190,14 @@ bool route_conversation(Request *rq, Err *err)
 static bool change(Request *rq, Service *s, Runs *r, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    ConversationChange wish = { 0 };
+    ConversationChange request = { 0 };
 
-    return doc && field_str(json_root(doc), "title", &wish.title, err) &&
-           field_str(json_root(doc), "runtime", &wish.default_runtime, err) &&
-           field_str(json_root(doc), "model", &wish.model, err) &&
-           field_int(json_root(doc), "version", 1, INT64_MAX, &wish.version, err) &&
-           check_runtime(s, wish.default_runtime, err) &&
-           conversation_change(r, rq->params[0], &wish, err) &&
+    return doc && field_str(json_root(doc), "title", &request.title, err) &&
+           field_str(json_root(doc), "runtime", &request.default_runtime, err) &&
+           field_str(json_root(doc), "model", &request.model, err) &&
+           field_int(json_root(doc), "version", 1, INT64_MAX, &request.version, err) &&
+           check_runtime(s, request.default_runtime, err) &&
+           conversation_change(r, rq->params[0], &request, err) &&
            put_conversation(rq, r, rq->params[0], err);
 }
 
@@ -337,34 +337,34 @@ static void put_turns(Request *rq, const ChatTurn *turns, size_t n, int64_t limi
 static bool messages(Request *rq, Service *s, Runs *r, Err *err)
 {
     Conversation c;
-    TurnsWish wish;
+    TurnsWish request;
     ChatTurn *turns;
     size_t n;
 
     (void)s;
-    if (!read_turns_wish(rq, &wish, err) ||
+    if (!read_turns_wish(rq, &request, err) ||
         !conversation_get(r, rq->arena, rq->params[0], &c, err) ||
-        !turns_list(r, rq->arena, c.id, wish.after, (size_t)wish.limit, &turns, &n, err))
+        !turns_list(r, rq->arena, c.id, request.after, (size_t)request.limit, &turns, &n, err))
         return false;
-    put_turns(rq, turns, n, wish.limit);
+    put_turns(rq, turns, n, request.limit);
     return true;
 }
 
 bool route_conversation_messages(Request *rq, Err *err)
 {
-    TurnsWish wish;
+    TurnsWish request;
     bool there;
     size_t n;
     Preview p;
 
-    if (!read_turns_wish(rq, &wish, err) || !request_look_up(rq, &there, &p, err))
+    if (!read_turns_wish(rq, &request, err) || !request_look_up(rq, &there, &p, err))
         return false;
     if (there)
         return with_runs(rq, messages, err);
-    if (wish.after > (int64_t)p.n_turns)
-        wish.after = (int64_t)p.n_turns;
-    n = p.n_turns - (size_t)wish.after;
-    put_turns(rq, p.turns + wish.after, n < (size_t)wish.limit ? n : (size_t)wish.limit,
-              wish.limit);
+    if (request.after > (int64_t)p.n_turns)
+        request.after = (int64_t)p.n_turns;
+    n = p.n_turns - (size_t)request.after;
+    put_turns(rq, p.turns + request.after, n < (size_t)request.limit ? n : (size_t)request.limit,
+              request.limit);
     return true;
 }

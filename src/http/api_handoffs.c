@@ -1,31 +1,30 @@
 /* Handoffs on the page: the journal, what waits, what failed, and the platforms they go to. The same checks as
- * `talaria handoff` (gateway/wait.h). */
+ * `talaria handoff` (handoff/wait.h). */
 #include "http/api_handoffs.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "platforms/config.h"
-#include "gateway/gateway.h"
+#include "chat/connections.h"
+#include "chat/home_channels.h"
+#include "chat/inbox.h"
+#include "chat/outbox.h"
 #include "gateway/pick.h"
+#include "handoff/board.h"
+#include "handoff/routing.h"
 #include "handoff/wait.h"
 #include "handoff/wake.h"
 #include "http/api.h"
 #include "http/query.h"
 #include "http/routes.h"
+#include "platforms/config.h"
 #include "platforms/platform.h"
-#include "handoff/board.h"
-#include "chat/outbox.h"
-#include "chat/inbox.h"
-#include "chat/connections.h"
-#include "chat/home_channels.h"
-#include "handoff/routing.h"
 
 enum { USUAL_PAGE = 50 };
 
-Journal *request_journal(Request *rq, Err *err)
+OwnStore *request_journal(Request *rq, Err *err)
 {
     const Homes *homes;
 
-    return request_homes(rq, &homes, err) ? journal_open(homes->data, err) : NULL;
+    return request_homes(rq, &homes, err) ? own_store_open(homes->data, err) : NULL;
 }
 
 static bool read_limit(Request *rq, int64_t *ret, Err *err)
@@ -40,12 +39,12 @@ static void put_text(JsonWriter *w, const char *key, Str s)
 
 /* -- the journal -------------------------------------------------------------------------------------- */
 
-static bool put_steps(JsonWriter *w, Journal *j, Arena *a, Str id, Err *err)
+static bool put_steps(JsonWriter *w, OwnStore *own, Arena *a, Str id, Err *err)
 {
     BoardStep *steps;
     size_t n;
 
-    if (!board_steps(j, a, id, &steps, &n, err))
+    if (!board_steps(own, a, id, &steps, &n, err))
         return false;
     json_key(w, "steps");
     json_begin(w, '[');
@@ -79,7 +78,7 @@ static void put_row(JsonWriter *w, const Handoff *h)
 }
 
 /* Also of a session that is gone: the journal outlives it. */
-static bool put_handoff(Request *rq, JsonWriter *w, Journal *j, const Handoff *h, Err *err)
+static bool put_handoff(Request *rq, JsonWriter *w, OwnStore *own, const Handoff *h, Err *err)
 {
     SessionOwner owner;
     Lineage session;
@@ -87,16 +86,16 @@ static bool put_handoff(Request *rq, JsonWriter *w, Journal *j, const Handoff *h
     Err none;
 
     if (!request_store(rq, &store, err) ||
-        !owner_get(j, rq->arena, h->home, h->session_id, &owner, err))
+        !owner_get(own, rq->arena, h->home, h->session_id, &owner, err))
         return false;
     json_begin(w, '{');
     put_row(w, h);
     json_field_str(w, "title",
                    store_find(store, rq->arena, h->session_id, &session, &none) ? session.title
                                                                                 : STR_NONE);
-    json_field_bool(w, "ours", str_eq(h->home, journal_data(j)));
+    json_field_bool(w, "ours", str_eq(h->home, own_store_data(own)));
     put_text(w, "owner", owner.surface);
-    if (!put_steps(w, j, rq->arena, h->id, err))
+    if (!put_steps(w, own, rq->arena, h->id, err))
         return false;
     json_end(w, '}');
     return true;
@@ -107,77 +106,78 @@ typedef struct JournalOf {
     Str home, session_id;
 } JournalOf;
 
-static bool put_journal(Request *rq, JsonWriter *w, Journal *j, JournalOf of, int64_t most,
+static bool put_journal(Request *rq, JsonWriter *w, OwnStore *own, JournalOf of, int64_t max,
                         Err *err)
 {
     Handoff *all;
     size_t n;
 
-    if (!handoff_list(j, rq->arena, of.home, of.session_id, (size_t)most, &all, &n, err))
+    if (!handoff_list(own, rq->arena, of.home, of.session_id, (size_t)max, &all, &n, err))
         return false;
     json_key(w, "handoffs");
     json_begin(w, '[');
     for (size_t i = 0; i < n; i++) {
         /* A gateway of Hermes may have it: then its session's row says how far. */
         if (all[i].mirrored && !handoff_is_over(all[i].state) &&
-            !handoff_look(j, rq->arena, all[i].id, &all[i], err))
+            !handoff_look(own, rq->arena, all[i].id, &all[i], err))
             return false;
-        if (!put_handoff(rq, w, j, &all[i], err))
+        if (!put_handoff(rq, w, own, &all[i], err))
             return false;
     }
     json_end(w, ']');
     return true;
 }
 
-static bool find_session(Request *rq, Str id, bool look, Lineage *ret, Str *ret_home, Err *err)
+static bool find_session(Request *rq, Str id, bool look, Pick *ret_pick, Picked *ret, Err *err)
 {
-    Pick pick = { .where = { .settings = rq->server->settings },
-                  .files = !rq->server->options.where.home,
-                  .look = look };
-
-    return request_homes(rq, &pick.where.homes, err) && request_store(rq, &pick.store, err) &&
-           handoff_pick(&pick, rq->arena, id, ret, ret_home, err);
+    *ret_pick = (Pick){ .where = { .settings = rq->server->settings },
+                        .files = !rq->server->options.where.home,
+                        .look = look };
+    return request_homes(rq, &ret_pick->where.homes, err) &&
+           request_store(rq, &ret_pick->store, err) &&
+           handoff_pick(ret_pick, rq->arena, id, ret, err);
 }
 
 /* By the id of any part; one that is gone, or has nothing in it yet, by its own. */
 static bool read_session(Request *rq, JournalOf *ret, Err *err)
 {
-    Lineage session;
+    Picked picked;
+    Pick pick;
 
     *ret = (JournalOf){ STR(""), STR("") };
     if (!query_text(rq->arena, rq->query, "session", &ret->session_id, err))
         return false;
-    if (!ret->session_id.n || !find_session(rq, ret->session_id, true, &session, &ret->home, err))
+    if (!ret->session_id.n || !find_session(rq, ret->session_id, true, &pick, &picked, err))
         return !ret->session_id.n || err->kind == ERR_NOT_FOUND;
-    ret->session_id = session.tip.id;
+    *ret = (JournalOf){ picked.home, picked.session.tip.id };
     return true;
 }
 
 /* {format, gateway, handoffs: [...]} */
 bool route_handoffs(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_journal(rq, err);
     JournalOf of;
-    int64_t most;
+    int64_t max;
     JsonWriter w;
 
-    if (!j || !read_limit(rq, &most, err) || !read_session(rq, &of, err))
+    if (!own || !read_limit(rq, &max, err) || !read_session(rq, &of, err))
         return false;
     w = reply_json(rq);
-    json_field_bool(&w, "gateway", gateway_is_running(journal_data(j)));
-    if (!put_journal(rq, &w, j, of, most, err))
+    json_field_bool(&w, "gateway", gateway_is_running(own_store_data(own)));
+    if (!put_journal(rq, &w, own, of, max, err))
         return false;
     json_end(&w, '}');
     return true;
 }
 
-static bool reply_handoff(Request *rq, Journal *j, const Handoff *h, int status, Err *err)
+static bool reply_handoff(Request *rq, OwnStore *own, const Handoff *h, int status, Err *err)
 {
     JsonWriter w = reply_json(rq);
 
     rq->reply.status = status;
     json_key(&w, "handoff");
-    if (!put_handoff(rq, &w, j, h, err))
+    if (!put_handoff(rq, &w, own, h, err))
         return false;
     json_end(&w, '}');
     return true;
@@ -196,93 +196,93 @@ static bool check_target(Str target, Err *err)
     return true;
 }
 
-static bool ask_for(Journal *j, Arena *a, HandoffAsk *ask, Handoff *ret, Err *err)
-{
-    return handoff_may_go(j, ask, err) &&
-           handoff_idle(ask->homes, ask->wish.home, ask->wish.session_id, err) &&
-           handoff_ask(j, a, ask, ret, err);
-}
-
 bool route_handoff_ask(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    AUTO(Journal) *j = doc ? request_journal(rq, err) : NULL;
+    AUTO(OwnStore) *own = doc ? request_journal(rq, err) : NULL;
     Str id = STR("");
-    Lineage session;
+    Picked picked;
+    Pick pick;
     HandoffAsk ask = { .settings = rq->server->settings };
     Handoff h;
 
-    if (!j || !field_str(json_root(doc), "session_id", &id, err) ||
-        !field_str(json_root(doc), "platform", &ask.wish.platform, err) ||
-        !field_str(json_root(doc), "target", &ask.wish.target, err) ||
-        !field_bool(json_root(doc), "no_turn", &ask.wish.no_turn, err))
+    if (!own || !field_str(json_root(doc), "session_id", &id, err) ||
+        !field_str(json_root(doc), "platform", &ask.request.platform, err) ||
+        !field_str(json_root(doc), "target", &ask.request.target, err) ||
+        !field_bool(json_root(doc), "no_turn", &ask.request.no_turn, err))
         return false;
-    if (!id.n || !ask.wish.platform.n)
+    if (!id.n || !ask.request.platform.n)
         return err_set(err, ERR_INVALID, "'session_id' and 'platform' must be given");
-    if (!check_target(ask.wish.target, err))
+    if (!check_target(ask.request.target, err))
         return false;
-    if (!request_homes(rq, &ask.homes, err) ||
-        !find_session(rq, id, false, &session, &ask.wish.home, err))
+    if (!request_homes(rq, &ask.homes, err) || !find_session(rq, id, false, &pick, &picked, err))
         return false;
-    ask.wish.session_id = session.tip.id;
-    return ask_for(j, rq->arena, &ask, &h, err) && reply_handoff(rq, j, &h, 202, err);
+    ask.request.home = picked.home;
+    ask.request.session_id = picked.session.tip.id;
+    if (!handoff_may_go(own, &ask, err) || !handoff_pick_begin(&pick, rq->arena, &picked, err))
+        return false;
+    ask.request.session_id = picked.session.tip.id;
+    return handoff_ask(own, rq->arena, &ask, &h, err) && reply_handoff(rq, own, &h, 202, err);
 }
 
 bool route_handoff_retry(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_journal(rq, err);
     HandoffAsk ask = { .settings = rq->server->settings };
     Handoff h;
 
-    if (!j || !request_homes(rq, &ask.homes, err) ||
-        !handoff_get(j, rq->arena, rq->params[0], &h, err))
+    if (!own || !request_homes(rq, &ask.homes, err) ||
+        !handoff_get(own, rq->arena, rq->params[0], &h, err))
         return false;
     if (h.state != HANDOFF_FAILED && h.state != HANDOFF_CANCELLED)
         return err_set(err, ERR_CONFLICT, "handoff '%.*s' has not failed", STR_FMT(h.id));
-    ask.wish = (HandoffWish){ .home = h.home,
-                              .session_id = h.session_id,
-                              .platform = h.platform,
-                              .target = str_eqz(h.target, "home") ? STR("") : h.target,
-                              .no_turn = h.no_turn };
-    return ask_for(j, rq->arena, &ask, &h, err) && reply_handoff(rq, j, &h, 202, err);
+    ask.request = (HandoffRequest){ .home = h.home,
+                                    .session_id = h.session_id,
+                                    .platform = h.platform,
+                                    .target = str_eqz(h.target, "home") ? STR("") : h.target,
+                                    .no_turn = h.no_turn };
+    return handoff_may_go(own, &ask, err) && handoff_ask(own, rq->arena, &ask, &h, err) &&
+           reply_handoff(rq, own, &h, 202, err);
 }
 
 /* 202 where its worker was asked to leave it. */
 bool route_handoff_cancel(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_journal(rq, err);
     bool over;
     Handoff h;
 
-    if (!j || !handoff_cancel(j, rq->params[0], &over, err) ||
-        !handoff_get(j, rq->arena, rq->params[0], &h, err))
+    if (!own || !handoff_cancel(own, rq->params[0], &over, err) ||
+        !handoff_get(own, rq->arena, rq->params[0], &h, err))
         return false;
-    wake_call(journal_data(j));
-    return reply_handoff(rq, j, &h, over ? 200 : 202, err);
+    wake_call(own_store_data(own));
+    return reply_handoff(rq, own, &h, over ? 200 : 202, err);
 }
 
 bool route_session_back(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_journal(rq, err);
     const Homes *homes;
     SessionOwner owner;
-    Lineage session;
+    Picked picked;
     JsonWriter w;
-    Str home;
+    Pick pick;
+    Str id;
 
-    if (!j || !request_homes(rq, &homes, err) ||
-        !find_session(rq, rq->params[0], true, &session, &home, err) ||
-        !handoff_idle(homes, home, session.tip.id, err) ||
-        !owner_get(j, rq->arena, home, session.tip.id, &owner, err))
+    if (!own || !request_homes(rq, &homes, err) ||
+        !find_session(rq, rq->params[0], true, &pick, &picked, err))
+        return false;
+    id = picked.session.tip.id;
+    if (!handoff_idle(homes, picked.home, id, err) ||
+        !owner_get(own, rq->arena, picked.home, id, &owner, err))
         return false;
     if (!owner.surface.n || str_eqz(owner.surface, "cli"))
-        return err_set(err, ERR_CONFLICT, "session '%.*s' is already here",
-                       STR_FMT(session.tip.id));
-    if (!handoff_bring_back(homes, j, home, session.tip.id, err))
+        return err_set(err, ERR_CONFLICT, "session '%.*s' is already here", STR_FMT(id));
+    if (!handoff_bring_back(homes, own, picked.home, id, err))
         return false;
-    wake_call(journal_data(j));
+    wake_call(own_store_data(own));
     w = reply_json(rq);
-    json_field_str(&w, "session_id", session.tip.id);
+    json_field_str(&w, "session_id", id);
     json_field_str(&w, "from", owner.surface);
     json_end(&w, '}');
     return true;
@@ -291,12 +291,12 @@ bool route_session_back(Request *rq, Err *err)
 /* -- platforms ------------------------------------------------------------------------------------------------ */
 
 /* What is configured, else what was found by /sethome. */
-static bool put_home(JsonWriter *w, Journal *j, Arena *a, Str platform, Str configured, Err *err)
+static bool put_home(JsonWriter *w, OwnStore *own, Arena *a, Str platform, Str configured, Err *err)
 {
     HomeChannel home;
 
     json_key(w, "home");
-    if (!home_get(j, a, platform, configured, &home, err)) {
+    if (!home_get(own, a, platform, configured, &home, err)) {
         if (err->kind != ERR_NOT_FOUND)
             return false;
         home = (HomeChannel){ .chat_id = configured, .name = configured };
@@ -314,9 +314,9 @@ static bool put_home(JsonWriter *w, Journal *j, Arena *a, Str platform, Str conf
     return true;
 }
 
-static const Link *link_of(const Link *all, size_t n, Str platform)
+static const ConnectionStatus *link_of(const ConnectionStatus *all, size_t n, Str platform)
 {
-    static const Link none = { 0 };
+    static const ConnectionStatus none = { 0 };
 
     for (size_t i = 0; i < n; i++)
         if (str_eq(all[i].platform, platform))
@@ -324,12 +324,12 @@ static const Link *link_of(const Link *all, size_t n, Str platform)
     return &none;
 }
 
-static bool put_queue(JsonWriter *w, Journal *j, Str platform, Err *err)
+static bool put_queue(JsonWriter *w, OwnStore *own, Str platform, Err *err)
 {
-    int64_t now = (int64_t)(clock_wall() * 1000);
+    int64_t now = clock_wall_ms();
     BoardQueue q;
 
-    if (!board_queue(j, platform, &q, err))
+    if (!board_queue(own, platform, &q, err))
         return false;
     json_field_int(w, "lag_ms", q.oldest_ms && q.oldest_ms < now ? now - q.oldest_ms : 0);
     json_field_int(w, "inbox", q.inbox);
@@ -338,8 +338,8 @@ static bool put_queue(JsonWriter *w, Journal *j, Str platform, Err *err)
 }
 
 /* What a gateway last said of a line is true only while it runs. */
-static bool put_platform(JsonWriter *w, Journal *j, Arena *a, const GatewayConfig *config,
-                         const Link *l, Str name, bool running, Err *err)
+static bool put_platform(JsonWriter *w, OwnStore *own, Arena *a, const GatewayConfig *config,
+                         const ConnectionStatus *l, Str name, bool running, Err *err)
 {
     const PlatformConfig *c = gateway_config_of(config, name);
 
@@ -353,7 +353,7 @@ static bool put_platform(JsonWriter *w, Journal *j, Arena *a, const GatewayConfi
     json_field_int(w, "heard_ms", l->heard_ms);
     put_text(w, "error", l->error);
     json_field_int(w, "error_ms", l->error_ms);
-    if (!put_queue(w, j, name, err) || !put_home(w, j, a, name, c->home_channel, err))
+    if (!put_queue(w, own, name, err) || !put_home(w, own, a, name, c->home_channel, err))
         return false;
     json_end(w, '}');
     return true;
@@ -375,15 +375,16 @@ static void read_config(Request *rq, const Homes *homes, GatewayConfig *ret, Jso
 /* {format, gateway, trouble, platforms: [...]} */
 bool route_platforms(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_journal(rq, err);
     GatewayConfig config;
     const Homes *homes;
     bool running;
     JsonWriter w;
-    Link *links;
+    ConnectionStatus *links;
     size_t n;
 
-    if (!j || !request_homes(rq, &homes, err) || !links_list(j, rq->arena, &links, &n, err))
+    if (!own || !request_homes(rq, &homes, err) ||
+        !connections_list(own, rq->arena, &links, &n, err))
         return false;
     running = gateway_is_running(homes->data);
     w = reply_json(rq);
@@ -394,7 +395,7 @@ bool route_platforms(Request *rq, Err *err)
     for (GatewayPlatform p = 0; p < GATEWAY_PLATFORM_COUNT; p++) {
         Str name = str_of(gateway_platform_name(p));
 
-        if (!put_platform(&w, j, rq->arena, &config, link_of(links, n, name), name, running, err))
+        if (!put_platform(&w, own, rq->arena, &config, link_of(links, n, name), name, running, err))
             return false;
     }
     json_end(&w, ']');
@@ -407,14 +408,14 @@ bool route_platforms(Request *rq, Err *err)
 /* {format, letters: [...]} */
 bool route_outbox_dead(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_journal(rq, err);
     Outgoing *all;
-    int64_t most;
+    int64_t max;
     JsonWriter w;
     size_t n;
 
-    if (!j || !read_limit(rq, &most, err) ||
-        !outbox_dead(j, rq->arena, (size_t)most, &all, &n, err))
+    if (!own || !read_limit(rq, &max, err) ||
+        !outbox_dead(own, rq->arena, (size_t)max, &all, &n, err))
         return false;
     w = reply_json(rq);
     json_key(&w, "letters");
@@ -434,11 +435,11 @@ bool route_outbox_dead(Request *rq, Err *err)
     return true;
 }
 
-static bool reply_ok(Request *rq, Journal *j)
+static bool reply_ok(Request *rq, OwnStore *own)
 {
     JsonWriter w = reply_json(rq);
 
-    wake_call(journal_data(j));
+    wake_call(own_store_data(own));
     json_field_bool(&w, "ok", true);
     json_end(&w, '}');
     return true;
@@ -446,9 +447,9 @@ static bool reply_ok(Request *rq, Journal *j)
 
 bool route_outbox_retry(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_journal(rq, err);
 
-    return j && outbox_retry(j, rq->params[0], err) && reply_ok(rq, j);
+    return own && outbox_retry(own, rq->params[0], err) && reply_ok(rq, own);
 }
 
 /* The words of an update, in whatever form its platform sent them; empty: they cannot be read. */
@@ -466,14 +467,14 @@ static Str words_of(Arena *a, const InboxRow *row)
 /* {format, messages: [...]} */
 bool route_inbox_parked(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_journal(rq, err);
     InboxRow *all;
-    int64_t most;
+    int64_t max;
     JsonWriter w;
     size_t n;
 
-    if (!j || !read_limit(rq, &most, err) ||
-        !inbox_list(j, rq->arena, INBOX_PARKED, (size_t)most, &all, &n, err))
+    if (!own || !read_limit(rq, &max, err) ||
+        !inbox_list(own, rq->arena, INBOX_PARKED, (size_t)max, &all, &n, err))
         return false;
     w = reply_json(rq);
     json_key(&w, "messages");
@@ -495,11 +496,11 @@ bool route_inbox_parked(Request *rq, Err *err)
 
 bool route_inbox_retry(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = NULL;
+    AUTO(OwnStore) *own = NULL;
     int64_t seq;
 
     if (!str_to_int(rq->params[0], 1, INT64_MAX, &seq))
         return err_set(err, ERR_NOT_FOUND, "no message '%.*s'", STR_FMT(rq->params[0]));
-    j = request_journal(rq, err);
-    return j && inbox_retry(j, seq, err) && reply_ok(rq, j);
+    own = request_journal(rq, err);
+    return own && inbox_retry(own, seq, err) && reply_ok(rq, own);
 }

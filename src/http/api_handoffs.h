@@ -2,10 +2,10 @@
 #ifndef TALARIA_HTTP_API_HANDOFFS_H
 #define TALARIA_HTTP_API_HANDOFFS_H
 
-#include "http/request.h"
 #include "handoff/handoff.h"
+#include "http/request.h"
 
 /* Our own database, for this request. Makes it where it is missing. */
-MUST_CHECK Journal *request_journal(Request *rq, Err *err);
+MUST_CHECK OwnStore *request_journal(Request *rq, Err *err);
 
 #endif

@@ -3,14 +3,14 @@
  * Whoever looks on asks with `since`, the changed_ms of the answer before: what was written or has grown since then,
  * with some overlap, because a message has its time before others can see it. */
 #include "base/limits.h"
+#include "chat/local.h"
 #include "handoff/wake.h"
 #include "http/api.h"
 #include "http/api_handoffs.h"
 #include "http/query.h"
 #include "http/routes.h"
-#include "chat/local.h"
 
-enum { USUAL_MESSAGES = 200, OVERLAP_MS = 2000, MOST_KEY = 128 };
+enum { USUAL_MESSAGES = 200, OVERLAP_MS = 2000, MAX_KEY = 128 };
 
 /* -- rooms -------------------------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static bool reply_rooms(Request *rq, const char *key, const LocalRoom *all, size
 /* {format, channels: [...]} */
 bool route_local_channels(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *j = request_journal(rq, err);
     LocalRoom *all;
     size_t n;
 
@@ -47,16 +47,16 @@ bool route_local_channels(Request *rq, Err *err)
 /* {format, threads: [...]} */
 bool route_local_threads(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
-    int64_t most;
+    AUTO(OwnStore) *j = request_journal(rq, err);
+    int64_t max;
     LocalRoom *all;
     Str channel;
     size_t n;
 
     return j && query_text(rq->arena, rq->query, "channel", &channel, err) &&
-           query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, USUAL_MESSAGES, &most,
+           query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, USUAL_MESSAGES, &max,
                         err) &&
-           local_threads(j, rq->arena, channel, (size_t)most, &all, &n, err) &&
+           local_threads(j, rq->arena, channel, (size_t)max, &all, &n, err) &&
            reply_rooms(rq, "threads", all, n);
 }
 
@@ -65,7 +65,7 @@ bool route_local_threads(Request *rq, Err *err)
 static bool read_query(Request *rq, LocalQuery *q, Err *err)
 {
     Arena *a = rq->arena;
-    int64_t most;
+    int64_t max;
 
     *q = (LocalQuery){ 0 };
     if (!query_text(a, rq->query, "channel", &q->channel, err) ||
@@ -73,9 +73,9 @@ static bool read_query(Request *rq, LocalQuery *q, Err *err)
         !query_number(a, rq->query, "after", 0, INT64_MAX, 0, &q->after, err) ||
         !query_number(a, rq->query, "before", 1, INT64_MAX, 0, &q->before, err) ||
         !query_number(a, rq->query, "since", 0, INT64_MAX, 0, &q->since_ms, err) ||
-        !query_number(a, rq->query, "limit", 1, LIMIT_HTTP_PAGE, USUAL_MESSAGES, &most, err))
+        !query_number(a, rq->query, "limit", 1, LIMIT_HTTP_PAGE, USUAL_MESSAGES, &max, err))
         return false;
-    q->most = (size_t)most;
+    q->max = (size_t)max;
     q->since_ms = q->since_ms > OVERLAP_MS ? q->since_ms - OVERLAP_MS : 0;
     return q->channel.n || err_set(err, ERR_USAGE, "parameter 'channel' must be given");
 }
@@ -94,7 +94,7 @@ static void put_message(JsonWriter *w, const LocalMessage *m)
 /* {format, messages: [...], earlier, changed_ms, typing_until_ms} */
 bool route_local_messages(Request *rq, Err *err)
 {
-    AUTO(Journal) *j = request_journal(rq, err);
+    AUTO(OwnStore) *j = request_journal(rq, err);
     int64_t typing, changed;
     LocalMessage *all;
     LocalQuery q;
@@ -134,7 +134,7 @@ static bool key_of(Request *rq, Str *ret, Err *err)
     Str given = request_header(rq, "Idempotency-Key");
     char id[ULID_CHARS];
 
-    if (given.n > MOST_KEY)
+    if (given.n > MAX_KEY)
         return err_set(err, ERR_INVALID, "'Idempotency-Key' is too long");
     ulid_make(0, id);
     *ret = str_printf(rq->arena, "you %.*s", STR_FMT(given.n ? given : str_of(id)));
@@ -157,7 +157,7 @@ static bool read_message(Request *rq, Json body, LocalMessage *m, Err *err)
 bool route_local_say(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    AUTO(Journal) *j = doc ? request_journal(rq, err) : NULL;
+    AUTO(OwnStore) *j = doc ? request_journal(rq, err) : NULL;
     LocalMessage m;
     JsonWriter w;
     int64_t id;
@@ -165,7 +165,7 @@ bool route_local_say(Request *rq, Err *err)
     if (!j || !read_message(rq, json_root(doc), &m, err) ||
         !local_user_says(j, rq->arena, &m, &id, err))
         return false;
-    wake_call(journal_data(j));
+    wake_call(own_store_data(j));
     rq->reply.status = 201;
     w = reply_json(rq);
     json_field_int(&w, "id", id);

@@ -1,9 +1,11 @@
 /* POST /v1/chat/completions: a turn as OpenAI's API has it, for clients that exist.
  *
  * "model" names a runtime, or "runtime/model". Such a client sends the whole conversation each time: where it goes on
- * with one that we know (openai_chats.h), that one goes on; else all but the last message become the history of a new
+ * with one that we know (sent_chats.h), that one goes on; else all but the last message become the history of a new
  * conversation. With the header X-Conversation-Id the conversation is one of ours, and the last message alone counts. */
+#include "agent/sent_chats.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "http/api.h"
 #include "http/api_chat.h"
 #include "http/openai_request.h"
@@ -29,28 +31,28 @@ static bool import_history(Request *rq, Runs *r, Str id, const OpenaiRequest *q,
 }
 
 /* "hermes/gpt-x": a runtime and its model; a name that is no runtime is the default's model. */
-static void read_model(Service *s, Str model, ChatWish *wish)
+static void read_model(Service *s, Str model, ChatRequest *request)
 {
     size_t slash = str_find(model, STR("/"));
     Err err;
 
     if (model.n && service_runtime(s, str_head(model, slash), &err)) {
-        wish->runtime = str_head(model, slash);
-        wish->model = slash < model.n ? str_skip(model, slash + 1) : STR_NONE;
+        request->runtime = str_head(model, slash);
+        request->model = slash < model.n ? str_skip(model, slash + 1) : STR_NONE;
     } else if (!str_eqz(model, "talaria")) {
-        wish->model = model;
+        request->model = model;
     }
 }
 
 /* A limit on the answer is passed on by the runtime that asks a model itself; the others have none to set. */
-static bool limit_is_fine(Request *rq, Service *s, const ChatWish *wish, Err *err)
+static bool limit_is_fine(Request *rq, Service *s, const ChatRequest *request, Err *err)
 {
-    const Runtime *runtime = service_runtime(s, wish->runtime, err);
+    const Runtime *runtime = service_runtime(s, request->runtime, err);
 
     if (!runtime)
         return false;
-    if (!wish->max_tokens || strcmp(runtime->name, "native") == 0 ||
-        (wish->conversation_id.n && !wish->runtime.n))
+    if (!request->max_tokens || strcmp(runtime->name, "native") == 0 ||
+        (request->conversation_id.n && !request->runtime.n))
         return true;
     rq->reply.param = "max_tokens";
     return err_set(err, ERR_USAGE, "'max_tokens' is not supported by the runtime '%s'",
@@ -85,8 +87,8 @@ static Str known_conversation(Request *rq, Runs *r, const OpenaiRequest *q)
     if (q->n < 3 || !str_eqz(q->messages[q->n - 2].role, "assistant"))
         return STR("");
     openai_chain(q->messages, q->n - 2, key);
-    id = openai_chats_find(rq->server->chats, rq->arena, key);
-    if (!id.n || !conversation_get(r, rq->arena, id, &c, &err) || c.running.n ||
+    if (!sent_chat_find(r, rq->arena, key, &id, &err) || !id.n ||
+        !conversation_get(r, rq->arena, id, &c, &err) || c.running.n ||
         !turns_recent(r, rq->arena, id, 0, 1, &last, &n, &err) || n != 1)
         return STR("");
     return str_eqz(last->role, "assistant") &&
@@ -97,64 +99,75 @@ static Str known_conversation(Request *rq, Runs *r, const OpenaiRequest *q)
 
 /* That of the key's first request, or the one that goes on, else a new one. */
 static bool find_conversation(Request *rq, Service *s, const OpenaiRequest *q, bool may_go_on,
-                              ChatWish *wish, bool *ret_made, Err *err)
+                              ChatRequest *request, bool *ret_made, Err *err)
 {
     Runs *r = service_take(s, err);
     bool found = false, ok = r != NULL;
     Run before;
 
     *ret_made = false;
-    if (ok && wish->idem_key.n)
-        ok = runs_by_key(r, rq->arena, wish->idem_key, &before, &found, err);
+    if (ok && request->idem_key.n)
+        ok = runs_by_key(r, rq->arena, request->idem_key, &before, &found, err);
     if (ok)
-        wish->conversation_id = found       ? before.conversation_id
-                                : may_go_on ? known_conversation(rq, r, q)
-                                            : STR("");
-    if (ok && !wish->conversation_id.n)
-        ok = *ret_made = make_conversation(rq, s, r, q, &wish->conversation_id, err);
+        request->conversation_id = found       ? before.conversation_id
+                                   : may_go_on ? known_conversation(rq, r, q)
+                                               : STR("");
+    if (ok && !request->conversation_id.n)
+        ok = *ret_made = make_conversation(rq, s, r, q, &request->conversation_id, err);
     service_give(s, r);
     return ok;
 }
 
 /* Two at once may find no conversation for the same key, or the same one to go on with: who comes second looks again,
  * and finds the run of the first, or begins a conversation of its own. */
-static bool begin_stateless(Request *rq, Service *s, const OpenaiRequest *q, ChatWish *wish,
+static bool begin_stateless(Request *rq, Service *s, const OpenaiRequest *q, ChatRequest *request,
                             Err *err)
 {
     for (int i = 0;; i++) {
         bool made;
         Run run;
 
-        if (!find_conversation(rq, s, q, i == 0, wish, &made, err))
+        if (!find_conversation(rq, s, q, i == 0, request, &made, err))
             return false;
-        if (service_chat(s, rq->arena, wish, &run, &rq->live, err))
+        if (service_chat(s, rq->arena, request, &run, &rq->live, err))
             return true;
         if (made)
-            service_unbegin(s, wish->conversation_id);
+            service_unbegin(s, request->conversation_id);
         if (err->kind != ERR_CONFLICT || i == 1)
             return false;
     }
 }
 
+/* A turn that cannot be remembered is a turn all the same. */
+static void remember(Service *s, const OpenaiRequest *q, Str conversation_id)
+{
+    uint8_t key[SHA256_BYTES];
+    Err err;
+    Runs *r = service_take(s, &err);
+
+    openai_chain(q->messages, q->n, key);
+    if (!r || !sent_chat_put(r, key, conversation_id, &err))
+        log_warning("the next turn of a client's chat will not be known: %s", err.text);
+    service_give(s, r);
+}
+
 static bool begin_turn(Request *rq, Service *s, const OpenaiRequest *q, Err *err)
 {
-    ChatWish wish = { .conversation_id = request_header(rq, "X-Conversation-Id"),
-                      .trust = TRUST_OWNER,
-                      .text = q->messages[q->n - 1].text,
-                      .max_tokens = q->max_tokens,
-                      .idem_key = request_header(rq, "Idempotency-Key") };
-    uint8_t key[SHA256_BYTES];
+    ChatRequest request = { .conversation_id = request_header(rq, "X-Conversation-Id"),
+                            .trust = TRUST_OWNER,
+                            .text = q->messages[q->n - 1].text,
+                            .max_tokens = q->max_tokens,
+                            .idem_key = request_header(rq, "Idempotency-Key") };
     Run run;
 
-    read_model(s, q->model, &wish);
-    if (!limit_is_fine(rq, s, &wish, err))
+    read_model(s, q->model, &request);
+    if (!limit_is_fine(rq, s, &request, err))
         return false;
-    if (wish.conversation_id.n)
-        return service_chat(s, rq->arena, &wish, &run, &rq->live, err);
-    if (!begin_stateless(rq, s, q, &wish, err))
+    if (request.conversation_id.n)
+        return service_chat(s, rq->arena, &request, &run, &rq->live, err);
+    if (!begin_stateless(rq, s, q, &request, err))
         return false;
-    openai_chain(q->messages, q->n, key);
-    openai_chats_put(rq->server->chats, key, wish.conversation_id);
+    remember(s, q, request.conversation_id);
     return true;
 }
 

@@ -12,7 +12,7 @@
 
 /* -- a turn ------------------------------------------------------------------------------------------- */
 
-static bool read_files(Json body, Arena *a, ChatWish *ret, Err *err)
+static bool read_files(Json body, Arena *a, ChatRequest *ret, Err *err)
 {
     Json list = json_get(body, STR("files")), item;
     Str *files = ARENA_ARRAY(a, Str, json_count(list) + 1);
@@ -32,11 +32,11 @@ static bool read_files(Json body, Arena *a, ChatWish *ret, Err *err)
     return true;
 }
 
-static bool read_wish(Request *rq, Json body, ChatWish *ret, Err *err)
+static bool read_wish(Request *rq, Json body, ChatRequest *ret, Err *err)
 {
-    *ret = (ChatWish){ .conversation_id = rq->params[0],
-                       .trust = TRUST_OWNER,
-                       .idem_key = request_header(rq, "Idempotency-Key") };
+    *ret = (ChatRequest){ .conversation_id = rq->params[0],
+                          .trust = TRUST_OWNER,
+                          .idem_key = request_header(rq, "Idempotency-Key") };
     return field_str(body, "text", &ret->text, err) &&
            field_str(body, "runtime", &ret->runtime, err) &&
            field_str(body, "model", &ret->model, err) &&
@@ -47,12 +47,13 @@ static bool read_wish(Request *rq, Json body, ChatWish *ret, Err *err)
 static bool admit(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    ChatWish wish;
+    ChatRequest request;
     Service *s;
     Run run;
 
-    if (!doc || !request_continue(rq, err) || !read_wish(rq, json_root(doc), &wish, err) ||
-        !request_service(rq, &s, err) || !service_chat(s, rq->arena, &wish, &run, &rq->live, err))
+    if (!doc || !request_continue(rq, err) || !read_wish(rq, json_root(doc), &request, err) ||
+        !request_service(rq, &s, err) ||
+        !service_chat(s, rq->arena, &request, &run, &rq->live, err))
         return false;
     rq->again = true;
     return true;

@@ -13,6 +13,7 @@
 #include "http/query.h"
 #include "http/routes.h"
 #include "recall/freshen.h"
+#include "recall/search_fold.h"
 #include "recall/search_json.h"
 
 enum { DEFAULT_HITS = 20, STALE_MS = 3000, TELL_MS = 100, POLL_MS = 10 };
@@ -177,13 +178,15 @@ static void wait_for_first_update(Server *s)
 
 /* -- routes -------------------------------------------------------------------------------------------- */
 
-static bool read_wish(Request *rq, SearchWish *ret, Err *err)
+/* `fold`: as a person is shown it, nearly equal passages once. Archived sessions only where they are asked for. */
+static bool read_options(Request *rq, SearchOptions *ret, bool *ret_fold, Err *err)
 {
     Arena *a = rq->arena;
     Str source, role, q = rq->query;
     int64_t limit;
+    bool archived;
 
-    *ret = (SearchWish){ .filter = SEARCH_FILTER_NONE };
+    *ret = (SearchOptions){ .filter = SEARCH_FILTER_NONE };
     if (!query_text(a, q, "q", &ret->text, err) || !query_text(a, q, "source", &source, err) ||
         !query_text(a, q, "role", &role, err) ||
         !query_text(a, q, "tool", &ret->filter.tool, err) ||
@@ -192,9 +195,11 @@ static bool read_wish(Request *rq, SearchWish *ret, Err *err)
         !query_time(a, q, "since", &ret->filter.since, err) ||
         !query_time(a, q, "until", &ret->filter.until, err) ||
         !query_number(a, q, "limit", 1, LIMIT_SEARCH_HITS, DEFAULT_HITS, &limit, err) ||
-        !query_flag(a, q, "substring", &ret->substring, err))
+        !query_flag(a, q, "substring", &ret->substring, err) ||
+        !query_flag(a, q, "archived", &archived, err) || !query_flag(a, q, "fold", ret_fold, err))
         return false;
-    ret->most = (size_t)limit;
+    ret->filter.skip_archived = !archived;
+    ret->max = (size_t)limit;
     if (!str_trim(ret->text).n)
         return err_set(err, ERR_USAGE, "parameter 'q' is missing");
     if (role.n && !doc_role_parse(role, &ret->filter.role))
@@ -227,22 +232,32 @@ bool route_search(Request *rq, Err *err)
 {
     AUTO_SEARCHING search = { 0 };
     SearchAnswer answer;
-    SearchWish wish;
+    SearchOptions wanted;
     JsonWriter w;
+    bool fold;
+    size_t max;
     Str note;
 
-    if (!read_wish(rq, &wish, err) || !request_homes(rq, &search.homes, err) ||
+    if (!read_options(rq, &wanted, &fold, err) || !request_homes(rq, &search.homes, err) ||
         !searching_open(rq->server, rq->arena, &search, err))
         return false;
     api_index_refresh(rq->server);
     wait_for_first_update(rq->server);
+    max = wanted.max;
+    if (fold)
+        wanted.max = search_fold_max(max);
     search.recall = recall_open(catalogue_db(search.catalogue), err);
     if (!search.recall || !recall_search(search.recall, search.catalogue, search.homes, rq->arena,
-                                         &wish, &answer, err))
+                                         &wanted, &answer, err))
         return false;
+    if (fold) {
+        SearchFold shown = search_fold(rq->arena, &answer, max, 0);
+
+        search_fold_apply(&answer, &shown);
+    }
     note = state_note(rq, answer.note, &answer.partial);
     w = reply_json(rq);
-    search_put(&w, search.homes, wish.text, &answer, note);
+    search_put(&w, search.homes, wanted.text, &answer, note);
     json_end(&w, '}');
     return true;
 }

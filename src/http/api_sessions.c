@@ -14,7 +14,7 @@
 #include "text/outcome.h"
 #include "text/utf8.h"
 
-enum { DEFAULT_PAGE = 50, DEFAULT_MESSAGES = 100, LOOK_AHEAD = 64, MOST_FACETS = 50 };
+enum { DEFAULT_PAGE = 50, DEFAULT_MESSAGES = 100, LOOK_AHEAD = 64, MAX_FACETS = 50 };
 
 /* -- the list ----------------------------------------------------------------------------------------- */
 
@@ -105,23 +105,23 @@ bool route_sessions(Request *rq, Err *err)
 {
     AUTO(History) *h = NULL;
     AUTO(HistoryList) *list = NULL;
-    ListWish wish = { 0 };
+    ListWish request = { 0 };
     const Homes *homes;
     Str next = STR_NONE;
     JsonWriter w;
 
-    if (!request_homes(rq, &homes, err) || !read_wish(rq, homes->n, &wish, err))
+    if (!request_homes(rq, &homes, err) || !read_wish(rq, homes->n, &request, err))
         return false;
-    h = history_for(rq, &wish.query, err);
+    h = history_for(rq, &request.query, err);
     if (!h)
         return false;
-    list = history_list(h, &wish.query, err);
+    list = history_list(h, &request.query, err);
     if (!list)
         return false;
     w = reply_json(rq);
     json_key(&w, "sessions");
     json_begin(&w, '[');
-    if (!put_sessions(rq, list, wish.limit, &w, &next, err))
+    if (!put_sessions(rq, list, request.limit, &w, &next, err))
         return false;
     json_end(&w, ']');
     json_field_str(&w, "next_cursor", next);
@@ -163,19 +163,21 @@ static bool put_origins(Request *rq, JsonWriter *w, Err *err)
     for (size_t i = 0; i < ORIGIN_COUNT; i++) {
         const SourceFacts *s = &history.sources[i];
 
-        if (!s->counts.sessions)
+        if (!s->counts.sessions && !s->counts.continuing)
             continue;
         json_begin(w, '{');
         json_field_str(w, "name", str_of(origin_name(s->origin)));
         json_field_str(w, "title", str_of(origin_title(s->origin)));
         json_field_int(w, "sessions", s->counts.sessions);
+        json_field_int(w, "continued", s->counts.continued);
+        json_field_int(w, "continuing", s->counts.continuing);
         json_end(w, '}');
     }
     json_end(w, ']');
     return true;
 }
 
-/* {format, origins: [{name, title, sessions}], projects: [{name, sessions}], models, tools} */
+/* {format, origins: [{name, title, sessions, continued, continuing}], projects: [{name, sessions}], models, tools} */
 bool route_facets(Request *rq, Err *err)
 {
     static const char *const kinds[][2] = { { "project", "projects" },
@@ -190,7 +192,7 @@ bool route_facets(Request *rq, Err *err)
         Facet *all;
         size_t n;
 
-        if (!history_facets(h, rq->arena, kinds[i][0], MOST_FACETS, &all, &n, err))
+        if (!history_facets(h, rq->arena, kinds[i][0], MAX_FACETS, &all, &n, err))
             return false;
         json_key(&w, kinds[i][1]);
         json_begin(&w, '[');
@@ -364,7 +366,7 @@ static bool load_page(const Transcript *t, Arena *a, size_t part, Message **ret,
 {
     bool goes_on = t->has_after && part == t->from;
     MessageQuery query = { .inactive = t->all,
-                           .most = t->limit + LOOK_AHEAD,
+                           .max = t->limit + LOOK_AHEAD,
                            .after = goes_on ? &t->after.last : NULL };
     size_t first = goes_on && t->after.last.id >= 0 ? (size_t)t->after.last.id + 1 : 0;
     Loaded loaded;
@@ -379,7 +381,7 @@ static bool load_page(const Transcript *t, Arena *a, size_t part, Message **ret,
     if (first > loaded.n)
         first = loaded.n;
     *ret = loaded.messages + first;
-    *ret_n = loaded.n - first < query.most ? loaded.n - first : query.most;
+    *ret_n = loaded.n - first < query.max ? loaded.n - first : query.max;
     *ret_first = first;
     return true;
 }

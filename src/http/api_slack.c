@@ -7,14 +7,14 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "platforms/config.h"
+#include "chat/inbox.h"
 #include "handoff/wake.h"
 #include "http/reply.h"
 #include "http/routes.h"
 #include "http/slack_form.h"
 #include "http/state.h"
+#include "platforms/config.h"
 #include "platforms/slack/slack.h"
-#include "chat/inbox.h"
 
 static bool signing_secret(Request *rq, Str *ret, Err *err)
 {
@@ -50,7 +50,7 @@ static void answer_challenge(Request *rq, Str challenge)
 static bool keep(Request *rq, Str body, Err *err)
 {
     InboxUpdate update = { .json = body };
-    AUTO(Journal) *journal = NULL;
+    AUTO(OwnStore) *journal = NULL;
     const Homes *homes;
     size_t fresh;
     bool wanted;
@@ -61,7 +61,7 @@ static bool keep(Request *rq, Str body, Err *err)
         return true;
     if (!request_homes(rq, &homes, err))
         return false;
-    journal = journal_open(homes->data, err);
+    journal = own_store_open(homes->data, err);
     if (!journal || !inbox_put(journal, STR("slack"), &update, 1, STR_NONE, &fresh, err))
         return false;
     if (fresh)

@@ -8,11 +8,11 @@
 #include "http/query.h"
 #include "http/routes.h"
 #include "sleep/adoption/adopt.h"
-#include "sleep/trial/backends.h"
 #include "sleep/adoption/nights.h"
 #include "sleep/adoption/reject.h"
-#include "sleep/schedule/schedule.h"
 #include "sleep/adoption/stage.h"
+#include "sleep/schedule/schedule.h"
+#include "sleep/trial/backends.h"
 
 static bool home_of(Request *rq, SleepHome *ret, Err *err)
 {
@@ -52,7 +52,7 @@ static bool put_schedules(Request *rq, const SleepHome *home, JsonWriter *w, Err
 /* {format, nights: [...], running, last, last_error, schedules, backend} */
 bool route_sleep(Request *rq, Err *err)
 {
-    const AnswererWish any = { .kind = STR("") };
+    const AnswererOptions any = { .kind = STR("") };
     NightSummary *nights;
     bool elsewhere;
     SleepHome home;
@@ -98,26 +98,26 @@ bool route_sleep_night(Request *rq, Err *err)
 bool route_sleep_worth(Request *rq, Err *err)
 {
     AUTO_ANSWERER who = { 0 };
-    AnswererWish wish = { .kind = STR("") };
+    AnswererOptions answerer = { .kind = STR("") };
     NightOptions options;
     const Homes *homes;
     NightWorth worth;
     SleepHome home;
     JsonWriter w;
 
-    if (!query_text(rq->arena, rq->query, "backend", &wish.kind, err) ||
+    if (!query_text(rq->arena, rq->query, "backend", &answerer.kind, err) ||
         !request_homes(rq, &homes, err))
         return false;
-    if (wish.kind.n && !str_is_one_of(wish.kind, "mock|model"))
+    if (answerer.kind.n && !str_is_one_of(answerer.kind, "mock|model"))
         return err_set(err, ERR_USAGE, "parameter 'backend' must be mock or model");
     home = sleep_home(rq->arena, homes->data);
     if (!api_night_options(rq->server, rq->arena, homes, &options, err) ||
-        !answerer_open(rq->arena, &home, rq->server->settings, &wish, &who, err) ||
+        !answerer_open(rq->arena, &home, rq->server->settings, &answerer, &who, err) ||
         !night_worth(rq->arena, &options, who.backend, who.usd_per_token, &worth, err))
         return false;
     w = reply_json(rq);
     night_worth_put(&w, &worth);
-    json_field_str(&w, "backend", answerer_kind(&wish, rq->server->settings));
+    json_field_str(&w, "backend", answerer_kind(&answerer, rq->server->settings));
     json_end(&w, '}');
     return true;
 }

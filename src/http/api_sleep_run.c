@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "http/api.h"
 #include "http/routes.h"
-#include "sleep/trial/backends.h"
 #include "sleep/learning/state.h"
+#include "sleep/trial/backends.h"
 #include "text/redact.h"
 
 enum { TELL_MS = 100 };
@@ -172,7 +172,7 @@ static bool sleep_once(Server *s, Worker *worker, NightOutcome *ret, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     AUTO_ANSWERER who = { 0 };
-    AnswererWish wish = { .kind = str_of(s->night.backend) };
+    AnswererOptions answerer = { .kind = str_of(s->night.backend) };
     NightOptions options;
     const Homes *homes;
     SleepHome home;
@@ -184,7 +184,7 @@ static bool sleep_once(Server *s, Worker *worker, NightOutcome *ret, Err *err)
     options.dry_run = s->night.dry_run;
     options.watch = (NightWatch){ s, show };
     options.budget.stop = &s->ending;
-    if (!answerer_open(a, &home, s->settings, &wish, &who, err) ||
+    if (!answerer_open(a, &home, s->settings, &answerer, &who, err) ||
         !answerer_can_count(&who, &options.budget, err) ||
         !night_run(a, &options, who.backend, &done, err))
         return false;
@@ -252,24 +252,24 @@ static bool begin(Server *s, Str backend, bool dry_run)
 bool route_sleep_run(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    AnswererWish wish = { .kind = STR("") };
+    AnswererOptions answerer = { .kind = STR("") };
     bool dry_run = false;
     const Homes *homes;
     SleepHome home;
     JsonWriter w;
 
-    if (!doc || !field_str(json_root(doc), "backend", &wish.kind, err) ||
+    if (!doc || !field_str(json_root(doc), "backend", &answerer.kind, err) ||
         !field_bool(json_root(doc), "dry_run", &dry_run, err) || !request_homes(rq, &homes, err))
         return false;
-    if (wish.kind.n && !str_is_one_of(wish.kind, "mock|model"))
+    if (answerer.kind.n && !str_is_one_of(answerer.kind, "mock|model"))
         return err_set(err, ERR_INVALID, "'backend' must be mock or model");
     home = sleep_home(rq->arena, homes->data);
-    if (api_night_elsewhere(rq->arena, &home) || !begin(rq->server, wish.kind, dry_run))
+    if (api_night_elsewhere(rq->arena, &home) || !begin(rq->server, answerer.kind, dry_run))
         return err_set(err, ERR_CONFLICT, "a night is already running");
     rq->reply.status = 202;
     w = reply_json(rq);
     json_field_bool(&w, "dry_run", dry_run);
-    json_field_str(&w, "backend", answerer_kind(&wish, rq->server->settings));
+    json_field_str(&w, "backend", answerer_kind(&answerer, rq->server->settings));
     json_end(&w, '}');
     return true;
 }

@@ -95,57 +95,58 @@ static bool read_create(Json body, CreateWish *ret, Err *err)
 }
 
 /* A preview says nothing of a name that is taken: the page shows that beside the field itself. */
-static bool save(Request *rq, const Homes *homes, const CreateWish *wish, Template *t, Err *err)
+static bool save(Request *rq, const Homes *homes, const CreateWish *request, Template *t, Err *err)
 {
-    if (wish->dry_run)
+    if (request->dry_run)
         return true;
-    if (wish->name.n || wish->force)
-        return template_save(rq->arena, homes, t, wish->force, err);
+    if (request->name.n || request->force)
+        return template_save(rq->arena, homes, t, request->force, err);
     return template_save_unnamed(rq->arena, homes, t, err);
 }
 
-static void put_made(Request *rq, const Homes *homes, const CreateWish *wish, const Template *t,
+static void put_made(Request *rq, const Homes *homes, const CreateWish *request, const Template *t,
                      const Extract *x)
 {
     JsonWriter w = reply_json(rq);
 
-    template_put_created(&w, t, x, wish->dry_run);
-    if (wish->dry_run)
-        json_field_bool(&w, "exists", wish->name.n && template_exists(rq->arena, homes, t->name));
+    template_put_created(&w, t, x, request->dry_run);
+    if (request->dry_run)
+        json_field_bool(&w, "exists",
+                        request->name.n && template_exists(rq->arena, homes, t->name));
     json_key(&w, "template");
     template_put(&w, t);
     json_end(&w, '}');
 }
 
 /* A session of a home, or a transcript of another program. */
-static bool extract(Request *rq, const CreateWish *wish, Template *ret, Extract *ret_extract,
+static bool extract(Request *rq, const CreateWish *request, Template *ret, Extract *ret_extract,
                     Err *err)
 {
     AUTO(History) *h = request_history(rq, err);
 
-    return h &&
-           extract_template(h, rq->arena, wish->session, &wish->options, ret, ret_extract, err);
+    return h && extract_template(h, rq->arena, request->session, &request->options, ret,
+                                 ret_extract, err);
 }
 
 bool route_template_create(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    CreateWish wish = { 0 };
+    CreateWish request = { 0 };
     const Homes *homes;
     Template t;
     Extract x;
 
-    if (!doc || !read_create(json_root(doc), &wish, err) || !request_homes(rq, &homes, err))
+    if (!doc || !read_create(json_root(doc), &request, err) || !request_homes(rq, &homes, err))
         return false;
-    if (!extract(rq, &wish, &t, &x, err))
-        return err_wrap(err, "cannot make a template from '%.*s'", STR_FMT(wish.session));
-    if (wish.type.n && !tasktype_parse(wish.type, &t.type))
+    if (!extract(rq, &request, &t, &x, err))
+        return err_wrap(err, "cannot make a template from '%.*s'", STR_FMT(request.session));
+    if (request.type.n && !tasktype_parse(request.type, &t.type))
         return err_set(err, ERR_INVALID, "'type' names no type of task");
-    t.name = wish.name.n ? wish.name : template_name_default(rq->arena, &t);
-    if (!save(rq, homes, &wish, &t, err))
+    t.name = request.name.n ? request.name : template_name_default(rq->arena, &t);
+    if (!save(rq, homes, &request, &t, err))
         return false;
-    rq->reply.status = wish.dry_run ? 200 : 201;
-    put_made(rq, homes, &wish, &t, &x);
+    rq->reply.status = request.dry_run ? 200 : 201;
+    put_made(rq, homes, &request, &t, &x);
     return true;
 }
 

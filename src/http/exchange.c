@@ -109,6 +109,28 @@ static bool framing_is_fine(Request *rq, const char *head, const char *version, 
     return framing_check(&f, rq->method == HTTP_GET || rq->method == HTTP_HEAD, ret_length, err);
 }
 
+bool exchange_library_is_known(const char *version, Err *err)
+{
+    static const int64_t first[3] = { 0, 9, 75 }, behind[3] = { 1, 1, 0 };
+    int64_t parts[3] = { 0 };
+    Str rest = str_of(version), part;
+    int after = 0, before = 0;
+
+    for (int i = 0; i < 3 && str_split(&rest, '.', &part); i++)
+        if (!str_to_int(part, 0, 9999, &parts[i]))
+            before = 1;
+    for (int i = 0; i < 3; i++) {
+        after = after ? after : (parts[i] > first[i]) - (parts[i] < first[i]);
+        before = before ? before : (parts[i] > behind[i]) - (parts[i] < behind[i]);
+    }
+    return (after >= 0 && before < 0) ||
+           err_set(
+               err, ERR_INTERNAL,
+               "libmicrohttpd %s is here, and the server is made for 0.9.75 to 1.0; install one "
+               "of these, or build again",
+               version);
+}
+
 static HttpMethod method_of(const char *name)
 {
     static const char *const names[] = { "GET", "HEAD", "POST", "DELETE", "PATCH" };

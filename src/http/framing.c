@@ -22,12 +22,12 @@ static bool is_token(Str s)
 }
 
 /* A bare CR ends the line to some, and is a part of it to libmicrohttpd. */
-static bool has_control(Str s, unsigned char least, unsigned char but)
+static bool has_control(Str s, unsigned char min, unsigned char but)
 {
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
 
-        if ((c < least && c != but) || c == 0x7f)
+        if ((c < min && c != but) || c == 0x7f)
             return true;
     }
     return false;

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "text/sha256.h"
@@ -26,6 +27,121 @@ const char *guard_text(GuardVerdict v)
     };
 
     return texts[v];
+}
+
+/* -- secrets ----------------------------------------------------------------------------------- */
+
+/* Takes the same time wherever the texts differ. */
+static bool is_same_secret(Str given, const char secret[SECRET_CHARS + 1])
+{
+    volatile unsigned char differ = given.n != SECRET_CHARS;
+
+    for (size_t i = 0; i < SECRET_CHARS; i++)
+        differ |= (unsigned char)((i < given.n ? given.p[i] : 0) ^ secret[i]);
+    return !differ;
+}
+
+static bool is_secret(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!strchr("0123456789abcdef", s.p[i]) || !s.p[i])
+            return false;
+    return s.n == SECRET_CHARS;
+}
+
+static bool new_secret(char ret[SECRET_CHARS + 1], Err *err)
+{
+    unsigned char bytes[SECRET_CHARS / 2];
+
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        return err_errno(err, "cannot make a random token");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static bool read_secret(SecretFile *f, Arena *a, Err *err)
+{
+    struct stat seen = { 0 };
+    Str text;
+
+    /* Looked at before it is read: what changes in between is seen the next time. */
+    (void)stat(f->path.p, &seen);
+    if (!file_read(a, f->path.p, KIB(1), &text, err))
+        return false;
+    text = str_trim(text);
+    if (!is_secret(text))
+        return err_set(err, ERR_INVALID, "'%s' does not hold a token; remove it for a new one",
+                       f->path.p);
+    memcpy(f->text, text.p, SECRET_CHARS);
+    f->seen = seen;
+    f->settled = clock_wall() - (double)seen.st_mtim.tv_sec > 2;
+    return true;
+}
+
+static bool write_secret(SecretFile *f, Arena *a, const char secret[SECRET_CHARS + 1], Err *err)
+{
+    return file_write_atomic(f->path.p, str_printf(a, "%s\n", secret), err) &&
+           read_secret(f, a, err);
+}
+
+static bool load_secret(SecretFile *f, Arena *a, Str folder, const char *name, Err *err)
+{
+    char secret[SECRET_CHARS + 1];
+
+    f->path = str_join_path(a, folder, str_of(name));
+    if (read_secret(f, a, err))
+        return true;
+    return err->kind == ERR_NOT_FOUND && new_secret(secret, err) && write_secret(f, a, secret, err);
+}
+
+static void derive(const Guard *g, const char *what, char ret[SECRET_CHARS + 1])
+{
+    char text[16 + SECRET_CHARS];
+    uint8_t hash[SHA256_BYTES];
+
+    snprintf(text, sizeof text, "%s:%s", what, g->salt.text);
+    hmac_sha256((Str){ g->token.text, SECRET_CHARS }, str_of(text), hash);
+    for (size_t i = 0; i < sizeof hash; i++)
+        snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+}
+
+static void derive_parts(Guard *g)
+{
+    derive(g, "cookie", g->cookie);
+    derive(g, "page", g->page);
+}
+
+/* True: it is another one now. A file that is gone or holds no secret changes nothing: whoever writes it may not be done. */
+static bool look_again(SecretFile *f)
+{
+    char before[SECRET_CHARS + 1];
+    struct stat now;
+    Err err;
+
+    if (stat(f->path.p, &now) != 0 || (f->settled && is_same_file(&now, &f->seen)))
+        return false;
+    AUTO(Arena) *a = arena_new();
+    memcpy(before, f->text, sizeof before);
+    return read_secret(f, a, &err) && strcmp(before, f->text) != 0;
+}
+
+/* Takes the lock; the secrets are those of the files. */
+static void lock_current(Guard *g)
+{
+    bool token, salt;
+
+    pthread_mutex_lock(&g->lock);
+    token = look_again(&g->token);
+    salt = look_again(&g->salt);
+    if (token || salt)
+        derive_parts(g);
 }
 
 /* -- the check ------------------------------------------------------------------------------ */
@@ -58,15 +174,6 @@ static bool site_is_fine(const GuardAsk *ask)
     return ask->page && ask->reads && str_eqz(ask->mode, "navigate");
 }
 
-bool guard_same_secret(Str given, const char secret[SECRET_CHARS + 1])
-{
-    volatile unsigned char differ = given.n != SECRET_CHARS;
-
-    for (size_t i = 0; i < SECRET_CHARS; i++)
-        differ |= (unsigned char)((i < given.n ? given.p[i] : 0) ^ secret[i]);
-    return !differ;
-}
-
 /* Whether one of the cookies is ours; several of the same name may come from several paths. */
 static bool cookie_is_ours(Str cookies, const char secret[SECRET_CHARS + 1])
 {
@@ -74,7 +181,7 @@ static bool cookie_is_ours(Str cookies, const char secret[SECRET_CHARS + 1])
 
     while (str_split(&cookies, ';', &one)) {
         one = str_trim(one);
-        if (str_starts(one, STR("talaria=")) && guard_same_secret(str_skip(one, 8), secret))
+        if (str_starts(one, STR("talaria=")) && is_same_secret(str_skip(one, 8), secret))
             return true;
     }
     return false;
@@ -85,11 +192,21 @@ static bool is_signed_in(Guard *g, const GuardAsk *ask)
 {
     bool cookie, page;
 
-    pthread_mutex_lock(&g->lock);
+    lock_current(g);
     cookie = cookie_is_ours(ask->cookie, g->cookie);
-    page = guard_same_secret(ask->page_part, g->page);
+    page = is_same_secret(ask->page_part, g->page);
     pthread_mutex_unlock(&g->lock);
     return cookie && page;
+}
+
+static bool is_token(Guard *g, Str given)
+{
+    bool same;
+
+    lock_current(g);
+    same = is_same_secret(given, g->token.text);
+    pthread_mutex_unlock(&g->lock);
+    return same;
 }
 
 static GuardVerdict check_token(Guard *g, const GuardAsk *ask)
@@ -98,7 +215,7 @@ static GuardVerdict check_token(Guard *g, const GuardAsk *ask)
 
     if (given.p)
         return str_eq_nocase(str_head(given, 7), STR("bearer ")) &&
-                       guard_same_secret(str_trim(str_skip(given, 7)), g->token)
+                       is_token(g, str_trim(str_skip(given, 7)))
                    ? GUARD_OK
                    : GUARD_TOKEN;
     if (!is_signed_in(g, ask))
@@ -122,102 +239,50 @@ GuardVerdict guard_check(Guard *g, const GuardAsk *ask)
     return ask->needs_token ? check_token(g, ask) : GUARD_OK;
 }
 
-/* -- secrets ----------------------------------------------------------------------------------- */
-
-static bool is_secret(Str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!strchr("0123456789abcdef", s.p[i]) || !s.p[i])
-            return false;
-    return s.n == SECRET_CHARS;
-}
-
-static bool new_secret(char ret[SECRET_CHARS + 1], Err *err)
-{
-    unsigned char bytes[SECRET_CHARS / 2];
-
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        return err_errno(err, "cannot make a random token");
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
-    return true;
-}
-
-static bool load_secret(Arena *a, Str folder, const char *name, char ret[SECRET_CHARS + 1],
-                        Str *ret_path, Err *err)
-{
-    Str path = str_join_path(a, folder, str_of(name)), text;
-    Err why;
-
-    *ret_path = path;
-    if (file_read(a, path.p, KIB(1), &text, &why)) {
-        text = str_trim(text);
-        if (!is_secret(text))
-            return err_set(err, ERR_INVALID, "'%s' does not hold a token; remove it for a new one",
-                           path.p);
-        memcpy(ret, text.p, SECRET_CHARS);
-        return true;
-    }
-    if (why.kind != ERR_NOT_FOUND) {
-        *err = why;
-        return false;
-    }
-    return new_secret(ret, err) && file_write_atomic(path.p, str_printf(a, "%s\n", ret), err);
-}
-
-static void derive(const Guard *g, const char *what, const char *salt, char ret[SECRET_CHARS + 1])
-{
-    char text[16 + SECRET_CHARS];
-    uint8_t hash[SHA256_BYTES];
-
-    snprintf(text, sizeof text, "%s:%s", what, salt);
-    hmac_sha256((Str){ g->token, SECRET_CHARS }, str_of(text), hash);
-    for (size_t i = 0; i < sizeof hash; i++)
-        snprintf(ret + 2 * i, 3, "%02x", hash[i]);
-}
-
-static void use_salt(Guard *g, const char salt[SECRET_CHARS + 1])
-{
-    pthread_mutex_lock(&g->lock);
-    derive(g, "cookie", salt, g->cookie);
-    derive(g, "page", salt, g->page);
-    pthread_mutex_unlock(&g->lock);
-}
+/* -- signing in and out ------------------------------------------------------------------------ */
 
 bool guard_revoke(Guard *g, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     char salt[SECRET_CHARS + 1];
+    bool ok;
 
-    if (!new_secret(salt, err) ||
-        !file_write_atomic(g->salt_file.p, str_printf(a, "%s\n", salt), err))
+    if (!new_secret(salt, err))
         return false;
-    use_salt(g, salt);
-    return true;
-}
-
-void guard_parts(Guard *g, Arena *a, Str *ret_cookie, Str *ret_page)
-{
-    pthread_mutex_lock(&g->lock);
-    *ret_cookie = str_dup(a, (Str){ g->cookie, SECRET_CHARS });
-    *ret_page = str_dup(a, (Str){ g->page, SECRET_CHARS });
+    lock_current(g);
+    ok = write_secret(&g->salt, a, salt, err);
+    derive_parts(g);
     pthread_mutex_unlock(&g->lock);
+    return ok;
 }
 
-bool guard_load(Guard *g, Arena *a, Str folder, Str *ret_token_file, Err *err)
+bool guard_parts(Guard *g, Arena *a, Str token, Str *ret_cookie, Str *ret_page)
+{
+    bool same;
+
+    lock_current(g);
+    same = is_same_secret(token, g->token.text);
+    if (same) {
+        *ret_cookie = str_dup(a, (Str){ g->cookie, SECRET_CHARS });
+        *ret_page = str_dup(a, (Str){ g->page, SECRET_CHARS });
+    }
+    pthread_mutex_unlock(&g->lock);
+    return same;
+}
+
+bool guard_load(Guard *g, Arena *a, Str folder, Err *err)
 {
     AUTO(FileLock) *lock = NULL;
-    char salt[SECRET_CHARS + 1] = "";
 
     pthread_mutex_init(&g->lock, NULL);
     if (!folder_make(str_z(a, folder), err))
         return false;
     /* Two servers that start at once must agree on one token. */
     lock = lock_take(str_join_path(a, folder, STR("server.lock")).p, 5000, err);
-    if (!lock || !load_secret(a, folder, "server-token", g->token, ret_token_file, err) ||
-        !load_secret(a, folder, "server-cookie", salt, &g->salt_file, err))
+    if (!lock || !load_secret(&g->token, a, folder, "server-token", err) ||
+        !load_secret(&g->salt, a, folder, "server-cookie", err))
         return false;
-    use_salt(g, salt);
+    derive_parts(g);
     return true;
 }
 

@@ -15,11 +15,15 @@
  *
  * Browsers send the cookies of 127.0.0.1 to every port of the machine, so another server may see ours: alone it is worth
  * nothing. What the page keeps in localStorage is bound to scheme, host and port, but scripts can read it: alone it is
- * worth nothing either. Both follow from the token and a salt; a new token or a new salt (logout) ends them. */
+ * worth nothing either. Both follow from the token and a salt; a new token or a new salt (logout) ends them.
+ *
+ * Several servers may share a folder. Whoever asks for a secret looks first whether the files have changed, so that a
+ * logout or a new token counts for all of them from their next request on. */
 #ifndef TALARIA_HTTP_GUARD_H
 #define TALARIA_HTTP_GUARD_H
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -46,12 +50,19 @@ const char *guard_text(GuardVerdict v);
 /* 256 bits as 64 hexadecimal digits. */
 enum { SECRET_CHARS = 64 };
 
+/* A secret, and its file as it was when it was read. */
+typedef struct SecretFile {
+    Str path;
+    char text[SECRET_CHARS + 1];
+    struct stat seen;
+    bool settled; /* false: so new that it may change again within one tick of its clock */
+} SecretFile;
+
 typedef struct Guard {
     Str *hosts; /* as they must stand in Host */
     size_t n_hosts;
-    char token[SECRET_CHARS + 1];
-    Str salt_file;
-    pthread_mutex_t lock; /* what follows changes at a logout */
+    pthread_mutex_t lock; /* what follows changes at a logout, and with the files */
+    SecretFile token, salt;
     char cookie[SECRET_CHARS + 1], page[SECRET_CHARS + 1];
 } Guard;
 
@@ -65,16 +76,14 @@ typedef struct GuardAsk {
 
 GuardVerdict guard_check(Guard *g, const GuardAsk *ask);
 
-/* What signs a browser in: the cookie's value and the page's part, in the arena. */
-void guard_parts(Guard *g, Arena *a, Str *ret_cookie, Str *ret_page);
+/* What signs a browser in that has the token: the cookie's value and the page's part, in the arena. False: the token is
+ * another one. */
+bool guard_parts(Guard *g, Arena *a, Str token, Str *ret_cookie, Str *ret_page);
 /* Ends what was given out so far, here and after a restart. */
 MUST_CHECK bool guard_revoke(Guard *g, Err *err);
 
-/* Takes the same time wherever the texts differ. */
-bool guard_same_secret(Str given, const char secret[SECRET_CHARS + 1]);
-
 /* The secrets from `folder` (server-token, server-cookie; 0600), made where they are missing. */
-MUST_CHECK bool guard_load(Guard *g, Arena *a, Str folder, Str *ret_token_file, Err *err);
+MUST_CHECK bool guard_load(Guard *g, Arena *a, Str folder, Err *err);
 
 /* 127.0.0.1, localhost and [::1] with the port, and the further ones of "a,b:8080". */
 void guard_hosts(Guard *g, Arena *a, uint16_t port, Str bind, const char *more);

@@ -105,9 +105,9 @@ static void end_run(Playing *p)
     pthread_mutex_unlock(&p->d->lock);
 }
 
-static ssize_t give(Playing *p, char *out, size_t most, Str bytes)
+static ssize_t give(Playing *p, char *out, size_t max, Str bytes)
 {
-    size_t n = bytes.n - p->at < most ? bytes.n - p->at : most;
+    size_t n = bytes.n - p->at < max ? bytes.n - p->at : max;
 
     memcpy(out, bytes.p + p->at, n);
     p->at += n;
@@ -118,7 +118,7 @@ static ssize_t give(Playing *p, char *out, size_t most, Str bytes)
     return (ssize_t)n;
 }
 
-static ssize_t read_stream(void *ctx, uint64_t offset, char *out, size_t most)
+static ssize_t read_stream(void *ctx, uint64_t offset, char *out, size_t max)
 {
     Playing *p = ctx;
     const Script *s = &p->script;
@@ -143,7 +143,7 @@ static ssize_t read_stream(void *ctx, uint64_t offset, char *out, size_t most)
     }
     if (!p->cancelled && !p->at && s->frames[p->frame].mark == SCRIPT_WAIT)
         expect_answer(p);
-    return give(p, out, most, p->cancelled ? script_cancelled() : s->frames[p->frame].bytes);
+    return give(p, out, max, p->cancelled ? script_cancelled() : s->frames[p->frame].bytes);
 }
 
 static void free_stream(void *ctx)

@@ -86,11 +86,16 @@ static bool changed(Worker *w)
     return false;
 }
 
-/* Under the lock. */
-static void let_go(Worker *w)
+/* Under the lock, which is free while the store is closed: that may take a checkpoint, and requests come in meanwhile.
+ * Until then homes_known holds. */
+static void let_go(Worker *w, bool trim)
 {
+    pthread_mutex_unlock(&w->jobs->lock);
     w->store = store_free(w->store);
     w->arena = arena_free(w->arena);
+    if (trim)
+        malloc_trim(0); /* an idle server is small */
+    pthread_mutex_lock(&w->jobs->lock);
     w->homes_known = false;
     pthread_cond_broadcast(&w->jobs->let_go);
 }
@@ -118,7 +123,7 @@ static void renew(Worker *w)
             pthread_cond_broadcast(&jobs->lanes[i].more);
     }
     if (w->homes_known && w->generation != jobs->generation)
-        let_go(w);
+        let_go(w, false);
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += LET_GO_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
@@ -178,15 +183,13 @@ static Job *take(Worker *w)
             continue;
         }
         if (w->generation != w->jobs->generation) {
-            let_go(w);
+            let_go(w, false);
             continue;
         }
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += IDLE_SECONDS;
-        if (pthread_cond_timedwait(&lane->more, &w->jobs->lock, &until) != 0) {
-            let_go(w);
-            malloc_trim(0); /* an idle server is small */
-        }
+        if (pthread_cond_timedwait(&lane->more, &w->jobs->lock, &until) != 0)
+            let_go(w, true);
     }
     job = lane->first;
     if (job) {
@@ -209,7 +212,7 @@ static void *work(void *ctx)
         job->run(job->ctx, w);
         pthread_mutex_lock(&w->jobs->lock);
     }
-    let_go(w);
+    let_go(w, false);
     pthread_mutex_unlock(&w->jobs->lock);
     return NULL;
 }

@@ -120,14 +120,14 @@ static Str mark(Arena *a, size_t index, double time, int64_t number)
     return str_printf(a, "%zu_%.17g_%lld", index, time, (long long)number);
 }
 
-static bool parse_mark(Str text, size_t most, size_t *ret_index, double *ret_time,
+static bool parse_mark(Str text, size_t max, size_t *ret_index, double *ret_time,
                        int64_t *ret_number, Err *err)
 {
     Str index, time, number;
     int64_t i;
 
     if (str_split(&text, '_', &index) && str_split(&text, '_', &time) &&
-        str_split(&text, '_', &number) && !text.p && str_to_int(index, 0, (int64_t)most - 1, &i) &&
+        str_split(&text, '_', &number) && !text.p && str_to_int(index, 0, (int64_t)max - 1, &i) &&
         str_to_double(time, ret_time) && isfinite(*ret_time) &&
         str_to_int(number, INT64_MIN, INT64_MAX, ret_number)) {
         *ret_index = (size_t)i;

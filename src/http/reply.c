@@ -33,6 +33,21 @@ void reply_headers(struct MHD_Response *response, const char *type, const char *
         add(response, "Vary", "Accept-Encoding");
 }
 
+/* "q=0", "q=0.0": how a client says what it does not want. */
+static bool is_refused(Str parameters)
+{
+    Str one;
+    double q;
+
+    while (str_split(&parameters, ';', &one)) {
+        Str p = str_trim(one);
+
+        if (p.n > 2 && str_eq_nocase(str_head(p, 2), STR("q=")))
+            return str_to_double(str_skip(p, 2), &q) && q <= 0;
+    }
+    return false;
+}
+
 bool reply_takes_gzip(const Request *rq)
 {
     Str rest = request_header(rq, "Accept-Encoding"), one;
@@ -41,8 +56,7 @@ bool reply_takes_gzip(const Request *rq)
         size_t at = str_find(one, STR(";"));
 
         if (str_eq_nocase(str_trim(str_head(one, at)), STR("gzip")))
-            return !str_starts(str_trim(str_skip(one, at + 1)), STR("q=0")) ||
-                   str_find(one, STR("q=0.")) < one.n;
+            return !is_refused(str_skip(one, at + 1));
     }
     return false;
 }

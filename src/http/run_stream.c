@@ -31,20 +31,20 @@ static void wake_up(void *ctx)
 
 /* -- reading ---------------------------------------------------------------------------------------- */
 
-static ssize_t read_frames(Stream *stream, char *out, size_t most)
+static ssize_t read_frames(Stream *stream, char *out, size_t max)
 {
     static const Str first = STR_INIT("retry: 2000\n");
     RunStream *s = (RunStream *)stream;
 
-    if (!s->begun && most >= first.n) {
+    if (!s->begun && max >= first.n) {
         memcpy(out, first.p, first.n);
         s->begun = true;
         return (ssize_t)first.n;
     }
-    return sub_read(&s->sub, out, most);
+    return sub_read(&s->sub, out, max);
 }
 
-static ssize_t read_view(Stream *stream, char *out, size_t most)
+static ssize_t read_view(Stream *stream, char *out, size_t max)
 {
     RunStream *s = (RunStream *)stream;
     size_t n;
@@ -59,7 +59,7 @@ static ssize_t read_view(Stream *stream, char *out, size_t most)
         s->sent = 0;
         s->view(s->view_ctx, f, &s->part);
     }
-    n = s->part.n - s->sent < most ? s->part.n - s->sent : most;
+    n = s->part.n - s->sent < max ? s->part.n - s->sent : max;
     memcpy(out, s->part.p + s->sent, n);
     s->sent += n;
     return (ssize_t)n;
@@ -106,7 +106,7 @@ bool run_stream_send(Request *rq, LiveRun *live, int64_t after, FrameView *view,
 
     ASSERT(head);
     put_headers(head, live_id(live));
-    s->stream.kind = view ? &views : &frames;
+    stream_init(&s->stream, rq->server->streams, view ? &views : &frames);
     s->view = view;
     s->view_ctx = ctx;
     s->part = BUF(LIMIT_OUTPUT_BYTES);
@@ -116,7 +116,7 @@ bool run_stream_send(Request *rq, LiveRun *live, int64_t after, FrameView *view,
     s->sub.wake = wake_up;
     s->sub.ctx = s;
     sub_join(&s->sub, live, after);
-    ok = stream_begin(rq->server->streams, rq, &s->stream, head, err);
+    ok = stream_begin(&s->stream, rq, head, err);
     MHD_destroy_response(head);
     if (!ok) {
         leave(&s->stream);

@@ -219,13 +219,12 @@ static void open_service(Server *s)
 
 static bool start(Server *s, Err *err)
 {
-    if (!guard_load(&s->guard, s->arena, s->homes->data, &s->token_file, err) ||
-        !open_sockets(s, err))
+    if (!exchange_library_is_known(MHD_get_version(), err) ||
+        !guard_load(&s->guard, s->arena, s->homes->data, err) || !open_sockets(s, err))
         return false;
     guard_hosts(&s->guard, s->arena, s->port, s->options.bind, s->options.hosts);
     s->url = url_of(s);
     s->sse = sse_new();
-    s->chats = openai_chats_new();
     s->watch = watch_start(s->sse, s->homes->data, err);
     if (!s->watch)
         return false;
@@ -324,7 +323,6 @@ Server *server_free(Server *s)
     s->connections = connections_stop(s->connections);
     s->watch = watch_stop(s->watch);
     s->sse = sse_free(s->sse);
-    s->chats = openai_chats_free(s->chats);
     api_forget_badges(&s->badges);
     pthread_mutex_destroy(&s->guard.lock);
     pthread_mutex_destroy(&s->service_lock);
@@ -342,10 +340,10 @@ Str server_url(const Server *s)
 
 Str server_token(const Server *s)
 {
-    return (Str){ s->guard.token, SECRET_CHARS };
+    return (Str){ s->guard.token.text, SECRET_CHARS };
 }
 
 Str server_token_file(const Server *s)
 {
-    return s->token_file;
+    return s->guard.token.path;
 }

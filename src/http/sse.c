@@ -12,7 +12,7 @@
 #include "http/reply.h"
 #include "http/state.h"
 
-enum { LEAST_RING = 8, MOST_RING = 1024, HEARTBEATS = 15 }; /* a reader's every so many seconds */
+enum { MIN_RING = 8, MAX_RING = 1024, HEARTBEATS = 15 }; /* a reader's every so many seconds */
 
 typedef struct SseEvent {
     atomic_int holders;
@@ -79,7 +79,7 @@ static void wake(Reader *r)
 
 static void grow(Reader *r)
 {
-    size_t cap = r->cap ? r->cap * 2 : LEAST_RING;
+    size_t cap = r->cap ? r->cap * 2 : MIN_RING;
     SseEvent **ring = mem_alloc(cap * sizeof(SseEvent *));
 
     for (size_t i = 0; i < r->count; i++)
@@ -94,7 +94,7 @@ static void give(Reader *r, SseEvent *e)
 {
     if (r->ended)
         return;
-    if (r->count == MOST_RING || r->waiting + e->n > LIMIT_HTTP_BACKLOG) {
+    if (r->count == MAX_RING || r->waiting + e->n > LIMIT_HTTP_BACKLOG) {
         r->ended = true;
         stream_drop(&r->stream);
         return;
@@ -108,13 +108,13 @@ static void give(Reader *r, SseEvent *e)
 }
 
 /* Up to `most` bytes of what waits. */
-static size_t take(Reader *r, char *out, size_t most)
+static size_t take(Reader *r, char *out, size_t max)
 {
     size_t n = 0;
 
-    while (r->count && n < most) {
+    while (r->count && n < max) {
         SseEvent *e = r->ring[r->first];
-        size_t part = e->n - r->offset < most - n ? e->n - r->offset : most - n;
+        size_t part = e->n - r->offset < max - n ? e->n - r->offset : max - n;
 
         memcpy(out + n, e->bytes + r->offset, part);
         n += part;
@@ -130,13 +130,13 @@ static size_t take(Reader *r, char *out, size_t most)
     return n;
 }
 
-static ssize_t read_some(Stream *stream, char *out, size_t most)
+static ssize_t read_some(Stream *stream, char *out, size_t max)
 {
     Reader *r = (Reader *)stream;
     ssize_t n;
 
     pthread_mutex_lock(&r->sse->lock);
-    n = (ssize_t)take(r, out, most);
+    n = (ssize_t)take(r, out, max);
     if (n == 0 && (r->ended || r->sse->ended))
         n = -1;
     r->asleep = n == 0;
@@ -208,10 +208,10 @@ bool sse_join(Sse *sse, Request *rq, const char *event, Str data, Err *err)
 
     ASSERT(head && first);
     reply_headers(head, "text/event-stream", NULL, false);
-    r->stream.kind = &kind;
+    stream_init(&r->stream, rq->server->streams, &kind);
     enter(sse, r, first);
     event_drop(first);
-    ok = stream_begin(rq->server->streams, rq, &r->stream, head, err);
+    ok = stream_begin(&r->stream, rq, head, err);
     MHD_destroy_response(head);
     if (!ok) {
         leave(&r->stream);

@@ -10,13 +10,12 @@
 #include "http/connections.h"
 #include "http/guard.h"
 #include "http/jobs.h"
-#include "http/openai_chats.h"
 #include "http/request.h"
 #include "http/sse.h"
 #include "http/streams.h"
 #include "http/watch.h"
 
-enum { MOST_DAEMONS = 2 }; /* 127.0.0.1 and [::1] */
+enum { MAX_DAEMONS = 2 }; /* 127.0.0.1 and [::1] */
 
 /* GET /achievements as it was last answered: see api_achievements.c. */
 typedef struct BadgeCache {
@@ -76,11 +75,11 @@ struct Server {
     const Homes *homes;
     const Settings *settings;
     Guard guard;
-    Str url, token_file;
+    Str url;
     uint16_t port;
     double started_at;
-    struct MHD_Daemon *daemons[MOST_DAEMONS];
-    int sockets[MOST_DAEMONS];
+    struct MHD_Daemon *daemons[MAX_DAEMONS];
+    int sockets[MAX_DAEMONS];
     size_t n_daemons;
     Coordinator *coordinator; /* badges over the whole history */
     Coordinator *plugin;      /* what Hermes' plugin counts, with its files */
@@ -93,7 +92,6 @@ struct Server {
     NightRun night;
     pthread_mutex_t service_lock;
     _Atomic(Service *) service; /* NULL: nobody has needed it, or it could not be opened */
-    OpenaiChats *chats;
     IndexState index;
     atomic_size_t bodies[2]; /* bytes of bodies under way: with a token, without */
     atomic_int active;       /* requests between head and last byte */

@@ -53,7 +53,7 @@ static void list(Stream *s)
     Streams *all = s->all;
     uint64_t one = 1;
 
-    if (s->ready)
+    if (s->ready || !s->begun)
         return;
     s->ready = true;
     s->next_ready = NULL;
@@ -163,7 +163,7 @@ static size_t next_piece(Stream *s, char room[PIECE + 2 * CHUNK_ROOM], const cha
 /* False: it is over, in whatever way. One who has closed his side gets what is there, and is not waited with. */
 static bool visit(Stream *s)
 {
-    char room[PIECE + 2 * CHUNK_ROOM];
+    char room[PIECE + 2 * CHUNK_ROOM] NOT_CLEARED;
     const char *piece;
 
     if (!send_rest(s))
@@ -334,7 +334,7 @@ static int take_socket(Streams *all, const Request *rq)
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(rq->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     int ours = info ? fcntl(info->connect_fd, F_DUPFD_CLOEXEC, 0) : -1;
-    int on = 1, off = 0, most = LIMIT_HTTP_BACKLOG;
+    int on = 1, off = 0, max = LIMIT_HTTP_BACKLOG;
 
     if (ours < 0)
         return -1;
@@ -345,7 +345,7 @@ static int take_socket(Streams *all, const Request *rq)
     (void)setsockopt(ours, IPPROTO_TCP, TCP_CORK, &off, sizeof off);
     (void)setsockopt(ours, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     /* The kernel would let megabytes wait for one who does not read. */
-    (void)setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &most, sizeof most);
+    (void)setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &max, sizeof max);
     return ours;
 }
 
@@ -356,7 +356,6 @@ static bool enter(Streams *all, Stream *s)
     pthread_mutex_lock(&all->lock);
     room = all->n < LIMIT_HTTP_STREAMS && !all->ending;
     if (room) {
-        s->all = all;
         s->next = all->first;
         if (s->next)
             s->next->prev = s;
@@ -367,10 +366,18 @@ static bool enter(Streams *all, Stream *s)
     return room;
 }
 
-bool stream_begin(Streams *all, Request *rq, Stream *s, struct MHD_Response *head, Err *err)
+void stream_init(Stream *s, Streams *all, const StreamKind *kind)
+{
+    s->all = all;
+    s->kind = kind;
+}
+
+bool stream_begin(Stream *s, Request *rq, struct MHD_Response *head, Err *err)
 {
     AUTO_BUF text = BUF(KIB(16));
+    Streams *all = s->all;
     struct epoll_event e = { .events = EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = s };
+    bool added;
 
     if (!enter(all, s))
         return err_set(err, ERR_BUSY, "too many event streams are open");
@@ -387,9 +394,13 @@ bool stream_begin(Streams *all, Request *rq, Stream *s, struct MHD_Response *hea
     rq->reply.taken = true;
     metrics_count_reply(200);
     metrics_stream(1);
-    /* From here on it is the thread's, which may have ended it already. */
-    if (epoll_ctl(all->epoll_fd, EPOLL_CTL_ADD, s->fd, &e) != 0)
-        stream_drop(s);
+    added = epoll_ctl(all->epoll_fd, EPOLL_CTL_ADD, s->fd, &e) == 0;
+    /* From here on it is the thread's, which looks at it first of all: it may have been dropped already. */
+    pthread_mutex_lock(&all->lock);
+    s->begun = true;
+    s->dropped = s->dropped || !added;
+    list(s);
+    pthread_mutex_unlock(&all->lock);
     return true;
 }
 

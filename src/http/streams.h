@@ -18,7 +18,7 @@ typedef struct Stream Stream;
 
 typedef struct StreamKind {
     /* Up to `most` bytes; 0: none now, and stream_wake will be called; -1: the end. On the streams' thread. */
-    ssize_t (*read)(Stream *s, char *out, size_t most);
+    ssize_t (*read)(Stream *s, char *out, size_t max);
     /* Gives back all that it holds but itself. When it returns, nobody calls stream_wake or stream_drop. */
     void (*leave)(Stream *s);
 } StreamKind;
@@ -28,7 +28,7 @@ struct Stream {
     Streams *all;
     Stream *prev, *next;             /* of all, under the lock */
     Stream *prev_ready, *next_ready; /* of those to be looked at, under the lock */
-    bool ready, dropped;             /* under the lock */
+    bool begun, ready, dropped;      /* under the lock */
     bool gone, chunked, ended;       /* the thread's own, as all below */
     bool silent; /* the other side will say nothing more, and most probably left */
     int fd;
@@ -42,10 +42,11 @@ MUST_CHECK Streams *streams_start(void (*beat)(void *ctx), void *ctx, Err *err);
 Streams *streams_stop(Streams *all);
 size_t streams_count(Streams *all);
 
-/* Takes the connection of rq over and begins with the headers of `head`; s->kind is set. On the connection's
+/* From here on stream_wake and stream_drop may be called; until it has begun they are only remembered. */
+void stream_init(Stream *s, Streams *all, const StreamKind *kind);
+/* Takes the connection of rq over and begins with the headers of `head`. After stream_init; on the connection's
  * epoll thread, in a round of the handler that follows a suspension. On failure s is still the caller's. */
-MUST_CHECK bool stream_begin(Streams *all, Request *rq, Stream *s, struct MHD_Response *head,
-                             Err *err);
+MUST_CHECK bool stream_begin(Stream *s, Request *rq, struct MHD_Response *head, Err *err);
 
 /* There is something to read, or the end. Any thread, never waits. */
 void stream_wake(Stream *s);

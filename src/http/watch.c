@@ -19,7 +19,7 @@ struct Watch {
     char *data;
     int inotify, stop;
     pthread_t thread;
-    Journal *journal; /* NULL: there is no database yet */
+    OwnStore *journal; /* NULL: there is no database yet */
     BoardMark mark;
 };
 
@@ -68,7 +68,7 @@ static bool look(Watch *w, Err *err)
     if (!w->journal && !has_database(w))
         return true;
     if (!w->journal)
-        w->journal = journal_open(str_of(w->data), err);
+        w->journal = own_store_open(str_of(w->data), err);
     if (!w->journal || !board_mark(w->journal, &now, err))
         return false;
     tell(w, &w->mark, &now);
@@ -84,7 +84,9 @@ static bool about_database(const char *bytes, size_t n)
         struct inotify_event e;
 
         memcpy(&e, bytes + at, sizeof e);
-        if (e.len && strncmp(bytes + at + sizeof e, "talaria.db", 10) == 0)
+        /* Where some were lost, it may have been about it. */
+        if (e.mask & IN_Q_OVERFLOW ||
+            (e.len && strncmp(bytes + at + sizeof e, "talaria.db", 10) == 0))
             return true;
         at += sizeof e + e.len;
     }
@@ -168,7 +170,7 @@ Watch *watch_stop(Watch *w)
         (void)!eventfd_write(w->stop, 1);
         pthread_join(w->thread, NULL);
     }
-    journal_close(w->journal);
+    own_store_close(w->journal);
     if (w->inotify >= 0)
         close(w->inotify);
     if (w->stop >= 0)

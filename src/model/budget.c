@@ -60,11 +60,11 @@ static int64_t tokens_of(const ModelUsage *u)
     return u->input + u->output;
 }
 
-static bool fits(const ModelBudget *b, const ModelConfig *config, const ModelUsage *most, Err *err)
+static bool fits(const ModelBudget *b, const ModelConfig *config, const ModelUsage *max, Err *err)
 {
     const ModelLimits *l = &b->limits;
-    int64_t tokens = b->spent.input + b->spent.output + b->aside_tokens + tokens_of(most);
-    double money = b->spent.money + b->aside_money + model_cost(config, most);
+    int64_t tokens = b->spent.input + b->spent.output + b->aside_tokens + tokens_of(max);
+    double money = b->spent.money + b->aside_money + model_cost(config, max);
 
     if (model_budget_left_ms(b) == 0)
         return err_set(err, ERR_REFUSED, "the budget of time is used up");
@@ -82,27 +82,27 @@ static bool fits(const ModelBudget *b, const ModelConfig *config, const ModelUsa
     return true;
 }
 
-bool model_budget_take(ModelBudget *b, const ModelConfig *config, const ModelUsage *most, Err *err)
+bool model_budget_take(ModelBudget *b, const ModelConfig *config, const ModelUsage *max, Err *err)
 {
     bool ok;
 
     pthread_mutex_lock(&b->lock);
-    ok = fits(b, config, most, err);
+    ok = fits(b, config, max, err);
     if (ok) {
         b->spent.calls++;
-        b->aside_tokens += tokens_of(most);
-        b->aside_money += model_cost(config, most);
+        b->aside_tokens += tokens_of(max);
+        b->aside_money += model_cost(config, max);
     }
     pthread_mutex_unlock(&b->lock);
     return ok;
 }
 
-void model_budget_settle(ModelBudget *b, const ModelConfig *config, const ModelUsage *most,
+void model_budget_settle(ModelBudget *b, const ModelConfig *config, const ModelUsage *max,
                          const ModelUsage *used)
 {
     pthread_mutex_lock(&b->lock);
-    b->aside_tokens -= tokens_of(most);
-    b->aside_money -= model_cost(config, most);
+    b->aside_tokens -= tokens_of(max);
+    b->aside_money -= model_cost(config, max);
     b->spent.input += used->input;
     b->spent.output += used->output;
     b->spent.money += model_cost(config, used);

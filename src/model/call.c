@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "text/tokens.h"
 
-enum { MOST_TOKENS_UNSAID = 4096 }; /* set aside where a request names no most */
+enum { MAX_TOKENS_UNSAID = 4096 }; /* set aside where a request names no most */
 
 /* Shared with the loop's thread until the last event. */
 typedef struct Waiting {
@@ -161,14 +161,14 @@ bool model_call(Arena *a, ModelClient *client, const ModelRequest *request, Mode
                   .text = BUF(LIMIT_MODEL_ANSWER),
                   .reasoning = BUF(LIMIT_MODEL_ANSWER) };
     ModelRequest r = *request;
-    ModelUsage most = { .input = estimate_input(request),
-                        .output = r.max_tokens         ? r.max_tokens
-                                  : config->max_tokens ? config->max_tokens
-                                                       : MOST_TOKENS_UNSAID };
+    ModelUsage max = { .input = estimate_input(request),
+                       .output = r.max_tokens         ? r.max_tokens
+                                 : config->max_tokens ? config->max_tokens
+                                                      : MAX_TOKENS_UNSAID };
     bool begun;
 
     *ret = w.answer;
-    if (budget && !model_budget_take(budget, config, &most, err))
+    if (budget && !model_budget_take(budget, config, &max, err))
         return false;
     if (!r.deadline_ms)
         r.deadline_ms = config->times.total;
@@ -178,7 +178,7 @@ bool model_call(Arena *a, ModelClient *client, const ModelRequest *request, Mode
     if (begun)
         settle_usage(&w, request);
     if (budget)
-        model_budget_settle(budget, config, &most, &w.answer.usage);
+        model_budget_settle(budget, config, &max, &w.answer.usage);
     buf_done(&w.text);
     buf_done(&w.reasoning);
     w.answer.cost = model_cost(config, &w.answer.usage);

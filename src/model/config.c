@@ -143,17 +143,17 @@ static Settings settings_for(const Settings *settings, const NamedModel *m)
     return s;
 }
 
-bool model_config_of(Arena *a, const Settings *settings, Str wish, ModelConfig *ret, Err *err)
+bool model_config_of(Arena *a, const Settings *settings, Str request, ModelConfig *ret, Err *err)
 {
-    const NamedModel *m = settings_model(settings, wish);
+    const NamedModel *m = settings_model(settings, request);
     Settings s;
 
     /* Where there is no default, the first of those that have a name is it. */
     if (!m && settings->n_models &&
         !env_or("TALARIA_MODEL_BASE_URL", settings, SETTING_MODEL_BASE_URL).n)
-        m = wish.n ? NULL : &settings->models[0];
+        m = request.n ? NULL : &settings->models[0];
     if (!m)
-        return read_config(a, settings, false, wish, ret, err);
+        return read_config(a, settings, false, request, ret, err);
     s = settings_for(settings, m);
     return read_config(a, &s, m->values[SETTING_MODEL_BASE_URL].n > 0,
                        m->values[SETTING_MODEL_NAME].n ? m->values[SETTING_MODEL_NAME] : m->name,

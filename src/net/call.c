@@ -78,9 +78,9 @@ bool call_wait_stop(Net *net, Arena *a, const FetchRequest *request, CallStop *s
     FetchRequest bounded = *request;
     bool begun;
 
-    if (!bounded.most)
-        bounded.most = LIMIT_CALL_BODY;
-    call.body = BUF(bounded.most);
+    if (!bounded.max)
+        bounded.max = LIMIT_CALL_BODY;
+    call.body = BUF(bounded.max);
     if (!begin(net, &bounded, &call, stop, &begun, err))
         return false;
     if (!begun) {

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -78,10 +79,10 @@ static void close_pipe(Child *c, int which)
     c->fds[which] = -1;
 }
 
-/* True: there may be more. */
-static bool read_some(Child *c, int which)
+/* How much it was; 0: there is nothing now. */
+static size_t read_some(Child *c, int which)
 {
-    char bytes[READ_AT_ONCE];
+    char bytes[READ_AT_ONCE] NOT_CLEARED;
     ssize_t n = read(c->fds[which], bytes, sizeof bytes);
     void (*fn)(void *, Str) = which == OUT ? c->handlers.output : c->handlers.errors;
 
@@ -89,7 +90,7 @@ static bool read_some(Child *c, int which)
         fn(c->ctx, (Str){ bytes, (size_t)n });
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
         close_pipe(c, which);
-    return n > 0;
+    return n > 0 ? (size_t)n : 0;
 }
 
 static void on_output(void *ctx, int fd, uint32_t events)
@@ -160,22 +161,41 @@ static void end_child(Child *c, ChildEnd end, int code)
     handlers.done(ctx, &done);
 }
 
+/* What is in the pipe now, and no more: one who left the group may go on writing for ever. */
+static void read_left(Child *c, int which)
+{
+    int left = 0;
+
+    if (c->fds[which] < 0 || ioctl(c->fds[which], FIONREAD, &left) != 0)
+        return;
+    while (left > 0 && c->fds[which] >= 0) {
+        size_t n = read_some(c, which);
+
+        if (!n)
+            return;
+        left -= (int)n;
+    }
+}
+
 static void on_end(void *ctx, int fd, uint32_t events)
 {
     Child *c = ctx;
+    siginfo_t info = { 0 };
     int status = 0;
     bool killed;
     ChildEnd end;
 
     (void)fd;
     (void)events;
+    if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || !info.si_pid)
+        return;
+    /* Whoever is left of its group goes too, before its end is taken note of: until then the group's number cannot
+     * be anyone else's. */
+    (void)kill(-c->pid, SIGKILL);
     if (waitpid(c->pid, &status, WNOHANG) != c->pid)
         return;
-    /* Whoever is left of its group goes too; the group's number cannot be anyone else's while one is. */
-    (void)kill(-c->pid, SIGKILL);
     for (int i = OUT; i <= ERR; i++)
-        while (c->fds[i] >= 0 && read_some(c, i))
-            ;
+        read_left(c, i);
     killed = WIFSIGNALED(status);
     end = c->timed_out   ? CHILD_TIMED_OUT
           : c->cancelled ? CHILD_CANCELLED

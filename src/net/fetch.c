@@ -208,7 +208,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *ctx)
 
     f->heard = clock_mono_ms();
     f->got += bytes.n;
-    if (f->request.most && f->got > f->request.most)
+    if (f->request.max && f->got > f->request.max)
         f->why = FETCH_TOO_LARGE;
     else if (!f->handlers.body(f->ctx, bytes))
         f->why = FETCH_STOPPED;

@@ -69,7 +69,7 @@ typedef struct FetchRequest {
     const char *const *headers; /* "Name: value", ended by NULL; or NULL */
     Str body; /* of a POST, also where it is empty; of others where there is one */
     FetchTimes times;
-    size_t most;       /* bytes of the body; 0: whatever the handler takes */
+    size_t max;        /* bytes of the body; 0: whatever the handler takes */
     const char *proxy; /* URL of a proxy, or NULL: none. Never used for this machine itself. */
     bool secret;       /* a header carries a key */
     bool allow_plain;  /* ... which may go over http to another machine */

@@ -2,10 +2,10 @@
 
 #include "base/limits.h"
 
-Ndjson ndjson_of(size_t most, void (*fn)(void *ctx, Str line, bool cut), void *ctx)
+Ndjson ndjson_of(size_t max, void (*fn)(void *ctx, Str line, bool cut), void *ctx)
 {
-    ASSERT(most > 0 && most <= LIMIT_NDJSON_LINE);
-    return (Ndjson){ .line = BUF(most), .fn = fn, .ctx = ctx };
+    ASSERT(max > 0 && max <= LIMIT_NDJSON_LINE);
+    return (Ndjson){ .line = BUF(max), .fn = fn, .ctx = ctx };
 }
 
 static void give(Ndjson *n, bool cut)

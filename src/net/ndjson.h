@@ -16,7 +16,7 @@ typedef struct Ndjson {
 } Ndjson;
 
 /* most: bytes of a line, at most LIMIT_NDJSON_LINE. */
-Ndjson ndjson_of(size_t most, void (*fn)(void *ctx, Str line, bool cut), void *ctx);
+Ndjson ndjson_of(size_t max, void (*fn)(void *ctx, Str line, bool cut), void *ctx);
 void ndjson_feed(Ndjson *n, Str bytes);
 void ndjson_finish(Ndjson *n); /* the last line, where nothing ended it; releases */
 

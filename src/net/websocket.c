@@ -73,15 +73,15 @@ static void set_timer(WebSocket *ws);
 static void on_time(lws_sorted_usec_list_t *timer)
 {
     WebSocket *ws = lws_container_of(timer, WebSocket, timer);
-    int64_t now = clock_mono_ms(), silent = now - ws->heard_ms, most = ws->options.silent_s * 1000;
+    int64_t now = clock_mono_ms(), silent = now - ws->heard_ms, max = ws->options.silent_s * 1000;
 
     if (ws->give_up_ms && now >= ws->give_up_ms) {
         end(ws, WS_BROKE, STR("no connection in time"));
         ws->over = true;
-    } else if (ws->wsi && silent >= 2 * most) {
+    } else if (ws->wsi && silent >= 2 * max) {
         end(ws, WS_BROKE, STR("no sign of life for too long"));
         ws->over = true;
-    } else if (ws->wsi && silent >= most) {
+    } else if (ws->wsi && silent >= max) {
         ws->ping = true;
         lws()->callback_on_writable(ws->wsi);
     }
@@ -90,9 +90,9 @@ static void on_time(lws_sorted_usec_list_t *timer)
 
 static void set_timer(WebSocket *ws)
 {
-    int64_t now = clock_mono_ms(), most = ws->options.silent_s * 1000, at;
+    int64_t now = clock_mono_ms(), max = ws->options.silent_s * 1000, at;
 
-    at = ws->heard_ms + (now - ws->heard_ms >= most ? 2 : 1) * most;
+    at = ws->heard_ms + (now - ws->heard_ms >= max ? 2 : 1) * max;
     if (ws->give_up_ms && (!ws->wsi || ws->give_up_ms < at))
         at = ws->give_up_ms;
     lws()->sul_schedule(ws->live, 0, &ws->timer, on_time, (at > now ? at - now : 1) * 1000);

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "text/utf8.h"
 
-enum { MOST_ENDING = 16 };
+enum { MAX_ENDING = 16 };
 
 static Str behind_slashes(Str name)
 {
@@ -33,7 +33,7 @@ static Str fitting(Arena *a, Str name)
 
     if (name.n <= LIMIT_FILE_NAME)
         return name;
-    for (size_t i = name.n; i > 0 && name.n - i < MOST_ENDING; i--)
+    for (size_t i = name.n; i > 0 && name.n - i < MAX_ENDING; i--)
         if (name.p[i - 1] == '.') {
             ending = str_skip(name, i - 1);
             break;

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "text/settings_secret.h"
 
-enum { MOST_TOLD = 64 };
+enum { MAX_TOLD = 64 };
 
 static const char *const names[] = {
 #define X(name, NAME) [GATEWAY_##NAME] = #name,
@@ -44,7 +44,7 @@ Str gateway_config_trouble(const GatewayConfig *c, Str platform)
 void gateway_config_tell(LogLevel level, const char *fmt, ...)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static uint64_t told[MOST_TOLD];
+    static uint64_t told[MAX_TOLD];
     char text[ERR_TEXT_BYTES];
     uint64_t name = 0xcbf29ce484222325;
     size_t at = 0;
@@ -56,11 +56,11 @@ void gateway_config_tell(LogLevel level, const char *fmt, ...)
     for (const char *c = text; *c; c++)
         name = (name ^ (unsigned char)*c) * 0x100000001b3;
     pthread_mutex_lock(&lock);
-    while (at < MOST_TOLD && told[at] && told[at] != name)
+    while (at < MAX_TOLD && told[at] && told[at] != name)
         at++;
-    if (at < MOST_TOLD && told[at] == name)
+    if (at < MAX_TOLD && told[at] == name)
         level = LOG_DEBUG;
-    else if (at < MOST_TOLD)
+    else if (at < MAX_TOLD)
         told[at] = name;
     pthread_mutex_unlock(&lock);
     log_at(level, "%s", text);

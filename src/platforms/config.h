@@ -6,8 +6,8 @@
  * the first two are left to it: two readers of one account would take each other's messages.
  *
  * Secrets come from the environment, or from files that nobody else can read. */
-#ifndef TALARIA_GATEWAY_CONFIG_H
-#define TALARIA_GATEWAY_CONFIG_H
+#ifndef TALARIA_PLATFORMS_CONFIG_H
+#define TALARIA_PLATFORMS_CONFIG_H
 
 #include "base/log.h"
 #include "platforms/platform.h"

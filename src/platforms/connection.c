@@ -11,17 +11,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { FIRST_WAIT_MS = 500, MOST_WAIT_MS = 60000, MOST_TOKEN = 1024 };
+enum { FIRST_WAIT_MS = 500, MAX_WAIT_MS = 60000, MAX_TOKEN = 1024 };
 
-int64_t wire_wall_ms(void)
+int64_t connection_wall_ms(void)
 {
-    return (int64_t)(clock_wall() * 1000);
+    return clock_wall_ms();
 }
 
 /* -- beginning and end ------------------------------------------------------------------------------------ */
 
-bool wire_base(Arena *a, const char *platform, Str configured, const char *public_one, Str *ret,
-               Err *err)
+bool connection_base_url(Arena *a, const char *platform, Str configured, const char *public_one,
+                         Str *ret, Err *err)
 {
     FetchRequest probe = { .method = "POST", .secret = true };
     Str base = str_trim(configured);
@@ -37,24 +37,24 @@ bool wire_base(Arena *a, const char *platform, Str configured, const char *publi
     return true;
 }
 
-bool wire_fits_header(Str token)
+bool connection_fits_header(Str token)
 {
     for (size_t i = 0; i < token.n; i++)
         if (token.p[i] <= ' ' || token.p[i] > '~')
             return false;
-    return token.n < MOST_TOKEN;
+    return token.n < MAX_TOKEN;
 }
 
-void wire_init(Wire *w, const char *platform, PlatformHost *host)
+void connection_init(ConnectionBase *w, const char *platform, PlatformHost *host)
 {
     pthread_condattr_t monotonic;
 
-    *w = (Wire){ .platform = platform,
-                 .host = host,
-                 .stop = CALL_STOP,
-                 .lock = PTHREAD_MUTEX_INITIALIZER,
-                 .state = LINK_CONNECTING,
-                 .since_ms = wire_wall_ms() };
+    *w = (ConnectionBase){ .platform = platform,
+                           .host = host,
+                           .stop = CALL_STOP,
+                           .lock = PTHREAD_MUTEX_INITIALIZER,
+                           .state = CONNECTION_CONNECTING,
+                           .since_ms = connection_wall_ms() };
     host->config = NULL;
     host->cursor = STR_NONE;
     pthread_condattr_init(&monotonic);
@@ -63,19 +63,19 @@ void wire_init(Wire *w, const char *platform, PlatformHost *host)
     pthread_condattr_destroy(&monotonic);
 }
 
-void wire_done(Wire *w)
+void connection_done(ConnectionBase *w)
 {
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
 }
 
-bool wire_start(Wire *w, void *(*run)(void *), void *ctx, Err *err)
+bool connection_start(ConnectionBase *w, void *(*run)(void *), void *ctx, Err *err)
 {
     errno = pthread_create(&w->thread, NULL, run, ctx);
     return !errno || err_errno(err, "cannot start a thread for %s", w->platform);
 }
 
-void wire_end(Wire *w)
+void connection_end(ConnectionBase *w)
 {
     pthread_mutex_lock(&w->lock);
     w->closing = true;
@@ -87,40 +87,40 @@ void wire_end(Wire *w)
 
 /* -- how things stand ------------------------------------------------------------------------------------- */
 
-void wire_heard(Wire *w)
+void connection_heard(ConnectionBase *w)
 {
     pthread_mutex_lock(&w->lock);
-    w->heard_ms = wire_wall_ms();
+    w->heard_ms = connection_wall_ms();
     pthread_mutex_unlock(&w->lock);
 }
 
 /* Under the lock. */
-static void set_error(Wire *w, const char *text)
+static void set_error(ConnectionBase *w, const char *text)
 {
     snprintf(w->error, sizeof w->error, "%s", text);
-    w->error_ms = wire_wall_ms();
+    w->error_ms = connection_wall_ms();
 }
 
 /* What it was refused for is not covered by what follows from that. */
-void wire_trouble(Wire *w, const char *text)
+void connection_trouble(ConnectionBase *w, const char *text)
 {
     pthread_mutex_lock(&w->lock);
-    if (wire_goes_on(w))
+    if (connection_goes_on(w))
         set_error(w, text);
     pthread_mutex_unlock(&w->lock);
 }
 
-void wire_come_to(Wire *w, LinkState state, const char *why)
+void connection_set_state(ConnectionBase *w, ConnectionState state, const char *why)
 {
     bool news;
 
     pthread_mutex_lock(&w->lock);
-    news = wire_goes_on(w) && w->state != state;
-    if (why && wire_goes_on(w))
+    news = connection_goes_on(w) && w->state != state;
+    if (why && connection_goes_on(w))
         set_error(w, why);
     if (news) {
         w->state = state;
-        w->since_ms = wire_wall_ms();
+        w->since_ms = connection_wall_ms();
         pthread_cond_broadcast(&w->changed);
     }
     pthread_mutex_unlock(&w->lock);
@@ -128,7 +128,7 @@ void wire_come_to(Wire *w, LinkState state, const char *why)
         log_warning("%s: %s", w->platform, why);
 }
 
-void wire_health(Wire *w, Arena *a, Health *ret)
+void connection_health(ConnectionBase *w, Arena *a, Health *ret)
 {
     pthread_mutex_lock(&w->lock);
     *ret = (Health){ .state = w->state,
@@ -139,12 +139,12 @@ void wire_health(Wire *w, Arena *a, Health *ret)
     pthread_mutex_unlock(&w->lock);
 }
 
-PlatformFault wire_fault(const Wire *w, const char *call)
+PlatformFault connection_fault(const ConnectionBase *w, const char *call)
 {
     return w->host->fault ? w->host->fault(w->host->fault_ctx, call) : FAULT_NONE;
 }
 
-bool wire_broken(const Wire *w, PlatformFault fault, Sent *ret, Err *err)
+bool connection_broken(const ConnectionBase *w, PlatformFault fault, Sent *ret, Err *err)
 {
     ret->unsure = fault == FAULT_LOST;
     return err_set(err, ERR_IO, "the connection to %s was lost", w->platform);
@@ -152,37 +152,37 @@ bool wire_broken(const Wire *w, PlatformFault fault, Sent *ret, Err *err)
 
 /* -- waiting ---------------------------------------------------------------------------------------------- */
 
-bool wire_goes_on(const Wire *w)
+bool connection_goes_on(const ConnectionBase *w)
 {
-    return !w->closing && w->state != LINK_REFUSED;
+    return !w->closing && w->state != CONNECTION_REFUSED;
 }
 
-void wire_wait(Wire *w, int64_t until)
+void connection_wait(ConnectionBase *w, int64_t until)
 {
     struct timespec at = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
 
     pthread_cond_timedwait(&w->changed, &w->lock, &at);
 }
 
-bool wire_rest(Wire *w, int64_t ms)
+bool connection_rest(ConnectionBase *w, int64_t ms)
 {
     int64_t until = clock_mono_ms() + ms;
     bool on;
 
     pthread_mutex_lock(&w->lock);
-    while (wire_goes_on(w) && clock_mono_ms() < until)
-        wire_wait(w, until);
-    on = wire_goes_on(w);
+    while (connection_goes_on(w) && clock_mono_ms() < until)
+        connection_wait(w, until);
+    on = connection_goes_on(w);
     pthread_mutex_unlock(&w->lock);
     return on;
 }
 
-int64_t wire_next_wait(Wire *w)
+int64_t connection_next_wait(ConnectionBase *w)
 {
-    int64_t wait = w->tries < 7 ? (int64_t)FIRST_WAIT_MS << w->tries : MOST_WAIT_MS;
+    int64_t wait = w->tries < 7 ? (int64_t)FIRST_WAIT_MS << w->tries : MAX_WAIT_MS;
 
     w->tries++;
-    if (wait > MOST_WAIT_MS)
-        wait = MOST_WAIT_MS;
+    if (wait > MAX_WAIT_MS)
+        wait = MAX_WAIT_MS;
     return wait / 2 + (int64_t)arc4random_uniform((uint32_t)(wait / 2 + 1));
 }

@@ -7,7 +7,7 @@
 #include "net/url.h"
 #include "text/human.h"
 
-enum { MOST_HOPS = 3, CONNECT_MS = 10000, IDLE_MS = 10000, MOST_PATIENCE_S = 24 * 3600 };
+enum { MAX_HOPS = 3, CONNECT_MS = 10000, IDLE_MS = 10000, MAX_PATIENCE_S = 24 * 3600 };
 
 /* -- where ------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static bool be_patient(const Download *d, const CallAnswer *answer, Fetched *ret
 {
     int64_t seconds;
 
-    if (!str_to_int(call_header(answer, "Retry-After"), 1, MOST_PATIENCE_S, &seconds))
+    if (!str_to_int(call_header(answer, "Retry-After"), 1, MAX_PATIENCE_S, &seconds))
         seconds = 1;
     ret->wait_ms = seconds * 1000;
     return err_set(err, ERR_BUSY, "%s rate limit: wait %lld s", d->platform, (long long)seconds);
@@ -106,11 +106,11 @@ bool download(Net *net, Arena *a, const Download *d, Fetched *ret, Err *err)
                                         .first = LIMIT_PLATFORM_CALL_MS,
                                         .idle = IDLE_MS,
                                         .total = LIMIT_PLATFORM_CALL_MS },
-                             .most = d->limit,
+                             .max = d->limit,
                              .secret = true };
 
     *ret = (Fetched){ 0 };
-    for (int hop = 0; hop < MOST_HOPS; hop++) {
+    for (int hop = 0; hop < MAX_HOPS; hop++) {
         CallAnswer answer;
 
         if (!download_may(a, d, request.url, err) || !call_wait(net, a, &request, &answer, err))

@@ -4,15 +4,15 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "chat/local.h"
 #include "platforms/platform.h"
 #include "platforms/read.h"
-#include "chat/local.h"
 
 enum { TYPING_MS = 6000 };
 
 struct Connection {
     pthread_mutex_t lock; /* the journal: it is for one thread at a time */
-    Journal *journal;
+    OwnStore *journal;
     PlatformHost host;
     int64_t since_ms;
 };
@@ -28,14 +28,14 @@ struct Connection {
 
 /* -- the shape ------------------------------------------------------------------------------------------ */
 
-static Place place_from(Str channel, Str name, Str thread, Str user)
+static ChatAddress place_from(Str channel, Str name, Str thread, Str user)
 {
-    return (Place){ .platform = STR("local"),
-                    .chat_id = channel,
-                    .chat_name = name,
-                    .chat_type = STR("dm"),
-                    .user_id = user,
-                    .thread_id = thread };
+    return (ChatAddress){ .platform = STR("local"),
+                          .chat_id = channel,
+                          .chat_name = name,
+                          .chat_type = STR("dm"),
+                          .user_id = user,
+                          .thread_id = thread };
 }
 
 /* {"channel": "home", "thread": "t1", "user": "you", "text": "...", "id": 7} */
@@ -57,7 +57,8 @@ static bool local_parse(Arena *a, Str update, const Identity *me, Inbound *ret, 
     return true;
 }
 
-static bool local_place(Arena *a, const HomeChannel *home, Str thread_id, Place *ret, Err *err)
+static bool local_place(Arena *a, const HomeChannel *home, Str thread_id, ChatAddress *ret,
+                        Err *err)
 {
     (void)a;
     (void)err;
@@ -76,15 +77,13 @@ const Shape shape_local = { .name = "local",
 
 static bool local_open(const PlatformHost *host, Connection **ret, Err *err)
 {
-    Journal *journal = journal_open(host->data, err);
+    OwnStore *journal = own_store_open(host->data, err);
     Connection *c;
 
     if (!journal)
         return false;
     c = mem_alloc(sizeof *c);
-    *c = (Connection){ .journal = journal,
-                       .host = *host,
-                       .since_ms = (int64_t)(clock_wall() * 1000) };
+    *c = (Connection){ .journal = journal, .host = *host, .since_ms = clock_wall_ms() };
     pthread_mutex_init(&c->lock, NULL);
     *ret = c;
     return true;
@@ -93,7 +92,7 @@ static bool local_open(const PlatformHost *host, Connection **ret, Err *err)
 static Connection *local_close(Connection *c)
 {
     if (c) {
-        journal_close(c->journal);
+        own_store_close(c->journal);
         pthread_mutex_destroy(&c->lock);
         mem_free(c);
     }
@@ -111,7 +110,7 @@ static bool local_identity(Connection *c, Arena *a, Identity *ret)
 static void local_health(Connection *c, Arena *a, Health *ret)
 {
     (void)a;
-    *ret = (Health){ .state = LINK_UP, .since_ms = c->since_ms, .heard_ms = c->since_ms };
+    *ret = (Health){ .state = CONNECTION_UP, .since_ms = c->since_ms, .heard_ms = c->since_ms };
 }
 
 static bool local_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err)
@@ -168,9 +167,9 @@ static bool local_edit_message(Connection *c, Arena *a, Str id, const Post *m, S
            (trouble == FAULT_NONE || broken(ret, trouble, err));
 }
 
-static void local_type(Connection *c, const Place *at)
+static void local_type(Connection *c, const ChatAddress *at)
 {
-    int64_t until = (int64_t)(clock_wall() * 1000) + TYPING_MS;
+    int64_t until = clock_wall_ms() + TYPING_MS;
     Err ignored;
 
     (void)!LOCKED(c, local_types(c->journal, at->chat_id, at->thread_id, until, &ignored));

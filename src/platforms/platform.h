@@ -10,8 +10,8 @@
 #ifndef TALARIA_PLATFORMS_PLATFORM_H
 #define TALARIA_PLATFORMS_PLATFORM_H
 
-#include "net/net.h"
 #include "chat/address.h"
+#include "net/net.h"
 
 /* Our own account there; all empty: not known yet. */
 typedef struct Identity {
@@ -29,7 +29,7 @@ typedef struct InboundFile {
 
 /* One message that somebody wrote. Where it has files its text may be empty. */
 typedef struct Inbound {
-    Place place;
+    ChatAddress place;
     Str text, message_id; /* text without our name in front */
     InboundFile *files;   /* LIMIT_INBOUND_FILES at most */
     size_t n_files;
@@ -52,7 +52,7 @@ typedef struct Shape {
 
     /* The place of the owner's next message in the home channel, or in a thread of it. ERR_REFUSED: it cannot
      * be known beforehand, and why. */
-    MUST_CHECK bool (*place)(Arena *a, const HomeChannel *home, Str thread_id, Place *ret,
+    MUST_CHECK bool (*place)(Arena *a, const HomeChannel *home, Str thread_id, ChatAddress *ret,
                              Err *err);
 
     /* Length of text in the platform's own units (UTF-16 units on Telegram). */
@@ -130,20 +130,20 @@ typedef struct PlatformHost {
 } PlatformHost;
 
 /* X(id, name) */
-#define LINK_STATES(X)                                                                             \
-    X(LINK_CONNECTING, "connecting")                                                               \
-    X(LINK_UP, "connected")                                                                        \
-    X(LINK_DOWN, "reconnecting")                                                                   \
-    X(LINK_REFUSED, "refused") /* a token that is not accepted: nothing is tried any more */
+#define CONNECTION_STATES(X)                                                                       \
+    X(CONNECTION_CONNECTING, "connecting")                                                         \
+    X(CONNECTION_UP, "connected")                                                                  \
+    X(CONNECTION_DOWN, "reconnecting")                                                             \
+    X(CONNECTION_REFUSED, "refused") /* a token that is not accepted: nothing is tried any more */
 
-typedef enum LinkState {
+typedef enum ConnectionState {
 #define X(id, name) id,
-    LINK_STATES(X)
+    CONNECTION_STATES(X)
 #undef X
-} LinkState;
+} ConnectionState;
 
 typedef struct Health {
-    LinkState state;
+    ConnectionState state;
     int64_t since_ms; /* wall clock: when it came to that state */
     int64_t heard_ms; /* when the platform last answered anything; 0: never */
     Str error;        /* the last trouble; empty: none yet */
@@ -151,7 +151,7 @@ typedef struct Health {
 } Health;
 
 typedef struct Post {
-    const Place *to;
+    const ChatAddress *to;
     Str text;   /* Markdown; one piece that fits */
     Str key;    /* names the message for ever */
     bool again; /* an earlier try may have arrived: look first, where the platform must be asked */
@@ -202,12 +202,12 @@ typedef struct Platform {
     MUST_CHECK bool (*send)(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);
     /* Other words in a message of ours; m->key is not used. NULL: messages cannot be changed. */
     MUST_CHECK bool (*edit)(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err);
-    void (*typing)(Connection *c, const Place *at); /* best effort; NULL: there is none */
+    void (*typing)(Connection *c, const ChatAddress *at); /* best effort; NULL: there is none */
 
-    /* NULL where the platform has no threads. */
+    /* NULL where the platform has no threads. Of one that failed, ret->id is what it left for the next try. */
     MUST_CHECK bool (*open_thread)(Connection *c, Arena *a, const HomeChannel *home, Str title,
                                    Str key, Sent *ret, Err *err);
-    /* Undoes open_thread, best effort. */
+    /* Undoes open_thread, also one that failed; best effort. */
     void (*drop_thread)(Connection *c, const HomeChannel *home, Str id);
 
     /* The bytes of a file that parse() has named, at most `limit` of them: ERR_TOO_LARGE. From the platform's

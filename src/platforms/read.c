@@ -32,12 +32,22 @@ bool update_true(const PyValue *v, const char *key)
     return update_get(v, key)->type == PY_TRUE;
 }
 
-bool needs_owner(const char *platform, Str chat_id, Err *err)
+Str waiting_key(Arena *a, const ChatAddress *p, const KeyFlags *flags)
 {
-    return err_set(err, ERR_REFUSED,
-                   "everyone in %s chat '%.*s' has a separate session, and the owner is unknown; "
-                   "set the home channel again from there, or use one with threads",
-                   platform, STR_FMT(chat_id));
+    ChatAddress nobody = *p;
+
+    nobody.user_id = UNKNOWN_USER;
+    nobody.user_id_alt = STR_NONE;
+    return address_key(a, &nobody, flags);
+}
+
+bool is_waiting_place(Arena *a, const ChatAddress *p, const KeyFlags *flags)
+{
+    ChatAddress other = *p;
+
+    other.user_id = STR("another");
+    return str_eq(p->user_id, UNKNOWN_USER) &&
+           !str_eq(address_key(a, p, flags), address_key(a, &other, flags));
 }
 
 size_t measure_code_points(Str text)

@@ -14,8 +14,10 @@ bool update_true(const PyValue *v, const char *key);
 /* What stands for a user whom nobody knows yet. */
 #define UNKNOWN_USER STR("system:handoff")
 
-/* Of a place in which everyone has a session of their own, and nobody says whose this one is. */
-MUST_CHECK bool needs_owner(const char *platform, Str chat_id, Err *err);
+/* A session that comes to a place in which everyone has one of their own, when nobody knows whose it is, waits there
+ * under the key of that user, until somebody who is named in the settings writes there (turns_claim). */
+Str waiting_key(Arena *a, const ChatAddress *p, const KeyFlags *flags);
+bool is_waiting_place(Arena *a, const ChatAddress *p, const KeyFlags *flags);
 
 size_t measure_code_points(Str text);
 

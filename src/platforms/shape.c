@@ -4,7 +4,7 @@
 #include "platforms/platform.h"
 #include "text/utf8.h"
 
-enum { ROOM_FOR_NUMBER = 14, MOST_FENCE = 24 };
+enum { ROOM_FOR_NUMBER = 14, MAX_FENCE = 24 };
 
 const Shape *shapes_each(size_t i)
 {
@@ -25,7 +25,7 @@ const Shape *shape_named(Str name)
 /* -- cutting ------------------------------------------------------------------------------------------ */
 
 /* The longest head that the platform counts as at most `most`; one code point at least. */
-static Str fitting(const Shape *shape, Str text, size_t most)
+static Str fitting(const Shape *shape, Str text, size_t max)
 {
     Str rest = text;
     size_t used = 0;
@@ -36,7 +36,7 @@ static Str fitting(const Shape *shape, Str text, size_t most)
 
         (void)utf8_next(&next);
         width = shape->measure(str_head(rest, rest.n - next.n));
-        if (used + width > most && used)
+        if (used + width > max && used)
             break;
         used += width;
         rest = next;
@@ -72,7 +72,7 @@ static Str open_fence(Str text, Str before)
 
     while (str_split(&text, '\n', &line))
         if (str_starts(line, STR("```")))
-            open = open.n ? STR("") : utf8_head(line, MOST_FENCE);
+            open = open.n ? STR("") : utf8_head(line, MAX_FENCE);
     return open;
 }
 

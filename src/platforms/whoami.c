@@ -93,9 +93,9 @@ bool platform_whoami(Net *net, Arena *a, Str platform, const PlatformConfig *con
 
     if (!q)
         return err_set(err, ERR_NOT_FOUND, "no platform '%.*s'", STR_FMT(platform));
-    if (!wire_fits_header(config->token))
+    if (!connection_fits_header(config->token))
         return refused(q, STR("it contains a space or a control character"), err);
-    if (!wire_base(a, q->platform, config->api_base, q->public_api, &base, err))
+    if (!connection_base_url(a, q->platform, config->api_base, q->public_api, &base, err))
         return false;
     request.method = q->method;
     request.url =

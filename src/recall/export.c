@@ -88,6 +88,8 @@ static bool put_lines(History *h, const HistoryItem *item, Export *x, Err *err)
 
 /* -- as Hermes writes it -------------------------------------------------------------------------- */
 
+/* Without messages that were rewound or compacted away: Hermes' import would take them for active ones. */
+
 typedef struct HermesExport {
     Export *x;
     const Session *session;
@@ -106,7 +108,7 @@ static bool put_hermes_part(History *h, const HistoryItem *item, size_t part, co
                             Export *x, Err *err)
 {
     HermesExport e = { .x = x, .session = s, .w = JSON_WRITER(x->out, 0) };
-    MessageQuery query = { .inactive = true };
+    MessageQuery query = { 0 };
 
     hermes_put_begin(&e.w, s, x->raw);
     if (!history_messages(h, item, part, &query, put_hermes_message, &e, err))

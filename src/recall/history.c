@@ -220,16 +220,16 @@ bool history_messages(History *h, const HistoryItem *item, size_t part, const Me
     a = arena_new();
     if (!history_load_file(a, item, &loaded, err))
         return false;
-    for (size_t i = 0; i < loaded.n && (!query->most || i < query->most); i++)
+    for (size_t i = 0; i < loaded.n && (!query->max || i < query->max); i++)
         if (!fn(ctx, &loaded.messages[i], err))
             return false;
     return true;
 }
 
-bool history_load_part(History *h, Arena *a, const HistoryItem *item, size_t part, size_t most,
+bool history_load_part(History *h, Arena *a, const HistoryItem *item, size_t part, size_t max,
                        Message **ret, size_t *ret_n, Err *err)
 {
-    MessageQuery query = { .most = most };
+    MessageQuery query = { .max = max };
     Loaded loaded;
 
     if (!item->is_file)
@@ -238,23 +238,23 @@ bool history_load_part(History *h, Arena *a, const HistoryItem *item, size_t par
     if (!history_load_file(a, item, &loaded, err))
         return false;
     *ret = loaded.messages;
-    *ret_n = most && loaded.n > most ? most : loaded.n;
+    *ret_n = max && loaded.n > max ? max : loaded.n;
     return true;
 }
 
-bool history_load(History *h, Arena *a, const HistoryItem *item, size_t most, Message **ret,
+bool history_load(History *h, Arena *a, const HistoryItem *item, size_t max, Message **ret,
                   size_t *ret_n, Err *err)
 {
     Message *all = NULL;
     size_t n = 0, cap = 0;
 
     if (item->is_file)
-        return history_load_part(h, a, item, 0, most, ret, ret_n, err);
-    for (size_t p = 0; p < item->lineage.n_parts && (!most || n < most); p++) {
+        return history_load_part(h, a, item, 0, max, ret, ret_n, err);
+    for (size_t p = 0; p < item->lineage.n_parts && (!max || n < max); p++) {
         Message *part;
         size_t n_part;
 
-        if (!history_load_part(h, a, item, p, most ? most - n : 0, &part, &n_part, err))
+        if (!history_load_part(h, a, item, p, max ? max - n : 0, &part, &n_part, err))
             return false;
         for (size_t i = 0; i < n_part; i++)
             ARENA_PUSH(a, all, n, cap, part[i]);
@@ -293,11 +293,11 @@ bool history_transcripts(History *h, Arena *a, SourceKind source, HistoryItem **
 
 /* -- what filters offer --------------------------------------------------------------------------- */
 
-bool history_facets(History *h, Arena *a, const char *which, size_t most, Facet **ret,
-                    size_t *ret_n, Err *err)
+bool history_facets(History *h, Arena *a, const char *which, size_t max, Facet **ret, size_t *ret_n,
+                    Err *err)
 {
     Catalogue *c;
 
     return files_update(&h->files, true, err) && files_catalogue(&h->files, &c, err) &&
-           catalogue_facets(c, a, which, most, ret, ret_n, err);
+           catalogue_facets(c, a, which, max, ret, ret_n, err);
 }

@@ -53,9 +53,10 @@ typedef struct HistoryItem {
     bool is_file;
     TranscriptFile file; /* where is_file */
     bool side_chain;
-    Str continues, continues_origin; /* of a conversation: the session that it continues */
-    Str continued_in;                /* the conversation that continues it; empty: none */
-    bool has_facts;                  /* the two that follow are known */
+    Str continues, continues_origin; /* the session that it continues */
+    Str continued_in; /* the session or conversation that continues it; empty: none */
+    bool guest;       /* a guest of the gateway asked for a turn of it */
+    bool has_facts;   /* the two that follow are known */
     uint8_t activity[ACTIVITY_BUCKETS];
     Str tools; /* names, one a line */
     HistoryMark mark;
@@ -82,9 +83,22 @@ AUTO_FREE(HistoryList, history_list_close)
 MUST_CHECK bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more,
                              Err *err);
 
-/* Every transcript of one source that the list shows, in no particular order, at once. */
+/* Every transcript of one source, in no particular order, at once; also those that a conversation stands for. */
 MUST_CHECK bool history_transcripts(History *h, Arena *a, SourceKind source, HistoryItem **ret,
                                     size_t *ret_n, Err *err);
+
+/* The conversation that stands for the session, because it has all of its messages; empty: none. This is what makes the two
+ * one session in lists, counts and badges. *ret_begun_there: it was begun by the agent that wrote the session and counts as
+ * that agent's; otherwise, where a runtime keeps the turns of a conversation of ours, as ours. */
+Str history_covered_by(History *h, Arena *a, const HistoryItem *item, bool *ret_begun_there);
+
+/* Sessions of homes that a conversation stands for, in order of their ids. */
+typedef struct Covered {
+    Str home, id; /* path of the home; of its newest part */
+    Str conversation;
+    bool begun_there;
+} Covered;
+MUST_CHECK bool history_covered_homes(History *h, Arena *a, Covered **ret, size_t *ret_n, Err *err);
 
 /* By id of any part, or an unambiguous beginning (4 characters at least), over all sources. */
 MUST_CHECK bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err);
@@ -110,12 +124,12 @@ MUST_CHECK bool history_messages(History *h, const HistoryItem *item, size_t par
                                  const MessageQuery *query, MessageFn *fn, void *ctx, Err *err);
 
 /* The active messages of all parts, at most `most` (0 = all), at once. */
-MUST_CHECK bool history_load(History *h, Arena *a, const HistoryItem *item, size_t most,
+MUST_CHECK bool history_load(History *h, Arena *a, const HistoryItem *item, size_t max,
                              Message **ret, size_t *ret_n, Err *err);
 
 /* The same of one part alone; a transcript has one. */
 MUST_CHECK bool history_load_part(History *h, Arena *a, const HistoryItem *item, size_t part,
-                                  size_t most, Message **ret, size_t *ret_n, Err *err);
+                                  size_t max, Message **ret, size_t *ret_n, Err *err);
 
 /* A transcript whole, as history_messages gives it: times never go back, so that a store which orders
  * by them keeps the order of the file. Only item->file is looked at. */
@@ -125,13 +139,17 @@ MUST_CHECK bool history_load_file(Arena *a, const HistoryItem *item, Loaded *ret
 
 /* What a number of sessions is made of. A session is one conversation: parts that compression cut are one,
  * runs of sub-agents and archived sessions are counted apart. These are the sessions that the list shows
- * without filters, and every surface shows this number. */
+ * without filters, and every surface shows this number. One that was continued in a conversation of ours is counted
+ * once, as the agent's that wrote it. */
 typedef struct SessionCounts {
     int64_t sessions;
     int64_t parts;      /* further parts of compressed ones */
     int64_t sub_agents; /* runs of theirs */
     int64_t archived;
-    double newest; /* last activity; 0: not known */
+    int64_t continued; /* of `sessions`: those that go on in a conversation of ours */
+    int64_t
+        continuing; /* conversations of ours that are not among `sessions`: they continue others' */
+    double newest;  /* last activity; 0: not known */
 } SessionCounts;
 
 typedef struct SourceFacts {
@@ -159,7 +177,7 @@ SessionCounts history_total(const HistoryFacts *facts);
 Str history_count_text(Arena *a, const SessionCounts *counts);
 
 /* What filters offer, from the catalogue brought up to date: which is "project", "model" or "tool". */
-MUST_CHECK bool history_facets(History *h, Arena *a, const char *which, size_t most, Facet **ret,
+MUST_CHECK bool history_facets(History *h, Arena *a, const char *which, size_t max, Facet **ret,
                                size_t *ret_n, Err *err);
 
 #endif

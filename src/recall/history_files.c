@@ -200,6 +200,9 @@ void files_item(Arena *a, const Entry *e, size_t homes, HistoryItem *ret)
                           .lineage = lineage_of(a, &s),
                           .is_file = true,
                           .side_chain = e->side_chain,
+                          .continued_in = e->continued_in,
+                          .continues = e->continues,
+                          .continues_origin = str_of(source_name(e->source)),
                           .mark = { homes + e->source, e->last_at, e->key } };
     ret->home = str_of(origin_name(ret->origin));
     entry_file(e, &ret->file);

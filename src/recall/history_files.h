@@ -23,6 +23,8 @@ struct History {
     Continuation *continued;            /* by session */
     const Continuation **conversations; /* the same that took a session along, by conversation */
     size_t n_continued, n_conversations;
+    Str *guests; /* conversations in which guests spoke, in order */
+    size_t n_guests;
 };
 
 void history_home_item(const History *h, const Lineage *l, HistoryItem *ret);
@@ -33,8 +35,10 @@ void history_add_facts(History *h, Arena *a, HistoryItem *item);
 void history_link(History *h, Arena *a, HistoryItem *item);
 /* Whether a conversation stands for it, because that has all of its messages. */
 bool history_is_covered(History *h, Arena *a, const HistoryItem *item);
-/* Takes what conversations stand for out of the counts of homes. */
-MUST_CHECK bool history_uncount_homes(History *h, Arena *a, HistoryFacts *facts, Err *err);
+/* Counts sessions of homes and the conversations that stand for them once. */
+MUST_CHECK bool history_count_continued(History *h, Arena *a, HistoryFacts *facts, Err *err);
+/* The session counts, the conversation that continues it does not. */
+void history_count_begun(const History *h, HistoryFacts *facts, const HistoryItem *item);
 
 void files_done(Files *f);
 

@@ -45,6 +45,7 @@ static void put_thread(JsonWriter *w, const HistoryItem *item)
         json_put_null(w);
     }
     json_field_str(w, "continued_in", item->continued_in.n ? item->continued_in : STR_NONE);
+    json_field_bool(w, "guest", item->guest);
     json_field_str(w, "parent", history_parent(item));
 }
 
@@ -69,6 +70,8 @@ void counts_put(JsonWriter *w, const SessionCounts *c)
     json_field_int(w, "parts", c->parts);
     json_field_int(w, "sub_agents", c->sub_agents);
     json_field_int(w, "archived", c->archived);
+    json_field_int(w, "continued", c->continued);
+    json_field_int(w, "continuing", c->continuing);
 }
 
 static void sources_put(JsonWriter *w, const HistoryFacts *facts)

@@ -9,7 +9,7 @@
  * shell, or null), continues ({session_id, origin} or null), continued_in (an id or null), activity (16 numbers or null) and tools (names or null). The caller adds "parts". */
 void history_put(JsonWriter *w, Arena *a, const HistoryItem *item);
 
-/* "sessions", "parts", "sub_agents", "archived". */
+/* "sessions", "parts", "sub_agents", "archived", "continued", "continuing". */
 void counts_put(JsonWriter *w, const SessionCounts *c);
 
 /* The fields of `status`: data, homes, sources, total, partial. */

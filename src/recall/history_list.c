@@ -205,7 +205,7 @@ static void begin_lane(HistoryList *list, Lane *lane)
                                 .until = q->until,
                                 .side_chains = q->side_chains,
                                 .archived = q->archived,
-                                .most = PAGE };
+                                .max = PAGE };
     if (q->after) {
         lane->query.before_at = q->after->at;
         /* Keys begin at 1: before (at, 1) is what is older than that instant. */

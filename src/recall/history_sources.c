@@ -73,10 +73,13 @@ static bool count_entries(History *h, Arena *a, HistoryFacts *ret, Err *err)
             return false;
         for (size_t i = 0; i < n; i++) {
             HistoryItem item;
+            bool begun_there;
 
             files_item(a, &all[i], h->where.homes->n, &item);
-            if (history_is_covered(h, a, &item))
+            if (history_covered_by(h, a, &item, &begun_there).n && !begun_there)
                 continue;
+            if (begun_there)
+                history_count_begun(h, ret, &item);
             count(&s->counts, false, all[i].side_chain, all[i].archived, 1);
             if (!all[i].side_chain)
                 note_time(&s->counts, all[i].last_at);
@@ -160,7 +163,7 @@ bool history_facts(const HistoryWhere *where, Arena *a, const HomeFacts *facts, 
     count_homes(facts, n_facts, ret);
     files.store = NULL;
     h = history_open(&files);
-    if (!history_uncount_homes(h, a, ret, &ignored))
+    if (!history_count_continued(h, a, ret, &ignored))
         log_debug("conversations are counted beside their sessions: %s", ignored.text);
     return !where->files || count_transcripts(h, a, ret, err);
 }
@@ -176,6 +179,7 @@ SessionCounts history_total(const HistoryFacts *facts)
         total.parts += c->parts;
         total.sub_agents += c->sub_agents;
         total.archived += c->archived;
+        total.continued += c->continued;
     }
     return total;
 }
@@ -188,7 +192,10 @@ Str history_count_text(Arena *a, const SessionCounts *c)
         const char *one, *many;
     } beside[] = { { c->parts, "more part of a compressed one", "more parts of compressed ones" },
                    { c->sub_agents, "sub-agent run", "sub-agent runs" },
-                   { c->archived, "archived", "archived" } };
+                   { c->archived, "archived", "archived" },
+                   { c->continued, "continued in Talaria", "continued in Talaria" },
+                   { c->continuing, "more continues another agent's session",
+                     "more continue other agents' sessions" } };
     size_t n = 0;
 
     buf_addf(&out, "%.*s session%s", STR_FMT(human_count(a, c->sessions)),

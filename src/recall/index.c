@@ -331,7 +331,7 @@ static bool add_place(RecallIndex *x, const Doc *d, int64_t id, int64_t terms, E
     sqlite3_bind_int64(add, 2, d->place);
     sqlite3_bind_int64(add, 3, d->line);
     sqlite3_bind_int(add, 4, d->part);
-    sqlite3_bind_int(add, 5, (int)d->role);
+    sqlite3_bind_int(add, 5, (int)d->role | (d->guest ? DOC_OF_GUEST : 0));
     sqlite3_bind_int64(add, 6, tool);
     sqlite3_bind_int64(add, 7, (int64_t)(d->at * 1000));
     sqlite3_bind_int64(add, 8, terms);
@@ -353,6 +353,8 @@ bool recall_index_add(RecallIndex *x, const Doc *d, Err *err)
         return true;
     arena_reset(x->arena);
     buf_add(&x->who, doc_role_term(d->role));
+    if (d->guest)
+        buf_addz(&x->who, " " DOC_GUEST_TERM);
     if (d->tool.n) {
         buf_addc(&x->who, ' ');
         buf_add(&x->who, doc_tool_term(x->arena, d->tool));

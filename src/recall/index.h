@@ -28,6 +28,10 @@ typedef enum DocRole {
 
 const char *doc_role_name(DocRole role);
 
+/* As recall_docs keeps it: a document of a turn that a guest asked for has a bit more. */
+enum { DOC_OF_GUEST = 8 };
+#define DOC_GUEST_TERM "0guest0"
+
 /* Numbers of documents: see index_003.sql. */
 enum { DOC_SEQ_BITS = 16 };
 #define DOC_ROW(ord, seq)  (((ord) << DOC_SEQ_BITS) + (seq))
@@ -40,6 +44,7 @@ typedef struct Doc {
     Str tool;    /* name of the tool, of a call or a result */
     Str call;    /* pairs a call with its result; may be empty */
     bool failed; /* a result that says so */
+    bool guest;  /* of a turn that a guest asked for */
     Str text;
     double at;
     int64_t place, line; /* Event's where and line_bytes */

@@ -103,7 +103,8 @@ static bool doc_of(RecallListen *l, const Event *e, Doc *ret)
                   .place = e->where,
                   .line = e->line_bytes,
                   .call = e->id,
-                  .failed = e->flags & EVENT_HAS_FAILED };
+                  .failed = e->flags & EVENT_HAS_FAILED,
+                  .guest = e->flags & EVENT_IS_GUEST };
     switch (e->kind) {
     case EVENT_USER:
     case EVENT_ASSISTANT:

@@ -127,7 +127,8 @@ static bool read_home(CatchUp *u, int64_t after, Err *err)
 
     if (!home)
         return err_set(err, ERR_NOT_FOUND, "no such home");
-    return rows && hermes_read(rows, u->entry.id, after, on_event, u, &last, err);
+    return rows && catalogue_read_once(u->db, u->arena, home, rows, err) &&
+           hermes_read(rows, u->entry.id, after, on_event, u, &last, err);
 }
 
 static bool read_file(CatchUp *u, const Behind *b, Err *err)

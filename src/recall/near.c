@@ -22,7 +22,8 @@ bool recall_near(Db *db, const Ranked *at, int steps, Ranked *ret, bool *ret_fou
                          .place = sqlite3_column_int64(stmt, 0),
                          .line = sqlite3_column_int64(stmt, 1),
                          .part = sqlite3_column_int(stmt, 2),
-                         .role = (DocRole)sqlite3_column_int(stmt, 3),
+                         .role = (DocRole)(sqlite3_column_int(stmt, 3) & ~DOC_OF_GUEST),
+                         .guest = sqlite3_column_int(stmt, 3) & DOC_OF_GUEST,
                          .at = (double)sqlite3_column_int64(stmt, 4) / 1000 };
     return true;
 }

@@ -32,6 +32,7 @@ typedef struct SearchFilter {
     Str model;           /* part of a model's name */
     double since, until; /* 0: open */
     bool skip_archived;
+    bool no_guests; /* not what was said in turns that guests asked for */
     int64_t except; /* key of a session that is as if it were not there; 0: none */
     Str own_home; /* Talaria's data folder, which "talaria" as a source means; recall_search sets it */
 } SearchFilter;

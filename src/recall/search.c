@@ -25,7 +25,7 @@ typedef struct Showing {
     DocReader *reader;
     Arena *a;
     const SearchQuery *q;
-    const SearchWish *wish;
+    const SearchOptions *options;
     bool left;     /* hits that were not shown */
     size_t copies; /* of messages, and messages of another time, that were passed over */
 } Showing;
@@ -46,7 +46,7 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
     for (size_t i = 0; i < ranking->n; i++) {
         SearchHit *hit = &ret->hits[ret->n];
         Str text = STR("");
-        bool full = ret->n == s->wish->most;
+        bool full = ret->n == s->options->max;
         Err why;
 
         /* Copies stand side by side, the newest first: the last hit's are looked at to their end. */
@@ -74,7 +74,7 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
             return;
         snippet_make(s->a, hit->at.role >= DOC_CALL ? search_readable(s->a, text) : text, &marks,
                      &hit->snippet, &hit->n_snippet);
-        if (s->wish->whole)
+        if (s->options->whole)
             hit->text = text;
         ret->n++;
     }
@@ -83,28 +83,28 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
 /* Copies take the places of others: then more of them are asked for, once. */
 static bool rank_and_show(Recall *r, Showing *s, SearchAnswer *ret, Ranking *ranking, Err *err)
 {
-    size_t most = s->wish->most + SPARE;
+    size_t max = s->options->max + SPARE;
 
-    if (!recall_rank(r, s->a, s->q, most, ranking, err))
+    if (!recall_rank(r, s->a, s->q, max, ranking, err))
         return false;
     show_hits(s, ranking, ret);
-    if (!s->copies || !ranking->more || ret->n == s->wish->most)
+    if (!s->copies || !ranking->more || ret->n == s->options->max)
         return true;
-    if (!recall_rank(r, s->a, s->q, most * WITH_COPIES, ranking, err))
+    if (!recall_rank(r, s->a, s->q, max * WITH_COPIES, ranking, err))
         return false;
     show_hits(s, ranking, ret);
     return true;
 }
 
 static bool search_words(Recall *r, Catalogue *c, DocReader *reader, Arena *a, SearchQuery *q,
-                         const SearchWish *wish, SearchAnswer *ret, Buf *note, Err *err)
+                         const SearchOptions *options, SearchAnswer *ret, Buf *note, Err *err)
 {
-    Showing showing = { .c = c, .reader = reader, .a = a, .q = q, .wish = wish };
+    Showing showing = { .c = c, .reader = reader, .a = a, .q = q, .options = options };
     Ranking ranking;
 
     if (!rank_and_show(r, &showing, ret, &ranking, err))
         return false;
-    ret->more = showing.left || (ranking.more && ret->n == wish->most);
+    ret->more = showing.left || (ranking.more && ret->n == options->max);
     ret->partial = ranking.partial;
     if (ranking.some && ret->n)
         add_note(note, "no message contains all of these words; showing partial matches");
@@ -116,7 +116,7 @@ static bool search_words(Recall *r, Catalogue *c, DocReader *reader, Arena *a, S
 }
 
 static bool search_text(Recall *r, Catalogue *c, DocReader *reader, Arena *a, SearchQuery *q,
-                        const SearchWish *wish, SearchAnswer *ret, Buf *note, Err *err)
+                        const SearchOptions *options, SearchAnswer *ret, Buf *note, Err *err)
 {
     Scan scan = { .r = r,
                   .c = c,
@@ -124,7 +124,7 @@ static bool search_text(Recall *r, Catalogue *c, DocReader *reader, Arena *a, Se
                   .arena = a,
                   .query = q,
                   .literal = q->literal,
-                  .most = wish->most,
+                  .max = options->max,
                   .until = clock_mono_ms() + SCAN_MS };
 
     if (!search_scan(&scan, err))
@@ -143,30 +143,33 @@ static bool search_text(Recall *r, Catalogue *c, DocReader *reader, Arena *a, Se
     return true;
 }
 
-bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a, const SearchWish *wish,
-                   SearchAnswer *ret, Err *err)
+bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a,
+                   const SearchOptions *options, SearchAnswer *ret, Err *err)
 {
     AUTO(DocReader) *reader = doc_reader_new(homes);
     AUTO_BUF note = BUF(KIB(8));
-    SearchQuery q = { .filter = wish->filter, .is_source = recall_source_known, .source_ctx = r };
+    SearchQuery q = { .filter = options->filter,
+                      .is_source = recall_source_known,
+                      .source_ctx = r };
     int64_t start = clock_mono_ns();
 
     Origin origin;
 
     *ret = (SearchAnswer){ 0 };
-    if (wish->filter.source.n && !origin_parse(wish->filter.source, &origin) &&
-        !recall_source_known(r, wish->filter.source))
+    if (options->filter.source.n && !origin_parse(options->filter.source, &origin) &&
+        !recall_source_known(r, options->filter.source))
         return err_set(err, ERR_USAGE, "unknown source '%.*s'; known sources: %.*s",
-                       STR_FMT(str_head(wish->filter.source, 60)),
+                       STR_FMT(str_head(options->filter.source, 60)),
                        STR_FMT(recall_source_names(r, a)));
     for (size_t i = 0; i < homes->n; i++)
         if (homes->all[i].kind == HOME_OURS)
             q.filter.own_home = homes->all[i].path;
-    search_query_parse(a, wish->text, &q);
+    search_query_parse(a, options->text, &q);
     buf_add(&note, q.note);
-    if (wish->substring ? !q.literal.n : !q.n)
+    if (options->substring ? !q.literal.n : !q.n)
         add_note(&note, "nothing to search for");
-    if (!(wish->substring ? search_text : search_words)(r, c, reader, a, &q, wish, ret, &note, err))
+    if (!(options->substring ? search_text : search_words)(r, c, reader, a, &q, options, ret, &note,
+                                                           err))
         return false;
     ret->note = str_dup(a, buf_str(&note));
     ret->took_ms = (double)(clock_mono_ns() - start) / 1e6;

@@ -24,6 +24,7 @@ AUTO_FREE(Recall, recall_close)
 typedef struct Ranked {
     int64_t id, ord, key; /* document; its session's place and key */
     DocRole role;
+    bool guest; /* of a turn that a guest asked for */
     Str tool;
     double at, score;
     int64_t place, line;
@@ -40,8 +41,8 @@ typedef struct Ranking {
     bool some;    /* no document has all words: these have some */
 } Ranking;
 
-MUST_CHECK bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most,
-                            Ranking *ret, Err *err);
+MUST_CHECK bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t max, Ranking *ret,
+                            Err *err);
 
 /* -- the whole of it -------------------------------------------------------------------------------- */
 
@@ -60,19 +61,20 @@ typedef struct SearchHit {
     bool rewound;  /* its message was taken back: Hermes does not show it any more */
 } SearchHit;
 
-typedef struct SearchWish {
+typedef struct SearchOptions {
     Str text;            /* a query or a question, as it was typed */
     SearchFilter filter; /* SEARCH_FILTER_NONE, and what is asked for beside the text */
-    size_t most;
+    size_t max;
     bool substring; /* the text as it stands, anywhere, also inside of words */
     bool whole;     /* text of the hits, not only a snippet */
-} SearchWish;
+} SearchOptions;
 
 typedef struct SearchAnswer {
     SearchHit *hits;
     size_t n;
     bool more, partial;
-    Str note; /* what a person should know of this answer; empty: nothing */
+    size_t similar; /* left out by search_fold.h */
+    Str note;       /* what a person should know of this answer; empty: nothing */
     double took_ms;
 } SearchAnswer;
 
@@ -80,6 +82,6 @@ typedef struct SearchAnswer {
 Str recall_source_names(Recall *r, Arena *a);
 
 MUST_CHECK bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a,
-                              const SearchWish *wish, SearchAnswer *ret, Err *err);
+                              const SearchOptions *options, SearchAnswer *ret, Err *err);
 
 #endif

@@ -3,7 +3,7 @@
  * for each row instead, puts down how often each phrase stands in it, and nothing more. */
 #include "recall/search_state.h"
 
-enum { MOST_OF_ONE = 8 }; /* a word that stands there more often says no more */
+enum { MAX_OF_ONE = 8 }; /* a word that stands there more often says no more */
 
 /* Share of a word that stands one and two documents away: what answers comes behind what is asked. */
 static const float before[] = { 1.0f, 0.3f, 0.1f };
@@ -33,7 +33,7 @@ static void count_phrase(const Fts5ExtensionApi *api, Fts5Context *fts, int phra
     ret[0] = ret[1] = 0;
     if (api->xPhraseFirst(fts, phrase, &it, &column, &offset) != SQLITE_OK)
         return;
-    for (; column >= 0 && ret[1] < MOST_OF_ONE; api->xPhraseNext(fts, &it, &column, &offset))
+    for (; column >= 0 && ret[1] < MAX_OF_ONE; api->xPhraseNext(fts, &it, &column, &offset))
         ret[column == 0]++;
 }
 
@@ -92,7 +92,7 @@ bool recall_gather_register(Recall *r, Err *err)
     return true;
 }
 
-bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last, int64_t most,
+bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last, int64_t max,
                        Err *err)
 {
     Stmt *stmt = first > 0 ? r->range[table] : r->match[table];
@@ -104,7 +104,7 @@ bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t l
         sqlite3_bind_int64(stmt, 2, first);
         sqlite3_bind_int64(stmt, 3, last);
     }
-    for (int64_t i = 0; i < most && row && ok; i++)
+    for (int64_t i = 0; i < max && row && ok; i++)
         ok = db_step(r->db, stmt, &row, err);
     sqlite3_reset(stmt);
     return ok;

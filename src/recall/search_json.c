@@ -37,6 +37,7 @@ static void put_hit(JsonWriter *w, const Homes *homes, const SearchHit *hit)
     json_field_double(w, "at", hit->at.at);
     json_field_int(w, "message", hit->at.place);
     json_field_bool(w, "rewound", hit->rewound);
+    json_field_bool(w, "guest", hit->at.guest);
     put_snippet(w, hit);
     json_field_double(w, "score", hit->at.score);
     json_end(w, '}');
@@ -51,6 +52,7 @@ void search_put(JsonWriter *w, const Homes *homes, Str query, const SearchAnswer
         put_hit(w, homes, &answer->hits[i]);
     json_end(w, ']');
     json_field_bool(w, "more", answer->more);
+    json_field_int(w, "similar", (int64_t)answer->similar);
     json_field_double(w, "took_ms", answer->took_ms);
     json_field_bool(w, "partial", answer->partial);
     json_field_str(w, "note", note.n ? note : STR_NONE);

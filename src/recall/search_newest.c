@@ -15,7 +15,7 @@ typedef struct Newest {
     Recall *r;
     int table;
     Str match;
-    int64_t most, budget; /* rows; nanoseconds of CPU that are left */
+    int64_t max, budget; /* rows; nanoseconds of CPU that are left */
 } Newest;
 
 static int highest_first(const void *a, const void *b)
@@ -32,7 +32,7 @@ static bool gather_range(Newest *n, int64_t first, int64_t last, Err *err)
     int64_t to = DOC_ROW((last + 1) * BLOCK_SESSIONS, 0) - 1;
 
     return recall_gather_run(n->r, n->table, n->match, from > 0 ? from : 1, to,
-                             n->most - n->r->gather.seen, err);
+                             n->max - n->r->gather.seen, err);
 }
 
 /* The blocks at..at+length of those that are sorted by time. */
@@ -43,7 +43,7 @@ static bool gather_stretch(Newest *n, int64_t *numbers, size_t at, size_t length
     for (size_t i = 0; i < length; i++)
         numbers[i] = blocks[i].number;
     qsort(numbers, length, sizeof *numbers, highest_first);
-    for (size_t i = 0, j; i < length && n->r->gather.seen < n->most; i = j) {
+    for (size_t i = 0, j; i < length && n->r->gather.seen < n->max; i = j) {
         for (j = i + 1; j < length && numbers[j] == numbers[j - 1] - 1;)
             j++;
         if (!gather_range(n, numbers[j - 1], numbers[i], err))
@@ -59,7 +59,7 @@ static bool gather_stretches(Newest *n, size_t *ret_done, Err *err)
     size_t all = n->r->n_blocks, at = 0, length = 1 + all / STRETCHES;
     int64_t *numbers = ARENA_ARRAY(a, int64_t, all + 1);
 
-    while (at < all && g->seen < n->most && n->budget > 0) {
+    while (at < all && g->seen < n->max && n->budget > 0) {
         int64_t before = clock_thread_ns(), seen = g->seen, spent;
 
         if (length > all - at)
@@ -69,7 +69,7 @@ static bool gather_stretches(Newest *n, size_t *ret_done, Err *err)
         at += length;
         spent = clock_thread_ns() - before;
         n->budget -= spent;
-        if (spent * 2 < n->budget && (g->seen - seen) * 4 < n->most - g->seen)
+        if (spent * 2 < n->budget && (g->seen - seen) * 4 < n->max - g->seen)
             length *= 2;
     }
     *ret_done = at;
@@ -91,9 +91,9 @@ static bool is_rare(Newest *n, bool *ret, Err *err)
 }
 
 bool recall_gather_newest(Recall *r, int table, Str match, GatherHow how,
-                          const SearchFilter *filter, int64_t most, bool *ret_cut, Err *err)
+                          const SearchFilter *filter, int64_t max, bool *ret_cut, Err *err)
 {
-    Newest n = { r, table, match, most, (int64_t)GATHER_MS * 1000000 };
+    Newest n = { r, table, match, max, (int64_t)GATHER_MS * 1000000 };
     bool whole = how == GATHER_WHOLE, known = false;
     size_t done;
 
@@ -102,10 +102,10 @@ bool recall_gather_newest(Recall *r, int table, Str match, GatherHow how,
     if ((!whole || r->gather.filtered) && !(known = recall_sessions_load(r, filter, err)))
         return false;
     done = known ? r->n_blocks : 0;
-    if (!(whole ? recall_gather_run(r, table, match, 0, 0, most, err)
+    if (!(whole ? recall_gather_run(r, table, match, 0, 0, max, err)
                 : gather_stretches(&n, &done, err)))
         return false;
-    *ret_cut = (known && done < r->n_blocks) || r->gather.seen >= most;
+    *ret_cut = (known && done < r->n_blocks) || r->gather.seen >= max;
     r->gather.covered = known && r->n_blocks ? (double)done / (double)r->n_blocks : 1;
     return true;
 }

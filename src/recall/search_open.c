@@ -2,6 +2,17 @@
 #include "base/limits.h"
 #include "recall/search_state.h"
 
+/* How FTS5 lays out its index is its own affair: pages are counted in the layouts we know, and in another one not at
+ * all. */
+static bool is_known_layout(Recall *r, const char *table, bool *ret, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "SELECT 1 FROM %s_config WHERE k = 'version' AND v IN (4, 5)", table);
+    return db_prepare(r->db, sql, &stmt, err) && db_step(r->db, stmt, ret, err);
+}
+
 /* Of each segment: from the page of the last word that is not behind ?1 to that of the first behind ?2. A
  * page's number is kept doubled. */
 static bool prepare_pages(Recall *r, const char *table, Stmt **ret, Err *err)
@@ -16,7 +27,12 @@ static bool prepare_pages(Recall *r, const char *table, Stmt **ret, Err *err)
         "2)) "
         "/ 2 FROM segments WHERE id NOT NULL";
     AUTO_BUF b = BUF(KIB(4));
+    bool known;
 
+    if (!is_known_layout(r, table, &known, err))
+        return false;
+    if (!known)
+        return true;
     for (const char *c = sql; *c; c++)
         if (*c == '@')
             buf_addf(&b, "%s_idx", table);

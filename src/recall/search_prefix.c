@@ -19,6 +19,9 @@ bool recall_prefix_pages(Recall *r, int table, Str begins, int64_t *ret, Err *er
     Stmt *stmt = r->pages[table];
     bool row = false, ok;
 
+    *ret = 0;
+    if (!stmt)
+        return true; /* an index of another layout: looked up whatever it costs */
     sqlite3_bind_blob(stmt, 1, first.p, (int)first.n, SQLITE_STATIC);
     sqlite3_bind_blob(stmt, 2, behind.p, (int)behind.n, SQLITE_STATIC);
     ok = db_step(r->db, stmt, &row, err);

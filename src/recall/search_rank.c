@@ -15,8 +15,8 @@
 #include "recall/search_state.h"
 
 enum {
-    MOST_ROWS = 4000,  /* of one expression in one table */
-    MOST_SEEN = 16000, /* with those that a filter passes over */
+    MAX_ROWS = 4000,  /* of one expression in one table */
+    MAX_SEEN = 16000, /* with those that a filter passes over */
     SECOND_PASS = 400,
     PREFIX_PAGES = 80, /* of words that begin so; past them the word itself is asked for */
 };
@@ -54,6 +54,8 @@ static void add_conditions(Rank *k, Buf *b)
         buf_addf(b, "%s%.*s", i ? " OR " : " NOT (", STR_FMT(k->q->without[i].match));
     if (k->q->n_without)
         buf_addc(b, ')');
+    if (f->no_guests)
+        buf_addz(b, " NOT who : \"" DOC_GUEST_TERM "\"");
 }
 
 /* Atoms first..last joined by the word between them, and the conditions. Phrases are counted in the
@@ -148,9 +150,9 @@ static GatherHow how_to(const Rank *k, size_t first, size_t last)
 /* *ret_common: there may be more of them. */
 static bool gather_newest(Rank *k, int table, Str match, GatherHow how, bool *ret_common, Err *err)
 {
-    int64_t most = k->r->gather.filtered ? MOST_SEEN : MOST_ROWS;
+    int64_t max = k->r->gather.filtered ? MAX_SEEN : MAX_ROWS;
 
-    if (!recall_gather_newest(k->r, table, match, how, &k->q->filter, most, ret_common, err))
+    if (!recall_gather_newest(k->r, table, match, how, &k->q->filter, max, ret_common, err))
         return false;
     k->partial |= *ret_common;
     if (k->r->gather.seen) {
@@ -288,7 +290,8 @@ static bool read_doc(Rank *k, const Candidate *c, Ranked *ret, double *ret_terms
         ret->place = sqlite3_column_int64(stmt, 0);
         ret->line = sqlite3_column_int64(stmt, 1);
         ret->part = sqlite3_column_int(stmt, 2);
-        ret->role = (DocRole)sqlite3_column_int(stmt, 3);
+        ret->role = (DocRole)(sqlite3_column_int(stmt, 3) & ~DOC_OF_GUEST);
+        ret->guest = sqlite3_column_int(stmt, 3) & DOC_OF_GUEST;
         ret->at = (double)sqlite3_column_int64(stmt, 4) / 1000;
         *ret_terms = sqlite3_column_double(stmt, 5);
     }
@@ -299,6 +302,8 @@ static bool read_doc(Rank *k, const Candidate *c, Ranked *ret, double *ret_terms
 static bool passes(const SearchFilter *f, const Ranked *d)
 {
     if (f->role >= 0 && f->role < DOC_ROLE_COUNT && (int)d->role != f->role)
+        return false;
+    if (f->no_guests && d->guest) /* found by the words of its neighbours */
         return false;
     return f->since <= 0 || d->at >= f->since;
 }
@@ -350,7 +355,7 @@ static bool complete(Rank *k, Ranked *d, Err *err)
     return ok;
 }
 
-static bool second_pass(Rank *k, const Best *best, size_t most, Ranking *ret, Err *err)
+static bool second_pass(Rank *k, const Best *best, size_t max, Ranking *ret, Err *err)
 {
     Ranked *all = ARENA_ARRAY(k->arena, Ranked, best->n + 1);
     size_t n = 0;
@@ -367,9 +372,9 @@ static bool second_pass(Rank *k, const Best *best, size_t most, Ranking *ret, Er
         n++;
     }
     qsort(all, n, sizeof *all, best_first);
-    ret->more = n > most;
+    ret->more = n > max;
     ret->hits = all;
-    ret->n = n < most ? n : most;
+    ret->n = n < max ? n : max;
     for (size_t i = 0; i < ret->n; i++)
         if (!complete(k, &all[i], err))
             return false;
@@ -416,7 +421,7 @@ static bool find_except(Rank *k, Err *err)
     return true;
 }
 
-bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most, Ranking *ret, Err *err)
+bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t max, Ranking *ret, Err *err)
 {
     Rank *k = ARENA_NEW(a, Rank);
     Best *best = ARENA_NEW(a, Best);
@@ -442,5 +447,5 @@ bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t most, Ran
         first_pass(k, t, best);
     ret->partial = k->partial || k->narrowed;
     ret->narrowed = k->narrowed;
-    return second_pass(k, best, most, ret, err);
+    return second_pass(k, best, max, ret, err);
 }

@@ -57,8 +57,8 @@ static bool by_index(Scan *s, const SearchQuery *words, Err *err)
         Str text;
         Err why;
 
-        if (clock_mono_ms() > s->until || s->n == s->most) {
-            s->partial |= s->n < s->most;
+        if (clock_mono_ms() > s->until || s->n == s->max) {
+            s->partial |= s->n < s->max;
             s->more = true;
             break;
         }
@@ -86,6 +86,8 @@ static bool passes(const SearchFilter *f, const Doc *d)
         return false;
     if (f->role == DOC_ROLE_COUNT && d->role < DOC_CALL)
         return false;
+    if (f->no_guests && d->guest)
+        return false;
     return (!f->tool.n || str_eq_nocase(f->tool, d->tool)) && d->at >= f->since &&
            (f->until <= 0 || d->at < f->until);
 }
@@ -105,6 +107,7 @@ static bool look_at(void *ctx, const Doc *d)
         Ranked ranked = { .ord = one->ord,
                           .key = one->entry->key,
                           .role = d->role,
+                          .guest = d->guest,
                           .tool = str_dup(s->arena, d->tool),
                           .at = d->at,
                           .place = d->place,
@@ -113,7 +116,7 @@ static bool look_at(void *ctx, const Doc *d)
 
         keep(s, &ranked, one->entry, d->text);
     }
-    return s->n < s->most;
+    return s->n < s->max;
 }
 
 static bool key_of(Recall *r, int64_t ord, int64_t *ret, Err *err)
@@ -139,8 +142,8 @@ static bool by_reading(Scan *s, Err *err)
 
         if (!s->r->sessions[i].allowed)
             continue;
-        if (clock_mono_ms() > s->until || s->n == s->most) {
-            s->partial |= s->n < s->most;
+        if (clock_mono_ms() > s->until || s->n == s->max) {
+            s->partial |= s->n < s->max;
             s->more = true;
             return true;
         }
@@ -160,8 +163,8 @@ bool search_scan(Scan *s, Err *err)
 {
     SearchQuery words = { .filter = s->query->filter };
 
-    s->hits = ARENA_ARRAY(s->arena, SearchHit, s->most + 1);
-    if (!s->literal.n || !s->most)
+    s->hits = ARENA_ARRAY(s->arena, SearchHit, s->max + 1);
+    if (!s->literal.n || !s->max)
         return true;
     words.atoms = ARENA_ARRAY(s->arena, Atom, LIMIT_SEARCH_TERMS);
     words.n = whole_words(s, words.atoms);

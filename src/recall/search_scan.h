@@ -12,7 +12,7 @@ typedef struct Scan {
     Arena *arena;
     const SearchQuery *query;
     Str literal;
-    size_t most;
+    size_t max;
     int64_t until; /* monotonic milliseconds */
     SearchHit *hits;
     size_t n;

@@ -60,7 +60,7 @@ MUST_CHECK bool recall_gather_register(Recall *r, Err *err);
 /* Rows of a table that match, newest number first, into its pool; at most `most` of them. The range
  * of numbers is first..last. */
 MUST_CHECK bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last,
-                                  int64_t most, Err *err);
+                                  int64_t max, Err *err);
 
 typedef enum GatherHow {
     GATHER_ALONE,     /* one word: few rows are found at once */
@@ -70,7 +70,7 @@ typedef enum GatherHow {
 
 /* search_newest.c: at most `most` rows, those of the newest sessions; *ret_cut: there may be more. */
 MUST_CHECK bool recall_gather_newest(Recall *r, int table, Str match, GatherHow how,
-                                     const SearchFilter *filter, int64_t most, bool *ret_cut,
+                                     const SearchFilter *filter, int64_t max, bool *ret_cut,
                                      Err *err);
 
 /* search_prefix.c: on how many pages of the table's index the words lie that begin so. */

@@ -91,7 +91,7 @@ typedef struct SkillPick {
 typedef struct ShortlistQuery {
     Str text;
     Str platform; /* "linux"; empty: the one this runs on */
-    size_t most;  /* 0: SHORTLIST_MOST, and never more */
+    size_t max;   /* 0: SHORTLIST_MOST, and never more */
 } ShortlistQuery;
 
 typedef struct Shortlist {

@@ -247,7 +247,7 @@ bool skills_shortlist(Skills *s, Arena *a, const ShortlistQuery *query, Shortlis
     Str text = str_head(query->text, LIMIT_REQUEST_READ);
     Shortlisting k = { .s = s, .arena = a, .words = words_of(a, text, REQUEST_WORDS) };
     Str platform = query->platform.n ? query->platform : STR("linux");
-    size_t most = query->most && query->most < SHORTLIST_MOST ? query->most : SHORTLIST_MOST, n;
+    size_t max = query->max && query->max < SHORTLIST_MOST ? query->max : SHORTLIST_MOST, n;
 
     *ret = (Shortlist){ 0 };
     k.request = str_printf(a, " %.*s ", STR_FMT(text_words(a, text)));
@@ -256,9 +256,9 @@ bool skills_shortlist(Skills *s, Arena *a, const ShortlistQuery *query, Shortlis
         return false;
     n = gather(&k, platform, ret);
     qsort(k.all, n, sizeof *k.all, best_first);
-    ret->picks = ARENA_ARRAY(a, SkillPick, most + 1);
+    ret->picks = ARENA_ARRAY(a, SkillPick, max + 1);
     for (size_t i = 0; i < n; i++) {
-        if (ret->n == most || (!k.all[i].named && k.all[i].words < CUT * k.best))
+        if (ret->n == max || (!k.all[i].named && k.all[i].words < CUT * k.best))
             ret->omitted.score++;
         else
             describe(&k, &k.all[i], &ret->picks[ret->n++]);

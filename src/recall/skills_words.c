@@ -28,14 +28,14 @@ static bool has(const Words *w, Str term)
     return false;
 }
 
-Words words_of(Arena *a, Str text, size_t most)
+Words words_of(Arena *a, Str text, size_t max)
 {
     TermIter plain = { .rest = text, .plain = true }, stems = TERMS(text);
-    Words w = { .all = ARENA_ARRAY(a, Str, most + 1) };
+    Words w = { .all = ARENA_ARRAY(a, Str, max + 1) };
     bool in_run = false;
     Term typed, term;
 
-    while (w.n < most && term_next(&plain, &typed) && term_next(&stems, &term)) {
+    while (w.n < max && term_next(&plain, &typed) && term_next(&stems, &term)) {
         /* The last character of a run is in the pair before it, unless it is all there is. */
         bool doubled = term.last && in_run;
 
@@ -80,7 +80,7 @@ size_t words_in(Arena *a, const Words *w, Str text, Str *ret_which)
 
 bool words_enough(size_t have, size_t of)
 {
-    size_t least = of <= 2 ? of : of <= 5 ? 2 : (of + 2) / 3;
+    size_t min = of <= 2 ? of : of <= 5 ? 2 : (of + 2) / 3;
 
-    return of > 0 && have >= (least > 5 ? 5 : least);
+    return of > 0 && have >= (min > 5 ? 5 : min);
 }

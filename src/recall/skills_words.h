@@ -15,7 +15,7 @@ typedef struct Words {
     size_t n;
 } Words;
 
-Words words_of(Arena *a, Str text, size_t most);
+Words words_of(Arena *a, Str text, size_t max);
 
 /* "w1" OR "w2" OR ...: as FTS5 takes it; empty where there are none. */
 Str words_any(Arena *a, const Words *w);

@@ -103,7 +103,7 @@ static void find_literal(Str text, Str literal, Spots *ret)
 static size_t best_start(const Spots *s)
 {
     size_t best = 0;
-    int most = -1;
+    int max = -1;
 
     for (size_t i = 0; i < s->n; i++) {
         uint64_t words = 0;
@@ -113,8 +113,8 @@ static size_t best_start(const Spots *s)
              k++)
             words |= s->all[k].word;
         count = __builtin_popcountll(words);
-        if (count > most) {
-            most = count;
+        if (count > max) {
+            max = count;
             best = s->all[i].at;
         }
     }

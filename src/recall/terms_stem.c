@@ -90,11 +90,11 @@ typedef struct Ending {
 } Ending;
 
 /* The first ending that fits decides, whether it is replaced or not. */
-static void replace(Word *w, const Ending *table, size_t n, size_t least)
+static void replace(Word *w, const Ending *table, size_t n, size_t min)
 {
     for (size_t i = 0; i < n; i++)
         if (ends(w, table[i].from)) {
-            if (measure(w) > least)
+            if (measure(w) > min)
                 put(w, table[i].to);
             return;
         }

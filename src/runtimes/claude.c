@@ -10,7 +10,7 @@
 
 #define CONTEXT_FILE "--append-system-prompt-file"
 
-enum { LINGER_MS = 5000, MOST_ARGUMENTS = 16 };
+enum { LINGER_MS = 5000, MAX_ARGUMENTS = 16 };
 
 typedef struct ClaudeRun {
     RuntimeRun run;
@@ -77,8 +77,8 @@ static void start_claude(ClaudeRun *c)
     Str input = c->context || !c->preamble.n
                     ? c->user
                     : str_printf(a, "%.*s\n\n%.*s", STR_FMT(c->preamble), STR_FMT(c->user));
-    const char *argv[MOST_ARGUMENTS] = { "-p", "--output-format", "stream-json", "--verbose",
-                                         "--include-partial-messages" };
+    const char *argv[MAX_ARGUMENTS] = { "-p", "--output-format", "stream-json", "--verbose",
+                                        "--include-partial-messages" };
     size_t n = 5;
     Err err;
 

@@ -8,7 +8,7 @@
 #include "runtimes/prompt.h"
 #include "runtimes/runtimes.h"
 
-enum { LINGER_MS = 3000, MOST_ARGUMENTS = 16 };
+enum { LINGER_MS = 3000, MAX_ARGUMENTS = 16 };
 
 typedef struct CodexRun {
     RuntimeRun run;
@@ -162,7 +162,7 @@ static void begin_exec(CodexRun *c)
 {
     Arena *a = c->run.arena;
     const RuntimeRequest *r = &c->run.request;
-    const char *argv[MOST_ARGUMENTS] = { "exec" };
+    const char *argv[MAX_ARGUMENTS] = { "exec" };
     size_t n = 1;
     Str input = c->preamble.n
                     ? str_printf(a, "%.*s\n\n%.*s", STR_FMT(c->preamble), STR_FMT(c->user))

@@ -37,7 +37,7 @@ static JsonWriter begin(Frames *f)
     w = JSON_WRITER(&f->line, 0);
     json_begin(&w, '{');
     json_field_int(&w, "seq", ++f->seq);
-    json_field_int(&w, "ts", (int64_t)(clock_wall() * 1000));
+    json_field_int(&w, "ts", clock_wall_ms());
     return w;
 }
 

@@ -7,7 +7,7 @@
 #include "text/settings_secret.h"
 #include "text/sha256.h"
 
-enum { HASH_DIGITS = 16, MOST_HANDLE = 16 * 1024, ID_MOST = 256, ROTATED_MOST = 4096 };
+enum { HASH_DIGITS = 16, MAX_HANDLE = 16 * 1024, ID_MOST = 256, ROTATED_MOST = 4096 };
 
 static bool find_key(Arena *a, const Settings *settings, Str *ret, Err *err)
 {
@@ -38,7 +38,7 @@ bool hermes_link(Arena *a, const Settings *settings, HermesLink *ret, Err *err)
     const char *given = getenv("TALARIA_HERMES_BASE_URL");
     HermesLink link = { .base = given && *given ? str_of(given)
                                                 : setting_text(settings, SETTING_HERMES_BASE_URL),
-                        .wish = -1 };
+                        .dialect = -1 };
     HermesDialect wish;
     FetchRequest probe = { .url = NULL };
 
@@ -52,7 +52,7 @@ bool hermes_link(Arena *a, const Settings *settings, HermesLink *ret, Err *err)
     if (!fetch_check(&probe, err))
         return err_wrap(err, "the address of Hermes");
     if (hermes_dialect_of(setting_text(settings, SETTING_HERMES_TRANSPORT), &wish))
-        link.wish = (int)wish;
+        link.dialect = (int)wish;
     *ret = link;
     return true;
 }
@@ -108,7 +108,7 @@ void hermes_handle_rotate(Arena *a, HermesHandle *h, Str session)
 
 Str hermes_handle_write(Arena *a, const HermesLink *link, const HermesHandle *h)
 {
-    AUTO_BUF out = BUF(MOST_HANDLE);
+    AUTO_BUF out = BUF(MAX_HANDLE);
     JsonWriter w = JSON_WRITER(&out, 0);
 
     json_begin(&w, '{');
@@ -139,8 +139,8 @@ static bool advertised(Json features, HermesDialect d)
 
 HermesDialect hermes_choose(const HermesLink *link, const HermesHandle *before, Json features)
 {
-    if (link->wish >= 0)
-        return (HermesDialect)link->wish;
+    if (link->dialect >= 0)
+        return (HermesDialect)link->dialect;
     if (before->known && advertised(features, before->dialect))
         return before->dialect;
     for (int d = 0; d < HERMES_CHAT; d++)

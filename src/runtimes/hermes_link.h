@@ -6,9 +6,9 @@
 #include "text/settings.h"
 
 typedef struct HermesLink {
-    Str base; /* URL without a slash at its end */
-    Str key;  /* secret; empty: none is sent */
-    int wish; /* HermesDialect of the setting; -1: auto */
+    Str base;    /* URL without a slash at its end */
+    Str key;     /* secret; empty: none is sent */
+    int dialect; /* HermesDialect of the setting; -1: auto */
 } HermesLink;
 
 /* From the environment and the settings. */

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "runtimes/lines.h"
 
-enum { ERRORS_KEPT = 4096, MOST_NAMES = 256, VERSION_MS = 2000, VERSION_BYTES = 4096 };
+enum { ERRORS_KEPT = 4096, MAX_NAMES = 256, VERSION_MS = 2000, VERSION_BYTES = 4096 };
 
 static const char common_names[] =
     "HOME|PATH|USER|LOGNAME|SHELL|LANG|LC_*|TZ|TERM|TMPDIR|XDG_*|SSL_CERT_FILE|SSL_CERT_DIR|"
@@ -41,11 +41,11 @@ static bool name_matches(Str name, const char *patterns, char sep)
 
 static const char *const *make_env(Arena *a, const Settings *settings, const PeerKind *kind)
 {
-    const char **env = ARENA_ARRAY(a, const char *, MOST_NAMES + 1);
+    const char **env = ARENA_ARRAY(a, const char *, MAX_NAMES + 1);
     const char *more = str_z(a, setting_text(settings, SETTING_RUNTIMES_ENV));
     size_t n = 0;
 
-    for (char **e = environ; *e && n < MOST_NAMES; e++) {
+    for (char **e = environ; *e && n < MAX_NAMES; e++) {
         Str all = str_of(*e), name = str_head(all, str_find(all, STR("=")));
 
         if (name_matches(name, common_names, '|') || name_matches(name, kind->names, '|') ||

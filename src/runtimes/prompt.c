@@ -20,13 +20,13 @@ Str prompt_system(Arena *a, const RuntimeRequest *r)
 
 static size_t longest_fence(Str s)
 {
-    size_t most = 0, run = 0;
+    size_t max = 0, run = 0;
 
     for (size_t i = 0; i < s.n; i++) {
         run = s.p[i] == '`' ? run + 1 : 0;
-        most = run > most ? run : most;
+        max = run > max ? run : max;
     }
-    return most;
+    return max;
 }
 
 static bool is_text(Str bytes)

@@ -15,8 +15,8 @@ enum {
     SLICE_WAL_MS = 60,
     SLICE_ROLLBACK_MS = 12,
     TICK_OPS = 1000,
-    MOST_TABLES = 1000,
-    MOST_COMPLAINTS = 3,
+    MAX_TABLES = 1000,
+    MAX_COMPLAINTS = 3,
     PROBE_ROOM = 32
 };
 
@@ -99,15 +99,15 @@ static TableCheck read_complaints(Check *c, Stmt *stmt, Str name)
     while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
         Str line = db_str(stmt, 0);
 
-        if (str_eqz(line, "ok") || complaints++ >= MOST_COMPLAINTS)
+        if (str_eqz(line, "ok") || complaints++ >= MAX_COMPLAINTS)
             continue;
         buf_addz(&why, why.n ? "; " : "");
         buf_add(&why, line);
     }
     if (code != SQLITE_DONE)
         return verdict_of_failure(c, name);
-    if (complaints > MOST_COMPLAINTS)
-        buf_addf(&why, "; and %zu more", complaints - MOST_COMPLAINTS);
+    if (complaints > MAX_COMPLAINTS)
+        buf_addf(&why, "; and %zu more", complaints - MAX_COMPLAINTS);
     return (TableCheck){ name,
                          !complaints                   ? VERDICT_OK
                          : is_of_others(buf_str(&why)) ? VERDICT_UNKNOWN
@@ -261,7 +261,7 @@ static bool list_tables(Check *c, TableName **ret, size_t *ret_n, Err *err)
 
             ARENA_PUSH(c->arena, all, n, cap, t);
         }
-    } while (row && n < MOST_TABLES);
+    } while (row && n < MAX_TABLES);
     *ret = all;
     *ret_n = n;
     return true;
@@ -379,9 +379,9 @@ static bool read_facts(Check *c, Err *err)
     return db_int(c->db, "PRAGMA user_version", 0, &r->version, err);
 }
 
-void check_database(Arena *a, const char *path, const CheckWish *wish, DbReport *ret)
+void check_database(Arena *a, const char *path, const CheckOptions *options, DbReport *ret)
 {
-    Check c = { .arena = a, .whole = wish->whole, .report = ret };
+    Check c = { .arena = a, .whole = options->whole, .report = ret };
     AUTO(Db) *db = NULL;
     TableName *tables;
     size_t n;
@@ -393,7 +393,7 @@ void check_database(Arena *a, const char *path, const CheckWish *wish, DbReport 
     sqlite3_progress_handler(db->handle, TICK_OPS, past_deadline, &c);
     if (!db_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", &ret->trouble) ||
         !read_facts(&c, &ret->trouble) || !list_tables(&c, &tables, &n, &ret->trouble) ||
-        (wish->sessions && !read_columns(&c, &ret->trouble)))
+        (options->sessions && !read_columns(&c, &ret->trouble)))
         return;
     ret->readable = true;
     check_tables(&c, tables, n);

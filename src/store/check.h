@@ -45,13 +45,13 @@ typedef struct DbReport {
     size_t n_searches;
 } DbReport;
 
-typedef struct CheckWish {
+typedef struct CheckOptions {
     bool sessions; /* a Hermes-shaped database: columns are compared */
     bool whole;    /* without a limit of time, in one long read */
-} CheckWish;
+} CheckOptions;
 
 /* Never fails as a whole: what went wrong stands in the report. */
-void check_database(Arena *a, const char *path, const CheckWish *wish, DbReport *ret);
+void check_database(Arena *a, const char *path, const CheckOptions *options, DbReport *ret);
 
 /* The newest schema of Hermes that this program was written against. */
 enum { KNOWN_SCHEMA = 25 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "store/db.h"
+#include "store/session.h"
 #include "text/json.h"
 
 Str continuation_session(Arena *a, Str handle)
@@ -52,6 +53,7 @@ static Continuation kept_by_runtime(Arena *a, Stmt *stmt)
                            .until = sqlite3_column_type(stmt, 4) == SQLITE_NULL
                                         ? INFINITY
                                         : sqlite3_column_double(stmt, 4),
+                           .one_shot = str_eqz(db_str(stmt, 5), SOURCE_ASK),
                            .by_runtime = true };
 }
 
@@ -83,13 +85,14 @@ static bool read_all(Reading *r, Err *err)
                      "SELECT o.home, o.session_id, o.fingerprint, o.conversation_id, s.archived "
                      "FROM conversation_of o JOIN sessions s ON s.id = o.conversation_id",
                      adopted, err) &&
-           read_rows(r,
-                     "SELECT c.runtime, c.handle, s.id, s.archived, " UNTIL
-                     " FROM (SELECT conversation_id, runtime, handle, updated_ms AS at FROM "
-                     "runtime_continuity UNION ALL SELECT conversation_id, runtime, handle, "
-                     "lost_ms FROM continuity_lost) c JOIN sessions s ON s.id = c.conversation_id "
-                     "WHERE c.runtime IN ('claude', 'codex', 'hermes')",
-                     kept_by_runtime, err);
+           read_rows(
+               r,
+               "SELECT c.runtime, c.handle, s.id, s.archived, " UNTIL
+               ", s.source FROM (SELECT conversation_id, runtime, handle, updated_ms AS at FROM "
+               "runtime_continuity UNION ALL SELECT conversation_id, runtime, handle, "
+               "lost_ms FROM continuity_lost) c JOIN sessions s ON s.id = c.conversation_id "
+               "WHERE c.runtime IN ('claude', 'codex', 'hermes')",
+               kept_by_runtime, err);
 }
 
 static int by_session(const void *left, const void *right)
@@ -98,6 +101,37 @@ static int by_session(const void *left, const void *right)
     int order = str_cmp(a->session_id, b->session_id);
 
     return order ? order : str_cmp(a->conversation_id, b->conversation_id);
+}
+
+bool guests_load(Str data, Arena *a, Str **ret, size_t *ret_n, Err *err)
+{
+    AUTO(Db) *db = NULL;
+    AUTO(Stmt) *stmt = NULL;
+    Str *all = NULL;
+    size_t n = 0, cap = 0;
+    bool row = true;
+
+    *ret = NULL;
+    *ret_n = 0;
+    db = db_open_read(str_z(a, str_join_path(a, data, STR("talaria.db"))), err);
+    if (!db)
+        return err->kind == ERR_NOT_FOUND;
+    if (!db_has_column(db, "conversation_message", "guest"))
+        return true;
+    if (!db_prepare(db,
+                    "SELECT DISTINCT conversation_id FROM conversation_message WHERE guest ORDER "
+                    "BY 1",
+                    &stmt, err))
+        return false;
+    while (row) {
+        if (!db_step(db, stmt, &row, err))
+            return false;
+        if (row)
+            ARENA_PUSH(a, all, n, cap, str_dup(a, db_str(stmt, 0)));
+    }
+    *ret = all;
+    *ret_n = n;
+    return true;
 }
 
 /* A database of an older Talaria has no such table, until something is written to it. */

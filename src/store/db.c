@@ -270,11 +270,20 @@ Db *db_open_foreign(const char *path, Err *err)
     return db;
 }
 
+/* SQLite would make the file as the umask has it, and that is the whole process's: no thread may change it. So an empty
+ * one is there before, for us alone; its log gets the same mode. It is made without being opened: closing it would
+ * let go of the locks of a thread that has it open already. Where this fails, SQLite says why. */
+static void make_private(const char *path)
+{
+    if (strcmp(path, ":memory:") != 0)
+        (void)mknod(path, S_IFREG | 0600, 0);
+}
+
 Db *db_open_own(const char *path, bool durable, Err *err)
 {
     Db *db;
-    mode_t before = umask(0077);
 
+    make_private(path);
     db = open_handle(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     if (!db && access(path, F_OK) != 0)
         (void)file_is_read_only(path, err);
@@ -287,7 +296,6 @@ Db *db_open_own(const char *path, bool durable, Err *err)
             !db_exec(db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", err))
             db = db_close(db);
     }
-    umask(before);
     return db;
 }
 

@@ -47,7 +47,7 @@ typedef struct Engine {
     /* Up to `most` sessions after `after` in (started_at descending, rowid) order; NULL = from the
      * newest. *ret_n is 0 after the last. */
     MUST_CHECK bool (*list)(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
-                            size_t most, Session **ret, size_t *ret_n, Err *err);
+                            size_t max, Session **ret, size_t *ret_n, Err *err);
     /* When each session was last active. Of the query only the source counts: archived sessions and one-shot
      * questions are marked. With `known`, messages are looked at only where some were added: `active` may then be too
      * late where messages were deleted, never too early. */

@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 
-enum { WAL_WRITE_BYTE = 120, MOST_HOLDERS = 256 };
+enum { WAL_WRITE_BYTE = 120, MAX_HOLDERS = 256 };
 #define ROLLBACK_FIRST_BYTE 0x40000000LL /* pending, reserved, 510 shared */
 
 static const Str deleted_mark = STR_INIT(" (deleted)");
@@ -158,7 +158,7 @@ void holders_find(Arena *a, Str database, Holders *ret)
     size_t cap = 0;
 
     database = real_path(a, database);
-    while (folder && (e = readdir(folder)) && all.n < MOST_HOLDERS) {
+    while (folder && (e = readdir(folder)) && all.n < MAX_HOLDERS) {
         Holder h = { 0 };
 
         if (!str_to_int(str_of(e->d_name), 1, INT32_MAX, &h.pid) || h.pid == getpid())

@@ -24,7 +24,7 @@ static const char *const steps[] = {
     (const char *)data_schema_index_001_sql, (const char *)data_schema_index_002_sql,
     (const char *)data_schema_index_003_sql, (const char *)data_schema_index_004_sql,
     (const char *)data_schema_index_005_sql, (const char *)data_schema_index_006_sql,
-    (const char *)data_schema_index_007_sql,
+    (const char *)data_schema_index_007_sql, (const char *)data_schema_index_008_sql,
 };
 
 static Db *open_once(const char *path, Err *err)

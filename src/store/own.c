@@ -1,5 +1,6 @@
 #include "store/own.h"
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "embedded.h"
@@ -27,7 +28,8 @@ static bool make_ready(Own *own, Err *err)
         (const char *)data_schema_talaria_003_sql, (const char *)data_schema_talaria_004_sql,
         (const char *)data_schema_talaria_005_sql, (const char *)data_schema_talaria_006_sql,
         (const char *)data_schema_talaria_007_sql, (const char *)data_schema_talaria_008_sql,
-        (const char *)data_schema_talaria_009_sql, (const char *)data_schema_talaria_010_sql
+        (const char *)data_schema_talaria_009_sql, (const char *)data_schema_talaria_010_sql,
+        (const char *)data_schema_talaria_011_sql, (const char *)data_schema_talaria_012_sql
     };
 
     return db_migrate(own->db, steps, ARRAY_LEN(steps), err) &&
@@ -241,4 +243,84 @@ bool own_has_made(Str data_folder, bool *ret, Err *err)
         return false;
     *ret = n > 0;
     return true;
+}
+
+/* -- the handle that handoffs and chats share ------------------------------------------------ */
+
+struct OwnStore {
+    Own *own;
+    Db *db;
+    char *data;
+};
+
+static OwnStore *journal_on(Own *own, Str data_folder)
+{
+    OwnStore *store;
+
+    if (!own)
+        return NULL;
+    store = mem_alloc(sizeof *store);
+    store->own = own;
+    store->db = own_db(own);
+    store->data = mem_strdup(data_folder);
+    return store;
+}
+
+OwnStore *own_store_open(Str data_folder, Err *err)
+{
+    return journal_on(own_open(data_folder, err), data_folder);
+}
+
+OwnStore *own_store_open_to_read(Str data_folder, bool *ret_copy, Err *err)
+{
+    Own *own = own_open(data_folder, err);
+
+    *ret_copy = !own && err->kind == ERR_READ_ONLY;
+    return journal_on(*ret_copy ? own_open_copy(data_folder, err) : own, data_folder);
+}
+
+OwnStore *own_store_close(OwnStore *store)
+{
+    if (store) {
+        own_close(store->own);
+        mem_free(store->data);
+        mem_free(store);
+    }
+    return NULL;
+}
+
+Db *own_store_db(OwnStore *store)
+{
+    return store->db;
+}
+
+Str own_store_data(const OwnStore *store)
+{
+    return str_of(store->data);
+}
+
+bool own_store_begin(OwnStore *store, Err *err)
+{
+    return own_begin(store->own, err);
+}
+
+bool own_store_end(OwnStore *store, bool ok, Err *err)
+{
+    ok = ok && own_commit(store->own, err);
+    if (!ok)
+        own_rollback(store->own);
+    return ok;
+}
+
+void ulid_make(int64_t now_ms, char ret[ULID_CHARS])
+{
+    static const char letters[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    uint8_t random[16];
+
+    ASSERT(getrandom(random, sizeof random, 0) == sizeof random);
+    for (int i = 9; i >= 0; i--, now_ms /= 32)
+        ret[i] = letters[now_ms % 32];
+    for (size_t i = 0; i < sizeof random; i++)
+        ret[10 + i] = letters[random[i] % 32];
+    ret[26] = 0;
 }

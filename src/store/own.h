@@ -51,4 +51,24 @@ MUST_CHECK bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret,
 MUST_CHECK bool own_has_made(Str data_folder, bool *ret, Err *err);
 MUST_CHECK bool own_forget_made(Own *own, const char *maker, const Made *made, Err *err);
 
+/* -- the handle that handoffs and chats share ------------------------------------------------ */
+
+/* The same database with the path of its folder. One thread a handle. */
+typedef struct OwnStore OwnStore;
+
+MUST_CHECK OwnStore *own_store_open(Str data_folder, Err *err);
+/* For one who only looks: where the folder cannot be written a copy in memory, of which nothing is kept. */
+MUST_CHECK OwnStore *own_store_open_to_read(Str data_folder, bool *ret_copy, Err *err);
+OwnStore *own_store_close(OwnStore *store);
+AUTO_FREE(OwnStore, own_store_close)
+
+/* The handle itself, for whoever writes rows of a feature, and for tests. */
+struct Db *own_store_db(OwnStore *store);
+Str own_store_data(const OwnStore *store);
+MUST_CHECK bool own_store_begin(OwnStore *store, Err *err);
+MUST_CHECK bool own_store_end(OwnStore *store, bool ok, Err *err); /* commits, or rolls back */
+
+enum { ULID_CHARS = 27 };
+void ulid_make(int64_t now_ms, char ret[ULID_CHARS]); /* 26 characters that sort by time */
+
 #endif

@@ -104,6 +104,12 @@ uint64_t rows_mix(uint64_t hash, const void *bytes, size_t n)
 static const char *const marks[] = { "message_count", "tool_call_count", "rewind_count",
                                      "output_tokens", "ended_at",        "api_call_count" };
 
+/* A guest spoke in it, and nobody else. */
+#define GUESTS_ONLY                                                                                \
+    "EXISTS (SELECT 1 FROM conversation_message g WHERE g.conversation_id = sessions.id AND "      \
+    "g.guest) AND NOT EXISTS (SELECT 1 FROM conversation_message g WHERE g.conversation_id = "     \
+    "sessions.id AND NOT g.guest)"
+
 /* What the function that sees a row is given. */
 enum { SEE_ROWID, SEE_ID, SEE_SOURCE, SEE_MODEL, SEE_TITLE, SEE_STARTED, SEE_ACTIVE, SEE_MARKS };
 
@@ -157,6 +163,51 @@ static bool add_models(Rows *r, Arena *a, SessionRow *s, Err *err)
     return true;
 }
 
+/* -- turns that are kept elsewhere ------------------------------------------------------------------- */
+
+/* The first that is not before it. */
+static size_t first_kept(const Rows *r, Str session)
+{
+    size_t low = 0, high = r->n_kept;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (str_cmp(r->kept[middle].session, session) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* kept_elsewhere(session, runtime): by that runtime; NULL: by any. */
+static void kept_elsewhere(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    const Rows *r = sqlite3_user_data(context);
+    Str session = rows_text(values[0]), runtime = rows_text(values[1]);
+    bool any = sqlite3_value_type(values[1]) == SQLITE_NULL, found = false;
+
+    (void)n;
+    for (size_t i = first_kept(r, session);
+         i < r->n_kept && !found && str_eq(r->kept[i].session, session); i++)
+        found = any || str_eq(r->kept[i].runtime, runtime);
+    sqlite3_result_int(context, found);
+}
+
+void rows_skip(Rows *r, const KnownAs *kept, size_t n)
+{
+    r->kept = kept;
+    r->n_kept = n;
+}
+
+/* Another set of turns to read is another session. */
+static void mark_kept(const Rows *r, SessionRow *s)
+{
+    for (size_t i = first_kept(r, s->id); i < r->n_kept && str_eq(r->kept[i].session, s->id); i++)
+        s->mark = rows_mix(s->mark, r->kept[i].runtime.p, r->kept[i].runtime.n) >> 1;
+}
+
 typedef struct SessionWalk {
     Rows *rows;
     Arena *arena;
@@ -178,6 +229,7 @@ static void see_session(sqlite3_context *context, int n, sqlite3_value **row)
     (void)n;
     w->failed = w->rows->models && !add_models(w->rows, w->arena, &s, w->err);
     w->last = s.rowid;
+    mark_kept(w->rows, &s);
     if (!w->failed)
         w->fn(w->ctx, &s);
     sqlite3_result_int(context,
@@ -192,13 +244,22 @@ static bool prepare_see_session(Rows *r, Err *err)
            db_error(r->db, err);
 }
 
+static bool prepare_kept(Rows *r, Err *err)
+{
+    return sqlite3_create_function_v2(r->db->handle, "kept_elsewhere", 2,
+                                      SQLITE_UTF8 | SQLITE_DIRECTONLY, r, kept_elsewhere, NULL,
+                                      NULL, NULL) == SQLITE_OK ||
+           db_error(r->db, err);
+}
+
 static bool sessions_statement(Rows *r, Stmt **ret, Err *err)
 {
     AUTO_BUF sql = BUF(KIB(2));
     bool all = !r->has_archived || r->query.archived;
 
-    buf_addf(&sql, "SELECT 1 FROM sessions WHERE rowid > ?1 AND CASE WHEN %s%s THEN see_session(",
-             all ? "1" : "archived = 0", r->is_ours ? " AND source IS NOT '" SOURCE_ASK "'" : "");
+    buf_addf(&sql, "SELECT 1 FROM sessions WHERE rowid > ?1 AND CASE WHEN %s%s%s THEN see_session(",
+             all ? "1" : "archived = 0", r->is_ours ? " AND source IS NOT '" SOURCE_ASK "'" : "",
+             r->query.no_guests ? " AND NOT (" GUESTS_ONLY ")" : "");
     buf_addf(&sql, "rowid, id, source, %s, ", rows_column(r, "sessions", "model"));
     buf_addf(&sql, "%s, started_at, ", rows_column(r, "sessions", "title"));
     buf_addz(&sql, rows_column(r, "sessions", "last_activity_at"));
@@ -296,7 +357,7 @@ static bool prepare(Rows *r, Err *err)
         return false;
     return db_prepare(r->db, "BEGIN", &r->begin, err) &&
            db_prepare(r->db, "COMMIT", &r->commit, err) && prepare_see_session(r, err) &&
-           rows_prepare_messages(r, err);
+           prepare_kept(r, err) && rows_prepare_messages(r, err);
 }
 
 Rows *rows_open(const Home *home, const RowsQuery *query, Err *err)
@@ -315,6 +376,7 @@ Rows *rows_open(const Home *home, const RowsQuery *query, Err *err)
     r->has_usage = db_has_column(r->db, "session_model_usage", "model");
     r->is_ours = db_has_column(r->db, "conversation_of", "home");
     r->query = *query;
+    r->query.no_guests = query->no_guests && db_has_column(r->db, "conversation_message", "guest");
     r->query.compacted = query->compacted && db_has_column(r->db, "messages", "compacted");
     return prepare(r, err) ? TAKE(r) : NULL;
 }

@@ -17,6 +17,8 @@ typedef struct Rows Rows;
 typedef struct RowsQuery {
     bool archived;  /* the archived sessions too */
     bool compacted; /* rows that were compacted away, too: each once, where it was inserted again */
+    bool
+        no_guests; /* of our own: neither what guests said nor sessions in which nobody else spoke */
     bool all_models; /* every model that a session used, one a line, its last one first */
 } RowsQuery;
 
@@ -33,7 +35,9 @@ typedef struct SessionRow {
     double started_at, last_activity_at;
     int64_t rowid;
     uint64_t mark;    /* differs when the row does */
-    Str conversation; /* left to the caller: the newest part of its chain, where it is in one */
+    Str conversation; /* left to the caller: the newest part of its chain, where it is in one; */
+    bool covered;     /* or the conversation of ours that stands for it; */
+    bool begun_there; /* that counts as the agent's which wrote this one */
 } SessionRow;
 
 /* Every session in order of the rowids; its text is gone after fn returns. */
@@ -91,6 +95,7 @@ typedef struct RowEvent {
     Str role, content, tool_call_id, tool_calls, tool_name, reasoning, finish_reason;
     double at;
     bool active, compacted;
+    bool guest; /* of a turn that a guest asked for */
 } RowEvent;
 
 /* All messages of a session behind `after` in order of their ids, also those that were rewound or
@@ -105,10 +110,19 @@ MUST_CHECK bool rows_session(Rows *rows, Arena *a, Str id, Session *ret, Err *er
 /* Differs when messages up to the one given were taken away, rewound or compacted. */
 MUST_CHECK bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err);
 
-/* Sessions of ours and what the programs that worked on them call theirs. Of another home: none. */
+/* Sessions of ours and what the programs that worked on them call theirs, now and before. Of another home: none. */
 typedef struct KnownAs {
     Str session, runtime, handle;
+    bool lent; /* all of it is there: it is with a gateway of Hermes */
 } KnownAs;
 MUST_CHECK bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *err);
+
+/* Turns that a runtime keeps in a session of its own, which is there: they are read in that one. From here on what this
+ * handle reads of such a session is the rest; a failed turn may not be there, and stays. `kept` is in order of session
+ * and runtime, and borrowed. */
+void rows_skip(Rows *rows, const KnownAs *kept, size_t n);
+
+/* Whether there is any message to read of a session. */
+MUST_CHECK bool rows_any(Rows *rows, Str session, bool *ret, Err *err);
 
 #endif

@@ -42,8 +42,9 @@ static bool prepare_messages(Db *db, Stmt **ret, Err *err)
     add_column(&sql, db, "messages", "finish_reason", "NULL");
     add_column(&sql, db, "messages", "active", "1");
     add_column(&sql, db, "messages", "compacted", "0");
+    buf_addz(&sql, db_has_column(db, "conversation_message", "guest") ? ", " ROWS_OF_GUEST : ", 0");
     buf_addf(&sql, " FROM messages WHERE session_id = ?1 AND id > ?2%s ORDER BY id",
-             db_has_column(db, "conversation_of", "home") ? " AND " ROWS_NO_COPY : "");
+             db_has_column(db, "conversation_of", "home") ? " AND " ROWS_ONCE : "");
     return db_prepare(db, sql.p, ret, err);
 }
 
@@ -66,7 +67,8 @@ static bool prepare_proof(Db *db, Stmt **ret, Err *err)
     buf_addz(&sql, "SELECT id");
     add_column(&sql, db, "messages", "active", "1");
     add_column(&sql, db, "messages", "compacted", "0");
-    buf_addz(&sql, " FROM messages WHERE session_id = ?1 AND id <= ?2 AND id > ?3 ORDER BY id");
+    buf_addf(&sql, " FROM messages WHERE session_id = ?1 AND id <= ?2 AND id > ?3%s ORDER BY id",
+             db_has_column(db, "conversation_of", "home") ? " AND " ROWS_ONCE : "");
     return db_prepare(db, sql.p, ret, err);
 }
 
@@ -101,7 +103,8 @@ static RowEvent event_row(sqlite3_stmt *stmt)
                        .reasoning = db_str(stmt, 7),
                        .finish_reason = db_str(stmt, 8),
                        .active = sqlite3_column_int(stmt, 9) != 0,
-                       .compacted = sqlite3_column_int(stmt, 10) != 0 };
+                       .compacted = sqlite3_column_int(stmt, 10) != 0,
+                       .guest = sqlite3_column_int(stmt, 11) != 0 };
 }
 
 static RowEvent event_dup(Arena *a, const RowEvent *m)
@@ -255,10 +258,13 @@ bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err)
     return true;
 }
 
-#define CONTINUITY "SELECT conversation_id, runtime, handle FROM runtime_continuity"
+#define CONTINUITY                                                                                 \
+    "SELECT conversation_id, runtime, handle, 0 FROM runtime_continuity UNION ALL SELECT "         \
+    "conversation_id, runtime, handle, 0 FROM continuity_lost"
 /* A session that is with a gateway of Hermes goes on in its copy, until it comes back. */
 #define LENT                                                                                       \
-    " UNION ALL SELECT h.session_id, 'hermes', h.copy_id FROM handoff h JOIN session_owner o ON "  \
+    " UNION ALL SELECT h.session_id, 'hermes', h.copy_id, 1 FROM handoff h JOIN session_owner o "  \
+    "ON "                                                                                          \
     "o.home = h.home AND o.session_id = h.session_id WHERE h.copy_id IS NOT NULL AND h.state = "   \
     "'done' AND o.owner_surface <> 'cli'"
 
@@ -272,7 +278,7 @@ bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *er
 
     *ret = NULL;
     *ret_n = 0;
-    if (!db_has_column(db, "runtime_continuity", "handle"))
+    if (!db_has_column(db, "continuity_lost", "handle"))
         return true;
     if (!db_prepare(db, db_has_column(db, "handoff", "copy_id") ? CONTINUITY LENT : CONTINUITY,
                     &stmt, err))
@@ -282,7 +288,7 @@ bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *er
             return false;
         if (row) {
             KnownAs c = { str_dup(a, db_str(stmt, 0)), str_dup(a, db_str(stmt, 1)),
-                          str_dup(a, db_str(stmt, 2)) };
+                          str_dup(a, db_str(stmt, 2)), sqlite3_column_int(stmt, 3) != 0 };
 
             ARENA_PUSH(a, all, n, cap, c);
         }
@@ -290,4 +296,19 @@ bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *er
     *ret = all;
     *ret_n = n;
     return true;
+}
+
+bool rows_any(Rows *rows, Str session, bool *ret, Err *err)
+{
+    Db *db = rows_inside(rows).db;
+    AUTO(Stmt) *stmt = NULL;
+
+    if (!db_prepare(db,
+                    db_has_column(db, "conversation_of", "home")
+                        ? "SELECT 1 FROM messages WHERE session_id = ?1 AND " ROWS_ONCE " LIMIT 1"
+                        : "SELECT 1 FROM messages WHERE session_id = ?1 LIMIT 1",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, session);
+    return db_step(db, stmt, ret, err);
 }

@@ -9,6 +9,8 @@ struct Rows {
     Db *db;
     int slice_ms;
     bool has_active, has_archived, has_usage, is_ours;
+    const KnownAs *kept; /* elsewhere: rows_skip */
+    size_t n_kept;
     RowsQuery query;
     Stmt *messages, *newest, *first, *models, *begin, *commit;
     RowsEvents *events;

@@ -198,12 +198,13 @@ bool rows_preview(Rows *r, Arena *a, Str id, Str *ret, Err *err)
 
 static void messages_sql(Rows *r, Buf *sql)
 {
-    buf_addf(sql,
-             "SELECT 1 FROM messages WHERE session_id = ?1 AND id > ?2 AND CASE WHEN (%s)%s THEN ",
-             !r->has_active       ? "1"
-             : r->query.compacted ? "active = 1 OR compacted = 1"
-                                  : "active = 1",
-             r->is_ours ? " AND " ROWS_NO_COPY : "");
+    buf_addf(
+        sql,
+        "SELECT 1 FROM messages WHERE session_id = ?1 AND id > ?2 AND CASE WHEN (%s)%s%s THEN ",
+        !r->has_active       ? "1"
+        : r->query.compacted ? "active = 1 OR compacted = 1"
+                             : "active = 1",
+        r->is_ours ? " AND " ROWS_ONCE : "", r->query.no_guests ? " AND NOT " ROWS_OF_GUEST : "");
     buf_addf(sql, "see_message(id, timestamp, role, content, %s, ",
              rows_column(r, "messages", "tool_calls"));
     buf_addz(sql, rows_column(r, "messages", "tool_name"));

@@ -59,6 +59,10 @@
 #define FIELD_TYPE_REAL_OR_NULL double
 #define FIELD_TYPE_INT          int64_t
 
+/* The display_kind of a message that was copied from the session which a conversation continues: it is part of
+ * the conversation, but counted and found in the session alone. */
+#define MESSAGE_CONTINUED "continued"
+
 typedef struct Session {
 #define X(kind, name) FIELD_TYPE_##kind name;
     SESSION_FIELDS(X)

@@ -244,7 +244,7 @@ typedef struct SessionPage {
     Arena *arena;
     const SessionQuery *query;
     Session *all;
-    size_t n, cap, most;
+    size_t n, cap, max;
     int64_t end; /* by when it has to be ready */
 } SessionPage;
 
@@ -264,7 +264,7 @@ static bool list_statement(Conn *c, const SessionPage *p, KeyKind key, Stmt **re
     buf_addz(&sql, p->query->source.n ? " AND source = ?1" : NO_ONE_SHOTS);
     if (p->query->since > 0)
         buf_addz(&sql, " AND started_at >= ?2");
-    buf_addf(&sql, "%s ORDER BY started_at DESC, rowid LIMIT %zu", behind[key], p->most - p->n);
+    buf_addf(&sql, "%s ORDER BY started_at DESC, rowid LIMIT %zu", behind[key], p->max - p->n);
     return db_prepare(c->db, sql.p, ret, err);
 }
 
@@ -294,14 +294,14 @@ static bool list_from(Conn *c, SessionPage *p, const Key *key, int64_t rowid, bo
             ARENA_PUSH(p->arena, p->all, p->n, p->cap, s);
         }
     } while (row && (p->n % 16 || clock_mono_ms() < p->end));
-    *ret_all = !row && p->n < p->most;
+    *ret_all = !row && p->n < p->max;
     return true;
 }
 
 static bool conn_list(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
-                      size_t most, Session **ret, size_t *ret_n, Err *err)
+                      size_t max, Session **ret, size_t *ret_n, Err *err)
 {
-    SessionPage p = { .arena = a, .query = query, .most = most, .end = conn_slice_end(c) };
+    SessionPage p = { .arena = a, .query = query, .max = max, .end = conn_slice_end(c) };
     AUTO_KEY key = { .kind = KEY_NONE };
     bool all;
 

@@ -468,7 +468,7 @@ bool messages_each(Store *s, const Session *session, const MessageQuery *query, 
                                  begun ? &last : query->after, &batch, &n, err))
             return false;
         for (size_t i = 0; i < n; i++, seen++) {
-            if (query->most && seen == query->most)
+            if (query->max && seen == query->max)
                 return true;
             if (!fn(ctx, &batch[i], err))
                 return false;

@@ -109,7 +109,7 @@ MUST_CHECK bool store_fingerprint(Store *s, Arena *a, const Session *session, St
 
 typedef struct MessageQuery {
     bool inactive;        /* rewound and compacted rows too */
-    size_t most;          /* the first so many; 0 = all */
+    size_t max;           /* the first so many; 0 = all */
     const Message *after; /* what follows this one (timestamp, id count); NULL = from the first */
 } MessageQuery;
 

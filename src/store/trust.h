@@ -22,20 +22,20 @@ typedef enum Trust {
     X(RIGHT_MACHINE, TRUST_NAMED)
 
 typedef enum TrustRight {
-#define X(id, least) id,
+#define X(id, min) id,
     TRUST_RIGHTS(X)
 #undef X
 } TrustRight;
 
 static inline bool trust_has(Trust who, TrustRight right)
 {
-    static const Trust least[] = {
-#define X(id, least) least,
+    static const Trust min[] = {
+#define X(id, min) min,
         TRUST_RIGHTS(X)
 #undef X
     };
 
-    return who >= least[right];
+    return who >= min[right];
 }
 
 #endif

@@ -14,19 +14,19 @@
 
 /* -- clipping ----------------------------------------------------------------------------- */
 
-Str extract_clip(Arena *a, Str text, size_t most)
+Str extract_clip(Arena *a, Str text, size_t max)
 {
     enum { WORDS = 64 }; /* what the sentence about the cut takes, at most */
     AUTO_BUF out = BUF(LIMIT_EXAMPLE_CHARS);
     Str head, tail, left_out;
 
-    if (most > LIMIT_EXAMPLE_CHARS)
-        most = LIMIT_EXAMPLE_CHARS;
-    if (text.n <= most)
+    if (max > LIMIT_EXAMPLE_CHARS)
+        max = LIMIT_EXAMPLE_CHARS;
+    if (text.n <= max)
         return text;
-    most = most > WORDS ? most - WORDS : 0;
-    head = utf8_head(text, most - most / 2);
-    tail = utf8_tail(text, most / 2);
+    max = max > WORDS ? max - WORDS : 0;
+    head = utf8_head(text, max - max / 2);
+    tail = utf8_tail(text, max / 2);
     left_out = (Str){ text.p + head.n, text.n - head.n - tail.n };
     buf_add(&out, head);
     buf_addf(&out, "\n[… %zu characters left out …]\n", utf8_count(left_out));
@@ -86,8 +86,8 @@ static bool fit(Arena *a, TemplateExample *e, size_t left, size_t *ret_cost)
     size_t fixed = tokens_estimate(e->tool) + tokens_estimate(e->arguments);
     Str whole = e->result;
 
-    for (size_t most = LIMIT_EXAMPLE_CHARS; most >= LEAST; most /= 2) {
-        e->result = extract_clip(a, whole, most);
+    for (size_t max = LIMIT_EXAMPLE_CHARS; max >= LEAST; max /= 2) {
+        e->result = extract_clip(a, whole, max);
         *ret_cost = fixed + tokens_estimate(e->result);
         if (*ret_cost <= left)
             return true;

@@ -44,7 +44,7 @@ Outcome extract_outcome(const Exchange *x, Str content);
 TaskType extract_type(Arena *a, const Extract *x);
 
 /* At most LIMIT_EXAMPLE_CHARS or `most` bytes: head and tail, and in words what is missing. */
-Str extract_clip(Arena *a, Str text, size_t most);
+Str extract_clip(Arena *a, Str text, size_t max);
 
 /* A JSON object with its secrets taken out, value by value. */
 Str extract_redact_arguments(Arena *a, Str json);

@@ -13,8 +13,8 @@
 #include "text/outcome.h"
 
 enum {
-    LEAST_CALLS = 3,   /* fewer calls that worked show nothing */
-    MOST_READ = 500,   /* candidates that are read again */
+    MIN_CALLS = 3,     /* fewer calls that worked show nothing */
+    MAX_READ = 500,    /* candidates that are read again */
     NEAR_PERCENT = 80, /* similarity from which two templates are nearly one */
 };
 
@@ -50,7 +50,7 @@ static const char *why_not(Arena *a, const Message *messages, size_t n, size_t f
         return last_result[last];
     if (ends_in_complaint(a, messages, n, first_call))
         return "its last user message is a complaint";
-    return good < LEAST_CALLS ? "fewer than three calls that worked" : NULL;
+    return good < MIN_CALLS ? "fewer than three calls that worked" : NULL;
 }
 
 HarvestScore harvest_score(Arena *a, const Message *messages, size_t n)
@@ -317,7 +317,7 @@ static bool take_best(Search *s, const HarvestOptions *options, Harvest *ret, Er
     size_t next[TASK_TYPE_COUNT] = { 0 }, read = 0;
     bool any = true;
 
-    while (any && ret->n_created < options->limit && read < MOST_READ) {
+    while (any && ret->n_created < options->limit && read < MAX_READ) {
         any = false;
         for (TaskType t = 0; t < TASK_TYPE_COUNT && ret->n_created < options->limit; t++) {
             while (next[t] < s->n && (s->all[next[t]].reason.p || s->all[next[t]].score.type != t))
@@ -338,7 +338,7 @@ static void tell_the_rest(Search *s, size_t limit, Harvest *ret)
 {
     Str no_room = ret->n_created >= limit
                       ? str_printf(s->arena, "good, but --limit %zu was reached before it", limit)
-                      : str_printf(s->arena, "good, but behind the first %d", MOST_READ);
+                      : str_printf(s->arena, "good, but behind the first %d", MAX_READ);
 
     ret->left_out = ARENA_ARRAY(s->arena, HarvestItem, s->n + 1);
     for (size_t i = 0; i < s->n; i++) {

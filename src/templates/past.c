@@ -20,6 +20,8 @@ bool past_each(const Past *past, const char *what, PastFn *fn, void *ctx, Err *e
             return false;
         if (!more)
             break;
+        if (item.guest) /* a template repeats calls and arguments: nothing of it may be a guest's */
+            continue;
         if (!fn(ctx, scratch, &item, err))
             return false;
         done++;

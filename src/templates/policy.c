@@ -89,7 +89,7 @@ bool policy_choose(Arena *a, const Template *all, size_t n, const PolicyQuery *q
 
 Str policy_first_request(void *store, Arena *a, Str session_id)
 {
-    const MessageQuery first_few = { .most = 20 };
+    const MessageQuery first_few = { .max = 20 };
     Message *messages;
     Lineage lineage;
     size_t n;

@@ -40,12 +40,12 @@ bool template_name_check(Str name, Err *err)
 }
 
 /* Words of letters and digits with '-' between them; cut behind a whole word. */
-static size_t slug_of(Str title, char *out, size_t most)
+static size_t slug_of(Str title, char *out, size_t max)
 {
     size_t n = 0, word_end = 0;
     bool gap = false;
 
-    for (size_t i = 0; i < title.n && n < most; i++) {
+    for (size_t i = 0; i < title.n && n < max; i++) {
         if (!is_alnum(title.p[i])) {
             gap = gap || title.p[i] != '\'';
             continue;
@@ -55,11 +55,11 @@ static size_t slug_of(Str title, char *out, size_t most)
             out[n++] = '-';
         }
         gap = false;
-        if (n < most)
+        if (n < max)
             out[n++] =
                 title.p[i] >= 'A' && title.p[i] <= 'Z' ? (char)(title.p[i] + 32) : title.p[i];
     }
-    if (n == most && word_end)
+    if (n == max && word_end)
         n = word_end;
     while (n && out[n - 1] == '-')
         n--;

@@ -277,7 +277,7 @@ bool template_save(Arena *a, const Homes *homes, Template *t, bool force, Err *e
 bool template_save_unnamed(Arena *a, const Homes *homes, Template *t, Err *err)
 {
     enum { TRIES = 1000 };
-    Str wish = t->name;
+    Str request = t->name;
 
     for (int i = 2; i < TRIES; i++) {
         if (template_save(a, homes, t, false, err))
@@ -285,7 +285,7 @@ bool template_save_unnamed(Arena *a, const Homes *homes, Template *t, Err *err)
         /* A folder in the way is a conflict too, and another name would not help there. */
         if (err->kind != ERR_CONFLICT || !template_exists(a, homes, t->name))
             return false;
-        t->name = str_printf(a, "%.*s-%d", STR_FMT(wish), i);
+        t->name = str_printf(a, "%.*s-%d", STR_FMT(request), i);
     }
     return false;
 }

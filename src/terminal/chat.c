@@ -355,7 +355,7 @@ static void dispose(Chat *c)
         mem_free(c->queue[i]);
     mem_free(c->last);
     render_free(c->render);
-    journal_close(c->journal);
+    own_store_close(c->journal);
     arena_free(c->run_arena);
     arena_free(c->scratch);
     arena_free(c->arena);

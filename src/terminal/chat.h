@@ -29,10 +29,11 @@ MUST_CHECK bool chat(const ChatOptions *options, bool *ret_told, Err *err);
 /* For help and the man page: C wants a literal there. */
 #define CHAT_COMMAND_TEXT(name, needs, operand, idle, what) "\n- /" #name operand ": " what
 #define CHAT_DETAILS                                                                               \
-    "Answers stream while you type: Enter during a turn queues the message, Ctrl-C or /stop "      \
-    "cancels the turn and what was said stays, Alt-Enter begins a new line, a paste is one "       \
-    "message, Tab completes, Ctrl-D leaves. Without a terminal every line of standard input is a " \
-    "message or a command, answers go to standard output, and the exit code is that of the last "  \
-    "turn: 0 completed, 1 failed, 130 cancelled.\n" SLASH_COMMANDS(CHAT_COMMAND_TEXT)
+    "Answers stream while you type. Enter during a turn queues the message, Ctrl-C or /stop "      \
+    "cancels the turn and keeps the answer so far, Alt-Enter starts a new line, Tab completes, "   \
+    "Ctrl-D leaves. Pasted text is one message. Without a terminal, each line of standard input "  \
+    "is a message or a command and answers go to standard output; the exit code is that of the "   \
+    "last turn: 0 completed or cut short, 1 failed, 130 cancelled.\n" SLASH_COMMANDS(              \
+        CHAT_COMMAND_TEXT)
 
 #endif

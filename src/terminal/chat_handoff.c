@@ -5,15 +5,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "handoff/wait.h"
 #include "handoff/routing.h"
+#include "handoff/wait.h"
 #include "terminal/chat_inside.h"
 #include "terminal/signals.h"
 
 static bool open_journal(Chat *c, Err *err)
 {
     if (!c->journal)
-        c->journal = journal_open(c->options->homes->data, err);
+        c->journal = own_store_open(c->options->homes->data, err);
     return c->journal != NULL;
 }
 
@@ -104,13 +104,18 @@ static void went(Chat *c, const Handoff *h)
     c->handed = c->leaving = true;
 }
 
-static bool check_idle(Chat *c, Err *err)
+/* Empty: there is none yet, and whatever can be refused is refused before one is made. */
+static bool find_conversation(Chat *c, Str *ret, Err *err)
 {
-    if (c->running)
-        return err_set(err, ERR_BUSY, "the agent is still answering; /stop first, then /handoff");
-    if (!c->conversation.n)
+    Found found;
+
+    *ret = c->conversation;
+    if (!c->session)
         return true;
-    return handoff_idle(c->options->homes, c->options->homes->data, c->conversation, err);
+    if (!chat_find(c, c->conversation, &found, err))
+        return false;
+    *ret = found.session ? STR("") : found.preview.row.id;
+    return true;
 }
 
 /* *target without it. */
@@ -133,16 +138,18 @@ bool slash_handoff(Chat *c, Str rest, Err *err)
     size_t end = str_find(rest, STR(" "));
     HandoffAsk ask = { .homes = c->options->homes,
                        .settings = c->options->settings,
-                       .wish = { .home = c->options->homes->data,
-                                 .platform = str_head(rest, end),
-                                 .target = str_trim(str_skip(rest, end)) } };
+                       .request = { .home = c->options->homes->data,
+                                    .platform = str_head(rest, end),
+                                    .target = str_trim(str_skip(rest, end)) } };
     Handoff h;
 
-    ask.wish.no_turn = says_no_turn(&ask.wish.target);
-    if (!open_journal(c, err) || !handoff_may_go(c->journal, &ask, err) || !check_idle(c, err) ||
-        !chat_begin(c, err))
+    ask.request.no_turn = says_no_turn(&ask.request.target);
+    if (c->running)
+        return err_set(err, ERR_BUSY, "the agent is still answering; /stop first, then /handoff");
+    if (!open_journal(c, err) || !find_conversation(c, &ask.request.session_id, err) ||
+        !handoff_may_go(c->journal, &ask, err) || !chat_begin(c, err))
         return false;
-    ask.wish.session_id = c->conversation;
+    ask.request.session_id = c->conversation;
     if (!handoff_ask(c->journal, c->scratch, &ask, &h, err))
         return false;
     c->fresh = false;

@@ -36,8 +36,8 @@ typedef struct Chat {
     Arena *run_arena;
     Render *render; /* of that turn */
 
-    struct Journal *journal; /* NULL: was not needed yet */
-    bool handed;             /* the conversation went elsewhere from here, and that was said */
+    struct OwnStore *journal; /* NULL: was not needed yet */
+    bool handed;              /* the conversation went elsewhere from here, and that was said */
     bool leaving, failed, told;
     Err err; /* of the last turn or command, where it failed */
 } Chat;
@@ -75,7 +75,7 @@ typedef struct Listed {
     double last_active;
     int64_t messages;
 } Listed;
-MUST_CHECK bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err);
+MUST_CHECK bool chat_list(Chat *c, size_t max, Listed **ret, size_t *ret_n, Err *err);
 void chat_drop_conversation(Chat *c);
 /* One in which nothing was said goes again. */
 void chat_abandon(Chat *c);

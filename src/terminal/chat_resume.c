@@ -28,14 +28,14 @@ void chat_drop_conversation(Chat *c)
 
 /* -- which one ------------------------------------------------------------------------------------------ */
 
-static bool add_listed(Chat *c, HistoryList *list, size_t most, Listed **ret, size_t *ret_n,
+static bool add_listed(Chat *c, HistoryList *list, size_t max, Listed **ret, size_t *ret_n,
                        Err *err)
 {
     size_t cap = 0;
     HistoryItem item;
     bool more;
 
-    while (*ret_n < most) {
+    while (*ret_n < max) {
         if (!history_next(list, c->scratch, &item, &more, err))
             return false;
         if (!more)
@@ -50,7 +50,7 @@ static bool add_listed(Chat *c, HistoryList *list, size_t most, Listed **ret, si
     return true;
 }
 
-static bool list_once(Chat *c, const Homes *homes, Store *store, size_t most, Listed **ret,
+static bool list_once(Chat *c, const Homes *homes, Store *store, size_t max, Listed **ret,
                       size_t *ret_n, bool *ret_partial, Err *err)
 {
     AUTO(History) *h = history_open(&(HistoryWhere){ .homes = homes,
@@ -61,14 +61,14 @@ static bool list_once(Chat *c, const Homes *homes, Store *store, size_t most, Li
 
     *ret = NULL;
     *ret_n = 0;
-    if (!list || !add_listed(c, list, most, ret, ret_n, err))
+    if (!list || !add_listed(c, list, max, ret, ret_n, err))
         return false;
     *ret_partial = history_partial(h);
     return true;
 }
 
 /* The service of this chat may be reading the transcripts just now: it is given a second to finish. */
-bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err)
+bool chat_list(Chat *c, size_t max, Listed **ret, size_t *ret_n, Err *err)
 {
     struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
     Homes homes = homes_again(c->scratch, c->options->homes);
@@ -80,7 +80,7 @@ bool chat_list(Chat *c, size_t most, Listed **ret, size_t *ret_n, Err *err)
     for (int i = 0; i < LOOKS && partial; i++) {
         if (i)
             nanosleep(&pause, NULL);
-        if (!list_once(c, &homes, store, most, ret, ret_n, &partial, err))
+        if (!list_once(c, &homes, store, max, ret, ret_n, &partial, err))
             return false;
     }
     return true;

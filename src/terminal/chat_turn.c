@@ -59,7 +59,8 @@ static void failed(Chat *c, const Err *err)
 static void listen_to(Chat *c, LiveRun *live)
 {
     c->render = render_free(c->render);
-    c->render = render_new(c->options->color, c->editor ? editor_columns(c->editor) : 0);
+    c->render =
+        render_new(c->options->color, c->editor ? editor_columns(c->editor) : 0, c->options->homes);
     c->sub = (RunSub){ .wake = on_wake, .ctx = c };
     c->running = true;
     c->failed = false;
@@ -69,12 +70,12 @@ static void listen_to(Chat *c, LiveRun *live)
 
 static void send_now(Chat *c, Str text)
 {
-    ChatWish wish = { .text = text,
-                      .trust = TRUST_OWNER,
-                      .runtime = c->runtime,
-                      .model = c->model,
-                      .files = c->files,
-                      .n_files = c->n_files };
+    ChatRequest request = { .text = text,
+                            .trust = TRUST_OWNER,
+                            .runtime = c->runtime,
+                            .model = c->model,
+                            .files = c->files,
+                            .n_files = c->n_files };
     Err err = { 0 };
     LiveRun *live;
     Run run;
@@ -84,8 +85,8 @@ static void send_now(Chat *c, Str text)
         failed(c, &err);
         return;
     }
-    wish.conversation_id = c->conversation;
-    if (!service_chat(c->service, c->run_arena, &wish, &run, &live, &err)) {
+    request.conversation_id = c->conversation;
+    if (!service_chat(c->service, c->run_arena, &request, &run, &live, &err)) {
         failed(c, &err);
         return;
     }

@@ -65,9 +65,9 @@ static size_t screen_rows(const Editor *e)
 static size_t rows_to(const Editor *e, const wchar_t *line, size_t upto)
 {
     size_t rows = rows_of(e->prompt, line, upto, editor_columns(e));
-    size_t most = screen_rows(e) - 1;
+    size_t max = screen_rows(e) - 1;
 
-    return rows < most ? rows : most;
+    return rows < max ? rows : max;
 }
 
 static void clear_from(Editor *e, size_t rows_up)

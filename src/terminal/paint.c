@@ -1,7 +1,6 @@
 /* Lines: what kind of block each belongs to. */
 #include "terminal/paint.h"
 
-#include "recall/resume.h"
 #include "terminal/paint_inside.h"
 #include "text/utf8.h"
 
@@ -309,33 +308,12 @@ void paint_break(Paint *p, Buf *out)
     p->in_line = false;
 }
 
-/* -- links ----------------------------------------------------------------------------------------------------- */
-
-/* "/sessions/ID" opens in this terminal by a command; the id is as the link has it, %XX and all. */
-static void put_link(Paint *p, Buf *out, size_t number)
-{
-    static const Str sessions = STR_INIT("/sessions/");
-    Str target = p->links[number - 1];
-    AUTO_BUF line = BUF(KIB(8));
-
-    buf_addf(&line, "[%zu] ", number);
-    if (str_starts(target, sessions))
-        buf_addf(&line, "%s sessions show %.*s", resume_program(),
-                 STR_FMT(str_skip(target, sessions.n)));
-    else
-        buf_add(&line, target);
-    buf_addz(out, p->options.color ? "\033[2m" : "");
-    utf8_show(out, buf_str(&line), false);
-    buf_addz(out, p->options.color ? "\033[0m\n" : "\n");
-}
-
 void paint_end(Paint *p, Buf *out)
 {
     paint_break(p, out);
     if (p->n_links)
         buf_addc(out, '\n');
-    for (size_t i = 1; i <= p->n_links; i++)
-        put_link(p, out, i);
+    paint_links(p, out);
     p->n_links = 0;
     p->fence = p->any = false;
     p->blank_lines = 0;

@@ -12,11 +12,13 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "store/homes.h"
 
 typedef struct PaintOptions {
     size_t columns; /* of the terminal */
     bool color;
-    bool hyperlinks; /* OSC 8, for http and https */
+    bool hyperlinks;    /* OSC 8, for http and https */
+    const Homes *homes; /* whose sessions links name: their ids are shortened; NULL: they are not */
 } PaintOptions;
 
 typedef struct Paint Paint;

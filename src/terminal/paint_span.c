@@ -186,9 +186,10 @@ static void draw_span(Paint *p, Buf *out, const Span *span, int depth)
     row_style(p, style);
 }
 
+/* A backslash takes the meaning of any ASCII punctuation, as CommonMark says. */
 static bool is_mark(char c)
 {
-    return c && strchr("\\`*_[]<>(){}#+-.!|~\"'&", c);
+    return c && strchr("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c);
 }
 
 /* "&lt;" and the like; how long it is. */

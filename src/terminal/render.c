@@ -16,9 +16,11 @@ const char *tint(bool color, Tint t)
     return color ? codes[t] : "";
 }
 
-Render *render_new(bool color, size_t columns)
+Render *render_new(bool color, size_t columns, const Homes *homes)
 {
-    PaintOptions options = { .columns = columns, .color = color, .hyperlinks = color };
+    PaintOptions options = {
+        .columns = columns, .color = color, .hyperlinks = color, .homes = homes
+    };
     Render *r = mem_alloc(sizeof *r);
 
     *r = (Render){ .color = color,

@@ -40,8 +40,8 @@ typedef struct Render {
     Str error;  /* in words; empty: none */
 } Render;
 
-/* `columns` 0: no terminal, words stay Markdown. */
-Render *render_new(bool color, size_t columns);
+/* `columns` 0: no terminal, words stay Markdown. `homes`: see PaintOptions. */
+Render *render_new(bool color, size_t columns, const Homes *homes);
 /* The terminal was resized. */
 void render_resize(Render *r, size_t columns);
 Render *render_free(Render *r);

@@ -7,16 +7,16 @@
 enum { TAB = 8, LONG_NUMBER = 8, NUMBER = 7 };
 
 /* A wide character that does not fit goes to the next row whole. */
-static Place put(Place p, size_t width, size_t columns)
+static CursorPosition put(CursorPosition p, size_t width, size_t columns)
 {
     if (p.col + width > columns)
-        p = (Place){ p.row + 1, 0 };
+        p = (CursorPosition){ p.row + 1, 0 };
     p.col += width;
     return p;
 }
 
 /* A tab never leaves its row. */
-static Place put_tab(Place p, size_t columns)
+static CursorPosition put_tab(CursorPosition p, size_t columns)
 {
     size_t next = (p.col / TAB + 1) * TAB;
 
@@ -25,7 +25,7 @@ static Place put_tab(Place p, size_t columns)
 }
 
 /* The painter's own sequences: colours and hyperlinks have no width, "cursor left" goes back. */
-static Place skip_sequence(Place p, Str *text)
+static CursorPosition skip_sequence(CursorPosition p, Str *text)
 {
     size_t n = 1, left = 0;
 
@@ -41,7 +41,7 @@ static Place skip_sequence(Place p, Str *text)
     return p;
 }
 
-Place place_after(Place p, Str text, size_t columns)
+CursorPosition position_after(CursorPosition p, Str text, size_t columns)
 {
     while (text.n) {
         Str before = text;
@@ -53,7 +53,7 @@ Place place_after(Place p, Str text, size_t columns)
         }
         c = utf8_next(&text);
         if (c == '\n')
-            p = (Place){ p.row + 1, 0 };
+            p = (CursorPosition){ p.row + 1, 0 };
         else if (c == '\t')
             p = put_tab(p, columns);
         else
@@ -73,10 +73,10 @@ static size_t width_in_line(wchar_t c)
     return (size_t)width;
 }
 
-static Place put_typed(Place p, wchar_t c, size_t columns)
+static CursorPosition put_typed(CursorPosition p, wchar_t c, size_t columns)
 {
     if (c == L'\n')
-        return (Place){ p.row + 1, 0 };
+        return (CursorPosition){ p.row + 1, 0 };
     if (c == L'\t') {
         do
             p = put(p, 1, columns);
@@ -84,12 +84,12 @@ static Place put_typed(Place p, wchar_t c, size_t columns)
     } else {
         p = put(p, width_in_line(c), columns);
     }
-    return p.col == columns ? (Place){ p.row + 1, 0 } : p;
+    return p.col == columns ? (CursorPosition){ p.row + 1, 0 } : p;
 }
 
 size_t rows_of(const wchar_t *prompt, const wchar_t *line, size_t n, size_t columns)
 {
-    Place p = { 0, 0 };
+    CursorPosition p = { 0, 0 };
 
     for (; *prompt; prompt++)
         p = put_typed(p, *prompt, columns);

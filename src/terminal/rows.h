@@ -6,13 +6,13 @@
 
 #include "base/str.h"
 
-typedef struct Place {
+typedef struct CursorPosition {
     size_t row, col; /* col may be `columns`: the row is full, and the next character goes below */
-} Place;
+} CursorPosition;
 
 /* From p, after text that a terminal was given as it is: no controls but line feeds, tabs and the sequences of
  * terminal/paint.h. */
-Place place_after(Place p, Str text, size_t columns);
+CursorPosition position_after(CursorPosition p, Str text, size_t columns);
 
 /* The row that libedit has the cursor on after a prompt and n characters of the line: it shows controls
  * as ^X, what cannot be printed by its number, and leaves a full row at once. */

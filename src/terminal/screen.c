@@ -39,7 +39,7 @@ void screen_words(Screen *s, Str text)
     if (s->out && s->col)
         fprintf(s->out, "\033[A\033[%zuG", s->col + 1);
     put(s, text);
-    s->col = place_after((Place){ 0, s->col }, text, wide).col;
+    s->col = position_after((CursorPosition){ 0, s->col }, text, wide).col;
     if (s->out && s->col)
         put(s, STR("\n"));
     /* A row that is full is left by itself: the terminal would have gone on below. */

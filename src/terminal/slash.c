@@ -9,14 +9,14 @@ const SlashRow slash_rows[SLASH_COUNT] = {
 const SlashRow *slash_nearest(Str name)
 {
     const SlashRow *best = NULL;
-    size_t least = 3; /* edits that still look like a slip of the finger */
+    size_t min = 3; /* edits that still look like a slip of the finger */
 
     for (size_t i = 0; i < SLASH_COUNT; i++) {
         Str row = str_of(slash_rows[i].name);
         size_t d = name.n > 1 && str_starts(row, name) ? 0 : str_distance(name, row);
 
-        if (d < least && d < row.n) {
-            least = d;
+        if (d < min && d < row.n) {
+            min = d;
             best = &slash_rows[i];
         }
     }

@@ -127,7 +127,7 @@ bool catalogue_is_private(Catalogue *c, Err *err)
 
 bool catalogue_clear(Catalogue *c, Err *err)
 {
-    return db_exec(c->db, "DELETE FROM entries; DELETE FROM entry_homes", err);
+    return db_exec(c->db, "DELETE FROM calls; DELETE FROM entries; DELETE FROM entry_homes", err);
 }
 
 /* -- asking ------------------------------------------------------------------------------------------- */
@@ -192,6 +192,7 @@ static bool ask(Catalogue *c, Arena *a, Question *q, Entry **ret, size_t *ret_n,
         if (!row)
             break;
         entry_read(a, stmt, &one);
+        one.e.continues = str_dup(a, db_str(stmt, sqlite3_column_count(stmt) - 1));
         ARENA_PUSH(a, all, n, cap, one.e);
     }
     *ret = all;
@@ -203,8 +204,10 @@ static void begin_question(Catalogue *c, Question *q)
 {
     AUTO(Arena) *a = arena_new();
 
-    buf_addf(&q->sql, "SELECT %.*s FROM entries WHERE %.*s", STR_FMT(entry_columns(a)),
-             STR_FMT(c->scope));
+    buf_addf(&q->sql,
+             "SELECT %.*s, (SELECT p.id FROM entries p WHERE p.continued_in = entries.id AND "
+             "p.continued_in <> '' AND p.source = entries.source LIMIT 1) FROM entries WHERE %.*s",
+             STR_FMT(entry_columns(a)), STR_FMT(c->scope));
 }
 
 static void where_project(Question *q, Str project)
@@ -245,7 +248,7 @@ bool catalogue_list(Catalogue *c, Arena *a, const EntryQuery *query, Entry **ret
         buf_addf(&q.sql, ", %lld)", (long long)query->before_key);
     }
     buf_addf(&q.sql, " ORDER BY last_at DESC, key DESC LIMIT %lld",
-             query->most ? (long long)query->most : -1LL);
+             query->max ? (long long)query->max : -1LL);
     return ask(c, a, &q, ret, ret_n, err);
 }
 
@@ -376,7 +379,7 @@ static const char tools_sql[] =
     "instr(rest, char(10)) + 1) FROM t WHERE rest <> '') SELECT name, count(*) FROM t WHERE name "
     "<> '' GROUP BY name ORDER BY 2 DESC, 1 LIMIT %zu";
 
-bool catalogue_facets(Catalogue *c, Arena *a, const char *which, size_t most, Facet **ret,
+bool catalogue_facets(Catalogue *c, Arena *a, const char *which, size_t max, Facet **ret,
                       size_t *ret_n, Err *err)
 {
     AUTO_BUF sql = BUF(MIB(2));
@@ -387,12 +390,12 @@ bool catalogue_facets(Catalogue *c, Arena *a, const char *which, size_t most, Fa
     bool row = true;
 
     if (strcmp(which, "tool") == 0)
-        buf_addf(&sql, tools_sql, STR_FMT(c->scope), most);
+        buf_addf(&sql, tools_sql, STR_FMT(c->scope), max);
     else if (column)
         buf_addf(&sql,
                  "SELECT %s, count(*) FROM entries WHERE %.*s AND side_chain = 0 AND %s <> '' "
                  "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %zu",
-                 column, STR_FMT(c->scope), column, most);
+                 column, STR_FMT(c->scope), column, max);
     else
         return err_set(err, ERR_USAGE, "no facet '%s'", which);
     if (!db_prepare(c->db, sql.p, &stmt, err))

@@ -39,7 +39,9 @@ typedef struct Entry {
     SourceKind source;
     Str home; /* path of the Hermes-shaped home; empty for files */
     Str id, path, parent;
-    Str title; /* of the program, else the first words of the first request */
+    Str continued_in; /* the agent's own session that continues this one; empty: none */
+    Str continues;    /* the one that it continues; known where the catalogue is asked */
+    Str title;        /* of the program, else the first words of the first request */
     Str cwd, branch, model, entrypoint, version;
     double started_at, last_at;
     int64_t users, assistants, calls, failed, messages;
@@ -47,7 +49,7 @@ typedef struct Entry {
     double cost_usd; /* as the program itself says; 0: it does not */
     bool side_chain, archived;
     bool
-        human; /* by what can be seen: entrypoint, no side chain, at least one request of a person */
+        human; /* by what can be seen: entrypoint, kind, no side chain, at least one request of a person */
     Str tools;                          /* names, one a line, in order of first use */
     uint8_t activity[ACTIVITY_BUCKETS]; /* messages over the session's time, the most = 255 */
     Cursor cursor;
@@ -82,6 +84,10 @@ MUST_CHECK bool catalogue_update(Catalogue *c, const CatalogueListener *listener
                                  bool (*stop)(void *ctx), void *stop_ctx, UpdateStats *ret,
                                  Err *err);
 
+/* Turns of our own sessions that a runtime keeps in a session which the catalogue knows are read there: what the handle reads is
+ * the rest. Before every reading of our own home; of another it does nothing. The arena outlives the handle. */
+MUST_CHECK bool catalogue_read_once(Db *index, Arena *a, const Home *home, Rows *rows, Err *err);
+
 /* What an update would see, at the price of a look at every file and no more: where it is the stamp of
  * an earlier update, there is nothing new. Not sound where a look from outside cannot tell. */
 MUST_CHECK bool catalogue_stamp(const CatalogueQuery *query, Stamp *ret, Err *err);
@@ -99,7 +105,7 @@ typedef struct EntryQuery {
     bool side_chains, archived;
     double before_at; /* next page: entries older than this place */
     int64_t before_key;
-    size_t most;
+    size_t max;
 } EntryQuery;
 
 /* Newest first (last_at, key). */
@@ -130,8 +136,8 @@ typedef struct Facet {
     Str name;
     int64_t sessions;
 } Facet;
-MUST_CHECK bool catalogue_facets(Catalogue *c, Arena *a, const char *which, size_t most,
-                                 Facet **ret, size_t *ret_n, Err *err);
+MUST_CHECK bool catalogue_facets(Catalogue *c, Arena *a, const char *which, size_t max, Facet **ret,
+                                 size_t *ret_n, Err *err);
 
 void entry_file(const Entry *e, TranscriptFile *ret); /* of a file's entry, for transcript_load */
 

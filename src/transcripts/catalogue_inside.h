@@ -2,6 +2,7 @@
 #ifndef TALARIA_TRANSCRIPTS_CATALOGUE_INSIDE_H
 #define TALARIA_TRANSCRIPTS_CATALOGUE_INSIDE_H
 
+#include "transcripts/calls.h"
 #include "transcripts/entry.h"
 
 struct Catalogue {
@@ -34,6 +35,7 @@ typedef struct Update {
     Arena *a;          /* as long as the update */
     Arena *row_arena;  /* text of the row at hand */
     EntryRow row;
+    Calls *calls;
     bool begun; /* listeners know of the row */
     bool anew;
     Stamp stamp;

@@ -1,8 +1,9 @@
 /* Claude Code's transcripts: one object a line, told apart by "type".
  *
  * A message of the model is written in several lines, one a block of its content, each with the same
- * message id and request id and a usage that may still grow: the largest counts, once. A fork begins with copies, older than
- * its first line, whose usage is the parent's. Tool results stand in the user's
+ * message id and request id and a usage that may still grow: the largest counts, once. A fork repeats
+ * the parent's lines with the parent's ids: usage carries its call's id, so that the catalogue can
+ * count it once (calls.h). Tool results stand in the user's
  * place; beside them lies toolUseResult, the same again for the program's screen, which nobody
  * reads. What is meta, of a side chain or a summary stays and is flagged. */
 #include "transcripts/line.h"
@@ -30,6 +31,8 @@
     X(AI_TITLE, "aiTitle")                                                                         \
     X(ATTACHMENT, "attachment")                                                                    \
     X(PROMPT_SOURCE, "promptSource")                                                               \
+    X(SESSION_KIND, "sessionKind")                                                                 \
+    X(CONTINUED_IN, "continuedInSessionId")                                                        \
     X(TOTAL_COST, "totalCostUSD")
 
 #define MESSAGE_KEYS(X)                                                                            \
@@ -60,8 +63,7 @@ static const char passed_over[] =
     "progress|last-prompt|mode|permission-mode|agent-name|agent-color|agent-setting|"
     "pr-link|tag|worktree-state|content-replacement|speculation-accept|file-history-delta|"
     "marble-origami-commit|marble-origami-snapshot|task-summary|bridge-session|started|result|"
-    "attribution-snapshot|atis-latch|tools-used|api-request|api-request-shape|api-request-blob|"
-    "continued-in";
+    "attribution-snapshot|atis-latch|tools-used|api-request|api-request-shape|api-request-blob";
 
 #define X(name, key) name,
 enum { ROOT_KEYS(X) ROOT_COUNT };
@@ -201,6 +203,8 @@ static EventUsage *counted_of(LineState *state, uint64_t call)
     return &state->usage[at].counted;
 }
 
+/* A fork that was started with a prompt begins with that: what is older was copied. Other forks do not
+ * tell, and are found by the ids of their calls. */
 static bool is_copy(const Line *l)
 {
     return l->at > 0 && l->at + 1 < l->state->first_at;
@@ -213,11 +217,15 @@ static bool count_usage(Line *l, const JsonTok *root, const JsonTok *message)
     EventUsage none = { 0 }, *counted = &none;
     JsonTok f[USAGE_COUNT];
 
-    if (json_tok_char(l->scan, message[MESSAGE_USAGE]) != '{' || is_copy(l))
+    if (json_tok_char(l->scan, message[MESSAGE_USAGE]) != '{')
         return true;
     call = line_hash(call, json_tok_raw(l->scan, root[REQUEST_ID])) | 1;
-    if (message[MESSAGE_ID] != JSON_TOK_NONE)
+    if (message[MESSAGE_ID] != JSON_TOK_NONE) {
         counted = counted_of(l->state, call);
+        e.call = call;
+    }
+    if (is_copy(l))
+        e.flags |= EVENT_IS_COPY;
     line_fields(l, message[MESSAGE_USAGE], &usage_table, f);
     e.usage =
         (EventUsage){ .input = growth(line_int(l, f[USAGE_INPUT]), &counted->input),
@@ -225,6 +233,7 @@ static bool count_usage(Line *l, const JsonTok *root, const JsonTok *message)
                       .cache_read = growth(line_int(l, f[USAGE_CACHE_READ]), &counted->cache_read),
                       .cache_write =
                           growth(line_int(l, f[USAGE_CACHE_WRITE]), &counted->cache_write) };
+    e.of_call = *counted;
     return !(e.usage.input | e.usage.output | e.usage.cache_read | e.usage.cache_write) ||
            line_emit(l, &e);
 }
@@ -344,9 +353,11 @@ static bool attachment_line(Line *l, JsonTok attachment)
 
 static unsigned flags_of(Line *l, const JsonTok *root)
 {
-    bool made_up = str_eqz(json_tok_raw(l->scan, root[PROMPT_SOURCE]), "system");
+    Str prompt = json_tok_raw(l->scan, root[PROMPT_SOURCE]);
+    bool made_up = str_eqz(prompt, "system");
 
-    return (made_up || line_true(l, root[IS_META]) ? EVENT_IS_META : 0u) |
+    return (str_is_one_of(prompt, "typed|queued") ? EVENT_IS_TYPED : 0u) |
+           (made_up || line_true(l, root[IS_META]) ? EVENT_IS_META : 0u) |
            (line_true(l, root[IS_SIDE_CHAIN]) || l->state->side_file ? EVENT_IS_SIDE_CHAIN : 0u) |
            (line_true(l, root[IS_SUMMARY]) ? EVENT_IS_SUMMARY : 0u);
 }
@@ -365,6 +376,7 @@ static bool facts_line(Line *l, const JsonTok *root)
                         .cwd = line_fact(l, &l->state->known.cwd, root[CWD]),
                         .branch = line_fact(l, &l->state->known.branch, root[GIT_BRANCH]),
                         .entrypoint = line_fact(l, &l->state->known.entrypoint, root[ENTRYPOINT]),
+                        .kind = line_fact(l, &l->state->known.kind, root[SESSION_KIND]),
                         .version = line_fact(l, &l->state->known.version, root[VERSION]) });
 }
 
@@ -375,6 +387,10 @@ static bool other_line(Line *l, Str type, const JsonTok *root)
         return title_line(l, root);
     if (str_eqz(type, "cost-state"))
         return line_facts(l, (SessionFacts){ .cost_usd = line_double(l, root[TOTAL_COST]) });
+    if (str_eqz(type, "continued-in"))
+        return line_facts(
+            l, (SessionFacts){ .continued_in = line_fact(l, &l->state->known.continued_in,
+                                                         root[CONTINUED_IN]) });
     if (str_eqz(type, "file-history-snapshot"))
         return snapshot_line(l, root[SNAPSHOT]);
     if (!str_is_one_of(type, "system|queue-operation|attachment")) {

@@ -35,6 +35,9 @@
     X(BOOL, archived, e.archived)                                                                  \
     X(BOOL, human, e.human)                                                                        \
     X(BOOL, by_program, by_program)                                                                \
+    X(TEXT, kind, kind)                                                                            \
+    X(BOOL, typed, typed)                                                                          \
+    X(TEXT, continued_in, e.continued_in)                                                          \
     X(TEXT, tools, e.tools)                                                                        \
     X(INT, open, open)                                                                             \
     X(PULSE, pulse, pulse)                                                                         \
@@ -61,6 +64,8 @@ typedef struct EntryRow {
     Pulse pulse;
     uint64_t mark;
     bool titled, by_program;
+    bool typed;         /* the program says that a person typed a request */
+    Str kind;           /* of Claude Code: bg, daemon, daemon-worker */
     int64_t open;       /* of a file: its last message is the assistant's and may go on */
     int64_t last_where; /* of the message that was counted last */
 } EntryRow;

@@ -114,22 +114,22 @@ static Str inner_tail(Str once)
     return once.n > 32 ? str_skip(once, json_raw_cut_up(once, 32)) : once;
 }
 
-static Str decode_head(Arena *a, Str raw, size_t most, unsigned escaped)
+static Str decode_head(Arena *a, Str raw, size_t max, unsigned escaped)
 {
-    Str part = raw_head(raw, most, escaped);
+    Str part = raw_head(raw, max, escaped);
 
     if (escaped == 2 && part.n < raw.n)
-        return utf8_head(decode(a, inner_head(json_unescape(a, part)), 1), most);
-    return utf8_head(decode(a, part, escaped), most);
+        return utf8_head(decode(a, inner_head(json_unescape(a, part)), 1), max);
+    return utf8_head(decode(a, part, escaped), max);
 }
 
-static Str decode_tail(Arena *a, Str raw, size_t most, unsigned escaped)
+static Str decode_tail(Arena *a, Str raw, size_t max, unsigned escaped)
 {
-    Str part = raw_tail(raw, most, escaped);
+    Str part = raw_tail(raw, max, escaped);
 
     if (escaped == 2 && part.n < raw.n)
-        return utf8_tail(decode(a, inner_tail(json_unescape(a, part)), 1), most);
-    return utf8_tail(decode(a, part, escaped), most);
+        return utf8_tail(decode(a, inner_tail(json_unescape(a, part)), 1), max);
+    return utf8_tail(decode(a, part, escaped), max);
 }
 
 Str event_text(Arena *a, const Event *e)

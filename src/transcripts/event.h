@@ -56,7 +56,10 @@ enum {
     EVENT_HAS_EXIT_CODE = 64, /* exit_code is known */
     EVENT_IS_INACTIVE = 128,  /* rewound or compacted away (Hermes) */
     EVENT_IS_REWOUND = 512,   /* taken back by the user (Hermes) */
+    EVENT_IS_GUEST = 1024,    /* of a turn that a guest asked for, not the owner (our own) */
     EVENT_IS_SHELL = 256,     /* a command that the user ran (!ls), or what it printed */
+    EVENT_IS_COPY = 1024,     /* usage in a fork that was copied from the parent */
+    EVENT_IS_TYPED = 2048,    /* the program says that a person typed it */
 };
 
 /* Text in the pieces in which it lies. */
@@ -68,7 +71,9 @@ typedef struct EventText {
 
 typedef struct SessionFacts { /* empty: this line does not say */
     Str id, cwd, branch, model, title, entrypoint, version, originator;
-    Str parent; /* session that a side chain or a fork belongs to */
+    Str parent;       /* session that a side chain or a fork belongs to */
+    Str kind;         /* Claude Code's sessionKind: bg, daemon, daemon-worker; empty: interactive */
+    Str continued_in; /* session that continues this one */
     double
         cost_usd; /* of the whole session so far, as the program itself counts it; 0: this line does not say */
 } SessionFacts;
@@ -88,7 +93,9 @@ typedef struct Event {
     Str arguments; /* JSON text of an object, as it lies there; empty: none */
     int64_t exit_code;
     SessionFacts facts; /* EVENT_SESSION */
-    EventUsage usage;   /* EVENT_USAGE */
+    EventUsage usage;   /* EVENT_USAGE: what is new */
+    EventUsage of_call; /* the same call of the model so far, where it has an id */
+    uint64_t call;      /* hash of that id, never 0; 0: none */
     int64_t where;      /* byte at which its line begins; of a database, the message's id */
     int64_t line_bytes; /* 0 in a database */
     int part;           /* which event of that line, from 0 */

@@ -33,7 +33,7 @@ void pulse_count(Pulse *p, double at)
 
 void pulse_show(const Pulse *p, double from, double to, uint8_t ret[ACTIVITY_BUCKETS])
 {
-    uint64_t sums[ACTIVITY_BUCKETS] = { 0 }, most = 0;
+    uint64_t sums[ACTIVITY_BUCKETS] = { 0 }, max = 0;
     double span = to > from ? to - from : 1;
 
     memset(ret, 0, ACTIVITY_BUCKETS);
@@ -46,9 +46,9 @@ void pulse_show(const Pulse *p, double from, double to, uint8_t ret[ACTIVITY_BUC
         sums[at] += p->counts[i];
     }
     for (size_t i = 0; i < ACTIVITY_BUCKETS; i++)
-        most = sums[i] > most ? sums[i] : most;
-    for (size_t i = 0; i < ACTIVITY_BUCKETS && most; i++)
-        ret[i] = (uint8_t)((sums[i] * 255 + most - 1) / most);
+        max = sums[i] > max ? sums[i] : max;
+    for (size_t i = 0; i < ACTIVITY_BUCKETS && max; i++)
+        ret[i] = (uint8_t)((sums[i] * 255 + max - 1) / max);
 }
 
 /* -- who is talking ---------------------------------------------------------------------------------- */
@@ -56,6 +56,10 @@ void pulse_show(const Pulse *p, double from, double to, uint8_t ret[ACTIVITY_BUC
 /* Programs that run an agent without anybody in front of it. */
 static const char headless[] = "sdk-cli|sdk-ts|sdk-py|sdk|mcp|codex_exec|exec|codex_sdk_ts|"
                                "codex_sdk_py|codex_mcp_server|cron|batch|subagent|observer";
+
+/* Kinds of sessions of Claude Code that it runs for itself. One in the background (bg) is a person's where
+ * a person typed in it. */
+static const char services[] = "daemon|daemon-worker";
 
 /* First requests that no person types: of observers, graders and engines that learn from sessions,
  * whatever they were started as. */
@@ -80,7 +84,9 @@ void entry_settle(EntryRow *row)
     Entry *e = &row->e;
 
     e->human = e->users > 0 && !e->side_chain && !row->by_program &&
-               !(e->entrypoint.n && str_is_one_of(e->entrypoint, headless));
+               !str_is_one_of(row->kind, services) &&
+               (row->typed ||
+                !(row->kind.n || (e->entrypoint.n && str_is_one_of(e->entrypoint, headless))));
     pulse_show(&row->pulse, e->started_at, e->last_at, e->activity);
 }
 
@@ -138,6 +144,8 @@ static void session_event(Arena *a, EntryRow *row, const SessionFacts *f)
     take(a, &e->model, f->model);
     take(a, &e->version, f->version);
     take(a, &e->parent, f->parent);
+    take(a, &e->continued_in, f->continued_in);
+    take(a, &row->kind, f->kind);
     take(a, &e->entrypoint, f->originator.n ? f->originator : f->entrypoint);
     if (str_eqz(f->entrypoint, "subagent"))
         e->side_chain = true;
@@ -153,6 +161,13 @@ static void user_event(Arena *a, EntryRow *row, const Event *e)
 {
     Str text;
 
+    /* Titles come along with what is recalled, so a guest's words are none, and no request of the owner. */
+    if (e->flags & EVENT_IS_GUEST) {
+        if (!row->e.title.n)
+            row->e.title = STR("Guest session");
+        return;
+    }
+    row->typed |= (e->flags & EVENT_IS_TYPED) != 0;
     if (row->e.users++)
         return;
     text = event_clip(a, e, TEXT_BYTES, 0);
@@ -244,7 +259,7 @@ void entry_event(Arena *a, EntryRow *row, const Event *e)
     }
     if (e->kind == EVENT_SESSION)
         session_event(a, row, &e->facts);
-    if (e->kind == EVENT_USAGE)
+    if (e->kind == EVENT_USAGE && !e->call && !(e->flags & EVENT_IS_COPY))
         usage_event(&row->e, &e->usage);
     if (e->kind == EVENT_SESSION || e->kind == EVENT_USAGE || e->flags & EVENT_IS_INACTIVE)
         return;

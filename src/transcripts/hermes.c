@@ -101,6 +101,7 @@ static bool message(void *ctx, const RowEvent *m, Err *err)
     run->flags = m->active      ? 0u
                  : m->compacted ? EVENT_IS_INACTIVE
                                 : EVENT_IS_INACTIVE | EVENT_IS_REWOUND;
+    run->flags |= m->guest ? EVENT_IS_GUEST : 0u;
     text = message_text(run->a, m->content);
     if (str_eqz(m->role, "user"))
         return emit_text(run, EVENT_USER, line_text_flags(text), text, err);

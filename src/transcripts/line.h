@@ -20,7 +20,9 @@ enum { FACT_BYTES = 256, USAGE_KEPT = 64, TWINS_KEPT = 16 };
     X(entrypoint)                                                                                  \
     X(version)                                                                                     \
     X(originator)                                                                                  \
-    X(parent)
+    X(parent)                                                                                      \
+    X(kind)                                                                                        \
+    X(continued_in)
 
 typedef struct KnownFact {
     char p[FACT_BYTES];

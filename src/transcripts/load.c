@@ -237,9 +237,9 @@ static bool on_event(void *ctx, const Event *e, Err *err)
     add_time(&l->ret->session, e->at);
     if (e->kind == EVENT_SESSION)
         add_facts(l, &e->facts);
-    else if (e->kind == EVENT_USAGE)
+    else if (e->kind == EVENT_USAGE && !(e->flags & EVENT_IS_COPY))
         add_usage(&l->ret->session, &e->usage);
-    else if (is_wanted(l, e))
+    else if (e->kind != EVENT_USAGE && is_wanted(l, e))
         add_event(l, e);
     if (l->options.summaries && is_summary(l, e) && l->ret->n)
         l->ret->messages[l->ret->n - 1].display_kind = STR(MESSAGE_SUMMARY);

@@ -16,8 +16,8 @@ enum {
     HALF_BYTES = 32 << 10,
     KEY_BYTES = 1 << 10,
     UNIT_BYTES = 12,
-    MOST_DEEP = 3 << 20,
-    MOST_TOP = MOST_DEEP + (512 << 10),
+    MAX_DEEP = 3 << 20,
+    MAX_TOP = MAX_DEEP + (512 << 10),
 };
 
 typedef enum State {
@@ -91,7 +91,7 @@ static bool begin_value(LongLine *l)
 
     if (is_muted(l))
         return false;
-    if (l->out.n >= (l->depth > 2 ? MOST_DEEP : MOST_TOP) || (in_object && l->key_dropped) ||
+    if (l->out.n >= (l->depth > 2 ? MAX_DEEP : MAX_TOP) || (in_object && l->key_dropped) ||
         (in_object && l->depth == 1 && str_eqz((Str){ l->key, l->key_n }, "toolUseResult"))) {
         l->muted_at = l->depth + 1;
         return false;
@@ -236,13 +236,12 @@ static void end_string(LongLine *l)
     end_value(l);
 }
 
-static bool is_surrogate(const char *escape, char least, char most)
+static bool is_surrogate(const char *escape, char min, char max)
 {
     char third = (char)(escape[3] | 0x20);
 
     return escape[1] == 'u' && (escape[2] | 0x20) == 'd' &&
-           (third >= 'a' ? third : escape[3]) >= least &&
-           (third >= 'a' ? third : escape[3]) <= most;
+           (third >= 'a' ? third : escape[3]) >= min && (third >= 'a' ? third : escape[3]) <= max;
 }
 
 /* One more byte of an escape. The first half of a surrogate pair waits for the second. */

@@ -64,11 +64,23 @@ static bool tell_begin(Update *u, Err *err)
     return TELL(u, begin, &u->row.e, u->anew, err);
 }
 
+static bool begin_session(Update *u);
+
+/* Of a session with very many calls some are saved before its end. */
+static bool count_call(Update *u, const Event *e)
+{
+    bool full = calls_add(u->calls, u->c->query.roots.claude, e);
+
+    return !full || (begin_session(u) && calls_save(u->calls, &u->row.e, u->err));
+}
+
 bool update_event(void *ctx, const Event *e, Err *err)
 {
     Update *u = ctx;
 
     entry_event(u->row_arena, &u->row, e);
+    if (e->kind == EVENT_USAGE && e->call && !count_call(u, e))
+        return false;
     if (!tell_begin(u, err))
         return false;
     for (size_t i = 0; i < u->n; i++) {
@@ -123,6 +135,7 @@ bool update_begin(Update *u, const Known *known, const Entry *fresh)
     if (!begin_batch(u) || (!u->late && !begin_session(u)))
         return false;
     arena_reset(u->row_arena);
+    calls_drop(u->calls);
     u->begun = u->listener_failed = false;
     u->anew = !known;
     u->row = (EntryRow){ .e = *fresh };
@@ -147,7 +160,8 @@ void update_anew(Update *u)
                                        .side_chain = before.side_chain,
                                        .archived = before.archived };
 
-    if (!begin_session(u) || !TELL(u, gone, &before, u->err) || !forget_row(u, before.key))
+    if (!begin_session(u) || !TELL(u, gone, &before, u->err) ||
+        !calls_gone(u->calls, before.key, u->err) || !forget_row(u, before.key))
         u->listener_failed = true;
     fresh.key = ++u->next_key;
     u->row = (EntryRow){ .e = fresh };
@@ -157,7 +171,7 @@ void update_anew(Update *u)
 bool update_end(Update *u, int64_t bytes)
 {
     entry_settle(&u->row);
-    if (u->listener_failed || !tell_begin(u, u->err) ||
+    if (u->listener_failed || !tell_begin(u, u->err) || !calls_save(u->calls, &u->row.e, u->err) ||
         !entry_write(u->c->db, u->c->write, &u->row, u->err) || !TELL(u, end, &u->row.e, u->err) ||
         (u->in_session && !db_exec(u->c->db, "RELEASE session", u->err)))
         return false;
@@ -188,7 +202,8 @@ bool update_gone(Update *u, int64_t key)
     if (!begin_batch(u))
         return false;
     arena_reset(u->row_arena);
-    if (!load_row(u, key, &u->row) || !TELL(u, gone, &u->row.e, u->err) || !forget_row(u, key))
+    if (!load_row(u, key, &u->row) || !TELL(u, gone, &u->row.e, u->err) ||
+        !calls_gone(u->calls, key, u->err) || !forget_row(u, key))
         return false;
     u->stats.gone++;
     return ++u->batch_rows < BATCH_ROWS || update_commit(u);
@@ -282,12 +297,14 @@ static void keep_what_is_whole(Update *u)
 static bool run_locked(Update *u)
 {
     AUTO(Arena) *a = arena_new(), *row = arena_new();
+    AUTO(Calls) *calls = calls_new(u->c->db, u->err);
     int64_t start = clock_cpu_ns();
     bool ok;
 
     u->a = a;
     u->row_arena = row;
-    ok = run(u);
+    u->calls = calls;
+    ok = calls && run(u);
     if (!ok && u->err->kind == ERR_INTERRUPTED)
         keep_what_is_whole(u);
     roll_back(u);

@@ -129,23 +129,22 @@ static bool note_look(HomeRun *run, int64_t last_message, int64_t stamp, double 
 
 /* -- sessions that are also somebody's transcript ------------------------------------------------------ */
 
-static bool is_there(HomeRun *run, const KnownAs *c, bool *ret)
+static bool is_there(Db *index, Arena *a, const Home *home, const KnownAs *c, bool *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
-    Db *db = run->u->c->db;
-    Str id = continuation_session(run->u->a, c->handle);
+    Str id = continuation_session(a, c->handle);
     SourceKind source;
 
     *ret = false;
     if (!id.n || !source_parse(c->runtime, &source))
         return true;
-    if (!db_prepare(db, "SELECT 1 FROM entries WHERE id = ? AND source = ? AND home <> ?", &stmt,
-                    run->u->err))
+    if (!db_prepare(index, "SELECT 1 FROM entries WHERE id = ? AND source = ? AND home <> ?", &stmt,
+                    err))
         return false;
     db_bind_str(stmt, 1, id);
     sqlite3_bind_int(stmt, 2, (int)source);
-    db_bind_str(stmt, 3, run->home->path);
-    return db_step(db, stmt, ret, run->u->err);
+    db_bind_str(stmt, 3, home->path);
+    return db_step(index, stmt, ret, err);
 }
 
 static int by_text(const void *left, const void *right)
@@ -158,19 +157,78 @@ static bool is_among(const Str *all, size_t n, Str s)
     return n && bsearch(&s, all, n, sizeof *all, by_text);
 }
 
+static int by_session(const void *left, const void *right)
+{
+    const KnownAs *a = left, *b = right;
+    int order = str_cmp(a->session, b->session);
+
+    return order ? order : str_cmp(a->runtime, b->runtime);
+}
+
+/* Of one runtime all or nothing: where one of its sessions is gone, nobody knows which turns were in it. */
+static size_t keep_whole(KnownAs *all, const bool *there, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n;) {
+        size_t end = i;
+        bool whole = true;
+
+        for (; end < n && by_session(&all[i], &all[end]) == 0; end++)
+            whole &= there[end];
+        if (whole)
+            all[kept++] = all[i];
+        i = end;
+    }
+    return kept;
+}
+
+static bool find_kept(Db *index, Arena *a, const Home *home, Rows *rows, KnownAs **ret,
+                      size_t *ret_n, Err *err)
+{
+    bool *there;
+
+    *ret_n = 0;
+    if (home->kind != HOME_OURS || !rows_continuity(rows, a, ret, ret_n, err))
+        return home->kind != HOME_OURS;
+    if (*ret_n)
+        qsort(*ret, *ret_n, sizeof **ret, by_session);
+    there = ARENA_ARRAY(a, bool, *ret_n + 1);
+    for (size_t i = 0; i < *ret_n; i++)
+        if (!is_there(index, a, home, &(*ret)[i], &there[i], err))
+            return false;
+    *ret_n = keep_whole(*ret, there, *ret_n);
+    return true;
+}
+
+bool catalogue_read_once(Db *index, Arena *a, const Home *home, Rows *rows, Err *err)
+{
+    KnownAs *kept = NULL;
+    size_t n;
+
+    if (!find_kept(index, a, home, rows, &kept, &n, err))
+        return false;
+    rows_skip(rows, kept, n);
+    return true;
+}
+
+/* What is wholly elsewhere: with a gateway of Hermes, or without a message of its own. */
 static bool find_elsewhere(HomeRun *run)
 {
-    KnownAs *all;
+    Arena *a = run->u->a;
+    KnownAs *all = NULL;
     size_t n, cap = 0;
-    bool there;
 
-    if (!theirs(run, rows_continuity(run->rows, run->u->a, &all, &n, run->u->err)))
+    if (!theirs(run, find_kept(run->u->c->db, a, run->home, run->rows, &all, &n, run->u->err)))
         return false;
+    rows_skip(run->rows, all, n);
     for (size_t i = 0; i < n; i++) {
-        if (!is_there(run, &all[i], &there))
+        bool any = false;
+
+        if (!all[i].lent && !theirs(run, rows_any(run->rows, all[i].session, &any, run->u->err)))
             return false;
-        if (there)
-            ARENA_PUSH(run->u->a, run->elsewhere, run->elsewhere_n, cap, all[i].session);
+        if (!any)
+            ARENA_PUSH(a, run->elsewhere, run->elsewhere_n, cap, all[i].session);
     }
     if (run->elsewhere_n)
         qsort(run->elsewhere, run->elsewhere_n, sizeof *run->elsewhere, by_text);

@@ -54,7 +54,7 @@ struct Walk {
     size_t n_files;
     bool too_many;
     Walker walkers[WALKERS_MOST];
-    size_t n_walkers, most;
+    size_t n_walkers, max;
 };
 
 static void *work(void *ctx);
@@ -71,7 +71,7 @@ static void begin_walker(Walk *w)
         w->n_walkers++;
     } else {
         w->busy--;
-        w->most = w->n_walkers; /* then without more of them */
+        w->max = w->n_walkers; /* then without more of them */
     }
 }
 
@@ -83,7 +83,7 @@ static void put_folder(Walk *w, Folder f)
         w->waiting = mem_resize(w->waiting, w->cap, sizeof *w->waiting);
     }
     w->waiting[w->n_waiting++] = f;
-    if (w->n_waiting > WORTH_HELP && w->n_walkers < w->most && !w->too_many)
+    if (w->n_waiting > WORTH_HELP && w->n_walkers < w->max && !w->too_many)
         begin_walker(w);
     pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
@@ -287,7 +287,7 @@ bool walk_files(Arena *a, const WalkRoot *roots, size_t n_roots, WalkedFile **re
                .changed = PTHREAD_COND_INITIALIZER,
                .busy = 1,
                .n_walkers = 1,
-               .most = cores() };
+               .max = cores() };
 
     w.walkers[0].walk = &w;
     for (size_t i = 0; i < n_roots; i++)

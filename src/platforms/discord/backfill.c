@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "platforms/discord/inside.h"
 
-enum { PAGE = 100, MOST_PAGES = 5, MOST_CHANNELS = 50 };
+enum { PAGE = 100, MAX_PAGES = 5, MAX_CHANNELS = 50 };
 
 /* The roles of whoever wrote it, a list; where they count, since a message that is fetched does not name them. False:
  * not now. */
@@ -97,7 +97,7 @@ static bool fetch_channel(Connection *c, Batch *b, Str channel, const ChannelFac
     int64_t after = c->link.gap_after;
     bool more = true;
 
-    for (int page = 0; more && page < MOST_PAGES; page++)
+    for (int page = 0; more && page < MAX_PAGES; page++)
         if (!fetch_page(c, b, channel, facts, &after, &more, err))
             return false;
     return true;
@@ -116,7 +116,7 @@ bool backfill(Connection *c, Batch *b, const PyValue *channels, Str guild, Err *
         const PyValue *v = &channels->items[i];
         int64_t newest = snow_number(update_text(v, "last_message_id")), type;
 
-        if (newest <= c->link.gap_after || asked == MOST_CHANNELS ||
+        if (newest <= c->link.gap_after || asked == MAX_CHANNELS ||
             !str_to_int(update_text(v, "type"), 0, 255, &type) || !holds_messages((int)type))
             continue;
         asked++;

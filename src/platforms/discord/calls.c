@@ -18,7 +18,7 @@ static Connection *release(Connection *c)
 {
     channels_free(c->channels);
     roles_free(c->link.roles);
-    wire_done(&c->wire);
+    connection_done(&c->wire);
     mem_free(c->api);
     mem_free(c->authorization);
     return mem_free(c);
@@ -43,7 +43,7 @@ static Connection *make(const PlatformHost *host, Str base)
     c->token = c->authorization + strlen(AUTHORIZATION);
     c->last = &c->first;
     discord_read_cursor(c, host->cursor);
-    wire_init(&c->wire, "discord", &c->host);
+    connection_init(&c->wire, "discord", &c->host);
     return c;
 }
 
@@ -55,13 +55,13 @@ static bool discord_open(const PlatformHost *host, Connection **ret, Err *err)
 
     if (!token.n)
         return err_set(err, ERR_INVALID, "discord needs a token; set TALARIA_DISCORD_TOKEN");
-    if (!wire_fits_header(token))
+    if (!connection_fits_header(token))
         return err_set(err, ERR_INVALID,
                        "the discord token contains invalid characters; copy it again");
-    if (!wire_base(a, "discord", host->config->api_base, PUBLIC_API, &base, err))
+    if (!connection_base_url(a, "discord", host->config->api_base, PUBLIC_API, &base, err))
         return false;
     c = make(host, base);
-    if (!wire_start(&c->wire, discord_link_run, c, err)) {
+    if (!connection_start(&c->wire, discord_link_run, c, err)) {
         release(c);
         return false;
     }
@@ -73,7 +73,7 @@ static Connection *discord_close(Connection *c)
 {
     if (!c)
         return NULL;
-    wire_end(&c->wire);
+    connection_end(&c->wire);
     return release(c);
 }
 
@@ -92,7 +92,7 @@ static bool discord_identity(Connection *c, Arena *a, Identity *ret)
 
 static void discord_health(Connection *c, Arena *a, Health *ret)
 {
-    wire_health(&c->wire, a, ret);
+    connection_health(&c->wire, a, ret);
 }
 
 /* -- messages -------------------------------------------------------------------------------------------------- */
@@ -122,23 +122,23 @@ Str discord_message(Arena *a, Str text, Str nonce)
 /* One call that says something there, and what became of it. */
 static bool utter(Connection *c, Arena *a, const char *name, const Ask *ask, Sent *ret, Err *err)
 {
-    PlatformFault trouble = wire_fault(&c->wire, name);
+    PlatformFault trouble = connection_fault(&c->wire, name);
     Rest rest;
 
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return wire_broken(&c->wire, trouble, ret, err);
+        return connection_broken(&c->wire, trouble, ret, err);
     if (!rest_call(c, a, ask, &rest, err)) {
         ret->wait_ms = rest.wait_ms;
         ret->unsure = rest.unsure;
         return false;
     }
     ret->id = update_text(&rest.v, "id");
-    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
+    return trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err);
 }
 
 /* A thread is a channel of its own: its number is the place's chat. */
-static bool channel_path(Arena *a, const Place *at, const char *rest, Str *ret, Err *err)
+static bool channel_path(Arena *a, const ChatAddress *at, const char *rest, Str *ret, Err *err)
 {
     Str id = at->thread_id.n ? at->thread_id : at->chat_id;
 
@@ -170,7 +170,7 @@ static bool discord_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *r
     return utter(c, a, "edit", &ask, ret, err);
 }
 
-static void discord_typing(Connection *c, const Place *at)
+static void discord_typing(Connection *c, const ChatAddress *at)
 {
     AUTO(Arena) *a = arena_new();
     Ask ask = { .method = "POST", .until = clock_mono_ms() + 5000 };

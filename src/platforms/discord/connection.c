@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "platforms/discord/inside.h"
 
-enum { HELLO_MS = 20000, LIMIT_WAIT_MS = 60000, MOST_RESUMES = 3 };
+enum { HELLO_MS = 20000, LIMIT_WAIT_MS = 60000, MAX_RESUMES = 3 };
 
 static const int64_t DAY_MS = 86400000;
 
@@ -53,7 +53,7 @@ static After on_end(Connection *c)
              : code == 4014 ? "the bot may not read messages; enable the message content intent"
                             : c->close_why);
     pthread_mutex_unlock(&c->wire.lock);
-    wire_come_to(&c->wire, fatal(code) ? LINK_REFUSED : LINK_DOWN, text);
+    connection_set_state(&c->wire, fatal(code) ? CONNECTION_REFUSED : CONNECTION_DOWN, text);
     if (fatal(code))
         return NEVER;
     /* A number that it never gave out, a session that is over: these two it forgets. A frame that we cannot read
@@ -66,7 +66,7 @@ static After on_end(Connection *c)
 
 static After converse(Connection *c)
 {
-    Link *l = &c->link;
+    DiscordSocket *l = &c->link;
     int64_t hello_until = clock_mono_ms() + HELLO_MS;
 
     for (;;) {
@@ -86,7 +86,7 @@ static After converse(Connection *c)
             return on_end(c);
         late = clock_mono_ms() >= (l->beat_every ? l->next_beat : hello_until);
         if (late && (!l->beat_every || !l->acked)) {
-            wire_come_to(&c->wire, LINK_DOWN, "discord's gateway does not respond");
+            connection_set_state(&c->wire, CONNECTION_DOWN, "discord's gateway does not respond");
             return LATER;
         }
         if (late)
@@ -131,7 +131,7 @@ static bool ask_where(Connection *c, Arena *a, Str *ret_url, Err *err)
                    "discord asks for %lld parallel connections, but Talaria uses one: it is meant "
                    "for bots in fewer than about 1000 servers",
                    (long long)shards);
-        wire_come_to(&c->wire, LINK_REFUSED, err->text);
+        connection_set_state(&c->wire, CONNECTION_REFUSED, err->text);
         return false;
     }
     *ret_url = update_text(&rest.v, "url");
@@ -142,16 +142,16 @@ static bool ask_where(Connection *c, Arena *a, Str *ret_url, Err *err)
         reset = LIMIT_WAIT_MS;
     err_set_to(err, ERR_BUSY, "discord allows no new connection for %lld s",
                (long long)(reset / 1000));
-    wire_trouble(&c->wire, err->text);
-    (void)wire_rest(&c->wire, reset);
+    connection_trouble(&c->wire, err->text);
+    (void)connection_rest(&c->wire, reset);
     return false;
 }
 
 static bool dial(Connection *c, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    Link *l = &c->link;
-    Str url = str_of(c->wire.tries < MOST_RESUMES ? l->resume_url : "");
+    DiscordSocket *l = &c->link;
+    Str url = str_of(c->wire.tries < MAX_RESUMES ? l->resume_url : "");
 
     if (!ask_who(c, a, err))
         return false;
@@ -165,9 +165,9 @@ static bool dial(Connection *c, Err *err)
 }
 
 /* A session that is begun anew has to be told what it missed. */
-static void mark_gap(Link *l)
+static void mark_gap(DiscordSocket *l)
 {
-    int64_t day_ago = snow_at(wire_wall_ms() - DAY_MS);
+    int64_t day_ago = snow_at(connection_wall_ms() - DAY_MS);
 
     if (!l->session[0])
         l->gap_after = l->last > day_ago ? l->last : day_ago;
@@ -180,13 +180,13 @@ static After link_once(Connection *c)
 
     mark_gap(&c->link);
     if (!dial(c, &err)) {
-        wire_come_to(&c->wire, LINK_DOWN, err.text);
+        connection_set_state(&c->wire, CONNECTION_DOWN, err.text);
         return LATER;
     }
     after = converse(c);
     ws_close(c->link.ws, DISCORD_CLOSE_TO_RESUME);
     if (after != NEVER)
-        wire_come_to(&c->wire, LINK_DOWN, NULL);
+        connection_set_state(&c->wire, CONNECTION_DOWN, NULL);
     return after;
 }
 
@@ -194,7 +194,7 @@ static int64_t pause_ms(Connection *c, After after)
 {
     return after == AT_ONCE   ? 0
            : after == SHORTLY ? 1000 + discord_random_below(4000)
-                              : wire_next_wait(&c->wire);
+                              : connection_next_wait(&c->wire);
 }
 
 void *discord_link_run(void *connection)
@@ -205,7 +205,7 @@ void *discord_link_run(void *connection)
     do {
         after = link_once(c);
         discord_hang_up(c);
-    } while (after != NEVER && wire_rest(&c->wire, pause_ms(c, after)));
+    } while (after != NEVER && connection_rest(&c->wire, pause_ms(c, after)));
     discord_save_cursor(c);
     return NULL;
 }

@@ -11,19 +11,19 @@ typedef struct Where {
     bool thread;
 } Where;
 
-static Place place_from(const Where *w)
+static ChatAddress place_from(const Where *w)
 {
-    return (Place){ .platform = STR("discord"),
-                    .chat_id = w->channel,
-                    .chat_name = w->name,
-                    .chat_type = w->thread        ? STR("thread")
-                                 : w->guild.n > 0 ? STR("group")
-                                                  : STR("dm"),
-                    .user_id = w->author,
-                    .user_name = w->author_name,
-                    .thread_id = w->thread ? w->channel : STR_NONE,
-                    .scope_id = w->guild,
-                    .parent_chat_id = w->thread ? w->parent : STR_NONE };
+    return (ChatAddress){ .platform = STR("discord"),
+                          .chat_id = w->channel,
+                          .chat_name = w->name,
+                          .chat_type = w->thread        ? STR("thread")
+                                       : w->guild.n > 0 ? STR("group")
+                                                        : STR("dm"),
+                          .user_id = w->author,
+                          .user_name = w->author_name,
+                          .thread_id = w->thread ? w->channel : STR_NONE,
+                          .scope_id = w->guild,
+                          .parent_chat_id = w->thread ? w->parent : STR_NONE };
 }
 
 static Str either(Str first, Str second)
@@ -167,7 +167,8 @@ static bool discord_parse(Arena *a, Str update, const Identity *me, Inbound *ret
     return true;
 }
 
-static bool discord_place(Arena *a, const HomeChannel *home, Str thread_id, Place *ret, Err *err)
+static bool discord_place(Arena *a, const HomeChannel *home, Str thread_id, ChatAddress *ret,
+                          Err *err)
 {
     bool dm = str_eqz(home->chat_type, "dm");
     Where w = { .channel = thread_id.n ? thread_id : home->chat_id,
@@ -181,8 +182,7 @@ static bool discord_place(Arena *a, const HomeChannel *home, Str thread_id, Plac
                 .thread = thread_id.n > 0 };
 
     (void)a;
-    if (!dm && !thread_id.n && !home->owner_id.n)
-        return needs_owner("discord", home->chat_id, err);
+    (void)err;
     *ret = place_from(&w);
     if (!home->scope_id.n)
         ret->scope_id = STR_NONE; /* that there is a guild counts for the kind of chat, not which */

@@ -73,7 +73,7 @@ static bool keep(const Event *e, Err *err)
 }
 
 /* Direct chats are in no list that Discord gives: those in which somebody wrote are remembered. */
-static void remember_dm(Link *l, Str channel)
+static void remember_dm(DiscordSocket *l, Str channel)
 {
     Snow id;
 
@@ -145,7 +145,7 @@ static bool on_ready(const Event *e, Err *err)
 {
     const PyValue *user = update_get(e->d, "user"), *guilds = update_get(e->d, "guilds");
     Connection *c = e->c;
-    Link *l = &c->link;
+    DiscordSocket *l = &c->link;
 
     set_text(l->session, sizeof l->session, update_text(e->d, "session_id"));
     set_text(l->resume_url, sizeof l->resume_url, update_text(e->d, "resume_gateway_url"));
@@ -191,7 +191,7 @@ static bool on_guild(const Event *e, Err *err)
     const PyValue *members = update_get(e->d, "members");
     const PyValue *channels = update_get(e->d, "channels"), *threads = update_get(e->d, "threads");
     Str guild = update_text(e->d, "id");
-    Link *l = &e->c->link;
+    DiscordSocket *l = &e->c->link;
     bool was_here = l->gap_guilds > 0; /* one that we joined just now has nothing that we missed */
 
     learn_all(e, channels, guild);

@@ -26,7 +26,7 @@ static void on_text(void *ctx, Str text)
         c->waiting += f->n;
         f = NULL;
     }
-    c->wire.heard_ms = wire_wall_ms();
+    c->wire.heard_ms = connection_wall_ms();
     pthread_cond_broadcast(&c->wire.changed);
     pthread_mutex_unlock(&c->wire.lock);
     mem_free(f);
@@ -63,14 +63,14 @@ Frame *discord_frames_take(Connection *c, int64_t until, bool *ret_closed, bool 
     Frame *all;
 
     pthread_mutex_lock(&c->wire.lock);
-    while (!c->first && !c->closed && wire_goes_on(&c->wire) && clock_mono_ms() < until)
-        wire_wait(&c->wire, until);
+    while (!c->first && !c->closed && connection_goes_on(&c->wire) && clock_mono_ms() < until)
+        connection_wait(&c->wire, until);
     all = c->first;
     c->first = NULL;
     c->last = &c->first;
     c->waiting = 0;
     *ret_closed = c->closed;
-    *ret_stop = !wire_goes_on(&c->wire);
+    *ret_stop = !connection_goes_on(&c->wire);
     pthread_mutex_unlock(&c->wire.lock);
     return all;
 }
@@ -95,7 +95,7 @@ void discord_hang_up(Connection *c)
         return;
     pthread_mutex_lock(&c->wire.lock);
     while (!c->closed && clock_mono_ms() < until)
-        wire_wait(&c->wire, until);
+        connection_wait(&c->wire, until);
     pthread_mutex_unlock(&c->wire.lock);
     c->link.ws = ws_free(c->link.ws);
     c->first = discord_frames_free(c->first);

@@ -1,4 +1,4 @@
-/* discord_inside.h - what the files of Discord's connection share, and nobody else sees.
+/* inside.h - what the files of Discord's connection share, and nobody else sees.
  *
  * One thread owns the gateway (discord_link.c) and reads its events (discord_events.c); calls come from any
  * thread (discord_rest.c, discord_calls.c, discord_threads.c). What both touch stands under the one lock. */
@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "net/websocket.h"
-#include "platforms/read.h"
 #include "platforms/connection.h"
+#include "platforms/read.h"
 #include "text/json.h"
 
 /* X(id, number): kinds of channels. */
@@ -71,7 +71,7 @@ typedef struct Frame {
 } Frame;
 
 /* The gateway's session; the link's thread alone. */
-typedef struct Link {
+typedef struct DiscordSocket {
     WebSocket *ws;
     char session[128], resume_url[256];
     int64_t seq;    /* all up to here are stored */
@@ -87,15 +87,15 @@ typedef struct Link {
     bool commands_told;
     Roles *roles;
     size_t roles_n;
-} Link;
+} DiscordSocket;
 
 struct Connection {
     PlatformHost host;
     char *api, *authorization;
     const char *token; /* the end of authorization */
     bool by_roles;     /* people are let in by theirs */
-    Link link;
-    Wire wire; /* its lock guards what follows */
+    DiscordSocket link;
+    ConnectionBase wire; /* its lock guards what follows */
     Snow me, application;
     char my_name[128];
     Channel *channels;
@@ -138,12 +138,23 @@ typedef enum After {
     NEVER
 } After;
 
+/* What a frame says. */
+typedef struct Payload {
+    PyValue v;  /* the whole of it, an object */
+    int64_t op; /* 0: an event; 255 at most */
+    int64_t s;  /* the event's number; 0: it has none */
+} Payload;
+
+MUST_CHECK bool discord_frame_read(Arena *a, Str raw, Payload *ret);
+/* The event with this number is there. */
+void discord_seq_seen(DiscordSocket *l, int64_t s);
+
 /* Takes the frames. */
 After discord_read(Connection *c, Frame *all);
 void discord_say_beat(Connection *c);
 /* Sends a heartbeat where one is due. For whoever keeps the link's thread busy. */
 void discord_link_beat(Connection *c);
-void discord_forget_session(Link *l);
+void discord_forget_session(DiscordSocket *l);
 /* Where an earlier process left off; before the thread begins. */
 void discord_read_cursor(Connection *c, Str cursor);
 /* So that the next process need not be told again what this one has stored. */
@@ -197,7 +208,8 @@ static inline bool channel_is_thread(int type)
 
 /* -- discord_roles.c ------------------------------------------------------------------------------------ */
 
-void roles_learn(Link *l, Str guild, const PyValue *member); /* `member`: we ourselves, there */
+void roles_learn(DiscordSocket *l, Str guild,
+                 const PyValue *member); /* `member`: we ourselves, there */
 Roles *roles_free(Roles *all);
 /* Adds ',"our_roles":[...]' to an update: those of our roles that the message names. */
 void roles_write(Connection *c, Arena *a, const PyValue *message, Str guild, Buf *out);

@@ -11,7 +11,7 @@
 enum {
     INTENTS =
         1 << 0 | 1 << 9 | 1 << 12 | 1 << 15, /* guilds, messages there, direct ones, their text */
-    MOST_BATCH = 512
+    MAX_BATCH = 512
 };
 
 /* -- sending ------------------------------------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static void say(Connection *c, Str frame)
 void discord_say_beat(Connection *c)
 {
     char text[64];
-    Link *l = &c->link;
+    DiscordSocket *l = &c->link;
 
     if (l->seq)
         snprintf(text, sizeof text, "{\"op\":1,\"d\":%lld}", (long long)l->seq);
@@ -49,7 +49,7 @@ static void say_hello(Connection *c)
 {
     AUTO_BUF out = BUF(KIB(4));
     JsonWriter w = JSON_WRITER(&out, 0);
-    Link *l = &c->link;
+    DiscordSocket *l = &c->link;
     bool resume = l->session[0] != '\0';
 
     json_begin(&w, '{');
@@ -74,7 +74,7 @@ static void say_hello(Connection *c)
 
 /* Frames come in order, but nobody promises it for what is sent again: what comes early is marked, and the number
  * to resume from stays below the gap. */
-static void seq_seen(Link *l, int64_t s)
+void discord_seq_seen(DiscordSocket *l, int64_t s)
 {
     int64_t bit = s - l->seq - 1;
 
@@ -95,7 +95,7 @@ static Str write_cursor(Connection *c, Arena *a)
 {
     AUTO_BUF out = BUF(KIB(8));
     JsonWriter w = JSON_WRITER(&out, 0);
-    const Link *l = &c->link;
+    const DiscordSocket *l = &c->link;
 
     json_begin(&w, '{');
     json_field_str(&w, "session", l->gap_after ? STR("") : str_of(l->session));
@@ -115,11 +115,11 @@ static Str write_cursor(Connection *c, Arena *a)
 void discord_read_cursor(Connection *c, Str cursor)
 {
     AUTO(Arena) *a = arena_new();
-    Link *l = &c->link;
+    DiscordSocket *l = &c->link;
     const PyValue *dms;
     PyValue v;
 
-    l->last = snow_at(wire_wall_ms());
+    l->last = snow_at(connection_wall_ms());
     if (!cursor.n || !pyjson_read(a, cursor, &v))
         return;
     snprintf(l->session, sizeof l->session, "%.*s", STR_FMT(update_text(&v, "session")));
@@ -144,7 +144,7 @@ void discord_save_cursor(Connection *c)
 
 /* -- reading ------------------------------------------------------------------------------------------------------------ */
 
-void discord_forget_session(Link *l)
+void discord_forget_session(DiscordSocket *l)
 {
     l->session[0] = l->resume_url[0] = '\0';
     l->seq = 0;
@@ -153,7 +153,7 @@ void discord_forget_session(Link *l)
 
 static After on_hello(Connection *c, const PyValue *d)
 {
-    Link *l = &c->link;
+    DiscordSocket *l = &c->link;
     int64_t every;
 
     if (!str_to_int(update_text(d, "heartbeat_interval"), 10, 3600000, &every))
@@ -189,30 +189,38 @@ static After on_control(Connection *c, int64_t op, const PyValue *frame)
     }
 }
 
+bool discord_frame_read(Arena *a, Str raw, Payload *ret)
+{
+    if (!pyjson_read(a, raw, &ret->v) || ret->v.type != PY_DICT ||
+        !str_to_int(update_text(&ret->v, "op"), 0, 255, &ret->op))
+        return false;
+    if (!str_to_int(update_text(&ret->v, "s"), 1, INT64_MAX, &ret->s))
+        ret->s = 0;
+    return true;
+}
+
 static After on_frame(Connection *c, Batch *b, const Frame *f, Err *err)
 {
     Str raw = { f->text, f->n };
-    int64_t op, s;
-    PyValue v;
+    Payload p;
 
-    if (!pyjson_read(b->a, raw, &v) || v.type != PY_DICT ||
-        !str_to_int(update_text(&v, "op"), 0, 255, &op)) {
-        wire_trouble(&c->wire, "discord's gateway sent an invalid frame");
+    if (!discord_frame_read(b->a, raw, &p)) {
+        connection_trouble(&c->wire, "discord's gateway sent an invalid frame");
         return GO_ON;
     }
-    if (op)
-        return on_control(c, op, &v);
-    if (!event_take(c, b, &v, raw, err))
+    if (p.op)
+        return on_control(c, p.op, &p.v);
+    if (!event_take(c, b, &p.v, raw, err))
         return LATER;
-    if (str_to_int(update_text(&v, "s"), 1, INT64_MAX, &s))
-        seq_seen(&c->link, s);
+    if (p.s)
+        discord_seq_seen(&c->link, p.s);
     return GO_ON;
 }
 
 /* Puts on the disk what was gathered, and answers it. */
 static bool store(Connection *c, Batch *b, Err *err)
 {
-    Link *l = &c->link;
+    DiscordSocket *l = &c->link;
     int64_t before = l->last, gap = l->gap_after;
     bool complete = gap && l->ready && !l->gap_guilds; /* all that was missed is here */
 
@@ -228,7 +236,7 @@ static bool store(Connection *c, Batch *b, Err *err)
     }
     events_reply(c, b);
     if (l->ready) {
-        wire_come_to(&c->wire, LINK_UP, NULL);
+        connection_set_state(&c->wire, CONNECTION_UP, NULL);
         c->wire.tries = 0;
     }
     return true;
@@ -239,13 +247,13 @@ static After read_batch(Connection *c, Frame **rest)
 {
     AUTO(Arena) *a = arena_new();
     Batch b = { .a = a };
-    Link *l = &c->link;
+    DiscordSocket *l = &c->link;
     int64_t seq = l->seq;
     uint64_t ahead = l->ahead;
     After after = GO_ON;
     Err err;
 
-    for (size_t n = 0; *rest && after == GO_ON && n < MOST_BATCH; n++) {
+    for (size_t n = 0; *rest && after == GO_ON && n < MAX_BATCH; n++) {
         Frame *f = *rest;
 
         after = on_frame(c, &b, f, &err);
@@ -253,7 +261,7 @@ static After read_batch(Connection *c, Frame **rest)
         mem_free(f);
     }
     if (after == LATER || !store(c, &b, &err)) {
-        wire_trouble(&c->wire, err.text);
+        connection_trouble(&c->wire, err.text);
         l->seq = seq;
         l->ahead = ahead;
         if (l->gap_after)

@@ -11,7 +11,7 @@
 #include "platforms/discord/inside.h"
 #include "text/utf8.h"
 
-enum { PATIENCE_MS = 3000, REFUSED_MS = 60000, MOST_TRIES = 4 };
+enum { PATIENCE_MS = 3000, REFUSED_MS = 60000, MAX_TRIES = 4 };
 
 bool snow_set(Snow *s, Str text)
 {
@@ -157,7 +157,7 @@ static int64_t learn_limit(Connection *c, Bucket *b, const CallAnswer *answer, c
 
 static bool may_ask(Connection *c, const Bucket *b, int64_t now, Rest *ret, Err *err)
 {
-    if (c->wire.state == LINK_REFUSED) {
+    if (c->wire.state == CONNECTION_REFUSED) {
         ret->status = 401;
         return err_set(err, ERR_REFUSED, "%s", c->wire.error);
     }
@@ -187,7 +187,7 @@ static bool take_turn(Connection *c, const char *route, const Snow *major, int64
         ret->wait_ms = wait;
         if (now + wait > patient_until)
             return err_set(err, ERR_BUSY, "discord rate limit: wait %lld ms", (long long)wait);
-        if (!wire_rest(&c->wire, wait))
+        if (!connection_rest(&c->wire, wait))
             return err_set(err, ERR_IO, "the connection to discord is being closed");
     }
 }
@@ -267,7 +267,7 @@ static void read_answer(Connection *c, Arena *a, const char *route, const Snow *
     pthread_mutex_lock(&c->wire.lock);
     b = bucket_of(c, route, major);
     if (answer->end == FETCH_OK) {
-        c->wire.heard_ms = wire_wall_ms();
+        c->wire.heard_ms = connection_wall_ms();
         learn(b, answer, now);
     }
     if (ret->status == 429)
@@ -285,9 +285,9 @@ static bool judge(Connection *c, const Ask *ask, const char *route, const Snow *
     remember(bucket_of(c, route, major), ret->status, err);
     pthread_mutex_unlock(&c->wire.lock);
     if (ret->status == 401) {
-        wire_come_to(&c->wire, LINK_REFUSED, "discord does not accept the token");
+        connection_set_state(&c->wire, CONNECTION_REFUSED, "discord does not accept the token");
     } else if (err->kind == ERR_IO || err->kind == ERR_BUSY) {
-        wire_trouble(&c->wire, err->text);
+        connection_trouble(&c->wire, err->text);
     }
     return false;
 }
@@ -313,7 +313,7 @@ bool rest_call(Connection *c, Arena *a, const Ask *ask, Rest *ret, Err *err)
             return false;
         ret->wait_ms = 0;
         read_answer(c, a, route, &major, &answer, ret);
-        if (ret->status != 429 || tries == MOST_TRIES)
+        if (ret->status != 429 || tries == MAX_TRIES)
             return judge(c, ask, route, &major, &answer, ret, err);
     }
 }
@@ -355,7 +355,7 @@ void rest_fire(Connection *c, const Ask *ask, const char *what)
     NetId id;
     Err err;
 
-    request.most = LIMIT_CALL_BODY;
+    request.max = LIMIT_CALL_BODY;
     if (!fetch_start(c->host.net, &request, &handlers, (void *)(uintptr_t)what, &id, &err))
         log_warning("discord: %s: %s", what, err.text);
 }

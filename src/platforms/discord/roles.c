@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "platforms/discord/inside.h"
 
-enum { MOST_ROLES = 256, MOST_GUILDS = 4096 };
+enum { MAX_ROLES = 256, MAX_GUILDS = 4096 };
 
 struct Roles {
     Roles *next;
@@ -25,7 +25,7 @@ Roles *roles_free(Roles *all)
     return NULL;
 }
 
-static Roles **find(Link *l, Str guild)
+static Roles **find(DiscordSocket *l, Str guild)
 {
     Roles **r = &l->roles;
 
@@ -34,16 +34,16 @@ static Roles **find(Link *l, Str guild)
     return r;
 }
 
-void roles_learn(Link *l, Str guild, const PyValue *member)
+void roles_learn(DiscordSocket *l, Str guild, const PyValue *member)
 {
     const PyValue *roles = update_get(member, "roles");
     size_t n = roles->type == PY_LIST ? roles->n : 0;
     Roles **at = find(l, guild), *r;
     Snow number;
 
-    if (!snow_set(&number, guild) || (!*at && l->roles_n == MOST_GUILDS))
+    if (!snow_set(&number, guild) || (!*at && l->roles_n == MAX_GUILDS))
         return;
-    n = n < MOST_ROLES ? n : MOST_ROLES;
+    n = n < MAX_ROLES ? n : MAX_ROLES;
     r = mem_alloc(sizeof *r + n * sizeof r->all[0]);
     r->guild = number;
     for (size_t i = 0; i < n; i++)

@@ -17,7 +17,7 @@
 #include "platforms/discord/inside.h"
 #include "text/utf8.h"
 
-enum { HAS_THREAD = 160004, MOST_NAME = 100, ARCHIVE_MINUTES = 1440 };
+enum { HAS_THREAD = 160004, MAX_NAME = 100, ARCHIVE_MINUTES = 1440 };
 
 typedef struct Opening {
     Connection *c;
@@ -97,20 +97,17 @@ static bool at_message(Opening *o, Str *ret, Err *err)
     return true;
 }
 
-/* Without a thread at it the message says nothing to anybody. A refusal is for good; where the answer is not known, or
- * may be another one in a moment, the next try finds the same message again. */
+/* Without a thread at it the message says nothing to anybody. */
 static void drop_seed(Opening *o)
 {
-    Rest rest;
     Err ignored;
 
     if (o->seed.n)
-        (void)!rest_call(o->c, o->a,
-                         &(Ask){ .method = "DELETE",
-                                 .path = str_printf(o->a, "/channels/%.*s/messages/%.*s",
-                                                    STR_FMT(o->home->chat_id), STR_FMT(o->seed)),
-                                 .until = o->until },
-                         &rest, &ignored);
+        (void)!ask(o, "DELETE",
+                   str_printf(o->a, "/channels/%.*s/messages/%.*s", STR_FMT(o->home->chat_id),
+                              STR_FMT(o->seed)),
+                   STR_NONE, &ignored);
+    o->seed = STR_NONE;
 }
 
 /* Whose threads are ours. This may be before the link's thread has heard it: then it is asked for here, since without
@@ -190,7 +187,7 @@ static Str thread_name(Arena *a, Str title)
     AUTO_BUF out = BUF(KIB(1));
     Str rest = str_trim(utf8_repair(a, title));
 
-    for (size_t n = 0; rest.n && n < MOST_NAME; n++) {
+    for (size_t n = 0; rest.n && n < MAX_NAME; n++) {
         Str before = rest;
         uint32_t code = utf8_next(&rest);
 
@@ -224,17 +221,14 @@ static bool may_write(Opening *o, Str thread, Err *err)
         o->rest.status != 403)
         return true;
     discord_drop_thread(o->c, o->home, thread);
-    (void)!ask(o, "DELETE",
-               str_printf(o->a, "/channels/%.*s/messages/%.*s", STR_FMT(o->home->chat_id),
-                          STR_FMT(thread)),
-               STR_NONE, &why);
+    o->seed = STR_NONE;
     return err_set(err, ERR_REFUSED,
                    "discord lets us open threads in this channel, but not send messages in them");
 }
 
 static bool open_it(Opening *o, Str *ret, Err *err)
 {
-    bool forum;
+    bool forum, forbidden;
 
     if (!channel_facts(o->c, o->a, o->home->chat_id, o->until, &o->parent, err))
         return false;
@@ -246,16 +240,17 @@ static bool open_it(Opening *o, Str *ret, Err *err)
         return directly(o, true, ret, err);
     if (at_message(o, ret, err))
         return true;
-    if (o->rest.status != 403)
-        return false;
+    if (err->kind == ERR_IO || err->kind == ERR_BUSY)
+        return false; /* the next try finds the same message */
+    forbidden = o->rest.status == 403;
     drop_seed(o);
-    return directly(o, false, ret, err);
+    return forbidden && directly(o, false, ret, err);
 }
 
 bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
                          Sent *ret, Err *err)
 {
-    PlatformFault trouble = wire_fault(&c->wire, "thread");
+    PlatformFault trouble = connection_fault(&c->wire, "thread");
     Opening o = { .c = c,
                   .a = a,
                   .home = home,
@@ -268,26 +263,31 @@ bool discord_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str t
     if (str_eqz(home->chat_type, "dm"))
         return err_set(err, ERR_REFUSED, "discord does not support threads in direct messages");
     if (trouble == FAULT_FAILS)
-        return wire_broken(&c->wire, trouble, ret, err);
+        return connection_broken(&c->wire, trouble, ret, err);
     if (!open_it(&o, &thread, err) || !may_write(&o, thread, err) || !add_owner(&o, thread, err)) {
-        *ret = (Sent){ .wait_ms = o.rest.wait_ms, .unsure = o.rest.unsure };
+        *ret = (Sent){ .id = o.seed, .wait_ms = o.rest.wait_ms, .unsure = o.rest.unsure };
         return false;
     }
     give(c, o.nonce, thread);
     *ret = (Sent){ .id = thread };
-    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
+    return trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err);
 }
 
-void discord_drop_thread(Connection *c, const HomeChannel *home, Str id)
+static void drop(Connection *c, Arena *a, Str path)
 {
-    AUTO(Arena) *a = arena_new();
     Rest rest;
     Err ignored;
 
-    (void)home;
-    if (snow_number(id))
-        (void)!rest_call(
-            c, a,
-            &(Ask){ .method = "DELETE", .path = str_printf(a, "/channels/%.*s", STR_FMT(id)) },
-            &rest, &ignored);
+    (void)!rest_call(c, a, &(Ask){ .method = "DELETE", .path = path }, &rest, &ignored);
+}
+
+/* And the title that it hangs at: a message of the same number, where there is one. */
+void discord_drop_thread(Connection *c, const HomeChannel *home, Str id)
+{
+    AUTO(Arena) *a = arena_new();
+
+    if (!snow_number(id))
+        return;
+    drop(c, a, str_printf(a, "/channels/%.*s", STR_FMT(id)));
+    drop(c, a, str_printf(a, "/channels/%.*s/messages/%.*s", STR_FMT(home->chat_id), STR_FMT(id)));
 }

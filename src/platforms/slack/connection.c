@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "platforms/slack/inside.h"
+#include "text/utf8.h"
 
 #define PUBLIC_API "https://slack.com/api"
 
@@ -18,7 +19,7 @@ enum {
 
 static void slack_health(Connection *c, Arena *a, Health *ret)
 {
-    wire_health(&c->wire, a, ret);
+    connection_health(&c->wire, a, ret);
 }
 
 bool slack_identity(Connection *c, Arena *a, Identity *ret)
@@ -39,26 +40,56 @@ bool slack_identity(Connection *c, Arena *a, Identity *ret)
 static bool wait_out(Connection *c, const Reply *reply, const Err *err)
 {
     if (err->kind == ERR_REFUSED) {
-        wire_come_to(&c->wire, LINK_REFUSED, err->text);
+        connection_set_state(&c->wire, CONNECTION_REFUSED, err->text);
         return false;
     }
-    wire_come_to(&c->wire, LINK_DOWN, err->text);
-    return wire_rest(&c->wire, reply->wait_ms ? reply->wait_ms : wire_next_wait(&c->wire));
+    connection_set_state(&c->wire, CONNECTION_DOWN, err->text);
+    return connection_rest(&c->wire,
+                           reply->wait_ms ? reply->wait_ms : connection_next_wait(&c->wire));
 }
 
 /* -- one socket: on its own thread ----------------------------------------------------------------------------- */
 
-static void acknowledge(Socket *s, Arena *a, Str envelope)
+bool slack_frame_read(Arena *a, Str frame, SlackFrame *ret, Str *ret_envelope)
+{
+    PyValue v;
+    Str type;
+
+    *ret = SLACK_FRAME_OTHER;
+    *ret_envelope = STR("");
+    if (!pyjson_read(a, frame, &v) || v.type != PY_DICT)
+        return false;
+    type = update_text(&v, "type");
+    *ret_envelope = update_text(&v, "envelope_id");
+    /* Half a surrogate pair cannot be said again. */
+    if (ret_envelope->n > SLACK_ENVELOPE_CHARS ||
+        utf8_valid_prefix(*ret_envelope) != ret_envelope->n)
+        *ret_envelope = STR("");
+    if (str_eqz(type, "hello"))
+        *ret = SLACK_FRAME_HELLO;
+    else if (str_eqz(type, "disconnect"))
+        *ret = SLACK_FRAME_LEAVE;
+    else if (ret_envelope->n)
+        *ret = SLACK_FRAME_UPDATE;
+    return true;
+}
+
+Str slack_acknowledgement(Arena *a, Str envelope)
 {
     AUTO_BUF out = BUF(KIB(4));
     JsonWriter w = JSON_WRITER(&out, 0);
-    Err err;
 
-    (void)a;
     json_begin(&w, '{');
     json_field_str(&w, "envelope_id", envelope);
     json_end(&w, '}');
-    if (!ws_send(s->ws, buf_str(&out), &err))
+    return str_dup(a, buf_str(&out));
+}
+
+static void acknowledge(Socket *s, Arena *a, Str envelope)
+{
+    Err err;
+
+    if (!ws_send(s->ws, slack_acknowledgement(a, envelope), &err))
         log_debug("slack: not acknowledged: %s", err.text);
 }
 
@@ -84,7 +115,7 @@ static void set_flag(Socket *s, bool *flag)
 {
     pthread_mutex_lock(&s->c->wire.lock);
     *flag = true;
-    s->c->wire.heard_ms = wire_wall_ms();
+    s->c->wire.heard_ms = connection_wall_ms();
     pthread_cond_broadcast(&s->c->wire.changed);
     pthread_mutex_unlock(&s->c->wire.lock);
 }
@@ -93,21 +124,17 @@ static void on_text(void *ctx, Str frame)
 {
     Socket *s = ctx;
     AUTO(Arena) *a = arena_new();
-    Str type, envelope;
-    PyValue v;
+    SlackFrame what;
+    Str envelope;
 
-    wire_heard(&s->c->wire);
-    if (!pyjson_read(a, frame, &v) || v.type != PY_DICT) {
+    connection_heard(&s->c->wire);
+    if (!slack_frame_read(a, frame, &what, &envelope))
         log_debug("slack: a frame of %zu bytes is no object", frame.n);
-        return;
-    }
-    type = update_text(&v, "type");
-    envelope = update_text(&v, "envelope_id");
-    if (str_eqz(type, "hello"))
+    if (what == SLACK_FRAME_HELLO)
         set_flag(s, &s->greeted);
-    else if (str_eqz(type, "disconnect"))
+    else if (what == SLACK_FRAME_LEAVE)
         set_flag(s, &s->leaving);
-    else if (envelope.n && keep(s->c, a, frame))
+    else if (what == SLACK_FRAME_UPDATE && keep(s->c, a, frame))
         acknowledge(s, a, envelope);
 }
 
@@ -132,7 +159,7 @@ static Socket *drop_socket(Socket *s)
     ws_close(s->ws, WS_NORMAL);
     pthread_mutex_lock(&s->c->wire.lock);
     for (int64_t until = clock_mono_ms() + 500; !s->closed && clock_mono_ms() < until;)
-        wire_wait(&s->c->wire, until);
+        connection_wait(&s->c->wire, until);
     pthread_mutex_unlock(&s->c->wire.lock);
     ws_free(s->ws);
     return mem_free(s);
@@ -158,8 +185,8 @@ static bool wait_for_hello(Connection *c, Socket *s, Err *err)
     bool greeted;
 
     pthread_mutex_lock(&c->wire.lock);
-    while (wire_goes_on(&c->wire) && !s->greeted && !s->closed && clock_mono_ms() < until)
-        wire_wait(&c->wire, until);
+    while (connection_goes_on(&c->wire) && !s->greeted && !s->closed && clock_mono_ms() < until)
+        connection_wait(&c->wire, until);
     greeted = s->greeted && !s->closed;
     if (!greeted)
         err_set_to(err, ERR_IO, "%s", s->closed ? s->why : "slack's socket does not respond");
@@ -189,8 +216,8 @@ static bool stay(Connection *c, Socket *s)
     bool broke;
 
     pthread_mutex_lock(&c->wire.lock);
-    while (wire_goes_on(&c->wire) && !s->leaving && !s->closed)
-        wire_wait(&c->wire, clock_mono_ms() + LONG_MS);
+    while (connection_goes_on(&c->wire) && !s->leaving && !s->closed)
+        connection_wait(&c->wire, clock_mono_ms() + LONG_MS);
     broke = s->closed;
     pthread_mutex_unlock(&c->wire.lock);
     return !broke;
@@ -210,17 +237,17 @@ static void keep_socket(Connection *c, Arena *a)
         next = open_socket(c, a, &reply, &err);
         now = drop_socket(now);
         if (!next) {
-            on = wire_rest(&c->wire, 0) && wait_out(c, &reply, &err);
+            on = connection_rest(&c->wire, 0) && wait_out(c, &reply, &err);
             continue;
         }
         now = next;
         c->wire.tries = 0;
-        wire_come_to(&c->wire, LINK_UP, NULL);
+        connection_set_state(&c->wire, CONNECTION_UP, NULL);
         if (!stay(c, now)) {
-            wire_come_to(&c->wire, LINK_DOWN, now->why);
-            on = wire_rest(&c->wire, wire_next_wait(&c->wire));
+            connection_set_state(&c->wire, CONNECTION_DOWN, now->why);
+            on = connection_rest(&c->wire, connection_next_wait(&c->wire));
         }
-        on = on && wire_rest(&c->wire, 0);
+        on = on && connection_rest(&c->wire, 0);
     }
     drop_socket(now);
 }
@@ -256,7 +283,7 @@ static void *listening(void *ctx)
     if (on && c->app_token)
         keep_socket(c, a);
     else if (on)
-        wire_come_to(&c->wire, LINK_UP, NULL);
+        connection_set_state(&c->wire, CONNECTION_UP, NULL);
     return NULL;
 }
 
@@ -268,14 +295,14 @@ static bool check_config(Arena *a, const PlatformConfig *config, Str *ret_base, 
 
     if (!token.n)
         return err_set(err, ERR_INVALID, "slack needs a token; set TALARIA_SLACK_TOKEN");
-    if (!wire_fits_header(token) || !wire_fits_header(app_token))
+    if (!connection_fits_header(token) || !connection_fits_header(app_token))
         return err_set(err, ERR_INVALID,
                        "the slack token contains invalid characters; copy it again");
     if (!app_token.n && !config->signing_secret.n)
         return err_set(err, ERR_INVALID,
                        "slack cannot receive messages: set TALARIA_SLACK_APP_TOKEN for Socket "
                        "Mode, or TALARIA_SLACK_SIGNING_SECRET for the Events API");
-    if (!wire_base(a, "slack", config->api_base, PUBLIC_API, ret_base, err))
+    if (!connection_base_url(a, "slack", config->api_base, PUBLIC_API, ret_base, err))
         return false;
     *ret_base = str_printf(a, "%.*s/", STR_FMT(*ret_base));
     return true;
@@ -294,7 +321,7 @@ static char *bearer(Str token)
 
 static Connection *free_connection(Connection *c)
 {
-    wire_done(&c->wire);
+    connection_done(&c->wire);
     mem_free(c->base);
     mem_free(c->token);
     mem_free(c->app_token);
@@ -309,7 +336,7 @@ static Connection *new_connection(const PlatformHost *host, Str base)
                        .base = mem_strdup(base),
                        .token = bearer(host->config->token),
                        .app_token = bearer(host->config->app_token) };
-    wire_init(&c->wire, "slack", &c->host);
+    connection_init(&c->wire, "slack", &c->host);
     return c;
 }
 
@@ -322,7 +349,7 @@ static bool slack_open(const PlatformHost *host, Connection **ret, Err *err)
     if (!check_config(a, host->config, &base, err))
         return false;
     c = new_connection(host, base);
-    if (!wire_start(&c->wire, listening, c, err)) {
+    if (!connection_start(&c->wire, listening, c, err)) {
         free_connection(c);
         return false;
     }
@@ -334,7 +361,7 @@ static Connection *slack_close(Connection *c)
 {
     if (!c)
         return NULL;
-    wire_end(&c->wire);
+    connection_end(&c->wire);
     return free_connection(c);
 }
 

@@ -1,4 +1,4 @@
-/* slack_inside.h - what the files of Slack's connection share; nobody else includes it.
+/* inside.h - what the files of Slack's connection share; nobody else includes it.
  *
  * slack_web.c makes one call of the Web API and says what became of it, slack_send.c has everything that goes
  * out, slack_link.c listens. */
@@ -6,9 +6,9 @@
 #define TALARIA_PLATFORMS_SLACK_INSIDE_H
 
 #include "net/websocket.h"
+#include "platforms/connection.h"
 #include "platforms/read.h"
 #include "platforms/slack/slack.h"
-#include "platforms/connection.h"
 #include "text/json.h"
 
 /* One WebSocket of Socket Mode, from its ticket to its end. */
@@ -23,7 +23,7 @@ struct Connection {
     PlatformHost host;
     char *base;              /* address of the methods, with '/' at its end */
     char *token, *app_token; /* "Authorization: Bearer ..."; app_token NULL: no Socket Mode */
-    Wire wire;               /* its lock guards what follows */
+    ConnectionBase wire;     /* its lock guards what follows */
     char id[32], name[96], team[32]; /* who we are; empty: not known yet */
     bool no_typing;                  /* it was refused once */
 };
@@ -65,7 +65,7 @@ MUST_CHECK bool slack_introduce(Connection *c, Arena *a, CallStop *stop, Reply *
 bool slack_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err);
 bool slack_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);
 bool slack_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err);
-void slack_typing(Connection *c, const Place *at);
+void slack_typing(Connection *c, const ChatAddress *at);
 bool slack_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
                        Sent *ret, Err *err);
 void slack_drop_thread(Connection *c, const HomeChannel *home, Str id);

@@ -5,7 +5,7 @@
 #include "platforms/download.h"
 #include "platforms/slack/inside.h"
 
-enum { MOST_PAGES = 5, LOOK_BACK_S = 7 * 24 * 3600 };
+enum { MAX_PAGES = 5, LOOK_BACK_S = 7 * 24 * 3600 };
 
 /* -- messages and their keys --------------------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ static bool find(Connection *c, Arena *a, Str channel, Str thread, Str key, Str 
     Reply reply;
 
     *ret = STR_NONE;
-    for (int page = 0; page < MOST_PAGES && !ret->n; page++) {
+    for (int page = 0; page < MAX_PAGES && !ret->n; page++) {
         Field fields[] = { { "channel", channel },  { "ts", thread },
                            { "limit", STR("100") }, { "include_all_metadata", STR("true") },
                            { "oldest", oldest },    { "cursor", cursor },
@@ -128,14 +128,14 @@ bool slack_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)
     Words words = { .thread = m->to->thread_id,
                     .text = slack_from_markdown(a, m->text),
                     .key = m->key };
-    PlatformFault trouble = wire_fault(&c->wire, "send");
+    PlatformFault trouble = connection_fault(&c->wire, "send");
 
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return wire_broken(&c->wire, trouble, ret, err);
+        return connection_broken(&c->wire, trouble, ret, err);
     return channel_of(c, a, m->to->chat_id, &words.channel, err) &&
            post_or_find(c, a, &words, m->again, ret, err) &&
-           (trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err));
+           (trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err));
 }
 
 bool slack_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err)
@@ -144,20 +144,20 @@ bool slack_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *
                        { "ts", id },
                        { "text", slack_from_markdown(a, m->text) },
                        { NULL, STR_NONE } };
-    PlatformFault trouble = wire_fault(&c->wire, "edit");
+    PlatformFault trouble = connection_fault(&c->wire, "edit");
     Reply reply;
     bool ok;
 
     *ret = (Sent){ .id = str_dup(a, id) };
     if (trouble == FAULT_FAILS)
-        return wire_broken(&c->wire, trouble, ret, err);
+        return connection_broken(&c->wire, trouble, ret, err);
     ok = slack_call(c, a, &(Ask){ .method = "chat.update", .fields = fields }, &reply, err);
     take(ret, &reply);
-    return ok && (trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err));
+    return ok && (trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err));
 }
 
 /* Only apps that Slack calls assistants may; who may not is told once and does not ask again. */
-void slack_typing(Connection *c, const Place *at)
+void slack_typing(Connection *c, const ChatAddress *at)
 {
     AUTO(Arena) *a = arena_new();
     Field fields[] = { { "channel_id", at->chat_id },
@@ -237,14 +237,14 @@ bool slack_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str tit
 {
     Words words = { .text = slack_from_markdown(a, str_printf(a, "# %.*s", STR_FMT(title))),
                     .key = key };
-    PlatformFault trouble = wire_fault(&c->wire, "thread");
+    PlatformFault trouble = connection_fault(&c->wire, "thread");
 
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return wire_broken(&c->wire, trouble, ret, err);
+        return connection_broken(&c->wire, trouble, ret, err);
     return channel_of(c, a, home->chat_id, &words.channel, err) &&
            post_or_find(c, a, &words, true, ret, err) &&
-           (trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err));
+           (trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err));
 }
 
 void slack_drop_thread(Connection *c, const HomeChannel *home, Str id)

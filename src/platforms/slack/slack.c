@@ -8,14 +8,14 @@ typedef struct Where {
     Str channel, kind, team, ts, thread_ts, user;
 } Where;
 
-static Place place_from(const Where *w)
+static ChatAddress place_from(const Where *w)
 {
-    return (Place){ .platform = STR("slack"),
-                    .chat_id = w->channel,
-                    .chat_type = str_is_one_of(w->kind, "im|mpim") ? STR("dm") : STR("group"),
-                    .user_id = w->user,
-                    .thread_id = w->thread_ts.n ? w->thread_ts : w->ts,
-                    .scope_id = w->team };
+    return (ChatAddress){ .platform = STR("slack"),
+                          .chat_id = w->channel,
+                          .chat_type = str_is_one_of(w->kind, "im|mpim") ? STR("dm") : STR("group"),
+                          .user_id = w->user,
+                          .thread_id = w->thread_ts.n ? w->thread_ts : w->ts,
+                          .scope_id = w->team };
 }
 
 /* Where an event does not say what kind of channel it is, the first letter of its name does. */
@@ -187,7 +187,8 @@ bool slack_name(Arena *a, Str update, const Identity *me, Str *ret, bool *ret_ke
 
 /* -- destinations ------------------------------------------------------------------------------------------- */
 
-static bool slack_place(Arena *a, const HomeChannel *home, Str thread_id, Place *ret, Err *err)
+static bool slack_place(Arena *a, const HomeChannel *home, Str thread_id, ChatAddress *ret,
+                        Err *err)
 {
     bool dm = str_eqz(home->chat_type, "dm") || str_eqz(kind_from_name(home->chat_id), "im");
     Where w = { .channel = home->chat_id,

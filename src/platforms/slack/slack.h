@@ -2,8 +2,8 @@
  *
  * They come over Socket Mode (slack_link.c) and over HTTP (http/api_slack.c), and lie in the inbox as they
  * came. Pure, thread-safe; text lives in the arena. */
-#ifndef TALARIA_PLATFORMS_SLACK_H
-#define TALARIA_PLATFORMS_SLACK_H
+#ifndef TALARIA_PLATFORMS_SLACK_SLACK_H
+#define TALARIA_PLATFORMS_SLACK_SLACK_H
 
 #include "platforms/platform.h"
 
@@ -11,6 +11,21 @@
  * events that a mention makes are one. *ret_keep false: it is valid, and nobody needs it. */
 MUST_CHECK bool slack_name(Arena *a, Str update, const Identity *me, Str *ret, bool *ret_keep,
                            Err *err);
+
+/* What a frame of Socket Mode is about. */
+typedef enum SlackFrame {
+    SLACK_FRAME_OTHER, /* for nobody */
+    SLACK_FRAME_HELLO,
+    SLACK_FRAME_LEAVE, /* this socket ends soon */
+    SLACK_FRAME_UPDATE /* to be kept, then acknowledged */
+} SlackFrame;
+
+enum { SLACK_ENVELOPE_CHARS = 255 };
+
+/* *ret_envelope: the name of an update, borrowed or in the arena, at most SLACK_ENVELOPE_CHARS bytes. False: the frame is no object. */
+MUST_CHECK bool slack_frame_read(Arena *a, Str frame, SlackFrame *ret, Str *ret_envelope);
+/* The frame that acknowledges it. */
+Str slack_acknowledgement(Arena *a, Str envelope);
 
 /* What Slack says of a request that it sends over HTTP. */
 typedef struct SlackSigned {

@@ -6,10 +6,10 @@
 #include "text/utf8.h"
 
 enum {
-    MOST_SPAN = 4000, /* how far the end of a mark is looked for */
-    MOST_DEPTH = 6,
+    MAX_SPAN = 4000, /* how far the end of a mark is looked for */
+    MAX_DEPTH = 6,
     SEARCHES = 64, /* bytes searched for ends, for a byte of text */
-    MOST_OUT = MIB(1),
+    MAX_OUT = MIB(1),
 };
 
 static void escape(Buf *out, Str s)
@@ -40,7 +40,7 @@ static void inline_text(Inline *w, Str s, int depth);
 /* The part of s in which an end may be looked for. */
 static Str within(const Inline *w, Str s)
 {
-    return str_head(s, MOST_SPAN < w->left ? MOST_SPAN : w->left);
+    return str_head(s, MAX_SPAN < w->left ? MAX_SPAN : w->left);
 }
 
 static void searched(Inline *w, size_t n)
@@ -84,7 +84,7 @@ static size_t mark_end(Inline *w, Str s, Str mark, bool words_only)
 /* Bytes taken; 0: no mark begins here. */
 static size_t put_marked(Inline *w, Str s, bool in_word, int depth)
 {
-    for (size_t i = 0; i < ARRAY_LEN(marks) && depth < MOST_DEPTH; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(marks) && depth < MAX_DEPTH; i++) {
         size_t end = 0;
 
         if (str_starts(s, marks[i].mark) && !(marks[i].words_only && in_word))
@@ -139,7 +139,7 @@ static size_t put_link(Inline *w, Str s, int depth)
     searched(w, words_end);
     if (words_end == words.n)
         return 0;
-    rest = str_head(str_skip(words, words_end + 2), MOST_SPAN);
+    rest = str_head(str_skip(words, words_end + 2), MAX_SPAN);
     end = str_find(rest, STR(")"));
     words = str_head(words, words_end);
     address = str_head(rest, end);
@@ -180,7 +180,7 @@ static size_t put_special(Inline *w, Str s, bool in_word, int depth)
         return put_code(w, s);
     case '[':
     case '!':
-        return depth < MOST_DEPTH ? put_link(w, s, depth) : 0;
+        return depth < MAX_DEPTH ? put_link(w, s, depth) : 0;
     case '<':
         return put_autolink(w, s);
     case '*':
@@ -285,7 +285,7 @@ static void put_table(Buf *out, Str line, Str *rest)
 
 Str slack_from_markdown(Arena *a, Str text)
 {
-    AUTO_BUF out = BUF(MOST_OUT);
+    AUTO_BUF out = BUF(MAX_OUT);
     Inline w = { &out, text.n * SEARCHES };
     Str rest = utf8_repair(a, text), line;
     bool code = false;
@@ -355,9 +355,9 @@ Str slack_to_markdown(Arena *a, Str text)
     AUTO_BUF out = BUF(LIMIT_UPDATE_BYTES), plain = BUF(LIMIT_UPDATE_BYTES);
 
     while (text.n) {
-        size_t end = text.p[0] == '<' ? str_find(str_head(text, MOST_SPAN), STR(">")) : 0;
+        size_t end = text.p[0] == '<' ? str_find(str_head(text, MAX_SPAN), STR(">")) : 0;
 
-        if (end && end < text.n && end < MOST_SPAN) {
+        if (end && end < text.n && end < MAX_SPAN) {
             buf_clear(&plain);
             put_reference(&plain, str_head(str_skip(text, 1), end - 1));
             unescape(&out, buf_str(&plain));

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "platforms/slack/inside.h"
 
-enum { MOST_PATIENCE_S = 24 * 3600, CONNECT_MS = 10000, MOST_FORM = MIB(1) };
+enum { MAX_PATIENCE_S = 24 * 3600, CONNECT_MS = 10000, MAX_FORM = MIB(1) };
 
 /* X(word, kind, the token is of no use, it may have been done) */
 #define SLACK_ERRORS(X)                                                                            \
@@ -89,7 +89,7 @@ static bool be_patient(const Ask *ask, const CallAnswer *answer, Reply *reply, E
 {
     int64_t seconds;
 
-    if (!str_to_int(call_header(answer, "retry-after"), 0, MOST_PATIENCE_S, &seconds) || !seconds)
+    if (!str_to_int(call_header(answer, "retry-after"), 0, MAX_PATIENCE_S, &seconds) || !seconds)
         seconds = 1;
     reply->wait_ms = seconds * 1000;
     return err_set(err, ERR_BUSY, "slack rate limit: wait %lld s before %s", (long long)seconds,
@@ -136,7 +136,7 @@ static bool read_answer(Arena *a, const Ask *ask, const CallAnswer *answer, Repl
 
 bool slack_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err)
 {
-    AUTO_BUF form = BUF(MOST_FORM);
+    AUTO_BUF form = BUF(MAX_FORM);
     const char *const headers[] = { "Content-Type: application/x-www-form-urlencoded",
                                     ask->by_app ? c->app_token : c->token, NULL };
     FetchRequest request = { .method = "POST",
@@ -157,8 +157,8 @@ bool slack_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err)
     ok = answer.end == FETCH_OK ? read_answer(a, ask, &answer, ret, err)
                                 : no_answer(ask, &answer, ret, err);
     if (ok || ret->error.n || ret->wait_ms)
-        wire_heard(&c->wire);
+        connection_heard(&c->wire);
     if (ret->token_refused)
-        wire_come_to(&c->wire, LINK_REFUSED, err->text);
+        connection_set_state(&c->wire, CONNECTION_REFUSED, err->text);
     return ok;
 }

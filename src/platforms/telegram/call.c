@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 
-enum { MOST_PATIENCE_S = 24 * 3600, CONNECT_MS = 10000, IDLE_MS = 10000 };
+enum { MAX_PATIENCE_S = 24 * 3600, CONNECT_MS = 10000, IDLE_MS = 10000 };
 
 void put_number(JsonWriter *w, const char *key, Str id)
 {
@@ -82,7 +82,7 @@ static bool read_envelope(Arena *a, const Ask *ask, const CallAnswer *answer, Re
     ret->code = (int)number;
     ret->description = update_text(&v, "description");
     ret->moved_to = update_text(parameters, "migrate_to_chat_id");
-    if (str_to_int(update_text(parameters, "retry_after"), 0, MOST_PATIENCE_S, &number))
+    if (str_to_int(update_text(parameters, "retry_after"), 0, MAX_PATIENCE_S, &number))
         ret->wait_ms = number * 1000;
     if (ret->code == 429 && !ret->wait_ms)
         ret->wait_ms = 1000;
@@ -118,6 +118,6 @@ bool telegram_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err
     ok = answer.end == FETCH_OK ? read_envelope(a, ask, &answer, ret, err)
                                 : no_answer(ask, &answer, ret, err);
     if (ret->code)
-        wire_heard(&c->wire);
+        connection_heard(&c->wire);
     return ok;
 }

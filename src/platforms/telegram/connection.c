@@ -21,7 +21,7 @@ enum {
 
 static void telegram_health(Connection *c, Arena *a, Health *ret)
 {
-    wire_health(&c->wire, a, ret);
+    connection_health(&c->wire, a, ret);
 }
 
 static bool telegram_identity(Connection *c, Arena *a, Identity *ret)
@@ -75,13 +75,13 @@ static bool introduce(Connection *c, Arena *a, Reply *reply, Err *err)
     c->private_topics = update_true(me, "has_topics_enabled");
     pthread_cond_broadcast(&c->wire.changed);
     pthread_mutex_unlock(&c->wire.lock);
-    wire_come_to(&c->wire, LINK_UP, NULL);
+    connection_set_state(&c->wire, CONNECTION_UP, NULL);
     /* The list that people see when they type '/': without it everything works all the same. */
     if (!telegram_call(
             c, a,
             &(Ask){ .method = "setMyCommands", .body = commands_json(a), .stop = &c->wire.stop },
             &unneeded, &ignored))
-        wire_trouble(&c->wire, ignored.text);
+        connection_trouble(&c->wire, ignored.text);
     return true;
 }
 
@@ -176,18 +176,18 @@ static bool listen_once(Connection *c, Arena *a, Reply *reply, Err *err)
     if (!poll(c, a, true, reply, err))
         return false;
     if (!c->one_by_one && telegram_ends_in_album(&reply->result)) {
-        (void)wire_rest(&c->wire, ALBUM_MS);
+        (void)connection_rest(&c->wire, ALBUM_MS);
         if (!poll(c, a, false, reply, err))
             return false;
     }
     if (reply->result.type != PY_LIST)
         return err_set(err, ERR_IO, "telegram did not return a list of updates");
-    wire_come_to(&c->wire, LINK_UP, NULL);
+    connection_set_state(&c->wire, CONNECTION_UP, NULL);
     if (!keep(c, a, &reply->result, err))
         return false;
     c->one_by_one = false;
     if (!reply->result.n && clock_mono_ms() - began < QUICK_MS)
-        wire_rest(&c->wire, PAUSE_MS);
+        connection_rest(&c->wire, PAUSE_MS);
     return true;
 }
 
@@ -210,16 +210,18 @@ static void conflict(Connection *c, Arena *a)
 static bool wait_out(Connection *c, Arena *a, const Reply *reply, Err *err)
 {
     if (reply->code == 401 || reply->code == 404) {
-        wire_come_to(&c->wire, LINK_REFUSED,
-                     "telegram does not accept the token; run 'talaria setup' to enter it again");
+        connection_set_state(
+            &c->wire, CONNECTION_REFUSED,
+            "telegram does not accept the token; run 'talaria setup' to enter it again");
         return false;
     }
     if (reply->code == 409) {
         err_put_before(err, "another program reads this bot's messages");
         conflict(c, a);
     }
-    wire_come_to(&c->wire, LINK_DOWN, err->text);
-    return wire_rest(&c->wire, reply->wait_ms ? reply->wait_ms : wire_next_wait(&c->wire));
+    connection_set_state(&c->wire, CONNECTION_DOWN, err->text);
+    return connection_rest(&c->wire,
+                           reply->wait_ms ? reply->wait_ms : connection_next_wait(&c->wire));
 }
 
 static void *listening(void *ctx)
@@ -238,7 +240,7 @@ static void *listening(void *ctx)
         known = known || ok;
         if (ok)
             c->wire.tries = 0;
-        on = ok ? wire_rest(&c->wire, 0) : wait_out(c, a, &reply, &err);
+        on = ok ? connection_rest(&c->wire, 0) : wait_out(c, a, &reply, &err);
     }
     return NULL;
 }
@@ -267,7 +269,7 @@ static bool check_config(Arena *a, const PlatformConfig *config, Str *ret_base, 
     if (!token_is_fine(token))
         return err_set(err, ERR_INVALID,
                        "the telegram token contains invalid characters; copy it again");
-    if (!wire_base(a, "telegram", config->api_base, PUBLIC_API, ret_base, err))
+    if (!connection_base_url(a, "telegram", config->api_base, PUBLIC_API, ret_base, err))
         return false;
     *ret_base = str_printf(a, "%.*s/bot%.*s/", STR_FMT(*ret_base), STR_FMT(token));
     return true;
@@ -275,7 +277,7 @@ static bool check_config(Arena *a, const PlatformConfig *config, Str *ret_base, 
 
 static Connection *free_connection(Connection *c)
 {
-    wire_done(&c->wire);
+    connection_done(&c->wire);
     mem_free(c->base);
     return mem_free(c);
 }
@@ -287,7 +289,7 @@ static Connection *new_connection(const PlatformHost *host, Str base)
     *c = (Connection){ .host = *host, .base = mem_strdup(base) };
     if (!str_to_int(host->cursor, 0, INT64_MAX - 1, &c->offset))
         c->offset = 0;
-    wire_init(&c->wire, "telegram", &c->host);
+    connection_init(&c->wire, "telegram", &c->host);
     return c;
 }
 
@@ -300,7 +302,7 @@ static bool telegram_open(const PlatformHost *host, Connection **ret, Err *err)
     if (!check_config(a, host->config, &base, err))
         return false;
     c = new_connection(host, base);
-    if (!wire_start(&c->wire, listening, c, err)) {
+    if (!connection_start(&c->wire, listening, c, err)) {
         free_connection(c);
         return false;
     }
@@ -312,7 +314,7 @@ static Connection *telegram_close(Connection *c)
 {
     if (!c)
         return NULL;
-    wire_end(&c->wire);
+    connection_end(&c->wire);
     return free_connection(c);
 }
 

@@ -2,8 +2,8 @@
  *
  * That is what Telegram takes beside its own two mark-ups, and the one form in which nothing has to be escaped
  * and nothing can be refused for a stray asterisk. Pure; text lives in the arena. */
-#ifndef TALARIA_PLATFORMS_ENTITIES_H
-#define TALARIA_PLATFORMS_ENTITIES_H
+#ifndef TALARIA_PLATFORMS_TELEGRAM_ENTITIES_H
+#define TALARIA_PLATFORMS_TELEGRAM_ENTITIES_H
 
 #include "base/arena.h"
 

@@ -1,18 +1,18 @@
-/* telegram_inside.h - what the files of Telegram's connection share; nobody else includes it.
+/* inside.h - what the files of Telegram's connection share; nobody else includes it.
  *
  * telegram_call.c makes one call of the Bot API and says what became of it, telegram_send.c has everything that
  * goes out, telegram_link.c listens. */
 #ifndef TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
 #define TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
 
-#include "platforms/read.h"
 #include "platforms/connection.h"
+#include "platforms/read.h"
 #include "text/json.h"
 
 struct Connection {
     PlatformHost host;
     char *base;               /* address of the methods, with the token in it: never shown */
-    Wire wire;                /* its lock guards what follows */
+    ConnectionBase wire;      /* its lock guards what follows */
     char id[32], name[64];    /* who we are; empty: not known yet */
     bool private_topics;      /* private chats may have topics */
     int64_t no_typing_before; /* monotonic */
@@ -59,7 +59,7 @@ void telegram_moved(Connection *c, Str before, Str now);
 bool telegram_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err);
 bool telegram_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);
 bool telegram_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err);
-void telegram_typing(Connection *c, const Place *at);
+void telegram_typing(Connection *c, const ChatAddress *at);
 bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
                           Sent *ret, Err *err);
 void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id);

@@ -11,12 +11,12 @@
 #include "text/utf8.h"
 
 enum {
-    MOST_BODY = KIB(256),
-    MOST_TOPIC_NAME = 128, /* UTF-16 units */
-    SELF_MS = 5000,        /* that the answer to who we are may take */
+    MAX_BODY = KIB(256),
+    MAX_TOPIC_NAME = 128, /* UTF-16 units */
+    SELF_MS = 5000,       /* that the answer to who we are may take */
     TYPING_CALL_MS = 4000,
     TYPING_PAUSE_MS = 30000, /* after trouble that names no time */
-    MOST_TYPING_PAUSE_MS = 300000
+    MAX_TYPING_PAUSE_MS = 300000
 };
 
 /* One message, new or changed, in the form that is tried next. */
@@ -53,7 +53,7 @@ void telegram_moved(Connection *c, Str before, Str now)
     snprintf(text, sizeof text, "group %.*s is %.*s now", STR_FMT(str_head(before, 32)),
              STR_FMT(str_head(now, 32)));
     log_note("telegram: %s", text);
-    wire_trouble(&c->wire, text);
+    connection_trouble(&c->wire, text);
     if (c->host.moved)
         c->host.moved(c->host.ctx, before, now);
 }
@@ -101,7 +101,7 @@ static void put_answered(JsonWriter *w, Str message)
 
 static Str draft_json(Arena *a, const Draft *d)
 {
-    AUTO_BUF out = BUF(MOST_BODY);
+    AUTO_BUF out = BUF(MAX_BODY);
     JsonWriter w = JSON_WRITER(&out, 0);
 
     json_begin(&w, '{');
@@ -185,7 +185,7 @@ static EntityText formatted(Arena *a, Str markdown)
 }
 
 /* The General topic of a forum is 1 everywhere but in what is sent to it. */
-static Str thread_for_sending(const Place *to)
+static Str thread_for_sending(const ChatAddress *to)
 {
     return str_eqz(to->thread_id, "1") && !str_eqz(to->chat_type, "dm") ? STR_NONE : to->thread_id;
 }
@@ -197,22 +197,22 @@ bool telegram_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)
                 .anchor = m->anchor,
                 .answers = m->anchored && m->anchor.n,
                 .text = formatted(a, m->text) };
-    PlatformFault trouble = wire_fault(&c->wire, "send");
+    PlatformFault trouble = connection_fault(&c->wire, "send");
     Reply reply;
 
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return wire_broken(&c->wire, trouble, ret, err);
+        return connection_broken(&c->wire, trouble, ret, err);
     if (!deliver(c, a, &d, &reply, err)) {
         *ret = (Sent){ .wait_ms = reply.wait_ms,
                        .unsure = reply.unsure,
                        .no_thread = says_gone(&d, &reply) };
-        wire_trouble(&c->wire, err->text);
+        connection_trouble(&c->wire, err->text);
         return false;
     }
     ret->anchored = d.answers;
     ret->id = str_dup(a, update_text(&reply.result, "message_id"));
-    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
+    return trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err);
 }
 
 bool telegram_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err)
@@ -220,24 +220,24 @@ bool telegram_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Er
     Draft d = { .chat = chat_now(c, a, m->to->chat_id),
                 .edits = id,
                 .text = formatted(a, m->text) };
-    PlatformFault trouble = wire_fault(&c->wire, "edit");
+    PlatformFault trouble = connection_fault(&c->wire, "edit");
     Reply reply;
 
     *ret = (Sent){ .id = str_dup(a, id) };
     if (trouble == FAULT_FAILS)
-        return wire_broken(&c->wire, trouble, ret, err);
+        return connection_broken(&c->wire, trouble, ret, err);
     if (!deliver(c, a, &d, &reply, err) && !reply_says(&reply, "message is not modified")) {
         *ret = (Sent){ .wait_ms = reply.wait_ms, .unsure = reply.unsure };
-        wire_trouble(&c->wire, err->text);
+        connection_trouble(&c->wire, err->text);
         return false;
     }
-    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
+    return trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err);
 }
 
 /* -- typing ------------------------------------------------------------------------------------------------- */
 
 /* It is only decoration: where it costs trouble it rests for a while. */
-void telegram_typing(Connection *c, const Place *at)
+void telegram_typing(Connection *c, const ChatAddress *at)
 {
     AUTO(Arena) *a = arena_new();
     AUTO_BUF out = BUF(KIB(4));
@@ -264,7 +264,7 @@ void telegram_typing(Connection *c, const Place *at)
         return;
     pause = reply.wait_ms ? reply.wait_ms : TYPING_PAUSE_MS;
     pthread_mutex_lock(&c->wire.lock);
-    c->no_typing_before = now + (pause < MOST_TYPING_PAUSE_MS ? pause : MOST_TYPING_PAUSE_MS);
+    c->no_typing_before = now + (pause < MAX_TYPING_PAUSE_MS ? pause : MAX_TYPING_PAUSE_MS);
     pthread_mutex_unlock(&c->wire.lock);
 }
 
@@ -324,8 +324,8 @@ static void wait_for_self(Connection *c)
     int64_t until = clock_mono_ms() + SELF_MS;
 
     pthread_mutex_lock(&c->wire.lock);
-    while (!c->id[0] && wire_goes_on(&c->wire) && clock_mono_ms() < until)
-        wire_wait(&c->wire, until);
+    while (!c->id[0] && connection_goes_on(&c->wire) && clock_mono_ms() < until)
+        connection_wait(&c->wire, until);
     pthread_mutex_unlock(&c->wire.lock);
 }
 
@@ -410,7 +410,7 @@ static Str topic_name(Str title)
         Str here = rest;
 
         units += utf8_next(&rest) > 0xffff ? 2 : 1;
-        if (units > MOST_TOPIC_NAME)
+        if (units > MAX_TOPIC_NAME)
             return str_head(name, name.n - here.n);
     }
     return name;
@@ -419,7 +419,7 @@ static Str topic_name(Str title)
 bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str title, Str key,
                           Sent *ret, Err *err)
 {
-    PlatformFault trouble = wire_fault(&c->wire, "thread");
+    PlatformFault trouble = connection_fault(&c->wire, "thread");
     Str chat = chat_now(c, a, home->chat_id), name = topic_name(utf8_repair(a, title));
     bool moved = false;
     Reply reply;
@@ -427,7 +427,7 @@ bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str 
     (void)key; /* nothing here can be asked for twice without being made twice */
     *ret = (Sent){ 0 };
     if (trouble == FAULT_FAILS)
-        return wire_broken(&c->wire, trouble, ret, err);
+        return connection_broken(&c->wire, trouble, ret, err);
     if (!has_topics(c, home))
         return err_set(err, ERR_REFUSED, "telegram chat '%.*s' has no topics",
                        STR_FMT(home->chat_id));
@@ -441,11 +441,11 @@ bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str 
         if (reply.code >= 400 && reply.code < 500 && reply.code != 429)
             err->kind = ERR_REFUSED;
         *ret = (Sent){ .wait_ms = reply.wait_ms, .unsure = reply.unsure };
-        wire_trouble(&c->wire, err->text);
+        connection_trouble(&c->wire, err->text);
         return false;
     }
     ret->id = str_dup(a, update_text(&reply.result, "message_thread_id"));
-    return trouble == FAULT_NONE || wire_broken(&c->wire, trouble, ret, err);
+    return trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err);
 }
 
 void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id)
@@ -459,5 +459,5 @@ void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id)
                                .body = about_chat(a, chat_now(c, a, home->chat_id),
                                                   "message_thread_id", id, true) },
                        &reply, &err))
-        wire_trouble(&c->wire, err.text);
+        connection_trouble(&c->wire, err.text);
 }

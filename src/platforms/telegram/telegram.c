@@ -29,15 +29,16 @@ static Str thread_of(const Where *w)
     return w->topic_message ? w->thread : STR_NONE;
 }
 
-static Place place_from(const Where *w)
+static ChatAddress place_from(const Where *w)
 {
-    return (Place){ .platform = STR("telegram"),
-                    .chat_id = w->chat_id,
-                    .chat_name = w->title,
-                    .chat_type = kind_of(w),
-                    .user_id = w->from.n || !str_eqz(w->type, "channel") ? w->from : w->chat_id,
-                    .user_name = w->from_name,
-                    .thread_id = thread_of(w) };
+    return (ChatAddress){ .platform = STR("telegram"),
+                          .chat_id = w->chat_id,
+                          .chat_name = w->title,
+                          .chat_type = kind_of(w),
+                          .user_id =
+                              w->from.n || !str_eqz(w->type, "channel") ? w->from : w->chat_id,
+                          .user_name = w->from_name,
+                          .thread_id = thread_of(w) };
 }
 
 /* -- to whom it is said ----------------------------------------------------------------------------------- */
@@ -249,7 +250,8 @@ static bool telegram_parse(Arena *a, Str update, const Identity *me, Inbound *re
     return true;
 }
 
-static bool telegram_place(Arena *a, const HomeChannel *home, Str thread_id, Place *ret, Err *err)
+static bool telegram_place(Arena *a, const HomeChannel *home, Str thread_id, ChatAddress *ret,
+                           Err *err)
 {
     bool dm = str_eqz(home->chat_type, "dm"), channel = str_eqz(home->chat_type, "channel");
     Where w = { .chat_id = home->chat_id,
@@ -266,8 +268,7 @@ static bool telegram_place(Arena *a, const HomeChannel *home, Str thread_id, Pla
                 .from_name = STR("Handoff") };
 
     (void)a;
-    if (!dm && !channel && !home->owner_id.n && !thread_of(&w).n)
-        return needs_owner("telegram", home->chat_id, err);
+    (void)err;
     if (channel && !home->owner_id.n)
         w.from = STR_NONE;
     *ret = place_from(&w);

@@ -172,7 +172,7 @@ static bool plan(Work *w, Err *err)
 
 bool next_number(Arena *a, const SleepHome *home, int64_t *ret, Err *err)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     Receipts r;
     Str *nights;
     size_t n;
@@ -183,9 +183,9 @@ bool next_number(Arena *a, const SleepHome *home, int64_t *ret, Err *err)
         if (!receipts_read(a, night_folder(a, home, nights[i]), nights[i], &r, err))
             return false;
         for (size_t k = 0; k < r.n; k++)
-            most = r.all[k].number > most ? r.all[k].number : most;
+            max = r.all[k].number > max ? r.all[k].number : max;
     }
-    *ret = most + 1;
+    *ret = max + 1;
     return true;
 }
 

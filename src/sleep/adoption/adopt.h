@@ -8,8 +8,8 @@
  * The selection is exclusive: named skills, all skills, or the "legacy" pair, which is the skill that
  * sleep keeps by itself and the memory beside it. Without any, a night that proposes nothing but that
  * pair is taken whole; a night with rows of skills is ambiguous (ERR_USAGE). */
-#ifndef TALARIA_SLEEP_ADOPT_H
-#define TALARIA_SLEEP_ADOPT_H
+#ifndef TALARIA_SLEEP_ADOPTION_ADOPT_H
+#define TALARIA_SLEEP_ADOPTION_ADOPT_H
 
 #include "base/file.h"
 #include "sleep/adoption/journal.h"

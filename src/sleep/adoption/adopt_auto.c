@@ -10,11 +10,11 @@
 bool adopt_managed(Arena *a, const SleepHome *home, Str night, Adopted *ret, Err *err)
 {
     const Selection selection = { .night = night, .legacy = true };
-    Str wish = str_join_path(a, night_folder(a, home, night), STR(ADOPT_WISH));
+    Str request = str_join_path(a, night_folder(a, home, night), STR(ADOPT_WISH));
     bool ok = adopt(a, home, &selection, false, ret, err);
 
     if (ok || err->kind != ERR_BUSY)
-        (void)unlink(str_z(a, wish));
+        (void)unlink(str_z(a, request));
     return ok;
 }
 
@@ -33,15 +33,15 @@ bool adopt_left_over(Arena *a, const SleepHome *home, Adopted *ret, bool *ret_do
     Recovery recovery = { 0 };
     FileLock *lock;
     Str night, folder;
-    char *wish;
+    char *request;
     Err none;
 
     *ret_done = false;
     if (!stage_latest(a, home, &night, &none))
         return true;
     folder = night_folder(a, home, night);
-    wish = str_z(a, str_join_path(a, folder, STR(ADOPT_WISH)));
-    if (access(wish, F_OK) != 0)
+    request = str_z(a, str_join_path(a, folder, STR(ADOPT_WISH)));
+    if (access(request, F_OK) != 0)
         return true;
     /* Receipts of an adoption that died are no decision: first it is rolled back. */
     lock = adopt_begin(a, home, &recovery, err);
@@ -49,7 +49,7 @@ bool adopt_left_over(Arena *a, const SleepHome *home, Adopted *ret, bool *ret_do
         return false;
     (void)lock_release(lock);
     if (is_settled(a, folder, night)) {
-        (void)unlink(wish);
+        (void)unlink(request);
         return true;
     }
     *ret_done = adopt_managed(a, home, night, ret, err);

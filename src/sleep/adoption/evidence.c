@@ -14,7 +14,7 @@
 #include "text/redact.h"
 #include "text/utf8.h"
 
-enum { LEAST_CHARS = 200 };
+enum { MIN_CHARS = 200 };
 
 struct Evidence {
     int fd;
@@ -61,7 +61,7 @@ static bool resume(Evidence *e, const char *path, Err *err)
 Evidence *evidence_open(const char *path, EvidenceOptions options, Err *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    size_t most = options.max_chars ? options.max_chars : LIMIT_SLEEP_EVIDENCE;
+    size_t max = options.max_chars ? options.max_chars : LIMIT_SLEEP_EVIDENCE;
     Evidence *e;
 
     if (fd < 0) {
@@ -70,7 +70,7 @@ Evidence *evidence_open(const char *path, EvidenceOptions options, Err *err)
     }
     e = mem_alloc(sizeof *e);
     *e = (Evidence){ .fd = fd,
-                     .max_chars = most < LEAST_CHARS ? LEAST_CHARS : most,
+                     .max_chars = max < MIN_CHARS ? MIN_CHARS : max,
                      .arena = arena_new(),
                      .line = BUF(MIB(16)) };
     if (!resume(e, path, err)) {

@@ -10,8 +10,8 @@
  *
  * Evidence never fails a night: what cannot be written, or would make the file too large, is dropped, and
  * evidence_close says so. Not thread-safe. */
-#ifndef TALARIA_SLEEP_EVIDENCE_H
-#define TALARIA_SLEEP_EVIDENCE_H
+#ifndef TALARIA_SLEEP_ADOPTION_EVIDENCE_H
+#define TALARIA_SLEEP_ADOPTION_EVIDENCE_H
 
 #include "base/arena.h"
 #include "base/err.h"

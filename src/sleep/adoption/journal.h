@@ -5,8 +5,8 @@
  * that whoever comes next puts things back as they were, by the journal alone. A document that somebody
  * else has changed in between keeps that change: then the journal is set aside
  * (".adopt-transaction.kept.json", with the bytes from before) and stands in nobody's way. */
-#ifndef TALARIA_SLEEP_JOURNAL_H
-#define TALARIA_SLEEP_JOURNAL_H
+#ifndef TALARIA_SLEEP_ADOPTION_JOURNAL_H
+#define TALARIA_SLEEP_ADOPTION_JOURNAL_H
 
 #include "sleep/adoption/live.h"
 #include "sleep/adoption/manifest.h"

@@ -4,8 +4,8 @@
  * changed by one rename within its folder, which is reached without following any symbolic link. So it
  * holds the old bytes or the new ones at every instant. A document that is a link, that has a second
  * name (hard link), or that is no regular UTF-8 file is refused. */
-#ifndef TALARIA_SLEEP_LIVE_H
-#define TALARIA_SLEEP_LIVE_H
+#ifndef TALARIA_SLEEP_ADOPTION_LIVE_H
+#define TALARIA_SLEEP_ADOPTION_LIVE_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -5,8 +5,8 @@
  * without those pins, another version, a name or path that collides with another's is refused.
  *
  * has_skill and has_memory are false for old readers, which then do nothing. */
-#ifndef TALARIA_SLEEP_MANIFEST_H
-#define TALARIA_SLEEP_MANIFEST_H
+#ifndef TALARIA_SLEEP_ADOPTION_MANIFEST_H
+#define TALARIA_SLEEP_ADOPTION_MANIFEST_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -2,13 +2,13 @@
  *
  * Read from the files of each night; nothing is kept. A night whose report cannot be read is still
  * listed, with the reason among its notes. */
-#ifndef TALARIA_SLEEP_NIGHTS_H
-#define TALARIA_SLEEP_NIGHTS_H
+#ifndef TALARIA_SLEEP_ADOPTION_NIGHTS_H
+#define TALARIA_SLEEP_ADOPTION_NIGHTS_H
 
-#include "sleep/task/places.h"
 #include "sleep/adoption/receipts.h"
 #include "sleep/adoption/reject.h"
 #include "sleep/adoption/report.h"
+#include "sleep/task/places.h"
 
 typedef struct NightSummary {
     Str staging; /* its name */

@@ -4,8 +4,8 @@
  * undo is a row of its own. The last row of a document says whether it is adopted now. Rows of one
  * command share its number; numbers go up over all nights, so that the last adoption is known whatever
  * the clock said. */
-#ifndef TALARIA_SLEEP_RECEIPTS_H
-#define TALARIA_SLEEP_RECEIPTS_H
+#ifndef TALARIA_SLEEP_ADOPTION_RECEIPTS_H
+#define TALARIA_SLEEP_ADOPTION_RECEIPTS_H
 
 #include "sleep/adoption/manifest.h"
 

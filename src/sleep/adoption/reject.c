@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "sleep/adoption/adopt.h"
-#include "sleep/learning/known.h"
 #include "sleep/adoption/nights.h"
 #include "sleep/adoption/stage.h"
+#include "sleep/learning/known.h"
 #include "sleep/learning/state.h"
 #include "text/human.h"
 

@@ -4,8 +4,8 @@
  * night is marked by rejected.json in its folder, the receipt. In that order: a crash between the two
  * leaves a night that can be rejected once more. Nothing live is touched: what is adopted has to be
  * undone first (ERR_CONFLICT). A night under way keeps its memory to itself until it ends: ERR_BUSY. */
-#ifndef TALARIA_SLEEP_REJECT_H
-#define TALARIA_SLEEP_REJECT_H
+#ifndef TALARIA_SLEEP_ADOPTION_REJECT_H
+#define TALARIA_SLEEP_ADOPTION_REJECT_H
 
 #include "sleep/task/places.h"
 #include "text/json.h"

@@ -231,11 +231,11 @@ bool report_parse(Arena *a, Str json, NightReport *ret, Err *err)
 
 enum { REFLECT_HEAD = 1200, ANSWER_HEAD = 200 };
 
-static Str head(Str s, size_t most)
+static Str head(Str s, size_t max)
 {
     Str rest = s;
 
-    for (size_t i = 0; i < most && rest.n; i++)
+    for (size_t i = 0; i < max && rest.n; i++)
         (void)utf8_next(&rest);
     return str_head(s, s.n - rest.n);
 }

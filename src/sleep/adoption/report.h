@@ -3,8 +3,8 @@
  *
  * report.json is the SleepReport with further keys at its end. All text in report.md that comes from
  * transcripts or models stands on one line and is escaped, so that it is shown and never acts. */
-#ifndef TALARIA_SLEEP_REPORT_H
-#define TALARIA_SLEEP_REPORT_H
+#ifndef TALARIA_SLEEP_ADOPTION_REPORT_H
+#define TALARIA_SLEEP_ADOPTION_REPORT_H
 
 #include "sleep/task/types.h"
 
@@ -52,6 +52,6 @@ Str report_verdict(const SleepReport *s);
 bool report_simulated(const NightReport *r);
 
 /* s on one line, at most `most` characters, nothing in it meaning anything to Markdown. */
-void md_text(Buf *out, Str s, size_t most);
+void md_text(Buf *out, Str s, size_t max);
 
 #endif

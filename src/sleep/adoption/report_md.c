@@ -13,12 +13,12 @@ static bool is_plain(uint32_t c)
            !(c >= 0x2066 && c <= 0x2069) && c != 0xfeff;
 }
 
-void md_text(Buf *out, Str s, size_t most)
+void md_text(Buf *out, Str s, size_t max)
 {
     size_t n = 0;
     bool blank = true; /* none at the beginning */
 
-    while (s.n && n < most) {
+    while (s.n && n < max) {
         uint32_t c = utf8_next(&s);
         char bytes[4];
 

@@ -3,8 +3,8 @@
  * A night has a folder of its own, staging/<YYYYMMDD-HHMMSS[-n]>, reserved when it begins and
  * published by its manifest, which is written last: a folder without one is nothing, whatever else is
  * in it. Nothing live is touched here. What is empty or unchanged is not proposed. */
-#ifndef TALARIA_SLEEP_STAGE_H
-#define TALARIA_SLEEP_STAGE_H
+#ifndef TALARIA_SLEEP_ADOPTION_STAGE_H
+#define TALARIA_SLEEP_ADOPTION_STAGE_H
 
 #include "sleep/adoption/live.h"
 #include "sleep/adoption/manifest.h"

@@ -1,8 +1,8 @@
 /* attribution.h - one consolidation at work: trying documents on tasks, and what each rule is worth.
  *
  * Inside of consolidate only. */
-#ifndef TALARIA_SLEEP_ATTRIBUTION_H
-#define TALARIA_SLEEP_ATTRIBUTION_H
+#ifndef TALARIA_SLEEP_LEARNING_ATTRIBUTION_H
+#define TALARIA_SLEEP_LEARNING_ATTRIBUTION_H
 
 #include "sleep/learning/consolidate.h"
 #include "sleep/learning/edits.h"

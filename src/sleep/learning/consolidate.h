@@ -9,12 +9,12 @@
  *
  * Deterministic given the backend's answers: a night that was killed gives the same result when it
  * runs again over the stored answers. Everything returned lives in the arena. */
-#ifndef TALARIA_SLEEP_CONSOLIDATE_H
-#define TALARIA_SLEEP_CONSOLIDATE_H
+#ifndef TALARIA_SLEEP_LEARNING_CONSOLIDATE_H
+#define TALARIA_SLEEP_LEARNING_CONSOLIDATE_H
 
+#include "sleep/task/score.h"
 #include "sleep/trial/backend.h"
 #include "sleep/trial/gate.h"
-#include "sleep/task/score.h"
 
 typedef struct ConsolidateRules {
     ScoreRule score;

@@ -2,8 +2,8 @@
  *
  * add, delete, replace, in order. An anchor is part of exactly one rule, a rule's whole text, or its
  * id; one that fits several rules changes none. What could not be applied says why. Pure. */
-#ifndef TALARIA_SLEEP_EDITS_H
-#define TALARIA_SLEEP_EDITS_H
+#ifndef TALARIA_SLEEP_LEARNING_EDITS_H
+#define TALARIA_SLEEP_LEARNING_EDITS_H
 
 #include "sleep/task/document.h"
 

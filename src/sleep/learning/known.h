@@ -3,8 +3,8 @@
  * Kept as one text in the state of the project (state.h, `pending`). A night changes the lists of the
  * skills that it worked on; those of others stay. What cannot be read is forgotten: losing the memory
  * must not stop the nights. */
-#ifndef TALARIA_SLEEP_KNOWN_H
-#define TALARIA_SLEEP_KNOWN_H
+#ifndef TALARIA_SLEEP_LEARNING_KNOWN_H
+#define TALARIA_SLEEP_LEARNING_KNOWN_H
 
 #include "sleep/learning/rejected.h"
 

@@ -34,7 +34,7 @@ static void remove_at(KnownEdits *known, size_t i)
     known->n--;
 }
 
-static void drop_oldest(KnownEdits *known, bool pending, size_t most)
+static void drop_oldest(KnownEdits *known, bool pending, size_t max)
 {
     size_t n = 0, oldest = known->n;
 
@@ -44,7 +44,7 @@ static void drop_oldest(KnownEdits *known, bool pending, size_t most)
             if (oldest == known->n)
                 oldest = i;
         }
-    if (n >= most)
+    if (n >= max)
         remove_at(known, oldest);
 }
 

@@ -4,8 +4,8 @@
  * itself, and is tried again together with what the next night proposes. After REJECTED_TRIES nights
  * without effect a pending edit is rejected too. "kept" is a rule that was looked at and may stay. The
  * list is part of the night's state. */
-#ifndef TALARIA_SLEEP_REJECTED_H
-#define TALARIA_SLEEP_REJECTED_H
+#ifndef TALARIA_SLEEP_LEARNING_REJECTED_H
+#define TALARIA_SLEEP_LEARNING_REJECTED_H
 
 #include "sleep/learning/edits.h"
 

@@ -6,8 +6,8 @@
  *
  * Nights, stamps, tasks and what is known of edits are counted for each project by itself: what one
  * project learned is not another's. Nights over all projects have the empty project. */
-#ifndef TALARIA_SLEEP_STATE_H
-#define TALARIA_SLEEP_STATE_H
+#ifndef TALARIA_SLEEP_LEARNING_STATE_H
+#define TALARIA_SLEEP_LEARNING_STATE_H
 
 #include "base/file.h"
 #include "sleep/task/types.h"

@@ -2,8 +2,8 @@
  *
  * What is dreamt only ever teaches. What is recalled comes from the same project, once each, and never
  * from a val or test task. */
-#ifndef TALARIA_SLEEP_DREAM_H
-#define TALARIA_SLEEP_DREAM_H
+#ifndef TALARIA_SLEEP_MINING_DREAM_H
+#define TALARIA_SLEEP_MINING_DREAM_H
 
 #include "sleep/task/types.h"
 

@@ -1,8 +1,8 @@
 /* filters.h - which lines of a conversation are a person's, and what they say of the result.
  *
  * Pure and thread-safe. */
-#ifndef TALARIA_SLEEP_FILTERS_H
-#define TALARIA_SLEEP_FILTERS_H
+#ifndef TALARIA_SLEEP_MINING_FILTERS_H
+#define TALARIA_SLEEP_MINING_FILTERS_H
 
 #include "sleep/task/types.h"
 

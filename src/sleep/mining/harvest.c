@@ -1,11 +1,13 @@
 #include "sleep/mining/harvest.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "sleep/mining/mined.h"
+#include "store/continued.h"
 
 enum { TRACE_BYTES = 8 << 20, COMMIT_EVERY = 200 };
 
@@ -121,7 +123,8 @@ static bool read_hermes(Harvester *h, const Homes *homes, const Entry *e, Err *e
         if (!str_eq(homes->all[i].path, e->home))
             continue;
         rows = rows_open(&homes->all[i], &query, err);
-        return rows && hermes_read(rows, e->id, 0, feed, h->builder, &last, err);
+        return rows && catalogue_read_once(h->db, h->scratch, &homes->all[i], rows, err) &&
+               hermes_read(rows, e->id, 0, feed, h->builder, &last, err);
     }
     return err_set(err, ERR_NOT_FOUND, "the home of session '%.*s' is not there", STR_FMT(e->id));
 }
@@ -214,17 +217,75 @@ static bool is_in_scope(const HarvestQuery *q, const EntryMark *m)
            (m->cwd.n && (lies_in(m->cwd, q->project) || lies_in(q->project, m->cwd)));
 }
 
+/* Keys of transcripts in which a runtime keeps the turns of a conversation. Programs call these headless, since we run
+ * them, but a person asked. */
+typedef struct Asked {
+    int64_t *keys;
+    size_t n, cap;
+} Asked;
+
+static bool add_asked(Harvester *h, const Continuation *c, Asked *asked, Err *err)
+{
+    AUTO(Stmt) *stmt = NULL;
+    SourceKind source;
+    bool row = false;
+
+    if (!c->by_runtime || c->one_shot || !source_parse(c->home, &source) || source == SOURCE_HERMES)
+        return true;
+    if (!db_prepare(h->db,
+                    "SELECT key FROM entries WHERE id = ? AND source = ? AND users > 0 AND NOT "
+                    "by_program AND NOT side_chain",
+                    &stmt, err))
+        return false;
+    db_bind_str(stmt, 1, c->session_id);
+    sqlite3_bind_int(stmt, 2, (int)source);
+    if (!db_step(h->db, stmt, &row, err))
+        return false;
+    if (row)
+        ARENA_PUSH(h->marks, asked->keys, asked->n, asked->cap, sqlite3_column_int64(stmt, 0));
+    return true;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+static bool find_asked(Harvester *h, const HarvestQuery *query, Asked *ret, Err *err)
+{
+    Continuation *all;
+    size_t n;
+
+    if (!continuations_load(query->sources.homes->data, h->marks, &all, &n, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!add_asked(h, &all[i], ret, err))
+            return false;
+    if (ret->n)
+        qsort(ret->keys, ret->n, sizeof *ret->keys, by_number);
+    return true;
+}
+
+static bool is_asked(const Asked *asked, int64_t key)
+{
+    return asked->n && bsearch(&key, asked->keys, asked->n, sizeof key, by_number);
+}
+
 /* By what is known without a look at their traces. */
 static bool choose(Harvester *h, const HarvestQuery *query, SleepHarvest *ret, Err *err)
 {
+    Asked asked = { 0 };
     EntryMark *all;
     size_t n;
 
-    if (!catalogue_marks(h->catalogue, h->marks, &all, &n, err))
+    if (!catalogue_marks(h->catalogue, h->marks, &all, &n, err) ||
+        !find_asked(h, query, &asked, err))
         return false;
     h->chosen = all;
     for (size_t i = 0; i < n; i++)
-        if (!all[i].human)
+        if (!all[i].human && !is_asked(&asked, all[i].key))
             ret->not_human++;
         else if (!is_in_scope(query, &all[i]))
             ret->elsewhere++;
@@ -244,7 +305,7 @@ static Str key_of(Harvester *h, Arena *a, const HarvestQuery *query, const MineO
         marks[n++] = h->chosen[i].offset;
         marks[n++] = (int64_t)h->chosen[i].proof;
     }
-    return mined_key(a, (Str){ (const char *)marks, n * sizeof *marks }, query->most, options);
+    return mined_key(a, (Str){ (const char *)marks, n * sizeof *marks }, query->max, options);
 }
 
 /* One that cannot be read is left out, and what is mined without it is not kept. */
@@ -273,7 +334,7 @@ static bool gather(Harvester *h, Arena *a, const HarvestQuery *query, SleepHarve
     ret->traces = ARENA_ARRAY(a, const Trace *, h->n_chosen + 1);
     for (size_t i = 0; i < h->n_chosen; i++) {
         progress_show("harvesting", i, h->n_chosen);
-        if (query->most && ret->n == query->most)
+        if (query->max && ret->n == query->max)
             ret->left_out++;
         else if (!gather_one(h, a, query, &h->chosen[i], ret, err))
             return false;
@@ -356,7 +417,7 @@ static void close_harvester(Harvester *h)
  * there until then is not the whole, and a night must not take it for that. */
 static bool update_whole(Harvester *h, UpdateStats *ret, Err *err)
 {
-    enum { EVERY_MS = 20, MOST_MS = 120000 };
+    enum { EVERY_MS = 20, MAX_MS = 120000 };
     const CatalogueListener listener = { .ctx = h,
                                          .begin = listen_begin,
                                          .event = listen_event,
@@ -364,7 +425,7 @@ static bool update_whole(Harvester *h, UpdateStats *ret, Err *err)
                                          .gone = listen_gone,
                                          .kinds = trace_kinds(),
                                          .late = true };
-    int64_t until = clock_mono_ms() + MOST_MS;
+    int64_t until = clock_mono_ms() + MAX_MS;
 
     for (;;) {
         if (!catalogue_update(h->catalogue, &listener, 1, NULL, NULL, ret, err))

@@ -3,8 +3,8 @@
  * What a session's trace was is kept in index.db beside its cursor: a night costs what is new. In the
  * pass that reads a new transcript anyway the trace is made on the side; one that grew is read again
  * whole, since its end changes what its beginning meant. */
-#ifndef TALARIA_SLEEP_HARVEST_H
-#define TALARIA_SLEEP_HARVEST_H
+#ifndef TALARIA_SLEEP_MINING_HARVEST_H
+#define TALARIA_SLEEP_MINING_HARVEST_H
 
 #include "sleep/mining/mine.h"
 
@@ -13,7 +13,7 @@ typedef struct HarvestQuery {
     Str project; /* sessions of this folder, of what lies below it and of what it lies in; empty = all */
     double since;     /* only sessions that went on after this instant; 0 = ever */
     double until;     /* only sessions that began up to this instant; 0 = all */
-    size_t most;      /* sessions, the newest; 0 = all */
+    size_t max;       /* sessions, the newest; 0 = all */
     bool tasks_alone; /* no traces are wanted, where the tasks can be had without */
 } HarvestQuery;
 

@@ -10,8 +10,8 @@
     0.35 /* share of weight in common: measured on labelled trees of 40 to 3,000 sessions */
 
 enum {
-    LEAST_COMMON = 2, /* words: one alone is a topic, not a task */
-    MOST_LINKED = 4,  /* groups with the same demand; more, and it is a habit of speech */
+    MIN_COMMON = 2, /* words: one alone is a topic, not a task */
+    MAX_LINKED = 4, /* groups with the same demand; more, and it is a habit of speech */
 };
 
 typedef struct Rarity {
@@ -39,7 +39,7 @@ typedef struct LeaderRow {
 
 typedef struct Demand {
     uint64_t key;
-    size_t groups[MOST_LINKED + 1];
+    size_t groups[MAX_LINKED + 1];
     size_t n;
     UT_hash_handle hh;
 } Demand;
@@ -138,7 +138,7 @@ static double nearness(const Grouping *g, const Wording *a, const Wording *b)
         i += x <= y;
         k += y <= x;
     }
-    return n < LEAST_COMMON ? 0 : common / (a->weight + b->weight - common);
+    return n < MIN_COMMON ? 0 : common / (a->weight + b->weight - common);
 }
 
 static LeaderRow *row_of(Grouping *g, LeaderRow **rows, uint64_t key, bool make)
@@ -248,7 +248,7 @@ static void note_demand(Grouping *g, Demand **demands, size_t intent, Str demand
     for (size_t i = 0; i < row->n; i++)
         if (row->groups[i] == group)
             return;
-    if (row->n <= MOST_LINKED)
+    if (row->n <= MAX_LINKED)
         row->groups[row->n++] = group;
 }
 
@@ -285,7 +285,7 @@ static void join_demands(Grouping *g)
             note_demand(g, &demands, i, g->intents[i].demands[k]);
     HASH_ITER(hh, demands, row, next)
     {
-        for (size_t i = 1; row->n <= MOST_LINKED && i < row->n; i++)
+        for (size_t i = 1; row->n <= MAX_LINKED && i < row->n; i++)
             join(g, row->groups[0], row->groups[i]);
     }
     HASH_CLEAR(hh, demands);

@@ -4,8 +4,8 @@
  * CJK in pairs), each weighed by how rare it is. A request joins the commonest one that it is near
  * enough to, so nothing is chained together by neighbours of neighbours; groups whose people insisted
  * on the same thing, in the same words, are one. Within a project only. */
-#ifndef TALARIA_SLEEP_INTENT_H
-#define TALARIA_SLEEP_INTENT_H
+#ifndef TALARIA_SLEEP_MINING_INTENT_H
+#define TALARIA_SLEEP_MINING_INTENT_H
 
 #include "base/arena.h"
 

@@ -8,7 +8,7 @@
 enum {
     LOOKED_AT = 2000, /* bytes of a request; what comes later is a paste */
     ENOUGH = 2,       /* words of the first line that make it a request */
-    LEAST_DEMAND = 3, /* words of a demand that says something */
+    MIN_DEMAND = 3,   /* words of a demand that says something */
     STEM = 3,
     CYRILLIC_STEM = 5,
 };
@@ -252,5 +252,5 @@ Str intent_demand(Arena *a, Str correction)
     if (at >= text.n && has_cjk(text))
         at = behind(text, commas, ARRAY_LEN(commas));
     text = str_trim(str_skip(text, at));
-    return words_of(a, text).n >= LEAST_DEMAND ? text : STR_NONE;
+    return words_of(a, text).n >= MIN_DEMAND ? text : STR_NONE;
 }

@@ -38,8 +38,8 @@ Str kept_key(Arena *a, const HarvestQuery *q, const MineOptions *mine, Stamp sta
     const CatalogueQuery *from = &q->sources;
     Str what = str_printf(
         a, "%.*s %d%d%d %.17g %.17g %zu %.*s", STR_FMT(program_mark(a)), from->hermes, from->claude,
-        from->codex, q->since, q->until, q->most,
-        STR_FMT(mined_key(a, (Str){ (const char *)&stamp, sizeof stamp }, q->most, mine)));
+        from->codex, q->since, q->until, q->max,
+        STR_FMT(mined_key(a, (Str){ (const char *)&stamp, sizeof stamp }, q->max, mine)));
 
     return sha256_hex(a, str_printf(a, "%.*s\n%.*s\n%.*s\n%.*s\n%.*s", STR_FMT(what),
                                     STR_FMT(from->roots.claude), STR_FMT(from->roots.codex),
@@ -110,10 +110,10 @@ static bool put_all(int to, Str bytes)
 }
 
 /* For files that the kernel does not copy to, such as those that are open for appending. */
-static ssize_t copy_some(const Kept *k, int to, int64_t at, size_t most)
+static ssize_t copy_some(const Kept *k, int to, int64_t at, size_t max)
 {
     char some[COPY_BYTES];
-    ssize_t n = pread(k->fd, some, most < sizeof some ? most : sizeof some, at);
+    ssize_t n = pread(k->fd, some, max < sizeof some ? max : sizeof some, at);
 
     return n <= 0 || put_all(to, (Str){ some, (size_t)n }) ? n : -1;
 }

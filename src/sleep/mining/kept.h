@@ -4,8 +4,8 @@
  * and neither made nor looked at. The key says all that they depend on; of another key nothing is used.
  * One file, the newest, in sleep's folder (0600), whole or not at all. All text in it is redacted, as it
  * was when it was given out. */
-#ifndef TALARIA_SLEEP_KEPT_H
-#define TALARIA_SLEEP_KEPT_H
+#ifndef TALARIA_SLEEP_MINING_KEPT_H
+#define TALARIA_SLEEP_MINING_KEPT_H
 
 #include "sleep/mining/harvest.h"
 

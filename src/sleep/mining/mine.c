@@ -2,24 +2,24 @@
 
 #include <stdlib.h>
 
+#include "sleep/mining/intent.h"
 #include "sleep/task/checks.h"
 #include "sleep/task/ids.h"
-#include "sleep/mining/intent.h"
 #include "sleep/task/rules.h"
 #include "text/outcome.h"
 #include "text/utf8.h"
 
 enum {
-    LEAST_REQUEST = 8, /* characters: "hi" is no task */
-    MOST_INTENT = 800,
-    MOST_SOLUTION = 600,
-    MOST_CONTEXT = 600,
-    MOST_CONTEXT_LINE = 200,
-    MOST_RUBRIC = 1000,
-    MOST_LIKE = 80, /* of a request, to name it by */
-    MOST_TOOLS_TAG = 4,
-    MOST_HEARD = 200,  /* different corrections of one task */
-    MOST_ANSWERS = 64, /* of each sort, by which demands are tried */
+    MIN_REQUEST = 8, /* characters: "hi" is no task */
+    MAX_INTENT = 800,
+    MAX_SOLUTION = 600,
+    MAX_CONTEXT = 600,
+    MAX_CONTEXT_LINE = 200,
+    MAX_RUBRIC = 1000,
+    MAX_LIKE = 80, /* of a request, to name it by */
+    MAX_TOOLS_TAG = 4,
+    MAX_HEARD = 200,  /* different corrections of one task */
+    MAX_ANSWERS = 64, /* of each sort, by which demands are tried */
 };
 
 /* The sessions of one task, oldest first. */
@@ -118,7 +118,7 @@ static size_t group_traces(Arena *a, const Trace **traces, size_t n, Group **ret
 /* -- how an answer is judged ------------------------------------------------------------------------------ */
 
 typedef struct Pool {
-    Str wrong[MOST_ANSWERS], right[MOST_ANSWERS];
+    Str wrong[MAX_ANSWERS], right[MAX_ANSWERS];
     size_t n_wrong, n_right;
 } Pool;
 
@@ -134,12 +134,12 @@ static void pool_answers(const Trace *t, Pool *pool)
 
         if (corrects(t, i))
             accepted = STR_NONE;
-        if (answer.n && wrong && pool->n_wrong < MOST_ANSWERS)
+        if (answer.n && wrong && pool->n_wrong < MAX_ANSWERS)
             pool->wrong[pool->n_wrong++] = answer;
         else if (answer.n && !wrong && !accepted.n)
             accepted = answer;
     }
-    if (good && accepted.n && pool->n_right < MOST_ANSWERS)
+    if (good && accepted.n && pool->n_right < MAX_ANSWERS)
         pool->right[pool->n_right++] = accepted;
 }
 
@@ -155,7 +155,7 @@ static void find_wishes(Arena *a, const Group *g, Wishes *ret)
 
         pool_answers(t, pool);
         for (size_t k = 1; k < t->turns.n; k++)
-            if (corrects(t, k) && heard.n < MOST_HEARD)
+            if (corrects(t, k) && heard.n < MAX_HEARD)
                 strs_add_new(a, &heard, t->turns.items[k].request);
     }
     for (size_t i = 0; i < heard.n; i++)
@@ -169,7 +169,7 @@ static void find_wishes(Arena *a, const Group *g, Wishes *ret)
 /* What people insisted on, in their words, for a judge that can read. */
 static Str rubric_of(Arena *a, const Group *g)
 {
-    AUTO_BUF out = BUF(MOST_RUBRIC * 4);
+    AUTO_BUF out = BUF(MAX_RUBRIC * 4);
     StrList said = { 0 };
 
     for (size_t i = 0; i < g->n; i++)
@@ -178,18 +178,18 @@ static Str rubric_of(Arena *a, const Group *g)
                              ? intent_demand(a, g->traces[i]->turns.items[k].request)
                              : STR_NONE;
 
-            if (demand.n && said.n < MOST_ANSWERS)
+            if (demand.n && said.n < MAX_ANSWERS)
                 strs_add_new(a, &said, demand);
         }
     for (size_t i = 0; i < said.n; i++)
         buf_addf(&out, "%s%.*s", i ? "; " : "", STR_FMT(said.items[i]));
-    return cut(a, str_dup(a, buf_str(&out)), MOST_RUBRIC);
+    return cut(a, str_dup(a, buf_str(&out)), MAX_RUBRIC);
 }
 
 /* What is wanted of this task need not be wanted of others: the rule says of which. */
 static void say_for_task(Arena *a, Str intent, Wishes *wishes)
 {
-    Str like = cut(a, one_line(a, intent), MOST_LIKE);
+    Str like = cut(a, one_line(a, intent), MAX_LIKE);
 
     for (size_t i = 0; i < wishes->n; i++) {
         Judge one = judge_of(a, wishes_judge(a, &wishes->items[i], 1));
@@ -233,7 +233,7 @@ static int outcome_rank(Str outcome)
  * told what it is judged by. */
 static Str context_of(Arena *a, const Trace *t)
 {
-    AUTO_BUF out = BUF(MOST_CONTEXT * 8);
+    AUTO_BUF out = BUF(MAX_CONTEXT * 8);
     size_t n = 0;
 
     for (size_t i = 1; i < t->turns.n && n < 3; i++) {
@@ -242,10 +242,10 @@ static Str context_of(Arena *a, const Trace *t)
         if (corrects(t, i) || t->turns.items[i].remark != REMARK_NONE)
             continue;
         buf_addf(&out, "%s- %.*s", n ? "\n" : "Also asked in the same session:\n",
-                 STR_FMT(cut(a, request, MOST_CONTEXT_LINE)));
+                 STR_FMT(cut(a, request, MAX_CONTEXT_LINE)));
         n++;
     }
-    return cut(a, str_dup(a, buf_str(&out)), MOST_CONTEXT);
+    return cut(a, str_dup(a, buf_str(&out)), MAX_CONTEXT);
 }
 
 static void add_tags(Arena *a, const Group *g, TaskRecord *task)
@@ -254,7 +254,7 @@ static void add_tags(Arena *a, const Group *g, TaskRecord *task)
     AUTO_BUF tools = BUF(1024);
     Str tag;
 
-    for (size_t i = 0; i < first->tools_used.n && i < MOST_TOOLS_TAG; i++)
+    for (size_t i = 0; i < first->tools_used.n && i < MAX_TOOLS_TAG; i++)
         buf_addf(&tools, "%s%.*s", i ? "+" : "tools:", STR_FMT(first->tools_used.items[i]));
     if (tools.n) {
         tag = str_dup(a, buf_str(&tools));
@@ -294,7 +294,7 @@ static void word_task(Arena *a, const Trace *t, TaskRecord *task)
 
     task->id = id_of_request(a, trace_digest(t)->project, request);
     task->project = trace_digest(t)->project;
-    task->intent = cut(a, request, MOST_INTENT);
+    task->intent = cut(a, request, MAX_INTENT);
     task->context_excerpt = context_of(a, t);
 }
 
@@ -305,8 +305,7 @@ static void fill_task(Arena *a, const Group *g, TaskRecord *task)
     task_init(task);
     word_task(a, g->traces[0], task);
     task->attempted_solution =
-        last->turns.n ? cut(a, last->turns.items[last->turns.n - 1].answer, MOST_SOLUTION)
-                      : STR("");
+        last->turns.n ? cut(a, last->turns.items[last->turns.n - 1].answer, MAX_SOLUTION) : STR("");
     task->skill_hint = skill_of(g);
     for (size_t i = 0; i < g->n; i++) {
         Str outcome = trace_outcome(g->traces[i]);
@@ -353,7 +352,7 @@ static void push_instances(Arena *a, const Ranked *r, const MineOptions *options
 
     for (size_t i = 1; i < r->group->n && ret->n - from < options->instances; i++) {
         TaskRecord other = r->task;
-        bool said = options->most && ret->n >= options->most;
+        bool said = options->max && ret->n >= options->max;
 
         word_task(a, r->group->traces[i], &other);
         for (size_t k = from; k < ret->n && !said; k++)
@@ -367,7 +366,7 @@ static void push_instances(Arena *a, const Ranked *r, const MineOptions *options
 
 static bool is_task(const Trace *t)
 {
-    return t->turns.n && utf8_count(str_trim(t->turns.items[0].request)) >= LEAST_REQUEST;
+    return t->turns.n && utf8_count(str_trim(t->turns.items[0].request)) >= MIN_REQUEST;
 }
 
 void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOptions *options,
@@ -392,7 +391,7 @@ void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOption
     qsort(ranked, n_groups, sizeof *ranked, worthiest_first);
     *ret = (Mined){ 0 };
     for (size_t i = 0; i < n_groups; i++) {
-        if (options->most && ret->tasks.n >= options->most) {
+        if (options->max && ret->tasks.n >= options->max) {
             ret->left_out = n_groups - i;
             break;
         }

@@ -4,13 +4,13 @@
  * its side of the split on every night. How often it came back, and how often it had to be corrected,
  * ranks it. Where people insisted on something that a program can check, the task has a rule judge;
  * where they insisted on something else, that is its rubric. */
-#ifndef TALARIA_SLEEP_MINE_H
-#define TALARIA_SLEEP_MINE_H
+#ifndef TALARIA_SLEEP_MINING_MINE_H
+#define TALARIA_SLEEP_MINING_MINE_H
 
 #include "sleep/mining/trace.h"
 
 typedef struct MineOptions {
-    size_t most; /* records; 0 = all */
+    size_t max; /* records; 0 = all */
     size_t
         instances; /* of each task, said in other words: what is learned from one is tried on another;
                          0 and 1: each task once */

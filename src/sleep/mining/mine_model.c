@@ -4,13 +4,7 @@
 #include "sleep/task/harness.h"
 #include "text/utf8.h"
 
-enum {
-    SHOWN_SESSIONS = 3,
-    SHOWN_TURNS = 6,
-    SHOWN_BYTES = 400,
-    MINE_TOKENS = 800,
-    LEAST_INTENT = 8
-};
+enum { SHOWN_SESSIONS = 3, SHOWN_TURNS = 6, SHOWN_BYTES = 400, MINE_TOKENS = 800, MIN_INTENT = 8 };
 
 static const Trace *find(const Trace *const *traces, size_t n, Str session)
 {
@@ -111,7 +105,7 @@ static void take_object(Arena *a, Json said, TaskRecord *task)
     Str rubric = str_trim(json_str(json_get(said, STR("rubric")))), judge = STR("{}");
     bool satisfied;
 
-    if (utf8_count(intent) < LEAST_INTENT)
+    if (utf8_count(intent) < MIN_INTENT)
         return;
     if (!rubric.n)
         judge = judge_in(a, json_get(said, STR("checks")));
@@ -172,12 +166,12 @@ static bool ask_about(Arena *a, Backend *b, const Trace *const *traces, size_t n
     return true;
 }
 
-bool mine_by_model(Arena *a, Backend *b, const Trace *const *traces, size_t n, size_t most,
+bool mine_by_model(Arena *a, Backend *b, const Trace *const *traces, size_t n, size_t max,
                    Budget *budget, TaskRecords *tasks, Err *err)
 {
     size_t judged = 0;
 
-    for (size_t i = 0; i < tasks->n && (!most || judged < most) && budget_left(budget); i++) {
+    for (size_t i = 0; i < tasks->n && (!max || judged < max) && budget_left(budget); i++) {
         TaskRecord *task = &tasks->items[i];
 
         if (is_asked_about(task, traces, n) && !ask_about(a, b, traces, n, budget, task, err))

@@ -6,10 +6,10 @@
 /* The rules by which tasks are mined; another number, and all are mined anew. */
 #define MINE_VERSION 2
 
-Str mined_key(Arena *a, Str marks, size_t most, const MineOptions *options)
+Str mined_key(Arena *a, Str marks, size_t max, const MineOptions *options)
 {
-    return str_printf(a, "%d:%zu:%zu:%zu:%.*s", MINE_VERSION, most, options->most,
-                      options->instances, STR_FMT(sha256_hex(a, marks)));
+    return str_printf(a, "%d:%zu:%zu:%zu:%.*s", MINE_VERSION, max, options->max, options->instances,
+                      STR_FMT(sha256_hex(a, marks)));
 }
 
 /* The counts stand in front of the tasks. */

@@ -1,21 +1,21 @@
 #include "sleep/mining/trace.h"
 
 #include "base/limits.h"
-#include "sleep/task/checks.h"
 #include "sleep/mining/filters.h"
+#include "sleep/task/checks.h"
 #include "sleep/task/harness.h"
 #include "text/human.h"
 #include "text/outcome.h"
 #include "text/redact.h"
 #include "text/utf8.h"
 
-enum { FINALS = 5, MOST_FILES = 200, TEST_HEAD = 600, TEST_TAIL = 2000, MOST_ID = 128 };
+enum { FINALS = 5, MAX_FILES = 200, TEST_HEAD = 600, TEST_TAIL = 2000, MAX_ID = 128 };
 
 struct TraceBuilder {
     Arena *arena;
     SessionDigest digest;
     Turns turns;
-    char open_test[MOST_ID]; /* id of a test run whose result has not come yet */
+    char open_test[MAX_ID]; /* id of a test run whose result has not come yet */
     size_t open_test_n;
     bool test_waits;
     bool tests_failed, reverted;
@@ -190,7 +190,7 @@ static Str path_of(Arena *a, Str arguments)
 
 static void add_file(TraceBuilder *b, Str path)
 {
-    if (path.n && b->digest.files_touched.n < MOST_FILES)
+    if (path.n && b->digest.files_touched.n < MAX_FILES)
         strs_add_new(b->arena, &b->digest.files_touched, path);
 }
 
@@ -301,6 +301,8 @@ static void add_result(TraceBuilder *b, const Event *e)
 
 void trace_event(TraceBuilder *b, const Event *e)
 {
+    if (e->flags & EVENT_IS_GUEST) /* what others want is not what the owner keeps asking for */
+        return;
     switch (e->kind) {
     case EVENT_USER:
         add_user(b, e);

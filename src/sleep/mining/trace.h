@@ -3,8 +3,8 @@
  * Built from events of any source. Only words of a person count as requests: meta lines, side chains,
  * summaries, commands and interruptions do not. All text is redacted on its way in, and bounded: a
  * trace is kept in index.db and goes on to files and models. */
-#ifndef TALARIA_SLEEP_TRACE_H
-#define TALARIA_SLEEP_TRACE_H
+#ifndef TALARIA_SLEEP_MINING_TRACE_H
+#define TALARIA_SLEEP_MINING_TRACE_H
 
 #include "sleep/task/types.h"
 #include "transcripts/catalogue.h"

@@ -1,9 +1,9 @@
 /* The tasks of the personas are tables; everything else is an ordinary night. */
 #include "sleep/night/experiment.h"
 
-#include "sleep/trial/backend_mock.h"
 #include "sleep/task/document.h"
 #include "sleep/task/split.h"
+#include "sleep/trial/backend_mock.h"
 
 static const char *const papers[][2] = {
     { "the paper that introduced the transformer", "arXiv:1706.03762" },

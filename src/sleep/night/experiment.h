@@ -3,8 +3,8 @@
  * A persona's tasks fail until the skill states the rules that they share; nights of the mock backend
  * must find the rules, and the gate must block a harmful one. Nothing is written down beforehand but the
  * tasks themselves. */
-#ifndef TALARIA_SLEEP_EXPERIMENT_H
-#define TALARIA_SLEEP_EXPERIMENT_H
+#ifndef TALARIA_SLEEP_NIGHT_EXPERIMENT_H
+#define TALARIA_SLEEP_NIGHT_EXPERIMENT_H
 
 #include "sleep/learning/consolidate.h"
 

@@ -5,14 +5,14 @@
  * same tasks, takes the answers it has paid for from the store, and ends as it would have. It is
  * forgotten once the state of the next night is saved. One night at a time. Nothing live is changed
  * here. */
-#ifndef TALARIA_SLEEP_NIGHT_H
-#define TALARIA_SLEEP_NIGHT_H
+#ifndef TALARIA_SLEEP_NIGHT_NIGHT_H
+#define TALARIA_SLEEP_NIGHT_NIGHT_H
 
+#include "sleep/adoption/report.h"
 #include "sleep/learning/consolidate.h"
 #include "sleep/mining/harvest.h"
 #include "sleep/mining/mine.h"
 #include "sleep/task/places.h"
-#include "sleep/adoption/report.h"
 #include "sleep/task/split.h"
 #include "text/settings.h"
 

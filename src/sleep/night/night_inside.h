@@ -1,14 +1,14 @@
 /* night_inside.h - what the files of a night share. */
-#ifndef TALARIA_SLEEP_NIGHT_INSIDE_H
-#define TALARIA_SLEEP_NIGHT_INSIDE_H
+#ifndef TALARIA_SLEEP_NIGHT_NIGHT_INSIDE_H
+#define TALARIA_SLEEP_NIGHT_NIGHT_INSIDE_H
 
 #include "base/file.h"
 #include "sleep/adoption/evidence.h"
-#include "sleep/learning/known.h"
 #include "sleep/adoption/live.h"
 #include "sleep/adoption/manifest.h"
-#include "sleep/night/night.h"
+#include "sleep/learning/known.h"
 #include "sleep/learning/state.h"
+#include "sleep/night/night.h"
 
 /* What tonight is about: written before the first call, read again after a crash. */
 typedef struct Tonight {

@@ -1,9 +1,9 @@
 /* Who learns tonight, and from which tasks; then the learning itself, one document after the other. */
-#include "sleep/task/document.h"
 #include "sleep/night/night_inside.h"
+#include "sleep/task/document.h"
 #include "text/utf8.h"
 
-enum { LEAST_GROUP = 12, MOST_PROPOSALS = 64 };
+enum { MIN_GROUP = 12, MAX_PROPOSALS = 64 };
 
 /* -- who learns ---------------------------------------------------------------------------------------- */
 
@@ -18,7 +18,7 @@ static bool can_stand_alone(const Night *w, const SkillGroup *group)
         val += str_eqz(split, "val");
         train += str_eqz(split, "train");
     }
-    return val && train && (w->backend->deterministic || group->tasks.n >= LEAST_GROUP);
+    return val && train && (w->backend->deterministic || group->tasks.n >= MIN_GROUP);
 }
 
 static void add_tasks(Arena *a, const SkillGroup *from, SkillGroup *to)
@@ -132,7 +132,7 @@ bool night_find_targets(Night *w, Err *err)
     for (size_t i = 0; i < groups.n; i++) {
         const SkillGroup *g = &groups.items[i];
         bool own = !w->options->target.n && !str_eqz(g->skill_name, NIGHT_MANAGED) &&
-                   w->n_targets < MOST_PROPOSALS && can_stand_alone(w, g);
+                   w->n_targets < MAX_PROPOSALS && can_stand_alone(w, g);
 
         if (!own || !add_skill(w, g))
             add_tasks(w->arena, g, &rest);

@@ -32,9 +32,9 @@
     X("dream-factor", SETTING_SLEEP_DREAM_FACTOR, dream_factor, 0, LIMIT_SLEEP_DREAMS)             \
     X("recall", SETTING_SLEEP_RECALL_K, recall_k, 0, LIMIT_SLEEP_ARCHIVE)
 
-static bool within(int64_t value, int64_t least, int64_t most)
+static bool within(int64_t value, int64_t min, int64_t max)
 {
-    return value >= least && value <= most;
+    return value >= min && value <= max;
 }
 
 static size_t setting_size(const Settings *s, SettingId id)
@@ -64,8 +64,8 @@ bool night_options(Arena *a, const Settings *settings, NightOptions *ret, Err *e
         return bad(SETTING_SLEEP_GATE_METRIC, settings, err);
     if (!objective_parse(a, setting_text(settings, SETTING_SLEEP_OBJECTIVE), &o.rules.objective))
         return bad(SETTING_SLEEP_OBJECTIVE, settings, err);
-#define X(flag, id, place, least, most)                                                            \
-    if (!within(o.place, least, most))                                                             \
+#define X(flag, id, place, min, max)                                                               \
+    if (!within(o.place, min, max))                                                                \
         return bad(id, settings, err);
     NIGHT_RANGES(X)
 #undef X
@@ -78,9 +78,9 @@ bool night_options(Arena *a, const Settings *settings, NightOptions *ret, Err *e
 
 bool night_options_check(const NightOptions *o, Err *err)
 {
-#define X(flag, id, place, least, most)                                                            \
-    if (!within(o->place, least, most))                                                            \
-        return err_set(err, ERR_USAGE, "--%s is from %d to %d", flag, least, most);
+#define X(flag, id, place, min, max)                                                               \
+    if (!within(o->place, min, max))                                                               \
+        return err_set(err, ERR_USAGE, "--%s is from %d to %d", flag, min, max);
     NIGHT_RANGES(X)
 #undef X
     return split_check(o->split, err);

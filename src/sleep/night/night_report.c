@@ -357,12 +357,12 @@ void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Conso
 
 void recorder_left_out(Recorder *r, const SkillGroup *group, const char *status, Str why)
 {
-    enum { MOST_WHY = 300 };
+    enum { MAX_WHY = 300 };
     SkillGroupReport g = { .skill_name = group->skill_name,
                            .status = str_of(status),
                            .gate_action = STR(""),
                            .n_tasks = (int64_t)group->tasks.n,
-                           .reason = str_dup(r->arena, text_cut(why, MOST_WHY)) };
+                           .reason = str_dup(r->arena, text_cut(why, MAX_WHY)) };
 
     LIST_PUSH(r->arena, &r->report.report.skill_groups, g);
     recorder_note(r, str_printf(r->arena, "skipped skill '%.*s': %.*s", STR_FMT(g.skill_name),

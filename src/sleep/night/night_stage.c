@@ -1,8 +1,8 @@
 /* What a night leaves: its proposals and reports in the staging folder, and the memory of it. */
 #include "base/limits.h"
 #include "sleep/adoption/adopt.h"
-#include "sleep/night/night_inside.h"
 #include "sleep/adoption/stage.h"
+#include "sleep/night/night_inside.h"
 
 static size_t proposals_of(const Night *w, StageProposal *ret)
 {

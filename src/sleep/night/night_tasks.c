@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "sleep/adoption/stage.h"
 #include "sleep/mining/dream.h"
 #include "sleep/mining/mine_model.h"
 #include "sleep/night/night_inside.h"
-#include "sleep/adoption/stage.h"
 #include "text/human.h"
 #include "text/sha256.h"
 

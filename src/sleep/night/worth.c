@@ -127,12 +127,12 @@ bool night_worth(Arena *a, const NightOptions *o, Backend *b, double usd_per_tok
                  Err *err)
 {
     NightWorth w = { 0 };
-    Most most;
+    Most max;
 
-    if (!night_plan(a, o, b, &w.plan, err) || !find_most(a, o, b, &w.plan, &most, err))
+    if (!night_plan(a, o, b, &w.plan, err) || !find_most(a, o, b, &w.plan, &max, err))
         return false;
-    w.max_calls = most.calls;
-    w.max_tokens = most.tokens;
+    w.max_calls = max.calls;
+    w.max_tokens = max.tokens;
     if (o->budget.max_calls && w.max_calls > o->budget.max_calls)
         w.max_calls = o->budget.max_calls;
     if (o->budget.max_tokens && w.max_tokens > o->budget.max_tokens)

@@ -15,7 +15,7 @@
 #define MARK        "  # project-sha256="
 
 /* The longest command that every cron takes. */
-enum { MOST_COMMAND = 990 };
+enum { MAX_COMMAND = 990 };
 
 /* -- the line ----------------------------------------------------------------------------------- */
 
@@ -77,11 +77,11 @@ bool cron_text(Arena *a, const SleepHome *home, const ScheduleSpec *spec, Str *r
     AUTO_BUF command = BUF(KIB(64));
 
     put_command(&command, home, spec, a);
-    if (command.n > MOST_COMMAND)
+    if (command.n > MAX_COMMAND)
         return err_set(err, ERR_TOO_LARGE,
                        "the command has %zu characters, and cron takes %d: put flags into the "
                        "configuration file",
-                       command.n, MOST_COMMAND);
+                       command.n, MAX_COMMAND);
     *ret_line = str_printf(a, "%d * * * * %.*s" MARK "%.*s", spec->minute,
                            STR_FMT(buf_str(&command)), STR_FMT(schedule_key(a, spec->project)));
     return true;

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 
-enum { MOST_MS = 20000 };
+enum { MAX_MS = 20000 };
 
 static int memory_file(Str bytes)
 {
@@ -39,7 +39,7 @@ static int memory_file(Str bytes)
 static int wait_for(pid_t pid)
 {
     struct timespec nap = { .tv_nsec = 1000 * 1000 };
-    int64_t until = clock_mono_ms() + MOST_MS;
+    int64_t until = clock_mono_ms() + MAX_MS;
     int status = 0;
     pid_t got;
 

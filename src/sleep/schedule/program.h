@@ -2,8 +2,8 @@
  *
  * Found in $PATH, started without a shell, given its input at once, ended after some seconds at the
  * latest. */
-#ifndef TALARIA_SLEEP_PROGRAM_H
-#define TALARIA_SLEEP_PROGRAM_H
+#ifndef TALARIA_SLEEP_SCHEDULE_PROGRAM_H
+#define TALARIA_SLEEP_SCHEDULE_PROGRAM_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -10,7 +10,7 @@
 #include "text/sha256.h"
 
 #define FILE_NAME "schedules.json"
-enum { FORMAT = 1, MOST_ROWS = 10000, WAIT_MS = 5000 };
+enum { FORMAT = 1, MAX_ROWS = 10000, WAIT_MS = 5000 };
 
 static const char *const names[] = {
 #define X(kind, word) word,
@@ -73,7 +73,7 @@ bool schedule_list(Arena *a, const SleepHome *home, ScheduleRow **ret, size_t *r
         if (!doc)
             return err_wrap(err, "cannot read '%s'", path);
         it = json_each(json_get(json_root(doc), STR("schedules")));
-        while (n < MOST_ROWS && json_next(&it, &text, &item))
+        while (n < MAX_ROWS && json_next(&it, &text, &item))
             if (read_row(a, item, &row))
                 ARENA_PUSH(a, rows, n, cap, row);
     }

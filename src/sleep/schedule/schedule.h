@@ -6,8 +6,8 @@
  * are kept in the command, quoted for who reads it; a control character is refused.
  *
  * What is scheduled stands in schedules.json besides, for `status` and for the question above. */
-#ifndef TALARIA_SLEEP_SCHEDULE_H
-#define TALARIA_SLEEP_SCHEDULE_H
+#ifndef TALARIA_SLEEP_SCHEDULE_SCHEDULE_H
+#define TALARIA_SLEEP_SCHEDULE_SCHEDULE_H
 
 #include "base/buf.h"
 #include "sleep/task/places.h"

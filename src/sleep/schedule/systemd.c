@@ -9,7 +9,7 @@
 #include "sleep/schedule/schedule.h"
 
 #define PREFIX "talaria-sleep-"
-enum { KEY_DIGITS = 16, MOST_UNITS = 10000 };
+enum { KEY_DIGITS = 16, MAX_UNITS = 10000 };
 
 /* -- texts -------------------------------------------------------------------------------------- */
 
@@ -168,7 +168,7 @@ bool systemd_remove(Arena *a, Str key, size_t *ret_n, Err *err)
         return false;
     if (access(str_z(a, folder), F_OK) != 0)
         return true;
-    if (!folder_list(a, str_z(a, folder), MOST_UNITS, &entries, &n, err))
+    if (!folder_list(a, str_z(a, folder), MAX_UNITS, &entries, &n, err))
         return false;
     for (size_t i = 0; i < n; i++) {
         Str name = entries[i].name;

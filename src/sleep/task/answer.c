@@ -4,7 +4,7 @@
 
 #include "text/json.h"
 
-enum { MOST_CANDIDATES = 64 };
+enum { MAX_CANDIDATES = 64 };
 
 /* Length of the bracketed text at the beginning of s, or 0. */
 static size_t balanced(Str s)
@@ -42,7 +42,7 @@ static bool is_json(Str s)
 /* The first valid value that begins with `open`; values that begin with `skip` are passed over. */
 static Str first(Str text, char open, char skip)
 {
-    int tries = MOST_CANDIDATES;
+    int tries = MAX_CANDIDATES;
 
     for (size_t i = 0; i < text.n && tries > 0; i++) {
         Str here;

@@ -2,8 +2,8 @@
  *
  * Models put prose, fences and second thoughts around what they were asked for: the first complete
  * array or object in the text is what counts. Pure, thread-safe. */
-#ifndef TALARIA_SLEEP_ANSWER_H
-#define TALARIA_SLEEP_ANSWER_H
+#ifndef TALARIA_SLEEP_TASK_ANSWER_H
+#define TALARIA_SLEEP_TASK_ANSWER_H
 
 #include "base/str.h"
 

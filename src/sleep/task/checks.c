@@ -4,7 +4,7 @@
 #include "text/json.h"
 #include "text/utf8.h"
 
-enum { LOOKED_AT = 2000, MOST_WISHES = 24, MOST_NAMES = 12, MOST_NAME = 48 };
+enum { LOOKED_AT = 2000, MAX_WISHES = 24, MAX_NAMES = 12, MAX_NAME = 48 };
 
 /* -- what a reader of demands is given ------------------------------------------------------------------ */
 
@@ -16,14 +16,14 @@ typedef struct Demanding {
     Wishes *out;
 } Demanding;
 
-static void wish(Demanding *d, const char *op, Str arg, Str says)
+static void request(Demanding *d, const char *op, Str arg, Str says)
 {
     Wish w = { op, arg, says, d->telling };
 
     for (size_t i = 0; i < d->out->n; i++)
         if (strcmp(d->out->items[i].op, op) == 0 && str_eq(d->out->items[i].arg, arg))
             return;
-    if (arg.n && d->out->n < MOST_WISHES)
+    if (arg.n && d->out->n < MAX_WISHES)
         ARENA_PUSH(d->arena, d->out->items, d->out->n, d->out->cap, w);
 }
 
@@ -63,7 +63,7 @@ static int64_t take_number(Str *s)
     int digit;
 
     if (s->n && s->p[0] >= '0' && s->p[0] <= '9') {
-        while (s->n && s->p[0] >= '0' && s->p[0] <= '9' && total <= MOST_BOUND) {
+        while (s->n && s->p[0] >= '0' && s->p[0] <= '9' && total <= MAX_BOUND) {
             total = total * 10 + (s->p[0] - '0');
             *s = str_skip(*s, 1);
         }
@@ -109,16 +109,16 @@ static void wish_bound(Demanding *d, Unit unit, int64_t bound)
     bool first_line = SAYS(d, "subject", "first line", "headline");
 
     if (unit == UNIT_CHARS && first_line)
-        wish(d, "regex", str_printf(a, "\\A[^\\n]{1,%d}(?:\\n|\\Z)", (int)bound),
-             str_printf(a, "Keep the first line within %d characters.", (int)bound));
+        request(d, "regex", str_printf(a, "\\A[^\\n]{1,%d}(?:\\n|\\Z)", (int)bound),
+                str_printf(a, "Keep the first line within %d characters.", (int)bound));
     else if (unit == UNIT_CHARS)
-        wish(d, "max_chars", str_printf(a, "%d", (int)bound), STR(""));
+        request(d, "max_chars", str_printf(a, "%d", (int)bound), STR(""));
     else if (unit == UNIT_WORDS)
-        wish(d, "regex", str_printf(a, "\\A\\s*(?:\\S+\\s+){0,%d}\\S*\\s*\\Z", (int)bound - 1),
-             str_printf(a, "Keep the answer within %d words.", (int)bound));
+        request(d, "regex", str_printf(a, "\\A\\s*(?:\\S+\\s+){0,%d}\\S*\\s*\\Z", (int)bound - 1),
+                str_printf(a, "Keep the answer within %d words.", (int)bound));
     else
-        wish(d, "regex", str_printf(a, "\\A(?:[^\\n]*\\n){0,%d}[^\\n]*\\Z", (int)bound - 1),
-             str_printf(a, "Keep the answer within %d lines.", (int)bound));
+        request(d, "regex", str_printf(a, "\\A(?:[^\\n]*\\n){0,%d}[^\\n]*\\Z", (int)bound - 1),
+                str_printf(a, "Keep the answer within %d lines.", (int)bound));
 }
 
 /* "at most 300 characters", "150 words is the limit", "三百字以内" */
@@ -132,7 +132,7 @@ static void read_bounds(Demanding *d)
     while (rest.n) {
         Str at = rest;
         int64_t bound = take_number(&rest);
-        Unit unit = bound > 1 && bound <= MOST_BOUND ? unit_at(rest) : UNIT_NONE;
+        Unit unit = bound > 1 && bound <= MAX_BOUND ? unit_at(rest) : UNIT_NONE;
 
         if (unit != UNIT_NONE)
             wish_bound(d, unit, bound);
@@ -144,7 +144,7 @@ static void read_bounds(Demanding *d)
 static void read_one_line(Demanding *d)
 {
     if (SAYS(d, "one line", "single line", "一行"))
-        wish(d, "regex", STR("\\A[^\\n]*\\Z"), STR("Answer on one line."));
+        request(d, "regex", STR("\\A[^\\n]*\\Z"), STR("Answer on one line."));
 }
 
 /* -- names ----------------------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static bool is_name(Str s)
             return false;
         blanks += s.p[i] == ' ';
     }
-    return s.n >= 2 && s.n <= MOST_NAME && blanks <= 2 && (cjk || is_upper(s.p[0]));
+    return s.n >= 2 && s.n <= MAX_NAME && blanks <= 2 && (cjk || is_upper(s.p[0]));
 }
 
 /* "the table with Mount" before a separator: the list begins with its last word. */
@@ -202,9 +202,9 @@ static Str last_name(Str s)
 }
 
 /* The longest run of names with separators between them. */
-static size_t names_in(Str text, Str names[MOST_NAMES])
+static size_t names_in(Str text, Str names[MAX_NAMES])
 {
-    Str run[MOST_NAMES];
+    Str run[MAX_NAMES];
     size_t best = 0, n = 0;
 
     while (text.n) {
@@ -218,7 +218,7 @@ static size_t names_in(Str text, Str names[MOST_NAMES])
         gap = separator_at(text);
         if (!n && gap && !is_name(name))
             name = last_name(name);
-        if (is_name(name) && n < MOST_NAMES)
+        if (is_name(name) && n < MAX_NAMES)
             run[n++] = name;
         else
             n = 0;
@@ -242,7 +242,7 @@ static bool says_headings(const Demanding *d)
 
 static void read_columns(Demanding *d)
 {
-    Str names[MOST_NAMES];
+    Str names[MAX_NAMES];
     AUTO_BUF pattern = BUF(4096);
     AUTO_BUF said = BUF(4096);
     size_t n = 0;
@@ -257,13 +257,13 @@ static void read_columns(Demanding *d)
         buf_addf(&pattern, "\\s*%.*s\\s*\\|", STR_FMT(names[i]));
         buf_addf(&said, " %.*s%s", STR_FMT(names[i]), i + 1 < n ? "," : ".");
     }
-    wish(d, "regex", str_dup(d->arena, buf_str(&pattern)), str_dup(d->arena, buf_str(&said)));
+    request(d, "regex", str_dup(d->arena, buf_str(&pattern)), str_dup(d->arena, buf_str(&said)));
 }
 
 static void read_headings(Demanding *d)
 {
     size_t mark = str_find(d->text, STR("## "));
-    Str names[MOST_NAMES];
+    Str names[MAX_NAMES];
     size_t n = 0;
 
     if (mark < d->text.n) {
@@ -272,12 +272,12 @@ static void read_headings(Demanding *d)
         while (!ends_name(rest))
             (void)utf8_next(&rest);
         name.n -= rest.n;
-        wish(d, "section_present", str_trim(name), STR(""));
+        request(d, "section_present", str_trim(name), STR(""));
     }
     if (says_headings(d))
         n = names_in(d->text, names);
     for (size_t i = 0; i < n; i++)
-        wish(d, "section_present", names[i], STR(""));
+        request(d, "section_present", names[i], STR(""));
 }
 
 /* What was put in quotes is meant literally. */
@@ -295,15 +295,15 @@ static void read_quoted(Demanding *d)
         Str inside = str_skip(d->text, open + quotes[i].open.n);
         size_t close = str_find(inside, quotes[i].close);
 
-        if (open >= d->text.n || close >= inside.n || close < 2 || close > MOST_NAME)
+        if (open >= d->text.n || close >= inside.n || close < 2 || close > MAX_NAME)
             continue;
         inside = str_head(inside, close);
         if (says_headings(d))
-            wish(d, "section_present", inside, STR(""));
+            request(d, "section_present", inside, STR(""));
         else if (SAYS(d, "without", "never", "don't", "do not", "not use", "不要"))
-            wish(d, "not_contains", inside, STR(""));
+            request(d, "not_contains", inside, STR(""));
         else
-            wish(d, "contains", inside, STR(""));
+            request(d, "contains", inside, STR(""));
     }
 }
 
@@ -335,8 +335,8 @@ static void read_beginning(Demanding *d)
             (void)utf8_next(&rest);
     }
     if (words.n && !buf_full(&words))
-        wish(d, "regex", str_printf(d->arena, "\\A(?:%.*s)\\b", STR_FMT(buf_str(&words))),
-             str_printf(d->arena, "Begin the answer with %.*s.", STR_FMT(buf_str(&said))));
+        request(d, "regex", str_printf(d->arena, "\\A(?:%.*s)\\b", STR_FMT(buf_str(&words))),
+                str_printf(d->arena, "Begin the answer with %.*s.", STR_FMT(buf_str(&said))));
 }
 
 /* -- shapes ------------------------------------------------------------------------------------------------- */
@@ -344,14 +344,14 @@ static void read_beginning(Demanding *d)
 static void read_json(Demanding *d)
 {
     if (SAYS(d, "json") && SAYS(d, "only", "nothing", "no prose", "just", "one json", "machine"))
-        wish(d, "regex", STR("\\A\\s*[\\[{][\\s\\S]*[\\]}]\\s*\\Z"),
-             STR("Answer with one JSON value and nothing around it."));
+        request(d, "regex", STR("\\A\\s*[\\[{][\\s\\S]*[\\]}]\\s*\\Z"),
+                STR("Answer with one JSON value and nothing around it."));
 }
 
 static void read_dates(Demanding *d)
 {
     if (SAYS(d, "yyyy-mm-dd", "iso date", "iso,", "iso 8601"))
-        wish(d, "regex", STR("\\b\\d{4}-\\d{2}-\\d{2}\\b"), STR("Write dates as YYYY-MM-DD."));
+        request(d, "regex", STR("\\b\\d{4}-\\d{2}-\\d{2}\\b"), STR("Write dates as YYYY-MM-DD."));
 }
 
 static void read_units(Demanding *d)
@@ -366,25 +366,26 @@ static void read_units(Demanding *d)
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
         if (says(d, (const char *const[]){ units[i][0], NULL }) ||
             (units[i][0][0] == ' ' && str_starts(d->low, str_of(units[i][0] + 1))))
-            wish(d, "regex", str_printf(d->arena, "\\d%s %s\\b", decimals, units[i][1]),
-                 str_printf(d->arena, "Give quantities in %s%s.", units[i][1],
-                            !*decimals                   ? ""
-                            : strcmp(decimals, "\\.\\d") ? " with two decimals"
-                                                         : " with one decimal"));
+            request(d, "regex", str_printf(d->arena, "\\d%s %s\\b", decimals, units[i][1]),
+                    str_printf(d->arena, "Give quantities in %s%s.", units[i][1],
+                               !*decimals                   ? ""
+                               : strcmp(decimals, "\\.\\d") ? " with two decimals"
+                                                            : " with one decimal"));
 }
 
 static void read_links(Demanding *d)
 {
     d->telling = SAYS(d, "doi");
     if (d->telling)
-        wish(d, "regex", STR("doi\\.org/10\\."), STR("Give every source with its doi.org link."));
+        request(d, "regex", STR("doi\\.org/10\\."),
+                STR("Give every source with its doi.org link."));
     else if (SAYS(d, "link", "url", "source of each"))
-        wish(d, "regex", STR("https?://"), STR("Give a link to every source."));
+        request(d, "regex", STR("https?://"), STR("Give a link to every source."));
     if (SAYS(d, "issue number"))
-        wish(d, "regex", STR("#\\d+"), STR("Cite issues by their numbers, as #12."));
+        request(d, "regex", STR("#\\d+"), STR("Cite issues by their numbers, as #12."));
     if (SAYS(d, "exit with 0", "exit code 0", "exits with 0"))
-        wish(d, "regex", STR("exit\\w*(?: with)?(?: code| status)? 0"),
-             STR("Show that the run ended with exit code 0."));
+        request(d, "regex", STR("exit\\w*(?: with)?(?: code| status)? 0"),
+                STR("Show that the run ended with exit code 0."));
 }
 
 static void read_forbidden_marks(Demanding *d)
@@ -398,8 +399,8 @@ static void read_forbidden_marks(Demanding *d)
         return;
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
         if (says(d, (const char *const[]){ marks[i][0], NULL }))
-            wish(d, "not_contains", str_of(marks[i][1]),
-                 str_printf(d->arena, "Use no %s.", marks[i][2]));
+            request(d, "not_contains", str_of(marks[i][1]),
+                    str_printf(d->arena, "Use no %s.", marks[i][2]));
 }
 
 static size_t count_commas(Str s)
@@ -428,14 +429,14 @@ static void read_literals(Demanding *d)
 
         while (word.n && strchr(".,;:!?)", word.p[word.n - 1]))
             word.n--;
-        if (count_commas(word) >= 2 && word.n <= MOST_NAME)
-            wish(d, "contains", word, STR(""));
+        if (count_commas(word) >= 2 && word.n <= MAX_NAME)
+            request(d, "contains", word, STR(""));
         if (is_price(word))
-            wish(d, "regex", STR("€\\d+\\.\\d{2}"), STR("Write prices as €12.34."));
+            request(d, "regex", STR("€\\d+\\.\\d{2}"), STR("Write prices as €12.34."));
         for (size_t i = 0; i < ARRAY_LEN(currencies); i++)
             if (str_eqz(word, currencies[i])) {
                 d->telling = false;
-                wish(d, "contains", word, STR(""));
+                request(d, "contains", word, STR(""));
                 d->telling = true;
             }
         rest = str_skip(rest, end < rest.n ? end + 1 : rest.n);

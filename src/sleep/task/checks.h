@@ -4,12 +4,12 @@
  * table: Mount, Used, Free". Each such demand is read by a row of a table into a check of a rule
  * judge. A check is believed only where the history bears it out: the answer that was corrected fails
  * it, and the answers that people were content with pass. */
-#ifndef TALARIA_SLEEP_CHECKS_H
-#define TALARIA_SLEEP_CHECKS_H
+#ifndef TALARIA_SLEEP_TASK_CHECKS_H
+#define TALARIA_SLEEP_TASK_CHECKS_H
 
 #include "base/arena.h"
 
-enum { MOST_BOUND = 100000 }; /* characters that a check may count */
+enum { MAX_BOUND = 100000 }; /* characters that a check may count */
 
 typedef struct Wish {
     const char *op; /* of a rule judge */

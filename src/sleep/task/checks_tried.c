@@ -21,7 +21,7 @@ Str wishes_judge(Arena *a, const Wish *wishes, size_t n)
         json_field_str(&w, "op", str_of(wishes[i].op));
         json_key(&w, "arg");
         if (strcmp(wishes[i].op, "max_chars") == 0 &&
-            str_to_int(wishes[i].arg, 1, MOST_BOUND, &bound))
+            str_to_int(wishes[i].arg, 1, MAX_BOUND, &bound))
             json_put_int(&w, bound);
         else
             json_put_str(&w, wishes[i].arg);

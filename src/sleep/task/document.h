@@ -10,8 +10,8 @@
  * document without one gets it at its end. Everything outside of the block, and inside of it every
  * line that no edit is about, stays byte for byte. A document whose markers do not pair is refused with
  * the number of the line, and nothing is changed. Values live in the arena. */
-#ifndef TALARIA_SLEEP_DOCUMENT_H
-#define TALARIA_SLEEP_DOCUMENT_H
+#ifndef TALARIA_SLEEP_TASK_DOCUMENT_H
+#define TALARIA_SLEEP_TASK_DOCUMENT_H
 
 #include "sleep/task/rules.h"
 

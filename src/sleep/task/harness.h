@@ -2,8 +2,8 @@
  *
  * Structure says it first (entrypoint, side chains); this catches what is left: engines that drive an
  * agent through its ordinary door, memory agents, and our own calls, which carry a mark. */
-#ifndef TALARIA_SLEEP_HARNESS_H
-#define TALARIA_SLEEP_HARNESS_H
+#ifndef TALARIA_SLEEP_TASK_HARNESS_H
+#define TALARIA_SLEEP_TASK_HARNESS_H
 
 #include "sleep/task/types.h"
 

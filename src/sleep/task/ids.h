@@ -1,6 +1,6 @@
 /* ids.h - names that follow from content: the same task has the same id on every night. */
-#ifndef TALARIA_SLEEP_IDS_H
-#define TALARIA_SLEEP_IDS_H
+#ifndef TALARIA_SLEEP_TASK_IDS_H
+#define TALARIA_SLEEP_TASK_IDS_H
 
 #include "base/arena.h"
 

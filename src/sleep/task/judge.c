@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "sleep/task/regex.h"
+#include "sleep/task/rules.h"
 #include "text/letters.h"
 #include "text/utf8.h"
 
@@ -272,14 +273,15 @@ bool check_passes(Arena *a, const Check *check, Str answer, const StrList *tools
     return passes;
 }
 
-static void note_failure(Buf *out, const Check *check, Str problem)
+/* As the rule says it that would mend it: a pattern means nothing to a person. */
+static void note_failure(Arena *a, Buf *out, const Check *check, Str problem)
 {
-    buf_addz(out, out->n ? ", " : "failed: ");
-    buf_add(out, check->name);
-    if (check->arg.n) {
-        buf_addc(out, '=');
-        buf_add(out, check->arg);
-    }
+    Str says = rule_of_check(a, check);
+
+    if (str_ends(says, STR(".")))
+        says.n--;
+    buf_addz(out, out->n ? "; " : "failed: ");
+    buf_add(out, says);
     if (problem.n)
         buf_addf(out, " [%.*s]", STR_FMT(problem));
 }
@@ -297,7 +299,7 @@ Score judge_score(Arena *a, const Judge *judge, Str answer, const StrList *tools
         if (check_passes(a, &judge->checks[i], answer, tools, &problem))
             passed++;
         else
-            note_failure(&why, &judge->checks[i], problem);
+            note_failure(a, &why, &judge->checks[i], problem);
     }
     return (Score){ .hard = passed == judge->n,
                     .soft = (double)passed / (double)judge->n,

@@ -4,8 +4,8 @@
  * one row of CHECK_OPS; an op that is in no row passes, so that a newer task file does not block an
  * older program. A score is within 0..1: soft is the share of checks that pass, hard is 1 when all do.
  * Pure, thread-safe; results live in the arena. */
-#ifndef TALARIA_SLEEP_JUDGE_H
-#define TALARIA_SLEEP_JUDGE_H
+#ifndef TALARIA_SLEEP_TASK_JUDGE_H
+#define TALARIA_SLEEP_TASK_JUDGE_H
 
 #include "sleep/task/types.h"
 

@@ -3,8 +3,8 @@
  * A name comes from a transcript or a command line, so it is one segment of a path or nothing. What is
  * staged must besides be a file name on every system, and two names that only a case-blind or a
  * normalising file system takes for one are the same name. */
-#ifndef TALARIA_SLEEP_NAMES_H
-#define TALARIA_SLEEP_NAMES_H
+#ifndef TALARIA_SLEEP_TASK_NAMES_H
+#define TALARIA_SLEEP_TASK_NAMES_H
 
 #include "base/arena.h"
 

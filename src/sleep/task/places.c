@@ -239,7 +239,7 @@ const char *skill_found_says(SkillFound found)
 }
 
 /* Hermes keeps skills in folders of categories: root/category/name/SKILL.md, and deeper. */
-enum { MOST_DEPTH = 4 };
+enum { MAX_DEPTH = 4 };
 
 typedef struct Search {
     Arena *arena;
@@ -282,7 +282,7 @@ static void look_below(Search *s, Str folder, int depth)
         s->looked++;
         if (str_eq(below[i].name, s->name))
             take_file(s, one);
-        else if (depth < MOST_DEPTH && below[i].name.p[0] != '.' && !is_skill(s, one))
+        else if (depth < MAX_DEPTH && below[i].name.p[0] != '.' && !is_skill(s, one))
             look_below(s, one, depth + 1);
     }
 }

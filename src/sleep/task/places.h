@@ -4,8 +4,8 @@
  * the Hermes home where there is one, else to Claude's, else to ours. A skill that a session used is
  * looked up by its name in the folders that agents read; a name that two of them hold is ambiguous
  * and nobody's. */
-#ifndef TALARIA_SLEEP_PLACES_H
-#define TALARIA_SLEEP_PLACES_H
+#ifndef TALARIA_SLEEP_TASK_PLACES_H
+#define TALARIA_SLEEP_TASK_PLACES_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -5,8 +5,8 @@
  * Python would refuse it, and the little that PCRE2 cannot say is refused too (named characters, flags
  * for a part of the pattern that change what a letter is). Matching has limits on steps, depth and
  * memory: a pattern that runs away ends as "too costly", never as a hang. Thread-safe. */
-#ifndef TALARIA_SLEEP_REGEX_H
-#define TALARIA_SLEEP_REGEX_H
+#ifndef TALARIA_SLEEP_TASK_REGEX_H
+#define TALARIA_SLEEP_TASK_REGEX_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -9,7 +9,7 @@
 static const Str opening = STR_INIT("<!-- rule ");
 static const Str closing = STR_INIT(" -->");
 
-enum { NOTE_BYTES = 4096, MOST_SESSIONS = 8 };
+enum { NOTE_BYTES = 4096, MAX_SESSIONS = 8 };
 
 /* -- the note ----------------------------------------------------------------------------------- */
 
@@ -110,7 +110,7 @@ Str rule_note_write(Arena *a, const RuleNote *note)
     add_value(&out, note->id, false);
     buf_addf(&out, " night=%lld until=%lld helpful=%lld harmful=%lld", (long long)note->night,
              (long long)note->until, (long long)note->helpful, (long long)note->harmful);
-    for (size_t i = 0; i < note->sessions.n && i < MOST_SESSIONS; i++) {
+    for (size_t i = 0; i < note->sessions.n && i < MAX_SESSIONS; i++) {
         buf_addz(&out, i ? "," : " sessions=");
         add_value(&out, str_head(note->sessions.items[i], 128), false);
     }

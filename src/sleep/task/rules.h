@@ -6,8 +6,8 @@
  *
  * A rule that states a check is a sentence made by one function: whoever wants to know whether a
  * document states a check makes the sentence and looks for it. */
-#ifndef TALARIA_SLEEP_RULES_H
-#define TALARIA_SLEEP_RULES_H
+#ifndef TALARIA_SLEEP_TASK_RULES_H
+#define TALARIA_SLEEP_TASK_RULES_H
 
 #include "sleep/task/judge.h"
 

@@ -1,8 +1,8 @@
 /* score.h - from answers to numbers, all of them within 0..1.
  *
  * Every function is pure and thread-safe. */
-#ifndef TALARIA_SLEEP_SCORE_H
-#define TALARIA_SLEEP_SCORE_H
+#ifndef TALARIA_SLEEP_TASK_SCORE_H
+#define TALARIA_SLEEP_TASK_SCORE_H
 
 #include "sleep/task/judge.h"
 

@@ -6,10 +6,10 @@
 
 #include "text/sha256.h"
 
-typedef struct Place {
+typedef struct ChatAddress {
     uint8_t hash[SHA256_BYTES];
     TaskRecord *task;
-} Place;
+} ChatAddress;
 
 static unsigned bucket(const uint8_t hash[SHA256_BYTES])
 {
@@ -30,9 +30,9 @@ bool split_check(SplitRule rule, Err *err)
 }
 
 /* The one with the smallest hash, then id, among the tasks of that split; NULL: none. */
-static TaskRecord *smallest(const Place *places, size_t n, Str split)
+static TaskRecord *smallest(const ChatAddress *places, size_t n, Str split)
 {
-    const Place *best = NULL;
+    const ChatAddress *best = NULL;
 
     for (size_t i = 0; i < n; i++) {
         int order;
@@ -56,7 +56,7 @@ static bool any_teaches(const TaskRecords *tasks)
 
 void split_assign(Arena *a, SplitRule rule, TaskRecords *tasks)
 {
-    Place *places = ARENA_ARRAY(a, Place, tasks->n + 1);
+    ChatAddress *places = ARENA_ARRAY(a, ChatAddress, tasks->n + 1);
     unsigned val = (unsigned)nearbyint(rule.val * 100);
     unsigned test = val + (unsigned)nearbyint(rule.test * 100);
     size_t n = 0;

@@ -2,8 +2,8 @@
  *
  * By a stable hash of seed and id: the same task is on the same side every night. Dream tasks only
  * ever teach; val and test hold real tasks and never overlap. */
-#ifndef TALARIA_SLEEP_SPLIT_H
-#define TALARIA_SLEEP_SPLIT_H
+#ifndef TALARIA_SLEEP_TASK_SPLIT_H
+#define TALARIA_SLEEP_TASK_SPLIT_H
 
 #include "sleep/task/types.h"
 

@@ -6,8 +6,8 @@
  * value of another type with the key's name.
  *
  * Records are values; their text and lists live in the arena that was passed in. */
-#ifndef TALARIA_SLEEP_TYPES_H
-#define TALARIA_SLEEP_TYPES_H
+#ifndef TALARIA_SLEEP_TASK_TYPES_H
+#define TALARIA_SLEEP_TASK_TYPES_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -2,8 +2,8 @@
  *
  * A small database of our own in sleep's folder; each answer is there for good before it is used. Old
  * ones go when there are too many. One thread a handle. */
-#ifndef TALARIA_SLEEP_ANSWERS_H
-#define TALARIA_SLEEP_ANSWERS_H
+#ifndef TALARIA_SLEEP_TRIAL_ANSWERS_H
+#define TALARIA_SLEEP_TRIAL_ANSWERS_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -190,11 +190,11 @@ static void show_called(Buf *out, const StrList *tools)
 }
 
 /* Whole traces: what was asked, in which context, what was answered and called, and why it fails. */
-static void show(Buf *out, const char *title, const ReplayedList *list, size_t most, bool why)
+static void show(Buf *out, const char *title, const ReplayedList *list, size_t max, bool why)
 {
     if (list && list->n)
         buf_addf(out, "\n# %s\n", title);
-    for (size_t i = 0; list && i < list->n && i < most; i++) {
+    for (size_t i = 0; list && i < list->n && i < max; i++) {
         const Replayed *r = &list->items[i];
 
         buf_addf(out, "%zu. Request: %.*s\n", i + 1, STR_FMT(clip(r->task.intent)));
@@ -247,7 +247,7 @@ static Str reflect_prompt(Arena *a, const ReflectAsk *ask, bool stricter)
     return finished(a, &out);
 }
 
-static bool read_edits(Arena *a, Str reply, Str target, int64_t most, EditRecords *ret)
+static bool read_edits(Arena *a, Str reply, Str target, int64_t max, EditRecords *ret)
 {
     Str array = answer_array(reply);
     EditRecords all = { 0 };
@@ -260,7 +260,7 @@ static bool read_edits(Arena *a, Str reply, Str target, int64_t most, EditRecord
     doc = json_parse(array, &err);
     ok = doc && edits_read(a, json_root(doc), &all, &err);
     json_free(doc);
-    for (size_t i = 0; ok && i < all.n && ret->n < (size_t)most; i++) {
+    for (size_t i = 0; ok && i < all.n && ret->n < (size_t)max; i++) {
         EditRecord edit = all.items[i];
 
         edit.target = target;

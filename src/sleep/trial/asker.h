@@ -3,8 +3,8 @@
  *
  * Two answer: a model (backend_model.h) and people or other agents, through files (backend_handoff.h).
  * Every prompt begins with a mark, so that a night never learns from its own questions. */
-#ifndef TALARIA_SLEEP_ASKER_H
-#define TALARIA_SLEEP_ASKER_H
+#ifndef TALARIA_SLEEP_TRIAL_ASKER_H
+#define TALARIA_SLEEP_TRIAL_ASKER_H
 
 #include "sleep/trial/backend.h"
 

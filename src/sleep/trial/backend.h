@@ -7,11 +7,11 @@
  * A function that fails sets err and ends the night: an answer that could not be had is never scored as
  * a wrong one. Documents are handed over as a model is to see them, without the notes of their rules.
  * What comes back lives in the arena. Not thread-safe. */
-#ifndef TALARIA_SLEEP_BACKEND_H
-#define TALARIA_SLEEP_BACKEND_H
+#ifndef TALARIA_SLEEP_TRIAL_BACKEND_H
+#define TALARIA_SLEEP_TRIAL_BACKEND_H
 
-#include "sleep/trial/budget.h"
 #include "sleep/task/judge.h"
+#include "sleep/trial/budget.h"
 
 /* The two documents that a night may change. */
 typedef struct Docs {

@@ -3,11 +3,11 @@
  * What is not answered yet stands in handoff/PROMPTS.md (for people) and handoff/pending.json (for
  * programs); an answer is the file handoff/answers/<id>.md. Running the same night again goes on from
  * there: everything before is the same, so every question has the same id. */
-#ifndef TALARIA_SLEEP_BACKEND_HANDOFF_H
-#define TALARIA_SLEEP_BACKEND_HANDOFF_H
+#ifndef TALARIA_SLEEP_TRIAL_BACKEND_HANDOFF_H
+#define TALARIA_SLEEP_TRIAL_BACKEND_HANDOFF_H
 
-#include "sleep/trial/asker.h"
 #include "sleep/task/places.h"
+#include "sleep/trial/asker.h"
 
 typedef struct HandoffBackend HandoffBackend;
 

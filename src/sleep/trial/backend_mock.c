@@ -5,8 +5,8 @@
 
 #include "base/limits.h"
 #include "sleep/task/rules.h"
-#include "sleep/trial/sample.h"
 #include "sleep/task/score.h"
+#include "sleep/trial/sample.h"
 #include "text/letters.h"
 #include "text/utf8.h"
 
@@ -105,11 +105,11 @@ static Str answer_by_reference(Arena *a, const AttemptAsk *ask)
 
 /* -- tasks with a rule judge ------------------------------------------------------------------------ */
 
-enum { MOST_PADDING = 100000 };
+enum { MAX_PADDING = 100000 };
 
 typedef struct Parts {
     Buf first, middle, last;
-    int64_t least, over; /* characters; over: to be passed, 0 none */
+    int64_t min, over; /* characters; over: to be passed, 0 none */
     bool refuse;
 } Parts;
 
@@ -146,7 +146,7 @@ static void add_stated(Arena *a, Parts *p, const Check *check, const TaskRecord 
         add_pattern(a, p, check, task);
         break;
     case CHECK_MIN_CHARS:
-        p->least = check->bound > p->least ? check->bound : p->least;
+        p->min = check->bound > p->min ? check->bound : p->min;
         break;
     default:
         break;
@@ -160,7 +160,7 @@ static void add_unstated(Parts *p, const Check *check)
         add_line(&p->middle, check->arg);
         break;
     case CHECK_MAX_CHARS:
-        p->over = check->bound < MOST_PADDING ? check->bound + 1 : 0;
+        p->over = check->bound < MAX_PADDING ? check->bound + 1 : 0;
         break;
     case CHECK_NO_REFUSAL:
         p->refuse = true;
@@ -173,7 +173,7 @@ static void add_unstated(Parts *p, const Check *check)
 static Str arrange(Arena *a, const Parts *p, Str filler)
 {
     AUTO_BUF out = BUF(LIMIT_OUTPUT_BYTES);
-    int64_t want = (p->least > p->over ? p->least : p->over) + 1; /* a line feed may be cut */
+    int64_t want = (p->min > p->over ? p->min : p->over) + 1; /* a line feed may be cut */
 
     if (p->refuse) /* a refusal is one whatever comes after, if it is short */
         buf_addz(&out, "I cannot do that.\n");
@@ -181,7 +181,7 @@ static Str arrange(Arena *a, const Parts *p, Str filler)
     buf_add(&out, buf_str(&p->middle));
     if (!out.n && !p->last.n)
         buf_add(&out, filler);
-    want = want < MOST_PADDING ? want : MOST_PADDING;
+    want = want < MAX_PADDING ? want : MAX_PADDING;
     if (want > 1 && (int64_t)(utf8_count(buf_str(&out)) + p->last.n) < want)
         buf_pad(&out, '~', (size_t)want - utf8_count(buf_str(&out)) - p->last.n);
     buf_add(&out, buf_str(&p->last));
@@ -296,6 +296,13 @@ static bool known_already(const KnownEdits *known, Str sentence)
     return false;
 }
 
+/* A reason that is the rule itself tells nothing more. */
+static bool repeats(Str reason, Str sentence)
+{
+    return str_ends(sentence, STR(".")) && str_starts(reason, STR("failed: ")) &&
+           str_eq(str_skip(reason, 8), str_head(sentence, sentence.n - 1));
+}
+
 static bool mock_reflect(Backend *b, Arena *a, const ReflectAsk *ask, EditRecords *ret, Err *err)
 {
     EditRecords edits = { 0 };
@@ -316,7 +323,8 @@ static bool mock_reflect(Backend *b, Arena *a, const ReflectAsk *ask, EditRecord
             edit_init(&e);
             e.target = ask->target;
             e.content = sentence;
-            e.rationale = failure->result.fail_reason;
+            if (!repeats(failure->result.fail_reason, sentence))
+                e.rationale = failure->result.fail_reason;
             LIST_PUSH(a, &edits, e);
         }
     }

@@ -4,8 +4,8 @@
  * the check (rule_of_check). A task with "rule:<key>" tags needs the sentences of these keys
  * (MOCK_RULES) before it is answered with its reference. Reflection proposes the sentences that failing
  * tasks lack. Deterministic; no result is written down anywhere. */
-#ifndef TALARIA_SLEEP_BACKEND_MOCK_H
-#define TALARIA_SLEEP_BACKEND_MOCK_H
+#ifndef TALARIA_SLEEP_TRIAL_BACKEND_MOCK_H
+#define TALARIA_SLEEP_TRIAL_BACKEND_MOCK_H
 
 #include "sleep/trial/backend.h"
 

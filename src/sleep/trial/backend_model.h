@@ -2,12 +2,12 @@
  *
  * An answer is looked up by what was asked of whom: a night that goes on pays for nothing twice. A
  * fresh draw is kept under the night and its number, so that another night draws anew. */
-#ifndef TALARIA_SLEEP_BACKEND_MODEL_H
-#define TALARIA_SLEEP_BACKEND_MODEL_H
+#ifndef TALARIA_SLEEP_TRIAL_BACKEND_MODEL_H
+#define TALARIA_SLEEP_TRIAL_BACKEND_MODEL_H
 
 #include "model/config.h"
-#include "sleep/trial/asker.h"
 #include "sleep/task/places.h"
+#include "sleep/trial/asker.h"
 
 typedef struct ModelBackend ModelBackend;
 

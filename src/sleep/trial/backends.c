@@ -3,10 +3,10 @@
 #include "sleep/trial/backend_mock.h"
 #include "sleep/trial/backend_model.h"
 
-Str answerer_kind(const AnswererWish *wish, const Settings *settings)
+Str answerer_kind(const AnswererOptions *options, const Settings *settings)
 {
-    if (wish->kind.n)
-        return wish->kind;
+    if (options->kind.n)
+        return options->kind;
     return model_config_exists(settings) ? STR("model") : STR("mock");
 }
 
@@ -26,15 +26,15 @@ static bool open_model(Arena *a, const SleepHome *home, const Settings *settings
 }
 
 bool answerer_open(Arena *a, const SleepHome *home, const Settings *settings,
-                   const AnswererWish *wish, Answerer *ret, Err *err)
+                   const AnswererOptions *options, Answerer *ret, Err *err)
 {
-    Str kind = answerer_kind(wish, settings);
+    Str kind = answerer_kind(options, settings);
 
     *ret = (Answerer){ .usd_per_token = -1 };
     if (!sleep_home_make(home, err))
         return false;
     if (str_eqz(kind, "model"))
-        return open_model(a, home, settings, wish->model, ret, err);
+        return open_model(a, home, settings, options->model, ret, err);
     if (str_eqz(kind, "handoff")) {
         ret->handoff = handoff_backend_new(home);
         ret->backend = handoff_backend(ret->handoff);

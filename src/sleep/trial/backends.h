@@ -2,19 +2,19 @@
  *
  * One rule for the command line and for the server: what was asked for; else the configured model; else
  * nobody, which is "mock". An Answerer owns what it opened and is one thread's. */
-#ifndef TALARIA_SLEEP_BACKENDS_H
-#define TALARIA_SLEEP_BACKENDS_H
+#ifndef TALARIA_SLEEP_TRIAL_BACKENDS_H
+#define TALARIA_SLEEP_TRIAL_BACKENDS_H
 
-#include "sleep/trial/backend_handoff.h"
 #include "sleep/task/places.h"
+#include "sleep/trial/backend_handoff.h"
 #include "text/settings.h"
 
 typedef struct ModelBackend ModelBackend;
 
-typedef struct AnswererWish {
+typedef struct AnswererOptions {
     Str kind;  /* "mock", "model" or "handoff"; empty: by the rule above */
     Str model; /* another one than the configured; or empty */
-} AnswererWish;
+} AnswererOptions;
 
 typedef struct Answerer {
     Backend mock;
@@ -25,12 +25,12 @@ typedef struct Answerer {
 } Answerer;
 
 /* The kind that a wish comes to: "mock", "model" or "handoff". */
-Str answerer_kind(const AnswererWish *wish, const Settings *settings);
+Str answerer_kind(const AnswererOptions *options, const Settings *settings);
 
 /* ERR_NOT_FOUND where a model is asked for and none is configured. answerer_close is harmless after a
  * failure. */
 MUST_CHECK bool answerer_open(Arena *a, const SleepHome *home, const Settings *settings,
-                              const AnswererWish *wish, Answerer *ret, Err *err);
+                              const AnswererOptions *options, Answerer *ret, Err *err);
 void answerer_close(Answerer *who);
 #define AUTO_ANSWERER __attribute__((cleanup(answerer_close))) Answerer
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 
 enum { NOTE_EVERY_MS = 1000 };
-enum { UNIT_TOKENS = 1500, UNITS_A_TASK = 3, MOST_NIGHTS = 4, MOST_ROLLOUTS = 5 };
+enum { UNIT_TOKENS = 1500, UNITS_A_TASK = 3, MAX_NIGHTS = 4, MAX_ROLLOUTS = 5 };
 
 void budget_start(Budget *b)
 {
@@ -52,9 +52,9 @@ bool budget_left(const Budget *b)
     return !budget_spent(b, 1);
 }
 
-static int64_t within(int64_t n, int64_t most)
+static int64_t within(int64_t n, int64_t max)
 {
-    return n < 1 ? 1 : n > most ? most : n;
+    return n < 1 ? 1 : n > max ? max : n;
 }
 
 BudgetPlan budget_plan(int64_t tokens, int64_t n_tasks)
@@ -65,8 +65,8 @@ BudgetPlan budget_plan(int64_t tokens, int64_t n_tasks)
     if (tokens <= 0)
         return plan;
     units = tokens / UNIT_TOKENS;
-    plan.nights = within(units / a_night, MOST_NIGHTS);
+    plan.nights = within(units / a_night, MAX_NIGHTS);
     surplus = units - plan.nights * a_night;
-    plan.rollouts = within(1 + surplus / tasks, MOST_ROLLOUTS);
+    plan.rollouts = within(1 + surplus / tasks, MAX_ROLLOUTS);
     return plan;
 }

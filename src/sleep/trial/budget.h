@@ -2,8 +2,8 @@
  *
  * Zero is no limit. The counting is done by whoever calls the model; whoever spends asks before.
  * Not thread-safe. */
-#ifndef TALARIA_SLEEP_BUDGET_H
-#define TALARIA_SLEEP_BUDGET_H
+#ifndef TALARIA_SLEEP_TRIAL_BUDGET_H
+#define TALARIA_SLEEP_TRIAL_BUDGET_H
 
 #include <stdatomic.h>
 

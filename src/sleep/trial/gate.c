@@ -229,7 +229,7 @@ static bool any_regressed(Trial *t)
         for (int64_t k = 0; k < g->draws; k++)
             back[k] = -t->differences[(int64_t)i * t->in->most_draws + k];
         g->regressed =
-            gate_sign_p(t->arena, back, (size_t)g->draws) <= GATE_ALPHA / (double)t->in->n;
+            gate_sign_p(t->arena, back, (size_t)g->draws) <= t->in->alpha / (double)t->in->n;
         any |= g->regressed;
     }
     return any;

@@ -7,8 +7,8 @@
  * A task counts as worse only with evidence of its own.
  *
  * The gate knows neither models nor documents: it asks for scores through one function. */
-#ifndef TALARIA_SLEEP_GATE_H
-#define TALARIA_SLEEP_GATE_H
+#ifndef TALARIA_SLEEP_TRIAL_GATE_H
+#define TALARIA_SLEEP_TRIAL_GATE_H
 
 #include "base/arena.h"
 #include "base/err.h"

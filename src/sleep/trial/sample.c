@@ -136,7 +136,7 @@ static void atom(Sampler *s, Buf *out)
 }
 
 /* How often the last atom stands at least; takes the quantifier. */
-static int64_t least(Sampler *s)
+static int64_t min(Sampler *s)
 {
     int64_t n = 1;
     int c = peek(s);
@@ -168,7 +168,7 @@ static void sequence(Sampler *s, Buf *out)
         AUTO_BUF one = BUF(SAMPLE_BYTES);
 
         atom(s, &one);
-        for (int64_t n = least(s); n > 0 && !buf_full(out); n--)
+        for (int64_t n = min(s); n > 0 && !buf_full(out); n--)
             buf_add(out, buf_str(&one));
     }
 }

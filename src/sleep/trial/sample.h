@@ -2,8 +2,8 @@
  *
  * Knows literals, classes, escapes, groups, alternatives and quantifiers; what it makes is always
  * tried with the real matcher before it is used. Pure. */
-#ifndef TALARIA_SLEEP_SAMPLE_H
-#define TALARIA_SLEEP_SAMPLE_H
+#ifndef TALARIA_SLEEP_TRIAL_SAMPLE_H
+#define TALARIA_SLEEP_TRIAL_SAMPLE_H
 
 #include "base/arena.h"
 
