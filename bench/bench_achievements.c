@@ -21,10 +21,10 @@ enum { ROUNDS = 5 };
 static int failures;
 
 static void line(const char *name, double figure, const char *unit, double peer, const char *how,
-                 double most)
+                 double max)
 {
-    failures += figure > most;
-    bench_line(name, figure, unit, peer, how, peer > 0 ? peer / figure : 0, figure <= most);
+    failures += figure > max;
+    bench_line(name, figure, unit, peer, how, peer > 0 ? peer / figure : 0, figure <= max);
 }
 
 static Homes homes_at(Arena *a, const char *folder)
@@ -137,7 +137,7 @@ static void one_more(const Homes *homes, int round)
         exit(1);
 }
 
-static double least(double a, double b)
+static double min(double a, double b)
 {
     return a < b ? a : b;
 }
@@ -151,7 +151,7 @@ static double one_new(const Homes *homes)
         Snapshot *s;
 
         one_more(homes, i);
-        best = least(best, scan(homes, false, &s) * 1e3);
+        best = min(best, scan(homes, false, &s) * 1e3);
         if (s->meta.sessions_rescanned != 1) {
             fprintf(stderr, "%lld sessions were read\n", (long long)s->meta.sessions_rescanned);
             exit(1);
@@ -181,7 +181,7 @@ static double memory(const Homes *homes)
 }
 
 static void large(const char *name, const char *sessions, const char *messages, const char *seed,
-                  double most, double recorded, bool more)
+                  double max, double recorded, bool more)
 {
     AUTO(Arena) *a = arena_new();
     char folder[256], label[64];
@@ -197,10 +197,10 @@ static void large(const char *name, const char *sessions, const char *messages, 
         line("achievements_memory", memory(&homes), "MB", 308, "recorded", 120);
     cold = scan(&homes, true, &first);
     for (int i = 1; i < ROUNDS; i++)
-        cold = least(cold, scan(&homes, true, NULL));
+        cold = min(cold, scan(&homes, true, NULL));
     describe(name, first);
     snprintf(label, sizeof label, "achievements_cold_%s", name);
-    line(label, cold, "s", recorded, "recorded", most);
+    line(label, cold, "s", recorded, "recorded", max);
     if (more) {
         (void)known(&homes);
         snprintf(label, sizeof label, "achievements_nothing_new_%s", name);

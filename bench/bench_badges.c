@@ -80,7 +80,7 @@ static void one_more(const char *claude, int i)
     }
 }
 
-static double least(double a, double b)
+static double min(double a, double b)
 {
     return a < b ? a : b;
 }
@@ -103,14 +103,14 @@ int main(void)
     for (int i = 0; i < COLD_RUNS; i++) {
         snprintf(data, sizeof data, "%s/data%d", folder, i);
         setenv("TALARIA_HOME", data, 1);
-        cold = least(cold, list());
+        cold = min(cold, list());
     }
     (void)list();
     for (int i = 0; i < WARM_RUNS; i++)
-        warm = least(warm, list());
+        warm = min(warm, list());
     for (int i = 0; i < WARM_RUNS; i++) {
         one_more(claude, i);
-        one = least(one, list());
+        one = min(one, list());
     }
     bench_drop_folder(folder);
     bench_line("badges over all sources, 400 MB, cold", cold, "s CPU", 0, "-", 0, cold <= 2);

@@ -340,7 +340,7 @@ static void *speak_slowly(void *ctx)
 }
 
 /* Up to `most` bytes from a place on; the whole frames among them are added. True: it was cut off. */
-static bool read_piece(const char *run, int *after, Buf *log, size_t most)
+static bool read_piece(const char *run, int *after, Buf *log, size_t max)
 {
     AUTO_BUF got = BUF(MIB(4));
     int fd = open_events(run, *after);
@@ -349,7 +349,7 @@ static bool read_piece(const char *run, int *after, Buf *log, size_t most)
     size_t at;
     Str rest;
 
-    while (got.n < most && (n = recv(fd, text, sizeof text, 0)) > 0)
+    while (got.n < max && (n = recv(fd, text, sizeof text, 0)) > 0)
         buf_add(&got, (Str){ text, (size_t)n });
     close(fd);
     rest = buf_str(&got);

@@ -11,8 +11,8 @@ enum { TRIALS = 500 };
 static const struct {
     size_t tasks;
     double effect;
-    double least, most; /* what the share of accepted edits must keep to */
-    double peer;        /* of the original, at base 0.3 */
+    double min, max; /* what the share of accepted edits must keep to */
+    double peer;     /* of the original, at base 0.3 */
 } rows[] = {
     { 12, 0, 0, 0.05, 0.366 }, { 24, 0, 0, 0.05, 0.374 },  { 40, 0, 0, 0.05, 0.436 },
     { 24, 0.2, 0.60, 1, 0.0 }, { 40, 0.2, 0.80, 1, 0.81 },
@@ -26,7 +26,7 @@ int main(void)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         for (size_t k = 0; k < ARRAY_LEN(bases); k++) {
             NoisyShares s = noisy_nights(rows[i].tasks, bases[k], rows[i].effect, TRIALS, 42 + k);
-            bool pass = s.accepted >= rows[i].least && s.accepted <= rows[i].most &&
+            bool pass = s.accepted >= rows[i].min && s.accepted <= rows[i].max &&
                         s.most_draws <= GATE_MOST_DRAWS;
             char name[96];
 

@@ -22,9 +22,9 @@
 #include "base/clock.h"
 #include "common.h"
 #include "gateway/gateway.h"
+#include "handoff/handoff.h"
 #include "handoff/wake.h"
 #include "store/db.h"
-#include "handoff/handoff.h"
 #include "store/own.h"
 
 enum {
@@ -34,11 +34,11 @@ enum {
     HERMES_AT_ONCE = 100,
     BESIDE_READER = 20,
     READER_MS = 500,
-    MOST_MS = 60000
+    MAX_MS = 60000
 };
 
 typedef struct Bench {
-    Journal *journal;
+    OwnStore *journal;
     Str data;
     Db *hermes; /* where requests are written as another program does; NULL: they are ours */
     int one_by_one;
@@ -115,11 +115,11 @@ static bool is_shown(Bench *b, Str id, bool *ret, Err *err)
 {
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(journal_db(b->journal), "SELECT 1 FROM local_message WHERE key = ? || ':0'",
+    if (!db_prepare(own_store_db(b->journal), "SELECT 1 FROM local_message WHERE key = ? || ':0'",
                     &stmt, err))
         return false;
     db_bind_str(stmt, 1, id);
-    return db_step(journal_db(b->journal), stmt, ret, err);
+    return db_step(own_store_db(b->journal), stmt, ret, err);
 }
 
 /* As a program of Hermes asks: it wakes nobody. */
@@ -136,14 +136,14 @@ static bool ask_in_hermes(Bench *b, Arena *a, Str session_id, Err *err)
 
 static bool ask(Bench *b, Arena *a, int i, Err *err)
 {
-    HandoffWish wish = { .home = b->data,
-                         .session_id = str_printf(a, "s%04d", i),
-                         .platform = STR("local") };
+    HandoffRequest request = { .home = b->data,
+                               .session_id = str_printf(a, "s%04d", i),
+                               .platform = STR("local") };
     Handoff h;
 
     if (b->hermes)
-        return ask_in_hermes(b, a, wish.session_id, err);
-    if (!handoff_request(b->journal, a, &wish, &h, err))
+        return ask_in_hermes(b, a, request.session_id, err);
+    if (!handoff_request(b->journal, a, &request, &h, err))
         return false;
     wake_call(b->data);
     return true;
@@ -164,7 +164,7 @@ static bool look(Bench *b, Arena *a, int i, Handoff *ret, Err *err)
 static bool hand_one(Bench *b, int i, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    int64_t began, until = clock_mono_ms() + MOST_MS;
+    int64_t began, until = clock_mono_ms() + MAX_MS;
     bool shown = false;
     Handoff h;
 
@@ -209,7 +209,7 @@ static void tell(const char *name, int64_t *all, int n, double promise)
 
 static bool hand_many(Bench *b, int n, double *ret_ms, int64_t *ret_done, Err *err)
 {
-    int64_t began = clock_mono_ns(), until = clock_mono_ms() + MOST_MS;
+    int64_t began = clock_mono_ns(), until = clock_mono_ms() + MAX_MS;
     AUTO(Arena) *a = arena_new();
     const char *done = str_printf(a,
                                   "SELECT count(*) FROM handoff WHERE state = 'done' AND "
@@ -222,7 +222,7 @@ static bool hand_many(Bench *b, int n, double *ret_ms, int64_t *ret_done, Err *e
             return false;
     do {
         rest();
-        if (!db_int(journal_db(b->journal), done, 0, ret_done, err))
+        if (!db_int(own_store_db(b->journal), done, 0, ret_done, err))
             return false;
     } while (*ret_done < n && clock_mono_ms() < until);
     *ret_ms = (double)(clock_mono_ns() - began) / 1e6;
@@ -297,11 +297,11 @@ static void *hold(void *ctx)
 static bool hand_beside_reader(Bench *b, const char *path, int i, int64_t *ret_ns, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    HandoffWish wish = { .home = str_of(path),
-                         .session_id = str_printf(a, "s%04d", i),
-                         .platform = STR("local") };
+    HandoffRequest request = { .home = str_of(path),
+                               .session_id = str_printf(a, "s%04d", i),
+                               .platform = STR("local") };
     Reader r = { .path = str_printf(a, "%s/state.db", path).p };
-    int64_t until = clock_mono_ms() + MOST_MS;
+    int64_t until = clock_mono_ms() + MAX_MS;
     pthread_t thread;
     Handoff h;
 
@@ -309,7 +309,7 @@ static bool hand_beside_reader(Bench *b, const char *path, int i, int64_t *ret_n
         return err_set(err, ERR_IO, "cannot start a thread");
     while (!r.holds)
         rest();
-    if (!handoff_request(b->journal, a, &wish, &h, err))
+    if (!handoff_request(b->journal, a, &request, &h, err))
         return false;
     wake_call(b->data);
     while (!handoff_is_over(h.state) && clock_mono_ms() < until) {
@@ -355,14 +355,14 @@ static int hermes_mode(const char *mode)
     hermes = str_printf(a, "%s/hermes", folder).p;
     b = (Bench){ .data = str_of(folder), .one_by_one = HERMES_ONE_BY_ONE };
     b.hermes = db = make_hermes(a, hermes, mode, &err);
-    if (!db || !(b.journal = journal_open(b.data, &err)))
+    if (!db || !(b.journal = own_store_open(b.data, &err)))
         return failed("Hermes' sessions", &err);
     pid = start_gateway(folder, hermes);
     ok = is_up(b.data) && measure(&b, HERMES_AT_ONCE, &ms, &done, &err) &&
          (strcmp(mode, "delete") != 0 || beside_reader(&b, hermes, &err));
     kill(pid, SIGTERM);
     waitpid(pid, NULL, 0);
-    b.journal = journal_close(b.journal);
+    b.journal = own_store_close(b.journal);
     bench_drop_folder(folder);
     if (!ok)
         return failed(mode, &err);
@@ -394,13 +394,13 @@ int main(void)
     bench_folder(folder);
     b.data = str_of(folder);
     b.one_by_one = ONE_BY_ONE;
-    if (!add_sessions(b.data, &err) || !(b.journal = journal_open(b.data, &err)))
+    if (!add_sessions(b.data, &err) || !(b.journal = own_store_open(b.data, &err)))
         return failed("sessions", &err);
     pid = start_gateway(folder, "/nonexistent");
     ok = is_up(b.data) && measure(&b, AT_ONCE, &ms, &done, &err);
     kill(pid, SIGTERM);
     wait4(pid, NULL, 0, &used);
-    b.journal = journal_close(b.journal);
+    b.journal = own_store_close(b.journal);
     bench_drop_folder(folder);
     if (!ok)
         return failed("gateway", &err);

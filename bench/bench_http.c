@@ -23,8 +23,8 @@
 #include "base/str.h"
 #include "common.h"
 
-enum { CLIENTS = 32, SECONDS = 3, LEAST_RPS = 20000, MOST_BYTES = 16 << 20, RECORDED_RPS = 14500 };
-enum { SCANS = 3, EVERY_MS = 20, MOST_SAMPLES = 20000 };
+enum { CLIENTS = 32, SECONDS = 3, MIN_RPS = 20000, MAX_BYTES = 16 << 20, RECORDED_RPS = 14500 };
+enum { SCANS = 3, EVERY_MS = 20, MAX_SAMPLES = 20000 };
 static const double most_ms = 20;
 
 static char head[1024];
@@ -296,7 +296,7 @@ static int by_size(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-static double samples[MOST_SAMPLES];
+static double samples[MAX_SAMPLES];
 static size_t n_samples;
 
 /* What was counted is taken away, so that everything is counted again. */
@@ -326,7 +326,7 @@ static bool ask_beside(Client *c, Client *scan, int port, const char *messages)
     make_head(port, "POST /api/plugins/hermes-achievements/rescan");
     if (!ask(scan))
         return false;
-    for (size_t i = 0; poll(&p, 1, EVERY_MS) == 0 && n_samples < MOST_SAMPLES; i++) {
+    for (size_t i = 0; poll(&p, 1, EVERY_MS) == 0 && n_samples < MAX_SAMPLES; i++) {
         samples[n_samples] = ask_once(c, port, paths[i % n], NULL, 0);
         if (samples[n_samples++] < 0)
             return false;
@@ -418,11 +418,11 @@ int main(void)
         }
     }
     bench_line("http-achievements", rps, "requests/s", RECORDED_RPS, "recorded", rps / RECORDED_RPS,
-               rps >= LEAST_RPS);
-    bench_line("http-idle", idle / (1 << 20), "MB", 0, "-", 0, idle > 0 && idle <= MOST_BYTES);
+               rps >= MIN_RPS);
+    bench_line("http-idle", idle / (1 << 20), "MB", 0, "-", 0, idle > 0 && idle <= MAX_BYTES);
     kill(server, SIGTERM);
     waitpid(server, &status, 0);
     bench_drop_folder(home);
     unpin();
-    return busy() && rps >= LEAST_RPS && idle > 0 && idle <= MOST_BYTES ? 0 : 1;
+    return busy() && rps >= MIN_RPS && idle > 0 && idle <= MAX_BYTES ? 0 : 1;
 }

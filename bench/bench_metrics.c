@@ -90,13 +90,13 @@ static bool generate(const char *database)
 
 int main(int argc, char **argv)
 {
-    double most = argc > 2 ? strtod(argv[2], NULL) : pass_at, seconds;
+    double max = argc > 2 ? strtod(argv[2], NULL) : pass_at, seconds;
     char folder[256], database[300];
 
     if (argc > 1) {
         seconds = best_scan(argv[1]);
-        bench_line("achievements_metrics", seconds, "s", 0, "-", 0, seconds <= most);
-        return seconds <= most ? 0 : 1;
+        bench_line("achievements_metrics", seconds, "s", 0, "-", 0, seconds <= max);
+        return seconds <= max ? 0 : 1;
     }
     bench_folder(folder);
     snprintf(database, sizeof database, "%s/state.db", folder);
@@ -107,6 +107,6 @@ int main(int argc, char **argv)
     seconds = best_scan(database);
     bench_drop_folder(folder);
     bench_line("achievements_metrics_106mb", seconds, "s", peer_seconds, "recorded",
-               peer_seconds / seconds, seconds <= most);
-    return seconds <= most ? 0 : 1;
+               peer_seconds / seconds, seconds <= max);
+    return seconds <= max ? 0 : 1;
 }

@@ -44,13 +44,13 @@ static void print_recalls(const char *name, const Recalls *r)
             r->asked);
 }
 
-typedef struct Place {
+typedef struct ChatAddress {
     char folder[256], path[300];
     Db *db;
     Recall *recall;
-} Place;
+} ChatAddress;
 
-static bool place_open(Place *p, Err *err)
+static bool place_open(ChatAddress *p, Err *err)
 {
     bench_folder(p->folder);
     snprintf(p->path, sizeof p->path, "%s/index.db", p->folder);
@@ -59,14 +59,14 @@ static bool place_open(Place *p, Err *err)
            (p->recall = recall_open(p->db, err)) != NULL;
 }
 
-static void place_close(Place *p)
+static void place_close(ChatAddress *p)
 {
     p->recall = recall_close(p->recall);
     p->db = db_close(p->db);
     bench_drop_folder(p->folder);
 }
 
-static bool place_fill(Place *p, const TalkTurn *turns, size_t n, Sides *to, Err *err)
+static bool place_fill(ChatAddress *p, const TalkTurn *turns, size_t n, Sides *to, Err *err)
 {
     static const char *const tables[] = {
 #define X(id, name, table) table,
@@ -88,7 +88,7 @@ static bool place_fill(Place *p, const TalkTurn *turns, size_t n, Sides *to, Err
     return true;
 }
 
-static bool place_ask(Place *p, Str question, const size_t *answers, size_t n, Recalls *to,
+static bool place_ask(ChatAddress *p, Str question, const size_t *answers, size_t n, Recalls *to,
                       Err *err)
 {
     return measure_ask(p->db, p->recall, question, answers, n, &to[OURS], &to[PLAIN], err) &&
@@ -112,7 +112,7 @@ static bool run_talk(uint64_t seed, Sides *to, Err *err)
     static const char *const names[] = { "said there", "in the reply", "a turn later" };
     AUTO(Arena) *a = arena_new();
     Recalls kinds[3][SIDE_COUNT] = { 0 };
-    Place p = { 0 };
+    ChatAddress p = { 0 };
     Talk t = { 0 };
     bool ok;
 
@@ -162,14 +162,14 @@ static void read_session(Arena *a, Locomo *l, Json conversation, int number)
     }
 }
 
-static size_t find_answers(const Locomo *l, Json evidence, size_t *ret, size_t most)
+static size_t find_answers(const Locomo *l, Json evidence, size_t *ret, size_t max)
 {
     JsonIter it = json_each(evidence);
     size_t n = 0;
     Json id;
     Str none;
 
-    while (n < most && json_next(&it, &none, &id))
+    while (n < max && json_next(&it, &none, &id))
         for (size_t i = 0; i < l->n; i++)
             if (str_eq(l->ids[i], json_str(id))) {
                 ret[n++] = i;
@@ -184,7 +184,7 @@ static bool run_conversation(Json sample, Sides *to, Err *err)
     AUTO(Arena) *a = arena_new();
     JsonIter it = json_each(json_get(sample, STR("qa")));
     Locomo l = { 0 };
-    Place p = { 0 };
+    ChatAddress p = { 0 };
     Json qa;
     Str none;
     bool ok;

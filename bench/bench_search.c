@@ -182,12 +182,12 @@ static bool index_all(Bench *b, bool first, Err *err)
 static bool search_once(Bench *b, Str text, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    SearchWish wish = { .text = text, .filter = SEARCH_FILTER_NONE, .most = 20 };
+    SearchOptions options = { .text = text, .filter = SEARCH_FILTER_NONE, .max = 20 };
     int64_t start = clock_cpu_ns();
     SearchAnswer answer;
     double ms;
 
-    if (!recall_search(b->recall, b->catalogue, &b->homes, a, &wish, &answer, err))
+    if (!recall_search(b->recall, b->catalogue, &b->homes, a, &options, &answer, err))
         return false;
     ms = (double)(clock_cpu_ns() - start) / 1e6;
     ARENA_PUSH(b->arena, b->times, b->n, b->cap, ms);

@@ -126,14 +126,14 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool print_p95(const char *name, double *ms, double most)
+static bool print_p95(const char *name, double *ms, double max)
 {
     double p95;
 
     qsort(ms, ROUNDS, sizeof *ms, ascending);
     p95 = ms[ROUNDS * 95 / 100];
-    bench_line(name, p95, "ms p95", 0, "-", 0, p95 <= most);
-    return p95 <= most;
+    bench_line(name, p95, "ms p95", 0, "-", 0, p95 <= max);
+    return p95 <= max;
 }
 
 /* As many skills as a much used machine has. */

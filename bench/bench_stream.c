@@ -171,7 +171,9 @@ static bool begin_turns(Service *s, Arena *a)
 {
     for (size_t i = 0; i < TURNS; i++) {
         Conversation c = { .id = id_new(a, 'c') };
-        ChatWish wish = { .conversation_id = c.id, .text = STR("go"), .runtime = STR("speaker") };
+        ChatRequest chat = { .conversation_id = c.id,
+                             .text = STR("go"),
+                             .runtime = STR("speaker") };
         LiveRun *live;
         Run run;
         Err err;
@@ -180,7 +182,7 @@ static bool begin_turns(Service *s, Arena *a)
         if (!r || !conversation_create(r, &c, &err))
             return false;
         service_give(s, r);
-        if (!service_chat(s, a, &wish, &run, &live, &err))
+        if (!service_chat(s, a, &chat, &run, &live, &err))
             return false;
         for (size_t k = 0; k < READERS; k++) {
             Reader *reader = &readers[i][k];

@@ -206,9 +206,9 @@ static int64_t run_peer(const char *tree, const char *data)
 
 /* -- lines -------------------------------------------------------------------------------------------- */
 
-static bool say(const char *name, double ours, const char *unit, double most, double peer)
+static bool say(const char *name, double ours, const char *unit, double max, double peer)
 {
-    bool pass = ours >= 0 && ours <= most && (peer <= 0 || ours < peer);
+    bool pass = ours >= 0 && ours <= max && (peer <= 0 || ours < peer);
 
     bench_line(name, ours, unit, peer, "run", peer > 0 ? peer / ours : 0, pass);
     return pass;

@@ -108,14 +108,14 @@ static void take_question(SpokenModel *m, Speaker *s)
 
 static void take_all(SpokenModel *m)
 {
-    size_t most = m->n_turns * m->listeners;
+    size_t max = m->n_turns * m->listeners;
     struct epoll_event e;
 
     m->epoll = epoll_create1(0);
     watch(m->epoll, m->listener, NULL);
-    while (m->n_asked < most && epoll_wait(m->epoll, &e, 1, 60000) == 1) {
+    while (m->n_asked < max && epoll_wait(m->epoll, &e, 1, 60000) == 1) {
         take_question(m, e.data.ptr);
-        if (m->n_speakers == most)
+        if (m->n_speakers == max)
             (void)epoll_ctl(m->epoll, EPOLL_CTL_DEL, m->listener, NULL);
     }
 }

@@ -12,7 +12,7 @@
 typedef struct Noisy {
     double base, effect;
     uint64_t seed;
-    int64_t most; /* draws that one task and document ever had in one gate */
+    int64_t max; /* draws that one task and document ever had in one gate */
 } Noisy;
 
 #define NOISY_RULE "Think twice."
@@ -34,8 +34,8 @@ static inline bool noisy_attempt(Backend *b, Arena *a, const AttemptAsk *ask, At
 
     (void)err;
     b->calls++;
-    if (ask->fresh && ask->sample >= n->most)
-        n->most = ask->sample + 1;
+    if (ask->fresh && ask->sample >= n->max)
+        n->max = ask->sample + 1;
     ret->answer = noisy_random(n) < n->base + (with ? n->effect : 0) ? STR("good") : STR("bad");
     return true;
 }
@@ -104,7 +104,7 @@ static inline NoisyShares noisy_nights(size_t tasks, double base, double effect,
     shares.accepted /= (double)trials;
     shares.underpowered /= (double)trials;
     shares.calls /= (double)trials;
-    shares.most_draws = n.most;
+    shares.most_draws = n.max;
     return shares;
 }
 

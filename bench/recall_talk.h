@@ -122,9 +122,9 @@ static size_t talk_say(Talk *t, Arena *a, const char *who, Str text)
     return t->n_turns - 1;
 }
 
-static void talk_chatter(Talk *t, Arena *a, const char *const *pair, uint64_t *seed, size_t most)
+static void talk_chatter(Talk *t, Arena *a, const char *const *pair, uint64_t *seed, size_t max)
 {
-    for (size_t n = 1 + talk_random(seed, most); n > 0; n--)
+    for (size_t n = 1 + talk_random(seed, max); n > 0; n--)
         (void)talk_say(t, a, pair[talk_random(seed, 2)], str_of(TALK_PICK(seed, talk_chat)));
 }
 

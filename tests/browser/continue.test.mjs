@@ -1,8 +1,8 @@
 // "Continue in chat" against the real server: a session of Claude Code and of Codex is shown, answered, and keeps its address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { claudeWork, codexWork, untouched } from "../cli/agents_said.mjs";
-import { tmpHome } from "../cli/helpers.mjs";
+import { claude, claudeWork, codexWork, start, untouched } from "../cli/agents_said.mjs";
+import { run, tmpHome } from "../cli/helpers.mjs";
 import { fakeModel } from "../http/fake_model.mjs";
 import { startServer } from "../http/helpers.mjs";
 import { setup } from "./helpers.mjs";
@@ -33,4 +33,37 @@ test("Continue in chat: every word is there, the answer comes, nothing of the ag
     assert.equal(await page.getByText(last, { exact: true }).count(), 1, "said once");
   }
   assert.deepEqual(untouched(home.user), files);
+});
+
+test("a session that goes on in another names it, and is named there", async (t) => {
+  const home = tmpHome(), [first, second] = [1, 2].map((n) => `11111111-aaaa-4aaa-8aaa-00000000010${n}`);
+  claude(home, first).said("user", "count the boats").said("assistant", [{ type: "text", text: "Two." }])
+    .line({ type: "continued-in", continuedInSessionId: second });
+  claude(home, second).said("user", "paint the gulls", { sessionKind: "bg" }).said("user", "and the pier?");
+  run(["index"], home);
+  const server = await startServer(t, { home });
+  const page = await it.browser.newPage();
+  t.after(() => page.close());
+  await page.goto(`http://${server.host}/sessions/${first}#token=${server.token}`);
+  const head = page.locator(".session-head");
+  await head.getByText("Continued in").getByRole("link", { name: "paint the gulls" }).click();
+  await head.getByText("Continues").getByRole("link", { name: "count the boats" }).click();
+  await head.getByText("Continued in").waitFor();
+  assert.ok(new URL(page.url()).pathname.endsWith(first));
+});
+
+test("a session that was continued keeps its tools and its source in the list", async (t) => {
+  const fake = await fakeModel(t);
+  const home = tmpHome(), id = sessions[0][0];
+  claudeWork(home, id);
+  assert.equal((await start(["ask", "-c", id, "which is faster?"], { env: { ...home.env, ...fake.env } })).code, 0);
+  const server = await startServer(t, { home });
+  const page = await it.browser.newPage();
+  t.after(() => page.close());
+  await page.goto(`http://${server.host}/sessions#token=${server.token}`);
+  const chip = (name) => page.getByRole("group", { name: "Source" }).getByRole("button", { name });
+  await chip("Claude Code").filter({ hasText: "1" }).waitFor();
+  await chip("Talaria").filter({ hasText: "0" }).waitFor();
+  await page.getByRole("link", { name: /count the boats/ }).first().click();
+  await page.locator(".session-head .meta").getByText("2 tool calls").waitFor();
 });

@@ -27,6 +27,52 @@ test("without a token it asks for one, and says when it is wrong", async () => {
   await page.done();
 });
 
+test("signing out, by key and on a phone: the sign-in, also after a reload with what was kept", async () => {
+  for (const size of [desktop, phone]) {
+    const page = await it.open("/sessions", { size });
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    if (size === phone) await page.getByRole("button", { name: "More" }).click();
+    const button = page.getByRole("button", { name: "Sign out" });
+    await button.waitFor();
+    const box = await button.boundingBox();
+    assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= size.width && box.y + box.height <= size.height, JSON.stringify(box));
+    if (size === desktop) {
+      await page.locator("body").press("Tab");
+      await until(async () => {
+        await page.keyboard.press("Tab");
+        assert.ok(await button.evaluate((e) => e === document.activeElement), "Tab gets there");
+      });
+      await page.keyboard.press("Enter");
+    } else await button.click();
+    await page.getByLabel("Token").waitFor();
+    assert.equal(await page.evaluate(() => localStorage.getItem("signed-in")), null);
+    assert.deepEqual(await page.context().cookies(), []);
+    await until(() => assert.equal(it.fake.streams(), 0, "nothing listens any more"));
+    await page.reload();
+    await page.getByLabel("Token").fill(it.fake.token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await page.done();
+  }
+});
+
+test("signing out from the palette; a server that cannot do it is heard, and nobody is signed out", async () => {
+  const page = await it.open("/sessions", { state: { refuseSignOut: true } });
+  const leave = async () => {
+    await palette(page);
+    await page.getByRole("combobox", { name: "Find" }).fill("sign out");
+    await chosen(page, /Sign out/);
+    await page.keyboard.press("Enter");
+  };
+  await leave();
+  await page.getByText("Not signed out: No space left. The disk is full.").waitFor();
+  await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+  it.fake.state.refuseSignOut = false;
+  await leave();
+  await page.getByLabel("Token").waitFor();
+  await page.done();
+});
+
 test("tabs by key, back and forward, reload keeps the place", async () => {
   const page = await it.open("/achievements");
   await page.getByText("of 60 unlocked").waitFor();

@@ -135,6 +135,26 @@ test("a night: run from the page, reviewed, adopted, undone", { skip: !serves &&
   await page.done();
 });
 
+test("signing out ends every browser's cookie", { skip: !serves && "no `serve` in this binary" }, async () => {
+  const other = await it.open("/sessions", { url, token }), page = await it.open("/sessions", { url, token });
+  await page.locator(".session-row").first().waitFor();
+  await other.locator(".session-row").first().waitFor();
+  const { value } = (await page.context().cookies()).find((c) => c.name === "talaria");
+  const part = await page.evaluate(() => localStorage.getItem("signed-in"));
+  const status = async () => (await fetch(`${url}/api/sessions`, { headers: { Cookie: `talaria=${value}`, "X-Talaria-Page": part } })).status;
+  assert.equal(await status(), 200);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Token").waitFor();
+  assert.equal(await status(), 401);
+  await other.reload();
+  await other.getByLabel("Token").waitFor();
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.locator(".session-row").first().waitFor();
+  await page.done();
+  await other.done();
+});
+
 test("timed: first view soon after the answer", { skip: !serves && "no `serve` in this binary" }, async () => {
   const page = await it.open("/achievements", { url, token });
   await page.locator(".badge").first().waitFor();

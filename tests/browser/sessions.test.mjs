@@ -123,8 +123,13 @@ test("a hit in a tool's result opens that call; j and k walk through hits", asyn
   const page = await it.open("/sessions?q=deploy");
   await page.locator(".hit").nth(2).waitFor();
   await page.getByRole("region", { name: "Found" }).getByText("Deploy the shop 2026-08-28").waitFor();
-  await page.keyboard.press("j");
-  await page.keyboard.press("j");
+  const names = await page.locator(".hit b").allTextContents();
+  const tool = names.findIndex((n) => n !== "You" && n !== "Agent");
+  assert.ok(tool > 0, names.join());
+  for (let i = 0; i <= tool; i++) {
+    await page.keyboard.press("j");
+    await until(async () => assert.equal(await page.locator(".hit").nth(i).getAttribute("aria-current"), "true"));
+  }
   await page.locator(".call.target .unfolded").getByText("Deploying the shop").waitFor();
   await page.keyboard.press("k");
   await page.locator(".turn.target").waitFor();
@@ -306,5 +311,38 @@ test("at phone width: list or transcript, and a way back", async () => {
   await until(async () => assert.equal(await page.locator(".list-pane").isVisible(), false));
   await page.getByRole("button", { name: "Back to the list" }).click();
   await until(async () => assert.equal(await page.locator(".list-pane").isVisible(), true));
+  await page.done();
+});
+
+test("what people and agents said stands before what tools printed, and a model narrows the search", async () => {
+  const page = await it.open("/sessions?q=deploy");
+  await page.locator(".hit").nth(2).waitFor();
+  const speakers = async () => page.locator(".hit b").allTextContents();
+  const isSaid = (name) => name === "You" || name === "Agent";
+  const groups = await page.locator(".hit-session").evaluateAll((all) => all.map((g) => [...g.querySelectorAll(".hit b")].map((b) => b.textContent)));
+  assert.ok((await speakers()).some((s) => !isSaid(s)), "tools are found too");
+  for (const names of groups) assert.deepEqual(names, [...names.filter(isSaid), ...names.filter((n) => !isSaid(n))]);
+  const led = groups.map((names) => isSaid(names[0]));
+  assert.deepEqual(led, [...led.filter(Boolean), ...led.filter((l) => !l)], "sessions with words first");
+  const all = (await speakers()).length;
+  const models = page.getByLabel("Model");
+  const model = await models.locator("option").nth(1).getAttribute("value");
+  await models.selectOption(model);
+  await until(() => assert.ok(it.fake.log.some((l) => l.includes("/api/search") && l.includes(`model=${model}`)), it.fake.log.join("\n")));
+  await until(async () => assert.ok((await speakers()).length < all));
+  await page.done();
+});
+
+test("no chip of a source is out of sight beside a session", async () => {
+  const page = await it.open("/sessions", { size: { width: 1040, height: 800 } });
+  const chips = page.locator(".filters-head .chip");
+  await chips.nth(2).waitFor();
+  await until(async () => {
+    const box = await page.locator(".filters-head .chips").boundingBox();
+    for (const chip of await chips.all()) {
+      const b = await chip.boundingBox();
+      assert.ok(b.x >= box.x - 1 && b.x + b.width <= box.x + box.width + 1, `${await chip.textContent()} at ${b.x} of ${box.width}`);
+    }
+  });
   await page.done();
 });

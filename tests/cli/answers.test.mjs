@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { gateway } from './handoffs.mjs';
 import { run, runJson, tmpHome } from './helpers.mjs';
+import { terminal } from './terminal.mjs';
 
 const NOW = Date.UTC(2026, 10, 18, 12) / 1000; // a Wednesday
 const day = (d, hour = 10) => Date.UTC(2026, 10, d, hour);
@@ -167,4 +168,21 @@ test('a session that was handed over is known to the offline runtime', { timeout
   const own = run(['ask', '-c', id, 'who serves the tiles, the CDN?'], { env: home.env });
   assert.match(own.stdout, /In this session, \d{4}-\d\d-\d\d, you:\n\n> ok, we go with plain files for the tiles, because the CDN can serve them/);
   assert.match(run(['ask', '-c', id, 'what did I work on last week?'], { env: home.env }).stdout, /\d sessions in 2 projects/, 'a period is never this conversation alone');
+});
+
+test('on a terminal links are titles, with a short id below that the command takes', async (t) => {
+  const home = history(t), other = 'feedbeef-0000-4000-8000-000000000001';
+  const file = path.join(home.user, '.claude/projects/-srv-hangar', `${uuid(1)}.jsonl`);
+  fs.writeFileSync(file.replace(uuid(1), other), fs.readFileSync(file, 'utf8').replaceAll(uuid(1), other));
+  fs.rmSync(file);
+  run(['index'], { env: home.env });
+  const term = terminal(t, ['ask', 'what did I work on last week?'], { env: { ...home.env, TERM: 'xterm' } });
+  assert.equal(await term.exited, 0);
+  const text = term.screen.text();
+  assert.match(text, /the boarding gate crashes when a ticket has no seat \[\d\]/);
+  const opens = [...text.matchAll(/^\[\d\] talaria sessions show (\S+)$/gm)].map((m) => m[1]);
+  assert.equal(opens.length, 4, text);
+  assert.ok(opens.includes('feedbeef'), text);
+  const ids = opens.map((short) => runJson(['sessions', 'show', short], { env: home.env }).id);
+  assert.deepEqual(ids.sort(), [...[2, 3, 4].map(uuid), other]);
 });

@@ -226,3 +226,11 @@ test('that the question itself is indexed by now changes nothing of what is reca
   assert.equal(run(['ask', '-r', 'offline', '-c', id, words], home).code, 0);
   assert.deepEqual(recalled(), before);
 });
+
+test('a question needs no quotes: several words are one', async (t) => {
+  const fake = await fakeModel(t);
+  const { env } = tmpHome();
+  const r = await start(['ask', 'what', 'did', 'I', 'work', 'on'], { env: { ...env, ...fake.env } });
+  assert.equal(r.code, 0, r.stderr);
+  assert.equal(fake.turns[0].messages.at(-1).text, 'what did I work on');
+});

@@ -236,3 +236,15 @@ test('downgrading: a database of a newer Talaria is refused in words and not tou
   assert.deepEqual(fs.readFileSync(file), before);
   assert.ok(count() > 0, 'reading still works');
 });
+
+test('what somebody named does not steer the terminal, and a message is one line', () => {
+  const home = tmpHome();
+  for (const evil of ['\x1b[31mred', '\x1b]0;owned\x07', 'two\ntalaria: forged', 'back\rover', '\u009b31m', '\u202egnp', 'a\x7fb\x08']) {
+    for (const args of [['sessions', 'show', evil], ['config', 'get', evil], ['handoff', 'local', evil], [evil]]) {
+      const r = run(args, { env: home.env });
+      assert.notEqual(r.code, 0);
+      assert.doesNotMatch(r.stderr, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/, JSON.stringify(args));
+      assert.match(r.stderr, /^talaria: .*\n$/, JSON.stringify(r.stderr));
+    }
+  }
+});

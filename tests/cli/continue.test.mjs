@@ -130,6 +130,16 @@ describe('a transcript goes on as a conversation', () => {
     assert.equal(after.length, before.length);
     const counted = () => runJson(['status'], home).sources.reduce((n, s) => n + s.sessions, 0);
     assert.equal(counted(), after.length);
+    const found = (id) => after.find((s) => s.continues?.session_id === id);
+    const worked = [CLAUDE, hermes.id].map((id) => runJson(['sessions', 'show', id], home).tool_calls);
+    assert.ok(worked[0] > 0);
+    assert.deepEqual([CLAUDE, hermes.id].map((id) => found(id).tool_calls), worked, 'what was done in it is not lost');
+    assert.ok(runJson(['sessions', 'show', ids[0]], home).tools.includes('Bash'));
+    const counts = runJson(['status'], home), figures = (s) => [s.sessions, s.continued, s.continuing];
+    assert.deepEqual(Object.fromEntries(counts.sources.map((s) => [s.name, figures(s)])),
+      { hermes: [before.length - 1, 1, 0], claude: [1, 1, 0], codex: [0, 0, 0], talaria: [0, 0, 2] });
+    assert.deepEqual(counts.homes.map((h) => h.sessions).reduce((a, b) => a + b) + 1, after.length, 'homes, and the transcript');
+    assert.deepEqual(figures(counts.total), [after.length, 2, 0]);
     assert.deepEqual(after.filter((s) => s.continues).map((s) => [s.id, s.continues]).sort(),
       [[ids[0], { session_id: CLAUDE, origin: 'claude' }], [ids[1], { session_id: hermes.id, origin: 'hermes' }]].sort());
     assert.ok(after.every((s) => ![CLAUDE, hermes.id].includes(s.id)));
@@ -144,6 +154,32 @@ describe('a transcript goes on as a conversation', () => {
     // A history without our own has no conversation to stand for it.
     const alone = runJson(['--home', home.hermes, 'sessions', 'list', '--limit', '0'], home).sessions;
     assert.ok(alone.some((s) => s.id === hermes.id));
+  });
+
+  test('badges count session and conversation once, with the calls of the one and the words of both', async (t) => {
+    const fake = await fakeModel(t);
+    const home = tmpHome(), env = { ...home.env, ...fake.env };
+    const work = claudeWork(home, CLAUDE);
+    makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 3, extra: ['--no-edge'] });
+    const scan = () => runJson(['achievements', 'scan'], home), list = () => runJson(['sessions', 'list', '--limit', '0'], home).sessions;
+    const before = scan(), hermes = list().find((s) => s.origin === 'hermes' && s.messages > 2);
+    const plugin = runJson(['achievements', 'scan', '--source', 'hermes'], home).aggregate;
+    for (const id of [CLAUDE, hermes.id]) await start(['ask', '-c', id, 'go on'], { env });
+    const agree = (after) => {
+      assert.equal(after.aggregate.session_count, list().length);
+      assert.deepEqual(after.sources, Object.fromEntries(runJson(['status'], home).sources.map((s) => [s.name, s.sessions])));
+    };
+    const after = scan();
+    agree(after);
+    assert.equal(runJson(['achievements', 'scan', '--source', 'claude'], home).aggregate.session_count, 1, 'it is still that agent\'s');
+    assert.equal(after.aggregate.session_count, before.aggregate.session_count, 'no session more');
+    for (const [name, value] of Object.entries(before.aggregate))
+      if (/calls|weekend|night/.test(name)) assert.equal(after.aggregate[name], value, name);
+    assert.deepEqual(runJson(['achievements', 'scan', '--source', 'hermes'], home).aggregate, plugin, "Hermes' own figure is of state.db alone");
+    agree(scan()); // of what was kept
+    work.said('user', 'paint one green');
+    agree(scan());
+    assert.equal(scan().aggregate.session_count, before.aggregate.session_count + 1, 'it has gone on by itself');
   });
 
   test('a turn through another program is one session, with the transcript that this wrote', async (t) => {
@@ -174,6 +210,42 @@ cat '${recorded}'
       timestamp: new Date(Date.now() + 3_600_000).toISOString() }) + '\n');
     assert.deepEqual(list().map((s) => s.id).sort(), [id, ours].sort());
     assert.equal(counted(), 2);
+  });
+
+  test('turns of two programs in one conversation: each is found, harvested and counted once, where it is kept', async (t) => {
+    const fake = await fakeModel(t, () => ({ text: 'Hung by the pier.' }));
+    const home = tmpHome(), recorded = path.join(fixtures, 'runtimes/claude_ok.jsonl');
+    const id = /"session_id":"([^"]+)"/.exec(fs.readFileSync(recorded, 'utf8'))[1];
+    const folder = path.join(home.user, '.claude/projects/-tmp-harbour'), program = path.join(home.dir, 'claude'), file = path.join(folder, `${id}.jsonl`);
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(program, `#!/bin/sh
+cat >/dev/null
+say() { printf '{"type":"%s","message":{"role":"%s","id":"m%s","content":"%s"},"sessionId":"${id}","uuid":"%s","timestamp":"%s"}\\n' $1 $1 $$ "$2" $1$$ "$(date -u +%FT%TZ)"; }
+{ say user 'paint the skiff vermilion'; say assistant 'It is painted now.'; } >> '${file}'
+cat '${recorded}'
+`, { mode: 0o755 });
+    const env = { ...home.env, ...fake.env, TALARIA_CLAUDE_BIN: program };
+    const ours = conversation(await start(['ask', '-r', 'claude', 'paint the skiff vermilion'], { env }));
+    const lamp = await start(['ask', '-c', ours, '-r', 'native', 'where do the lanterns hang?'], { env });
+    assert.equal(lamp.code, 0, lamp.stderr);
+    const hits = (words) => runJson(['sessions', 'search', words], { env }).hits.map((h) => [h.session, h.role]);
+    assert.equal(run(['index'], { env }).code, 0);
+    assert.deepEqual(hits('vermilion'), [[id, 'user']]);
+    assert.deepEqual(hits('lanterns'), [[ours, 'user']]);
+    const list = runJson(['sessions', 'list', '--limit', '0'], { env }).sessions;
+    assert.deepEqual(list.map((s) => s.id), [ours]);
+    assert.equal(runJson(['status'], { env }).total.sessions, 1);
+    const scan = runJson(['achievements', 'scan'], { env });
+    assert.equal(scan.aggregate.session_count, 1);
+    assert.equal(runJson(['achievements', 'scan', '--full'], { env }).aggregate.session_count, 1);
+    assert.deepEqual(runJson(['sleep', 'harvest'], { env }).digests.map((d) => [d.session_id, d.user_prompts]).sort(),
+      [[id, ['paint the skiff vermilion']], [ours, ['where do the lanterns hang?']]].sort(), 'no turn twice');
+    // Claude Code removes old transcripts: what ours has of it is found again.
+    fs.rmSync(file);
+    assert.equal(run(['index'], { env }).code, 0);
+    assert.deepEqual(hits('vermilion'), [[ours, 'user']]);
+    assert.deepEqual(hits('lanterns'), [[ours, 'user']]);
+    assert.equal(runJson(['achievements', 'scan'], { env }).aggregate.session_count, 1);
   });
 
   test('what compaction summed up is not sent again', async (t) => {

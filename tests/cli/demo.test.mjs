@@ -51,8 +51,9 @@ function untouched() {
 test('prints a checklist of commands', () => {
   const { stdout, demo } = made();
   assert.match(stdout, new RegExp(`^Created the demo in ${demo}\n`));
-  assert.match(stdout, /160 sessions: 99 of Hermes, 37 of Claude Code, 18 of Codex, 6 of Talaria/);
+  assert.match(stdout, /157 sessions: 96 of Hermes, 37 of Claude Code, 18 of Codex, 6 of Talaria/);
   assert.match(stdout, /^Try in two minutes$/m);
+  assert.match(stdout, /^ {2}Hand a chat over to the local chat \(while 'talaria up --demo' runs\)$/m);
   assert.ok(stdout.match(/^ {4}talaria --demo .*$/gm).length >= 6);
 });
 
@@ -177,6 +178,12 @@ for (const TZ of ['UTC', 'Asia/Shanghai', 'America/Los_Angeles'])
 test('three templates, a chat with what was recalled and a tool call, a handoff there and back', () => {
   const { env, demo } = made(), db = path.join(demo, 'data/talaria.db');
   assert.deepEqual(runJson(['--demo', 'templates', 'list'], { env }).templates.map((t) => t.name).sort(), ['accessibility-audit', 'bank-export-to-csv', 'release-notes']);
+  for (const name of ['accessibility-audit', 'bank-export-to-csv', 'release-notes']) {
+    const recorded = runJson(['--demo', 'templates', 'show', name], { env }).template;
+    runJson(['--demo', 'templates', 'create', recorded.source_session_id, '--name', `${name}-again`], { env });
+    const made = runJson(['--demo', 'templates', 'show', `${name}-again`], { env }).template;
+    assert.deepEqual(recorded.examples, made.examples, `${name}: what was recorded is what its session makes`);
+  }
   const [chat] = all(db, "SELECT id, title FROM sessions WHERE id NOT LIKE 'demo_%'");
   assert.match(chat.title, /\(demo\)$/);
   const runs = all(db, 'SELECT id, state FROM run WHERE conversation_id = ?', chat.id);
@@ -264,7 +271,7 @@ test('timed: is made within a second', () => {
 test('a second run changes nothing; --force replaces; a dry run writes nothing', () => {
   const h = tmpHome();
   const dry = runJson(['demo', '--dry-run', '--now', String(NOW)], { env: h.env });
-  assert.equal(dry.sessions, 160);
+  assert.equal(dry.sessions, 157);
   assert.ok(!fs.existsSync(h.data));
   run(['demo', '--now', String(NOW)], { env: h.env });
   const before = picture(h.data);

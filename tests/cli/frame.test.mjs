@@ -235,3 +235,11 @@ test('settings: a misspelt key and a wrong value are refused with line and way o
   fs.writeFileSync(file, 'sessions:\n  limit: 7\n');
   assert.equal(runJson(['config', 'get', 'sessions.limit'], { env }).value, '7');
 });
+
+test('what an option takes is listed once, and reads as a sentence', (t) => {
+  const { env } = tmpHome(t), help = (...words) => run([...words, '--help'], { env }).stdout.replace(/\s+/g, ' ');
+  assert.match(help('sleep', 'run'), /--backend B mock: simulated answers, free; model: your model; handoff: answers from files --model/);
+  assert.match(help('sleep', 'run'), /agent whose sessions to learn from: all, hermes, claude, codex \(default: all\)/);
+  assert.match(help('sessions', 'search'), /'tool' means tool calls and their results \(user, assistant, tool, call, result\)/);
+  assert.match(help('ask'), /runtime that answers: native, hermes,/);
+});

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { bin, python, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, endlessReads, makeStateDb, python, run, runJson, tmpHome } from './helpers.mjs';
 import { seen } from './terminal.mjs';
 
 const children = new Set();
@@ -199,6 +199,20 @@ test('commands typed in the chat are answered, once, also by a gateway that star
     assert.match(await told('/status'), new RegExp(`Id: ${id}\n`));
   }
   await gateway.end();
+});
+
+test('a read that never ends does not keep a gateway that is told to end', { timeout: 120_000 }, async () => {
+  const home = tmpHome(), reads = endlessReads(home);
+  makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 5, messages: 4 });
+  reads.hang();
+  const child = spawn(bin, ['gateway', 'run'], { env: { ...home.env, ...reads.env }, stdio: 'ignore' });
+  children.add(child);
+  const gone = new Promise((r) => child.once('exit', (code, signal) => { children.delete(child); r({ code, signal }); }));
+  await reads.hung();
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 40_000);
+  assert.deepEqual(await gone, { code: 0, signal: null });
+  clearTimeout(timer);
 });
 
 test('a gateway that is told to end leaves what waits to the next one', async () => {

@@ -180,6 +180,7 @@ test('status shows how far each one is; back finds the one that is away', async 
     const later = run(['chat'], { env, input: 'something else\n' });
     assert.equal(later.code, 0, later.stderr);
     assert.deepEqual(runJson(['handoff', 'back'], { env }), { format: 1, session_id: id, from: 'local' });
+    assert.match(await seen(t, ['handoff', 'status'], { env }), /^\w{26}  returned /, 'it is no longer there');
     assert.equal(run(['handoff', 'back'], { env }).code, 3);
   } finally {
     await g.end();

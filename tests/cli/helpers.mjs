@@ -1,5 +1,5 @@
 // What the tests of the command line share: the binary, homes of their own, databases.
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -109,4 +109,18 @@ export function tree(dir) {
   };
   if (fs.existsSync(dir)) walk(dir);
   return out;
+}
+
+/** Reads of a home's state.db that never end, from hang() on: env is for the program, hung() is there when it is in one. */
+export function endlessReads(home) {
+  const library = path.join(home.dir, 'hangread.so'), file = path.join(home.dir, 'hang');
+  execFileSync('gcc', ['-shared', '-fPIC', '-O2', path.join(fixtures, 'hangread.c'), '-o', library, '-ldl']);
+  return {
+    env: { LD_PRELOAD: library, HANG_WHILE: file, HANG_AT: 'state.db' },
+    hang: () => fs.writeFileSync(file, ''),
+    async hung() {
+      for (const end = Date.now() + 30_000; !fs.existsSync(`${file}.hung`); await new Promise((r) => setTimeout(r, 20)))
+        if (Date.now() > end) throw new Error('nobody reads it');
+    },
+  };
 }

@@ -44,6 +44,60 @@ test("copied messages of a fork count where they were said; the program's own to
   assert.equal(runJson(['sessions', 'show', fork], home).cost_usd, 0.0027);
 });
 
+test('a fork that begins with its copies counts each call once, and has them when the original is gone', () => {
+  const home = tmpHome(), forks = ['2', '3'].map((n) => `11111111-aaaa-4aaa-8aaa-00000000000${n}`);
+  const first = claude(home, ID).said('user', 'count the boats').line({ type: 'assistant', requestId: 'r1', message: answer('m1', 'Two.', usage(100, 10, 5, 3)) });
+  const copied = fs.readFileSync(first.file, 'utf8').trim().split('\n').map((l) => JSON.parse(l));
+  assert.deepEqual(tokens(list(home)[0]), [100, 10, 5, 3]);
+  for (const [i, id] of forks.entries()) {
+    const fork = claude(home, id);
+    for (const l of copied) fork.line({ ...l, sessionId: id });
+    fork.line({ type: 'assistant', requestId: `f${i}`, message: answer(`f${i}`, 'Three.', usage(300, 30)) });
+  }
+  first.line({ type: 'assistant', requestId: 'r2', message: answer('m2', 'More.', usage(1000, 50)) });
+  const counted = () => Object.fromEntries(list(home).map((s) => [s.id, tokens(s)]));
+  const sum = () => Object.values(counted()).reduce((all, t) => all.map((n, i) => n + t[i]), [0, 0, 0, 0]);
+  assert.deepEqual(counted(), { [ID]: [1100, 60, 5, 3], [forks[0]]: [300, 30, 0, 0], [forks[1]]: [300, 30, 0, 0] });
+  assert.deepEqual(runJson(['sessions', 'show', forks[0]], home).input_tokens, 300);
+  // A history folder elsewhere is another history, though one index knows both.
+  const other = path.join(home.dir, 'copy');
+  fs.cpSync(path.join(home.user, '.claude'), other, { recursive: true });
+  const there = runJson(['--claude-home', other, 'sessions', 'list'], home).sessions;
+  assert.deepEqual(there.map((s) => s.input_tokens).reduce((a, b) => a + b), 1700);
+  assert.deepEqual(sum(), [1700, 120, 5, 3]);
+  // Claude Code deletes what is old: the copies are what is left.
+  fs.rmSync(first.file);
+  assert.deepEqual(sum(), [700, 70, 5, 3]);
+  fs.rmSync(first.file.replace(ID, forks[0]));
+  assert.deepEqual(counted(), { [forks[1]]: [400, 40, 5, 3] });
+  // A file that was written anew is counted anew.
+  const last = first.file.replace(ID, forks[1]);
+  fs.writeFileSync(last, fs.readFileSync(last, 'utf8').split('\n').slice(0, 2).join('\n') + '\n');
+  assert.deepEqual(sum(), [100, 10, 5, 3]);
+});
+
+test('a session that Claude Code continues in another one is linked with it, both ways', () => {
+  const home = tmpHome(), next = '11111111-aaaa-4aaa-8aaa-000000000002';
+  claude(home, ID).said('user', 'count the boats').line({ type: 'continued-in', continuedInSessionId: next });
+  claude(home, next).said('user', 'count the boats', { sessionKind: 'bg' }).said('user', 'and gulls?');
+  run(['index'], home);
+  const [from, to] = [ID, next].map((id) => runJson(['sessions', 'show', id], home));
+  assert.deepEqual([from.continued_in, from.continues], [next, null]);
+  assert.deepEqual([to.continued_in, to.continues], [null, { session_id: ID, origin: 'claude' }]);
+  assert.match(run(['sessions', 'show', ID], home).stdout, new RegExp(`continued in ${next}`));
+  assert.match(run(['sessions', 'show', next], home).stdout, new RegExp(`continues claude session ${ID}`));
+});
+
+test('sessions that Claude Code runs for itself are not a person\'s', () => {
+  const home = tmpHome(), ids = [1, 2, 3, 4, 5].map((n) => `11111111-aaaa-4aaa-8aaa-00000000020${n}`);
+  const kinds = [{ sessionKind: 'daemon', promptSource: 'typed' }, { sessionKind: 'bg' }, { sessionKind: 'bg', promptSource: 'queued' },
+    { entrypoint: 'sdk-cli', promptSource: 'typed' }, { entrypoint: 'sdk-cli', promptSource: 'sdk' }];
+  for (const [i, more] of kinds.entries()) claude(home, ids[i]).said('user', `paint the boat number ${i}`, more).said('assistant', [{ type: 'text', text: 'Done.' }]);
+  const { digests, not_human } = runJson(['sleep', 'harvest', '--source', 'claude'], home);
+  assert.deepEqual(digests.map((d) => d.session_id).sort(), ids.slice(2, 4), 'those in which a person typed');
+  assert.equal(not_human, 3);
+});
+
 test('commands that the user ran stand between the answers, without tags', () => {
   const home = tmpHome();
   claude(home, ID).said('user', 'count the boats').said('assistant', [{ type: 'text', text: 'Two.' }])
@@ -86,6 +140,11 @@ test('--claude-home and --codex-home, wherever histories are read', () => {
 test("Hermes' own export: written as Hermes writes it, read as it is", () => {
   const home = tmpHome(), other = tmpHome(), file = path.join(home.dir, 'hermes.jsonl');
   makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 6, extra: ['--no-edge'] });
+  // One was taken back, one compacted away: Hermes exports neither, and would import both as active.
+  const db = new DatabaseSync(path.join(home.hermes, 'state.db'));
+  for (const [column, compacted] of [['min', 0], ['max', 1]])
+    db.prepare(`UPDATE messages SET active = 0, compacted = ? WHERE id = (SELECT ${column}(id) FROM messages)`).run(compacted);
+  db.close();
   const out = run(['sessions', 'export', '--all', '--raw', '--format', 'hermes', '--source', 'hermes'], home);
   assert.equal(out.code, 0, out.stderr);
   const lines = out.stdout.trim().split('\n').map((l) => JSON.parse(l));
@@ -94,7 +153,7 @@ test("Hermes' own export: written as Hermes writes it, read as it is", () => {
 c=sqlite3.connect(${JSON.stringify(path.join(home.hermes, 'state.db'))}); c.row_factory=sqlite3.Row
 out={}
 for s in c.execute('select * from sessions'):
-    ms=[dict(m) for m in c.execute('select * from messages where session_id=? order by timestamp,id',(s['id'],))]
+    ms=[dict(m) for m in c.execute('select * from messages where session_id=? and active=1 order by timestamp,id',(s['id'],))]
     for m in ms:
         m['tool_calls']=json.loads(m['tool_calls']) if m['tool_calls'] else None
         if isinstance(m['content'],str) and m['content'].startswith('\\x00json:'): m['content']=json.loads(m['content'][6:])

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { bin, makeStateDb, python, pythonPeer, run, runJson, tmpHome } from './helpers.mjs';
+import { bin, endlessReads, makeStateDb, python, pythonPeer, run, runJson, tmpHome } from './helpers.mjs';
 import { claude, id } from './said.mjs';
 import { terminal } from './terminal.mjs';
 
@@ -203,6 +203,19 @@ test('an interrupted index keeps what it has, and goes on there', async (t) => {
   const rest = runJson(['index'], { env: home.env });
   assert.equal(rest.sessions, 400);
   assert.equal(rest.messages, 16000);
+});
+
+test('an index that a read keeps is ended by the second Ctrl-C', { timeout: 60_000 }, async (t) => {
+  const home = tmpHome(t), reads = endlessReads(home);
+  makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 5, messages: 4 });
+  reads.hang();
+  const child = spawn(bin, ['index'], { env: { ...home.env, ...reads.env }, stdio: 'ignore' });
+  t.after(() => child.kill('SIGKILL'));
+  const ended = new Promise((r) => child.once('exit', (code, signal) => r(signal)));
+  await reads.hung();
+  const again = setInterval(() => child.kill('SIGINT'), 200);
+  t.after(() => clearInterval(again));
+  assert.equal(await ended, 'SIGINT');
 });
 
 /** Another process is updating the index, until release() is called. */

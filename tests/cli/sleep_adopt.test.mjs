@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { bin, run, runJson, tmpHome, tree } from './helpers.mjs';
 import { stageNight, stateOf } from './sleep_night.mjs';
+import { terminal } from './terminal.mjs';
 
 const two = [{ name: 'pdf', before: 'a\nold\n', after: 'a\nnew\n' }, { name: 'xls', before: 'x\n', after: 'y\n' }];
 const report = {
@@ -26,6 +27,23 @@ test('status without a night, and with one', () => {
   }
   assert.equal(s.latest_staging, night.name);
   assert.deepEqual(s.staged_skills.map((r) => r.skill_name), ['pdf', 'xls']);
+});
+
+test('status lists every night, and draws the report of the last one on a terminal', async (t) => {
+  const env = { ...tmpHome().env, TALARIA_DEMO: '1' };
+  assert.equal(run(['demo', '--now', '2026-11-17T12:00:00Z'], { env }).code, 0);
+  const rows = run(['sleep', 'status'], { env }).stdout.trimEnd().split('\n').map((line) => line.split('\t'));
+  assert.deepEqual(rows.map((r) => r.at(-1)), ['to review', 'no proposal', 'rejected', 'adopted', 'adopted'], 'data in a pipe: the nights alone');
+  assert.deepEqual(rows[0].slice(1, 5), ['/home/you/tidepaper', '0.0', '100.0', 'simulated']);
+  const term = terminal(t, ['sleep', 'status'], { env, rows: 40, columns: 80 });
+  await term.exited;
+  const seen = term.screen.text();
+  assert.match(seen, /^5 nights\nNIGHT +PROJECT +BEFORE +AFTER +ANSWERS +STATUS\n/);
+  assert.ok(seen.includes(`\n${rows[0][0]}  /home/you/tidepaper `), 'the name that review and adopt take');
+  assert.match(seen, /\nAccepted: best score so far, score 0\.0 → 100\.0 of 100\n/);
+  assert.doesNotMatch(seen, /\*\*|\|---|^#|\\[-:(]/m, 'no Markdown is left');
+  const day = rows[0][0].replace(/^(\d{4})(\d\d)(\d\d)-.*/, '$1-$2-$3');
+  assert.ok(seen.includes(`started: ${day}T`), `the demo's report is of the night's own day, ${day}`);
 });
 
 test('review shows the diff, the edits and both answers, and no escape gets through', () => {

@@ -585,6 +585,11 @@ test('a night says in words what came of it, on one scale, and that nothing but 
   assert.equal(proposal.simulated, true);
   assert.equal(proposal.verdict, 'Accepted: best score so far');
   const review = run(['sleep', 'review', '--full'], { env }).stdout;
+  const short = run(['sleep', 'review'], { env }).stdout;
+  assert.match(short, /^\+- For requests like .*[^>]$/m);
+  assert.doesNotMatch(short, /<!-- rule|\b(regex|section_present|max_chars|contains)=/, 'what is kept of rules and checks is for programs');
+  for (const e of proposal.edits) assert.ok(!e.rationale?.includes(e.content.replace(/\.$/, '')), 'a reason does not repeat the rule');
+  assert.match(review, /<!-- rule id=/);
   const moved = proposal.tasks.filter((t) => t.before && t.after && t.score_before !== t.score_after);
   assert.ok(moved.length > 0);
   for (const t of moved) {

@@ -409,3 +409,10 @@ test('study counts what is there and says when it is too little', (t) => {
   assert.equal(kind('file-heavy').verdict, 'too little to tell');
   assert.match(run(['templates', 'study'], h).stderr, /too little to tell/);
 });
+
+test('a history with nothing, or with one session, is said in words', (t) => {
+  const none = run(['templates', 'study'], tmpHome(t));
+  assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'talaria: no sessions found\n']);
+  const one = run(['templates', 'harvest'], homeWith(t, [['2026_one', [['user', 'go'], ['assistant', 'gone']], 1.7e9]]));
+  assert.match(one.stdout, /^No new templates: the only session does not qualify$/m);
+});

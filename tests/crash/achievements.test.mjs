@@ -6,6 +6,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { bin, makeStateDb, run, runJson, tmpHome } from '../cli/helpers.mjs';
+import { seeded } from './seeded.mjs';
 
 const kills = process.env.TALARIA_LONG === '1' ? 1000 : 120;
 
@@ -16,8 +17,7 @@ test(`${kills} kills: files whole, dates kept, the next scan right`, async (t) =
   const folder = path.join(h.hermes, 'plugins/hermes-achievements');
   const right = runJson(['achievements', 'scan', '--source', 'hermes', '--full'], h);
   const dates = JSON.parse(fs.readFileSync(path.join(folder, 'state.json'), 'utf8')).unlocks;
-  let seed = 99;
-  const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+  const random = seeded(t);
   let killed = 0;
   for (let i = 0; i < kills; i++) {
     if (i % 3 === 0) fs.rmSync(path.join(h.data, 'index.db'), { force: true });

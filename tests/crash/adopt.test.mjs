@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { bin, fixtures, run, runJson, tmpHome } from '../cli/helpers.mjs';
 import { stageNight, stateOf } from '../cli/sleep_night.mjs';
+import { seeded } from './seeded.mjs';
 
 const kills = process.env.TALARIA_LONG === '1' ? 1000 : 100;
 
@@ -85,10 +86,10 @@ for (const [title, { flags, make }] of Object.entries(nights)) {
   });
 }
 
-test(`kill -9 at ${kills} random moments: old or new, and the next one works`, { timeout: 900_000 }, async () => {
+test(`kill -9 at ${kills} random moments: old or new, and the next one works`, { timeout: 900_000 }, async (t) => {
   const home = tmpHome(), night = nights['two skills'].make(home);
-  let seed = 4711, died = 0, state = 'old';
-  const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+  let died = 0, state = 'old';
+  const random = seeded(t);
   const begun = Date.now();
   go('adopt', ['--all-skills'], home.env);
   const typical = Date.now() - begun;

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { request, startServer } from '../http/helpers.mjs';
 import { tmpHome } from '../cli/helpers.mjs';
+import { seeded } from './seeded.mjs';
 
 const rounds = process.env.TALARIA_LONG === '1' ? 200 : 20;
 const words = Array.from({ length: 400 }, (_, i) => `wörd${i} `);
@@ -53,11 +54,11 @@ function chatUntilKilled(server, id, most) {
 }
 
 test(`killed ${rounds} times in the middle of an answer`, { timeout: 30_000 + rounds * 5000 }, async (t) => {
-  const env = await model(t), home = tmpHome(t);
+  const env = await model(t), home = tmpHome(t), random = seeded(t);
   let server = await startServer(t, { home, env });
   for (let i = 0; i < rounds; i++) {
     const c = (await request(server, '/api/conversations', { method: 'POST', body: { runtime: 'native' } })).json;
-    const { run, frames } = await chatUntilKilled(server, c.id, 2 + Math.floor(Math.random() * 60));
+    const { run, frames } = await chatUntilKilled(server, c.id, 2 + Math.floor(random() * 60));
     await server.exited;
     server = await startServer(t, { home, env });
 
@@ -101,11 +102,11 @@ function lives(pid) {
 }
 
 test('a child that was speaking dies with the server, and what it said is kept', { timeout: 60_000 + rounds * 5000 }, async (t) => {
-  const home = tmpHome(t), { PATH, pids } = talker(home);
+  const home = tmpHome(t), random = seeded(t), { PATH, pids } = talker(home);
   let server = await startServer(t, { home, env: { PATH } });
   for (let i = 0; i < Math.max(3, rounds / 10); i++) {
     const c = (await request(server, '/api/conversations', { method: 'POST', body: { runtime: 'claude' } })).json;
-    const { run, frames } = await chatUntilKilled(server, c.id, 8 + Math.floor(Math.random() * 40));
+    const { run, frames } = await chatUntilKilled(server, c.id, 8 + Math.floor(random() * 40));
     await server.exited;
     const pid = pids().at(-1), since = Date.now();
     while (lives(pid)) assert.ok(Date.now() - since < 5000, `child ${pid} outlived the server`);

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import test from 'node:test';
 import { bin, fillHome, python, run, runJson, tmpHome } from '../cli/helpers.mjs';
+import { seeded } from './seeded.mjs';
 
 const kills = process.env.TALARIA_LONG ? 500 : 12;
 
@@ -13,8 +14,8 @@ function gateway(env) {
   return { ready: new Promise((r) => child.stdout.once('data', r)), end: (signal) => { child.kill(signal); return gone; } };
 }
 
-test(`${kills} kills`, async () => {
-  const home = tmpHome(), { env } = home;
+test(`${kills} kills`, async (t) => {
+  const home = tmpHome(), { env } = home, random = seeded(t);
   assert.equal(fillHome(env).code, 0);
   const sessions = runJson(['sessions', 'list', '--limit', '40'], { env }).sessions.map((s) => s.id);
   for (let i = 0; i < kills; i++) {
@@ -22,7 +23,7 @@ test(`${kills} kills`, async () => {
     run(['handoff', 'local', '--session', session, '--detach'], { env }); // may be on its way still
     const g = gateway(env);
     await g.ready;
-    await new Promise((r) => setTimeout(r, Math.random() * 60));
+    await new Promise((r) => setTimeout(r, random() * 60));
     await g.end('SIGKILL');
   }
   // What a dead one held is free when its lease is over; the test does not wait for that.

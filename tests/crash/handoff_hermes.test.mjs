@@ -1,5 +1,6 @@
 // A session of ours goes to a Hermes gateway as a copy, and the terminal is killed at calls that change the disk, SQLite's
-// included (every one with TALARIA_LONG, else every fourth): afterwards there is one copy or none, the same request finds it, and both databases are sound.
+// included (every one with TALARIA_LONG, else every eighth; in each journal mode of Hermes' database others): afterwards there is one copy
+// or none, the same request finds it, and both databases are sound.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -8,7 +9,8 @@ import { query, until } from '../cli/handoffs.mjs';
 import { bin, fixtures, python, run, runJson, tmpHome } from '../cli/helpers.mjs';
 import { hermesGateway, hermesHome, searchIsSound } from '../cli/hermes_gateway.mjs';
 
-const STEP = process.env.TALARIA_LONG ? 1 : 4;
+const STEP = process.env.TALARIA_LONG ? 1 : 8;
+const MODES = [['wal', 1], ['delete', process.env.TALARIA_LONG ? 1 : 1 + STEP / 2]]; // and the first write that is died at
 
 function preload() {
   const { dir } = tmpHome();
@@ -37,88 +39,92 @@ print(json.dumps({
   'turns': one(ours, 'select count(*) from conversation_message where conversation_id = ?', sys.argv[3])[0],
   'sound': one(ours, 'pragma quick_check')[0]}))`, file, ours, id));
 
-test('asking, killed at any write', { timeout: 600_000 }, async (t) => {
-  const library = preload(), home = tmpHome(), { env } = home;
-  const file = hermesHome(home), ours = path.join(home.data, 'talaria.db');
-  const g = await hermesGateway(home, 'idle');
-  t.after(() => g.end());
-  const id = conversation(env);
-  const ask = ['handoff', 'telegram', '--session', id, '--detach'];
-  const before = look(file, ours, id);
-  let died = 0;
-  for (let n = 1; n < 2000; n += STEP) {
-    const r = run(ask, { env: { ...env, LD_PRELOAD: library, KILL_IN_DATABASES: '1', KILL_AT: String(n) } });
-    let now = look(file, ours, id);
-    const { copies, away } = now;
-    assert.ok(copies.length <= 1, `killed at ${n}: ${JSON.stringify(copies)}`);
-    if (copies.length) assert.equal(copies[0][1], 2, `killed at ${n}: half of a copy`);
-    if (r.signal !== 'SIGKILL') {
-      assert.equal(r.code, 0, r.stderr);
-      assert.equal(copies.length, 1);
-      break;
-    }
-    died++;
-    // Every other time it is asked for again first: the copy that is there is the one that was promised.
-    const again = died % 2 === 0;
-    if (again) {
-      const { copy } = runJson(ask, { env });
-      now = look(file, ours, id);
-      assert.deepEqual(now.copies, [[copy, 2]], `killed at ${n}`);
-      if (copies.length) assert.equal(copies[0][0], copy, `killed at ${n}`);
-    }
-    const back = run(['handoff', 'back', '--session', id], { env });
-    assert.equal(back.code, away || again ? 0 : 4, `killed at ${n}: ${back.stderr}`);
-    assert.deepEqual(look(file, ours, id), before, `killed at ${n}`);
-  }
-  assert.ok(died > 5, `${died} deaths`);
-  assert.equal(searchIsSound(file), 'ok');
-});
-
-test('a terminal that waits is killed: its copy is still the one, and still ours to take out', { timeout: 110_000 }, async (t) => {
-  const home = tmpHome(), { env } = home;
-  const file = hermesHome(home), ours = path.join(home.data, 'talaria.db');
-  const g = await hermesGateway(home, 'idle');
-  t.after(() => g.end());
-  const id = conversation(env), before = look(file, ours, id);
-  const child = spawn(bin, ['handoff', 'telegram', '--session', id], { env, stdio: 'ignore' });
-  const gone = new Promise((r) => child.once('exit', r));
-  await until('the copy', () => look(file, ours, id).copies.length === 1, 30_000);
-  child.kill('SIGKILL');
-  await gone;
-  const { copies: [[copy]] } = look(file, ours, id);
-  const refused = run(['ask', 'mine', '--conversation', id], { env });
-  assert.equal(refused.code, 4, 'it may be taken at any moment');
-  assert.equal(runJson(['handoff', 'telegram', '--session', id, '--detach'], { env }).copy, copy);
-  assert.deepEqual(look(file, ours, id).copies, [[copy, 2]]);
-  assert.equal(run(['handoff', 'back', '--session', id], { env }).code, 0);
-  assert.deepEqual(look(file, ours, id), before);
-});
-
-test('bringing back, killed at any write', { timeout: 600_000 }, async (t) => {
-  const library = preload(), home = tmpHome(), { env } = home;
-  const file = hermesHome(home), ours = path.join(home.data, 'talaria.db');
-  const g = await hermesGateway(home, 'complete');
-  t.after(() => g.end());
-  const id = conversation(env);
-  let turns = 2, died = 0;
-  for (let n = 1; n < 2000; n += STEP) {
-    const { copy } = runJson(['handoff', 'telegram', '--session', id], { env });
-    assert.equal(await g.next(), `running ${copy}`);
-    assert.equal(await g.next(), `completed ${copy}`);
-    const r = run(['handoff', 'back', '--session', id], { env: { ...env, LD_PRELOAD: library, KILL_IN_DATABASES: '1', KILL_AT: String(n) } });
-    if (r.signal === 'SIGKILL') {
+for (const [journal, first] of MODES) {
+  test(`asking, killed at any write, journal ${journal}`, { timeout: 600_000 }, async (t) => {
+    const library = preload(), home = tmpHome(), { env } = home;
+    const file = hermesHome(home, { journal }), ours = path.join(home.data, 'talaria.db');
+    const g = await hermesGateway(home, 'idle');
+    t.after(() => g.end());
+    const id = conversation(env);
+    const ask = ['handoff', 'telegram', '--session', id, '--detach'];
+    const before = look(file, ours, id);
+    let died = 0;
+    for (let n = first; n < 2000; n += STEP) {
+      const r = run(ask, { env: { ...env, LD_PRELOAD: library, KILL_IN_DATABASES: '1', KILL_AT: String(n) } });
+      let now = look(file, ours, id);
+      const { copies, away } = now;
+      assert.ok(copies.length <= 1, `killed at ${n}: ${JSON.stringify(copies)}`);
+      if (copies.length) assert.equal(copies[0][1], 2, `killed at ${n}: half of a copy`);
+      if (r.signal !== 'SIGKILL') {
+        assert.equal(r.code, 0, r.stderr);
+        assert.equal(copies.length, 1);
+        break;
+      }
       died++;
-      const again = run(['handoff', 'back', '--session', id], { env });
-      assert.ok([0, 4].includes(again.code), `killed at ${n}: ${again.stderr}`);
-    } else {
-      assert.equal(r.code, 0, r.stderr);
+      // Every other time it is asked for again first: the copy that is there is the one that was promised.
+      const again = died % 2 === 0;
+      if (again) {
+        const { copy } = runJson(ask, { env });
+        now = look(file, ours, id);
+        assert.deepEqual(now.copies, [[copy, 2]], `killed at ${n}`);
+        if (copies.length) assert.equal(copies[0][0], copy, `killed at ${n}`);
+      }
+      const back = run(['handoff', 'back', '--session', id], { env });
+      assert.equal(back.code, away || again ? 0 : 4, `killed at ${n}: ${back.stderr}`);
+      assert.deepEqual(look(file, ours, id), before, `killed at ${n}`);
     }
-    turns += 1; // the answer of Hermes; what its gateway said to its agent is nobody's message
-    const now = look(file, ours, id);
-    assert.deepEqual([now.turns, now.away, now.open, now.sound], [turns, 0, 0, 'ok'], `killed at ${n}`);
-    assert.deepEqual(query(file, `select archived, end_reason from sessions where id = '${copy}'`), [[1, 'session_switch']], `killed at ${n}`);
-    if (r.signal !== 'SIGKILL') break;
-  }
-  assert.ok(died > 5, `${died} deaths`);
-  assert.equal(searchIsSound(file), 'ok');
-});
+    assert.ok(died > 5, `${died} deaths`);
+    assert.equal(searchIsSound(file), 'ok');
+    assert.equal(query(file, 'pragma journal_mode')[0][0], journal);
+  });
+
+  test(`a terminal that waits is killed: its copy is still the one, and still ours to take out, journal ${journal}`, { timeout: 110_000 }, async (t) => {
+    const home = tmpHome(), { env } = home;
+    const file = hermesHome(home, { journal }), ours = path.join(home.data, 'talaria.db');
+    const g = await hermesGateway(home, 'idle');
+    t.after(() => g.end());
+    const id = conversation(env), before = look(file, ours, id);
+    const child = spawn(bin, ['handoff', 'telegram', '--session', id], { env, stdio: 'ignore' });
+    const gone = new Promise((r) => child.once('exit', r));
+    await until('the copy', () => look(file, ours, id).copies.length === 1, 30_000);
+    child.kill('SIGKILL');
+    await gone;
+    const { copies: [[copy]] } = look(file, ours, id);
+    const refused = run(['ask', 'mine', '--conversation', id], { env });
+    assert.equal(refused.code, 4, 'it may be taken at any moment');
+    assert.equal(runJson(['handoff', 'telegram', '--session', id, '--detach'], { env }).copy, copy);
+    assert.deepEqual(look(file, ours, id).copies, [[copy, 2]]);
+    assert.equal(run(['handoff', 'back', '--session', id], { env }).code, 0);
+    assert.deepEqual(look(file, ours, id), before);
+  });
+
+  test(`bringing back, killed at any write, journal ${journal}`, { timeout: 600_000 }, async (t) => {
+    const library = preload(), home = tmpHome(), { env } = home;
+    const file = hermesHome(home, { journal }), ours = path.join(home.data, 'talaria.db');
+    const g = await hermesGateway(home, 'complete');
+    t.after(() => g.end());
+    const id = conversation(env);
+    let turns = 2, died = 0;
+    for (let n = first; n < 2000; n += STEP) {
+      const { copy } = runJson(['handoff', 'telegram', '--session', id], { env });
+      assert.equal(await g.next(), `running ${copy}`);
+      assert.equal(await g.next(), `completed ${copy}`);
+      const r = run(['handoff', 'back', '--session', id], { env: { ...env, LD_PRELOAD: library, KILL_IN_DATABASES: '1', KILL_AT: String(n) } });
+      if (r.signal === 'SIGKILL') {
+        died++;
+        const again = run(['handoff', 'back', '--session', id], { env });
+        assert.ok([0, 4].includes(again.code), `killed at ${n}: ${again.stderr}`);
+      } else {
+        assert.equal(r.code, 0, r.stderr);
+      }
+      turns += 1; // the answer of Hermes; what its gateway said to its agent is nobody's message
+      const now = look(file, ours, id);
+      assert.deepEqual([now.turns, now.away, now.open, now.sound], [turns, 0, 0, 'ok'], `killed at ${n}`);
+      assert.deepEqual(query(file, `select archived, end_reason from sessions where id = '${copy}'`), [[1, 'session_switch']], `killed at ${n}`);
+      if (r.signal !== 'SIGKILL') break;
+    }
+    assert.ok(died > 5, `${died} deaths`);
+    assert.equal(searchIsSound(file), 'ok');
+    assert.equal(query(file, 'pragma journal_mode')[0][0], journal);
+  });
+}

@@ -6,17 +6,18 @@ import test from 'node:test';
 import { gateway, query, until } from '../cli/handoffs.mjs';
 import { tmpHome } from '../cli/helpers.mjs';
 import { hermesStore, request, sessionsOf, shown } from '../cli/hermes_store.mjs';
+import { seeded } from './seeded.mjs';
 
 const kills = process.env.TALARIA_LONG ? 300 : 10;
 
 for (const mode of ['delete', 'wal'])
   test(`${kills} kills, journal ${mode}`, { timeout: 600_000 }, async (t) => {
-    const home = tmpHome(), { env } = home, file = hermesStore(home, `schema25_${mode}`);
+    const random = seeded(t), home = tmpHome(), { env } = home, file = hermesStore(home, `schema25_${mode}`);
     const ours = path.join(home.data, 'talaria.db'), ids = sessionsOf(file);
     for (let i = 0; i < kills; i++) {
       const g = await gateway(env), id = ids[i % ids.length];
       request(file, id, 'local'); // refused where one is under way still
-      await new Promise((r) => setTimeout(r, Math.random() * 120));
+      await new Promise((r) => setTimeout(r, random() * 120));
       await g.end('SIGKILL');
     }
     // What a dead one held is free when its lease is over; the test does not wait for that.

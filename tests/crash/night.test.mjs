@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { bin, fillHome, fixtures, run, runJson, tmpHome } from '../cli/helpers.mjs';
+import { seeded } from './seeded.mjs';
 
 const kills = process.env.TALARIA_LONG === '1' ? 1000 : 60;
 const night = ['sleep', 'run', '--backend', 'mock'];
@@ -80,13 +81,13 @@ test('killed at calls that change the disk, the whole night through', { timeout:
   console.log(`# a night: ${n} calls that change the disk, killed at ${died} of them`);
 });
 
-test(`kill -9 at ${kills} random moments: the next run ends the same`, { timeout: 1_800_000 }, async () => {
+test(`kill -9 at ${kills} random moments: the next run ends the same`, { timeout: 1_800_000 }, async (t) => {
   const home = demoHome(), live = liveSkills(home);
   const begun = Date.now();
   runJson(night, { env: home.env });
   const typical = Date.now() - begun, whole = result(home, 'whole');
-  let seed = 4711, died = 0;
-  const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+  const random = seeded(t);
+  let died = 0;
   for (let i = 0; i < kills; i++) {
     forget(home);
     const child = spawn(bin, night, { env: home.env, stdio: 'ignore' });

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { bin, run, tmpHome } from '../cli/helpers.mjs';
+import { seeded } from './seeded.mjs';
 
 const long = process.env.TALARIA_LONG === '1';
 const injections = long ? 8000 : 1000;
@@ -46,8 +47,8 @@ test(`8 processes inject ${injections} times: usage_count is exactly right`, asy
 
 test(`kill -9 in the middle, ${kills} times: the file is whole, every acknowledged use is counted`, async (t) => {
   const { env, folder, file } = home(t);
-  let acknowledged = 0, seed = 12345;
-  const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+  const random = seeded(t);
+  let acknowledged = 0;
   for (let i = 0; i < kills; i++) {
     const child = spawn(bin, ['templates', 'inject', 'busy'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
     child.stdin.on('error', () => {});

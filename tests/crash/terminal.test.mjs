@@ -11,6 +11,7 @@ import { bin, fixtures, tmpHome } from '../cli/helpers.mjs';
 import { terminal } from '../cli/terminal.mjs';
 import { worlds } from '../platforms/worlds.mjs';
 import { allDone, awhile, begin, check, checkOwner, free, run, talk } from './handed.mjs';
+import { seeded } from './seeded.mjs';
 
 const long = Boolean(process.env.TALARIA_LONG);
 const rounds = long ? 100 : 2; // of both sides, on each platform
@@ -66,10 +67,10 @@ for (const [index, [name, open]] of Object.entries(worlds).entries()) {
   });
 
   test(`${name}: terminal and gateway are killed together, at random`, { timeout: rounds * 20_000 + 60_000 }, async (t) => {
-    const w = await begin(t, open);
+    const w = await begin(t, open), random = seeded(t);
     for (let i = 0; i < rounds; i++) {
       const text = `together ${i}.`, id = await talk(w, text), before = w.world.threads();
-      const pause = () => new Promise((r) => setTimeout(r, Math.random() * 120));
+      const pause = () => new Promise((r) => setTimeout(r, random() * 120));
       const g = await gateway(w.env), term = await sides[i % 2 ? 'chat' : 'command'](t, w, id);
       await Promise.all([pause().then(() => g.end('SIGKILL')), pause().then(term.end)]);
       free(w.file);

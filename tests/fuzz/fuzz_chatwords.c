@@ -1,7 +1,7 @@
 /* What strangers type in chats: is it a command, is it a code, are they on the list. The first byte says where. */
+#include "chat/people.h"
 #include "gateway/authorise.h"
 #include "gateway/commands.h"
-#include "store/take_codes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "platforms/telegram/entities.h"
 #include "platforms/slack/slack.h"
+#include "platforms/telegram/entities.h"
 #include "terminal/paint.h"
 #include "text/markdown.h"
 #include "text/redact.h"

@@ -41,7 +41,7 @@ static void check_native(Arena *a, Str handle)
 
 static void check_hermes(Arena *a, Str handle)
 {
-    HermesLink link = { .base = STR("http://127.0.0.1:1"), .wish = -1 };
+    HermesLink link = { .base = STR("http://127.0.0.1:1"), .dialect = -1 };
     HermesHandle h, again;
 
     if (!hermes_handle_read(a, &link, handle, &h))

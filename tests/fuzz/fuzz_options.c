@@ -3,7 +3,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_WORDS = 40 };
+enum { MAX_WORDS = 40 };
 
 /* Words are what stands between NULs and line feeds. */
 static int split(Arena *a, Str text, char **argv)
@@ -12,7 +12,7 @@ static int split(Arena *a, Str text, char **argv)
     Str word;
 
     argv[argc++] = "talaria";
-    while (argc < MOST_WORDS && str_split(&text, '\n', &word))
+    while (argc < MAX_WORDS && str_split(&text, '\n', &word))
         argv[argc++] = str_z(a, word);
     argv[argc] = NULL;
     return argc;
@@ -21,7 +21,7 @@ static int split(Arena *a, Str text, char **argv)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO(Arena) *a = arena_new();
-    char *argv[MOST_WORDS + 1];
+    char *argv[MAX_WORDS + 1];
     int argc = split(a, (Str){ (const char *)data, size }, argv);
     Cli cli = { .arena = a, .root = commands_root() };
     const Command *command;

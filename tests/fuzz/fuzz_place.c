@@ -8,16 +8,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO(Arena) *a = arena_new();
     KeyFlags flags = KEY_FLAGS;
-    Place first, second;
+    ChatAddress first, second;
     Str once;
     Err err;
 
     if (size > LIMIT_PLACE_BYTES / 16 ||
-        !place_parse(a, (Str){ (const char *)data, size }, &first, &err))
+        !address_parse(a, (Str){ (const char *)data, size }, &first, &err))
         return 0;
-    once = place_json(a, &first);
-    ASSERT(place_parse(a, once, &second, &err));
-    ASSERT(str_eq(place_json(a, &second), once));
-    ASSERT(str_eq(place_key(a, &first, &flags), place_key(a, &second, &flags)));
+    once = address_json(a, &first);
+    ASSERT(address_parse(a, once, &second, &err));
+    ASSERT(str_eq(address_json(a, &second), once));
+    ASSERT(str_eq(address_key(a, &first, &flags), address_key(a, &second, &flags)));
     return 0;
 }

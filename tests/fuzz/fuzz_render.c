@@ -18,7 +18,7 @@ static void check(Str s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    AUTO(Render) *r = render_new(false, 0);
+    AUTO(Render) *r = render_new(false, 0, NULL);
     AUTO(JsonDoc) *doc = NULL;
     AUTO_BUF text = BUF((size_t)1 << 24);
     Err err;

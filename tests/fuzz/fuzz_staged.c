@@ -2,10 +2,10 @@
  * be reviewed. Whatever they hold, what is read of them keeps its promises, and is the same when it is
  * written and read again. */
 #include "base/limits.h"
-#include "sleep/learning/known.h"
 #include "sleep/adoption/manifest.h"
-#include "sleep/task/places.h"
 #include "sleep/adoption/report.h"
+#include "sleep/learning/known.h"
+#include "sleep/task/places.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             !is)
             continue;
         ASSERT(str_eqz(in.place.platform, shapes_each(i)->name) && in.place.chat_id.n);
-        ASSERT(str_starts(place_key(a, &in.place, &flags), STR("agent:main:")));
+        ASSERT(str_starts(address_key(a, &in.place, &flags), STR("agent:main:")));
         ASSERT(in.n_files <= LIMIT_INBOUND_FILES);
         for (size_t k = 0; k < in.n_files; k++)
             ASSERT(in.files[k].name.n && in.files[k].name.n <= LIMIT_FILE_NAME &&

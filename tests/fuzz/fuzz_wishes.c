@@ -1,8 +1,8 @@
 /* What people insist on, in words of any kind: whatever is read out of it can be asked, said as a rule and
  * tried on answers; and sessions with such words can be grouped and mined. */
+#include "sleep/mining/mine.h"
 #include "sleep/task/checks.h"
 #include "sleep/task/judge.h"
-#include "sleep/mining/mine.h"
 #include "sleep/task/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,8 +6,8 @@ import net from 'node:net';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
-import { makeStateDb, tmpHome } from '../cli/helpers.mjs';
-import { events, plugin, request, rss, sleep, startServer } from './helpers.mjs';
+import { endlessReads, makeStateDb, tmpHome } from '../cli/helpers.mjs';
+import { events, indexed, plugin, request, rss, sleep, startServer } from './helpers.mjs';
 
 test('200 simultaneous first requests: one scan', async (t) => {
   const server = await startServer(t, { demo: true });
@@ -137,6 +137,23 @@ test('timed: SIGTERM: what runs is finished, streams end, exit code 0', async (t
   for (const r of await running) if (r.status === 'fulfilled') assert.equal(r.value.status, 200);
   await assert.rejects(request(server, '/healthz'));
 });
+
+for (const what of ['a job of its own', 'a request'])
+  test(`SIGTERM: ${what} that never ends does not keep it`, { timeout: 120_000 }, async (t) => {
+    const home = tmpHome(t), reads = endlessReads(home);
+    makeStateDb(path.join(home.hermes, 'state.db'), { sessions: 5, messages: 4 });
+    if (what === 'a job of its own') reads.hang();
+    const server = await startServer(t, { home, env: reads.env });
+    if (what === 'a request') {
+      await indexed(server, 5);
+      reads.hang();
+      request(server, '/api/templates/study').catch(() => {});
+    }
+    await reads.hung();
+    const timer = setTimeout(() => server.child.kill('SIGKILL'), 30_000);
+    assert.deepEqual(await server.stop('SIGTERM'), { code: 0, signal: null });
+    clearTimeout(timer);
+  });
 
 test('SIGINT ends it too', async (t) => {
   const server = await startServer(t);

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { makeStateDb, runJson, tmpHome } from '../cli/helpers.mjs';
+import { codex } from '../cli/agents_said.mjs';
+import { makeStateDb, run, runJson, tmpHome } from '../cli/helpers.mjs';
 import { makeTranscripts } from '../cli/transcripts.mjs';
+import { done, fakeHermes, post, runs, turn } from './fake_hermes.mjs';
 import { plugin, request, sleep, startServer } from './helpers.mjs';
 
 const get = async (server, target) => (await request(server, target)).json;
@@ -79,3 +82,58 @@ test('with Claude Code alone every tab has something to show', async (t) => {
   const made = await request(server, '/api/templates', { method: 'POST', body: { session: id, dry_run: true } });
   assert.ok([200, 422, 400].includes(made.status), made.text);
 });
+
+/** A turn each, through a program that keeps a session of its own; kept(id, text) writes what that program would. */
+const programs = {
+  async codex(t, home) {
+    const id = '22222222-bbbb-7bbb-8bbb-000000000007', program = path.join(home.dir, 'codex');
+    fs.writeFileSync(program, `#!${process.execPath}
+const say = (o) => console.log(JSON.stringify(o));
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const m = JSON.parse(line);
+  if (m.method === 'initialize') say({ id: m.id, result: { userAgent: 'talaria/0.166.0' } });
+  else if (/^thread\\/(start|resume)$/.test(m.method)) say({ id: m.id, result: { thread: { id: '${id}' }, model: 'm' } });
+  else if (m.method === 'turn/start') {
+    say({ id: m.id, result: { turn: { id: 'u1' } } });
+    say({ method: 'item/completed', params: { item: { type: 'agentMessage', text: 'Four herons.' } } });
+    say({ method: 'turn/completed', params: { turn: { status: 'completed' } } });
+  }
+});`, { mode: 0o755 });
+    const rollout = codex(home, id);
+    return { env: { TALARIA_CODEX_BIN: program }, kept: (text) => { rollout.user(text).agent('Four herons.'); return id; } };
+  },
+  async hermes(t, home) {
+    const fake = await fakeHermes(t, ['run_events_sse'], runs((rs) => done(rs, 'Four herons.'))), file = path.join(home.hermes, 'state.db');
+    makeStateDb(file, { sessions: 1, extra: ['--no-edge'] });
+    const db = new DatabaseSync(file);
+    db.exec('DELETE FROM messages; DELETE FROM sessions');
+    t.after(() => db.close());
+    return { env: { TALARIA_HERMES_BASE_URL: fake.url }, kept(text) {
+      const id = fake.of('POST /v1/runs').at(-1).body.session_id, now = Date.now() / 1000;
+      db.prepare("INSERT OR IGNORE INTO sessions(id, source, started_at, message_count) VALUES(?, 'api_server', ?, 2)").run(id, now);
+      for (const [role, content] of [['user', text], ['assistant', 'Four herons.']]) db.prepare('INSERT INTO messages(session_id, role, content, timestamp) VALUES(?, ?, ?, ?)').run(id, role, content, now);
+      return id;
+    } };
+  },
+};
+
+for (const [runtime, make] of Object.entries(programs))
+  test(`turns through ${runtime} are one session: in lists, search, counts, nights and badges`, async (t) => {
+    const home = tmpHome(t), program = await make(t, home);
+    const server = await startServer(t, { home, env: program.env });
+    const ours = (await post(server, '/api/conversations', {})).json.id;
+    let theirs;
+    for (const text of ['count the herons at the weir', 'count the herons once more']) {
+      assert.equal((await turn(server, ours, { text, runtime })).text, 'Four herons.');
+      theirs = program.kept(text);
+    }
+    await server.stop();
+    assert.equal(run(['index'], home).code, 0);
+    assert.deepEqual(runJson(['sessions', 'list', '--limit', '0'], home).sessions.map((s) => s.id), [ours]);
+    assert.equal(runJson(['sessions', 'show', theirs], home).continued_in, ours);
+    assert.equal(runJson(['status'], home).sources.reduce((n, s) => n + s.sessions, 0), 1);
+    const hits = runJson(['sessions', 'search', 'herons weir'], home).hits;
+    assert.equal(hits.filter((h) => h.role === 'user').length, 1, JSON.stringify(hits));
+    assert.equal(runJson(['achievements', 'scan'], home).aggregate.session_count, 1);
+    assert.equal(runJson(['sleep', 'harvest'], home).digests.length, 1);
+  });

@@ -1,6 +1,8 @@
 // OpenAI's chat completions as their own SDK uses them: code that takes chunk.choices[0].delta, parameters that cannot be
 // had, a chat that is sent whole each time, a client that leaves.
 import assert from 'node:assert/strict';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import OpenAI from 'openai';
 import { request, startServer } from './helpers.mjs';
@@ -100,6 +102,56 @@ test('a chat that is sent whole each time is one conversation; another answer or
   await client.chat.completions.create({ model: 'native', messages: [{ role: 'system', content: 'Be long.' }, ...messages.slice(1), user('go on')] });
   assert.equal((await conversations(server)).length, 4);
   assert.deepEqual(fake.turns.at(-1).messages.map((m) => m.role), ['user', 'assistant', 'user', 'assistant', 'user', 'assistant', 'user']);
+});
+
+test('a chat that is sent whole goes on after a restart, and is forgotten with its conversation', async (t) => {
+  const fake = await fakeModel(t, (q) => ({ text: `answer ${q.messages.filter((m) => m.role === 'user').length}` }));
+  let server = await startServer(t, { env: fake.env });
+  const messages = [];
+  const say = async (words) => {
+    messages.push(user(words));
+    messages.push((await of(server).chat.completions.create({ model: 'native', messages })).choices[0].message);
+  };
+  const again = async () => {
+    await server.stop();
+    server = await startServer(t, { home: server.home, env: fake.env });
+  };
+  await say('my word is plum');
+  await again();
+  await say('what is it?');
+  await again();
+  await say('and again?');
+  const [one, ...more] = await conversations(server);
+  assert.deepEqual(more, []);
+  const kept = (await request(server, `/api/conversations/${one.id}/messages`)).json.messages;
+  assert.deepEqual(kept.map((m) => m.content), ['my word is plum', 'answer 1', 'what is it?', 'answer 2', 'and again?', 'answer 3']);
+  const db = new DatabaseSync(path.join(server.home.data, 'talaria.db'), { readOnly: true });
+  t.after(() => db.close());
+  const known = () => db.prepare('SELECT count(*) AS n FROM sent_chat').get().n;
+  assert.equal(known(), 3);
+  assert.equal((await request(server, `/api/conversations/${one.id}`, { method: 'DELETE' })).status, 200);
+  assert.equal(known(), 0);
+  await say('still there?');
+  assert.equal((await conversations(server)).length, 1);
+});
+
+test('of chats that are sent whole the newest are known, and no more are kept', async (t) => {
+  const fake = await fakeModel(t, () => ({ text: 'yes' })), server = await startServer(t, { env: fake.env });
+  const say = (...messages) => of(server).chat.completions.create({ model: 'native', messages });
+  const go_on = (words) => say(user(words), { role: 'assistant', content: 'yes' }, user('go on'));
+  await say(user('the first'));
+  await say(user('the second'));
+  const db = new DatabaseSync(path.join(server.home.data, 'talaria.db'));
+  t.after(() => db.close());
+  // As many as there is room for, but for one: with the next turn the first is the oldest that has no place.
+  db.exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ${4096 - 2})
+    INSERT INTO sent_chat(sha256, conversation_id) SELECT randomblob(32), 'none' FROM i`);
+  await say(user('the third'));
+  assert.equal(db.prepare('SELECT count(*) AS n FROM sent_chat').get().n, 4096);
+  await go_on('the first');
+  assert.equal((await conversations(server)).length, 4);
+  await go_on('the third');
+  assert.equal((await conversations(server)).length, 4);
 });
 
 test('equal requests with one Idempotency-Key at once: one turn, one conversation, the same answer for all', async (t) => {

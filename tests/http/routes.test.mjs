@@ -213,7 +213,10 @@ test('ETag, HEAD, gzip, and headers of every answer', async (t) => {
     if (path === '/') assert.equal(zlib.gunzipSync(zipped.bytes).toString(), plain.text);
     assert.notEqual(zipped.headers.etag, plain.headers.etag);
     assert.match(zipped.headers.vary, /Accept-Encoding/);
-    assert.equal((await request(server, path, { headers: { 'Accept-Encoding': 'gzip;q=0' } })).headers['content-encoding'], undefined);
+    for (const no of ['gzip;q=0', 'gzip;q=0.0', 'gzip; q=0.000', 'br, gzip ;Q=0.', 'deflate'])
+      assert.equal((await request(server, path, { headers: { 'Accept-Encoding': no } })).headers['content-encoding'], undefined, no);
+    for (const yes of ['gzip;q=0.1', 'br;q=0, gzip;q=1.0', 'GZIP'])
+      assert.equal((await request(server, path, { headers: { 'Accept-Encoding': yes } })).headers['content-encoding'], 'gzip', yes);
   }
 });
 
@@ -253,6 +256,7 @@ test('the demo: its checklist with --demo, nothing without', async (t) => {
   assert.equal(r.demo, true);
   assert.deepEqual(r.checklist, runJson(['demo'], { env: home.env }).checklist);
   for (const item of r.checklist) assert.ok(item.id && item.title && item.command.startsWith('talaria --demo '));
+  for (const item of r.checklist) assert.doesNotMatch(item.title, /talaria up/, 'the page is open already');
   assert.equal((await request(server, '/api/sessions')).json.sessions.length, 50);
   const [handoff] = (await request(server, '/api/handoffs')).json.handoffs;
   assert.deepEqual([handoff.state, handoff.owner], ['done', 'cli']);

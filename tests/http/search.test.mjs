@@ -1,7 +1,9 @@
 // GET /api/search and /api/index, and the index that a server keeps up to date by itself.
 import assert from 'node:assert/strict';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
-import { tmpHome } from '../cli/helpers.mjs';
+import { makeStateDb, run, tmpHome } from '../cli/helpers.mjs';
 import { claude, id } from '../cli/said.mjs';
 import { events, request, startServer } from './helpers.mjs';
 
@@ -32,7 +34,7 @@ test('a search finds what the server has indexed by itself', async (t) => {
   assert.equal(found.partial, false);
   assert.equal(typeof found.took_ms, 'number');
   const { score, at, message, snippet, ...rest } = found.hits[0];
-  assert.deepEqual(rest, { session: id(1), origin: 'claude', source: 'claude', title: 'the parser fails on empty input', project: '/work/app', role: 'user', tool: null, rewound: false });
+  assert.deepEqual(rest, { session: id(1), origin: 'claude', source: 'claude', title: 'the parser fails on empty input', project: '/work/app', role: 'user', tool: null, rewound: false, guest: false });
   assert.deepEqual(snippet.filter((p) => p.hit).map((p) => p.text), ['parser', 'fails']);
   assert.ok(score > 0 && at > 1.7e9 && message >= 0);
   assert.equal((await get(server, '/api/search?q=zebra&tool=Bash&role=call&source=claude&project=app&since=2026-01-01')).hits.length, 1);
@@ -79,4 +81,25 @@ test('the first search waits for the first update, and says how far it is if tha
   if (first.partial) assert.match(first.note, /Search index \d+ % complete: some results may be missing/);
   else assert.equal(first.hits.length, 50);
   await until(server, '/api/search?q=pangolin&limit=50', (a) => !a.partial && a.hits.length === 50);
+});
+
+test('as the page shows it: archived sessions where asked for, what says nearly the same once', async (t) => {
+  const home = tmpHome(t), db = path.join(home.hermes, 'state.db');
+  for (let n = 1; n <= 6; n++) claude(home, n, [`the nightly narwhal report of the harbour came in with ${n} boats`]);
+  claude(home, 7, ['a narwhal was seen elsewhere']);
+  makeStateDb(db, { sessions: 3, extra: ['--no-edge'] });
+  const state = new DatabaseSync(db), { id: put } = state.prepare('SELECT id FROM sessions LIMIT 1').get();
+  state.prepare("INSERT INTO messages(session_id, role, content, timestamp) VALUES (?, 'user', 'an archived ocelot', 1763000000)").run(put);
+  state.prepare('UPDATE sessions SET archived = 1 WHERE id = ?').run(put);
+  state.close();
+  const server = await startServer(t, { home });
+  await until(server, '/api/search?q=narwhal', (a) => !a.partial && a.hits.length === 7);
+  const page = await get(server, '/api/search?q=narwhal&fold=1');
+  assert.deepEqual([page.hits.length, page.similar, page.more], [2, 5, false]);
+  const few = await get(server, '/api/search?q=narwhal&fold=1&limit=1');
+  assert.deepEqual([few.hits.length, few.more], [1, true]);
+  const shown = run(['sessions', 'search', 'narwhal'], home).stdout.trim().split('\n').map((l) => l.split('\t')[0]);
+  assert.deepEqual(page.hits.map((h) => h.session).sort(), shown.sort(), 'as in the terminal');
+  assert.equal((await get(server, '/api/search?q=ocelot')).hits.length, 0);
+  assert.deepEqual((await get(server, '/api/search?q=ocelot&archived=1')).hits.map((h) => h.session), [put]);
 });

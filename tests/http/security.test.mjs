@@ -112,6 +112,43 @@ test('logout and a new token end what browsers hold, here and after a restart', 
   assert.deepEqual([await get(third, first), await get(third, second), await get(third, await signIn(third))], [401, 401, 200]);
 });
 
+test('a second server of the folder knows of a logout and of a new token from its next request on', async (t) => {
+  const one = await startServer(t), two = await startServer(t, { home: one.home });
+  const file = path.join(one.home.data, 'server-token'), old = one.token;
+  const get = (on, headers) => request(on, '/api/sessions', { token: false, headers }).then((r) => r.status);
+  const both = (headers) => Promise.all([get(one, headers), get(two, headers)]);
+  const bearer = (token) => ({ Authorization: `Bearer ${token}` });
+  // Again and again, faster than the clock of a file system goes on.
+  for (let i = 0; i < 20; i++) {
+    const [here, there] = i % 2 ? [one, two] : [two, one];
+    const parts = await signIn(here);
+    assert.deepEqual(await both(parts), [200, 200]);
+    assert.equal((await request(here, '/api/auth', { method: 'DELETE', token: false, headers: { ...parts, Origin: `http://${here.host}` } })).status, 200);
+    assert.equal(await get(there, parts), 401, `logout ${i}`);
+    assert.equal(await get(here, parts), 401);
+  }
+  const parts = await signIn(one);
+  for (const letter of ['a', 'b', 'c', 'd']) {
+    // In place, as an editor may do it.
+    fs.writeFileSync(file, letter.repeat(64) + '\n');
+    assert.deepEqual(await both(bearer(letter.repeat(64))), [200, 200]);
+    assert.deepEqual(await both(bearer(old)), [401, 401]);
+    assert.deepEqual(await both(parts), [401, 401]);
+    assert.deepEqual(await both(await signIn(one, letter.repeat(64))), [200, 200]);
+    assert.equal((await request(two, '/api/auth', { method: 'POST', token: false, body: { token: old } })).status, 401);
+  }
+  // Whoever writes it may not be done: what was known holds until there is another token.
+  for (const text of ['', 'half']) {
+    fs.writeFileSync(file, text);
+    assert.deepEqual(await both(bearer('d'.repeat(64))), [200, 200]);
+  }
+  fs.rmSync(file);
+  assert.deepEqual(await both(bearer('d'.repeat(64))), [200, 200]);
+  const three = await startServer(t, { home: one.home });
+  assert.deepEqual(await both(bearer('d'.repeat(64))), [401, 401]);
+  assert.deepEqual(await both(bearer(three.token)), [200, 200]);
+});
+
 test('a link from elsewhere opens the page and nothing else', async (t) => {
   const server = await startServer(t);
   const from = (mode) => ({ token: false, headers: { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': mode } });

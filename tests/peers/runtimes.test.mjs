@@ -1,7 +1,7 @@
 // The real Claude Code and Codex through our adapters, from the prompt to the last event: they talk to a
 // model that answers from a script, and go on in a second turn. And what they do when it fails them.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -119,6 +119,34 @@ describe('real programs', { skip: !there && 'the packages of tests/peers are not
       assert.equal(r.error?.code, 'continuity_lost', r.stderr);
     });
   }
+
+  for (const [name, runtime, options] of rows)
+    test(`${name}: two turns are one session in list, status and badges, and each is found, indexed and harvested once`, async (t) => {
+      const h = tmpHome(t), env = { ...configure(url, options), ...h.env, PATH: `${path.dirname(process.execPath)}:${h.env.PATH}`, CODEX_HOME: path.join(h.dir, 'codex') };
+      fs.cpSync(path.join(codex, 'config.toml'), path.join(env.CODEX_HOME, 'config.toml'));
+      const run = (...args) => new Promise((done) => {
+        execFile(bin, args, { env, cwd: work, timeout: 120_000, encoding: 'utf8' }, (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+      });
+      const json = async (...args) => { const r = await run(...args, '--json'); assert.equal(r.code, 0, r.stderr); return JSON.parse(r.stdout); };
+      const first = await run('ask', '-r', runtime, `please show ${runtime} the note`);
+      assert.equal(first.code, 0, first.stderr);
+      const ours = /conversation (\S+)/.exec(first.stderr)[1];
+      const second = await run('ask', '-c', ours, '-r', runtime, 'and once more, in vermilion');
+      assert.equal(second.code, 0, second.stderr);
+      const theirs = (await json('sessions', 'list', '--source', runtime)).sessions;
+      assert.equal(theirs.length, 1, 'the program kept a transcript of its own');
+      assert.equal(theirs[0].continued_in, ours);
+      assert.deepEqual((await json('sessions', 'list', '--limit', '0')).sessions.map((s) => s.id), [ours]);
+      assert.equal((await json('status')).total.sessions, 1);
+      assert.equal((await json('index')).sessions, 1);
+      const scan = await json('achievements', 'scan');
+      assert.equal(scan.aggregate.session_count, 1);
+      assert.equal(scan.aggregate.total_tool_calls ?? scan.aggregate.max_tool_calls_in_session, 1, 'the call is that of the transcript');
+      const found = (await json('sessions', 'search', 'vermilion', '--role', 'user')).hits;
+      assert.deepEqual(found.map((x) => x.session), [theirs[0].id]);
+      const digests = (await json('sleep', 'harvest')).digests.filter((d) => JSON.stringify(d.user_prompts).includes('vermilion'));
+      assert.equal(digests.length, 1, JSON.stringify(digests));
+    });
 
   test('codex asks before it runs a command, and takes yes and no', async () => {
     const policy = 'approval_policy = "on-request"\nsandbox_mode = "read-only"';

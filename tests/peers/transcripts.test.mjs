@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
+import { claude } from '../cli/agents_said.mjs';
 import { root, runJson, tmpHome } from '../cli/helpers.mjs';
 
 const here = path.join(root, 'tests/peers');
@@ -79,4 +80,30 @@ test('a session of Claude Code that was forked', () => {
   assert.equal(all.length, 8, 'what was copied is shown in its place');
   assert.deepEqual(found('elsewhere').map((h) => h.session), [sessions.fork]);
   assert.deepEqual(found('please', 'show', 'claude').map((h) => h.session), [sessions.claude], 'and found where it was said');
+});
+
+// ccusage reads the same files for their tokens: every call once, whatever forks repeat.
+test('tokens of forks add up to what ccusage counts', () => {
+  const home = tmpHome(), ids = [1, 2, 3].map((n) => `11111111-aaaa-4aaa-8aaa-00000000000${n}`);
+  const said = (id, text, input, output) => ({ type: 'assistant', requestId: `req_${id}`, version: '2.1.325',
+    message: { role: 'assistant', model: 'claude-sonnet-4-5', id: `msg_${id}`, type: 'message', content: [{ type: 'text', text }],
+      usage: { input_tokens: input, output_tokens: output, cache_read_input_tokens: 7, cache_creation_input_tokens: 3 } } });
+  const first = claude(home, ids[0]).said('user', 'count the boats').line(said('a', 'Tw', 100, 1)).line(said('a', 'Two.', 100, 10));
+  const copied = fs.readFileSync(first.file, 'utf8').trim().split('\n').map((l) => JSON.parse(l));
+  for (const [i, id] of ids.slice(1).entries()) {
+    const fork = claude(home, id);
+    if (i) fork.line({ type: 'queue-operation', operation: 'enqueue', content: 'more', timestamp: '2026-11-11T09:00:00.000Z' });
+    for (const l of copied) fork.line({ ...l, sessionId: id });
+    fork.line(said(`f${i}`, 'Three.', 300 + i, 30));
+  }
+  first.line(said('b', 'More.', 1000, 50));
+  const peer = path.join(here, 'node_modules/@ccusage/ccusage-linux-x64/bin/ccusage');
+  fs.chmodSync(peer, 0o755);
+  const r = spawnSync(peer, ['session', '--json', '--offline'], { env: { ...home.env, CLAUDE_CONFIG_DIR: path.join(home.user, '.claude') }, encoding: 'utf8' });
+  assert.equal(r.status, 0, r.stderr);
+  const { totals } = JSON.parse(r.stdout);
+  const sum = (key) => runJson(['sessions', 'list', '--limit', '0'], home).sessions.reduce((n, s) => n + s[key], 0);
+  assert.deepEqual(['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'].map(sum),
+    [totals.inputTokens, totals.outputTokens, totals.cacheReadTokens, totals.cacheCreationTokens]);
+  assert.equal(totals.inputTokens, 1701, 'ccusage read all of it');
 });

@@ -224,3 +224,86 @@ test('a session of Claude Code in a group: the owner goes on with it, a guest is
   telegram.say({ chat: -100888, from: 55, thread, text: 'go on with it' });
   await until(() => `${ours()} ${g.said()}`, () => fs.readFileSync(log, 'utf8').includes('go on with it') && ours().length > before, awhile);
 });
+
+// -- guests' sessions are not the owner's history -----------------------------------------------------------------
+
+const ask = (env, text, ...more) => run(['ask', text, ...more], env);
+const json = async (args, env) => {
+  const done = await run([...args, '--json'], env);
+  assert.equal(done.code, 0, `${args}: ${done.stderr}`);
+  return JSON.parse(done.stdout);
+};
+
+test('what a guest said × recall, tools, offline answers, sleep, templates, badges: nowhere; list, search and show: marked', limit, async (t) => {
+  const { env: base, model, file } = await owned(t, (q) => {
+    const last = q.messages.filter((m) => m.role === 'user').at(-1).text;
+    const call = /^use (session_search|session_read) (.+)$/.exec(last);
+    if (call && !q.results.length) return { calls: [{ name: call[1], arguments: { query: call[2], session: call[2] } }] };
+    return { text: `heard: ${last}` };
+  });
+  const { telegram, env: platforms } = await threePlatforms(t), env = { ...base, ...platforms };
+  const before = (await json(['achievements', 'scan'], env)).aggregate.session_count;
+  let g = await up(t, env, file);
+  telegram.say({ chat: 91, text: 'let me in' });
+  await approve(env, await until(() => g.said(), () => telegram.ours(91)[0]?.text, awhile));
+  const told = (chat, text) => until(() => `${text}: ${g.said()}`, () => telegram.ours(chat).some((m) => m.text.includes(`heard: ${text}`)), awhile);
+  for (let i = 0; i < 60; i++) { // more than a ranking looks at: the owner's own words are still found behind them
+    const text = `the lighthouse ledger is with mallory-${i}-zircon`;
+    telegram.say({ chat: 91, text });
+    await told(91, text);
+  }
+  telegram.say({ chat: 55, text: 'Remember: the lighthouse ledger is on the oak-shelf.' });
+  await told(55, 'Remember: the lighthouse ledger is on the oak-shelf.');
+  await g.end();
+  assert.equal((await run(['index'], env)).code, 0);
+  const guestId = query(file, `select distinct conversation_id from conversation_message where guest`).flat();
+  assert.equal(guestId.length, 1);
+  // In prompts.
+  for (const text of ['where is the lighthouse ledger?', `use session_search lighthouse ledger`, `use session_read ${guestId[0]}`]) {
+    const from = model.turns.length;
+    assert.equal((await ask(env, text)).code, 0);
+    const sent = JSON.stringify(model.turns.slice(from).map((q) => q.body));
+    assert.ok(!sent.includes('zircon'), `${text}: ${sent}`);
+    if (!text.startsWith('use session_read')) assert.ok(sent.includes('oak-shelf'), `${text}: ${sent}`);
+  }
+  const offline = await ask(env, 'where is the lighthouse ledger?', '--runtime', 'offline');
+  assert.match(offline.stdout, /oak-shelf/);
+  assert.doesNotMatch(offline.stdout, /zircon/);
+  // Learned from, made into templates, counted.
+  const tasks = await run(['sleep', 'harvest', '--json'], env);
+  assert.equal(tasks.code, 0, tasks.stderr);
+  assert.doesNotMatch(tasks.stdout, /zircon/);
+  const all = (await json(['sessions', 'list', '--limit', '0', '--archived'], env)).sessions;
+  assert.equal((await json(['templates', 'harvest', '--dry-run'], env)).sessions, all.length - 1);
+  assert.equal((await json(['templates', 'study'], env)).sessions, all.length - 1);
+  assert.equal((await json(['achievements', 'scan'], env)).aggregate.session_count, before + 1, 'the session of the owner alone');
+  // The owner still sees them.
+  assert.deepEqual(all.filter((s) => s.guest).map((s) => s.id), guestId);
+  const hits = (await json(['sessions', 'search', 'zircon'], env)).hits;
+  assert.ok(hits.length > 0 && hits.every((h) => h.guest && h.session === guestId[0]));
+  assert.equal((await json(['sessions', 'show', guestId[0]], env)).guest, true);
+  assert.match((await run(['sessions', 'show', guestId[0]], env)).stdout, /guest +a guest of the gateway spoke in it/);
+});
+
+test('a guest in a session that was handed to a group: only the guest\'s turns are left out', limit, async (t) => {
+  const { env: base, model, file } = await owned(t);
+  const asked = await run(['ask', 'Remember: the harbour pilot is called oak-shelf.', '--json'], base);
+  const head = JSON.parse(asked.stdout.split('\n')[0]), id = head.conversation_id ?? head.data.conversation_id;
+  const { telegram, env: platforms } = await threePlatforms(t), env = { ...base, ...platforms };
+  const g = await up(t, env, file), moved = await run(['handoff', 'telegram', '--session', id], env);
+  assert.equal(moved.code, 0, moved.stderr);
+  const [{ id: thread }] = telegram.topicsOf(-100888);
+  telegram.say({ chat: -100888, from: 92, thread, text: 'no, the harbour pilot is called zircon' });
+  await until(() => g.said(), () => telegram.ours(-100888, thread).some((m) => m.text.includes('heard: no, the harbour pilot')), awhile);
+  await g.end();
+  assert.equal((await run(['index'], env)).code, 0);
+  const from = model.turns.length;
+  assert.equal((await ask(env, 'how is the harbour pilot called?')).code, 0);
+  const sent = JSON.stringify(model.turns.slice(from).map((q) => q.body));
+  assert.ok(sent.includes('oak-shelf') && !sent.includes('zircon'), sent);
+  const tasks = await run(['sleep', 'harvest', '--json'], env);
+  assert.doesNotMatch(tasks.stdout, /zircon/);
+  assert.equal((await json(['sessions', 'show', id], env)).guest, true);
+  assert.ok((await json(['sessions', 'search', 'zircon'], env)).hits.every((h) => h.guest));
+  assert.ok((await json(['sessions', 'search', 'oak-shelf'], env)).hits.some((h) => !h.guest));
+});

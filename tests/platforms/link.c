@@ -74,12 +74,12 @@ static Str word(const Order *o, const char *key)
     return json_str(json_get(o->v, str_of(key)));
 }
 
-static Place place_of(const Order *o)
+static ChatAddress place_of(const Order *o)
 {
-    return (Place){ .platform = str_of(platform->shape->name),
-                    .chat_id = word(o, "chat"),
-                    .chat_type = word(o, "type"),
-                    .thread_id = word(o, "thread") };
+    return (ChatAddress){ .platform = str_of(platform->shape->name),
+                          .chat_id = word(o, "chat"),
+                          .chat_type = word(o, "type"),
+                          .thread_id = word(o, "thread") };
 }
 
 static HomeChannel home_of(const Order *o)
@@ -108,7 +108,7 @@ static void put_sent(const Order *o, bool ok, const Sent *sent, const Err *err)
 
 static void do_send(const Order *o)
 {
-    Place to = place_of(o);
+    ChatAddress to = place_of(o);
     Post post = {
         .to = &to, .text = word(o, "text"), .key = word(o, "key"), .anchor = word(o, "anchor")
     };
@@ -144,7 +144,7 @@ static void do_drop(const Order *o)
 
 static void do_typing(const Order *o)
 {
-    Place at = place_of(o);
+    ChatAddress at = place_of(o);
 
     platform->typing(connection, &at);
     json_field_bool(o->w, "ok", true);
@@ -171,7 +171,7 @@ static void do_health(const Order *o)
 {
     static const char *const states[] = {
 #define X(id, name) name,
-        LINK_STATES(X)
+        CONNECTION_STATES(X)
 #undef X
     };
     Identity me = { 0 };
@@ -216,7 +216,7 @@ static void do_parse(const Order *o)
     json_field_bool(o->w, "addressed", in.addressed);
     json_field_bool(o->w, "by_us", in.by_us);
     json_field_bool(o->w, "by_bot", in.by_bot);
-    json_field_str(o->w, "key", place_key(o->a, &in.place, &flags));
+    json_field_str(o->w, "key", address_key(o->a, &in.place, &flags));
 }
 
 static const struct {

@@ -50,6 +50,18 @@ async function discord(t) {
   };
 }
 
+/** A channel in which we may open no threads, and nobody says whose it is. */
+export async function discordChannel(t, why = 'thread') {
+  const w = await discord(t), { fake } = w;
+  fake.channels.get('600').forbid.push(why);
+  return Object.assign(w, {
+    general: {
+      ours: () => fake.ours({ channel: '600' }).map((m) => m.content),
+      says: (text, author = { id: '55', username: 'ann' }) => fake.say({ channel: '600', author, text, mention: true }),
+    },
+  });
+}
+
 async function slack(t) {
   const fake = await fakeSlack(t, { channels: { D9: { id: 'D9', is_im: true, user: 'U9' } } });
   const inThread = (m, thread) => m.channel === 'C1' && m.thread_ts === thread;

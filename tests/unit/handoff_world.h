@@ -9,16 +9,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "store/db.h"
 #include "handoff/handoff.h"
-#include "handoff/session_db.h"
 #include "handoff/routing.h"
+#include "handoff/session_db.h"
+#include "store/db.h"
 
 typedef struct World {
     Arena *arena;
     char folder[64];
     Str data, hermes;
-    Journal *journal;
+    OwnStore *journal;
     Db *foreign; /* of the Hermes home; opened when first asked for */
     double now;
 } World;
@@ -47,7 +47,7 @@ static Db *world_db(World *w, Str home)
     Str path = str_join_path(w->arena, home, STR("state.db"));
 
     if (str_eq(home, w->data))
-        return journal_db(w->journal);
+        return own_store_db(w->journal);
     if (!w->foreign)
         OK((w->foreign = db_open_own(str_z(w->arena, path), false, &err)) != NULL);
     return w->foreign;
@@ -97,7 +97,7 @@ static void world_open(World *w)
     w->hermes = str_printf(w->arena, "%s/hermes", w->folder);
     mkdir(str_z(w->arena, w->hermes), 0700);
     clock_set_wall(world_now, w);
-    OK((w->journal = journal_open(w->data, &err)) != NULL);
+    OK((w->journal = own_store_open(w->data, &err)) != NULL);
     world_sql(w, w->data, "PRAGMA synchronous=OFF");
     world_sql(w, w->data, add);
     world_sql(w, w->hermes, HERMES_SESSIONS HERMES_ROUTING);
@@ -114,7 +114,7 @@ static inline int world_remove(const char *path, const struct stat *st, int type
 
 static void world_close(World *w)
 {
-    w->journal = journal_close(w->journal);
+    w->journal = own_store_close(w->journal);
     w->foreign = db_close(w->foreign);
     clock_set_wall(NULL, NULL);
     assert_int_equal(nftw(w->folder, world_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
@@ -123,12 +123,12 @@ static void world_close(World *w)
 
 static inline Handoff world_request(World *w, Str home, const char *session, const char *platform)
 {
-    HandoffWish wish = { .home = home,
-                         .session_id = str_of(session),
-                         .platform = str_of(platform) };
+    HandoffRequest request = { .home = home,
+                               .session_id = str_of(session),
+                               .platform = str_of(platform) };
     Handoff h = { 0 };
 
-    OK(handoff_request(w->journal, w->arena, &wish, &h, &err));
+    OK(handoff_request(w->journal, w->arena, &request, &h, &err));
     return h;
 }
 
@@ -146,11 +146,11 @@ static inline Handoff world_claim(World *w, Str id, const char *owner)
 static inline void world_prepare(World *w, Handoff *h, const char *place_json_text)
 {
     KeyFlags flags = KEY_FLAGS;
-    Place place;
+    ChatAddress place;
 
-    OK(place_parse(w->arena, str_of(place_json_text), &place, &err));
-    h->dest_key = place_key(w->arena, &place, &flags);
-    h->dest_source_json = place_json(w->arena, &place);
+    OK(address_parse(w->arena, str_of(place_json_text), &place, &err));
+    h->dest_key = address_key(w->arena, &place, &flags);
+    h->dest_source_json = address_json(w->arena, &place);
     OK(routing_remember(w->journal, w->arena, h, &err));
     OK(handoff_advance(w->journal, h, HANDOFF_PREPARED, &err));
 }

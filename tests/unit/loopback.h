@@ -145,14 +145,14 @@ static inline void *loopback_accept(void *ctx)
 
     while (loopback_wait(s, s->fd)) {
         LoopbackConnection *c = mem_alloc(sizeof *c);
-        size_t open, most;
+        size_t open, max;
         pthread_t thread;
 
         *c = (LoopbackConnection){ s, accept4(s->fd, NULL, NULL, SOCK_CLOEXEC) };
         atomic_fetch_add(&s->connections, 1);
         open = atomic_fetch_add(&s->open, 1) + 1;
-        most = s->most_open;
-        while (open > most && !atomic_compare_exchange_weak(&s->most_open, &most, open))
+        max = s->most_open;
+        while (open > max && !atomic_compare_exchange_weak(&s->most_open, &max, open))
             ;
         if (c->fd < 0 || pthread_create(&thread, NULL, loopback_serve, c) != 0)
             abort();

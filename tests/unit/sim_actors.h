@@ -7,7 +7,7 @@
 
 #include "gateway/inbound.h"
 #include "gateway/worker.h"
-#include "store/take_codes.h"
+#include "handoff/take_codes.h"
 #include "text/settings.h"
 
 enum { LEASE_MS = 30000, GATE_HANDLES = 3 };
@@ -15,9 +15,9 @@ enum { LEASE_MS = 30000, GATE_HANDLES = 3 };
 /* Carries handoffs out; the gateway is one, too. */
 typedef struct Carrier {
     Process process;
-    Journal *journal;
+    OwnStore *journal;
     Connection lines[CHATS];
-    Served served[CHATS];
+    GatewayConnection served[CHATS];
     Worker *worker;
     Arena *arena;
     Handoff h;
@@ -26,11 +26,11 @@ typedef struct Carrier {
 } Carrier;
 
 static Carrier gate, other;
-static Journal *gate_work; /* of the gateway's lanes */
-static Turns *turns;       /* NULL: the gateway is not up */
+static OwnStore *gate_work; /* of the gateway's lanes */
+static Turns *turns;        /* NULL: the gateway is not up */
 static bool interrupts;
 static Process terminal;
-static Journal *terminal_journal;
+static OwnStore *terminal_journal;
 static Runs *terminal_runs;
 static Str session;
 static int words;
@@ -79,13 +79,13 @@ static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Er
 static void carrier_born(Carrier *x)
 {
     sim.opening = &x->process;
-    OK((x->journal = journal_open(sim.world.data, &err)) != NULL);
+    OK((x->journal = own_store_open(sim.world.data, &err)) != NULL);
     sim.opening = NULL;
-    OK(db_exec(journal_db(x->journal), "PRAGMA synchronous=OFF", &err));
+    OK(db_exec(own_store_db(x->journal), "PRAGMA synchronous=OFF", &err));
     x->arena = arena_new();
     for (int i = 0; i < CHATS; i++) {
         x->lines[i] = (Connection){ &chats[i], &x->process };
-        x->served[i] = (Served){ &chats[i].platform, &x->lines[i], &configs[i] };
+        x->served[i] = (GatewayConnection){ &chats[i].platform, &x->lines[i], &configs[i] };
     }
 }
 
@@ -202,7 +202,7 @@ static void gate_begins(void)
         turns = turns_open(&o, &err);
     sim.opening = NULL;
     if (turns)
-        (void)!db_exec(journal_db(turns->journal), "PRAGMA synchronous=OFF", &err);
+        (void)!db_exec(own_store_db(turns->journal), "PRAGMA synchronous=OFF", &err);
     gate.worker = worker_free(gate.worker);
     gate.worker = worker_new(&(WorkerOptions){ .journal = gate.journal,
                                                .owner = str_of(gate.process.name),
@@ -240,6 +240,7 @@ static void hear(void)
                                     .session = turns_session,
                                     .forget = turns_forget,
                                     .resume = turns_resume,
+                                    .claim = turns_claim,
                                     .doing = turns_doing } };
     bool later;
     Err ignored;
@@ -313,12 +314,12 @@ static bool is_idle(void)
 static bool terminal_talks(Arena *a)
 {
     bool again, here = is_here(), idle = is_idle(), ok;
-    RunWish wish = { .id = id_new(a, 'r'),
-                     .conversation_id = session,
-                     .runtime = STR("native"),
-                     .owner = str_of(terminal.name),
-                     .text = STR("typed") };
-    RunEnd end = { .run_id = wish.id,
+    RunRequest request = { .id = id_new(a, 'r'),
+                           .conversation_id = session,
+                           .runtime = STR("native"),
+                           .owner = str_of(terminal.name),
+                           .text = STR("typed") };
+    RunEnd end = { .run_id = request.id,
                    .state = STR("completed"),
                    .message_status = STR("complete"),
                    .text = STR("answered"),
@@ -328,7 +329,7 @@ static bool terminal_talks(Arena *a)
     size_t stale;
     Err err;
 
-    ok = runs_begin(terminal_runs, a, &wish, &run, &again, &err);
+    ok = runs_begin(terminal_runs, a, &request, &run, &again, &err);
     if (terminal.dying)
         return false;
     CHECK(ok == (here && idle));
@@ -355,13 +356,13 @@ static bool terminal_goes_on(Arena *a)
 static void terminal_hands_over(Arena *a)
 {
     Str platform = str_of(chats[dice(CHATS)].platform.shape->name);
-    HandoffWish wish = {
+    HandoffRequest request = {
         .home = sim.world.data, .session_id = session, .platform = platform, .no_turn = dice(2)
     };
     Handoff h;
     Err err;
 
-    if (is_idle() && handoff_request(terminal_journal, a, &wish, &h, &err))
+    if (is_idle() && handoff_request(terminal_journal, a, &request, &h, &err))
         stats.moves++;
 }
 

@@ -6,12 +6,12 @@
 
 #include "sim_chats.h"
 
-#include "gateway/turns_inside.h"
 #include "agent/conversations.h"
+#include "gateway/turns_inside.h"
 
 /* -- lanes --------------------------------------------------------------------------------------------------- */
 
-enum { MOST_JOBS = 256, MOST_LANES = 16 };
+enum { MAX_JOBS = 256, MAX_LANES = 16 };
 
 struct Lanes {
     LanesOptions o;
@@ -19,11 +19,11 @@ struct Lanes {
         char *key;
         void *work;
         bool busy;
-    } jobs[MOST_JOBS];
+    } jobs[MAX_JOBS];
     size_t n;
 };
 
-static Lanes *all_lanes[MOST_LANES]; /* of the gateway, which is the only one to have any */
+static Lanes *all_lanes[MAX_LANES]; /* of the gateway, which is the only one to have any */
 static size_t n_lanes;
 
 Lanes *lanes_open(const LanesOptions *options)
@@ -31,7 +31,7 @@ Lanes *lanes_open(const LanesOptions *options)
     Lanes *l = mem_alloc(sizeof *l);
 
     l->o = *options;
-    assert_true(n_lanes < MOST_LANES);
+    assert_true(n_lanes < MAX_LANES);
     all_lanes[n_lanes++] = l;
     return l;
 }
@@ -58,7 +58,7 @@ Lanes *lanes_close(Lanes *l)
 
 bool lanes_add(Lanes *l, Str key, void *job, Err *err)
 {
-    if (l->n == MOST_JOBS)
+    if (l->n == MAX_JOBS)
         return err_set(err, ERR_BUSY, "too much is waiting; try again");
     l->jobs[l->n].key = mem_strdup(key);
     l->jobs[l->n].busy = false;
@@ -89,7 +89,7 @@ static bool may_run(const Lanes *l, size_t i)
 }
 
 /* One job of any lane. The row stays while it runs: that is what makes its lane busy. */
-static bool lanes_walk(Lanes *l, Journal *j)
+static bool lanes_walk(Lanes *l, OwnStore *own)
 {
     size_t from = l->n ? dice((uint32_t)l->n) : 0;
 
@@ -100,7 +100,7 @@ static bool lanes_walk(Lanes *l, Journal *j)
         if (!may_run(l, i))
             continue;
         l->jobs[i].busy = true;
-        l->o.run(l->o.ctx, j, work);
+        l->o.run(l->o.ctx, own, work);
         for (i = 0; l->jobs[i].work != work; i++)
             ;
         (void)lanes_remove(l, i);
@@ -111,7 +111,7 @@ static bool lanes_walk(Lanes *l, Journal *j)
 
 /* -- the service ------------------------------------------------------------------------------------------------ */
 
-enum { MOST_LIVE = 16 };
+enum { MAX_LIVE = 16 };
 
 struct LiveRun {
     struct Service *service; /* NULL: it is over, and this is what is known of it */
@@ -125,7 +125,7 @@ struct LiveRun {
 struct Service {
     Process *process;
     Runs *runs;
-    LiveRun *live[MOST_LIVE];
+    LiveRun *live[MAX_LIVE];
     size_t n_live;
 };
 
@@ -234,7 +234,8 @@ LiveRun *runlog_find(RunLog *log, Runs *r, Str run_id, Err *err)
     return live;
 }
 
-static bool begin_run(Service *s, Arena *a, const RunWish *row, Run *ret, bool *ret_again, Err *err)
+static bool begin_run(Service *s, Arena *a, const RunRequest *row, Run *ret, bool *ret_again,
+                      Err *err)
 {
     *ret = (Run){ 0 };
     if (runs_begin(s->runs, a, row, ret, ret_again, err))
@@ -244,24 +245,24 @@ static bool begin_run(Service *s, Arena *a, const RunWish *row, Run *ret, bool *
     return runs_begin(s->runs, a, row, ret, ret_again, err);
 }
 
-bool service_chat(Service *s, Arena *a, const ChatWish *wish, Run *ret, LiveRun **ret_live,
+bool service_chat(Service *s, Arena *a, const ChatRequest *request, Run *ret, LiveRun **ret_live,
                   Err *err)
 {
-    RunWish row = { .id = id_new(a, 'r'),
-                    .conversation_id = wish->conversation_id,
-                    .runtime = STR("native"),
-                    .owner = str_of(s->process->name),
-                    .text = wish->text,
-                    .idem_key = wish->idem_key,
-                    .idem_sha256 = STR("same"),
-                    .surface = wish->surface,
-                    .internal = wish->internal };
+    RunRequest row = { .id = id_new(a, 'r'),
+                       .conversation_id = request->conversation_id,
+                       .runtime = STR("native"),
+                       .owner = str_of(s->process->name),
+                       .text = request->text,
+                       .idem_key = request->idem_key,
+                       .idem_sha256 = STR("same"),
+                       .surface = request->surface,
+                       .internal = request->internal };
     bool again = false;
     LiveRun *live;
     Run died;
 
-    if (wish->instead_of.n) {
-        if (!runs_get(s->runs, a, wish->instead_of, &died, err))
+    if (request->instead_of.n) {
+        if (!runs_get(s->runs, a, request->instead_of, &died, err))
             return false;
         CHECK(died.ended_ms > 0);
         row.of_message = died.user_message_id;
@@ -271,10 +272,10 @@ bool service_chat(Service *s, Arena *a, const ChatWish *wish, Run *ret, LiveRun 
     if (again)
         return (*ret_live = runlog_find(NULL, s->runs, ret->id, err)) != NULL;
     live = live_new(s, ret->id);
-    snprintf(live->name, sizeof live->name, "%.*s", STR_FMT(wish->idem_key));
+    snprintf(live->name, sizeof live->name, "%.*s", STR_FMT(request->idem_key));
     snprintf(live->text, sizeof live->text, "%.*s",
-             STR_FMT(wish->internal ? STR("!") : wish->text));
-    CHECK(s->n_live < MOST_LIVE);
+             STR_FMT(request->internal ? STR("!") : request->text));
+    CHECK(s->n_live < MAX_LIVE);
     s->live[s->n_live++] = live;
     *ret_live = live;
     return true;

@@ -8,10 +8,10 @@
 
 #include "handoff_world.h"
 
-#include "platforms/platform.h"
 #include "chat/inbox.h"
+#include "platforms/platform.h"
 
-enum { CHATS = 2, MOST_SAID = 400, MOST_THREADS = 40, MOST_UPDATES = 120, MOST_HANDLES = 8 };
+enum { CHATS = 2, MAX_SAID = 400, MAX_THREADS = 40, MAX_UPDATES = 120, MAX_HANDLES = 8 };
 
 /* -- dice, death ------------------------------------------------------------------------------------------ */
 
@@ -19,7 +19,7 @@ typedef struct Process {
     char name[32];  /* of this life */
     int statements; /* until it dies; below 0: it does not */
     bool dying;
-    sqlite3 *handles[MOST_HANDLES]; /* that stay from life to life */
+    sqlite3 *handles[MAX_HANDLES]; /* that stay from life to life */
     size_t n_handles;
 } Process;
 
@@ -80,7 +80,7 @@ static int on_open(sqlite3 *db, const char **ret_error, const void *api)
     (void)ret_error;
     (void)api;
     sqlite3_trace_v2(db, SQLITE_TRACE_STMT, before_statement, NULL);
-    if (sim.opening && sim.opening->n_handles < MOST_HANDLES)
+    if (sim.opening && sim.opening->n_handles < MAX_HANDLES)
         sim.opening->handles[sim.opening->n_handles++] = db;
     return SQLITE_OK;
 }
@@ -124,12 +124,12 @@ typedef struct ChatUpdate {
 typedef struct Chat {
     const char *chat; /* the home chat */
     Platform platform;
-    Said said[MOST_SAID];
+    Said said[MAX_SAID];
     struct {
         char id[16], key[32];
         bool gone;
-    } threads[MOST_THREADS];
-    ChatUpdate updates[MOST_UPDATES];
+    } threads[MAX_THREADS];
+    ChatUpdate updates[MAX_UPDATES];
     size_t n_said, n_threads, n_updates;
 } Chat;
 
@@ -195,7 +195,7 @@ static bool chat_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *er
     }
     s = chat->platform.knows_repeats ? said_under(chat, m->key) : NULL;
     if (!s) {
-        CHECK(chat->n_said < MOST_SAID);
+        CHECK(chat->n_said < MAX_SAID);
         s = &chat->said[chat->n_said++];
         *s = (Said){ .id = ++names, .repeat = str_starts(m->text, repeat) };
         snprintf(s->thread, sizeof s->thread, "%.*s", STR_FMT(m->to->thread_id));
@@ -242,7 +242,7 @@ static bool chat_open_thread(Connection *c, Arena *a, const HomeChannel *home, S
         if (str_eqz(key, chat->threads[k].key))
             i = k;
     if (i == chat->n_threads) {
-        CHECK(chat->n_threads < MOST_THREADS);
+        CHECK(chat->n_threads < MAX_THREADS);
         chat->n_threads++;
         snprintf(chat->threads[i].id, sizeof chat->threads[i].id, "%d", 1000 + ++names);
         snprintf(chat->threads[i].key, sizeof chat->threads[i].key, "%.*s", STR_FMT(key));
@@ -272,7 +272,7 @@ static void chat_health(Connection *c, Arena *a, Health *ret)
 {
     (void)c;
     (void)a;
-    *ret = (Health){ .state = LINK_UP };
+    *ret = (Health){ .state = CONNECTION_UP };
 }
 
 static bool chat_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err)
@@ -321,7 +321,7 @@ static ChatUpdate *chat_write(Chat *c, const char *thread, const char *text)
     bool in = *thread != 0;
     char at[16];
 
-    CHECK(c->n_updates <= MOST_UPDATES);
+    CHECK(c->n_updates <= MAX_UPDATES);
     *u = (ChatUpdate){ .not_before = sim.world.now + (bad_luck(3) ? dice(20) : 0) };
     snprintf(u->id, sizeof u->id, "%d", ++names);
     snprintf(u->text, sizeof u->text, "%s", text);
@@ -344,7 +344,7 @@ static ChatUpdate *chat_write(Chat *c, const char *thread, const char *text)
 }
 
 /* Some of what is not acknowledged, in some order, some of it twice; what was acknowledged may come again. */
-static void chat_bring(Chat *c, Journal *j)
+static void chat_bring(Chat *c, OwnStore *own)
 {
     InboxUpdate all[8];
     ChatUpdate *of[8];
@@ -361,7 +361,7 @@ static void chat_bring(Chat *c, Journal *j)
             all[n++] = (InboxUpdate){ str_of(u->id), str_of(u->json) };
         }
     }
-    if (n && inbox_put(j, str_of(c->platform.shape->name), all, n, STR(""), &fresh, &err))
+    if (n && inbox_put(own, str_of(c->platform.shape->name), all, n, STR(""), &fresh, &err))
         for (size_t i = 0; i < n; i++)
             of[i]->acknowledged |= !bad_luck(8);
 }

@@ -15,9 +15,9 @@ typedef struct Sim Sim;
 
 typedef struct Actor {
     Sim *sim;
-    Journal *journal;
+    OwnStore *journal;
     Connection *local;
-    Served served[2];
+    GatewayConnection served[2];
     Worker *worker;
     Arena *arena;
     char owner[32];
@@ -70,7 +70,7 @@ static int before_statement(unsigned type, void *ctx, void *stmt, void *sql)
     if (x->statements-- == 0 || x->dying) {
         x->dying = true;
         x->statements = 0;
-        sqlite3_interrupt(journal_db(x->journal)->handle);
+        sqlite3_interrupt(own_store_db(x->journal)->handle);
     }
     return 0;
 }
@@ -114,7 +114,7 @@ static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Er
 }
 
 /* The local platform once more, under the name of one that Hermes knows. */
-static bool twin_place(Arena *a, const HomeChannel *home, Str thread_id, Place *ret, Err *err)
+static bool twin_place(Arena *a, const HomeChannel *home, Str thread_id, ChatAddress *ret, Err *err)
 {
     if (!platform_local.shape->place(a, home, thread_id, ret, err))
         return false;
@@ -143,12 +143,12 @@ static void born(Actor *x)
     PlatformHost host = { .data = sim->world.data, .fault = next_fault, .fault_ctx = x };
 
     make_twin();
-    OK((x->journal = journal_open(sim->world.data, &err)) != NULL);
-    OK(db_exec(journal_db(x->journal), "PRAGMA synchronous=OFF", &err));
+    OK((x->journal = own_store_open(sim->world.data, &err)) != NULL);
+    OK(db_exec(own_store_db(x->journal), "PRAGMA synchronous=OFF", &err));
     OK(platform_local.open(&host, &x->local, &err));
-    sqlite3_trace_v2(journal_db(x->journal)->handle, SQLITE_TRACE_STMT, before_statement, x);
-    x->served[0] = (Served){ &platform_local, x->local, &here };
-    x->served[1] = (Served){ &platform_twin, x->local, &here };
+    sqlite3_trace_v2(own_store_db(x->journal)->handle, SQLITE_TRACE_STMT, before_statement, x);
+    x->served[0] = (GatewayConnection){ &platform_local, x->local, &here };
+    x->served[1] = (GatewayConnection){ &platform_twin, x->local, &here };
     x->arena = arena_new();
     x->worker = NULL;
 }
@@ -156,7 +156,7 @@ static void born(Actor *x)
 /* A new life: what it knew is gone, its name was never used. */
 static void begin_life(Actor *x)
 {
-    sqlite3 *db = journal_db(x->journal)->handle;
+    sqlite3 *db = own_store_db(x->journal)->handle;
 
     x->statements = -1;
     x->dying = false;
@@ -180,7 +180,7 @@ static void buried(Actor *x)
 {
     x->worker = worker_free(x->worker);
     x->local = platform_local.close(x->local);
-    x->journal = journal_close(x->journal);
+    x->journal = own_store_close(x->journal);
     x->arena = arena_free(x->arena);
 }
 

@@ -11,8 +11,8 @@
 #include "agent/service.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "gateway/turns.h"
 #include "chat/outbox.h"
+#include "gateway/turns.h"
 
 /* -- the runtime: "say WORDS", "hang" (until it is cancelled), "fail", "ask", "talk and ask" --------------------- */
 
@@ -187,7 +187,7 @@ typedef struct Gate {
     Settings settings;
     Connection *local;
     Platform platform; /* local, or one that knows no repeats */
-    Served served;
+    GatewayConnection served;
     Turns *turns;
     bool interrupts;
     int64_t approval_ms;
@@ -239,7 +239,7 @@ static inline void gate_open(Gate *g, bool interrupts)
     settings_defaults(&g->settings);
     host = (PlatformHost){ .data = g->world.data, .fault = next_fault, .fault_ctx = g };
     OK(platform_local.open(&host, &g->local, &err));
-    g->served = (Served){ &g->platform, g->local, &here };
+    g->served = (GatewayConnection){ &g->platform, g->local, &here };
     world_sql(&g->world, g->world.data, "INSERT INTO platform_state(platform) VALUES('local')");
     open_turns(g);
 }

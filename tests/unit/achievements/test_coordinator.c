@@ -14,11 +14,11 @@
 #include "store/rows.h"
 #include "text/json.h"
 
-typedef struct Place {
+typedef struct ChatAddress {
     Arena *a;
     Str dir;
     const char *home, *data, *file;
-} Place;
+} ChatAddress;
 
 static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -28,7 +28,7 @@ static int drop(const char *path, const struct stat *st, int type, struct FTW *f
     return remove(path);
 }
 
-static void sql(const Place *p, const char *text)
+static void sql(const ChatAddress *p, const char *text)
 {
     sqlite3 *db;
 
@@ -39,12 +39,12 @@ static void sql(const Place *p, const char *text)
     sqlite3_close(db);
 }
 
-static void open_place(Place *p, const char *journal)
+static void open_place(ChatAddress *p, const char *journal)
 {
     char dir[] = "/tmp/talaria-test-XXXXXX";
 
     assert_non_null(mkdtemp(dir));
-    *p = (Place){ .a = arena_new() };
+    *p = (ChatAddress){ .a = arena_new() };
     p->dir = str_dup(p->a, str_of(dir));
     p->home = str_z(p->a, p->dir);
     p->data = str_join_path(p->a, p->dir, STR("data")).p;
@@ -64,13 +64,13 @@ static void open_place(Place *p, const char *journal)
            "n;");
 }
 
-static void close_place(Place *p)
+static void close_place(ChatAddress *p)
 {
     nftw(p->home, drop, 16, FTW_DEPTH | FTW_PHYS);
     arena_free(p->a);
 }
 
-static Coordinator *open_at(const Place *p)
+static Coordinator *open_at(const ChatAddress *p)
 {
     HomesQuery where = { .home = p->home, .data = p->data };
     Settings settings;
@@ -103,7 +103,7 @@ static int64_t number(const Buf *answer, const char *outer, const char *name)
 /* -- many at once ---------------------------------------------------------------------------------- */
 
 typedef struct Crowd {
-    const Place *place;
+    const ChatAddress *place;
     Coordinator *c;
     atomic_int told, answers, resets;
 } Crowd;
@@ -183,7 +183,7 @@ static void many_at_once(const char *journal, bool resets)
     AUTO_BUF out = BUF(MIB(16));
     Crowd crowd = { 0 };
     ScanStatus status;
-    Place place;
+    ChatAddress place;
     Err err;
 
     open_place(&place, journal);
@@ -225,7 +225,7 @@ static void a_failed_refresh_keeps_the_answer(void **state)
 {
     AUTO_BUF out = BUF(MIB(16));
     Coordinator *c;
-    Place place;
+    ChatAddress place;
     Err err;
 
     (void)state;
@@ -258,7 +258,7 @@ static void the_error_goes_with_its_cause(void **state)
     double now = 1.8e9;
     sqlite3 *db;
     Coordinator *c;
-    Place place;
+    ChatAddress place;
     Err err;
 
     (void)state;
@@ -302,7 +302,7 @@ static void a_read_between_sessions_holds_nobody_up(void **state)
     AUTO(Rows) *rows = NULL, *other = NULL;
     int64_t n = 0;
     RowsSeen seen;
-    Place place;
+    ChatAddress place;
     Err err;
 
     (void)state;

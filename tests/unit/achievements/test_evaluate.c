@@ -53,7 +53,7 @@ static const Achievement *achievement(Str id)
 /* A row of the golden: input, state, unlocked, discovered, tier, progress, next_tier, ... */
 static void check_row(const Achievement *a, Json row)
 {
-    int64_t totals[MOST_AGGREGATES] = { 0 };
+    int64_t totals[MAX_AGGREGATES] = { 0 };
     Json input = json_at(row, 0), item;
     JsonIter it = json_each(input);
     size_t i = 0;
@@ -138,7 +138,7 @@ static void packed_records_come_back_the_same(void **state)
         { .id = STR("a"), .model = STR("m"), .started_at = 1.5 }
     };
     const Record *list[] = { &records[0], &records[1] };
-    int64_t values[METRIC_COUNT], messages[MOST_PEAKS];
+    int64_t values[METRIC_COUNT], messages[MAX_PEAKS];
     AUTO_BUF out = BUF(MIB(1));
     ToolTable table = { 0 }, *names;
     size_t n, n_names;

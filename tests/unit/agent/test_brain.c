@@ -14,15 +14,15 @@
 #include "text/tokens.h"
 #include "text/utf8.h"
 
-typedef struct Place {
+typedef struct ChatAddress {
     char folder[64];
     Arena *arena;
     Brain *brain;
-} Place;
+} ChatAddress;
 
 static int set_up(void **state)
 {
-    Place *p = mem_alloc(sizeof *p);
+    ChatAddress *p = mem_alloc(sizeof *p);
     Err err;
 
     snprintf(p->folder, sizeof p->folder, "/tmp/talaria-brain-XXXXXX");
@@ -34,7 +34,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static char *path_of(Place *p, const char *name)
+static char *path_of(ChatAddress *p, const char *name)
 {
     return str_z(p->arena, str_join_path(p->arena, str_of(p->folder), str_of(name)));
 }
@@ -42,7 +42,7 @@ static char *path_of(Place *p, const char *name)
 static int tear_down(void **state)
 {
     static const char *const names[] = { "a.md", "b.md", "c.bin", "link.md", "sub/d.txt", "sub" };
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (unlink(path_of(p, names[i])) != 0)
@@ -54,14 +54,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void put(Place *p, const char *name, const char *text)
+static void put(ChatAddress *p, const char *name, const char *text)
 {
     Err err;
 
     assert_true(file_write_atomic(path_of(p, name), str_of(text), &err));
 }
 
-static size_t ask(Place *p, const char *request, BrainHit **ret)
+static size_t ask(ChatAddress *p, const char *request, BrainHit **ret)
 {
     size_t n;
     Err err;
@@ -73,7 +73,7 @@ static size_t ask(Place *p, const char *request, BrainHit **ret)
 
 static void test_finding(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     BrainHit *hits;
 
     assert_int_equal(mkdir(path_of(p, "sub"), 0700), 0);
@@ -95,7 +95,7 @@ static void test_finding(void **state)
 
 static void test_keeping_up(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     struct timespec times[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
     BrainHit *hits;
 

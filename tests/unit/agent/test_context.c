@@ -14,7 +14,7 @@
 #include "store/own.h"
 #include "text/tokens.h"
 
-typedef struct Place {
+typedef struct ChatAddress {
     char folder[64];
     Arena *arena;
     Home home;
@@ -22,7 +22,7 @@ typedef struct Place {
     Catalogue *catalogue;
     RecallIndex *index;
     Recall *recall;
-} Place;
+} ChatAddress;
 
 typedef struct Said {
     const char *session, *source, *parent, *texts[5];
@@ -69,7 +69,17 @@ static const Said history[] = {
         "one.",
         "noted", "fine", "ok" } },
     { "old-d", "cli", NULL, { "cake recipe", "flour and eggs", NULL } },
+    { "old-f",
+      "cli",
+      NULL,
+      { "tidied up today: books to the left, maps to the right, and the ferry timetable went into "
+        "the blue drawer, under the spare keys of the boathouse",
+        "noted", NULL } },
 };
+
+/* Asked again and again, in sessions of their own, by somebody whose agent never knew. */
+#define FERRY "where do we keep the ferry timetable?"
+enum { ASKED_BEFORE = 120 };
 
 static void add_session(Own *own, const Said *said, double at)
 {
@@ -91,7 +101,7 @@ static void add_session(Own *own, const Said *said, double at)
     }
 }
 
-static void fill(Place *p)
+static void fill(ChatAddress *p)
 {
     Err err;
     AUTO(Own) *own = own_open(p->homes.data, &err);
@@ -100,12 +110,18 @@ static void fill(Place *p)
     assert_true(own_begin(own, &err));
     for (size_t i = 0; i < ARRAY_LEN(history); i++)
         add_session(own, &history[i], 1.7e9 + (double)i * 1000);
+    for (int i = 0; i < ASKED_BEFORE; i++) {
+        Str id = str_printf(p->arena, "asked-%d", i);
+        Said said = { id.p, "cli", NULL, { FERRY, "I do not know.", NULL } };
+
+        add_session(own, &said, 1.7e9 + 1e6 + i * 1000.0);
+    }
     assert_true(own_commit(own, &err));
 }
 
 static int set_up(void **state)
 {
-    Place *p = mem_alloc(sizeof *p);
+    ChatAddress *p = mem_alloc(sizeof *p);
     CatalogueQuery query = { .homes = &p->homes, .hermes = true };
     UpdateStats stats;
     Err err;
@@ -151,7 +167,7 @@ static void remove_all(Arena *a, Str folder)
 
 static int tear_down(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     recall_close(p->recall);
     recall_index_close(p->index);
@@ -162,7 +178,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static ContextQuery query_of(Place *p, const char *text)
+static ContextQuery query_of(ChatAddress *p, const char *text)
 {
     return (ContextQuery){ .homes = &p->homes,
                            .catalogue = p->catalogue,
@@ -178,7 +194,7 @@ static bool has(Str text, const char *what)
 
 static void test_recalling(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     ContextQuery q = query_of(p, "What is the limit of the walrus cache?");
     Recalled *hits;
     size_t n;
@@ -198,7 +214,7 @@ static void test_recalling(void **state)
 /* A short turn is found by what stands around it; the passage is the one that has the words. */
 static void test_passage_has_the_words(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     ContextQuery q = query_of(p, "which flags does the tern loader need?");
     Recalled *hits;
     size_t n;
@@ -211,9 +227,27 @@ static void test_passage_has_the_words(void **state)
     assert_true(hits[0].role == DOC_ASSISTANT);
 }
 
+/* A question that was asked before is the best match of itself, and says nothing. */
+static void test_asked_before(void **state)
+{
+    ChatAddress *p = *state;
+    ContextQuery q = query_of(p, FERRY);
+    size_t n, asked = 0, told = 0;
+    Recalled *hits;
+    Err err;
+
+    assert_true(context_recall(p->arena, &q, RECALLED_MOST, &hits, &n, &err));
+    for (size_t i = 0; i < n; i++) {
+        told += has(hits[i].text, "blue drawer");
+        asked += has(hits[i].text, FERRY);
+    }
+    assert_int_equal(told, 1);
+    assert_true(asked <= 1);
+}
+
 static void what_takes_too_long_is_left_out(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     ContextQuery q = query_of(p, "What is the limit of the walrus cache?");
     ContextBuilt built;
 
@@ -235,7 +269,7 @@ static void test_nothing_relevant(void **state)
 {
     static const char *const requests[] = { "please help", "",
                                             "translate this poem into latin verses" };
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
         ContextQuery q = query_of(p, requests[i]);
@@ -251,7 +285,7 @@ static void test_nothing_relevant(void **state)
 /* Filters, phrases and signs of the search are text here. */
 static void test_request_is_no_query(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     ContextQuery q =
         query_of(p, "-walrus role:call \"cache limit\" walrus* source:codex project:x");
     Recalled *hits;
@@ -264,7 +298,7 @@ static void test_request_is_no_query(void **state)
 
 static void test_quotations_stay_inside(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     ContextQuery q = query_of(p, "What is the limit of the walrus cache?");
     ContextBuilt built;
     Str rest, line;
@@ -310,7 +344,7 @@ static void test_quoting(void **state)
     }
 }
 
-static Str receipts_on(Place *p, Skills *skills, const GraphOptions *options, Str *ret_text)
+static Str receipts_on(ChatAddress *p, Skills *skills, const GraphOptions *options, Str *ret_text)
 {
     ContextQuery q = query_of(p, "- check the walrus cache limit\n- restore last night's restic "
                                  "snapshot and compare checksums\n");
@@ -325,7 +359,7 @@ static Str receipts_on(Place *p, Skills *skills, const GraphOptions *options, St
 
 static void test_the_same_on_every_runtime(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     SkillPlaces nowhere = { .only = STR("/nonexistent") };
     GraphOptions one = { 0 }, other = { .parallel = true, .max_parallel = 3 };
     const Skill all[] = {
@@ -349,7 +383,7 @@ static void test_the_same_on_every_runtime(void **state)
 
 static void test_parts_fail_by_themselves(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     ContextQuery q = query_of(p, "walrus cache limit");
     ContextBuilt built;
     Err err;
@@ -373,7 +407,7 @@ static void test_parts_fail_by_themselves(void **state)
 
 static void test_budget_and_summary(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     ContextQuery q = query_of(p, "walrus cache limit");
     TalkTurn turns[60];
     ContextBuilt built;
@@ -405,6 +439,7 @@ int main(void)
 #define IN_PLACE(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         IN_PLACE(test_recalling),
+        IN_PLACE(test_asked_before),
         IN_PLACE(test_passage_has_the_words),
         IN_PLACE(test_nothing_relevant),
         IN_PLACE(test_request_is_no_query),

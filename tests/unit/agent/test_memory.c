@@ -11,16 +11,16 @@
 #include "agent/memory.h"
 #include "base/file.h"
 
-typedef struct Place {
+typedef struct ChatAddress {
     char folder[64];
     Arena *arena;
     Home home;
     Homes homes;
-} Place;
+} ChatAddress;
 
 static int set_up(void **state)
 {
-    Place *p = mem_alloc(sizeof *p);
+    ChatAddress *p = mem_alloc(sizeof *p);
 
     snprintf(p->folder, sizeof p->folder, "/tmp/talaria-memory-XXXXXX");
     assert_non_null(mkdtemp(p->folder));
@@ -36,7 +36,7 @@ static int tear_down(void **state)
     static const char *const names[] = { "memories/USER.md", "memories/USER.md.lock",
                                          "memories/MEMORY.md", "memories/MEMORY.md.lock",
                                          "memories" };
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         char *path = str_z(p->arena, str_join_path(p->arena, str_of(p->folder), str_of(names[i])));
@@ -50,12 +50,12 @@ static int tear_down(void **state)
     return 0;
 }
 
-static char *path_of(Place *p, const char *name)
+static char *path_of(ChatAddress *p, const char *name)
 {
     return str_z(p->arena, str_join_path(p->arena, str_of(p->folder), str_of(name)));
 }
 
-static void put_file(Place *p, const char *name, Str text)
+static void put_file(ChatAddress *p, const char *name, Str text)
 {
     Err err;
 
@@ -63,7 +63,7 @@ static void put_file(Place *p, const char *name, Str text)
     assert_true(file_write_atomic(path_of(p, name), text, &err));
 }
 
-static Str get_file(Place *p, const char *name)
+static Str get_file(ChatAddress *p, const char *name)
 {
     Str text = STR("");
     Err err;
@@ -72,7 +72,8 @@ static Str get_file(Place *p, const char *name)
     return text;
 }
 
-static bool edit(Place *p, MemoryAction action, const char *old_text, const char *content, Err *err)
+static bool edit(ChatAddress *p, MemoryAction action, const char *old_text, const char *content,
+                 Err *err)
 {
     MemoryEdit e = { action, str_of(old_text), str_of(content) };
     MemoryFile f;
@@ -96,7 +97,7 @@ static void test_reading(void **state)
         { "costs 5 § a piece", 1, 17 },
         { "喜欢茶\n§\ntea", 2, 9 },
     };
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         MemoryFile f;
@@ -109,7 +110,7 @@ static void test_reading(void **state)
 
 static void test_changing(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Err err;
 
     assert_true(edit(p, MEMORY_ADD, NULL, " likes tea ", &err));
@@ -123,7 +124,7 @@ static void test_changing(void **state)
 
 static void test_refusals(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     char long_text[1500];
     Err err;
 
@@ -145,7 +146,7 @@ static void test_refusals(void **state)
 /* What somebody wrote into it by hand is not lost to a rewrite. */
 static void test_drift(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     char text[2000];
     Err err;
 
@@ -162,7 +163,7 @@ static void test_drift(void **state)
 
 static void test_tool(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Str answer = STR("");
     Err err;
 
@@ -190,7 +191,7 @@ static void test_tool(void **state)
 
 static void test_snapshot(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     MemorySnapshot s, again;
     Err err;
 
@@ -205,7 +206,7 @@ static void test_snapshot(void **state)
 /* Eight writers at once: every entry is there afterwards. */
 static void test_writers_at_once(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     MemoryFile f;
     Err err;
 

@@ -5,18 +5,18 @@
 #include <unistd.h>
 
 #include "agent/conversations.h"
-#include "store/db.h"
 #include "agent/runs_inside.h"
+#include "store/db.h"
 
-typedef struct Place {
+typedef struct ChatAddress {
     Arena *arena;
     Str folder;
     Runs *runs;
-} Place;
+} ChatAddress;
 
 static int set_up(void **state)
 {
-    Place *p = mem_alloc(sizeof *p);
+    ChatAddress *p = mem_alloc(sizeof *p);
     char path[] = "/tmp/talaria-test-XXXXXX";
     Err err;
 
@@ -38,7 +38,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 static int tear_down(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     runs_close(p->runs);
     nftw(str_z(p->arena, p->folder), remove_one, 8, FTW_DEPTH | FTW_PHYS);
@@ -47,23 +47,23 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void begin(Place *p, const char *run_id)
+static void begin(ChatAddress *p, const char *run_id)
 {
     Conversation c = { .id = id_new(p->arena, 'c') };
-    RunWish wish = { .id = str_of(run_id),
-                     .conversation_id = c.id,
-                     .runtime = STR("alpha"),
-                     .owner = STR("p1"),
-                     .text = STR("hello") };
+    RunRequest request = { .id = str_of(run_id),
+                           .conversation_id = c.id,
+                           .runtime = STR("alpha"),
+                           .owner = STR("p1"),
+                           .text = STR("hello") };
     bool again;
     Run run;
     Err err;
 
     assert_true(conversation_create(p->runs, &c, &err));
-    assert_true(runs_begin(p->runs, p->arena, &wish, &run, &again, &err));
+    assert_true(runs_begin(p->runs, p->arena, &request, &run, &again, &err));
 }
 
-static RunEvent event(Place *p, const char *run_id, int64_t seq, int segment)
+static RunEvent event(ChatAddress *p, const char *run_id, int64_t seq, int segment)
 {
     return (RunEvent){ .run_id = str_of(run_id),
                        .seq = seq,
@@ -74,7 +74,7 @@ static RunEvent event(Place *p, const char *run_id, int64_t seq, int segment)
                        .created_ms = 1 };
 }
 
-static void say(Place *p, const char *run_id, int64_t from, int64_t to, bool place)
+static void say(ChatAddress *p, const char *run_id, int64_t from, int64_t to, bool place)
 {
     for (int64_t seq = from; seq <= to; seq++) {
         RunEvent e = event(p, run_id, seq, seq > 3);
@@ -86,7 +86,7 @@ static void say(Place *p, const char *run_id, int64_t from, int64_t to, bool pla
     }
 }
 
-static void end(Place *p, const char *run_id)
+static void end(ChatAddress *p, const char *run_id)
 {
     RunEnd e = { .run_id = str_of(run_id),
                  .state = STR("completed"),
@@ -98,7 +98,7 @@ static void end(Place *p, const char *run_id)
     assert_true(runs_write(p->runs, &(RunBatch){ .ends = &e, .n_ends = 1 }, &stale, &err));
 }
 
-static int64_t in_tail(Place *p)
+static int64_t in_tail(ChatAddress *p)
 {
     int64_t n = -1;
     Err err;
@@ -126,7 +126,7 @@ static void what_was_said_is_there_after_a_death(void **state)
     static const struct {
         int64_t placed, from, to; /* in their place up to; said from, to */
     } cases[] = { { 0, 1, 6 }, { 3, 4, 6 }, { 4, 2, 6 }, { 6, 1, 3 }, { 6, 7, 6 } };
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *id = str_printf(p->arena, "r%zu", i + 10).p;
@@ -154,9 +154,40 @@ static void what_was_said_is_there_after_a_death(void **state)
     }
 }
 
+/* It died before it had said anything: what it says then is told as a run of its kind would. */
+static void a_run_that_nobody_asked_for_has_no_question(void **state)
+{
+    static const bool internal[] = { false, true };
+    ChatAddress *p = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(internal); i++) {
+        Conversation c = { .id = id_new(p->arena, 'c') };
+        RunRequest request = { .id = str_printf(p->arena, "r%zu", i + 30),
+                               .conversation_id = c.id,
+                               .runtime = STR("alpha"),
+                               .owner = STR("p1"),
+                               .text = STR("hello"),
+                               .internal = internal[i] };
+        RunEvent *events;
+        bool again;
+        size_t n;
+        Run run;
+        Err err;
+
+        assert_true(conversation_create(p->runs, &c, &err));
+        assert_true(runs_begin(p->runs, p->arena, &request, &run, &again, &err));
+        assert_true(runs_recover(p->runs, everyone, NULL, &n, &err));
+        assert_true(runs_events(p->runs, p->arena, request.id, 0, &events, &n, &err));
+        assert_str(events[0].type, STR("metadata"));
+        assert_int_equal(str_find(events[0].payload, STR("\"user_message_id\": null")) <
+                             events[0].payload.n,
+                         internal[i]);
+    }
+}
+
 static void what_is_over_is_swept_out_and_nothing_else(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     RunEvent *events;
     size_t n;
     Err err;
@@ -186,7 +217,7 @@ static void what_is_over_is_swept_out_and_nothing_else(void **state)
 
 static void a_conversation_goes_with_all_that_it_said(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Run run;
     Err err;
 
@@ -203,6 +234,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(what_was_said_is_there_after_a_death),
+        TEST(a_run_that_nobody_asked_for_has_no_question),
         TEST(what_is_over_is_swept_out_and_nothing_else),
         TEST(a_conversation_goes_with_all_that_it_said),
     };

@@ -235,7 +235,7 @@ static const Runtime *const fakes[] = { &alpha, &beta, NULL };
 
 /* -- a place for each test ------------------------------------------------------------------------------- */
 
-typedef struct Place {
+typedef struct ChatAddress {
     Arena *arena;
     Homes homes;
     Home home;
@@ -243,9 +243,9 @@ typedef struct Place {
     Service *service;
     Str conversation;
     PrepareFn *prepare;
-} Place;
+} ChatAddress;
 
-static void open_service(Place *p)
+static void open_service(ChatAddress *p)
 {
     Err err = { 0 };
 
@@ -259,7 +259,7 @@ static void open_service(Place *p)
         fail_msg("%s", err.text);
 }
 
-static Str new_conversation(Place *p)
+static Str new_conversation(ChatAddress *p)
 {
     Conversation c = { .id = id_new(p->arena, 'c'), .default_runtime = STR("alpha") };
     Err err;
@@ -273,7 +273,7 @@ static Str new_conversation(Place *p)
 
 static int set_up(void **state)
 {
-    Place *p = mem_alloc(sizeof *p);
+    ChatAddress *p = mem_alloc(sizeof *p);
     char path[] = "/tmp/talaria-test-XXXXXX";
 
     log_set_level(LOG_ERROR);
@@ -297,7 +297,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 static int tear_down(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     service_close(p->service);
     assert_int_equal(atomic_load(&open_runs), 0);
@@ -422,20 +422,21 @@ static Heard check_frames(Arena *a, LiveRun *live)
     return h;
 }
 
-static LiveRun *chat(Place *p, Str conversation, const char *runtime, const char *script, Run *ret)
+static LiveRun *chat(ChatAddress *p, Str conversation, const char *runtime, const char *script,
+                     Run *ret)
 {
-    ChatWish wish = { .conversation_id = conversation,
-                      .text = str_of(script),
-                      .runtime = str_of(runtime) };
+    ChatRequest request = { .conversation_id = conversation,
+                            .text = str_of(script),
+                            .runtime = str_of(runtime) };
     LiveRun *live = NULL;
     Err err = { 0 };
 
-    if (!service_chat(p->service, p->arena, &wish, ret, &live, &err))
+    if (!service_chat(p->service, p->arena, &request, ret, &live, &err))
         fail_msg("%s", err.text);
     return live;
 }
 
-static Runs *take(Place *p)
+static Runs *take(ChatAddress *p)
 {
     Err err;
     Runs *r = service_take(p->service, &err);
@@ -467,7 +468,7 @@ static const struct {
 
 static void each_verdict_is_told_once_and_kept(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(verdicts); i++) {
         Str id = new_conversation(p);
@@ -501,7 +502,7 @@ static void each_verdict_is_told_once_and_kept(void **state)
 
 static void a_failure_has_the_runtimes_own_words_and_counts(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Run run;
     LiveRun *live = chat(p, p->conversation, "alpha", "svtE", &run);
     Heard h = check_frames(p->arena, live);
@@ -514,7 +515,7 @@ static void a_failure_has_the_runtimes_own_words_and_counts(void **state)
 
 static void one_that_never_stops_talking_is_stopped(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Run run;
     LiveRun *live = chat(p, p->conversation, "alpha", "stKKKKKKKKKKKKKKKKKKKKKKKKtF", &run);
     Heard h = check_frames(p->arena, live);
@@ -529,7 +530,7 @@ static void one_that_never_stops_talking_is_stopped(void **state)
 
 static void every_reader_sees_the_same_bytes_from_any_place(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Run run;
     LiveRun *live = chat(p, p->conversation, "alpha", "skttotgtutnttF", &run);
     Ear ears[3], ear;
@@ -568,7 +569,7 @@ static void every_reader_sees_the_same_bytes_from_any_place(void **state)
 static void many_turns_at_once_all_end(void **state)
 {
     enum { TURNS = 200 };
-    Place *p = *state;
+    ChatAddress *p = *state;
     LiveRun *live[TURNS];
     Run run;
 
@@ -587,7 +588,7 @@ static void many_turns_at_once_all_end(void **state)
 
 static void a_runtime_never_touches_anothers_handle(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     char before[2][65] = { "", "" };
 
     for (int i = 0; i < 50; i++) {
@@ -619,7 +620,7 @@ static void switching_tells_what_was_said_elsewhere(void **state)
     static const char *const turns[][2] = { { "alpha", "stF" },
                                             { "beta", "sttF" },
                                             { "alpha", "skstF" } };
-    Place *p = *state;
+    ChatAddress *p = *state;
     Run run;
 
     for (size_t i = 0; i < 3; i++) {
@@ -636,7 +637,7 @@ static void switching_tells_what_was_said_elsewhere(void **state)
     assert_string_not_equal(seen_handle, "");
 }
 
-static void make_turn(Place *p, const char *runtime, const char *script)
+static void make_turn(ChatAddress *p, const char *runtime, const char *script)
 {
     Run run;
     LiveRun *live = chat(p, p->conversation, runtime, script, &run);
@@ -648,7 +649,7 @@ static void make_turn(Place *p, const char *runtime, const char *script)
 /* One that was cut off at a limit has its words in its own thread; one that failed has not. */
 static void what_a_runtime_knows_is_not_told_again(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     make_turn(p, "alpha", "stF");
     make_turn(p, "alpha", "sttL");
@@ -662,7 +663,7 @@ static void what_a_runtime_knows_is_not_told_again(void **state)
 
 static void of_much_said_elsewhere_the_newest_is_told(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     char script[1800];
 
     make_turn(p, "alpha", "stF");
@@ -682,14 +683,14 @@ static void of_much_said_elsewhere_the_newest_is_told(void **state)
 
 static void one_run_at_a_time_and_cancel(void **state)
 {
-    Place *p = *state;
-    ChatWish wish = { .conversation_id = p->conversation, .text = STR("tF") };
+    ChatAddress *p = *state;
+    ChatRequest request = { .conversation_id = p->conversation, .text = STR("tF") };
     Run run, other;
     LiveRun *live = chat(p, p->conversation, "alpha", "sth", &run), *none;
     Heard h;
     Err err;
 
-    assert_false(service_chat(p->service, p->arena, &wish, &other, &none, &err));
+    assert_false(service_chat(p->service, p->arena, &request, &other, &none, &err));
     assert_int_equal(err.kind, ERR_CONFLICT);
     assert_true(service_cancel(p->service, run.id, &err));
     assert_true(service_cancel(p->service, run.id, &err));
@@ -706,7 +707,7 @@ static void one_run_at_a_time_and_cancel(void **state)
 
 static void an_approval_is_answered_once(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Run run;
     LiveRun *live = chat(p, p->conversation, "alpha", "satF", &run);
     Err err;
@@ -738,7 +739,7 @@ static void an_approval_is_answered_once(void **state)
  * not slow for that, and is called once. */
 static void one_who_waits_for_the_end_is_not_slow(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Run run;
     LiveRun *live = chat(p, p->conversation, "alpha", "stah", &run);
     bool over = false;
@@ -763,23 +764,23 @@ static void one_who_waits_for_the_end_is_not_slow(void **state)
 
 static void a_key_gives_the_same_run_again(void **state)
 {
-    Place *p = *state;
-    ChatWish wish = { .conversation_id = p->conversation,
-                      .text = STR("stF"),
-                      .idem_key = STR("k") };
+    ChatAddress *p = *state;
+    ChatRequest request = { .conversation_id = p->conversation,
+                            .text = STR("stF"),
+                            .idem_key = STR("k") };
     LiveRun *live;
     Run first, again;
     Err err;
 
-    assert_true(service_chat(p->service, p->arena, &wish, &first, &live, &err));
+    assert_true(service_chat(p->service, p->arena, &request, &first, &live, &err));
     (void)check_frames(p->arena, live);
     live_drop(live);
-    assert_true(service_chat(p->service, p->arena, &wish, &again, &live, &err));
+    assert_true(service_chat(p->service, p->arena, &request, &again, &live, &err));
     assert_str(again.id, first.id);
     assert_str(check_frames(p->arena, live).status, STR("completed"));
     live_drop(live);
-    wish.text = STR("sttF");
-    assert_false(service_chat(p->service, p->arena, &wish, &again, &live, &err));
+    request.text = STR("sttF");
+    assert_false(service_chat(p->service, p->arena, &request, &again, &live, &err));
     assert_int_equal(err.kind, ERR_CONFLICT);
 }
 
@@ -787,12 +788,12 @@ static void a_key_gives_the_same_run_again(void **state)
 
 static void what_a_dead_process_left_is_closed(void **state)
 {
-    Place *p = *state;
-    RunWish wish = { .id = STR("rdead"),
-                     .conversation_id = p->conversation,
-                     .runtime = STR("alpha"),
-                     .owner = STR("pdead"),
-                     .text = STR("hello") };
+    ChatAddress *p = *state;
+    RunRequest request = { .id = STR("rdead"),
+                           .conversation_id = p->conversation,
+                           .runtime = STR("alpha"),
+                           .owner = STR("pdead"),
+                           .text = STR("hello") };
     RunEvent events[] = {
         { STR("rdead"), 1, STR("metadata"), STR("{\"seq\":1,\"v\":1}"), 1 },
         { STR("rdead"), 2, STR("chunk"),
@@ -809,7 +810,7 @@ static void what_a_dead_process_left_is_closed(void **state)
     Run run;
     Err err;
 
-    assert_true(runs_begin(r, p->arena, &wish, &run, &again, &err));
+    assert_true(runs_begin(r, p->arena, &request, &run, &again, &err));
     assert_true(runs_write(r, &(RunBatch){ .events = events, .n_events = 3 }, &n, &err));
     service_give(p->service, r);
     p->service = service_close(p->service);
@@ -830,7 +831,7 @@ static void what_a_dead_process_left_is_closed(void **state)
 
 static void a_store_that_fails_ends_the_run_truthfully(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Err err = { 0 };
     char *path = str_z(p->arena, str_join_path(p->arena, p->homes.data, STR("talaria.db")));
     AUTO(Db) *db = db_open_own(path, true, &err);
@@ -866,7 +867,7 @@ static bool prepare_nothing(void *ctx, Arena *a, const PrepareAsk *ask, Prepared
 
 static void trouble_with_the_context_makes_a_turn_poorer(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     LiveRun *live;
     Ear ear;
     Run run;
@@ -885,7 +886,7 @@ static void trouble_with_the_context_makes_a_turn_poorer(void **state)
 
 static void a_lost_handle_is_a_new_session_that_is_told_all(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Continuity before, after;
     LiveRun *live;
     Ear ear;
@@ -917,7 +918,7 @@ static void a_lost_handle_is_a_new_session_that_is_told_all(void **state)
 
 static void a_branch_has_the_words_and_no_handles(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Str copy = id_new(p->arena, 'c');
     Continuity *handles;
     ChatTurn *turns;
@@ -950,7 +951,7 @@ static void a_branch_has_the_words_and_no_handles(void **state)
 static void names_of_files_are_no_paths(void **state)
 {
     static const char *const bad[] = { "", "../x", "a/b", "a\\b", "a\nb" };
-    Place *p = *state;
+    ChatAddress *p = *state;
     Attachment x;
     Str bytes;
     Err err;

@@ -137,6 +137,48 @@ static void a_buf_with_a_sink_passes_everything_on(void **state)
     assert_int_equal(total, 2000000);
 }
 
+/* -- errors -------------------------------------------------------------------------------------------- */
+
+static volatile char scratch;
+
+static __attribute__((noinline)) void soil_the_stack(void)
+{
+    volatile char dirt[3 * sizeof(Err)];
+
+    for (size_t i = 0; i < sizeof dirt; i++)
+        dirt[i] = 'x';
+    scratch = dirt[sizeof dirt / 2];
+}
+
+static __attribute__((noinline)) bool fails_without_a_word(Err *err)
+{
+    __asm__ volatile("" : : "r"(err) : "memory");
+    return false;
+}
+
+static __attribute__((noinline)) void read_an_error_that_nobody_set(ErrKind *ret_kind,
+                                                                    size_t *ret_n)
+{
+    Err err;
+
+    if (!fails_without_a_word(&err)) {
+        *ret_kind = err.kind;
+        *ret_n = strnlen(err.text, sizeof err.text);
+    }
+}
+
+static void an_error_that_nobody_set_has_no_words(void **state)
+{
+    ErrKind kind = ERR_IO;
+    size_t n = 1;
+
+    (void)state;
+    soil_the_stack();
+    read_an_error_that_nobody_set(&kind, &n);
+    assert_int_equal(kind, ERR_INTERNAL);
+    assert_int_equal(n, 0);
+}
+
 static void an_arena_keeps_what_it_gave_until_reset(void **state)
 {
     AUTO(Arena) *a = arena_new();
@@ -178,6 +220,7 @@ int main(void)
         cmocka_unit_test(split_gives_every_part_and_then_ends),
         cmocka_unit_test(a_buf_takes_no_more_than_its_most_and_remembers),
         cmocka_unit_test(a_buf_with_a_sink_passes_everything_on),
+        cmocka_unit_test(an_error_that_nobody_set_has_no_words),
         cmocka_unit_test(an_arena_keeps_what_it_gave_until_reset),
         cmocka_unit_test(an_error_says_first_what_was_done_then_why),
     };

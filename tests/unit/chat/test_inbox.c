@@ -2,8 +2,8 @@
 #include "handoff_world.h"
 
 #include "base/limits.h"
-#include "chat/outbox.h"
 #include "chat/inbox.h"
+#include "chat/outbox.h"
 
 static size_t put(World *w, const char *platform, const char *id, const char *cursor)
 {

@@ -3,7 +3,7 @@
 
 #include "chat/connections.h"
 #include "chat/people.h"
-#include "store/take_codes.h"
+#include "handoff/take_codes.h"
 
 static Str ask(World *w, const char *user)
 {
@@ -130,22 +130,24 @@ static void tidied(void **unused)
 
 static void lines(void **unused)
 {
-    Link up = { .platform = STR("telegram"), .link = STR("connected"), .account = STR("ourbot") };
-    Link *all;
+    ConnectionStatus up = { .platform = STR("telegram"),
+                            .link = STR("connected"),
+                            .account = STR("ourbot") };
+    ConnectionStatus *all;
     World w;
     size_t n;
 
     (void)unused;
     world_open(&w);
     world_sql(&w, w.data, "INSERT INTO platform_state(platform, cursor) VALUES('telegram', '42')");
-    OK(links_list(w.journal, w.arena, &all, &n, &err));
+    OK(connections_list(w.journal, w.arena, &all, &n, &err));
     assert_int_equal(n, 0); /* read once, but not served now */
-    OK(links_put(w.journal, &up, 1, &err));
+    OK(connections_put(w.journal, &up, 1, &err));
     up.link = STR("reconnecting");
     up.error = STR("no route");
     up.error_ms = 5;
-    OK(links_put(w.journal, &up, 1, &err));
-    OK(links_list(w.journal, w.arena, &all, &n, &err));
+    OK(connections_put(w.journal, &up, 1, &err));
+    OK(connections_list(w.journal, w.arena, &all, &n, &err));
     assert_int_equal(n, 1);
     assert_str(all[0].link, STR("reconnecting"));
     assert_str(all[0].error, STR("no route"));

@@ -32,12 +32,12 @@ static void keys_are_those_of_the_reference(void **state)
     for (uint32_t i = 0; i < cases->n; i++) {
         const PyValue *c = &cases->items[i];
         KeyFlags flags;
-        Place place;
+        ChatAddress place;
         Err err;
 
-        assert_true(place_read(pyjson_get(c, STR("source")), &place, &err));
+        assert_true(address_read(pyjson_get(c, STR("source")), &place, &err));
         assert_true(key_flags_read(pyjson_get(c, STR("flags")), &flags, &err));
-        assert_str(place_key(a, &place, &flags), pyjson_get(c, STR("key"))->text);
+        assert_str(address_key(a, &place, &flags), pyjson_get(c, STR("key"))->text);
     }
 }
 
@@ -54,12 +54,12 @@ static void origins_are_written_as_the_reference_writes_them(void **state)
         const PyValue *row = &pyjson_get(&cases->items[i], STR("sessions"))->items[0];
         Str origin = pyjson_get(row, STR("origin_json"))->text;
         KeyFlags flags = KEY_FLAGS;
-        Place place;
+        ChatAddress place;
         Err err;
 
-        assert_true(place_parse(a, origin, &place, &err));
-        assert_str(place_json(a, &place), origin);
-        assert_str(place_key(a, &place, &flags), pyjson_get(row, STR("session_key"))->text);
+        assert_true(address_parse(a, origin, &place, &err));
+        assert_str(address_json(a, &place), origin);
+        assert_str(address_key(a, &place, &flags), pyjson_get(row, STR("session_key"))->text);
     }
 }
 
@@ -88,12 +88,12 @@ static void places_read_and_written(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        Place place;
+        ChatAddress place;
         Err err;
 
-        assert_true(place_parse(a, str_of(rows[i].in), &place, &err));
-        assert_str(place_json(a, &place), str_of(rows[i].out));
-        assert_str(place_key(a, &place, &flags), str_of(rows[i].key));
+        assert_true(address_parse(a, str_of(rows[i].in), &place, &err));
+        assert_str(address_json(a, &place), str_of(rows[i].out));
+        assert_str(address_key(a, &place, &flags), str_of(rows[i].key));
     }
 }
 
@@ -106,10 +106,10 @@ static void refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        Place place = { .platform = STR("untouched") };
+        ChatAddress place = { .platform = STR("untouched") };
         Err err;
 
-        assert_false(place_parse(a, str_of(rows[i].in), &place, &err));
+        assert_false(address_parse(a, str_of(rows[i].in), &place, &err));
         assert_non_null(strstr(err.text, rows[i].why));
         assert_str(place.platform, STR("untouched"));
     }
@@ -136,7 +136,7 @@ static void whatsapp_names_one_person_once(void **state)
     char folder[] = "/tmp/talaria-places-XXXXXX";
     AUTO(Arena) *a = arena_new();
     KeyFlags flags = KEY_FLAGS;
-    Place dm = { .platform = STR("whatsapp"), .chat_type = STR("dm") }, group;
+    ChatAddress dm = { .platform = STR("whatsapp"), .chat_type = STR("dm") }, group;
 
     (void)state;
     assert_non_null(mkdtemp(folder));
@@ -144,15 +144,15 @@ static void whatsapp_names_one_person_once(void **state)
     put(a, flags.aliases, "lid-mapping-60123456789.json", "\"999911112222333:7@lid\"");
     put(a, flags.aliases, "lid-mapping-999911112222333_reverse.json", "\"60123456789\"");
     dm.chat_id = STR("999911112222333@lid");
-    assert_str(place_key(a, &dm, &flags), STR("agent:main:whatsapp:dm:60123456789"));
+    assert_str(address_key(a, &dm, &flags), STR("agent:main:whatsapp:dm:60123456789"));
     dm.chat_id = STR("+60123456789:3@s.whatsapp.net");
-    assert_str(place_key(a, &dm, &flags), STR("agent:main:whatsapp:dm:60123456789"));
+    assert_str(address_key(a, &dm, &flags), STR("agent:main:whatsapp:dm:60123456789"));
     /* In a group the person is named once, the group stays as it is. */
-    group = (Place){ .platform = STR("whatsapp"),
-                     .chat_type = STR("group"),
-                     .chat_id = STR("1203@g.us"),
-                     .user_id = STR("999911112222333@lid") };
-    assert_str(place_key(a, &group, &flags),
+    group = (ChatAddress){ .platform = STR("whatsapp"),
+                           .chat_type = STR("group"),
+                           .chat_id = STR("1203@g.us"),
+                           .user_id = STR("999911112222333@lid") };
+    assert_str(address_key(a, &group, &flags),
                STR("agent:main:whatsapp:group:1203@g.us:60123456789"));
     /* A name that would lead elsewhere is not looked up. */
     assert_str(whatsapp_canonical(a, STR("../60123456789"), flags.aliases), STR("../60123456789"));

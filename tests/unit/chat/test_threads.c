@@ -2,10 +2,10 @@
 #include "handoff_world.h"
 
 #include "base/log.h"
-#include "gateway/deliver.h"
-#include "chat/outbox.h"
 #include "chat/home_channels.h"
+#include "chat/outbox.h"
 #include "chat/topics.h"
+#include "gateway/deliver.h"
 
 #define TOPIC                                                                                      \
     "{\"platform\":\"telegram\",\"chat_id\":\"55\",\"chat_type\":\"dm\",\"user_id\":\"55\","       \
@@ -111,7 +111,7 @@ static void put(Connection *c, const char *id, const char *place, const char *te
 {
     Outgoing row, o = { .id = str_of(id),
                         .platform = STR("telegram"),
-                        .place_json = str_of(place),
+                        .address_json = str_of(place),
                         .text = str_of(text) };
 
     OK(outbox_put(c->world.journal, c->world.arena, &o, &row, &err));
@@ -247,13 +247,13 @@ static void a_chat_that_cannot_be_looked_at_now(void **state)
 static void a_death_between_two_databases(void **state)
 {
     Connection c;
-    Place chat;
+    ChatAddress chat;
 
     (void)state;
     begin(&c);
     (void)hand_over(&c, c.world.hermes, "s1", TOPIC);
     put(&c, "one", TOPIC, "words");
-    OK(place_parse(c.world.arena, STR(CHAT), &chat, &err));
+    OK(address_parse(c.world.arena, STR(CHAT), &chat, &err));
     OK(routing_place(c.world.journal, c.world.arena, c.world.hermes, STR("s1"), &chat,
                      STR("agent:main:telegram:dm:55"), &err));
     c.gone = true;
@@ -337,7 +337,7 @@ static void words_that_grow(void **state)
     Connection c;
     Outgoing o = { .id = STR("reply:telegram:1"),
                    .platform = STR("telegram"),
-                   .place_json = STR(TOPIC),
+                   .address_json = STR(TOPIC),
                    .state = OUTBOX_OPEN };
 
     (void)state;
@@ -384,19 +384,19 @@ static void what_is_read_from_a_thread_that_is_gone(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         int64_t now;
         Connection c;
-        Place p, q;
+        ChatAddress p, q;
 
         begin(&c);
         now = (int64_t)(c.world.now * 1000);
-        OK(place_parse(c.world.arena, str_of(rows[i].place), &p, &err));
+        OK(address_parse(c.world.arena, str_of(rows[i].place), &p, &err));
         q = p;
-        OK(thread_heard(c.world.journal, c.world.arena, &p, now, &err));
+        OK(topic_heard(c.world.journal, c.world.arena, &p, now, &err));
         assert_str(p.thread_id, STR("9"));
-        OK(thread_is_gone(c.world.journal, &p, str_eqz(p.chat_type, "dm") ? STR("") : STR("1"),
-                          &err));
-        OK(thread_heard(c.world.journal, c.world.arena, &p, now + rows[i].later, &err));
+        OK(topic_is_gone(c.world.journal, &p, str_eqz(p.chat_type, "dm") ? STR("") : STR("1"),
+                         &err));
+        OK(topic_heard(c.world.journal, c.world.arena, &p, now + rows[i].later, &err));
         assert_str(p.thread_id, str_of(rows[i].thread));
-        OK(thread_now(c.world.journal, c.world.arena, &q, &err));
+        OK(topic_now(c.world.journal, c.world.arena, &q, &err));
         assert_str(q.thread_id, str_of(rows[i].again));
         world_close(&c.world);
     }
@@ -407,11 +407,11 @@ static void what_is_read_from_a_thread_that_is_gone(void **state)
 static void what_is_answered_is_the_last_that_was_read(void **state)
 {
     Connection c;
-    Place p;
+    ChatAddress p;
 
     (void)state;
     begin(&c);
-    OK(place_parse(c.world.arena, STR(TOPIC), &p, &err));
+    OK(address_parse(c.world.arena, STR(TOPIC), &p, &err));
     OK(anchor_keep(c.world.journal, &p, STR("70"), &err));
     OK(anchor_keep(c.world.journal, &p, STR("71"), &err));
     put(&c, "one", TOPIC, "words");

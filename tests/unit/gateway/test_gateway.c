@@ -1,13 +1,13 @@
 /* The worker on the local platform: what its users see, with and without trouble on the way. */
 #include "handoff_world.h"
 
-#include "gateway/worker.h"
 #include "chat/local.h"
+#include "gateway/worker.h"
 
 typedef struct Gateway {
     World world;
     Connection *local;
-    Served served;
+    GatewayConnection served;
     Worker *worker;
     int fail_thread, fail_send, lose_send;
 } Gateway;
@@ -43,7 +43,7 @@ static void gateway_open(Gateway *g)
     world_open(&g->world);
     host = (PlatformHost){ .data = g->world.data, .fault = next_fault, .fault_ctx = g };
     OK(platform_local.open(&host, &g->local, &err));
-    g->served = (Served){ &platform_local, g->local, &here };
+    g->served = (GatewayConnection){ &platform_local, g->local, &here };
     g->worker = worker_new(&(WorkerOptions){ .journal = g->world.journal,
                                              .owner = STR("w"),
                                              .served = &g->served,
@@ -113,7 +113,7 @@ static void it_arrives(void **state)
                                     STR_FMT(h.thread_ref)),
                          &(Identity){ 0 }, &in, &is, &err));
     OK(routing_find(g.world.journal, g.world.arena, g.world.data,
-                    place_key(g.world.arena, &in.place, &flags), &id, &err));
+                    address_key(g.world.arena, &in.place, &flags), &id, &err));
     assert_str(id, STR("s1"));
     gateway_close(&g);
 }
@@ -243,7 +243,7 @@ static Worker *as_telegram(Gateway *g, Platform *platform, Shape *shape, Homes *
     shape->name = "telegram";
     *platform = platform_local;
     platform->shape = shape;
-    g->served = (Served){ platform, g->local, &config };
+    g->served = (GatewayConnection){ platform, g->local, &config };
     return worker_new(&(WorkerOptions){ .journal = g->world.journal,
                                         .owner = STR("w"),
                                         .served = &g->served,

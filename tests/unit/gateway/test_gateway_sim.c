@@ -3,13 +3,15 @@
  * worker and a terminal die between any two statements, stand still past their lease, or end as they should; updates
  * come twice, late, in any order; calls fail, last long, lose their answer; threads are deleted while words are on their
  * way to them; the next message interrupts or waits. A virtual clock, one thread: one number makes one schedule. A
- * failure prints it, and sim_seeds.h says how to run that one alone. */
+ * failure prints it, and sim_seeds.h says how to run that one alone. Odd ones run with a write-ahead log, even ones with a
+ * rollback journal, as on a disk without shared memory. */
 #include "sim_actors.h"
+#include "sim_no_wal.h"
 #include "sim_seeds.h"
 
 #include "base/log.h"
 
-enum { SEEDS = 200, TROUBLED_TICKS = 70, MOST_TICKS = 900 };
+enum { SEEDS = 200, TROUBLED_TICKS = 70, MAX_TICKS = 900 };
 
 /* -- what always holds --------------------------------------------------------------------------------------- */
 
@@ -86,7 +88,7 @@ static bool all_quiet(bool kept)
 
 static void until_quiet(bool kept)
 {
-    for (int i = 0; i < MOST_TICKS; i++) {
+    for (int i = 0; i < MAX_TICKS; i++) {
         tick();
         if (i % 8 == 7 && all_quiet(kept))
             return;
@@ -201,9 +203,9 @@ static void next_reply_goes_on(void)
 {
     Str origin = about("SELECT origin_json FROM sessions WHERE id = '", "'");
     Chat *c = &chats[str_eqz(about("SELECT source FROM sessions WHERE id = '", "'"), "discord")];
-    Place place;
+    ChatAddress place;
 
-    OK(place_parse(sim.world.arena, origin, &place, &err));
+    OK(address_parse(sim.world.arena, origin, &place, &err));
     chat_write(c, place.thread_id.n ? str_z(sim.world.arena, place.thread_id) : "", "last");
     until_quiet(true);
     check_update(c, &c->updates[c->n_updates - 1]);
@@ -294,14 +296,35 @@ static void schedule(unsigned seed)
     clear_away();
 }
 
-static void schedules(void **state)
+static void run_those(bool odd, const char *journal)
+{
+    int64_t first, last;
+
+    assert_str(ask("PRAGMA journal_mode"), str_of(journal));
+    seeds_to_run(SEEDS, &first, &last);
+    for (int64_t seed = first; seed <= last; seed++)
+        if ((seed % 2 != 0) == odd)
+            schedule((unsigned)seed);
+}
+
+static void with_a_log(void **state)
+{
+    (void)state;
+    run_those(true, "wal");
+}
+
+static void with_a_rollback_journal(void **state)
+{
+    (void)state;
+    run_those(false, "delete");
+}
+
+static void enough_happened(void **state)
 {
     int64_t first, last;
 
     (void)state;
     seeds_to_run(SEEDS, &first, &last);
-    for (int64_t seed = first; seed <= last; seed++)
-        schedule((unsigned)seed);
     print_message(
         "%lld schedules: %d deaths, %d moves, %d taken by code, %d answers, %d cut short, "
         "%d parked, %d marked repeats, %d with threads that were left\n",
@@ -317,6 +340,7 @@ static int begin(void **state)
 {
     (void)state;
     log_set_level(LOG_ERROR);
+    gate.process.n_handles = other.process.n_handles = terminal.n_handles = 0;
     sqlite3_auto_extension((void (*)(void))on_open);
     world_open(&sim.world);
     sim.meanwhile = meanwhile;
@@ -327,10 +351,10 @@ static int begin(void **state)
     carrier_born(&gate);
     carrier_born(&other);
     sim.opening = &gate.process;
-    OK((gate_work = journal_open(sim.world.data, &err)) != NULL);
+    OK((gate_work = own_store_open(sim.world.data, &err)) != NULL);
     OK((agent_runs = runs_open(sim.world.data, &err)) != NULL);
     sim.opening = &terminal;
-    OK((terminal_journal = journal_open(sim.world.data, &err)) != NULL);
+    OK((terminal_journal = own_store_open(sim.world.data, &err)) != NULL);
     OK((terminal_runs = runs_open(sim.world.data, &err)) != NULL);
     sim.opening = NULL;
     assert_int_equal(gate.process.n_handles, GATE_HANDLES);
@@ -342,22 +366,42 @@ static int end(void **state)
 {
     (void)state;
     other.worker = worker_free(other.worker);
-    journal_close(gate.journal);
-    journal_close(other.journal);
-    journal_close(gate_work);
-    journal_close(terminal_journal);
+    own_store_close(gate.journal);
+    own_store_close(other.journal);
+    own_store_close(gate_work);
+    own_store_close(terminal_journal);
     runs_close(agent_runs);
     runs_close(terminal_runs);
     arena_free(gate.arena);
     arena_free(other.arena);
+    gate.worker = worker_free(gate.worker);
     sqlite3_reset_auto_extension();
     world_close(&sim.world);
     return 0;
 }
 
+static int begin_without_log(void **state)
+{
+    no_wal(true);
+    return begin(state);
+}
+
+static int end_without_log(void **state)
+{
+    int failed = end(state);
+
+    no_wal(false);
+    return failed;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(schedules) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(with_a_log, begin, end),
+        cmocka_unit_test_setup_teardown(with_a_rollback_journal, begin_without_log,
+                                        end_without_log),
+        cmocka_unit_test(enough_happened),
+    };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

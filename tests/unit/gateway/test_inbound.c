@@ -2,31 +2,33 @@
 #include "handoff_world.h"
 
 #include "base/limits.h"
+#include "chat/connections.h"
+#include "chat/home_channels.h"
+#include "chat/people.h"
 #include "gateway/authorise.h"
 #include "gateway/commands.h"
+#include "handoff/take_codes.h"
 #include "platforms/read.h"
-#include "chat/connections.h"
-#include "chat/people.h"
-#include "chat/home_channels.h"
-#include "store/take_codes.h"
 
-enum { MOST_SAID = 64 };
+enum { MAX_SAID = 64 };
 
 /* A double of turns.h that remembers what it was told. */
 struct Turns {
     World world;
-    Served served[2];
+    GatewayConnection served[2];
     PlatformConfig config[2];
     InboundOptions options;
     size_t messages, said, busy_after; /* busy_after 0: never */
     int64_t last_seq;
     Trust trust; /* of the last message */
-    bool in_order, running, broken;
-    Str text, words[MOST_SAID], ids[MOST_SAID], session, resumed;
-    Place to;
+    bool in_order, running, broken, locked;
+    Str text, words[MAX_SAID], ids[MAX_SAID], session, resumed;
+    ChatAddress to;
     Str choice, choice_key;
     int64_t answered_ms;
-    bool stopped, forgotten, nameless;
+    bool stopped, forgotten, nameless, busy_claim;
+    size_t claims;
+    Str claimed_by;
     TurnsDoing doing;
 };
 
@@ -48,7 +50,7 @@ static void fake_health(Connection *c, Arena *a, Health *ret)
 {
     (void)c;
     (void)a;
-    *ret = (Health){ .state = LINK_UP, .since_ms = 1 };
+    *ret = (Health){ .state = CONNECTION_UP, .since_ms = 1 };
 }
 
 static bool fake_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err)
@@ -110,10 +112,10 @@ static bool on_message(Turns *t, const InboxRow *row, const Inbound *in, Trust t
     return inbox_end(t->world.journal, row->seq, INBOX_DONE, STR(""), err);
 }
 
-static bool on_say(Turns *t, const Place *to, Str id, Str text, Err *err)
+static bool on_say(Turns *t, const ChatAddress *to, Str id, Str text, Err *err)
 {
     (void)err;
-    assert_true(t->said < MOST_SAID);
+    assert_true(t->said < MAX_SAID);
     t->ids[t->said] = str_dup(t->world.arena, id);
     t->words[t->said++] = str_dup(t->world.arena, text);
     t->to = *to;
@@ -143,7 +145,8 @@ static bool on_session(Turns *t, Arena *a, Str key, Str *ret, Err *err)
 {
     (void)a;
     (void)key;
-    (void)err;
+    if (t->locked)
+        return err_set(err, ERR_BUSY, "the database is locked");
     *ret = t->session;
     return true;
 }
@@ -156,12 +159,19 @@ static bool on_forget(Turns *t, Str key, Err *err)
     return true;
 }
 
-static bool on_resume(Turns *t, const Place *at, Str session_id, Err *err)
+static bool on_resume(Turns *t, const ChatAddress *at, Str session_id, Err *err)
 {
     (void)at;
     (void)err;
     t->resumed = str_dup(t->world.arena, session_id);
     return true;
+}
+
+static bool on_claim(Turns *t, const ChatAddress *at, Err *err)
+{
+    t->claims++;
+    t->claimed_by = str_dup(t->world.arena, at->user_id);
+    return !t->busy_claim || err_set(err, ERR_BUSY, "the agent speaks there");
 }
 
 static TurnsDoing on_doing(Turns *t, Str key)
@@ -186,8 +196,8 @@ static void setup(struct Turns *t)
                 .present = true };
     homes = (Homes){ .all = homes_all, .n = 1, .primary = homes_all, .data = t->world.data };
     t->config[1] = (PlatformConfig){ .enabled = true, .allowed = STR("7, 8") };
-    t->served[0] = (Served){ &fake_local, NULL, &t->config[0] };
-    t->served[1] = (Served){ &fake_telegram, NULL, &t->config[1] };
+    t->served[0] = (GatewayConnection){ &fake_local, NULL, &t->config[0] };
+    t->served[1] = (GatewayConnection){ &fake_telegram, NULL, &t->config[1] };
     t->options = (InboundOptions){
         .journal = t->world.journal,
         .homes = &homes,
@@ -195,7 +205,7 @@ static void setup(struct Turns *t)
         .n_served = 2,
         .flags = KEY_FLAGS,
         .sinks = { t, on_message, on_say, on_stop, on_approve, on_session, on_forget, on_resume,
-                   on_doing },
+                   on_claim, on_doing },
     };
 }
 
@@ -297,11 +307,13 @@ static void heard(void **unused)
 static void our_threads(void **unused)
 {
     struct Turns t;
-    Place ours = { .platform = STR("telegram"), .chat_id = STR("-5"), .chat_type = STR("group") };
+    ChatAddress ours = { .platform = STR("telegram"),
+                         .chat_id = STR("-5"),
+                         .chat_type = STR("group") };
 
     (void)unused;
     setup(&t);
-    OK(thread_keep(t.world.journal, &ours, &err));
+    OK(topic_keep(t.world.journal, &ours, &err));
     telegram(&t, "1", 7, true, "without a mention");
     round_of(&t);
     assert_int_equal(t.messages, 1);
@@ -444,6 +456,27 @@ static void burst(void **unused)
     assert_str(world_ask(&t.world, t.world.data, "SELECT count(*) FROM inbox WHERE state = 'done'"),
                STR("10000"));
     assert_str(world_ask(&t.world, t.world.data, "SELECT max(attempt) FROM inbox"), STR("1"));
+    teardown(&t);
+}
+
+/* A busy database holds up what comes behind, too: in a chat nothing overtakes. */
+static void nothing_overtakes(void **unused)
+{
+    struct Turns t;
+
+    (void)unused;
+    setup(&t);
+    OK(chat_moved(t.world.journal, STR("telegram"), STR("6"), STR("7"), &err));
+    t.locked = true;
+    telegram(&t, "1", 7, false, "first");
+    local(&t, "2", "second");
+    assert_true(round_of(&t));
+    assert_str(state_of(&t, "1"), STR("new"));
+    assert_str(state_of(&t, "2"), STR("new"));
+    t.locked = false;
+    assert_false(round_of(&t));
+    assert_int_equal(t.messages, 2);
+    assert_true(t.in_order);
     teardown(&t);
 }
 
@@ -773,7 +806,7 @@ static const struct {
 /* What each command is worth: once more beside the table, so that a change of the table is meant. */
 static const struct {
     const char *text;
-    Trust least;
+    Trust min;
 } priced[] = {
     { "new", TRUST_GUEST },
     { "resume", TRUST_GUEST },
@@ -841,7 +874,7 @@ static void privileges(void **unused)
             refused =
                 has(t.words[t.said - 1], "people whose user id is in platforms.telegram.allowed") ||
                 has(t.words[t.said - 1], "only be opened in a private chat");
-            if (refused != (people[i].trust < priced[k].least))
+            if (refused != (people[i].trust < priced[k].min))
                 fail_msg("%s: /%s: %.*s", people[i].what, priced[k].text,
                          STR_FMT(t.words[t.said - 1]));
             if (refused)
@@ -853,7 +886,7 @@ static void privileges(void **unused)
     {                                                                                              \
         bool there = false;                                                                        \
         for (size_t k = 0; k < ARRAY_LEN(priced); k++)                                             \
-            there |= !strcmp(priced[k].text, word) && priced[k].least == (who);                    \
+            there |= !strcmp(priced[k].text, word) && priced[k].min == (who);                      \
         if (!there)                                                                                \
             fail_msg("/%s has another price here", word);                                          \
     }
@@ -925,6 +958,37 @@ static void home_channels(void **unused)
     teardown(&t);
 }
 
+/* A session that waits for somebody is for those who are named, also by a command; and no message overtakes it. */
+static void who_claims(void **state)
+{
+    struct Turns t;
+
+    (void)state;
+    setup(&t);
+    t.config[1].allowed = STR("7, *");
+    telegram(&t, "1", 9, true, "@ourbot who am I");
+    (void)round_of(&t);
+    assert_int_equal(t.messages, 1);
+    assert_int_equal(t.trust, TRUST_GUEST);
+    assert_int_equal(t.claims, 0);
+
+    t.busy_claim = true;
+    telegram(&t, "2", 7, true, "@ourbot go on");
+    assert_true(round_of(&t));
+    assert_int_equal(t.messages, 1);
+    assert_str(state_of(&t, "2"), STR("new"));
+    t.busy_claim = false;
+    assert_false(round_of(&t));
+    assert_int_equal(t.messages, 2);
+    assert_str(t.claimed_by, STR("7"));
+
+    t.claims = 0;
+    telegram(&t, "3", 7, true, "@ourbot /status");
+    (void)round_of(&t);
+    assert_int_equal(t.claims, 1);
+    teardown(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -935,6 +999,7 @@ int main(void)
         cmocka_unit_test(lists),
         cmocka_unit_test(roles),
         cmocka_unit_test(burst),
+        cmocka_unit_test(nothing_overtakes),
         cmocka_unit_test(commands_pass),
         cmocka_unit_test(answers_to_agents),
         cmocka_unit_test(unknown_selves),
@@ -948,6 +1013,7 @@ int main(void)
         cmocka_unit_test(privileges),
         cmocka_unit_test(trust_travels),
         cmocka_unit_test(home_channels),
+        cmocka_unit_test(who_claims),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,13 +201,13 @@ static Handoff hand_over(Gate *g, Str home, const char *session, bool no_turn)
                                                         .flags = KEY_FLAGS,
                                                         .card = make_card,
                                                         .turns = g->turns });
-    HandoffWish wish = {
+    HandoffRequest request = {
         .home = home, .session_id = str_of(session), .platform = STR("local"), .no_turn = no_turn
     };
     Handoff h = { 0 };
     int64_t wait;
 
-    OK(handoff_request(g->world.journal, g->world.arena, &wish, &h, &err));
+    OK(handoff_request(g->world.journal, g->world.arena, &request, &h, &err));
     OK(worker_round(worker, &wait, &err));
     OK(handoff_get(g->world.journal, g->world.arena, h.id, &h, &err));
     assert_int_equal(h.state, HANDOFF_DONE);
@@ -277,28 +277,28 @@ static void only_one_may_write(void **state)
     OK((r = service_take(s, &err)) != NULL);
     /* Terminal and page are told where it is; another platform too. */
     FAILS(service_chat(s, g.world.arena,
-                       &(ChatWish){ .conversation_id = STR("s1"), .text = STR("say x") }, &run,
+                       &(ChatRequest){ .conversation_id = STR("s1"), .text = STR("say x") }, &run,
                        &live, &err),
           ERR_CONFLICT);
     FAILS(service_chat(s, g.world.arena,
-                       &(ChatWish){ .conversation_id = STR("s1"),
-                                    .text = STR("say x"),
-                                    .surface = STR("telegram") },
+                       &(ChatRequest){ .conversation_id = STR("s1"),
+                                       .text = STR("say x"),
+                                       .surface = STR("telegram") },
                        &run, &live, &err),
           ERR_CONFLICT);
     FAILS(conversation_change(r, STR("s1"), &title, &err), ERR_CONFLICT);
     FAILS(conversation_delete(r, STR("s1"), &err), ERR_CONFLICT);
     OK(routing_release(g.world.journal, g.world.data, STR("s1"), &err));
     FAILS(service_chat(s, g.world.arena,
-                       &(ChatWish){ .conversation_id = STR("s1"),
-                                    .text = STR("say x"),
-                                    .surface = STR("local") },
+                       &(ChatRequest){ .conversation_id = STR("s1"),
+                                       .text = STR("say x"),
+                                       .surface = STR("local") },
                        &run, &live, &err),
           ERR_CONFLICT);
     OK(conversation_change(r, STR("s1"), &title, &err));
     OK(service_chat(s, g.world.arena,
-                    &(ChatWish){ .conversation_id = STR("s1"), .text = STR("say x") }, &run, &live,
-                    &err));
+                    &(ChatRequest){ .conversation_id = STR("s1"), .text = STR("say x") }, &run,
+                    &live, &err));
     live_drop(live);
     service_give(s, r);
     service_close(s);
@@ -401,7 +401,7 @@ static void the_place_that_was_left_is_told(void **state)
 
 static void commands_move_keys(void **state)
 {
-    Place at = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
+    ChatAddress at = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
     Str key = STR("agent:main:local:dm:home"), id;
     Gate g;
 

@@ -9,11 +9,6 @@
     "SELECT group_concat(text, '|') FROM (SELECT text FROM local_message WHERE text NOT LIKE "     \
     "'The agent needs%' ORDER BY id)"
 
-static int64_t wall_ms(void)
-{
-    return (int64_t)(clock_wall() * 1000);
-}
-
 static void it_asks_and_is_answered(void **state)
 {
     static const char *const choices[] = { "once", "session", "deny" };
@@ -35,16 +30,17 @@ static void it_asks_and_is_answered(void **state)
             STR("The agent needs your approval to use shell:\n\n```\nrm -r `` ` build\n"
                 "```\n\n/approve - once\n/approve session - for the rest of the "
                 "session\n/deny - no\n\nIt is denied if you do not answer within 5 minutes."));
-        FAILS(turns_approve(g.turns, HOME_KEY, STR("always"), wall_ms(), &err), ERR_INVALID);
-        FAILS(
-            turns_approve(g.turns, STR("agent:main:local:dm:other"), STR("once"), wall_ms(), &err),
-            ERR_NOT_FOUND);
+        FAILS(turns_approve(g.turns, HOME_KEY, STR("always"), clock_wall_ms(), &err), ERR_INVALID);
+        FAILS(turns_approve(g.turns, STR("agent:main:local:dm:other"), STR("once"), clock_wall_ms(),
+                            &err),
+              ERR_NOT_FOUND);
         /* Written before the question was there. */
-        FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms() - 60000, &err), ERR_CONFLICT);
-        OK(turns_approve(g.turns, HOME_KEY, str_of(choices[i]), wall_ms(), &err));
+        FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms() - 60000, &err),
+              ERR_CONFLICT);
+        OK(turns_approve(g.turns, HOME_KEY, str_of(choices[i]), clock_wall_ms(), &err));
         await(&g, OPEN, "0");
         await(&g, UNSENT, "0");
-        FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
+        FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err), ERR_NOT_FOUND);
         /* What came after it is a message of its own, below the question. */
         snprintf(expected, sizeof expected, "first words|so: %s", choices[i]);
         await(&g, ANSWERS, expected);
@@ -66,7 +62,7 @@ static void of_two_answers_the_first_counts(void **state)
     for (int i = 0; i < 5; i++) {
         Err err;
 
-        yes += turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err);
+        yes += turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err);
     }
     assert_int_equal(yes, 1);
     await(&g, OPEN, "0");
@@ -106,13 +102,13 @@ static void a_question_ends_with_its_turn(void **state)
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     await(&g, ANSWERS, "first words|say other things");
-    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
+    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err), ERR_NOT_FOUND);
     write_to(&g, "ask");
     await(&g, ASKED, "2");
     OK(turns_stop(g.turns, HOME_KEY, &any, &err));
     assert_true(any);
     /* At once, though the runtime may still be on its way to the end. */
-    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
+    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err), ERR_NOT_FOUND);
     await(&g, OPEN, "0");
     await(&g, ANSWERS, "first words|say other things");
     gate_close(&g);
@@ -127,7 +123,7 @@ static void a_message_waits_for_the_answer(void **state)
     write_to(&g, "ask");
     write_to(&g, "say next");
     await(&g, ASKED, "1");
-    OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
+    OK(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     await(&g, ANSWERS, "so: once|say next");
@@ -145,7 +141,8 @@ static void an_unread_question(void **state)
     atomic_store(&g.fail_send, 1000);
     write_to(&g, "ask");
     await(&g, "SELECT attempt > 0 FROM outbox WHERE id LIKE 'ask:%'", "1");
-    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms() + 60000, &err), ERR_CONFLICT);
+    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms() + 60000, &err),
+          ERR_CONFLICT);
     OK(turns_stop(g.turns, HOME_KEY, &any, &err));
     await(&g, OPEN, "0");
     atomic_store(&g.fail_send, 0);
@@ -174,18 +171,18 @@ static void a_question_of_an_earlier_gateway(void **state)
     open_turns(&g);
     await(&g, UNSENT " AND id LIKE 'ask:%'", "0");
     await(&g, ASKED, "1");
-    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err), ERR_NOT_FOUND);
+    FAILS(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err), ERR_NOT_FOUND);
     OK(inbox_take(g.world.journal, row.seq, &err));
     OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, ASKED, "2");
-    OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
+    OK(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     await(&g, ANSWERS, "first words|first words|so: once");
     gate_close(&g);
 }
 
-static void count_typing(Connection *c, const Place *at);
+static void count_typing(Connection *c, const ChatAddress *at);
 static Gate *typing_gate;
 
 static void nobody_types_while_it_waits(void **state)
@@ -205,12 +202,12 @@ static void nobody_types_while_it_waits(void **state)
     before = atomic_load(&g.typed);
     nanosleep(&pause, NULL);
     assert_int_equal(atomic_load(&g.typed), before);
-    OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
+    OK(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err));
     await(&g, OPEN, "0");
     gate_close(&g);
 }
 
-static void count_typing(Connection *c, const Place *at)
+static void count_typing(Connection *c, const ChatAddress *at)
 {
     (void)c;
     (void)at;
@@ -229,7 +226,7 @@ static void a_run_that_asked_is_told_once(void **state)
     row = received(&g, "talk and ask", &in);
     OK(turns_message(g.turns, &row, &in, TRUST_OWNER, &err));
     await(&g, ASKED, "1");
-    OK(turns_approve(g.turns, HOME_KEY, STR("once"), wall_ms(), &err));
+    OK(turns_approve(g.turns, HOME_KEY, STR("once"), clock_wall_ms(), &err));
     await(&g, OPEN, "0");
     await(&g, UNSENT, "0");
     world_sql(&g.world, g.world.data,

@@ -7,7 +7,7 @@
 static void words_keep_their_order(void **state)
 {
     enum { PLACES = 6, WORDS = 20 };
-    Place to = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
+    ChatAddress to = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
     Gate g;
 
     (void)state;
@@ -38,7 +38,7 @@ static void words_keep_their_order(void **state)
 /* A turn's words do not overtake an answer that waits for its next try, though they are ready. */
 static void a_turn_does_not_overtake(void **state)
 {
-    Place to = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
+    ChatAddress to = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
     Gate g;
 
     (void)state;
@@ -59,7 +59,7 @@ static void what_is_too_late_is_not_said(void **state)
 {
     Outgoing row, late = { .id = STR("late"),
                            .platform = STR("local"),
-                           .place_json = STR("{\"platform\":\"local\",\"chat_id\":\"home\"}"),
+                           .address_json = STR("{\"platform\":\"local\",\"chat_id\":\"home\"}"),
                            .text = STR("of no use any more") };
     Gate g;
 
@@ -138,7 +138,7 @@ static void what_cannot_arrive_is_dead(void **state)
 
 static void words_of_ours(void **state)
 {
-    Place to = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
+    ChatAddress to = { .platform = STR("local"), .chat_id = STR("home"), .chat_type = STR("dm") };
     Gate g;
 
     (void)state;

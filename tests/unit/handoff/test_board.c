@@ -1,8 +1,8 @@
 /* What people see of handoffs, and the local chat as its user sees it. */
+#include "chat/local.h"
+#include "handoff/board.h"
 #include "handoff_world.h"
 #include "platforms/platform.h"
-#include "handoff/board.h"
-#include "chat/local.h"
 
 static LocalMessage words(const char *text, const char *key)
 {
@@ -52,7 +52,7 @@ static void said_once(void **state)
 
 static void pages(void **state)
 {
-    LocalQuery q = { .channel = STR("home"), .most = 2 };
+    LocalQuery q = { .channel = STR("home"), .max = 2 };
     LocalMessage *all;
     bool more;
     size_t n;
@@ -75,7 +75,7 @@ static void pages(void **state)
     assert_false(more);
     assert_str(all[0].text, STR("one"));
     /* What has grown comes again. */
-    q = (LocalQuery){ .channel = STR("home"), .most = 9, .since_ms = (int64_t)(w.now * 1000) };
+    q = (LocalQuery){ .channel = STR("home"), .max = 9, .since_ms = (int64_t)(w.now * 1000) };
     OK(local_edit(w.journal, all[0].id, STR("one and a half"), &err));
     OK(local_page(w.journal, w.arena, &q, &all, &n, &more, &err));
     assert_int_equal(n, 2);

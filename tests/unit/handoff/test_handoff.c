@@ -16,14 +16,14 @@ static void the_way_of_one(void **state)
     homes[1] = &w.hermes;
     for (int i = 0; i < 2; i++) {
         Handoff h = world_request(&w, *homes[i], "s1", "telegram"), again = { 0 };
-        HandoffWish wish = { .home = *homes[i],
-                             .session_id = STR("s1"),
-                             .platform = STR("telegram") };
+        HandoffRequest request = { .home = *homes[i],
+                                   .session_id = STR("s1"),
+                                   .platform = STR("telegram") };
         bool won = true, shown = false;
 
         assert_int_equal(h.id.n, 26);
         assert_str(SHOWN(&w, *homes[i], "s1"), STR("pending"));
-        FAILS(handoff_request(w.journal, w.arena, &wish, &again, &err), ERR_CONFLICT);
+        FAILS(handoff_request(w.journal, w.arena, &request, &again, &err), ERR_CONFLICT);
         h = world_claim(&w, h.id, "a");
         assert_int_equal(h.fence, 1);
         assert_str(SHOWN(&w, *homes[i], "s1"), STR("running"));
@@ -43,7 +43,7 @@ static void the_way_of_one(void **state)
 
 static void what_hermes_does_not_serve_stays_with_us(void **state)
 {
-    HandoffWish wish = { .session_id = STR("nobody"), .platform = STR("local") };
+    HandoffRequest request = { .session_id = STR("nobody"), .platform = STR("local") };
     Str before;
     Handoff h;
     World w;
@@ -56,10 +56,10 @@ static void what_hermes_does_not_serve_stays_with_us(void **state)
     OK(handoff_fail(w.journal, &h, HANDOFF_FAILED, "x", STR("no"), &err));
     assert_str(world_ask(&w, w.hermes, "SELECT sql FROM sqlite_master WHERE name = 'sessions'"),
                before);
-    wish.home = w.hermes;
-    FAILS(handoff_request(w.journal, w.arena, &wish, &h, &err), ERR_NOT_FOUND);
-    wish.home = w.data;
-    FAILS(handoff_request(w.journal, w.arena, &wish, &h, &err), ERR_NOT_FOUND);
+    request.home = w.hermes;
+    FAILS(handoff_request(w.journal, w.arena, &request, &h, &err), ERR_NOT_FOUND);
+    request.home = w.data;
+    FAILS(handoff_request(w.journal, w.arena, &request, &h, &err), ERR_NOT_FOUND);
     world_close(&w);
 }
 
@@ -370,21 +370,21 @@ static void nobody_comes(void **state)
 
 static void a_locked_database_is_told(void **state)
 {
-    HandoffWish wish = { .session_id = STR("s1"), .platform = STR("telegram") };
+    HandoffRequest request = { .session_id = STR("s1"), .platform = STR("telegram") };
     AUTO(Db) *other = NULL;
     Handoff h = { 0 };
     World w;
 
     (void)state;
     world_open(&w);
-    wish.home = w.hermes;
+    request.home = w.hermes;
     OK((other = db_open_own(str_z(w.arena, str_join_path(w.arena, w.hermes, STR("state.db"))),
                             false, &err)) != NULL);
     OK(db_exec(other, "BEGIN IMMEDIATE", &err));
-    FAILS(handoff_request(w.journal, w.arena, &wish, &h, &err), ERR_BUSY);
+    FAILS(handoff_request(w.journal, w.arena, &request, &h, &err), ERR_BUSY);
     assert_str(world_ask(&w, w.data, "SELECT count(*) FROM handoff"), STR("0"));
     OK(db_exec(other, "ROLLBACK", &err));
-    OK(handoff_request(w.journal, w.arena, &wish, &h, &err));
+    OK(handoff_request(w.journal, w.arena, &request, &h, &err));
     world_close(&w);
 }
 

@@ -34,7 +34,7 @@ static size_t open_handoffs(World *w)
 static const Str both[] = { STR_INIT("telegram"), STR_INIT("local") };
 
 typedef struct Meanwhile {
-    Journal *journal;
+    OwnStore *journal;
     Arena *arena;
     bool done;
 } Meanwhile;
@@ -69,16 +69,16 @@ static void a_request_that_ends_while_it_is_read_is_not_adopted_again(void **sta
     world_open(&w);
     (void)world_request(&w, w.hermes, "s1", "telegram");
     m.arena = w.arena;
-    OK((m.journal = journal_open(w.data, &err)) != NULL);
-    sqlite3_trace_v2(journal_db(w.journal)->handle, SQLITE_TRACE_STMT, finish_the_first, &m);
+    OK((m.journal = own_store_open(w.data, &err)) != NULL);
+    sqlite3_trace_v2(own_store_db(w.journal)->handle, SQLITE_TRACE_STMT, finish_the_first, &m);
     OK(handoff_adopt(w.journal, w.hermes, both, 2, &err));
-    sqlite3_trace_v2(journal_db(w.journal)->handle, 0, NULL, NULL);
+    sqlite3_trace_v2(own_store_db(w.journal)->handle, 0, NULL, NULL);
     assert_true(m.done);
     assert_int_equal(open_handoffs(&w), 0);
     assert_str(SHOWN(&w, w.hermes, "s1"), STR("failed"));
     /* So the next one is accepted at once. */
     (void)world_request(&w, w.hermes, "s1", "telegram");
-    journal_close(m.journal);
+    own_store_close(m.journal);
     world_close(&w);
 }
 

@@ -1,10 +1,10 @@
 /* A session of ours as a copy in a Hermes home: what is written, what refuses it, what becomes of it. */
 #include "handoff_world.h"
 
-#include "base/limits.h"
-#include "handoff/wait.h"
 #include "agent/conversations_adopt.h"
+#include "base/limits.h"
 #include "handoff/copy.h"
+#include "handoff/wait.h"
 
 #define AUGUST                                                                                     \
     "DROP TABLE messages; CREATE TABLE messages(id INTEGER PRIMARY KEY AUTOINCREMENT, session_id " \
@@ -34,13 +34,13 @@ static const Message words[] = {
 
 static Handoff asked(World *w)
 {
-    HandoffWish wish = { .home = w->data,
-                         .session_id = STR("s1"),
-                         .platform = STR("telegram"),
-                         .copy_home = w->hermes };
+    HandoffRequest request = { .home = w->data,
+                               .session_id = STR("s1"),
+                               .platform = STR("telegram"),
+                               .copy_home = w->hermes };
     Handoff h;
 
-    OK(handoff_request(w->journal, w->arena, &wish, &h, &err));
+    OK(handoff_request(w->journal, w->arena, &request, &h, &err));
     return h;
 }
 
@@ -166,25 +166,25 @@ static void what_refuses_it(void **state)
 
 static void who_may_ask(void **state)
 {
-    HandoffWish wish = { .session_id = STR("s1"), .platform = STR("telegram") };
+    HandoffRequest request = { .session_id = STR("s1"), .platform = STR("telegram") };
     Handoff h;
     World w;
 
     (void)state;
     open_world(&w);
-    wish.home = w.data;
-    wish.copy_home = w.hermes;
+    request.home = w.data;
+    request.copy_home = w.hermes;
     world_sql(
         &w, w.data,
         "INSERT INTO run(id, conversation_id, user_message_id, assistant_message_id, runtime, "
         "state, owner, started_ms) VALUES('r', 's1', 1, 2, 'native', 'running', 'x', 1)");
-    FAILS(handoff_request(w.journal, w.arena, &wish, &h, &err), ERR_BUSY);
+    FAILS(handoff_request(w.journal, w.arena, &request, &h, &err), ERR_BUSY);
     assert_str(owner(&w), STR("-"));
     world_sql(&w, w.data, "DELETE FROM run");
-    OK(handoff_request(w.journal, w.arena, &wish, &h, &err));
-    FAILS(handoff_request(w.journal, w.arena, &wish, &h, &err), ERR_CONFLICT);
-    wish.session_id = STR("nobody");
-    FAILS(handoff_request(w.journal, w.arena, &wish, &h, &err), ERR_NOT_FOUND);
+    OK(handoff_request(w.journal, w.arena, &request, &h, &err));
+    FAILS(handoff_request(w.journal, w.arena, &request, &h, &err), ERR_CONFLICT);
+    request.session_id = STR("nobody");
+    FAILS(handoff_request(w.journal, w.arena, &request, &h, &err), ERR_NOT_FOUND);
     world_close(&w);
 }
 

@@ -5,7 +5,7 @@
  * alone. In the databases of Hermes either journal mode. */
 #include "sim_workers.h"
 
-enum { SEEDS = 2000, FOREIGN_SEEDS = 600, MOST_TICKS = 400 };
+enum { SEEDS = 2000, FOREIGN_SEEDS = 600, MAX_TICKS = 400 };
 
 /* -- the others ------------------------------------------------------------------------------------------- */
 
@@ -130,7 +130,7 @@ static void schedule(Sim *sim, unsigned seed)
     set_up(sim, seed, NULL);
     h = world_request(&sim->world, sim->home, sim->session.p, "local");
     wake_someone(sim);
-    for (int tick = 0; tick < MOST_TICKS && !handoff_is_over(h.state); tick++) {
+    for (int tick = 0; tick < MAX_TICKS && !handoff_is_over(h.state); tick++) {
         sim->calm = tick > 60;
         act(&sim->actors[dice(sim, WORKERS)]);
         if (!sim->calm)
@@ -220,7 +220,7 @@ static void it_is_in_one_place(Sim *sim)
 static void foreign_schedule(Sim *sim, unsigned seed)
 {
     set_up(sim, seed, change_mind);
-    for (int tick = 0; tick < MOST_TICKS; tick++) {
+    for (int tick = 0; tick < MAX_TICKS; tick++) {
         sim->calm = tick > 60;
         if (!sim->calm)
             change_mind(sim);

@@ -47,12 +47,12 @@ static void one_case(World *w, Str home, const PyValue *c)
     const PyValue *rows = pyjson_get(c, STR("sessions")), *entry;
     Str id = member(c, "session"), key = member(c, "key"), origin;
     PyValue got;
-    Place place;
+    ChatAddress place;
     Handoff h;
     bool shown;
 
     origin = member(&rows->items[0], "origin_json");
-    OK(place_parse(w->arena, origin, &place, &err));
+    OK(address_parse(w->arena, origin, &place, &err));
     world_sql(
         w, home,
         str_printf(w->arena,

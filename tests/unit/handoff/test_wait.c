@@ -163,34 +163,34 @@ static void what_may_go(void **state)
     Settings settings = { 0 };
     HandoffAsk ask = { .homes = &homes,
                        .settings = &settings,
-                       .wish = { .session_id = STR("s1"), .platform = STR("local") } };
+                       .request = { .session_id = STR("s1"), .platform = STR("local") } };
     World w;
 
     (void)state;
     world_open(&w);
     settings_defaults(&settings);
-    ask.wish.home = homes.data = w.data;
+    ask.request.home = homes.data = w.data;
     FAILS(handoff_may_go(w.journal, &ask, &err), ERR_REFUSED); /* no gateway */
     ask.detach = true;
     OK(handoff_may_go(w.journal, &ask, &err));
     world_sql(&w, w.data, "DELETE FROM home_channel");
     FAILS(handoff_may_go(w.journal, &ask, &err), ERR_REFUSED);
-    ask.wish.target = STR("elsewhere");
+    ask.request.target = STR("elsewhere");
     OK(handoff_may_go(w.journal, &ask, &err));
-    ask.wish.platform = STR("nowhere");
+    ask.request.platform = STR("nowhere");
     FAILS(handoff_may_go(w.journal, &ask, &err), ERR_USAGE);
-    ask.wish.platform = STR("telegram");
+    ask.request.platform = STR("telegram");
     FAILS(handoff_may_go(w.journal, &ask, &err), ERR_REFUSED);
     setenv("TALARIA_TELEGRAM_TOKEN", "123:abc", 1);
     OK(handoff_may_go(w.journal, &ask, &err));
-    ask.wish.target = STR("");
+    ask.request.target = STR("");
     FAILS(handoff_may_go(w.journal, &ask, &err), ERR_REFUSED); /* no home channel */
     setenv("TALARIA_TELEGRAM_HOME_CHANNEL", "555", 1);
     OK(handoff_may_go(w.journal, &ask, &err));
     unsetenv("TALARIA_TELEGRAM_TOKEN");
     unsetenv("TALARIA_TELEGRAM_HOME_CHANNEL");
     ask.detach = false;
-    ask.wish.home = w.hermes; /* a gateway of Hermes may take it, but there is none */
+    ask.request.home = w.hermes; /* a gateway of Hermes may take it, but there is none */
     FAILS(handoff_may_go(w.journal, &ask, &err), ERR_REFUSED);
     ask.queue = true;
     OK(handoff_may_go(w.journal, &ask, &err));

@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "net/child.h"
 #include "net/spawn.h"
@@ -195,6 +197,61 @@ static void it_is_as_free_as_we_were(void **state)
     spawn_keep_limits();
 }
 
+/* Slower than whoever writes: there is always more. */
+static void on_output_slowly(void *ctx, Str bytes)
+{
+    usleep(20000);
+    on_output(ctx, bytes);
+}
+
+/* One who left its group goes on writing for ever: what was in the pipe at its end is heard, and no more. */
+static void an_escaped_grandchild_holds_up_nobody(void **state)
+{
+    static const ChildHandlers slow = { on_output_slowly, on_errors, on_done };
+    const char *const argv[] = { "sh", "-c",
+                                 "echo said; setsid yes & setsid yes & setsid yes & "
+                                 "while ! ps -o sid= -p $! | grep -qw $!; do :; done; exit 3",
+                                 NULL };
+    NetId id;
+    Seen seen;
+    Err err;
+
+    (void)state;
+    seen_init(&seen);
+    assert_true(child_start(net, &(ChildSpec){ .argv = argv }, &slow, &seen, &id, &err));
+    wait_over(&seen.waiting);
+    assert_int_equal(seen.done.end, CHILD_EXITED);
+    assert_int_equal(seen.done.code, 3);
+    assert_true(str_starts(buf_str(&seen.output), STR("said\n")));
+    seen_done(&seen);
+}
+
+/* Whoever is left of its group is killed while the group's number is still its own. */
+static void its_group_goes_with_it(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    int64_t left = 0;
+    Seen seen;
+
+    (void)state;
+    run(&seen, "sleep 1000 >/dev/null 2>&1 & echo $!; exit 0", (ChildSpec){ 0 });
+    assert_int_equal(seen.done.end, CHILD_EXITED);
+    assert_true(str_to_int(str_trim(buf_str(&seen.output)), 1, INT32_MAX, &left));
+    for (int i = 0; i < 5000 && kill((pid_t)left, 0) == 0; i++) {
+        Str stat = STR_NONE;
+        Err err;
+
+        /* A zombie that init has not buried yet is dead, too. */
+        if (file_read(a, str_printf(a, "/proc/%lld/stat", (long long)left).p, KIB(4), &stat,
+                      &err) &&
+            str_find(stat, STR(") Z ")) < stat.n)
+            break;
+        usleep(1000);
+        assert_true(i < 4999);
+    }
+    seen_done(&seen);
+}
+
 static void input_can_follow_later(void **state)
 {
     const char *const argv[] = { "cat", NULL };
@@ -374,6 +431,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_started_says_why),
         cmocka_unit_test(it_gets_what_it_was_given_and_no_more),
         cmocka_unit_test(it_is_as_free_as_we_were),
+        cmocka_unit_test(an_escaped_grandchild_holds_up_nobody),
+        cmocka_unit_test(its_group_goes_with_it),
         cmocka_unit_test(input_can_follow_later),
         cmocka_unit_test(much_goes_through),
         cmocka_unit_test(cancelling_ends_the_whole_group),

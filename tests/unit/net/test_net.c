@@ -80,7 +80,7 @@ static const struct {
     const char *name;
     LoopbackReply reply;
     FetchTimes times;
-    size_t most, enough;
+    size_t max, enough;
     FetchEnd end;
     int status;
     const char *body;
@@ -165,7 +165,7 @@ static const struct {
       .body = NULL },
     { "too large",
       { STR_INIT(HTTP_OK "Content-Length: 5\r\n\r\nhello"), 0, 0, LOOPBACK_KEEP },
-      .most = 4,
+      .max = 4,
       .end = FETCH_TOO_LARGE,
       .status = 200,
       .body = "" },
@@ -196,7 +196,7 @@ static void every_end_has_its_word(void **state)
                                                  .url = url_of(a, server.port),
                                                  .body = STR("question"),
                                                  .times = cases[i].times,
-                                                 .most = cases[i].most },
+                                                 .max = cases[i].max },
                                 &handlers, &seen, &id, &err));
         wait_over(&seen.waiting);
         if (seen.end != cases[i].end || (cases[i].status && seen.status != cases[i].status) ||

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "platforms/platform.h"
+#include "platforms/read.h"
 
 /* A home, a thread in it (or none), and what the platform sends when its owner writes there. */
 static const struct {
@@ -121,7 +122,7 @@ static void the_next_message_finds_the_session(void **state)
             KeyFlags flags = { .group_per_user = !(bits & 1),
                                .thread_per_user = bits & 2,
                                .profile = bits & 4 ? STR("work") : STR("") };
-            Place there = { 0 };
+            ChatAddress there = { 0 };
             Inbound in = { 0 };
             bool is = false;
             Str bound, found;
@@ -137,8 +138,8 @@ static void the_next_message_finds_the_session(void **state)
                 fail_msg("%s: %s", rows[i].what, err.text);
             assert_true(shape->parse(a, str_of(rows[i].update), &(Identity){ 0 }, &in, &is, &err));
             assert_true(is);
-            bound = place_key(a, &there, &flags);
-            found = place_key(a, &in.place, &flags);
+            bound = address_key(a, &there, &flags);
+            found = address_key(a, &in.place, &flags);
             if (!str_eq(bound, found))
                 fail_msg("%s: bound to %.*s, found %.*s", rows[i].what, STR_FMT(bound),
                          STR_FMT(found));
@@ -167,7 +168,7 @@ static void the_next_message_in_the_chat_finds_it(void **state)
                            .profile = i & 4 ? STR("work") : STR("") };
         Inbound last = { 0 }, next = { 0 };
         HomeChannel chat = rows[to].home;
-        Place place;
+        ChatAddress place;
         bool is;
         Err err;
 
@@ -176,8 +177,41 @@ static void the_next_message_in_the_chat_finds_it(void **state)
         assert_true(last.place.thread_id.n > 0);
         chat.owner_id = last.place.user_id;
         assert_true(shape->place(a, &chat, STR_NONE, &place, &err));
-        assert_str(place_key(a, &place, &flags), place_key(a, &next.place, &flags));
+        assert_str(address_key(a, &place, &flags), address_key(a, &next.place, &flags));
     }
+}
+
+/* The next message of whoever it is has the key under which the session waits, but for who writes it. */
+static void a_session_waits_where_nobody_is_known(void **state)
+{
+    AUTO(Arena) *a = arena_new();
+    size_t waiting = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 8 * ARRAY_LEN(rows); i++) {
+        size_t at = i / 8;
+        const Shape *shape = shape_named(str_of(rows[at].platform));
+        KeyFlags flags = { .group_per_user = !(i & 1),
+                           .thread_per_user = i & 2,
+                           .profile = i & 4 ? STR("work") : STR("") };
+        HomeChannel home = rows[at].home;
+        Inbound in = { 0 };
+        ChatAddress place;
+        bool is;
+        Err err;
+
+        home.owner_id = STR("");
+        assert_true(shape->parse(a, str_of(rows[at].update), &(Identity){ 0 }, &in, &is, &err));
+        assert_true(shape->place(a, &home, str_of(rows[at].thread), &place, &err));
+        if (!str_eq(place.user_id, UNKNOWN_USER))
+            continue;
+        assert_str(address_key(a, &place, &flags), waiting_key(a, &in.place, &flags));
+        assert_int_equal(
+            is_waiting_place(a, &place, &flags),
+            !str_eq(address_key(a, &place, &flags), address_key(a, &in.place, &flags)));
+        waiting += is_waiting_place(a, &place, &flags);
+    }
+    assert_true(waiting > 0);
 }
 
 static void what_cannot_be_known_is_refused(void **state)
@@ -186,8 +220,6 @@ static void what_cannot_be_known_is_refused(void **state)
         const char *platform, *thread;
         HomeChannel home;
     } homes[] = {
-        { "telegram", "", { .chat_id = STR_INIT("-42"), .chat_type = STR_INIT("group") } },
-        { "discord", "", { .chat_id = STR_INIT("800"), .chat_type = STR_INIT("group") } },
         { "slack",
           "",
           { .chat_id = STR_INIT("C1"),
@@ -199,7 +231,7 @@ static void what_cannot_be_known_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
-        Place place;
+        ChatAddress place;
         Err err;
 
         assert_false(shape_named(str_of(homes[i].platform))
@@ -292,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_message_finds_the_session),
         cmocka_unit_test(the_next_message_in_the_chat_finds_it),
+        cmocka_unit_test(a_session_waits_where_nobody_is_known),
         cmocka_unit_test(what_cannot_be_known_is_refused),
         cmocka_unit_test(other_updates_are_no_messages),
         cmocka_unit_test(pieces_fit_and_lose_nothing),

@@ -6,13 +6,13 @@
 
 typedef struct World {
     PlatformHost host;
-    Wire wire;
+    ConnectionBase wire;
 } World;
 
 static World *world(World *w)
 {
     *w = (World){ 0 };
-    wire_init(&w->wire, "somewhere", &w->host);
+    connection_init(&w->wire, "somewhere", &w->host);
     return w;
 }
 
@@ -20,7 +20,7 @@ static Health health(World *w, Arena *a)
 {
     Health h;
 
-    wire_health(&w->wire, a, &h);
+    connection_health(&w->wire, a, &h);
     return h;
 }
 
@@ -32,21 +32,21 @@ static void test_refused_for_ever(void **state)
 
     (void)state;
     h = health(world(&w), a);
-    assert_int_equal(h.state, LINK_CONNECTING);
+    assert_int_equal(h.state, CONNECTION_CONNECTING);
     assert_true(h.since_ms > 0 && !h.heard_ms && !h.error.n);
-    wire_come_to(&w.wire, LINK_DOWN, "no road");
-    wire_come_to(&w.wire, LINK_UP, NULL);
+    connection_set_state(&w.wire, CONNECTION_DOWN, "no road");
+    connection_set_state(&w.wire, CONNECTION_UP, NULL);
     h = health(&w, a);
-    assert_int_equal(h.state, LINK_UP);
+    assert_int_equal(h.state, CONNECTION_UP);
     assert_true(str_eqz(h.error, "no road") && h.error_ms > 0); /* the last one, however long ago */
-    wire_come_to(&w.wire, LINK_REFUSED, "go away");
-    wire_come_to(&w.wire, LINK_UP, NULL);
-    wire_trouble(&w.wire, "and what follows from it");
+    connection_set_state(&w.wire, CONNECTION_REFUSED, "go away");
+    connection_set_state(&w.wire, CONNECTION_UP, NULL);
+    connection_trouble(&w.wire, "and what follows from it");
     h = health(&w, a);
-    assert_int_equal(h.state, LINK_REFUSED);
+    assert_int_equal(h.state, CONNECTION_REFUSED);
     assert_true(str_eqz(h.error, "go away"));
-    assert_false(wire_rest(&w.wire, 60000)); /* at once: there is nothing to wait for */
-    wire_done(&w.wire);
+    assert_false(connection_rest(&w.wire, 60000)); /* at once: there is nothing to wait for */
+    connection_done(&w.wire);
 }
 
 static void test_waits_grow(void **state)
@@ -56,21 +56,21 @@ static void test_waits_grow(void **state)
     (void)state;
     world(&w);
     for (int i = 0; i < 40; i++) {
-        int64_t most = i < 7 ? (int64_t)500 << i : 60000, wait = wire_next_wait(&w.wire);
+        int64_t max = i < 7 ? (int64_t)500 << i : 60000, wait = connection_next_wait(&w.wire);
 
-        assert_in_range(wait, most / 2, most);
+        assert_in_range(wait, max / 2, max);
     }
     w.wire.tries = 0;
-    assert_in_range(wire_next_wait(&w.wire), 250, 500);
-    wire_done(&w.wire);
+    assert_in_range(connection_next_wait(&w.wire), 250, 500);
+    connection_done(&w.wire);
 }
 
 static void *rests(void *ctx)
 {
     World *w = ctx;
 
-    wire_heard(&w->wire);
-    return wire_rest(&w->wire, 600000) ? w : NULL;
+    connection_heard(&w->wire);
+    return connection_rest(&w->wire, 600000) ? w : NULL;
 }
 
 static void test_end_wakes_it(void **state)
@@ -82,13 +82,13 @@ static void test_end_wakes_it(void **state)
 
     (void)state;
     world(&w);
-    assert_true(wire_start(&w.wire, rests, &w, &err));
-    wire_end(&w.wire);
+    assert_true(connection_start(&w.wire, rests, &w, &err));
+    connection_end(&w.wire);
     assert_true(clock_mono_ms() - began < 10000);
     assert_true(health(&w, a).heard_ms > 0);
-    wire_come_to(&w.wire, LINK_DOWN, "who ends it hangs up"); /* is no news */
+    connection_set_state(&w.wire, CONNECTION_DOWN, "who ends it hangs up"); /* is no news */
     assert_false(health(&w, a).error.n);
-    wire_done(&w.wire);
+    connection_done(&w.wire);
 }
 
 static void test_addresses_and_tokens(void **state)
@@ -109,15 +109,15 @@ static void test_addresses_and_tokens(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         Str base = STR_NONE;
         Err err;
-        bool ok = wire_base(a, "somewhere", str_of(rows[i].configured), "https://public.example",
-                            &base, &err);
+        bool ok = connection_base_url(a, "somewhere", str_of(rows[i].configured),
+                                      "https://public.example", &base, &err);
 
         assert_int_equal(ok, rows[i].base != NULL);
         assert_true(!ok || str_eqz(base, rows[i].base));
         assert_true(ok || str_starts(str_of(err.text), STR("somewhere's api_base")));
     }
     for (size_t i = 0; i < ARRAY_LEN(tokens); i++)
-        assert_int_equal(wire_fits_header(str_of(tokens[i].token)), tokens[i].fits);
+        assert_int_equal(connection_fits_header(str_of(tokens[i].token)), tokens[i].fits);
 }
 
 int main(void)

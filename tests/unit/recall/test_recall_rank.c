@@ -8,17 +8,17 @@
 #include "../../bench/recall_measure.h"
 #include "recall/snippet.h"
 
-typedef struct Place {
+typedef struct ChatAddress {
     char path[64];
     Db *db;
     RecallIndex *index;
     Recall *recall;
     int64_t line; /* of the next document */
-} Place;
+} ChatAddress;
 
 static int set_up(void **state)
 {
-    Place *p = mem_alloc(sizeof *p);
+    ChatAddress *p = mem_alloc(sizeof *p);
     Err err;
     int fd;
 
@@ -43,7 +43,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     recall_close(p->recall);
     recall_index_close(p->index);
@@ -61,7 +61,7 @@ static DocSession session(int64_t key)
                          .last_at = 1.7e9 + (double)key };
 }
 
-static void add(Place *p, DocRole role, const char *tool, const char *text)
+static void add(ChatAddress *p, DocRole role, const char *tool, const char *text)
 {
     Doc d = {
         .role = role, .tool = str_of(tool), .text = str_of(text), .at = 1.7e9, .place = p->line++
@@ -72,7 +72,7 @@ static void add(Place *p, DocRole role, const char *tool, const char *text)
 }
 
 /* A session of these texts by turns of user and assistant. */
-static void add_session(Place *p, int64_t key, const char *const *texts, size_t n)
+static void add_session(ChatAddress *p, int64_t key, const char *const *texts, size_t n)
 {
     DocSession s = session(key);
     Err err;
@@ -89,7 +89,7 @@ static void add_session(Place *p, int64_t key, const char *const *texts, size_t 
                 sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
 /* Places of the hits, best first: "3 1". */
-static Str found(Place *p, Arena *a, const char *query)
+static Str found(ChatAddress *p, Arena *a, const char *query)
 {
     SearchQuery q = { .filter = SEARCH_FILTER_NONE };
     AUTO_BUF b = BUF(4096);
@@ -106,7 +106,7 @@ static Str found(Place *p, Arena *a, const char *query)
 
 static void test_words(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
 
     ADD(p, 1, "to parse empty input fails here", "fixed: parsing returns early", "thanks");
@@ -129,7 +129,7 @@ static void test_words(void **state)
 
 static void test_neighbours_answer_questions(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
     Str hits;
 
@@ -143,7 +143,7 @@ static void test_neighbours_answer_questions(void **state)
 
 static void test_tools(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
     DocSession s = session(1);
     Err err;
@@ -163,7 +163,7 @@ static void test_tools(void **state)
 
 static void test_read_anew_and_gone(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
     DocSession s = session(1);
     Err err;
@@ -179,7 +179,7 @@ static void test_read_anew_and_gone(void **state)
     assert_str(found(p, a, "alpha"), STR(""));
 }
 
-static int64_t pages_used(Place *p)
+static int64_t pages_used(ChatAddress *p)
 {
     int64_t all = 0, unused = 0;
     Err err;
@@ -189,7 +189,7 @@ static int64_t pages_used(Place *p)
     return all - unused;
 }
 
-static int64_t rows_of(Place *p, const char *table)
+static int64_t rows_of(ChatAddress *p, const char *table)
 {
     char sql[128];
     int64_t n = -1;
@@ -204,7 +204,7 @@ static int64_t rows_of(Place *p, const char *table)
 static void test_rewriting_does_not_pile_up(void **state)
 {
     enum { ROUNDS = 400, DOCS = 20 };
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
     DocSession s = session(1);
     int64_t early = 0;
@@ -233,7 +233,7 @@ static void test_rewriting_does_not_pile_up(void **state)
 /* A session that is given up half way leaves no words behind. */
 static void test_given_up(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
     DocSession s = session(1);
     Err err;
@@ -249,7 +249,7 @@ static void test_given_up(void **state)
 
 static void test_common_words_are_bounded(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
     SearchQuery q = { .filter = SEARCH_FILTER_NONE };
     Ranking r;
@@ -274,7 +274,7 @@ static void test_common_words_are_bounded(void **state)
 /* A beginning that very many words have is taken for the word itself, in the table where they are. */
 static void test_beginnings_are_bounded(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
     AUTO_BUF b = BUF(65536);
     SearchQuery q = { .filter = SEARCH_FILTER_NONE };
@@ -303,7 +303,7 @@ static void test_beginnings_are_bounded(void **state)
     assert_true(!r.narrowed && r.n == 1);
 }
 
-static void add_history(Place *p, int64_t first, int64_t n, double at)
+static void add_history(ChatAddress *p, int64_t first, int64_t n, double at)
 {
     Err err;
 
@@ -331,7 +331,7 @@ static void test_an_old_history_found_later(void **state)
     static const char *const queries[] = { "common",           "common words",
                                            "\"common words\"", "what are common words all over?",
                                            "common role:tool", "common source:claude" };
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     add_history(p, 1, 60, 1.7e9);
     add_history(p, 100, 120, 1.5e9);
@@ -374,7 +374,7 @@ static void test_snippets(void **state)
 /* The promise of bench_recall, on less of the same. */
 static void test_recall(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     AUTO(Arena) *a = arena_new();
     Recalls ours = { 0 }, plain = { 0 };
     Talk t = { 0 };

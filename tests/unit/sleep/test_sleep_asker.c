@@ -2,8 +2,8 @@
  * come back out of their packing. */
 #include "unit.h"
 
-#include "sleep/trial/asker.h"
 #include "sleep/mining/mine_model.h"
+#include "sleep/trial/asker.h"
 
 typedef struct Script {
     const char *replies[8]; /* the last one over and over; NULL: still to come */

@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-#include "sleep/trial/backend_mock.h"
 #include "sleep/learning/consolidate.h"
-#include "sleep/task/document.h"
-#include "sleep/night/experiment.h"
 #include "sleep/learning/rejected.h"
+#include "sleep/night/experiment.h"
+#include "sleep/task/document.h"
 #include "sleep/task/rules.h"
 #include "sleep/task/split.h"
+#include "sleep/trial/backend_mock.h"
 
 static void close_to(double a, double b)
 {

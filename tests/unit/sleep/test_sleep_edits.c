@@ -249,11 +249,11 @@ static const char *const pieces[] = {
     "---\n",          "- a\n  b\n",
 };
 
-static Str random_text(Arena *a, size_t most)
+static Str random_text(Arena *a, size_t max)
 {
     AUTO_BUF out = BUF(KIB(64));
 
-    for (size_t n = random_below(most); n > 0; n--)
+    for (size_t n = random_below(max); n > 0; n--)
         buf_addz(&out, pieces[random_below(ARRAY_LEN(pieces))]);
     return str_dup(a, buf_str(&out));
 }

@@ -44,7 +44,7 @@ static void tail_is_exact(void **state)
 typedef struct Table {
     const double *base, *cand; /* one a task, the same at every draw */
     int64_t left;              /* draws until the budget ends */
-    int64_t most;
+    int64_t max;
 } Table;
 
 static bool from_table(void *ctx, size_t task, bool candidate, int64_t nth, double *ret_score,
@@ -57,7 +57,7 @@ static bool from_table(void *ctx, size_t task, bool candidate, int64_t nth, doub
         *ret_stop = true;
         return true;
     }
-    t->most = nth + 1 > t->most ? nth + 1 : t->most;
+    t->max = nth + 1 > t->max ? nth + 1 : t->max;
     *ret_score = candidate ? t->cand[task] : t->base[task];
     return true;
 }
@@ -163,9 +163,34 @@ static void verdicts(void **state)
         if (r.verdict != cases[i].verdict || r.blocked != cases[i].blocked)
             fail_msg("%s: %s%s", cases[i].why, verdict_name(r.verdict),
                      r.blocked ? ", blocked" : "");
-        assert_true(table.most <= GATE_MOST_DRAWS);
+        assert_true(table.max <= GATE_MOST_DRAWS);
         if (cases[i].deterministic)
-            assert_true(table.most <= 1);
+            assert_true(table.max <= 1);
+    }
+}
+
+/* One task of ten is worse at every draw, by chance once in 1,024: a regression at 0.05 / 10, none at 0.005 / 10. */
+static void the_level_asked_for_is_that_of_regressions_too(void **state)
+{
+    static const double base[10] = { [9] = 1 }, cand[10] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 };
+    static const double levels[] = { GATE_ALPHA, GATE_ALPHA / 10 };
+    AUTO(Arena) *a = arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+        Table table = { base, cand, 999, 0 };
+        GateInput in = { .n = 10,
+                         .no_regression = true,
+                         .alpha = levels[i],
+                         .most_draws = GATE_MOST_DRAWS,
+                         .draw = from_table,
+                         .ctx = &table };
+        GateResult r;
+        Err err;
+
+        assert_true(gate_decide(a, &in, &r, &err));
+        assert_int_equal(r.verdict, i ? VERDICT_ACCEPT : VERDICT_REJECT);
+        assert_int_equal(r.blocked, !i);
     }
 }
 
@@ -211,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tail_is_exact),
         cmocka_unit_test(verdicts),
+        cmocka_unit_test(the_level_asked_for_is_that_of_regressions_too),
         cmocka_unit_test(error_rate_holds),
         cmocka_unit_test(interval_covers_the_gain),
         cmocka_unit_test(detectable_effect_shrinks),

@@ -1,9 +1,9 @@
 /* What people ask for again, and what they insist on. */
 #include "unit.h"
 
-#include "sleep/task/checks.h"
 #include "sleep/mining/intent.h"
 #include "sleep/mining/mine.h"
+#include "sleep/task/checks.h"
 
 /* -- the same thing in other words ----------------------------------------------------------------- */
 

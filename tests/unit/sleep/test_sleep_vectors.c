@@ -4,13 +4,13 @@
 
 #include <math.h>
 
-#include "sleep/task/answer.h"
-#include "sleep/trial/budget.h"
 #include "sleep/mining/dream.h"
 #include "sleep/mining/filters.h"
+#include "sleep/task/answer.h"
 #include "sleep/task/ids.h"
 #include "sleep/task/score.h"
 #include "sleep/task/split.h"
+#include "sleep/trial/budget.h"
 
 static StrList texts(Arena *a, Json v)
 {

@@ -53,12 +53,12 @@ static sqlite3 *make(const char *sql)
 static void columns_and_tables_are_told(void **state)
 {
     AUTO(Arena) *a = arena_new();
-    CheckWish wish = { .sessions = true };
+    CheckOptions options = { .sessions = true };
     DbReport r;
 
     (void)state;
     sqlite3_close(make(SCHEMA));
-    check_database(a, path, &wish, &r);
+    check_database(a, path, &options, &r);
     assert_true(r.readable);
     assert_str(str_of(r.journal), STR("delete"));
     assert_true(str_find(r.missing, STR("sessions.title")) < r.missing.n);
@@ -73,12 +73,12 @@ static void columns_and_tables_are_told(void **state)
 static void an_index_that_forgot_is_damaged(void **state)
 {
     AUTO(Arena) *a = arena_new();
-    CheckWish wish = { .whole = true };
+    CheckOptions options = { .whole = true };
     DbReport r;
 
     (void)state;
     sqlite3_close(make(SCHEMA "INSERT INTO messages_fts(messages_fts) VALUES('delete-all');"));
-    check_database(a, path, &wish, &r);
+    check_database(a, path, &options, &r);
     assert_int_equal(r.n_tables, 1);
     assert_int_equal(r.tables[0].verdict, VERDICT_OK);
     assert_int_equal(r.searches[0].verdict, VERDICT_BROKEN);
@@ -88,13 +88,13 @@ static void an_index_that_forgot_is_damaged(void **state)
 static void a_lock_is_told_and_waited_for_a_second_at_most(void **state)
 {
     AUTO(Arena) *a = arena_new();
-    CheckWish wish = { 0 };
+    CheckOptions options = { 0 };
     sqlite3 *db = make(SCHEMA "BEGIN EXCLUSIVE;");
     Holders holders;
     DbReport r;
 
     (void)state;
-    check_database(a, path, &wish, &r);
+    check_database(a, path, &options, &r);
     assert_false(r.readable);
     assert_int_equal(r.trouble.kind, ERR_BUSY);
     holders_find(a, str_of(path), &holders);
@@ -105,7 +105,7 @@ static void a_lock_is_told_and_waited_for_a_second_at_most(void **state)
 static void what_is_no_database_is_told(void **state)
 {
     AUTO(Arena) *a = arena_new();
-    CheckWish wish = { 0 };
+    CheckOptions options = { 0 };
     FILE *f = fopen(path, "we");
     DbReport r;
 
@@ -114,7 +114,7 @@ static void what_is_no_database_is_told(void **state)
     for (int i = 0; i < 1000; i++)
         fputs("no database", f);
     fclose(f);
-    check_database(a, path, &wish, &r);
+    check_database(a, path, &options, &r);
     assert_false(r.readable);
     assert_int_equal(r.trouble.kind, ERR_CORRUPT);
 }

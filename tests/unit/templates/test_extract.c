@@ -252,13 +252,13 @@ static void a_secret_in_a_result_is_taken_out_before_the_cut(void **state)
 
 /* -- from the store ------------------------------------------------------------------------ */
 
-typedef struct Place {
+typedef struct ChatAddress {
     Arena *arena;
     Str folder;
     Homes homes;
     Store *store;
     History *history;
-} Place;
+} ChatAddress;
 
 static void add_session(Own *own, const char *id, const char *parent, double at)
 {
@@ -285,7 +285,7 @@ static void add(Own *own, const char *session, Message m, double at)
 
 static int set_up(void **state)
 {
-    Place *p = mem_alloc(sizeof *p);
+    ChatAddress *p = mem_alloc(sizeof *p);
     char path[] = "/tmp/talaria-test-XXXXXX";
     HomesQuery query;
     Own *own;
@@ -324,7 +324,7 @@ static int tear_down(void **state)
 {
     static const char *const files[] = { "talaria.db", "talaria.db-wal", "talaria.db-shm",
                                          "index.db",   "index.db-wal",   "index.db-shm" };
-    Place *p = *state;
+    ChatAddress *p = *state;
 
     history_close(p->history);
     store_free(p->store);
@@ -338,7 +338,7 @@ static int tear_down(void **state)
 
 static void a_template_has_the_calls_of_the_session_it_names(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     ExtractOptions options = EXTRACT_DEFAULTS;
     Template t;
     Extract x;
@@ -376,7 +376,7 @@ static void without_a_usable_call_it_says_why(void **state)
         { "broken-one", "do not parse", ERR_INVALID },
         { "no-such-session", "", ERR_NOT_FOUND },
     };
-    Place *p = *state;
+    ChatAddress *p = *state;
     ExtractOptions options = EXTRACT_DEFAULTS;
     Template t;
     Extract x;

@@ -122,7 +122,7 @@ static void none_is_not_found(void **state)
 
 static const struct {
     const char *a, *b;
-    int least, most; /* per cent */
+    int min, max; /* per cent */
 } pairs[] = {
     { "fix the date parser", "Fix the DATE parser!", 100, 100 },
     { "fix the date parser", "write a poem", 0, 0 },
@@ -142,7 +142,7 @@ static void similarity_is_by_words(void **state)
         WordBag left = wordbag_of(a, str_of(pairs[i].a)), right = wordbag_of(a, str_of(pairs[i].b));
         int percent = (int)(wordbag_similarity(&left, &right) * 100 + 0.5);
 
-        if (percent < pairs[i].least || percent > pairs[i].most)
+        if (percent < pairs[i].min || percent > pairs[i].max)
             fail_msg("%s / %s: %d %%", pairs[i].a, pairs[i].b, percent);
     }
 }

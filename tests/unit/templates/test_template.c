@@ -12,16 +12,16 @@
 
 /* -- a home for each test ------------------------------------------------------------------ */
 
-typedef struct Place {
+typedef struct ChatAddress {
     Arena *arena;
     Home home;
     Homes homes;
     Str folder;
-} Place;
+} ChatAddress;
 
 static int set_up(void **state)
 {
-    Place *p = mem_alloc(sizeof *p);
+    ChatAddress *p = mem_alloc(sizeof *p);
     char path[] = "/tmp/talaria-test-XXXXXX";
 
     log_set_level(LOG_ERROR); /* the warnings are right, and many */
@@ -33,14 +33,14 @@ static int set_up(void **state)
     return 0;
 }
 
-static char *in_folder(Place *p, const char *name)
+static char *in_folder(ChatAddress *p, const char *name)
 {
     return str_z(p->arena, str_join_path(p->arena, p->folder, str_of(name)));
 }
 
 static int tear_down(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     FileEntry *entries;
     size_t n = 0;
     Err err;
@@ -56,7 +56,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void put_file(Place *p, const char *name, const char *text)
+static void put_file(ChatAddress *p, const char *name, const char *text)
 {
     Err err;
 
@@ -64,7 +64,7 @@ static void put_file(Place *p, const char *name, const char *text)
     assert_true(file_write_atomic(in_folder(p, name), str_of(text), &err));
 }
 
-static Template sample(Place *p, const char *name)
+static Template sample(ChatAddress *p, const char *name)
 {
     Template t = { .name = str_of(name),
                    .type = TASK_CODE,
@@ -119,7 +119,7 @@ static void the_default_name_is_the_title(void **state)
         { "", "a/b", "code-a-b" },
         { "", "", "code-" },
     };
-    Place *p = *state;
+    ChatAddress *p = *state;
     Err err;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -165,7 +165,7 @@ static void the_file_is_written_as_promised(void **state)
 
 static void what_is_missing_takes_its_default(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template t;
     Err err;
 
@@ -229,7 +229,7 @@ static const struct {
 
 static void a_broken_file_is_told_by_its_key(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template t;
     Err err;
 
@@ -262,7 +262,7 @@ static const char *const python_values[] = {
 
 static void values_of_python_are_kept(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Err err;
 
     for (size_t i = 0; i < ARRAY_LEN(python_values); i++) {
@@ -314,7 +314,7 @@ static void counting_a_use_leaves_the_rest_as_it_was(void **state)
                               "  \"usage_count\": %d,\n"
                               "  \"source_session_id\": null\n"
                               "}\n";
-    Place *p = *state;
+    ChatAddress *p = *state;
     char before[sizeof odd], after[sizeof odd];
     Template t;
     Str bytes;
@@ -333,7 +333,7 @@ static void counting_a_use_leaves_the_rest_as_it_was(void **state)
 
 static void one_bad_file_does_not_hide_the_others(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template *all;
     size_t n;
     Err err;
@@ -356,7 +356,7 @@ static void one_bad_file_does_not_hide_the_others(void **state)
 
 static void no_folder_is_no_templates(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template *all;
     Template t;
     size_t n;
@@ -371,7 +371,7 @@ static void no_folder_is_no_templates(void **state)
 
 static void a_file_in_the_folders_place_is_left_alone(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template t = sample(p, "x"), *all;
     struct stat st;
     size_t n;
@@ -390,7 +390,7 @@ static void a_file_in_the_folders_place_is_left_alone(void **state)
 
 static void saved_is_found_again_and_not_overwritten(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template t = sample(p, "x"), found;
     Err err;
 
@@ -413,7 +413,7 @@ static void saved_is_found_again_and_not_overwritten(void **state)
 static void a_name_never_leaves_the_folder(void **state)
 {
     static const char *const names[] = { "../secret", "/etc/passwd", "..", ".", "", "a/../../b" };
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template t;
     Err err;
 
@@ -427,7 +427,7 @@ static void a_name_never_leaves_the_folder(void **state)
 
 static void a_broken_file_can_be_deleted(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template t;
     Err err;
 
@@ -439,7 +439,7 @@ static void a_broken_file_can_be_deleted(void **state)
 
 static void counting_drops_what_is_not_in_the_table(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template t;
     Str bytes;
     Err err;
@@ -459,7 +459,7 @@ static void counting_drops_what_is_not_in_the_table(void **state)
 static void every_use_is_counted_whoever_counts(void **state)
 {
     enum { PROCESSES = 6, USES = 20 };
-    Place *p = *state;
+    ChatAddress *p = *state;
     Template t = sample(p, "x"), found;
     int status;
     Err err;
@@ -483,7 +483,7 @@ static void every_use_is_counted_whoever_counts(void **state)
 
 static void the_first_home_with_a_name_wins(void **state)
 {
-    Place *p = *state;
+    ChatAddress *p = *state;
     Home both[2] = { { .path = str_join_path(p->arena, p->home.path, STR("none")) }, p->home };
     Homes homes = { .all = both, .n = 2, .primary = both };
     Template t;

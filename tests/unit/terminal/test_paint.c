@@ -35,6 +35,7 @@ static void test_plain(void **state)
         { "--- \nx", "\xe2\x94\x80" },
         { "a\x1b[2Jb", "a\xe2\x90\x9b[2Jb\n" },
         { "one\n\n\n\ntwo", "one\n\ntwo\n" },
+        { "2026\\-11\\-17T03\\:07, \\d", "2026-11-17T03:07, \\d\n" },
     };
     AUTO(Arena) *a = arena_new();
 
@@ -126,11 +127,13 @@ static void test_pieces(void **state)
 
 static void test_place(void **state)
 {
-    Place p = place_after((Place){ 0, 3 }, STR("ab\033[1mc\033[0m\033[2D\033[Kx"), 80);
+    CursorPosition p =
+        position_after((CursorPosition){ 0, 3 }, STR("ab\033[1mc\033[0m\033[2D\033[Kx"), 80);
 
     (void)state;
     assert_int_equal(p.col, 5);
-    p = place_after((Place){ 0, 0 }, STR("\033]8;;https://e.org\033\\x\033]8;;\033\\y"), 80);
+    p = position_after((CursorPosition){ 0, 0 }, STR("\033]8;;https://e.org\033\\x\033]8;;\033\\y"),
+                       80);
     assert_int_equal(p.col, 2);
 }
 

@@ -152,7 +152,7 @@ static void words_end_where_a_terminal_ends_them(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        Place p = place_after((Place){ 0, 3 }, str_of(places[i].text), 10);
+        CursorPosition p = position_after((CursorPosition){ 0, 3 }, str_of(places[i].text), 10);
 
         assert_int_equal(p.row, places[i].row);
         assert_int_equal(p.col, places[i].col);
@@ -239,7 +239,7 @@ static const struct {
 
 static void events_are_shown(void **state)
 {
-    AUTO(Render) *r = render_new(false, 0);
+    AUTO(Render) *r = render_new(false, 0, NULL);
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(frames_cases); i++) {
@@ -252,7 +252,7 @@ static void events_are_shown(void **state)
 
 static void an_approval_is_asked_for_and_answered(void **state)
 {
-    AUTO(Render) *r = render_new(true, 0);
+    AUTO(Render) *r = render_new(true, 0, NULL);
     AUTO_BUF out = BUF(65536);
 
     (void)state;

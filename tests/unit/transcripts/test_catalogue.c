@@ -18,13 +18,13 @@ extern char **environ;
 
 /* -- a place with transcripts --------------------------------------------------------------------- */
 
-typedef struct Place {
+typedef struct ChatAddress {
     Arena *a;
     Str dir;
     Homes homes;
     Catalogue *c;
     UpdateStats stats;
-} Place;
+} ChatAddress;
 
 static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -34,16 +34,16 @@ static int drop(const char *path, const struct stat *st, int type, struct FTW *f
     return remove(path);
 }
 
-static void open_place(Place *p)
+static void open_place(ChatAddress *p)
 {
     char dir[] = "/tmp/talaria-test-XXXXXX";
 
-    *p = (Place){ .a = arena_new() };
+    *p = (ChatAddress){ .a = arena_new() };
     assert_non_null(mkdtemp(dir));
     p->dir = str_dup(p->a, str_of(dir));
 }
 
-static void open_catalogue(Place *p)
+static void open_catalogue(ChatAddress *p)
 {
     CatalogueQuery query = { .homes = &p->homes };
     Err err;
@@ -62,14 +62,14 @@ static void open_catalogue(Place *p)
     assert_non_null(p->c);
 }
 
-static void close_place(Place *p)
+static void close_place(ChatAddress *p)
 {
     catalogue_close(p->c);
     nftw(str_z(p->a, p->dir), drop, 16, FTW_DEPTH | FTW_PHYS);
     arena_free(p->a);
 }
 
-static void update(Place *p, const CatalogueListener *listener)
+static void update(ChatAddress *p, const CatalogueListener *listener)
 {
     Err err;
 
@@ -77,7 +77,7 @@ static void update(Place *p, const CatalogueListener *listener)
         fail_msg("%s", err.text);
 }
 
-static void put(Place *p, const char *name, const char *mode, Str bytes)
+static void put(ChatAddress *p, const char *name, const char *mode, Str bytes)
 {
     Str path = str_join_path(p->a, p->dir, str_of(name));
     size_t slash = path.n;
@@ -93,7 +93,7 @@ static void put(Place *p, const char *name, const char *mode, Str bytes)
     fclose(f);
 }
 
-static Entry find(Place *p, const char *id)
+static Entry find(ChatAddress *p, const char *id)
 {
     Entry e = { 0 };
     Err err;
@@ -103,7 +103,7 @@ static Entry find(Place *p, const char *id)
     return e;
 }
 
-static bool is_known(Place *p, const char *id)
+static bool is_known(ChatAddress *p, const char *id)
 {
     Entry e;
     Err err;
@@ -113,7 +113,7 @@ static bool is_known(Place *p, const char *id)
 
 /* -- beside the truth ------------------------------------------------------------------------------ */
 
-static void generate(Place *p, const char *seed)
+static void generate(ChatAddress *p, const char *seed)
 {
     const char *fixtures = getenv("TALARIA_FIXTURES");
     char *script = str_z(p->a, str_join_path(p->a, str_of(fixtures ? fixtures : "tests/fixtures"),
@@ -136,7 +136,7 @@ typedef struct Score {
     int people, exact, missed, kept_programs;
 } Score;
 
-static void judge(Place *p, Json truth, Score *score)
+static void judge(ChatAddress *p, Json truth, Score *score)
 {
     Entry e;
     Err err;
@@ -161,7 +161,7 @@ static void judge(Place *p, Json truth, Score *score)
 /* The seed is made on the spot: what holds for one tree only would not last. */
 static void turns_are_counted_as_they_were_made(void **state)
 {
-    Place p;
+    ChatAddress p;
     Score score = { 0 };
     char seed[32];
     Str truth, line;
@@ -252,7 +252,7 @@ static CatalogueListener listener(Heard *h)
 
 static void a_session_that_grows_is_read_on(void **state)
 {
-    Place p;
+    ChatAddress p;
     Heard h = { 0 };
     CatalogueListener l = listener(&h);
     Entry e;
@@ -293,7 +293,7 @@ static void a_session_that_grows_is_read_on(void **state)
 
 static void a_rewritten_file_is_another_entry_and_a_removed_one_none(void **state)
 {
-    Place p;
+    ChatAddress p;
     Heard h = { 0 };
     CatalogueListener l = listener(&h);
     int64_t key;
@@ -330,7 +330,7 @@ static void a_rewritten_file_is_another_entry_and_a_removed_one_none(void **stat
 static void a_wide_tree_is_found_whole(void **state)
 {
     enum { FOLDERS = 60, FILES = 5 };
-    Place p;
+    ChatAddress p;
     TranscriptRoots roots = { .claude_present = true };
     TranscriptFile *files;
     char name[128];
@@ -365,7 +365,7 @@ static void a_wide_tree_is_found_whole(void **state)
 
 static void a_rollout_in_both_places_counts_once_and_may_move(void **state)
 {
-    Place p;
+    ChatAddress p;
     Heard h = { 0 };
     CatalogueListener l = listener(&h);
     Entry *all;
@@ -397,7 +397,7 @@ static void a_rollout_in_both_places_counts_once_and_may_move(void **state)
 
 /* -- our own sessions --------------------------------------------------------------------------------- */
 
-static void add_own(Place *p, const char *id, const char *handle)
+static void add_own(ChatAddress *p, const char *id, const char *handle)
 {
     Str data = str_join_path(p->a, p->dir, STR("data"));
     Session s = { .id = str_of(id), .source = STR("cli"), .started_at = 1 };
@@ -417,18 +417,40 @@ static void add_own(Place *p, const char *id, const char *handle)
     own_close(own);
     db = db_open_own(str_z(p->a, str_join_path(p->a, data, STR("talaria.db"))), true, &err);
     assert_non_null(db);
-    assert_true(!handle ||
-                db_exec(db,
-                        str_z(p->a, str_printf(p->a,
-                                               "INSERT INTO runtime_continuity VALUES('%s', "
-                                               "'claude', 1, '%s', '', 0)",
-                                               id, handle)),
-                        &err));
+    assert_true(
+        !handle ||
+        db_exec(db,
+                str_z(p->a, str_printf(p->a,
+                                       "INSERT INTO runtime_continuity VALUES('%s', 'claude', 1, "
+                                       "'%s', '', 0);"
+                                       "INSERT INTO run(id, conversation_id, user_message_id, "
+                                       "assistant_message_id, runtime, state, owner, started_ms) "
+                                       "VALUES('r%s', '%s', 0, 0, 'claude', 'completed', '', 0);"
+                                       "INSERT INTO conversation_message(message_id, "
+                                       "conversation_id, seq, runtime, run_id, status, created_ms) "
+                                       "SELECT id, session_id, id, 'claude', 'r%s', 'complete', 0 "
+                                       "FROM messages WHERE session_id = '%s'",
+                                       id, handle, id, id, id, id)),
+                &err));
+}
+
+static void say_more(ChatAddress *p, const char *id)
+{
+    Err err;
+    AUTO(Own) *own = own_open(str_join_path(p->a, p->dir, STR("data")), &err);
+    Message m = { .session_id = str_of(id),
+                  .role = STR("user"),
+                  .content = STR("and more"),
+                  .timestamp = 3,
+                  .active = 1 };
+
+    assert_non_null(own);
+    assert_true(own_begin(own, &err) && own_add_message(own, &m, &err) && own_commit(own, &err));
 }
 
 static void a_conversation_that_is_also_a_transcript_counts_once(void **state)
 {
-    Place p;
+    ChatAddress p;
 
     (void)state;
     open_place(&p);
@@ -447,12 +469,17 @@ static void a_conversation_that_is_also_a_transcript_counts_once(void **state)
     put(&p, ".claude/projects/-w-p/" TWO ".jsonl", "w", STR(USER("hello", "00")));
     update(&p, NULL);
     assert_false(is_known(&p, "ours-lost"));
+
+    /* a turn that another runtime answered is in no transcript */
+    say_more(&p, "ours-elsewhere");
+    update(&p, NULL);
+    assert_true(is_known(&p, "ours-elsewhere"));
     close_place(&p);
 }
 
 static void a_rewind_is_noticed(void **state)
 {
-    Place p;
+    ChatAddress p;
     Entry e;
     Err err;
     AUTO(Db) *db = NULL;
@@ -488,7 +515,7 @@ static bool after_one(void *ctx)
 
 static void an_interrupted_update_keeps_what_it_has(void **state)
 {
-    Place p;
+    ChatAddress p;
     int asked = 0;
     UpdateStats stats;
     Err err;
@@ -510,7 +537,7 @@ static void an_interrupted_update_keeps_what_it_has(void **state)
 
 static bool update_inside(void *ctx, const Entry *e, Err *err)
 {
-    Place *p = ctx;
+    ChatAddress *p = ctx;
     UpdateStats stats = { 0 };
 
     (void)e;
@@ -528,7 +555,7 @@ static bool refuse(void *ctx, const Event *e, Err *err)
 
 static void one_update_at_a_time_and_a_listener_that_fails_leaves_nothing(void **state)
 {
-    Place p;
+    ChatAddress p;
     CatalogueListener busy = { .ctx = &p, .end = update_inside };
     CatalogueListener full = { .event = refuse };
     Err err;
@@ -547,7 +574,7 @@ static void one_update_at_a_time_and_a_listener_that_fails_leaves_nothing(void *
 
 static void a_damaged_index_is_begun_afresh(void **state)
 {
-    Place p;
+    ChatAddress p;
 
     (void)state;
     open_place(&p);
@@ -566,7 +593,7 @@ static void a_damaged_index_is_begun_afresh(void **state)
 
 static void a_damaged_home_keeps_nobody_waiting(void **state)
 {
-    Place p;
+    ChatAddress p;
 
     (void)state;
     open_place(&p);
@@ -582,10 +609,10 @@ static void a_damaged_home_keeps_nobody_waiting(void **state)
 
 static void lists_take_filters_and_pages(void **state)
 {
-    Place p;
+    ChatAddress p;
     Entry *all;
     Facet *facets;
-    EntryQuery query = { .source = -1, .most = 1 };
+    EntryQuery query = { .source = -1, .max = 1 };
     size_t n;
     Err err;
 

@@ -37,10 +37,22 @@ static void add_flags(Buf *out, unsigned flags)
 
 static void add_facts(Buf *out, const SessionFacts *f)
 {
+#define FACTS(X)                                                                                   \
+    X(id)                                                                                          \
+    X(cwd)                                                                                         \
+    X(branch)                                                                                      \
+    X(model)                                                                                       \
+    X(title)                                                                                       \
+    X(entrypoint)                                                                                  \
+    X(version)                                                                                     \
+    X(originator)                                                                                  \
+    X(parent)                                                                                      \
+    X(kind)                                                                                        \
+    X(continued_in)
 #define X(name)                                                                                    \
     if (f->name.n)                                                                                 \
         buf_addf(out, " " #name "=%.*s", STR_FMT(f->name));
-    X(id) X(cwd) X(branch) X(model) X(title) X(entrypoint) X(version) X(originator) X(parent)
+    FACTS(X)
 #undef X
 }
 
