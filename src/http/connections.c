@@ -1,5 +1,10 @@
 /* A late connection is shut down, not closed: its descriptor belongs to libmicrohttpd, which sees
- * the end of the stream and cleans up on its own thread. */
+ * the end of the stream and cleans up on its own thread.
+ *
+ * libmicrohttpd misses the end of a stream that arrives together with its last bytes: a read that does not fill its
+ * buffer makes it wait for an edge of epoll, and that edge is already gone. A client that leaves in the middle of a body
+ * would keep its share of the memory until the deadline. Shutting down the side that the client has ended anyway loses
+ * nothing, and is a new edge. */
 #include "http/connections.h"
 
 #include <poll.h>
@@ -44,6 +49,8 @@ static void end_late_ones(Connections *all)
 
         if (due && due < now)
             shutdown(c->fd, SHUT_RDWR);
+        else if (due && has_left(c->fd))
+            shutdown(c->fd, SHUT_RD);
         if (c->left && has_left(c->fd)) {
             c->left(c->ctx);
             c->left = NULL;

@@ -70,6 +70,25 @@ test('strangers fill neither the memory nor the room of those who have a token',
   assert.notEqual((await request(server, '/api/templates/x/inject', { method: 'POST', body: { messages: [], pad: 'x'.repeat(2 << 20) } })).status, 503);
 });
 
+test('four hundred strangers with five megabytes each cost no memory', async (t) => {
+  const server = await startServer(t), body = Buffer.alloc(5 << 20, 0x20);
+  assert.equal((await request(server, '/api/status')).status, 200);
+  const before = rss(server.child.pid), routes = ['/api/auth', '/api/slack/events', '/api/slack/commands', '/v1/chat/completions'];
+  const all = Array.from({ length: 400 }, (_, i) => {
+    const c = halfSent(server, headOf(server, routes[i % routes.length], body.length), 0);
+    c.over = new Promise((r) => c.socket.write(body, r)); // sent, or refused on the way
+    return c;
+  });
+  t.after(() => all.forEach((c) => c.socket.destroy()));
+  let most = 0;
+  const watch = setInterval(() => { most = Math.max(most, rss(server.child.pid)); }, 5);
+  await Promise.all(all.map((c) => c.over));
+  clearInterval(watch);
+  most = Math.max(most, rss(server.child.pid));
+  assert.ok(most - before < 32 << 20, `${(most - before) >> 20} MiB`);
+  assert.equal((await request(server, '/api/status')).status, 200);
+});
+
 test('the room for bodies is given back', async (t) => {
   const server = await startServer(t);
   const body = { messages: [], pad: 'x'.repeat(6 << 20) };
@@ -78,6 +97,23 @@ test('the room for bodies is given back', async (t) => {
   await Promise.all(left.map((c) => c.sent));
   left.forEach((c) => c.socket.destroy());
   await until('there is room again', async () => (await statusOf(server, '/api/templates/x/inject', { method: 'POST', body })) !== 503);
+});
+
+test('a client that leaves in the middle of its body is gone at once, also when its end came with its last bytes', async (t) => {
+  const server = await startServer(t);
+  assert.equal((await request(server, '/api/status')).status, 200);
+  const sockets = () => fs.readdirSync(`/proc/${server.child.pid}/fd`).filter((fd) => {
+    try { return fs.readlinkSync(`/proc/${server.child.pid}/fd/${fd}`).startsWith('socket:'); } catch { return false; }
+  }).length;
+  const before = sockets();
+  // All of it is there before the server reads the first byte.
+  server.child.kill('SIGSTOP');
+  const left = Array.from({ length: 8 }, (_, i) => halfSent(server, headOf(server, '/v1/chat/completions', 8 << 20, `Authorization: Bearer ${server.token}`), 1000 + i * 9000));
+  await Promise.all(left.map((c) => c.sent));
+  left.forEach((c) => c.socket.destroy());
+  server.child.kill('SIGCONT');
+  assert.equal((await request(server, '/api/status')).status, 200);
+  await until('its connection is closed', () => sockets() <= before); // until waits half as long as a body may take
 });
 
 test('any number of model names: the configured model answers still', async (t) => {
