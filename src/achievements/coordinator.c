@@ -49,8 +49,8 @@ Coordinator *coordinator_open(const HomesQuery *where, const Settings *settings,
     run_settings(&c->scan, settings);
     c->ttl = setting_int(settings, SETTING_ACHIEVEMENTS_TTL);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->ended, NULL);
-    pthread_cond_init(&c->writing, NULL);
+    cond_init(&c->ended);
+    cond_init(&c->writing);
     if (pthread_create(&c->writer, NULL, coordinator_write_thread, c) == 0)
         return c;
     (void)err_set(err, ERR_BUSY, "cannot start a thread for the achievements; try again later");
@@ -122,17 +122,9 @@ static void put_answer(JsonWriter *w, const Coordinator *c, const Snapshot *show
 
 static void wait_for_end(Coordinator *c, int64_t wait_ms)
 {
-    struct timespec until;
+    int64_t until = clock_mono_ms() + wait_ms;
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    while (c->status.state == SCAN_RUNNING &&
-           pthread_cond_timedwait(&c->ended, &c->lock, &until) == 0)
+    while (c->status.state == SCAN_RUNNING && cond_wait_until(&c->ended, &c->lock, until))
         ;
 }
 

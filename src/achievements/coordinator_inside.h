@@ -8,6 +8,7 @@
 #include "achievements/coordinator.h"
 #include "achievements/run.h"
 #include "base/clock.h"
+#include "base/cond.h"
 
 enum { MAX_LISTENERS = 4, BACKGROUND_NICE = 10 };
 

@@ -29,16 +29,12 @@ void *coordinator_write_thread(void *ctx)
     pthread_mutex_lock(&c->lock);
     while (!c->closing) {
         int64_t due = c->written_ms ? c->written_ms + FILES_EVERY_MS : 0;
-        int64_t left = due - clock_mono_ms();
-        struct timespec until;
+        bool late = clock_mono_ms() >= due;
 
-        if (c->dirty && c->current && left <= 0) {
+        if (c->dirty && c->current && late)
             write_behind(c);
-            continue;
-        }
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += c->dirty && left > 0 ? left / 1000 + 1 : 3600;
-        pthread_cond_timedwait(&c->writing, &c->lock, &until);
+        else
+            (void)cond_wait_until(&c->writing, &c->lock, c->dirty && !late ? due : INT64_MAX);
     }
     if (c->dirty && c->current)
         write_behind(c);

@@ -5,6 +5,8 @@
 
 #include "achievements/delta.h"
 #include "base/clock.h"
+#include "base/cond.h"
+#include "base/executor.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -170,12 +172,13 @@ static void put(Job *job, Work *work, Record *record, const SessionMetrics *metr
     job->done++;
 }
 
-static void *work_through(void *ctx)
+static void work_through(void *ctx, void *thread, void *worker)
 {
-    Worker *w = ctx;
-    Job *job = w->job;
+    Worker *w = worker;
+    Job *job = ctx;
     size_t at;
 
+    (void)thread;
     lock_job(w);
     while (take(job, &at)) {
         SessionMetrics metrics;
@@ -200,23 +203,9 @@ static void *work_through(void *ctx)
     job->running--;
     pthread_cond_signal(&job->moved);
     pthread_mutex_unlock(&job->lock);
-    return NULL;
 }
 
 /* -- running --------------------------------------------------------------------------------------------- */
-
-static void wait_a_little(Job *job)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_EVERY_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
-    pthread_cond_timedwait(&job->moved, &job->lock, &until);
-}
 
 /* Called with the lock held. */
 static void save(Job *job)
@@ -244,7 +233,7 @@ static void watch(Job *job)
 
     pthread_mutex_lock(&job->lock);
     while (job->running) {
-        wait_a_little(job);
+        (void)cond_wait_until(&job->moved, &job->lock, clock_mono_ms() + LOOK_EVERY_MS);
         if (o->progress && !o->progress(o->ctx, known + job->done, job->delta.sessions) &&
             !job->stop) {
             job->stop = job->failed = true;
@@ -287,26 +276,16 @@ static size_t threads_for(const Job *job)
     return left == 0 ? 0 : max > MAX_THREADS ? MAX_THREADS : max;
 }
 
-/* No thread is to be had: the others do its share, or this one where there are none. */
-static void do_without(Worker *w, bool alone)
-{
-    if (alone) {
-        (void)work_through(w);
-    } else {
-        pthread_mutex_lock(&w->job->lock);
-        w->job->running--;
-        pthread_mutex_unlock(&w->job->lock);
-    }
-    worker_done(w);
-}
-
 static bool run_workers(Job *job, Err *err)
 {
     size_t n = threads_for(job), begun = 0;
     ScannerOptions count = job->options->count;
-    pthread_t threads[MAX_THREADS];
     AUTO(Arena) *a = arena_new();
     Worker *workers = ARENA_ARRAY(a, Worker, n + 1);
+    Executor *pool =
+        n ? executor_start(&(ExecutorOptions){ .max_threads = n, .run = work_through, .ctx = job },
+                           err)
+          : NULL;
 
     for (; begun < n; begun++) {
         workers[begun] = (Worker){ .job = job, .scratch = arena_new(), .kept = arena_new() };
@@ -324,17 +303,14 @@ static bool run_workers(Job *job, Err *err)
         pthread_mutex_lock(&job->lock);
         job->running++;
         pthread_mutex_unlock(&job->lock);
-        if (pthread_create(&threads[begun], NULL, work_through, &workers[begun]) == 0)
-            continue;
-        do_without(&workers[begun], begun == 0);
-        break;
+        if (!executor_add(pool, STR_NONE, &workers[begun]))
+            work_through(job, NULL, &workers[begun]); /* without a thread it is done here */
     }
     if (begun)
         watch(job);
-    for (size_t i = 0; i < begun; i++) {
-        pthread_join(threads[i], NULL);
+    executor_stop(pool);
+    for (size_t i = 0; i < begun; i++)
         worker_done(&workers[i]);
-    }
     if (job->failed)
         *err = job->err;
     return !job->failed;
@@ -392,7 +368,7 @@ bool scan_run(const ScanOptions *options, Scan *ret, Err *err)
     bool ok;
 
     pthread_mutex_init(&job.lock, NULL);
-    pthread_cond_init(&job.moved, NULL);
+    cond_init(&job.moved);
     ok = delta_make(&job.delta, arena, options, err);
     if (ok) {
         ok = run_workers(&job, err);

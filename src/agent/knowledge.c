@@ -13,6 +13,7 @@
 #include "agent/knowledge_inside.h"
 #include "agent/render.h"
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "recall/freshen.h"
@@ -23,7 +24,7 @@ enum {
     SHELVES = 8,
     STALE_MS = 10000,
     OFFLINE_MS = 5000,
-    PAUSE_NS = 100000000,
+    PAUSE_MS = 100,
     PASSAGES = 5,
     PASSAGE_CHARS = 700
 };
@@ -114,7 +115,7 @@ Knowledge *knowledge_new(const Homes *homes, const Settings *settings)
     k->homes = homes;
     k->settings = settings;
     pthread_mutex_init(&k->lock, NULL);
-    pthread_cond_init(&k->updated, NULL);
+    cond_init(&k->updated);
     return k;
 }
 
@@ -208,16 +209,11 @@ void knowledge_refresh(Knowledge *k)
 /* At most so long, for whoever is at it. */
 static bool wait_a_little(Knowledge *k)
 {
-    struct timespec until;
     bool whole;
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += PAUSE_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&k->lock);
     if (!k->whole)
-        (void)pthread_cond_timedwait(&k->updated, &k->lock, &until);
+        (void)cond_wait_until(&k->updated, &k->lock, clock_mono_ms() + PAUSE_MS);
     whole = k->whole;
     pthread_mutex_unlock(&k->lock);
     return whole;

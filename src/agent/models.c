@@ -62,7 +62,7 @@ static ServiceModel *find_or_make(Service *s, Str request, Err *err)
     if (!client)
         return NULL;
     if (m->client)
-        workers_add(s->pool, free_client, m->client);
+        service_work(s, free_client, m->client);
     mem_free(m->name);
     *m = (ServiceModel){ .name = mem_strdup(request), .client = client };
     return m;

@@ -145,5 +145,5 @@ static void tidy(void *service)
 void service_tidy(Service *s)
 {
     if (prune_is_due(s))
-        workers_add(s->pool, tidy, s);
+        service_work(s, tidy, s);
 }

@@ -6,6 +6,7 @@
  * finds, and only a few ends. */
 #include "agent/runlog_inside.h"
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/log.h"
 
 enum {
@@ -128,13 +129,7 @@ static void wait_for_work(RunLog *log, bool *ret_checkpoint)
     int64_t when;
 
     while (!(*ret_checkpoint = checkpoint_is_due(log, &when)) && !log->unsynced && !log->written)
-        if (when == INT64_MAX) {
-            pthread_cond_wait(&log->to_sync, &log->lock);
-        } else {
-            struct timespec until = { when / 1000, when % 1000 * 1000000 };
-
-            (void)pthread_cond_timedwait(&log->to_sync, &log->lock, &until);
-        }
+        (void)cond_wait_until(&log->to_sync, &log->lock, when);
 }
 
 static void tidy(RunLog *log)
@@ -359,14 +354,10 @@ static bool open_handles(RunLog *log, Str data_folder, Err *err)
 RunLog *runlog_open(Str data_folder, Err *err)
 {
     RunLog *log = mem_alloc(sizeof *log);
-    pthread_condattr_t monotonic;
 
     pthread_mutex_init(&log->lock, NULL);
     pthread_cond_init(&log->more, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&log->to_sync, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&log->to_sync);
     log->last_dirty = &log->dirty;
     log->last_ending = &log->ending_runs;
     if (!open_handles(log, data_folder, err))

@@ -8,6 +8,8 @@
 #include "templates/template.h"
 #include "text/sha256.h"
 
+enum { THREADS = 4 };
+
 /* -- handles of the database -------------------------------------------------------------------------- */
 
 Runs *service_take(Service *s, Err *err)
@@ -36,11 +38,29 @@ void service_give(Service *s, Runs *r)
 
 /* -- opening, closing ------------------------------------------------------------------------------------ */
 
-static void work(void *ctx, void (*fn)(void *arg), void *arg)
-{
-    Service *s = ctx;
+typedef struct Work {
+    void (*fn)(void *arg);
+    void *arg;
+} Work;
 
-    workers_add(s->pool, fn, arg);
+static void do_work(void *ctx, void *worker, void *job)
+{
+    Work *work = job;
+
+    (void)ctx;
+    (void)worker;
+    work->fn(work->arg);
+    mem_free(work);
+}
+
+void service_work(void *service, void (*fn)(void *arg), void *arg)
+{
+    Service *s = service;
+    Work *work = mem_alloc(sizeof *work);
+
+    *work = (Work){ .fn = fn, .arg = arg };
+    if (!executor_add(s->pool, STR_NONE, work)) /* it is ending: the last work of a running job */
+        do_work(NULL, NULL, work);
 }
 
 static void make_host(Service *s)
@@ -50,7 +70,7 @@ static void make_host(Service *s)
     s->host = (RuntimeHost){ .net = s->net,
                              .settings = o->settings,
                              .data = o->homes->data,
-                             .work = work,
+                             .work = service_work,
                              .work_ctx = s,
                              .model = service_model,
                              .model_done = service_model_done,
@@ -76,7 +96,7 @@ static void refresh(void *knowledge)
 
 void service_refresh(Service *s)
 {
-    workers_add(s->pool, refresh, s->knowledge);
+    service_work(s, refresh, s->knowledge);
 }
 
 Service *service_open(const ServiceOptions *options, Err *err)
@@ -92,7 +112,8 @@ Service *service_open(const ServiceOptions *options, Err *err)
     s->log = runlog_open(options->homes->data, err);
     if (!s->log || !service_own(s, err) || !service_recover(s, err))
         return NULL;
-    s->pool = workers_start(err);
+    s->pool = executor_start(
+        &(ExecutorOptions){ .min_threads = 1, .max_threads = THREADS, .run = do_work }, err);
     s->net = s->pool ? net_new(err) : NULL;
     if (!s->net)
         return NULL;
@@ -122,7 +143,7 @@ Service *service_close(Service *s)
     end_turns(s);
     /* What a model still says may be work for a worker. */
     service_models_free(s);
-    s->pool = workers_stop(s->pool);
+    s->pool = executor_stop(s->pool);
     s->knowledge = knowledge_free(s->knowledge);
     s->net = net_free(s->net);
     s->log = runlog_close(s->log);
@@ -350,7 +371,7 @@ static void set_off(Service *s, Turn *turn, const Run *run)
     turn->run.user_message_id = run->user_message_id;
     turn->run.assistant_message_id = run->assistant_message_id;
     turn->run.started_ms = run->started_ms;
-    workers_add(s->pool, turn_start, turn);
+    service_work(s, turn_start, turn);
 }
 
 /* Before the row is there: whoever sees the run in the database can cancel it, and nobody takes it for one that

@@ -6,7 +6,7 @@
 
 #include "agent/graph.h"
 #include "agent/service.h"
-#include "agent/workers.h"
+#include "base/executor.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "runtimes/trace.h"
@@ -27,7 +27,7 @@ struct Service {
     RuntimeHost bare; /* for those who may not know what the owner knows */
     Net *net;
     RunLog *log;
-    Workers *pool;
+    Executor *pool;       /* work that may wait: for a file, the database, a tool */
     Knowledge *knowledge; /* NULL: none */
     RuntimeTool tools[KNOWLEDGE_TOOLS];
     char owner[ID_CHARS];
@@ -129,6 +129,8 @@ bool service_is_gone(void *service, Str run_id, Str owner);
 void service_tidy(Service *s); /* in the background, once a day at most */
 
 /* service.c */
+/* fn(arg) on a thread of the pool. Any thread; never waits. */
+void service_work(void *service, void (*fn)(void *arg), void *arg);
 void service_gone(Service *s, Turn *turn); /* it is over */
 void service_refresh(Service *s);          /* the search index, in the background */
 

@@ -62,7 +62,7 @@ static void on_event(void *ctx, const ModelEvent *e)
         return;
     if (e->kind == MODEL_FINISH && e->finish == MODEL_STOP && !buf_full(&job->text) &&
         str_trim(buf_str(&job->text)).n) {
-        workers_add(job->service->pool, keep, job);
+        service_work(job->service, keep, job);
         return;
     }
     log_warning("no new summary: %.*s",

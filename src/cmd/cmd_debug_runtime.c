@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include "agent/knowledge.h"
+#include "base/clock.h"
+#include "base/cond.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -59,11 +61,10 @@ static void show_event(void *ctx, const RuntimeEvent *e)
 
 static void show_init(Show *show, Cli *cli, const Runtime *runtime)
 {
-    *show = (Show){ .cli = cli,
-                    .runtime = runtime,
-                    .arena = arena_new(),
-                    .lock = PTHREAD_MUTEX_INITIALIZER,
-                    .changed = PTHREAD_COND_INITIALIZER };
+    *show = (Show){
+        .cli = cli, .runtime = runtime, .arena = arena_new(), .lock = PTHREAD_MUTEX_INITIALIZER
+    };
+    cond_init(&show->changed);
     run_trace_init(&show->trace);
     frames_init(&show->frames, runtime->name, STR(""), print_frame, show);
 }
@@ -195,13 +196,7 @@ static void wait_for_end(Show *show)
 
     pthread_mutex_lock(&show->lock);
     while (!show->over) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 100000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        (void)pthread_cond_timedwait(&show->changed, &show->lock, &until);
+        (void)cond_wait_until(&show->changed, &show->lock, clock_mono_ms() + 100);
         if (interrupted && !cancelled) {
             cancelled = true;
             show->runtime->cancel(show->run);

@@ -1,6 +1,7 @@
-/* lanes.h - work that is done side by side, but one at a time for a key, in the order in which it came.
+/* lanes.h - an executor whose threads each have a handle of the data folder's database.
  *
- * Threads are started as they are needed, up to a number; each has a OwnStore of its own. Any thread may add. */
+ * Jobs of one key (a chat, a handoff) run one at a time, in the order of adding; jobs of different keys run side by
+ * side. Any thread may add. */
 #ifndef TALARIA_GATEWAY_LANES_H
 #define TALARIA_GATEWAY_LANES_H
 
@@ -9,25 +10,22 @@
 typedef struct Lanes Lanes;
 
 typedef struct LanesOptions {
-    Str data; /* our own home */
+    Str data; /* Talaria's data folder */
     size_t threads;
     size_t max; /* jobs that wait */
-    /* The job is its own from here on. */
+    /* Owns the job from here on. */
     void (*run)(void *ctx, OwnStore *own, void *job);
-    void (*drop)(void *ctx, void *job); /* it waited when everything ended */
+    void (*drop)(void *ctx, void *job); /* it waited when the lanes closed */
     void *ctx;
 } LanesOptions;
 
 Lanes *lanes_open(const LanesOptions *options);
-/* Waits for what runs; drops what waits. */
+/* Waits for the jobs that run; drops those that wait. */
 Lanes *lanes_close(Lanes *l);
 AUTO_FREE(Lanes, lanes_close)
 
 /* ERR_BUSY: too many wait. */
 MUST_CHECK bool lanes_add(Lanes *l, Str key, void *job, Err *err);
-/* Whether something of that key waits or runs. */
-bool lanes_has(Lanes *l, Str key);
-/* How many wait or run. */
-size_t lanes_count(Lanes *l);
+bool lanes_has(Lanes *l, Str key); /* a job of this key waits or runs */
 
 #endif

@@ -4,9 +4,9 @@
  * Where the runtime asks something on the way, what was said so far is a message of its own: what comes after the
  * answer stands below it, not in a message that has scrolled away. Which words those are follows from the run's
  * frames alone, so whoever shows a run again after a death cuts it at the same places. */
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "gateway/turns_inside.h"
@@ -45,17 +45,10 @@ static void on_wake(void *ctx)
 
 static void wait_until(Show *s, int64_t at)
 {
-    struct timespec until;
+    int64_t soonest = clock_mono_ms() + 1;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    at -= (int64_t)until.tv_sec * 1000 + until.tv_nsec / 1000000;
-    if (at < 1)
-        at = 1;
-    until.tv_nsec += (long)(at % 1000) * 1000000L;
-    until.tv_sec += at / 1000 + until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
     pthread_mutex_lock(&s->lock);
-    while (!s->woken && pthread_cond_timedwait(&s->called, &s->lock, &until) == 0)
+    while (!s->woken && cond_wait_until(&s->called, &s->lock, at < soonest ? soonest : at))
         ;
     s->woken = false;
     pthread_mutex_unlock(&s->lock);
@@ -247,13 +240,8 @@ static void watch(Show *s, Arena *a)
 
 static void show_init(Show *s)
 {
-    pthread_condattr_t attr;
-
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->called, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&s->called);
     s->arenas[0] = arena_new();
     s->arenas[1] = arena_new();
 }

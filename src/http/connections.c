@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/limits.h"
 #include "http/metrics.h"
 
@@ -64,15 +65,11 @@ static void *watch(void *ctx)
 
     pthread_mutex_lock(&all->lock);
     while (!all->ending) {
-        struct timespec until;
-
         if (!all->first) {
             pthread_cond_wait(&all->changed, &all->lock);
             continue;
         }
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec++;
-        pthread_cond_timedwait(&all->changed, &all->lock, &until);
+        (void)cond_wait_until(&all->changed, &all->lock, clock_mono_ms() + 1000);
         end_late_ones(all);
     }
     pthread_mutex_unlock(&all->lock);
@@ -82,13 +79,9 @@ static void *watch(void *ctx)
 Connections *connections_start(Err *err)
 {
     Connections *all = mem_alloc(sizeof *all);
-    pthread_condattr_t attr;
 
     pthread_mutex_init(&all->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&all->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&all->changed);
     if (pthread_create(&all->thread, NULL, watch, all) != 0) {
         (void)err_set(err, ERR_INTERNAL, "cannot start a thread");
         return mem_free(all);

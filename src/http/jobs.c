@@ -12,15 +12,11 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
+#include "base/executor.h"
 #include "base/limits.h"
 
-enum { IDLE_SECONDS = 30, LET_GO_MS = 300 };
-
-typedef struct Lane {
-    Job *first, **last;
-    size_t waiting;
-    pthread_cond_t more;
-} Lane;
+enum { IDLE_MS = 30000, LET_GO_MS = 300 };
 
 typedef struct Mark {
     bool present;
@@ -30,10 +26,8 @@ typedef struct Mark {
 
 struct Worker {
     Jobs *jobs;
-    Lane *lane;
-    pthread_t thread;
-    bool running;
-    Arena *arena; /* homes and marks; renewed with the store */
+    int64_t used_ms; /* monotonic: when its last job ended */
+    Arena *arena;    /* homes and marks; renewed with the store */
     Homes homes;
     bool homes_known;    /* changes under the lock, like the next */
     uint64_t generation; /* of homes and store */
@@ -48,11 +42,12 @@ enum { WORKERS = 0 JOB_LANES(X) };
 struct Jobs {
     HomesQuery where;
     pthread_mutex_t lock;
-    Lane lanes[LANE_COUNT];
-    bool ending;
+    Executor *lanes[LANE_COUNT];
+    bool ending; /* no lane accepts jobs, and some are gone */
     uint64_t generation;
     pthread_cond_t let_go; /* a worker has closed its store */
     Worker workers[WORKERS];
+    size_t n_workers;
 };
 
 /* -- the worker's store ------------------------------------------------------------------------ */
@@ -114,22 +109,18 @@ static void renew(Worker *w)
 {
     Jobs *jobs = w->jobs;
     bool moved = w->homes_known && changed(w);
-    struct timespec until;
+    int64_t until = clock_mono_ms() + LET_GO_MS;
 
     pthread_mutex_lock(&jobs->lock);
     if (moved && w->generation == jobs->generation) {
         jobs->generation++;
-        for (size_t i = 0; i < LANE_COUNT; i++)
-            pthread_cond_broadcast(&jobs->lanes[i].more);
+        for (size_t i = 0; i < LANE_COUNT && !jobs->ending; i++)
+            executor_wake(jobs->lanes[i]);
     }
     if (w->homes_known && w->generation != jobs->generation)
         let_go(w, false);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LET_GO_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
     while (!w->homes_known && older_ones_open(jobs) &&
-           pthread_cond_timedwait(&jobs->let_go, &jobs->lock, &until) == 0)
+           cond_wait_until(&jobs->let_go, &jobs->lock, until))
         ;
     if (!w->homes_known)
         w->generation = jobs->generation - (older_ones_open(jobs) ? 1 : 0);
@@ -167,115 +158,91 @@ bool worker_store(Worker *w, Store **ret, Err *err)
     return w->store != NULL;
 }
 
-/* -- threads ------------------------------------------------------------------------------------ */
+/* -- Threads -- */
 
-/* The next job, or NULL at the end; lets go of the store where nothing comes for a while. */
-static Job *take(Worker *w)
+static void *begin_worker(void *ctx)
 {
-    Lane *lane = w->lane;
-    Job *job;
+    Jobs *jobs = ctx;
+    Worker *w;
 
-    while (!lane->first && !w->jobs->ending) {
-        struct timespec until;
-
-        if (!w->arena) {
-            pthread_cond_wait(&lane->more, &w->jobs->lock);
-            continue;
-        }
-        if (w->generation != w->jobs->generation) {
-            let_go(w, false);
-            continue;
-        }
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += IDLE_SECONDS;
-        if (pthread_cond_timedwait(&lane->more, &w->jobs->lock, &until) != 0)
-            let_go(w, true);
-    }
-    job = lane->first;
-    if (job) {
-        lane->first = job->next;
-        lane->waiting--;
-        if (!lane->first)
-            lane->last = &lane->first;
-    }
-    return job;
+    pthread_mutex_lock(&jobs->lock);
+    w = &jobs->workers[jobs->n_workers++];
+    w->jobs = jobs;
+    pthread_mutex_unlock(&jobs->lock);
+    return w;
 }
 
-static void *work(void *ctx)
+static void end_worker(void *ctx, void *worker)
 {
-    Worker *w = ctx;
-    Job *job;
+    Jobs *jobs = ctx;
 
-    pthread_mutex_lock(&w->jobs->lock);
-    while ((job = take(w)) != NULL) {
-        pthread_mutex_unlock(&w->jobs->lock);
-        job->run(job->ctx, w);
-        pthread_mutex_lock(&w->jobs->lock);
-    }
-    let_go(w, false);
-    pthread_mutex_unlock(&w->jobs->lock);
-    return NULL;
+    pthread_mutex_lock(&jobs->lock);
+    let_go(worker, false);
+    pthread_mutex_unlock(&jobs->lock);
 }
 
-static void monotonic_cond(pthread_cond_t *cond)
+static void run_job(void *ctx, void *worker, void *job)
 {
-    pthread_condattr_t attr;
+    Worker *w = worker;
+    Job *j = job;
 
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attr);
-    pthread_condattr_destroy(&attr);
+    (void)ctx;
+    j->run(j->ctx, w);
+    w->used_ms = clock_mono_ms();
+}
+
+/* Closes a store that is of an older generation, or that no job has used for a while. */
+static int64_t on_idle(void *ctx, void *worker)
+{
+    Jobs *jobs = ctx;
+    Worker *w = worker;
+    int64_t left = w->used_ms + IDLE_MS - clock_mono_ms();
+
+    if (!w->arena)
+        return -1;
+    pthread_mutex_lock(&jobs->lock);
+    if (w->generation != jobs->generation || left <= 0)
+        let_go(w, w->generation == jobs->generation);
+    pthread_mutex_unlock(&jobs->lock);
+    return w->arena ? left : -1;
 }
 
 Jobs *jobs_start(const HomesQuery *where, Err *err)
 {
-    static const int threads[] = {
+    static const size_t threads[] = {
 #define X(name, n) n,
         JOB_LANES(X)
 #undef X
     };
     Jobs *jobs = mem_alloc(sizeof *jobs);
-    size_t n = 0;
 
     jobs->where = *where;
     pthread_mutex_init(&jobs->lock, NULL);
-    monotonic_cond(&jobs->let_go);
+    cond_init(&jobs->let_go);
     for (size_t i = 0; i < LANE_COUNT; i++) {
-        jobs->lanes[i].last = &jobs->lanes[i].first;
-        monotonic_cond(&jobs->lanes[i].more);
+        jobs->lanes[i] = executor_start(&(ExecutorOptions){ .min_threads = 1,
+                                                            .max_threads = threads[i],
+                                                            .max_waiting = LIMIT_HTTP_JOBS,
+                                                            .run = run_job,
+                                                            .begin = begin_worker,
+                                                            .end = end_worker,
+                                                            .idle = on_idle,
+                                                            .ctx = jobs },
+                                        err);
+        if (!jobs->lanes[i])
+            return jobs_stop(jobs);
     }
-    for (size_t i = 0; i < LANE_COUNT; i++)
-        for (int k = 0; k < threads[i]; k++, n++) {
-            Worker *w = &jobs->workers[n];
-
-            w->jobs = jobs;
-            w->lane = &jobs->lanes[i];
-            w->running = pthread_create(&w->thread, NULL, work, w) == 0;
-            if (!w->running) {
-                (void)err_set(err, ERR_INTERNAL, "cannot start a thread");
-                jobs_stop(jobs);
-                return NULL;
-            }
-        }
     return jobs;
 }
 
 bool jobs_add(Jobs *jobs, JobLane lane, Job *job)
 {
-    Lane *to = &jobs->lanes[lane];
-    bool taken;
+    bool accepted;
 
     pthread_mutex_lock(&jobs->lock);
-    taken = to->waiting < LIMIT_HTTP_JOBS && !jobs->ending;
-    if (taken) {
-        job->next = NULL;
-        *to->last = job;
-        to->last = &job->next;
-        to->waiting++;
-        pthread_cond_signal(&to->more);
-    }
+    accepted = !jobs->ending && executor_add(jobs->lanes[lane], STR_NONE, job);
     pthread_mutex_unlock(&jobs->lock);
-    return taken;
+    return accepted;
 }
 
 Jobs *jobs_stop(Jobs *jobs)
@@ -284,14 +251,9 @@ Jobs *jobs_stop(Jobs *jobs)
         return NULL;
     pthread_mutex_lock(&jobs->lock);
     jobs->ending = true;
-    for (size_t i = 0; i < LANE_COUNT; i++)
-        pthread_cond_broadcast(&jobs->lanes[i].more);
     pthread_mutex_unlock(&jobs->lock);
-    for (size_t i = 0; i < WORKERS; i++)
-        if (jobs->workers[i].running)
-            pthread_join(jobs->workers[i].thread, NULL);
     for (size_t i = 0; i < LANE_COUNT; i++)
-        pthread_cond_destroy(&jobs->lanes[i].more);
+        executor_stop(jobs->lanes[i]);
     pthread_cond_destroy(&jobs->let_go);
     pthread_mutex_destroy(&jobs->lock);
     return mem_free(jobs);

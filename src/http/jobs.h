@@ -28,7 +28,6 @@ typedef enum JobLane {
 typedef struct Job {
     void (*run)(void *ctx, Worker *worker);
     void *ctx;
-    struct Job *next;
 } Job;
 
 MUST_CHECK Jobs *jobs_start(const HomesQuery *where, Err *err);

@@ -6,17 +6,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/log.h"
 
 enum { FIRST_WAIT_MS = 500, MAX_WAIT_MS = 60000, MAX_TOKEN = 1024 };
-
-int64_t connection_wall_ms(void)
-{
-    return clock_wall_ms();
-}
 
 /* -- beginning and end ------------------------------------------------------------------------------------ */
 
@@ -47,20 +42,15 @@ bool connection_fits_header(Str token)
 
 void connection_init(ConnectionBase *w, const char *platform, PlatformHost *host)
 {
-    pthread_condattr_t monotonic;
-
     *w = (ConnectionBase){ .platform = platform,
                            .host = host,
                            .stop = CALL_STOP,
                            .lock = PTHREAD_MUTEX_INITIALIZER,
                            .state = CONNECTION_CONNECTING,
-                           .since_ms = connection_wall_ms() };
+                           .since_ms = clock_wall_ms() };
     host->config = NULL;
     host->cursor = STR_NONE;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&w->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&w->changed);
 }
 
 void connection_done(ConnectionBase *w)
@@ -90,7 +80,7 @@ void connection_end(ConnectionBase *w)
 void connection_heard(ConnectionBase *w)
 {
     pthread_mutex_lock(&w->lock);
-    w->heard_ms = connection_wall_ms();
+    w->heard_ms = clock_wall_ms();
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -98,7 +88,7 @@ void connection_heard(ConnectionBase *w)
 static void set_error(ConnectionBase *w, const char *text)
 {
     snprintf(w->error, sizeof w->error, "%s", text);
-    w->error_ms = connection_wall_ms();
+    w->error_ms = clock_wall_ms();
 }
 
 /* What it was refused for is not covered by what follows from that. */
@@ -120,7 +110,7 @@ void connection_set_state(ConnectionBase *w, ConnectionState state, const char *
         set_error(w, why);
     if (news) {
         w->state = state;
-        w->since_ms = connection_wall_ms();
+        w->since_ms = clock_wall_ms();
         pthread_cond_broadcast(&w->changed);
     }
     pthread_mutex_unlock(&w->lock);
@@ -159,9 +149,7 @@ bool connection_goes_on(const ConnectionBase *w)
 
 void connection_wait(ConnectionBase *w, int64_t until)
 {
-    struct timespec at = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
-
-    pthread_cond_timedwait(&w->changed, &w->lock, &at);
+    (void)cond_wait_until(&w->changed, &w->lock, until);
 }
 
 bool connection_rest(ConnectionBase *w, int64_t ms)

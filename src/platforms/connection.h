@@ -42,7 +42,6 @@ void connection_end(ConnectionBase *w); /* waits until the thread has */
 
 /* -- how things stand: any thread ------------------------------------------------------------------------- */
 
-int64_t connection_wall_ms(void);
 void connection_heard(ConnectionBase *w); /* the platform has answered something */
 void connection_trouble(ConnectionBase *w, const char *text); /* that changes nothing else */
 /* Comes to a state, for a reason or (NULL) without one; a change for a reason is logged, once. */

@@ -74,11 +74,6 @@ bool lanes_has(Lanes *l, Str key)
     return false;
 }
 
-size_t lanes_count(Lanes *l)
-{
-    return l->n;
-}
-
 /* The first of its key, and nobody is at one of that key. */
 static bool may_run(const Lanes *l, size_t i)
 {

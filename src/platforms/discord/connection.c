@@ -167,7 +167,7 @@ static bool dial(Connection *c, Err *err)
 /* A session that is begun anew has to be told what it missed. */
 static void mark_gap(DiscordSocket *l)
 {
-    int64_t day_ago = snow_at(connection_wall_ms() - DAY_MS);
+    int64_t day_ago = snow_at(clock_wall_ms() - DAY_MS);
 
     if (!l->session[0])
         l->gap_after = l->last > day_ago ? l->last : day_ago;

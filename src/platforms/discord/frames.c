@@ -26,7 +26,7 @@ static void on_text(void *ctx, Str text)
         c->waiting += f->n;
         f = NULL;
     }
-    c->wire.heard_ms = connection_wall_ms();
+    c->wire.heard_ms = clock_wall_ms();
     pthread_cond_broadcast(&c->wire.changed);
     pthread_mutex_unlock(&c->wire.lock);
     mem_free(f);

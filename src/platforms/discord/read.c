@@ -119,7 +119,7 @@ void discord_read_cursor(Connection *c, Str cursor)
     const PyValue *dms;
     PyValue v;
 
-    l->last = snow_at(connection_wall_ms());
+    l->last = snow_at(clock_wall_ms());
     if (!cursor.n || !pyjson_read(a, cursor, &v))
         return;
     snprintf(l->session, sizeof l->session, "%.*s", STR_FMT(update_text(&v, "session")));

@@ -267,7 +267,7 @@ static void read_answer(Connection *c, Arena *a, const char *route, const Snow *
     pthread_mutex_lock(&c->wire.lock);
     b = bucket_of(c, route, major);
     if (answer->end == FETCH_OK) {
-        c->wire.heard_ms = connection_wall_ms();
+        c->wire.heard_ms = clock_wall_ms();
         learn(b, answer, now);
     }
     if (ret->status == 429)

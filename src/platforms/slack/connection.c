@@ -115,7 +115,7 @@ static void set_flag(Socket *s, bool *flag)
 {
     pthread_mutex_lock(&s->c->wire.lock);
     *flag = true;
-    s->c->wire.heard_ms = connection_wall_ms();
+    s->c->wire.heard_ms = clock_wall_ms();
     pthread_cond_broadcast(&s->c->wire.changed);
     pthread_mutex_unlock(&s->c->wire.lock);
 }
