@@ -3,6 +3,9 @@
  * and a fold of Latin, Greek and Cyrillic; scripts that need more than that are kept as they are. */
 #include "recall/terms.h"
 
+#include <libstemmer.h>
+#include <pthread.h>
+
 #include "text/utf8.h"
 
 enum { BLOB_BYTES = 128 }; /* no person writes a word of base64's alphabet as long as this */
@@ -166,6 +169,49 @@ static void read_word(Str *rest, Term *t, Word *w)
     }
 }
 
+/* -- endings -------------------------------------------------------------------------------------- */
+
+static pthread_key_t stemmer_key; /* frees a thread's stemmer when the thread ends */
+
+static void make_stemmer_key(void)
+{
+    if (pthread_key_create(&stemmer_key, (void (*)(void *))sb_stemmer_delete) != 0)
+        out_of_memory(0);
+}
+
+/* A stemmer serves one thread at a time. "porter" and not "english": the index keeps stems, and
+ * Snowball promises that Porter's algorithm never changes, while "english" does between releases. */
+static struct sb_stemmer *thread_stemmer(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static _Thread_local struct sb_stemmer *stemmer;
+
+    if (!stemmer) {
+        pthread_once(&once, make_stemmer_key);
+        stemmer = sb_stemmer_new("porter", "ISO_8859_1");
+        if (!stemmer || pthread_setspecific(stemmer_key, stemmer) != 0)
+            out_of_memory(0);
+    }
+    return stemmer;
+}
+
+/* Takes the English ending off an ASCII word in lower case, in place; returns its new length. Words
+ * of two letters stay whole: Porter's rules would make "i" of "is" and nothing of "s". */
+static size_t stem(char *word, size_t n)
+{
+    struct sb_stemmer *stemmer = thread_stemmer();
+    const sb_symbol *stemmed;
+
+    if (n < 3)
+        return n;
+    stemmed = sb_stemmer_stem(stemmer, (const sb_symbol *)word, (int)n);
+    if (!stemmed)
+        out_of_memory(n);
+    n = (size_t)sb_stemmer_length(stemmer);
+    memcpy(word, stemmed, n);
+    return n;
+}
+
 /* -- pairs ---------------------------------------------------------------------------------------- */
 
 static bool next_pair(TermIter *it, Term *ret)
@@ -240,7 +286,7 @@ bool term_next(TermIter *it, Term *ret)
         if (w.n == 0 || w.n > TERM_BYTES)
             continue;
         if (w.ascii && !w.digits && !it->plain)
-            w.n = term_stem(ret->text, w.n);
+            w.n = stem(ret->text, w.n);
         ret->place = (Str){ from, (size_t)(it->rest.p - from) };
         ret->n = (uint8_t)w.n;
         ret->pair = ret->last = false;

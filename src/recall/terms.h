@@ -2,7 +2,7 @@
  *
  * One way to cut text into terms serves writing, asking and highlighting, so that the three cannot
  * disagree: letters and digits make words, case and accents are folded, English endings are taken
- * off (Porter), and writing without spaces becomes pairs of characters, with the last character of a
+ * off (Porter's algorithm), and writing without spaces becomes pairs of characters, with the last character of a
  * run once more by itself. So any single character is the beginning of some term. Words that are
  * too long for a person to have written them, and runs of base64, are passed over.
  *
@@ -41,9 +41,6 @@ static inline Str term_str(const Term *t)
 
 /* Appends the text as terms with a space between them; how many. */
 size_t terms_write(Buf *out, Str text);
-
-/* The word without its English ending; ASCII lower case, in place; its new length. */
-size_t term_stem(char *word, size_t n);
 
 /* Words that say nothing about what is looked for, as they stand before their ending goes. */
 bool term_is_stop(Str word);

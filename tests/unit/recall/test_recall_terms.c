@@ -58,25 +58,41 @@ static void test_stems(void **state)
 {
     /* From the paper's own examples. */
     static const char *const pairs[][2] = {
-        { "caresses", "caress" },    { "ponies", "poni" },       { "cats", "cat" },
-        { "agreed", "agre" },        { "plastered", "plaster" }, { "motoring", "motor" },
-        { "conflated", "conflat" },  { "hopping", "hop" },       { "falling", "fall" },
-        { "filing", "file" },        { "happy", "happi" },       { "relational", "relat" },
-        { "rational", "ration" },    { "digitizer", "digit" },   { "operator", "oper" },
-        { "feudalism", "feudal" },   { "hopefulness", "hope" },  { "formaliti", "formal" },
-        { "triplicate", "triplic" }, { "electrical", "electr" }, { "revival", "reviv" },
-        { "adjustment", "adjust" },  { "adoption", "adopt" },    { "controll", "control" },
-        { "rate", "rate" },          { "cease", "ceas" },        { "is", "is" },
+        { "caresses", "caress" },
+        { "ponies", "poni" },
+        { "cats", "cat" },
+        { "agreed", "agre" },
+        { "plastered", "plaster" },
+        { "motoring", "motor" },
+        { "conflated", "conflat" },
+        { "hopping", "hop" },
+        { "falling", "fall" },
+        { "filing", "file" },
+        { "happy", "happi" },
+        { "relational", "relat" },
+        { "rational", "ration" },
+        { "digitizer", "digit" },
+        { "operator", "oper" },
+        { "feudalism", "feudal" },
+        { "hopefulness", "hope" },
+        { "formaliti", "formal" },
+        { "triplicate", "triplic" },
+        { "electrical", "electr" },
+        { "revival", "reviv" },
+        { "adjustment", "adjust" },
+        { "adoption", "adopt" },
+        { "controll", "control" },
+        { "rate", "rate" },
+        { "cease", "ceas" },
+        { "is", "is" },
+        { "s", "s" },
     };
 
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
-        char word[32];
-        size_t n = strlen(pairs[i][0]);
+    AUTO(Arena) *a = arena_new();
 
-        memcpy(word, pairs[i][0], n);
-        assert_str(((Str){ word, term_stem(word, n) }), str_of(pairs[i][1]));
-    }
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+        assert_str(terms_of(a, str_of(pairs[i][0])), str_of(pairs[i][1]));
 }
 
 static void test_places(void **state)
