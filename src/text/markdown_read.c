@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 
-#include "base/arena.h"
 #include "base/limits.h"
 
 /* -- what a text would cost ------------------------------------------------------------------------------- */
@@ -259,4 +258,22 @@ bool markdown_visit(Str text, unsigned parts, MarkdownVisitor *visit, void *ctx)
 bool markdown_node_is(cmark_node *node, const char *type)
 {
     return strcmp(cmark_node_get_type_string(node), type) == 0;
+}
+
+void markdown_list(MarkdownLists *lists, cmark_node *list, bool enter)
+{
+    if (enter && lists->depth < MARKDOWN_NUMBERED)
+        lists->next[lists->depth] = cmark_node_get_list_start(list);
+    lists->depth += enter ? 1 : -1;
+}
+
+Str markdown_item_marker(MarkdownLists *lists, Arena *a, cmark_node *item)
+{
+    cmark_node *list = cmark_node_parent(item);
+
+    if (cmark_node_get_list_type(list) != CMARK_ORDERED_LIST)
+        return STR("• ");
+    return str_printf(a, "%d. ",
+                      lists->depth <= MARKDOWN_NUMBERED ? lists->next[lists->depth - 1]++
+                                                        : cmark_node_get_list_start(list));
 }

@@ -7,7 +7,7 @@
 
 #include <cmark-gfm.h>
 
-#include "base/str.h"
+#include "base/arena.h"
 
 typedef enum MarkdownParts {
     MARKDOWN_TABLES =
@@ -24,5 +24,21 @@ MUST_CHECK bool markdown_visit(Str text, unsigned parts, MarkdownVisitor *visit,
 
 /* Whether a node of an extension is of this type: "table", "strikethrough". */
 bool markdown_node_is(cmark_node *node, const char *type);
+
+/* -- lists as chats write them: by hand -- */
+
+enum { MARKDOWN_NUMBERED = 32 };
+
+/* The lists that are open where a visitor is. Begins as zero. */
+typedef struct MarkdownLists {
+    int depth;
+    int next
+        [MARKDOWN_NUMBERED]; /* the number of the next item; deeper lists count from their start */
+} MarkdownLists;
+
+/* For each node of a list, when it begins and when it ends. */
+void markdown_list(MarkdownLists *lists, cmark_node *list, bool enter);
+/* What goes before the words of an item: "• " or "3. ". */
+Str markdown_item_marker(MarkdownLists *lists, Arena *a, cmark_node *item);
 
 #endif

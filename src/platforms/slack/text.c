@@ -1,16 +1,40 @@
-/* Slack's mark-up is not Markdown: *bold*, _italic_, ~strike~, <address|words>, no headings and no tables. It is
- * made line by line; what has no form of its own stays as it was written. Three characters are escaped wherever
- * they stand, so nothing that a model writes can name a channel or everyone in it. */
+/* Slack's mark-up is not Markdown: *bold*, _italic_, ~strike~, <address|words>, no headings and no
+ * tables. cmark reads the Markdown, and this walks over what it read. Headings become bold, tables
+ * stay as they were typed, in a block of code, and blocks keep an empty line between them where
+ * there was one. Three characters are escaped wherever they occur, so that nothing a model writes
+ * can name a channel or everyone in it. */
 #include "base/limits.h"
 #include "platforms/slack/slack.h"
+#include "text/markdown_read.h"
 #include "text/utf8.h"
 
 enum {
-    MAX_SPAN = 4000, /* how far the end of a mark is looked for */
-    MAX_DEPTH = 6,
-    SEARCHES = 64, /* bytes searched for ends, for a byte of text */
+    MAX_REFERENCE = 4000, /* bytes that are searched for the end of a <reference> */
+    MAX_INDENT = 8,       /* levels of lists; deeper ones are no further to the right */
     MAX_OUT = MIB(1),
 };
+
+/* -- Markdown as Slack's mark-up -- */
+
+typedef enum Mark { MARK_BOLD, MARK_ITALIC, MARK_STRIKE, MARK_COUNT } Mark;
+
+typedef struct Writer {
+    Arena *arena;
+    Buf *out;
+    Str source;          /* the Markdown from line `source_line` on */
+    int source_line;     /* counted from 1 */
+    int last_line;       /* of the block that was written last; 0: none yet */
+    bool last_is_quoted; /* that block is in a quote */
+    bool after_marker;   /* the next block begins behind "• ", and not on a line of its own */
+    int quotes;
+    MarkdownLists lists;
+    cmark_node *table;     /* the one whose rows were written already */
+    int marks[MARK_COUNT]; /* how many open nodes ask for each; Slack knows no bold in bold */
+    char open[MARK_COUNT]; /* the marks that are written and not closed, the outer one first */
+    size_t n_open;
+    cmark_node *link; /* the one that is being written */
+    size_t link_at, label_at;
+} Writer;
 
 static void escape(Buf *out, Str s)
 {
@@ -26,95 +50,62 @@ static void escape(Buf *out, Str s)
     }
 }
 
-/* -- within a line ------------------------------------------------------------------------------------------ */
-
-/* Where the text goes, and how many bytes may still be searched for the ends of marks: a text of nothing but
- * beginnings would be searched again for each of them. */
-typedef struct Inline {
-    Buf *out;
-    size_t left;
-} Inline;
-
-static void inline_text(Inline *w, Str s, int depth);
-
-/* The part of s in which an end may be looked for. */
-static Str within(const Inline *w, Str s)
+static void new_line(Writer *w)
 {
-    return str_head(s, MAX_SPAN < w->left ? MAX_SPAN : w->left);
+    buf_addz(w->out, w->quotes ? "\n> " : "\n");
 }
 
-static void searched(Inline *w, size_t n)
+static void indent(Writer *w, int levels)
 {
-    w->left -= n < w->left ? n : w->left;
+    buf_pad(w->out, ' ', 2 * (size_t)(levels < MAX_INDENT ? levels : MAX_INDENT));
 }
 
-static bool is_word(char c)
+/* -- inline -- */
+
+static void put_text(Writer *w, Str text)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c >= 0x80;
-}
-
-/* The longest first. */
-static const struct {
-    Str mark;
-    const char *open, *close;
-    bool words_only; /* not inside of a word: snake_case */
-} marks[] = { { STR_INIT("***"), "*_", "_*", false }, { STR_INIT("**"), "*", "*", false },
-              { STR_INIT("__"), "*", "*", true },     { STR_INIT("~~"), "~", "~", false },
-              { STR_INIT("*"), "_", "_", false },     { STR_INIT("_"), "_", "_", true } };
-
-/* Where the mark that begins s ends again; 0: nowhere. */
-static size_t mark_end(Inline *w, Str s, Str mark, bool words_only)
-{
-    Str body = within(w, str_skip(s, mark.n));
-
-    if (!body.n || body.p[0] == ' ')
-        return 0;
-    for (size_t at = 1; at + mark.n <= body.n; at++)
-        if (memcmp(body.p + at, mark.p, mark.n) == 0 && body.p[at - 1] != ' ' &&
-            body.p[at - 1] != mark.p[0] &&
-            !(words_only && at + mark.n < body.n && is_word(body.p[at + mark.n]))) {
-            searched(w, at);
-            return at;
-        }
-    searched(w, body.n);
-    return 0;
-}
-
-/* Bytes taken; 0: no mark begins here. */
-static size_t put_marked(Inline *w, Str s, bool in_word, int depth)
-{
-    for (size_t i = 0; i < ARRAY_LEN(marks) && depth < MAX_DEPTH; i++) {
-        size_t end = 0;
-
-        if (str_starts(s, marks[i].mark) && !(marks[i].words_only && in_word))
-            end = mark_end(w, s, marks[i].mark, marks[i].words_only);
-        if (!end)
-            continue;
-        buf_addz(w->out, marks[i].open);
-        inline_text(w, str_head(str_skip(s, marks[i].mark.n), end), depth + 1);
-        buf_addz(w->out, marks[i].close);
-        return end + 2 * marks[i].mark.n;
+    if (!w->link) {
+        escape(w->out, text);
+        return;
     }
-    return 0;
+    for (size_t i = 0; i < text.n; i++) /* '|' ends the address of a link */
+        escape(w->out, text.p[i] == '|' ? STR("/") : str_head(str_skip(text, i), 1));
 }
 
-static size_t put_code(Inline *w, Str s)
+static void put_code(Writer *w, Str text)
 {
-    size_t ticks = 0, end;
-    Str body;
+    const char *tick = w->link ? "" : "`";
 
-    while (ticks < s.n && ticks < w->left && s.p[ticks] == '`')
-        ticks++;
-    body = within(w, str_skip(s, ticks));
-    end = ticks ? str_find(body, str_head(s, ticks)) : body.n;
-    searched(w, ticks + end);
-    if (!ticks || end == body.n)
-        return 0;
-    buf_addc(w->out, '`');
-    escape(w->out, str_trim(str_head(body, end)));
-    buf_addc(w->out, '`');
-    return end + 2 * ticks;
+    buf_addz(w->out, tick);
+    put_text(w, text);
+    buf_addz(w->out, tick);
+}
+
+static void put_mark(Writer *w, Mark mark, bool enter)
+{
+    char c = "*_~"[mark];
+
+    if (w->link || (enter ? w->marks[mark]++ : --w->marks[mark]))
+        return;
+    buf_addc(w->out, c);
+    if (enter)
+        w->open[w->n_open++] = c;
+    else
+        w->n_open--;
+}
+
+/* A mark of Slack's ends with its line, so that the open ones are closed and opened again. */
+static void put_break(Writer *w)
+{
+    if (w->link) {
+        buf_addc(w->out, ' ');
+        return;
+    }
+    for (size_t i = w->n_open; i-- > 0;)
+        buf_addc(w->out, w->open[i]);
+    new_line(w);
+    indent(w, w->lists.depth);
+    buf_add(w->out, (Str){ w->open, w->n_open });
 }
 
 static bool is_address(Str s)
@@ -126,191 +117,196 @@ static bool is_address(Str s)
            str_starts(s, STR("mailto:"));
 }
 
-/* [words](address), also with '!' in front; an address that is none leaves the words. */
-static size_t put_link(Inline *w, Str s, int depth)
+/* Images too are links; where Slack would not take the address, only the words are written. */
+static void put_link(Writer *w, cmark_node *node, bool enter)
 {
-    size_t bang = s.p[0] == '!', words_end, end;
-    Str words, address, rest;
+    Str url = str_of(cmark_node_get_url(node)), label, address;
 
-    if (!str_starts(str_skip(s, bang), STR("[")))
-        return 0;
-    words = within(w, str_skip(s, bang + 1));
-    words_end = str_find(words, STR("]("));
-    searched(w, words_end);
-    if (words_end == words.n)
-        return 0;
-    rest = str_head(str_skip(words, words_end + 2), MAX_SPAN);
-    end = str_find(rest, STR(")"));
-    words = str_head(words, words_end);
-    address = str_head(rest, end);
-    if (end == rest.n || memchr(words.p, '[', words.n))
-        return 0;
-    if (is_address(address)) {
+    if (enter && !w->link && is_address(url)) {
+        w->link = node;
         buf_addc(w->out, '<');
-        escape(w->out, address);
+        w->link_at = w->out->n;
+        escape(w->out, url);
         buf_addc(w->out, '|');
-        for (size_t i = 0; i < words.n; i++)
-            escape(w->out, words.p[i] == '|' ? STR("/") : str_head(str_skip(words, i), 1));
+        w->label_at = w->out->n;
+    } else if (!enter && node == w->link) {
+        label = str_skip(buf_str(w->out), w->label_at);
+        address = (Str){ w->out->p + w->link_at, w->label_at - w->link_at - 1 };
+        if (!label.n || str_eq(label, address))
+            w->out->n = w->label_at - 1;
         buf_addc(w->out, '>');
-    } else {
-        inline_text(w, words, depth + 1);
-    }
-    return bang + 1 + words_end + 2 + end + 1;
-}
-
-/* <https://...> */
-static size_t put_autolink(Inline *w, Str s)
-{
-    Str head = within(w, s);
-    size_t end = str_find(head, STR(">"));
-
-    searched(w, end);
-    if (s.p[0] != '<' || end >= head.n || !is_address(str_head(str_skip(s, 1), end - 1)))
-        return 0;
-    buf_addc(w->out, '<');
-    escape(w->out, str_head(str_skip(s, 1), end - 1));
-    buf_addc(w->out, '>');
-    return end + 1;
-}
-
-static size_t put_special(Inline *w, Str s, bool in_word, int depth)
-{
-    switch (s.p[0]) {
-    case '`':
-        return put_code(w, s);
-    case '[':
-    case '!':
-        return depth < MAX_DEPTH ? put_link(w, s, depth) : 0;
-    case '<':
-        return put_autolink(w, s);
-    case '*':
-    case '_':
-    case '~':
-        return put_marked(w, s, in_word, depth);
-    default:
-        return 0;
+        w->link = NULL;
     }
 }
 
-static void inline_text(Inline *w, Str s, int depth)
+static bool put_inline(Writer *w, cmark_node *node, bool enter)
 {
-    size_t at = 0;
+    cmark_node_type type = cmark_node_get_type(node);
 
-    while (at < s.n) {
-        Str rest = str_skip(s, at);
-        size_t taken = 0;
+    if (type == CMARK_NODE_TEXT || type == CMARK_NODE_HTML_INLINE)
+        put_text(w, str_of(cmark_node_get_literal(node)));
+    else if (type == CMARK_NODE_SOFTBREAK || type == CMARK_NODE_LINEBREAK)
+        put_break(w);
+    else if (type == CMARK_NODE_CODE)
+        put_code(w, str_of(cmark_node_get_literal(node)));
+    else if (type == CMARK_NODE_STRONG)
+        put_mark(w, MARK_BOLD, enter);
+    else if (type == CMARK_NODE_EMPH)
+        put_mark(w, MARK_ITALIC, enter);
+    else if (markdown_node_is(node, "strikethrough"))
+        put_mark(w, MARK_STRIKE, enter);
+    else if (type == CMARK_NODE_LINK || type == CMARK_NODE_IMAGE)
+        put_link(w, node, enter);
+    else
+        return false;
+    return true;
+}
 
-        if (rest.p[0] == '\\' && rest.n > 1 && strchr("*_~`[]<>\\#!|", rest.p[1])) {
-            escape(w->out, str_head(str_skip(rest, 1), 1));
-            taken = 2;
-        } else {
-            taken = put_special(w, rest, at && is_word(s.p[at - 1]), depth);
-        }
-        if (!taken) {
-            escape(w->out, str_head(rest, 1));
-            taken = 1;
-        }
-        at += taken;
+/* -- blocks -- */
+
+/* Begins the line of a block, `levels` of lists to the right. */
+static void begin_block(Writer *w, cmark_node *node, int levels)
+{
+    int first = cmark_node_get_start_line(node), last = cmark_node_get_end_line(node);
+
+    if (!w->after_marker) {
+        if (w->last_line && first > w->last_line + 1)
+            buf_addz(w->out, w->quotes && w->last_is_quoted ? "\n>" : "\n");
+        if (w->last_line)
+            new_line(w);
+        else if (w->quotes)
+            buf_add(w->out, STR("> "));
+        indent(w, levels);
+    }
+    w->after_marker = false;
+    w->last_is_quoted = w->quotes > 0;
+    w->last_line = last > first ? last : first;
+}
+
+static void put_item(Writer *w, cmark_node *item, bool enter)
+{
+    if (enter) {
+        begin_block(w, item, w->lists.depth - 1);
+        w->last_line = cmark_node_get_start_line(item);
+        buf_add(w->out, markdown_item_marker(&w->lists, w->arena, item));
+    }
+    w->after_marker = enter;
+}
+
+static void put_lines(Writer *w, Str text)
+{
+    Str line;
+
+    if (str_ends(text, STR("\n")))
+        text = str_head(text, text.n - 1);
+    for (bool first = true; str_split(&text, '\n', &line); first = false) {
+        if (!first)
+            new_line(w);
+        escape(w->out, line);
     }
 }
 
-/* -- lines -------------------------------------------------------------------------------------------------- */
-
-static void put_line(Inline *w, Str line)
+static void put_code_block(Writer *w, cmark_node *node)
 {
-    Buf *out = w->out;
-    size_t lead = 0, marks_n = 0;
-    Str rest;
+    begin_block(w, node, 0);
+    buf_add(w->out, STR("```"));
+    new_line(w);
+    put_lines(w, str_of(cmark_node_get_literal(node)));
+    new_line(w);
+    buf_add(w->out, STR("```"));
+}
 
-    while (lead < line.n && line.p[lead] == ' ')
-        lead++;
-    rest = str_skip(line, lead);
-    while (marks_n < rest.n && rest.p[marks_n] == '#')
-        marks_n++;
-    if (marks_n && marks_n <= 6 && marks_n < rest.n && rest.p[marks_n] == ' ') {
-        Str title = str_trim(str_skip(rest, marks_n));
+/* Takes a line off *rest; cmark ends lines at CR, too. */
+static Str next_line(Str *rest)
+{
+    size_t n = 0;
+    Str line;
 
-        buf_addc(out, '*');
-        escape(out, title);
-        buf_addc(out, '*');
-        return;
+    while (n < rest->n && rest->p[n] != '\n' && rest->p[n] != '\r')
+        n++;
+    line = str_head(*rest, n);
+    *rest = str_skip(*rest, str_starts(str_skip(*rest, n), STR("\r\n")) ? n + 2 : n + 1);
+    return line;
+}
+
+/* Takes the lines of the source that are the table's, without the marks of a quote around it. */
+static void put_table(Writer *w, cmark_node *table)
+{
+    int first = cmark_node_get_start_line(table);
+    int last = cmark_node_get_start_line(cmark_node_last_child(table));
+
+    if (last == first) /* its head, and the dashes below it */
+        last++;
+    begin_block(w, table, 0);
+    w->last_line = last;
+    buf_add(w->out, STR("```"));
+    for (; w->source_line <= last && w->source.n; w->source_line++) {
+        Str line = next_line(&w->source);
+
+        if (w->source_line < first)
+            continue;
+        while (line.n && strchr("> \t", line.p[0]))
+            line = str_skip(line, 1);
+        new_line(w);
+        escape(w->out, str_trim(line));
     }
-    buf_pad(out, ' ', lead);
-    if (str_starts(rest, STR("> ")) || str_eqz(rest, ">")) {
-        buf_addc(out, '>');
-        inline_text(w, str_skip(rest, 1), 0);
-    } else if (rest.n > 1 && strchr("-*+", rest.p[0]) && rest.p[1] == ' ') {
-        buf_add(out, STR("\xe2\x80\xa2 "));
-        inline_text(w, str_skip(rest, 2), 0);
-    } else {
-        inline_text(w, rest, 0);
+    new_line(w);
+    buf_add(w->out, STR("```"));
+    w->table = table;
+}
+
+static void put_block(Writer *w, cmark_node *node, bool enter)
+{
+    cmark_node_type type = cmark_node_get_type(node);
+
+    if (type == CMARK_NODE_BLOCK_QUOTE) {
+        w->quotes += enter ? 1 : -1;
+    } else if (type == CMARK_NODE_LIST) {
+        markdown_list(&w->lists, node, enter);
+    } else if (type == CMARK_NODE_ITEM) {
+        put_item(w, node, enter);
+    } else if (type == CMARK_NODE_HEADING) {
+        if (enter)
+            begin_block(w, node, w->lists.depth);
+        put_mark(w, MARK_BOLD, enter);
+    } else if (type == CMARK_NODE_CODE_BLOCK) {
+        put_code_block(w, node);
+    } else if (type == CMARK_NODE_PARAGRAPH && enter) {
+        begin_block(w, node, w->lists.depth);
+    } else if (type == CMARK_NODE_HTML_BLOCK) {
+        begin_block(w, node, 0);
+        put_lines(w, str_of(cmark_node_get_literal(node)));
+    } else if (type == CMARK_NODE_THEMATIC_BREAK) {
+        begin_block(w, node, 0);
+        buf_add(w->out, STR("———"));
     }
 }
 
-static bool is_row(Str line)
+static void put_node(void *ctx, cmark_node *node, bool enter)
 {
-    line = str_trim(line);
-    return line.n > 1 && line.p[0] == '|';
-}
+    Writer *w = ctx;
 
-/* |---|:-:| */
-static bool is_rule(Str line)
-{
-    for (size_t i = 0; i < line.n; i++)
-        if (!strchr("|-: \t\r", line.p[i]))
-            return false;
-    return is_row(line) && memchr(line.p, '-', line.n);
-}
-
-static bool table_begins(Str line, Str rest)
-{
-    Str second = STR("");
-
-    return is_row(line) && str_split(&rest, '\n', &second) && is_rule(second);
-}
-
-/* The whole table, from its first line on, as it was written. */
-static void put_table(Buf *out, Str line, Str *rest)
-{
-    Str ahead = *rest;
-
-    buf_add(out, STR("```\n"));
-    do {
-        escape(out, str_trim(line));
-        buf_addc(out, '\n');
-        *rest = ahead;
-    } while (str_split(&ahead, '\n', &line) && is_row(line));
-    buf_add(out, STR("```"));
+    if (node == w->table && !enter)
+        w->table = NULL;
+    else if (!w->table && markdown_node_is(node, "table"))
+        put_table(w, node);
+    else if (!w->table && !put_inline(w, node, enter))
+        put_block(w, node, enter);
 }
 
 Str slack_from_markdown(Arena *a, Str text)
 {
     AUTO_BUF out = BUF(MAX_OUT);
-    Inline w = { &out, text.n * SEARCHES };
-    Str rest = utf8_repair(a, text), line;
-    bool code = false;
+    Writer w = { .arena = a, .out = &out, .source = utf8_repair(a, text), .source_line = 1 };
 
-    while (str_split(&rest, '\n', &line)) {
-        bool fence = str_starts(str_trim(line), STR("```"));
-
-        if (fence)
-            buf_add(&out, STR("```"));
-        else if (code)
-            escape(&out, line);
-        else if (table_begins(line, rest))
-            put_table(&out, line, &rest);
-        else
-            put_line(&w, line);
-        code = code != fence;
-        if (rest.n)
-            buf_addc(&out, '\n');
-    }
+    if (!markdown_visit(text, MARKDOWN_TABLES, put_node, &w))
+        escape(&out, w.source);
     return str_dup(a, buf_str(&out));
 }
 
-/* -- and back ------------------------------------------------------------------------------------------------- */
+/* -- Slack's mark-up as Markdown -- */
 
-/* What stands between '<' and '>': an address, a name, a word for many. */
+/* What is between '<' and '>': an address, a name, a word for many. */
 static void put_reference(Buf *out, Str s)
 {
     size_t bar = str_find(s, STR("|"));
@@ -355,9 +351,9 @@ Str slack_to_markdown(Arena *a, Str text)
     AUTO_BUF out = BUF(LIMIT_UPDATE_BYTES), plain = BUF(LIMIT_UPDATE_BYTES);
 
     while (text.n) {
-        size_t end = text.p[0] == '<' ? str_find(str_head(text, MAX_SPAN), STR(">")) : 0;
+        size_t end = text.p[0] == '<' ? str_find(str_head(text, MAX_REFERENCE), STR(">")) : 0;
 
-        if (end && end < text.n && end < MAX_SPAN) {
+        if (end && end < text.n && end < MAX_REFERENCE) {
             buf_clear(&plain);
             put_reference(&plain, str_head(str_skip(text, 1), end - 1));
             unescape(&out, buf_str(&plain));

@@ -8,17 +8,14 @@
 #include "text/markdown_read.h"
 #include "text/utf8.h"
 
-enum { NUMBERED = 32 };
-
 typedef struct Walk {
     Arena *arena;
     Buf out;
     size_t units; /* of out, in UTF-16 */
     int owed;     /* line feeds before whatever comes next */
-    int lists, quotes;
-    int numbers
-        [NUMBERED]; /* of the next item in each open list; deeper ones count from their start again */
-    int spans;      /* open entities that code may not stand in */
+    int quotes;
+    MarkdownLists lists;
+    int spans;                          /* open entities that code may not stand in */
     size_t open[LIMIT_ENTITIES], depth; /* where in `all` those are that have no end yet */
     Entity *all;
     size_t n;
@@ -167,27 +164,12 @@ static void quote(Walk *w, bool enter)
         close_entity(w);
 }
 
-static void list(Walk *w, cmark_node *node, bool enter)
-{
-    w->lists += enter ? 1 : -1;
-    if (enter && w->lists <= NUMBERED)
-        w->numbers[w->lists - 1] = cmark_node_get_list_start(node);
-}
-
-static int next_number(Walk *w, cmark_node *list)
-{
-    return w->lists <= NUMBERED ? w->numbers[w->lists - 1]++ : cmark_node_get_list_start(list);
-}
-
 static void begin_item(Walk *w, cmark_node *item)
 {
-    cmark_node *list = cmark_node_parent(item);
-    bool counted = cmark_node_get_list_type(list) == CMARK_ORDERED_LIST;
-
     owe(w, 1);
-    for (int i = 1; i < w->lists && i < 8; i++)
+    for (int i = 1; i < w->lists.depth && i < 8; i++)
         put(w, STR("  "));
-    put(w, counted ? str_printf(w->arena, "%d. ", next_number(w, list)) : STR("• "));
+    put(w, markdown_item_marker(&w->lists, w->arena, item));
 }
 
 static void code_block(Walk *w, cmark_node *node)
@@ -217,7 +199,7 @@ static void block_node(Walk *w, cmark_node *node, bool enter)
     else if (type == CMARK_NODE_HEADING)
         span(w, ENTITY_BOLD, enter);
     else if (type == CMARK_NODE_LIST)
-        list(w, node, enter);
+        markdown_list(&w->lists, node, enter);
     else if (type == CMARK_NODE_ITEM && enter)
         begin_item(w, node);
     else if (type == CMARK_NODE_CODE_BLOCK)
@@ -229,7 +211,7 @@ static void block_node(Walk *w, cmark_node *node, bool enter)
     /* A leaf has no exit of its own. */
     if (!enter || type == CMARK_NODE_CODE_BLOCK || type == CMARK_NODE_HTML_BLOCK ||
         type == CMARK_NODE_THEMATIC_BREAK)
-        owe(w, w->lists ? 1 : 2);
+        owe(w, w->lists.depth ? 1 : 2);
 }
 
 /* -- all of it ------------------------------------------------------------------------------------------ */
