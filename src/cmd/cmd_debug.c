@@ -249,15 +249,6 @@ static const Command children[] = {
       .min = 1,
       .max = 1,
       .run = debug_replay },
-    { .name = "hermes-double",
-      .summary = "run a stand-in for a Hermes API server on this machine",
-      .details = "Answers like Hermes but without a model, for demos and tests. The words 'rotate' "
-                 "(the session continues under another id), 'approve' (a command waits for "
-                 "approval), 'tool' and 'slow' in a prompt trigger that behavior. --fail makes "
-                 "every turn fail in one way. No key is needed unless API_SERVER_KEY is set.",
-      .options = debug_double_options,
-      .examples = debug_double_examples,
-      .run = debug_double },
     { .name = "session-key",
       .summary = "print the session keys of chat addresses read from standard input",
       .details = "Each input line is {\"source\": {...}, \"flags\": {...}}: the address of a "

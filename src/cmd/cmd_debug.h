@@ -4,14 +4,13 @@
 
 #include "cmd/cli.h"
 
-extern const Option debug_replay_options[], debug_run_options[], debug_double_options[];
-extern const Example debug_replay_examples[], debug_run_examples[], debug_double_examples[];
+extern const Option debug_replay_options[], debug_run_options[];
+extern const Example debug_replay_examples[], debug_run_examples[];
 extern const Option debug_key_options[];
 extern const Example debug_key_examples[];
 
 MUST_CHECK bool debug_replay(Cli *cli, const Args *args, Err *err);
 MUST_CHECK bool debug_run(Cli *cli, const Args *args, Err *err);
-MUST_CHECK bool debug_double(Cli *cli, const Args *args, Err *err);
 MUST_CHECK bool debug_key(Cli *cli, const Args *args, Err *err);
 
 #endif

@@ -1,4 +1,4 @@
-// For the tests of the Chat tab: a real server on a demo history, with a stand-in for a Hermes, a model on loopback
+// For the tests of the Chat tab: a real server on a demo history, with a fake Hermes, a model on loopback
 // whose words a test gives one by one, and a line in between that can be cut.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -7,6 +7,7 @@ import http from "node:http";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fakeHermes } from "../fakes/hermes.mjs";
 import { root } from "./helpers.mjs";
 
 export const binary = process.env.TALARIA_BIN ?? join(root, "build/talaria");
@@ -103,23 +104,22 @@ export async function startChat({ hermes = "", transport = "auto", model = null,
   const config = join(dir, "config/talaria");
   const env = { ...process.env, HOME: dir, HERMES_HOME: join(dir, "none"), XDG_STATE_HOME: join(dir, "state"), XDG_CONFIG_HOME: join(dir, "config"), API_SERVER_KEY: "" };
   if (model) Object.assign(env, { TALARIA_MODEL_BASE_URL: model.url, TALARIA_MODEL: "m", TALARIA_MODEL_DIALECT: "openai-chat" });
-  let double = null;
+  let fake = null;
   const it = { dir, env };
   it.stop = async () => {
     await end(it.server);
-    await end(double);
+    await fake?.stop();
     rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   };
   t?.after(it.stop); // before anything is started: what fails on the way leaves nothing behind
   let base = "http://127.0.0.1:9";
   if (hermes !== null) {
-    double = spawn(binary, ["debug", "hermes-double", "--port", "0", ...(hermes ? ["--fail", hermes] : [])], { env, stdio: ["ignore", "pipe", "pipe"] });
-    base = await line(double, /http:\/\/[\d.]+:\d+/);
+    fake = await fakeHermes(null, { fail: hermes });
+    base = fake.url;
   }
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "config.yaml"), `hermes:\n  base_url: ${base}\n  transport: ${transport}\nclaude:\n  bin: ${join(dir, "no-claude")}\ncodex:\n  bin: ${join(dir, "no-codex")}\n`);
   if (demo) execFileSync("python3", [join(root, "tests/fixtures/tools/fill_home.py"), dir], { env, stdio: "ignore" });
-  it.double = double;
   it.start = async () => {
     it.server = spawn(binary, ["--data", dir, "serve", "--port", "0", ...(wire ? ["--allow-host", `127.0.0.1:${wire.port}`] : [])], { env, stdio: ["ignore", "pipe", "pipe"] });
     const own = await line(it.server, /http:\/\/[\d.]+:\d+/);

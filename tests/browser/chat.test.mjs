@@ -334,7 +334,7 @@ test("from one runtime to another and back: two threads apart, tools with their 
   await pick(/Hermes/);
   await send(page, "use a tool please");
   await page.locator('.said-by-agent[data-status="complete"]').nth(1).waitFor();
-  await until(async () => assert.match(await last(page).textContent(), /Hermes.*This is the double of a Hermes, turn 1/s));
+  await until(async () => assert.match(await last(page).textContent(), /Hermes.*This is the stand-in for a Hermes, turn 1/s));
   const panel = page.getByRole("complementary", { name: "Details" });
   const tool = panel.locator(".call");
   await until(async () => assert.match(await tool.textContent(), /terminal.*ls.*250 ms/s));
@@ -344,7 +344,7 @@ test("from one runtime to another and back: two threads apart, tools with their 
   await panel.locator("details pre").filter({ hasText: "duration" }).waitFor();
   await pick(/Talaria/);
   await ask(page, "back again", "welcome back");
-  assert.match(JSON.stringify(model.asked.at(-1).messages), /double of a Hermes/, "it is told what was said to the other");
+  assert.match(JSON.stringify(model.asked.at(-1).messages), /stand-in for a Hermes/, "it is told what was said to the other");
   await panel.getByText("resumed").waitFor();
   await page.getByRole("button", { name: "Threads 2" }).click();
   const threads = page.locator(".threads");

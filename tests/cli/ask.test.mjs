@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { fakeHermes } from '../fakes/hermes.mjs';
 import { fakeModel } from '../http/fake_model.mjs';
 import { bin, fillHome, fixtures, run, runJson, tmpHome } from './helpers.mjs';
 import { terminal } from './terminal.mjs';
@@ -65,11 +66,7 @@ test('a file reaches the model, and the Hermes', async (t) => {
   const r = await start(['ask', '-f', file, 'what is the word?'], { env: { ...env, ...fake.env } });
   assert.equal(r.code, 0, r.stderr);
   assert.match(fake.turns[0].messages[0].text, /wörds\.txt[^]*the word is ```sesame```[^]*what is the word\?$/);
-  const child = spawn(bin, ['debug', 'hermes-double', '--port', '0'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
-  let url = '';
-  for await (const d of child.stdout) if ((url += d).includes('\n')) break;
-  const hermes = await start(['ask', '-r', 'hermes', '-f', file, 'what is the word?'], { env: { ...env, TALARIA_HERMES_BASE_URL: url.trim() } });
+  const hermes = await start(['ask', '-r', 'hermes', '-f', file, 'what is the word?'], { env: { ...env, ...(await fakeHermes(t)).env } });
   assert.equal(hermes.code, 0, hermes.stderr);
   assert.match(hermes.stdout, /the word is ```sesame```/); // it says again what it was told
   assert.match(run(['ask', '-r', 'offline', '-f', file, 'what is the word?'], { env }).stdout, /1 file is kept, not read\./);

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
+import { fakeHermes } from '../fakes/hermes.mjs';
 import { bin, python, root, run, tmpHome } from './helpers.mjs';
 import { terminal } from './terminal.mjs';
 
@@ -282,9 +283,7 @@ with sqlite3.connect(sys.argv[1]) as db:
 
 test('a runtime that asks is answered in the line', limit, async (t) => {
   const home = tmpHome();
-  const double = spawn(bin, ['debug', 'hermes-double', '--port', '0'], { env: home.env, stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => double.kill('SIGKILL'));
-  const url = await new Promise((r) => double.stdout.once('data', (d) => r(String(d).trim())));
+  const { url } = await fakeHermes(t);
   const config = path.join(home.user, '.config/talaria/config.yaml');
   fs.mkdirSync(path.dirname(config), { recursive: true });
   fs.writeFileSync(config, `hermes:\n  base_url: ${url}\n  transport: runs\n`);

@@ -1,10 +1,11 @@
 // Runtimes as a user sees them: recorded streams of real programs through their adapters, and a Hermes
-// (its double) over HTTP in all its dialects, with what can go wrong.
+// (a fake) over HTTP in all its dialects, with what can go wrong.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { fakeHermes } from '../fakes/hermes.mjs';
 import { bin, fillHome, fixtures, run, tmpHome } from './helpers.mjs';
 
 const recordings = path.join(fixtures, 'runtimes');
@@ -63,19 +64,19 @@ describe('recordings', () => {
     ['codex_app_approval.jsonl', 'codex', 'app-server', 'completed', null, 'The note says hello, wörld 你好.'],
     ['codex_app_400.jsonl', 'codex', 'app-server', 'failed', 'runtime_rejected', ''],
     ['codex_app_cut.jsonl', 'codex', 'app-server', 'failed', 'stream_truncated', part],
-    ['hermes_chat_ok.sse', 'hermes', 'chat', 'completed', null, 'This is the double of a Hermes, turn 1. You said: use a tool, wörld 你好'],
+    ['hermes_chat_ok.sse', 'hermes', 'chat', 'completed', null, 'This is the stand-in for a Hermes, turn 1. You said: use a tool, wörld 你好'],
     ['hermes_chat_400.sse', 'hermes', 'chat', 'failed', 'empty_response', ''],
     ['hermes_chat_cut.sse', 'hermes', 'chat', 'failed', 'stream_truncated', 'This is the '],
     ['hermes_chat_empty.sse', 'hermes', 'chat', 'failed', 'empty_response', ''],
-    ['hermes_responses_ok.sse', 'hermes', 'responses', 'completed', null, 'This is the double of a Hermes, turn 1. You said: use a tool, wörld 你好'],
+    ['hermes_responses_ok.sse', 'hermes', 'responses', 'completed', null, 'This is the stand-in for a Hermes, turn 1. You said: use a tool, wörld 你好'],
     ['hermes_responses_400.sse', 'hermes', 'responses', 'failed', 'runtime_rejected', ''],
     ['hermes_responses_cut.sse', 'hermes', 'responses', 'failed', 'stream_truncated', 'This is the '],
     ['hermes_responses_empty.sse', 'hermes', 'responses', 'failed', 'empty_response', ''],
-    ['hermes_runs_ok.sse', 'hermes', 'runs', 'completed', null, 'This is the double of a Hermes, turn 1. You said: use a tool, wörld 你好'],
+    ['hermes_runs_ok.sse', 'hermes', 'runs', 'completed', null, 'This is the stand-in for a Hermes, turn 1. You said: use a tool, wörld 你好'],
     ['hermes_runs_400.sse', 'hermes', 'runs', 'failed', 'runtime_rejected', ''],
     ['hermes_runs_cut.sse', 'hermes', 'runs', 'failed', 'stream_truncated', 'This is the '],
     ['hermes_runs_empty.sse', 'hermes', 'runs', 'failed', 'empty_response', ''],
-    ['hermes_session_ok.sse', 'hermes', 'session', 'completed', null, 'This is the double of a Hermes, turn 1. You said: use a tool, wörld 你好'],
+    ['hermes_session_ok.sse', 'hermes', 'session', 'completed', null, 'This is the stand-in for a Hermes, turn 1. You said: use a tool, wörld 你好'],
     ['hermes_session_400.sse', 'hermes', 'session', 'failed', 'runtime_rejected', ''],
     ['hermes_session_cut.sse', 'hermes', 'session', 'failed', 'stream_truncated', 'This is the '],
     ['hermes_session_empty.sse', 'hermes', 'session', 'failed', 'empty_response', ''],
@@ -306,17 +307,33 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   assert.deepEqual(by, { 0: 'accept', 'q-1': -32601, second: 'accept' });
 });
 
-/** The double of a Hermes; stopped by its stop(). */
-async function double(...args) {
-  const { env } = tmpHome();
-  const child = spawn(bin, ['debug', 'hermes-double', '--port', '0', ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const url = await new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (d) => { if ((text += d).includes('\n')) resolve(text.trim()); });
-    child.on('exit', (code) => reject(new Error(`double: exit ${code}`)));
+describe('the fake Hermes sends what is recorded of it', () => {
+  /** Frames as [event, data], with the data as values: the recordings differ in their spaces. */
+  const frames = (text) => text.split('\n\n').filter(Boolean).map((frame) => {
+    const [, event, data] = /^(?:event: (.*)\n)?(?:data: )?(.*)$/.exec(frame);
+    return [event, data.startsWith('{') ? JSON.parse(data) : data];
   });
-  return { url, stop: () => new Promise((resolve) => { child.on('exit', resolve); child.kill(); }) };
-}
+  const turns = {
+    session: async (post, prompt) => { await post('/api/sessions', { id: 's1' }); return post('/api/sessions/s1/chat/stream', { message: prompt }); },
+    runs: async (post, prompt, url) => fetch(`${url}/v1/runs/${(await (await post('/v1/runs', { session_id: 's1', input: prompt })).json()).run_id}/events`),
+    responses: (post, prompt) => post('/v1/responses', { conversation: 's2', input: prompt }),
+    chat: (post, prompt) => post('/v1/chat/completions', { messages: [{ role: 'user', content: prompt }] }),
+  };
+  for (const fail of ['', '400', 'cut', 'empty']) {
+    test(fail || 'ok', async (t) => {
+      const { url } = await fakeHermes(t, { fail });
+      const post = (where, body) => fetch(url + where, { method: 'POST', body: JSON.stringify(body) });
+      for (const [transport, ask] of Object.entries(turns)) {
+        let text = '', whole = true;
+        const decoder = new TextDecoder();
+        const response = await ask(post, fail === 'empty' ? 'hello' : 'use a tool, wörld 你好', url);
+        try { for await (const piece of response.body) text += decoder.decode(piece, { stream: true }); } catch { whole = false; }
+        assert.equal(whole, fail !== 'cut', transport);
+        assert.deepEqual(frames(text), frames(fs.readFileSync(path.join(recordings, `hermes_${transport}_${fail || 'ok'}.sse`), 'utf8')), transport);
+      }
+    });
+  }
+});
 
 describe('hermes', () => {
   const home = tmpHome();
@@ -329,9 +346,9 @@ describe('hermes', () => {
     return { ...check(r.stdout), code: r.code, handle: /handle: (\{.*\})/.exec(r.stderr)?.[1], stderr: r.stderr };
   }
   let well;
-  before(async () => { well = await double(); });
+  before(async () => { well = await fakeHermes(); });
   after(() => well?.stop());
-  const answer = (n, prompt) => `This is the double of a Hermes, turn ${n}. You said: ${prompt}`;
+  const answer = (n, prompt) => `This is the stand-in for a Hermes, turn ${n}. You said: ${prompt}`;
 
   for (const transport of ['auto', 'session', 'runs', 'responses', 'chat']) {
     test(`${transport}: text, a tool, usage`, () => {
@@ -407,20 +424,16 @@ describe('hermes', () => {
     cut: { session: 'stream_truncated', runs: null, responses: 'stream_truncated', chat: 'stream_truncated' },
   };
   for (const [how, codes] of Object.entries(failures)) {
-    test(`--fail ${how}`, async () => {
-      const bad = await double('--fail', how);
-      try {
-        for (const [transport, code] of Object.entries(codes)) {
-          const r = ask(bad, transport, 'hello there');
-          assert.equal(r.error?.code ?? null, code, transport);
-          assert.equal(r.code, code ? 1 : 0);
-          // A run whose line broke is asked how it stands: nothing is missing, nothing is said twice.
-          if (!code) assert.equal(r.text, answer(1, 'hello there'));
-          else if (how === 'cut') assert.equal(r.text, 'This is the ');
-          else assert.equal(r.text, '');
-        }
-      } finally {
-        await bad.stop();
+    test(`a turn that fails: ${how}`, async (t) => {
+      const bad = await fakeHermes(t, { fail: how });
+      for (const [transport, code] of Object.entries(codes)) {
+        const r = ask(bad, transport, 'hello there');
+        assert.equal(r.error?.code ?? null, code, transport);
+        assert.equal(r.code, code ? 1 : 0);
+        // Talaria asks for the state of a run whose connection broke: nothing is missing, nothing is said twice.
+        if (!code) assert.equal(r.text, answer(1, 'hello there'));
+        else if (how === 'cut') assert.equal(r.text, 'This is the ');
+        else assert.equal(r.text, '');
       }
     });
   }

@@ -1,12 +1,12 @@
 // The service with everything joined: two runtimes side by side, told the same, kept apart.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import OpenAI from 'openai';
-import { bin, fillHome, run, tmpHome } from '../cli/helpers.mjs';
+import { fillHome, run, tmpHome } from '../cli/helpers.mjs';
+import { fakeHermes } from '../fakes/hermes.mjs';
 import { fakeModel } from './fake_model.mjs';
 import { indexed, request, startServer } from './helpers.mjs';
 
@@ -42,15 +42,6 @@ async function turn(server, id, body) {
     progress: (stage) => frames.filter((f) => f.event === 'progress' && f.data.stage === stage).map((f) => f.data) };
 }
 
-/** The double of a Hermes; ends with the test. */
-async function double(t, ...args) {
-  const child = spawn(bin, ['debug', 'hermes-double', '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH } });
-  t.after(() => child.kill('SIGKILL'));
-  let out = '';
-  for await (const d of child.stdout) if ((out += d).includes('\n')) break;
-  return { TALARIA_HERMES_BASE_URL: out.trim() };
-}
-
 async function handles(server, id) {
   const { text } = await request(server, `/api/conversations/${id}`);
   return { state: JSON.parse(text).agent_state, raw: text };
@@ -76,7 +67,7 @@ const hurried = (r) => r.attachments.context_receipt.text.includes('there was no
 const ask = 'Look up how we fixed the failing test, then write release notes into notes/release.md; meanwhile check src/shop/cart.py';
 
 test('the same turn on native and on hermes: the same receipts and steps, byte for byte; rows of the same shape', async (t) => {
-  const fake = await fakeModel(t), hermes = await double(t);
+  const fake = await fakeModel(t), hermes = (await fakeHermes(t)).env;
   const demo = tmpHome(t);
   fillHome(demo.env, '2026-11-15');
   const got = {};
@@ -146,7 +137,7 @@ test('the agent_state of another program is jarvis\' handle, byte for byte, and 
 
 test('fifty turns in turn: the handle of the one that waits never changes by a byte', async (t) => {
   const fake = await fakeModel(t, (_, n) => ({ text: `answer ${n}` }));
-  const server = await startServer(t, { env: { ...fake.env, ...(await double(t)) } });
+  const server = await startServer(t, { env: { ...fake.env, ...(await fakeHermes(t)).env } });
   const id = await conversation(server);
   const names = { native: 'jarvis', hermes: 'hermes' };
   let before = { state: { runtimes: {} } };

@@ -1,26 +1,20 @@
-// Agents as peers of a gateway: a Hermes (its double), and a Claude Code and a Codex that play what was recorded. In what
-// is said to them last, 'approve' makes them ask, and 'hang' makes them say nothing any more and hear no signal. (The double
+// Agents as peers of a gateway: a fake Hermes, and a Claude Code and a Codex that play what was recorded. In what
+// is said to them last, 'approve' makes them ask, and 'hang' makes them say nothing any more and hear no signal. (The fake
 // looks at all that it is told, also of the turns before.)
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { bin, fixtures, tmpHome } from '../cli/helpers.mjs';
+import { fixtures } from '../cli/helpers.mjs';
+import { fakeHermes } from '../fakes/hermes.mjs';
 import { fakeModel } from '../http/fake_model.mjs';
 
 /** A Hermes that is asked over its runs, which wait for approvals. */
 export async function hermes(t, { env: base, dir }) {
-  const child = spawn(bin, ['debug', 'hermes-double', '--port', '0'], { env: tmpHome().env, stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
-  const url = await new Promise((ready, failed) => {
-    let text = '';
-    child.stdout.on('data', (d) => { if ((text += d).includes('\n')) ready(text.trim()); });
-    child.on('exit', (code) => failed(new Error(`double: exit ${code}`)));
-  });
+  const fake = await fakeHermes(t);
   const config = path.join(dir, 'config');
   fs.mkdirSync(path.join(config, 'talaria'), { recursive: true });
   fs.writeFileSync(path.join(config, 'talaria/config.yaml'), 'hermes:\n  transport: runs\n');
-  return { ...base, XDG_CONFIG_HOME: config, TALARIA_HERMES_BASE_URL: url };
+  return { ...base, XDG_CONFIG_HOME: config, ...fake.env };
 }
 
 function program(dir, name, code) {

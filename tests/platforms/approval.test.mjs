@@ -134,7 +134,7 @@ for (const runtime of ['native', 'hermes', 'claude', 'codex'])
       assert.deepEqual(query(a.file, `select state from run order by started_ms desc, id desc limit 1`), [['cancelled']]);
     }
     const count = query(a.file, `select count(*) from run`)[0][0];
-    if (runtime === 'hermes') return; // the double is told what was said before, and would ask again, slowly
+    if (runtime === 'hermes') return; // the fake is told what was said before, and would ask again, slowly
     a.says('go on');
     await until(() => `an answer: ${JSON.stringify(a.said())}`, () => query(a.file, `select count(*) from run where state = 'completed'`)[0][0] >= 2 && query(a.file, `select count(*) from run`)[0][0] === count + 1, awhile);
     await until('all was said', () => query(a.file, `select count(*) from outbox where state <> 'sent'`)[0][0] === 0, awhile);
