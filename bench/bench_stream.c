@@ -81,7 +81,7 @@ static const Runtime *const speakers[] = { &speaker, NULL };
 /* -- readers: all on one thread, called when there is something ------------------------------------------------ */
 
 typedef struct Reader {
-    RunSub sub;
+    Subscriber sub;
     struct Reader *next;
     bool queued, over;
     Buf log;
@@ -129,7 +129,7 @@ static bool read_all(Reader *r)
 
     while ((f = sub_next(&r->sub, &over)) != NULL) {
         measure(f);
-        buf_add(&r->log, (Str){ f->bytes, f->n });
+        buf_add(&r->log, frame_data(f));
     }
     return over;
 }

@@ -37,7 +37,7 @@ static LiveRun *live_new(RunLog *log, Str id)
     memcpy(run->id, id.p, id.n);
     run->log = log;
     run->holders = 1;
-    pthread_mutex_init(&run->lock, NULL);
+    feed_init(&run->feed, run->id);
     return run;
 }
 
@@ -46,17 +46,14 @@ static void enter(RunLog *log, LiveRun *run)
 {
     LiveRun **bucket = &log->buckets[bucket_of(str_of(run->id))];
 
+    run->feed.closed = log->quiet;
     run->next = *bucket;
     *bucket = run;
 }
 
 static void forget(LiveRun *run)
 {
-    ASSERT(!run->subs);
-    for (size_t i = 0; i < run->n; i++)
-        mem_free(run->frames[i]);
-    mem_free(run->frames);
-    pthread_mutex_destroy(&run->lock);
+    feed_done(&run->feed);
     mem_free(run);
 }
 
@@ -114,9 +111,9 @@ bool runlog_is_live(RunLog *log, Str run_id)
     run = look_up(log, run_id);
     pthread_mutex_unlock(&log->lock);
     if (run) {
-        pthread_mutex_lock(&run->lock);
-        live = run->live && !run->over;
-        pthread_mutex_unlock(&run->lock);
+        pthread_mutex_lock(&run->feed.lock);
+        live = run->live && !run->feed.over;
+        pthread_mutex_unlock(&run->feed.lock);
     }
     live_drop(run);
     return live;
@@ -124,33 +121,9 @@ bool runlog_is_live(RunLog *log, Str run_id)
 
 /* -- frames ------------------------------------------------------------------------------------- */
 
-static Frame *frame_new(const char *id, FrameEvent event, int64_t seq, Str data)
+static Frame *run_frame(FrameEvent event, int64_t seq, Str data)
 {
-    char head[128];
-    int n = snprintf(head, sizeof head, "id: %s:%lld\nevent: %s\ndata: ", id, (long long)seq,
-                     frame_event_name(event));
-    Frame *f = mem_alloc(sizeof *f + (size_t)n + data.n + 2);
-
-    f->event = event;
-    f->seq = seq;
-    f->created_ms = clock_wall_ms();
-    f->data_at = (size_t)n;
-    f->n = (size_t)n + data.n + 2;
-    memcpy(f->bytes, head, (size_t)n);
-    memcpy(f->bytes + n, data.p, data.n);
-    memcpy(f->bytes + n + data.n, "\n\n", 2);
-    return f;
-}
-
-/* Under the run's lock. */
-static void push(LiveRun *run, Frame *f)
-{
-    ASSERT(f->seq == (int64_t)run->n + 1);
-    if (run->n == run->cap) {
-        run->cap = run->cap ? run->cap * 2 : 16;
-        run->frames = mem_resize(run->frames, run->cap, sizeof(Frame *));
-    }
-    run->frames[run->n++] = f;
+    return frame_new(event, frame_event_name(event), seq, data);
 }
 
 /* Under the log's lock: the run into the writer's list, where it stands at most once. */
@@ -168,11 +141,12 @@ static void list(RunLog *log, LiveRun *run)
 
 void live_add(LiveRun *run, FrameEvent event, int64_t seq, Str data)
 {
-    Frame *f = frame_new(run->id, event, seq, data);
+    Frame *f = run_frame(event, seq, data);
 
-    pthread_mutex_lock(&run->lock);
-    push(run, f);
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_lock(&run->feed.lock);
+    ASSERT(seq == (int64_t)run->feed.n + 1);
+    feed_add(&run->feed, f);
+    pthread_mutex_unlock(&run->feed.lock);
     /* The last frames wait for live_end: they belong into its transaction. */
     if (event == FRAME_DONE || event == FRAME_ERROR)
         return;
@@ -181,30 +155,28 @@ void live_add(LiveRun *run, FrameEvent event, int64_t seq, Str data)
     pthread_mutex_unlock(&run->log->lock);
 }
 
-/* Under both locks: once the writer has seen the end of a run, it does not find the run in its list again. */
-
 void live_end(LiveRun *run, int64_t from, const RunEnd *end, LiveEnded *ended, void *ctx)
 {
     pthread_mutex_lock(&run->log->lock);
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->feed.lock);
     run->end = end;
     run->end_from = (size_t)from - 1;
     run->ended = ended;
     run->ended_ctx = ctx;
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->feed.lock);
     list(run->log, run);
     pthread_mutex_unlock(&run->log->lock);
 }
 
 void live_add_instead(LiveRun *run, FrameEvent event, int64_t seq, Str data)
 {
-    Frame *f = frame_new(run->id, event, seq, data);
+    Frame *f = run_frame(event, seq, data);
 
-    pthread_mutex_lock(&run->lock);
-    while (run->n >= (size_t)seq)
-        mem_free(run->frames[--run->n]);
-    push(run, f);
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_lock(&run->feed.lock);
+    while (run->feed.n >= (size_t)seq)
+        mem_free(run->feed.frames[--run->feed.n]);
+    feed_add(&run->feed, f);
+    pthread_mutex_unlock(&run->feed.lock);
 }
 
 /* -- finding ------------------------------------------------------------------------------------ */
@@ -235,9 +207,9 @@ static LiveRun *load(RunLog *log, Runs *r, Str id, Err *err)
         return NULL;
     run = live_new(log, row.id);
     for (size_t i = 0; i < n; i++)
-        push(run, frame_new(run->id, event_of(events[i].type), events[i].seq, events[i].payload));
-    run->saved = run->shown = run->n;
-    run->over = true;
+        feed_add(&run->feed, run_frame(event_of(events[i].type), events[i].seq, events[i].payload));
+    run->saved = run->feed.shown = run->feed.n;
+    run->feed.over = true;
     return run;
 }
 
@@ -262,4 +234,51 @@ LiveRun *runlog_find(RunLog *log, Runs *r, Str run_id, Err *err)
         return loaded;
     forget(loaded);
     return run;
+}
+
+/* -- subscribers ---------------------------------------------------------------------------------- */
+
+void sub_join(Subscriber *s, LiveRun *run, int64_t after)
+{
+    s->run = run;
+    feed_join(&run->feed, s, after > 0 ? (size_t)after : 0);
+}
+
+void sub_leave(Subscriber *s)
+{
+    if (s->run) {
+        feed_leave(s);
+        s->run = live_drop(s->run);
+    }
+}
+
+bool live_has_more(LiveRun *run, int64_t after)
+{
+    bool more;
+
+    pthread_mutex_lock(&run->feed.lock);
+    more = !run->feed.over || (after < 0 ? 0 : (size_t)after) < run->feed.shown;
+    pthread_mutex_unlock(&run->feed.lock);
+    return more;
+}
+
+void runlog_beat(RunLog *log)
+{
+    int64_t now = clock_mono_ms();
+
+    pthread_mutex_lock(&log->lock);
+    for (size_t i = 0; i < RUN_BUCKETS; i++)
+        for (LiveRun *run = log->buckets[i]; run; run = run->next)
+            feed_beat(&run->feed, now);
+    pthread_mutex_unlock(&log->lock);
+}
+
+void runlog_quiet(RunLog *log)
+{
+    pthread_mutex_lock(&log->lock);
+    log->quiet = true;
+    for (size_t i = 0; i < RUN_BUCKETS; i++)
+        for (LiveRun *run = log->buckets[i]; run; run = run->next)
+            feed_close(&run->feed);
+    pthread_mutex_unlock(&log->lock);
 }

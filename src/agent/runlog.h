@@ -1,20 +1,16 @@
 /* runlog.h - the events of runs: written down first, then seen by everyone who looks.
  *
- * A live run keeps its frames in memory, as the bytes that go over the wire; one writer thread commits what
- * all runs have said since its last round (so a hundred runs cost one commit) and shows it afterwards.
- * Subscribers read by place: each knows how far it is, so that any number of them cost a few words each, and
- * attaching in the middle is the same thing as having been there. A run that is over is read from the
- * database into the same shape.
+ * A live run keeps its frames in memory, in a feed; one writer thread commits what all runs have said since
+ * its last round (so a hundred runs cost one commit) and shows it to the subscribers afterwards. A run that
+ * is over is read from the database into the same shape.
  *
  * Any thread, but a subscriber belongs to one reader. A LiveRun is counted: runlog_find, runlog_begin and
  * live_hold give a reference, live_drop takes it back. */
 #ifndef TALARIA_AGENT_RUNLOG_H
 #define TALARIA_AGENT_RUNLOG_H
 
-#include <sys/types.h>
-
+#include "agent/feed.h"
 #include "agent/runs.h"
-#include "runtimes/frames.h"
 
 typedef struct RunLog RunLog;
 typedef struct LiveRun LiveRun;
@@ -50,44 +46,11 @@ const char *live_id(const LiveRun *run);
 
 /* -- reading ---------------------------------------------------------------------------------- */
 
-typedef struct Frame {
-    FrameEvent event;
-    int64_t seq, created_ms;
-    size_t n, data_at; /* the payload stands at data_at, to the last two bytes */
-    char bytes[];      /* "id: ...\nevent: ...\ndata: ...\n\n" */
-} Frame;
+/* A subscription to the run's feed (feed.h reads it). sub_join takes a reference of run over; after: the last
+ * seq that is known already. */
+void sub_join(Subscriber *s, LiveRun *run, int64_t after);
+void sub_leave(Subscriber *s);
 
-static inline Str frame_data(const Frame *f)
-{
-    return (Str){ f->bytes + f->data_at, f->n - f->data_at - 2 };
-}
-
-typedef struct RunSub {
-    LiveRun *run;
-    struct RunSub *prev, *next;
-    size_t at, offset; /* the next frame, and what of it is read */
-    int64_t moved_ms;  /* when something was read last */
-    bool waits;        /* nothing was there; `wake` will be called */
-    bool beat;         /* a sign of life is due */
-    bool dropped;
-    bool only_end; /* is called for the end of the run alone */
-    /* Both under the run's lock: must not wait, and must not call back. */
-    void (*sleep)(void *ctx); /* nothing to read; may be NULL */
-    void (*wake)(void *ctx);
-    void *ctx;
-} RunSub;
-
-/* Takes a reference of run over. after: the last seq that is known already. */
-void sub_join(RunSub *s, LiveRun *run, int64_t after);
-void sub_leave(RunSub *s);
-
-/* The next frame that may be seen, or NULL: then *ret_over says whether there will be none. It lives as
- * long as the subscription. */
-const Frame *sub_next(RunSub *s, bool *ret_over);
-/* The same as bytes: up to `most` of them; 0: none now, -1: the end. */
-ssize_t sub_read(RunSub *s, char *out, size_t max);
-/* True: the run is over. False: `sleep` was called, `wake` will be. For those of only_end. */
-bool sub_wait(RunSub *s);
 /* Whether there is anything after `after`, or ever will be. */
 bool live_has_more(LiveRun *run, int64_t after);
 

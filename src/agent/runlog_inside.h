@@ -1,9 +1,8 @@
-/* runlog_inside.h - the log and a run as runlog.c and subscribers.c see them. */
+/* runlog_inside.h - the log and a run as runlog.c and runlog_writer.c see them. */
 #ifndef TALARIA_AGENT_RUNLOG_INSIDE_H
 #define TALARIA_AGENT_RUNLOG_INSIDE_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "agent/runlog.h"
 
@@ -19,18 +18,14 @@ struct LiveRun {
     bool ends;                         /* what the writer has in its hands ends the run */
     bool places;                       /* and is written to its place */
 
-    pthread_mutex_t lock; /* all below */
-    Frame **frames;
-    size_t n, cap;
-    size_t saved, taken, shown; /* on the disk; in the writer's hands; to be seen */
-    size_t placed;              /* on the disk in their place */
+    Feed feed;           /* its lock guards all below */
+    size_t saved, taken; /* frames on the disk; in the writer's hands */
+    size_t placed;       /* on the disk in their place */
     const RunEnd *end;
     size_t end_from;
     LiveEnded *ended;
     void *ended_ctx;
     bool live; /* begun in this process */
-    bool over;
-    RunSub *subs;
 };
 
 typedef struct Batch {
@@ -45,9 +40,9 @@ struct RunLog {
     pthread_t writer, syncer;
     bool writing, syncing; /* the threads are there */
     bool ending, written;
-    size_t grown;      /* events since the last checkpoint */
-    int64_t wrote_ms;  /* when the last of them was written */
-    atomic_bool quiet; /* nobody reads any more */
+    size_t grown;     /* events since the last checkpoint */
+    int64_t wrote_ms; /* when the last of them was written */
+    bool quiet;       /* subscriptions are over */
     Runs *runs, *syncer_runs;
     LiveRun *unsynced; /* ended and committed; by next_unsynced */
     LiveRun *dirty, **last_dirty;

@@ -18,22 +18,13 @@ enum {
     PAUSE_MS = 200,
 };
 
-static void wake_all(LiveRun *run)
-{
-    for (RunSub *s = run->subs; s; s = s->next)
-        if (s->waits && (run->over || !s->only_end)) {
-            s->waits = false;
-            s->wake(s->ctx);
-        }
-}
-
 /* -- the writer ---------------------------------------------------------------------------------- */
 
 static RunEvent event_of(const LiveRun *run, const Frame *f)
 {
     return (RunEvent){ .run_id = str_of(run->id),
                        .seq = f->seq,
-                       .type = str_of(frame_event_name(f->event)),
+                       .type = str_of(f->name),
                        .payload = frame_data(f),
                        .created_ms = f->created_ms };
 }
@@ -41,16 +32,16 @@ static RunEvent event_of(const LiveRun *run, const Frame *f)
 /* Under the run's lock: what is to be written of it. Its last frames belong to its end. */
 static void gather(LiveRun *run, Arena *a, Batch *b)
 {
-    size_t to = run->n;
+    size_t to = run->feed.n;
 
-    while (!run->ends && to > run->saved && run->frames[to - 1]->event >= FRAME_ERROR)
+    while (!run->ends && to > run->saved && run->feed.frames[to - 1]->event >= FRAME_ERROR)
         to--;
     run->taken = to;
     run->places = run->ends || (to - run->placed >= PIECE && b->n_events < PIECE);
     for (size_t i = run->placed; run->places && i < to; i++)
-        ARENA_PUSH(a, b->events, b->n_events, b->cap_events, event_of(run, run->frames[i]));
+        ARENA_PUSH(a, b->events, b->n_events, b->cap_events, event_of(run, run->feed.frames[i]));
     for (size_t i = run->saved; !run->places && i < to; i++)
-        ARENA_PUSH(a, b->said, b->n_said, b->cap_said, event_of(run, run->frames[i]));
+        ARENA_PUSH(a, b->said, b->n_said, b->cap_said, event_of(run, run->feed.frames[i]));
     if (run->ends)
         ARENA_PUSH(a, b->ends, b->n_ends, b->cap_ends, *run->end);
 }
@@ -62,7 +53,7 @@ static void show(LiveRun *run, bool saved, const Err *err)
     LiveEnded *ended = NULL;
     void *ctx;
 
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->feed.lock);
     if (saved)
         run->saved = run->taken;
     if (saved && run->places)
@@ -71,21 +62,21 @@ static void show(LiveRun *run, bool saved, const Err *err)
         ended = run->ended;
         ctx = run->ended_ctx;
         run->end = NULL;
-        run->shown = saved ? run->taken : run->end_from;
+        run->feed.shown = saved ? run->taken : run->end_from;
     } else {
-        run->shown = run->taken;
+        run->feed.shown = run->taken;
     }
     if (!ended)
-        wake_all(run);
-    pthread_mutex_unlock(&run->lock);
+        feed_wake(&run->feed);
+    pthread_mutex_unlock(&run->feed.lock);
     if (!ended)
         return;
     ended(ctx, saved, err);
-    pthread_mutex_lock(&run->lock);
-    run->shown = run->n;
-    run->over = true;
-    wake_all(run);
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_lock(&run->feed.lock);
+    run->feed.shown = run->feed.n;
+    run->feed.over = true;
+    feed_wake(&run->feed);
+    pthread_mutex_unlock(&run->feed.lock);
 }
 
 /* -- ends are synced by another thread, so that nobody's words wait for the disk ---------------------- */
@@ -201,9 +192,9 @@ static void write_alone(RunLog *log, LiveRun *run)
     bool saved;
     Err err;
 
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->feed.lock);
     gather(run, a, &b);
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->feed.lock);
     saved = write_down(log, &b, &err);
     if (!saved)
         log_warning("run '%s' could not be written: %s", run->id, err.text);
@@ -230,9 +221,9 @@ static void write_batch(RunLog *log, LiveRun *first)
     Err err;
 
     for (LiveRun *run = first; run; run = run->next_taken) {
-        pthread_mutex_lock(&run->lock);
+        pthread_mutex_lock(&run->feed.lock);
         gather(run, a, &b);
-        pthread_mutex_unlock(&run->lock);
+        pthread_mutex_unlock(&run->feed.lock);
     }
     saved = (!b.n_events && !b.n_said && !b.n_ends) || write_down(log, &b, &err);
     for (LiveRun *run = first, *next; run; run = next) {
@@ -270,9 +261,9 @@ static bool has_end(LiveRun *run)
 {
     bool has;
 
-    pthread_mutex_lock(&run->lock);
+    pthread_mutex_lock(&run->feed.lock);
     has = run->end != NULL;
-    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_unlock(&run->feed.lock);
     return has;
 }
 

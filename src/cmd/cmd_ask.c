@@ -71,7 +71,7 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static const Frame *next_frame(Service *s, RunSub *sub, Str run_id)
+static const Frame *next_frame(Service *s, Subscriber *sub, Str run_id)
 {
     for (;;) {
         bool over;
@@ -164,7 +164,7 @@ static void judge(const Frame *f, Json data, Err *ret, bool *ret_ok)
 
 static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, Err *err)
 {
-    RunSub sub = { .wake = on_wake };
+    Subscriber sub = { .wake = on_wake };
     AUTO(Paint) *paint = new_paint(cli);
     Shown shown = { .paint = paint };
     bool ok = true;

@@ -18,7 +18,7 @@ typedef struct Show {
     pthread_mutex_t lock;
     pthread_cond_t called;
     bool woken;
-    RunSub sub;
+    Subscriber sub;
     Delivery delivery;
     ChatAddress place;
     OwnStore *journal;
@@ -262,7 +262,7 @@ void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Out
     show_init(&s);
     s.delivery.leaves = on_leave;
     s.delivery.ctx = &s;
-    s.sub = (RunSub){ .wake = on_wake, .ctx = &s };
+    s.sub = (Subscriber){ .wake = on_wake, .ctx = &s };
     sub_join(&s.sub, live, 0);
     watch(&s, job->arena);
     asking_over(&s.asking);

@@ -12,7 +12,6 @@
 #include "http/openai_view.h"
 #include "http/reply.h"
 #include "http/routes.h"
-#include "http/run_stream.h"
 
 /* -- the request -------------------------------------------------------------------------------------------- */
 
@@ -171,6 +170,48 @@ static bool begin_turn(Request *rq, Service *s, const OpenaiRequest *q, Err *err
     return true;
 }
 
+/* -- an answer in one piece: the request waits for the end of its run ----------------------------------------- */
+
+static void suspend(void *ctx)
+{
+    Request *rq = ctx;
+
+    rq->phase = PHASE_WORK;
+    MHD_suspend_connection(rq->connection);
+}
+
+static void resume(void *ctx)
+{
+    server_resume(ctx);
+}
+
+static void cancel(void *ctx)
+{
+    Request *rq = ctx;
+    Service *s = atomic_load(&rq->server->service);
+    Err err;
+
+    if (s && !service_cancel(s, str_of(live_id(rq->wait->run)), &err))
+        log_warning("cannot cancel a turn: %s", err.text);
+}
+
+/* True: the run is over. False: the handler runs once more when it is, with rq->again. Takes the reference of
+ * live over; its frames are read through rq->wait. A client that disconnects cancels the run. */
+static bool wait_for_run(Request *rq, LiveRun *live)
+{
+    Subscriber *s = ARENA_NEW(rq->arena, Subscriber);
+
+    *s = (Subscriber){ .sleep = suspend, .wake = resume, .ctx = rq, .only_end = true };
+    rq->wait = s;
+    sub_join(s, live, 0);
+    connection_watch(rq->server->connections, request_connection(rq), cancel, rq);
+    rq->waits = true;
+    if (!sub_wait(s))
+        return false; /* from here on the request may be another thread's */
+    rq->waits = false;
+    return true;
+}
+
 static bool answer(Request *rq, Json body, Err *err)
 {
     OpenaiRequest q;
@@ -184,7 +225,7 @@ static bool answer(Request *rq, Json body, Err *err)
     }
     if (q.stream)
         return openai_stream(rq, &q, err);
-    if (!rq->wait && !run_wait(rq, TAKE(rq->live)))
+    if (!rq->wait && !wait_for_run(rq, TAKE(rq->live)))
         return true;
     return openai_whole(rq, &q, err);
 }

@@ -8,7 +8,7 @@
 #include "http/api_chat.h"
 #include "http/query.h"
 #include "http/routes.h"
-#include "http/run_stream.h"
+#include "http/sse.h"
 
 /* -- a turn ------------------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ bool route_chat(Request *rq, Err *err)
 {
     if (!rq->live)
         return admit(rq, err);
-    return run_stream_send(rq, TAKE(rq->live), 0, NULL, NULL, err);
+    return sse_send_run(rq, TAKE(rq->live), 0, NULL, NULL, err);
 }
 
 /* -- looking at a run ------------------------------------------------------------------------------------ */
@@ -117,8 +117,7 @@ bool route_run_events(Request *rq, Err *err)
 
     if (!rq->live)
         return with_runs(rq, find_run, err);
-    return read_after(rq, &after, err) &&
-           run_stream_send(rq, TAKE(rq->live), after, NULL, NULL, err);
+    return read_after(rq, &after, err) && sse_send_run(rq, TAKE(rq->live), after, NULL, NULL, err);
 }
 
 static bool show_run(Request *rq, Service *s, Runs *r, Err *err)

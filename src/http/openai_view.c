@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "http/run_stream.h"
+#include "http/sse.h"
 
 typedef struct View {
     char run[ID_CHARS];
@@ -18,7 +18,7 @@ static JsonWriter begin_chunk(const View *v, Buf *out)
 {
     JsonWriter w = JSON_WRITER(out, 0);
 
-    buf_addz(out, "data: ");
+    sse_begin(out, NULL);
     json_begin(&w, '{');
     json_field_str(&w, "id", str_of(v->run));
     json_field_str(&w, "object", STR("chat.completion.chunk"));
@@ -30,7 +30,7 @@ static JsonWriter begin_chunk(const View *v, Buf *out)
 static void end_chunk(JsonWriter *w)
 {
     json_end(w, '}');
-    buf_addz(w->out, "\n\n");
+    sse_finish(w->out);
 }
 
 static void put_delta(const View *v, Buf *out, const char *key, Str text, const char *finish)
@@ -97,7 +97,9 @@ static void view_done(const View *v, Json done, Buf *out)
             end_chunk(&w);
         }
     }
-    buf_addz(out, "data: [DONE]\n\n");
+    sse_begin(out, NULL);
+    buf_addz(out, "[DONE]");
+    sse_finish(out);
 }
 
 /* Thinking has a field that clients know. The rest is an extension without choices, and many clients take the first
@@ -142,7 +144,7 @@ static void view_frame(void *ctx, const Frame *f, Buf *out)
         break;
     case FRAME_ERROR:
         w = JSON_WRITER(out, 0);
-        buf_addz(out, "data: ");
+        sse_begin(out, NULL);
         json_begin(&w, '{');
         put_failure(&w, json_root(doc));
         end_chunk(&w);
@@ -169,7 +171,7 @@ bool openai_stream(Request *rq, const OpenaiRequest *q, Err *err)
 {
     View *v = view_of(rq, q);
 
-    return run_stream_send(rq, TAKE(rq->live), 0, view_frame, v, err);
+    return sse_send_run(rq, TAKE(rq->live), 0, view_frame, v, err);
 }
 
 /* -- the answer ---------------------------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ struct Request {
     int64_t queued_ms; /* when that was handed to a worker */
     Worker *worker;    /* who runs it; NULL on an epoll thread */
     LiveRun *live;     /* what its second round is about; a reference */
-    RunSub *wait;      /* it waits for the end of a run */
+    Subscriber *wait;  /* it waits for the end of a run */
     Request *next;     /* in a list of those that wait for the same thing */
     Reply reply;
     const char *target; /* as it lay in the connection's buffer; for framing only */

@@ -1,270 +1,261 @@
-/* One lock for all readers: an event is a pointer in each reader's ring, so publishing to thousands
- * takes well under a millisecond, and the system calls happen on the streams' own thread.
- *
- * A reader with nothing to read falls asleep under the lock, and is woken by whoever gives it something, under the
- * same lock: it cannot miss the call. */
+/* Publishing puts one frame into a feed and marks its readers, so it takes well under a millisecond for
+ * thousands of them; the system calls happen on the thread of the streams. */
 #include "http/sse.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
+#include "base/clock.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "http/reply.h"
 #include "http/state.h"
 
-enum { MIN_RING = 8, MAX_RING = 1024, HEARTBEATS = 15 }; /* a reader's every so many seconds */
+enum { MAX_EVENTS = 1024 };
 
-typedef struct SseEvent {
-    atomic_int holders;
-    size_t n;
-    char bytes[];
-} SseEvent;
+/* -- the frame ------------------------------------------------------------------------------------- */
 
-typedef struct Reader {
+static Str digits_of(int64_t n, char room[20])
+{
+    size_t at = 20;
+
+    do
+        room[--at] = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    return (Str){ room + at, 20 - at };
+}
+
+size_t sse_copy(const Feed *feed, const Frame *f, size_t offset, char *out, size_t max)
+{
+    static const Str heartbeat = STR_INIT(": hb\n\n");
+    char seq[20];
+    Str parts[10];
+    size_t n_parts = 0, n = 0;
+
+    if (!f) {
+        parts[n_parts++] = heartbeat;
+    } else {
+        if (feed->id) {
+            parts[n_parts++] = STR("id: ");
+            parts[n_parts++] = str_of(feed->id);
+            parts[n_parts++] = STR(":");
+            parts[n_parts++] = digits_of(f->seq, seq);
+            parts[n_parts++] = STR("\n");
+        }
+        parts[n_parts++] = STR("event: ");
+        parts[n_parts++] = str_of(f->name);
+        parts[n_parts++] = STR("\ndata: ");
+        parts[n_parts++] = frame_data(f);
+        parts[n_parts++] = STR("\n\n");
+    }
+    for (size_t i = 0; i < n_parts && n < max; i++) {
+        Str rest = str_skip(parts[i], offset);
+
+        offset -= parts[i].n - rest.n;
+        rest = str_head(rest, max - n);
+        memcpy(out + n, rest.p, rest.n);
+        n += rest.n;
+    }
+    return n;
+}
+
+void sse_begin(Buf *out, const char *event)
+{
+    if (event)
+        buf_addf(out, "event: %s\n", event);
+    buf_addz(out, "data: ");
+}
+
+void sse_finish(Buf *out)
+{
+    buf_addz(out, "\n\n");
+}
+
+/* -- streams --------------------------------------------------------------------------------------- */
+
+typedef struct SseStream {
     Stream stream;
-    struct Reader *prev, *next;
-    Sse *sse;
-    SseEvent **ring;
-    size_t cap, first, count;
-    size_t offset;  /* what of the first event is already sent */
-    size_t waiting; /* bytes */
-    size_t nth;     /* to join */
-    bool asleep, ended;
-} Reader;
+    Subscriber sub;
+    Service *cancels; /* whose turn is cancelled when the client disconnects; or NULL */
+    FrameView *view;
+    void *view_ctx;
+    Buf part; /* bytes to send before the next frame */
+    size_t sent;
+} SseStream;
+
+/* Under the feed's lock. */
+static void wake_stream(void *ctx)
+{
+    SseStream *s = ctx;
+
+    if (s->sub.dropped)
+        stream_drop(&s->stream);
+    else
+        stream_wake(&s->stream);
+}
+
+static ssize_t read_stream(Stream *stream, char *out, size_t max)
+{
+    SseStream *s = (SseStream *)stream;
+    Str rest;
+
+    while (s->view && s->sent == s->part.n) {
+        bool over;
+        const Frame *f = sub_next(&s->sub, &over);
+
+        if (!f)
+            return over ? -1 : 0;
+        buf_clear(&s->part);
+        s->sent = 0;
+        s->view(s->view_ctx, f, &s->part);
+    }
+    if (s->sent == s->part.n)
+        return sub_read(&s->sub, sse_copy, out, max);
+    rest = str_head(str_skip(buf_str(&s->part), s->sent), max);
+    memcpy(out, rest.p, rest.n);
+    s->sent += rest.n;
+    if (s->sent == s->part.n && !s->view) { /* a silent stream keeps no memory for it */
+        buf_done(&s->part);
+        s->sent = 0;
+    }
+    return (ssize_t)rest.n;
+}
+
+static void leave_stream(Stream *stream)
+{
+    SseStream *s = (SseStream *)stream;
+    Err err;
+
+    /* The client has left; one that was dropped for not reading has not. */
+    if (s->cancels && !s->sub.dropped && live_has_more(s->sub.run, INT64_MAX) &&
+        !service_cancel(s->cancels, str_of(live_id(s->sub.run)), &err))
+        log_warning("cannot cancel a turn: %s", err.text);
+    if (s->sub.run)
+        sub_leave(&s->sub);
+    else
+        feed_leave(&s->sub);
+    buf_done(&s->part);
+    s->view_ctx = mem_free(s->view_ctx);
+}
+
+static SseStream *stream_new(Request *rq, Str first)
+{
+    static const StreamKind kind = { read_stream, leave_stream };
+    SseStream *s = mem_alloc(sizeof *s);
+
+    stream_init(&s->stream, rq->server->streams, &kind);
+    s->sub = (Subscriber){ .wake = wake_stream, .ctx = s };
+    s->part = BUF(LIMIT_OUTPUT_BYTES);
+    buf_add(&s->part, first);
+    return s;
+}
+
+/* After the subscriber has joined. */
+static bool begin_stream(SseStream *s, Request *rq, struct MHD_Response *head, Err *err)
+{
+    bool ok = stream_begin(&s->stream, rq, head, err);
+
+    MHD_destroy_response(head);
+    if (!ok) {
+        leave_stream(&s->stream);
+        mem_free(s);
+    }
+    return ok;
+}
+
+static struct MHD_Response *stream_head(const char *type)
+{
+    struct MHD_Response *head = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+
+    ASSERT(head);
+    reply_headers(head, type, NULL, false);
+    return head;
+}
+
+/* -- events for all pages -------------------------------------------------------------------------- */
 
 struct Sse {
-    pthread_mutex_t lock;
-    Reader *readers;
-    bool ended;
-    size_t joined, beats;
+    Feed feed;
 };
-
-/* -- events -------------------------------------------------------------------------------------- */
-
-static SseEvent *event_new(Str text)
-{
-    SseEvent *e = mem_alloc(sizeof *e + text.n);
-
-    atomic_init(&e->holders, 1);
-    e->n = text.n;
-    memcpy(e->bytes, text.p, text.n);
-    return e;
-}
-
-static void event_drop(SseEvent *e)
-{
-    if (atomic_fetch_sub(&e->holders, 1) == 1)
-        mem_free(e);
-}
-
-static SseEvent *event_of(const char *name, Str data)
-{
-    AUTO_BUF text = BUF(LIMIT_HTTP_BACKLOG);
-
-    buf_addf(&text, "event: %s\ndata: ", name);
-    buf_add(&text, data);
-    buf_addz(&text, "\n\n");
-    return buf_full(&text) ? NULL : event_new(buf_str(&text));
-}
-
-/* -- readers; all under the lock --------------------------------------------------------------- */
-
-static void wake(Reader *r)
-{
-    if (r->asleep) {
-        r->asleep = false;
-        stream_wake(&r->stream);
-    }
-}
-
-static void grow(Reader *r)
-{
-    size_t cap = r->cap ? r->cap * 2 : MIN_RING;
-    SseEvent **ring = mem_alloc(cap * sizeof(SseEvent *));
-
-    for (size_t i = 0; i < r->count; i++)
-        ring[i] = r->ring[(r->first + i) % r->cap];
-    mem_free(r->ring);
-    r->ring = ring;
-    r->cap = cap;
-    r->first = 0;
-}
-
-static void give(Reader *r, SseEvent *e)
-{
-    if (r->ended)
-        return;
-    if (r->count == MAX_RING || r->waiting + e->n > LIMIT_HTTP_BACKLOG) {
-        r->ended = true;
-        stream_drop(&r->stream);
-        return;
-    }
-    if (r->count == r->cap)
-        grow(r);
-    atomic_fetch_add(&e->holders, 1);
-    r->ring[(r->first + r->count++) % r->cap] = e;
-    r->waiting += e->n;
-    wake(r);
-}
-
-/* Up to `most` bytes of what waits. */
-static size_t take(Reader *r, char *out, size_t max)
-{
-    size_t n = 0;
-
-    while (r->count && n < max) {
-        SseEvent *e = r->ring[r->first];
-        size_t part = e->n - r->offset < max - n ? e->n - r->offset : max - n;
-
-        memcpy(out + n, e->bytes + r->offset, part);
-        n += part;
-        r->offset += part;
-        r->waiting -= part;
-        if (r->offset == e->n) {
-            r->offset = 0;
-            r->first = (r->first + 1) % r->cap;
-            r->count--;
-            event_drop(e);
-        }
-    }
-    return n;
-}
-
-static ssize_t read_some(Stream *stream, char *out, size_t max)
-{
-    Reader *r = (Reader *)stream;
-    ssize_t n;
-
-    pthread_mutex_lock(&r->sse->lock);
-    n = (ssize_t)take(r, out, max);
-    if (n == 0 && (r->ended || r->sse->ended))
-        n = -1;
-    r->asleep = n == 0;
-    pthread_mutex_unlock(&r->sse->lock);
-    return n;
-}
-
-static void leave(Stream *stream)
-{
-    Reader *r = (Reader *)stream;
-    Sse *sse = r->sse;
-
-    pthread_mutex_lock(&sse->lock);
-    if (r->next)
-        r->next->prev = r->prev;
-    if (r->prev)
-        r->prev->next = r->next;
-    else
-        sse->readers = r->next;
-    while (r->count) {
-        event_drop(r->ring[r->first]);
-        r->first = (r->first + 1) % r->cap;
-        r->count--;
-    }
-    pthread_mutex_unlock(&sse->lock);
-    r->ring = mem_free(r->ring);
-}
-
-/* -- the stream ----------------------------------------------------------------------------------- */
 
 Sse *sse_new(void)
 {
     Sse *sse = mem_alloc(sizeof *sse);
 
-    pthread_mutex_init(&sse->lock, NULL);
+    feed_init(&sse->feed, NULL);
+    sse->feed.max_frames = MAX_EVENTS;
+    sse->feed.max_bytes = LIMIT_HTTP_BACKLOG;
     return sse;
 }
 
 Sse *sse_free(Sse *sse)
 {
-    if (sse) {
-        ASSERT(!sse->readers);
-        pthread_mutex_destroy(&sse->lock);
-        mem_free(sse);
-    }
-    return NULL;
-}
-
-static void enter(Sse *sse, Reader *r, SseEvent *first)
-{
-    pthread_mutex_lock(&sse->lock);
-    r->sse = sse;
-    r->nth = sse->joined++;
-    r->next = sse->readers;
-    if (r->next)
-        r->next->prev = r;
-    sse->readers = r;
-    give(r, first);
-    pthread_mutex_unlock(&sse->lock);
+    if (sse)
+        feed_done(&sse->feed);
+    return mem_free(sse);
 }
 
 bool sse_join(Sse *sse, Request *rq, const char *event, Str data, Err *err)
 {
-    static const StreamKind kind = { read_some, leave };
-    struct MHD_Response *head = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
-    SseEvent *first = event_of(event, data);
-    Reader *r = mem_alloc(sizeof *r);
-    bool ok;
+    AUTO_BUF first = BUF(LIMIT_HTTP_BACKLOG);
+    SseStream *s;
 
-    ASSERT(head && first);
-    reply_headers(head, "text/event-stream", NULL, false);
-    stream_init(&r->stream, rq->server->streams, &kind);
-    enter(sse, r, first);
-    event_drop(first);
-    ok = stream_begin(&r->stream, rq, head, err);
-    MHD_destroy_response(head);
-    if (!ok) {
-        leave(&r->stream);
-        mem_free(r);
-    }
-    return ok;
-}
-
-static void give_all(Sse *sse, SseEvent *e)
-{
-    if (!e)
-        return;
-    pthread_mutex_lock(&sse->lock);
-    for (Reader *r = sse->readers; r; r = r->next)
-        give(r, e);
-    pthread_mutex_unlock(&sse->lock);
-    event_drop(e);
+    sse_begin(&first, event);
+    buf_add(&first, data);
+    sse_finish(&first);
+    s = stream_new(rq, buf_str(&first));
+    feed_join(&sse->feed, &s->sub, SIZE_MAX);
+    return begin_stream(s, rq, stream_head("text/event-stream"), err);
 }
 
 void sse_publish(Sse *sse, const char *event, Str data)
 {
-    give_all(sse, event_of(event, data));
+    Feed *feed = &sse->feed;
+    Frame *f;
+
+    if (data.n > LIMIT_HTTP_BACKLOG)
+        return;
+    f = frame_new(0, event, 0, data);
+    pthread_mutex_lock(&feed->lock);
+    feed_add(feed, f);
+    feed->shown = feed->evicted + feed->n;
+    feed_wake(feed);
+    pthread_mutex_unlock(&feed->lock);
 }
 
-bool sse_is_heard(Sse *sse)
+bool sse_has_readers(Sse *sse)
 {
-    bool heard;
+    bool any;
 
-    pthread_mutex_lock(&sse->lock);
-    heard = sse->readers != NULL;
-    pthread_mutex_unlock(&sse->lock);
-    return heard;
+    pthread_mutex_lock(&sse->feed.lock);
+    any = sse->feed.subs != NULL;
+    pthread_mutex_unlock(&sse->feed.lock);
+    return any;
 }
 
-/* Each has its second: all at once would hold up whoever has something to say. */
 void sse_beat(Sse *sse)
 {
-    SseEvent *e = event_new(STR(":\n\n"));
-
-    pthread_mutex_lock(&sse->lock);
-    sse->beats++;
-    for (Reader *r = sse->readers; r; r = r->next)
-        if ((r->nth + sse->beats) % HEARTBEATS == 0)
-            give(r, e);
-    pthread_mutex_unlock(&sse->lock);
-    event_drop(e);
+    feed_beat(&sse->feed, clock_mono_ms());
 }
 
 void sse_end(Sse *sse)
 {
-    pthread_mutex_lock(&sse->lock);
-    sse->ended = true;
-    for (Reader *r = sse->readers; r; r = r->next)
-        wake(r);
-    pthread_mutex_unlock(&sse->lock);
+    feed_close(&sse->feed);
+}
+
+/* -- runs ------------------------------------------------------------------------------------------- */
+
+bool sse_send_run(Request *rq, LiveRun *live, int64_t after, FrameView *view, void *ctx, Err *err)
+{
+    struct MHD_Response *head = stream_head("text/event-stream; charset=utf-8");
+    SseStream *s = stream_new(rq, view ? STR("") : STR("retry: 2000\n"));
+
+    (void)MHD_del_response_header(head, "Cache-Control", "no-store");
+    ASSERT(MHD_add_response_header(head, "Cache-Control", "no-cache") == MHD_YES);
+    ASSERT(MHD_add_response_header(head, "X-Accel-Buffering", "no") == MHD_YES);
+    ASSERT(MHD_add_response_header(head, "X-Run-Id", live_id(live)) == MHD_YES);
+    s->view = view;
+    s->view_ctx = ctx;
+    if (rq->method == HTTP_POST &&
+        (view || setting_bool(rq->server->settings, SETTING_CHAT_CANCEL)))
+        s->cancels = server_service(rq->server, err);
+    sub_join(&s->sub, live, after);
+    return begin_stream(s, rq, head, err);
 }

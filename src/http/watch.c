@@ -136,7 +136,7 @@ static void *run(void *ctx)
             continue;
         if (next == 0 && wait_for(w, false, WATCH_MS))
             break;
-        if (sse_is_heard(w->sse) && !look(w, &err))
+        if (sse_has_readers(w->sse) && !look(w, &err))
             log_debug("cannot look for news: %s", err.text);
     }
     return NULL;

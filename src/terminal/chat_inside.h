@@ -31,7 +31,7 @@ typedef struct Chat {
     char *last; /* message that was sent last; NULL: none */
 
     bool running;
-    RunSub sub;
+    Subscriber sub;
     Str run_id; /* of the turn under way, else of the last one; empty: none */
     Arena *run_arena;
     Render *render; /* of that turn */

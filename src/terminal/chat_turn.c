@@ -61,7 +61,7 @@ static void listen_to(Chat *c, LiveRun *live)
     c->render = render_free(c->render);
     c->render =
         render_new(c->options->color, c->editor ? editor_columns(c->editor) : 0, c->options->homes);
-    c->sub = (RunSub){ .wake = on_wake, .ctx = c };
+    c->sub = (Subscriber){ .wake = on_wake, .ctx = c };
     c->running = true;
     c->failed = false;
     sub_join(&c->sub, live, 0);

@@ -1,5 +1,5 @@
 /* sim_agents.h - what turns stand on, without threads: lanes that are walked when the dice say so, and an agent that
- * answers "re:WORDS". They take the place of gateway/lanes.c, agent/service.c, agent/runlog.c and agent/subscribers.c in
+ * answers "re:WORDS". They take the place of gateway/lanes.c, agent/service.c, agent/runlog.c and agent/feed.c in
  * the program that includes this; runs and words are kept by the real store. */
 #ifndef TALARIA_TESTS_SIM_AGENTS_H
 #define TALARIA_TESTS_SIM_AGENTS_H
@@ -366,7 +366,7 @@ static const Frame *frame(LiveRun *live, FrameEvent event, const char *field, co
     mem_free(live->frame);
     live->frame = mem_alloc(sizeof *live->frame + 160);
     live->frame->event = event;
-    live->frame->n = (size_t)snprintf(live->frame->bytes, 160, "{\"%s\":\"%s\"}\n\n", field, value);
+    live->frame->n = (size_t)snprintf(live->frame->bytes, 160, "{\"%s\":\"%s\"}", field, value);
     return live->frame;
 }
 
@@ -388,20 +388,20 @@ static const Frame *think(LiveRun *live)
     return frame(live, FRAME_CHUNK, "text", whole + (live->shown ? strlen("re:") : 0));
 }
 
-void sub_join(RunSub *s, LiveRun *run, int64_t after)
+void sub_join(Subscriber *s, LiveRun *run, int64_t after)
 {
     (void)after;
     s->run = run;
     run->stage = run->service ? 0 : 5;
 }
 
-void sub_leave(RunSub *s)
+void sub_leave(Subscriber *s)
 {
     mem_free(s->run->frame);
     mem_free(s->run);
 }
 
-const Frame *sub_next(RunSub *s, bool *ret_over)
+const Frame *sub_next(Subscriber *s, bool *ret_over)
 {
     LiveRun *live = s->run;
     const Frame *f = NULL;

@@ -310,7 +310,7 @@ static int tear_down(void **state)
 /* -- listening -------------------------------------------------------------------------------------------- */
 
 typedef struct Ear {
-    RunSub sub;
+    Subscriber sub;
     pthread_mutex_t lock;
     pthread_cond_t more;
     bool woken;
@@ -346,12 +346,30 @@ static void ear_join(Ear *e, LiveRun *live, int64_t after)
     sub_join(&e->sub, live, after);
 }
 
+/* The payload and an empty line. */
+static size_t copy_frame(const Feed *feed, const Frame *f, size_t offset, char *out, size_t max)
+{
+    Str parts[] = { f ? frame_data(f) : STR_NONE, STR("\n\n") };
+    size_t n = 0;
+
+    (void)feed;
+    for (size_t i = 0; f && i < ARRAY_LEN(parts); i++) {
+        Str rest = str_skip(parts[i], offset);
+
+        offset -= parts[i].n - rest.n;
+        rest = str_head(rest, max - n);
+        memcpy(out + n, rest.p, rest.n);
+        n += rest.n;
+    }
+    return n;
+}
+
 static void ear_hear_all(Ear *e, size_t step)
 {
     char piece[64];
     ssize_t n;
 
-    while ((n = sub_read(&e->sub, piece, step)) >= 0) {
+    while ((n = sub_read(&e->sub, copy_frame, piece, step)) >= 0) {
         if (n == 0)
             wait_more(e);
         else

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "http/exchange.h"
+#include "http/sse.h"
 #include "http/streams.h"
 
 static atomic_int reads, leaves;
@@ -48,6 +49,28 @@ static void one_that_has_not_begun_is_nobodys(void **state)
     assert_int_equal(reads + leaves, 0);
 }
 
+/* A socket takes a frame in pieces of any size. */
+static void a_frame_in_pieces_is_the_same_frame(void **state)
+{
+    static const char whole[] = "id: r1:120\nevent: chunk\ndata: {\"seq\": 120}\n\n";
+    Feed run = { .id = "r1" }, page = { 0 };
+    Frame *f = frame_new(FRAME_CHUNK, "chunk", 120, STR("{\"seq\": 120}"));
+    char out[128];
+
+    (void)state;
+    for (size_t step = 1; step <= sizeof whole; step++) {
+        size_t n = 0, part;
+
+        while ((part = sse_copy(&run, f, n, out + n, step)) > 0)
+            n += part;
+        assert_str(((Str){ out, n }), str_of(whole));
+    }
+    assert_int_equal(sse_copy(&page, f, 0, out, sizeof out),
+                     strlen(whole) - strlen("id: r1:120\n"));
+    assert_memory_equal(out, "event: chunk\n", strlen("event: chunk\n"));
+    mem_free(f);
+}
+
 /* What we use beyond its documentation was looked at in these. */
 static void libraries(void **state)
 {
@@ -71,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_has_not_begun_is_nobodys),
+        cmocka_unit_test(a_frame_in_pieces_is_the_same_frame),
         cmocka_unit_test(libraries),
     };
 
