@@ -7,7 +7,7 @@
 #include "model/dialect.h"
 #include "model/fail.h"
 #include "net/sse.h"
-#include "text/json_mend.h"
+#include "text/pyjson.h"
 
 typedef struct OpenCall {
     int64_t index;

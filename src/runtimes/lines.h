@@ -2,7 +2,7 @@
 #ifndef TALARIA_RUNTIMES_LINES_H
 #define TALARIA_RUNTIMES_LINES_H
 
-#include "text/json_mend.h"
+#include "text/pyjson.h"
 
 static inline Json at(Json v, const char *key)
 {

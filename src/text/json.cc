@@ -14,7 +14,6 @@
 extern "C" {
 #include "base/limits.h"
 #include "text/json.h"
-#include "text/json_locate.h"
 #include "text/json_scan.h"
 }
 

@@ -41,6 +41,14 @@ MUST_CHECK JsonDoc *json_parse(Str text, Err *err);
 JsonDoc *json_free(JsonDoc *doc);
 AUTO_FREE(JsonDoc, json_free)
 
+typedef struct JsonFault {
+    const char *why;         /* NULL: the text is JSON */
+    size_t at, line, column; /* byte offset; line and column count from 1, column in bytes */
+} JsonFault;
+
+/* Where a text stops being JSON, and why: for json_parse to say it after a refusal. */
+JsonFault json_locate(Str text);
+
 Json json_root(const JsonDoc *doc);
 JsonType json_type(Json v);
 const char *json_type_name(JsonType type); /* "an object", "a string", for messages */
@@ -72,9 +80,8 @@ typedef struct JsonWriter {
     Buf *out;
     int indent, depth;
     bool first, after_key;
-    bool ascii; /* everything beyond ASCII as \uXXXX, as other tools write their files */
-    bool
-        python; /* for files shared with Python: halves of surrogate pairs as \uXXXX, NaN by name */
+    bool ascii;  /* everything beyond ASCII as \uXXXX, as other tools write their files */
+    bool python; /* for files that Python reads: halves of surrogate pairs as \uXXXX, NaN by name */
 } JsonWriter;
 
 #define JSON_WRITER(buf, spaces) ((JsonWriter){ .out = (buf), .indent = (spaces), .first = true })

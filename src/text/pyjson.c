@@ -1,5 +1,8 @@
 /* A recursive reader. The items of a list that is still open wait on one stack and move to the
- * arena when it closes, so that every list is one array. */
+ * arena when it closes, so that every list is one array.
+ *
+ * The same reader, made strict, finds where a text stops being JSON (json_locate): simdjson refuses
+ * without saying where. */
 #include "text/pyjson.h"
 
 #include <math.h>
@@ -7,15 +10,29 @@
 #include "base/limits.h"
 #include "text/utf8.h"
 
+enum { STRICT_INT_DIGITS = 20 };
+
 typedef struct Reader {
     const char *p, *end;
     Arena *arena;
     PyValue *stack;
     size_t n, cap, values;
     int depth;
+    bool strict;             /* JSON as json.h reads it; no values are kept */
+    bool mend;               /* half of a surrogate pair is U+FFFD */
+    const char *fault, *why; /* where and why the text was refused first */
 } Reader;
 
 static bool read_value(Reader *r, PyValue *ret);
+
+static bool refuse(Reader *r, const char *at, const char *why)
+{
+    if (!r->why) {
+        r->fault = at;
+        r->why = why;
+    }
+    return false;
+}
 
 static void skip_space(Reader *r)
 {
@@ -30,14 +47,6 @@ static bool take(Reader *r, char c)
     if (r->p == r->end || *r->p != c)
         return false;
     r->p++;
-    return true;
-}
-
-static bool take_word(Reader *r, Str word)
-{
-    if (!str_starts((Str){ r->p, (size_t)(r->end - r->p) }, word))
-        return false;
-    r->p += word.n;
     return true;
 }
 
@@ -63,30 +72,38 @@ static int32_t hex4(const char *p, const char *end)
     return c;
 }
 
-/* The code point of an escape whose letter is at *p, behind the backslash; -1: there is none. */
-static int32_t take_escape(const char **p, const char *end)
+/* Takes the escape whose letter is at *p, behind the backslash. */
+static bool take_escape(Reader *r, const char **p, const char *end, int32_t *ret)
 {
     static const char letters[] = "\"\\/bfnrt", codes[] = "\"\\/\b\f\n\r\t";
-    const char *known;
-    int32_t c, low;
+    const char *known = *p < end && **p ? strchr(letters, **p) : NULL, *from = *p;
+    int32_t low;
 
-    if (*p == end)
-        return -1;
-    known = **p ? strchr(letters, **p) : NULL;
     if (known) {
         (*p)++;
-        return codes[known - letters];
+        *ret = codes[known - letters];
+        return true;
     }
-    if (**p != 'u' || (c = hex4(*p + 1, end)) < 0)
-        return -1;
+    if (from == end || *from != 'u')
+        return refuse(r, from, "unknown escape");
+    *ret = hex4(from + 1, end);
+    if (*ret < 0)
+        return refuse(r, from + 1, "four hexadecimal digits were expected after \\u");
     *p += 5;
-    if (c < 0xd800 || c > 0xdbff || end - *p < 6 || (*p)[0] != '\\' || (*p)[1] != 'u')
-        return c;
-    low = hex4(*p + 2, end);
-    if (low < 0xdc00 || low > 0xdfff)
-        return c;
-    *p += 6;
-    return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+    if (*ret >= 0xd800 && *ret <= 0xdbff && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u') {
+        low = hex4(*p + 2, end);
+        if (low >= 0xdc00 && low <= 0xdfff) {
+            *p += 6;
+            *ret = 0x10000 + ((*ret - 0xd800) << 10) + (low - 0xdc00);
+        }
+    }
+    if (*ret >= 0xd800 && *ret <= 0xdfff) {
+        if (r->strict)
+            return refuse(r, from - 1, "half of a surrogate pair");
+        if (r->mend)
+            *ret = 0xfffd;
+    }
+    return true;
 }
 
 /* Copies a string with escapes or bad bytes from p up to its quote. */
@@ -103,7 +120,7 @@ static bool unescape(Reader *r, const char *p, size_t n, bool bad_bytes, Str *re
             int32_t c;
 
             p++;
-            if ((c = take_escape(&p, end)) < 0)
+            if (!take_escape(r, &p, end, &c))
                 return false;
             at += utf8_put(at, (uint32_t)c);
         } else if ((unsigned char)*p < 0x80) {
@@ -128,16 +145,16 @@ static bool read_string(Reader *r, PyValue *ret)
         unsigned char c = (unsigned char)*r->p;
 
         if (c < 0x20)
-            return false;
+            return refuse(r, r->p, "a control character in a string");
         if (c == '\\') {
             escapes = true;
             if (++r->p == r->end)
-                return false;
+                break;
         }
         beyond_ascii |= c >= 0x80;
     }
     if (r->p == r->end)
-        return false;
+        return refuse(r, r->p, "the string is not closed");
     raw = (Str){ from, (size_t)(r->p - from) };
     r->p++;
     bad_bytes = beyond_ascii && utf8_valid_prefix(raw) < raw.n;
@@ -180,16 +197,19 @@ static bool read_number(Reader *r, PyValue *ret)
 
     whole = first < r->end && *first == '0' ? first + 1 : digits(first, r->end);
     if (whole == first)
-        return false;
+        return refuse(r, first, "a digit was expected");
     last = exponent(fraction(whole, r->end), r->end);
     r->p = last;
+    if (r->strict && last < r->end && (*last == '.' || *last == 'e' || *last == 'E'))
+        return refuse(r, last + 1, "a digit was expected");
     if (last > whole) {
         ret->type = PY_FLOAT;
         ret->real = strtod(str_z(r->arena, (Str){ from, (size_t)(last - from) }), NULL);
-        return true;
+        return !r->strict || isfinite(ret->real) || refuse(r, from, "the number is out of range");
     }
-    if (whole - first > PYJSON_INT_DIGITS)
-        return false;
+    /* Which numbers of so many digits fit 64 bits, the strict reader says. */
+    if (whole - first > (r->strict ? STRICT_INT_DIGITS : PYJSON_INT_DIGITS))
+        return refuse(r, from, "the number is out of range");
     ret->type = PY_INT;
     ret->text = *first == '0' ? STR("0") : (Str){ from, (size_t)(last - from) };
     return true;
@@ -199,8 +219,10 @@ static bool read_number(Reader *r, PyValue *ret)
 
 static bool push(Reader *r, PyValue v)
 {
+    if (r->strict)
+        return true;
     if (++r->values > PYJSON_VALUES)
-        return false;
+        return refuse(r, r->p, "too many values");
     if (r->n == r->cap) {
         r->cap = r->cap ? r->cap * 2 : 64;
         r->stack = mem_resize(r->stack, r->cap, sizeof *r->stack);
@@ -213,7 +235,7 @@ static bool push(Reader *r, PyValue v)
 static void close_items(Reader *r, size_t base, PyType type, PyValue *ret)
 {
     size_t n = r->n - base;
-    PyValue *items = ARENA_ARRAY(r->arena, PyValue, n + 1);
+    PyValue *items = r->strict ? NULL : ARENA_ARRAY(r->arena, PyValue, n + 1);
 
     if (n)
         memcpy(items, r->stack + base, n * sizeof *items);
@@ -235,7 +257,7 @@ static bool read_list(Reader *r, PyValue *ret)
                 return false;
         } while (take(r, ','));
         if (!take(r, ']'))
-            return false;
+            return refuse(r, r->p, "',' or ']' was expected");
     }
     close_items(r, base, PY_LIST, ret);
     return true;
@@ -297,12 +319,17 @@ static bool read_dict(Reader *r, PyValue *ret)
         do {
             PyValue key = { 0 }, item = { 0 };
 
-            if (!take(r, '"') || !read_string(r, &key) || !take(r, ':') || !read_value(r, &item) ||
-                !push(r, key) || !push(r, item))
+            if (!take(r, '"'))
+                return refuse(r, r->p, "a key in quotes was expected");
+            if (!read_string(r, &key))
+                return false;
+            if (!take(r, ':'))
+                return refuse(r, r->p, "':' was expected after the key");
+            if (!read_value(r, &item) || !push(r, key) || !push(r, item))
                 return false;
         } while (take(r, ','));
         if (!take(r, '}'))
-            return false;
+            return refuse(r, r->p, "',' or '}' was expected");
     }
     close_items(r, base, PY_DICT, ret);
     drop_repeats(r, ret);
@@ -327,14 +354,18 @@ static bool read_constant(Reader *r, PyValue *ret)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(constants); i++) {
-        if (!take_word(r, constants[i].word))
+        Str word = constants[i].word;
+
+        if (!str_starts((Str){ r->p, (size_t)(r->end - r->p) }, word) ||
+            (r->strict && constants[i].type == PY_FLOAT))
             continue;
+        r->p += word.n;
         ret->type = constants[i].type;
         if (ret->type == PY_FLOAT)
             ret->real = constants[i].real;
         return true;
     }
-    return false;
+    return refuse(r, r->p, "a value was expected");
 }
 
 static bool read_value(Reader *r, PyValue *ret)
@@ -344,15 +375,15 @@ static bool read_value(Reader *r, PyValue *ret)
 
     skip_space(r);
     if (r->p == r->end)
-        return false;
+        return refuse(r, r->p, "the text ends where a value was expected");
     c = *r->p;
     if (c == '"') {
         r->p++;
         return read_string(r, ret);
     }
     if (c == '[' || c == '{') {
-        if (++r->depth > PYJSON_DEPTH)
-            return false;
+        if (++r->depth > (r->strict ? LIMIT_JSON_DEPTH : PYJSON_DEPTH))
+            return refuse(r, r->p, "too many levels");
         r->p++;
         ok = c == '[' ? read_list(r, ret) : read_dict(r, ret);
         r->depth--;
@@ -363,21 +394,67 @@ static bool read_value(Reader *r, PyValue *ret)
     return read_constant(r, ret);
 }
 
+static bool read_document(Reader *r, PyValue *ret)
+{
+    bool ok = read_value(r, ret);
+
+    skip_space(r);
+    mem_free(r->stack);
+    return ok && (r->p == r->end || refuse(r, r->p, "more text after the value"));
+}
+
 bool pyjson_read(Arena *a, Str text, PyValue *ret)
 {
     Reader r = { .p = text.p, .end = text.p + text.n, .arena = a };
     PyValue v = { 0 };
-    bool ok;
 
-    if (text.n > LIMIT_JSON_BYTES)
+    if (text.n > LIMIT_JSON_BYTES || !read_document(&r, &v))
         return false;
-    ok = read_value(&r, &v);
-    skip_space(&r);
-    ok = ok && r.p == r.end;
-    mem_free(r.stack);
-    if (ok)
-        *ret = v;
-    return ok;
+    *ret = v;
+    return true;
+}
+
+JsonFault json_locate(Str text)
+{
+    AUTO(Arena) *a = arena_new();
+    Reader r = { .p = text.p, .end = text.p + text.n, .arena = a, .strict = true };
+    JsonFault f = { .line = 1, .column = 1 };
+    size_t valid = utf8_valid_prefix(text);
+    PyValue ignored = { 0 };
+
+    if (read_document(&r, &ignored))
+        r.fault = r.end;
+    if (valid < (size_t)(r.fault - text.p)) {
+        r.fault = text.p + valid;
+        r.why = "not valid UTF-8";
+    }
+    f.why = r.why;
+    if (!f.why)
+        return f;
+    f.at = (size_t)(r.fault - text.p);
+    for (size_t i = 0; i < f.at; i++) {
+        f.column++;
+        if (text.p[i] == '\n') {
+            f.line++;
+            f.column = 1;
+        }
+    }
+    return f;
+}
+
+JsonDoc *json_parse_mended(Arena *a, Str text)
+{
+    AUTO_BUF mended = BUF(LIMIT_JSON_BYTES);
+    JsonWriter w = JSON_WRITER(&mended, 0);
+    Reader r = { .p = text.p, .end = text.p + text.n, .arena = a, .mend = true };
+    Err ignored;
+    JsonDoc *doc = json_parse(text, &ignored);
+    PyValue v = { 0 };
+
+    if (doc || text.n > LIMIT_JSON_BYTES || !read_document(&r, &v))
+        return doc;
+    pyjson_put(&w, &v);
+    return json_parse(buf_str(&mended), &ignored);
 }
 
 const PyValue *pyjson_get(const PyValue *v, Str key)

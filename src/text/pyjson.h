@@ -46,6 +46,10 @@ typedef struct PyValue {
  * and its last value. */
 MUST_CHECK bool pyjson_read(Arena *a, Str text, PyValue *ret);
 
+/* JSON of outside programs, read in spite of their characters: bytes that are no UTF-8 and halves of
+ * surrogate pairs become U+FFFD, NaN and infinities null. NULL: no JSON. */
+JsonDoc *json_parse_mended(Arena *a, Str text);
+
 /* NULL where v is no dict or has no such key. */
 const PyValue *pyjson_get(const PyValue *v, Str key);
 

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "text/pyjson.h"
-#include "text/utf8.h"
 
 /* -- floats, as repr() shows them ---------------------------------------------------- */
 
@@ -96,101 +95,7 @@ static void put_float(Buf *out, double real)
     buf_addf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
 }
 
-/* -- strings ------------------------------------------------------------------------- */
-
-/* Takes one code point off a string of pyjson_read: halves of pairs are three bytes like others. */
-static uint32_t take_code_point(Str *s)
-{
-    const unsigned char *p = (const unsigned char *)s->p;
-
-    if (s->n >= 3 && p[0] == 0xed && p[1] >= 0xa0) {
-        *s = str_skip(*s, 3);
-        return 0xd000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
-    }
-    return utf8_next(s);
-}
-
-static void put_escape(Buf *out, uint32_t c)
-{
-    static const char letters[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
-                                    ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
-
-    if (c < sizeof letters && letters[c]) {
-        buf_addc(out, '\\');
-        buf_addc(out, letters[c]);
-    } else if (c < 0x10000) {
-        buf_addf(out, "\\u%04x", c);
-    } else {
-        c -= 0x10000;
-        buf_addf(out, "\\u%04x\\u%04x", 0xd800 | c >> 10, 0xdc00 | (c & 0x3ff));
-    }
-}
-
-static void put_string(Buf *out, Str s)
-{
-    buf_addc(out, '"');
-    while (s.n) {
-        size_t run = 0;
-
-        while (run < s.n && s.p[run] >= 0x20 && s.p[run] < 0x7f && s.p[run] != '"' &&
-               s.p[run] != '\\')
-            run++;
-        buf_add(out, str_head(s, run));
-        s = str_skip(s, run);
-        if (s.n)
-            put_escape(out, take_code_point(&s));
-    }
-    buf_addc(out, '"');
-}
-
-/* -- values -------------------------------------------------------------------------- */
-
-static void put_items(Buf *out, const PyValue *v)
-{
-    bool dict = v->type == PY_DICT;
-
-    buf_addc(out, dict ? '{' : '[');
-    for (size_t i = 0; i < v->n; i++) {
-        if (i)
-            buf_addz(out, ", ");
-        if (dict) {
-            put_string(out, v->items[2 * i].text);
-            buf_addz(out, ": ");
-        }
-        pyjson_write(out, &v->items[dict ? 2 * i + 1 : i]);
-    }
-    buf_addc(out, dict ? '}' : ']');
-}
-
-void pyjson_write(Buf *out, const PyValue *v)
-{
-    static const char *const words[] = {
-        [PY_NULL] = "null", [PY_FALSE] = "false", [PY_TRUE] = "true"
-    };
-
-    switch (v->type) {
-    case PY_NULL:
-    case PY_FALSE:
-    case PY_TRUE:
-        buf_addz(out, words[v->type]);
-        break;
-    case PY_INT:
-        buf_add(out, v->text);
-        break;
-    case PY_FLOAT:
-        put_float(out, v->real);
-        break;
-    case PY_STR:
-        put_string(out, v->text);
-        break;
-    case PY_LIST:
-    case PY_DICT:
-        put_items(out, v);
-        break;
-    }
-}
-
-/* -- into a document of json.h ------------------------------------------------------- */
+/* -- values -- */
 
 static void put_number(JsonWriter *w, const PyValue *v)
 {
@@ -235,4 +140,11 @@ void pyjson_put(JsonWriter *w, const PyValue *v)
         json_end(w, dict ? '}' : ']');
         break;
     }
+}
+
+void pyjson_write(Buf *out, const PyValue *v)
+{
+    JsonWriter w = { .out = out, .first = true, .ascii = true, .python = true };
+
+    pyjson_put(&w, v);
 }

@@ -1,7 +1,6 @@
 /* The strict reader and the slow checker give one verdict; what is written reads back the same. */
 #include "base/limits.h"
 #include "text/json.h"
-#include "text/json_locate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
