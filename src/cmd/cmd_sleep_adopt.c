@@ -140,8 +140,8 @@ static void put_active(JsonWriter *w, const Receipts *r)
     json_key(w, "adopted_skills");
     json_begin(w, '[');
     for (size_t i = 0; i < r->n; i++)
-        if (receipt_active(r, r->all[i].kind, r->all[i].name) == &r->all[i])
-            receipt_put(w, &r->all[i]);
+        if (receipt_active(r, r->items[i].kind, r->items[i].name) == &r->items[i])
+            receipt_put(w, &r->items[i]);
     json_end(w, ']');
 }
 
@@ -222,9 +222,9 @@ static bool print_status(Cli *cli, Status *s, Err *err)
         return false;
     if (!cli_on_terminal(cli) || cli->quiet)
         return true;
-    for (size_t i = 0; i < s->night.n; i++) {
+    for (size_t i = 0; i < s->night.skills.n; i++) {
         say(cli, "%s%s", i ? "" : "\n", style(cli, STYLE_DIM));
-        say_text(cli, s->night.skills[i].item.live_path, false);
+        say_text(cli, s->night.skills.items[i].item.live_path, false);
         say(cli, "%s\n", style(cli, STYLE_OFF));
     }
     if (s->night.report_md.n) {
@@ -319,13 +319,13 @@ static void put_adopted(Cli *cli, const Adopted *done, const char *key, bool dry
     json_field_str(&w, "mode", done->legacy ? STR("legacy") : STR("skills"));
     json_key(&w, key);
     json_begin(&w, '[');
-    for (size_t i = 0; i < done->n; i++)
-        receipt_put(&w, &done->receipts[i]);
+    for (size_t i = 0; i < done->receipts.n; i++)
+        receipt_put(&w, &done->receipts.items[i]);
     json_end(&w, ']');
     json_key(&w, "updated_paths");
     json_begin(&w, '[');
-    for (size_t i = 0; i < done->n; i++)
-        json_put_str(&w, done->receipts[i].live_path);
+    for (size_t i = 0; i < done->receipts.n; i++)
+        json_put_str(&w, done->receipts.items[i].live_path);
     json_end(&w, ']');
     cli_json_end(cli, &w);
 }
@@ -341,13 +341,13 @@ static const char *deed(const Receipt *r, bool dry_run)
 
 static void print_adopted(Cli *cli, const Adopted *done, bool dry_run)
 {
-    for (size_t i = 0; i < done->n; i++) {
-        say(cli, "%s%s%s ", style(cli, STYLE_GREEN), deed(&done->receipts[i], dry_run),
+    for (size_t i = 0; i < done->receipts.n; i++) {
+        say(cli, "%s%s%s ", style(cli, STYLE_GREEN), deed(&done->receipts.items[i], dry_run),
             style(cli, STYLE_OFF));
-        say_text(cli, done->receipts[i].live_path, false);
+        say_text(cli, done->receipts.items[i].live_path, false);
         say(cli, "\n");
     }
-    if (done->n && !done->receipts[0].undo && !dry_run)
+    if (done->receipts.n && !done->receipts.items[0].undo && !dry_run)
         say(cli, "%s'talaria sleep undo' reverts this%s\n", style(cli, STYLE_DIM),
             style(cli, STYLE_OFF));
 }

@@ -95,8 +95,9 @@ static void print_head(Cli *cli, const NightSummary *n)
     say(cli, "  ");
     say_text(cli, s->project, false);
     say(cli, "\n  score    %.1f → %.1f of 100", 100 * s->baseline_score, 100 * s->candidate_score);
-    if (n->report.has_interval)
-        say(cli, "  (gain %+.1f to %+.1f)", 100 * n->report.low, 100 * n->report.high);
+    if (n->report.interval.n == 2)
+        say(cli, "  (gain %+.1f to %+.1f)", 100 * n->report.interval.items[0],
+            100 * n->report.interval.items[1]);
     if (report_simulated(&n->report))
         say(cli, "  %ssimulated: no model answered%s", style(cli, STYLE_YELLOW),
             style(cli, STYLE_OFF));
@@ -117,10 +118,10 @@ static void print_head(Cli *cli, const NightSummary *n)
 
 static void print_skills(Cli *cli, const Night *n, bool full)
 {
-    if (!n->n)
+    if (!n->skills.n)
         say(cli, "\nno proposal\n");
-    for (size_t i = 0; i < n->n; i++) {
-        const NightSkill *s = &n->skills[i];
+    for (size_t i = 0; i < n->skills.n; i++) {
+        const NightSkill *s = &n->skills.items[i];
 
         say(cli, "\n%s%s%s ", style(cli, STYLE_BOLD), item_kind_name(s->item.kind),
             style(cli, STYLE_OFF));
@@ -179,8 +180,7 @@ static void print_tasks(Cli *cli, const TaskPairs *tasks, bool full)
     for (size_t i = 0; i < tasks->n; i++) {
         const TaskPair *t = &tasks->items[i];
 
-        if (!full &&
-            (!t->has_before || !t->has_after || str_eq(t->before.response, t->after.response)))
+        if (!full && (!t->before || !t->after || str_eq(t->before->response, t->after->response)))
             continue;
         if (!begun)
             say(cli, "\n%stasks whose answers changed%s\n", style(cli, STYLE_BOLD),
@@ -191,10 +191,10 @@ static void print_tasks(Cli *cli, const TaskPairs *tasks, bool full)
         say(cli, "  %s", style(cli, STYLE_DIM));
         say_text(cli, t->split, false);
         say(cli, "%s\n", style(cli, STYLE_OFF));
-        if (t->has_before)
-            print_answer(cli, "before", &t->before, t->score_before, full);
-        if (t->has_after)
-            print_answer(cli, "after ", &t->after, t->score_after, full);
+        if (t->before)
+            print_answer(cli, "before", t->before, t->score_before, full);
+        if (t->after)
+            print_answer(cli, "after ", t->after, t->score_after, full);
     }
 }
 

@@ -202,8 +202,8 @@ static bool adopt_choice(Arena *a, const SleepHome *home, Str night, const Choic
             continue;
         if (!adopt(a, home, &parts[i], dry_run, &done, err))
             return false;
-        for (size_t k = 0; w && k < done.n; k++)
-            receipt_put(w, &done.receipts[k]);
+        for (size_t k = 0; w && k < done.receipts.n; k++)
+            receipt_put(w, &done.receipts.items[k]);
     }
     return true;
 }
@@ -287,8 +287,8 @@ bool route_sleep_undo(Request *rq, Err *err)
                 break;
             return false;
         }
-        for (size_t i = 0; i < done.n; i++)
-            receipt_put(&w, &done.receipts[i]);
+        for (size_t i = 0; i < done.receipts.n; i++)
+            receipt_put(&w, &done.receipts.items[i]);
         if (!selection.night.n)
             break;
     }

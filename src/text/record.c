@@ -117,9 +117,11 @@ static void set_fallback(const RecordField *f, void *field)
         ASSERT(!text.n || store_word(f, text, field));
         break;
     case RECORD_OBJECT:
+    case RECORD_EMBEDDED:
         record_init(f->record, field);
         break;
     case RECORD_STRS:
+    case RECORD_DOUBLES:
     case RECORD_POINTER:
     case RECORD_OBJECTS:
         break;
@@ -154,6 +156,21 @@ static bool read_strs(Arena *a, Json v, bool lenient, StrList *ret)
     return true;
 }
 
+static bool read_doubles(Arena *a, Json v, DoubleList *ret)
+{
+    DoubleList list = { 0 };
+
+    for (size_t i = 0; i < json_count(v); i++) {
+        double n;
+
+        if (!json_double(json_at(v, i), &n))
+            return false;
+        LIST_PUSH(a, &list, n);
+    }
+    *ret = list;
+    return json_type(v) == JSON_ARRAY;
+}
+
 static Str json_text(Arena *a, Json v)
 {
     AUTO_BUF out = BUF(LIMIT_JSON_BYTES);
@@ -177,11 +194,14 @@ static bool read_value(Arena *a, const RecordTable *record, const RecordField *f
         return true;
     case RECORD_STRS:
         return read_strs(a, v, record->lenient, field);
+    case RECORD_DOUBLES:
+        return read_doubles(a, v, field);
     case RECORD_DOUBLE:
         return json_double(v, field);
     case RECORD_BOOL:
-        return json_bool(v, field);
     case RECORD_WORD:
+        if (!f->words)
+            return json_bool(v, field);
         return json_type(v) == JSON_STRING && store_word(f, json_str(v), field);
     default:
         return json_int(v, &n) && store_int(f, n, field);
@@ -197,7 +217,7 @@ static bool read_records(Arena *a, const RecordField *f, Json v, char *field, Er
 
     if (f->kind == RECORD_OBJECTS)
         return record_read_list(a, f->record, v, field, err);
-    if (f->kind == RECORD_OBJECT)
+    if (f->kind != RECORD_POINTER)
         return record_read(a, f->record, v, field, err);
     target = arena_alloc(a, f->record->size);
     if (!read_into(a, f->record, v, target, err))
@@ -234,7 +254,9 @@ static bool read_into(Arena *a, const RecordTable *record, Json v, char *ret, Er
     for (size_t i = 0; i < record->n; i++) {
         const RecordField *f = &record->fields[i];
 
-        if (!read_field(a, record, f, json_get(v, str_of(key_of(f))), ret + f->offset, err))
+        if (f->kind == RECORD_EMBEDDED
+                ? !read_into(a, f->record, v, ret + f->offset, err)
+                : !read_field(a, record, f, json_get(v, str_of(key_of(f))), ret + f->offset, err))
             return false;
     }
     return true;
@@ -280,11 +302,13 @@ static bool is_empty(const RecordField *f, const void *field)
     case RECORD_STR:
         return ((const Str *)field)->n == 0;
     case RECORD_STRS:
+    case RECORD_DOUBLES:
     case RECORD_OBJECTS:
         return load_list(field).n == 0;
     case RECORD_DOUBLE:
         return *(const double *)field == 0;
     case RECORD_OBJECT:
+    case RECORD_EMBEDDED:
         return false;
     case RECORD_POINTER:
         memcpy(&target, field, sizeof target);
@@ -300,6 +324,7 @@ static bool is_null(const RecordField *f, const void *field)
     case RECORD_NULL_STR:
         return f->kind == RECORD_STR && !((const Str *)field)->p;
     case RECORD_NULL_NEGATIVE:
+    case RECORD_OMIT_NEGATIVE:
         return f->kind == RECORD_DOUBLE ? *(const double *)field < 0 : load_int(f, field) < 0;
     case RECORD_WRITE:
         return f->kind == RECORD_POINTER && is_empty(f, field);
@@ -310,6 +335,7 @@ static bool is_null(const RecordField *f, const void *field)
 
 static void put_value(JsonWriter *w, const RecordField *f, const void *field)
 {
+    const DoubleList *doubles = field;
     const void *target;
     Str s;
 
@@ -324,17 +350,26 @@ static void put_value(JsonWriter *w, const RecordField *f, const void *field)
     case RECORD_STRS:
         strs_put(w, field);
         break;
+    case RECORD_DOUBLES:
+        json_begin(w, '[');
+        for (size_t i = 0; i < doubles->n; i++)
+            json_put_double(w, doubles->items[i]);
+        json_end(w, ']');
+        break;
     case RECORD_DOUBLE:
         json_put_double(w, *(const double *)field);
         break;
     case RECORD_BOOL:
-        json_put_bool(w, *(const bool *)field);
-        break;
     case RECORD_WORD:
+        if (!f->words) {
+            json_put_bool(w, *(const bool *)field);
+            break;
+        }
         ASSERT((size_t)load_int(f, field) < f->n_words);
         json_put_str(w, str_of(f->words[load_int(f, field)]));
         break;
     case RECORD_OBJECT:
+    case RECORD_EMBEDDED:
         record_put(w, f->record, field);
         break;
     case RECORD_POINTER:
@@ -356,10 +391,12 @@ void record_put_fields(JsonWriter *w, const RecordTable *record, const void *val
         const RecordField *f = &record->fields[i];
         const char *field = (const char *)value + f->offset;
 
-        if (!is_null(f, field)) {
+        if (f->kind == RECORD_EMBEDDED) {
+            record_put_fields(w, f->record, field);
+        } else if (!is_null(f, field)) {
             json_key(w, key_of(f));
             put_value(w, f, field);
-        } else if (f->when_empty != RECORD_OMIT) {
+        } else if (f->when_empty != RECORD_OMIT && f->when_empty != RECORD_OMIT_NEGATIVE) {
             json_field_null(w, key_of(f));
         }
     }
@@ -411,7 +448,14 @@ static void pack_field(Buf *out, const RecordField *f, const void *field)
     case RECORD_DOUBLE:
         buf_add(out, (Str){ field, sizeof(double) });
         break;
+    case RECORD_DOUBLES:
+        pack_int(out, ((const DoubleList *)field)->n);
+        for (size_t i = 0; i < ((const DoubleList *)field)->n; i++)
+            buf_add(out,
+                    (Str){ (const char *)&((const DoubleList *)field)->items[i], sizeof(double) });
+        break;
     case RECORD_OBJECT:
+    case RECORD_EMBEDDED:
         record_pack(out, f->record, field);
         break;
     case RECORD_POINTER:
@@ -466,10 +510,9 @@ static bool unpack_str(Str *in, Str *ret)
 
 static bool unpack_fields(Arena *a, Str *in, const RecordTable *record, char *ret);
 
-/* Lists of text if record is NULL. */
-static bool unpack_list(Arena *a, Str *in, const RecordTable *record, void *ret)
+static bool unpack_list(Arena *a, Str *in, RecordKind kind, const RecordTable *record, void *ret)
 {
-    size_t size = record ? record->size : sizeof(Str);
+    size_t size = record ? record->size : kind == RECORD_STRS ? sizeof(Str) : sizeof(double);
     AnyList list;
     uint64_t n;
 
@@ -479,7 +522,9 @@ static bool unpack_list(Arena *a, Str *in, const RecordTable *record, void *ret)
     for (size_t i = 0; i < n; i++) {
         char *item = (char *)list.items + i * size;
 
-        if (record ? !unpack_fields(a, in, record, item) : !unpack_str(in, (Str *)(void *)item))
+        if (record                ? !unpack_fields(a, in, record, item)
+            : kind == RECORD_STRS ? !unpack_str(in, (Str *)(void *)item)
+                                  : !unpack_int(in, item))
             return false;
     }
     memcpy(ret, &list, sizeof list);
@@ -495,11 +540,13 @@ static bool unpack_field(Arena *a, Str *in, const RecordField *f, char *field)
     case RECORD_STR:
         return unpack_str(in, (Str *)(void *)field);
     case RECORD_STRS:
+    case RECORD_DOUBLES:
     case RECORD_OBJECTS:
-        return unpack_list(a, in, f->record, field);
+        return unpack_list(a, in, f->kind, f->record, field);
     case RECORD_DOUBLE:
         return unpack_int(in, field);
     case RECORD_OBJECT:
+    case RECORD_EMBEDDED:
         return unpack_fields(a, in, f->record, field);
     case RECORD_POINTER:
         if (!unpack_int(in, &n))
@@ -528,5 +575,5 @@ bool record_unpack(Arena *a, const RecordTable *record, Str packed, void *ret)
 
 bool record_unpack_list(Arena *a, const RecordTable *record, Str packed, void *ret_list)
 {
-    return unpack_list(a, &packed, record, ret_list) && !packed.n;
+    return unpack_list(a, &packed, RECORD_OBJECTS, record, ret_list) && !packed.n;
 }

@@ -13,6 +13,7 @@
  *       RECORD_ENUM(Handoff, state, handoff_state_names),
  *       RECORD_FIELD(Handoff, chat.title, .key = "title"),      a member of a member
  *       RECORD_NESTED(Handoff, usage, &usage_record),           an object
+ *       RECORD_OPTIONAL(Handoff, owner, &owner_record),         an object, if the pointer is not NULL
  *       RECORD_LIST(Handoff, steps, &step_record),              an array; LIST_OF(Step) steps
  *   };
  *   const RecordTable handoff_record = RECORD(Handoff, "handoff", fields);
@@ -43,6 +44,7 @@
 #define LIST_PUSH(a, list, item) ARENA_PUSH(a, (list)->items, (list)->n, (list)->cap, item)
 
 typedef LIST_OF(Str) StrList;
+typedef LIST_OF(double) DoubleList;
 
 bool strs_have(const StrList *list, Str s);
 /* Appends s unless the list has it. */
@@ -54,16 +56,18 @@ void strs_put(JsonWriter *w, const StrList *list);
 
 typedef enum RecordKind {
     RECORD_STR,
-    RECORD_STRS, /* StrList */
+    RECORD_STRS,    /* StrList */
+    RECORD_DOUBLES, /* DoubleList */
     RECORD_INT64,
     RECORD_INT32,
     RECORD_UINT32,
     RECORD_DOUBLE,
     RECORD_BOOL,
-    RECORD_WORD,    /* an enum, by name */
-    RECORD_OBJECT,  /* another record, by value */
-    RECORD_POINTER, /* another record in the arena; NULL if not given */
-    RECORD_OBJECTS, /* LIST_OF another record */
+    RECORD_WORD,     /* an enum, by name */
+    RECORD_OBJECT,   /* another record, by value */
+    RECORD_EMBEDDED, /* the same, its fields in the object of the outer record */
+    RECORD_POINTER,  /* another record in the arena; NULL if not given */
+    RECORD_OBJECTS,  /* LIST_OF another record */
 } RecordKind;
 
 /* What the writer does with an empty value: "", 0, false, a list without items, NULL. */
@@ -72,7 +76,8 @@ typedef enum RecordEmpty {
     RECORD_NULL,          /* write null */
     RECORD_OMIT,          /* leave the key out */
     RECORD_NULL_STR,      /* write null for STR_NONE only, "" as it is */
-    RECORD_NULL_NEGATIVE, /* of a number whose negative values mean "unknown" */
+    RECORD_NULL_NEGATIVE, /* of a number whose negative values mean "unknown": write null */
+    RECORD_OMIT_NEGATIVE, /* or leave the key out */
 } RecordEmpty;
 
 typedef struct RecordTable RecordTable;
@@ -85,7 +90,7 @@ typedef struct RecordField {
     bool required;            /* reading fails without it */
     bool is_json;             /* a Str that holds the JSON text of any value */
     const char *fallback;     /* value if not given, as text ("train", "0.5", "true"); NULL: zero */
-    const char *const *words; /* of RECORD_WORD: one name per value from 0 */
+    const char *const *words; /* of an enum or a bool: one name per value from 0 */
     size_t n_words;
     const RecordTable *record; /* of RECORD_OBJECT, RECORD_POINTER, RECORD_OBJECTS */
     size_t offset;
@@ -102,7 +107,8 @@ struct RecordTable {
 #define RECORD_KIND_OF(member)                                                                     \
     _Generic((member),                                                                             \
         Str: RECORD_STR, StrList: RECORD_STRS, bool: RECORD_BOOL, double: RECORD_DOUBLE,           \
-        int64_t: RECORD_INT64, size_t: RECORD_INT64, int32_t: RECORD_INT32, uint32_t: RECORD_UINT32)
+        DoubleList: RECORD_DOUBLES, int64_t: RECORD_INT64, size_t: RECORD_INT64,                   \
+        int32_t: RECORD_INT32, uint32_t: RECORD_UINT32)
 /* clang-format on */
 
 /* Rows of a table. Further members of RecordField may follow: .key = "...", .required = true. */
@@ -116,6 +122,7 @@ struct RecordTable {
     RECORD_ROW(T, member, RECORD_WORD, .words = (names), .n_words = ARRAY_LEN(names), __VA_ARGS__)
 #define RECORD_NESTED(T, member, of, ...)                                                          \
     RECORD_ROW(T, member, RECORD_OBJECT, .record = (of), __VA_ARGS__)
+#define RECORD_EMBED(T, member, of) RECORD_ROW(T, member, RECORD_EMBEDDED, .record = (of))
 #define RECORD_OPTIONAL(T, member, of, ...)                                                        \
     RECORD_ROW(T, member, RECORD_POINTER, .record = (of), __VA_ARGS__)
 #define RECORD_LIST(T, member, of, ...)                                                            \

@@ -23,7 +23,7 @@ static void check_manifest(Arena *a, Str text)
 
         ASSERT(item->live_path.n && item->live_path.p[0] == '/' && item->sha256.n == 64);
         ASSERT(str_find(item->proposed_file, STR("/")) == item->proposed_file.n);
-        ASSERT(item->kind != ITEM_SKILL || inside_roots(item->live_path, m.skill_roots, m.n_roots));
+        ASSERT(item->kind != ITEM_SKILL || inside_roots(item->live_path, &m.skill_roots));
     }
     manifest_put(&w, &m);
     ASSERT(buf_full(&out) || manifest_parse(a, buf_str(&out), &again, &err));

@@ -82,8 +82,7 @@ static inline bool try_stage(World *w, const StageProposal *proposals, size_t n,
                              .n_proposals = n,
                              .files = &file,
                              .n_files = 1,
-                             .skill_roots = &w->skills,
-                             .n_roots = 1 };
+                             .skill_roots = { .items = &w->skills, .n = 1 } };
 
     if (!stage_reserve(w->a, &w->home, w->now++, &request.night, err))
         return false;

@@ -1,9 +1,13 @@
-/* Order of a transaction: journal, then for each document folders, backup, a last look, one rename, a
- * look at the result; then the receipts; then the journal goes. Recovery runs the same list backwards
- * and asks of each document which of three it is: as before (nothing to do), as we made it (put back),
- * or neither (somebody's work: leave it).
+/* Order of a transaction: journal; then for each document folders, backup, a last check, one rename, a
+ * check of the result; then the receipts; then the journal is removed. Recovery runs the same list
+ * backwards and asks of each document which of three it is: as before (nothing to do), as we made it
+ * (put back), or neither (another program's work: leave it).
  *
- * Temporary names are fixed per document and known to recovery, so that a crash leaves no litter. */
+ * Temporary names are fixed per document and known to recovery, so a crash leaves no stray files.
+ *
+ * Locks are flock on files that stay: the kernel releases them when the holder ends, however it ends.
+ * Documents are locked in the order of their lock files' names, so two processes that want the same
+ * pair cannot deadlock. */
 #include "sleep/adoption/journal.h"
 
 #include <errno.h>
@@ -12,15 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/limits.h"
 #include "sleep/adoption/stage.h"
+#include "sleep/task/names.h"
 #include "text/sha256.h"
 
 #define JOURNAL   ".adopt-transaction.json"
 #define KEPT      ".adopt-transaction.kept.json"
 #define TEMPORARY ".talaria-adopt.tmp"
-enum { JOURNAL_VERSION = 2 };
+enum { JOURNAL_VERSION = 2, LOCK_WAIT_MS = 10000 };
 
 /* What recovery needs to know of a document or of the receipts: before and after. */
 typedef struct Target {
@@ -28,12 +32,78 @@ typedef struct Target {
     bool had;
     Str original, before; /* bytes, hash */
     uint32_t mode;
-    Str after; /* hash; "" where it is to be gone */
-    Str *folders;
-    size_t n_folders;
+    Str after; /* hash; "" if it is to be removed */
+    StrList folders;
 } Target;
 
-/* -- files of the night ------------------------------------------------------------------------- */
+static const RecordField target_fields[] = {
+    RECORD_FIELD(Target, path, .key = "live_path"),
+    RECORD_FIELD(Target, had, .key = "had_original", .required = true),
+    RECORD_FIELD(Target, original),
+    RECORD_FIELD(Target, mode, .key = "original_mode", .required = true),
+    RECORD_FIELD(Target, before, .key = "baseline_sha256"),
+    RECORD_FIELD(Target, after, .key = "proposed_sha256"),
+    RECORD_FIELD(Target, folders, .key = "created_dirs"),
+};
+static const RecordTable target_record = RECORD(Target, "target", target_fields, .lenient = true);
+
+/* -- Locks of live documents -- */
+
+typedef LIST_OF(FileLock *) TargetLocks;
+
+static void release_targets(TargetLocks *locks)
+{
+    while (locks->n)
+        (void)lock_release(locks->items[--locks->n]);
+}
+
+/* A folder that only this user can write to: below /tmp another user could have made it. */
+static bool lock_folder(Arena *a, Str *ret, Err *err)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    Str folder = runtime && runtime[0] == '/'
+                     ? str_printf(a, "%s/talaria-adopt", runtime)
+                     : str_printf(a, "/tmp/talaria-adopt-%u", (unsigned)getuid());
+    char *path = str_z(a, folder);
+    struct stat st;
+
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return err_errno(err, "cannot make folder '%s'", path);
+    if (lstat(path, &st) != 0)
+        return err_errno(err, "cannot look at '%s'", path);
+    if (!S_ISDIR(st.st_mode) || st.st_uid != getuid() || (st.st_mode & 077))
+        return err_set(err, ERR_REFUSED, "'%s' is not a folder of yours alone", path);
+    *ret = folder;
+    return true;
+}
+
+static int by_text(const void *x, const void *y)
+{
+    return str_cmp(*(const Str *)x, *(const Str *)y);
+}
+
+/* The locks are the caller's to release, also on failure. */
+static bool lock_targets(Arena *a, const Transaction *t, TargetLocks *locks, Err *err)
+{
+    Str folder, *names = ARENA_ARRAY(a, Str, t->n + 1);
+
+    if (!lock_folder(a, &folder, err))
+        return false;
+    for (size_t i = 0; i < t->n; i++)
+        names[i] = str_printf(a, "%.*s/%.*s.lock", STR_FMT(folder),
+                              STR_FMT(sha256_hex(a, name_key(a, t->changes[i].live.path))));
+    qsort(names, t->n, sizeof *names, by_text);
+    for (size_t i = 0; i < t->n; i++) {
+        FileLock *lock = lock_take(str_z(a, names[i]), LOCK_WAIT_MS, err);
+
+        if (!lock)
+            return false;
+        LIST_PUSH(a, locks, lock);
+    }
+    return true;
+}
+
+/* -- Files of the night -- */
 
 static Str folder_of(Str path)
 {
@@ -42,11 +112,6 @@ static Str folder_of(Str path)
     while (n && path.p[n - 1] != '/')
         n--;
     return str_head(path, n ? n - 1 : 0);
-}
-
-static Str beside(Arena *a, Str path, const char *name)
-{
-    return str_printf(a, "%.*s/%s", STR_FMT(folder_of(path)), name);
 }
 
 /* As file_write_atomic, but what a death leaves behind has a name that recovery knows. */
@@ -60,44 +125,17 @@ static bool put_own(Arena *a, Str path, Str bytes, Err *err)
     return live_replace(str_join_path(a, str_of(real), name), TEMPORARY, bytes, 0600, err);
 }
 
-static void sweep(Arena *a, Str path)
+static void remove_temporary(Arena *a, Str path)
 {
-    (void)unlink(str_z(a, beside(a, path, TEMPORARY)));
+    (void)unlink(str_z(a, str_join_path(a, folder_of(path), STR(TEMPORARY))));
 }
 
-/* -- the file ----------------------------------------------------------------------------------- */
+/* -- The file -- */
 
-static Target target_of(Arena *a, const Change *c)
+static bool write_journal(Arena *a, const Transaction *t, const Target *receipt, Err *err)
 {
-    return (Target){ .path = c->live.path,
-                     .had = c->live.exists,
-                     .original = c->live.bytes,
-                     .before = c->live.sha256,
-                     .mode = c->live.mode,
-                     .after = c->to_exist ? sha256_hex(a, c->to) : STR(""),
-                     .folders = c->folders,
-                     .n_folders = c->n_folders };
-}
-
-static void put_target(JsonWriter *w, const Target *t)
-{
-    json_field_str(w, "live_path", t->path);
-    json_field_bool(w, "had_original", t->had);
-    json_field_str(w, "original", t->original.p ? t->original : STR(""));
-    json_field_int(w, "original_mode", t->mode);
-    json_field_str(w, "baseline_sha256", t->before.p ? t->before : STR(""));
-    json_field_str(w, "proposed_sha256", t->after);
-    json_key(w, "created_dirs");
-    json_begin(w, '[');
-    for (size_t i = 0; i < t->n_folders; i++)
-        json_put_str(w, t->folders[i]);
-    json_end(w, ']');
-}
-
-static void put_journal(Buf *out, const Transaction *t, const Target *targets,
-                        const Target *receipt)
-{
-    JsonWriter w = JSON_WRITER(out, 2);
+    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
+    JsonWriter w = JSON_WRITER(&text, 2);
 
     json_begin(&w, '{');
     json_field_int(&w, "version", JOURNAL_VERSION);
@@ -105,46 +143,43 @@ static void put_journal(Buf *out, const Transaction *t, const Target *targets,
     json_key(&w, "targets");
     json_begin(&w, '[');
     for (size_t i = 0; i < t->n; i++) {
+        const Change *c = &t->changes[i];
+        Target target = { .path = c->live.path,
+                          .had = c->live.exists,
+                          .original = c->live.bytes,
+                          .before = c->live.sha256,
+                          .mode = c->live.mode,
+                          .after = c->to_exist ? sha256_hex(a, c->to) : STR(""),
+                          .folders = c->folders };
+
         json_begin(&w, '{');
-        json_field_str(&w, "key", t->changes[i].name);
-        json_field_str(&w, "kind", str_of(item_kind_name(t->changes[i].kind)));
-        json_field_str(&w, "backup_path", t->changes[i].backup);
-        put_target(&w, &targets[i]);
+        json_field_str(&w, "key", c->name);
+        json_field_str(&w, "kind", str_of(item_kind_name(c->kind)));
+        json_field_str(&w, "backup_path", c->backup);
+        record_put_fields(&w, &target_record, &target);
         json_end(&w, '}');
     }
     json_end(&w, ']');
     json_key(&w, "receipt");
-    json_begin(&w, '{');
-    put_target(&w, receipt);
+    record_put(&w, &target_record, receipt);
     json_end(&w, '}');
-    json_end(&w, '}');
-    buf_addc(out, '\n');
+    buf_addc(&text, '\n');
+    if (buf_full(&text))
+        return err_set(err, ERR_TOO_LARGE, "the journal would be larger than %d bytes",
+                       LIMIT_SLEEP_FILE);
+    return put_own(a, str_join_path(a, t->folder, STR(JOURNAL)), buf_str(&text), err);
 }
 
 static bool read_target(Arena *a, Json v, Target *ret, Err *err)
 {
-    JsonIter it = json_each(json_get(v, STR("created_dirs")));
-    Target t = { .path = str_dup(a, json_str(json_get(v, STR("live_path")))),
-                 .original = str_dup(a, json_str(json_get(v, STR("original")))),
-                 .before = str_dup(a, json_str(json_get(v, STR("baseline_sha256")))),
-                 .after = str_dup(a, json_str(json_get(v, STR("proposed_sha256")))) };
-    int64_t mode = 0600;
-    size_t cap = 0;
-    Str ignored;
-    Json item;
-
-    while (json_next(&it, &ignored, &item))
-        ARENA_PUSH(a, t.folders, t.n_folders, cap, str_dup(a, json_str(item)));
-    if (!t.path.n || t.path.p[0] != '/' || !json_bool(json_get(v, STR("had_original")), &t.had) ||
-        !json_int(json_get(v, STR("original_mode")), &mode) ||
-        (t.had && !str_eq(sha256_hex(a, t.original), t.before)))
+    if (!record_read(a, &target_record, v, ret, err) || !ret->path.n || ret->path.p[0] != '/' ||
+        (ret->had && !str_eq(sha256_hex(a, ret->original), ret->before)))
         return err_set(err, ERR_CORRUPT, "a target does not say what it was");
-    t.mode = (uint32_t)mode & 07777;
-    *ret = t;
+    ret->mode &= 07777;
     return true;
 }
 
-/* -- the receipts as one more target -------------------------------------------------------------- */
+/* -- The receipts as one more target -- */
 
 static bool read_receipts(Arena *a, const Transaction *t, Target *ret, Err *err)
 {
@@ -173,12 +208,12 @@ static bool restore_receipts(Arena *a, const Target *t, Err *err)
     return t->had ? put_own(a, t->path, t->original, err) : file_remove(path, err);
 }
 
-/* -- folders ------------------------------------------------------------------------------------ */
+/* -- Folders -- */
 
-static bool make_folders(Arena *a, const Str *folders, size_t n, Err *err)
+static bool make_folders(Arena *a, const StrList *folders, Err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        char *path = str_z(a, folders[i]);
+    for (size_t i = 0; i < folders->n; i++) {
+        char *path = str_z(a, folders->items[i]);
 
         if (mkdir(path, 0700) != 0 && errno != EEXIST)
             return err_errno(err, "cannot make folder '%s'", path);
@@ -186,20 +221,20 @@ static bool make_folders(Arena *a, const Str *folders, size_t n, Err *err)
     return true;
 }
 
-/* Innermost first; one that is not empty, or gone, is left. */
-static void remove_folders(Arena *a, const Str *folders, size_t n)
+/* Innermost first; a folder that is not empty stays. */
+static void remove_folders(Arena *a, const StrList *folders)
 {
-    while (n-- > 0)
-        (void)rmdir(str_z(a, folders[n]));
+    for (size_t i = folders->n; i-- > 0;)
+        (void)rmdir(str_z(a, folders->items[i]));
 }
 
-/* -- backwards ---------------------------------------------------------------------------------- */
+/* -- Backwards -- */
 
 static bool put_back(Arena *a, const Target *t, Err *err)
 {
     if (!t->had)
         return live_remove(t->path, err);
-    return make_folders(a, t->folders, t->n_folders, err) &&
+    return make_folders(a, &t->folders, err) &&
            live_replace(t->path, TEMPORARY, t->original, t->mode, err);
 }
 
@@ -208,7 +243,7 @@ static bool roll_back(Arena *a, const Target *t, Recovery *recovery, Err *err)
     LiveDoc now;
     bool readable = live_read(a, t->path, &now, err);
 
-    sweep(a, t->path);
+    remove_temporary(a, t->path);
     if (readable && now.exists == (t->after.n > 0) && str_eq(now.sha256, t->after) &&
         str_eq(now.path, t->path)) {
         if (!put_back(a, t, err))
@@ -219,7 +254,7 @@ static bool roll_back(Arena *a, const Target *t, Recovery *recovery, Err *err)
                                     STR_FMT(t->path));
     }
     if (!t->had)
-        remove_folders(a, t->folders, t->n_folders);
+        remove_folders(a, &t->folders);
     return true;
 }
 
@@ -234,7 +269,7 @@ static bool close_journal(Arena *a, Str folder, bool keep, Err *err)
     return folder_sync(str_z(a, folder), err);
 }
 
-static bool recover(Arena *a, Str folder, Json root, Recovery *ret, Err *err)
+static bool recover_by(Arena *a, Str folder, Json root, Recovery *ret, Err *err)
 {
     Json list = json_get(root, STR("targets"));
     Target receipt, *targets = ARENA_ARRAY(a, Target, json_count(list) + 1);
@@ -248,8 +283,8 @@ static bool recover(Arena *a, Str folder, Json root, Recovery *ret, Err *err)
     for (size_t i = 0; i < n; i++) {
         if (!read_target(a, json_at(list, i), &targets[i], err))
             return false;
-        sweep(a,
-              str_join_path(a, folder, json_str(json_get(json_at(list, i), STR("backup_path")))));
+        remove_temporary(
+            a, str_join_path(a, folder, json_str(json_get(json_at(list, i), STR("backup_path")))));
     }
     if (!restore_receipts(a, &receipt, err))
         return false;
@@ -260,7 +295,7 @@ static bool recover(Arena *a, Str folder, Json root, Recovery *ret, Err *err)
     return close_journal(a, folder, ret->kept > kept, err);
 }
 
-bool journal_recover(Arena *a, Str folder, Recovery *ret, Err *err)
+static bool recover_night(Arena *a, Str folder, Recovery *ret, Err *err)
 {
     char *path = str_z(a, str_join_path(a, folder, STR(JOURNAL)));
     AUTO(JsonDoc) *doc = NULL;
@@ -271,11 +306,11 @@ bool journal_recover(Arena *a, Str folder, Recovery *ret, Err *err)
     if (!file_read(a, path, LIMIT_SLEEP_FILE, &text, err))
         return false;
     doc = json_parse(text, err);
-    return (doc && recover(a, folder, json_root(doc), ret, err)) ||
+    return (doc && recover_by(a, folder, json_root(doc), ret, err)) ||
            err_wrap(err, "cannot roll back by '%s'", path);
 }
 
-bool journal_recover_all(Arena *a, const SleepHome *home, Recovery *ret, Err *err)
+static bool recover_all(Arena *a, const SleepHome *home, Recovery *ret, Err *err)
 {
     Str *nights;
     size_t n;
@@ -286,15 +321,44 @@ bool journal_recover_all(Arena *a, const SleepHome *home, Recovery *ret, Err *er
         Str folder = night_folder(a, home, nights[i]);
 
         (void)unlink(str_z(a, str_join_path(a, folder, STR(TEMPORARY))));
-        if (!journal_recover(a, folder, ret, err))
+        if (!recover_night(a, folder, ret, err))
             return false;
     }
     return true;
 }
 
-/* -- forwards ----------------------------------------------------------------------------------- */
+FileLock *adopt_begin(Arena *a, const SleepHome *home, Recovery *ret, Err *err)
+{
+    FileLock *lock;
 
-/* The backup is written once and never again: one that is there must hold these very bytes. */
+    if (!sleep_home_make(home, err))
+        return NULL;
+    lock =
+        lock_take(str_z(a, str_join_path(a, home->folder, STR("adopt.lock"))), LOCK_WAIT_MS, err);
+    if (lock && !recover_all(a, home, ret, err))
+        lock = lock_release(lock);
+    return lock;
+}
+
+bool adopt_recover(Arena *a, const SleepHome *home, Recovery *ret, Err *err)
+{
+    FileLock *lock;
+    bool ok;
+
+    if (access(str_z(a, home->staging), F_OK) != 0)
+        return true;
+    lock = lock_take(str_z(a, str_join_path(a, home->folder, STR("adopt.lock"))), 0, err);
+    if (!lock)
+        /* An adoption is running, or the folder is read-only: nothing to repair either way. */
+        return err->kind == ERR_BUSY || err->kind == ERR_READ_ONLY;
+    ok = recover_all(a, home, ret, err);
+    (void)lock_release(lock);
+    return ok;
+}
+
+/* -- Forwards -- */
+
+/* A backup is written once: one that exists must hold these very bytes. */
 static bool keep_backup(Arena *a, const Transaction *t, const Change *c, Err *err)
 {
     Str path = str_join_path(a, t->folder, c->backup), there;
@@ -323,7 +387,7 @@ static bool make_change(Arena *a, const Transaction *t, const Change *c, Err *er
 {
     if (!keep_backup(a, t, c, err))
         return false;
-    if (c->to_exist && !make_folders(a, c->folders, c->n_folders, err))
+    if (c->to_exist && !make_folders(a, &c->folders, err))
         return false;
     if (!live_unchanged(&c->live, err))
         return false;
@@ -333,7 +397,7 @@ static bool make_change(Arena *a, const Transaction *t, const Change *c, Err *er
     if (!is_as_wanted(a, c, err))
         return false;
     if (!c->to_exist)
-        remove_folders(a, c->folders, c->n_folders);
+        remove_folders(a, &c->folders);
     return true;
 }
 
@@ -350,21 +414,7 @@ static bool make_changes(Arena *a, const Transaction *t, const Target *receipt, 
     return true;
 }
 
-static bool write_journal(Arena *a, const Transaction *t, const Target *receipt, Err *err)
-{
-    Target *targets = ARENA_ARRAY(a, Target, t->n + 1);
-    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
-
-    for (size_t i = 0; i < t->n; i++)
-        targets[i] = target_of(a, &t->changes[i]);
-    put_journal(&text, t, targets, receipt);
-    if (buf_full(&text))
-        return err_set(err, ERR_TOO_LARGE, "the journal would be larger than %d bytes",
-                       LIMIT_SLEEP_FILE);
-    return put_own(a, str_join_path(a, t->folder, STR(JOURNAL)), buf_str(&text), err);
-}
-
-bool journal_run(Arena *a, const Transaction *t, Err *err)
+static bool run_locked(Arena *a, const Transaction *t, Err *err)
 {
     Recovery recovery = { 0 };
     Target receipt;
@@ -374,7 +424,16 @@ bool journal_run(Arena *a, const Transaction *t, Err *err)
         return false;
     if (make_changes(a, t, &receipt, err))
         return close_journal(a, t->folder, false, err);
-    if (!journal_recover(a, t->folder, &recovery, &failed))
+    if (!recover_night(a, t->folder, &recovery, &failed))
         return err_wrap(err, "%s; and before that", failed.text);
     return false;
+}
+
+bool journal_run(Arena *a, const Transaction *t, Err *err)
+{
+    TargetLocks locks = { 0 };
+    bool ok = lock_targets(a, t, &locks, err) && run_locked(a, t, err);
+
+    release_targets(&locks);
+    return ok;
 }

@@ -17,31 +17,24 @@
 #include "text/sha256.h"
 #include "text/utf8.h"
 
-/* -- paths ------------------------------------------------------------------------------------ */
-
-static bool has_dots(Str path)
-{
-    Str part;
-
-    while (str_split(&path, '/', &part))
-        if (str_eqz(part, "..") || str_eqz(part, "."))
-            return true;
-    return false;
-}
+/* -- Paths -- */
 
 static bool check_path(Str path, Err *err)
 {
+    Str rest = path, part;
+
     if (!path.n || path.p[0] != '/')
         return err_set(err, ERR_REFUSED, "'%.*s' is not an absolute path", STR_FMT(path));
     if (path.n >= LIMIT_PATH_BYTES - 64 || memchr(path.p, '\0', path.n))
         return err_set(err, ERR_REFUSED, "path too long: '%.64s...'", path.p);
-    if (has_dots(path))
-        return err_set(err, ERR_REFUSED, "'%.*s' holds '.' or '..'", STR_FMT(path));
+    while (str_split(&rest, '/', &part))
+        if (str_eqz(part, "..") || str_eqz(part, "."))
+            return err_set(err, ERR_REFUSED, "'%.*s' holds '.' or '..'", STR_FMT(path));
     return str_ends(path, STR(".md")) ||
            err_set(err, ERR_REFUSED, "'%.*s' does not end in .md", STR_FMT(path));
 }
 
-/* Everything before the last slash; "/" for what stands there. */
+/* Everything before the last slash; "/" for a file in the root. */
 static Str folder_part(Str path)
 {
     size_t n = path.n;
@@ -79,25 +72,19 @@ bool live_path(Arena *a, Str path, Str *ret, Err *err)
     return err_errno(err, "cannot find the folder of '%.*s'", STR_FMT(path));
 }
 
-bool live_missing_folders(Arena *a, Str path, Str **ret, size_t *ret_n, Err *err)
+bool live_missing_folders(Arena *a, Str path, StrList *ret, Err *err)
 {
-    Str *folders = NULL;
-    size_t n = 0, cap = 0;
+    StrList inner = { 0 }, folders = { 0 };
     struct stat st;
 
     for (Str f = folder_part(path); f.n > 1 && lstat(str_z(a, f), &st) != 0; f = folder_part(f)) {
         if (errno != ENOENT)
             return err_errno(err, "cannot look at '%.*s'", STR_FMT(f));
-        ARENA_PUSH(a, folders, n, cap, f);
+        LIST_PUSH(a, &inner, f);
     }
-    for (size_t i = 0; i < n / 2; i++) {
-        Str swapped = folders[i];
-
-        folders[i] = folders[n - 1 - i];
-        folders[n - 1 - i] = swapped;
-    }
+    for (size_t i = inner.n; i-- > 0;)
+        LIST_PUSH(a, &folders, inner.items[i]);
     *ret = folders;
-    *ret_n = n;
     return true;
 }
 
@@ -123,17 +110,7 @@ static int open_folder(Str path, Err *err)
     return fd;
 }
 
-/* -- reading ---------------------------------------------------------------------------------- */
-
-static bool check_file(Str path, const struct stat *st, Err *err)
-{
-    if (!S_ISREG(st->st_mode))
-        return err_set(err, ERR_REFUSED, "'%.*s' is not a regular file", STR_FMT(path));
-    if (st->st_nlink != 1)
-        return err_set(err, ERR_REFUSED, "'%.*s' has %lu names (hard links)", STR_FMT(path),
-                       (unsigned long)st->st_nlink);
-    return true;
-}
+/* -- Reading -- */
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -150,8 +127,12 @@ static bool read_open(Arena *a, int fd, LiveDoc *ret, Err *err)
     snprintf(name, sizeof name, "%.*s", STR_FMT(ret->path));
     if (fstat(fd, &before) != 0)
         return err_errno(err, "cannot read '%s'", name);
-    if (!check_file(ret->path, &before, err) ||
-        !file_read_fd(a, fd, name, LIMIT_SLEEP_DOCUMENT, &ret->bytes, err))
+    if (!S_ISREG(before.st_mode))
+        return err_set(err, ERR_REFUSED, "'%s' is not a regular file", name);
+    if (before.st_nlink != 1)
+        return err_set(err, ERR_REFUSED, "'%s' has %lu names (hard links)", name,
+                       (unsigned long)before.st_nlink);
+    if (!file_read_fd(a, fd, name, LIMIT_SLEEP_DOCUMENT, &ret->bytes, err))
         return false;
     if (fstat(fd, &after) != 0 || !same_file(&before, &after))
         return err_set(err, ERR_CONFLICT, "'%s' changes while it is read", name);
@@ -214,25 +195,20 @@ bool live_unchanged(const LiveDoc *then, Err *err)
     return true;
 }
 
-/* -- changing --------------------------------------------------------------------------------- */
-
-static bool write_all(int fd, Str bytes)
-{
-    while (bytes.n) {
-        ssize_t put = write(fd, bytes.p, bytes.n);
-
-        if (put < 0 && errno != EINTR)
-            return false;
-        bytes = str_skip(bytes, put < 0 ? 0 : (size_t)put);
-    }
-    return true;
-}
+/* -- Changing -- */
 
 static bool write_new(int folder, const char *name, Str bytes, uint32_t mode)
 {
     int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write_all(fd, bytes) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+    bool ok = fd >= 0;
 
+    while (ok && bytes.n) {
+        ssize_t put = write(fd, bytes.p, bytes.n);
+
+        ok = put >= 0 || errno == EINTR;
+        bytes = str_skip(bytes, put < 0 ? 0 : (size_t)put);
+    }
+    ok = ok && fchmod(fd, mode) == 0 && fsync(fd) == 0;
     if (fd >= 0)
         close(fd);
     return ok;

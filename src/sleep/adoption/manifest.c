@@ -1,5 +1,5 @@
-/* The rows of "legacy" are an object with at most two keys, those of "skills" a list; inside they are
- * one array, told apart by their kind. */
+/* In the file, "legacy" is an object with at most two keys and "skills" is a list; in memory they are
+ * one array whose items differ by kind. */
 #include "sleep/adoption/manifest.h"
 
 #include "base/file.h"
@@ -11,15 +11,33 @@
 #define SCHEMA "skillopt-sleep-staging"
 enum { SCHEMA_VERSION = 2 };
 
+const char *const item_kind_names[] = {
+#define X(kind, word) word,
+    ITEM_KINDS(X)
+#undef X
+};
+
+static const RecordField skill_fields[] = {
+    RECORD_FIELD(StagedItem, name, .key = "skill_name"),
+    RECORD_FIELD(StagedItem, proposed_file),
+    RECORD_FIELD(StagedItem, live_path, .key = "live_skill_path"),
+    RECORD_FIELD(StagedItem, sha256),
+    RECORD_FIELD(StagedItem, live_sha256, .required = true),
+    RECORD_FIELD(StagedItem, live_realpath),
+};
+static const RecordField legacy_fields[] = {
+    RECORD_FIELD(StagedItem, proposed_file),
+    RECORD_FIELD(StagedItem, live_path),
+    RECORD_FIELD(StagedItem, sha256),
+    RECORD_FIELD(StagedItem, live_sha256, .required = true),
+    RECORD_FIELD(StagedItem, live_realpath),
+};
+static const RecordTable skill_record = RECORD(StagedItem, "row", skill_fields, .lenient = true);
+static const RecordTable legacy_record = RECORD(StagedItem, "row", legacy_fields, .lenient = true);
+
 const char *item_kind_name(ItemKind kind)
 {
-    static const char *const names[] = {
-#define X(kind, word) word,
-        ITEM_KINDS(X)
-#undef X
-    };
-
-    return names[kind];
+    return item_kind_names[kind];
 }
 
 Str proposed_name(Arena *a, ItemKind kind, Str name)
@@ -37,9 +55,9 @@ bool manifest_has(const Manifest *m, ItemKind kind)
     return false;
 }
 
-/* -- what a row must be ------------------------------------------------------------------------- */
+/* -- Checks -- */
 
-static bool is_sha(Str s)
+static bool is_sha256(Str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!strchr("0123456789abcdef", s.p[i]))
@@ -75,7 +93,7 @@ static bool check_row(Arena *a, const StagedItem *item, Err *err)
     if (!str_eq(item->proposed_file, proposed_name(a, item->kind, item->name)))
         return err_set(err, ERR_REFUSED, "'%.*s' is no name for a proposal",
                        STR_FMT(item->proposed_file));
-    if (!is_sha(item->sha256) || (item->live_sha256.n && !is_sha(item->live_sha256)))
+    if (!is_sha256(item->sha256) || (item->live_sha256.n && !is_sha256(item->live_sha256)))
         return err_set(err, ERR_REFUSED, "the row of '%.*s' has no pins", STR_FMT(item->name));
     return check_live(item, err);
 }
@@ -98,7 +116,7 @@ bool manifest_check(const Manifest *m, Err *err)
 
         if (!check_row(a, item, err))
             return false;
-        if (item->kind == ITEM_SKILL && !inside_roots(item->live_path, m->skill_roots, m->n_roots))
+        if (item->kind == ITEM_SKILL && !inside_roots(item->live_path, &m->skill_roots))
             return err_set(err, ERR_REFUSED, "'%.*s' lies outside of the folders of skills",
                            STR_FMT(item->live_path));
         for (size_t k = 0; k < i; k++)
@@ -109,41 +127,14 @@ bool manifest_check(const Manifest *m, Err *err)
     return true;
 }
 
-/* -- writing ------------------------------------------------------------------------------------ */
+/* -- Writing -- */
 
 static void put_row(JsonWriter *w, const StagedItem *item)
 {
-    json_begin(w, '{');
-    if (item->kind == ITEM_SKILL)
-        json_field_str(w, "skill_name", item->name);
-    json_field_str(w, "proposed_file", item->proposed_file);
-    json_field_str(w, item->kind == ITEM_SKILL ? "live_skill_path" : "live_path", item->live_path);
-    json_field_str(w, "sha256", item->sha256);
-    json_field_str(w, "live_sha256", item->live_sha256);
-    json_field_str(w, "live_realpath", item->live_path);
-    json_end(w, '}');
-}
+    StagedItem row = *item;
 
-static void put_legacy(JsonWriter *w, const Manifest *m)
-{
-    json_key(w, "legacy");
-    json_begin(w, '{');
-    for (size_t i = 0; i < m->n; i++)
-        if (m->items[i].kind != ITEM_SKILL) {
-            json_key(w, m->items[i].kind == ITEM_MANAGED ? "skill" : "memory");
-            put_row(w, &m->items[i]);
-        }
-    json_end(w, '}');
-}
-
-static void put_skills(JsonWriter *w, const Manifest *m)
-{
-    json_key(w, "skills");
-    json_begin(w, '[');
-    for (size_t i = 0; i < m->n; i++)
-        if (m->items[i].kind == ITEM_SKILL)
-            put_row(w, &m->items[i]);
-    json_end(w, ']');
+    row.live_realpath = row.live_path;
+    record_put(w, item->kind == ITEM_SKILL ? &skill_record : &legacy_record, &row);
 }
 
 void manifest_put(JsonWriter *w, const Manifest *m)
@@ -160,19 +151,30 @@ void manifest_put(JsonWriter *w, const Manifest *m)
     json_field_bool(w, "has_managed_skill", managed);
     json_field_bool(w, "has_managed_memory", memory);
     json_field_bool(w, "accepted", m->accepted);
-    if (managed || memory)
-        put_legacy(w, m);
-    if (manifest_has(m, ITEM_SKILL))
-        put_skills(w, m);
+    if (managed || memory) {
+        json_key(w, "legacy");
+        json_begin(w, '{');
+        for (size_t i = 0; i < m->n; i++)
+            if (m->items[i].kind != ITEM_SKILL) {
+                json_key(w, m->items[i].kind == ITEM_MANAGED ? "skill" : "memory");
+                put_row(w, &m->items[i]);
+            }
+        json_end(w, '}');
+    }
+    if (manifest_has(m, ITEM_SKILL)) {
+        json_key(w, "skills");
+        json_begin(w, '[');
+        for (size_t i = 0; i < m->n; i++)
+            if (m->items[i].kind == ITEM_SKILL)
+                put_row(w, &m->items[i]);
+        json_end(w, ']');
+    }
     json_key(w, "skill_roots");
-    json_begin(w, '[');
-    for (size_t i = 0; i < m->n_roots; i++)
-        json_put_str(w, m->skill_roots[i]);
-    json_end(w, ']');
+    strs_put(w, &m->skill_roots);
     json_end(w, '}');
 }
 
-/* -- reading ------------------------------------------------------------------------------------ */
+/* -- Reading -- */
 
 /* The part of the path that names the skill: the folder of SKILL.md, or the file of memory. */
 static Str name_in_path(ItemKind kind, Str path)
@@ -188,22 +190,14 @@ static Str name_in_path(ItemKind kind, Str path)
 
 static bool read_row(Arena *a, Json v, ItemKind kind, StagedItem *ret, Err *err)
 {
-    Str pin = json_str(json_get(v, STR("live_sha256")));
-    StagedItem item = {
-        .kind = kind,
-        .proposed_file = str_dup(a, json_str(json_get(v, STR("proposed_file")))),
-        .live_path = str_dup(a, json_str(json_get(v, kind == ITEM_SKILL ? STR("live_skill_path")
-                                                                        : STR("live_path")))),
-        .sha256 = str_dup(a, json_str(json_get(v, STR("sha256")))),
-        .live_sha256 = str_dup(a, pin),
-    };
+    const RecordTable *record = kind == ITEM_SKILL ? &skill_record : &legacy_record;
 
-    if (!pin.p || !item.live_path.n ||
-        !str_eq(json_str(json_get(v, STR("live_realpath"))), item.live_path))
+    if (!record_read(a, record, v, ret, err) || !ret->live_path.n ||
+        !str_eq(ret->live_realpath, ret->live_path))
         return err_set(err, ERR_REFUSED, "a row of the manifest has no pins");
-    item.name = kind == ITEM_SKILL ? str_dup(a, json_str(json_get(v, STR("skill_name"))))
-                                   : name_in_path(kind, item.live_path);
-    *ret = item;
+    ret->kind = kind;
+    if (kind != ITEM_SKILL)
+        ret->name = name_in_path(kind, ret->live_path);
     return true;
 }
 
@@ -228,35 +222,25 @@ static bool read_rows(Arena *a, Json root, Manifest *m, Err *err)
     return true;
 }
 
-static void read_roots(Arena *a, Json roots, Manifest *m)
-{
-    JsonIter it = json_each(roots);
-    size_t cap = 0;
-    Str ignored;
-    Json item;
-
-    while (m->n_roots < LIMIT_SLEEP_ROOTS && json_next(&it, &ignored, &item))
-        ARENA_PUSH(a, m->skill_roots, m->n_roots, cap, str_dup(a, json_str(item)));
-}
-
 bool manifest_parse(Arena *a, Str text, Manifest *ret, Err *err)
 {
     AUTO(JsonDoc) *doc = json_parse(text, err);
-    Json root = doc ? json_root(doc) : (Json){ 0 };
+    Json root = doc ? json_root(doc) : (Json){ 0 }, roots = json_get(root, STR("skill_roots"));
     int64_t version = 0;
     Manifest m = { 0 };
 
     if (!doc)
         return false;
     if (!str_eqz(json_str(json_get(root, STR("schema"))), SCHEMA))
-        return err_set(err, ERR_REFUSED, "it is no manifest of a night");
+        return err_set(err, ERR_REFUSED, "it is not the manifest of a night");
     if (!json_int(json_get(root, STR("schema_version")), &version) || version != SCHEMA_VERSION)
         return err_set(err, ERR_REFUSED, "version %lld of the manifest is not known",
                        (long long)version);
     (void)json_bool(json_get(root, STR("accepted")), &m.accepted);
     m.live_skill_path = str_dup(a, json_str(json_get(root, STR("live_skill_path"))));
     m.live_memory_path = str_dup(a, json_str(json_get(root, STR("live_memory_path"))));
-    read_roots(a, json_get(root, STR("skill_roots")), &m);
+    for (size_t i = 0; i < json_count(roots) && i < LIMIT_SLEEP_ROOTS; i++)
+        LIST_PUSH(a, &m.skill_roots, str_dup(a, json_str(json_at(roots, i))));
     if (!read_rows(a, root, &m, err) || !manifest_check(&m, err))
         return false;
     *ret = m;

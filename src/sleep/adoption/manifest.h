@@ -1,20 +1,19 @@
-/* manifest.h - what a night proposes: one row a document, each with its pins.
+/* manifest.h - the proposals of a night: one row per document, each with its hashes ("pins").
  *
- * The file is the mark that a night is published: without it the folder is nothing. A row says which
- * bytes are proposed for which live document and what that document was when the night read it; a row
- * without those pins, another version, a name or path that collides with another's is refused.
+ * A night is published once its manifest exists; a folder without one is ignored. A row says which
+ * bytes are proposed for which live document, and the hash of that document when the night read it.
+ * The reader refuses a row without those hashes, an unknown version, and a name or path that collides
+ * with another row's.
  *
- * has_skill and has_memory are false for old readers, which then do nothing. */
+ * has_skill and has_memory are always false: older readers then do nothing. */
 #ifndef TALARIA_SLEEP_ADOPTION_MANIFEST_H
 #define TALARIA_SLEEP_ADOPTION_MANIFEST_H
 
-#include "base/arena.h"
-#include "base/err.h"
-#include "text/json.h"
+#include "text/record.h"
 
 #define MANIFEST_FILE "manifest.json"
 
-/* X(kind, word): a skill that sessions used; the one that sleep keeps by itself; the memory beside. */
+/* X(kind, word): a skill that sessions used; the skill that sleep manages; the project's memory file. */
 #define ITEM_KINDS(X)                                                                              \
     X(ITEM_SKILL, "skill")                                                                         \
     X(ITEM_MANAGED, "managed")                                                                     \
@@ -26,36 +25,37 @@ typedef enum ItemKind {
 #undef X
 } ItemKind;
 
+extern const char *const item_kind_names[3];
 const char *item_kind_name(ItemKind kind);
 
 typedef struct StagedItem {
     ItemKind kind;
-    Str name;          /* of the skill; of memory its file's name */
+    Str name;          /* of the skill; for memory, the name of its file */
     Str proposed_file; /* in the night's folder */
     Str live_path;     /* canonical */
+    Str live_realpath; /* the same; the file has it twice */
     Str sha256;        /* of the proposal */
-    Str live_sha256;   /* of the document as it was read; "" where there was none */
+    Str live_sha256;   /* of the document as it was read; "" if there was none */
 } StagedItem;
 
 typedef struct Manifest {
     bool accepted;
-    Str live_skill_path, live_memory_path; /* where they would go, also without a proposal */
+    Str live_skill_path, live_memory_path; /* set even without a proposal */
     StagedItem *items;
     size_t n;
-    Str *skill_roots;
-    size_t n_roots;
+    StrList skill_roots;
 } Manifest;
 
 /* The file that a proposal of this kind and name is kept in. */
 Str proposed_name(Arena *a, ItemKind kind, Str name);
 
-/* Names, paths, pins and collisions of every row. */
+/* Checks names, paths, hashes and collisions of every row. */
 MUST_CHECK bool manifest_check(const Manifest *m, Err *err);
 
 void manifest_put(JsonWriter *w, const Manifest *m);
 MUST_CHECK bool manifest_parse(Arena *a, Str text, Manifest *ret, Err *err);
 
-/* Of a night's folder; ERR_NOT_FOUND where the night was never published. */
+/* Reads the manifest of a night's folder; ERR_NOT_FOUND if the night was never published. */
 MUST_CHECK bool manifest_read(Arena *a, Str night_folder, Manifest *ret, Err *err);
 
 bool manifest_has(const Manifest *m, ItemKind kind);

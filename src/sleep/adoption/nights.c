@@ -6,18 +6,13 @@
 #include "sleep/adoption/stage.h"
 #include "text/diff.h"
 
-const char *live_state_name(LiveState state)
-{
-    static const char *const names[] = {
+static const char *const live_state_names[] = {
 #define X(state, word) word,
-        LIVE_STATES(X)
+    LIVE_STATES(X)
 #undef X
-    };
+};
 
-    return names[state];
-}
-
-/* -- a night's files ------------------------------------------------------------------------------ */
+/* -- Files of a night -- */
 
 static void read_report(Arena *a, Str folder, NightSummary *n)
 {
@@ -45,9 +40,11 @@ bool night_summary(Arena *a, const SleepHome *home, Str night, NightSummary *ret
         return false;
     for (size_t i = 0; i < n.receipts.n; i++)
         n.adopted = n.adopted ||
-                    receipt_active(&n.receipts, n.receipts.all[i].kind, n.receipts.all[i].name);
+                    receipt_active(&n.receipts, n.receipts.items[i].kind, n.receipts.items[i].name);
     n.undone = n.receipts.n && !n.adopted;
     n.rejected = rejection_read(a, folder, &n.rejection);
+    n.verdict = report_verdict(&n.report.report);
+    n.simulated = report_simulated(&n.report);
     *ret = n;
     return true;
 }
@@ -72,7 +69,7 @@ bool nights_list(Arena *a, const SleepHome *home, Str project, NightSummary **re
     return true;
 }
 
-/* -- a proposal beside what is live --------------------------------------------------------------- */
+/* -- A proposal beside the live document -- */
 
 static LiveState state_of(const StagedItem *item, const LiveDoc *live)
 {
@@ -81,7 +78,7 @@ static LiveState state_of(const StagedItem *item, const LiveDoc *live)
     return str_eq(live->sha256, item->live_sha256) ? LIVE_AS_BEFORE : LIVE_CHANGED;
 }
 
-/* As the night read it: still live, or kept as the backup of an adoption. */
+/* The text as the night read it: still live, or in the backup of an adoption. */
 static Str text_before(Arena *a, Str folder, const NightSkill *s, const Receipts *receipts,
                        const LiveDoc *live)
 {
@@ -91,7 +88,7 @@ static Str text_before(Arena *a, Str folder, const NightSkill *s, const Receipts
     if (s->live == LIVE_AS_BEFORE || !s->item.live_sha256.n)
         return s->item.live_sha256.n ? live->bytes : STR("");
     for (size_t i = 0; i < receipts->n; i++) {
-        const Receipt *r = &receipts->all[i];
+        const Receipt *r = &receipts->items[i];
 
         if (r->kind == s->item.kind && str_eq(r->name, s->item.name) && r->backup_path.n &&
             live_read(a, str_join_path(a, folder, r->backup_path), &backup, &ignored) &&
@@ -132,104 +129,83 @@ bool night_load(Arena *a, const SleepHome *home, Str night, Night *ret, Err *err
     if (!stage_find(a, home, night, &folder, err) ||
         !night_summary(a, home, str_skip(folder, home->staging.n + 1), &n.summary, err))
         return false;
-    n.skills = ARENA_ARRAY(a, NightSkill, n.summary.manifest.n + 1);
-    for (size_t i = 0; i < n.summary.manifest.n; i++)
-        if (!load_skill(a, folder, &n.summary.manifest.items[i], &n.summary.receipts,
-                        &n.skills[n.n++], err))
+    for (size_t i = 0; i < n.summary.manifest.n; i++) {
+        NightSkill skill;
+
+        if (!load_skill(a, folder, &n.summary.manifest.items[i], &n.summary.receipts, &skill, err))
             return false;
+        LIST_PUSH(a, &n.skills, skill);
+    }
     (void)!file_read(a, str_z(a, str_join_path(a, folder, STR("report.md"))), LIMIT_SLEEP_FILE,
                      &n.report_md, &ignored);
     *ret = n;
     return true;
 }
 
-/* -- JSON ----------------------------------------------------------------------------------------- */
+/* -- JSON -- */
 
-static void put_summary_fields(JsonWriter *w, const NightSummary *n)
-{
-    const SleepReport *s = &n->report.report;
+static const RecordField summary_fields[] = {
+    RECORD_FIELD(NightSummary, report.report.night, .key = "night"),
+    RECORD_FIELD(NightSummary, report.report.started_at, .key = "started_at"),
+    RECORD_FIELD(NightSummary, report.report.ended_at, .key = "ended_at"),
+    RECORD_FIELD(NightSummary, report.report.project, .key = "project"),
+    RECORD_FIELD(NightSummary, report.backend, .key = "backend"),
+    RECORD_FIELD(NightSummary, report.model, .key = "model"),
+    RECORD_FIELD(NightSummary, report.report.accepted, .key = "accepted"),
+    RECORD_FIELD(NightSummary, report.report.gate_action, .key = "gate_action"),
+    RECORD_FIELD(NightSummary, verdict),
+    RECORD_FIELD(NightSummary, simulated),
+    RECORD_FIELD(NightSummary, report.report.baseline_score, .key = "baseline"),
+    RECORD_FIELD(NightSummary, report.report.candidate_score, .key = "candidate"),
+    RECORD_FIELD(NightSummary, report.interval, .key = "interval", .when_empty = RECORD_NULL),
+    RECORD_FIELD(NightSummary, report.report.n_tasks, .key = "n_tasks"),
+    RECORD_FIELD(NightSummary, report.report.n_sessions, .key = "n_sessions"),
+    RECORD_FIELD(NightSummary, report.report.tokens_used, .key = "tokens"),
+    RECORD_FIELD(NightSummary, report.cost_usd, .key = "cost_usd"),
+    RECORD_FIELD(NightSummary, staging),
+    RECORD_FIELD(NightSummary, adopted),
+    RECORD_FIELD(NightSummary, undone),
+    RECORD_FIELD(NightSummary, rejected),
+    RECORD_FIELD(NightSummary, report.report.no_edits_reason, .key = "no_edits_reason"),
+    RECORD_FIELD(NightSummary, manifest.n, .key = "n_proposals"),
+};
+static const RecordTable summary_record = RECORD(NightSummary, "night", summary_fields);
 
-    json_field_int(w, "night", s->night);
-    json_field_str(w, "started_at", s->started_at);
-    json_field_str(w, "ended_at", s->ended_at);
-    json_field_str(w, "project", s->project);
-    json_field_str(w, "backend", n->report.backend);
-    json_field_str(w, "model", n->report.model);
-    json_field_bool(w, "accepted", s->accepted);
-    json_field_str(w, "gate_action", s->gate_action);
-    json_field_str(w, "verdict", report_verdict(s));
-    json_field_bool(w, "simulated", report_simulated(&n->report));
-    json_field_double(w, "baseline", s->baseline_score);
-    json_field_double(w, "candidate", s->candidate_score);
-    json_key(w, "interval");
-    if (n->report.has_interval) {
-        json_begin(w, '[');
-        json_put_double(w, n->report.low);
-        json_put_double(w, n->report.high);
-        json_end(w, ']');
-    } else {
-        json_put_null(w);
-    }
-    json_field_int(w, "n_tasks", s->n_tasks);
-    json_field_int(w, "n_sessions", s->n_sessions);
-    json_field_int(w, "tokens", s->tokens_used);
-    json_field_double(w, "cost_usd", n->report.cost_usd);
-    json_field_str(w, "staging", n->staging);
-    json_field_bool(w, "adopted", n->adopted);
-    json_field_bool(w, "undone", n->undone);
-    json_field_bool(w, "rejected", n->rejected);
-    json_field_str(w, "no_edits_reason", s->no_edits_reason);
-    json_field_int(w, "n_proposals", (int64_t)n->manifest.n);
-}
+static const RecordField skill_fields[] = {
+    RECORD_FIELD(NightSkill, item.name, .key = "skill_name"),
+    RECORD_ENUM(NightSkill, item.kind, item_kind_names, .key = "kind"),
+    RECORD_FIELD(NightSkill, item.live_path, .key = "live_path"),
+    RECORD_ENUM(NightSkill, live, live_state_names, .key = "live_state"),
+    RECORD_FIELD(NightSkill, adopted),
+    RECORD_FIELD(NightSkill, diff),
+    RECORD_FIELD(NightSkill, before),
+    RECORD_FIELD(NightSkill, after),
+};
+static const RecordTable skill_record = RECORD(NightSkill, "skill", skill_fields);
+
+#define REPORT_LIST(member, of)                                                                    \
+    RECORD_LIST(Night, summary.report.report.member, &of, .key = #member)
+static const RecordField night_fields[] = {
+    RECORD_EMBED(Night, summary, &summary_record),
+    RECORD_LIST(Night, skills, &skill_record),
+    REPORT_LIST(edits, edit_record),
+    REPORT_LIST(rejected_edits, edit_record),
+    REPORT_LIST(unmatched_edits, edit_record),
+    RECORD_LIST(Night, summary.report.shares, &edit_share_record, .key = "edit_shares"),
+    RECORD_LIST(Night, summary.report.tasks, &task_pair_record, .key = "tasks"),
+    REPORT_LIST(gate_trials, gate_trial_record),
+    REPORT_LIST(skill_groups, skill_group_record),
+    RECORD_FIELD(Night, summary.report.report.notes, .key = "notes"),
+    RECORD_FIELD(Night, report_md),
+};
+static const RecordTable night_record = RECORD(Night, "night", night_fields);
 
 void night_put_summary(JsonWriter *w, const NightSummary *n)
 {
-    json_begin(w, '{');
-    put_summary_fields(w, n);
-    json_end(w, '}');
-}
-
-static void put_skill(JsonWriter *w, const NightSkill *s)
-{
-    json_begin(w, '{');
-    json_field_str(w, "skill_name", s->item.name);
-    json_field_str(w, "kind", str_of(item_kind_name(s->item.kind)));
-    json_field_str(w, "live_path", s->item.live_path);
-    json_field_str(w, "live_state", str_of(live_state_name(s->live)));
-    json_field_bool(w, "adopted", s->adopted);
-    json_field_str(w, "diff", s->diff);
-    json_field_str(w, "before", s->before);
-    json_field_str(w, "after", s->after);
-    json_end(w, '}');
-}
-
-/* The rest of what report.json holds, as the writer of the report writes it. */
-static void put_report_lists(JsonWriter *w, const NightReport *r)
-{
-    static const char *const keys[] = { "edits", "rejected_edits", "unmatched_edits", "edit_shares",
-                                        "tasks", "gate_trials",    "skill_groups",    "notes" };
-    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
-    AUTO(JsonDoc) *doc = NULL;
-    Err ignored;
-
-    report_json(&text, r);
-    doc = json_parse(buf_str(&text), &ignored);
-    for (size_t i = 0; doc && i < ARRAY_LEN(keys); i++) {
-        json_key(w, keys[i]);
-        json_put(w, json_get(json_root(doc), str_of(keys[i])));
-    }
+    record_put(w, &summary_record, n);
 }
 
 void night_put(JsonWriter *w, const Night *n)
 {
-    json_begin(w, '{');
-    put_summary_fields(w, &n->summary);
-    json_key(w, "skills");
-    json_begin(w, '[');
-    for (size_t i = 0; i < n->n; i++)
-        put_skill(w, &n->skills[i]);
-    json_end(w, ']');
-    put_report_lists(w, &n->summary.report);
-    json_field_str(w, "report_md", n->report_md);
-    json_end(w, '}');
+    record_put(w, &night_record, n);
 }

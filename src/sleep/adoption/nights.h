@@ -1,7 +1,7 @@
-/* nights.h - nights as they are looked at: a list, and one whole, for the command line and the page.
+/* nights.h - published nights, for the command line and the page: the list, and one in full.
  *
- * Read from the files of each night; nothing is kept. A night whose report cannot be read is still
- * listed, with the reason among its notes. */
+ * Read from the files of each night on every call. A night whose report cannot be read is still listed,
+ * with the reason among its notes. */
 #ifndef TALARIA_SLEEP_ADOPTION_NIGHTS_H
 #define TALARIA_SLEEP_ADOPTION_NIGHTS_H
 
@@ -15,17 +15,19 @@ typedef struct NightSummary {
     NightReport report;
     Manifest manifest;
     Receipts receipts;
-    bool adopted; /* something of it is in place */
-    bool undone;  /* something was, and nothing is any more */
+    bool adopted; /* some of its proposals are adopted */
+    bool undone;  /* some were, none is now */
     bool rejected;
     Rejection rejection;
+    Str verdict; /* report_verdict of the report */
+    bool simulated;
 } NightSummary;
 
-/* One of them, by its name. */
+/* One night, by its name. */
 MUST_CHECK bool night_summary(Arena *a, const SleepHome *home, Str night, NightSummary *ret,
                               Err *err);
 
-/* Newest first; of one project, or of all where project is empty. */
+/* Newest first; of one project, or of all if project is empty. */
 MUST_CHECK bool nights_list(Arena *a, const SleepHome *home, Str project, NightSummary **ret,
                             size_t *ret_n, Err *err);
 
@@ -34,7 +36,7 @@ MUST_CHECK bool nights_list(Arena *a, const SleepHome *home, Str project, NightS
  *  no_edits_reason, n_proposals} */
 void night_put_summary(JsonWriter *w, const NightSummary *n);
 
-/* X(state, word): what the live document is now. */
+/* X(state, word): the live document now. */
 #define LIVE_STATES(X)                                                                             \
     X(LIVE_AS_BEFORE, "as_before") /* as the night read it: it can be adopted */                   \
     X(LIVE_ADOPTED, "adopted")     /* as proposed */                                               \
@@ -47,11 +49,9 @@ typedef enum LiveState {
 #undef X
 } LiveState;
 
-const char *live_state_name(LiveState state);
-
 typedef struct NightSkill {
     StagedItem item;
-    Str before, after; /* before: as the night read it, or what is live now where that is gone */
+    Str before, after; /* before: as the night read it, or the live text if that is lost */
     Str diff;
     LiveState live;
     bool adopted;
@@ -59,8 +59,7 @@ typedef struct NightSkill {
 
 typedef struct Night {
     NightSummary summary;
-    NightSkill *skills;
-    size_t n;
+    LIST_OF(NightSkill) skills;
     Str report_md;
 } Night;
 

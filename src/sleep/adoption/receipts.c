@@ -5,52 +5,43 @@
 #include "base/file.h"
 #include "base/limits.h"
 
+static const char *const actions[] = { "adopt", "undo" };
+/* In the legacy file: by ItemKind. */
+static const char *const targets[] = { "", "skill", "memory" };
+
+#define ACTION_ROW                                                                                 \
+    RECORD_FIELD(Receipt, undo, .key = "action", .words = actions, .n_words = ARRAY_LEN(actions))
+#define SHARED_ROWS                                                                                \
+    RECORD_FIELD(Receipt, sha256_before), RECORD_FIELD(Receipt, sha256_after),                     \
+        RECORD_FIELD(Receipt, backup_path), RECORD_FIELD(Receipt, created, .key = "created_dirs"), \
+        RECORD_FIELD(Receipt, number), RECORD_FIELD(Receipt, at)
+
+static const RecordField skill_fields[] = {
+    ACTION_ROW,
+    RECORD_FIELD(Receipt, name, .key = "skill_name"),
+    RECORD_FIELD(Receipt, live_path, .key = "live_skill_path"),
+    SHARED_ROWS,
+};
+static const RecordField legacy_fields[] = {
+    ACTION_ROW,
+    RECORD_ENUM(Receipt, kind, targets, .key = "target", .fallback = "skill"),
+    RECORD_FIELD(Receipt, name),
+    RECORD_FIELD(Receipt, live_path),
+    SHARED_ROWS,
+};
+static const RecordTable skill_record = RECORD(Receipt, "receipt", skill_fields, .lenient = true);
+static const RecordTable legacy_record = RECORD(Receipt, "receipt", legacy_fields, .lenient = true);
+
 Str receipts_file(ItemKind kind)
 {
     return kind == ITEM_SKILL ? STR("adopted_skills.json") : STR("adopted_legacy.json");
 }
 
-/* -- reading ------------------------------------------------------------------------------------ */
+/* -- Reading -- */
 
-static Str text_of(Arena *a, Json row, Str key)
+static bool read_file(Arena *a, Str folder, Str night, ItemKind kind, Receipts *all, Err *err)
 {
-    return str_dup(a, json_str(json_get(row, key)));
-}
-
-static void read_created(Arena *a, Json list, Receipt *r)
-{
-    JsonIter it = json_each(list);
-    size_t cap = 0;
-    Str ignored;
-    Json item;
-
-    while (json_next(&it, &ignored, &item))
-        ARENA_PUSH(a, r->created, r->n_created, cap, str_dup(a, json_str(item)));
-}
-
-static bool read_row(Arena *a, Json row, bool skills, Str night, Receipt *ret, Err *err)
-{
-    Receipt r = { .night = night,
-                  .name = text_of(a, row, skills ? STR("skill_name") : STR("name")),
-                  .live_path = text_of(a, row, skills ? STR("live_skill_path") : STR("live_path")),
-                  .sha256_before = text_of(a, row, STR("sha256_before")),
-                  .sha256_after = text_of(a, row, STR("sha256_after")),
-                  .backup_path = text_of(a, row, STR("backup_path")),
-                  .at = text_of(a, row, STR("at")) };
-    Str target = json_str(json_get(row, STR("target")));
-
-    r.kind = skills ? ITEM_SKILL : str_eqz(target, "memory") ? ITEM_MEMORY : ITEM_MANAGED;
-    r.undo = str_eqz(json_str(json_get(row, STR("action"))), "undo");
-    read_created(a, json_get(row, STR("created_dirs")), &r);
-    if (!r.name.n || !r.live_path.n || !json_int(json_get(row, STR("number")), &r.number))
-        return err_set(err, ERR_CORRUPT, "a row has no name, path or number");
-    *ret = r;
-    return true;
-}
-
-static bool read_file(Arena *a, Str folder, Str night, ItemKind kind, Receipts *all, size_t *cap,
-                      Err *err)
-{
+    const RecordTable *record = kind == ITEM_SKILL ? &skill_record : &legacy_record;
     char *path = str_z(a, str_join_path(a, folder, receipts_file(kind)));
     AUTO(JsonDoc) *doc = NULL;
     Str text;
@@ -65,9 +56,12 @@ static bool read_file(Arena *a, Str folder, Str night, ItemKind kind, Receipts *
     for (size_t i = 0; i < json_count(json_root(doc)); i++) {
         Receipt r;
 
-        if (!read_row(a, json_at(json_root(doc), i), kind == ITEM_SKILL, night, &r, err))
-            return err_wrap(err, "cannot read '%s'", path);
-        ARENA_PUSH(a, all->all, all->n, *cap, r);
+        if (!record_read(a, record, json_at(json_root(doc), i), &r, err) || !r.name.n ||
+            !r.live_path.n || !r.number)
+            return err_set(err, ERR_CORRUPT, "cannot read '%s': a row has no name, path or number",
+                           path);
+        r.night = night;
+        LIST_PUSH(a, all, r);
     }
     return true;
 }
@@ -75,10 +69,9 @@ static bool read_file(Arena *a, Str folder, Str night, ItemKind kind, Receipts *
 bool receipts_read(Arena *a, Str folder, Str night, Receipts *ret, Err *err)
 {
     Receipts all = { 0 };
-    size_t cap = 0;
 
-    if (!read_file(a, folder, night, ITEM_SKILL, &all, &cap, err) ||
-        !read_file(a, folder, night, ITEM_MANAGED, &all, &cap, err))
+    if (!read_file(a, folder, night, ITEM_SKILL, &all, err) ||
+        !read_file(a, folder, night, ITEM_MANAGED, &all, err))
         return false;
     *ret = all;
     return true;
@@ -89,49 +82,28 @@ const Receipt *receipt_active(const Receipts *r, ItemKind kind, Str name)
     const Receipt *last = NULL;
 
     for (size_t i = 0; i < r->n; i++)
-        if (r->all[i].kind == kind && str_eq(r->all[i].name, name))
-            last = &r->all[i];
+        if (r->items[i].kind == kind && str_eq(r->items[i].name, name))
+            last = &r->items[i];
     return last && !last->undo ? last : NULL;
 }
 
-/* -- writing ------------------------------------------------------------------------------------ */
+/* -- Writing -- */
 
 void receipt_put(JsonWriter *w, const Receipt *r)
 {
-    json_begin(w, '{');
-    json_field_str(w, "action", r->undo ? STR("undo") : STR("adopt"));
-    if (r->kind == ITEM_SKILL) {
-        json_field_str(w, "skill_name", r->name);
-        json_field_str(w, "live_skill_path", r->live_path);
-    } else {
-        json_field_str(w, "target", r->kind == ITEM_MEMORY ? STR("memory") : STR("skill"));
-        json_field_str(w, "name", r->name);
-        json_field_str(w, "live_path", r->live_path);
-    }
-    json_field_str(w, "sha256_before", r->sha256_before);
-    json_field_str(w, "sha256_after", r->sha256_after);
-    json_field_str(w, "backup_path", r->backup_path);
-    json_key(w, "created_dirs");
-    json_begin(w, '[');
-    for (size_t i = 0; i < r->n_created; i++)
-        json_put_str(w, r->created[i]);
-    json_end(w, ']');
-    json_field_int(w, "number", r->number);
-    json_field_str(w, "at", r->at);
-    json_end(w, '}');
+    record_put(w, r->kind == ITEM_SKILL ? &skill_record : &legacy_record, r);
 }
 
-void receipts_put(Buf *out, const Receipts *old, const Receipt *more, size_t n, ItemKind kind)
+void receipts_put(Buf *out, const Receipts *old, const Receipts *more, ItemKind kind)
 {
     JsonWriter w = JSON_WRITER(out, 2);
-    bool skills = kind == ITEM_SKILL;
 
     json_begin(&w, '[');
     for (size_t i = 0; i < old->n; i++)
-        if ((old->all[i].kind == ITEM_SKILL) == skills)
-            receipt_put(&w, &old->all[i]);
-    for (size_t i = 0; i < n; i++)
-        receipt_put(&w, &more[i]);
+        if ((old->items[i].kind == ITEM_SKILL) == (kind == ITEM_SKILL))
+            receipt_put(&w, &old->items[i]);
+    for (size_t i = 0; i < more->n; i++)
+        receipt_put(&w, &more->items[i]);
     json_end(&w, ']');
     buf_addc(out, '\n');
 }

@@ -19,34 +19,34 @@ static const char *receipt_path(Arena *a, Str folder)
     return str_z(a, str_join_path(a, folder, STR(RECEIPT)));
 }
 
-/* A receipt that cannot be read is one all the same: it says no. */
+static const RecordField rejection_fields[] = {
+    RECORD_FIELD(Rejection, night),
+    RECORD_FIELD(Rejection, at),
+    RECORD_FIELD(Rejection, reason),
+    RECORD_FIELD(Rejection, n_edits),
+};
+static const RecordTable rejection_record =
+    RECORD(Rejection, "rejection", rejection_fields, .lenient = true);
+
+/* An unreadable receipt still counts as a rejection. */
 bool rejection_read(Arena *a, Str folder, Rejection *ret)
 {
     AUTO(JsonDoc) *doc = NULL;
     Err ignored;
     Str text;
 
-    *ret = (Rejection){ .night = STR(""), .at = STR(""), .reason = STR("") };
+    record_init(&rejection_record, ret);
     if (!file_read(a, receipt_path(a, folder), LIMIT_SLEEP_FILE, &text, &ignored))
         return ignored.kind != ERR_NOT_FOUND;
     doc = json_parse(text, &ignored);
-    if (!doc)
-        return true;
-    ret->night = str_dup(a, json_str(json_get(json_root(doc), STR("night"))));
-    ret->at = str_dup(a, json_str(json_get(json_root(doc), STR("at"))));
-    ret->reason = str_dup(a, json_str(json_get(json_root(doc), STR("reason"))));
-    (void)json_int(json_get(json_root(doc), STR("n_edits")), &ret->n_edits);
+    if (doc && !record_read(a, &rejection_record, json_root(doc), ret, &ignored))
+        record_init(&rejection_record, ret);
     return true;
 }
 
 void rejection_put(JsonWriter *w, const Rejection *r)
 {
-    json_begin(w, '{');
-    json_field_str(w, "night", r->night);
-    json_field_str(w, "at", r->at);
-    json_field_str(w, "reason", r->reason);
-    json_field_int(w, "n_edits", r->n_edits);
-    json_end(w, '}');
+    record_put(w, &rejection_record, r);
 }
 
 bool night_proposed(Arena *a, const SleepHome *home, Str *ret, Err *err)
@@ -62,7 +62,7 @@ bool night_proposed(Arena *a, const SleepHome *home, Str *ret, Err *err)
         Manifest m;
         Err broken;
 
-        /* One that cannot be read is for the user to hear of, not to be passed over. */
+        /* A manifest that cannot be read is reported to the user, not skipped. */
         if (!manifest_read(a, folder, &m, &broken) || (m.n && !rejection_read(a, folder, &no))) {
             latest = nights[i];
             break;
@@ -72,7 +72,7 @@ bool night_proposed(Arena *a, const SleepHome *home, Str *ret, Err *err)
     return true;
 }
 
-/* -- doing it -------------------------------------------------------------------------------------- */
+/* -- Rejecting -- */
 
 static bool may_reject(Arena *a, const SleepHome *home, Str folder, NightSummary *ret, Err *err)
 {
@@ -90,7 +90,8 @@ static bool may_reject(Arena *a, const SleepHome *home, Str folder, NightSummary
            err_set(err, ERR_CONFLICT, "night '%.*s' is already rejected", STR_FMT(name));
 }
 
-static bool remember(Arena *a, const SleepHome *home, const NightReport *r, Str reason, Err *err)
+static bool remember_edits(Arena *a, const SleepHome *home, const NightReport *r, Str reason,
+                           Err *err)
 {
     const SleepReport *s = &r->report;
     StateProject *project;
@@ -109,20 +110,12 @@ static bool remember(Arena *a, const SleepHome *home, const NightReport *r, Str 
     return state_save(home->state, &state, err);
 }
 
-static bool write_receipt(Arena *a, Str folder, const Rejection *r, Err *err)
-{
-    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
-    JsonWriter w = JSON_WRITER(&text, 2);
-
-    rejection_put(&w, r);
-    buf_addc(&text, '\n');
-    return file_write_atomic(receipt_path(a, folder), buf_str(&text), err);
-}
-
 bool night_reject(Arena *a, const SleepHome *home, Str night, Str reason, bool dry_run,
                   Rejection *ret, Err *err)
 {
     Str why = reason.n ? reason : STR("rejected in review"), folder;
+    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
+    JsonWriter w = JSON_WRITER(&text, 2);
     AUTO(FileLock) *state = NULL;
     AUTO(FileLock) *adoption = NULL;
     Recovery recovery = { 0 };
@@ -141,6 +134,8 @@ bool night_reject(Arena *a, const SleepHome *home, Str night, Str reason, bool d
                         .at = human_iso(a, clock_wall()),
                         .reason = why,
                         .n_edits = (int64_t)n.report.report.edits.n };
-    return dry_run ||
-           (remember(a, home, &n.report, why, err) && write_receipt(a, folder, ret, err));
+    rejection_put(&w, ret);
+    buf_addc(&text, '\n');
+    return dry_run || (remember_edits(a, home, &n.report, why, err) &&
+                       file_write_atomic(receipt_path(a, folder), buf_str(&text), err));
 }

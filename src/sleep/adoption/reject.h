@@ -1,25 +1,24 @@
-/* reject.h - a night's proposal turned down, and not made again.
+/* reject.h - rejecting the proposal of a night, so that later nights do not make it again.
  *
- * Its edits go to what later nights know as rejected, each for the skill it was meant for; then the
- * night is marked by rejected.json in its folder, the receipt. In that order: a crash between the two
- * leaves a night that can be rejected once more. Nothing live is touched: what is adopted has to be
- * undone first (ERR_CONFLICT). A night under way keeps its memory to itself until it ends: ERR_BUSY. */
+ * night_reject first adds the edits to the rejected edits that later nights know, each under its skill;
+ * then it marks the night by rejected.json in its folder, the receipt. A crash between the two leaves a
+ * night that can be rejected again. Live documents are not touched: an adopted night must be undone
+ * first (ERR_CONFLICT). ERR_BUSY while a night is running, because that night owns the state. */
 #ifndef TALARIA_SLEEP_ADOPTION_REJECT_H
 #define TALARIA_SLEEP_ADOPTION_REJECT_H
 
 #include "sleep/task/places.h"
-#include "text/json.h"
 
 typedef struct Rejection {
     Str night, at, reason;
-    int64_t n_edits; /* that are remembered */
+    int64_t n_edits; /* that will not be proposed again */
 } Rejection;
 
 /* Without a night: the newest that proposes something and is not rejected. */
 MUST_CHECK bool night_reject(Arena *a, const SleepHome *home, Str night, Str reason, bool dry_run,
                              Rejection *ret, Err *err);
 
-/* Of a night's folder; false where it was not rejected. */
+/* Reads the receipt in a night's folder; false if the night was not rejected. */
 bool rejection_read(Arena *a, Str folder, Rejection *ret);
 
 /* The newest night that proposes something and was not rejected; else the newest. */

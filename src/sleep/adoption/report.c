@@ -1,4 +1,4 @@
-/* The JSON of a report: the fields of SleepReport by their table, then ours. */
+/* In the report for people, all text that is not Talaria's own goes through md_text. */
 #include "sleep/adoption/report.h"
 
 #include "base/limits.h"
@@ -6,17 +6,9 @@
 #include "sleep/task/score.h"
 #include "text/utf8.h"
 
-void report_init(NightReport *r)
-{
-    *r = (NightReport){
-        .backend = STR(""), .model = STR(""), .call_error = STR(""), .reflect_head = STR("")
-    };
-    sleep_report_init(&r->report);
-}
+/* -- Result in words -- */
 
-/* -- in words ------------------------------------------------------------------------------------ */
-
-/* X(gate_action, what people read) */
+/* X(gate_action, text for people) */
 #define GATE_ACTIONS(X)                                                                            \
     X("accept_new_best", "Accepted: best score so far")                                            \
     X("accept", "Accepted")                                                                        \
@@ -45,189 +37,73 @@ bool report_simulated(const NightReport *r)
     return str_eqz(r->backend, "mock");
 }
 
-/* -- writing ------------------------------------------------------------------------------------ */
+/* -- JSON -- */
 
-static void put_texts(JsonWriter *w, const char *key, const StrList *list)
+static const RecordField pair_fields[] = {
+    RECORD_FIELD(TaskPair, id),
+    RECORD_FIELD(TaskPair, intent),
+    RECORD_FIELD(TaskPair, split),
+    RECORD_FIELD(TaskPair, reference_kind),
+    RECORD_OPTIONAL(TaskPair, before, &replay_result_record, .when_empty = RECORD_OMIT),
+    RECORD_FIELD(TaskPair, score_before, .when_empty = RECORD_OMIT_NEGATIVE, .fallback = "-1"),
+    RECORD_OPTIONAL(TaskPair, after, &replay_result_record, .when_empty = RECORD_OMIT),
+    RECORD_FIELD(TaskPair, score_after, .when_empty = RECORD_OMIT_NEGATIVE, .fallback = "-1"),
+};
+const RecordTable task_pair_record = RECORD(TaskPair, "task", pair_fields);
+
+static const RecordField share_fields[] = {
+    RECORD_FIELD(EditShare, skill),
+    RECORD_FIELD(EditShare, share),
+    RECORD_FIELD(EditShare, moved_tasks),
+    RECORD_FIELD(EditShare, sessions),
+};
+const RecordTable edit_share_record = RECORD(EditShare, "edit share", share_fields);
+
+static const RecordField report_fields[] = {
+    RECORD_EMBED(NightReport, report, &sleep_report_record),
+    RECORD_FIELD(NightReport, backend),
+    RECORD_FIELD(NightReport, model),
+    RECORD_FIELD(NightReport, n_calls),
+    RECORD_FIELD(NightReport, cost_usd),
+    RECORD_FIELD(NightReport, interval, .when_empty = RECORD_NULL),
+    RECORD_LIST(NightReport, shares, &edit_share_record, .key = "edit_shares"),
+    RECORD_LIST(NightReport, tasks, &task_pair_record),
+    RECORD_FIELD(NightReport, call_error),
+};
+static const RecordTable report_record = RECORD(NightReport, "report", report_fields);
+
+void report_init(NightReport *r)
 {
-    json_key(w, key);
-    json_begin(w, '[');
-    for (size_t i = 0; i < list->n; i++)
-        json_put_str(w, list->items[i]);
-    json_end(w, ']');
-}
-
-static void put_pair(JsonWriter *w, const TaskPair *t)
-{
-    json_begin(w, '{');
-    json_field_str(w, "id", t->id);
-    json_field_str(w, "intent", t->intent);
-    json_field_str(w, "split", t->split);
-    json_field_str(w, "reference_kind", t->reference_kind);
-    if (t->has_before) {
-        json_key(w, "before");
-        replay_result_put(w, &t->before);
-        json_field_double(w, "score_before", t->score_before);
-    }
-    if (t->has_after) {
-        json_key(w, "after");
-        replay_result_put(w, &t->after);
-        json_field_double(w, "score_after", t->score_after);
-    }
-    json_end(w, '}');
-}
-
-static void put_share(JsonWriter *w, const EditShare *s)
-{
-    json_begin(w, '{');
-    json_field_str(w, "skill", s->skill.p ? s->skill : STR(""));
-    json_field_double(w, "share", s->share);
-    put_texts(w, "moved_tasks", &s->moved_tasks);
-    put_texts(w, "sessions", &s->sessions);
-    json_end(w, '}');
-}
-
-/* The record's own writer makes a whole object; its fields are taken over into this one. */
-static void put_record(JsonWriter *w, const SleepReport *r)
-{
-    AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
-    JsonWriter inner = JSON_WRITER(&text, 0);
-    AUTO(JsonDoc) *doc = NULL;
-    JsonIter it;
-    Err ignored;
-    Str key;
-    Json item;
-
-    sleep_report_put(&inner, r);
-    doc = json_parse(buf_str(&text), &ignored);
-    if (!doc)
-        return;
-    it = json_each(json_root(doc));
-    while (json_next(&it, &key, &item)) {
-        json_key_str(w, key);
-        json_put(w, item);
-    }
+    record_init(&report_record, r);
+    r->reflect_head = STR("");
 }
 
 void report_json(Buf *out, const NightReport *r)
 {
     JsonWriter w = JSON_WRITER(out, 2);
 
-    json_begin(&w, '{');
-    put_record(&w, &r->report);
-    json_field_str(&w, "backend", r->backend);
-    json_field_str(&w, "model", r->model);
-    json_field_int(&w, "n_calls", r->n_calls);
-    json_field_double(&w, "cost_usd", r->cost_usd);
-    json_key(&w, "interval");
-    if (r->has_interval) {
-        json_begin(&w, '[');
-        json_put_double(&w, r->low);
-        json_put_double(&w, r->high);
-        json_end(&w, ']');
-    } else {
-        json_put_null(&w);
-    }
-    json_key(&w, "edit_shares");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < r->shares.n; i++)
-        put_share(&w, &r->shares.items[i]);
-    json_end(&w, ']');
-    json_key(&w, "tasks");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < r->tasks.n; i++)
-        put_pair(&w, &r->tasks.items[i]);
-    json_end(&w, ']');
-    json_field_str(&w, "call_error", r->call_error);
-    json_end(&w, '}');
+    record_put(&w, &report_record, r);
     buf_addc(out, '\n');
-}
-
-/* -- reading ------------------------------------------------------------------------------------ */
-
-static Str text_of(Arena *a, Json v, Str key)
-{
-    return str_dup(a, json_str(json_get(v, key)));
-}
-
-static void read_texts(Arena *a, Json list, StrList *ret)
-{
-    JsonIter it = json_each(list);
-    Str ignored;
-    Json item;
-
-    while (json_next(&it, &ignored, &item))
-        LIST_PUSH(a, ret, str_dup(a, json_str(item)));
-}
-
-static bool read_pairs(Arena *a, Json list, NightReport *r, Err *err)
-{
-    JsonIter it = json_each(list);
-    Str ignored;
-    Json item;
-
-    while (json_next(&it, &ignored, &item)) {
-        Json before = json_get(item, STR("before")), after = json_get(item, STR("after"));
-        TaskPair t = { .id = text_of(a, item, STR("id")),
-                       .intent = text_of(a, item, STR("intent")),
-                       .split = text_of(a, item, STR("split")),
-                       .reference_kind = text_of(a, item, STR("reference_kind")),
-                       .has_before = json_type(before) == JSON_OBJECT,
-                       .has_after = json_type(after) == JSON_OBJECT };
-
-        if ((t.has_before && !replay_result_read(a, before, &t.before, err)) ||
-            (t.has_after && !replay_result_read(a, after, &t.after, err)))
-            return false;
-        /* Reports of earlier versions lack them. */
-        t.score_before = score_of(SCORE_RULE_DEFAULT, t.before.hard, t.before.soft);
-        t.score_after = score_of(SCORE_RULE_DEFAULT, t.after.hard, t.after.soft);
-        (void)json_double(json_get(item, STR("score_before")), &t.score_before);
-        (void)json_double(json_get(item, STR("score_after")), &t.score_after);
-        LIST_PUSH(a, &r->tasks, t);
-    }
-    return true;
-}
-
-static void read_shares(Arena *a, Json list, NightReport *r)
-{
-    JsonIter it = json_each(list);
-    Str ignored;
-    Json item;
-
-    while (json_next(&it, &ignored, &item)) {
-        EditShare s = { .skill = text_of(a, item, STR("skill")) };
-
-        (void)json_double(json_get(item, STR("share")), &s.share);
-        read_texts(a, json_get(item, STR("moved_tasks")), &s.moved_tasks);
-        read_texts(a, json_get(item, STR("sessions")), &s.sessions);
-        LIST_PUSH(a, &r->shares, s);
-    }
 }
 
 bool report_parse(Arena *a, Str json, NightReport *ret, Err *err)
 {
     AUTO(JsonDoc) *doc = json_parse(json, err);
-    Json root = doc ? json_root(doc) : (Json){ 0 }, interval = json_get(root, STR("interval"));
-    NightReport r;
 
-    if (!doc)
+    if (!doc || !record_read(a, &report_record, json_root(doc), ret, err))
         return false;
-    report_init(&r);
-    if (!sleep_report_read(a, root, &r.report, err) ||
-        !read_pairs(a, json_get(root, STR("tasks")), &r, err))
-        return false;
-    r.backend = text_of(a, root, STR("backend"));
-    r.model = text_of(a, root, STR("model"));
-    r.call_error = text_of(a, root, STR("call_error"));
-    (void)json_double(json_get(root, STR("cost_usd")), &r.cost_usd);
-    (void)json_int(json_get(root, STR("n_calls")), &r.n_calls);
-    r.has_interval =
-        json_double(json_at(interval, 0), &r.low) && json_double(json_at(interval, 1), &r.high);
-    read_shares(a, json_get(root, STR("edit_shares")), &r);
-    *ret = r;
+    for (size_t i = 0; i < ret->tasks.n; i++) { /* reports of earlier versions have no scores */
+        TaskPair *t = &ret->tasks.items[i];
+
+        if (t->before && t->score_before < 0)
+            t->score_before = score_of(SCORE_RULE_DEFAULT, t->before->hard, t->before->soft);
+        if (t->after && t->score_after < 0)
+            t->score_after = score_of(SCORE_RULE_DEFAULT, t->after->hard, t->after->soft);
+    }
     return true;
 }
 
-/* -- diagnostics -------------------------------------------------------------------------------- */
+/* -- Diagnostics -- */
 
 enum { REFLECT_HEAD = 1200, ANSWER_HEAD = 200 };
 
@@ -240,9 +116,25 @@ static Str head(Str s, size_t max)
     return str_head(s, s.n - rest.n);
 }
 
+static const RecordField diagnostics_fields[] = {
+    RECORD_FIELD(NightReport, report.night, .key = "night"),
+    RECORD_FIELD(NightReport, backend),
+    RECORD_FIELD(NightReport, report.accepted, .key = "accepted"),
+    RECORD_FIELD(NightReport, report.gate_action, .key = "gate_action"),
+    RECORD_FIELD(NightReport, report.baseline_score, .key = "baseline"),
+    RECORD_FIELD(NightReport, report.candidate_score, .key = "candidate"),
+    RECORD_FIELD(NightReport, report.n_tasks, .key = "n_tasks"),
+    RECORD_FIELD(NightReport, report.edits.n, .key = "n_edits"),
+    RECORD_FIELD(NightReport, report.rejected_edits.n, .key = "n_rejected_edits"),
+    RECORD_FIELD(NightReport, report.unmatched_edits.n, .key = "n_unmatched_edits"),
+    RECORD_FIELD(NightReport, call_error),
+};
+static const RecordTable diagnostics_record = RECORD(NightReport, "report", diagnostics_fields);
+
 static void put_val_task(JsonWriter *w, const TaskPair *t)
 {
-    const ReplayResult *r = t->has_after ? &t->after : &t->before;
+    static const ReplayResult none;
+    const ReplayResult *r = t->after ? t->after : t->before ? t->before : &none;
 
     json_begin(w, '{');
     json_field_str(w, "id", t->id);
@@ -257,21 +149,10 @@ static void put_val_task(JsonWriter *w, const TaskPair *t)
 
 void report_diagnostics(Buf *out, const NightReport *r)
 {
-    const SleepReport *s = &r->report;
     JsonWriter w = JSON_WRITER(out, 2);
 
     json_begin(&w, '{');
-    json_field_int(&w, "night", s->night);
-    json_field_str(&w, "backend", r->backend);
-    json_field_bool(&w, "accepted", s->accepted);
-    json_field_str(&w, "gate_action", s->gate_action);
-    json_field_double(&w, "baseline", s->baseline_score);
-    json_field_double(&w, "candidate", s->candidate_score);
-    json_field_int(&w, "n_tasks", s->n_tasks);
-    json_field_int(&w, "n_edits", (int64_t)s->edits.n);
-    json_field_int(&w, "n_rejected_edits", (int64_t)s->rejected_edits.n);
-    json_field_int(&w, "n_unmatched_edits", (int64_t)s->unmatched_edits.n);
-    json_field_str(&w, "call_error", r->call_error);
+    record_put_fields(&w, &diagnostics_record, r);
     json_field_str(&w, "reflect_head", head(r->reflect_head, REFLECT_HEAD));
     json_key(&w, "val_tasks");
     json_begin(&w, '[');
@@ -280,10 +161,205 @@ void report_diagnostics(Buf *out, const NightReport *r)
             put_val_task(&w, &r->tasks.items[i]);
     json_end(&w, ']');
     json_key(&w, "gate_trials");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < s->gate_trials.n; i++)
-        gate_trial_put(&w, &s->gate_trials.items[i]);
-    json_end(&w, ']');
+    record_put_list(&w, &gate_trial_record, &r->report.gate_trials);
     json_end(&w, '}');
     buf_addc(out, '\n');
+}
+
+/* -- Markdown -- */
+
+enum { LINE = 300, NAME = 120 };
+
+/* Controls, line ends and characters that change the direction of text are written as blanks. */
+static bool is_plain(uint32_t c)
+{
+    return c >= 0x20 && c != 0x7f && !(c >= 0x80 && c < 0xa0) && c != 0x2028 && c != 0x2029 &&
+           c != 0x200b && !(c >= 0x200e && c <= 0x200f) && !(c >= 0x202a && c <= 0x202e) &&
+           !(c >= 0x2066 && c <= 0x2069) && c != 0xfeff;
+}
+
+void md_text(Buf *out, Str s, size_t max)
+{
+    size_t n = 0;
+    bool blank = true; /* none at the beginning */
+
+    while (s.n && n < max) {
+        uint32_t c = utf8_next(&s);
+        char bytes[4];
+
+        if (!is_plain(c) || c == ' ') {
+            blank = blank || (buf_addc(out, ' '), true);
+            continue;
+        }
+        if (c < 0x80 && strchr("\\`*_{}[]()#+-.!|<>~&$:@\"", (int)c))
+            buf_addc(out, '\\');
+        buf_add(out, (Str){ bytes, utf8_put(bytes, c) });
+        blank = false;
+        n++;
+    }
+    if (s.n)
+        buf_addz(out, "…");
+}
+
+static void put_item(Buf *out, const char *name, Str value)
+{
+    buf_addf(out, "- %s: ", name);
+    md_text(out, value, LINE);
+    buf_addc(out, '\n');
+}
+
+static void put_head(Buf *out, const NightReport *r)
+{
+    const SleepReport *s = &r->report;
+
+    buf_addf(out, "# Night %lld\n\n", (long long)s->night);
+    buf_addz(out, "**");
+    md_text(out, report_verdict(s), LINE);
+    buf_addf(out, "**, score %.1f → %.1f of 100", 100 * s->baseline_score,
+             100 * s->candidate_score);
+    if (r->interval.n == 2)
+        buf_addf(out, " (gain between %+.1f and %+.1f)", 100 * r->interval.items[0],
+                 100 * r->interval.items[1]);
+    buf_addz(out, "\n\n");
+    if (report_simulated(r))
+        buf_addz(out, "> **Simulated.** No model answered: the program made up the answers, so the "
+                      "scores show how sleep works, not how good the rules are.\n\n");
+    put_item(out, "project", s->project.n ? s->project : STR("all"));
+    put_item(out, "started", s->started_at);
+    put_item(out, "finished", s->ended_at);
+    put_item(out, "answers from", report_simulated(r) ? STR("simulation (mock)") : r->backend);
+    if (r->model.n)
+        put_item(out, "model", r->model);
+    buf_addf(out, "- sessions: %lld\n- tasks: %lld, replayed %lld times in total\n",
+             (long long)s->n_sessions, (long long)s->n_tasks, (long long)s->n_replayed);
+    buf_addf(out, "- tokens: %lld\n- cost: $%.4f\n", (long long)s->tokens_used, r->cost_usd);
+    if (s->holdout_leaked)
+        buf_addz(out, "\n> **Not validated.** There were too few tasks to hold some out, so the "
+                      "rules were validated on the tasks they came from. No proposal.\n");
+}
+
+/* The intent of a task, or its id if the report does not have it. */
+static Str task_name(const NightReport *r, Str id)
+{
+    for (size_t i = 0; i < r->tasks.n; i++)
+        if (str_eq(r->tasks.items[i].id, id) && r->tasks.items[i].intent.n)
+            return r->tasks.items[i].intent;
+    return id;
+}
+
+static bool has_moved(const TaskDelta *d)
+{
+    return d->baseline_score != d->candidate_score;
+}
+
+static void put_moved(Buf *out, const NightReport *r, const TaskDeltas *deltas)
+{
+    buf_addz(out, "\n| task | before | after | |\n|---|---:|---:|---|\n");
+    for (size_t i = 0; i < deltas->n; i++) {
+        const TaskDelta *d = &deltas->items[i];
+
+        if (!has_moved(d))
+            continue;
+        buf_addz(out, "| ");
+        md_text(out, task_name(r, d->task_id), NAME);
+        buf_addf(out, " | %.1f | %.1f | ", 100 * d->baseline_score, 100 * d->candidate_score);
+        md_text(out, d->status, NAME);
+        buf_addz(out, " |\n");
+    }
+}
+
+static void put_trial(Buf *out, const NightReport *r, const GateTrial *t)
+{
+    size_t moved = 0, still;
+
+    buf_addz(out, "\n### ");
+    md_text(out, t->target, NAME);
+    buf_addf(out, ": %.1f → %.1f, %s%s\n", 100 * t->baseline_score, 100 * t->candidate_score,
+             t->accepted ? "accepted" : "rejected",
+             t->blocked_by_regression ? " because a task got worse" : "");
+    for (size_t i = 0; i < t->task_deltas.n; i++)
+        moved += has_moved(&t->task_deltas.items[i]);
+    if (moved)
+        put_moved(out, r, &t->task_deltas);
+    still = t->task_deltas.n - moved;
+    if (still)
+        buf_addf(out, "\n%zu task%s unchanged\n", still, still == 1 ? "" : "s");
+}
+
+static void put_edits(Buf *out, const char *title, const EditRecords *edits,
+                      const EditShares *shares)
+{
+    if (!edits->n)
+        return;
+    buf_addf(out, "\n## %s\n\n", title);
+    for (size_t i = 0; i < edits->n; i++) {
+        const EditRecord *e = &edits->items[i];
+
+        buf_addz(out, "- **");
+        md_text(out, e->op, NAME);
+        buf_addz(out, "** in ");
+        md_text(out, e->target, NAME);
+        buf_addz(out, ": ");
+        md_text(out, e->content.n ? e->content : e->anchor, LINE);
+        if (shares && i < shares->n)
+            buf_addf(out, " (%.0f %% of the gain)", 100 * shares->items[i].share);
+        buf_addc(out, '\n');
+        if (e->rationale.n) {
+            buf_addz(out, "  - ");
+            md_text(out, e->rationale, LINE);
+            buf_addc(out, '\n');
+        }
+    }
+}
+
+/* A skipped group has its reason as text; a tried one has the name of a reason. */
+static Str group_verdict(const SkillGroupReport *g)
+{
+    SleepReport s = { .gate_action = g->gate_action, .no_edits_reason = g->reason };
+    Str text = report_verdict(&s);
+
+    return text.n ? text : g->reason;
+}
+
+static void put_skills(Buf *out, const SkillGroupReports *groups)
+{
+    if (!groups->n)
+        return;
+    buf_addz(out, "\n## Skills\n\n| skill | status | tasks | before | after | edits | verdict |\n"
+                  "|---|---|---:|---:|---:|---:|---|\n");
+    for (size_t i = 0; i < groups->n; i++) {
+        const SkillGroupReport *g = &groups->items[i];
+
+        buf_addz(out, "| ");
+        md_text(out, g->skill_name, NAME);
+        buf_addz(out, " | ");
+        md_text(out, g->status, NAME);
+        buf_addf(out, " | %lld | %.1f | %.1f | %lld | ", (long long)g->n_tasks,
+                 100 * g->baseline_score, 100 * g->candidate_score, (long long)g->n_applied_edits);
+        md_text(out, group_verdict(g), NAME);
+        buf_addz(out, " |\n");
+    }
+}
+
+void report_md(Buf *out, const NightReport *r)
+{
+    const SleepReport *s = &r->report;
+
+    put_head(out, r);
+    if (s->gate_trials.n)
+        buf_addz(out, "\n## Validation\n");
+    for (size_t i = 0; i < s->gate_trials.n; i++)
+        put_trial(out, r, &s->gate_trials.items[i]);
+    put_edits(out, "Accepted edits", &s->edits, &r->shares);
+    put_edits(out, s->holdout_leaked ? "Unverified edits" : "Rejected edits", &s->rejected_edits,
+              NULL);
+    put_edits(out, "Edits that could not be applied", &s->unmatched_edits, NULL);
+    put_skills(out, &s->skill_groups);
+    if (s->notes.n)
+        buf_addz(out, "\n## Notes\n\n");
+    for (size_t i = 0; i < s->notes.n; i++) {
+        buf_addz(out, "- ");
+        md_text(out, s->notes.items[i], LINE);
+        buf_addc(out, '\n');
+    }
 }

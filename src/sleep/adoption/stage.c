@@ -13,9 +13,9 @@
 
 #define LATEST ".latest"
 
-/* -- names of nights ---------------------------------------------------------------------------- */
+/* -- Names of nights -- */
 
-static bool digits(Str s)
+static bool is_digits(Str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (s.p[i] < '0' || s.p[i] > '9')
@@ -31,8 +31,8 @@ bool night_name_ok(Str name)
         return false;
     if (rest.n && !str_split(&rest, '-', &n))
         return false;
-    return day.n == 8 && digits(day) && time.n == 6 && digits(time) && n.n <= 6 && digits(n) &&
-           !rest.n && !str_ends(name, STR("-"));
+    return day.n == 8 && is_digits(day) && time.n == 6 && is_digits(time) && n.n <= 6 &&
+           is_digits(n) && !rest.n && !str_ends(name, STR("-"));
 }
 
 Str night_folder(Arena *a, const SleepHome *home, Str night)
@@ -64,7 +64,7 @@ bool stage_reserve(Arena *a, const SleepHome *home, double now, Str *ret_night, 
     return err_set(err, ERR_CONFLICT, "no free name for a night at %s", stamp);
 }
 
-/* -- publishing --------------------------------------------------------------------------------- */
+/* -- Publishing -- */
 
 typedef struct Batch {
     Arena *arena;
@@ -83,17 +83,6 @@ static bool put_file(Batch *b, Str name, Str bytes, Err *err)
     return true;
 }
 
-static void take_back(const Batch *b)
-{
-    for (size_t i = b->n; i-- > 0;)
-        (void)unlink(str_z(b->arena, b->written[i]));
-}
-
-static bool worth_proposing(const StageProposal *p)
-{
-    return str_trim(p->proposed).n && !(p->live->exists && str_eq(p->live->bytes, p->proposed));
-}
-
 static Str last_part(Str path)
 {
     size_t n = path.n;
@@ -103,22 +92,19 @@ static Str last_part(Str path)
     return str_skip(path, n);
 }
 
-/* The folder of a SKILL.md is its name. */
-static Str managed_name(Str path)
-{
-    return last_part(str_head(path, path.n - last_part(path).n - 1));
-}
-
 static bool put_proposal(Batch *b, const StageProposal *p, Manifest *m, Err *err)
 {
+    Str file = last_part(p->live->path);
     StagedItem item = { .kind = p->kind,
                         .live_path = p->live->path,
                         .sha256 = sha256_hex(b->arena, p->proposed),
                         .live_sha256 = p->live->sha256 };
 
-    item.name = p->kind == ITEM_SKILL     ? p->name
-                : p->kind == ITEM_MANAGED ? managed_name(p->live->path)
-                                          : last_part(p->live->path);
+    /* A managed skill is named by the folder of its SKILL.md. */
+    item.name = p->kind == ITEM_SKILL ? p->name
+                : p->kind == ITEM_MEMORY
+                    ? file
+                    : last_part(str_head(p->live->path, p->live->path.n - file.n - 1));
     item.proposed_file = proposed_name(b->arena, p->kind, item.name);
     if (utf8_valid_prefix(p->proposed) != p->proposed.n)
         return err_set(err, ERR_REFUSED, "the proposal for '%.*s' is not UTF-8",
@@ -136,10 +122,13 @@ static bool put_all(Batch *b, const StageRequest *request, Manifest *m, Err *err
     AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
     JsonWriter w = JSON_WRITER(&text, 2);
 
-    for (size_t i = 0; i < request->n_proposals; i++)
-        if (worth_proposing(&request->proposals[i]) &&
-            !put_proposal(b, &request->proposals[i], m, err))
+    for (size_t i = 0; i < request->n_proposals; i++) {
+        const StageProposal *p = &request->proposals[i];
+
+        if (str_trim(p->proposed).n && !(p->live->exists && str_eq(p->live->bytes, p->proposed)) &&
+            !put_proposal(b, p, m, err))
             return false;
+    }
     for (size_t i = 0; i < request->n_files; i++)
         if (!put_file(b, request->files[i].name, request->files[i].bytes, err))
             return false;
@@ -159,8 +148,7 @@ bool stage_publish(Arena *a, const SleepHome *home, const StageRequest *request,
                    .live_skill_path = request->live_skill_path,
                    .live_memory_path = request->live_memory_path,
                    .items = ARENA_ARRAY(a, StagedItem, request->n_proposals + 1),
-                   .skill_roots = (Str *)request->skill_roots,
-                   .n_roots = request->n_roots };
+                   .skill_roots = request->skill_roots };
     Str latest = str_join_path(a, home->staging, STR(LATEST));
 
     if (!night_name_ok(request->night))
@@ -168,18 +156,24 @@ bool stage_publish(Arena *a, const SleepHome *home, const StageRequest *request,
     if (!sleep_home_make(home, err))
         return false;
     if (!put_all(&batch, request, &m, err)) {
-        take_back(&batch);
+        for (size_t i = batch.n; i-- > 0;)
+            (void)unlink(str_z(a, batch.written[i]));
         return err_wrap(err, "cannot stage night '%.*s'", STR_FMT(request->night));
     }
     *ret = m;
     return file_write_atomic(str_z(a, latest), request->night, err);
 }
 
-static bool remove_files(Arena *a, Str folder, Err *err)
+bool stage_discard(Arena *a, const SleepHome *home, Str night, Err *err)
 {
+    Str folder = night_folder(a, home, night);
     FileEntry *entries;
     size_t n;
 
+    if (!night_name_ok(night))
+        return err_set(err, ERR_INVALID, "'%.*s' is not a night", STR_FMT(night));
+    if (access(str_z(a, str_join_path(a, folder, STR(MANIFEST_FILE))), F_OK) == 0)
+        return err_set(err, ERR_CONFLICT, "night '%.*s' is published", STR_FMT(night));
     if (!folder_list(a, str_z(a, folder), LIMIT_SLEEP_NIGHTS, &entries, &n, err))
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -191,20 +185,9 @@ static bool remove_files(Arena *a, Str folder, Err *err)
     return rmdir(str_z(a, folder)) == 0 || err_errno(err, "cannot remove '%.*s'", STR_FMT(folder));
 }
 
-bool stage_discard(Arena *a, const SleepHome *home, Str night, Err *err)
-{
-    Str folder = night_folder(a, home, night);
+/* -- Finding -- */
 
-    if (!night_name_ok(night))
-        return err_set(err, ERR_INVALID, "'%.*s' is not a night", STR_FMT(night));
-    if (access(str_z(a, str_join_path(a, folder, STR(MANIFEST_FILE))), F_OK) == 0)
-        return err_set(err, ERR_CONFLICT, "night '%.*s' is published", STR_FMT(night));
-    return remove_files(a, folder, err);
-}
-
-/* -- finding ------------------------------------------------------------------------------------ */
-
-static bool published(Arena *a, const SleepHome *home, Str night, double *ret_when)
+static bool is_published(Arena *a, const SleepHome *home, Str night, double *ret_when)
 {
     Str path = str_join_path(a, night_folder(a, home, night), STR(MANIFEST_FILE));
     struct stat st;
@@ -224,13 +207,13 @@ bool stage_find(Arena *a, const SleepHome *home, Str night, Str *ret_folder, Err
         name.n--;
     if (name.n && name.p[0] == '/' && str_starts(name, home->staging))
         name = last_part(name);
-    if (!published(a, home, name, &when))
+    if (!is_published(a, home, name, &when))
         return err_set(err, ERR_NOT_FOUND, "no staged night '%.*s'", STR_FMT(night));
     *ret_folder = night_folder(a, home, name);
     return true;
 }
 
-/* "-10" comes after "-9": shorter names first where they begin alike. */
+/* "-10" comes after "-9": of names with the same second, the shorter first. */
 static int by_night(const void *x, const void *y)
 {
     const Str *a = x, *b = y;
@@ -254,7 +237,7 @@ bool stage_nights(Arena *a, const SleepHome *home, Str **ret, size_t *ret_n, Err
         return false;
     nights = ARENA_ARRAY(a, Str, n + 1);
     for (size_t i = 0; i < n; i++)
-        if (published(a, home, entries[i].name, &when))
+        if (is_published(a, home, entries[i].name, &when))
             nights[kept++] = entries[i].name;
     qsort(nights, kept, sizeof *nights, by_night);
     *ret = nights;
@@ -270,14 +253,14 @@ bool stage_latest(Arena *a, const SleepHome *home, Str *ret_night, Err *err)
     size_t n;
 
     if (file_read(a, str_z(a, str_join_path(a, home->staging, STR(LATEST))), 64, &said, &ignored) &&
-        published(a, home, str_trim(said), &when)) {
+        is_published(a, home, str_trim(said), &when)) {
         *ret_night = str_trim(said);
         return true;
     }
     if (!stage_nights(a, home, &nights, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (published(a, home, nights[i], &when) && (!best.p || when >= newest)) {
+        if (is_published(a, home, nights[i], &when) && (!best.p || when >= newest)) {
             best = nights[i];
             newest = when;
         }

@@ -221,8 +221,7 @@ static Night night_of(Arena *a, const NightOptions *options, Backend *backend)
                             .claude_home = options->harvest.sources.roots.claude,
                             .project = options->harvest.project,
                             .target = options->target,
-                            .extra_roots = options->skill_roots.items,
-                            .n_extra_roots = options->skill_roots.n };
+                            .extra_roots = options->skill_roots };
     return w;
 }
 

@@ -116,8 +116,7 @@ typedef struct Night {
     Recorder recorder;
     Budget budget;
     PlaceQuery place;
-    Str *roots;
-    size_t n_roots;
+    StrList roots;
     Str managed_path;
     Target *targets;
     size_t n_targets;

@@ -79,7 +79,7 @@ static bool is_of_our_home(const Night *w, Str name)
 {
     Str root = str_join_path(w->arena, w->place.homes->data, STR("skills")), path;
 
-    return skill_find(w->arena, &root, 1, name, &path) == SKILL_FOUND;
+    return skill_find(w->arena, &(StrList){ .items = &root, .n = 1 }, name, &path) == SKILL_FOUND;
 }
 
 /* A skill of others that is not found, or that cannot be worked on, teaches nobody less: it is
@@ -88,7 +88,7 @@ static bool add_skill(Night *w, const SkillGroup *group)
 {
     Target *t = &w->targets[w->n_targets];
     Str path = STR_NONE;
-    SkillFound found = skill_find(w->arena, w->roots, w->n_roots, group->skill_name, &path);
+    SkillFound found = skill_find(w->arena, &w->roots, group->skill_name, &path);
     Document as_it_is;
     Err why;
 
@@ -126,7 +126,7 @@ bool night_find_targets(Night *w, Err *err)
 
     w->targets = ARENA_ARRAY(w->arena, Target, groups.n + 2);
     if (!place_of_managed(w->arena, &w->place, STR(NIGHT_MANAGED), &w->managed_path, err) ||
-        !skill_roots(w->arena, &w->place, &w->roots, &w->n_roots, err))
+        !skill_roots(w->arena, &w->place, &w->roots, err))
         return false;
     rest.skill_name = name_of_skill(w->managed_path);
     for (size_t i = 0; i < groups.n; i++) {

@@ -24,13 +24,23 @@ static TaskPair *pair_of(Recorder *r, const TaskRecord *task)
     TaskPair pair = { .id = task->id,
                       .intent = task->intent,
                       .split = task->split,
-                      .reference_kind = task->reference_kind };
+                      .reference_kind = task->reference_kind,
+                      .score_before = -1,
+                      .score_after = -1 };
 
     for (size_t i = 0; i < pairs->n; i++)
         if (str_eq(pairs->items[i].id, task->id))
             return &pairs->items[i];
     LIST_PUSH(r->arena, pairs, pair);
     return &pairs->items[pairs->n - 1];
+}
+
+static ReplayResult *copy_result(Recorder *r, const ReplayResult *result)
+{
+    ReplayResult *copy = ARENA_NEW(r->arena, ReplayResult);
+
+    *copy = *result;
+    return copy;
 }
 
 static bool is_trial(const char *phase)
@@ -47,8 +57,7 @@ static void replayed(void *ctx, const char *phase, const ReplayAsk *ask, const R
     if (is_trial(phase)) {
         TaskPair *pair = pair_of(r, ask->task);
 
-        *(live ? &pair->before : &pair->after) = *result;
-        *(live ? &pair->has_before : &pair->has_after) = true;
+        *(live ? &pair->before : &pair->after) = copy_result(r, result);
         *(live ? &pair->score_before : &pair->score_after) =
             score_of(r->options->rules.score, result->hard, result->soft);
     }
@@ -254,11 +263,16 @@ static void add_share(Recorder *r, Str skill, const SkillGroup *group, const Con
 /* Where several answers were drawn the gate compares their means: the task shows the same figure. */
 static void set_task_scores(Recorder *r, const TaskDelta *delta)
 {
-    for (size_t i = 0; i < r->report.tasks.n; i++)
-        if (str_eq(r->report.tasks.items[i].id, delta->task_id)) {
-            r->report.tasks.items[i].score_before = delta->baseline_score;
-            r->report.tasks.items[i].score_after = delta->candidate_score;
-        }
+    for (size_t i = 0; i < r->report.tasks.n; i++) {
+        TaskPair *pair = &r->report.tasks.items[i];
+
+        if (!str_eq(pair->id, delta->task_id))
+            continue;
+        if (pair->before)
+            pair->score_before = delta->baseline_score;
+        if (pair->after)
+            pair->score_after = delta->candidate_score;
+    }
 }
 
 /* The last trial of the group is what the night comes to. */
@@ -374,9 +388,8 @@ void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *befo
 {
     TaskPair *pair = pair_of(r, task);
 
-    pair->before = *before;
-    pair->after = *after;
-    pair->has_before = pair->has_after = true;
+    pair->before = copy_result(r, before);
+    pair->after = copy_result(r, after);
     pair->score_before = score_of(r->options->rules.score, before->hard, before->soft);
     pair->score_after = score_of(r->options->rules.score, after->hard, after->soft);
     r->test_before += before->hard;
@@ -399,9 +412,8 @@ static void set_interval(Recorder *r, bool deterministic)
     if (r->val < 2 || deterministic)
         return;
     spread = sqrt(fmax(0, (r->squares / n - mean * mean) * n / (n - 1)) / n);
-    r->report.has_interval = true;
-    r->report.low = mean - 1.96 * spread;
-    r->report.high = mean + 1.96 * spread;
+    LIST_PUSH(r->arena, &r->report.interval, mean - 1.96 * spread);
+    LIST_PUSH(r->arena, &r->report.interval, mean + 1.96 * spread);
 }
 
 void recorder_end(Recorder *r, const Backend *b)

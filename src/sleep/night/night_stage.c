@@ -41,8 +41,7 @@ bool night_publish(Night *w, NightDone *ret, Err *err)
                              .live_skill_path = w->managed_path,
                              .live_memory_path = STR(""),
                              .proposals = proposals,
-                             .skill_roots = w->roots,
-                             .n_roots = w->n_roots };
+                             .skill_roots = w->roots };
     StageFile files[4];
     Manifest manifest;
 
@@ -58,7 +57,7 @@ bool night_publish(Night *w, NightDone *ret, Err *err)
     request.files = files;
     request.n_files = 3;
     if (w->options->auto_adopt && proposes_managed(proposals, request.n_proposals))
-        files[request.n_files++] = (StageFile){ STR(ADOPT_WISH), STR("") };
+        files[request.n_files++] = (StageFile){ STR(ADOPT_REQUEST), STR("") };
     if (!stage_publish(w->arena, &w->home, &request, &manifest, err))
         return false;
     ret->staging = w->tonight.night;

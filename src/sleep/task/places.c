@@ -1,4 +1,4 @@
-/* Roots are canonical before anything is looked up in them, so that "inside" is a comparison of text. */
+/* Roots are made canonical before any lookup, so "inside" is a comparison of text. */
 #include "sleep/task/places.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "sleep/task/names.h"
 
-/* -- our own ---------------------------------------------------------------------------------- */
+/* -- Files of sleep -- */
 
 SleepHome sleep_home(Arena *a, Str data)
 {
@@ -42,7 +42,7 @@ bool sleep_home_make(const SleepHome *home, Err *err)
     return make_plain_folder(home->folder, err) && make_plain_folder(home->staging, err);
 }
 
-/* -- the managed skill ------------------------------------------------------------------------ */
+/* -- The managed skill -- */
 
 static bool is_folder(Arena *a, Str path)
 {
@@ -51,20 +51,17 @@ static bool is_folder(Arena *a, Str path)
     return path.n && stat(str_z(a, path), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static Str claude_home(Arena *a, const PlaceQuery *query)
+/* A folder below the user's home. */
+static Str user_folder(Arena *a, Str name)
 {
     const char *user = getenv("HOME");
 
-    if (query->claude_home.n)
-        return query->claude_home;
-    return user && *user ? str_join_path(a, str_of(user), STR(".claude")) : STR("");
+    return user && *user ? str_join_path(a, str_of(user), name) : STR("");
 }
 
-static Str agents_home(Arena *a)
+static Str claude_home(Arena *a, const PlaceQuery *query)
 {
-    const char *user = getenv("HOME");
-
-    return user && *user ? str_join_path(a, str_of(user), STR(".agents")) : STR("");
+    return query->claude_home.n ? query->claude_home : user_folder(a, STR(".claude"));
 }
 
 static Str hermes_home(const PlaceQuery *query)
@@ -109,34 +106,24 @@ bool place_of_managed(Arena *a, const PlaceQuery *query, Str name, Str *ret, Err
     return true;
 }
 
-/* -- roots ------------------------------------------------------------------------------------ */
+/* -- Roots -- */
 
-typedef struct Roots {
-    Arena *arena;
-    Str *all;
-    size_t n, cap;
-} Roots;
-
-static void add_root(Roots *r, Str path)
+static void add_root(Arena *a, StrList *roots, Str path)
 {
     char real[PATH_MAX];
 
-    if (!path.n || r->n >= LIMIT_SLEEP_ROOTS || !realpath(str_z(r->arena, path), real) ||
-        !is_folder(r->arena, str_of(real)))
-        return;
-    for (size_t i = 0; i < r->n; i++)
-        if (str_eqz(r->all[i], real))
-            return;
-    ARENA_PUSH(r->arena, r->all, r->n, r->cap, str_dup(r->arena, str_of(real)));
+    if (path.n && roots->n < LIMIT_SLEEP_ROOTS && realpath(str_z(a, path), real) &&
+        is_folder(a, str_of(real)))
+        strs_add_new(a, roots, str_dup(a, str_of(real)));
 }
 
-static void add_below(Roots *r, Str folder, const char *name)
+static void add_below(Arena *a, StrList *roots, Str folder, const char *name)
 {
     if (folder.n)
-        add_root(r, str_join_path(r->arena, folder, str_of(name)));
+        add_root(a, roots, str_join_path(a, folder, str_of(name)));
 }
 
-/* Folders in a folder; a folder that cannot be listed has none. */
+/* The folders in a folder; none if it cannot be listed. */
 static size_t subfolders(Arena *a, Str folder, FileEntry **ret)
 {
     size_t n = 0, kept = 0;
@@ -150,58 +137,57 @@ static size_t subfolders(Arena *a, Str folder, FileEntry **ret)
     return kept;
 }
 
-/* <plugin>/<version>/skills of the newest version, or <plugin>/skills as it once was. */
-static void add_plugin(Roots *r, Str plugin)
+/* <plugin>/<version>/skills of the newest version, or the older <plugin>/skills. */
+static void add_plugin(Arena *a, StrList *roots, Str plugin)
 {
     FileEntry *versions;
-    size_t n = subfolders(r->arena, plugin, &versions);
+    size_t n = subfolders(a, plugin, &versions);
     Str newest = STR_NONE;
 
     for (size_t i = 0; i < n; i++) {
-        Str skills = str_join_path(r->arena, str_join_path(r->arena, plugin, versions[i].name),
-                                   STR("skills"));
+        Str skills = str_join_path(a, str_join_path(a, plugin, versions[i].name), STR("skills"));
 
-        if (!str_eqz(versions[i].name, "skills") && is_folder(r->arena, skills) &&
+        if (!str_eqz(versions[i].name, "skills") && is_folder(a, skills) &&
             (!newest.p || version_cmp(versions[i].name, newest) > 0))
             newest = versions[i].name;
     }
     if (newest.p)
-        add_below(r, str_join_path(r->arena, plugin, newest), "skills");
+        add_below(a, roots, str_join_path(a, plugin, newest), "skills");
     else
-        add_below(r, plugin, "skills");
+        add_below(a, roots, plugin, "skills");
 }
 
-static void add_plugins(Roots *r, Str claude)
+static void add_plugins(Arena *a, StrList *roots, Str claude)
 {
-    Str cache = str_join_path(r->arena, claude, STR("plugins/cache"));
+    Str cache = str_join_path(a, claude, STR("plugins/cache"));
     FileEntry *markets, *plugins;
-    size_t n = subfolders(r->arena, cache, &markets);
+    size_t n = subfolders(a, cache, &markets);
 
     for (size_t i = 0; i < n; i++) {
-        Str market = str_join_path(r->arena, cache, markets[i].name);
-        size_t m = subfolders(r->arena, market, &plugins);
+        Str market = str_join_path(a, cache, markets[i].name);
+        size_t m = subfolders(a, market, &plugins);
 
         for (size_t k = 0; k < m; k++)
-            add_plugin(r, str_join_path(r->arena, market, plugins[k].name));
+            add_plugin(a, roots, str_join_path(a, market, plugins[k].name));
     }
 }
 
-bool skill_roots(Arena *a, const PlaceQuery *query, Str **ret, size_t *ret_n, Err *err)
+bool skill_roots(Arena *a, const PlaceQuery *query, StrList *ret, Err *err)
 {
     static const char *const of_project[] = { ".agents/skills", ".claude/skills", ".cursor/skills",
                                               ".devin/skills" };
     Str claude = claude_home(a, query);
-    Roots r = { .arena = a };
+    StrList roots = { 0 };
 
     for (size_t i = 0; i < ARRAY_LEN(of_project); i++)
-        add_below(&r, query->project, of_project[i]);
+        add_below(a, &roots, query->project, of_project[i]);
     for (size_t i = 0; i < query->homes->n; i++)
         if (query->homes->all[i].kind != HOME_OURS)
-            add_below(&r, query->homes->all[i].path, "skills");
-    add_below(&r, claude, "skills");
-    add_below(&r, agents_home(a), "skills");
-    for (size_t i = 0; i < query->n_extra_roots; i++) {
-        Str root = query->extra_roots[i];
+            add_below(a, &roots, query->homes->all[i].path, "skills");
+    add_below(a, &roots, claude, "skills");
+    add_below(a, &roots, user_folder(a, STR(".agents")), "skills");
+    for (size_t i = 0; i < query->extra_roots.n; i++) {
+        Str root = query->extra_roots.items[i];
 
         if (root.n && root.p[0] != '/' && !query->project.n)
             return err_set(err, ERR_USAGE, "'%.*s' is relative, but there is no project",
@@ -210,19 +196,23 @@ bool skill_roots(Arena *a, const PlaceQuery *query, Str **ret, size_t *ret_n, Er
         if (!is_folder(a, root))
             return err_set(err, ERR_NOT_FOUND, "there is no folder of skills '%.*s'",
                            STR_FMT(root));
-        add_root(&r, root);
+        add_root(a, &roots, root);
     }
     if (claude.n)
-        add_plugins(&r, claude);
-    *ret = r.all;
-    *ret_n = r.n;
+        add_plugins(a, &roots, claude);
+    *ret = roots;
     return true;
 }
 
-bool inside_roots(Str path, const Str *roots, size_t n)
+static bool is_below(Str path, Str root)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_starts(path, roots[i]) && path.n > roots[i].n && path.p[roots[i].n] == '/')
+    return str_starts(path, root) && path.n > root.n && path.p[root.n] == '/';
+}
+
+bool inside_roots(Str path, const StrList *roots)
+{
+    for (size_t i = 0; i < roots->n; i++)
+        if (is_below(path, roots->items[i]))
             return true;
     return false;
 }
@@ -244,7 +234,7 @@ enum { MAX_DEPTH = 4 };
 typedef struct Search {
     Arena *arena;
     Str root, name, found;
-    size_t looked; /* at so many folders */
+    size_t looked; /* folders so far */
     SkillFound result;
 } Search;
 
@@ -256,7 +246,7 @@ static void take_file(Search *s, Str folder)
     if (!realpath(str_z(s->arena, str_join_path(s->arena, folder, STR("SKILL.md"))), real) ||
         stat(real, &st) != 0 || !S_ISREG(st.st_mode))
         return;
-    if (!inside_roots(str_of(real), &s->root, 1))
+    if (!is_below(str_of(real), s->root))
         s->result = SKILL_REJECTED;
     else if (s->found.p && !str_eqz(s->found, real))
         s->result = SKILL_AMBIGUOUS;
@@ -287,19 +277,19 @@ static void look_below(Search *s, Str folder, int depth)
     }
 }
 
-SkillFound skill_find(Arena *a, const Str *roots, size_t n, Str name, Str *ret_path)
+SkillFound skill_find(Arena *a, const StrList *roots, Str name, Str *ret_path)
 {
     Search s = { .arena = a, .name = name_to_look_up(name), .result = SKILL_MISSING };
 
     if (!s.name.n)
         return SKILL_REJECTED;
-    for (size_t i = 0; i < n && s.result != SKILL_REJECTED; i++) {
+    for (size_t i = 0; i < roots->n && s.result != SKILL_REJECTED; i++) {
         SkillFound so_far = s.result;
 
-        s.root = roots[i];
-        take_file(&s, str_join_path(a, roots[i], s.name));
-        if (s.result == so_far && !is_skill(&s, str_join_path(a, roots[i], s.name)))
-            look_below(&s, roots[i], 1);
+        s.root = roots->items[i];
+        take_file(&s, str_join_path(a, s.root, s.name));
+        if (s.result == so_far && !is_skill(&s, str_join_path(a, s.root, s.name)))
+            look_below(&s, s.root, 1);
     }
     if (s.result == SKILL_FOUND)
         *ret_path = s.found;

@@ -1,15 +1,14 @@
-/* places.h - where sleep keeps its files, and where skills live.
+/* places.h - folders: where sleep keeps its files, and where skills are.
  *
- * Everything of our own is below $TALARIA_HOME/sleep (folders 0700, files 0600). A new skill goes to
- * the Hermes home where there is one, else to Claude's, else to ours. A skill that a session used is
- * looked up by its name in the folders that agents read; a name that two of them hold is ambiguous
- * and nobody's. */
+ * Sleep's files are below $TALARIA_HOME/sleep (folders 0700, files 0600). A new skill goes to the
+ * Hermes history folder if there is one, else to Claude's, else to Talaria's data folder. A skill that
+ * a session used is looked up by name in the folders that agents read; a name found in two of them is
+ * ambiguous, and that skill is left alone. */
 #ifndef TALARIA_SLEEP_TASK_PLACES_H
 #define TALARIA_SLEEP_TASK_PLACES_H
 
-#include "base/arena.h"
-#include "base/err.h"
 #include "store/homes.h"
+#include "text/record.h"
 
 typedef struct SleepHome {
     Str folder;  /* $TALARIA_HOME/sleep */
@@ -26,19 +25,19 @@ typedef struct PlaceQuery {
     Str claude_home; /* empty: ~/.claude */
     Str project;     /* absolute, or empty */
     Str target;      /* --target: an explicit SKILL.md, relative to the project; or empty */
-    const Str *extra_roots;
-    size_t n_extra_roots;
+    StrList extra_roots;
 } PlaceQuery;
 
-/* The SKILL.md of the skill that sleep writes by itself. It need not exist. */
+/* The SKILL.md of the skill that sleep manages. It need not exist. */
 MUST_CHECK bool place_of_managed(Arena *a, const PlaceQuery *query, Str name, Str *ret, Err *err);
 
-/* Folders that hold <name>/SKILL.md: of the project, of the homes of others (Hermes, its profiles), Claude's,
- * ~/.agents, given ones, and the newest version of every plugin of Claude's. Existing ones, canonical, each
- * once. What is learned for a skill of our own home goes to the managed one beside it. */
-MUST_CHECK bool skill_roots(Arena *a, const PlaceQuery *query, Str **ret, size_t *ret_n, Err *err);
+/* Folders that hold <name>/SKILL.md: of the project, of Hermes and its profiles, of Claude, ~/.agents,
+ * the extra ones, and the newest version of each Claude plugin. Only those that exist, canonical, each
+ * once. Skills in Talaria's data folder are not among them: what is learned for one goes to the managed
+ * skill. */
+MUST_CHECK bool skill_roots(Arena *a, const PlaceQuery *query, StrList *ret, Err *err);
 
-/* X(id, what is said of a skill that is not to be had) */
+/* X(id, message about a skill that cannot be used) */
 #define SKILL_FOUNDS(X)                                                                            \
     X(SKILL_FOUND, "it is there")                                                                  \
     X(SKILL_MISSING, "it is in none of the folders of skills")                                     \
@@ -55,9 +54,9 @@ typedef enum SkillFound {
 const char *skill_found_says(SkillFound found);
 
 /* Directly in a root, else below it in folders of categories. path is set for SKILL_FOUND alone. */
-SkillFound skill_find(Arena *a, const Str *roots, size_t n, Str name, Str *ret_path);
+SkillFound skill_find(Arena *a, const StrList *roots, Str name, Str *ret_path);
 
-/* Whether a canonical path lies inside one of the roots. */
-bool inside_roots(Str path, const Str *roots, size_t n);
+/* Whether a canonical path is inside one of the roots. */
+bool inside_roots(Str path, const StrList *roots);
 
 #endif

@@ -227,7 +227,7 @@ static void looking_changes_nothing(void **state)
     (void)stage_night(w, NULL, 0);
     assert_true(adopt(w->a, &w->home, &s, true, &done, &err));
     assert_str(done.night, p.night);
-    assert_int_equal(done.n, 2);
+    assert_int_equal(done.receipts.n, 2);
     assert_str(read_text(w, skill_path(w, "pdf")), STR("old pdf\n"));
     assert_int_not_equal(access(str_z(w->a, str_join_path(w->a, done.folder, STR("backup"))), F_OK),
                          0);

@@ -107,7 +107,8 @@ static void skills_are_found_by_name(void **state)
     char *root = mkdtemp(folder);
     char *one = str_z(a, str_printf(a, "%s/one", root)),
          *two = str_z(a, str_printf(a, "%s/two", root));
-    Str roots[] = { str_of(one), str_of(two) }, found;
+    Str both[] = { str_of(one), str_of(two) }, found;
+    const StrList roots = { .items = both, .n = 2 };
     Str outside = put(a, str_z(a, str_printf(a, "%s/elsewhere", root)), "evil");
 
     (void)state;
@@ -117,12 +118,12 @@ static void skills_are_found_by_name(void **state)
     assert_int_equal(symlink(str_z(a, str_head(outside, outside.n - 9)),
                              str_z(a, str_printf(a, "%s/evil", one))),
                      0);
-    assert_int_equal(skill_find(a, roots, 2, STR("pdf"), &found), SKILL_FOUND);
+    assert_int_equal(skill_find(a, &roots, STR("pdf"), &found), SKILL_FOUND);
     assert_str(found, str_printf(a, "%s/pdf/SKILL.md", one));
-    assert_int_equal(skill_find(a, roots, 2, STR("both"), &found), SKILL_AMBIGUOUS);
-    assert_int_equal(skill_find(a, roots, 2, STR("none"), &found), SKILL_MISSING);
-    assert_int_equal(skill_find(a, roots, 2, STR("../one/pdf"), &found), SKILL_REJECTED);
-    assert_int_equal(skill_find(a, roots, 2, STR("evil"), &found), SKILL_REJECTED);
+    assert_int_equal(skill_find(a, &roots, STR("both"), &found), SKILL_AMBIGUOUS);
+    assert_int_equal(skill_find(a, &roots, STR("none"), &found), SKILL_MISSING);
+    assert_int_equal(skill_find(a, &roots, STR("../one/pdf"), &found), SKILL_REJECTED);
+    assert_int_equal(skill_find(a, &roots, STR("evil"), &found), SKILL_REJECTED);
 }
 
 static void the_newest_plugin_counts(void **state)
@@ -132,8 +133,7 @@ static void the_newest_plugin_counts(void **state)
     char *root = mkdtemp(folder);
     Homes homes = { .data = str_of(root) };
     PlaceQuery query = { .homes = &homes, .claude_home = str_of(root) };
-    Str *roots;
-    size_t n;
+    StrList roots;
     Err err;
 
     (void)state;
@@ -141,11 +141,11 @@ static void the_newest_plugin_counts(void **state)
     put(a, str_z(a, str_printf(a, "%s/plugins/cache/m/p/1.10.0/skills", root)), "x");
     put(a, str_z(a, str_printf(a, "%s/plugins/cache/m/old/skills", root)), "y");
     put(a, str_z(a, str_printf(a, "%s/skills", root)), "z");
-    assert_true(skill_roots(a, &query, &roots, &n, &err));
-    assert_int_equal(n, 3);
-    assert_str(roots[0], str_printf(a, "%s/skills", root));
-    assert_str(roots[1], str_printf(a, "%s/plugins/cache/m/old/skills", root));
-    assert_str(roots[2], str_printf(a, "%s/plugins/cache/m/p/1.10.0/skills", root));
+    assert_true(skill_roots(a, &query, &roots, &err));
+    assert_int_equal(roots.n, 3);
+    assert_str(roots.items[0], str_printf(a, "%s/skills", root));
+    assert_str(roots.items[1], str_printf(a, "%s/plugins/cache/m/old/skills", root));
+    assert_str(roots.items[2], str_printf(a, "%s/plugins/cache/m/p/1.10.0/skills", root));
 }
 
 static void a_new_skill_has_its_place(void **state)

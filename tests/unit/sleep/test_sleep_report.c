@@ -15,8 +15,8 @@ static NightReport report_of(Arena *a)
                       .intent = STR("say yes"),
                       .split = STR("val"),
                       .reference_kind = STR("rule"),
-                      .has_before = true,
-                      .has_after = true };
+                      .before = ARENA_NEW(a, ReplayResult),
+                      .after = ARENA_NEW(a, ReplayResult) };
 
     report_init(&r);
     r.report.night = 7;
@@ -27,19 +27,18 @@ static NightReport report_of(Arena *a)
     r.report.candidate_score = 0.75;
     r.backend = STR("mock");
     r.cost_usd = 0.125;
-    r.has_interval = true;
-    r.low = 0.1;
-    r.high = 0.4;
+    LIST_PUSH(a, &r.interval, 0.1);
+    LIST_PUSH(a, &r.interval, 0.4);
     edit_init(&e);
     e.content = STR("| <b>bold</b> [x](http://evil)\n# heading");
     LIST_PUSH(a, &r.report.edits, e);
     LIST_PUSH(a, &share.moved_tasks, STR("task_1"));
     LIST_PUSH(a, &r.shares, share);
-    replay_result_init(&task.before);
-    replay_result_init(&task.after);
-    task.before.id = task.after.id = task.id;
-    task.before.response = STR("no");
-    task.after.response = STR("yes");
+    replay_result_init(task.before);
+    replay_result_init(task.after);
+    task.before->id = task.after->id = task.id;
+    task.before->response = STR("no");
+    task.after->response = STR("yes");
     LIST_PUSH(a, &r.tasks, task);
     LIST_PUSH(a, &r.report.notes, STR("a note\x1b[31m\nin two lines"));
     return r;
@@ -57,8 +56,8 @@ static void a_report_reads_back(void **state)
     assert_true(report_parse(a, buf_str(&text), &back, &err));
     report_json(&again, &back);
     assert_str(buf_str(&again), buf_str(&text));
-    assert_str(back.tasks.items[0].after.response, STR("yes"));
-    assert_true(back.has_interval);
+    assert_str(back.tasks.items[0].after->response, STR("yes"));
+    assert_int_equal(back.interval.n, 2);
     assert_true(back.shares.items[0].share == 0.25);
 }
 
@@ -199,8 +198,7 @@ static void nights_are_listed_and_loaded(void **state)
                              .n_proposals = 1,
                              .files = files,
                              .n_files = 1,
-                             .skill_roots = &w.skills,
-                             .n_roots = 1 };
+                             .skill_roots = { .items = &w.skills, .n = 1 } };
     Selection all = { .all_skills = true };
     JsonWriter writer = JSON_WRITER(&shown, 0);
     AUTO(JsonDoc) *doc = NULL;
@@ -224,8 +222,9 @@ static void nights_are_listed_and_loaded(void **state)
     assert_true(nights_list(w.a, &w.home, STR("/another"), &list, &n, &err));
     assert_int_equal(n, 0);
     assert_true(night_load(w.a, &w.home, request.night, &night, &err));
-    assert_int_equal(night.skills[0].live, LIVE_AS_BEFORE);
-    assert_true(str_find(night.skills[0].diff, STR("-two\n+TWO\n")) < night.skills[0].diff.n);
+    assert_int_equal(night.skills.items[0].live, LIVE_AS_BEFORE);
+    assert_true(str_find(night.skills.items[0].diff, STR("-two\n+TWO\n")) <
+                night.skills.items[0].diff.n);
     night_put(&writer, &night);
     doc = json_parse(buf_str(&shown), &err);
     assert_non_null(doc);
@@ -236,9 +235,9 @@ static void nights_are_listed_and_loaded(void **state)
 
     assert_true(adopt(w.a, &w.home, &all, false, &done, &err));
     assert_true(night_load(w.a, &w.home, request.night, &night, &err));
-    assert_true(night.summary.adopted && night.skills[0].adopted);
-    assert_int_equal(night.skills[0].live, LIVE_ADOPTED);
-    assert_str(night.skills[0].before, STR("one\ntwo\n")); /* from the backup */
+    assert_true(night.summary.adopted && night.skills.items[0].adopted);
+    assert_int_equal(night.skills.items[0].live, LIVE_ADOPTED);
+    assert_str(night.skills.items[0].before, STR("one\ntwo\n")); /* from the backup */
     assert_true(undo(w.a, &w.home, &(Selection){ 0 }, false, &done, &err));
     assert_true(nights_list(w.a, &w.home, STR("/p"), &list, &n, &err));
     assert_true(list[0].undone && !list[0].adopted);

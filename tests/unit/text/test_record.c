@@ -6,6 +6,7 @@
 
 typedef enum Colour { RED, GREEN } Colour;
 static const char *const colours[] = { "red", "green" };
+static const char *const used[] = { "new", "used" };
 
 typedef struct Wheel {
     Str name;
@@ -19,8 +20,10 @@ typedef struct Car {
     size_t seats;
     uint32_t mode;
     double price, tax;
-    bool sold;
+    bool sold, used;
+    DoubleList range;
     Colour colour;
+    Wheel steering;
     Wheel spare;
     Wheel *towed;
     LIST_OF(Wheel) wheels;
@@ -31,6 +34,8 @@ static const RecordField wheel_fields[] = {
     RECORD_FIELD(Wheel, size, .fallback = "17"),
 };
 static const RecordTable wheel_record = RECORD(Wheel, "wheel", wheel_fields);
+static const RecordField steering_fields[] = { RECORD_FIELD(Wheel, size, .key = "steering_size") };
+static const RecordTable steering_record = RECORD(Wheel, "steering wheel", steering_fields);
 
 static const RecordField car_fields[] = {
     RECORD_FIELD(Car, id, .required = true),
@@ -45,6 +50,9 @@ static const RecordField car_fields[] = {
     RECORD_FIELD(Car, price, .fallback = "0.5"),
     RECORD_FIELD(Car, tax, .fallback = "-1", .when_empty = RECORD_NULL_NEGATIVE),
     RECORD_FIELD(Car, sold, .fallback = "true"),
+    RECORD_FIELD(Car, used, .key = "state", .words = used, .n_words = ARRAY_LEN(used)),
+    RECORD_FIELD(Car, range, .when_empty = RECORD_NULL),
+    RECORD_EMBED(Car, steering, &steering_record),
     RECORD_ENUM(Car, colour, colours, .fallback = "green"),
     RECORD_NESTED(Car, spare, &wheel_record),
     RECORD_FIELD(Car, spare.size, .key = "spare_size"),
@@ -68,13 +76,15 @@ static const struct {
 } cars[] = {
     { "{\"id\": \"a\", \"title\": \"T\", \"note\": \"n\", \"from\": \"there\", \"extra\": [1, "
       "null], \"tags\": [\"x\", \"y\"], \"km\": 7, \"seats\": 2, \"mode\": 4294967295, \"price\": "
-      "1.25, \"tax\": 0.0, \"sold\": false, \"colour\": \"red\", \"spare\": {\"name\": \"s\", "
+      "1.25, \"tax\": 0.0, \"sold\": false, \"state\": \"used\", \"range\": [0.5, 1.5], "
+      "\"steering_size\": 3, \"colour\": \"red\", \"spare\": {\"name\": \"s\", "
       "\"size\": -5}, \"spare_size\": -5, \"towed\": {\"name\": \"t\", \"size\": 1}, \"wheels\": "
       "[{\"name\": \"w\", \"size\": 2}, {\"name\": \"v\", \"size\": 3}]}",
       NULL },
     { "{\"id\": \"b\", \"unknown\": 1, \"tags\": null, \"wheels\": [{\"name\": \"w\"}]}",
       "{\"id\": \"b\", \"title\": null, \"from\": \"here\", \"extra\": {}, \"tags\": [], \"km\": "
-      "null, \"seats\": 4, \"mode\": 0, \"price\": 0.5, \"tax\": null, \"sold\": true, \"colour\": "
+      "null, \"seats\": 4, \"mode\": 0, \"price\": 0.5, \"tax\": null, \"sold\": true, \"state\": "
+      "\"new\", \"range\": null, \"steering_size\": 0, \"colour\": "
       "\"green\", \"spare\": {\"name\": \"\", \"size\": 17}, \"spare_size\": 17, \"towed\": null, "
       "\"wheels\": [{\"name\": \"w\", \"size\": 17}]}" },
 };
@@ -134,7 +144,8 @@ static void refusals_name_the_key(void **state)
             assert_str(written(a, &car),
                        STR("{\"id\": \"a\", \"title\": null, \"from\": \"here\", \"extra\": {}, "
                            "\"tags\": [], \"km\": null, \"seats\": 4, \"mode\": 0, \"price\": 0.5, "
-                           "\"tax\": null, \"sold\": true, \"colour\": \"green\", \"spare\": "
+                           "\"tax\": null, \"sold\": true, \"state\": \"new\", \"range\": null, "
+                           "\"steering_size\": 0, \"colour\": \"green\", \"spare\": "
                            "{\"name\": \"\", \"size\": 17}, \"spare_size\": 17, \"towed\": null, "
                            "\"wheels\": []}"));
     }
