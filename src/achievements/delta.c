@@ -1,6 +1,7 @@
 #include "achievements/delta.h"
 
 #include "achievements/lanes.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -103,7 +104,7 @@ static bool place_row(const Walk *w, SessionRow *s)
         find_covering(w, s);
     }
     if (s->conversation.n)
-        s->mark = rows_mix(s->mark + s->begun_there, s->conversation.p, s->conversation.n) >> 1;
+        s->mark = hash_text(s->mark + s->begun_there, s->conversation) >> 1;
     return true;
 }
 
@@ -397,10 +398,7 @@ void delta_totals(Delta *delta, Arena *a, size_t n_homes, Totals *ret)
 /* Sessions come in any order, so what each says is added up. */
 static uint64_t stamp_of(size_t home, SessionMark m)
 {
-    uint64_t hash = (m.mark ^ (uint64_t)m.rowid * 0x9e3779b97f4a7c15u) + home;
-
-    hash = (hash ^ hash >> 31) * 0xff51afd7ed558ccdu;
-    return hash ^ hash >> 29;
+    return hash_number(hash_number(home, (uint64_t)m.rowid), m.mark);
 }
 
 uint64_t delta_stamp(const Delta *delta, size_t n_homes)

@@ -5,6 +5,7 @@
 
 #include "achievements/cache.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "transcripts/reader.h"
@@ -79,15 +80,6 @@ bool lane_there(const Home *lane)
 
 /* -- nothing new ------------------------------------------------------------------------------------ */
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ p[i]) * 0x100000001b3u;
-    return hash;
-}
-
 /* *ret_fresh: written within the clock's last ticks, so that a further write could look the same. */
 static uint64_t mix_home(uint64_t hash, const Home *home, bool *ret_fresh)
 {
@@ -101,9 +93,9 @@ static uint64_t mix_home(uint64_t hash, const Home *home, bool *ret_fresh)
         /* An empty log says nothing, and readers make it. */
         if (stat(path, &st) != 0 || st.st_size == 0)
             continue;
-        hash = mix(hash, &st.st_ino, sizeof st.st_ino);
-        hash = mix(hash, &st.st_size, sizeof st.st_size);
-        hash = mix(hash, &st.st_mtim, sizeof st.st_mtim);
+        hash = hash_bytes(hash, &st.st_ino, sizeof st.st_ino);
+        hash = hash_bytes(hash, &st.st_size, sizeof st.st_size);
+        hash = hash_bytes(hash, &st.st_mtim, sizeof st.st_mtim);
         *ret_fresh |= clock_wall() - (double)st.st_mtim.tv_sec < RACY_SECONDS;
     }
     return hash;
@@ -122,12 +114,12 @@ static uint64_t mix_files(uint64_t hash, const TranscriptRoots *roots, bool *ret
         *ret_fresh = true;
         return hash;
     }
-    return mix(hash, &stamp, sizeof stamp);
+    return hash_bytes(hash, &stamp, sizeof stamp);
 }
 
 uint64_t lanes_mark(const Homes *lanes)
 {
-    uint64_t hash = mix(0xcbf29ce484222325u, &(int){ RULES_VERSION }, sizeof(int));
+    uint64_t hash = hash_number(HASH_START, RULES_VERSION);
     TranscriptRoots roots = { .claude = STR(""), .codex = STR("") };
     bool fresh = false;
 

@@ -1,5 +1,7 @@
 #include "achievements/names.h"
 
+#include <uthash.h>
+
 #include "achievements/chars.h"
 #include "achievements/rules.h"
 
@@ -8,17 +10,16 @@ enum { MAX_KEPT = 4096 }; /* names; above that the next session begins with none
 typedef struct Name {
     Str text;
     uint64_t metrics; /* a bit each */
-    uint32_t hash, session;
+    uint32_t session;
+    UT_hash_handle hh;
     int64_t calls; /* in that session */
     int64_t last;  /* message that called it */
 } Name;
 
 struct Names {
-    Name *all;       /* in order of appearance */
-    uint32_t *table; /* one more than the index into all; 0 = free */
-    size_t n, cap, mask;
-    uint32_t *seen; /* the ones of this session */
-    size_t n_seen;
+    Name *table;
+    Name **seen; /* the ones of this session */
+    size_t n_seen, cap;
     uint32_t session;
     int64_t message, last_new; /* the one at hand; the one that used a tool first */
     bool map;
@@ -31,8 +32,6 @@ Names *names_new(void)
 {
     Names *names = mem_alloc(sizeof *names);
 
-    names->mask = 255;
-    names->table = mem_alloc((names->mask + 1) * sizeof *names->table);
     names->texts = arena_new();
     return names;
 }
@@ -40,8 +39,7 @@ Names *names_new(void)
 Names *names_free(Names *names)
 {
     if (names) {
-        mem_free(names->all);
-        mem_free(names->table);
+        HASH_CLEAR(hh, names->table);
         mem_free(names->seen);
         arena_free(names->texts);
         mem_free(names);
@@ -59,10 +57,9 @@ void names_begin(Names *names)
     names->n_seen = 0;
     names->message = names->last_new = 0;
     names->session++;
-    if (names->n > MAX_KEPT || names->session == 0) {
-        names->n = 0;
+    if (HASH_COUNT(names->table) > MAX_KEPT || names->session == 0) {
         names->session = 1;
-        memset(names->table, 0, (names->mask + 1) * sizeof *names->table);
+        HASH_CLEAR(hh, names->table);
         arena_reset(names->texts);
     }
 }
@@ -126,54 +123,18 @@ static uint64_t metrics_for(const Names *names, Str name)
 
 /* -- the table ------------------------------------------------------------------------------ */
 
-static uint32_t hash_of(Str s)
-{
-    uint32_t h = 2166136261u;
-
-    for (size_t i = 0; i < s.n; i++)
-        h = (h ^ (unsigned char)s.p[i]) * 16777619u;
-    return h;
-}
-
-static uint32_t *slot_for(const Names *names, uint32_t hash, Str text)
-{
-    for (size_t at = hash & names->mask;; at = (at + 1) & names->mask) {
-        uint32_t *slot = &names->table[at];
-        const Name *name = *slot ? &names->all[*slot - 1] : NULL;
-
-        if (!name || (name->hash == hash && str_eq(name->text, text)))
-            return slot;
-    }
-}
-
-static void grow(Names *names)
-{
-    names->cap = names->cap ? names->cap * 2 : 64;
-    names->all = mem_resize(names->all, names->cap, sizeof *names->all);
-    names->seen = mem_resize(names->seen, names->cap, sizeof *names->seen);
-    if (names->cap * 2 <= names->mask)
-        return;
-    names->mask = names->cap * 4 - 1;
-    mem_free(names->table);
-    names->table = mem_alloc((names->mask + 1) * sizeof *names->table);
-    for (size_t i = 0; i < names->n; i++)
-        *slot_for(names, names->all[i].hash, names->all[i].text) = (uint32_t)i + 1;
-}
-
 static Name *name_for(Names *names, Str text)
 {
-    uint32_t hash = hash_of(text), *slot;
+    Name *name;
 
-    if (names->n == names->cap)
-        grow(names);
-    slot = slot_for(names, hash, text);
-    if (!*slot) {
-        names->all[names->n++] = (Name){ .text = str_dup(names->texts, text),
-                                         .hash = hash,
-                                         .metrics = metrics_for(names, text) };
-        *slot = (uint32_t)names->n;
+    HASH_FIND(hh, names->table, text.p, text.n, name);
+    if (!name) {
+        name = ARENA_NEW(names->texts, Name);
+        name->text = str_dup(names->texts, text);
+        name->metrics = metrics_for(names, text);
+        HASH_ADD_KEYPTR(hh, names->table, name->text.p, name->text.n, name);
     }
-    return &names->all[*slot - 1];
+    return name;
 }
 
 void names_row(Names *names, int64_t message)
@@ -189,7 +150,11 @@ void names_see(Names *names, Str name, bool called)
         entry->session = names->session;
         entry->calls = 0;
         names->last_new = names->message;
-        names->seen[names->n_seen++] = (uint32_t)(entry - names->all);
+        if (names->n_seen == names->cap) {
+            names->cap = names->cap ? names->cap * 2 : 64;
+            names->seen = mem_resize(names->seen, names->cap, sizeof(Name *));
+        }
+        names->seen[names->n_seen++] = entry;
     }
     entry->calls += called;
     if (called)
@@ -206,7 +171,7 @@ void names_end(Names *names, Arena *a, SessionMetrics *ret)
     Str *texts = ARENA_ARRAY(a, Str, names->n_seen + 1);
 
     for (size_t i = 0; i < names->n_seen; i++) {
-        const Name *name = &names->all[names->seen[i]];
+        const Name *name = names->seen[i];
 
         texts[i] = str_dup(a, name->text);
         if (!name->calls)

@@ -1,31 +1,26 @@
-/* A hash table whose entries carry the number of the session they belong to: clearing it for the
- * next session is counting one up. */
 #include "achievements/paths.h"
+
+#include <uthash.h>
 
 #include "achievements/chars.h"
 #include "base/arena.h"
 
 typedef struct Entry {
-    uint32_t session, hash;
     Str name;
+    UT_hash_handle hh;
 } Entry;
 
 struct Paths {
-    Entry *table;
-    size_t mask, n;
-    uint32_t session;
+    Entry *table; /* in the arena, with the names */
     Arena *names;
 };
 
-/* -- the set --------------------------------------------------------------------------- */
+/* -- The set -- */
 
 Paths *paths_new(void)
 {
     Paths *set = mem_alloc(sizeof *set);
 
-    set->mask = 255;
-    set->table = mem_alloc((set->mask + 1) * sizeof *set->table);
-    set->session = 1;
     set->names = arena_new();
     return set;
 }
@@ -33,7 +28,7 @@ Paths *paths_new(void)
 Paths *paths_free(Paths *set)
 {
     if (set) {
-        mem_free(set->table);
+        HASH_CLEAR(hh, set->table);
         arena_free(set->names);
         mem_free(set);
     }
@@ -42,70 +37,25 @@ Paths *paths_free(Paths *set)
 
 void paths_clear(Paths *set)
 {
-    set->n = 0;
-    if (++set->session == 0) {
-        memset(set->table, 0, (set->mask + 1) * sizeof *set->table);
-        set->session = 1;
-    }
+    HASH_CLEAR(hh, set->table);
     arena_reset(set->names);
 }
 
 size_t paths_count(const Paths *set)
 {
-    return set->n;
-}
-
-static uint32_t hash_of(Str s)
-{
-    uint64_t h = s.n * 0x9e3779b97f4a7c15u, word;
-
-    for (; s.n >= 8; s = str_skip(s, 8)) {
-        memcpy(&word, s.p, 8);
-        h = (h ^ word) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    word = 0;
-    if (s.n)
-        memcpy(&word, s.p, s.n);
-    h = (h ^ word) * 0xff51afd7ed558ccdu;
-    return (uint32_t)(h >> 32);
-}
-
-static Entry *entry_for(const Paths *set, uint32_t hash, Str name)
-{
-    size_t at = hash & set->mask;
-
-    for (;; at = (at + 1) & set->mask) {
-        Entry *e = &set->table[at];
-
-        if (e->session != set->session || (e->hash == hash && str_eq(e->name, name)))
-            return e;
-    }
-}
-
-static void grow(Paths *set)
-{
-    Entry *old = set->table;
-    size_t n = set->mask + 1;
-
-    set->mask = n * 2 - 1;
-    set->table = mem_alloc(n * 2 * sizeof *set->table);
-    for (size_t i = 0; i < n; i++)
-        if (old[i].session == set->session)
-            *entry_for(set, old[i].hash, old[i].name) = old[i];
-    mem_free(old);
+    return HASH_COUNT(set->table);
 }
 
 static void add(Paths *set, Str name)
 {
-    uint32_t hash = hash_of(name);
-    Entry *e = entry_for(set, hash, name);
+    Entry *e;
 
-    if (e->session == set->session)
+    HASH_FIND(hh, set->table, name.p, name.n, e);
+    if (e)
         return;
-    *e = (Entry){ set->session, hash, str_dup(set->names, name) };
-    if (++set->n * 2 > set->mask)
-        grow(set);
+    e = ARENA_NEW(set->names, Entry);
+    e->name = str_dup(set->names, name);
+    HASH_ADD_KEYPTR(hh, set->table, e->name.p, e->name.n, e);
 }
 
 /* -- runs ------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "achievements/lanes.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -178,15 +179,13 @@ static uint64_t stamp_of(const Run *run, const Scan *scan, const Snapshot *s)
     for (size_t i = 0; i < catalogue()->n; i++) {
         const SnapshotItem *item = &s->items[i];
 
-        stamp = (stamp ^ (uint64_t)item->unlocked_at ^ (uint64_t)item->shown_at << 20) *
-                0x9e3779b97f4a7c15u;
-        stamp = (stamp ^ stamp >> 31) + (uint64_t)item->badge.tier + item->kept;
+        stamp = hash_number(stamp, (uint64_t)item->unlocked_at);
+        stamp = hash_number(stamp, (uint64_t)item->shown_at);
+        stamp += (uint64_t)item->badge.tier + item->kept;
     }
     for (size_t i = 0; i < catalogue()->n_aggregates; i++)
-        stamp = (stamp ^ (uint64_t)s->totals.value[i]) * 0xff51afd7ed558ccdu;
-    for (size_t i = 0; i < scan->topic.n; i++)
-        stamp = (stamp ^ (unsigned char)scan->topic.p[i]) * 0x100000001b3u;
-    return stamp | 1;
+        stamp = hash_number(stamp, (uint64_t)s->totals.value[i]);
+    return hash_text(stamp, scan->topic) | 1;
 }
 
 /* Conversations of all lanes; with dates only where a badge is new, since that takes twice as long. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -27,13 +28,11 @@ StatePlace own_place(Arena *a, const Homes *homes)
 {
     StatePlace place = { .folder = str_join_path(a, homes->data, STR("achievements")),
                          .file = STR("state.json") };
-    uint64_t hash = 0xcbf29ce484222325u;
 
     if (homes->primary->kind != HOME_GIVEN)
         return place;
-    for (size_t i = 0; i < homes->primary->path.n; i++)
-        hash = (hash ^ (unsigned char)homes->primary->path.p[i]) * 0x100000001b3u;
-    place.file = str_printf(a, "state-%016llx.json", (unsigned long long)hash);
+    place.file = str_printf(a, "state-%016llx.json",
+                            (unsigned long long)hash_fnv(HASH_START, homes->primary->path));
     return place;
 }
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "achievements/models.h"
+#include "base/hash.h"
 
 /* -- distinct names ---------------------------------------------------------------------------- */
 
@@ -35,14 +36,13 @@ Hours hours_of(double started_at)
 uint64_t sum_zone(void)
 {
     const char *name = getenv("TZ");
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = HASH_START;
     struct stat st;
 
     if (name)
-        for (; *name; name++)
-            hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+        hash = hash_fnv(hash, str_of(name));
     else if (stat("/etc/localtime", &st) == 0)
-        hash ^= (uint64_t)st.st_ino * 0x9e3779b97f4a7c15u ^ (uint64_t)st.st_mtim.tv_sec << 8;
+        hash = hash_number(hash_number(hash, (uint64_t)st.st_ino), (uint64_t)st.st_mtim.tv_sec);
     return hash >> 1;
 }
 

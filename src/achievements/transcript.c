@@ -5,6 +5,7 @@
 
 #include "achievements/lanes.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "recall/history.h"
@@ -20,10 +21,10 @@ static uint64_t mark_of(const HistoryItem *item)
 {
     const TranscriptFile *f = &item->file;
     int64_t numbers[] = { f->size, f->mtime_ns, (int64_t)f->inode, item->mark.number };
-    uint64_t hash = rows_mix(0xcbf29ce484222325u, numbers, sizeof numbers);
+    uint64_t hash = hash_bytes(HASH_START, numbers, sizeof numbers);
 
-    hash = rows_mix(hash, item->lineage.title.p, item->lineage.title.n);
-    return rows_mix(hash, item->lineage.tip.model.p, item->lineage.tip.model.n) >> 1;
+    hash = hash_text(hash, item->lineage.title);
+    return hash_text(hash, item->lineage.tip.model) >> 1;
 }
 
 void covered_rows(Arena *a, const Homes *lanes, const CoveredRow **ret, size_t *ret_n)

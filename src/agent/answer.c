@@ -7,6 +7,7 @@
 #include "agent/answer_inside.h"
 #include "agent/render.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "recall/skills_words.h"
 #include "text/human.h"
@@ -83,11 +84,11 @@ static size_t word_hashes(Str text, uint64_t ret[REPEAT_WORDS])
     Term t;
 
     while (n < REPEAT_WORDS && term_next(&it, &t)) {
-        uint64_t hash = 1469598103934665603u;
+        uint64_t hash = HASH_START; /* numbers are alike */
         bool known = false;
 
-        for (size_t i = 0; i < t.n && !isdigit((unsigned char)t.text[0]); i++)
-            hash = (hash ^ (unsigned char)t.text[i]) * 1099511628211u; /* numbers are alike */
+        if (!isdigit((unsigned char)t.text[0]))
+            hash = hash_text(hash, term_str(&t));
         for (size_t i = 0; i < n && !known; i++)
             known = ret[i] == hash;
         if (!known)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "recall/terms.h"
 #include "text/letters.h"
@@ -196,11 +197,7 @@ static void mark_open(Extract *x, size_t first)
 
 static size_t slot_of(Extract *x, const Term *t)
 {
-    uint32_t h = 2166136261u;
-
-    for (size_t i = 0; i < t->n; i++)
-        h = (h ^ (unsigned char)t->text[i]) * 16777619u;
-    for (size_t i = h % SLOTS;; i = (i + 1) % SLOTS) {
+    for (size_t i = hash_text(0, term_str(t)) % SLOTS;; i = (i + 1) % SLOTS) {
         Slot *s = &x->slots[i];
 
         if (!s->n) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
 
 static const char *const labels[] = {
@@ -55,19 +56,9 @@ void log_at(LogLevel level, const char *fmt, ...)
     (void)!write(STDERR_FILENO, out.p, out.n);
 }
 
-/* FNV-1a; never 0, which is "nothing yet". */
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3;
-    return hash ? hash : 1;
-}
-
 void log_once(LogOnce *seen, Str about, const char *cause)
 {
-    uint64_t hash = hash_of(cause);
+    uint64_t hash = hash_text(HASH_START, str_of(cause)) | 1; /* 0: nothing yet */
     int64_t now = clock_mono_ms(), before;
     size_t at = hash % ARRAY_LEN(seen->seen);
     bool same = atomic_exchange(&seen->seen[at].cause, hash) == hash;

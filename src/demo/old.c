@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "demo/demo.h"
 #include "store/own.h"
@@ -29,15 +30,12 @@ static const char *path_of(const Old *o, Str name)
 /* FNV-1a of 64 bits in 16 hexadecimal digits, as the notes hold it; empty if the file is unreadable. */
 static Str digest_on_disk(const Old *o, Str name)
 {
-    uint64_t h = 0xCBF29CE484222325u;
     Str bytes;
     Err err;
 
     if (!file_read(o->arena, path_of(o, name), MIB(4), &bytes, &err))
         return STR("");
-    for (size_t i = 0; i < bytes.n; i++)
-        h = (h ^ (unsigned char)bytes.p[i]) * 0x100000001B3u;
-    return str_printf(o->arena, "%016llx", (unsigned long long)h);
+    return str_printf(o->arena, "%016llx", (unsigned long long)hash_fnv(HASH_START, bytes));
 }
 
 static bool remove_file(Old *o, const Made *made, bool dry_run, Err *err)

@@ -3,6 +3,7 @@
  * FNV-1a over words, which costs less than sending them. */
 #include "http/reply.h"
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "http/metrics.h"
 #include "text/redact.h"
@@ -142,16 +143,8 @@ JsonWriter reply_json(Request *rq)
 
 void reply_etag(char ret[ETAG_ROOM], Str bytes)
 {
-    uint64_t h = 14695981039346656037u;
-
-    for (size_t i = 0; i < bytes.n; i += 8) {
-        uint64_t word = 0;
-
-        memcpy(&word, bytes.p + i, bytes.n - i < 8 ? bytes.n - i : 8);
-        h = (h ^ word) * 1099511628211u;
-        h ^= h >> 29;
-    }
-    snprintf(ret, ETAG_ROOM, "\"%016llx%zx\"", (unsigned long long)h, bytes.n);
+    snprintf(ret, ETAG_ROOM, "\"%016llx%zx\"", (unsigned long long)hash_text(HASH_START, bytes),
+             bytes.n);
 }
 
 /* "*", or a list of tags; weak ones count too, as RFC 9110 has it for If-None-Match. */

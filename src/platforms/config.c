@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "text/settings_secret.h"
 
@@ -46,15 +47,14 @@ void gateway_config_tell(LogLevel level, const char *fmt, ...)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint64_t told[MAX_TOLD];
     char text[ERR_TEXT_BYTES];
-    uint64_t name = 0xcbf29ce484222325;
+    uint64_t name;
     size_t at = 0;
     va_list args;
 
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    for (const char *c = text; *c; c++)
-        name = (name ^ (unsigned char)*c) * 0x100000001b3;
+    name = hash_text(HASH_START, str_of(text));
     pthread_mutex_lock(&lock);
     while (at < MAX_TOLD && told[at] && told[at] != name)
         at++;

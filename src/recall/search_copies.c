@@ -2,14 +2,7 @@
  * Nothing is stored for it: hits are few, and their text is at hand when they are shown. */
 #include "recall/search_copies.h"
 
-static uint64_t mark_of(Str text)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < text.n; i++)
-        hash = (hash ^ (unsigned char)text.p[i]) * 0x100000001b3u;
-    return hash;
-}
+#include "base/hash.h"
 
 static bool is_same(const SearchHit *a, const SearchHit *b)
 {
@@ -25,7 +18,7 @@ static bool is_older(const Entry *a, const Entry *b)
 
 bool search_is_copy(SearchHit *hits, size_t n, SearchHit *hit, Str text)
 {
-    hit->mark = mark_of(text);
+    hit->mark = hash_text(HASH_START, text);
     if (hit->at.at <= 0 || !text.n)
         return false;
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
 #include "recall/search_fold.h"
 
+#include "base/hash.h"
 #include "base/limits.h"
 
 enum { SIGNATURE_WORDS = 4 };
@@ -42,14 +43,14 @@ static Signature signature_of(const SearchHit *hit)
             char c = hit->snippet[i].text.p[k];
 
             if (is_letter(c))
-                hash = (hash ^ (unsigned char)(c | 32)) * 0x9e3779b97f4a7c15u + 1;
+                hash = hash_number(hash, (unsigned char)(c | 32));
             else if (hash) {
-                add_word(&s, hash >> 20);
+                add_word(&s, hash);
                 hash = 0;
             }
         }
     if (hash)
-        add_word(&s, hash >> 20);
+        add_word(&s, hash);
     return s;
 }
 

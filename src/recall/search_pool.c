@@ -1,12 +1,14 @@
+/* Flat arrays that every search uses again: a table of separate entries (uthash) would allocate one for each of the
+ * hundred thousand rows that a common word finds. */
 #include "recall/search_pool.h"
+
+#include "base/hash.h"
 
 enum { FIRST_CAP = 4096 };
 
 static size_t slot_of(const Pool *p, int64_t row)
 {
-    uint64_t h = (uint64_t)row * 0x9e3779b97f4a7c15ull;
-
-    return (size_t)(h >> 20) & (p->n_slots - 1);
+    return (size_t)hash_number(0, (uint64_t)row) & (p->n_slots - 1);
 }
 
 static void place_all(Pool *p)

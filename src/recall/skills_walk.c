@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "recall/skills_inside.h"
 
@@ -22,20 +23,12 @@ typedef struct Walk {
     uint64_t stamp;
 } Walk;
 
-static void mix(Walk *w, uint64_t with)
-{
-    w->stamp = (w->stamp ^ with) * 0x100000001b3u;
-    w->stamp ^= w->stamp >> 29;
-}
-
 static void mix_file(Walk *w, Str path, const struct stat *st)
 {
-    for (size_t i = 0; i < path.n; i++)
-        mix(w, (unsigned char)path.p[i]);
-    mix(w, (uint64_t)st->st_mtim.tv_sec);
-    mix(w, (uint64_t)st->st_mtim.tv_nsec);
-    mix(w, (uint64_t)st->st_size);
-    mix(w, (uint64_t)st->st_ino);
+    const int64_t facts[] = { st->st_mtim.tv_sec, st->st_mtim.tv_nsec, st->st_size,
+                              (int64_t)st->st_ino };
+
+    w->stamp = hash_bytes(hash_text(w->stamp, path), facts, sizeof facts);
 }
 
 static bool is_passed_over(Str name)
@@ -137,7 +130,7 @@ static void mix_habits(Walk *w)
 void skills_walk(Arena *a, const SkillRoot *roots, size_t n_roots, SkillFile **ret, size_t *ret_n,
                  size_t *ret_left, uint64_t *ret_stamp)
 {
-    Walk w = { .arena = a, .stamp = 0xcbf29ce484222325u };
+    Walk w = { .arena = a, .stamp = HASH_START };
 
     for (w.root_at = 0; w.root_at < n_roots; w.root_at++) {
         w.root = &roots[w.root_at];

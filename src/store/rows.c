@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "store/rows_inside.h"
 
@@ -83,23 +84,6 @@ const char *rows_column(Rows *r, const char *table, const char *name)
 
 /* -- sessions -------------------------------------------------------------------------------------- */
 
-uint64_t rows_mix(uint64_t hash, const void *bytes, size_t n)
-{
-    const char *p = bytes;
-    uint64_t word;
-
-    for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {
-        memcpy(&word, p, sizeof word);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    word = n;
-    if (n)
-        memcpy(&word, p, n);
-    hash = (hash ^ word ^ n << 56) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 /* What a session's row says of how far it has gone. Columns that are missing read as NULL. */
 static const char *const marks[] = { "message_count", "tool_call_count", "rewind_count",
                                      "output_tokens", "ended_at",        "api_call_count" };
@@ -115,16 +99,16 @@ enum { SEE_ROWID, SEE_ID, SEE_SOURCE, SEE_MODEL, SEE_TITLE, SEE_STARTED, SEE_ACT
 
 static uint64_t mark_of(const SessionRow *s, sqlite3_value **row)
 {
-    uint64_t hash = rows_mix(0xcbf29ce484222325u, s->id.p, s->id.n);
+    uint64_t hash = hash_text(HASH_START, s->id);
     double values[2 + ARRAY_LEN(marks)] = { s->started_at, s->last_activity_at };
 
-    hash = rows_mix(hash, s->title.p, s->title.n);
-    hash = rows_mix(hash, s->model.p, s->model.n);
-    hash = rows_mix(hash, s->source.p, s->source.n);
+    hash = hash_text(hash, s->title);
+    hash = hash_text(hash, s->model);
+    hash = hash_text(hash, s->source);
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
         values[2 + i] = sqlite3_value_double(row[SEE_MARKS + i]);
     /* Kept in 63 bits: the packed form has no sign. */
-    return rows_mix(hash, values, sizeof values) >> 1;
+    return hash_bytes(hash, values, sizeof values) >> 1;
 }
 
 static SessionRow session_row(sqlite3_value **row)
@@ -159,7 +143,7 @@ static bool add_models(Rows *r, Arena *a, SessionRow *s, Err *err)
     }
     sqlite3_reset(r->models);
     s->model = str_dup(a, buf_str(&all));
-    s->mark = rows_mix(s->mark, s->model.p, s->model.n) >> 1;
+    s->mark = hash_text(s->mark, s->model) >> 1;
     return true;
 }
 
@@ -205,7 +189,7 @@ void rows_skip(Rows *r, const KnownAs *kept, size_t n)
 static void mark_kept(const Rows *r, SessionRow *s)
 {
     for (size_t i = first_kept(r, s->id); i < r->n_kept && str_eq(r->kept[i].session, s->id); i++)
-        s->mark = rows_mix(s->mark, r->kept[i].runtime.p, r->kept[i].runtime.n) >> 1;
+        s->mark = hash_text(s->mark, r->kept[i].runtime) >> 1;
 }
 
 typedef struct SessionWalk {

@@ -44,9 +44,6 @@ typedef struct SessionRow {
 typedef void SessionRowFn(void *ctx, const SessionRow *s);
 MUST_CHECK bool rows_walk(Rows *rows, SessionRowFn *fn, void *ctx, Err *err);
 
-/* Eight bytes at a time; only equality matters. */
-uint64_t rows_mix(uint64_t hash, const void *bytes, size_t n);
-
 /* A session that compression ended, and the one in which the conversation goes on. */
 typedef struct ChainLink {
     Str id, next;

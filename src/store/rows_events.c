@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
 
 enum { BATCH_BYTES = 1 << 20, LOOK_EVERY = 8 };
@@ -253,8 +254,7 @@ bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err)
     while (more)
         if (!proof_slice(in, &proof, &more, err))
             return false;
-    *ret =
-        (proof.n * 0x9e3779b97f4a7c15u ^ proof.active * 0xc2b2ae3d27d4eb4fu ^ proof.compacted) >> 1;
+    *ret = hash_number(hash_number(proof.n, proof.active), proof.compacted) >> 1;
     return true;
 }
 

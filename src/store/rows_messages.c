@@ -2,6 +2,7 @@
  * statement of its own costs as much as some ten rows. */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "store/rows_inside.h"
 #include "text/utf8.h"
@@ -17,13 +18,13 @@ typedef struct Seen {
 
 static uint64_t row_hash(const RowMessage *m, Str call_id)
 {
-    uint64_t hash = rows_mix(1, call_id.p, call_id.n);
+    uint64_t hash = hash_text(1, call_id);
 
     if (call_id.n)
         return hash;
-    hash = rows_mix(hash, m->role.p, m->role.n);
-    hash = rows_mix(hash, m->content.p, m->content.n);
-    return rows_mix(hash, m->tool_calls.p, m->tool_calls.n);
+    hash = hash_text(hash, m->role);
+    hash = hash_text(hash, m->content);
+    return hash_text(hash, m->tool_calls);
 }
 
 static bool comes_back(Arena *a, Seen *seen, bool active, const RowMessage *m, Str call_id)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "text/utf8.h"
 
@@ -10,16 +11,16 @@ typedef struct Hashes {
     size_t n, cap;
 } Hashes;
 
-static uint64_t hash_bytes(Str s)
+static uint64_t hash_nocase(Str s)
 {
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    uint64_t hash = HASH_START;
 
     for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
+        char c = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] | 0x20) : s.p[i];
 
-        h = (h ^ (c >= 'A' && c <= 'Z' ? c | 0x20u : c)) * 1099511628211u;
+        hash = hash_fnv(hash, (Str){ &c, 1 });
     }
-    return h;
+    return hash;
 }
 
 /* Words that say nothing about a task. */
@@ -55,7 +56,7 @@ static bool is_letter(uint32_t c)
 static void add_word(Arena *a, Hashes *h, Str word)
 {
     if (word.n && !is_filler(word))
-        ARENA_PUSH(a, h->all, h->n, h->cap, hash_bytes(word));
+        ARENA_PUSH(a, h->all, h->n, h->cap, hash_nocase(word));
 }
 
 static Hashes hashes_of(Arena *a, Str text)

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "text/utf8.h"
 
@@ -263,17 +264,9 @@ static bool read_list(Reader *r, PyValue *ret)
     return true;
 }
 
-static uint32_t hash_of(Str s)
-{
-    uint32_t h = 2166136261u;
-
-    for (size_t i = 0; i < s.n; i++)
-        h = (h ^ (unsigned char)s.p[i]) * 16777619u;
-    return h;
-}
-
 /* Where key stands among the first n pairs of a dict: by looking at all of a small one, and by a
- * table of places (one more than the index, 0 = free) for a large one. */
+ * table of places (one more than the index, 0 = free) for a large one: it is read once, in the
+ * arena, so that uthash and its entries would only cost. */
 static size_t place_of(const PyValue *items, size_t n, uint32_t *table, size_t mask, Str key)
 {
     size_t at;
@@ -283,7 +276,7 @@ static size_t place_of(const PyValue *items, size_t n, uint32_t *table, size_t m
             ;
         return at;
     }
-    for (at = hash_of(key) & mask; table[at]; at = (at + 1) & mask)
+    for (at = hash_text(0, key) & mask; table[at]; at = (at + 1) & mask)
         if (str_eq(items[2 * (table[at] - 1)].text, key))
             return table[at] - 1;
     table[at] = (uint32_t)n + 1;

@@ -1,5 +1,6 @@
 #include "transcripts/calls.h"
 
+#include "base/hash.h"
 #include "transcripts/line.h"
 
 enum { CALLS_WAITING = 4096 };
@@ -154,7 +155,7 @@ static bool save(Calls *c, const Call *call, Entry *session, Err *err)
 
 bool calls_add(Calls *c, Str root, const Event *e)
 {
-    uint64_t id = line_hash(e->call, root);
+    uint64_t id = hash_text(e->call, root);
 
     /* Lines of one call follow each other. */
     if (c->n && c->waiting[c->n - 1].id == id)

@@ -6,6 +6,7 @@
  * count it once (calls.h). Tool results stand in the user's
  * place; beside them lies toolUseResult, the same again for the program's screen, which nobody
  * reads. What is meta, of a side chain or a summary stays and is flagged. */
+#include "base/hash.h"
 #include "transcripts/line.h"
 
 /* X(NAME, "key") */
@@ -213,13 +214,13 @@ static bool is_copy(const Line *l)
 static bool count_usage(Line *l, const JsonTok *root, const JsonTok *message)
 {
     Event e = { .kind = EVENT_USAGE };
-    uint64_t call = line_hash(1, json_tok_raw(l->scan, message[MESSAGE_ID]));
+    uint64_t call = hash_text(1, json_tok_raw(l->scan, message[MESSAGE_ID]));
     EventUsage none = { 0 }, *counted = &none;
     JsonTok f[USAGE_COUNT];
 
     if (json_tok_char(l->scan, message[MESSAGE_USAGE]) != '{')
         return true;
-    call = line_hash(call, json_tok_raw(l->scan, root[REQUEST_ID])) | 1;
+    call = hash_text(call, json_tok_raw(l->scan, root[REQUEST_ID])) | 1;
     if (message[MESSAGE_ID] != JSON_TOK_NONE) {
         counted = counted_of(l->state, call);
         e.call = call;

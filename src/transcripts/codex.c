@@ -4,6 +4,7 @@
  * event for the screen (event_msg, of two kinds), in any order, and versions differ in what they write.
  * What was told in one form is remembered for a while: the same text in another form, or another
  * form within a few lines, is its twin. So each turn is told once, whatever is there. */
+#include "base/hash.h"
 #include "transcripts/codex_base.h"
 #include "transcripts/line.h"
 
@@ -100,7 +101,7 @@ static bool was_told(Line *l, TwinRole role, Form form, const Pieces *text)
     uint64_t hash = 1;
 
     for (size_t i = 0; i < text->n; i++)
-        hash = line_hash(hash, text->all[i]);
+        hash = hash_text(hash, text->all[i]);
     for (size_t i = 0; i < TWINS_KEPT; i++) {
         bool same = all[i].hash == hash;
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "store/db.h"
@@ -128,8 +129,8 @@ void codex_names_stamp(Arena *a, Str root, Stamp *stamp)
 
         if (stat(str_z(a, str_join_path(a, root, str_of(files[i]))), &st) != 0)
             continue;
-        hash = stamp_mix(stamp_mix(hash, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
-        stamp_add(stamp, stamp_mix(hash, (uint64_t)st.st_mtim.tv_nsec));
+        hash = hash_number(hash_number(hash, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
+        stamp_add(stamp, hash_number(hash, (uint64_t)st.st_mtim.tv_nsec));
         if (i == 0)
             return;
     }

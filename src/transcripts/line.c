@@ -262,22 +262,6 @@ bool line_facts(Line *l, SessionFacts facts)
     return !anything || line_emit(l, &e);
 }
 
-uint64_t line_hash(uint64_t hash, Str s)
-{
-    uint64_t word;
-
-    for (; s.n >= sizeof word; s = str_skip(s, sizeof word)) {
-        memcpy(&word, s.p, sizeof word);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    word = 0;
-    if (s.n)
-        memcpy(&word, s.p, s.n);
-    hash = (hash ^ word ^ (uint64_t)s.n << 56) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 /* -- what a text says of itself ----------------------------------------------------------------------- */
 
 /* X("beginning", flags): texts that stand in the user's place and are not the user's words. */

@@ -146,6 +146,4 @@ unsigned line_text_flags(Str raw);
 /* The number behind "Exit code " and the like at the beginning of a result. */
 bool line_exit_code(Str raw, int64_t *ret);
 
-uint64_t line_hash(uint64_t hash, Str s);
-
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "text/utf8.h"
 #include "transcripts/codex_base.h"
@@ -305,7 +306,7 @@ static bool proof_of(int fd, int64_t offset, uint64_t *ret, Err *err)
     if (!read_at(fd, bytes, n, 0, &head, err) ||
         !read_at(fd, bytes + head, n, offset - (int64_t)n, &tail, err))
         return false;
-    *ret = line_hash((uint64_t)offset, (Str){ bytes, head + tail }) >> 1;
+    *ret = hash_text((uint64_t)offset, (Str){ bytes, head + tail }) >> 1;
     return true;
 }
 

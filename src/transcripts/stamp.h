@@ -5,24 +5,17 @@
 #ifndef TALARIA_TRANSCRIPTS_STAMP_H
 #define TALARIA_TRANSCRIPTS_STAMP_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/hash.h"
 
 typedef struct Stamp {
     uint64_t a, b; /* both 0: not to be relied upon */
 } Stamp;
 
-static inline uint64_t stamp_mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 31;
-}
-
 /* `hash` is of all that is to be said of one file. */
 static inline void stamp_add(Stamp *s, uint64_t hash)
 {
     s->a += hash;
-    s->b += stamp_mix(hash, 0xd6e8feb86659fd93u);
+    s->b += hash_number(hash, 0xd6e8feb86659fd93u);
 }
 
 static inline void stamp_join(Stamp *s, Stamp other)

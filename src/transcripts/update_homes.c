@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "store/continued.h"
 #include "transcripts/catalogue_inside.h"
@@ -39,7 +40,7 @@ static bool theirs(HomeRun *run, bool ok)
 
 static uint64_t mix(uint64_t hash, int64_t value)
 {
-    return stamp_mix(hash, (uint64_t)value);
+    return hash_number(hash, (uint64_t)value);
 }
 
 /* Of the database and its log; *ret_newest: the later of their times. */
@@ -70,7 +71,7 @@ bool homes_stamp(Arena *a, const CatalogueQuery *q, double now, Stamp *stamp)
     for (size_t i = 0; q->hermes && i < q->homes->n; i++) {
         const Home *home = &q->homes->all[i];
         double newest = 0;
-        uint64_t hash = mix(line_hash(home->present, home->path), stamp_of(a, home, &newest));
+        uint64_t hash = mix(hash_text(home->present, home->path), stamp_of(a, home, &newest));
 
         settled &= newest + RACY_SECONDS < now;
         stamp_add(stamp, hash);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "transcripts/line.h"
@@ -136,9 +137,9 @@ static char *join(Arena *a, const Folder *f, Str name)
 
 static uint64_t hash_of(const Folder *f, Str name, const WalkedFile *file)
 {
-    uint64_t hash = stamp_mix(line_hash(f->hash, name), (uint64_t)file->size);
+    uint64_t hash = hash_number(hash_text(f->hash, name), (uint64_t)file->size);
 
-    return stamp_mix(stamp_mix(hash, (uint64_t)file->mtime_ns), file->inode);
+    return hash_number(hash_number(hash, (uint64_t)file->mtime_ns), file->inode);
 }
 
 static void add_file(Walker *x, int fd, const Folder *f, Str name)
@@ -179,7 +180,7 @@ static void walk_entry(Walker *x, int fd, const Folder *f, const struct dirent64
     if (folder && f->depth > 0)
         put_folder(x->walk, (Folder){ .path = join(x->arena, f, name),
                                       .n = f->n + 1 + name.n,
-                                      .hash = line_hash(f->hash, name),
+                                      .hash = hash_text(f->hash, name),
                                       .root = f->root,
                                       .depth = f->depth - 1 });
     else if (!folder && is_wanted(&x->walk->roots[f->root], name))
@@ -293,7 +294,7 @@ bool walk_files(Arena *a, const WalkRoot *roots, size_t n_roots, WalkedFile **re
     for (size_t i = 0; i < n_roots; i++)
         put_folder(&w, (Folder){ .path = str_z(a, roots[i].path),
                                  .n = roots[i].path.n,
-                                 .hash = line_hash(0, roots[i].path),
+                                 .hash = hash_text(0, roots[i].path),
                                  .root = (int)i,
                                  .depth = DEPTH_MOST });
     (void)work(&w.walkers[0]);

@@ -2,6 +2,7 @@
  * the same, and what differs from time to time (files, numbers) must give nothing. */
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "sleep/mining/intent.h"
 #include "text/utf8.h"
 
@@ -39,11 +40,7 @@ static bool is_stop_word(Str w)
 
 uint64_t hash_str(Str s)
 {
-    uint64_t h = 14695981039346656037u;
-
-    for (size_t i = 0; i < s.n; i++)
-        h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
-    return h;
+    return hash_fnv(HASH_START, s);
 }
 
 uint64_t hash_mix(uint64_t a, uint64_t b)
