@@ -92,6 +92,8 @@ static bool put_lines(History *h, const HistoryItem *item, Export *x, Err *err)
 
 typedef struct HermesExport {
     Export *x;
+    History *history;
+    const HistoryItem *item;
     const Session *session;
     JsonWriter w;
 } HermesExport;
@@ -99,18 +101,28 @@ typedef struct HermesExport {
 static bool put_hermes_message(void *ctx, const Message *m, Err *err)
 {
     HermesExport *e = ctx;
+    AUTO(Arena) *a = arena_new();
+    StoredCells cells;
 
-    hermes_put_message(&e->w, e->session, m, e->x->raw);
+    if (!history_cells(e->history, a, e->item, e->session, m, &cells.all, &cells.n, err))
+        return false;
+    hermes_put_message(&e->w, e->session, m, cells, e->x->raw);
     return goes_on(e->x, err);
 }
 
 static bool put_hermes_part(History *h, const HistoryItem *item, size_t part, const Session *s,
                             Export *x, Err *err)
 {
-    HermesExport e = { .x = x, .session = s, .w = JSON_WRITER(x->out, 0) };
+    HermesExport e = {
+        .x = x, .history = h, .item = item, .session = s, .w = JSON_WRITER(x->out, 0)
+    };
+    AUTO(Arena) *a = arena_new();
     MessageQuery query = { 0 };
+    StoredCells cells;
 
-    hermes_put_begin(&e.w, s, x->raw);
+    if (!history_cells(h, a, item, s, NULL, &cells.all, &cells.n, err))
+        return false;
+    hermes_put_begin(&e.w, s, cells, x->raw);
     if (!history_messages(h, item, part, &query, put_hermes_message, &e, err))
         return false;
     hermes_put_end(&e.w);

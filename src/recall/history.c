@@ -226,6 +226,14 @@ bool history_messages(History *h, const HistoryItem *item, size_t part, const Me
     return true;
 }
 
+bool history_cells(History *h, Arena *a, const HistoryItem *item, const Session *part,
+                   const Message *m, StoredCell **ret, size_t *ret_n, Err *err)
+{
+    *ret = NULL;
+    *ret_n = 0;
+    return item->is_file || store_cells(h->where.store, a, part, m, ret, ret_n, err);
+}
+
 bool history_load_part(History *h, Arena *a, const HistoryItem *item, size_t part, size_t max,
                        Message **ret, size_t *ret_n, Err *err)
 {

@@ -123,6 +123,10 @@ bool message_is_side_chain(const Message *m);
 MUST_CHECK bool history_messages(History *h, const HistoryItem *item, size_t part,
                                  const MessageQuery *query, MessageFn *fn, void *ctx, Err *err);
 
+/* As store_cells, of a part's session; nothing of a transcript. */
+MUST_CHECK bool history_cells(History *h, Arena *a, const HistoryItem *item, const Session *part,
+                              const Message *m, StoredCell **ret, size_t *ret_n, Err *err);
+
 /* The active messages of all parts, at most `most` (0 = all), at once. */
 MUST_CHECK bool history_load(History *h, Arena *a, const HistoryItem *item, size_t max,
                              Message **ret, size_t *ret_n, Err *err);

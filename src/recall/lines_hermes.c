@@ -67,17 +67,33 @@ static void put_INT(JsonWriter *w, const char *name, int64_t n, bool raw)
         json_field_int(w, name, n);
 }
 
-void hermes_put_begin(JsonWriter *w, const Session *s, bool raw)
+static void put_cells(JsonWriter *w, StoredCells cells, bool raw)
+{
+    for (size_t i = 0; i < cells.n; i++) {
+        const StoredCell *c = &cells.all[i];
+
+        if (c->kind == CELL_INT)
+            json_field_int(w, c->name.p, c->n);
+        else if (c->kind == CELL_REAL)
+            json_field_double(w, c->name.p, c->x);
+        else
+            put_text(w, c->name.p, c->kind == CELL_TEXT ? c->text : STR_NONE, raw);
+    }
+}
+
+void hermes_put_begin(JsonWriter *w, const Session *s, StoredCells cells, bool raw)
 {
     json_begin(w, '{');
 #define X(kind, name) put_##kind(w, #name, s->name, raw);
     SESSION_FIELDS(X)
 #undef X
+    put_cells(w, cells, raw);
     json_key(w, "messages");
     json_begin(w, '[');
 }
 
-void hermes_put_message(JsonWriter *w, const Session *s, const Message *m, bool raw)
+void hermes_put_message(JsonWriter *w, const Session *s, const Message *m, StoredCells cells,
+                        bool raw)
 {
     Message copy = *m;
 
@@ -87,6 +103,7 @@ void hermes_put_message(JsonWriter *w, const Session *s, const Message *m, bool 
 #define X(kind, name) put_##kind(w, #name, copy.name, raw);
     MESSAGE_FIELDS(X)
 #undef X
+    put_cells(w, cells, raw);
     json_end(w, '}');
 }
 

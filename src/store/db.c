@@ -178,7 +178,8 @@ static bool may_pass(int code, int64_t *since)
  * may be one that SQLite cannot describe before it is connected, a generated column computes what it likes. And lists
  * go on behind a row by its number: that number has to be the row's own. */
 #define PLAIN_TABLES                                                                               \
-    "('sessions', 'messages', 'gateway_routing', 'session_model_usage', 'schema_version')"
+    "('sessions', 'messages', 'gateway_routing', 'session_model_usage', 'schema_version', "        \
+    "'system_prompts')"
 #define SCHEMA_TROUBLE                                                                             \
     "SELECT name, iif(type = 'view', 'is a view, not a table', 'is a virtual table') "             \
     "FROM sqlite_schema WHERE lower(name) IN " PLAIN_TABLES                                        \

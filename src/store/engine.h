@@ -80,6 +80,9 @@ typedef struct Engine {
     /* Up to a batch of messages after `after` in (timestamp, id) order; NULL = from the first. */
     MUST_CHECK bool (*messages)(Conn *c, Arena *a, Str id, const MessageQuery *query,
                                 const Message *after, Message **ret, size_t *ret_n, Err *err);
+    /* What a row has beside our fields: of a message, or of a session where `m` is NULL. */
+    MUST_CHECK bool (*cells)(Conn *c, Arena *a, const Session *s, const Message *m,
+                             StoredCell **ret, size_t *ret_n, Err *err);
 } Engine;
 
 extern const Engine engine_sqlite;

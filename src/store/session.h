@@ -78,6 +78,15 @@ typedef struct Message {
     int64_t id;
 } Message;
 
+/* A column that we have no field for, as it is stored: its program's own, which we only pass on. */
+typedef struct StoredCell {
+    Str name;
+    enum { CELL_NULL, CELL_INT, CELL_REAL, CELL_TEXT } kind; /* a blob is CELL_NULL */
+    int64_t n;
+    double x;
+    Str text;
+} StoredCell;
+
 /* Whether sessions of this source stand beside a person's own: runs of sub-agents. They are in no list and no
  * count unless they are asked for. */
 bool session_is_aside(Str source);

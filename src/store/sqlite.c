@@ -89,6 +89,9 @@ static Conn *conn_close(Conn *c)
     stmt_free(c->mark);
     stmt_free(c->message_key);
     stmt_free(c->session_key);
+    stmt_free(c->session_cells);
+    stmt_free(c->message_cells);
+    stmt_free(c->prompt);
     for (size_t i = 0; i < 2 * KEY_KINDS; i++)
         stmt_free(c->messages[i / KEY_KINDS][i % KEY_KINDS]);
     db_close(c->db);
@@ -523,6 +526,91 @@ static bool conn_messages(Conn *c, Arena *a, Str id, const MessageQuery *query,
     return ok;
 }
 
+/* -- columns without a field of ours ------------------------------------------------------ */
+
+static bool is_field(const char *name, const char *const *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, fields[i]) == 0)
+            return true;
+    return strcmp(name, "id") == 0 || strcmp(name, "messages") == 0;
+}
+
+static StoredCell read_cell(Arena *a, sqlite3_stmt *stmt, int at, Str name)
+{
+    StoredCell cell = { .name = str_dup(a, name) };
+
+    switch (sqlite3_column_type(stmt, at)) {
+    case SQLITE_INTEGER:
+        cell.kind = CELL_INT;
+        cell.n = sqlite3_column_int64(stmt, at);
+        break;
+    case SQLITE_FLOAT:
+        cell.kind = CELL_REAL;
+        cell.x = sqlite3_column_double(stmt, at);
+        break;
+    case SQLITE_TEXT:
+        cell.kind = CELL_TEXT;
+        cell.text = take_TEXT(a, stmt, at);
+        break;
+    default:
+        break;
+    }
+    return cell;
+}
+
+/* A Hermes of schema 25 keeps equal system prompts once, in a table of their own, and exports them as if they stood in
+ * the session's row. */
+static bool read_prompt(Conn *c, Arena *a, int64_t rowid, StoredCell *cell, Err *err)
+{
+    bool row, ok;
+
+    if (cell->kind != CELL_NULL || !str_eqz(cell->name, "system_prompt") ||
+        !db_has_column(c->db, "sessions", "system_prompt_hash") ||
+        !db_has_column(c->db, "system_prompts", "prompt"))
+        return true;
+    if (!conn_prepared(c, &c->prompt,
+                       "SELECT prompt FROM system_prompts WHERE hash = "
+                       "(SELECT system_prompt_hash FROM sessions WHERE rowid = ?)",
+                       err))
+        return false;
+    sqlite3_bind_int64(c->prompt, 1, rowid);
+    ok = db_step(c->db, c->prompt, &row, err);
+    if (ok && row)
+        *cell = read_cell(a, c->prompt, 0, cell->name);
+    sqlite3_reset(c->prompt);
+    return ok;
+}
+
+static bool conn_cells(Conn *c, Arena *a, const Session *s, const Message *m, StoredCell **ret,
+                       size_t *ret_n, Err *err)
+{
+    Stmt **slot = m ? &c->message_cells : &c->session_cells;
+    size_t cap = 0;
+    bool row, ok;
+
+    *ret = NULL;
+    *ret_n = 0;
+    if (!conn_prepared(c, slot,
+                       m ? "SELECT * FROM messages WHERE id = ?"
+                         : "SELECT * FROM sessions WHERE rowid = ?",
+                       err))
+        return false;
+    sqlite3_bind_int64(*slot, 1, m ? m->id : s->rowid);
+    ok = db_step(c->db, *slot, &row, err);
+    for (int i = 0; ok && row && i < sqlite3_column_count(*slot); i++) {
+        const char *name = sqlite3_column_name(*slot, i);
+
+        if (name && !(m ? is_field(name, message_fields, ARRAY_LEN(message_fields))
+                        : is_field(name, session_fields, ARRAY_LEN(session_fields))))
+            ARENA_PUSH(a, *ret, *ret_n, cap, read_cell(a, *slot, i, str_of(name)));
+    }
+    sqlite3_reset(*slot);
+    for (size_t i = 0; ok && !m && i < *ret_n; i++)
+        ok = read_prompt(c, a, s->rowid, &(*ret)[i], err);
+    return ok;
+}
+
 /* -- facts ---------------------------------------------------------------------------- */
 
 static bool count_messages(Conn *c, HomeFacts *facts, Err *err)
@@ -640,4 +728,5 @@ const Engine engine_sqlite = {
     .newest = conn_newest,
     .mark = conn_mark,
     .messages = conn_messages,
+    .cells = conn_cells,
 };

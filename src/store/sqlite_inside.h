@@ -24,7 +24,7 @@ struct Conn {
     char *session_columns, *message_columns;
     Stmt *get, *at, *continuation, *first_words, *newest, *newest_at, *mark;
     Stmt *messages[2][KEY_KINDS]; /* [inactive too][after what kind of key] */
-    Stmt *message_key, *session_key;
+    Stmt *message_key, *session_key, *session_cells, *message_cells, *prompt;
 };
 
 /* By when a read that begins now has to end. */

@@ -512,3 +512,9 @@ bool messages_load(Store *s, Arena *a, const Session *session, const MessageQuer
     *ret_n = l.n;
     return true;
 }
+
+bool store_cells(Store *s, Arena *a, const Session *session, const Message *m, StoredCell **ret,
+                 size_t *ret_n, Err *err)
+{
+    return s->engine->cells(s->conns[session->home], a, session, m, ret, ret_n, err);
+}

@@ -123,4 +123,8 @@ MUST_CHECK bool messages_each(Store *s, const Session *session, const MessageQue
 MUST_CHECK bool messages_load(Store *s, Arena *a, const Session *session, const MessageQuery *query,
                               Message **ret, size_t *ret_n, Err *err);
 
+/* What the row of a session has beside our fields; of a message of it where `m` is given. */
+MUST_CHECK bool store_cells(Store *s, Arena *a, const Session *session, const Message *m,
+                            StoredCell **ret, size_t *ret_n, Err *err);
+
 #endif
