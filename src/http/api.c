@@ -167,8 +167,7 @@ bool route_auth(Request *rq, Err *err)
     w = reply_json(rq);
     json_field_bool(&w, "ok", true);
     json_field_str(&w, "page", page);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* Who is signed in ends it everywhere; anybody else only forgets the cookie. */
@@ -211,8 +210,7 @@ bool route_status(Request *rq, Err *err)
     json_put_str(&w, STR("chat"));
     json_put_str(&w, STR("handoffs"));
     json_end(&w, ']');
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- events ------------------------------------------------------------------------------------------ */

@@ -74,8 +74,7 @@ static bool put_conversation(Request *rq, Runs *r, Str id, Err *err)
     json_key(&w, "agent_state");
     if (!agent_state_put(&w, r, rq->arena, &c, err))
         return false;
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- making and changing ------------------------------------------------------------------------------ */
@@ -218,8 +217,7 @@ static bool delete (Request *rq, Service *s, Runs *r, Err *err)
     sse_publish(rq->server->sse, "chat", STR("{}"));
     w = reply_json(rq);
     json_field_str(&w, "id", rq->params[0]);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_conversation_delete(Request *rq, Err *err)
@@ -266,8 +264,7 @@ static void put_list(Request *rq, const Conversation *all, size_t n, bool more)
 {
     JsonWriter w = reply_json(rq);
 
-    json_key(&w, "conversations");
-    json_begin(&w, '[');
+    json_field_begin(&w, "conversations", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         conversation_put(&w, &all[i]);
@@ -318,8 +315,7 @@ static void put_turns(Request *rq, const ChatTurn *turns, size_t n, int64_t limi
 {
     JsonWriter w = reply_json(rq);
 
-    json_key(&w, "messages");
-    json_begin(&w, '[');
+    json_field_begin(&w, "messages", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         chat_turn_put(&w, &turns[i]);

@@ -13,6 +13,5 @@ bool route_demo(Request *rq, Err *err)
         json_field_str(&w, "title", STR(DEMO_CHECKLIST_TITLE));
         demo_checklist_put(&w);
     }
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }

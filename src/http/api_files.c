@@ -60,16 +60,14 @@ bool route_file_add(Request *rq, Err *err)
     rq->reply.status = 201;
     w = reply_json(rq);
     attachment_put(&w, &x);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 static void put_attachments(Request *rq, const Attachment *all, size_t n)
 {
     JsonWriter w = reply_json(rq);
 
-    json_key(&w, "attachments");
-    json_begin(&w, '[');
+    json_field_begin(&w, "attachments", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         attachment_put(&w, &all[i]);

@@ -46,8 +46,7 @@ static bool put_steps(JsonWriter *w, OwnStore *own, Arena *a, Str id, Err *err)
 
     if (!board_steps(own, a, id, &steps, &n, err))
         return false;
-    json_key(w, "steps");
-    json_begin(w, '[');
+    json_field_begin(w, "steps", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(w, '{');
         json_field_str(w, "state", steps[i].state);
@@ -114,8 +113,7 @@ static bool put_journal(Request *rq, JsonWriter *w, OwnStore *own, JournalOf of,
 
     if (!handoff_list(own, rq->arena, of.home, of.session_id, (size_t)max, &all, &n, err))
         return false;
-    json_key(w, "handoffs");
-    json_begin(w, '[');
+    json_field_begin(w, "handoffs", '[');
     for (size_t i = 0; i < n; i++) {
         /* A gateway of Hermes may have it: then its session's row says how far. */
         if (all[i].mirrored && !handoff_is_over(all[i].state) &&
@@ -167,8 +165,7 @@ bool route_handoffs(Request *rq, Err *err)
     json_field_bool(&w, "gateway", gateway_is_running(own_store_data(own)));
     if (!put_journal(rq, &w, own, of, max, err))
         return false;
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 static bool reply_handoff(Request *rq, OwnStore *own, const Handoff *h, int status, Err *err)
@@ -179,8 +176,7 @@ static bool reply_handoff(Request *rq, OwnStore *own, const Handoff *h, int stat
     json_key(&w, "handoff");
     if (!put_handoff(rq, &w, own, h, err))
         return false;
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- asking ------------------------------------------------------------------------------------------------ */
@@ -284,8 +280,7 @@ bool route_session_back(Request *rq, Err *err)
     w = reply_json(rq);
     json_field_str(&w, "session_id", id);
     json_field_str(&w, "from", owner.surface);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- platforms ------------------------------------------------------------------------------------------------ */
@@ -390,8 +385,7 @@ bool route_platforms(Request *rq, Err *err)
     w = reply_json(rq);
     json_field_bool(&w, "gateway", running);
     read_config(rq, homes, &config, &w);
-    json_key(&w, "platforms");
-    json_begin(&w, '[');
+    json_field_begin(&w, "platforms", '[');
     for (GatewayPlatform p = 0; p < GATEWAY_PLATFORM_COUNT; p++) {
         Str name = str_of(gateway_platform_name(p));
 
@@ -399,8 +393,7 @@ bool route_platforms(Request *rq, Err *err)
             return false;
     }
     json_end(&w, ']');
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- what did not arrive ---------------------------------------------------------------------------------------- */
@@ -418,8 +411,7 @@ bool route_outbox_dead(Request *rq, Err *err)
         !outbox_dead(own, rq->arena, (size_t)max, &all, &n, err))
         return false;
     w = reply_json(rq);
-    json_key(&w, "letters");
-    json_begin(&w, '[');
+    json_field_begin(&w, "letters", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         json_field_str(&w, "id", all[i].id);
@@ -431,8 +423,7 @@ bool route_outbox_dead(Request *rq, Err *err)
         json_end(&w, '}');
     }
     json_end(&w, ']');
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 static bool reply_ok(Request *rq, OwnStore *own)
@@ -441,8 +432,7 @@ static bool reply_ok(Request *rq, OwnStore *own)
 
     wake_call(own_store_data(own));
     json_field_bool(&w, "ok", true);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_outbox_retry(Request *rq, Err *err)
@@ -477,8 +467,7 @@ bool route_inbox_parked(Request *rq, Err *err)
         !inbox_list(own, rq->arena, INBOX_PARKED, (size_t)max, &all, &n, err))
         return false;
     w = reply_json(rq);
-    json_key(&w, "messages");
-    json_begin(&w, '[');
+    json_field_begin(&w, "messages", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         json_field_int(&w, "seq", all[i].seq);
@@ -490,8 +479,7 @@ bool route_inbox_parked(Request *rq, Err *err)
         json_end(&w, '}');
     }
     json_end(&w, ']');
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_inbox_retry(Request *rq, Err *err)

@@ -18,8 +18,7 @@ static bool reply_rooms(Request *rq, const char *key, const LocalRoom *all, size
 {
     JsonWriter w = reply_json(rq);
 
-    json_key(&w, key);
-    json_begin(&w, '[');
+    json_field_begin(&w, key, '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         json_field_str(&w, "id", all[i].id);
@@ -30,8 +29,7 @@ static bool reply_rooms(Request *rq, const char *key, const LocalRoom *all, size
         json_end(&w, '}');
     }
     json_end(&w, ']');
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* {format, channels: [...]} */
@@ -110,8 +108,7 @@ bool route_local_messages(Request *rq, Err *err)
         return false;
     changed = q.since_ms;
     w = reply_json(rq);
-    json_key(&w, "messages");
-    json_begin(&w, '[');
+    json_field_begin(&w, "messages", '[');
     for (size_t i = 0; i < n; i++) {
         int64_t at = all[i].edited_ms > all[i].created_ms ? all[i].edited_ms : all[i].created_ms;
 
@@ -122,8 +119,7 @@ bool route_local_messages(Request *rq, Err *err)
     json_field_bool(&w, "earlier", more);
     json_field_int(&w, "changed_ms", changed);
     json_field_int(&w, "typing_until_ms", typing);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- what the user says ---------------------------------------------------------------------------------------- */
@@ -169,6 +165,5 @@ bool route_local_say(Request *rq, Err *err)
     rq->reply.status = 201;
     w = reply_json(rq);
     json_field_int(&w, "id", id);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }

@@ -271,14 +271,12 @@ bool route_openai_models(Request *rq, Err *err)
         return false;
     json_begin(&w, '{');
     json_field_str(&w, "object", STR("list"));
-    json_key(&w, "data");
-    json_begin(&w, '[');
+    json_field_begin(&w, "data", '[');
     for (const Runtime *const *r = service_runtimes(s); *r; r++)
         if (is_there(rq, s, *r))
             put_model(rq, &w, str_of((*r)->name));
     json_end(&w, ']');
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* "hermes/gpt-x" is there where hermes is: which models a runtime has, it alone knows. */

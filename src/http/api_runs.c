@@ -130,8 +130,7 @@ static bool show_run(Request *rq, Service *s, Runs *r, Err *err)
         return false;
     w = reply_json(rq);
     run_put(&w, &run);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_run(Request *rq, Err *err)
@@ -176,8 +175,7 @@ bool route_runtimes(Request *rq, Err *err)
     first = service_runtime(s, STR_NONE, err);
     w = reply_json(rq);
     json_field_str(&w, "default", first ? str_of(first->name) : STR_NONE);
-    json_key(&w, "runtimes");
-    json_begin(&w, '[');
+    json_field_begin(&w, "runtimes", '[');
     for (const Runtime *const *r = service_runtimes(s); *r; r++) {
         RuntimeCaps caps = { 0 };
         Err why = { 0 };
@@ -189,11 +187,9 @@ bool route_runtimes(Request *rq, Err *err)
         json_end(&w, '}');
     }
     json_end(&w, ']');
-    json_key(&w, "models");
-    json_begin(&w, '[');
+    json_field_begin(&w, "models", '[');
     for (size_t i = 0; i < rq->server->settings->n_models; i++)
         json_put_str(&w, rq->server->settings->models[i].name);
     json_end(&w, ']');
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }

@@ -258,8 +258,7 @@ bool route_search(Request *rq, Err *err)
     note = state_note(rq, answer.note, &answer.partial);
     w = reply_json(rq);
     search_put(&w, search.homes, wanted.text, &answer, note);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_index(Request *rq, Err *err)
@@ -284,6 +283,5 @@ bool route_index(Request *rq, Err *err)
     json_field_int(&w, "done", state->done);
     json_field_int(&w, "total", state->total);
     pthread_mutex_unlock(&state->lock);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }

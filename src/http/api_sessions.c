@@ -119,15 +119,13 @@ bool route_sessions(Request *rq, Err *err)
     if (!list)
         return false;
     w = reply_json(rq);
-    json_key(&w, "sessions");
-    json_begin(&w, '[');
+    json_field_begin(&w, "sessions", '[');
     if (!put_sessions(rq, list, request.limit, &w, &next, err))
         return false;
     json_end(&w, ']');
     json_field_str(&w, "next_cursor", next);
     json_field_bool(&w, "partial", history_partial(h));
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_session(Request *rq, Err *err)
@@ -140,8 +138,7 @@ bool route_session(Request *rq, Err *err)
         return false;
     w = reply_json(rq);
     put_item(&w, rq->arena, &item);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- filters ----------------------------------------------------------------------------------------- */
@@ -158,8 +155,7 @@ static bool put_origins(Request *rq, JsonWriter *w, Err *err)
     store_facts(rq->arena, where.homes, &facts, &n);
     if (!history_facts(&where, rq->arena, facts, n, &history, err))
         return false;
-    json_key(w, "origins");
-    json_begin(w, '[');
+    json_field_begin(w, "origins", '[');
     for (size_t i = 0; i < ORIGIN_COUNT; i++) {
         const SourceFacts *s = &history.sources[i];
 
@@ -194,8 +190,7 @@ bool route_facets(Request *rq, Err *err)
 
         if (!history_facets(h, rq->arena, kinds[i][0], MAX_FACETS, &all, &n, err))
             return false;
-        json_key(&w, kinds[i][1]);
-        json_begin(&w, '[');
+        json_field_begin(&w, kinds[i][1], '[');
         for (size_t k = 0; k < n; k++) {
             json_begin(&w, '{');
             json_field_str(&w, "name", all[k].name);
@@ -205,8 +200,7 @@ bool route_facets(Request *rq, Err *err)
         json_end(&w, ']');
     }
     json_field_bool(&w, "partial", history_partial(h));
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- to save ------------------------------------------------------------------------------------------ */
@@ -350,8 +344,7 @@ static void put_message(JsonWriter *w, Arena *a, const Transcript *t, size_t par
         json_put_null(w);
     if (str_eqz(m->role, "tool"))
         put_outcome(w, true, m->content);
-    json_key(w, "tool_calls");
-    json_begin(w, '[');
+    json_field_begin(w, "tool_calls", '[');
     for (size_t k = 0; k < n_calls; k++)
         if (calls[k].message == i)
             put_call(w, &calls[k], messages);
@@ -425,13 +418,11 @@ bool route_messages(Request *rq, Err *err)
         return false;
     w = reply_json(rq);
     json_field_str(&w, "session", t.item.lineage.tip.id);
-    json_key(&w, "messages");
-    json_begin(&w, '[');
+    json_field_begin(&w, "messages", '[');
     for (size_t i = t.from; i < t.until && t.limit; i++)
         if (!put_part(&t, &w, i, err))
             return false;
     json_end(&w, ']');
     json_field_str(&w, "next_after", t.next);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }

@@ -75,8 +75,7 @@ static bool delete (Request *rq, Service *s, Runs *r, Err *err)
     tell_pages(rq);
     w = reply_json(rq);
     json_field_str(&w, "id", item.lineage.tip.id);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_session_delete(Request *rq, Err *err)

@@ -108,8 +108,7 @@ bool route_slack_events(Request *rq, Err *err)
     if (!keep(rq, buf_str(&rq->body), err))
         return false;
     w = reply_json(rq);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- slash commands ------------------------------------------------------------------------------------- */

@@ -34,8 +34,7 @@ static bool put_schedules(Request *rq, const SleepHome *home, JsonWriter *w, Err
 
     if (!schedule_list(rq->arena, home, &rows, &n, err))
         return false;
-    json_key(w, "schedules");
-    json_begin(w, '[');
+    json_field_begin(w, "schedules", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(w, '{');
         json_field_str(w, "project", rows[i].project);
@@ -63,8 +62,7 @@ bool route_sleep(Request *rq, Err *err)
         return false;
     elsewhere = !api_night_runs(rq->server) && api_night_elsewhere(rq->arena, &home);
     w = reply_json(rq);
-    json_key(&w, "nights");
-    json_begin(&w, '[');
+    json_field_begin(&w, "nights", '[');
     for (size_t i = 0; i < n; i++)
         night_put_summary(&w, &nights[i]);
     json_end(&w, ']');
@@ -72,8 +70,7 @@ bool route_sleep(Request *rq, Err *err)
     json_field_str(&w, "backend", answerer_kind(&any, rq->server->settings));
     if (!put_schedules(rq, &home, &w, err))
         return false;
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* {format, proposal}: as `talaria sleep review --json`. */
@@ -90,8 +87,7 @@ bool route_sleep_night(Request *rq, Err *err)
     w = reply_json(rq);
     json_key(&w, "proposal");
     night_put(&w, &night);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* Nothing is asked of a model: what is opened only says its price and whether chance plays. */
@@ -118,8 +114,7 @@ bool route_sleep_worth(Request *rq, Err *err)
     w = reply_json(rq);
     night_worth_put(&w, &worth);
     json_field_str(&w, "backend", answerer_kind(&answerer, rq->server->settings));
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- adopting ----------------------------------------------------------------------------------------- */
@@ -213,8 +208,7 @@ static JsonWriter begin_rows(Request *rq, const char *key)
     JsonWriter w = reply_json(rq);
 
     json_field_bool(&w, "ok", true);
-    json_key(&w, key);
-    json_begin(&w, '[');
+    json_field_begin(&w, key, '[');
     return w;
 }
 

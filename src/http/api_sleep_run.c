@@ -270,6 +270,5 @@ bool route_sleep_run(Request *rq, Err *err)
     w = reply_json(rq);
     json_field_bool(&w, "dry_run", dry_run);
     json_field_str(&w, "backend", answerer_kind(&answerer, rq->server->settings));
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }

@@ -21,8 +21,7 @@ bool route_templates(Request *rq, Err *err)
     if (!request_homes(rq, &homes, err) || !templates_load(rq->arena, homes, &all, &n, err))
         return false;
     w = reply_json(rq);
-    json_key(&w, "templates");
-    json_begin(&w, '[');
+    json_field_begin(&w, "templates", '[');
     for (size_t i = 0; i < n; i++) {
         if (wanted.n && all[i].type != type)
             continue;
@@ -31,8 +30,7 @@ bool route_templates(Request *rq, Err *err)
         json_end(&w, '}');
     }
     json_end(&w, ']');
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_template(Request *rq, Err *err)
@@ -45,8 +43,7 @@ bool route_template(Request *rq, Err *err)
         return false;
     w = reply_json(rq);
     template_put_shown(&w, &t);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 bool route_template_delete(Request *rq, Err *err)
@@ -60,8 +57,7 @@ bool route_template_delete(Request *rq, Err *err)
     w = reply_json(rq);
     json_field_bool(&w, "dry_run", false);
     json_field_str(&w, "name", rq->params[0]);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- making one ------------------------------------------------------------------------------------ */
@@ -216,8 +212,7 @@ bool route_template_inject(Request *rq, Err *err)
     w = reply_json(rq);
     inject_put(&w, messages, buf_str(&before), &t, &options, effect);
     json_field_int(&w, "tokens", (int64_t)template_tokens(&t));
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* -- study -------------------------------------------------------------------------------------------- */
@@ -239,6 +234,5 @@ bool route_study(Request *rq, Err *err)
         return false;
     w = reply_json(rq);
     study_put(&w, &study);
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }

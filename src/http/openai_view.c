@@ -37,12 +37,10 @@ static void put_delta(const View *v, Buf *out, const char *key, Str text, const 
 {
     JsonWriter w = begin_chunk(v, out);
 
-    json_key(&w, "choices");
-    json_begin(&w, '[');
+    json_field_begin(&w, "choices", '[');
     json_begin(&w, '{');
     json_field_int(&w, "index", 0);
-    json_key(&w, "delta");
-    json_begin(&w, '{');
+    json_field_begin(&w, "delta", '{');
     if (key)
         json_field_str(&w, key, text);
     json_end(&w, '}');
@@ -60,8 +58,7 @@ static void put_usage(JsonWriter *w, Json usage)
 
     (void)json_int(json_get(usage, STR("input")), &in);
     (void)json_int(json_get(usage, STR("output")), &out);
-    json_key(w, "usage");
-    json_begin(w, '{');
+    json_field_begin(w, "usage", '{');
     json_field_int(w, "prompt_tokens", in);
     json_field_int(w, "completion_tokens", out);
     json_field_int(w, "total_tokens", in + out);
@@ -70,8 +67,7 @@ static void put_usage(JsonWriter *w, Json usage)
 
 static void put_failure(JsonWriter *w, Json error)
 {
-    json_key(w, "error");
-    json_begin(w, '{');
+    json_field_begin(w, "error", '{');
     json_field_str(w, "message", json_str(json_get(error, STR("message"))));
     json_field_str(w, "type", STR("server_error"));
     json_field_null(w, "param");
@@ -215,12 +211,10 @@ static bool put_whole(Request *rq, const View *v, const Whole *whole, Err *err)
     json_field_str(&w, "object", STR("chat.completion"));
     json_field_int(&w, "created", v->created);
     json_field_str(&w, "model", str_of(v->model));
-    json_key(&w, "choices");
-    json_begin(&w, '[');
+    json_field_begin(&w, "choices", '[');
     json_begin(&w, '{');
     json_field_int(&w, "index", 0);
-    json_key(&w, "message");
-    json_begin(&w, '{');
+    json_field_begin(&w, "message", '{');
     json_field_str(&w, "role", STR("assistant"));
     json_field_str(&w, "content", buf_str(&whole->text));
     json_field_null(&w, "refusal");
@@ -229,8 +223,7 @@ static bool put_whole(Request *rq, const View *v, const Whole *whole, Err *err)
     json_end(&w, '}');
     json_end(&w, ']');
     put_usage(&w, json_get(json_root(done), STR("usage")));
-    json_end(&w, '}');
-    return true;
+    return reply_end(&w);
 }
 
 /* Clients of OpenAI's try again by themselves where it is 429 or 5xx: not what would fail once more. */

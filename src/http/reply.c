@@ -95,8 +95,7 @@ static const char *title_of(int status)
 /* The same once more in the shape that clients of OpenAI's interface look for, on the routes that speak it. */
 static void put_openai_error(JsonWriter *w, int status, Str message, const char *param, Str code)
 {
-    json_key(w, "error");
-    json_begin(w, '{');
+    json_field_begin(w, "error", '{');
     json_field_str(w, "message", message);
     json_field_str(w, "type", status >= 500 ? STR("server_error") : STR("invalid_request_error"));
     json_field_str(w, "param", str_of(param));
@@ -137,6 +136,12 @@ JsonWriter reply_json(Request *rq)
     json_begin(&w, '{');
     json_field_int(&w, "format", 1);
     return w;
+}
+
+bool reply_end(JsonWriter *w)
+{
+    json_end(w, '}');
+    return true;
 }
 
 /* -- ETag ---------------------------------------------------------------------------------------- */

@@ -106,7 +106,8 @@ bool request_signed_in(const Request *rq);
 /* A header's value; p NULL where there is none. */
 Str request_header(const Request *rq, const char *name);
 
-/* Begins the answer's object with "format": 1; json_end(&w, '}') ends it. */
+/* Begins the answer's object with "format": 1; reply_end ends it and returns true. */
 JsonWriter reply_json(Request *rq);
+bool reply_end(JsonWriter *w);
 
 #endif

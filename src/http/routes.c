@@ -78,8 +78,7 @@ static void put_parameters(JsonWriter *w, const Route *r)
 {
     Str rest = str_of(r->pattern), part;
 
-    json_key(w, "parameters");
-    json_begin(w, '[');
+    json_field_begin(w, "parameters", '[');
     while (str_split(&rest, '/', &part))
         if (part.n > 2 && part.p[0] == '{')
             put_parameter(w, (Str){ part.p + 1, part.n - 2 }, "path");
@@ -110,13 +109,10 @@ static void put_answers(JsonWriter *w, const Route *r)
                        : r->handler == route_metrics ? "text/plain"
                                                      : "application/json";
 
-    json_key(w, "responses");
-    json_begin(w, '{');
-    json_key(w, "200");
-    json_begin(w, '{');
+    json_field_begin(w, "responses", '{');
+    json_field_begin(w, "200", '{');
     json_field_str(w, "description", str_of(r->summary));
-    json_key(w, "content");
-    json_begin(w, '{');
+    json_field_begin(w, "content", '{');
     json_key(w, type);
     json_put_raw(w, STR("{}"));
     json_end(w, '}');
@@ -128,8 +124,7 @@ static void put_answers(JsonWriter *w, const Route *r)
 
 static void put_operation(JsonWriter *w, const Route *r)
 {
-    json_key(w, method_name(r->method));
-    json_begin(w, '{');
+    json_field_begin(w, method_name(r->method), '{');
     json_field_str(w, "summary", str_of(r->summary));
     if (r->flags & ROUTE_OPEN) {
         json_key(w, "security");
@@ -151,13 +146,11 @@ static bool seen_before(size_t i)
 
 static void put_paths(JsonWriter *w)
 {
-    json_key(w, "paths");
-    json_begin(w, '{');
+    json_field_begin(w, "paths", '{');
     for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
         if (seen_before(i))
             continue;
-        json_key(w, routes[i].pattern);
-        json_begin(w, '{');
+        json_field_begin(w, routes[i].pattern, '{');
         for (size_t k = i; k < ARRAY_LEN(routes); k++)
             if (strcmp(routes[k].pattern, routes[i].pattern) == 0)
                 put_operation(w, &routes[k]);
@@ -180,8 +173,7 @@ void routes_openapi(JsonWriter *w, const char *version)
 
     json_begin(w, '{');
     json_field_str(w, "openapi", STR("3.1.0"));
-    json_key(w, "info");
-    json_begin(w, '{');
+    json_field_begin(w, "info", '{');
     json_field_str(w, "title", STR("Talaria"));
     json_field_str(w, "version", str_of(version));
     json_end(w, '}');

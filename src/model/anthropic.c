@@ -14,8 +14,7 @@ static void write_system(JsonWriter *w, const ModelRequest *r)
         if (r->messages[i].role != MODEL_SYSTEM)
             continue;
         if (!any) {
-            json_key(w, "system");
-            json_begin(w, '[');
+            json_field_begin(w, "system", '[');
         }
         any = true;
         json_begin(w, '{');
@@ -107,8 +106,7 @@ static void write_messages(JsonWriter *w, const ModelRequest *r)
             }
             json_begin(w, '{');
             json_field_str(w, "role", m->role == MODEL_ASSISTANT ? STR("assistant") : STR("user"));
-            json_key(w, "content");
-            json_begin(w, '[');
+            json_field_begin(w, "content", '[');
         }
         open = m;
         write_blocks(w, m);
@@ -121,8 +119,7 @@ static void write_messages(JsonWriter *w, const ModelRequest *r)
 
 static void write_tools(JsonWriter *w, const ModelRequest *r)
 {
-    json_key(w, "tools");
-    json_begin(w, '[');
+    json_field_begin(w, "tools", '[');
     for (size_t i = 0; i < r->n_tools; i++) {
         json_begin(w, '{');
         json_field_str(w, "name", r->tools[i].name);
@@ -139,16 +136,14 @@ static void write_request(JsonWriter *w, const ModelRequest *r, bool official)
     (void)official;
     json_field_int(w, "max_tokens", r->max_tokens ? r->max_tokens : DEFAULT_MAX_TOKENS);
     write_system(w, r);
-    json_key(w, "messages");
-    json_begin(w, '[');
+    json_field_begin(w, "messages", '[');
     write_messages(w, r);
     json_end(w, ']');
     if (r->n_tools)
         write_tools(w, r);
     if (!r->n_stop)
         return;
-    json_key(w, "stop_sequences");
-    json_begin(w, '[');
+    json_field_begin(w, "stop_sequences", '[');
     for (size_t i = 0; i < r->n_stop; i++)
         json_put_str(w, r->stop[i]);
     json_end(w, ']');

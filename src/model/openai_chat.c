@@ -5,14 +5,12 @@
 
 static void write_calls(JsonWriter *w, const ModelMessage *m)
 {
-    json_key(w, "tool_calls");
-    json_begin(w, '[');
+    json_field_begin(w, "tool_calls", '[');
     for (size_t i = 0; i < m->n_calls; i++) {
         json_begin(w, '{');
         json_field_str(w, "id", m->calls[i].id);
         json_field_str(w, "type", STR("function"));
-        json_key(w, "function");
-        json_begin(w, '{');
+        json_field_begin(w, "function", '{');
         json_field_str(w, "name", m->calls[i].name);
         json_field_str(w, "arguments", m->calls[i].arguments);
         json_end(w, '}');
@@ -43,13 +41,11 @@ static void write_message(JsonWriter *w, const ModelMessage *m)
 
 static void write_tools(JsonWriter *w, const ModelRequest *r)
 {
-    json_key(w, "tools");
-    json_begin(w, '[');
+    json_field_begin(w, "tools", '[');
     for (size_t i = 0; i < r->n_tools; i++) {
         json_begin(w, '{');
         json_field_str(w, "type", STR("function"));
-        json_key(w, "function");
-        json_begin(w, '{');
+        json_field_begin(w, "function", '{');
         json_field_str(w, "name", r->tools[i].name);
         json_field_str(w, "description", r->tools[i].description);
         json_key(w, "parameters");
@@ -62,8 +58,7 @@ static void write_tools(JsonWriter *w, const ModelRequest *r)
 
 static void write_request(JsonWriter *w, const ModelRequest *r, bool official)
 {
-    json_key(w, "messages");
-    json_begin(w, '[');
+    json_field_begin(w, "messages", '[');
     for (size_t i = 0; i < r->n_messages; i++)
         write_message(w, &r->messages[i]);
     json_end(w, ']');
@@ -73,15 +68,13 @@ static void write_request(JsonWriter *w, const ModelRequest *r, bool official)
     if (r->max_tokens)
         json_field_int(w, official ? "max_completion_tokens" : "max_tokens", r->max_tokens);
     if (r->n_stop) {
-        json_key(w, "stop");
-        json_begin(w, '[');
+        json_field_begin(w, "stop", '[');
         for (size_t i = 0; i < r->n_stop; i++)
             json_put_str(w, r->stop[i]);
         json_end(w, ']');
     }
     if (!r->whole) {
-        json_key(w, "stream_options");
-        json_begin(w, '{');
+        json_field_begin(w, "stream_options", '{');
         json_field_bool(w, "include_usage", true);
         json_end(w, '}');
     }

@@ -39,8 +39,7 @@ static void write_message(JsonWriter *w, const ModelMessage *m)
 
 static void write_tools(JsonWriter *w, const ModelRequest *r)
 {
-    json_key(w, "tools");
-    json_begin(w, '[');
+    json_field_begin(w, "tools", '[');
     for (size_t i = 0; i < r->n_tools; i++) {
         json_begin(w, '{');
         json_field_str(w, "type", STR("function"));
@@ -57,8 +56,7 @@ static void write_tools(JsonWriter *w, const ModelRequest *r)
 static void write_request(JsonWriter *w, const ModelRequest *r, bool official)
 {
     (void)official;
-    json_key(w, "input");
-    json_begin(w, '[');
+    json_field_begin(w, "input", '[');
     for (size_t i = 0; i < r->n_messages; i++)
         write_message(w, &r->messages[i]);
     json_end(w, ']');

@@ -38,8 +38,7 @@ static void send_request(CodexRun *c, int id, const char *method,
         json_field_int(&w, "id", id);
     json_field_str(&w, "method", str_of(method));
     if (params) {
-        json_key(&w, "params");
-        json_begin(&w, '{');
+        json_field_begin(&w, "params", '{');
         params(c, &w);
         json_end(&w, '}');
     }
@@ -50,8 +49,7 @@ static void send_request(CodexRun *c, int id, const char *method,
 static void initialize_params(CodexRun *c, JsonWriter *w)
 {
     (void)c;
-    json_key(w, "clientInfo");
-    json_begin(w, '{');
+    json_field_begin(w, "clientInfo", '{');
     json_field_str(w, "name", STR("talaria"));
     json_field_str(w, "title", STR("Talaria"));
     json_field_str(w, "version", STR(TALARIA_VERSION));
@@ -75,8 +73,7 @@ static void thread_params(CodexRun *c, JsonWriter *w)
 static void turn_params(CodexRun *c, JsonWriter *w)
 {
     json_field_str(w, "threadId", c->stream.thread);
-    json_key(w, "input");
-    json_begin(w, '[');
+    json_field_begin(w, "input", '[');
     json_begin(w, '{');
     json_field_str(w, "type", STR("text"));
     json_field_str(w, "text", c->user);

@@ -90,8 +90,7 @@ void frames_progress(Frames *f, const char *stage, const char *status, Str label
 
 static void put_usage(JsonWriter *w, const RuntimeUsage *u)
 {
-    json_key(w, "usage");
-    json_begin(w, '{');
+    json_field_begin(w, "usage", '{');
     json_field_int(w, "input", u->input);
     json_field_int(w, "output", u->output);
     if (u->reasoning)
@@ -159,11 +158,9 @@ static void approval(Frames *f, const RuntimeEvent *e)
     JsonWriter w = begin_progress(f, "approval", e->name.n ? "completed" : "waiting");
 
     field_if(&w, "detail", e->name);
-    json_key(&w, "approval");
-    json_begin(&w, '{');
+    json_field_begin(&w, "approval", '{');
     json_field_str(&w, "id", e->call_id);
-    json_key(&w, "choices");
-    json_begin(&w, '[');
+    json_field_begin(&w, "choices", '[');
     for (size_t i = 0; i < e->n_choices; i++)
         json_put_str(&w, e->choices[i]);
     json_end(&w, ']');

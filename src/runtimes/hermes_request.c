@@ -39,8 +39,7 @@ static void chat_body(HermesRun *h, JsonWriter *w)
 {
     json_field_str(w, "model", h->run.request.model.n ? h->run.request.model : STR("hermes-agent"));
     json_field_bool(w, "stream", true);
-    json_key(w, "messages");
-    json_begin(w, '[');
+    json_field_begin(w, "messages", '[');
     if (h->preamble.n)
         put_message(w, "system", h->preamble);
     if (!h->link.key.n)
@@ -65,8 +64,7 @@ static void runs_body(HermesRun *h, JsonWriter *w)
     json_field_str(w, "session_id", h->handle.session);
     if (h->preamble.n)
         json_field_str(w, "instructions", h->preamble);
-    json_key(w, "conversation_history");
-    json_begin(w, '[');
+    json_field_begin(w, "conversation_history", '[');
     put_history(w, &h->run.request);
     json_end(w, ']');
     json_field_str(w, "input", h->user);

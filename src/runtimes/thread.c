@@ -255,8 +255,7 @@ static void write_message(JsonWriter *w, const ModelMessage *m)
     if (m->failed)
         json_field_bool(w, "failed", true);
     if (m->n_calls) {
-        json_key(w, "calls");
-        json_begin(w, '[');
+        json_field_begin(w, "calls", '[');
         for (size_t i = 0; i < m->n_calls; i++) {
             json_begin(w, '{');
             json_field_str(w, "id", m->calls[i].id);
@@ -276,8 +275,7 @@ static void write_from(const Thread *t, size_t first, int64_t dropped, Buf *out)
     json_begin(&w, '{');
     json_field_int(&w, "v", 1);
     json_field_int(&w, "dropped", dropped);
-    json_key(&w, "messages");
-    json_begin(&w, '[');
+    json_field_begin(&w, "messages", '[');
     for (size_t i = first; i < t->n; i++)
         if (i != t->passing)
             write_message(&w, &t->messages[i]);

@@ -104,5 +104,6 @@ void json_field_int(JsonWriter *w, const char *key, int64_t n);
 void json_field_double(JsonWriter *w, const char *key, double n);
 void json_field_bool(JsonWriter *w, const char *key, bool b);
 void json_field_null(JsonWriter *w, const char *key);
+void json_field_begin(JsonWriter *w, const char *key, char bracket); /* json_end ends it */
 
 #endif

@@ -302,3 +302,9 @@ void json_field_null(JsonWriter *w, const char *key)
     json_key(w, key);
     json_put_null(w);
 }
+
+void json_field_begin(JsonWriter *w, const char *key, char bracket)
+{
+    json_key(w, key);
+    json_begin(w, bracket);
+}
