@@ -1,7 +1,7 @@
 /* talaria ask: one turn through the agent service, in this process. */
-#include <semaphore.h>
-#include <signal.h>
-#include <stdatomic.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "agent/continue.h"
@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "cmd/commands.h"
 #include "handoff/wait.h"
 #include "terminal/paint.h"
@@ -45,34 +46,19 @@ static const Option options[] = {
 
 /* -- waiting for frames ----------------------------------------------------------------------------- */
 
-/* Woken by frames and by signals alike, so there is a semaphore: it may be posted from both. */
-static sem_t more;
-static atomic_bool interrupted;
-
 static void on_wake(void *ctx)
 {
-    (void)ctx;
-    sem_post(&more);
+    uint64_t one = 1;
+
+    (void)!write(*(int *)ctx, &one, sizeof one);
 }
 
-static void on_signal(int number)
+/* wake_fd: written by new frames and by signals. */
+static const Frame *next_frame(Service *s, Subscriber *sub, Str run_id, int wake_fd)
 {
-    (void)number;
-    atomic_store(&interrupted, true);
-    sem_post(&more);
-}
+    struct pollfd woken = { .fd = wake_fd, .events = POLLIN };
+    uint64_t count;
 
-/* Once: who presses Ctrl-C a second time wants out. */
-static void catch_signals(void)
-{
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-static const Frame *next_frame(Service *s, Subscriber *sub, Str run_id)
-{
     for (;;) {
         bool over;
         const Frame *f = sub_next(sub, &over);
@@ -80,9 +66,10 @@ static const Frame *next_frame(Service *s, Subscriber *sub, Str run_id)
 
         if (f || over)
             return f;
-        if (atomic_exchange(&interrupted, false) && !service_cancel(s, run_id, &err))
+        if (signals_stop_came() && !service_cancel(s, run_id, &err))
             log_warning("%s", err.text);
-        (void)sem_wait(&more);
+        (void)poll(&woken, 1, -1);
+        (void)!read(wake_fd, &count, sizeof count);
     }
 }
 
@@ -162,16 +149,16 @@ static void judge(const Frame *f, Json data, Err *ret, bool *ret_ok)
     }
 }
 
-static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, Err *err)
+static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, int wake_fd, Err *err)
 {
-    Subscriber sub = { .wake = on_wake };
+    Subscriber sub = { .wake = on_wake, .ctx = &wake_fd };
     AUTO(Paint) *paint = new_paint(cli);
     Shown shown = { .paint = paint };
     bool ok = true;
     const Frame *f;
 
     sub_join(&sub, live, 0);
-    while ((f = next_frame(s, &sub, run_id)) != NULL) {
+    while ((f = next_frame(s, &sub, run_id, wake_fd)) != NULL) {
         Err why;
         AUTO(JsonDoc) *doc = json_parse(frame_data(f), &why);
 
@@ -261,7 +248,7 @@ static bool check_owner(const Cli *cli, Str conversation_id, Err *err)
     return journal && handoff_is_here(journal, cli->homes.data, conversation_id, err);
 }
 
-static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
+static bool turn(Cli *cli, Service *s, const Args *args, int wake_fd, Err *err)
 {
     ChatRequest request = { .conversation_id = args_text(args, "conversation"),
                             .trust = TRUST_OWNER,
@@ -284,7 +271,7 @@ static bool turn(Cli *cli, Service *s, const Args *args, Err *err)
     }
     if (!cli->json)
         log_note("conversation %.*s", STR_FMT(request.conversation_id));
-    if (listen_to(cli, s, live, run.id, err))
+    if (listen_to(cli, s, live, run.id, wake_fd, err))
         return true;
     /* What was answered before Ctrl-C is kept; a question that failed leaves nothing behind. */
     if (fresh && err->kind != ERR_INTERRUPTED)
@@ -296,13 +283,16 @@ static bool ask(Cli *cli, const Args *args, Err *err)
 {
     AUTO(Service) *s = NULL;
     const Homes *homes;
+    int wake_fd;
 
     if (!cli_homes(cli, &homes, err))
         return false;
-    sem_init(&more, 0, 0);
-    catch_signals();
+    wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (wake_fd < 0)
+        return err_errno(err, "cannot wait for an answer");
+    signals_catch(SIGNALS_STOP | SIGNALS_ONCE, wake_fd);
     s = service_open(&(ServiceOptions){ .homes = homes, .settings = &cli->settings }, err);
-    return s && turn(cli, s, args, err);
+    return s && turn(cli, s, args, wake_fd, err);
 }
 
 static const Example examples[] = {

@@ -1,6 +1,5 @@
 /* talaria debug run, talaria debug replay: a runtime by itself, its events as everyone sees them. */
 #include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 #include "agent/knowledge.h"
@@ -9,6 +8,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "cmd/cmd_debug.h"
 #include "runtimes/frames.h"
 #include "runtimes/trace.h"
@@ -181,14 +181,6 @@ static void on_event(void *ctx, const RuntimeEvent *e)
     pthread_mutex_unlock(&show->lock);
 }
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
-
 /* Looks up ten times a second, for Ctrl-C. */
 static void wait_for_end(Show *show)
 {
@@ -197,7 +189,7 @@ static void wait_for_end(Show *show)
     pthread_mutex_lock(&show->lock);
     while (!show->over) {
         (void)cond_wait_until(&show->changed, &show->lock, clock_mono_ms() + 100);
-        if (interrupted && !cancelled) {
+        if (signals_stop_came() && !cancelled) {
             cancelled = true;
             show->runtime->cancel(show->run);
         }
@@ -207,23 +199,20 @@ static void wait_for_end(Show *show)
 
 static bool run_turn(Show *show, const RuntimeHost *host, const RuntimeRequest *request, Err *err)
 {
-    struct sigaction catch = { .sa_handler = on_interrupt }, before[2];
     RuntimeRun *run;
 
     frames_metadata(&show->frames, NULL, NULL);
     run = show->runtime->start(host, request, on_event, show, err);
     if (!run)
         return false;
-    sigaction(SIGINT, &catch, &before[0]);
-    sigaction(SIGTERM, &catch, &before[1]);
+    signals_catch(SIGNALS_STOP, -1);
     pthread_mutex_lock(&show->lock);
     show->run = run;
     pthread_cond_broadcast(&show->changed);
     pthread_mutex_unlock(&show->lock);
     wait_for_end(show);
     show->runtime->free(run);
-    sigaction(SIGINT, &before[0], NULL);
-    sigaction(SIGTERM, &before[1], NULL);
+    signals_release();
     return true;
 }
 

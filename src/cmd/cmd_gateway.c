@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
-#include <sys/signalfd.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "cmd/cmd_gateway.h"
 #include "cmd/commands.h"
 #include "gateway/gateway.h"
@@ -38,19 +38,15 @@ static bool run(Cli *cli, const Args *args, Err *err)
 {
     GatewayOptions options = { .settings = &cli->settings, .ready = ready, .ctx = cli };
     pthread_t watchdog;
-    sigset_t ends;
     bool ok;
 
     (void)args;
     if (!cli_homes(cli, &options.homes, err))
         return false;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &ends, NULL);
-    options.stop_fd = signalfd(-1, &ends, SFD_CLOEXEC);
+    options.stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (options.stop_fd < 0)
         return err_errno(err, "cannot listen for signals");
+    signals_catch(SIGNALS_STOP, options.stop_fd);
     if (pthread_create(&watchdog, NULL, end_anyway, (void *)(intptr_t)options.stop_fd) == 0)
         pthread_detach(watchdog);
     ok = gateway_run(&options, err);

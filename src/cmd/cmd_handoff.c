@@ -2,17 +2,16 @@
  * cmd_handoff_status.c. */
 #include "cmd/cmd_handoff.h"
 
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "cmd/commands.h"
 #include "cmd/serving_address.h"
 #include "handoff/routing.h"
 #include "handoff/wait.h"
-#include "terminal/signals.h"
 
 static const Option session_option[] = {
     { .kind = OPTION_TEXT,
@@ -123,13 +122,13 @@ static WaitWord word(void *ctx)
     uint64_t count;
 
     (void)!read(ears->fd, &count, sizeof count);
-    if (signals_came(CAME_END))
+    if (signals_came(SIGTERM))
         ears->ended_by = SIGTERM;
-    else if (signals_came(CAME_HANGUP))
+    else if (signals_came(SIGHUP))
         ears->ended_by = SIGHUP;
     if (ears->ended_by)
         return WAIT_LEAVE;
-    return signals_came(CAME_INTERRUPT) ? WAIT_CANCEL : WAIT_ON;
+    return signals_came(SIGINT) ? WAIT_CANCEL : WAIT_ON;
 }
 
 static bool wait_for(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim_ms, Err *err)
@@ -145,9 +144,9 @@ static bool wait_for(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim_ms, 
 
     if (ears.fd < 0)
         return err_errno(err, "cannot wait");
-    signals_begin(ears.fd, false);
+    signals_catch(SIGNALS_STOP | SIGNALS_HANGUP, ears.fd);
     ok = handoff_wait(&waiter, journal, cli->arena, h, err);
-    signals_end();
+    signals_release();
     close(ears.fd);
     if (ears.ended_by) {
         log_note("%s", err->text);

@@ -1,9 +1,7 @@
 /* talaria index: brings the catalogue and the search index up to date. */
-#include <signal.h>
-#include <stdatomic.h>
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "cmd/commands.h"
 #include "cmd/searching.h"
 #include "text/human.h"
@@ -40,16 +38,10 @@ static const Option options[] = {
     { 0 },
 };
 
-static atomic_int signalled;
-
-static void on_signal(int number)
-{
-    atomic_store(&signalled, number);
-}
-
 typedef struct Progress {
     const UpdateStats *stats;
     uint64_t done;
+    bool stopped;
 } Progress;
 
 static bool stop(void *ctx)
@@ -57,7 +49,8 @@ static bool stop(void *ctx)
     Progress *p = ctx;
 
     progress_show("indexing sessions", p->done++, (uint64_t)p->stats->due);
-    return atomic_load(&signalled) != 0;
+    p->stopped = p->stopped || signals_stop_came();
+    return p->stopped;
 }
 
 static bool rebuild(Searching *s, Err *err)
@@ -109,7 +102,6 @@ static void print_text(Cli *cli, const UpdateStats *stats, const RecallSize *siz
 
 static bool run(Cli *cli, const Args *args, Err *err)
 {
-    struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
     AUTO_SEARCHING s = { 0 };
     int64_t start = clock_cpu_ns();
     UpdateStats stats = { 0 };
@@ -121,8 +113,7 @@ static bool run(Cli *cli, const Args *args, Err *err)
     if (!searching_open(cli, &s, err) || !can_keep(&s, err) ||
         (args_flag(args, "rebuild") && !rebuild(&s, err)))
         return false;
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    signals_catch(SIGNALS_STOP | SIGNALS_ONCE, -1);
     ok = recall_update(s.index, s.catalogue, s.homes, stop, &progress, &stats, err);
     progress_end();
     if (!ok && err->kind == ERR_INTERRUPTED)

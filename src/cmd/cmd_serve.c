@@ -1,13 +1,16 @@
 /* talaria serve: the page and its API on this machine. */
+#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "cmd/browser.h"
 #include "cmd/commands.h"
 #include "cmd/serving.h"
@@ -104,29 +107,19 @@ static void open_page(Cli *cli, const Server *server)
         log_warning("%s", err.text);
 }
 
-static void wait_for_end(const sigset_t *signals, const ServingBeside *beside)
+static void wait_for_end(int signal_fd, ServingBeside *beside)
 {
-    for (;;) {
-        int got = sigwaitinfo(signals, NULL);
+    struct pollfd fds[] = { { .fd = signal_fd, .events = POLLIN }, { .events = POLLIN } };
 
-        if (got == SIGINT || got == SIGTERM)
-            return;
-        if (got == SIGCHLD || got == SIGALRM)
+    while (!signals_stop_came()) {
+        int64_t now = clock_mono_ms(), due = beside ? beside->due_ms : 0;
+
+        fds[1].fd = beside ? beside->fd : -1;
+        fds[1].revents = 0;
+        (void)poll(fds, ARRAY_LEN(fds), !due ? -1 : due > now ? (int)(due - now) : 0);
+        if (fds[1].revents || (due && clock_mono_ms() >= due))
             beside->look(beside->ctx);
     }
-}
-
-/* Before any thread is there, so that all of them leave them to this one. */
-static void block_signals(sigset_t *ret, bool beside)
-{
-    sigemptyset(ret);
-    sigaddset(ret, SIGINT);
-    sigaddset(ret, SIGTERM);
-    if (beside) {
-        sigaddset(ret, SIGCHLD);
-        sigaddset(ret, SIGALRM);
-    }
-    pthread_sigmask(SIG_BLOCK, ret, NULL);
 }
 
 static void *end_anyway(void *unused)
@@ -136,7 +129,7 @@ static void *end_anyway(void *unused)
     _exit(0);
 }
 
-static void finish(Cli *cli, Server *server, const ServingBeside *beside)
+static void finish(Cli *cli, Server *server, ServingBeside *beside)
 {
     bool whole = server_drain(server);
     pthread_t watchdog;
@@ -157,7 +150,7 @@ static void finish(Cli *cli, Server *server, const ServingBeside *beside)
     server_free(server);
 }
 
-bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *err)
+bool serving_run(Cli *cli, const Args *args, ServingBeside *beside, Err *err)
 {
     ServerOptions request = { .bind = args_text(args, "bind"),
                               .anywhere = args_flag(args, "insecure-bind"),
@@ -166,7 +159,7 @@ bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *e
     int64_t port = args_number(args, "port");
     const Homes *homes;
     Server *server;
-    sigset_t signals;
+    int signal_fd;
 
     if (port > UINT16_MAX)
         return err_set(err, ERR_USAGE, "--port must be at most %d", UINT16_MAX);
@@ -174,7 +167,10 @@ bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *e
         return false;
     request.port = (uint16_t)port;
     request.where = cli->where;
-    block_signals(&signals, beside != NULL);
+    signal_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (signal_fd < 0)
+        return err_errno(err, "cannot listen for signals");
+    signals_catch(SIGNALS_STOP, signal_fd);
     server = server_start(&request, homes, &cli->settings, err);
     if (!server)
         return false;
@@ -185,7 +181,7 @@ bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *e
         open_page(cli, server);
     serving_address_note(homes->data, server_url(server));
     notify("READY=1");
-    wait_for_end(&signals, beside);
+    wait_for_end(signal_fd, beside);
     notify("STOPPING=1");
     serving_address_forget(homes->data);
     finish(cli, server, beside);

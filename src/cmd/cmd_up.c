@@ -4,38 +4,37 @@
  * gateway down leaves the page up, and the gateway is started again. The child hears of our end from the kernel,
  * however it comes. Where a gateway is running already, that one is used. */
 #include <errno.h>
-#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "cmd/commands.h"
 #include "cmd/serving.h"
 #include "gateway/gateway.h"
 #include "handoff/handoff.h"
 #include "handoff/wake.h"
 
-enum { FIRST_WAIT_S = 1, MAX_WAIT_S = 32, STABLE_MS = 60000, END_MS = 10000, SLACK_MS = 100 };
+enum { FIRST_WAIT_S = 1, MAX_WAIT_S = 32, STABLE_MS = 60000, END_MS = 10000 };
 
 typedef struct Up {
     char *argv[8]; /* of the gateway */
     pid_t child;   /* 0: none */
     int64_t began; /* monotonic */
-    int64_t again; /* when it is to be started again; 0: not */
-    unsigned wait; /* seconds until then, the next time */
+    unsigned wait; /* seconds until the next start */
     const Cli *cli;
+    ServingBeside beside; /* its fd tells the end of the child; it is due when the next start is */
 } Up;
 
 /* In the child. Its output is talk: the data of this command is the address of the page. */
-static void become_gateway(Up *up, pid_t parent)
+static void become_gateway(Up *up, pid_t parent, const sigset_t *signals)
 {
-    sigset_t none;
-
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    signals_release();
+    sigprocmask(SIG_SETMASK, signals, NULL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == parent && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
         execv("/proc/self/exe", up->argv);
@@ -45,17 +44,25 @@ static void become_gateway(Up *up, pid_t parent)
 static void start(void *ctx)
 {
     pid_t self = getpid(), child;
+    sigset_t all, before;
     Up *up = ctx;
 
     up->began = clock_mono_ms();
-    up->again = 0;
+    up->beside.due_ms = 0;
+    sigfillset(&all); /* the child must not lose a signal to our handlers */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     child = fork();
     if (child == 0)
-        become_gateway(up, self);
-    if (child > 0)
-        up->child = child;
-    else
+        become_gateway(up, self, &before);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (child < 0) {
         log_error("cannot start the gateway: %s", strerror(errno));
+        return;
+    }
+    up->child = child;
+    up->beside.fd = (int)syscall(SYS_pidfd_open, child, 0);
+    if (up->beside.fd < 0)
+        log_warning("the gateway is not restarted if it ends: %s", strerror(errno));
 }
 
 /* A database of a newer Talaria does not become older. */
@@ -88,9 +95,11 @@ static bool is_final(const Up *up, int status)
     return true;
 }
 
-static void gone(Up *up, int status)
+static void on_exit_of_child(Up *up, int status)
 {
     up->child = 0;
+    close(up->beside.fd);
+    up->beside.fd = -1;
     if (is_final(up, status))
         return;
     if (clock_mono_ms() - up->began > STABLE_MS)
@@ -98,21 +107,19 @@ static void gone(Up *up, int status)
     log_warning("the gateway ended (%s %d); it is started again in %u s",
                 WIFSIGNALED(status) ? "signal" : "code",
                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), up->wait);
-    up->again = clock_mono_ms() + up->wait * 1000 - SLACK_MS;
-    alarm(up->wait);
+    up->beside.due_ms = clock_mono_ms() + up->wait * 1000;
     up->wait = up->wait * 2 < MAX_WAIT_S ? up->wait * 2 : MAX_WAIT_S;
 }
 
-/* A child that ended (there are others, which are not ours to wait for), or the time to start it again. */
 static void look(void *ctx)
 {
     Up *up = ctx;
     int status;
 
-    if (up->child && waitpid(up->child, &status, WNOHANG) == up->child)
-        gone(up, status);
-    else if (up->again && clock_mono_ms() >= up->again)
+    if (!up->child)
         start(up);
+    else if (waitpid(up->child, &status, WNOHANG) == up->child)
+        on_exit_of_child(up, status);
 }
 
 static void end(void *ctx)
@@ -136,7 +143,6 @@ static bool run(Cli *cli, const Args *args, Err *err)
     static char name[] = "talaria", home[] = "--home", data[] = "--data", gateway[] = "gateway",
                 verb[] = "run";
     Up up = { .argv = { name, gateway, verb }, .wait = FIRST_WAIT_S, .cli = cli };
-    ServingBeside beside = { start, look, end, &up };
     size_t n = 3;
 
     if (!cli_homes(cli, &(const Homes *){ NULL }, err) || !can_open(cli->homes.data, err))
@@ -149,7 +155,8 @@ static bool run(Cli *cli, const Args *args, Err *err)
         up.argv[n++] = data;
         up.argv[n++] = str_z(cli->arena, str_of(cli->where.data));
     }
-    return serving_run(cli, args, &beside, err);
+    up.beside = (ServingBeside){ start, look, end, &up, -1, 0 };
+    return serving_run(cli, args, &up.beside, err);
 }
 
 static const Example examples[] = {

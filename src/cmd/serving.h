@@ -4,17 +4,19 @@
 
 #include "cmd/cli.h"
 
-/* Called on the thread that waits for signals, all of which are blocked by then. */
+/* Something that runs beside the server. Its functions are called on the thread that waits for signals. */
 typedef struct ServingBeside {
     void (*begin)(void *ctx); /* the server listens */
-    void (*look)(void *ctx);  /* SIGCHLD or SIGALRM came */
+    void (*look)(void *ctx);  /* fd became readable, or it is due */
     void (*end)(void *ctx);   /* the server has ended its requests */
     void *ctx;
+    int fd;         /* -1: none */
+    int64_t due_ms; /* monotonic; 0: never */
 } ServingBeside;
 
 extern const Option serving_options[];
 
 /* Until SIGINT or SIGTERM. beside: may be NULL. */
-MUST_CHECK bool serving_run(Cli *cli, const Args *args, const ServingBeside *beside, Err *err);
+MUST_CHECK bool serving_run(Cli *cli, const Args *args, ServingBeside *beside, Err *err);
 
 #endif

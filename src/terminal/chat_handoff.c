@@ -2,13 +2,12 @@
  *
  * While we wait for a gateway nothing is typed and nothing runs; Ctrl-C is a word to the waiting. A conversation
  * that went away is left as it is: nothing of it is written here any more, not even at the exit. */
-#include <signal.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "handoff/routing.h"
 #include "handoff/wait.h"
 #include "terminal/chat_inside.h"
-#include "terminal/signals.h"
 
 static bool open_journal(Chat *c, Err *err)
 {
@@ -74,12 +73,12 @@ static WaitWord word(void *ctx)
     bool end;
 
     (void)!read(c->wake_fd, &count, sizeof count);
-    end = signals_came(CAME_END);
-    if (end || signals_came(CAME_HANGUP)) {
+    end = signals_came(SIGTERM);
+    if (end || signals_came(SIGHUP)) {
         (void)raise(end ? SIGTERM : SIGHUP);
         return WAIT_LEAVE;
     }
-    return signals_came(CAME_INTERRUPT) ? WAIT_CANCEL : WAIT_ON;
+    return signals_came(SIGINT) ? WAIT_CANCEL : WAIT_ON;
 }
 
 static bool wait_for(Chat *c, Handoff *h, Err *err)

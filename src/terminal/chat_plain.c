@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "terminal/chat_inside.h"
-#include "terminal/signals.h"
 
 typedef struct Input {
     char bytes[4096];
@@ -17,7 +17,7 @@ static bool told_to_leave(Chat *c)
     uint64_t count;
 
     (void)!read(c->wake_fd, &count, sizeof count);
-    return signals_came(CAME_INTERRUPT) || signals_came(CAME_END) || signals_came(CAME_HANGUP);
+    return signals_stop_came();
 }
 
 /* Whatever became of the turn: what was to come after it will not be. */
@@ -90,7 +90,7 @@ void chat_plainly(Chat *c)
 {
     Input in = { .n = 0 };
 
-    signals_begin(c->wake_fd, false);
+    signals_catch(SIGNALS_STOP | SIGNALS_HANGUP, c->wake_fd);
     while (!c->leaving) {
         AUTO_BUF line = BUF(LIMIT_RUN_ASK);
 
@@ -102,5 +102,5 @@ void chat_plainly(Chat *c)
             chat_take(c, buf_str(&line));
         chat_watch(c);
     }
-    signals_end();
+    signals_release();
 }

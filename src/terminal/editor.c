@@ -8,17 +8,16 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "base/limits.h"
+#include "base/signals.h"
 #include "terminal/editline.h"
 #include "terminal/keys.h"
 #include "terminal/rows.h"
-#include "terminal/signals.h"
 #include "text/utf8.h"
 
 enum { PAUSE_MS = 40, CTRL_U = 0x15, COLUMNS_LEAST = 8 };
@@ -159,15 +158,15 @@ static void drain(int fd)
 static int woken(Editor *e, wchar_t *ret)
 {
     drain(e->wake_fd);
-    if (signals_came(CAME_END) || signals_came(CAME_HANGUP)) {
+    if (signals_came(SIGTERM) || signals_came(SIGHUP)) {
         e->ended_by = SIGTERM;
         return 0;
     }
-    if (signals_came(CAME_RESIZE))
+    if (signals_came(SIGWINCH))
         resize(e);
-    if (signals_came(CAME_SUSPEND))
+    if (signals_came(SIGTSTP))
         suspend(e);
-    if (signals_came(CAME_INTERRUPT) && interrupt(e, ret))
+    if (signals_came(SIGINT) && interrupt(e, ret))
         return 1;
     e->hooks.wake(e->hooks.ctx);
     return -1;
@@ -386,7 +385,7 @@ Editor *editor_open(const EditorHooks *hooks, int wake_fd, FILE *out, Err *err)
     the_editor = e;
     if (!set_up(e, err))
         return NULL;
-    signals_begin(wake_fd, true);
+    signals_catch(SIGNALS_STOP | SIGNALS_HANGUP | SIGNALS_TERMINAL, wake_fd);
     fputs(PASTE_ON, out);
     return TAKE(e);
 }
@@ -397,7 +396,7 @@ Editor *editor_close(Editor *e)
         return NULL;
     fputs(PASTE_OFF, e->out);
     fflush(e->out);
-    signals_end();
+    signals_release();
     if (e->el)
         e->lib->el_end(e->el);
     if (e->history)
