@@ -77,6 +77,7 @@
     X(LIMIT_SLEEP_ANSWERS, 200000, "answers of models that sleep keeps")                           \
     X(LIMIT_TRACE_TEXT, KIB(16), "one request or answer, as a night keeps it")                     \
     X(LIMIT_TRACE_TURNS, 500, "requests of one session that a night looks at")                     \
+    X(LIMIT_PACKED_BYTES, MIB(256), "a compressed transcript, unpacked")                           \
     X(LIMIT_TRANSCRIPT_FILES, 1000000, "transcripts below a root")                                 \
     X(LIMIT_SLEEP_PATTERN, KIB(4), "a regular expression in a judge")                              \
     X(LIMIT_SLEEP_CHECKS, 64, "checks of one judge")                                               \

@@ -1,7 +1,6 @@
 #include "transcripts/codex_base.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "text/json.h"
+#include "transcripts/packed.h"
 
 enum { UUID_CHARS = 36, DAY_S = 86400 };
 
@@ -35,7 +35,9 @@ static bool is_uuid(Str s)
 
 bool codex_name(Str path, Str *ret_thread, Str *ret_file)
 {
-    Str stem = str_ends(path, STR(".jsonl")) ? str_head(path, path.n - 6) : path, before;
+    Str stem = path_unpacked(path), before;
+
+    stem = str_ends(stem, STR(".jsonl")) ? str_head(stem, stem.n - 6) : stem;
 
     if (stem.n < UUID_CHARS || !is_uuid(str_skip(stem, stem.n - UUID_CHARS)))
         return false;
@@ -67,8 +69,9 @@ static Str look_in(Arena *a, Str folder, Str id)
     DIR *dir = opendir(str_z(a, folder));
     struct dirent *e;
 
-    while (dir && !found.n && (e = readdir(dir)))
-        if (str_starts(str_of(e->d_name), STR("rollout-")) && str_ends(str_of(e->d_name), suffix))
+    while (dir && (!found.n || path_is_packed(found)) && (e = readdir(dir)))
+        if (str_starts(str_of(e->d_name), STR("rollout-")) &&
+            str_ends(path_unpacked(str_of(e->d_name)), suffix))
             found = str_join_path(a, folder, str_of(e->d_name));
     if (dir)
         closedir(dir);
@@ -123,19 +126,23 @@ static Str find_file(Arena *a, Str path, Str id)
 static bool read_first_line(Arena *a, Str path, Str *ret)
 {
     enum { BLOCK = 64 << 10 };
-    int fd = open(str_z(a, path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     AUTO_BUF text = BUF(LIMIT_TRANSCRIPT_LINE + BLOCK);
     char block[BLOCK], *end = NULL;
     ssize_t got = 1;
+    Err ignored;
+    int fd;
 
-    while (fd >= 0 && !end && got > 0 && text.n < LIMIT_TRANSCRIPT_LINE) {
+    if (!transcript_open(a, path, LIMIT_TRANSCRIPT_LINE, &fd, &ignored)) {
+        *ret = STR_NONE;
+        return false;
+    }
+    while (!end && got > 0 && text.n < LIMIT_TRANSCRIPT_LINE) {
         got = pread(fd, block, sizeof block, (off_t)text.n);
         end = got > 0 ? memchr(block, '\n', (size_t)got) : NULL;
         if (got > 0)
             buf_add(&text, (Str){ block, end ? (size_t)(end - block) : (size_t)got });
     }
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     *ret = end ? str_dup(a, buf_str(&text)) : STR_NONE;
     return end != NULL;
 }

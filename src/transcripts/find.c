@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "transcripts/codex_base.h"
 #include "transcripts/codex_names.h"
+#include "transcripts/packed.h"
 #include "transcripts/reader.h"
 #include "transcripts/walk.h"
 
@@ -123,7 +124,7 @@ static TranscriptFile file_of(const WalkedFile *w, int place)
                          .inode = w->inode };
     Str name = str_skip(w->path, w->name);
 
-    f.stem = str_head(name, name.n - 6);
+    f.stem = str_head(name, path_unpacked(name).n - 6);
     if (f.source == SOURCE_CODEX)
         (void)codex_name(w->path, &f.stem, &f.segment);
     if (f.source == SOURCE_CLAUDE) {
@@ -142,6 +143,9 @@ static int by_stem(const void *left, const void *right)
     int order = str_cmp(a->stem, b->stem);
 
     if (order || (order = str_cmp(b->segment, a->segment)))
+        return order;
+    /* Codex unpacks what it goes on with. */
+    if ((order = path_is_packed(a->path) - path_is_packed(b->path)))
         return order;
     if (a->size != b->size)
         return a->size > b->size ? -1 : 1;
@@ -188,7 +192,8 @@ bool transcripts_look(Arena *a, const TranscriptRoots *roots, TranscriptFile **r
             (WalkRoot){ .path = str_join_path(a, claude ? roots->claude : roots->codex,
                                               str_of(places[i].folder)),
                         .prefix = str_of(places[i].prefix),
-                        .suffix = STR(".jsonl") };
+                        .suffix = STR(".jsonl"),
+                        .packed = claude ? STR_NONE : STR(".jsonl" PACKED_SUFFIX) };
     }
     if (!walk_files(a, walked, n_roots, ret ? &found : NULL, &n, ret_stamp, err))
         return false;

@@ -21,6 +21,7 @@
 #include "transcripts/codex_base.h"
 #include "transcripts/line.h"
 #include "transcripts/longline.h"
+#include "transcripts/packed.h"
 
 enum {
     BLOCK_BYTES = 64 << 10,
@@ -345,7 +346,7 @@ static bool find_start(Run *run, int fd, const TranscriptFile *f, const Cursor *
 
     *ret = 0;
     run->stats.anew = cursor->offset > 0;
-    if (offset <= 0 || f->size < offset)
+    if (offset <= 0 || (f->size < offset && !path_is_packed(f->path)))
         return true;
     if (!proof_of(fd, offset, &proof, err))
         return false;
@@ -356,12 +357,6 @@ static bool find_start(Run *run, int fd, const TranscriptFile *f, const Cursor *
     return true;
 }
 
-static bool open_file(Arena *a, Str path, int *ret, Err *err)
-{
-    *ret = open(str_z(a, path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    return *ret >= 0 || err_errno(err, "cannot open '%.*s'", STR_FMT(path));
-}
-
 /* One of the files that this one goes on from. Its place in the stream is before what `shift` says of the file itself. */
 static bool read_part(Run *run, Arena *a, const CodexPart *part)
 {
@@ -369,7 +364,7 @@ static bool read_part(Run *run, Arena *a, const CodexPart *part)
     int64_t shift = run->shift;
     bool ok;
 
-    if (!open_file(a, part->path, &w.fd, run->err))
+    if (!transcript_open(a, part->path, part->end, &w.fd, run->err))
         return false;
     run->shift = part->before;
     run->r->state.inherited = part->inherited;
@@ -446,7 +441,7 @@ bool transcript_read(Reader *r, const TranscriptFile *f, const ReadOptions *opti
     int fd;
     bool ok;
 
-    if (!open_file(a, f->path, &fd, err))
+    if (!transcript_open(a, f->path, 0, &fd, err))
         return false;
     if (f->source == SOURCE_CODEX)
         base = codex_base(a, f->path);
@@ -510,7 +505,7 @@ bool transcript_line(Reader *r, SourceKind source, Str path, int64_t where, int6
             path = base.parts[i].path;
             run.shift = base.parts[i].before;
         }
-    if (!open_file(a, path, &fd, err))
+    if (!transcript_open(a, path, where - run.shift + line_bytes + 1, &fd, err))
         return false;
     r->state = (LineState){ 0 };
     ok = read_one(&run, fd, where - run.shift, line_bytes, err);

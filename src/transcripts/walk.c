@@ -163,8 +163,10 @@ static void add_file(Walker *x, int fd, const Folder *f, Str name)
 
 static bool is_wanted(const WalkRoot *root, Str name)
 {
-    return name.n > root->prefix.n + root->suffix.n && str_starts(name, root->prefix) &&
-           str_ends(name, root->suffix);
+    Str suffix = root->packed.n && str_ends(name, root->packed) ? root->packed : root->suffix;
+
+    return name.n > root->prefix.n + suffix.n && str_starts(name, root->prefix) &&
+           str_ends(name, suffix);
 }
 
 static void walk_entry(Walker *x, int fd, const Folder *f, const struct dirent64 *entry)

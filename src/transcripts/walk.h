@@ -21,6 +21,7 @@ typedef struct WalkRoot {
     Str path;
     Str prefix,
         suffix; /* names of files that are wanted begin and end so, and have more than that */
+    Str packed; /* or end so; empty: nothing else */
 } WalkRoot;
 
 /* In order of path. A folder that is not there is passed over, one that cannot be read with a warning;

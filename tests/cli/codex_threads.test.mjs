@@ -1,9 +1,10 @@
-// Threads of Codex as 0.166 writes them: turns that were taken back, forks, names, compactions.
+// Threads of Codex as 0.166 writes them: turns that were taken back, forks, names, compactions, compressed files.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import zlib from 'node:zlib';
 import { fakeModel } from '../http/fake_model.mjs';
 import { start, untouched } from './agents_said.mjs';
 import { run, runJson, tmpHome } from './helpers.mjs';
@@ -155,4 +156,64 @@ test('a base that is gone, a ring and nonsense cost nothing but what they would 
   rollout(home, lost, 3, { base: { thread_id: uuid(99), end_byte_offset: 5000 } }).turn(7, 'three boats', 'Answer three.', 100);
   rollout(home, odd, 4, { base: { thread_id: '../../etc/passwd', end_byte_offset: -1 } }).turn(8, 'four boats', 'Answer four.', 100);
   assert.deepEqual(list(home).map((s) => s.messages), [2, 2, 2, 2]);
+});
+
+/** As Codex does with what has not changed for long: the same bytes, the same time, another name. */
+function pack(file, bytes = zlib.zstdCompressSync(fs.readFileSync(file))) {
+  const { atime, mtime } = fs.statSync(file);
+  fs.writeFileSync(`${file}.zst`, bytes);
+  fs.utimesSync(`${file}.zst`, atime, mtime);
+  fs.rmSync(file);
+}
+const age = (file) => fs.utimesSync(file, day / 1000, day / 1000);
+
+test('a thread that Codex has compressed stays what it was, found and shown; unpacked again it goes on', () => {
+  const home = tmpHome(), thread = uuid(1), r = rollout(home, thread, 1).turn(2, 'one boat', 'Answer one.', 100).turn(4, 'two boats', 'Answer two.', 30);
+  const before = [row(list(home)[0]), said(home, thread)], plain = fs.readFileSync(r.name);
+  age(r.name);
+  assert.equal(runJson(['index'], home).sessions, 1);
+  const hit = () => runJson(['sessions', 'search', '"two boats"'], home).hits.map((h) => [h.session, h.message, h.snippet.map((x) => x.text).join('')]);
+  const found = hit();
+  assert.equal(found.length, 1);
+  pack(r.name);
+  const same = untouched(path.join(home.user, '.codex'));
+  assert.deepEqual([row(list(home)[0]), said(home, thread)], before);
+  assert.deepEqual(hit(), found);
+  assert.equal(runJson(['index'], home).bytes_read, 0, 'what was read stays read');
+  fs.rmSync(home.data, { recursive: true, force: true }); // and by those who never saw it plain
+  assert.deepEqual([row(list(home)[0]), said(home, thread)], before);
+  assert.deepEqual(untouched(path.join(home.user, '.codex')), same);
+  // For a moment both are there.
+  fs.writeFileSync(r.name, plain);
+  r.turn(50, 'three boats', 'Answer three.', 7);
+  assert.deepEqual(list(home).map(row), [[thread, 6, 137]]);
+  fs.rmSync(`${r.name}.zst`);
+  assert.deepEqual(list(home).map(row), [[thread, 6, 137]]);
+});
+
+test('a thread goes on from a file that was compressed meanwhile', () => {
+  const home = tmpHome(), { thread, first, go } = reverted(home);
+  go().turn(21, 'three boats', 'Answer three.', 7);
+  const before = [list(home).map(row), said(home, thread)];
+  pack(first.name);
+  fs.rmSync(home.data, { recursive: true, force: true });
+  assert.deepEqual([list(home).map(row), said(home, thread)], before);
+});
+
+test('compressed files that are cut, damaged or huge cost nothing but themselves', () => {
+  const home = tmpHome(), whole = rollout(home, uuid(1), 1).turn(2, 'one boat', 'Answer one.', 100);
+  const cut = rollout(home, uuid(2, 2), 2).turn(3, 'two boats', 'Answer two.', 100), none = rollout(home, uuid(3, 3), 3), huge = rollout(home, uuid(4, 4), 4).turn(5, 'four boats', 'Answer four.', 1);
+  // Two frames, one after the other, the second of them cut.
+  const rest = zlib.zstdCompressSync(Buffer.from(JSON.stringify({ type: 'x'.repeat(3000) })));
+  pack(cut.name, Buffer.concat([zlib.zstdCompressSync(fs.readFileSync(cut.name)), rest.subarray(0, rest.length - 3)]));
+  pack(none.name, Buffer.from('this is no archive'));
+  pack(huge.name, Buffer.concat([zlib.zstdCompressSync(fs.readFileSync(huge.name)), ...Array(40).fill(zlib.zstdCompressSync(Buffer.alloc(16 << 20, 0x20)))]));
+  for (const r of [cut, huge]) age(`${r.name}.zst`);
+  const r = run(['index'], home);
+  assert.equal(r.code, 0, r.stderr);
+  assert.match(r.stderr, new RegExp(`${path.basename(huge.name)}.zst' is read to byte 268435456 of its unpacked text only`));
+  const ids = list(home).map((s) => s.id);
+  for (const one of [whole, cut, huge]) assert.ok(ids.includes(one.thread), one.name);
+  assert.deepEqual(said(home, cut.thread), ['two boats', 'Answer two.']);
+  assert.deepEqual(said(home, huge.thread), ['four boats', 'Answer four.']);
 });

@@ -31,7 +31,7 @@ function includesOf(...folders) {
 test('script/bootstrap asks by name for the package of every header that is included', () => {
   // What gcc, g++ and the C library's package bring along is theirs.
   const compilers = /^(gcc|g\+\+|cpp|libgcc|libstdc\+\+)-/;
-  const modules = ['yaml-0.1', 'simdjson', 'libhs', 'libmicrohttpd', 'libcmark-gfm', 'zlib', 'libutf8proc', 'libpcre2-8', 'libcurl', 'libwebsockets', 'libedit'];
+  const modules = ['yaml-0.1', 'simdjson', 'libhs', 'libmicrohttpd', 'libcmark-gfm', 'zlib', 'libzstd', 'libutf8proc', 'libpcre2-8', 'libcurl', 'libwebsockets', 'libedit'];
   const flags = execFileSync('pkg-config', ['--cflags', ...modules], { encoding: 'utf8' }).trim().split(/\s+/).filter((f) => f.startsWith('-I'));
   for (const [folders, groups] of [[['src'], ['build']], [['tests/unit', 'tests/fuzz', 'tests/platforms', 'bench'], ['build', 'smoke']]]) {
     const asked = new Set(packagesFor(...groups));

@@ -70,5 +70,12 @@ const started = run('codex', ['exec', ...codexArgs, 'please show codex the note'
 const thread = /"thread_id":"([^"]+)"/.exec(started)[1];
 run('codex', ['exec', 'resume', thread, ...codexArgs, 'and once more'], openai);
 
+// Codex compresses rollouts that are old, where this is switched on: in a copy, so that there are both.
+const packed = path.join(dir, 'codex-packed');
+fs.cpSync(codex, packed, { recursive: true });
+for (const file of fs.globSync(path.join(packed, 'sessions/**/*.jsonl'))) fs.utimesSync(file, Date.now() / 1000 - 60 * 86400, Date.now() / 1000 - 60 * 86400);
+fs.appendFileSync(path.join(packed, 'config.toml'), '[features]\nlocal_thread_store_compression = true\n');
+run('codex', ['exec', '--ephemeral', ...codexArgs, 'and once more'], { ...openai, CODEX_HOME: packed });
+
 fs.writeFileSync(path.join(dir, 'sessions.json'), JSON.stringify({ claude: first.session_id, fork: fork.session_id, codex: thread }));
 process.exit(0);

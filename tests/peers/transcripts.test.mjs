@@ -74,6 +74,15 @@ test('Claude Code', () => checkSession('claude', 'Bash', 'please show claude the
 
 test('Codex', () => checkSession('codex', 'exec_command', 'please show codex the note'));
 
+test('Codex, compressed by Codex itself', () => {
+  const packed = path.join(env.CODEX_HOME, '../codex-packed'), files = fs.globSync(path.join(packed, 'sessions/**/rollout-*'));
+  assert.deepEqual(files.map((f) => path.extname(f)), ['.zst'], 'it is compressed, and there is nothing else');
+  const home = { env: { ...tmpHome().env, CODEX_HOME: packed } }, rows = runJson(['sessions', 'list', '--source', 'codex'], home).sessions;
+  assert.deepEqual(rows.map((s) => ({ ...s, path: 0 })), listed(sessions.codex).map((s) => ({ ...s, path: 0 })));
+  assert.deepEqual(runJson(['sessions', 'show', sessions.codex], home).parts.flatMap((p) => p.transcript), transcript(sessions.codex));
+  assert.equal(runJson(['sessions', 'search', 'still', 'same'], home).hits.length, 1);
+});
+
 test('a session of Claude Code that was forked', () => {
   const all = transcript(sessions.fork);
   assert.deepEqual(all.slice(-2).map((m) => [m.role, m.content]), [['user', 'a third time, elsewhere'], ['assistant', 'Nothing has changed here.']]);
