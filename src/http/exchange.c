@@ -221,7 +221,13 @@ static bool without_route(Request *rq, Buf *allow)
         rq->reply.allow = str_dup(rq->arena, buf_str(allow));
         return refuse(rq, &err, 405);
     }
-    (void)err_set(&err, ERR_NOT_FOUND, "there is nothing at this address");
+    /* New clients of OpenAI begin with /v1/responses: they are told what to use instead. */
+    if (str_starts(rq->path, STR("/v1/")))
+        (void)err_set(&err, ERR_NOT_FOUND,
+                      "of OpenAI's API only /v1/chat/completions and /v1/models are here; use chat "
+                      "completions");
+    else
+        (void)err_set(&err, ERR_NOT_FOUND, "there is nothing at this address");
     return refuse(rq, &err, 404);
 }
 

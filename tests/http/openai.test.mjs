@@ -77,6 +77,16 @@ test('models: those that are there, one by its name', async (t) => {
   await assert.rejects(client.models.retrieve('gpt-none'), (e) => e.status === 404 && e.param === 'model');
 });
 
+test('an API of OpenAI that is not here says which one is', async (t) => {
+  const server = await startServer(t);
+  for (const at of ['/v1/responses', '/v1/embeddings', '/v1/messages']) {
+    const r = await request(server, at, { method: 'POST', body: { model: 'native', input: 'hello' } });
+    assert.equal(r.status, 404);
+    assert.equal(r.json.error.type, 'invalid_request_error');
+    assert.match(r.json.error.message, /only \/v1\/chat\/completions/);
+  }
+});
+
 test('a chat that is sent whole each time is one conversation; another answer or another beginning is another', async (t) => {
   const fake = await fakeModel(t, (q) => ({ text: `answer ${q.messages.filter((m) => m.role === 'user').length}\n\nto it ` })), server = await startServer(t, { env: fake.env }), client = of(server);
   const messages = [{ role: 'system', content: 'Be short.' }];
