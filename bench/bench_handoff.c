@@ -113,25 +113,24 @@ static bool is_up(Str data)
 
 static bool is_shown(Bench *b, Str id, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(b->journal), "SELECT 1 FROM local_message WHERE key = ? || ':0'",
-                    &stmt, err))
+    if (!db_query(own_store_db(b->journal), &rows, err,
+                  "SELECT 1 FROM local_message WHERE key = ? || ':0'", TEXT(id)))
         return false;
-    db_bind_str(stmt, 1, id);
-    return db_step(own_store_db(b->journal), stmt, ret, err);
+    return db_row(rows, ret, err);
 }
 
 /* As a program of Hermes asks: it wakes nobody. */
 static bool ask_in_hermes(Bench *b, Arena *a, Str session_id, Err *err)
 {
-    return db_exec(b->hermes,
-                   str_printf(a,
-                              "UPDATE sessions SET handoff_state = 'pending', handoff_platform = "
-                              "'local' WHERE id = '%.*s'",
-                              STR_FMT(session_id))
-                       .p,
-                   err);
+    return db_script(b->hermes,
+                     str_printf(a,
+                                "UPDATE sessions SET handoff_state = 'pending', handoff_platform = "
+                                "'local' WHERE id = '%.*s'",
+                                STR_FMT(session_id))
+                         .p,
+                     err);
 }
 
 static bool ask(Bench *b, Arena *a, int i, Err *err)
@@ -222,7 +221,7 @@ static bool hand_many(Bench *b, int n, double *ret_ms, int64_t *ret_done, Err *e
             return false;
     do {
         rest();
-        if (!db_int(own_store_db(b->journal), done, 0, ret_done, err))
+        if (!db_get_int_once(own_store_db(b->journal), 0, ret_done, err, done))
             return false;
     } while (*ret_done < n && clock_mono_ms() < until);
     *ret_ms = (double)(clock_mono_ns() - began) / 1e6;
@@ -247,8 +246,8 @@ static Db *make_hermes(Arena *a, const char *hermes, const char *mode, Err *err)
     if (mkdir(hermes, 0700) != 0)
         return NULL;
     db = db_open_own(path, true, err);
-    if (!db || !db_exec(db, str_printf(a, "PRAGMA journal_mode=%s", mode).p, err) ||
-        !db_exec(
+    if (!db || !db_script(db, str_printf(a, "PRAGMA journal_mode=%s", mode).p, err) ||
+        !db_script(
             db,
             "CREATE TABLE sessions(id TEXT PRIMARY KEY, source TEXT NOT NULL, user_id TEXT, "
             "session_key TEXT, chat_id TEXT, chat_type TEXT, thread_id TEXT, display_name "
@@ -277,14 +276,13 @@ typedef struct Reader {
 
 static void *hold(void *ctx)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Reader *r = ctx;
     bool row;
     Err err;
     AUTO(Db) *db = db_open_read(r->path, &err);
 
-    if (db && db_prepare(db, "SELECT id FROM sessions", &stmt, &err) &&
-        db_step(db, stmt, &row, &err)) {
+    if (db && db_query(db, &rows, &err, "SELECT id FROM sessions") && db_row(rows, &row, &err)) {
         r->holds = true;
         nanosleep(&(struct timespec){ .tv_nsec = READER_MS * 1000000L }, NULL);
     }

@@ -81,7 +81,7 @@ static bool place_fill(ChatAddress *p, const TalkTurn *turns, size_t n, Sides *t
         int64_t bytes;
 
         snprintf(sql, sizeof sql, "SELECT sum(length(block)) FROM %s", tables[i]);
-        if (!db_int(p->db, sql, 0, &bytes, err))
+        if (!db_get_int_once(p->db, 0, &bytes, err, sql))
             return false;
         to->bytes[i] += bytes;
     }

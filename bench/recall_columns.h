@@ -9,10 +9,10 @@
 
 static bool columns_begin(Db *db, Err *err)
 {
-    return db_exec(db,
-                   "CREATE VIRTUAL TABLE columns USING fts5(speaker, text, near, far, date, "
-                   "tokenize = 'porter unicode61', content = '', contentless_delete = 1)",
-                   err);
+    return db_script(db,
+                     "CREATE VIRTUAL TABLE columns USING fts5(speaker, text, near, far, date, "
+                     "tokenize = 'porter unicode61', content = '', contentless_delete = 1)",
+                     err);
 }
 
 /* The turns `away` before and behind, of the same session. */
@@ -25,42 +25,31 @@ static Str columns_around(Arena *a, const TalkTurn *turns, size_t n, size_t i, s
                       STR_FMT(behind ? turns[i + away].text : STR("")));
 }
 
-static bool columns_add(Db *db, Stmt *add, const TalkTurn *turns, size_t n, size_t i, Err *err)
+static bool columns_add(Db *db, const TalkTurn *turns, size_t n, size_t i, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     time_t at = (time_t)turns[i].at;
     char date[64];
     struct tm tm;
-    bool row, ok;
 
     gmtime_r(&at, &tm);
     strftime(date, sizeof date, "%e %B %Y", &tm);
-    sqlite3_bind_int64(add, 1, (int64_t)i + 1);
-    db_bind_str(add, 2, turns[i].who);
-    db_bind_str(add, 3, turns[i].text);
-    db_bind_str(add, 4, columns_around(a, turns, n, i, 1));
-    db_bind_str(add, 5, columns_around(a, turns, n, i, 2));
-    db_bind_str(add, 6, str_of(date));
-    ok = db_step(db, add, &row, err);
-    sqlite3_reset(add);
-    sqlite3_clear_bindings(add);
-    return ok;
+    return db_exec(db, NULL, err,
+                   "INSERT INTO columns(rowid, speaker, text, near, far, date) "
+                   "VALUES(?, ?, ?, ?, ?, ?)",
+                   INT((int64_t)i + 1), TEXT(turns[i].who), TEXT(turns[i].text),
+                   TEXT(columns_around(a, turns, n, i, 1)), TEXT(columns_around(a, turns, n, i, 2)),
+                   TEXT(str_of(date)));
 }
 
 static bool columns_fill(Db *db, const TalkTurn *turns, size_t n, Err *err)
 {
-    AUTO(Stmt) *add = NULL;
-
-    if (!db_prepare(db,
-                    "INSERT INTO columns(rowid, speaker, text, near, far, date) "
-                    "VALUES(?, ?, ?, ?, ?, ?)",
-                    &add, err) ||
-        !db_exec(db, "BEGIN", err))
+    if (!db_script(db, "BEGIN", err))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!columns_add(db, add, turns, n, i, err))
+        if (!columns_add(db, turns, n, i, err))
             return false;
-    return db_exec(db, "COMMIT", err);
+    return db_script(db, "COMMIT", err);
 }
 
 /* The words that say something, as ours asks for them. */

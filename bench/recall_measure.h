@@ -19,9 +19,10 @@ typedef struct Recalls {
 /* The tables, in an empty database; one transaction is open when it returns. */
 static bool measure_begin(Db *db, Err *err)
 {
-    return db_exec(db, (const char *)data_schema_index_003_sql, err) &&
-           db_exec(db, "CREATE VIRTUAL TABLE plain USING fts5(text, tokenize='unicode61')", err) &&
-           db_exec(db, "BEGIN", err);
+    return db_script(db, (const char *)data_schema_index_003_sql, err) &&
+           db_script(db, "CREATE VIRTUAL TABLE plain USING fts5(text, tokenize='unicode61')",
+                     err) &&
+           db_script(db, "BEGIN", err);
 }
 
 static bool measure_add(Db *db, RecallIndex *x, const TalkTurn *t, size_t i, Err *err)
@@ -31,15 +32,13 @@ static bool measure_add(Db *db, RecallIndex *x, const TalkTurn *t, size_t i, Err
               .text = t->text,
               .at = t->at,
               .place = (int64_t)i };
-    AUTO(Stmt) *plain = NULL;
+    AUTO(DbRows) *plain = NULL;
     bool row;
 
-    if (!db_prepare(db, "INSERT INTO plain(rowid, text) VALUES(?, ? || ': ' || ?)", &plain, err))
+    if (!db_query(db, &plain, err, "INSERT INTO plain(rowid, text) VALUES(?, ? || ': ' || ?)",
+                  INT(i + 1), TEXT(t->who), TEXT(t->text)))
         return false;
-    sqlite3_bind_int64(plain, 1, (int64_t)i + 1);
-    db_bind_str(plain, 2, t->who);
-    db_bind_str(plain, 3, t->text);
-    return db_step(db, plain, &row, err) && recall_index_add(x, &d, err);
+    return db_row(plain, &row, err) && recall_index_add(x, &d, err);
 }
 
 static bool measure_fill(Db *db, const TalkTurn *turns, size_t n, Err *err)
@@ -59,7 +58,7 @@ static bool measure_fill(Db *db, const TalkTurn *turns, size_t n, Err *err)
             !measure_add(db, x, &turns[i], i, err) || (last && !recall_index_end(x, &s, err)))
             return false;
     }
-    return recall_index_flush(x, err) && db_exec(db, "COMMIT", err);
+    return recall_index_flush(x, err) && db_script(db, "COMMIT", err);
 }
 
 /* Turns best first, from ours. */
@@ -101,18 +100,17 @@ static Str plain_match(Arena *a, Str question)
 /* Turns best first, from a table that has them by their number. */
 static bool measure_sql(Db *db, const char *sql, Str match, size_t *ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row = true;
 
     *ret_n = 0;
-    if (!db_prepare(db, sql, &stmt, err))
+    if (!db_query_once(db, &rows, err, sql, TEXT(match)))
         return false;
-    db_bind_str(stmt, 1, match);
     while (row) {
-        if (!db_step(db, stmt, &row, err))
+        if (!db_row(rows, &row, err))
             return false;
         if (row)
-            ret[(*ret_n)++] = (size_t)sqlite3_column_int64(stmt, 0) - 1;
+            ret[(*ret_n)++] = (size_t)row_int(rows, 0) - 1;
     }
     return true;
 }

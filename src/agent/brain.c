@@ -21,12 +21,11 @@
 
 enum { DEPTH = 8, REQUEST_WORDS = 32 };
 
-static const double LEAST = 0.3; /* of the best score */
+static const double MIN_SCORE = 0.3; /* of the best score */
 
 struct Brain {
     char *folder;
     Db *db;
-    Stmt *known, *note, *stamp, *forget_text, *forget, *chunk, *text, *match, *sweep, *forget_note;
     BrainSize size;
     int64_t round, looked_ms;
     bool looked;
@@ -52,44 +51,13 @@ static const char schema[] =
     "CREATE VIRTUAL TABLE words USING fts5(heading, text, tokenize = 'ascii', content = '',"
     " contentless_delete = 1);";
 
-static bool prepare_all(Brain *b, Err *err)
-{
-    struct {
-        Stmt **to;
-        const char *sql;
-    } const all[] = {
-        { &b->known, "SELECT id, mtime, size, digest FROM notes WHERE path = ?" },
-        { &b->note,
-          "INSERT INTO notes(path, mtime, size, digest, round) VALUES(?1, ?2, ?3, ?4, ?5)"
-          " ON CONFLICT(path) DO UPDATE SET mtime = ?2, size = ?3, digest = ?4, round = ?5"
-          " RETURNING id" },
-        { &b->stamp, "UPDATE notes SET round = ?2 WHERE id = ?1" },
-        { &b->forget_text,
-          "DELETE FROM words WHERE rowid IN (SELECT id FROM chunks WHERE note = ?)" },
-        { &b->forget, "DELETE FROM chunks WHERE note = ?" },
-        { &b->chunk, "INSERT INTO chunks(note, part, heading, text) VALUES(?, ?, ?, ?)" },
-        { &b->text, "INSERT INTO words(rowid, heading, text) VALUES(?, ?, ?)" },
-        { &b->match, "SELECT path, part, heading, text, score FROM (SELECT rowid AS r,"
-                     " -bm25(words, 2, 1) AS score FROM words WHERE words MATCH ?"
-                     " ORDER BY score DESC LIMIT 24) JOIN chunks ON chunks.id = r"
-                     " JOIN notes ON notes.id = note ORDER BY score DESC, path, part" },
-        { &b->sweep, "SELECT id FROM notes WHERE round <> ?" },
-        { &b->forget_note, "DELETE FROM notes WHERE id = ?" },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (!db_prepare(b->db, all[i].sql, all[i].to, err))
-            return false;
-    return true;
-}
-
 Brain *brain_open(Str folder, Err *err)
 {
     AUTO(Brain) *b = mem_alloc(sizeof *b);
 
     b->folder = mem_strdup(folder);
     b->db = db_open_own(":memory:", false, err);
-    if (!b->db || !db_exec(b->db, schema, err) || !prepare_all(b, err))
+    if (!b->db || !db_script(b->db, schema, err))
         return NULL;
     return TAKE(b);
 }
@@ -97,11 +65,6 @@ Brain *brain_open(Str folder, Err *err)
 Brain *brain_close(Brain *b)
 {
     if (b) {
-        Stmt *all[] = { b->known, b->note, b->stamp, b->forget_text, b->forget,
-                        b->chunk, b->text, b->match, b->sweep,       b->forget_note };
-
-        for (size_t i = 0; i < ARRAY_LEN(all); i++)
-            stmt_free(all[i]);
         db_close(b->db);
         mem_free(b->folder);
     }
@@ -115,54 +78,37 @@ BrainSize brain_size(const Brain *b)
 
 /* -- one file ------------------------------------------------------------------------------------------ */
 
-static bool run(Brain *b, Stmt *stmt, Err *err)
+static bool forget_chunks(Brain *b, int64_t note, Err *err)
 {
-    bool row, ok = db_step(b->db, stmt, &row, err);
-
-    sqlite3_reset(stmt);
-    return ok;
-}
-
-static bool run_id(Brain *b, Stmt *stmt, int64_t id, Err *err)
-{
-    sqlite3_bind_int64(stmt, 1, id);
-    return run(b, stmt, err);
+    return db_exec(b->db, NULL, err,
+                   "DELETE FROM words WHERE rowid IN (SELECT id FROM chunks WHERE note = ?)",
+                   INT(note)) &&
+           db_exec(b->db, NULL, err, "DELETE FROM chunks WHERE note = ?", INT(note));
 }
 
 static bool add_chunk(Brain *b, int64_t note, size_t part, Str path, const Chunk *c, Err *err)
 {
     AUTO_BUF heading = BUF(KIB(64)), text = BUF(KIB(64));
 
-    sqlite3_bind_int64(b->chunk, 1, note);
-    sqlite3_bind_int64(b->chunk, 2, (int64_t)part);
-    db_bind_str(b->chunk, 3, c->heading);
-    db_bind_str(b->chunk, 4, c->text);
-    if (!run(b, b->chunk, err))
-        return false;
     (void)terms_write(&heading, path);
     (void)terms_write(&heading, c->heading);
     (void)terms_write(&text, c->text);
-    sqlite3_bind_int64(b->text, 1, sqlite3_last_insert_rowid(b->db->handle));
-    db_bind_str(b->text, 2, buf_str(&heading));
-    db_bind_str(b->text, 3, buf_str(&text));
-    return run(b, b->text, err);
+    return db_exec(b->db, NULL, err,
+                   "INSERT INTO chunks(note, part, heading, text) VALUES(?, ?, ?, ?)", INT(note),
+                   INT((int64_t)part), TEXT(c->heading), TEXT(c->text)) &&
+           db_exec(b->db, NULL, err, "INSERT INTO words(rowid, heading, text) VALUES(?, ?, ?)",
+                   INT(db_last_id(b->db)), TEXT(buf_str(&heading)), TEXT(buf_str(&text)));
 }
 
-static bool put_note(Brain *b, Str path, const struct stat *st, const uint8_t *digest, int64_t *ret,
-                     Err *err)
+static bool put_note(Brain *b, Str path, int64_t mtime, int64_t size, const uint8_t *digest,
+                     int64_t *ret, Err *err)
 {
-    bool row = false, ok;
-
-    db_bind_str(b->note, 1, path);
-    sqlite3_bind_int64(b->note, 2, (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec);
-    sqlite3_bind_int64(b->note, 3, st->st_size);
-    sqlite3_bind_blob(b->note, 4, digest, SHA256_BYTES, SQLITE_STATIC);
-    sqlite3_bind_int64(b->note, 5, b->round);
-    ok = db_step(b->db, b->note, &row, err);
-    if (ok && row)
-        *ret = sqlite3_column_int64(b->note, 0);
-    sqlite3_reset(b->note);
-    return ok;
+    return db_get_int(b->db, 0, ret, err,
+                      "INSERT INTO notes(path, mtime, size, digest, round) VALUES(?1, ?2, ?3, ?4, "
+                      "?5) ON CONFLICT(path) DO UPDATE SET mtime = ?2, size = ?3, digest = ?4, "
+                      "round = ?5 RETURNING id",
+                      TEXT(path), INT(mtime), INT(size),
+                      BLOB(((Str){ (const char *)digest, SHA256_BYTES })), INT(b->round));
 }
 
 static bool index_note(Brain *b, Arena *a, Str path, int64_t note, Str text, Err *err)
@@ -170,7 +116,7 @@ static bool index_note(Brain *b, Arena *a, Str path, int64_t note, Str text, Err
     Chunk *chunks;
     size_t n;
 
-    if (!run_id(b, b->forget_text, note, err) || !run_id(b, b->forget, note, err))
+    if (!forget_chunks(b, note, err))
         return false;
     chunks_cut(a, text, BRAIN_CHUNK_CHARS, &chunks, &n);
     for (size_t i = 0; i < n; i++)
@@ -187,22 +133,23 @@ typedef struct Known {
 
 static bool find_known(Brain *b, Str path, Known *ret, Err *err)
 {
-    bool ok;
+    AUTO(DbRows) *rows = NULL;
+    Str digest;
 
     *ret = (Known){ 0 };
-    db_bind_str(b->known, 1, path);
-    ok = db_step(b->db, b->known, &ret->found, err);
-    if (ok && ret->found) {
-        Str digest = db_str(b->known, 3);
-
-        ret->id = sqlite3_column_int64(b->known, 0);
-        ret->mtime = sqlite3_column_int64(b->known, 1);
-        ret->size = sqlite3_column_int64(b->known, 2);
-        if (digest.n == SHA256_BYTES)
-            memcpy(ret->digest, digest.p, SHA256_BYTES);
-    }
-    sqlite3_reset(b->known);
-    return ok;
+    if (!db_query(b->db, &rows, err, "SELECT id, mtime, size, digest FROM notes WHERE path = ?",
+                  TEXT(path)) ||
+        !db_row(rows, &ret->found, err))
+        return false;
+    if (!ret->found)
+        return true;
+    ret->id = row_int(rows, 0);
+    ret->mtime = row_int(rows, 1);
+    ret->size = row_int(rows, 2);
+    digest = row_text(rows, 3);
+    if (digest.n == SHA256_BYTES)
+        memcpy(ret->digest, digest.p, SHA256_BYTES);
+    return true;
 }
 
 static bool take_file(Brain *b, int dir, const char *name, Str path, const struct stat *st,
@@ -220,10 +167,9 @@ static bool take_file(Brain *b, int dir, const char *name, Str path, const struc
     if (!find_known(b, path, &k, err))
         return false;
     b->size.files++;
-    if (k.found && k.mtime == mtime && k.size == st->st_size) {
-        sqlite3_bind_int64(b->stamp, 2, b->round);
-        return run_id(b, b->stamp, k.id, err);
-    }
+    if (k.found && k.mtime == mtime && k.size == st->st_size)
+        return db_exec(b->db, NULL, err, "UPDATE notes SET round = ? WHERE id = ?", INT(b->round),
+                       INT(k.id));
     a = arena_new();
     fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     read = fd >= 0 && file_read_fd(a, fd, name, LIMIT_NOTE_BYTES, &text, &why);
@@ -235,7 +181,7 @@ static bool take_file(Brain *b, int dir, const char *name, Str path, const struc
     }
     b->size.read++;
     sha256(text, digest);
-    if (!put_note(b, path, st, digest, &note, err))
+    if (!put_note(b, path, mtime, st->st_size, digest, &note, err))
         return false;
     return (k.found && memcmp(k.digest, digest, sizeof digest) == 0) ||
            index_note(b, a, path, note, text, err);
@@ -296,18 +242,17 @@ static bool sweep(Brain *b, Arena *a, Err *err)
 {
     int64_t *gone = NULL;
     size_t n = 0, cap = 0;
-    bool row = false, ok;
+    AUTO(DbRows) *rows = NULL;
+    bool ok = db_query(b->db, &rows, err, "SELECT id FROM notes WHERE round <> ?", INT(b->round));
 
-    sqlite3_bind_int64(b->sweep, 1, b->round);
-    while ((ok = db_step(b->db, b->sweep, &row, err)) && row) {
-        int64_t id = sqlite3_column_int64(b->sweep, 0);
+    while (ok && db_next(rows, &ok, err)) {
+        int64_t id = row_int(rows, 0);
 
         ARENA_PUSH(a, gone, n, cap, id);
     }
-    sqlite3_reset(b->sweep);
     for (size_t i = 0; ok && i < n; i++)
-        ok = run_id(b, b->forget_text, gone[i], err) && run_id(b, b->forget, gone[i], err) &&
-             run_id(b, b->forget_note, gone[i], err);
+        ok = forget_chunks(b, gone[i], err) &&
+             db_exec(b->db, NULL, err, "DELETE FROM notes WHERE id = ?", INT(gone[i]));
     return ok;
 }
 
@@ -320,7 +265,7 @@ static bool look(Brain *b, Arena *a, Err *err)
     b->round++;
     if ((fd >= 0 && !walk(b, a, fd, STR(""), 0, err)) || !sweep(b, a, err))
         return false;
-    if (!db_int(b->db, "SELECT count(*) FROM chunks", 0, &chunks, err))
+    if (!db_get_int(b->db, 0, &chunks, err, "SELECT count(*) FROM chunks"))
         return false;
     b->size.chunks = (size_t)chunks;
     return true;
@@ -334,29 +279,29 @@ bool brain_refresh(Brain *b, int64_t age_ms, Err *err)
     if (b->looked && clock_mono_ms() - b->looked_ms < age_ms)
         return true;
     a = arena_new();
-    if (!db_exec(b->db, "BEGIN", err))
+    if (!db_script(b->db, "BEGIN", err))
         return false;
     if (!look(b, a, err)) {
-        (void)!db_exec(b->db, "ROLLBACK", &second);
+        (void)!db_script(b->db, "ROLLBACK", &second);
         return err_wrap(err, "the notes in '%s'", b->folder);
     }
     b->looked = true;
     b->looked_ms = clock_mono_ms();
-    return db_exec(b->db, "COMMIT", err);
+    return db_script(b->db, "COMMIT", err);
 }
 
 /* -- searching ----------------------------------------------------------------------------------------- */
 
-static bool take_hit(Brain *b, Arena *a, const Words *words, BrainHit *ret)
+static bool read_hit(DbRows *rows, Arena *a, const Words *words, BrainHit *ret)
 {
     Str all;
     size_t n;
 
-    *ret = (BrainHit){ .doc = str_dup(a, db_str(b->match, 0)),
-                       .part = (size_t)sqlite3_column_int64(b->match, 1),
-                       .heading = str_dup(a, db_str(b->match, 2)),
-                       .text = str_dup(a, db_str(b->match, 3)),
-                       .score = sqlite3_column_double(b->match, 4) };
+    *ret = (BrainHit){ .doc = str_dup(a, row_text(rows, 0)),
+                       .part = (size_t)row_int(rows, 1),
+                       .heading = str_dup(a, row_text(rows, 2)),
+                       .text = str_dup(a, row_text(rows, 3)),
+                       .score = row_real(rows, 4) };
     all = str_printf(a, "%.*s\n%.*s\n%.*s", STR_FMT(ret->doc), STR_FMT(ret->heading),
                      STR_FMT(ret->text));
     n = words_in(a, words, all, &ret->why);
@@ -368,17 +313,20 @@ bool brain_search(Brain *b, Arena *a, Str request, size_t max, BrainHit **ret, s
 {
     Words words = words_of(a, str_head(request, LIMIT_REQUEST_READ), REQUEST_WORDS);
     BrainHit *hits = ARENA_ARRAY(a, BrainHit, max + 1);
-    bool row = false, ok = true;
+    AUTO(DbRows) *rows = NULL;
+    bool ok = true;
     size_t n = 0;
 
-    if (words.n) {
-        db_bind_str(b->match, 1, words_any(a, &words));
-        while (n < max && (ok = db_step(b->db, b->match, &row, err)) && row)
-            if (take_hit(b, a, &words, &hits[n]) && hits[n].score >= LEAST * hits[0].score)
-                n++;
-        sqlite3_reset(b->match);
-        sqlite3_clear_bindings(b->match);
-    }
+    if (words.n)
+        ok = db_query(b->db, &rows, err,
+                      "SELECT path, part, heading, text, score FROM (SELECT rowid AS r,"
+                      " -bm25(words, 2, 1) AS score FROM words WHERE words MATCH ?"
+                      " ORDER BY score DESC LIMIT 24) JOIN chunks ON chunks.id = r"
+                      " JOIN notes ON notes.id = note ORDER BY score DESC, path, part",
+                      TEXT(words_any(a, &words)));
+    while (rows && ok && n < max && db_next(rows, &ok, err))
+        if (read_hit(rows, a, &words, &hits[n]) && hits[n].score >= MIN_SCORE * hits[0].score)
+            n++;
     *ret = hits;
     *ret_n = n;
     return ok;

@@ -12,34 +12,36 @@ static bool keep_old_state(Runs *r, const Conversation *c, int64_t now, Err *err
     AUTO(Arena) *a = arena_new();
 
     return !c->old_state.n ||
-           DO(r, err,
-              "INSERT INTO runtime_continuity(conversation_id, runtime, generation, handle, "
-              "sha256, "
-              "updated_ms) VALUES(?, 'jarvis', 1, ?, ?, ?)",
-              TEXT(c->id), TEXT(c->old_state), TEXT(sha256_hex(a, c->old_state)), INT(now));
+           db_exec(runs_db(r), NULL, err,
+                   "INSERT INTO runtime_continuity(conversation_id, runtime, generation, handle, "
+                   "sha256, "
+                   "updated_ms) VALUES(?, 'jarvis', 1, ?, ?, ?)",
+                   TEXT(c->id), TEXT(c->old_state), TEXT(sha256_hex(a, c->old_state)), INT(now));
 }
 
 static bool keep_key(Runs *r, const Conversation *c, Err *err)
 {
     return !c->idem_key.n ||
-           DO(r, err, "INSERT INTO conversation_key(key, sha256, conversation_id) VALUES(?, ?, ?)",
-              TEXT(c->idem_key), TEXT(c->idem_sha256), TEXT(c->id));
+           db_exec(runs_db(r), NULL, err,
+                   "INSERT INTO conversation_key(key, sha256, conversation_id) VALUES(?, ?, ?)",
+                   TEXT(c->idem_key), TEXT(c->idem_sha256), TEXT(c->id));
 }
 
 bool conversation_by_key(Runs *r, Arena *a, Str key, Str sha256, Str *ret_id, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
     *ret_id = STR("");
-    if (!QUERY(r, &q, err, "SELECT conversation_id, sha256 FROM conversation_key WHERE key = ?",
-               TEXT(key)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT conversation_id, sha256 FROM conversation_key WHERE key = ?",
+                  TEXT(key)) ||
+        !db_row(q, &row, err))
         return false;
     if (!row)
         return true;
-    *ret_id = column(a, q, 0);
-    return str_eq(db_str(q, 1), sha256) ||
+    *ret_id = row_dup(a, q, 0);
+    return str_eq(row_text(q, 1), sha256) ||
            err_set(err, ERR_CONFLICT, "this Idempotency-Key was used for another request");
 }
 
@@ -47,27 +49,27 @@ bool conversation_row(Runs *r, const Conversation *c, Err *err)
 {
     int64_t now = now_ms();
 
-    return DO(r, err,
-              "INSERT INTO conversation(id, default_runtime, template, model, instructions, "
-              "created_ms, "
-              "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
-              TEXT(c->id), MAYBE(c->default_runtime), MAYBE(c->template), MAYBE(c->model),
-              MAYBE(c->instructions), INT(now), INT(now)) &&
+    return db_exec(runs_db(r), NULL, err,
+                   "INSERT INTO conversation(id, default_runtime, template, model, instructions, "
+                   "created_ms, "
+                   "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
+                   TEXT(c->id), MAYBE(c->default_runtime), MAYBE(c->template), MAYBE(c->model),
+                   MAYBE(c->instructions), INT(now), INT(now)) &&
            keep_key(r, c, err) && keep_old_state(r, c, now, err);
 }
 
 bool conversation_rows(Runs *r, const Conversation *c, Err *err)
 {
     int64_t now = now_ms();
-    bool ok = DO(r, err,
-                 "INSERT INTO sessions(id, source, title, parent_session_id, started_at, "
-                 "cwd, last_activity_at) VALUES(?, ?, ?, ?, ?, ?, ?)",
-                 TEXT(c->id), TEXT(c->one_shot ? STR(SOURCE_ASK) : STR("talaria")), MAYBE(c->title),
-                 MAYBE(c->parent_id), REAL((double)now / 1000), MAYBE(c->cwd),
-                 REAL((double)now / 1000)) &&
+    bool ok = db_exec(runs_db(r), NULL, err,
+                      "INSERT INTO sessions(id, source, title, parent_session_id, started_at, "
+                      "cwd, last_activity_at) VALUES(?, ?, ?, ?, ?, ?, ?)",
+                      TEXT(c->id), TEXT(c->one_shot ? STR(SOURCE_ASK) : STR("talaria")),
+                      MAYBE(c->title), MAYBE(c->parent_id), REAL((double)now / 1000), MAYBE(c->cwd),
+                      REAL((double)now / 1000)) &&
               conversation_row(r, c, err);
 
-    if (!ok && sqlite3_extended_errcode(runs_db(r)->handle) == SQLITE_CONSTRAINT_UNIQUE)
+    if (!ok && db_is_duplicate(runs_db(r)))
         (void)err_set(err, ERR_CONFLICT, "another conversation has the title '%.*s'",
                       STR_FMT(c->title));
     return ok;
@@ -101,26 +103,26 @@ bool conversation_create(Runs *r, const Conversation *c, Err *err)
     "(SELECT session_id FROM conversation_of WHERE conversation_id = c.id LIMIT 1) "               \
     "FROM conversation c JOIN sessions s ON s.id = c.id "
 
-static Conversation read_conversation(Arena *a, Query *q)
+static Conversation read_conversation(Arena *a, DbRows *q)
 {
-    return (Conversation){ .id = column(a, q, 0),
-                           .title = column(a, q, 1),
-                           .default_runtime = column(a, q, 2),
-                           .template = column(a, q, 3),
-                           .parent_id = column(a, q, 4),
-                           .first_words = column(a, q, 5),
-                           .active = column(a, q, 6),
-                           .running = column(a, q, 7),
-                           .created_ms = sqlite3_column_int64(q, 8),
-                           .updated_ms = sqlite3_column_int64(q, 9),
-                           .version = sqlite3_column_int64(q, 10),
-                           .messages = sqlite3_column_int64(q, 11),
-                           .model = column(a, q, 12),
-                           .instructions = column(a, q, 13),
-                           .memory = column(a, q, 14),
-                           .cwd = column(a, q, 15),
-                           .continues_home = column(a, q, 16),
-                           .continues_id = column(a, q, 17) };
+    return (Conversation){ .id = row_dup(a, q, 0),
+                           .title = row_dup(a, q, 1),
+                           .default_runtime = row_dup(a, q, 2),
+                           .template = row_dup(a, q, 3),
+                           .parent_id = row_dup(a, q, 4),
+                           .first_words = row_dup(a, q, 5),
+                           .active = row_dup(a, q, 6),
+                           .running = row_dup(a, q, 7),
+                           .created_ms = row_int(q, 8),
+                           .updated_ms = row_int(q, 9),
+                           .version = row_int(q, 10),
+                           .messages = row_int(q, 11),
+                           .model = row_dup(a, q, 12),
+                           .instructions = row_dup(a, q, 13),
+                           .memory = row_dup(a, q, 14),
+                           .cwd = row_dup(a, q, 15),
+                           .continues_home = row_dup(a, q, 16),
+                           .continues_id = row_dup(a, q, 17) };
 }
 
 static bool not_found(Str id, Err *err)
@@ -130,11 +132,11 @@ static bool not_found(Str id, Err *err)
 
 bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err, CONVERSATION_COLUMNS "WHERE c.id = ?", TEXT(id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err, CONVERSATION_COLUMNS "WHERE c.id = ?", TEXT(id)) ||
+        !db_row(q, &row, err))
         return false;
     if (!row)
         return not_found(id, err);
@@ -144,19 +146,19 @@ bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, Err *err)
 
 bool conversation_by_prefix(Runs *r, Arena *a, Str prefix, Str *ret_id, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     size_t n = 0;
     bool ok;
 
     *ret_id = STR("");
     if (!prefix.n)
         return true;
-    if (!QUERY(r, &q, err,
-               "SELECT id FROM conversation WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
-               TEXT(prefix)))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT id FROM conversation WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
+                  TEXT(prefix)))
         return false;
-    for (; db_next(runs_db(r), q, &ok, err); n++)
-        *ret_id = column(a, q, 0);
+    for (; db_next(q, &ok, err); n++)
+        *ret_id = row_dup(a, q, 0);
     if (!ok)
         return false;
     return n < 2 || err_set(err, ERR_CONFLICT,
@@ -167,19 +169,19 @@ bool conversation_by_prefix(Runs *r, Arena *a, Str prefix, Str *ret_id, Err *err
 bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t max,
                        Conversation **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     Conversation *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    if (!QUERY(r, &q, err,
-               CONVERSATION_COLUMNS "WHERE s.source <> '" SOURCE_ASK
-                                    "' AND (?1 = 0 OR c.updated_ms < ?1 OR "
-                                    "(c.updated_ms = ?1 AND c.id > ?2)) "
-                                    "ORDER BY c.updated_ms DESC, c.id LIMIT ?3",
-               INT(before_ms), TEXT(before_id.p ? before_id : STR("")), INT((int64_t)max)))
+    if (!db_query(runs_db(r), &q, err,
+                  CONVERSATION_COLUMNS "WHERE s.source <> '" SOURCE_ASK
+                                       "' AND (?1 = 0 OR c.updated_ms < ?1 OR "
+                                       "(c.updated_ms = ?1 AND c.id > ?2)) "
+                                       "ORDER BY c.updated_ms DESC, c.id LIMIT ?3",
+                  INT(before_ms), TEXT(before_id.p ? before_id : STR("")), INT((int64_t)max)))
         return false;
-    while (db_next(runs_db(r), q, &ok, err))
+    while (db_next(q, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_conversation(a, q));
     *ret = all;
     *ret_n = n;
@@ -190,21 +192,23 @@ bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size
 
 static bool change_rows(Runs *r, Str id, const ConversationChange *change, Err *err)
 {
-    if (!DO(r, err,
+    if (!db_exec(
+            runs_db(r), NULL, err,
             "UPDATE conversation SET version = version + 1, updated_ms = ?1, default_runtime = "
             "coalesce(?2, default_runtime), model = nullif(coalesce(?5, model), '') "
             "WHERE id = ?3 AND (?4 = 0 OR version = ?4)",
             INT(now_ms()), TEXT(change->default_runtime), TEXT(id), INT(change->version),
             TEXT(change->model)))
         return false;
-    if (runs_changes(r) == 0)
+    if (db_changes(runs_db(r)) == 0)
         return err_set(err, ERR_CONFLICT, "the conversation was changed by somebody else");
     if (!change->title.p)
         return true;
-    if (DO(r, err, "UPDATE sessions SET title = ?, title_source = 'user' WHERE id = ?",
-           MAYBE(change->title), TEXT(id)))
+    if (db_exec(runs_db(r), NULL, err,
+                "UPDATE sessions SET title = ?, title_source = 'user' WHERE id = ?",
+                MAYBE(change->title), TEXT(id)))
         return true;
-    if (sqlite3_extended_errcode(runs_db(r)->handle) == SQLITE_CONSTRAINT_UNIQUE)
+    if (db_is_duplicate(runs_db(r)))
         (void)err_set(err, ERR_CONFLICT, "another conversation has the title '%.*s'",
                       STR_FMT(change->title));
     return false;
@@ -228,20 +232,21 @@ bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err 
 /* Message by message, since each new row needs the id that it got. */
 static bool copy_turn(Runs *r, Str new_id, const ChatTurn *t, int64_t seq, Err *err)
 {
-    if (!DO(r, err,
-            "INSERT INTO messages(session_id, role, content, finish_reason, timestamp, "
-            "token_count, "
-            "active, compacted, observed) SELECT ?, role, content, finish_reason, timestamp, "
-            "token_count, active, compacted, observed FROM messages WHERE id = ?",
-            TEXT(new_id), INT(t->message_id)))
+    if (!db_exec(runs_db(r), NULL, err,
+                 "INSERT INTO messages(session_id, role, content, finish_reason, timestamp, "
+                 "token_count, "
+                 "active, compacted, observed) SELECT ?, role, content, finish_reason, timestamp, "
+                 "token_count, active, compacted, observed FROM messages WHERE id = ?",
+                 TEXT(new_id), INT(t->message_id)))
         return false;
-    return DO(r, err,
-              "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, status, "
-              "model, usage_json, passages, created_ms, finished_ms) "
-              "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-              INT(sqlite3_last_insert_rowid(runs_db(r)->handle)), TEXT(new_id), INT(seq),
-              MAYBE(t->runtime), TEXT(t->status), MAYBE(t->model), MAYBE(t->usage_json),
-              MAYBE(t->passages), INT(t->created_ms), INT(t->finished_ms));
+    return db_exec(
+        runs_db(r), NULL, err,
+        "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, status, "
+        "model, usage_json, passages, created_ms, finished_ms) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        INT(db_last_id(runs_db(r))), TEXT(new_id), INT(seq), MAYBE(t->runtime), TEXT(t->status),
+        MAYBE(t->model), MAYBE(t->usage_json), MAYBE(t->passages), INT(t->created_ms),
+        INT(t->finished_ms));
 }
 
 static bool branch_rows(Runs *r, Arena *a, const Conversation *from, int64_t through, Str new_id,
@@ -251,17 +256,18 @@ static bool branch_rows(Runs *r, Arena *a, const Conversation *from, int64_t thr
     ChatTurn *turns;
     size_t n;
 
-    if (!DO(r, err,
+    if (!db_exec(
+            runs_db(r), NULL, err,
             "INSERT INTO sessions(id, source, model, cwd, parent_session_id, started_at, "
             "last_activity_at) SELECT ?, CASE source WHEN '" SOURCE_ASK
             "' THEN 'talaria' ELSE source END, model, cwd, id, ?, ? FROM sessions WHERE id = ?",
             TEXT(new_id), REAL((double)now / 1000), REAL((double)now / 1000), TEXT(from->id)) ||
-        !DO(r, err,
-            "INSERT INTO conversation(id, default_runtime, template, model, instructions, "
-            "created_ms, "
-            "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
-            TEXT(new_id), MAYBE(from->default_runtime), MAYBE(from->template), MAYBE(from->model),
-            MAYBE(from->instructions), INT(now), INT(now)) ||
+        !db_exec(runs_db(r), NULL, err,
+                 "INSERT INTO conversation(id, default_runtime, template, model, instructions, "
+                 "created_ms, "
+                 "updated_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
+                 TEXT(new_id), MAYBE(from->default_runtime), MAYBE(from->template),
+                 MAYBE(from->model), MAYBE(from->instructions), INT(now), INT(now)) ||
         !turns_list(r, a, from->id, 0, SIZE_MAX >> 1, &turns, &n, err))
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -270,10 +276,11 @@ static bool branch_rows(Runs *r, Arena *a, const Conversation *from, int64_t thr
         if (!copy_turn(r, new_id, &turns[i], ++seq, err))
             return false;
     }
-    return DO(r, err,
-              "UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id "
-              "= ?1 AND active = 1) WHERE id = ?1",
-              TEXT(new_id));
+    return db_exec(
+        runs_db(r), NULL, err,
+        "UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id "
+        "= ?1 AND active = 1) WHERE id = ?1",
+        TEXT(new_id));
 }
 
 bool conversation_branch(Runs *r, Str id, int64_t through_seq, Str new_id, Err *err)
@@ -298,33 +305,31 @@ bool conversation_branch(Runs *r, Str id, int64_t through_seq, Str new_id, Err *
     "= "                                                                                           \
     "x.message_id "
 
-static bool read_turns(Runs *r, Arena *a, Query *q, ChatTurn **ret, size_t *ret_n, Err *err)
+static bool read_turns(Arena *a, DbRows *q, ChatTurn **ret, size_t *ret_n, Err *err)
 {
     ChatTurn *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    for (;;) {
+    while (db_next(q, &ok, err)) {
         ChatTurn t;
 
-        if (!db_step(runs_db(r), q, &row, err))
-            return false;
-        if (!row)
-            break;
-        t = (ChatTurn){ .message_id = sqlite3_column_int64(q, 0),
-                        .seq = sqlite3_column_int64(q, 1),
-                        .role = column(a, q, 2),
-                        .content = column(a, q, 3),
-                        .runtime = column(a, q, 4),
-                        .run_id = column(a, q, 5),
-                        .status = column(a, q, 6),
-                        .model = column(a, q, 7),
-                        .usage_json = column(a, q, 8),
-                        .created_ms = sqlite3_column_int64(q, 9),
-                        .finished_ms = sqlite3_column_int64(q, 10),
-                        .passages = column(a, q, 11) };
+        t = (ChatTurn){ .message_id = row_int(q, 0),
+                        .seq = row_int(q, 1),
+                        .role = row_dup(a, q, 2),
+                        .content = row_dup(a, q, 3),
+                        .runtime = row_dup(a, q, 4),
+                        .run_id = row_dup(a, q, 5),
+                        .status = row_dup(a, q, 6),
+                        .model = row_dup(a, q, 7),
+                        .usage_json = row_dup(a, q, 8),
+                        .created_ms = row_int(q, 9),
+                        .finished_ms = row_int(q, 10),
+                        .passages = row_dup(a, q, 11) };
         ARENA_PUSH(a, all, n, cap, t);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;
@@ -333,24 +338,24 @@ static bool read_turns(Runs *r, Arena *a, Query *q, ChatTurn **ret, size_t *ret_
 bool turns_list(Runs *r, Arena *a, Str conversation_id, int64_t after_seq, size_t max,
                 ChatTurn **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
 
-    return QUERY(r, &q, err,
-                 TURN_COLUMNS "WHERE x.conversation_id = ? AND x.seq > ? ORDER BY x.seq LIMIT ?",
-                 TEXT(conversation_id), INT(after_seq), INT((int64_t)max)) &&
-           read_turns(r, a, q, ret, ret_n, err);
+    return db_query(runs_db(r), &q, err,
+                    TURN_COLUMNS "WHERE x.conversation_id = ? AND x.seq > ? ORDER BY x.seq LIMIT ?",
+                    TEXT(conversation_id), INT(after_seq), INT((int64_t)max)) &&
+           read_turns(a, q, ret, ret_n, err);
 }
 
 bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, size_t max,
                   ChatTurn **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
 
-    if (!QUERY(r, &q, err,
-               TURN_COLUMNS "WHERE x.conversation_id = ?1 AND (?2 = 0 OR x.seq < ?2) AND "
-                            "length(m.content) > 0 ORDER BY x.seq DESC LIMIT ?3",
-               TEXT(conversation_id), INT(before_seq), INT((int64_t)max)) ||
-        !read_turns(r, a, q, ret, ret_n, err))
+    if (!db_query(runs_db(r), &q, err,
+                  TURN_COLUMNS "WHERE x.conversation_id = ?1 AND (?2 = 0 OR x.seq < ?2) AND "
+                               "length(m.content) > 0 ORDER BY x.seq DESC LIMIT ?3",
+                  TEXT(conversation_id), INT(before_seq), INT((int64_t)max)) ||
+        !read_turns(a, q, ret, ret_n, err))
         return false;
     for (size_t i = 0; i < *ret_n / 2; i++) {
         ChatTurn t = (*ret)[i];
@@ -363,43 +368,45 @@ bool turns_recent(Runs *r, Arena *a, Str conversation_id, int64_t before_seq, si
 
 bool turn_add(Runs *r, Str id, int64_t message_id, Str runtime, int64_t seq, int64_t at, Err *err)
 {
-    return DO(r, err,
-              "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, status, "
-              "created_ms, finished_ms) VALUES(?, ?, ?, ?, 'complete', ?, ?)",
-              INT(message_id), TEXT(id), INT(seq), MAYBE(runtime), INT(at), INT(at));
+    return db_exec(
+        runs_db(r), NULL, err,
+        "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, status, "
+        "created_ms, finished_ms) VALUES(?, ?, ?, ?, 'complete', ?, ?)",
+        INT(message_id), TEXT(id), INT(seq), MAYBE(runtime), INT(at), INT(at));
 }
 
 static bool import_one(Runs *r, Str id, const ChatTurn *t, int64_t seq, int64_t now, Err *err)
 {
     if (t->created_ms)
         now = t->created_ms;
-    if (!DO(r, err,
-            "INSERT INTO messages(session_id, role, content, timestamp, active, compacted, "
-            "observed) "
-            "VALUES(?, ?, ?, ?, 1, 0, 0)",
-            TEXT(id), TEXT(t->role), TEXT(t->content), REAL((double)now / 1000)))
+    if (!db_exec(runs_db(r), NULL, err,
+                 "INSERT INTO messages(session_id, role, content, timestamp, active, compacted, "
+                 "observed) "
+                 "VALUES(?, ?, ?, ?, 1, 0, 0)",
+                 TEXT(id), TEXT(t->role), TEXT(t->content), REAL((double)now / 1000)))
         return false;
-    return turn_add(r, id, sqlite3_last_insert_rowid(runs_db(r)->handle), t->runtime, seq, now,
-                    err);
+    return turn_add(r, id, db_last_id(runs_db(r)), t->runtime, seq, now, err);
 }
 
 bool turns_add(Runs *r, Str conversation_id, const ChatTurn *turns, size_t n, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     int64_t now = now_ms(), last;
     bool row;
 
-    if (!QUERY(r, &q, err,
-               "SELECT coalesce(max(seq), 0) FROM conversation_message WHERE conversation_id = ?",
-               TEXT(conversation_id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(
+            runs_db(r), &q, err,
+            "SELECT coalesce(max(seq), 0) FROM conversation_message WHERE conversation_id = ?",
+            TEXT(conversation_id)) ||
+        !db_row(q, &row, err))
         return false;
-    last = sqlite3_column_int64(q, 0);
+    last = row_int(q, 0);
     for (size_t i = 0; i < n; i++)
         if (!import_one(r, conversation_id, &turns[i], ++last, now, err))
             return false;
-    return DO(r, err, "UPDATE sessions SET message_count = message_count + ? WHERE id = ?",
-              INT((int64_t)n), TEXT(conversation_id));
+    return db_exec(runs_db(r), NULL, err,
+                   "UPDATE sessions SET message_count = message_count + ? WHERE id = ?",
+                   INT((int64_t)n), TEXT(conversation_id));
 }
 
 bool conversation_import(Runs *r, Str conversation_id, const ChatTurn *turns, size_t n, Err *err)
@@ -413,18 +420,18 @@ bool conversation_import(Runs *r, Str conversation_id, const ChatTurn *turns, si
 
 bool turns_known_to(Runs *r, Str conversation_id, Str runtime, int64_t *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(
-            r, &q, err,
+    if (!db_query(
+            runs_db(r), &q, err,
             "SELECT coalesce(max(x.seq), 0) FROM conversation_message x JOIN messages m ON m.id = "
             "x.message_id WHERE x.conversation_id = ? AND x.runtime = ? AND m.role = 'assistant' "
             "AND (x.status = 'complete' OR EXISTS (SELECT 1 FROM run WHERE id = x.run_id AND "
             "state = 'truncated'))",
             TEXT(conversation_id), TEXT(runtime)) ||
-        !db_step(runs_db(r), q, &row, err))
+        !db_row(q, &row, err))
         return false;
-    *ret = sqlite3_column_int64(q, 0);
+    *ret = row_int(q, 0);
     return true;
 }

@@ -8,46 +8,47 @@
 bool adoption_find(Runs *r, Arena *a, const Continues *from, Str *ret_id, Str *ret_fingerprint,
                    Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err,
-               "SELECT conversation_id, fingerprint FROM conversation_of WHERE home = ? AND "
-               "session_id = ?",
-               TEXT(from->home), TEXT(from->session_id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT conversation_id, fingerprint FROM conversation_of WHERE home = ? AND "
+                  "session_id = ?",
+                  TEXT(from->home), TEXT(from->session_id)) ||
+        !db_row(q, &row, err))
         return false;
-    *ret_id = row ? column(a, q, 0) : STR("");
-    *ret_fingerprint = row ? column(a, q, 1) : STR("");
+    *ret_id = row ? row_dup(a, q, 0) : STR("");
+    *ret_fingerprint = row ? row_dup(a, q, 1) : STR("");
     return true;
 }
 
 bool adoption_of(Runs *r, Arena *a, Str session_id, Str *ret_id, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err,
-               "SELECT conversation_id FROM conversation_of WHERE session_id = ? ORDER BY home "
-               "LIMIT 1",
-               TEXT(session_id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT conversation_id FROM conversation_of WHERE session_id = ? ORDER BY home "
+                  "LIMIT 1",
+                  TEXT(session_id)) ||
+        !db_row(q, &row, err))
         return false;
-    *ret_id = row ? column(a, q, 0) : STR("");
+    *ret_id = row ? row_dup(a, q, 0) : STR("");
     return true;
 }
 
 bool adoption_source(Runs *r, Arena *a, Str conversation_id, Continues *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err,
-               "SELECT home, session_id FROM conversation_of WHERE conversation_id = ? LIMIT 1",
-               TEXT(conversation_id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT home, session_id FROM conversation_of WHERE conversation_id = ? LIMIT 1",
+                  TEXT(conversation_id)) ||
+        !db_row(q, &row, err))
         return false;
-    *ret = row ? (Continues){ column(a, q, 0), column(a, q, 1) } : (Continues){ STR(""), STR("") };
+    *ret =
+        row ? (Continues){ row_dup(a, q, 0), row_dup(a, q, 1) } : (Continues){ STR(""), STR("") };
     return true;
 }
 
@@ -60,20 +61,21 @@ bool adoption_allowed(Runs *r, const Continues *from, Err *err)
 
 static bool is_conversation(Runs *r, Str id, bool *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
 
-    return QUERY(r, &q, err, "SELECT 1 FROM conversation WHERE id = ?", TEXT(id)) &&
-           db_step(runs_db(r), q, ret, err);
+    return db_query(runs_db(r), &q, err, "SELECT 1 FROM conversation WHERE id = ?", TEXT(id)) &&
+           db_row(q, ret, err);
 }
 
 /* Titles name sessions: one that is taken stays with the one that has it. */
 static bool title_is_free(Runs *r, Str title, bool *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row = true;
 
-    if (title.n && (!QUERY(r, &q, err, "SELECT 1 FROM sessions WHERE title = ?", TEXT(title)) ||
-                    !db_step(runs_db(r), q, &row, err)))
+    if (title.n &&
+        (!db_query(runs_db(r), &q, err, "SELECT 1 FROM sessions WHERE title = ?", TEXT(title)) ||
+         !db_row(q, &row, err)))
         return false;
     *ret = !row;
     return true;
@@ -81,19 +83,21 @@ static bool title_is_free(Runs *r, Str title, bool *ret, Err *err)
 
 static bool mark_copies(Runs *r, Str conversation_id, int64_t after, Err *err)
 {
-    return DO(r, err, "UPDATE messages SET display_kind = ? WHERE session_id = ? AND id > ?",
-              TEXT(STR(MESSAGE_CONTINUED)), TEXT(conversation_id), INT(after));
+    return db_exec(runs_db(r), NULL, err,
+                   "UPDATE messages SET display_kind = ? WHERE session_id = ? AND id > ?",
+                   TEXT(STR(MESSAGE_CONTINUED)), TEXT(conversation_id), INT(after));
 }
 
 static bool newest_message(Runs *r, int64_t *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err, "SELECT coalesce(max(id), 0) FROM messages WHERE 1 = ?", INT(1)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err, "SELECT coalesce(max(id), 0) FROM messages WHERE 1 = ?",
+                  INT(1)) ||
+        !db_row(q, &row, err))
         return false;
-    *ret = sqlite3_column_int64(q, 0);
+    *ret = row_int(q, 0);
     return true;
 }
 
@@ -107,11 +111,11 @@ static bool add_copies(Runs *r, Str id, const ChatTurn *turns, size_t n, Err *er
 
 static bool remember(Runs *r, const Adoption *x, Str conversation_id, Err *err)
 {
-    return DO(r, err,
-              "INSERT OR REPLACE INTO conversation_of(home, session_id, fingerprint, "
-              "conversation_id) VALUES(?, ?, ?, ?)",
-              TEXT(x->from.home), TEXT(x->from.session_id), TEXT(x->fingerprint),
-              TEXT(conversation_id));
+    return db_exec(runs_db(r), NULL, err,
+                   "INSERT OR REPLACE INTO conversation_of(home, session_id, fingerprint, "
+                   "conversation_id) VALUES(?, ?, ?, ?)",
+                   TEXT(x->from.home), TEXT(x->from.session_id), TEXT(x->fingerprint),
+                   TEXT(conversation_id));
 }
 
 static bool add_new(Runs *r, const Adoption *x, Err *err)
@@ -141,12 +145,13 @@ static bool add_in_place(Runs *r, const Adoption *x, Err *err)
 static bool keep_handle(Runs *r, Arena *a, Str id, Str thread, Str handle, Err *err)
 {
     return !handle.n ||
-           DO(r, err,
-              "INSERT INTO runtime_continuity(conversation_id, runtime, generation, handle, "
-              "sha256, updated_ms) VALUES(?1, ?2, 1, ?3, ?4, ?5) ON CONFLICT(conversation_id, "
-              "runtime) DO UPDATE SET generation = generation + 1, handle = ?3, sha256 = ?4, "
-              "updated_ms = ?5",
-              TEXT(id), TEXT(thread), TEXT(handle), TEXT(sha256_hex(a, handle)), INT(now_ms()));
+           db_exec(runs_db(r), NULL, err,
+                   "INSERT INTO runtime_continuity(conversation_id, runtime, generation, handle, "
+                   "sha256, updated_ms) VALUES(?1, ?2, 1, ?3, ?4, ?5) ON CONFLICT(conversation_id, "
+                   "runtime) DO UPDATE SET generation = generation + 1, handle = ?3, sha256 = ?4, "
+                   "updated_ms = ?5",
+                   TEXT(id), TEXT(thread), TEXT(handle), TEXT(sha256_hex(a, handle)),
+                   INT(now_ms()));
 }
 
 /* -- a session that has grown --------------------------------------------------------------------------- */
@@ -242,24 +247,26 @@ bool adoption_make(Runs *r, Arena *a, const Adoption *x, Str *ret_id, Err *err)
 
 static bool take_back(Runs *r, const Comeback *x, Err *err)
 {
-    return DO(r, err,
-              "UPDATE session_owner SET owner_surface = 'cli', owner_fence = owner_fence + 1, "
-              "since_ms = ? WHERE home = ? AND session_id = ? AND owner_fence = ?",
-              INT(now_ms()), TEXT(runs_data(r)), TEXT(x->conversation_id), INT(x->fence)) &&
-           (runs_changes(r) == 1 || err_set(err, ERR_CONFLICT, "session '%.*s' has moved meanwhile",
-                                            STR_FMT(x->conversation_id)));
+    return db_exec(runs_db(r), NULL, err,
+                   "UPDATE session_owner SET owner_surface = 'cli', owner_fence = owner_fence + 1, "
+                   "since_ms = ? WHERE home = ? AND session_id = ? AND owner_fence = ?",
+                   INT(now_ms()), TEXT(runs_data(r)), TEXT(x->conversation_id), INT(x->fence)) &&
+           (db_changes(runs_db(r)) == 1 ||
+            err_set(err, ERR_CONFLICT, "session '%.*s' has moved meanwhile",
+                    STR_FMT(x->conversation_id)));
 }
 
 static bool come_back(Runs *r, Arena *a, const Comeback *x, Err *err)
 {
     return take_back(r, x, err) && turns_add(r, x->conversation_id, x->turns, x->n_turns, err) &&
            keep_handle(r, a, x->conversation_id, x->thread, x->handle, err) &&
-           DO(r, err,
-              "UPDATE sessions SET ended_at = NULL, end_reason = NULL, last_activity_at = ?, "
-              "archived = ? WHERE id = ?",
-              REAL((double)now_ms() / 1000), INT(x->archived), TEXT(x->conversation_id)) &&
-           DO(r, err, "UPDATE conversation SET version = version + 1, updated_ms = ? WHERE id = ?",
-              INT(now_ms()), TEXT(x->conversation_id));
+           db_exec(runs_db(r), NULL, err,
+                   "UPDATE sessions SET ended_at = NULL, end_reason = NULL, last_activity_at = ?, "
+                   "archived = ? WHERE id = ?",
+                   REAL((double)now_ms() / 1000), INT(x->archived), TEXT(x->conversation_id)) &&
+           db_exec(runs_db(r), NULL, err,
+                   "UPDATE conversation SET version = version + 1, updated_ms = ? WHERE id = ?",
+                   INT(now_ms()), TEXT(x->conversation_id));
 }
 
 bool comeback_make(Runs *r, Arena *a, const Comeback *x, Err *err)

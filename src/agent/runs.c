@@ -10,17 +10,10 @@
 #include "agent/runs_inside.h"
 #include "base/clock.h"
 
-enum { MAX_STATEMENTS = 96 };
-
 struct Runs {
     Own *own;
     Db *db; /* the own's */
     char *data;
-    struct {
-        const char *sql;
-        Stmt *stmt;
-    } kept[MAX_STATEMENTS];
-    size_t n_kept;
 };
 
 /* -- the handle ------------------------------------------------------------------------------- */
@@ -34,17 +27,15 @@ Runs *runs_open(Str data_folder, Err *err)
         return NULL;
     r->db = own_db(r->own);
     r->data = mem_strdup(data_folder);
-    if (!db_exec(r->db, "PRAGMA synchronous=NORMAL", err))
+    if (!db_script(r->db, "PRAGMA synchronous=NORMAL", err))
         return NULL;
-    sqlite3_wal_autocheckpoint(r->db->handle, 0);
+    db_stop_checkpoints(r->db);
     return TAKE(r);
 }
 
 Runs *runs_close(Runs *r)
 {
     if (r) {
-        for (size_t i = 0; i < r->n_kept; i++)
-            stmt_free(r->kept[i].stmt);
         own_close(r->own);
         mem_free(r->data);
         mem_free(r);
@@ -85,66 +76,6 @@ Str id_new(Arena *a, char kind)
     return str_dup(a, str_of(id));
 }
 
-/* -- statements ------------------------------------------------------------------------------- */
-
-static bool kept(Runs *r, const char *sql, Stmt **ret, Err *err)
-{
-    for (size_t i = 0; i < r->n_kept; i++)
-        if (r->kept[i].sql == sql) {
-            *ret = r->kept[i].stmt;
-            return true;
-        }
-    ASSERT(r->n_kept < MAX_STATEMENTS);
-    if (!db_prepare(r->db, sql, ret, err))
-        return false;
-    r->kept[r->n_kept].sql = sql;
-    r->kept[r->n_kept++].stmt = *ret;
-    return true;
-}
-
-static void bind(Stmt *stmt, int at, const Bind *b)
-{
-    switch (b->kind) {
-    case BIND_TEXT:
-        db_bind_str(stmt, at, b->text);
-        break;
-    case BIND_BLOB:
-        sqlite3_bind_blob64(stmt, at, b->text.p, b->text.n, SQLITE_STATIC);
-        break;
-    case BIND_INT:
-        sqlite3_bind_int64(stmt, at, b->number);
-        break;
-    case BIND_REAL:
-        sqlite3_bind_double(stmt, at, b->real);
-        break;
-    }
-}
-
-bool runs_query(Runs *r, Query **ret, const char *sql, const Bind *binds, int n, Err *err)
-{
-    Stmt *stmt = NULL;
-
-    if (!kept(r, sql, &stmt, err))
-        return false;
-    for (int i = 0; i < n; i++)
-        bind(stmt, i + 1, &binds[i]);
-    *ret = stmt;
-    return true;
-}
-
-bool runs_do(Runs *r, const char *sql, const Bind *binds, int n, Err *err)
-{
-    AUTO(Query) *q = NULL;
-    bool row = false;
-
-    return runs_query(r, &q, sql, binds, n, err) && db_step(r->db, q, &row, err);
-}
-
-int64_t runs_changes(Runs *r)
-{
-    return sqlite3_changes64(r->db->handle);
-}
-
 /* One writer at a time in this process: the database's own lock is waited for by sleeping, which would cost a
  * stream more than the wait itself. */
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -152,7 +83,7 @@ static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 bool runs_begin_tx(Runs *r, Err *err)
 {
     pthread_mutex_lock(&write_lock);
-    if (runs_do(r, "BEGIN IMMEDIATE", NULL, 0, err))
+    if (db_begin(r->db, err))
         return true;
     pthread_mutex_unlock(&write_lock);
     return false;
@@ -160,42 +91,25 @@ bool runs_begin_tx(Runs *r, Err *err)
 
 bool runs_end_tx(Runs *r, bool ok, Err *err)
 {
-    ok = ok && runs_do(r, "COMMIT", NULL, 0, err);
-    if (!ok)
-        own_rollback(r->own);
+    ok = db_end(r->db, ok, err);
     pthread_mutex_unlock(&write_lock);
     return ok;
 }
 
-/* What synchronous=FULL does at the end of a commit, but after the lock was given back: while the disk works,
- * the streams of others go on. Where the disk has no shared memory there is no write-ahead log: then the journal is
- * closed by now, and the commit itself has synced the database. */
+/* After the lock was given back, so that the streams of others go on while the disk works. */
 bool runs_sync(Runs *r, Err *err)
 {
-    sqlite3_file *wal = NULL;
-
-    if (sqlite3_file_control(r->db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) ==
-            SQLITE_OK &&
-        wal && (!wal->pMethods || wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL) == SQLITE_OK))
-        return true;
-    return err_set(err, ERR_IO, "cannot sync '%s'", r->db->path);
+    return db_sync(r->db, err);
 }
 
 void runs_checkpoint(Runs *r)
 {
-    (void)sqlite3_wal_checkpoint_v2(r->db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    db_checkpoint(r->db);
 }
 
 bool runs_end_synced(Runs *r, bool ok, Err *err)
 {
     return runs_end_tx(r, ok, err) && runs_sync(r, err);
-}
-
-Str column(Arena *a, Query *q, int at)
-{
-    Str s = db_str(q, at);
-
-    return s.n ? str_dup(a, s) : STR("");
 }
 
 /* -- reading runs ----------------------------------------------------------------------------- */
@@ -204,25 +118,25 @@ Str column(Arena *a, Query *q, int at)
     "SELECT id, conversation_id, runtime, state, error_code, owner, user_message_id, "             \
     "assistant_message_id, last_seq, started_ms, ended_ms, idem_sha256 FROM run "
 
-static void read_run(Arena *a, Query *q, Run *ret)
+static void read_run(Arena *a, DbRows *q, Run *ret)
 {
-    *ret = (Run){ .id = column(a, q, 0),
-                  .conversation_id = column(a, q, 1),
-                  .runtime = column(a, q, 2),
-                  .state = column(a, q, 3),
-                  .error_code = column(a, q, 4),
-                  .owner = column(a, q, 5),
-                  .user_message_id = sqlite3_column_int64(q, 6),
-                  .assistant_message_id = sqlite3_column_int64(q, 7),
-                  .last_seq = sqlite3_column_int64(q, 8),
-                  .started_ms = sqlite3_column_int64(q, 9),
-                  .ended_ms = sqlite3_column_int64(q, 10) };
+    *ret = (Run){ .id = row_dup(a, q, 0),
+                  .conversation_id = row_dup(a, q, 1),
+                  .runtime = row_dup(a, q, 2),
+                  .state = row_dup(a, q, 3),
+                  .error_code = row_dup(a, q, 4),
+                  .owner = row_dup(a, q, 5),
+                  .user_message_id = row_int(q, 6),
+                  .assistant_message_id = row_int(q, 7),
+                  .last_seq = row_int(q, 8),
+                  .started_ms = row_int(q, 9),
+                  .ended_ms = row_int(q, 10) };
 }
 
-static bool one_run(Runs *r, Arena *a, Query *q, Run *ret, bool *ret_found, Err *err)
+static bool one_run(Arena *a, DbRows *q, Run *ret, bool *ret_found, Err *err)
 {
     *ret_found = false;
-    if (!db_step(r->db, q, ret_found, err))
+    if (!db_row(q, ret_found, err))
         return false;
     if (*ret_found)
         read_run(a, q, ret);
@@ -231,49 +145,48 @@ static bool one_run(Runs *r, Arena *a, Query *q, Run *ret, bool *ret_found, Err 
 
 bool runs_get(Runs *r, Arena *a, Str id, Run *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool found;
 
-    if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE id = ?", TEXT(id)) ||
-        !one_run(r, a, q, ret, &found, err))
+    if (!db_query(runs_db(r), &q, err, RUN_COLUMNS "WHERE id = ?", TEXT(id)) ||
+        !one_run(a, q, ret, &found, err))
         return false;
     return found || err_set(err, ERR_NOT_FOUND, "no run '%.*s'", STR_FMT(id));
 }
 
 bool runs_by_key(Runs *r, Arena *a, Str idem_key, Run *ret, bool *ret_found, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
 
-    return QUERY(r, &q, err, RUN_COLUMNS "WHERE idem_key = ?", TEXT(idem_key)) &&
-           one_run(r, a, q, ret, ret_found, err);
+    return db_query(runs_db(r), &q, err, RUN_COLUMNS "WHERE idem_key = ?", TEXT(idem_key)) &&
+           one_run(a, q, ret, ret_found, err);
 }
 
 bool runs_events(Runs *r, Arena *a, Str id, int64_t after, RunEvent **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     RunEvent *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    if (!QUERY(r, &q, err,
-               "SELECT seq, type, payload, created_ms FROM run_event WHERE run_id = ? AND seq > ? "
-               "ORDER BY seq",
-               TEXT(id), INT(after)))
+    if (!db_query(
+            runs_db(r), &q, err,
+            "SELECT seq, type, payload, created_ms FROM run_event WHERE run_id = ? AND seq > ? "
+            "ORDER BY seq",
+            TEXT(id), INT(after)))
         return false;
-    for (;;) {
+    while (db_next(q, &ok, err)) {
         RunEvent e;
 
-        if (!db_step(r->db, q, &row, err))
-            return false;
-        if (!row)
-            break;
         e = (RunEvent){ .run_id = id,
-                        .seq = sqlite3_column_int64(q, 0),
-                        .type = column(a, q, 1),
-                        .payload = column(a, q, 2),
-                        .created_ms = sqlite3_column_int64(q, 3) };
+                        .seq = row_int(q, 0),
+                        .type = row_dup(a, q, 1),
+                        .payload = row_dup(a, q, 2),
+                        .created_ms = row_int(q, 3) };
         ARENA_PUSH(a, all, n, cap, e);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;
@@ -285,17 +198,17 @@ bool runs_events(Runs *r, Arena *a, Str id, int64_t after, RunEvent **ret, size_
 static bool check_key(Runs *r, Arena *a, const RunRequest *request, Run *ret, bool *ret_known,
                       Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
 
     *ret_known = false;
     if (!request->idem_key.n)
         return true;
-    if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE idem_key = ?", TEXT(request->idem_key)) ||
-        !one_run(r, a, q, ret, ret_known, err))
+    if (!db_query(runs_db(r), &q, err, RUN_COLUMNS "WHERE idem_key = ?", TEXT(request->idem_key)) ||
+        !one_run(a, q, ret, ret_known, err))
         return false;
     if (!*ret_known)
         return true;
-    if (str_eq(db_str(q, 11), request->idem_sha256) &&
+    if (str_eq(row_text(q, 11), request->idem_sha256) &&
         str_eq(ret->conversation_id, request->conversation_id))
         return true;
     *ret_known = false;
@@ -304,12 +217,12 @@ static bool check_key(Runs *r, Arena *a, const RunRequest *request, Run *ret, bo
 
 static bool check_free(Runs *r, Arena *a, const RunRequest *request, Run *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool found;
 
-    if (!QUERY(r, &q, err, RUN_COLUMNS "WHERE conversation_id = ? AND ended_ms IS NULL",
-               TEXT(request->conversation_id)) ||
-        !one_run(r, a, q, ret, &found, err))
+    if (!db_query(runs_db(r), &q, err, RUN_COLUMNS "WHERE conversation_id = ? AND ended_ms IS NULL",
+                  TEXT(request->conversation_id)) ||
+        !one_run(a, q, ret, &found, err))
         return false;
     return !found || err_set(err, ERR_CONFLICT, "run '%.*s' of this conversation is still running",
                              STR_FMT(ret->id));
@@ -329,16 +242,16 @@ static bool elsewhere(Str session_id, Str owner, Str surface, Err *err)
 
 bool runs_may_write_at(Runs *r, Str home, Str session_id, Str surface, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err,
-               "SELECT owner_surface FROM session_owner WHERE home = ? AND session_id = ?",
-               TEXT(home), TEXT(session_id)) ||
-        !db_step(r->db, q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT owner_surface FROM session_owner WHERE home = ? AND session_id = ?",
+                  TEXT(home), TEXT(session_id)) ||
+        !db_row(q, &row, err))
         return false;
-    return !row || str_eq(db_str(q, 0), surface.n ? surface : STR("cli")) ||
-           elsewhere(session_id, db_str(q, 0), surface, err);
+    return !row || str_eq(row_text(q, 0), surface.n ? surface : STR("cli")) ||
+           elsewhere(session_id, row_text(q, 0), surface, err);
 }
 
 bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err)
@@ -352,53 +265,53 @@ static bool add_message(Runs *r, const RunRequest *request, bool answer, int64_t
     Str role = answer ? STR("assistant") : STR("user");
     Str status = answer ? STR("running") : STR("complete");
 
-    if (!DO(r, err,
-            "INSERT INTO messages(session_id, role, content, timestamp, active, compacted, "
-            "observed) "
-            "VALUES(?, ?, ?, ?, ?, 0, 0)",
-            TEXT(request->conversation_id), TEXT(role), TEXT(answer ? STR("") : request->text),
-            REAL((double)now / 1000), INT(!answer)))
+    if (!db_exec(runs_db(r), NULL, err,
+                 "INSERT INTO messages(session_id, role, content, timestamp, active, compacted, "
+                 "observed) "
+                 "VALUES(?, ?, ?, ?, ?, 0, 0)",
+                 TEXT(request->conversation_id), TEXT(role), TEXT(answer ? STR("") : request->text),
+                 REAL((double)now / 1000), INT(!answer)))
         return false;
-    *ret_id = sqlite3_last_insert_rowid(r->db->handle);
-    return DO(r, err,
-              "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, run_id, "
-              "status, created_ms, finished_ms, guest) SELECT ?1, ?2, coalesce(max(seq), 0) + 1, "
-              "?3, ?4, ?5, ?6, ?7, ?8 FROM conversation_message WHERE conversation_id = ?2",
-              INT(*ret_id), TEXT(request->conversation_id), TEXT(request->runtime),
-              TEXT(request->id), TEXT(status), INT(now), answer ? TEXT(STR_NONE) : INT(now),
-              INT(request->guest));
+    *ret_id = db_last_id(r->db);
+    return db_exec(
+        runs_db(r), NULL, err,
+        "INSERT INTO conversation_message(message_id, conversation_id, seq, runtime, run_id, "
+        "status, created_ms, finished_ms, guest) SELECT ?1, ?2, coalesce(max(seq), 0) + 1, "
+        "?3, ?4, ?5, ?6, ?7, ?8 FROM conversation_message WHERE conversation_id = ?2",
+        INT(*ret_id), TEXT(request->conversation_id), TEXT(request->runtime), TEXT(request->id),
+        TEXT(status), INT(now), answer ? TEXT(STR_NONE) : INT(now), INT(request->guest));
 }
 
 static bool add_run(Runs *r, const RunRequest *request, const Run *run, int64_t now, Err *err)
 {
-    return DO(r, err,
-              "INSERT INTO run(id, conversation_id, user_message_id, assistant_message_id, "
-              "runtime, "
-              "state, idem_key, idem_sha256, owner, started_ms) "
-              "VALUES(?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
-              TEXT(request->id), TEXT(request->conversation_id), INT(run->user_message_id),
-              INT(run->assistant_message_id), TEXT(request->runtime), MAYBE(request->idem_key),
-              MAYBE(request->idem_sha256), TEXT(request->owner), INT(now)) &&
-           DO(r, err,
-              "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ? "
-              "WHERE id = ?",
-              INT(!request->internal && !request->of_message), REAL((double)now / 1000),
-              TEXT(request->conversation_id)) &&
-           DO(r, err,
-              "UPDATE conversation SET updated_ms = ?, version = version + 1, "
-              "memory = coalesce(?, memory) WHERE id = ?",
-              INT(now), MAYBE(request->memory), TEXT(request->conversation_id));
+    return db_exec(runs_db(r), NULL, err,
+                   "INSERT INTO run(id, conversation_id, user_message_id, assistant_message_id, "
+                   "runtime, "
+                   "state, idem_key, idem_sha256, owner, started_ms) "
+                   "VALUES(?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
+                   TEXT(request->id), TEXT(request->conversation_id), INT(run->user_message_id),
+                   INT(run->assistant_message_id), TEXT(request->runtime), MAYBE(request->idem_key),
+                   MAYBE(request->idem_sha256), TEXT(request->owner), INT(now)) &&
+           db_exec(runs_db(r), NULL, err,
+                   "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ? "
+                   "WHERE id = ?",
+                   INT(!request->internal && !request->of_message), REAL((double)now / 1000),
+                   TEXT(request->conversation_id)) &&
+           db_exec(runs_db(r), NULL, err,
+                   "UPDATE conversation SET updated_ms = ?, version = version + 1, "
+                   "memory = coalesce(?, memory) WHERE id = ?",
+                   INT(now), MAYBE(request->memory), TEXT(request->conversation_id));
 }
 
 static bool claim_files(Runs *r, const RunRequest *request, int64_t message_id, Err *err)
 {
     for (size_t i = 0; i < request->n_files; i++) {
-        if (!DO(r, err,
-                "UPDATE attachment SET message_id = ? WHERE id = ? AND conversation_id = ? "
-                "AND kind = 'file'",
-                INT(message_id), TEXT(request->files[i]), TEXT(request->conversation_id)))
+        if (!db_exec(runs_db(r), NULL, err,
+                     "UPDATE attachment SET message_id = ? WHERE id = ? AND conversation_id = ? "
+                     "AND kind = 'file'",
+                     INT(message_id), TEXT(request->files[i]), TEXT(request->conversation_id)))
             return false;
-        if (runs_changes(r) == 0)
+        if (db_changes(runs_db(r)) == 0)
             return err_set(err, ERR_NOT_FOUND, "no file '%.*s' in this conversation",
                            STR_FMT(request->files[i]));
     }
@@ -408,10 +321,10 @@ static bool claim_files(Runs *r, const RunRequest *request, int64_t message_id, 
 /* A one-shot question that is continued is a conversation like any other. */
 static bool keep_in_lists(Runs *r, Str id, Err *err)
 {
-    return DO(r, err,
-              "UPDATE sessions SET source = 'talaria' WHERE id = ?1 AND source = '" SOURCE_ASK
-              "' AND EXISTS (SELECT 1 FROM messages WHERE session_id = ?1)",
-              TEXT(id));
+    return db_exec(runs_db(r), NULL, err,
+                   "UPDATE sessions SET source = 'talaria' WHERE id = ?1 AND source = '" SOURCE_ASK
+                   "' AND EXISTS (SELECT 1 FROM messages WHERE session_id = ?1)",
+                   TEXT(id));
 }
 
 static bool begin_rows(Runs *r, const RunRequest *request, Run *ret, Err *err)
@@ -434,11 +347,11 @@ static bool begin_rows(Runs *r, const RunRequest *request, Run *ret, Err *err)
 
 static bool has_conversation(Runs *r, Str id, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row = false;
 
-    if (!QUERY(r, &q, err, "SELECT 1 FROM conversation WHERE id = ?", TEXT(id)) ||
-        !db_step(r->db, q, &row, err))
+    if (!db_query(runs_db(r), &q, err, "SELECT 1 FROM conversation WHERE id = ?", TEXT(id)) ||
+        !db_row(q, &row, err))
         return false;
     return row || err_set(err, ERR_NOT_FOUND, "no conversation '%.*s'", STR_FMT(id));
 }

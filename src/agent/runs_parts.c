@@ -3,25 +3,25 @@
 
 /* -- continuity ------------------------------------------------------------------------------- */
 
-static Continuity read_continuity(Arena *a, Query *q)
+static Continuity read_continuity(Arena *a, DbRows *q)
 {
-    return (Continuity){ .runtime = column(a, q, 0),
-                         .handle = column(a, q, 1),
-                         .sha256 = column(a, q, 2),
-                         .generation = sqlite3_column_int64(q, 3),
-                         .updated_ms = sqlite3_column_int64(q, 4) };
+    return (Continuity){ .runtime = row_dup(a, q, 0),
+                         .handle = row_dup(a, q, 1),
+                         .sha256 = row_dup(a, q, 2),
+                         .generation = row_int(q, 3),
+                         .updated_ms = row_int(q, 4) };
 }
 
 bool continuity_get(Runs *r, Arena *a, Str conversation_id, Str runtime, Continuity *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err,
-               "SELECT runtime, handle, sha256, generation, updated_ms FROM runtime_continuity "
-               "WHERE conversation_id = ? AND runtime = ?",
-               TEXT(conversation_id), TEXT(runtime)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT runtime, handle, sha256, generation, updated_ms FROM runtime_continuity "
+                  "WHERE conversation_id = ? AND runtime = ?",
+                  TEXT(conversation_id), TEXT(runtime)) ||
+        !db_row(q, &row, err))
         return false;
     *ret = row ? read_continuity(a, q) : (Continuity){ .runtime = runtime };
     return true;
@@ -30,17 +30,17 @@ bool continuity_get(Runs *r, Arena *a, Str conversation_id, Str runtime, Continu
 bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret, size_t *ret_n,
                      Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     Continuity *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    if (!QUERY(r, &q, err,
-               "SELECT runtime, handle, sha256, generation, updated_ms FROM runtime_continuity "
-               "WHERE conversation_id = ? ORDER BY runtime",
-               TEXT(conversation_id)))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT runtime, handle, sha256, generation, updated_ms FROM runtime_continuity "
+                  "WHERE conversation_id = ? ORDER BY runtime",
+                  TEXT(conversation_id)))
         return false;
-    while (db_next(runs_db(r), q, &ok, err))
+    while (db_next(q, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_continuity(a, q));
     *ret = all;
     *ret_n = n;
@@ -51,31 +51,28 @@ bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret, s
 
 bool runs_graphs(Runs *r, Str but_runtime, int64_t max, RunGraphFn *fn, void *ctx, Err *err)
 {
-    AUTO(Query) *q = NULL;
-    bool row;
+    AUTO(DbRows) *q = NULL;
+    bool ok;
 
-    if (!QUERY(r, &q, err,
-               "SELECT a.body, r.ended_ms - r.started_ms FROM "
-               "(SELECT * FROM run WHERE ended_ms IS NOT NULL ORDER BY ended_ms DESC LIMIT ?) r "
-               "JOIN attachment a ON a.conversation_id = r.conversation_id AND a.run_id = r.id "
-               "WHERE r.state = 'completed' AND r.runtime <> ? AND a.kind = 'task_graph'",
-               INT(max), TEXT(but_runtime)))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT a.body, r.ended_ms - r.started_ms FROM "
+                  "(SELECT * FROM run WHERE ended_ms IS NOT NULL ORDER BY ended_ms DESC LIMIT ?) r "
+                  "JOIN attachment a ON a.conversation_id = r.conversation_id AND a.run_id = r.id "
+                  "WHERE r.state = 'completed' AND r.runtime <> ? AND a.kind = 'task_graph'",
+                  INT(max), TEXT(but_runtime)))
         return false;
-    for (;;) {
-        if (!db_step(runs_db(r), q, &row, err))
-            return false;
-        if (!row)
-            return true;
-        fn(ctx, db_str(q, 0), sqlite3_column_int64(q, 1));
+    while (db_next(q, &ok, err)) {
+        fn(ctx, row_text(q, 0), row_int(q, 1));
     }
+    return ok;
 }
 
 /* -- attachments ------------------------------------------------------------------------------ */
 
 bool attachment_add(Runs *r, const Attachment *x, Err *err)
 {
-    return DO(
-        r, err,
+    return db_exec(
+        runs_db(r), NULL, err,
         "INSERT INTO attachment(id, message_id, conversation_id, run_id, kind, runtime, name, "
         "mime, size, sha256, visible, body, path, created_ms) "
         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -89,53 +86,53 @@ bool attachment_add(Runs *r, const Attachment *x, Err *err)
     "id, message_id, conversation_id, run_id, kind, runtime, name, mime, size, sha256, visible, "  \
     "path, created_ms"
 
-static Attachment read_attachment(Arena *a, Query *q)
+static Attachment read_attachment(Arena *a, DbRows *q)
 {
-    return (Attachment){ .id = column(a, q, 0),
-                         .message_id = sqlite3_column_int64(q, 1),
-                         .conversation_id = column(a, q, 2),
-                         .run_id = column(a, q, 3),
-                         .kind = column(a, q, 4),
-                         .runtime = column(a, q, 5),
-                         .name = column(a, q, 6),
-                         .mime = column(a, q, 7),
-                         .size = sqlite3_column_int64(q, 8),
-                         .sha256 = column(a, q, 9),
-                         .visible = sqlite3_column_int64(q, 10) != 0,
-                         .path = column(a, q, 11),
-                         .created_ms = sqlite3_column_int64(q, 12) };
+    return (Attachment){ .id = row_dup(a, q, 0),
+                         .message_id = row_int(q, 1),
+                         .conversation_id = row_dup(a, q, 2),
+                         .run_id = row_dup(a, q, 3),
+                         .kind = row_dup(a, q, 4),
+                         .runtime = row_dup(a, q, 5),
+                         .name = row_dup(a, q, 6),
+                         .mime = row_dup(a, q, 7),
+                         .size = row_int(q, 8),
+                         .sha256 = row_dup(a, q, 9),
+                         .visible = row_int(q, 10) != 0,
+                         .path = row_dup(a, q, 11),
+                         .created_ms = row_int(q, 12) };
 }
 
 bool attachment_get(Runs *r, Arena *a, Str id, Attachment *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err, "SELECT " ATTACHMENT_COLUMNS ", body FROM attachment WHERE id = ?",
-               TEXT(id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT " ATTACHMENT_COLUMNS ", body FROM attachment WHERE id = ?", TEXT(id)) ||
+        !db_row(q, &row, err))
         return false;
     if (!row)
         return err_set(err, ERR_NOT_FOUND, "no attachment '%.*s'", STR_FMT(id));
     *ret = read_attachment(a, q);
-    ret->body = column(a, q, 13);
+    ret->body = row_dup(a, q, 13);
     return true;
 }
 
 bool attachment_list(Runs *r, Arena *a, Str conversation_id, Str run_id, Attachment **ret,
                      size_t *ret_n, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     Attachment *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    if (!QUERY(r, &q, err,
-               "SELECT " ATTACHMENT_COLUMNS " FROM attachment WHERE conversation_id = ?1 AND "
-               "(?2 IS NULL OR run_id = ?2) ORDER BY created_ms, rowid",
-               TEXT(conversation_id), MAYBE(run_id)))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT " ATTACHMENT_COLUMNS " FROM attachment WHERE conversation_id = ?1 AND "
+                  "(?2 IS NULL OR run_id = ?2) ORDER BY created_ms, rowid",
+                  TEXT(conversation_id), MAYBE(run_id)))
         return false;
-    while (db_next(runs_db(r), q, &ok, err))
+    while (db_next(q, &ok, err))
         ARENA_PUSH(a, all, n, cap, read_attachment(a, q));
     *ret = all;
     *ret_n = n;
@@ -145,21 +142,21 @@ bool attachment_list(Runs *r, Arena *a, Str conversation_id, Str run_id, Attachm
 bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret, size_t *ret_n,
                            Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     Str *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    if (!QUERY(
-            r, &q, err,
+    if (!db_query(
+            runs_db(r), &q, err,
             "SELECT a.id FROM (SELECT user_message_id, state FROM run WHERE conversation_id = ?1 "
             "ORDER BY started_ms DESC, assistant_message_id DESC LIMIT 1) r "
             "JOIN attachment a ON a.conversation_id = ?1 AND a.message_id = r.user_message_id "
             "WHERE r.state = 'cancelled' AND a.kind = 'file' ORDER BY a.created_ms, a.rowid",
             TEXT(conversation_id)))
         return false;
-    while (db_next(runs_db(r), q, &ok, err))
-        ARENA_PUSH(a, all, n, cap, column(a, q, 0));
+    while (db_next(q, &ok, err))
+        ARENA_PUSH(a, all, n, cap, row_dup(a, q, 0));
     *ret = all;
     *ret_n = n;
     return ok;
@@ -169,27 +166,27 @@ bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret, si
 
 bool summary_get(Runs *r, Arena *a, Str conversation_id, Summary *ret, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err,
-               "SELECT generation, covers_through_seq, text, source FROM summary WHERE "
-               "conversation_id = ? ORDER BY generation DESC LIMIT 1",
-               TEXT(conversation_id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT generation, covers_through_seq, text, source FROM summary WHERE "
+                  "conversation_id = ? ORDER BY generation DESC LIMIT 1",
+                  TEXT(conversation_id)) ||
+        !db_row(q, &row, err))
         return false;
-    *ret = row ? (Summary){ .generation = sqlite3_column_int64(q, 0),
-                            .covers_through_seq = sqlite3_column_int64(q, 1),
-                            .text = column(a, q, 2),
-                            .source = column(a, q, 3) }
+    *ret = row ? (Summary){ .generation = row_int(q, 0),
+                            .covers_through_seq = row_int(q, 1),
+                            .text = row_dup(a, q, 2),
+                            .source = row_dup(a, q, 3) }
                : (Summary){ 0 };
     return true;
 }
 
 bool summary_add(Runs *r, Str conversation_id, const Summary *s, Err *err)
 {
-    return DO(
-        r, err,
+    return db_exec(
+        runs_db(r), NULL, err,
         "INSERT OR IGNORE INTO summary(conversation_id, generation, covers_through_seq, text, "
         "source) VALUES(?, ?, ?, ?, ?)",
         TEXT(conversation_id), INT(s->generation), INT(s->covers_through_seq), TEXT(s->text),

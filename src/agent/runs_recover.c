@@ -154,21 +154,19 @@ static bool recover_one(Runs *r, Str id, Err *err)
 
 static bool unfinished(Runs *r, Arena *a, Str **ret_ids, Str **ret_owners, size_t *ret_n, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     Str *ids = NULL, *owners = NULL;
     size_t n = 0, m = 0, cap = 0, cap_owners = 0;
-    bool row;
+    bool ok;
 
-    if (!runs_query(r, &q, "SELECT id, owner FROM run WHERE ended_ms IS NULL", NULL, 0, err))
+    if (!db_query(runs_db(r), &q, err, "SELECT id, owner FROM run WHERE ended_ms IS NULL"))
         return false;
-    for (;;) {
-        if (!db_step(runs_db(r), q, &row, err))
-            return false;
-        if (!row)
-            break;
-        ARENA_PUSH(a, ids, n, cap, column(a, q, 0));
-        ARENA_PUSH(a, owners, m, cap_owners, column(a, q, 1));
+    while (db_next(q, &ok, err)) {
+        ARENA_PUSH(a, ids, n, cap, row_dup(a, q, 0));
+        ARENA_PUSH(a, owners, m, cap_owners, row_dup(a, q, 1));
     }
+    if (!ok)
+        return false;
     *ret_ids = ids;
     *ret_owners = owners;
     *ret_n = n;
@@ -200,9 +198,9 @@ bool runs_prune(Runs *r, int64_t before_ms, Err *err)
     if (!runs_begin_tx(r, err))
         return false;
     return runs_end_tx(r,
-                       DO(r, err,
-                          "DELETE FROM run_event WHERE run_id IN (SELECT id FROM run WHERE "
-                          "ended_ms IS NOT NULL AND ended_ms < ?)",
-                          INT(before_ms)),
+                       db_exec(runs_db(r), NULL, err,
+                               "DELETE FROM run_event WHERE run_id IN (SELECT id FROM run WHERE "
+                               "ended_ms IS NOT NULL AND ended_ms < ?)",
+                               INT(before_ms)),
                        err);
 }

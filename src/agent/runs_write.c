@@ -15,16 +15,18 @@ enum { SWEPT_AT_ONCE = 500 }; /* others wait for their words meanwhile */
 
 static bool add_event(Runs *r, const RunEvent *e, Err *err)
 {
-    return DO(r, err,
-              "INSERT INTO run_event(run_id, seq, type, payload, created_ms) VALUES(?, ?, ?, ?, ?)",
-              TEXT(e->run_id), INT(e->seq), TEXT(e->type), TEXT(e->payload), INT(e->created_ms));
+    return db_exec(
+        runs_db(r), NULL, err,
+        "INSERT INTO run_event(run_id, seq, type, payload, created_ms) VALUES(?, ?, ?, ?, ?)",
+        TEXT(e->run_id), INT(e->seq), TEXT(e->type), TEXT(e->payload), INT(e->created_ms));
 }
 
 static bool append_event(Runs *r, const RunEvent *e, Err *err)
 {
-    return DO(r, err,
-              "INSERT INTO run_tail(run_id, seq, type, payload, created_ms) VALUES(?, ?, ?, ?, ?)",
-              TEXT(e->run_id), INT(e->seq), TEXT(e->type), TEXT(e->payload), INT(e->created_ms));
+    return db_exec(
+        runs_db(r), NULL, err,
+        "INSERT INTO run_tail(run_id, seq, type, payload, created_ms) VALUES(?, ?, ?, ?, ?)",
+        TEXT(e->run_id), INT(e->seq), TEXT(e->type), TEXT(e->payload), INT(e->created_ms));
 }
 
 static bool is_among(Str id, const Str *ids, size_t n)
@@ -36,31 +38,28 @@ static bool is_among(Str id, const Str *ids, size_t n)
 }
 
 /* Some of it may have its place already, or somebody else does the same. */
-static bool place_row(Runs *r, Query *q, Err *err)
+static bool place_row(Runs *r, DbRows *q, Err *err)
 {
-    return DO(r, err,
-              "INSERT OR IGNORE INTO run_event(run_id, seq, type, payload, created_ms) "
-              "VALUES(?, ?, ?, ?, ?)",
-              TEXT(db_str(q, 0)), INT(sqlite3_column_int64(q, 1)), TEXT(db_str(q, 2)),
-              TEXT(db_str(q, 3)), INT(sqlite3_column_int64(q, 4)));
+    return db_exec(runs_db(r), NULL, err,
+                   "INSERT OR IGNORE INTO run_event(run_id, seq, type, payload, created_ms) "
+                   "VALUES(?, ?, ?, ?, ?)",
+                   TEXT(row_text(q, 0)), INT(row_int(q, 1)), TEXT(row_text(q, 2)),
+                   TEXT(row_text(q, 3)), INT(row_int(q, 4)));
 }
 
 static bool place_rows(Runs *r, const Str *ids, size_t n, Err *err)
 {
-    AUTO(Query) *q = NULL;
-    bool row;
+    AUTO(DbRows) *q = NULL;
+    bool ok;
 
-    if (!runs_query(r, &q, "SELECT run_id, seq, type, payload, created_ms FROM run_tail", NULL, 0,
-                    err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT run_id, seq, type, payload, created_ms FROM run_tail"))
         return false;
-    for (;;) {
-        if (!db_step(runs_db(r), q, &row, err))
-            return false;
-        if (!row)
-            return true;
-        if (is_among(db_str(q, 0), ids, n) && !place_row(r, q, err))
+    while (db_next(q, &ok, err)) {
+        if (is_among(row_text(q, 0), ids, n) && !place_row(r, q, err))
             return false;
     }
+    return ok;
 }
 
 bool runs_place_tail(Runs *r, const Str *ids, size_t n, Err *err)
@@ -76,11 +75,11 @@ static bool sweep_some(Runs *r, bool *ret_more, Err *err)
 
     if (!runs_begin_tx(r, err))
         return false;
-    ok = DO(r, err,
-            "DELETE FROM run_tail WHERE n IN (SELECT n FROM run_tail WHERE run_id NOT IN "
-            "(SELECT id FROM run WHERE ended_ms IS NULL) LIMIT ?)",
-            INT(SWEPT_AT_ONCE));
-    *ret_more = runs_changes(r) == SWEPT_AT_ONCE;
+    ok = db_exec(runs_db(r), NULL, err,
+                 "DELETE FROM run_tail WHERE n IN (SELECT n FROM run_tail WHERE run_id NOT IN "
+                 "(SELECT id FROM run WHERE ended_ms IS NULL) LIMIT ?)",
+                 INT(SWEPT_AT_ONCE));
+    *ret_more = db_changes(runs_db(r)) == SWEPT_AT_ONCE;
     return runs_end_tx(r, ok, err);
 }
 
@@ -125,45 +124,48 @@ Str passages_json(const Passages *p, Arena *a)
 
 static bool end_message(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
 {
-    return DO(r, err,
-              "UPDATE messages SET content = ?, active = ?, finish_reason = ?, token_count = ?, "
-              "timestamp = max(timestamp, ?) WHERE id = ?",
-              TEXT(end->text.p ? end->text : STR("")), INT(end->text.n > 0),
-              MAYBE(end->finish_reason), INT(end->output_tokens), REAL((double)now / 1000),
-              INT(run->assistant_message_id)) &&
-           DO(r, err,
-              "UPDATE conversation_message SET status = ?, model = ?, usage_json = ?, "
-              "passages = ?, finished_ms = ? WHERE message_id = ?",
-              TEXT(end->message_status), MAYBE(end->model), MAYBE(end->usage_json),
-              MAYBE(end->passages), INT(now), INT(run->assistant_message_id)) &&
-           DO(r, err,
-              "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ?, "
-              "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, "
-              "reasoning_tokens = reasoning_tokens + ?, api_call_count = api_call_count + 1, "
-              "model = coalesce(?, model) WHERE id = ?",
-              INT(end->text.n > 0), REAL((double)now / 1000), INT(end->input_tokens),
-              INT(end->output_tokens), INT(end->reasoning_tokens), MAYBE(end->model),
-              TEXT(run->conversation_id));
+    return db_exec(
+               runs_db(r), NULL, err,
+               "UPDATE messages SET content = ?, active = ?, finish_reason = ?, token_count = ?, "
+               "timestamp = max(timestamp, ?) WHERE id = ?",
+               TEXT(end->text.p ? end->text : STR("")), INT(end->text.n > 0),
+               MAYBE(end->finish_reason), INT(end->output_tokens), REAL((double)now / 1000),
+               INT(run->assistant_message_id)) &&
+           db_exec(runs_db(r), NULL, err,
+                   "UPDATE conversation_message SET status = ?, model = ?, usage_json = ?, "
+                   "passages = ?, finished_ms = ? WHERE message_id = ?",
+                   TEXT(end->message_status), MAYBE(end->model), MAYBE(end->usage_json),
+                   MAYBE(end->passages), INT(now), INT(run->assistant_message_id)) &&
+           db_exec(runs_db(r), NULL, err,
+                   "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ?, "
+                   "input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, "
+                   "reasoning_tokens = reasoning_tokens + ?, api_call_count = api_call_count + 1, "
+                   "model = coalesce(?, model) WHERE id = ?",
+                   INT(end->text.n > 0), REAL((double)now / 1000), INT(end->input_tokens),
+                   INT(end->output_tokens), INT(end->reasoning_tokens), MAYBE(end->model),
+                   TEXT(run->conversation_id));
 }
 
 static bool end_run(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
 {
-    return DO(r, err,
-              "UPDATE run SET state = ?1, error_code = ?2, ended_ms = ?3, last_seq = coalesce("
-              "(SELECT max(seq) FROM run_event WHERE run_id = ?4), 0) WHERE id = ?4",
-              TEXT(end->state), MAYBE(end->error_code), INT(now), TEXT(end->run_id)) &&
-           DO(r, err, "UPDATE conversation SET updated_ms = ?, version = version + 1 WHERE id = ?",
-              INT(now), TEXT(run->conversation_id));
+    return db_exec(runs_db(r), NULL, err,
+                   "UPDATE run SET state = ?1, error_code = ?2, ended_ms = ?3, last_seq = coalesce("
+                   "(SELECT max(seq) FROM run_event WHERE run_id = ?4), 0) WHERE id = ?4",
+                   TEXT(end->state), MAYBE(end->error_code), INT(now), TEXT(end->run_id)) &&
+           db_exec(runs_db(r), NULL, err,
+                   "UPDATE conversation SET updated_ms = ?, version = version + 1 WHERE id = ?",
+                   INT(now), TEXT(run->conversation_id));
 }
 
 static bool keep_lost(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
 {
     return !end->lost ||
-           DO(r, err,
-              "INSERT OR IGNORE INTO continuity_lost(conversation_id, runtime, generation, handle, "
-              "lost_ms) SELECT conversation_id, runtime, generation, handle, ? FROM "
-              "runtime_continuity WHERE conversation_id = ? AND runtime = ?",
-              INT(now), TEXT(run->conversation_id), TEXT(end->thread));
+           db_exec(runs_db(r), NULL, err,
+                   "INSERT OR IGNORE INTO continuity_lost(conversation_id, runtime, generation, "
+                   "handle, "
+                   "lost_ms) SELECT conversation_id, runtime, generation, handle, ? FROM "
+                   "runtime_continuity WHERE conversation_id = ? AND runtime = ?",
+                   INT(now), TEXT(run->conversation_id), TEXT(end->thread));
 }
 
 /* One name, that of the runtime that ran; no other row is read or written. */
@@ -178,21 +180,22 @@ static bool write_handle(Runs *r, const RunEnd *end, const Run *run, int64_t now
     if (!keep_lost(r, end, run, now, err))
         return false;
     if (end->generation == 0) {
-        if (!DO(r, err,
+        if (!db_exec(
+                runs_db(r), NULL, err,
                 "INSERT OR IGNORE INTO runtime_continuity(conversation_id, runtime, generation, "
                 "handle, sha256, updated_ms) VALUES(?, ?, 1, ?, ?, ?)",
                 TEXT(run->conversation_id), TEXT(end->thread), TEXT(end->handle), TEXT(sum),
                 INT(now)))
             return false;
-    } else if (!DO(r, err,
-                   "UPDATE runtime_continuity SET generation = generation + 1, handle = ?, "
-                   "sha256 = ?, updated_ms = ? WHERE conversation_id = ? AND runtime = ? AND "
-                   "generation = ?",
-                   TEXT(end->handle), TEXT(sum), INT(now), TEXT(run->conversation_id),
-                   TEXT(end->thread), INT(end->generation))) {
+    } else if (!db_exec(runs_db(r), NULL, err,
+                        "UPDATE runtime_continuity SET generation = generation + 1, handle = ?, "
+                        "sha256 = ?, updated_ms = ? WHERE conversation_id = ? AND runtime = ? AND "
+                        "generation = ?",
+                        TEXT(end->handle), TEXT(sum), INT(now), TEXT(run->conversation_id),
+                        TEXT(end->thread), INT(end->generation))) {
         return false;
     }
-    *stale += runs_changes(r) == 0;
+    *stale += db_changes(runs_db(r)) == 0;
     return true;
 }
 

@@ -9,11 +9,11 @@
 
 static bool check_exists(Runs *r, Str id, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err, "SELECT 1 FROM sessions WHERE id = ?", TEXT(id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err, "SELECT 1 FROM sessions WHERE id = ?", TEXT(id)) ||
+        !db_row(q, &row, err))
         return false;
     return row || err_set(err, ERR_NOT_FOUND,
                           "no session '%.*s'; 'talaria sessions list' shows them", STR_FMT(id));
@@ -21,35 +21,35 @@ static bool check_exists(Runs *r, Str id, Err *err)
 
 static bool check_not_running(Runs *r, Str id, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(r, &q, err, "SELECT id FROM run WHERE conversation_id = ? AND ended_ms IS NULL",
-               TEXT(id)) ||
-        !db_step(runs_db(r), q, &row, err))
+    if (!db_query(runs_db(r), &q, err,
+                  "SELECT id FROM run WHERE conversation_id = ? AND ended_ms IS NULL", TEXT(id)) ||
+        !db_row(q, &row, err))
         return false;
     return !row || err_set(err, ERR_CONFLICT,
                            "session '%.*s' is being answered (run '%.*s'); wait for the answer or "
                            "cancel it",
-                           STR_FMT(id), STR_FMT(db_str(q, 0)));
+                           STR_FMT(id), STR_FMT(row_text(q, 0)));
 }
 
 static bool check_not_moving(Runs *r, Str id, Err *err)
 {
-    AUTO(Query) *q = NULL;
+    AUTO(DbRows) *q = NULL;
     bool row;
 
-    if (!QUERY(
-            r, &q, err,
+    if (!db_query(
+            runs_db(r), &q, err,
             "SELECT platform, id FROM handoff WHERE home = ? AND session_id = ? AND state NOT IN "
             "('done', 'failed', 'cancelled')",
             TEXT(runs_data(r)), TEXT(id)) ||
-        !db_step(runs_db(r), q, &row, err))
+        !db_row(q, &row, err))
         return false;
     return !row || err_set(err, ERR_CONFLICT,
                            "session '%.*s' is being handed over to %.*s; wait for that or run "
                            "'talaria handoff cancel %.*s'",
-                           STR_FMT(id), STR_FMT(db_str(q, 0)), STR_FMT(db_str(q, 1)));
+                           STR_FMT(id), STR_FMT(row_text(q, 0)), STR_FMT(row_text(q, 1)));
 }
 
 static bool check_free(Runs *r, SessionParts parts, Err *err)
@@ -79,16 +79,18 @@ static bool check_title(Str title, Err *err)
 /* Clients that hold a version of the conversation have to see that it changed. */
 static bool bump_version(Runs *r, Str id, Err *err)
 {
-    return DO(r, err, "UPDATE conversation SET version = version + 1, updated_ms = ? WHERE id = ?",
-              INT(now_ms()), TEXT(id));
+    return db_exec(runs_db(r), NULL, err,
+                   "UPDATE conversation SET version = version + 1, updated_ms = ? WHERE id = ?",
+                   INT(now_ms()), TEXT(id));
 }
 
 static bool rename_row(Runs *r, Str id, Str title, Err *err)
 {
-    if (DO(r, err, "UPDATE sessions SET title = ?, title_source = 'user' WHERE id = ?",
-           MAYBE(title), TEXT(id)))
+    if (db_exec(runs_db(r), NULL, err,
+                "UPDATE sessions SET title = ?, title_source = 'user' WHERE id = ?", MAYBE(title),
+                TEXT(id)))
         return bump_version(r, id, err);
-    if (sqlite3_extended_errcode(runs_db(r)->handle) == SQLITE_CONSTRAINT_UNIQUE)
+    if (db_is_duplicate(runs_db(r)))
         (void)err_set(err, ERR_CONFLICT, "another session has the title '%.*s'", STR_FMT(title));
     return false;
 }
@@ -105,8 +107,8 @@ bool session_rename(Runs *r, SessionParts parts, Str title, Err *err)
 static bool archive_rows(Runs *r, SessionParts parts, bool archived, Err *err)
 {
     for (size_t i = 0; i < parts.n; i++)
-        if (!DO(r, err, "UPDATE sessions SET archived = ? WHERE id = ?", INT(archived),
-                TEXT(parts.ids[i])) ||
+        if (!db_exec(runs_db(r), NULL, err, "UPDATE sessions SET archived = ? WHERE id = ?",
+                     INT(archived), TEXT(parts.ids[i])) ||
             !bump_version(r, parts.ids[i], err))
             return false;
     return true;
@@ -150,10 +152,10 @@ static bool delete_rows(Runs *r, Str id, Err *err)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(by_home_and_id); i++)
-        if (!DO(r, err, by_home_and_id[i], TEXT(runs_data(r)), TEXT(id)))
+        if (!db_exec_once(runs_db(r), NULL, err, by_home_and_id[i], TEXT(runs_data(r)), TEXT(id)))
             return false;
     for (size_t i = 0; i < ARRAY_LEN(by_id); i++)
-        if (!DO(r, err, by_id[i], TEXT(id)))
+        if (!db_exec_once(runs_db(r), NULL, err, by_id[i], TEXT(id)))
             return false;
     return true;
 }

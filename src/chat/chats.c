@@ -25,28 +25,22 @@ static bool look_in(Found *f, const Home *home, const ChatAddress *at, Str key, 
                     Err *err)
 {
     AUTO(Db) *db = db_open_read(str_z(f->a, home->database), err);
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    AUTO(DbRows) *rows = NULL;
+    bool ok;
 
-    if (!db || !db_prepare(db, home->kind == HOME_OURS ? sql_ours : sql, &stmt, err))
+    if (!db || !db_query_once(db, &rows, err, home->kind == HOME_OURS ? sql_ours : sql,
+                              TEXT(at->platform), TEXT(at->chat_id.n ? at->chat_id : STR("")),
+                              TEXT(key), TEXT(at->user_id.n ? at->user_id : STR_NONE), INT(max)))
         return false;
-    db_bind_str(stmt, 1, at->platform);
-    db_bind_str(stmt, 2, at->chat_id.n ? at->chat_id : STR(""));
-    db_bind_str(stmt, 3, key);
-    db_bind_str(stmt, 4, at->user_id.n ? at->user_id : STR_NONE);
-    sqlite3_bind_int64(stmt, 5, (int64_t)max);
-    for (;;) {
+    while (db_next(rows, &ok, err)) {
         ChatSession s = { .home = home->path };
 
-        if (!db_step(db, stmt, &row, err))
-            return false;
-        if (!row)
-            return true;
-        s.id = str_dup(f->a, db_str(stmt, 0));
-        s.title = str_dup(f->a, db_str(stmt, 1));
-        s.started_at = sqlite3_column_double(stmt, 2);
+        s.id = str_dup(f->a, row_text(rows, 0));
+        s.title = str_dup(f->a, row_text(rows, 1));
+        s.started_at = row_real(rows, 2);
         ARENA_PUSH(f->a, f->all, f->n, f->cap, s);
     }
+    return ok;
 }
 
 static int newest_first(const void *a, const void *b)

@@ -14,17 +14,15 @@
 
 static bool read_home(OwnStore *own, Arena *a, Str platform, HomeChannel *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     int i = 1;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT topics, chat_id, name, chat_type, scope_id, owner_id, thread_id FROM "
-                    "home_channel WHERE platform = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, platform);
-    if (!db_step(own_store_db(own), stmt, &row, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT topics, chat_id, name, chat_type, scope_id, owner_id, thread_id FROM "
+                  "home_channel WHERE platform = ?",
+                  TEXT(platform)) ||
+        !db_row(rows, &row, err))
         return false;
     if (!row)
         return err_set(
@@ -32,8 +30,8 @@ static bool read_home(OwnStore *own, Arena *a, Str platform, HomeChannel *ret, E
             "%.*s has no home channel: type /sethome in a chat there, or 'talaria gateway "
             "sethome %.*s CHAT'",
             STR_FMT(platform), STR_FMT(platform));
-    *ret = (HomeChannel){ .topics = sqlite3_column_int64(stmt, 0) != 0 };
-#define X(name) ret->name = str_dup(a, db_str(stmt, i++));
+    *ret = (HomeChannel){ .topics = row_int(rows, 0) != 0 };
+#define X(name) ret->name = str_dup(a, row_text(rows, i++));
     HOME_TEXTS(X)
 #undef X
     return true;
@@ -74,57 +72,31 @@ bool home_may_be(Str platform, Str configured, Str chat, Err *err)
 
 bool home_set(OwnStore *own, Str platform, const HomeChannel *home, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    int i = 4;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "INSERT OR REPLACE INTO home_channel(platform, topics, verified_ms, chat_id, "
-                    "name, chat_type, scope_id, owner_id, thread_id) VALUES(?, ?, ?, ?, ?, ?, ?, "
-                    "?, ?)",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, platform);
-    sqlite3_bind_int64(stmt, 2, home->topics);
-    sqlite3_bind_int64(stmt, 3, clock_wall_ms());
-#define X(name) db_bind_str(stmt, i++, home->name.n ? home->name : STR(""));
-    HOME_TEXTS(X)
-#undef X
-    return db_step(own_store_db(own), stmt, &row, err);
-}
-
-static void bind_thread(Stmt *stmt, const ChatAddress *p)
-{
-    db_bind_str(stmt, 1, p->platform);
-    db_bind_str(stmt, 2, p->chat_id.n ? p->chat_id : STR(""));
-    db_bind_str(stmt, 3, p->thread_id.n ? p->thread_id : STR(""));
+#define VALUE(name) , SOME(home->name)
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT OR REPLACE INTO home_channel(platform, topics, verified_ms, chat_id, "
+                   "name, chat_type, scope_id, owner_id, thread_id) VALUES(?, ?, ?, ?, ?, ?, ?, "
+                   "?, ?)",
+                   TEXT(platform), INT(home->topics), INT(clock_wall_ms()) HOME_TEXTS(VALUE));
+#undef VALUE
 }
 
 bool topic_is_ours(OwnStore *own, const ChatAddress *p, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
+    return db_query(own_store_db(own), &rows, err,
                     "SELECT 1 FROM our_thread WHERE platform = ? AND chat_id = ? AND thread_id = ?",
-                    &stmt, err))
-        return false;
-    bind_thread(stmt, p);
-    return db_step(own_store_db(own), stmt, ret, err);
+                    TEXT(p->platform), SOME(p->chat_id), SOME(p->thread_id)) &&
+           db_row(rows, ret, err);
 }
 
 bool topic_keep(OwnStore *own, const ChatAddress *p, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "INSERT OR IGNORE INTO our_thread(platform, chat_id, thread_id, since_ms) "
-                    "VALUES(?, ?, ?, ?)",
-                    &stmt, err))
-        return false;
-    bind_thread(stmt, p);
-    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT OR IGNORE INTO our_thread(platform, chat_id, thread_id, since_ms) "
+                   "VALUES(?, ?, ?, ?)",
+                   TEXT(p->platform), SOME(p->chat_id), SOME(p->thread_id), INT(clock_wall_ms()));
 }
 
 /* -- chats that move --------------------------------------------------------------------------------------- */
@@ -142,15 +114,11 @@ static bool move_rows(OwnStore *own, Str platform, Str before, Str now, Err *err
     bool row;
 
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        AUTO(Stmt) *stmt = NULL;
+        AUTO(DbRows) *rows = NULL;
 
-        if (!db_prepare(own_store_db(own), steps[i], &stmt, err))
-            return false;
-        db_bind_str(stmt, 1, platform);
-        db_bind_str(stmt, 2, before);
-        db_bind_str(stmt, 3, now);
-        sqlite3_bind_int64(stmt, 4, clock_wall_ms());
-        if (!db_step(own_store_db(own), stmt, &row, err))
+        if (!db_query_once(own_store_db(own), &rows, err, steps[i], TEXT(platform), TEXT(before),
+                           TEXT(now), INT(clock_wall_ms())) ||
+            !db_row(rows, &row, err))
             return false;
     }
     return true;
@@ -164,17 +132,14 @@ bool chat_moved(OwnStore *own, Str platform, Str before, Str now, Err *err)
 
 bool chat_before(OwnStore *own, Arena *a, Str platform, Str now, Str *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT before_id FROM moved_chat WHERE platform = ? AND chat_id = ?", &stmt,
-                    err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT before_id FROM moved_chat WHERE platform = ? AND chat_id = ?",
+                  TEXT(platform), TEXT(now)) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, platform);
-    db_bind_str(stmt, 2, now);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    *ret = row ? str_dup(a, row_text(rows, 0)) : STR("");
     return true;
 }

@@ -28,14 +28,15 @@ static bool check_room(Db *db, size_t n, Err *err)
 {
     int64_t span, open;
 
-    if (!db_int(db,
-                "SELECT (SELECT max(seq) FROM inbox) - (SELECT min(seq) FROM inbox WHERE state IN "
-                "('new', 'taken'))",
-                0, &span, err))
+    if (!db_get_int(
+            db, 0, &span, err,
+            "SELECT (SELECT max(seq) FROM inbox) - (SELECT min(seq) FROM inbox WHERE state IN "
+            "('new', 'taken'))"))
         return false;
     if (span + (int64_t)n < LIMIT_INBOX)
         return true;
-    if (!db_int(db, "SELECT count(*) FROM inbox WHERE state IN ('new', 'taken')", 0, &open, err))
+    if (!db_get_int(db, 0, &open, err,
+                    "SELECT count(*) FROM inbox WHERE state IN ('new', 'taken')"))
         return false;
     return open + (int64_t)n <= LIMIT_INBOX ||
            err_set(err, ERR_BUSY, "%lld updates wait in the inbox", (long long)open);
@@ -49,57 +50,36 @@ static const char *unreadable(const InboxUpdate *u)
     return utf8_valid_prefix(u->json) < u->json.n ? "not UTF-8" : NULL;
 }
 
-static bool insert(Db *db, Stmt *stmt, Str platform, const InboxUpdate *u, size_t *new, Err *err)
+static bool insert(Db *db, Str platform, const InboxUpdate *u, size_t *new, Err *err)
 {
     const char *why = unreadable(u);
-    bool row;
+    int64_t n;
 
-    sqlite3_reset(stmt);
-    db_bind_str(stmt, 1, platform);
-    db_bind_str(stmt, 2, u->id.n ? u->id : STR(""));
-    db_bind_str(stmt, 3, why || !u->json.n ? STR("") : u->json);
-    db_bind_str(stmt, 4, str_of(names[why ? INBOX_IGNORED : INBOX_NEW]));
-    db_bind_str(stmt, 5, str_of(why));
-    sqlite3_bind_int64(stmt, 6, clock_wall_ms());
-    if (!db_step(db, stmt, &row, err))
+    if (!db_exec(db, &n, err,
+                 "INSERT OR IGNORE INTO inbox(platform, id, update_json, state, reason, "
+                 "received_ms, updated_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                 TEXT(platform), SOME(u->id), SOME(why ? STR("") : u->json),
+                 TEXT(str_of(names[why ? INBOX_IGNORED : INBOX_NEW])), TEXT(str_of(why)),
+                 INT(clock_wall_ms())))
         return false;
-    *new += (size_t)sqlite3_changes(db->handle);
+    *new += (size_t)n;
     return true;
-}
-
-static bool move_cursor(Db *db, Str platform, Str cursor, Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!cursor.n)
-        return true;
-    if (!db_prepare(db,
-                    "INSERT INTO platform_state(platform, cursor) VALUES(?1, ?2) ON CONFLICT DO "
-                    "UPDATE SET cursor = ?2",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, platform);
-    db_bind_str(stmt, 2, cursor);
-    return db_step(db, stmt, &row, err);
 }
 
 static bool put_all(OwnStore *own, Str platform, const InboxUpdate *all, size_t n, Str cursor,
                     size_t *new, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
     Db *db = own_store_db(own);
 
-    if (!check_room(db, n, err) ||
-        !db_prepare(db,
-                    "INSERT OR IGNORE INTO inbox(platform, id, update_json, state, reason, "
-                    "received_ms, updated_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                    &stmt, err))
+    if (!check_room(db, n, err))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!insert(db, stmt, platform, &all[i], new, err))
+        if (!insert(db, platform, &all[i], new, err))
             return false;
-    return move_cursor(db, platform, cursor, err);
+    return !cursor.n || db_exec(db, NULL, err,
+                                "INSERT INTO platform_state(platform, cursor) VALUES(?1, ?2) ON "
+                                "CONFLICT DO UPDATE SET cursor = ?2",
+                                TEXT(platform), TEXT(cursor));
 }
 
 bool inbox_put(OwnStore *own, Str platform, const InboxUpdate *all, size_t n, Str cursor,
@@ -116,16 +96,14 @@ bool inbox_put(OwnStore *own, Str platform, const InboxUpdate *all, size_t n, St
 
 bool inbox_cursor(OwnStore *own, Arena *a, Str platform, Str *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own), "SELECT cursor FROM platform_state WHERE platform = ?",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT cursor FROM platform_state WHERE platform = ?", TEXT(platform)) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, platform);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    *ret = row ? str_dup(a, row_text(rows, 0)) : STR("");
     return true;
 }
 
@@ -135,32 +113,32 @@ bool inbox_cursor(OwnStore *own, Arena *a, Str platform, Str *ret, Err *err)
     "seq, attempt, received_ms, state, platform, id, update_json, coalesce(run_id, ''), "          \
     "coalesce(reason, ''), retried"
 
-static InboxRow read_row(Arena *a, Stmt *stmt)
+static InboxRow read_row(Arena *a, DbRows *rows)
 {
-    InboxRow r = { .seq = sqlite3_column_int64(stmt, 0),
-                   .attempt = sqlite3_column_int64(stmt, 1),
-                   .received_ms = sqlite3_column_int64(stmt, 2),
-                   .platform = str_dup(a, db_str(stmt, 4)),
-                   .id = str_dup(a, db_str(stmt, 5)),
-                   .json = str_dup(a, db_str(stmt, 6)),
-                   .run_id = str_dup(a, db_str(stmt, 7)),
-                   .reason = str_dup(a, db_str(stmt, 8)),
-                   .retried = sqlite3_column_int64(stmt, 9) };
+    InboxRow r = { .seq = row_int(rows, 0),
+                   .attempt = row_int(rows, 1),
+                   .received_ms = row_int(rows, 2),
+                   .platform = str_dup(a, row_text(rows, 4)),
+                   .id = str_dup(a, row_text(rows, 5)),
+                   .json = str_dup(a, row_text(rows, 6)),
+                   .run_id = str_dup(a, row_text(rows, 7)),
+                   .reason = str_dup(a, row_text(rows, 8)),
+                   .retried = row_int(rows, 9) };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_eqz(db_str(stmt, 3), names[i]))
+        if (str_eqz(row_text(rows, 3), names[i]))
             r.state = (InboxState)i;
     return r;
 }
 
-static bool read_all(OwnStore *own, Arena *a, Stmt *stmt, InboxRow **ret, size_t *ret_n, Err *err)
+static bool read_all(Arena *a, DbRows *rows, InboxRow **ret, size_t *ret_n, Err *err)
 {
     InboxRow *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    while (db_next(own_store_db(own), stmt, &ok, err))
-        ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
+    while (db_next(rows, &ok, err))
+        ARENA_PUSH(a, all, n, cap, read_row(a, rows));
     *ret = all;
     *ret_n = n;
     return ok;
@@ -169,16 +147,14 @@ static bool read_all(OwnStore *own, Arena *a, Stmt *stmt, InboxRow **ret, size_t
 bool inbox_new_after(OwnStore *own, Arena *a, int64_t after, size_t max, InboxRow **ret,
                      size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT " COLUMNS " FROM inbox WHERE state IN ('new', 'taken') AND state = "
-                    "'new' AND seq > ? ORDER BY seq LIMIT ?",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT " COLUMNS " FROM inbox WHERE state IN ('new', 'taken') AND state = "
+                  "'new' AND seq > ? ORDER BY seq LIMIT ?",
+                  INT(after), INT(max)))
         return false;
-    sqlite3_bind_int64(stmt, 1, after);
-    sqlite3_bind_int64(stmt, 2, (int64_t)max);
-    return read_all(own, a, stmt, ret, ret_n, err);
+    return read_all(a, rows, ret, ret_n, err);
 }
 
 bool inbox_new(OwnStore *own, Arena *a, size_t max, InboxRow **ret, size_t *ret_n, Err *err)
@@ -189,53 +165,42 @@ bool inbox_new(OwnStore *own, Arena *a, size_t max, InboxRow **ret, size_t *ret_
 bool inbox_list(OwnStore *own, Arena *a, InboxState state, size_t max, InboxRow **ret,
                 size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT " COLUMNS " FROM inbox WHERE state = ? ORDER BY seq DESC LIMIT ?",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT " COLUMNS " FROM inbox WHERE state = ? ORDER BY seq DESC LIMIT ?",
+                  TEXT(str_of(names[state])), INT(max)))
         return false;
-    db_bind_str(stmt, 1, str_of(names[state]));
-    sqlite3_bind_int64(stmt, 2, (int64_t)max);
-    return read_all(own, a, stmt, ret, ret_n, err);
+    return read_all(a, rows, ret, ret_n, err);
 }
 
 bool inbox_waiting(OwnStore *own, Str platform, size_t *ret, int64_t *ret_oldest_ms, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT count(*), coalesce(min(received_ms), 0) FROM inbox WHERE state IN "
-                    "('new', 'taken') AND ?1 IN ('', platform)",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT count(*), coalesce(min(received_ms), 0) FROM inbox WHERE state IN "
+                  "('new', 'taken') AND ?1 IN ('', platform)",
+                  TEXT(platform.n ? platform : STR(""))) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, platform.n ? platform : STR(""));
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = (size_t)sqlite3_column_int64(stmt, 0);
-    *ret_oldest_ms = sqlite3_column_int64(stmt, 1);
+    *ret = (size_t)row_int(rows, 0);
+    *ret_oldest_ms = row_int(rows, 1);
     return true;
 }
 
 /* -- moving ------------------------------------------------------------------------------------------------ */
 
-/* sql: ?1 now, ?2 a number, ?3 a text, where they are not 0 and none. *ret: how many rows it changed. */
+/* sql: ?1 now, ?2 a number, ?3 a text. *ret: how many rows it changed. */
 static bool change(OwnStore *own, const char *sql, int64_t number, Str text, size_t *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    int64_t n;
 
-    if (!db_prepare(own_store_db(own), sql, &stmt, err))
+    if (!db_exec_once(own_store_db(own), &n, err, sql, INT(clock_wall_ms()), INT(number),
+                      TEXT(text)))
         return false;
-    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
-    if (number)
-        sqlite3_bind_int64(stmt, 2, number);
-    if (text.p)
-        db_bind_str(stmt, 3, text);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = (size_t)sqlite3_changes(own_store_db(own)->handle);
+    *ret = (size_t)n;
     return true;
 }
 

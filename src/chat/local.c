@@ -7,15 +7,13 @@
 static bool one_text(OwnStore *own, Arena *a, const char *sql, Str key, Str *ret, bool *ret_found,
                      Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own), sql, &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, key);
-    if (!db_step(own_store_db(own), stmt, ret_found, err))
+    if (!db_query_once(own_store_db(own), &rows, err, sql, TEXT(key)) ||
+        !db_row(rows, ret_found, err))
         return false;
     if (*ret_found)
-        *ret = str_dup(a, db_str(stmt, 0));
+        *ret = str_dup(a, row_text(rows, 0));
     return true;
 }
 
@@ -31,21 +29,16 @@ bool local_channel_name(OwnStore *own, Arena *a, Str channel, Str *ret, Err *err
 bool local_thread_open(OwnStore *own, Arena *a, Str channel, Str title, Str key, Str *ret_id,
                        Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row, found;
 
-    if (!db_prepare(
-            own_store_db(own),
-            "INSERT OR IGNORE INTO local_thread(id, channel, title, key, created_ms) "
-            "SELECT 't' || (SELECT count(*) + 1 FROM local_thread) || '-' || substr(?3, -6), "
-            "?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM local_channel WHERE id = ?1)",
-            &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "INSERT OR IGNORE INTO local_thread(id, channel, title, key, created_ms) "
+                  "SELECT 't' || (SELECT count(*) + 1 FROM local_thread) || '-' || substr(?3, -6), "
+                  "?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM local_channel WHERE id = ?1)",
+                  TEXT(channel), TEXT(title), TEXT(key), INT(clock_wall_ms())))
         return false;
-    db_bind_str(stmt, 1, channel);
-    db_bind_str(stmt, 2, title);
-    db_bind_str(stmt, 3, key);
-    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
-    if (!db_step(own_store_db(own), stmt, &row, err) ||
+    if (!db_row(rows, &row, err) ||
         !one_text(own, a, "SELECT id FROM local_thread WHERE key = ?", key, ret_id, &found, err))
         return false;
     return found || err_set(err, ERR_NOT_FOUND, "no channel '%.*s'", STR_FMT(channel));
@@ -53,65 +46,38 @@ bool local_thread_open(OwnStore *own, Arena *a, Str channel, Str title, Str key,
 
 bool local_thread_drop(OwnStore *own, Str id, Err *err)
 {
-    static const char *const all[] = { "DELETE FROM local_message WHERE thread = ?",
-                                       "DELETE FROM local_thread WHERE id = ?" };
-    bool ok = own_store_begin(own, err);
+    Db *db = own_store_db(own);
 
-    if (!ok)
-        return false;
-    for (size_t i = 0; ok && i < ARRAY_LEN(all); i++) {
-        AUTO(Stmt) *stmt = NULL;
-        bool row;
-
-        ok = db_prepare(own_store_db(own), all[i], &stmt, err);
-        if (ok) {
-            db_bind_str(stmt, 1, id);
-            ok = db_step(own_store_db(own), stmt, &row, err);
-        }
-    }
-    return own_store_end(own, ok, err);
+    return own_store_begin(own, err) &&
+           own_store_end(
+               own,
+               db_exec(db, NULL, err, "DELETE FROM local_message WHERE thread = ?", TEXT(id)) &&
+                   db_exec(db, NULL, err, "DELETE FROM local_thread WHERE id = ?", TEXT(id)),
+               err);
 }
 
 bool local_say(OwnStore *own, const LocalMessage *m, int64_t *ret_id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL, *again = NULL;
-    bool row;
+    Db *db = own_store_db(own);
 
-    if (!db_prepare(own_store_db(own),
-                    "INSERT OR IGNORE INTO local_message(channel, thread, author, text, key, "
-                    "created_ms) VALUES(?, ?, ?, ?, ?, ?)",
-                    &stmt, err) ||
-        !db_prepare(own_store_db(own), "SELECT id FROM local_message WHERE key = ?", &again, err))
-        return false;
-    db_bind_str(stmt, 1, m->channel);
-    db_bind_str(stmt, 2, m->thread.n ? m->thread : STR(""));
-    db_bind_str(stmt, 3, m->author);
-    db_bind_str(stmt, 4, m->text);
-    db_bind_str(stmt, 5, m->key);
-    sqlite3_bind_int64(stmt, 6, clock_wall_ms());
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    db_bind_str(again, 1, m->key);
-    if (!db_step(own_store_db(own), again, &row, err))
-        return false;
-    *ret_id =
-        row ? sqlite3_column_int64(again, 0) : sqlite3_last_insert_rowid(own_store_db(own)->handle);
-    return true;
+    return db_exec(db, NULL, err,
+                   "INSERT OR IGNORE INTO local_message(channel, thread, author, text, key, "
+                   "created_ms) VALUES(?, ?, ?, ?, ?, ?)",
+                   TEXT(m->channel), SOME(m->thread), TEXT(m->author), TEXT(m->text), TEXT(m->key),
+                   INT(clock_wall_ms())) &&
+           db_get_int(db, db_last_id(db), ret_id, err, "SELECT id FROM local_message WHERE key = ?",
+                      TEXT(m->key));
 }
 
 bool local_edit(OwnStore *own, int64_t id, Str text, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE local_message SET text = ?, edited_ms = ? WHERE id = ? RETURNING id",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, text);
-    sqlite3_bind_int64(stmt, 2, clock_wall_ms());
-    sqlite3_bind_int64(stmt, 3, id);
-    if (!db_step(own_store_db(own), stmt, &row, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "UPDATE local_message SET text = ?, edited_ms = ? WHERE id = ? RETURNING id",
+                  TEXT(text), INT(clock_wall_ms()), INT(id)) ||
+        !db_row(rows, &row, err))
         return false;
     return row || err_set(err, ERR_NOT_FOUND, "no message %lld", (long long)id);
 }
@@ -119,36 +85,30 @@ bool local_edit(OwnStore *own, int64_t id, Str text, Err *err)
 bool local_messages(OwnStore *own, Arena *a, Str channel, Str thread, int64_t after, size_t max,
                     LocalMessage **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     LocalMessage *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT id, created_ms, author, text, key FROM local_message WHERE channel = ? "
-                    "AND thread = ? AND id > ? ORDER BY id LIMIT ?",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT id, created_ms, author, text, key FROM local_message WHERE channel = ? "
+                  "AND thread = ? AND id > ? ORDER BY id LIMIT ?",
+                  TEXT(channel), TEXT(thread.n ? thread : STR("")), INT(after), INT(max)))
         return false;
-    db_bind_str(stmt, 1, channel);
-    db_bind_str(stmt, 2, thread.n ? thread : STR(""));
-    sqlite3_bind_int64(stmt, 3, after);
-    sqlite3_bind_int64(stmt, 4, (int64_t)max);
-    for (;;) {
+    while (db_next(rows, &ok, err)) {
         LocalMessage m;
 
-        if (!db_step(own_store_db(own), stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        m = (LocalMessage){ .id = sqlite3_column_int64(stmt, 0),
-                            .created_ms = sqlite3_column_int64(stmt, 1),
+        m = (LocalMessage){ .id = row_int(rows, 0),
+                            .created_ms = row_int(rows, 1),
                             .channel = channel,
                             .thread = thread,
-                            .author = str_dup(a, db_str(stmt, 2)),
-                            .text = str_dup(a, db_str(stmt, 3)),
-                            .key = str_dup(a, db_str(stmt, 4)) };
+                            .author = str_dup(a, row_text(rows, 2)),
+                            .text = str_dup(a, row_text(rows, 3)),
+                            .key = str_dup(a, row_text(rows, 4)) };
         ARENA_PUSH(a, all, n, cap, m);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;

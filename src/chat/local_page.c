@@ -16,27 +16,24 @@ static Str text_or_empty(Str s)
 
 /* -- rooms -------------------------------------------------------------------------------------------- */
 
-static bool read_rooms(OwnStore *own, Arena *a, Stmt *stmt, LocalRoom **ret, size_t *ret_n,
-                       Err *err)
+static bool read_rooms(Arena *a, DbRows *rows, LocalRoom **ret, size_t *ret_n, Err *err)
 {
     LocalRoom *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    for (;;) {
+    while (db_next(rows, &ok, err)) {
         LocalRoom room;
 
-        if (!db_step(own_store_db(own), stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        room = (LocalRoom){ .id = str_dup(a, db_str(stmt, 0)),
-                            .title = str_dup(a, db_str(stmt, 1)),
-                            .channel = str_dup(a, db_str(stmt, 2)),
-                            .messages = sqlite3_column_int64(stmt, 3),
-                            .last_ms = sqlite3_column_int64(stmt, 4) };
+        room = (LocalRoom){ .id = str_dup(a, row_text(rows, 0)),
+                            .title = str_dup(a, row_text(rows, 1)),
+                            .channel = str_dup(a, row_text(rows, 2)),
+                            .messages = row_int(rows, 3),
+                            .last_ms = row_int(rows, 4) };
         ARENA_PUSH(a, all, n, cap, room);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;
@@ -44,52 +41,44 @@ static bool read_rooms(OwnStore *own, Arena *a, Stmt *stmt, LocalRoom **ret, siz
 
 bool local_channels(OwnStore *own, Arena *a, LocalRoom **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    return db_prepare(own_store_db(own),
-                      "SELECT c.id, c.name, c.id, count(m.id), ifnull(max(m.created_ms), 0) FROM "
-                      "local_channel c LEFT JOIN local_message m ON m.channel = c.id AND "
-                      "m.thread = '' GROUP BY c.id ORDER BY c.name, c.id",
-                      &stmt, err) &&
-           read_rooms(own, a, stmt, ret, ret_n, err);
+    return db_query(own_store_db(own), &rows, err,
+                    "SELECT c.id, c.name, c.id, count(m.id), ifnull(max(m.created_ms), 0) FROM "
+                    "local_channel c LEFT JOIN local_message m ON m.channel = c.id AND "
+                    "m.thread = '' GROUP BY c.id ORDER BY c.name, c.id") &&
+           read_rooms(a, rows, ret, ret_n, err);
 }
 
 bool local_threads(OwnStore *own, Arena *a, Str channel, size_t max, LocalRoom **ret, size_t *ret_n,
                    Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT t.id, t.title, t.channel, count(m.id), ifnull(max(m.created_ms), "
-                    "t.created_ms) AS last FROM local_thread t LEFT JOIN local_message m ON "
-                    "m.channel = t.channel AND m.thread = t.id WHERE ?1 = '' OR t.channel = ?1 "
-                    "GROUP BY t.id ORDER BY last DESC, t.id DESC LIMIT ?2",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT t.id, t.title, t.channel, count(m.id), ifnull(max(m.created_ms), "
+                  "t.created_ms) AS last FROM local_thread t LEFT JOIN local_message m ON "
+                  "m.channel = t.channel AND m.thread = t.id WHERE ?1 = '' OR t.channel = ?1 "
+                  "GROUP BY t.id ORDER BY last DESC, t.id DESC LIMIT ?2",
+                  TEXT(text_or_empty(channel)), INT(max)))
         return false;
-    db_bind_str(stmt, 1, text_or_empty(channel));
-    sqlite3_bind_int64(stmt, 2, (int64_t)max);
-    return read_rooms(own, a, stmt, ret, ret_n, err);
+    return read_rooms(a, rows, ret, ret_n, err);
 }
 
 /* -- messages --------------------------------------------------------------------------------------------- */
 
-static bool prepare_page(OwnStore *own, const LocalQuery *q, Stmt **ret, Err *err)
+static bool prepare_page(OwnStore *own, const LocalQuery *q, DbRows **ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT id, created_ms, edited_ms, author, text FROM local_message WHERE "
-                    "channel = ?1 AND thread = ?2 AND id > ?3 AND id < ?4 AND "
-                    "max(created_ms, edited_ms) >= ?5 ORDER BY id DESC LIMIT ?6",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT id, created_ms, edited_ms, author, text FROM local_message WHERE "
+                  "channel = ?1 AND thread = ?2 AND id > ?3 AND id < ?4 AND "
+                  "max(created_ms, edited_ms) >= ?5 ORDER BY id DESC LIMIT ?6",
+                  TEXT(q->channel), TEXT(text_or_empty(q->thread)), INT(q->after),
+                  INT(q->before ? q->before : INT64_MAX), INT(q->since_ms), INT(q->max + 1)))
         return false;
-    db_bind_str(stmt, 1, q->channel);
-    db_bind_str(stmt, 2, text_or_empty(q->thread));
-    sqlite3_bind_int64(stmt, 3, q->after);
-    sqlite3_bind_int64(stmt, 4, q->before ? q->before : INT64_MAX);
-    sqlite3_bind_int64(stmt, 5, q->since_ms);
-    sqlite3_bind_int64(stmt, 6, (int64_t)q->max + 1);
-    *ret = TAKE(stmt);
+    *ret = TAKE(rows);
     return true;
 }
 
@@ -97,26 +86,26 @@ bool local_page(OwnStore *own, Arena *a, const LocalQuery *q, LocalMessage **ret
                 bool *ret_more, Err *err)
 {
     LocalMessage *all = ARENA_ARRAY(a, LocalMessage, q->max);
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row, more = false;
     size_t n = 0;
 
-    if (!prepare_page(own, q, &stmt, err))
+    if (!prepare_page(own, q, &rows, err))
         return false;
     for (;;) {
-        if (!db_step(own_store_db(own), stmt, &row, err))
+        if (!db_row(rows, &row, err))
             return false;
         more = row && n == q->max;
         if (!row || more)
             break;
         /* The newest comes first and stands last. */
-        all[q->max - ++n] = (LocalMessage){ .id = sqlite3_column_int64(stmt, 0),
-                                            .created_ms = sqlite3_column_int64(stmt, 1),
-                                            .edited_ms = sqlite3_column_int64(stmt, 2),
+        all[q->max - ++n] = (LocalMessage){ .id = row_int(rows, 0),
+                                            .created_ms = row_int(rows, 1),
+                                            .edited_ms = row_int(rows, 2),
                                             .channel = q->channel,
                                             .thread = q->thread,
-                                            .author = str_dup(a, db_str(stmt, 3)),
-                                            .text = str_dup(a, db_str(stmt, 4)) };
+                                            .author = str_dup(a, row_text(rows, 3)),
+                                            .text = str_dup(a, row_text(rows, 4)) };
     }
     *ret = all + (q->max - n);
     *ret_n = n;
@@ -128,7 +117,7 @@ bool local_page(OwnStore *own, Arena *a, const LocalQuery *q, LocalMessage **ret
 
 static bool check_room(OwnStore *own, Arena *a, const LocalMessage *m, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Str name;
     bool row;
 
@@ -136,12 +125,10 @@ static bool check_room(OwnStore *own, Arena *a, const LocalMessage *m, Err *err)
         return false;
     if (!m->thread.n)
         return true;
-    if (!db_prepare(own_store_db(own), "SELECT 1 FROM local_thread WHERE id = ? AND channel = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, m->thread);
-    db_bind_str(stmt, 2, m->channel);
-    if (!db_step(own_store_db(own), stmt, &row, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT 1 FROM local_thread WHERE id = ? AND channel = ?", TEXT(m->thread),
+                  TEXT(m->channel)) ||
+        !db_row(rows, &row, err))
         return false;
     return row || err_set(err, ERR_NOT_FOUND, "no thread '%.*s' in '%.*s'", STR_FMT(m->thread),
                           STR_FMT(m->channel));
@@ -161,19 +148,14 @@ static bool check_queue(OwnStore *own, Err *err)
 /* A key that came before must stand for the same words. */
 static bool check_same(OwnStore *own, const LocalMessage *m, int64_t id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT 1 FROM local_message WHERE id = ? AND channel = ? AND thread = ? AND "
-                    "text = ?",
-                    &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, id);
-    db_bind_str(stmt, 2, m->channel);
-    db_bind_str(stmt, 3, text_or_empty(m->thread));
-    db_bind_str(stmt, 4, m->text);
-    if (!db_step(own_store_db(own), stmt, &row, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT 1 FROM local_message WHERE id = ? AND channel = ? AND thread = ? AND "
+                  "text = ?",
+                  INT(id), TEXT(m->channel), TEXT(text_or_empty(m->thread)), TEXT(m->text)) ||
+        !db_row(rows, &row, err))
         return false;
     return row || err_set(err, ERR_CONFLICT, "the key stands for another message");
 }
@@ -197,20 +179,13 @@ static Str update_of(Arena *a, const LocalMessage *m, int64_t id)
 static bool put_update(OwnStore *own, Arena *a, const LocalMessage *m, int64_t id, Err *err)
 {
     Str name = str_printf(a, "%lld", (long long)id), json = update_of(a, m, id);
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
 
     if (!json.p)
         return err_set(err, ERR_TOO_LARGE, "the message is too long");
-    if (!db_prepare(own_store_db(own),
-                    "INSERT OR IGNORE INTO inbox(platform, id, update_json, state, received_ms, "
-                    "updated_ms) VALUES('local', ?1, ?2, 'new', ?3, ?3)",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, name);
-    db_bind_str(stmt, 2, json);
-    sqlite3_bind_int64(stmt, 3, clock_wall_ms());
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT OR IGNORE INTO inbox(platform, id, update_json, state, received_ms, "
+                   "updated_ms) VALUES('local', ?1, ?2, 'new', ?3, ?3)",
+                   TEXT(name), TEXT(json), INT(clock_wall_ms()));
 }
 
 bool local_user_says(OwnStore *own, Arena *a, const LocalMessage *m, int64_t *ret_id, Err *err)
@@ -232,34 +207,25 @@ bool local_user_says(OwnStore *own, Arena *a, const LocalMessage *m, int64_t *re
 
 bool local_types(OwnStore *own, Str channel, Str thread, int64_t until_ms, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    until_ms ? "INSERT OR REPLACE INTO local_typing VALUES(?1, ?2, ?3)"
-                             : "DELETE FROM local_typing WHERE channel = ?1 AND thread = ?2",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, channel);
-    db_bind_str(stmt, 2, text_or_empty(thread));
-    if (until_ms)
-        sqlite3_bind_int64(stmt, 3, until_ms);
-    return db_step(own_store_db(own), stmt, &row, err);
+    if (!until_ms)
+        return db_exec(own_store_db(own), NULL, err,
+                       "DELETE FROM local_typing WHERE channel = ? AND thread = ?", TEXT(channel),
+                       SOME(thread));
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT OR REPLACE INTO local_typing VALUES(?, ?, ?)", TEXT(channel),
+                   SOME(thread), INT(until_ms));
 }
 
 bool local_typing(OwnStore *own, Str channel, Str thread, int64_t *ret_until_ms, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT until_ms FROM local_typing WHERE channel = ? AND thread = ?", &stmt,
-                    err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT until_ms FROM local_typing WHERE channel = ? AND thread = ?",
+                  TEXT(channel), TEXT(text_or_empty(thread))) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, channel);
-    db_bind_str(stmt, 2, text_or_empty(thread));
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret_until_ms = row ? sqlite3_column_int64(stmt, 0) : 0;
+    *ret_until_ms = row ? row_int(rows, 0) : 0;
     return true;
 }

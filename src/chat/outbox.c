@@ -27,38 +27,38 @@ static const char *const states[] = {
     "NOT EXISTS(SELECT 1 FROM outbox AS before WHERE before.state = 'waiting' AND before.place = " \
     "outbox.place AND (before.seq, before.id) < (outbox.seq, outbox.id))"
 
-static Outgoing read_row(Arena *a, Stmt *stmt)
+static Outgoing read_row(Arena *a, DbRows *rows)
 {
-    Outgoing o = { .id = str_dup(a, db_str(stmt, 0)),
-                   .platform = str_dup(a, db_str(stmt, 1)),
-                   .address_json = str_dup(a, db_str(stmt, 2)),
-                   .text = str_dup(a, db_str(stmt, 3)),
-                   .first_ref = str_dup(a, db_str(stmt, 4)),
-                   .error = str_dup(a, db_str(stmt, 5)),
-                   .sending = sqlite3_column_int64(stmt, 7),
-                   .sent = sqlite3_column_int64(stmt, 8),
-                   .pieces = sqlite3_column_int64(stmt, 9),
-                   .attempt = sqlite3_column_int64(stmt, 10),
-                   .not_before_ms = sqlite3_column_int64(stmt, 11),
-                   .created_ms = sqlite3_column_int64(stmt, 12),
-                   .place = str_dup(a, db_str(stmt, 13)),
-                   .post_as = str_dup(a, db_str(stmt, 14)),
-                   .expires_ms = sqlite3_column_int64(stmt, 15) };
+    Outgoing o = { .id = str_dup(a, row_text(rows, 0)),
+                   .platform = str_dup(a, row_text(rows, 1)),
+                   .address_json = str_dup(a, row_text(rows, 2)),
+                   .text = str_dup(a, row_text(rows, 3)),
+                   .first_ref = str_dup(a, row_text(rows, 4)),
+                   .error = str_dup(a, row_text(rows, 5)),
+                   .sending = row_int(rows, 7),
+                   .sent = row_int(rows, 8),
+                   .pieces = row_int(rows, 9),
+                   .attempt = row_int(rows, 10),
+                   .not_before_ms = row_int(rows, 11),
+                   .created_ms = row_int(rows, 12),
+                   .place = str_dup(a, row_text(rows, 13)),
+                   .post_as = str_dup(a, row_text(rows, 14)),
+                   .expires_ms = row_int(rows, 15) };
 
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
-        if (str_eqz(db_str(stmt, 6), states[i]))
+        if (str_eqz(row_text(rows, 6), states[i]))
             o.state = (OutboxState)i;
     return o;
 }
 
-static bool read_all(OwnStore *own, Arena *a, Stmt *stmt, Outgoing **ret, size_t *ret_n, Err *err)
+static bool read_all(Arena *a, DbRows *rows, Outgoing **ret, size_t *ret_n, Err *err)
 {
     Outgoing *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    while (db_next(own_store_db(own), stmt, &ok, err))
-        ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
+    while (db_next(rows, &ok, err))
+        ARENA_PUSH(a, all, n, cap, read_row(a, rows));
     *ret = all;
     *ret_n = n;
     return ok;
@@ -92,42 +92,29 @@ static bool find_place(OwnStore *own, Arena *a, Str json, Str *ret_json, Str *re
 
 static bool insert(OwnStore *own, Arena *a, const Outgoing *o, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
     Str json, line;
-    bool row;
 
     if (!find_place(own, a, o->address_json, &json, &line, err))
         return false;
-    if (!db_prepare(own_store_db(own),
-                    "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, "
-                    "not_before_ms, created_ms, updated_ms, place, expires_ms, seq) VALUES(?1, ?2, "
-                    "?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, CASE ?5 WHEN 'waiting' THEN " NEXT_SEQ
-                    " ELSE 0 END)",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, o->id);
-    db_bind_str(stmt, 2, o->platform);
-    db_bind_str(stmt, 3, json);
-    db_bind_str(stmt, 4, o->text.p ? o->text : STR(""));
-    db_bind_str(stmt, 5, str_of(states[o->state]));
-    sqlite3_bind_int64(stmt, 6, o->not_before_ms);
-    sqlite3_bind_int64(stmt, 7, o->created_ms ? o->created_ms : clock_wall_ms());
-    db_bind_str(stmt, 8, line);
-    sqlite3_bind_int64(stmt, 9, o->expires_ms);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(
+        own_store_db(own), NULL, err,
+        "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, "
+        "not_before_ms, created_ms, updated_ms, place, expires_ms, seq) VALUES(?1, ?2, "
+        "?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, CASE ?5 WHEN 'waiting' THEN " NEXT_SEQ " ELSE 0 END)",
+        TEXT(o->id), TEXT(o->platform), TEXT(json), TEXT(o->text.p ? o->text : STR("")),
+        TEXT(str_of(states[o->state])), INT(o->not_before_ms),
+        INT(o->created_ms ? o->created_ms : clock_wall_ms()), TEXT(line), INT(o->expires_ms));
 }
 
 bool outbox_get(OwnStore *own, Arena *a, Str id, Outgoing *ret, bool *ret_found, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own), ROW "WHERE id = ?", &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, id);
-    if (!db_step(own_store_db(own), stmt, ret_found, err))
+    if (!db_query(own_store_db(own), &rows, err, ROW "WHERE id = ?", TEXT(id)) ||
+        !db_row(rows, ret_found, err))
         return false;
     if (*ret_found)
-        *ret = read_row(a, stmt);
+        *ret = read_row(a, rows);
     return true;
 }
 
@@ -142,103 +129,60 @@ bool outbox_put(OwnStore *own, Arena *a, const Outgoing *o, Outgoing *ret, Err *
 
 bool outbox_mark(OwnStore *own, const Outgoing *o, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(
-            own_store_db(own),
-            "UPDATE outbox SET sending = ?, sent = ?, pieces = ?, first_ref = ?, error = "
-            "?, state = ?, attempt = ?, not_before_ms = ?, updated_ms = ?, post_as = ? WHERE "
-            "id = ? AND state <> 'sent'",
-            &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, o->sending);
-    sqlite3_bind_int64(stmt, 2, o->sent);
-    sqlite3_bind_int64(stmt, 3, o->pieces);
-    db_bind_str(stmt, 4, o->first_ref.n ? o->first_ref : STR_NONE);
-    db_bind_str(stmt, 5, o->error.n ? o->error : STR(""));
-    db_bind_str(stmt, 6, str_of(states[o->state]));
-    sqlite3_bind_int64(stmt, 7, o->attempt);
-    sqlite3_bind_int64(stmt, 8, o->not_before_ms);
-    sqlite3_bind_int64(stmt, 9, clock_wall_ms());
-    db_bind_str(stmt, 10, o->post_as.n ? o->post_as : STR(""));
-    db_bind_str(stmt, 11, o->id);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(
+        own_store_db(own), NULL, err,
+        "UPDATE outbox SET sending = ?, sent = ?, pieces = ?, first_ref = ?, error = "
+        "?, state = ?, attempt = ?, not_before_ms = ?, updated_ms = ?, post_as = ? WHERE "
+        "id = ? AND state <> 'sent'",
+        INT(o->sending), INT(o->sent), INT(o->pieces),
+        TEXT(o->first_ref.n ? o->first_ref : STR_NONE), TEXT(o->error.n ? o->error : STR("")),
+        TEXT(str_of(states[o->state])), INT(o->attempt), INT(o->not_before_ms),
+        INT(clock_wall_ms()), TEXT(o->post_as.n ? o->post_as : STR("")), TEXT(o->id));
 }
 
 bool outbox_follow(OwnStore *own, Arena *a, const ChatAddress *from, const ChatAddress *to,
                    Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE outbox SET place_json = ?, place = ?, updated_ms = ? WHERE place = ? "
-                    "AND state IN ('waiting', 'open')",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, address_json(a, to));
-    db_bind_str(stmt, 2, line_of(a, to));
-    sqlite3_bind_int64(stmt, 3, clock_wall_ms());
-    db_bind_str(stmt, 4, line_of(a, from));
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "UPDATE outbox SET place_json = ?, place = ?, updated_ms = ? WHERE place = ? "
+                   "AND state IN ('waiting', 'open')",
+                   TEXT(address_json(a, to)), TEXT(line_of(a, to)), INT(clock_wall_ms()),
+                   TEXT(line_of(a, from)));
 }
 
 bool outbox_finish(OwnStore *own, Str id, Str text, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE outbox SET text = ?1, state = CASE WHEN ?1 = '' THEN 'sent' ELSE "
-                    "'waiting' END, not_before_ms = 0, updated_ms = ?2, seq = " NEXT_SEQ
-                    " WHERE id = ?3 AND state = 'open'",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, text.p ? text : STR(""));
-    sqlite3_bind_int64(stmt, 2, clock_wall_ms());
-    db_bind_str(stmt, 3, id);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "UPDATE outbox SET text = ?1, state = CASE WHEN ?1 = '' THEN 'sent' ELSE "
+                   "'waiting' END, not_before_ms = 0, updated_ms = ?2, seq = " NEXT_SEQ
+                   " WHERE id = ?3 AND state = 'open'",
+                   TEXT(text.p ? text : STR("")), INT(clock_wall_ms()), TEXT(id));
 }
 
 /* -- words that are told in parts ------------------------------------------------------------------------ */
 
 static bool put_part(OwnStore *own, Str id, Str part_id, Str text, bool *ret_new, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    int64_t n_changed;
 
-    if (!db_prepare(own_store_db(own),
-                    "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, sending, "
-                    "sent, first_ref, created_ms, updated_ms, place, post_as, seq) SELECT ?1, "
-                    "platform, place_json, ?2, 'waiting', sending, sent, first_ref, ?3, ?3, place, "
-                    "CASE post_as WHEN '' THEN id ELSE post_as END, " NEXT_SEQ " FROM outbox WHERE "
-                    "id = ?4 AND state = 'open'",
-                    &stmt, err))
+    if (!db_exec(own_store_db(own), &n_changed, err,
+                 "INSERT OR IGNORE INTO outbox(id, platform, place_json, text, state, sending, "
+                 "sent, first_ref, created_ms, updated_ms, place, post_as, seq) SELECT ?1, "
+                 "platform, place_json, ?2, 'waiting', sending, sent, first_ref, ?3, ?3, place, "
+                 "CASE post_as WHEN '' THEN id ELSE post_as END, " NEXT_SEQ " FROM outbox WHERE "
+                 "id = ?4 AND state = 'open'",
+                 TEXT(part_id), TEXT(text), INT(clock_wall_ms()), TEXT(id)))
         return false;
-    db_bind_str(stmt, 1, part_id);
-    db_bind_str(stmt, 2, text);
-    sqlite3_bind_int64(stmt, 3, clock_wall_ms());
-    db_bind_str(stmt, 4, id);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret_new = sqlite3_changes(own_store_db(own)->handle) == 1;
+    *ret_new = n_changed == 1;
     return true;
 }
 
 static bool begin_anew(OwnStore *own, const Outgoing *o, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE outbox SET first_ref = NULL, sending = 0, sent = 0, post_as = ? WHERE "
-                    "id = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, o->post_as);
-    db_bind_str(stmt, 2, o->id);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "UPDATE outbox SET first_ref = NULL, sending = 0, sent = 0, post_as = ? WHERE "
+                   "id = ?",
+                   TEXT(o->post_as), TEXT(o->id));
 }
 
 bool outbox_part(OwnStore *own, Arena *a, Outgoing *o, Str part_id, Str text, Err *err)
@@ -262,199 +206,149 @@ bool outbox_part(OwnStore *own, Arena *a, Outgoing *o, Str part_id, Str text, Er
 
 bool outbox_take_back(OwnStore *own, Str prefix, Str why, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE outbox SET state = 'sent', error = ?, updated_ms = ? WHERE state = "
-                    "'waiting' AND substr(id, 1, ?) = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, why);
-    sqlite3_bind_int64(stmt, 2, clock_wall_ms());
-    sqlite3_bind_int64(stmt, 3, (int64_t)prefix.n);
-    db_bind_str(stmt, 4, prefix);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "UPDATE outbox SET state = 'sent', error = ?, updated_ms = ? WHERE state = "
+                   "'waiting' AND substr(id, 1, ?) = ?",
+                   TEXT(why), INT(clock_wall_ms()), INT(prefix.n), TEXT(prefix));
 }
 
 /* -- who sends it -------------------------------------------------------------------------------------- */
 
 static bool next_time(OwnStore *own, Str platform, int64_t *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT max(1, min(not_before_ms)) FROM outbox WHERE state = 'waiting' AND "
-                    "platform = ? AND " IS_FIRST,
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT max(1, min(not_before_ms)) FROM outbox WHERE state = 'waiting' AND "
+                  "platform = ? AND " IS_FIRST,
+                  TEXT(platform)) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, platform);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = sqlite3_column_int64(stmt, 0); /* NULL, so 0, where there is none */
+    *ret = row_int(rows, 0); /* NULL, so 0, where there is none */
     return true;
 }
 
 /* A time further ahead than anybody ever waits is of a clock that was wrong. */
 #define IS_DUE "(not_before_ms <= ?1 OR not_before_ms > ?2)"
 
-static void bind_now(Stmt *stmt)
-{
-    int64_t now = clock_wall_ms();
-
-    sqlite3_bind_int64(stmt, 1, now);
-    sqlite3_bind_int64(stmt, 2, now + LIMIT_LONGEST_WAIT_MS);
-}
+#define NOW_VALUES(now) INT(now), INT((now) + LIMIT_LONGEST_WAIT_MS)
 
 bool outbox_due(OwnStore *own, Arena *a, Str platform, size_t max, Outgoing **ret, size_t *ret_n,
                 int64_t *ret_next_ms, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
+    int64_t now = clock_wall_ms();
 
-    if (!next_time(own, platform, ret_next_ms, err) ||
-        !db_prepare(own_store_db(own),
+    return next_time(own, platform, ret_next_ms, err) &&
+           db_query(own_store_db(own), &rows, err,
                     ROW "WHERE state = 'waiting' AND " IS_DUE " AND platform = ?3 "
                         "AND " IS_FIRST " ORDER BY not_before_ms, seq, id LIMIT ?4",
-                    &stmt, err))
-        return false;
-    bind_now(stmt);
-    db_bind_str(stmt, 3, platform);
-    sqlite3_bind_int64(stmt, 4, (int64_t)max);
-    return read_all(own, a, stmt, ret, ret_n, err);
+                    NOW_VALUES(now), TEXT(platform), INT((int64_t)max)) &&
+           read_all(a, rows, ret, ret_n, err);
 }
 
 bool outbox_due_at(OwnStore *own, Arena *a, Str place, Str *ret_id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
+    int64_t now = clock_wall_ms();
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT CASE WHEN " IS_DUE " AND (expires_ms = 0 OR expires_ms > ?1) "
-                    "THEN id ELSE '' END FROM outbox WHERE state = 'waiting' AND place = ?3 ORDER "
-                    "BY seq, id LIMIT 1",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT CASE WHEN " IS_DUE " AND (expires_ms = 0 OR expires_ms > ?1) "
+                  "THEN id ELSE '' END FROM outbox WHERE state = 'waiting' AND place = ?3 ORDER "
+                  "BY seq, id LIMIT 1",
+                  NOW_VALUES(now), TEXT(place)) ||
+        !db_row(rows, &row, err))
         return false;
-    bind_now(stmt);
-    db_bind_str(stmt, 3, place);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret_id = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    *ret_id = row ? row_dup(a, rows, 0) : STR("");
     return true;
 }
 
 bool outbox_waits(OwnStore *own, Str place, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT 1 FROM outbox WHERE state = 'waiting' AND place = ? LIMIT 1", &stmt,
-                    err))
-        return false;
-    db_bind_str(stmt, 1, place);
-    return db_step(own_store_db(own), stmt, ret, err);
+    return db_query(own_store_db(own), &rows, err,
+                    "SELECT 1 FROM outbox WHERE state = 'waiting' AND place = ? LIMIT 1",
+                    TEXT(place)) &&
+           db_row(rows, ret, err);
 }
 
 bool outbox_take(OwnStore *own, Str id, int64_t until_ms, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    int64_t now = clock_wall_ms(), n;
 
-    if (!db_prepare(
-            own_store_db(own),
+    if (!db_exec(
+            own_store_db(own), &n, err,
             "UPDATE outbox SET not_before_ms = ?3 WHERE id = ?4 AND state = 'waiting' AND " IS_DUE
             " AND (expires_ms = 0 OR expires_ms > ?1) AND " IS_FIRST,
-            &stmt, err))
+            NOW_VALUES(now), INT(until_ms), TEXT(id)))
         return false;
-    bind_now(stmt);
-    sqlite3_bind_int64(stmt, 3, until_ms);
-    db_bind_str(stmt, 4, id);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = sqlite3_changes(own_store_db(own)->handle) == 1;
+    *ret = n == 1;
     return true;
 }
 
 /* Looked first: a statement that may write takes the lock of all who do. */
 bool outbox_expire(OwnStore *own, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
     int64_t first;
-    bool row;
 
-    if (!db_int(own_store_db(own),
-                "SELECT coalesce(min(expires_ms), 0) FROM outbox WHERE state = 'waiting' AND "
-                "expires_ms > 0",
-                0, &first, err))
+    if (!db_get_int(own_store_db(own), 0, &first, err,
+                    "SELECT coalesce(min(expires_ms), 0) FROM outbox WHERE state = 'waiting' AND "
+                    "expires_ms > 0"))
         return false;
     if (!first || first > clock_wall_ms())
         return true;
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE outbox SET state = 'dead', updated_ms = ?1, error = 'expired: it could "
-                    "not be said in time' || CASE error WHEN '' THEN '' ELSE '; ' || error END "
-                    "WHERE state = 'waiting' AND expires_ms > 0 AND expires_ms <= ?1",
-                    &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "UPDATE outbox SET state = 'dead', updated_ms = ?1, error = 'expired: it could "
+                   "not be said in time' || CASE error WHEN '' THEN '' ELSE '; ' || error END "
+                   "WHERE state = 'waiting' AND expires_ms > 0 AND expires_ms <= ?1",
+                   INT(clock_wall_ms()));
 }
 
 bool outbox_open(OwnStore *own, Arena *a, Str prefix, Outgoing **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
-                    ROW "WHERE state = 'open' AND substr(id, 1, ?1) = ?2 ORDER BY created_ms",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  ROW "WHERE state = 'open' AND substr(id, 1, ?1) = ?2 ORDER BY created_ms",
+                  INT(prefix.n), TEXT(prefix)))
         return false;
-    sqlite3_bind_int64(stmt, 1, (int64_t)prefix.n);
-    db_bind_str(stmt, 2, prefix);
-    return read_all(own, a, stmt, ret, ret_n, err);
+    return read_all(a, rows, ret, ret_n, err);
 }
 
 /* -- for people ------------------------------------------------------------------------------------------- */
 
 bool outbox_dead(OwnStore *own, Arena *a, size_t max, Outgoing **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
-                    ROW "WHERE state = 'dead' ORDER BY created_ms DESC, id DESC LIMIT ?", &stmt,
-                    err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  ROW "WHERE state = 'dead' ORDER BY created_ms DESC, id DESC LIMIT ?", INT(max)))
         return false;
-    sqlite3_bind_int64(stmt, 1, (int64_t)max);
-    return read_all(own, a, stmt, ret, ret_n, err);
+    return read_all(a, rows, ret, ret_n, err);
 }
 
 bool outbox_retry(OwnStore *own, Str id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE outbox SET state = 'waiting', attempt = 0, not_before_ms = 0, "
-                    "expires_ms = 0, updated_ms = ? WHERE id = ? AND state = 'dead' RETURNING id",
-                    &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
-    db_bind_str(stmt, 2, id);
-    if (!db_step(own_store_db(own), stmt, &row, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "UPDATE outbox SET state = 'waiting', attempt = 0, not_before_ms = 0, "
+                  "expires_ms = 0, updated_ms = ? WHERE id = ? AND state = 'dead' RETURNING id",
+                  INT(clock_wall_ms()), TEXT(id)) ||
+        !db_row(rows, &row, err))
         return false;
     return row || err_set(err, ERR_NOT_FOUND, "no dead letter '%.*s'", STR_FMT(id));
 }
 
 bool outbox_prune(OwnStore *own, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "DELETE FROM outbox WHERE state = 'sent' AND updated_ms < ? AND NOT "
-                    "EXISTS(SELECT 1 FROM inbox WHERE inbox.state = 'parked' AND instr(outbox.id, "
-                    "'reply:' || inbox.platform || ':' || inbox.id) = 1)",
-                    &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1,
-                       clock_wall_ms() - (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "DELETE FROM outbox WHERE state = 'sent' AND updated_ms < ? AND NOT "
+                   "EXISTS(SELECT 1 FROM inbox WHERE inbox.state = 'parked' AND instr(outbox.id, "
+                   "'reply:' || inbox.platform || ':' || inbox.id) = 1)",
+                   INT(clock_wall_ms() - (int64_t)LIMIT_INBOX_KEEP_DAYS * 24 * 3600 * 1000));
 }

@@ -39,15 +39,12 @@ Str code_tidy(Arena *a, Str typed)
 
 bool person_is_allowed(OwnStore *own, Str platform, Str user_id, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
+    return db_query(own_store_db(own), &rows, err,
                     "SELECT 1 FROM person WHERE platform = ? AND user_id = ? AND state = 'allowed'",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, platform);
-    db_bind_str(stmt, 2, user_id);
-    return db_step(own_store_db(own), stmt, ret, err);
+                    TEXT(platform), TEXT(user_id)) &&
+           db_row(rows, ret, err);
 }
 
 /* -- asking -------------------------------------------------------------------------------------------- */
@@ -55,39 +52,30 @@ bool person_is_allowed(OwnStore *own, Str platform, Str user_id, bool *ret, Err 
 /* Codes that are over make room. */
 static bool count_open(OwnStore *own, int64_t now, int64_t *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "DELETE FROM person WHERE state = 'asked' AND expires_ms <= ?", &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "DELETE FROM person WHERE state = 'asked' AND expires_ms <= ?", INT(now)))
         return false;
-    sqlite3_bind_int64(stmt, 1, now);
-    return db_step(own_store_db(own), stmt, &row, err) &&
-           db_int(own_store_db(own), "SELECT count(*) FROM person WHERE state = 'asked'", 0, ret,
-                  err);
+    return db_row(rows, &row, err) &&
+           db_get_int(own_store_db(own), 0, ret, err,
+                      "SELECT count(*) FROM person WHERE state = 'asked'");
 }
 
 /* *ret_new: nobody of that name is there. */
 static bool add(OwnStore *own, Str platform, Str user_id, Str name, const char *code, int64_t now,
                 bool *ret_new, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    int64_t n_changed;
 
-    if (!db_prepare(own_store_db(own),
-                    "INSERT OR IGNORE INTO person(platform, user_id, name, state, code, asked_ms, "
-                    "expires_ms) VALUES(?, ?, ?, 'asked', ?, ?, ?)",
-                    &stmt, err))
+    if (!db_exec(own_store_db(own), &n_changed, err,
+                 "INSERT OR IGNORE INTO person(platform, user_id, name, state, code, asked_ms, "
+                 "expires_ms) VALUES(?, ?, ?, 'asked', ?, ?, ?)",
+                 TEXT(platform), TEXT(user_id), TEXT(name.n ? name : STR("")), TEXT(str_of(code)),
+                 INT(now), INT(now + HOUR_MS)))
         return false;
-    db_bind_str(stmt, 1, platform);
-    db_bind_str(stmt, 2, user_id);
-    db_bind_str(stmt, 3, name.n ? name : STR(""));
-    db_bind_str(stmt, 4, str_of(code));
-    sqlite3_bind_int64(stmt, 5, now);
-    sqlite3_bind_int64(stmt, 6, now + HOUR_MS);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret_new = sqlite3_changes(own_store_db(own)->handle) == 1;
+    *ret_new = n_changed == 1;
     return true;
 }
 
@@ -120,57 +108,52 @@ bool person_ask(OwnStore *own, Arena *a, Str platform, Str user_id, Str name, St
 
 #define COLUMNS "platform, user_id, name, code, state, asked_ms, expires_ms"
 
-static Person read_row(Arena *a, Stmt *stmt)
+static Person read_row(Arena *a, DbRows *rows)
 {
-    return (Person){ .platform = str_dup(a, db_str(stmt, 0)),
-                     .user_id = str_dup(a, db_str(stmt, 1)),
-                     .name = str_dup(a, db_str(stmt, 2)),
-                     .code = str_dup(a, db_str(stmt, 3)),
-                     .allowed = str_eqz(db_str(stmt, 4), "allowed"),
-                     .asked_ms = sqlite3_column_int64(stmt, 5),
-                     .expires_ms = sqlite3_column_int64(stmt, 6) };
+    return (Person){ .platform = str_dup(a, row_text(rows, 0)),
+                     .user_id = str_dup(a, row_text(rows, 1)),
+                     .name = str_dup(a, row_text(rows, 2)),
+                     .code = str_dup(a, row_text(rows, 3)),
+                     .allowed = str_eqz(row_text(rows, 4), "allowed"),
+                     .asked_ms = row_int(rows, 5),
+                     .expires_ms = row_int(rows, 6) };
 }
 
 bool person_approve(OwnStore *own, Arena *a, Str code, Person *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Str tidy = code_tidy(a, code);
     bool row = false;
 
     if (tidy.n) {
-        if (!db_prepare(own_store_db(own),
-                        "UPDATE person SET state = 'allowed', code = '' WHERE code = ? AND state = "
-                        "'asked' AND expires_ms > ? RETURNING " COLUMNS,
-                        &stmt, err))
-            return false;
-        db_bind_str(stmt, 1, tidy);
-        sqlite3_bind_int64(stmt, 2, clock_wall_ms());
-        if (!db_step(own_store_db(own), stmt, &row, err))
+        if (!db_query(own_store_db(own), &rows, err,
+                      "UPDATE person SET state = 'allowed', code = '' WHERE code = ? AND state = "
+                      "'asked' AND expires_ms > ? RETURNING " COLUMNS,
+                      TEXT(tidy), INT(clock_wall_ms())) ||
+            !db_row(rows, &row, err))
             return false;
     }
     if (!row)
         return err_set(err, ERR_NOT_FOUND, "nobody asks under the code '%.*s', or no more",
                        STR_FMT(code));
-    *ret = read_row(a, stmt);
-    return db_step(own_store_db(own), stmt, &row, err);
+    *ret = read_row(a, rows);
+    return db_row(rows, &row, err);
 }
 
 bool people_list(OwnStore *own, Arena *a, Person **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Person *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT " COLUMNS " FROM person WHERE state = 'allowed' OR expires_ms > ? "
-                    "ORDER BY asked_ms DESC LIMIT ?",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT " COLUMNS " FROM person WHERE state = 'allowed' OR expires_ms > ? "
+                  "ORDER BY asked_ms DESC LIMIT ?",
+                  INT(clock_wall_ms()), INT(MAX_LISTED)))
         return false;
-    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
-    sqlite3_bind_int64(stmt, 2, MAX_LISTED);
-    while (db_next(own_store_db(own), stmt, &ok, err))
-        ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
+    while (db_next(rows, &ok, err))
+        ARENA_PUSH(a, all, n, cap, read_row(a, rows));
     *ret = all;
     *ret_n = n;
     return ok;

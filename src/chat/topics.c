@@ -3,60 +3,36 @@
 #include "base/clock.h"
 #include "store/db.h"
 
-static void bind_thread(Stmt *stmt, const ChatAddress *p)
-{
-    db_bind_str(stmt, 1, p->platform);
-    db_bind_str(stmt, 2, p->chat_id.n ? p->chat_id : STR(""));
-    db_bind_str(stmt, 3, p->thread_id.n ? p->thread_id : STR(""));
-}
-
-#define OF_THREAD "WHERE platform = ?1 AND chat_id = ?2 AND thread_id = ?3"
-
-static bool change(OwnStore *own, const char *sql, const ChatAddress *p, Str text, int64_t number,
-                   Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own), sql, &stmt, err))
-        return false;
-    bind_thread(stmt, p);
-    if (sqlite3_bind_parameter_count(stmt) > 3)
-        db_bind_str(stmt, 4, text.p ? text : STR(""));
-    if (sqlite3_bind_parameter_count(stmt) > 4)
-        sqlite3_bind_int64(stmt, 5, number);
-    return db_step(own_store_db(own), stmt, &row, err);
-}
+#define OF_THREAD  "WHERE platform = ?1 AND chat_id = ?2 AND thread_id = ?3"
+#define ADDRESS(p) TEXT((p)->platform), SOME((p)->chat_id), SOME((p)->thread_id)
 
 /* -- threads that are gone ------------------------------------------------------------------------------- */
 
 bool topic_is_gone(OwnStore *own, const ChatAddress *p, Str now_thread, Err *err)
 {
-    return change(own,
-                  "INSERT OR REPLACE INTO gone_thread(platform, chat_id, thread_id, now_thread, "
-                  "since_ms) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  p, now_thread, clock_wall_ms(), err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT OR REPLACE INTO gone_thread(platform, chat_id, thread_id, now_thread, "
+                   "since_ms) VALUES(?1, ?2, ?3, ?4, ?5)",
+                   ADDRESS(p), SOME(now_thread), INT(clock_wall_ms()));
 }
 
 /* *ret_since: 0 where it is not gone. */
 static bool look_up(OwnStore *own, Arena *a, const ChatAddress *p, Str *ret_now, int64_t *ret_since,
                     Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
     *ret_since = 0;
     if (!p->thread_id.n)
         return true;
-    if (!db_prepare(own_store_db(own), "SELECT now_thread, since_ms FROM gone_thread " OF_THREAD,
-                    &stmt, err))
-        return false;
-    bind_thread(stmt, p);
-    if (!db_step(own_store_db(own), stmt, &row, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT now_thread, since_ms FROM gone_thread " OF_THREAD, ADDRESS(p)) ||
+        !db_row(rows, &row, err))
         return false;
     if (row) {
-        *ret_now = str_dup(a, db_str(stmt, 0));
-        *ret_since = sqlite3_column_int64(stmt, 1);
+        *ret_now = str_dup(a, row_text(rows, 0));
+        *ret_since = row_int(rows, 1);
     }
     return true;
 }
@@ -86,7 +62,8 @@ bool topic_heard(OwnStore *own, Arena *a, ChatAddress *p, int64_t at_ms, Err *er
     if (!look_up(own, a, p, &now, &since, err))
         return false;
     if (since && at_ms > since && !str_eqz(p->chat_type, "dm"))
-        return change(own, "DELETE FROM gone_thread " OF_THREAD, p, STR_NONE, 0, err);
+        return db_exec(own_store_db(own), NULL, err, "DELETE FROM gone_thread " OF_THREAD,
+                       ADDRESS(p));
     if (since)
         leave(p, now);
     return true;
@@ -96,29 +73,28 @@ bool topic_heard(OwnStore *own, Arena *a, ChatAddress *p, int64_t at_ms, Err *er
 
 bool anchor_keep(OwnStore *own, const ChatAddress *p, Str message_id, Err *err)
 {
-    return change(own,
-                  "INSERT INTO thread_anchor(platform, chat_id, thread_id, message_id) VALUES(?1, "
-                  "?2, ?3, ?4) ON CONFLICT DO UPDATE SET message_id = ?4 WHERE message_id <> ?4",
-                  p, message_id, 0, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT INTO thread_anchor(platform, chat_id, thread_id, message_id) VALUES(?1, "
+                   "?2, ?3, ?4) ON CONFLICT DO UPDATE SET message_id = ?4 WHERE message_id <> ?4",
+                   ADDRESS(p), SOME(message_id));
 }
 
 bool anchor_get(OwnStore *own, Arena *a, const ChatAddress *p, TopicAnchor *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own), "SELECT message_id, needed FROM thread_anchor " OF_THREAD,
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT message_id, needed FROM thread_anchor " OF_THREAD, ADDRESS(p)) ||
+        !db_row(rows, &row, err))
         return false;
-    bind_thread(stmt, p);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = (TopicAnchor){ .message_id = row ? str_dup(a, db_str(stmt, 0)) : STR(""),
-                          .needed = row && sqlite3_column_int(stmt, 1) };
+    *ret = (TopicAnchor){ .message_id = row ? str_dup(a, row_text(rows, 0)) : STR(""),
+                          .needed = row && row_bool(rows, 1) };
     return true;
 }
 
 bool anchor_needed(OwnStore *own, const ChatAddress *p, Err *err)
 {
-    return change(own, "UPDATE thread_anchor SET needed = 1 " OF_THREAD, p, STR_NONE, 0, err);
+    return db_exec(own_store_db(own), NULL, err, "UPDATE thread_anchor SET needed = 1 " OF_THREAD,
+                   ADDRESS(p));
 }

@@ -48,19 +48,16 @@ static bool is_followed(const Handoff *h)
 bool handoff_make_way(OwnStore *own, Arena *a, Str home, Str session_id, const ShownState *shown,
                       Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Handoff h;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT id FROM handoff WHERE home = ? AND session_id = ? AND state = 'queued'",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT id FROM handoff WHERE home = ? AND session_id = ? AND state = 'queued'",
+                  TEXT(home), TEXT(session_id)) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, home);
-    db_bind_str(stmt, 2, session_id);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    return !row || (handoff_get(own, a, str_dup(a, db_str(stmt, 0)), &h, err) &&
+    return !row || (handoff_get(own, a, str_dup(a, row_text(rows, 0)), &h, err) &&
                     (h.copy_id.n || !is_followed(&h) || handoff_settle(own, a, &h, shown, err)));
 }
 
@@ -131,33 +128,28 @@ static bool is_served(Str platform, const Str *served, size_t n)
 /* One of ours is open for the same platform: then it is this request, or comes before it. */
 static bool is_known(OwnStore *own, Str home, const Request *r, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
+    return db_query(own_store_db(own), &rows, err,
                     "SELECT 1 FROM handoff WHERE home = ? AND session_id = ? AND platform = ? AND "
                     "state NOT IN ('done', 'failed', 'cancelled')",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, home);
-    db_bind_str(stmt, 2, r->session_id);
-    db_bind_str(stmt, 3, r->platform);
-    return db_step(own_store_db(own), stmt, ret, err);
+                    TEXT(home), TEXT(r->session_id), TEXT(r->platform)) &&
+           db_row(rows, ret, err);
 }
 
 static bool find_requests(OwnStore *own, Arena *a, Db *db, Str home, const Str *served,
                           size_t n_served, Request **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     size_t cap = 0;
     bool ok;
 
-    if (!db_prepare(db,
-                    "SELECT id, handoff_platform FROM sessions WHERE handoff_state = 'pending' "
-                    "ORDER BY started_at LIMIT 1000",
-                    &stmt, err))
+    if (!db_query(db, &rows, err,
+                  "SELECT id, handoff_platform FROM sessions WHERE handoff_state = 'pending' "
+                  "ORDER BY started_at LIMIT 1000"))
         return false;
-    while (db_next(db, stmt, &ok, err)) {
-        Request r = { db_str(stmt, 0), db_str(stmt, 1) };
+    while (db_next(rows, &ok, err)) {
+        Request r = { row_text(rows, 0), row_text(rows, 1) };
         bool known;
 
         if (!is_served(r.platform, served, n_served))
@@ -175,25 +167,16 @@ static bool find_requests(OwnStore *own, Arena *a, Db *db, Str home, const Str *
 /* INSERT OR IGNORE: where a handoff of the session is open already, this request has to wait for its end. */
 static bool insert_request(OwnStore *own, Str home, const Request *r, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
     char id[ULID_CHARS];
     int64_t now = clock_wall_ms();
-    bool row;
 
     ulid_make(now, id);
-    if (!db_prepare(own_store_db(own),
-                    "INSERT OR IGNORE INTO handoff(id, home, session_id, platform, target, "
-                    "mirrored, state, step, requested_ms, deadline_ms, updated_ms) "
-                    "VALUES(?1, ?2, ?3, ?4, 'home', 1, 'queued', 'claim', ?5, ?6, ?5)",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, str_of(id));
-    db_bind_str(stmt, 2, home);
-    db_bind_str(stmt, 3, r->session_id);
-    db_bind_str(stmt, 4, r->platform);
-    sqlite3_bind_int64(stmt, 5, now);
-    sqlite3_bind_int64(stmt, 6, now + LIMIT_HANDOFF_MS);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT OR IGNORE INTO handoff(id, home, session_id, platform, target, "
+                   "mirrored, state, step, requested_ms, deadline_ms, updated_ms) "
+                   "VALUES(?1, ?2, ?3, ?4, 'home', 1, 'queued', 'claim', ?5, ?6, ?5)",
+                   TEXT(str_of(id)), TEXT(home), TEXT(r->session_id), TEXT(r->platform), INT(now),
+                   INT(now + LIMIT_HANDOFF_MS));
 }
 
 /* Looked at again under our lock: while we waited for it, a worker of ours may have brought that very request to its

@@ -6,26 +6,23 @@
 
 bool board_steps(OwnStore *own, Arena *a, Str handoff_id, BoardStep **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     BoardStep *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT state, at_ms FROM handoff_step WHERE handoff_id = ? ORDER BY seq",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT state, at_ms FROM handoff_step WHERE handoff_id = ? ORDER BY seq",
+                  TEXT(handoff_id)))
         return false;
-    db_bind_str(stmt, 1, handoff_id);
-    for (;;) {
+    while (db_next(rows, &ok, err)) {
         BoardStep step;
 
-        if (!db_step(own_store_db(own), stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        step = (BoardStep){ str_dup(a, db_str(stmt, 0)), sqlite3_column_int64(stmt, 1) };
+        step = (BoardStep){ str_dup(a, row_text(rows, 0)), row_int(rows, 1) };
         ARENA_PUSH(a, all, n, cap, step);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;
@@ -35,19 +32,17 @@ bool board_steps(OwnStore *own, Arena *a, Str handoff_id, BoardStep **ret, size_
 
 static bool read_outbox(OwnStore *own, Str platform, int64_t *ret_n, int64_t *ret_oldest, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT count(*), ifnull(min(nullif(created_ms, 0)), 0) FROM outbox "
-                    "WHERE state = 'waiting' AND platform = ?",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT count(*), ifnull(min(nullif(created_ms, 0)), 0) FROM outbox "
+                  "WHERE state = 'waiting' AND platform = ?",
+                  TEXT(platform)) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, platform);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret_n = sqlite3_column_int64(stmt, 0);
-    *ret_oldest = sqlite3_column_int64(stmt, 1);
+    *ret_n = row_int(rows, 0);
+    *ret_oldest = row_int(rows, 1);
     return true;
 }
 
@@ -71,7 +66,7 @@ bool board_mark(OwnStore *own, BoardMark *ret, Err *err)
 {
     BoardMark m;
 
-#define X(name, sql) db_int(own_store_db(own), sql, 0, &m.name, err) &&
+#define X(name, sql) db_get_int(own_store_db(own), 0, &m.name, err, sql) &&
     if (!(BOARD_MARKS(X) true))
         return false;
 #undef X

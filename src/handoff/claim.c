@@ -35,40 +35,26 @@ static bool may_claim(const Handoff *h, int64_t now)
 /* It ends now, not long ago: words that come in meanwhile still wait for the session (handoff_is_coming). */
 bool handoff_recover(OwnStore *own, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE handoff SET lease_ms = ?1 WHERE lease_ms > ?1 AND copy_id IS NULL AND "
-                    "state IN ('claimed', 'prepared', 'bound', 'announced')",
-                    &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "UPDATE handoff SET lease_ms = ?1 WHERE lease_ms > ?1 AND copy_id IS NULL AND "
+                   "state IN ('claimed', 'prepared', 'bound', 'announced')",
+                   INT(clock_wall_ms()));
 }
 
 static bool take(OwnStore *own, const Handoff *h, Str owner, int64_t until, Err *err)
 {
     HandoffState to = h->state == HANDOFF_QUEUED ? HANDOFF_CLAIMED : h->state;
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    int64_t n_changed;
 
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE handoff SET owner = ?, lease_ms = ?, fence = fence + 1, attempt = "
-                    "attempt + 1, step = CASE state WHEN 'queued' THEN 'prepare' ELSE step END, "
-                    "state = ?, updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
-                    &stmt, err))
+    if (!db_exec(own_store_db(own), &n_changed, err,
+                 "UPDATE handoff SET owner = ?, lease_ms = ?, fence = fence + 1, attempt = "
+                 "attempt + 1, step = CASE state WHEN 'queued' THEN 'prepare' ELSE step END, "
+                 "state = ?, updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
+                 TEXT(owner), INT(until), TEXT(str_of(handoff_state_name(to))),
+                 INT(clock_wall_ms()), TEXT(h->id), TEXT(str_of(handoff_state_name(h->state))),
+                 INT(h->fence)))
         return false;
-    db_bind_str(stmt, 1, owner);
-    sqlite3_bind_int64(stmt, 2, until);
-    db_bind_str(stmt, 3, str_of(handoff_state_name(to)));
-    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
-    db_bind_str(stmt, 5, h->id);
-    db_bind_str(stmt, 6, str_of(handoff_state_name(h->state)));
-    sqlite3_bind_int64(stmt, 7, h->fence);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    return sqlite3_changes(own_store_db(own)->handle) == 1 ||
+    return n_changed == 1 ||
            err_set(err, ERR_CONFLICT, "handoff '%.*s' is no longer ours", STR_FMT(h->id));
 }
 
@@ -131,25 +117,22 @@ bool handoff_pending(OwnStore *own, Arena *a, const Str *served, size_t n_served
     int64_t now = clock_wall_ms();
     size_t cap = 0, n = 0;
     Handoff *all = NULL;
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    AUTO(DbRows) *rows = NULL;
+    bool ok;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT id FROM handoff WHERE state IN ('queued', 'claimed', 'prepared', "
-                    "'bound', 'announced') ORDER BY requested_ms, id",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT id FROM handoff WHERE state IN ('queued', 'claimed', 'prepared', "
+                  "'bound', 'announced') ORDER BY requested_ms, id"))
         return false;
-    for (;;) {
+    while (db_next(rows, &ok, err)) {
         Handoff h;
 
-        if (!db_step(own_store_db(own), stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        if (!handoff_get(own, a, str_dup(a, db_str(stmt, 0)), &h, err))
+        if (!handoff_get(own, a, str_dup(a, row_text(rows, 0)), &h, err))
             return false;
         ARENA_PUSH(a, all, n, cap, h);
     }
+    if (!ok)
+        return false;
     *ret_n = 0;
     for (size_t i = 0; i < n; i++) {
         Err why;
@@ -167,29 +150,24 @@ bool handoff_pending(OwnStore *own, Arena *a, const Str *served, size_t n_served
 
 bool handoff_is_coming(OwnStore *own, Str platform, Str key, Str thread, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
+    return db_query(own_store_db(own), &rows, err,
                     "SELECT 1 FROM handoff WHERE state IN ('claimed', 'prepared') AND platform = "
                     "?1 AND (dest_key = ?2 OR (?3 <> '' AND (thread_ref = ?3 OR (thread_ref IS "
                     "NULL AND lease_ms > ?4)))) LIMIT 1",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, platform);
-    db_bind_str(stmt, 2, key);
-    db_bind_str(stmt, 3, thread.n ? thread : STR(""));
-    sqlite3_bind_int64(stmt, 4, clock_wall_ms() - FOLLOWED_MS);
-    return db_step(own_store_db(own), stmt, ret, err);
+                    TEXT(platform), TEXT(key), TEXT(thread.n ? thread : STR("")),
+                    INT(clock_wall_ms() - FOLLOWED_MS)) &&
+           db_row(rows, ret, err);
 }
 
 bool handoff_open_count(OwnStore *own, size_t *ret, Err *err)
 {
     int64_t n;
 
-    if (!db_int(own_store_db(own),
-                "SELECT count(*) FROM handoff WHERE state IN ('queued', 'claimed', 'prepared', "
-                "'bound', 'announced')",
-                0, &n, err))
+    if (!db_get_int(own_store_db(own), 0, &n, err,
+                    "SELECT count(*) FROM handoff WHERE state IN ('queued', 'claimed', 'prepared', "
+                    "'bound', 'announced')"))
         return false;
     *ret = (size_t)n;
     return true;
@@ -199,19 +177,13 @@ bool handoff_open_count(OwnStore *own, size_t *ret, Err *err)
 
 static bool ask_to_leave(OwnStore *own, const Handoff *h, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
     if (h->state > HANDOFF_PREPARED)
         return err_set(err, ERR_CONFLICT,
                        "the session has moved to %.*s; 'handoff back' brings it back",
                        STR_FMT(h->platform));
-    if (!db_prepare(own_store_db(own), "UPDATE handoff SET cancel = 1 WHERE id = ? AND state = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, h->id);
-    db_bind_str(stmt, 2, str_of(handoff_state_name(h->state)));
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "UPDATE handoff SET cancel = 1 WHERE id = ? AND state = ?", TEXT(h->id),
+                   TEXT(str_of(handoff_state_name(h->state))));
 }
 
 static bool cancel_rows(OwnStore *own, Handoff *h, bool *ret_over, Err *err)

@@ -85,7 +85,7 @@ typedef struct Seen {
 
 static bool look(SessionDb *s, Arena *a, Str id, Seen *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row = false;
 
     ret->key = STR("");
@@ -93,13 +93,11 @@ static bool look(SessionDb *s, Arena *a, Str id, Seen *ret, Err *err)
         return false;
     if (!s->has_session_key)
         return true;
-    if (!db_prepare(s->db, "SELECT session_key FROM sessions WHERE id = ?", &stmt, err))
+    if (!db_query(s->db, &rows, err, "SELECT session_key FROM sessions WHERE id = ?", TEXT(id)) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, id);
-    if (!db_step(s->db, stmt, &row, err))
-        return false;
-    if (row && db_str(stmt, 0).n)
-        ret->key = str_dup(a, db_str(stmt, 0));
+    if (row && row_text(rows, 0).n)
+        ret->key = str_dup(a, row_text(rows, 0));
     return true;
 }
 
@@ -121,8 +119,8 @@ static bool take_out(SessionDb *s, const Handoff *h, Err *err)
 {
     int64_t n;
 
-    return HOME_DO(s, &n, err, "DELETE FROM messages WHERE session_id = ?", h->copy_id) &&
-           HOME_DO(s, &n, err, "DELETE FROM sessions WHERE id = ?", h->copy_id);
+    return db_exec(s->db, &n, err, "DELETE FROM messages WHERE session_id = ?", TEXT(h->copy_id)) &&
+           db_exec(s->db, &n, err, "DELETE FROM sessions WHERE id = ?", TEXT(h->copy_id));
 }
 
 /* Under Hermes' lock: a gateway may have been faster than the look before. */
@@ -186,20 +184,20 @@ static bool follow_absent(OwnStore *own, Handoff *h, Err *err)
 static bool arrived(OwnStore *own, Handoff *h, Str key, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
-    AUTO(Stmt) *stmt = NULL;
-    int64_t n;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
     h->error_code = h->error_text = STR_NONE;
     h->dest_key = key;
     if (!sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) ||
-        !db_prepare(s.db, "SELECT archived FROM sessions WHERE id = ?", &stmt, err))
+        !db_query(s.db, &rows, err, "SELECT archived FROM sessions WHERE id = ?",
+                  TEXT(h->session_id)))
         return false;
-    db_bind_str(stmt, 1, h->session_id);
-    if (!db_step(s.db, stmt, &row, err))
+    if (!db_row(rows, &row, err))
         return false;
-    h->before_json = row && sqlite3_column_int(stmt, 0) ? STR(COPY_OF_ARCHIVED) : STR("{}");
-    return HOME_DO(&s, &n, err, "UPDATE sessions SET archived = 1 WHERE id = ?", h->session_id) &&
+    h->before_json = row && row_bool(rows, 0) ? STR(COPY_OF_ARCHIVED) : STR("{}");
+    return db_exec(s.db, NULL, err, "UPDATE sessions SET archived = 1 WHERE id = ?",
+                   TEXT(h->session_id)) &&
            handoff_move(own, h, HANDOFF_DONE, err) && sessiondb_commit(&s, err);
 }
 
@@ -232,11 +230,11 @@ static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
     int64_t n;
 
     return (!archived ||
-            HOME_DO(s, &n, err, "UPDATE sessions SET archived = 1 WHERE id = ?", id)) &&
-           HOME_DO(s, &n, err,
+            db_exec(s->db, &n, err, "UPDATE sessions SET archived = 1 WHERE id = ?", TEXT(id))) &&
+           db_exec(s->db, &n, err,
                    "UPDATE sessions SET ended_at = CAST(?1 AS REAL), end_reason = 'session_switch' "
                    "WHERE id = ?2 AND ended_at IS NULL",
-                   str_printf(a, "%.6f", clock_wall()), id);
+                   TEXT(str_printf(a, "%.6f", clock_wall())), TEXT(id));
 }
 
 /* A gateway of Hermes goes by the table in its memory, and by the session's own row: one that was ended for a new

@@ -30,29 +30,25 @@ static bool unknown(Db *db, Err *err, const char *table, Str column, const char 
 {
     return err_set(err, ERR_REFUSED,
                    "'%s' is of a Hermes that we do not know (%s.%.*s %s): nothing was written",
-                   db->path, table, STR_FMT(column), what);
+                   db_path(db), table, STR_FMT(column), what);
 }
 
 /* What a row must have, and we cannot say. */
 static bool can_fill(Db *db, const char *table, const char *const *columns, size_t n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    AUTO(DbRows) *rows = NULL;
+    bool ok;
 
-    if (!db_prepare(db,
-                    "SELECT name FROM pragma_table_info(?) WHERE \"notnull\" AND dflt_value IS "
-                    "NULL AND pk = 0",
-                    &stmt, err))
+    if (!db_query(db, &rows, err,
+                  "SELECT name FROM pragma_table_info(?) WHERE \"notnull\" AND dflt_value IS "
+                  "NULL AND pk = 0",
+                  TEXT(str_of(table))))
         return false;
-    db_bind_str(stmt, 1, str_of(table));
-    for (;;) {
-        if (!db_step(db, stmt, &row, err))
-            return false;
-        if (!row)
-            return true;
-        if (!is_among(db_str(stmt, 0), columns, n))
-            return unknown(db, err, table, db_str(stmt, 0), "must be filled");
+    while (db_next(rows, &ok, err)) {
+        if (!is_among(row_text(rows, 0), columns, n))
+            return unknown(db, err, table, row_text(rows, 0), "must be filled");
     }
+    return ok;
 }
 
 static bool has_all(Db *db, const char *table, const char *const *needed, size_t n, Err *err)
@@ -77,69 +73,50 @@ static bool fits(Db *db, Err *err)
 
 /* -- rows ---------------------------------------------------------------------------------------------- */
 
-/* Parameters have the numbers of our columns, also where the database lacks some: those are bound in vain. */
-static bool prepare_insert(Db *db, const char *table, const char *const *columns, size_t n,
-                           Stmt **ret, Err *err)
+/* Parameters have the numbers of our columns, also where the database lacks some: those have no use. */
+static bool insert_row(Db *db, const char *table, const char *const *columns, size_t n,
+                       const DbValue *values, Err *err)
 {
-    AUTO_BUF sql = BUF(KIB(4)), values = BUF(KIB(4));
+    AUTO_BUF sql = BUF(KIB(4)), marks = BUF(KIB(4));
 
     buf_addf(&sql, "INSERT INTO %s(", table);
     for (size_t i = 0; i < n; i++) {
         if (!db_has_column(db, table, columns[i]))
             continue;
-        buf_addf(&sql, "%s%s", values.n ? ", " : "", columns[i]);
-        buf_addf(&values, "%s?%zu", values.n ? ", " : "", i + 1);
+        buf_addf(&sql, "%s%s", marks.n ? ", " : "", columns[i]);
+        buf_addf(&marks, "%s?%zu", marks.n ? ", " : "", i + 1);
     }
-    buf_addf(&sql, ") VALUES(%.*s)", STR_FMT(buf_str(&values)));
-    return db_prepare(db, sql.p, ret, err);
+    buf_addf(&sql, ") VALUES(%.*s)", STR_FMT(buf_str(&marks)));
+    return db_exec_values(db, NULL, sql.p, false, values, n, err);
 }
 
-#define BIND_TEXT(at, value) db_bind_str(stmt, (at), (value).n ? (value) : STR_NONE)
-#define BIND_REAL(at, value) sqlite3_bind_double(stmt, (at), (value))
-#define BIND_REAL_OR_NULL(at, value)                                                               \
-    ((value) > 0 ? sqlite3_bind_double(stmt, (at), (value)) : sqlite3_bind_null(stmt, (at)))
-#define BIND_INT(at, value) sqlite3_bind_int64(stmt, (at), (value))
+#define VALUE_TEXT(value)         MAYBE(value)
+#define VALUE_REAL(value)         REAL(value)
+#define VALUE_REAL_OR_NULL(value) ((value) > 0 ? REAL(value) : TEXT(STR_NONE))
+#define VALUE_INT(value)          INT(value)
 
 static bool add_session(Db *db, const Session *s, Str platform, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    int at = 0;
-    bool row;
-
-    if (!prepare_insert(db, "sessions", session_columns, ARRAY_LEN(session_columns), &stmt, err))
-        return false;
-#define X(kind, name)                                                                              \
-    at++;                                                                                          \
-    BIND_##kind(at, s->name);
-    SESSION_FIELDS(X)
+#define X(kind, name) VALUE_##kind(s->name),
+    const DbValue values[] = { SESSION_FIELDS(X) TEXT(STR("pending")), TEXT(platform) };
 #undef X
-    db_bind_str(stmt, ++at, STR("pending"));
-    db_bind_str(stmt, ++at, platform);
-    return db_step(db, stmt, &row, err);
+
+    return insert_row(db, "sessions", session_columns, ARRAY_LEN(session_columns), values, err);
 }
 
 static bool add_messages(Db *db, Str id, const Message *all, size_t n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!prepare_insert(db, "messages", message_columns, ARRAY_LEN(message_columns), &stmt, err))
-        return false;
     for (size_t i = 0; i < n; i++) {
         Message m = all[i];
-        int at = 0;
 
         m.session_id = id;
-#define X(kind, name)                                                                              \
-    at++;                                                                                          \
-    BIND_##kind(at, m.name);
-        MESSAGE_FIELDS(X)
+#define X(kind, name) VALUE_##kind(m.name),
+        DbValue values[] = { MESSAGE_FIELDS(X) };
 #undef X
-        if (!m.content.n)
-            db_bind_str(stmt, 3, STR(""));
-        if (!db_step(db, stmt, &row, err))
+
+        values[2] = SOME(m.content);
+        if (!insert_row(db, "messages", message_columns, ARRAY_LEN(message_columns), values, err))
             return false;
-        sqlite3_reset(stmt);
     }
     return true;
 }
@@ -149,16 +126,14 @@ static bool add_messages(Db *db, Str id, const Message *all, size_t n, Err *err)
 /* Titles name sessions there as well, and so that Hermes can say the next one it counts them as we do here. */
 static bool free_title(Db *db, Arena *a, Str wanted, Str *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
     bool taken = wanted.n > 0;
 
-    if (!db_prepare(db, "SELECT 1 FROM sessions WHERE title = ?", &stmt, err))
-        return false;
     *ret = utf8_first(wanted, TITLE_CHARACTERS);
     for (int i = 2; taken; i++) {
-        sqlite3_reset(stmt);
-        db_bind_str(stmt, 1, *ret);
-        if (!db_step(db, stmt, &taken, err))
+        AUTO(DbRows) *rows = NULL;
+
+        if (!db_query(db, &rows, err, "SELECT 1 FROM sessions WHERE title = ?", TEXT(*ret)) ||
+            !db_row(rows, &taken, err))
             return false;
         if (taken && i > MAX_TITLES)
             *ret = STR("");
@@ -204,15 +179,15 @@ static Session as_copy(Arena *a, const Handoff *h, const Session *from, const Me
 /* SQLite's word for "a trigger said no", or "there is no such tokenizer", as what it means here. */
 static bool refused(Db *db, Err *err)
 {
-    int code = sqlite3_errcode(db->handle) & 0xff;
+    const char *why = db_refusal(db);
 
-    if (code != SQLITE_ERROR && code != SQLITE_CONSTRAINT)
+    if (!why)
         return false;
     return err_set(err, ERR_REFUSED,
                    "'%s' does not take the session (%s): only Hermes itself can write there; "
                    "nothing was written. A gateway of ours with a token of its own takes it as it "
                    "is",
-                   db->path, sqlite3_errmsg(db->handle));
+                   db_path(db), why);
 }
 
 static bool insert_rows(SessionDb *s, Arena *a, const Handoff *h, const Session *from,

@@ -45,33 +45,33 @@ bool handoff_hermes_serves(Str platform)
 #define COLUMN(name) #name ", "
 #define ALL_COLUMNS  HANDOFF_TEXTS(COLUMN) HANDOFF_NUMBERS(COLUMN) "state"
 
-static Handoff read_row(Arena *a, Stmt *stmt)
+static Handoff read_row(Arena *a, DbRows *rows)
 {
     Handoff h = { .state = HANDOFF_UNKNOWN };
     int at = 0;
     Str state;
 
-#define X(name) h.name = str_dup(a, db_str(stmt, at++));
+#define X(name) h.name = str_dup(a, row_text(rows, at++));
     HANDOFF_TEXTS(X)
 #undef X
-#define X(name) h.name = sqlite3_column_int64(stmt, at++);
+#define X(name) h.name = row_int(rows, at++);
     HANDOFF_NUMBERS(X)
 #undef X
-    state = db_str(stmt, at);
+    state = row_text(rows, at);
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         if (str_eqz(state, states[i].name))
             h.state = (HandoffState)i;
     return h;
 }
 
-static bool read_all(OwnStore *own, Arena *a, Stmt *stmt, Handoff **ret, size_t *ret_n, Err *err)
+static bool read_all(Arena *a, DbRows *rows, Handoff **ret, size_t *ret_n, Err *err)
 {
     Handoff *all = NULL;
     size_t n = 0, cap = 0;
     bool ok;
 
-    while (db_next(own_store_db(own), stmt, &ok, err))
-        ARENA_PUSH(a, all, n, cap, read_row(a, stmt));
+    while (db_next(rows, &ok, err))
+        ARENA_PUSH(a, all, n, cap, read_row(a, rows));
     *ret = all;
     *ret_n = n;
     return ok;
@@ -79,35 +79,31 @@ static bool read_all(OwnStore *own, Arena *a, Stmt *stmt, Handoff **ret, size_t 
 
 bool handoff_get(OwnStore *own, Arena *a, Str id, Handoff *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own), "SELECT " ALL_COLUMNS " FROM handoff WHERE id = ?", &stmt,
-                    err))
-        return false;
-    db_bind_str(stmt, 1, id);
-    if (!db_step(own_store_db(own), stmt, &row, err))
+    if (!db_query(own_store_db(own), &rows, err, "SELECT " ALL_COLUMNS " FROM handoff WHERE id = ?",
+                  TEXT(id)) ||
+        !db_row(rows, &row, err))
         return false;
     if (!row)
         return err_set(err, ERR_NOT_FOUND, "no handoff '%.*s'", STR_FMT(id));
-    *ret = read_row(a, stmt);
+    *ret = read_row(a, rows);
     return true;
 }
 
 bool handoff_list(OwnStore *own, Arena *a, Str home, Str session_id, size_t max, Handoff **ret,
                   size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT " ALL_COLUMNS " FROM handoff WHERE (?1 = '' OR home = ?1) AND (?2 = '' "
-                    "OR session_id = ?2) ORDER BY requested_ms DESC, id DESC LIMIT ?3",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT " ALL_COLUMNS " FROM handoff WHERE (?1 = '' OR home = ?1) AND (?2 = '' "
+                  "OR session_id = ?2) ORDER BY requested_ms DESC, id DESC LIMIT ?3",
+                  TEXT(home.n ? home : STR("")), TEXT(session_id.n ? session_id : STR("")),
+                  INT(max)))
         return false;
-    db_bind_str(stmt, 1, home.n ? home : STR(""));
-    db_bind_str(stmt, 2, session_id.n ? session_id : STR(""));
-    sqlite3_bind_int64(stmt, 3, (int64_t)max);
-    return read_all(own, a, stmt, ret, ret_n, err);
+    return read_all(a, rows, ret, ret_n, err);
 }
 
 /* -- one transition ------------------------------------------------------------------------------------ */
@@ -124,34 +120,23 @@ static bool lost(Err *err, const Handoff *h)
 /* Texts are bound as they are in h; what h has not is NULL. */
 bool handoff_move(OwnStore *own, const Handoff *h, HandoffState to, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    const Str texts[] = { h->thread_ref,  h->dest_key,   h->dest_source_json, h->prev_session_id,
-                          h->before_json, h->notice_ref, h->error_code,       h->error_text };
-    int at = 0;
-    bool row;
+    int64_t n;
 
-    if (!db_prepare(
-            own_store_db(own),
-            "UPDATE handoff SET " UNTIL_BOUND(thread_ref) UNTIL_BOUND(dest_key)
-                UNTIL_BOUND(dest_source_json) UNTIL_BOUND(
-                    prev_session_id) "before_json = ?, "
-                                     "notice_ref = ?, error_code = ?, error_text = ?, state = ?, "
-                                     "step = ?, updated_ms = ?, "
-                                     "thread_tries = ? WHERE id = ? AND state = ? AND fence = ?",
-            &stmt, err))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        db_bind_str(stmt, ++at, texts[i].n ? texts[i] : STR_NONE);
-    db_bind_str(stmt, ++at, str_of(states[to].name));
-    db_bind_str(stmt, ++at, states[to].step[0] ? str_of(states[to].step) : h->step);
-    sqlite3_bind_int64(stmt, ++at, clock_wall_ms());
-    sqlite3_bind_int64(stmt, ++at, h->thread_tries);
-    db_bind_str(stmt, ++at, h->id);
-    db_bind_str(stmt, ++at, str_of(states[h->state].name));
-    sqlite3_bind_int64(stmt, ++at, h->fence);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    return sqlite3_changes(own_store_db(own)->handle) == 1 || lost(err, h);
+    return db_exec(own_store_db(own), &n, err,
+                   "UPDATE handoff SET " UNTIL_BOUND(thread_ref) UNTIL_BOUND(dest_key)
+                       UNTIL_BOUND(dest_source_json)
+                           UNTIL_BOUND(prev_session_id) "before_json = ?, "
+                                                        "notice_ref = ?, error_code = ?, "
+                                                        "error_text = ?, state = ?, step = ?, "
+                                                        "updated_ms = ?, thread_tries = ? WHERE id "
+                                                        "= ? AND state = ? AND fence = ?",
+                   MAYBE(h->thread_ref), MAYBE(h->dest_key), MAYBE(h->dest_source_json),
+                   MAYBE(h->prev_session_id), MAYBE(h->before_json), MAYBE(h->notice_ref),
+                   MAYBE(h->error_code), MAYBE(h->error_text), TEXT(str_of(states[to].name)),
+                   TEXT(states[to].step[0] ? str_of(states[to].step) : h->step),
+                   INT(clock_wall_ms()), INT(h->thread_tries), TEXT(h->id),
+                   TEXT(str_of(states[h->state].name)), INT(h->fence)) &&
+           (n == 1 || lost(err, h));
 }
 
 bool handoff_refresh(OwnStore *own, Arena *a, Handoff *h, Err *err)
@@ -179,16 +164,12 @@ bool handoff_refresh(OwnStore *own, Arena *a, Handoff *h, Err *err)
 static bool move_place(OwnStore *own, const char *sql, Str from_key, Str to_key, Str to_json,
                        Str prev_session_id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own), sql, &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, to_key);
-    db_bind_str(stmt, 2, to_json);
-    db_bind_str(stmt, 3, prev_session_id);
-    db_bind_str(stmt, 4, from_key);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_query_once(own_store_db(own), &rows, err, sql, TEXT(to_key), TEXT(to_json),
+                         TEXT(prev_session_id), TEXT(from_key)) &&
+           db_row(rows, &row, err);
 }
 
 bool handoff_follow(OwnStore *own, Str from_key, Str to_key, Str to_json, Str prev_session_id,
@@ -208,15 +189,13 @@ bool handoff_claimed(OwnStore *own, Str from_key, Str to_key, Str to_json, Str p
 
 bool handoff_waits_at(OwnStore *own, Str key, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own),
+    return db_query(own_store_db(own), &rows, err,
                     "SELECT 1 FROM handoff WHERE dest_key = ? AND state IN ('bound', 'announced', "
                     "'done') LIMIT 1",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, key);
-    return db_step(own_store_db(own), stmt, ret, err);
+                    TEXT(key)) &&
+           db_row(rows, ret, err);
 }
 
 static void moved(Handoff *h, HandoffState to)
@@ -248,30 +227,23 @@ bool handoff_moves_already(Str session_id, Err *err)
 bool handoff_insert(OwnStore *own, const HandoffRequest *request, bool mirrored, const char *id,
                     Str copy_id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     int64_t now = clock_wall_ms();
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "INSERT INTO handoff(id, home, session_id, platform, target, mirrored, state, "
-                    "step, requested_ms, deadline_ms, updated_ms, no_turn, copy_home, copy_id) "
-                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'claim', ?7, ?8, ?7, ?9, ?10, ?11)",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "INSERT INTO handoff(id, home, session_id, platform, target, mirrored, state, "
+                  "step, requested_ms, deadline_ms, updated_ms, no_turn, copy_home, copy_id) "
+                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, 'queued', 'claim', ?7, ?8, ?7, ?9, ?10, ?11)",
+                  TEXT(str_of(id)), TEXT(request->home), TEXT(request->session_id),
+                  TEXT(request->platform), TEXT(request->target.n ? request->target : STR("home")),
+                  INT(mirrored), INT(now), INT(now + LIMIT_HANDOFF_MS), INT(request->no_turn),
+                  TEXT(copy_id.n ? request->copy_home : STR_NONE),
+                  TEXT(copy_id.n ? copy_id : STR_NONE)))
         return false;
-    db_bind_str(stmt, 1, str_of(id));
-    db_bind_str(stmt, 2, request->home);
-    db_bind_str(stmt, 3, request->session_id);
-    db_bind_str(stmt, 4, request->platform);
-    db_bind_str(stmt, 5, request->target.n ? request->target : STR("home"));
-    sqlite3_bind_int(stmt, 6, mirrored);
-    sqlite3_bind_int64(stmt, 7, now);
-    sqlite3_bind_int64(stmt, 8, now + LIMIT_HANDOFF_MS);
-    sqlite3_bind_int(stmt, 9, request->no_turn);
-    db_bind_str(stmt, 10, copy_id.n ? request->copy_home : STR_NONE);
-    db_bind_str(stmt, 11, copy_id.n ? copy_id : STR_NONE);
-    if (db_step(own_store_db(own), stmt, &row, err))
+    if (db_row(rows, &row, err))
         return true;
-    if (sqlite3_extended_errcode(own_store_db(own)->handle) == SQLITE_CONSTRAINT_UNIQUE)
+    if (db_is_duplicate(own_store_db(own)))
         (void)handoff_moves_already(request->session_id, err);
     return false;
 }
@@ -396,24 +368,15 @@ bool handoff_fail(OwnStore *own, Handoff *h, HandoffState to, const char *code, 
 static bool set_lease(OwnStore *own, const Handoff *h, int64_t lease, int64_t not_before, Str why,
                       Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    int64_t n_changed;
 
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE handoff SET lease_ms = ?, not_before_ms = ?, error_text = coalesce(?, "
-                    "error_text), updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
-                    &stmt, err))
+    if (!db_exec(own_store_db(own), &n_changed, err,
+                 "UPDATE handoff SET lease_ms = ?, not_before_ms = ?, error_text = coalesce(?, "
+                 "error_text), updated_ms = ? WHERE id = ? AND state = ? AND fence = ?",
+                 INT(lease), INT(not_before), TEXT(why), INT(clock_wall_ms()), TEXT(h->id),
+                 TEXT(str_of(states[h->state].name)), INT(h->fence)))
         return false;
-    sqlite3_bind_int64(stmt, 1, lease);
-    sqlite3_bind_int64(stmt, 2, not_before);
-    db_bind_str(stmt, 3, why);
-    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
-    db_bind_str(stmt, 5, h->id);
-    db_bind_str(stmt, 6, str_of(states[h->state].name));
-    sqlite3_bind_int64(stmt, 7, h->fence);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    return sqlite3_changes(own_store_db(own)->handle) == 1 || lost(err, h);
+    return n_changed == 1 || lost(err, h);
 }
 
 bool handoff_renew(OwnStore *own, Handoff *h, int64_t lease_ms, Err *err)

@@ -10,16 +10,9 @@
 
 /* -- rows of the session --------------------------------------------------------------------------- */
 
-static bool set_column(SessionDb *s, bool has, const char *sql, Str value, Str id, Err *err)
-{
-    int64_t n;
-
-    return !has || HOME_DO(s, &n, err, sql, value, id);
-}
-
 #define SET_PEER(name)                                                                             \
-    set_column(s, s->has_##name, "UPDATE sessions SET " #name " = ? WHERE id = ?", values->name,   \
-               id, err) &&
+    (!s->has_##name || db_exec(s->db, NULL, err, "UPDATE sessions SET " #name " = ? WHERE id = ?", \
+                               TEXT(values->name), TEXT(id))) &&
 
 typedef struct Peer {
 #define X(name) Str name;
@@ -54,27 +47,23 @@ static Peer peer_of(const ChatAddress *p, Str key, Str json)
 /* The session itself and what compression cut off before it, the newest first. */
 static bool lineage(SessionDb *s, Arena *a, Str id, Str **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Str *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    if (!db_prepare(s->db,
-                    "WITH RECURSIVE up(id, parent, depth) AS (SELECT id, parent_session_id, 0 FROM "
-                    "sessions WHERE id = ?1 UNION SELECT p.id, p.parent_session_id, depth + 1 FROM "
-                    "sessions p JOIN up ON p.id = up.parent WHERE p.end_reason = 'compression' AND "
-                    "depth < ?2) SELECT id FROM up ORDER BY depth",
-                    &stmt, err))
+    if (!db_query(s->db, &rows, err,
+                  "WITH RECURSIVE up(id, parent, depth) AS (SELECT id, parent_session_id, 0 FROM "
+                  "sessions WHERE id = ?1 UNION SELECT p.id, p.parent_session_id, depth + 1 FROM "
+                  "sessions p JOIN up ON p.id = up.parent WHERE p.end_reason = 'compression' AND "
+                  "depth < ?2) SELECT id FROM up ORDER BY depth",
+                  TEXT(id), INT(LIMIT_LINEAGE_PARTS)))
         return false;
-    db_bind_str(stmt, 1, id);
-    sqlite3_bind_int64(stmt, 2, LIMIT_LINEAGE_PARTS);
-    for (;;) {
-        if (!db_step(s->db, stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        ARENA_PUSH(a, all, n, cap, str_dup(a, db_str(stmt, 0)));
+    while (db_next(rows, &ok, err)) {
+        ARENA_PUSH(a, all, n, cap, str_dup(a, row_text(rows, 0)));
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return n > 0 || err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(id));
@@ -97,8 +86,8 @@ static bool reopen(SessionDb *s, Str id, Err *err)
 {
     int64_t n;
 
-    return HOME_DO(s, &n, err,
-                   "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?", id);
+    return db_exec(s->db, &n, err,
+                   "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?", TEXT(id));
 }
 
 /* Only one that lives, or that ended by accident: what its user ended stays as it is. */
@@ -106,11 +95,11 @@ static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
 {
     int64_t n;
 
-    return HOME_DO(s, &n, err,
+    return db_exec(s->db, &n, err,
                    "UPDATE sessions SET ended_at = CAST(?1 AS REAL), end_reason = 'session_switch' "
                    "WHERE id = ?2 AND (ended_at IS NULL OR end_reason IN ('agent_close', "
                    "'ws_orphan_reap'))",
-                   str_printf(a, "%.6f", clock_wall()), id);
+                   TEXT(str_printf(a, "%.6f", clock_wall())), TEXT(id));
 }
 
 bool routing_needs_table(const SessionDb *s, Str home, Err *err)
@@ -124,22 +113,19 @@ bool routing_needs_table(const SessionDb *s, Str home, Err *err)
 
 bool routing_leads_to(SessionDb *s, Arena *a, Str scope, Str key, Str *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
     *ret = STR("");
     if (!s->routing || !key.n)
         return true;
-    if (!db_prepare(s->db,
-                    "SELECT entry_json FROM gateway_routing WHERE scope = ? AND session_key = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, scope);
-    db_bind_str(stmt, 2, key);
-    if (!db_step(s->db, stmt, &row, err))
+    if (!db_query(s->db, &rows, err,
+                  "SELECT entry_json FROM gateway_routing WHERE scope = ? AND session_key = ?",
+                  TEXT(scope), TEXT(key)) ||
+        !db_row(rows, &row, err))
         return false;
     if (row)
-        *ret = routing_id_in(a, str_dup(a, db_str(stmt, 0)));
+        *ret = routing_id_in(a, str_dup(a, row_text(rows, 0)));
     return true;
 }
 
@@ -170,7 +156,7 @@ typedef struct Before {
 static bool remember(SessionDb *s, Arena *a, Str id, Str scope, Str *ret, Err *err)
 {
     AUTO_BUF out = BUF(LIMIT_PLACE_BYTES), sql = BUF(LIMIT_PLACE_BYTES);
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     PyValue list = { .type = PY_LIST };
     Str key, led;
     bool row;
@@ -180,17 +166,14 @@ static bool remember(SessionDb *s, Arena *a, Str id, Str scope, Str *ret, Err *e
     PEER_COLUMNS(X)
 #undef X
     buf_addz(&sql, "1 FROM sessions WHERE id = ?");
-    if (!db_prepare(s->db, sql.p, &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, id);
-    if (!db_step(s->db, stmt, &row, err))
+    if (!db_query_once(s->db, &rows, err, sql.p, TEXT(id)) || !db_row(rows, &row, err))
         return false;
     if (!row)
         return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(id));
     list.items = ARENA_ARRAY(a, PyValue, 16);
 #define X(name)                                                                                    \
-    list.items[list.n] = db_str(stmt, (int)list.n).p                                               \
-                             ? (PyValue){ .type = PY_STR, .text = db_str(stmt, (int)list.n) }      \
+    list.items[list.n] = row_text(rows, (int)list.n).p                                             \
+                             ? (PyValue){ .type = PY_STR, .text = row_text(rows, (int)list.n) }    \
                              : (PyValue){ .type = PY_NULL };                                       \
     list.n++;
     PEER_COLUMNS(X)
@@ -341,10 +324,10 @@ static bool give_back(SessionDb *s, Arena *a, const Handoff *h, Str scope, Chang
     c->key = h->dest_key;
     c->entry = routing_entry(a, h->dest_key, h->prev_session_id, &place, clock_wall());
     return routing_put(s, a, scope, h->dest_key, c->entry, err) &&
-           HOME_DO(s, &n, err,
+           db_exec(s->db, &n, err,
                    "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ? AND "
                    "end_reason = 'session_switch'",
-                   h->prev_session_id);
+                   TEXT(h->prev_session_id));
 }
 
 /* What a session's row says once it is in no chat any more. */
@@ -434,8 +417,9 @@ static bool leave_place(SessionDb *s, Arena *a, Str id, const SessionOwner *owne
     if (!lineage(s, a, id, &parts, &n_parts, err))
         return false;
     for (size_t i = 0; i < n_parts; i++)
-        if (!HOME_DO(s, &n, err, "UPDATE sessions SET source = ?, session_key = NULL WHERE id = ?",
-                     peer.source, parts[i]))
+        if (!db_exec(s->db, &n, err,
+                     "UPDATE sessions SET source = ?, session_key = NULL WHERE id = ?",
+                     TEXT(peer.source), TEXT(parts[i])))
             return false;
     return true;
 }
@@ -503,7 +487,7 @@ bool routing_has_table(Str home, Err *err)
 bool routing_find(OwnStore *own, Arena *a, Str home, Str key, Str *ret_id, Err *err)
 {
     AUTO(Db) *foreign = NULL;
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Db *db = own_store_db(own);
     bool row;
 
@@ -511,15 +495,13 @@ bool routing_find(OwnStore *own, Arena *a, Str home, Str key, Str *ret_id, Err *
         foreign = db_open_read(str_z(a, str_join_path(a, home, STR("state.db"))), err);
         db = foreign;
     }
-    if (!db || !db_prepare(db,
-                           "SELECT entry_json FROM gateway_routing WHERE scope = ? AND session_key "
-                           "= ?",
-                           &stmt, err))
+    if (!db || !db_query(db, &rows, err,
+                         "SELECT entry_json FROM gateway_routing WHERE scope = ? AND session_key "
+                         "= ?",
+                         TEXT(routing_scope(a, home)), TEXT(key)))
         return false;
-    db_bind_str(stmt, 1, routing_scope(a, home));
-    db_bind_str(stmt, 2, key);
-    if (!db_step(db, stmt, &row, err))
+    if (!db_row(rows, &row, err))
         return false;
-    *ret_id = row ? routing_id_in(a, str_dup(a, db_str(stmt, 0))) : STR("");
+    *ret_id = row ? routing_id_in(a, str_dup(a, row_text(rows, 0))) : STR("");
     return true;
 }

@@ -18,19 +18,17 @@ typedef struct Leaving {
 /* Whatever a platform has it was given here: so the homes of that are known. */
 static bool find_homes(OwnStore *own, Arena *a, Leaving *l, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     size_t cap = 0;
     bool ok;
 
     ARENA_PUSH(a, l->homes, l->n_homes, cap, own_store_data(own));
-    if (!db_prepare(own_store_db(own),
-                    "SELECT DISTINCT home FROM session_owner WHERE owner_surface = ? AND home <> ?",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT DISTINCT home FROM session_owner WHERE owner_surface = ? AND home <> ?",
+                  TEXT(l->from->platform), TEXT(own_store_data(own))))
         return false;
-    db_bind_str(stmt, 1, l->from->platform);
-    db_bind_str(stmt, 2, own_store_data(own));
-    while (db_next(own_store_db(own), stmt, &ok, err))
-        ARENA_PUSH(a, l->homes, l->n_homes, cap, str_dup(a, db_str(stmt, 0)));
+    while (db_next(rows, &ok, err))
+        ARENA_PUSH(a, l->homes, l->n_homes, cap, str_dup(a, row_text(rows, 0)));
     return ok;
 }
 
@@ -105,18 +103,10 @@ static bool forget_one(OwnStore *own, Arena *a, Leaving *l, Str home, Str sessio
 /* A standing thread of the home channel. */
 static bool leave_home(OwnStore *own, const ChatAddress *from, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "UPDATE home_channel SET thread_id = '' WHERE platform = ? AND chat_id = ? AND "
-                    "thread_id = ?",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, from->platform);
-    db_bind_str(stmt, 2, from->chat_id);
-    db_bind_str(stmt, 3, from->thread_id);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "UPDATE home_channel SET thread_id = '' WHERE platform = ? AND chat_id = ? AND "
+                   "thread_id = ?",
+                   TEXT(from->platform), TEXT(from->chat_id), TEXT(from->thread_id));
 }
 
 static bool leave_rows(OwnStore *own, Arena *a, Leaving *l, Err *err)

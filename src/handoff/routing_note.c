@@ -27,35 +27,31 @@ static Str name_of(Arena *a, Str text)
 static bool where_it_was(SessionDb *s, Arena *a, Str session_id, Str *ret_title, Str *ret_place,
                          Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row = false;
 
     if (s->has_origin_json) {
-        if (!db_prepare(s->db,
-                        "SELECT coalesce(nullif(title, ''), (SELECT substr(content, 1, 400) FROM "
-                        "messages WHERE session_id = sessions.id AND role = 'user' ORDER BY id "
-                        "LIMIT 1)), origin_json FROM sessions WHERE id = ?",
-                        &stmt, err))
-            return false;
-        db_bind_str(stmt, 1, session_id);
-        if (!db_step(s->db, stmt, &row, err))
+        if (!db_query(s->db, &rows, err,
+                      "SELECT coalesce(nullif(title, ''), (SELECT substr(content, 1, 400) FROM "
+                      "messages WHERE session_id = sessions.id AND role = 'user' ORDER BY id "
+                      "LIMIT 1)), origin_json FROM sessions WHERE id = ?",
+                      TEXT(session_id)) ||
+            !db_row(rows, &row, err))
             return false;
     }
-    *ret_title = row ? name_of(a, str_dup(a, db_str(stmt, 0))) : STR("");
-    *ret_place = row ? str_dup(a, db_str(stmt, 1)) : STR("");
+    *ret_title = row ? name_of(a, str_dup(a, row_text(rows, 0))) : STR("");
+    *ret_place = row ? str_dup(a, row_text(rows, 1)) : STR("");
     return true;
 }
 
 /* A gateway of ours was there at some time; one of others says what it likes. */
 static bool is_ours(OwnStore *own, Str platform, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own_store_db(own), "SELECT 1 FROM platform_state WHERE platform = ?", &stmt,
-                    err))
-        return false;
-    db_bind_str(stmt, 1, platform);
-    return db_step(own_store_db(own), stmt, ret, err);
+    return db_query(own_store_db(own), &rows, err,
+                    "SELECT 1 FROM platform_state WHERE platform = ?", TEXT(platform)) &&
+           db_row(rows, ret, err);
 }
 
 static Str words(Arena *a, Str title, const ChatAddress *at)

@@ -8,45 +8,30 @@
 
 bool owner_get(OwnStore *own, Arena *a, Str home, Str session_id, SessionOwner *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(
-            own_store_db(own),
-            "SELECT owner_surface, owner_fence, source FROM session_owner WHERE home = ? AND "
-            "session_id = ?",
-            &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT owner_surface, owner_fence, source FROM session_owner WHERE home = ? AND "
+                  "session_id = ?",
+                  TEXT(home), TEXT(session_id)) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, home);
-    db_bind_str(stmt, 2, session_id);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = (SessionOwner){ .surface = row ? str_dup(a, db_str(stmt, 0)) : STR(""),
-                           .fence = row ? sqlite3_column_int64(stmt, 1) : 0,
-                           .source = row ? str_dup(a, db_str(stmt, 2)) : STR("") };
+    *ret = (SessionOwner){ .surface = row ? str_dup(a, row_text(rows, 0)) : STR(""),
+                           .fence = row ? row_int(rows, 1) : 0,
+                           .source = row ? str_dup(a, row_text(rows, 2)) : STR("") };
     return true;
 }
 
 bool owner_set(OwnStore *own, Str home, Str session_id, Str surface, Str source, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(
-            own_store_db(own),
-            "INSERT INTO session_owner(home, session_id, owner_surface, owner_fence, "
-            "since_ms, source) VALUES(?1, ?2, ?3, 1, ?4, ?5) ON CONFLICT(home, session_id) "
-            "DO UPDATE SET source = CASE WHEN ?5 IS NOT NULL AND owner_surface = 'cli' THEN "
-            "?5 ELSE source END, owner_surface = ?3, owner_fence = owner_fence + 1, "
-            "since_ms = ?4",
-            &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, home);
-    db_bind_str(stmt, 2, session_id);
-    db_bind_str(stmt, 3, surface);
-    sqlite3_bind_int64(stmt, 4, clock_wall_ms());
-    db_bind_str(stmt, 5, source);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT INTO session_owner(home, session_id, owner_surface, owner_fence, "
+                   "since_ms, source) VALUES(?1, ?2, ?3, 1, ?4, ?5) ON CONFLICT(home, session_id) "
+                   "DO UPDATE SET source = CASE WHEN ?5 IS NOT NULL AND owner_surface = 'cli' THEN "
+                   "?5 ELSE source END, owner_surface = ?3, owner_fence = owner_fence + 1, "
+                   "since_ms = ?4",
+                   TEXT(home), TEXT(session_id), TEXT(surface), INT(clock_wall_ms()), TEXT(source));
 }
 
 /* -- what an exit of others undid --------------------------------------------------------------------------------- */
@@ -57,29 +42,27 @@ bool owner_set(OwnStore *own, Str home, Str session_id, Str surface, Str source,
 static bool ended_by_exit(OwnStore *own, Arena *a, const Handoff *h, bool *ret, Err *err)
 {
     AUTO(Db) *foreign = NULL;
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Db *db = own_store_db(own);
 
     if (!str_eq(h->home, own_store_data(own))) {
         foreign = db_open_read(str_z(a, str_join_path(a, h->home, STR("state.db"))), err);
         db = foreign;
     }
-    if (!db || !db_prepare(db, "SELECT 1 FROM sessions WHERE " ENDED_BY_EXIT, &stmt, err))
+    if (!db || !db_query(db, &rows, err, "SELECT 1 FROM sessions WHERE " ENDED_BY_EXIT,
+                         TEXT(h->session_id), TEXT(h->dest_key)))
         return false;
-    db_bind_str(stmt, 1, h->session_id);
-    db_bind_str(stmt, 2, h->dest_key);
-    return db_step(db, stmt, ret, err);
+    return db_row(rows, ret, err);
 }
 
 static bool reopen_rows(OwnStore *own, const Handoff *h, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
-    int64_t n;
 
     return sessiondb_begin(own_store_db(own), own_store_data(own), h->home, &s, err) &&
-           HOME_DO(&s, &n, err,
+           db_exec(s.db, NULL, err,
                    "UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE " ENDED_BY_EXIT,
-                   h->session_id, h->dest_key) &&
+                   TEXT(h->session_id), TEXT(h->dest_key)) &&
            sessiondb_commit(&s, err);
 }
 

@@ -18,16 +18,15 @@ bool routing_is_there(OwnStore *own, Arena *a, Str place_json_text, Err *err)
 
 bool routing_is_idle(SessionDb *s, Str session_id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row = false;
 
     if (!s->ours)
         return true;
-    if (!db_prepare(s->db, "SELECT 1 FROM run WHERE conversation_id = ? AND ended_ms IS NULL",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, session_id);
-    if (!db_step(s->db, stmt, &row, err))
+    if (!db_query(s->db, &rows, err,
+                  "SELECT 1 FROM run WHERE conversation_id = ? AND ended_ms IS NULL",
+                  TEXT(session_id)) ||
+        !db_row(rows, &row, err))
         return false;
     return !row ||
            err_set(err, ERR_BUSY, "a turn of session '%.*s' is under way", STR_FMT(session_id));
@@ -35,17 +34,16 @@ bool routing_is_idle(SessionDb *s, Str session_id, Err *err)
 
 bool routing_source(SessionDb *s, Arena *a, Str session_id, Str *ret_source, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(s->db, "SELECT source FROM sessions WHERE id = ?", &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, session_id);
-    if (!db_step(s->db, stmt, &row, err))
+    if (!db_query(s->db, &rows, err, "SELECT source FROM sessions WHERE id = ?",
+                  TEXT(session_id)) ||
+        !db_row(rows, &row, err))
         return false;
     if (!row)
         return err_set(err, ERR_NOT_FOUND, "no session '%.*s'", STR_FMT(session_id));
-    *ret_source = str_dup(a, db_str(stmt, 0));
+    *ret_source = str_dup(a, row_text(rows, 0));
     return true;
 }
 
@@ -151,18 +149,15 @@ bool routing_claim(OwnStore *own, Arena *a, const Str *homes, size_t n, Str wait
 
 bool routing_goes_on_in(OwnStore *own, Arena *a, Str home, Str session_id, Str *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own),
-                    "SELECT conversation_id FROM conversation_of WHERE home = ? AND session_id = ?",
-                    &stmt, err))
+    if (!db_query(own_store_db(own), &rows, err,
+                  "SELECT conversation_id FROM conversation_of WHERE home = ? AND session_id = ?",
+                  TEXT(home), TEXT(session_id)) ||
+        !db_row(rows, &row, err))
         return false;
-    db_bind_str(stmt, 1, home);
-    db_bind_str(stmt, 2, session_id);
-    if (!db_step(own_store_db(own), stmt, &row, err))
-        return false;
-    *ret = row ? str_dup(a, db_str(stmt, 0)) : STR("");
+    *ret = row ? str_dup(a, row_text(rows, 0)) : STR("");
     return true;
 }
 
@@ -170,7 +165,7 @@ static bool entry_at(OwnStore *own, Arena *a, Str home, Str key, double *ret_at,
                      Err *err)
 {
     AUTO(Db) *foreign = NULL;
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Db *db = own_store_db(own);
     bool row;
 
@@ -182,18 +177,16 @@ static bool entry_at(OwnStore *own, Arena *a, Str home, Str key, double *ret_at,
         db = foreign;
     }
     /* An older Hermes has no such table, and no keys. */
-    if (!db_prepare(db,
-                    "SELECT entry_json, updated_at FROM gateway_routing WHERE scope = ? AND "
-                    "session_key = ?",
-                    &stmt, err))
+    if (!db_query(db, &rows, err,
+                  "SELECT entry_json, updated_at FROM gateway_routing WHERE scope = ? AND "
+                  "session_key = ?",
+                  TEXT(routing_scope(a, home)), TEXT(key)))
         return foreign != NULL;
-    db_bind_str(stmt, 1, routing_scope(a, home));
-    db_bind_str(stmt, 2, key);
-    if (!db_step(db, stmt, &row, err))
+    if (!db_row(rows, &row, err))
         return false;
     if (row) {
-        *ret_id = routing_id_in(a, str_dup(a, db_str(stmt, 0)));
-        *ret_at = sqlite3_column_double(stmt, 1);
+        *ret_id = routing_id_in(a, str_dup(a, row_text(rows, 0)));
+        *ret_at = row_real(rows, 1);
     }
     return true;
 }

@@ -8,18 +8,19 @@ bool routing_put(SessionDb *s, Arena *a, Str scope, Str key, Str entry, Err *err
 {
     int64_t n;
 
-    return HOME_DO(s, &n, err,
+    return db_exec(s->db, &n, err,
                    "INSERT OR REPLACE INTO gateway_routing(scope, session_key, entry_json, "
                    "updated_at) VALUES(?, ?, ?, CAST(? AS REAL))",
-                   scope, key, entry, str_printf(a, "%.6f", clock_wall()));
+                   TEXT(scope), TEXT(key), TEXT(entry), TEXT(str_printf(a, "%.6f", clock_wall())));
 }
 
 bool routing_drop(SessionDb *s, Str scope, Str key, Err *err)
 {
     int64_t n;
 
-    return HOME_DO(s, &n, err, "DELETE FROM gateway_routing WHERE scope = ? AND session_key = ?",
-                   scope, key);
+    return db_exec(s->db, &n, err,
+                   "DELETE FROM gateway_routing WHERE scope = ? AND session_key = ?", TEXT(scope),
+                   TEXT(key));
 }
 
 Str routing_id_in(Arena *a, Str entry)
@@ -41,30 +42,25 @@ typedef struct Entry {
 static bool entries(SessionDb *s, Arena *a, Str scope, Str key, Str session_id, Entry **ret,
                     size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Entry *all = NULL;
     size_t n = 0, cap = 0;
-    bool row;
+    bool ok;
 
-    if (!db_prepare(s->db,
-                    "SELECT session_key, entry_json FROM gateway_routing WHERE scope = ? AND "
-                    "(session_key = ? OR instr(entry_json, ?) > 0) LIMIT 100000",
-                    &stmt, err))
+    if (!db_query(s->db, &rows, err,
+                  "SELECT session_key, entry_json FROM gateway_routing WHERE scope = ? AND "
+                  "(session_key = ? OR instr(entry_json, ?) > 0) LIMIT 100000",
+                  TEXT(scope), TEXT(key), TEXT(session_id)))
         return false;
-    db_bind_str(stmt, 1, scope);
-    db_bind_str(stmt, 2, key);
-    db_bind_str(stmt, 3, session_id);
-    for (;;) {
+    while (db_next(rows, &ok, err)) {
         Entry e;
 
-        if (!db_step(s->db, stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        e = (Entry){ .key = str_dup(a, db_str(stmt, 0)),
-                     .session_id = routing_id_in(a, str_dup(a, db_str(stmt, 1))) };
+        e = (Entry){ .key = str_dup(a, row_text(rows, 0)),
+                     .session_id = routing_id_in(a, str_dup(a, row_text(rows, 1))) };
         ARENA_PUSH(a, all, n, cap, e);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;

@@ -8,37 +8,33 @@
 
 static bool has_table(Db *db, const char *name, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", &stmt,
-                    err))
-        return false;
-    db_bind_str(stmt, 1, str_of(name));
-    return db_step(db, stmt, ret, err);
+    return db_query(db, &rows, err, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+                    TEXT(str_of(name))) &&
+           db_row(rows, ret, err);
 }
 
 bool sessiondb_columns(SessionDb *s, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     int handoff = 0;
-    bool row;
+    bool ok;
 
-    if (!db_prepare(s->db, "SELECT name FROM pragma_table_info('sessions')", &stmt, err))
+    if (!db_query(s->db, &rows, err, "SELECT name FROM pragma_table_info('sessions')"))
         return false;
-    for (;;) {
+    while (db_next(rows, &ok, err)) {
         Str name;
 
-        if (!db_step(s->db, stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        name = db_str(stmt, 0);
+        name = row_text(rows, 0);
         handoff += str_is_one_of(name, "handoff_state|handoff_platform|handoff_error");
         s->activity |= str_eqz(name, "last_activity_at");
 #define X(column) s->has_##column |= str_eqz(name, #column);
         PEER_COLUMNS(X)
 #undef X
     }
+    if (!ok)
+        return false;
     s->handoff = handoff == 3;
     return has_table(s->db, "gateway_routing", &s->routing, err);
 }
@@ -50,8 +46,8 @@ bool sessiondb_add_columns(SessionDb *s, Err *err)
                                        "ALTER TABLE sessions ADD COLUMN handoff_error TEXT" };
 
     for (size_t i = 0; !s->handoff && i < ARRAY_LEN(add); i++)
-        if (!db_exec(s->db, add[i], err) &&
-            !strstr(sqlite3_errmsg(s->db->handle), "duplicate column"))
+        if (!db_script(s->db, add[i], err) &&
+            !(db_refusal(s->db) && strstr(db_refusal(s->db), "duplicate column")))
             return false;
     s->handoff = true;
     return true;
@@ -70,7 +66,7 @@ bool sessiondb_begin(Db *own, Str data, Str home, SessionDb *ret, Err *err)
     }
     ret->opened = db_open_foreign(str_z(a, str_join_path(a, home, STR("state.db"))), err);
     ret->db = ret->opened;
-    if (!ret->db || !db_exec(ret->db, "BEGIN IMMEDIATE", err))
+    if (!ret->db || !db_script(ret->db, "BEGIN IMMEDIATE", err))
         return false;
     ret->began = true;
     return sessiondb_columns(ret, err);
@@ -78,7 +74,7 @@ bool sessiondb_begin(Db *own, Str data, Str home, SessionDb *ret, Err *err)
 
 bool sessiondb_commit(SessionDb *s, Err *err)
 {
-    if (s->began && !db_exec(s->db, "COMMIT", err))
+    if (s->began && !db_script(s->db, "COMMIT", err))
         return false;
     s->began = false;
     return true;
@@ -87,55 +83,39 @@ bool sessiondb_commit(SessionDb *s, Err *err)
 void sessiondb_done(SessionDb *s)
 {
     if (s->began)
-        (void)sqlite3_exec(s->db->handle, "ROLLBACK", NULL, NULL, NULL);
+        db_rollback(s->db);
     db_close(s->opened);
     *s = (SessionDb){ 0 };
 }
 
-bool sessiondb_do(SessionDb *s, const char *sql, const Str *texts, int n, int64_t *ret_n, Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-    bool row = false;
-
-    if (!db_prepare(s->db, sql, &stmt, err))
-        return false;
-    for (int i = 0; i < n; i++)
-        db_bind_str(stmt, i + 1, texts[i]);
-    if (!db_step(s->db, stmt, &row, err))
-        return false;
-    *ret_n = sqlite3_changes64(s->db->handle);
-    return true;
-}
-
 /* -- the state that others see ----------------------------------------------------------------------- */
 
-static Str copied(Arena *a, Stmt *stmt, int at)
+static Str copied(Arena *a, DbRows *rows, int at)
 {
-    Str s = db_str(stmt, at);
+    Str s = row_text(rows, at);
 
     return s.n ? str_dup(a, s) : STR("");
 }
 
 bool shown_get(SessionDb *s, Arena *a, Str session_id, ShownState *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     ShownState shown = { .state = STR(""), .platform = STR(""), .error = STR("") };
     char sql[256];
 
     snprintf(sql, sizeof sql, "SELECT %s, %s, %s FROM sessions WHERE id = ?",
              s->handoff ? "handoff_state, handoff_platform, handoff_error" : "NULL, NULL, NULL",
              s->has_session_key ? "session_key" : "NULL", s->has_source ? "source" : "NULL");
-    if (!db_prepare(s->db, sql, &stmt, err))
+    if (!db_query_once(s->db, &rows, err, sql, TEXT(session_id)))
         return false;
-    db_bind_str(stmt, 1, session_id);
-    if (!db_step(s->db, stmt, &shown.exists, err))
+    if (!db_row(rows, &shown.exists, err))
         return false;
     if (shown.exists) {
-        shown.state = copied(a, stmt, 0);
-        shown.platform = copied(a, stmt, 1);
-        shown.error = copied(a, stmt, 2);
-        shown.key = copied(a, stmt, 3);
-        shown.source = copied(a, stmt, 4);
+        shown.state = copied(a, rows, 0);
+        shown.platform = copied(a, rows, 1);
+        shown.error = copied(a, rows, 2);
+        shown.key = copied(a, rows, 3);
+        shown.source = copied(a, rows, 4);
     }
     *ret = shown;
     return true;
@@ -157,11 +137,11 @@ bool shown_request(SessionDb *s, Str session_id, Str platform, bool *ret_won, Er
 {
     int64_t n = 0;
 
-    if (!HOME_DO(s, &n, err,
+    if (!db_exec(s->db, &n, err,
                  "UPDATE sessions SET handoff_state = 'pending', handoff_platform = ?, "
                  "handoff_error = NULL WHERE id = ? AND (handoff_state IS NULL OR handoff_state IN "
                  "('completed', 'failed'))",
-                 platform, session_id))
+                 TEXT(platform), TEXT(session_id)))
         return false;
     *ret_won = n > 0;
     return true;
@@ -171,10 +151,10 @@ bool shown_claim(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err 
 {
     int64_t n = 0;
 
-    if (!HOME_DO(s, &n, err,
+    if (!db_exec(s->db, &n, err,
                  "UPDATE sessions SET handoff_state = 'running' WHERE id = ? AND handoff_state = "
                  "'pending' AND handoff_platform = ?",
-                 session_id, platform))
+                 TEXT(session_id), TEXT(platform)))
         return false;
     *ret_won = n > 0;
     return true;
@@ -184,10 +164,10 @@ bool shown_complete(SessionDb *s, Str session_id, Str platform, bool *ret_won, E
 {
     int64_t n = 0;
 
-    if (!HOME_DO(s, &n, err,
+    if (!db_exec(s->db, &n, err,
                  "UPDATE sessions SET handoff_state = 'completed', handoff_error = NULL WHERE id = "
                  "? AND handoff_state = 'running' AND handoff_platform = ?",
-                 session_id, platform))
+                 TEXT(session_id), TEXT(platform)))
         return false;
     *ret_won = n > 0;
     return true;
@@ -199,11 +179,12 @@ bool shown_fail(SessionDb *s, Str session_id, Str platform, Str why, bool pendin
 {
     int64_t n = 0;
 
-    if (!HOME_DO(s, &n, err,
+    if (!db_exec(s->db, &n, err,
                  "UPDATE sessions SET handoff_state = 'failed', handoff_error = ?1 WHERE id = ?2 "
                  "AND handoff_platform = ?4 AND (handoff_state = 'pending' OR (?3 IS NULL AND "
                  "handoff_state = 'running'))",
-                 utf8_first(why, 500), session_id, pending_only ? STR("1") : STR_NONE, platform))
+                 TEXT(utf8_first(why, 500)), TEXT(session_id),
+                 TEXT(pending_only ? STR("1") : STR_NONE), TEXT(platform)))
         return false;
     *ret_won = n > 0;
     return true;

@@ -46,15 +46,6 @@ MUST_CHECK bool sessiondb_columns(SessionDb *s, Err *err);
 /* Adds the handoff columns where they are missing. */
 MUST_CHECK bool sessiondb_add_columns(SessionDb *s, Err *err);
 
-/* -- one statement ------------------------------------------------------------------------- */
-
-/* %-free SQL, texts bound in order (p NULL: NULL); *ret_n rows were changed. */
-MUST_CHECK bool sessiondb_do(SessionDb *s, const char *sql, const Str *texts, int n, int64_t *ret_n,
-                             Err *err);
-#define HOME_DO(s, ret_n, err, sql, ...)                                                           \
-    sessiondb_do((s), (sql), (const Str[]){ __VA_ARGS__ },                                         \
-                 (int)ARRAY_LEN(((const Str[]){ __VA_ARGS__ })), (ret_n), (err))
-
 /* -- the state that other tools see: NULL, pending, running, completed, failed --------------- */
 
 typedef struct ShownState {

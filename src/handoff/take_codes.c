@@ -12,35 +12,18 @@ enum { CODE_MS = 10 * 60 * 1000 };
 /* Over, or of the same session: neither is of any use from now on. */
 static bool sweep(OwnStore *own, Str home, Str session_id, int64_t now, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "DELETE FROM take_code WHERE expires_ms <= ? OR (home = ? AND session_id = ?)",
-                    &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, now);
-    db_bind_str(stmt, 2, home);
-    db_bind_str(stmt, 3, session_id);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "DELETE FROM take_code WHERE expires_ms <= ? OR (home = ? AND session_id = ?)",
+                   INT(now), TEXT(home), TEXT(session_id));
 }
 
 static bool keep(OwnStore *own, Arena *a, Str code, Str home, Str session_id, int64_t now, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(own_store_db(own),
-                    "INSERT INTO take_code(sha256, home, session_id, made_ms, expires_ms) "
-                    "VALUES(?, ?, ?, ?, ?)",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, sha256_hex(a, code));
-    db_bind_str(stmt, 2, home);
-    db_bind_str(stmt, 3, session_id);
-    sqlite3_bind_int64(stmt, 4, now);
-    sqlite3_bind_int64(stmt, 5, now + CODE_MS);
-    return db_step(own_store_db(own), stmt, &row, err);
+    return db_exec(own_store_db(own), NULL, err,
+                   "INSERT INTO take_code(sha256, home, session_id, made_ms, expires_ms) "
+                   "VALUES(?, ?, ?, ?, ?)",
+                   TEXT(sha256_hex(a, code)), TEXT(home), TEXT(session_id), INT(now),
+                   INT(now + CODE_MS));
 }
 
 bool take_code_make(OwnStore *own, Arena *a, Str home, Str session_id, Str *ret_code, Err *err)
@@ -64,21 +47,19 @@ bool take_code_make(OwnStore *own, Arena *a, Str home, Str session_id, Str *ret_
 static bool find(OwnStore *own, Arena *a, const char *sql, Str code, Str *ret_home,
                  Str *ret_session_id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(own_store_db(own), sql, &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, clock_wall_ms());
-    db_bind_str(stmt, 2, sha256_hex(a, code_tidy(a, code)));
-    if (!db_step(own_store_db(own), stmt, &row, err))
+    if (!db_query_once(own_store_db(own), &rows, err, sql, INT(clock_wall_ms()),
+                       TEXT(sha256_hex(a, code_tidy(a, code)))) ||
+        !db_row(rows, &row, err))
         return false;
     if (!row)
         return err_set(err, ERR_NOT_FOUND,
                        "no session waits under that code: it works once, for ten minutes");
-    *ret_home = str_dup(a, db_str(stmt, 0));
-    *ret_session_id = str_dup(a, db_str(stmt, 1));
-    return db_step(own_store_db(own), stmt, &row, err);
+    *ret_home = str_dup(a, row_text(rows, 0));
+    *ret_session_id = str_dup(a, row_text(rows, 1));
+    return db_row(rows, &row, err);
 }
 
 #define IS_OPEN "WHERE sha256 = ?2 AND used_ms = 0 AND expires_ms > ?1"

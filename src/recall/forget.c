@@ -4,39 +4,28 @@
 
 static bool find_key(Db *db, Str home, Str id, int64_t *ret, bool *ret_found, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(db, "SELECT key FROM entries WHERE home = ? AND id = ?", &stmt, err))
+    if (!db_query(db, &rows, err, "SELECT key FROM entries WHERE home = ? AND id = ?", TEXT(home),
+                  TEXT(id)) ||
+        !db_row(rows, ret_found, err))
         return false;
-    db_bind_str(stmt, 1, home);
-    db_bind_str(stmt, 2, id);
-    if (!db_step(db, stmt, ret_found, err))
-        return false;
-    *ret = *ret_found ? sqlite3_column_int64(stmt, 0) : 0;
+    *ret = *ret_found ? row_int(rows, 0) : 0;
     return true;
 }
 
 static bool delete_by_key(Db *db, const char *sql, int64_t key, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(db, sql, &stmt, err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, key);
-    return db_step(db, stmt, &row, err);
+    return db_query_once(db, &rows, err, sql, INT(key)) && db_row(rows, &row, err);
 }
 
 static bool delete_facts(Db *db, Str home, Str id, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(db, "DELETE FROM facts WHERE home = ? AND session_id = ?", &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, home);
-    db_bind_str(stmt, 2, id);
-    return db_step(db, stmt, &row, err);
+    return db_exec(db, NULL, err, "DELETE FROM facts WHERE home = ? AND session_id = ?", TEXT(home),
+                   TEXT(id));
 }
 
 static bool forget_one(RecallIndex *x, Db *db, Str home, Str id, Err *err)
@@ -60,12 +49,12 @@ bool recall_forget(const Homes *homes, const Str *ids, size_t n, Err *err)
     bool ok = true;
     Err ignored;
 
-    if (!x || !db_exec(catalogue_db(c), "BEGIN IMMEDIATE", err))
+    if (!x || !db_script(catalogue_db(c), "BEGIN IMMEDIATE", err))
         return false;
     for (size_t i = 0; ok && i < n; i++)
         ok = forget_one(x, catalogue_db(c), homes->data, ids[i], err);
-    ok = ok && recall_index_flush(x, err) && db_exec(catalogue_db(c), "COMMIT", err);
+    ok = ok && recall_index_flush(x, err) && db_script(catalogue_db(c), "COMMIT", err);
     if (!ok)
-        (void)!db_exec(catalogue_db(c), "ROLLBACK", &ignored);
+        (void)!db_script(catalogue_db(c), "ROLLBACK", &ignored);
     return ok;
 }

@@ -45,7 +45,7 @@ static int64_t count_sessions(const Waiting *w)
     store_facts(a, w->homes, &facts, &n);
     for (size_t i = 0; i < n; i++)
         total += facts[i].sessions;
-    if (!db_int(w->db, "SELECT count(*) FROM entries", 0, &known, &err))
+    if (!db_get_int(w->db, 0, &known, &err, "SELECT count(*) FROM entries"))
         known = 0;
     return total > known ? total : known;
 }

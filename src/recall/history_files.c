@@ -61,7 +61,7 @@ static bool index_along(Catalogue *c, RecallIndex **ret, CatalogueListener *ret_
 {
     int64_t any = 0;
 
-    if (!db_int(catalogue_db(c), "SELECT EXISTS (SELECT 1 FROM recall_sessions)", 0, &any, err))
+    if (!db_get_int(catalogue_db(c), 0, &any, err, "SELECT EXISTS (SELECT 1 FROM recall_sessions)"))
         return false;
     if (!any)
         return true;
@@ -76,7 +76,7 @@ static bool share(Files *f, Catalogue *read, Err *err)
 {
     Catalogue *whole;
 
-    if (!catalogue_db(read)->is_private || read == f->catalogue)
+    if (!db_is_private(catalogue_db(read)) || read == f->catalogue)
         return true;
     return files_catalogue(f, &whole, err) && db_copy(catalogue_db(whole), catalogue_db(read), err);
 }

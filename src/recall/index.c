@@ -9,37 +9,10 @@
 
 enum { NAMES = 1024, BATCH_BYTES = 8 << 20 };
 
-static const char set_session[] = "UPDATE recall_sessions SET folder = ?, last_at = ?, said = ?, "
-                                  "tools = ?, bytes = ?, offset = ?, "
-                                  "proof = ? WHERE ord = ?";
-
-/* X(id, sql) */
-#define STATEMENTS(X)                                                                              \
-    X(FIND_SESSION, "SELECT ord, said, tools, bytes, offset FROM recall_sessions WHERE key = ?")   \
-    X(ADD_SESSION, "INSERT INTO recall_sessions VALUES(NULL, ?, ?, ?, ?, 0, 0, 0, 0, 0)")          \
-    X(SET_SESSION, set_session)                                                                    \
-    X(DROP_SESSION, "DELETE FROM recall_sessions WHERE ord = ?")                                   \
-    X(HEARD, "DELETE FROM recall_due WHERE key = ?")                                               \
-    X(DROP_DOCS, "DELETE FROM recall_docs WHERE id BETWEEN ? AND ?")                               \
-    X(DROP_SAID, "DELETE FROM recall_said WHERE rowid = ?")                                        \
-    X(DROP_TOOLS, "DELETE FROM recall_tools WHERE rowid = ?")                                      \
-    X(ADD_DOC, "INSERT INTO recall_docs VALUES(?, ?, ?, ?, ?, ?, ?, ?)")                           \
-    X(ADD_SAID, "INSERT INTO recall_said(rowid, who, text) VALUES(?, ?, ?)")                       \
-    X(ADD_TOOLS, "INSERT INTO recall_tools(rowid, who, text) VALUES(?, ?, ?)")                     \
-    X(FIND_NAME, "SELECT id FROM recall_names WHERE name = ?")                                     \
-    X(ADD_NAME, "INSERT INTO recall_names(name) VALUES(?)")
-
-enum {
-#define X(id, sql) id,
-    STATEMENTS(X)
-#undef X
-        STATEMENT_COUNT
-};
-
 /* Words of a document on their way into FTS5. */
 typedef struct Waiting {
     int64_t row;
-    int which; /* ADD_SAID, ADD_TOOLS */
+    bool tools; /* of recall_tools, else of recall_said */
     Str who, text;
 } Waiting;
 
@@ -50,7 +23,6 @@ typedef struct Name {
 
 struct RecallIndex {
     Db *db;
-    Stmt *stmts[STATEMENT_COUNT];
     Buf who, text;
     Arena *batch;
     Waiting *waiting;
@@ -105,11 +77,6 @@ Str doc_tool_term(Arena *a, Str tool)
 
 RecallIndex *recall_index_open(Db *db, Err *err)
 {
-    static const char *const sql[] = {
-#define X(id, text) text,
-        STATEMENTS(X)
-#undef X
-    };
     AUTO(RecallIndex) *x = mem_alloc(sizeof *x);
 
     x->db = db;
@@ -119,19 +86,12 @@ RecallIndex *recall_index_open(Db *db, Err *err)
     x->batch = arena_new();
     x->names_arena = arena_new();
     x->listen = recall_listen_new();
-    if (!db_exec(db, "PRAGMA cache_size = -32768", err))
-        return NULL;
-    for (size_t i = 0; i < STATEMENT_COUNT; i++)
-        if (!db_prepare(db, sql[i], &x->stmts[i], err))
-            return NULL;
-    return TAKE(x);
+    return db_script(db, "PRAGMA cache_size = -32768", err) ? TAKE(x) : NULL;
 }
 
 RecallIndex *recall_index_close(RecallIndex *x)
 {
     if (x) {
-        for (size_t i = 0; i < STATEMENT_COUNT; i++)
-            stmt_free(x->stmts[i]);
         buf_done(&x->who);
         buf_done(&x->text);
         arena_free(x->arena);
@@ -148,32 +108,17 @@ RecallListen *recall_index_listen(RecallIndex *x)
     return x->listen;
 }
 
-static bool run(RecallIndex *x, int which, Err *err)
-{
-    bool row, ok = db_step(x->db, x->stmts[which], &row, err);
-
-    sqlite3_reset(x->stmts[which]);
-    return ok;
-}
-
-/* -- names of tools ------------------------------------------------------------------------------- */
+/* -- names of tools -- */
 
 static bool look_up_name(RecallIndex *x, Str name, int64_t *ret, Err *err)
 {
-    Stmt *find = x->stmts[FIND_NAME];
-    bool row = false, ok;
-
-    db_bind_str(find, 1, name);
-    ok = db_step(x->db, find, &row, err);
-    if (ok && row)
-        *ret = sqlite3_column_int64(find, 0);
-    sqlite3_reset(find);
-    if (!ok || row)
-        return ok;
-    db_bind_str(x->stmts[ADD_NAME], 1, name);
-    if (!run(x, ADD_NAME, err))
+    if (!db_get_int(x->db, 0, ret, err, "SELECT id FROM recall_names WHERE name = ?", TEXT(name)))
         return false;
-    *ret = sqlite3_last_insert_rowid(x->db->handle);
+    if (*ret)
+        return true;
+    if (!db_exec(x->db, NULL, err, "INSERT INTO recall_names(name) VALUES(?)", TEXT(name)))
+        return false;
+    *ret = db_last_id(x->db);
     return true;
 }
 
@@ -197,9 +142,9 @@ static bool name_id(RecallIndex *x, Str name, int64_t *ret, Err *err)
 
 /* -- words, on their way ------------------------------------------------------------------------- */
 
-static void wait_terms(RecallIndex *x, int which, int64_t row)
+static void wait_terms(RecallIndex *x, bool tools, int64_t row)
 {
-    Waiting w = { row, which, str_dup(x->batch, buf_str(&x->who)),
+    Waiting w = { row, tools, str_dup(x->batch, buf_str(&x->who)),
                   str_dup(x->batch, buf_str(&x->text)) };
 
     ARENA_PUSH(x->batch, x->waiting, x->n_waiting, x->cap_waiting, w);
@@ -208,12 +153,12 @@ static void wait_terms(RecallIndex *x, int which, int64_t row)
 
 static bool write_terms(RecallIndex *x, const Waiting *w, Err *err)
 {
-    Stmt *add = x->stmts[w->which];
-
-    sqlite3_bind_int64(add, 1, w->row);
-    db_bind_str(add, 2, w->who);
-    db_bind_str(add, 3, w->text);
-    return run(x, w->which, err);
+    if (w->tools)
+        return db_exec(x->db, NULL, err,
+                       "INSERT INTO recall_tools(rowid, who, text) VALUES(?, ?, ?)", INT(w->row),
+                       TEXT(w->who), TEXT(w->text));
+    return db_exec(x->db, NULL, err, "INSERT INTO recall_said(rowid, who, text) VALUES(?, ?, ?)",
+                   INT(w->row), TEXT(w->who), TEXT(w->text));
 }
 
 bool recall_index_flush(RecallIndex *x, Err *err)
@@ -232,48 +177,44 @@ bool recall_index_flush(RecallIndex *x, Err *err)
 
 static bool find_session(RecallIndex *x, int64_t key, bool *ret_found, Err *err)
 {
-    Stmt *stmt = x->stmts[FIND_SESSION];
-    bool ok;
+    AUTO(DbRows) *rows = NULL;
 
-    sqlite3_bind_int64(stmt, 1, key);
-    ok = db_step(x->db, stmt, ret_found, err);
-    if (ok && *ret_found) {
-        x->ord = sqlite3_column_int64(stmt, 0);
-        x->said = sqlite3_column_int64(stmt, 1);
-        x->tools = sqlite3_column_int64(stmt, 2);
-        x->bytes = sqlite3_column_int64(stmt, 3);
-        x->offset = sqlite3_column_int64(stmt, 4);
-    }
-    sqlite3_reset(stmt);
-    return ok;
-}
-
-static bool drop_rows(RecallIndex *x, int which, int64_t n, Err *err)
-{
-    for (int64_t i = 0; i < n; i++) {
-        sqlite3_bind_int64(x->stmts[which], 1, DOC_ROW(x->ord, i));
-        if (!run(x, which, err))
-            return false;
+    if (!db_query(x->db, &rows, err,
+                  "SELECT ord, said, tools, bytes, offset FROM recall_sessions WHERE key = ?",
+                  INT(key)) ||
+        !db_row(rows, ret_found, err))
+        return false;
+    if (*ret_found) {
+        x->ord = row_int(rows, 0);
+        x->said = row_int(rows, 1);
+        x->tools = row_int(rows, 2);
+        x->bytes = row_int(rows, 3);
+        x->offset = row_int(rows, 4);
     }
     return true;
 }
 
 bool recall_index_drop(RecallIndex *x, int64_t key, Err *err)
 {
-    bool found;
+    bool found, ok = true;
 
     if (!find_session(x, key, &found, err) || !found)
         return !found;
-    sqlite3_bind_int64(x->stmts[DROP_DOCS], 1, DOC_ID(DOC_ROW(x->ord, 0), 0));
-    sqlite3_bind_int64(x->stmts[DROP_DOCS], 2, DOC_ID(DOC_ROW(x->ord + 1, 0), 0) - 1);
-    sqlite3_bind_int64(x->stmts[DROP_SESSION], 1, x->ord);
-    return drop_rows(x, DROP_SAID, x->said, err) && drop_rows(x, DROP_TOOLS, x->tools, err) &&
-           run(x, DROP_DOCS, err) && run(x, DROP_SESSION, err);
+    for (int64_t i = 0; ok && i < x->said; i++)
+        ok = db_exec(x->db, NULL, err, "DELETE FROM recall_said WHERE rowid = ?",
+                     INT(DOC_ROW(x->ord, i)));
+    for (int64_t i = 0; ok && i < x->tools; i++)
+        ok = db_exec(x->db, NULL, err, "DELETE FROM recall_tools WHERE rowid = ?",
+                     INT(DOC_ROW(x->ord, i)));
+    return ok &&
+           db_exec(x->db, NULL, err, "DELETE FROM recall_docs WHERE id BETWEEN ? AND ?",
+                   INT(DOC_ID(DOC_ROW(x->ord, 0), 0)),
+                   INT(DOC_ID(DOC_ROW(x->ord + 1, 0), 0) - 1)) &&
+           db_exec(x->db, NULL, err, "DELETE FROM recall_sessions WHERE ord = ?", INT(x->ord));
 }
 
 bool recall_index_begin(RecallIndex *x, const DocSession *s, bool anew, Err *err)
 {
-    Stmt *add = x->stmts[ADD_SESSION];
     bool found = false;
 
     x->n_waiting = x->ended; /* a session that was given up is rolled back, and so are its words */
@@ -286,33 +227,25 @@ bool recall_index_begin(RecallIndex *x, const DocSession *s, bool anew, Err *err
     x->passed_over = !anew && (found ? x->offset : 0) != s->offset;
     if (found || x->passed_over)
         return true;
-    sqlite3_bind_int64(add, 1, s->key);
-    sqlite3_bind_int(add, 2, (int)s->source);
-    db_bind_str(add, 3, s->folder.p ? s->folder : STR(""));
-    sqlite3_bind_double(add, 4, s->last_at);
-    if (!run(x, ADD_SESSION, err))
+    if (!db_exec(x->db, NULL, err,
+                 "INSERT INTO recall_sessions VALUES(NULL, ?, ?, ?, ?, 0, 0, 0, 0, 0)", INT(s->key),
+                 INT((int)s->source), SOME(s->folder), REAL(s->last_at)))
         return false;
-    x->ord = sqlite3_last_insert_rowid(x->db->handle);
+    x->ord = db_last_id(x->db);
     x->said = x->tools = x->bytes = 0;
     return true;
 }
 
 bool recall_index_end(RecallIndex *x, const DocSession *s, Err *err)
 {
-    Stmt *set = x->stmts[SET_SESSION];
-
     if (x->passed_over)
         return true;
-    db_bind_str(set, 1, s->folder.p ? s->folder : STR(""));
-    sqlite3_bind_double(set, 2, s->last_at);
-    sqlite3_bind_int64(set, 3, x->said);
-    sqlite3_bind_int64(set, 4, x->tools);
-    sqlite3_bind_int64(set, 5, x->bytes);
-    sqlite3_bind_int64(set, 6, s->offset);
-    sqlite3_bind_int64(set, 7, (int64_t)s->proof);
-    sqlite3_bind_int64(set, 8, x->ord);
-    sqlite3_bind_int64(x->stmts[HEARD], 1, s->key);
-    if (!run(x, SET_SESSION, err) || !run(x, HEARD, err))
+    if (!db_exec(x->db, NULL, err,
+                 "UPDATE recall_sessions SET folder = ?, last_at = ?, said = ?, tools = ?, bytes = "
+                 "?, offset = ?, proof = ? WHERE ord = ?",
+                 SOME(s->folder), REAL(s->last_at), INT(x->said), INT(x->tools), INT(x->bytes),
+                 INT(s->offset), INT((int64_t)s->proof), INT(x->ord)) ||
+        !db_exec(x->db, NULL, err, "DELETE FROM recall_due WHERE key = ?", INT(s->key)))
         return false;
     x->ended = x->n_waiting;
     return x->bytes_waiting < BATCH_BYTES || recall_index_flush(x, err);
@@ -322,20 +255,13 @@ bool recall_index_end(RecallIndex *x, const DocSession *s, Err *err)
 
 static bool add_place(RecallIndex *x, const Doc *d, int64_t id, int64_t terms, Err *err)
 {
-    Stmt *add = x->stmts[ADD_DOC];
     int64_t tool;
 
-    if (!name_id(x, d->tool, &tool, err))
-        return false;
-    sqlite3_bind_int64(add, 1, id);
-    sqlite3_bind_int64(add, 2, d->place);
-    sqlite3_bind_int64(add, 3, d->line);
-    sqlite3_bind_int(add, 4, d->part);
-    sqlite3_bind_int(add, 5, (int)d->role | (d->guest ? DOC_OF_GUEST : 0));
-    sqlite3_bind_int64(add, 6, tool);
-    sqlite3_bind_int64(add, 7, (int64_t)(d->at * 1000));
-    sqlite3_bind_int64(add, 8, terms);
-    return run(x, ADD_DOC, err);
+    return name_id(x, d->tool, &tool, err) &&
+           db_exec(x->db, NULL, err, "INSERT INTO recall_docs VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+                   INT(id), INT(d->place), INT(d->line), INT(d->part),
+                   INT((int)d->role | (d->guest ? DOC_OF_GUEST : 0)), INT(tool),
+                   INT((int64_t)(d->at * 1000)), INT(terms));
 }
 
 bool recall_index_add(RecallIndex *x, const Doc *d, Err *err)
@@ -363,7 +289,7 @@ bool recall_index_add(RecallIndex *x, const Doc *d, Err *err)
     (void)terms_write(&x->who, d->who);
     if (!add_place(x, d, DOC_ID(row, tools), (int64_t)terms, err))
         return false;
-    wait_terms(x, tools ? ADD_TOOLS : ADD_SAID, row);
+    wait_terms(x, tools, row);
     *seq += 1;
     x->bytes += (int64_t)d->text.n;
     return true;
@@ -373,33 +299,34 @@ bool recall_index_clear(RecallIndex *x, Err *err)
 {
     x->ended = 0;
     return recall_index_flush(x, err) &&
-           db_exec(x->db,
-                   "BEGIN IMMEDIATE;"
-                   "DELETE FROM recall_docs; DELETE FROM recall_names; DELETE FROM recall_sessions;"
-                   "DELETE FROM recall_due;"
-                   "INSERT INTO recall_said(recall_said) VALUES('delete-all');"
-                   "INSERT INTO recall_tools(recall_tools) VALUES('delete-all');"
-                   "COMMIT",
-                   err);
+           db_script(
+               x->db,
+               "BEGIN IMMEDIATE;"
+               "DELETE FROM recall_docs; DELETE FROM recall_names; DELETE FROM recall_sessions;"
+               "DELETE FROM recall_due;"
+               "INSERT INTO recall_said(recall_said) VALUES('delete-all');"
+               "INSERT INTO recall_tools(recall_tools) VALUES('delete-all');"
+               "COMMIT",
+               err);
 }
 
 /* -- size ----------------------------------------------------------------------------------------- */
 
 bool recall_index_size(Db *db, RecallSize *ret, Err *err)
 {
-    static const char sums[] = "SELECT count(*), coalesce(sum(said + tools), 0), "
-                               "coalesce(sum(bytes), 0) FROM recall_sessions";
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     int64_t pages, page;
     bool row;
 
-    if (!db_prepare(db, sums, &stmt, err) || !db_step(db, stmt, &row, err) ||
-        !db_int(db, "PRAGMA page_count", 0, &pages, err) ||
-        !db_int(db, "PRAGMA page_size", 0, &page, err))
+    if (!db_query(db, &rows, err,
+                  "SELECT count(*), coalesce(sum(said + tools), 0), "
+                  "coalesce(sum(bytes), 0) FROM recall_sessions") ||
+        !db_row(rows, &row, err) || !db_get_int(db, 0, &pages, err, "PRAGMA page_count") ||
+        !db_get_int(db, 0, &page, err, "PRAGMA page_size"))
         return false;
-    ret->sessions = sqlite3_column_int64(stmt, 0);
-    ret->documents = sqlite3_column_int64(stmt, 1);
-    ret->text_bytes = sqlite3_column_int64(stmt, 2);
+    ret->sessions = row_int(rows, 0);
+    ret->documents = row_int(rows, 1);
+    ret->text_bytes = row_int(rows, 2);
     ret->index_bytes = pages * page;
     return true;
 }

@@ -37,26 +37,25 @@ typedef struct CatchUp {
 
 static bool find_behind(CatchUp *u, int64_t after, Behind ret[BATCH], size_t *ret_n)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row = true;
 
     *ret_n = 0;
-    if (!db_prepare(u->db,
-                    "SELECT e.key, s.offset, s.proof FROM recall_due d JOIN entries e USING(key) "
-                    "LEFT JOIN recall_sessions s USING(key) WHERE d.key > ? AND s.offset IS NOT "
-                    "e.offset AND e.offset > 0 ORDER BY d.key LIMIT 64",
-                    &stmt, u->err))
+    if (!db_query(u->db, &rows, u->err,
+                  "SELECT e.key, s.offset, s.proof FROM recall_due d JOIN entries e USING(key) "
+                  "LEFT JOIN recall_sessions s USING(key) WHERE d.key > ? AND s.offset IS NOT "
+                  "e.offset AND e.offset > 0 ORDER BY d.key LIMIT 64",
+                  INT(after)))
         return false;
-    sqlite3_bind_int64(stmt, 1, after);
     while (*ret_n < BATCH) {
-        if (!db_step(u->db, stmt, &row, u->err))
+        if (!db_row(rows, &row, u->err))
             return false;
         if (!row)
             break;
-        ret[(*ret_n)++] = (Behind){ .key = sqlite3_column_int64(stmt, 0),
-                                    .offset = sqlite3_column_int64(stmt, 1),
-                                    .proof = (uint64_t)sqlite3_column_int64(stmt, 2),
-                                    .known = sqlite3_column_type(stmt, 1) != SQLITE_NULL };
+        ret[(*ret_n)++] = (Behind){ .key = row_int(rows, 0),
+                                    .offset = row_int(rows, 1),
+                                    .proof = (uint64_t)row_int(rows, 2),
+                                    .known = !row_is_null(rows, 1) };
     }
     return true;
 }
@@ -64,11 +63,12 @@ static bool find_behind(CatchUp *u, int64_t after, Behind ret[BATCH], size_t *re
 /* What is due and needs nothing: entries that are gone, or changed in what the index does not hold. */
 static bool forget_settled(CatchUp *u)
 {
-    return db_exec(u->db,
-                   "DELETE FROM recall_due WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.key = "
-                   "recall_due.key) OR EXISTS (SELECT 1 FROM entries e JOIN recall_sessions s "
-                   "USING(key) WHERE e.key = recall_due.key AND e.offset = s.offset)",
-                   u->err);
+    return db_script(
+        u->db,
+        "DELETE FROM recall_due WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.key = "
+        "recall_due.key) OR EXISTS (SELECT 1 FROM entries e JOIN recall_sessions s "
+        "USING(key) WHERE e.key = recall_due.key AND e.offset = s.offset)",
+        u->err);
 }
 
 static bool drop_orphans(CatchUp *u)
@@ -76,10 +76,10 @@ static bool drop_orphans(CatchUp *u)
     int64_t key;
 
     for (;;) {
-        if (!db_int(u->db,
-                    "SELECT key FROM recall_due JOIN recall_sessions USING(key) WHERE NOT EXISTS "
-                    "(SELECT 1 FROM entries e WHERE e.key = recall_due.key) LIMIT 1",
-                    -1, &key, u->err))
+        if (!db_get_int(
+                u->db, -1, &key, u->err,
+                "SELECT key FROM recall_due JOIN recall_sessions USING(key) WHERE NOT EXISTS "
+                "(SELECT 1 FROM entries e WHERE e.key = recall_due.key) LIMIT 1"))
             return false;
         if (key < 0)
             return forget_settled(u);
@@ -157,16 +157,16 @@ static bool catch_up_one(CatchUp *u, const Behind *b)
         return true; /* of a home or root that was not asked for */
     at = u->entry;
     at.cursor.offset = b->offset;
-    if (!db_exec(u->db, "SAVEPOINT catching_up", u->err) ||
+    if (!db_script(u->db, "SAVEPOINT catching_up", u->err) ||
         !u->listener.begin(u->listener.ctx, &at, !b->known, u->err))
         return false;
     if (!(u->entry.home.n ? read_home(u, b->offset, &why) : read_file(u, b, &why))) {
         log_warning("'%.*s' is not indexed: %s", STR_FMT(u->entry.id), why.text);
-        return db_exec(u->db, "ROLLBACK TO catching_up; RELEASE catching_up", u->err);
+        return db_script(u->db, "ROLLBACK TO catching_up; RELEASE catching_up", u->err);
     }
     u->stats->read++;
     return !u->failed && u->listener.end(u->listener.ctx, &u->entry, u->err) &&
-           db_exec(u->db, "RELEASE catching_up", u->err);
+           db_script(u->db, "RELEASE catching_up", u->err);
 }
 
 static bool catch_up_batch(CatchUp *u, int64_t *after, bool *ret_more)
@@ -184,7 +184,7 @@ static bool catch_up_batch(CatchUp *u, int64_t *after, bool *ret_more)
         *after = behind[i].key;
     }
     *ret_more = n == BATCH;
-    if (!recall_index_flush(u->x, u->err) || !db_exec(u->db, "COMMIT", u->err))
+    if (!recall_index_flush(u->x, u->err) || !db_script(u->db, "COMMIT", u->err))
         return false;
     return !stopped || err_set(u->err, ERR_INTERRUPTED, "interrupted");
 }
@@ -193,7 +193,7 @@ static bool catch_up_batch(CatchUp *u, int64_t *after, bool *ret_more)
 
 static bool anything_behind(Db *db, int64_t *ret, Err *err)
 {
-    return db_int(db, "SELECT EXISTS (SELECT 1 FROM recall_due)", 0, ret, err);
+    return db_get_int(db, 0, ret, err, "SELECT EXISTS (SELECT 1 FROM recall_due)");
 }
 
 static bool catch_up(CatchUp *u)
@@ -206,10 +206,10 @@ static bool catch_up(CatchUp *u)
     u->arena = a;
     u->reader = reader;
     while (more) {
-        if (!db_exec(u->db, "BEGIN IMMEDIATE", u->err))
+        if (!db_script(u->db, "BEGIN IMMEDIATE", u->err))
             return false;
         if ((after == 0 && !drop_orphans(u)) || !catch_up_batch(u, &after, &more)) {
-            (void)sqlite3_exec(u->db->handle, "ROLLBACK", NULL, NULL, NULL);
+            db_rollback(u->db);
             return false;
         }
     }

@@ -280,23 +280,24 @@ static void first_pass(Rank *k, int table, Best *best)
 static bool read_doc(Rank *k, const Candidate *c, Ranked *ret, double *ret_terms, bool *ret_found,
                      Err *err)
 {
-    Stmt *stmt = k->r->doc;
-    bool ok;
+    AUTO(DbRows) *rows = NULL;
 
     *ret = (Ranked){ .id = DOC_ID(c->row, c->table), .ord = DOC_ORD(c->row) };
-    sqlite3_bind_int64(stmt, 1, ret->id);
-    ok = db_step(k->r->db, stmt, ret_found, err);
-    if (ok && *ret_found) {
-        ret->place = sqlite3_column_int64(stmt, 0);
-        ret->line = sqlite3_column_int64(stmt, 1);
-        ret->part = sqlite3_column_int(stmt, 2);
-        ret->role = (DocRole)(sqlite3_column_int(stmt, 3) & ~DOC_OF_GUEST);
-        ret->guest = sqlite3_column_int(stmt, 3) & DOC_OF_GUEST;
-        ret->at = (double)sqlite3_column_int64(stmt, 4) / 1000;
-        *ret_terms = sqlite3_column_double(stmt, 5);
+    if (!db_query(k->r->db, &rows, err,
+                  "SELECT place, line, part, role, at, terms FROM recall_docs WHERE id = ?",
+                  INT(ret->id)) ||
+        !db_row(rows, ret_found, err))
+        return false;
+    if (*ret_found) {
+        ret->place = row_int(rows, 0);
+        ret->line = row_int(rows, 1);
+        ret->part = (int)row_int(rows, 2);
+        ret->role = (DocRole)(row_int(rows, 3) & ~DOC_OF_GUEST);
+        ret->guest = row_int(rows, 3) & DOC_OF_GUEST;
+        ret->at = (double)row_int(rows, 4) / 1000;
+        *ret_terms = row_real(rows, 5);
     }
-    sqlite3_reset(stmt);
-    return ok;
+    return true;
 }
 
 static bool passes(const SearchFilter *f, const Ranked *d)
@@ -335,24 +336,31 @@ static int best_first(const void *a, const void *b)
     return x->id < y->id ? 1 : x->id > y->id ? -1 : 0;
 }
 
+bool recall_session_key(Recall *r, int64_t ord, int64_t *ret, Err *err)
+{
+    return db_get_int(r->db, -1, ret, err, "SELECT key FROM recall_sessions WHERE ord = ?",
+                      INT(ord));
+}
+
 /* The session's key and the tool's name: only for what is handed out. */
 static bool complete(Rank *k, Ranked *d, Err *err)
 {
-    bool row = false, ok;
+    AUTO(DbRows) *rows = NULL;
+    bool row = false;
 
-    sqlite3_bind_int64(k->r->session, 1, d->ord);
-    ok = db_step(k->r->db, k->r->session, &row, err);
-    if (ok && row)
-        d->key = sqlite3_column_int64(k->r->session, 0);
-    sqlite3_reset(k->r->session);
-    if (!ok || d->role < DOC_CALL)
-        return ok;
-    sqlite3_bind_int64(k->r->name, 1, d->id);
-    ok = db_step(k->r->db, k->r->name, &row, err);
-    if (ok && row)
-        d->tool = str_dup(k->arena, db_str(k->r->name, 0));
-    sqlite3_reset(k->r->name);
-    return ok;
+    if (!recall_session_key(k->r, d->ord, &d->key, err))
+        return false;
+    if (d->role < DOC_CALL)
+        return true;
+    if (!db_query(k->r->db, &rows, err,
+                  "SELECT name FROM recall_names WHERE id = (SELECT tool FROM recall_docs WHERE id "
+                  "= ?)",
+                  INT(d->id)) ||
+        !db_row(rows, &row, err))
+        return false;
+    if (row)
+        d->tool = str_dup(k->arena, row_text(rows, 0));
+    return true;
 }
 
 static bool second_pass(Rank *k, const Best *best, size_t max, Ranking *ret, Err *err)
@@ -402,21 +410,20 @@ static bool gather_tables(Rank *k, bool (*how)(Rank *k, int table, Err *err), si
 /* A request that is indexed while it is worked on must not change what its own words are worth. */
 static bool find_except(Rank *k, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
     if (!k->q->filter.except)
         return true;
-    if (!db_prepare(k->r->db, "SELECT ord, said, tools FROM recall_sessions WHERE key = ?", &stmt,
-                    err))
-        return false;
-    sqlite3_bind_int64(stmt, 1, k->q->filter.except);
-    if (!db_step(k->r->db, stmt, &row, err))
+    if (!db_query(k->r->db, &rows, err,
+                  "SELECT ord, said, tools FROM recall_sessions WHERE key = ?",
+                  INT(k->q->filter.except)) ||
+        !db_row(rows, &row, err))
         return false;
     if (row) {
-        k->except = sqlite3_column_int64(stmt, 0);
-        k->except_rows[TABLE_SAID] = sqlite3_column_double(stmt, 1);
-        k->except_rows[TABLE_TOOLS] = sqlite3_column_double(stmt, 2);
+        k->except = row_int(rows, 0);
+        k->except_rows[TABLE_SAID] = row_real(rows, 1);
+        k->except_rows[TABLE_TOOLS] = row_real(rows, 2);
     }
     return true;
 }

@@ -119,17 +119,6 @@ static bool look_at(void *ctx, const Doc *d)
     return s->n < s->max;
 }
 
-static bool key_of(Recall *r, int64_t ord, int64_t *ret, Err *err)
-{
-    bool row = false, ok;
-
-    sqlite3_bind_int64(r->session, 1, ord);
-    ok = db_step(r->db, r->session, &row, err);
-    *ret = ok && row ? sqlite3_column_int64(r->session, 0) : -1;
-    sqlite3_reset(r->session);
-    return ok;
-}
-
 static bool by_reading(Scan *s, Err *err)
 {
     if (!recall_sessions_load(s->r, &s->query->filter, err))
@@ -147,7 +136,7 @@ static bool by_reading(Scan *s, Err *err)
             s->more = true;
             return true;
         }
-        if (!key_of(s->r, one.ord, &key, err))
+        if (!recall_session_key(s->r, one.ord, &key, err))
             return false;
         if (!catalogue_get(s->c, s->arena, key, &e, &why))
             continue;

@@ -29,11 +29,11 @@ typedef struct Places {
 enum { ORD, LAST_AT, SOURCE, FOLDER, HOME, ENTRYPOINT, MODEL, ARCHIVED, STARTED_AT };
 
 /* The name by which people know where a session comes from: its program, or Hermes' own source. */
-static bool source_matches(const SearchFilter *f, Stmt *stmt)
+static bool source_matches(const SearchFilter *f, DbRows *rows)
 {
-    SourceKind kind = (SourceKind)sqlite3_column_int(stmt, SOURCE);
-    bool ours = f->own_home.n && str_eq(db_str(stmt, HOME), f->own_home);
-    Str entrypoint = db_str(stmt, ENTRYPOINT);
+    SourceKind kind = (SourceKind)(int)row_int(rows, SOURCE);
+    bool ours = f->own_home.n && str_eq(row_text(rows, HOME), f->own_home);
+    Str entrypoint = row_text(rows, ENTRYPOINT);
     Origin origin;
 
     if (kind != SOURCE_HERMES)
@@ -49,16 +49,16 @@ static bool source_matches(const SearchFilter *f, Stmt *stmt)
     return str_eq(entrypoint, f->source);
 }
 
-static bool is_allowed(const SearchFilter *f, Stmt *stmt)
+static bool is_allowed(const SearchFilter *f, DbRows *rows)
 {
-    Str model = db_str(stmt, MODEL);
+    Str model = row_text(rows, MODEL);
 
-    return (!f->source.n || source_matches(f, stmt)) &&
-           (f->since <= 0 || sqlite3_column_double(stmt, LAST_AT) >= f->since) &&
-           (f->until <= 0 || sqlite3_column_double(stmt, STARTED_AT) < f->until) &&
+    return (!f->source.n || source_matches(f, rows)) &&
+           (f->since <= 0 || row_real(rows, LAST_AT) >= f->since) &&
+           (f->until <= 0 || row_real(rows, STARTED_AT) < f->until) &&
            (!f->model.n || str_find_nocase(model, f->model) < model.n) &&
-           (!f->skip_archived || !sqlite3_column_int(stmt, ARCHIVED)) &&
-           (!f->project.n || search_project_matches(f->project, db_str(stmt, FOLDER)));
+           (!f->skip_archived || !(int)row_int(rows, ARCHIVED)) &&
+           (!f->project.n || search_project_matches(f->project, row_text(rows, FOLDER)));
 }
 
 bool recall_is_plain(const SearchFilter *f)
@@ -67,20 +67,20 @@ bool recall_is_plain(const SearchFilter *f)
            f->until <= 0;
 }
 
-static bool read_rows(Recall *r, const SearchFilter *f, Stmt *stmt, Places *to, Err *err)
+static bool read_rows(Recall *r, const SearchFilter *f, DbRows *rows, Places *to, Err *err)
 {
     bool row, plain = recall_is_plain(f);
 
     for (;;) {
         SessionPlace s = { 0 };
 
-        if (!db_step(r->db, stmt, &row, err))
+        if (!db_row(rows, &row, err))
             return false;
         if (!row)
             return true;
-        s.ord = sqlite3_column_int64(stmt, ORD);
-        s.last_at = sqlite3_column_double(stmt, LAST_AT);
-        s.allowed = plain || is_allowed(f, stmt);
+        s.ord = row_int(rows, ORD);
+        s.last_at = row_real(rows, LAST_AT);
+        s.allowed = plain || is_allowed(f, rows);
         if (s.ord > r->most_ord)
             r->most_ord = s.ord;
         ARENA_PUSH(r->sessions_arena, to->all, to->n, to->cap, s);
@@ -90,20 +90,19 @@ static bool read_rows(Recall *r, const SearchFilter *f, Stmt *stmt, Places *to, 
 bool recall_source_known(void *ctx, Str name)
 {
     Recall *r = ctx;
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row = false;
     Err ignored;
 
-    if (!db_prepare(r->db, "SELECT 1 FROM entries WHERE home <> '' AND entrypoint = ? LIMIT 1",
-                    &stmt, &ignored))
+    if (!db_query(r->db, &rows, &ignored,
+                  "SELECT 1 FROM entries WHERE home <> '' AND entrypoint = ? LIMIT 1", TEXT(name)))
         return false;
-    db_bind_str(stmt, 1, name);
-    return db_step(r->db, stmt, &row, &ignored) && row;
+    return db_row(rows, &row, &ignored) && row;
 }
 
 Str recall_source_names(Recall *r, Arena *a)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     AUTO_BUF names = BUF(KIB(4));
     bool row = true;
     Err ignored;
@@ -111,14 +110,12 @@ Str recall_source_names(Recall *r, Arena *a)
 #define X(id, name, title) buf_addf(&names, "%s%s", names.n ? ", " : "", name);
     ORIGINS(X)
 #undef X
-    if (!db_prepare(
-            r->db,
-            "SELECT DISTINCT entrypoint FROM entries WHERE home <> '' AND entrypoint NOT IN "
-            "('', 'hermes', 'claude', 'codex', 'talaria') ORDER BY 1 LIMIT 20",
-            &stmt, &ignored))
+    if (!db_query(r->db, &rows, &ignored,
+                  "SELECT DISTINCT entrypoint FROM entries WHERE home <> '' AND entrypoint NOT IN "
+                  "('', 'hermes', 'claude', 'codex', 'talaria') ORDER BY 1 LIMIT 20"))
         row = false;
-    while (row && db_step(r->db, stmt, &row, &ignored) && row)
-        buf_addf(&names, ", %.*s", STR_FMT(str_head(db_str(stmt, 0), 40)));
+    while (row && db_row(rows, &row, &ignored) && row)
+        buf_addf(&names, ", %.*s", STR_FMT(str_head(row_text(rows, 0), 40)));
     return str_dup(a, buf_str(&names));
 }
 
@@ -156,25 +153,24 @@ static void make_blocks(Recall *r)
 
 bool recall_sessions_load(Recall *r, const SearchFilter *filter, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Places to = { 0 };
     int64_t version = 0;
 
-    if (!db_int(r->db, "PRAGMA data_version", 0, &version, err))
+    if (!db_get_int(r->db, 0, &version, err, "PRAGMA data_version"))
         return false;
-    version = version * 1000003 + sqlite3_total_changes64(r->db->handle);
+    version = version * 1000003 + db_total_changes(r->db);
     if (r->sessions_known && r->version == version && recall_is_plain(filter))
         return true;
     arena_reset(r->sessions_arena);
     r->most_ord = 0;
-    if (!db_prepare(r->db,
-                    recall_is_plain(filter)
-                        ? "SELECT ord, last_at FROM recall_sessions"
-                        : "SELECT s.ord, s.last_at, s.source, s.folder, e.home, e.entrypoint, "
-                          "e.model, e.archived, e.started_at FROM recall_sessions s LEFT JOIN "
-                          "entries e USING(key)",
-                    &stmt, err) ||
-        !read_rows(r, filter, stmt, &to, err))
+    if (!db_query_once(r->db, &rows, err,
+                       recall_is_plain(filter)
+                           ? "SELECT ord, last_at FROM recall_sessions"
+                           : "SELECT s.ord, s.last_at, s.source, s.folder, e.home, e.entrypoint, "
+                             "e.model, e.archived, e.started_at FROM recall_sessions s LEFT JOIN "
+                             "entries e USING(key)") ||
+        !read_rows(r, filter, rows, &to, err))
         return false;
     if (to.n)
         qsort(to.all, to.n, sizeof *to.all, newest_first);

@@ -40,7 +40,6 @@ typedef struct Gather {
 
 struct Recall {
     Db *db;
-    Stmt *match[TABLES], *range[TABLES], *pages[TABLES], *doc, *name, *session;
     Gather gather;
     Pool pools[TABLES];
     Arena *sessions_arena;
@@ -55,7 +54,7 @@ struct Recall {
     int64_t version; /* of the data when the sessions were read */
 };
 
-/* search_gather.c */
+/* fts_gather.c */
 MUST_CHECK bool recall_gather_register(Recall *r, Err *err);
 /* Rows of a table that match, newest number first, into its pool; at most `most` of them. The range
  * of numbers is first..last. */
@@ -73,7 +72,7 @@ MUST_CHECK bool recall_gather_newest(Recall *r, int table, Str match, GatherHow 
                                      const SearchFilter *filter, int64_t max, bool *ret_cut,
                                      Err *err);
 
-/* search_prefix.c: on how many pages of the table's index the words lie that begin so. */
+/* fts_prefix.c: on how many pages of the table's index the words lie that begin so. */
 MUST_CHECK bool recall_prefix_pages(Recall *r, int table, Str begins, int64_t *ret, Err *err);
 
 /* search_sessions.c: the sessions newest first, and which of them the filter lets through. */
@@ -82,5 +81,8 @@ bool recall_is_plain(const SearchFilter *f);   /* lets every session through */
 bool recall_source_known(void *ctx, Str name); /* a SourceKnown over a Recall */
 bool recall_session_allowed(const Recall *r, int64_t ord);
 double recall_session_newest(const Recall *r, int64_t ord); /* when it was last written */
+
+/* search_rank.c: the key of the session at that place; -1: there is none. */
+MUST_CHECK bool recall_session_key(Recall *r, int64_t ord, int64_t *ret, Err *err);
 
 #endif

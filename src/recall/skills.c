@@ -25,8 +25,6 @@ Skills *skills_open(const SkillPlaces *places, Err *err)
 Skills *skills_close(Skills *s)
 {
     if (s) {
-        stmt_free(s->add);
-        stmt_free(s->match);
         db_close(s->db);
         arena_free(s->arena);
         arena_free(s->places_arena);

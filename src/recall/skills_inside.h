@@ -30,7 +30,6 @@ struct Skills {
     int64_t looked_ms;
     bool looked;
     Db *db;
-    Stmt *add, *match;
 };
 
 /* skills_places.c */

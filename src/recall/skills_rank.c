@@ -36,18 +36,10 @@ bool skills_prepare(Skills *s, Err *err)
 {
     s->db = db_open_own(":memory:", false, err);
     return s->db &&
-           db_exec(s->db,
-                   "CREATE VIRTUAL TABLE skills USING fts5(name, description, tags, category,"
-                   " headings, body, tokenize = 'ascii', content = '')",
-                   err) &&
-           db_prepare(s->db,
-                      "INSERT INTO skills(rowid, name, description, tags, category, headings, body)"
-                      " VALUES(?, ?, ?, ?, ?, ?, ?)",
-                      &s->add, err) &&
-           db_prepare(s->db,
-                      "SELECT rowid, -bm25(skills, 3, 2, 2, 0.5, 1, 0.5) FROM skills"
-                      " WHERE skills MATCH ?",
-                      &s->match, err);
+           db_script(s->db,
+                     "CREATE VIRTUAL TABLE skills USING fts5(name, description, tags, category,"
+                     " headings, body, tokenize = 'ascii', content = '')",
+                     err);
 }
 
 static bool add_row(Skills *s, size_t at, Err *err)
@@ -56,16 +48,18 @@ static bool add_row(Skills *s, size_t at, Err *err)
     const Str columns[] = { skill->name,     skill->description, skill->tags,
                             skill->category, skill->headings,    skill->body };
     Buf bufs[ARRAY_LEN(columns)];
-    bool row, ok;
+    DbValue values[1 + ARRAY_LEN(columns)] = { INT((int64_t)at + 1) };
+    bool ok;
 
-    sqlite3_bind_int64(s->add, 1, (int64_t)at + 1);
     for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
         bufs[i] = BUF((size_t)LIMIT_SKILL_BYTES * 4);
         (void)terms_write(&bufs[i], columns[i]);
-        db_bind_str(s->add, (int)i + 2, buf_str(&bufs[i]));
+        values[1 + i] = TEXT(buf_str(&bufs[i]));
     }
-    ok = db_step(s->db, s->add, &row, err);
-    sqlite3_reset(s->add);
+    ok = db_exec_values(s->db, NULL,
+                        "INSERT INTO skills(rowid, name, description, tags, category, headings, "
+                        "body) VALUES(?, ?, ?, ?, ?, ?, ?)",
+                        true, values, ARRAY_LEN(values), err);
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
         buf_done(&bufs[i]);
     return ok;
@@ -73,7 +67,7 @@ static bool add_row(Skills *s, size_t at, Err *err)
 
 bool skills_index(Skills *s, Err *err)
 {
-    if (!db_exec(s->db, "BEGIN; INSERT INTO skills(skills) VALUES('delete-all')", err))
+    if (!db_script(s->db, "BEGIN; INSERT INTO skills(skills) VALUES('delete-all')", err))
         return false;
     /* "pdf-forms" is named by "pdf forms" too. */
     s->names = ARENA_ARRAY(s->arena, Str, s->n + 1);
@@ -83,10 +77,10 @@ bool skills_index(Skills *s, Err *err)
         if (!add_row(s, i, err)) {
             Err second;
 
-            (void)!db_exec(s->db, "ROLLBACK", &second);
+            (void)!db_script(s->db, "ROLLBACK", &second);
             return false;
         }
-    return db_exec(s->db, "COMMIT", err);
+    return db_script(s->db, "COMMIT", err);
 }
 
 /* -- ranking ------------------------------------------------------------------------------------------- */
@@ -109,21 +103,22 @@ typedef struct Shortlisting {
 
 static bool match_words(Shortlisting *k, Err *err)
 {
-    Stmt *stmt = k->s->match;
+    AUTO(DbRows) *rows = NULL;
     Str any = words_any(k->arena, &k->words);
-    bool row = false, ok;
+    bool ok;
 
     if (!any.n)
         return true;
-    db_bind_str(stmt, 1, any);
-    while ((ok = db_step(k->s->db, stmt, &row, err)) && row) {
-        Candidate *c = &k->all[sqlite3_column_int64(stmt, 0) - 1];
+    ok = db_query(k->s->db, &rows, err,
+                  "SELECT rowid, -bm25(skills, 3, 2, 2, 0.5, 1, 0.5) FROM skills WHERE skills "
+                  "MATCH ?",
+                  TEXT(any));
+    while (ok && db_next(rows, &ok, err)) {
+        Candidate *c = &k->all[row_int(rows, 0) - 1];
 
-        c->words = sqlite3_column_double(stmt, 1);
+        c->words = row_real(rows, 1);
         c->matched = true;
     }
-    sqlite3_reset(stmt);
-    sqlite3_clear_bindings(stmt);
     return ok;
 }
 

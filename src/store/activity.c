@@ -163,25 +163,22 @@ static void apply_changes(Kept *k, Arena *a)
 
 static bool load_row(Kept *k, Arena *a, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    if (!db_prepare(k->db,
-                    "SELECT number, stamp = ?2, last_message, changes, keys FROM activity JOIN "
-                    "activity_keys USING (home, number) WHERE home = ?1",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, k->home);
-    db_bind_str(stmt, 2, k->stamp);
-    if (!db_step(k->db, stmt, &row, err))
+    if (!db_query(k->db, &rows, err,
+                  "SELECT number, stamp = ?2, last_message, changes, keys FROM activity JOIN "
+                  "activity_keys USING (home, number) WHERE home = ?1",
+                  TEXT(k->home), TEXT(k->stamp)) ||
+        !db_row(rows, &row, err))
         return false;
     if (!row)
         return true;
-    k->number = sqlite3_column_int64(stmt, 0);
-    k->current = sqlite3_column_int(stmt, 1) != 0;
-    k->changes.last_message = sqlite3_column_int64(stmt, 2);
-    k->there = keys_of(a, str_dup(a, db_str(stmt, 3)), &k->changes.all, &k->changes.n) &&
-               keys_of(a, str_dup(a, db_str(stmt, 4)), &k->base, &k->n_base);
+    k->number = row_int(rows, 0);
+    k->current = row_bool(rows, 1);
+    k->changes.last_message = row_int(rows, 2);
+    k->there = keys_of(a, str_dup(a, row_text(rows, 3)), &k->changes.all, &k->changes.n) &&
+               keys_of(a, str_dup(a, row_text(rows, 4)), &k->base, &k->n_base);
     return true;
 }
 
@@ -190,7 +187,7 @@ static void load_kept(Kept *k, Str data, Arena *a)
     Err err;
 
     k->db = index_db_open(data, &err);
-    if (k->db && k->db->is_private)
+    if (k->db && db_is_private(k->db))
         k->db = db_close(k->db);
     if (k->db && load_row(k, a, &err)) {
         if (k->there)
@@ -232,54 +229,36 @@ static bool find_changes(Arena *a, const Kept *k, const ActivityKeys *found, Cha
     return ret->n < MAX_CHANGES;
 }
 
+static Str bytes_of(const SessionKey *keys, size_t n)
+{
+    return n ? (Str){ (const char *)keys, n * sizeof *keys } : STR("");
+}
+
 static bool put_keys(Kept *k, const Activity *all, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(k->db, "REPLACE INTO activity_keys(home, number, keys) VALUES(?, ?, ?)", &stmt,
-                    err))
-        return false;
     k->number = clock_mono_ns();
-    db_bind_str(stmt, 1, k->home);
-    sqlite3_bind_int64(stmt, 2, k->number);
-    sqlite3_bind_blob64(stmt, 3, all->keys, all->n * sizeof *all->keys, SQLITE_STATIC);
-    return db_step(k->db, stmt, &row, err);
+    return db_exec(k->db, NULL, err,
+                   "REPLACE INTO activity_keys(home, number, keys) VALUES(?, ?, ?)", TEXT(k->home),
+                   INT(k->number), BLOB(bytes_of(all->keys, all->n)));
 }
 
 static bool put_changes(Kept *k, const Changes *c, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
-
-    if (!db_prepare(k->db,
-                    "REPLACE INTO activity(home, number, stamp, last_message, changes) VALUES(?, "
-                    "?, ?, ?, ?)",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, k->home);
-    sqlite3_bind_int64(stmt, 2, k->number);
-    db_bind_str(stmt, 3, k->settled ? k->stamp : STR(""));
-    sqlite3_bind_int64(stmt, 4, c->last_message);
-    sqlite3_bind_blob64(stmt, 5, c->n ? (const void *)c->all : "", c->n * sizeof *c->all,
-                        SQLITE_STATIC);
-    return db_step(k->db, stmt, &row, err);
+    return db_exec(k->db, NULL, err,
+                   "REPLACE INTO activity(home, number, stamp, last_message, changes) VALUES(?, "
+                   "?, ?, ?, ?)",
+                   TEXT(k->home), INT(k->number), TEXT(k->settled ? k->stamp : STR("")),
+                   INT(c->last_message), BLOB(bytes_of(c->all, c->n)));
 }
 
 /* Another process may write the index just now: then it is kept the next time. */
 static void keep(Kept *k, const Activity *all, const Changes *changes)
 {
-    Err err, ignored;
+    Err err;
 
-    if (!db_exec(k->db, "BEGIN IMMEDIATE", &err)) {
+    if (!db_begin(k->db, &err) ||
+        !db_end(k->db, (!all || put_keys(k, all, &err)) && put_changes(k, changes, &err), &err))
         log_debug("last activity is not kept: %s", err.text);
-        return;
-    }
-    if ((!all || put_keys(k, all, &err)) && put_changes(k, changes, &err) &&
-        db_exec(k->db, "COMMIT", &err))
-        return;
-    log_debug("last activity is not kept: %s", err.text);
-    (void)!db_exec(k->db, "ROLLBACK", &ignored);
 }
 
 /* A home that is being written to right now is read again anyway: its changes wait until there are some more. */

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/db.h"
+#include "store/db_sqlite.h"
 #include "store/session.h"
 
 enum {
@@ -97,7 +97,7 @@ static TableCheck read_complaints(Check *c, Stmt *stmt, Str name)
     int code;
 
     while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
-        Str line = db_str(stmt, 0);
+        Str line = stmt_text(stmt, 0);
 
         if (str_eqz(line, "ok") || complaints++ >= MAX_COMPLAINTS)
             continue;
@@ -184,7 +184,7 @@ static bool word_to_ask(Check *c, bool newest, char ret[PROBE_ROOM])
                        : "SELECT substr(content, 1, 400) FROM messages WHERE role = 'user' AND "
                          "typeof(content) = 'text' ORDER BY id LIMIT 1",
                 -1, &stmt, NULL) == SQLITE_OK &&
-            sqlite3_step(stmt) == SQLITE_ROW && longest_word(db_str(stmt, 0), ret);
+            sqlite3_step(stmt) == SQLITE_ROW && longest_word(stmt_text(stmt, 0), ret);
     c->deadline = 0;
     return found;
 }
@@ -245,18 +245,19 @@ static bool list_tables(Check *c, TableName **ret, size_t *ret_n, Err *err)
     size_t n = 0, cap = 0;
     bool row = false;
 
-    if (!db_prepare(c->db,
-                    "SELECT name, sql LIKE 'create virtual%', sql LIKE '%using%fts%' FROM "
-                    "sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
-                    "ORDER BY name",
-                    &stmt, err))
+    if (!stmt_prepare(
+            c->db,
+            "SELECT name, sql LIKE 'create virtual%', sql LIKE '%using%fts%' FROM "
+            "sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+            "ORDER BY name",
+            &stmt, err))
         return false;
     do {
-        if (!db_step(c->db, stmt, &row, err))
+        if (!stmt_step(c->db, stmt, &row, err))
             return false;
         if (row) {
             bool is_virtual = sqlite3_column_int(stmt, 1) != 0;
-            TableName t = { str_dup(c->arena, db_str(stmt, 0)), is_virtual,
+            TableName t = { str_dup(c->arena, stmt_text(stmt, 0)), is_virtual,
                             is_virtual && sqlite3_column_int(stmt, 2) };
 
             ARENA_PUSH(c->arena, all, n, cap, t);
@@ -309,18 +310,18 @@ static bool compare_columns(Check *c, const char *table, const char *const *fiel
     bool *seen = ARENA_ARRAY(c->arena, bool, n);
     bool row = false;
 
-    if (!db_prepare(c->db, "SELECT name FROM pragma_table_info(?)", &stmt, err))
+    if (!stmt_prepare(c->db, "SELECT name FROM pragma_table_info(?)", &stmt, err))
         return false;
-    db_bind_str(stmt, 1, str_of(table));
+    stmt_bind_text(stmt, 1, str_of(table));
     do {
-        if (!db_step(c->db, stmt, &row, err))
+        if (!stmt_step(c->db, stmt, &row, err))
             return false;
         if (!row)
             break;
         for (size_t i = 0; i < n; i++)
-            seen[i] |= str_eqz(db_str(stmt, 0), fields[i]);
-        if (!is_known(db_str(stmt, 0), fields, n))
-            name_column(unknown, table, db_str(stmt, 0));
+            seen[i] |= str_eqz(stmt_text(stmt, 0), fields[i]);
+        if (!is_known(stmt_text(stmt, 0), fields, n))
+            name_column(unknown, table, stmt_text(stmt, 0));
     } while (row);
     for (size_t i = 0; i < n; i++)
         if (!seen[i])
@@ -370,13 +371,14 @@ static bool read_facts(Check *c, Err *err)
     DbReport *r = c->report;
     bool row = false;
 
-    if (!db_prepare(c->db, "PRAGMA journal_mode", &stmt, err) || !db_step(c->db, stmt, &row, err))
+    if (!stmt_prepare(c->db, "PRAGMA journal_mode", &stmt, err) ||
+        !stmt_step(c->db, stmt, &row, err))
         return false;
-    snprintf(r->journal, sizeof r->journal, "%.*s", STR_FMT(row ? db_str(stmt, 0) : STR("")));
+    snprintf(r->journal, sizeof r->journal, "%.*s", STR_FMT(row ? stmt_text(stmt, 0) : STR("")));
     c->wal = strcmp(r->journal, "wal") == 0;
     if (db_has_column(c->db, "schema_version", "version"))
-        return db_int(c->db, "SELECT max(version) FROM schema_version", 0, &r->version, err);
-    return db_int(c->db, "PRAGMA user_version", 0, &r->version, err);
+        return db_get_int(c->db, 0, &r->version, err, "SELECT max(version) FROM schema_version");
+    return db_get_int(c->db, 0, &r->version, err, "PRAGMA user_version");
 }
 
 void check_database(Arena *a, const char *path, const CheckOptions *options, DbReport *ret)
@@ -391,7 +393,7 @@ void check_database(Arena *a, const char *path, const CheckOptions *options, DbR
     if (!db)
         return;
     sqlite3_progress_handler(db->handle, TICK_OPS, past_deadline, &c);
-    if (!db_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", &ret->trouble) ||
+    if (!db_script(db, "SELECT 1 FROM sqlite_schema LIMIT 1", &ret->trouble) ||
         !read_facts(&c, &ret->trouble) || !list_tables(&c, &tables, &n, &ret->trouble) ||
         (options->sessions && !read_columns(&c, &ret->trouble)))
         return;

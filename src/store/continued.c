@@ -33,44 +33,39 @@ typedef struct Reading {
     size_t n, cap;
 } Reading;
 
-typedef Continuation RowFn(Arena *a, Stmt *stmt);
+typedef Continuation RowFn(Arena *a, DbRows *rows);
 
-static Continuation adopted(Arena *a, Stmt *stmt)
+static Continuation adopted(Arena *a, DbRows *rows)
 {
-    return (Continuation){ .home = str_dup(a, db_str(stmt, 0)),
-                           .session_id = str_dup(a, db_str(stmt, 1)),
-                           .fingerprint = str_dup(a, db_str(stmt, 2)),
-                           .conversation_id = str_dup(a, db_str(stmt, 3)),
-                           .archived = sqlite3_column_int(stmt, 4) != 0 };
+    return (Continuation){ .home = str_dup(a, row_text(rows, 0)),
+                           .session_id = str_dup(a, row_text(rows, 1)),
+                           .fingerprint = str_dup(a, row_text(rows, 2)),
+                           .conversation_id = str_dup(a, row_text(rows, 3)),
+                           .archived = row_bool(rows, 4) };
 }
 
-static Continuation kept_by_runtime(Arena *a, Stmt *stmt)
+static Continuation kept_by_runtime(Arena *a, DbRows *rows)
 {
-    return (Continuation){ .home = str_dup(a, db_str(stmt, 0)),
-                           .session_id = continuation_session(a, str_dup(a, db_str(stmt, 1))),
-                           .conversation_id = str_dup(a, db_str(stmt, 2)),
-                           .archived = sqlite3_column_int(stmt, 3) != 0,
-                           .until = sqlite3_column_type(stmt, 4) == SQLITE_NULL
-                                        ? INFINITY
-                                        : sqlite3_column_double(stmt, 4),
-                           .one_shot = str_eqz(db_str(stmt, 5), SOURCE_ASK),
+    return (Continuation){ .home = str_dup(a, row_text(rows, 0)),
+                           .session_id = continuation_session(a, str_dup(a, row_text(rows, 1))),
+                           .conversation_id = str_dup(a, row_text(rows, 2)),
+                           .archived = row_bool(rows, 3),
+                           .until = row_is_null(rows, 4) ? INFINITY : row_real(rows, 4),
+                           .one_shot = str_eqz(row_text(rows, 5), SOURCE_ASK),
                            .by_runtime = true };
 }
 
 static bool read_rows(Reading *r, const char *sql, RowFn *fn, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row;
+    AUTO(DbRows) *rows = NULL;
+    bool ok;
 
-    if (!db_prepare(r->db, sql, &stmt, err))
+    if (!db_query_once(r->db, &rows, err, sql))
         return false;
-    for (;;) {
-        if (!db_step(r->db, stmt, &row, err))
-            return false;
-        if (!row)
-            return true;
-        ARENA_PUSH(r->arena, r->all, r->n, r->cap, fn(r->arena, stmt));
+    while (db_next(rows, &ok, err)) {
+        ARENA_PUSH(r->arena, r->all, r->n, r->cap, fn(r->arena, rows));
     }
+    return ok;
 }
 
 /* A turn that is under way has no end yet. A runtime that lost its session went on in another one. */
@@ -106,10 +101,10 @@ static int by_session(const void *left, const void *right)
 bool guests_load(Str data, Arena *a, Str **ret, size_t *ret_n, Err *err)
 {
     AUTO(Db) *db = NULL;
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Str *all = NULL;
     size_t n = 0, cap = 0;
-    bool row = true;
+    bool ok;
 
     *ret = NULL;
     *ret_n = 0;
@@ -118,17 +113,15 @@ bool guests_load(Str data, Arena *a, Str **ret, size_t *ret_n, Err *err)
         return err->kind == ERR_NOT_FOUND;
     if (!db_has_column(db, "conversation_message", "guest"))
         return true;
-    if (!db_prepare(db,
-                    "SELECT DISTINCT conversation_id FROM conversation_message WHERE guest ORDER "
-                    "BY 1",
-                    &stmt, err))
+    if (!db_query(db, &rows, err,
+                  "SELECT DISTINCT conversation_id FROM conversation_message WHERE guest ORDER "
+                  "BY 1"))
         return false;
-    while (row) {
-        if (!db_step(db, stmt, &row, err))
-            return false;
-        if (row)
-            ARENA_PUSH(a, all, n, cap, str_dup(a, db_str(stmt, 0)));
+    while (db_next(rows, &ok, err)) {
+        ARENA_PUSH(a, all, n, cap, str_dup(a, row_text(rows, 0)));
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;

@@ -1,4 +1,4 @@
-#include "store/db.h"
+#include "store/db_sqlite.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -9,13 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 
-enum {
-    BUSY_MS = 1000,
-    BUSY_NAP_US = 1000,
-    JOURNAL_MS = 500,
-    OWN_BUSY_MS = 10000,
-    PROGRESS_OPS = 2000
-};
+enum { BUSY_MS = 1000, BUSY_NAP_US = 1000, OWN_BUSY_MS = 10000, PROGRESS_OPS = 2000 };
 
 static bool is_folder(const char *path)
 {
@@ -160,20 +154,6 @@ static void be_patient(Db *db, int64_t ms)
     sqlite3_busy_handler(db->handle, wait_for_lock, db);
 }
 
-/* SQLite looks at another process's journal and at its lock at two moments. In between one write may end and the next
- * one begin, and a reader takes the journal for one that a dead process left. Such a one stays, the other one goes. */
-static bool may_pass(int code, int64_t *since)
-{
-    if (code != SQLITE_READONLY_ROLLBACK)
-        return false;
-    if (!*since)
-        *since = clock_mono_ms();
-    if (clock_mono_ms() - *since >= JOURNAL_MS)
-        return false;
-    usleep(BUSY_NAP_US);
-    return true;
-}
-
 /* What others put under these names runs in our process when it is read: a view may recurse for ever, a virtual table
  * may be one that SQLite cannot describe before it is connected, a generated column computes what it likes. And lists
  * go on behind a row by its number: that number has to be the row's own. */
@@ -195,10 +175,10 @@ static bool check_schema(Db *db, Err *err)
     AUTO(Stmt) *stmt = NULL;
     bool row = false;
 
-    if (!db_prepare(db, SCHEMA_TROUBLE, &stmt, err) || !db_step(db, stmt, &row, err))
+    if (!stmt_prepare(db, SCHEMA_TROUBLE, &stmt, err) || !stmt_step(db, stmt, &row, err))
         return false;
     return !row || err_set(err, ERR_INVALID, "cannot read '%s': '%.*s' %.*s", db->path,
-                           STR_FMT(db_str(stmt, 0)), STR_FMT(db_str(stmt, 1)));
+                           STR_FMT(stmt_text(stmt, 0)), STR_FMT(stmt_text(stmt, 1)));
 }
 
 static Db *open_read(const char *path, int flags, Err *err)
@@ -211,7 +191,7 @@ static Db *open_read(const char *path, int flags, Err *err)
     leave_files_alone(db);
     db->step_until = clock_mono_ms() + LIMIT_READ_STEP_MS;
     db_end_by(db, 0);
-    if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA query_only=1", err) || !check_schema(db, err))
+    if (!db_script(db, "PRAGMA mmap_size=0; PRAGMA query_only=1", err) || !check_schema(db, err))
         return db_close(db);
     return db;
 }
@@ -266,7 +246,7 @@ Db *db_open_foreign(const char *path, Err *err)
         return NULL;
     be_patient(db, LIMIT_HANDOFF_LOCK_MS);
     leave_files_alone(db);
-    if (!db_exec(db, "PRAGMA mmap_size=0; PRAGMA foreign_keys=0", err) || !check_schema(db, err))
+    if (!db_script(db, "PRAGMA mmap_size=0; PRAGMA foreign_keys=0", err) || !check_schema(db, err))
         return db_close(db);
     return db;
 }
@@ -293,8 +273,8 @@ Db *db_open_own(const char *path, bool durable, Err *err)
         /* SQLite opens what it cannot write for reading, and would fail at the first write only. */
         if ((sqlite3_db_readonly(db->handle, "main") == 1 &&
              !explain(path, SQLITE_READONLY, "", 0, err)) ||
-            !db_exec(db, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=0", err) ||
-            !db_exec(db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", err))
+            !db_script(db, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=0", err) ||
+            !db_script(db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", err))
             db = db_close(db);
     }
     return db;
@@ -310,7 +290,7 @@ Db *db_open_private(const char *path, Err *err)
     mem_free(db->path);
     db->path = mem_strdup(str_of(path));
     db->is_private = true;
-    return db_exec(db, "PRAGMA synchronous=OFF", err) ? db : db_close(db);
+    return db_script(db, "PRAGMA synchronous=OFF", err) ? db : db_close(db);
 }
 
 bool db_copy(Db *to, Db *from, Err *err)
@@ -325,42 +305,12 @@ bool db_copy(Db *to, Db *from, Err *err)
 Db *db_close(Db *db)
 {
     if (db) {
+        db_forget_statements(db);
         sqlite3_close_v2(db->handle);
         mem_free(db->path);
         mem_free(db);
     }
     return NULL;
-}
-
-bool db_exec(Db *db, const char *sql, Err *err)
-{
-    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK || db_error(db, err);
-}
-
-bool db_prepare(Db *db, const char *sql, sqlite3_stmt **ret, Err *err)
-{
-    int64_t since = 0;
-    int code;
-
-    do {
-        code = sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL);
-    } while (may_pass(code, &since));
-    return code == SQLITE_OK || db_error(db, err);
-}
-
-bool db_step(Db *db, sqlite3_stmt *stmt, bool *ret_row, Err *err)
-{
-    int64_t since = 0;
-    int code;
-
-    if (db->step_until)
-        db->step_until = clock_mono_ms() + LIMIT_READ_STEP_MS;
-    while (may_pass(code = sqlite3_step(stmt), &since))
-        sqlite3_reset(stmt);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        return db_error(db, err);
-    *ret_row = code == SQLITE_ROW;
-    return true;
 }
 
 bool db_has_column(Db *db, const char *table, const char *column)
@@ -369,24 +319,14 @@ bool db_has_column(Db *db, const char *table, const char *column)
                                          NULL) == SQLITE_OK;
 }
 
-bool db_next(Db *db, sqlite3_stmt *stmt, bool *ret_ok, Err *err)
+const char *db_path(const Db *db)
 {
-    bool row = false;
-
-    *ret_ok = db_step(db, stmt, &row, err);
-    return *ret_ok && row;
+    return db->path;
 }
 
-bool db_int(Db *db, const char *sql, int64_t fallback, int64_t *ret, Err *err)
+bool db_is_private(const Db *db)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row = false;
-
-    if (!db_prepare(db, sql, &stmt, err) || !db_step(db, stmt, &row, err))
-        return false;
-    *ret = row && sqlite3_column_type(stmt, 0) != SQLITE_NULL ? sqlite3_column_int64(stmt, 0)
-                                                              : fallback;
-    return true;
+    return db->is_private;
 }
 
 static bool migrate_step(Db *db, const char *sql, size_t to, Err *err)
@@ -394,7 +334,7 @@ static bool migrate_step(Db *db, const char *sql, size_t to, Err *err)
     char version[64];
 
     snprintf(version, sizeof version, "PRAGMA user_version=%zu; COMMIT", to);
-    if (db_exec(db, sql, err) && db_exec(db, version, err))
+    if (db_script(db, sql, err) && db_script(db, version, err))
         return true;
     (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     return err_wrap(err, "cannot bring '%s' to version %zu", db->path, to);
@@ -405,7 +345,7 @@ bool db_migrate(Db *db, const char *const *steps, size_t n, Err *err)
     int64_t version = 0;
 
     for (;;) {
-        if (!db_int(db, "PRAGMA user_version", 0, &version, err))
+        if (!db_get_int(db, 0, &version, err, "PRAGMA user_version"))
             return false;
         if (version > (int64_t)n)
             return err_set(err, ERR_CONFLICT,
@@ -415,11 +355,11 @@ bool db_migrate(Db *db, const char *const *steps, size_t n, Err *err)
         if (version == (int64_t)n)
             return true;
         /* Another process may have been faster: look again with the write lock in hand. */
-        if (!db_exec(db, "BEGIN IMMEDIATE", err) ||
-            !db_int(db, "PRAGMA user_version", 0, &version, err))
+        if (!db_script(db, "BEGIN IMMEDIATE", err) ||
+            !db_get_int(db, 0, &version, err, "PRAGMA user_version"))
             return false;
         if (version >= (int64_t)n) {
-            if (!db_exec(db, "COMMIT", err))
+            if (!db_script(db, "COMMIT", err))
                 return false;
             continue;
         }

@@ -14,7 +14,6 @@ enum { COMMIT_EVERY = 500 };
 
 struct Index {
     Db *db;
-    Stmt *get, *put;
     size_t waiting; /* puts since BEGIN */
     bool failed;    /* one warning, then silence */
 };
@@ -105,33 +104,27 @@ Index *index_open(Str data_folder)
 
     index->db = index_db_open(data_folder, &err);
     /* Nothing that is put there would be found by the next handle. */
-    if (index->db && index->db->is_private)
+    if (index->db && db_is_private(index->db))
         return NULL;
-    if (index->db &&
-        db_prepare(index->db,
-                   "SELECT value FROM facts WHERE topic = ? AND home = ? AND session_id = ? AND "
-                   "fingerprint = ?",
-                   &index->get, &err) &&
-        db_prepare(index->db, "INSERT OR REPLACE INTO facts VALUES(?, ?, ?, ?, ?)", &index->put,
-                   &err))
+    if (index->db)
         return TAKE(index);
     log_warning("working without an index: %s", err.text);
     return NULL;
 }
 
-static void give_up(Index *index)
+static void give_up(Index *index, const Err *err)
 {
-    Err err;
-
-    if (!index->failed && !db_error(index->db, &err))
-        log_warning("the index takes nothing more: %s", err.text);
+    if (!index->failed)
+        log_warning("the index takes nothing more: %s", err->text);
     index->failed = true;
 }
 
 static void commit(Index *index)
 {
-    if (index->waiting && sqlite3_exec(index->db->handle, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-        give_up(index);
+    Err err;
+
+    if (index->waiting && !db_end(index->db, true, &err))
+        give_up(index, &err);
     index->waiting = 0;
 }
 
@@ -151,51 +144,43 @@ Index *index_close(Index *index)
     if (index) {
         if (index->db)
             commit(index);
-        stmt_free(index->get);
-        stmt_free(index->put);
         db_close(index->db);
         mem_free(index);
     }
     return NULL;
 }
 
-static void bind_key(sqlite3_stmt *stmt, Str topic, Str home, Str session, Str fingerprint)
-{
-    db_bind_str(stmt, 1, topic);
-    db_bind_str(stmt, 2, home);
-    db_bind_str(stmt, 3, session);
-    db_bind_str(stmt, 4, fingerprint);
-}
-
 bool index_get(Index *index, Arena *a, Str topic, Str home, Str session, Str fingerprint, Str *ret)
 {
+    AUTO(DbRows) *rows = NULL;
     bool found = false;
+    Err ignored;
 
-    if (!index)
+    if (!index ||
+        !db_query(index->db, &rows, &ignored,
+                  "SELECT value FROM facts WHERE topic = ? AND home = ? AND session_id = ? AND "
+                  "fingerprint = ?",
+                  TEXT(topic), TEXT(home), TEXT(session), TEXT(fingerprint)) ||
+        !db_row(rows, &found, &ignored) || !found)
         return false;
-    bind_key(index->get, topic, home, session, fingerprint);
-    if (sqlite3_step(index->get) == SQLITE_ROW) {
-        *ret = str_dup(a, db_str(index->get, 0));
-        found = true;
-    }
-    sqlite3_reset(index->get);
-    return found;
+    *ret = str_dup(a, row_text(rows, 0));
+    return true;
 }
 
 void index_put(Index *index, Str topic, Str home, Str session, Str fingerprint, Str value)
 {
+    Err err;
+
     if (!index || index->failed)
         return;
-    if (index->waiting == 0 &&
-        sqlite3_exec(index->db->handle, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
-        give_up(index);
+    if (index->waiting == 0 && !db_begin(index->db, &err)) {
+        give_up(index, &err);
         return;
     }
-    bind_key(index->put, topic, home, session, fingerprint);
-    sqlite3_bind_blob64(index->put, 5, value.p ? value.p : "", value.n, SQLITE_STATIC);
-    if (sqlite3_step(index->put) != SQLITE_DONE)
-        give_up(index);
-    sqlite3_reset(index->put);
+    if (!db_exec(index->db, NULL, &err, "INSERT OR REPLACE INTO facts VALUES(?, ?, ?, ?, ?)",
+                 TEXT(topic), TEXT(home), TEXT(session), TEXT(fingerprint),
+                 BLOB(value.p ? value : STR(""))))
+        give_up(index, &err);
     if (++index->waiting == COMMIT_EVERY)
         commit(index);
 }

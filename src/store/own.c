@@ -9,17 +9,7 @@
 
 struct Own {
     Db *db;
-    Stmt *add_session, *add_message;
 };
-
-/* One row a field: its column, and a parameter for it. */
-#define COLUMN(kind, name)    #name ", "
-#define PARAMETER(kind, name) "?, "
-
-static const char add_session_sql[] =
-    "INSERT INTO sessions(" SESSION_FIELDS(COLUMN) "pinned) VALUES(" SESSION_FIELDS(PARAMETER) "0)";
-static const char add_message_sql[] = "INSERT INTO messages(" MESSAGE_FIELDS(
-    COLUMN) "observed) VALUES(" MESSAGE_FIELDS(PARAMETER) "0)";
 
 static bool make_ready(Own *own, Err *err)
 {
@@ -32,9 +22,7 @@ static bool make_ready(Own *own, Err *err)
         (const char *)data_schema_talaria_011_sql, (const char *)data_schema_talaria_012_sql
     };
 
-    return db_migrate(own->db, steps, ARRAY_LEN(steps), err) &&
-           db_prepare(own->db, add_session_sql, &own->add_session, err) &&
-           db_prepare(own->db, add_message_sql, &own->add_message, err);
+    return db_migrate(own->db, steps, ARRAY_LEN(steps), err);
 }
 
 Own *own_open(Str data_folder, Err *err)
@@ -67,8 +55,6 @@ Own *own_open_copy(Str data_folder, Err *err)
 Own *own_close(Own *own)
 {
     if (own) {
-        stmt_free(own->add_session);
-        stmt_free(own->add_message);
         db_close(own->db);
         mem_free(own);
     }
@@ -82,141 +68,96 @@ Db *own_db(Own *own)
 
 bool own_begin(Own *own, Err *err)
 {
-    return db_exec(own->db, "BEGIN IMMEDIATE", err);
+    return db_begin(own->db, err);
 }
 
 bool own_commit(Own *own, Err *err)
 {
-    return db_exec(own->db, "COMMIT", err);
+    return db_exec(own->db, NULL, err, "COMMIT");
 }
 
 void own_rollback(Own *own)
 {
-    if (!sqlite3_get_autocommit(own->db->handle))
-        (void)sqlite3_exec(own->db->handle, "ROLLBACK", NULL, NULL, NULL);
+    db_rollback(own->db);
 }
 
-static void bind_TEXT(sqlite3_stmt *stmt, int at, Str s)
-{
-    db_bind_str(stmt, at, s);
-}
-
-static void bind_REAL(sqlite3_stmt *stmt, int at, double n)
-{
-    sqlite3_bind_double(stmt, at, n);
-}
-
-static void bind_REAL_OR_NULL(sqlite3_stmt *stmt, int at, double n)
-{
-    if (n != 0)
-        sqlite3_bind_double(stmt, at, n);
-    else
-        sqlite3_bind_null(stmt, at);
-}
-
-static void bind_INT(sqlite3_stmt *stmt, int at, int64_t n)
-{
-    sqlite3_bind_int64(stmt, at, n);
-}
-
-static bool run_once(Own *own, sqlite3_stmt *stmt, Err *err)
-{
-    bool row = false, ok = db_step(own->db, stmt, &row, err);
-
-    sqlite3_reset(stmt);
-    return ok;
-}
+/* One row a field: its column, a parameter for it, and its value. */
+#define COLUMN(kind, name)    #name ", "
+#define PARAMETER(kind, name) "?, "
+#define VALUE_TEXT(s)         TEXT(s)
+#define VALUE_REAL(x)         REAL(x)
+#define VALUE_REAL_OR_NULL(x) ((x) != 0 ? REAL(x) : TEXT(STR_NONE))
+#define VALUE_INT(n)          INT(n)
 
 bool own_add_session(Own *own, const Session *s, Err *err)
 {
-    int at = 0;
-
-#define X(kind, name) bind_##kind(own->add_session, ++at, s->name);
-    SESSION_FIELDS(X)
+#define X(kind, name) VALUE_##kind(s->name),
+    return db_exec(own->db, NULL, err,
+                   "INSERT INTO sessions(" SESSION_FIELDS(COLUMN) "pinned) VALUES(" SESSION_FIELDS(
+                       PARAMETER) "?)",
+                   SESSION_FIELDS(X) INT(0));
 #undef X
-    return run_once(own, own->add_session, err);
 }
 
 bool own_add_message(Own *own, const Message *m, Err *err)
 {
-    int at = 0;
-
-#define X(kind, name) bind_##kind(own->add_message, ++at, m->name);
-    MESSAGE_FIELDS(X)
+#define X(kind, name) VALUE_##kind(m->name),
+    return db_exec(own->db, NULL, err,
+                   "INSERT INTO messages(" MESSAGE_FIELDS(
+                       COLUMN) "observed) VALUES(" MESSAGE_FIELDS(PARAMETER) "?)",
+                   MESSAGE_FIELDS(X) INT(0));
 #undef X
-    return run_once(own, own->add_message, err);
-}
-
-static bool run_with(Own *own, const char *sql, const Str *values, int n, Err *err)
-{
-    AUTO(Stmt) *stmt = NULL;
-
-    if (!db_prepare(own->db, sql, &stmt, err))
-        return false;
-    for (int i = 0; i < n; i++)
-        db_bind_str(stmt, i + 1, values[i]);
-    return run_once(own, stmt, err);
 }
 
 bool own_delete_session(Own *own, Str id, Err *err)
 {
-    return run_with(own, "DELETE FROM messages WHERE session_id = ?", &id, 1, err) &&
-           run_with(own, "DELETE FROM sessions WHERE id = ?", &id, 1, err);
+    return db_exec(own->db, NULL, err, "DELETE FROM messages WHERE session_id = ?", TEXT(id)) &&
+           db_exec(own->db, NULL, err, "DELETE FROM sessions WHERE id = ?", TEXT(id));
 }
 
 bool own_title_taken(Own *own, Str title, Str except, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(own->db, "SELECT 1 FROM sessions WHERE title = ? AND id <> ?", &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, title);
-    db_bind_str(stmt, 2, except);
-    return db_step(own->db, stmt, ret, err);
+    return db_query(own->db, &rows, err, "SELECT 1 FROM sessions WHERE title = ? AND id <> ?",
+                    TEXT(title), TEXT(except)) &&
+           db_row(rows, ret, err);
 }
 
 bool own_note_made(Own *own, const char *maker, const Made *made, Err *err)
 {
-    Str values[] = { str_of(maker), made->kind, made->name,
-                     made->digest.p ? made->digest : STR("") };
-
-    return run_with(own,
-                    "INSERT OR REPLACE INTO made(maker, kind, name, digest) VALUES(?, ?, ?, ?)",
-                    values, 4, err);
+    return db_exec(own->db, NULL, err,
+                   "INSERT OR REPLACE INTO made(maker, kind, name, digest) VALUES(?, ?, ?, ?)",
+                   TEXT(str_of(maker)), TEXT(made->kind), TEXT(made->name), SOME(made->digest));
 }
 
 bool own_forget_made(Own *own, const char *maker, const Made *made, Err *err)
 {
-    Str values[] = { str_of(maker), made->kind, made->name };
-
-    return run_with(own, "DELETE FROM made WHERE maker = ? AND kind = ? AND name = ?", values, 3,
-                    err);
+    return db_exec(own->db, NULL, err, "DELETE FROM made WHERE maker = ? AND kind = ? AND name = ?",
+                   TEXT(str_of(maker)), TEXT(made->kind), TEXT(made->name));
 }
 
 bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Made *all = NULL;
     size_t n = 0, cap = 0;
-    bool row = false;
+    bool ok;
 
-    if (!db_prepare(own->db,
-                    "SELECT kind, name, digest FROM made WHERE maker = ? ORDER BY kind, name",
-                    &stmt, err))
+    if (!db_query(own->db, &rows, err,
+                  "SELECT kind, name, digest FROM made WHERE maker = ? ORDER BY kind, name",
+                  TEXT(str_of(maker))))
         return false;
-    db_bind_str(stmt, 1, str_of(maker));
-    for (;;) {
+    while (db_next(rows, &ok, err)) {
         Made made;
 
-        if (!db_step(own->db, stmt, &row, err))
-            return false;
-        if (!row)
-            break;
-        made = (Made){ .kind = str_dup(a, db_str(stmt, 0)),
-                       .name = str_dup(a, db_str(stmt, 1)),
-                       .digest = str_dup(a, db_str(stmt, 2)) };
+        made = (Made){ .kind = str_dup(a, row_text(rows, 0)),
+                       .name = str_dup(a, row_text(rows, 1)),
+                       .digest = str_dup(a, row_text(rows, 2)) };
         ARENA_PUSH(a, all, n, cap, made);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;
@@ -237,9 +178,10 @@ bool own_has_made(Str data_folder, bool *ret, Err *err)
                                                             : db_open_own(path, true, err);
     if (!db && err->kind == ERR_READ_ONLY)
         db = db_open_read(path, err);
-    if (!db || !db_int(db, "SELECT count(*) FROM sqlite_master WHERE name = 'made'", 0, &n, err))
+    if (!db ||
+        !db_get_int(db, 0, &n, err, "SELECT count(*) FROM sqlite_master WHERE name = 'made'"))
         return false;
-    if (n && !db_int(db, "SELECT count(*) FROM made", 0, &n, err))
+    if (n && !db_get_int(db, 0, &n, err, "SELECT count(*) FROM made"))
         return false;
     *ret = n > 0;
     return true;

@@ -1,36 +1,36 @@
 #include "store/recorded.h"
 
 #include "base/limits.h"
-#include "store/db.h"
+#include "store/db_sqlite.h"
 #include "store/own.h"
 #include "text/json.h"
 
+enum { MAX_COLUMNS = 128 };
+
 typedef struct Loading {
     Db *db;
-    Stmt *insert;
+    Buf insert; /* SQL */
     size_t n_columns;
 } Loading;
 
-static bool begin_table(Loading *l, Json head, Err *err)
+static void begin_table(Loading *l, Json head)
 {
-    AUTO_BUF sql = BUF(KIB(8)), places = BUF(KIB(1));
+    AUTO_BUF marks = BUF(KIB(1));
     Json columns = json_get(head, STR("columns"));
-    Str table = json_str(json_get(head, STR("table")));
 
     l->n_columns = json_count(columns);
-    buf_addf(&sql, "INSERT INTO %.*s(", STR_FMT(table));
+    buf_clear(&l->insert);
+    buf_addf(&l->insert, "INSERT INTO %.*s(", STR_FMT(json_str(json_get(head, STR("table")))));
     for (size_t i = 0; i < l->n_columns; i++) {
         Str name = json_str(json_at(columns, i));
 
-        buf_addf(&sql, "%s%.*s", i ? ", " : "", STR_FMT(name));
-        buf_addz(&places, i ? ", ?" : "?");
+        buf_addf(&l->insert, "%s%.*s", i ? ", " : "", STR_FMT(name));
+        buf_addz(&marks, i ? ", ?" : "?");
     }
-    buf_addf(&sql, ") VALUES(%s)", places.p ? places.p : "");
-    l->insert = stmt_free(l->insert);
-    return db_prepare(l->db, sql.p, &l->insert, err);
+    buf_addf(&l->insert, ") VALUES(%s)", marks.p ? marks.p : "");
 }
 
-static void bind_value(Stmt *stmt, int at, Json v)
+static DbValue value_of(Json v)
 {
     int64_t whole = 0;
     double real = 0;
@@ -38,36 +38,28 @@ static void bind_value(Stmt *stmt, int at, Json v)
 
     switch (json_type(v)) {
     case JSON_STRING:
-        db_bind_str(stmt, at, json_str(v));
-        break;
+        return TEXT(json_str(v));
     case JSON_INT:
-        if (json_int(v, &whole))
-            sqlite3_bind_int64(stmt, at, whole);
-        break;
+        return json_int(v, &whole) ? INT(whole) : TEXT(STR_NONE);
     case JSON_REAL:
-        if (json_double(v, &real))
-            sqlite3_bind_double(stmt, at, real);
-        break;
+        return json_double(v, &real) ? REAL(real) : TEXT(STR_NONE);
     case JSON_BOOL:
-        if (json_bool(v, &yes))
-            sqlite3_bind_int(stmt, at, yes);
-        break;
+        return json_bool(v, &yes) ? INT(yes) : TEXT(STR_NONE);
     default:
-        sqlite3_bind_null(stmt, at);
+        return TEXT(STR_NONE);
     }
 }
 
 static bool add_row(Loading *l, Json row, Err *err)
 {
-    bool more;
+    DbValue values[MAX_COLUMNS];
 
-    if (!l->insert || json_count(row) != l->n_columns)
+    if (!l->insert.n || json_count(row) != l->n_columns || l->n_columns > MAX_COLUMNS)
         return err_set(err, ERR_INVALID, "a recorded row has %zu values for %zu columns",
                        json_count(row), l->n_columns);
-    sqlite3_reset(l->insert);
     for (size_t i = 0; i < l->n_columns; i++)
-        bind_value(l->insert, (int)i + 1, json_at(row, i));
-    return db_step(l->db, l->insert, &more, err);
+        values[i] = value_of(json_at(row, i));
+    return db_exec_values(l->db, NULL, l->insert.p, false, values, l->n_columns, err);
 }
 
 static bool add_line(Loading *l, Str line, Err *err)
@@ -76,17 +68,18 @@ static bool add_line(Loading *l, Str line, Err *err)
 
     if (!doc)
         return false;
-    if (json_type(json_root(doc)) == JSON_OBJECT)
-        return begin_table(l, json_root(doc), err);
-    return add_row(l, json_root(doc), err);
+    if (json_type(json_root(doc)) == JSON_ARRAY)
+        return add_row(l, json_root(doc), err);
+    begin_table(l, json_root(doc));
+    return true;
 }
 
 static bool fill(Db *db, Str rows, Err *err)
 {
-    Loading l = { .db = db };
+    Loading l = { .db = db, .insert = BUF(KIB(8)) };
     size_t number = 0;
     int unused;
-    bool ok = db_exec(db, "BEGIN IMMEDIATE", err);
+    bool ok = db_script(db, "BEGIN IMMEDIATE", err);
     Str line;
 
     /* What triggers wrote was recorded too. */
@@ -96,8 +89,8 @@ static bool fill(Db *db, Str rows, Err *err)
         if (line.n && !add_line(&l, line, err))
             ok = err_wrap(err, "recorded row, line %zu", number);
     }
-    stmt_free(l.insert);
-    return ok && db_exec(db, "COMMIT", err);
+    buf_done(&l.insert);
+    return ok && db_script(db, "COMMIT", err);
 }
 
 bool recorded_fill_own(Str data_folder, Str rows, Err *err)
@@ -111,5 +104,5 @@ bool recorded_fill_new(const char *path, const char *schema, Str rows, Err *err)
 {
     AUTO(Db) *db = db_open_own(path, false, err);
 
-    return db && db_exec(db, schema, err) && fill(db, rows, err);
+    return db && db_script(db, schema, err) && fill(db, rows, err);
 }

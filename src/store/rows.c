@@ -60,7 +60,7 @@ bool rows_go_on(Rows *r, Err *err)
     rows_rest(r);
     r->until = begin_read(r);
     r->reading = true;
-    return db_step(r->db, r->begin, &row, err);
+    return stmt_step(r->db, r->begin, &row, err);
 }
 
 void rows_rest(Rows *r)
@@ -132,13 +132,13 @@ static bool add_models(Rows *r, Arena *a, SessionRow *s, Err *err)
     bool row = true;
 
     buf_add(&all, s->model);
-    db_bind_str(r->models, 1, s->id);
+    stmt_bind_text(r->models, 1, s->id);
     while (row) {
-        if (!db_step(r->db, r->models, &row, err))
+        if (!stmt_step(r->db, r->models, &row, err))
             return false;
-        if (row && !str_eq(db_str(r->models, 0), s->model) && db_str(r->models, 0).n) {
+        if (row && !str_eq(stmt_text(r->models, 0), s->model) && stmt_text(r->models, 0).n) {
             buf_addz(&all, all.n ? "\n" : "");
-            buf_add(&all, db_str(r->models, 0));
+            buf_add(&all, stmt_text(r->models, 0));
         }
     }
     sqlite3_reset(r->models);
@@ -250,7 +250,7 @@ static bool sessions_statement(Rows *r, Stmt **ret, Err *err)
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
         buf_addf(&sql, ", %s", rows_column(r, "sessions", marks[i]));
     buf_addz(&sql, ") END ORDER BY rowid");
-    return db_prepare(r->db, sql.p, ret, err);
+    return stmt_prepare(r->db, sql.p, ret, err);
 }
 
 /* One stretch, as long as a transaction may last. */
@@ -260,7 +260,7 @@ static bool walk_on(SessionWalk *w, Stmt *stmt, bool *ret_more)
 
     w->end = begin_read(w->rows);
     sqlite3_bind_int64(stmt, 1, w->last);
-    ok = db_step(w->rows->db, stmt, ret_more, w->err);
+    ok = stmt_step(w->rows->db, stmt, ret_more, w->err);
     sqlite3_reset(stmt);
     end_read();
     return ok && !w->failed;
@@ -295,19 +295,19 @@ bool rows_newer(Rows *r, Arena *a, int64_t after, Str **ret, size_t *ret_n, int6
     bool row = true;
 
     rows_rest(r);
-    if (!db_int(r->db, "SELECT max(id) FROM messages", 0, &last, err) ||
-        !db_prepare(r->db,
-                    "SELECT DISTINCT session_id FROM messages WHERE id > ?1 AND id <= ?2 LIMIT "
-                    "100000",
-                    &stmt, err))
+    if (!db_get_int(r->db, 0, &last, err, "SELECT max(id) FROM messages") ||
+        !stmt_prepare(r->db,
+                      "SELECT DISTINCT session_id FROM messages WHERE id > ?1 AND id <= ?2 LIMIT "
+                      "100000",
+                      &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, after);
     sqlite3_bind_int64(stmt, 2, last);
     while (after >= 0 && row) {
-        if (!db_step(r->db, stmt, &row, err))
+        if (!stmt_step(r->db, stmt, &row, err))
             return false;
         if (row) {
-            Str id = str_dup(a, db_str(stmt, 0));
+            Str id = str_dup(a, stmt_text(stmt, 0));
 
             ARENA_PUSH(a, all, n, cap, id);
         }
@@ -325,22 +325,24 @@ static bool is_wal(Rows *r, bool *ret, Err *err)
     AUTO(Stmt) *stmt = NULL;
     bool row = false;
 
-    if (!db_prepare(r->db, "PRAGMA journal_mode", &stmt, err) || !db_step(r->db, stmt, &row, err))
+    if (!stmt_prepare(r->db, "PRAGMA journal_mode", &stmt, err) ||
+        !stmt_step(r->db, stmt, &row, err))
         return false;
-    *ret = row && str_eqz(db_str(stmt, 0), "wal");
+    *ret = row && str_eqz(stmt_text(stmt, 0), "wal");
     return true;
 }
 
 static bool prepare(Rows *r, Err *err)
 {
     if (r->query.all_models && r->has_usage &&
-        !db_prepare(r->db,
-                    "SELECT DISTINCT model FROM session_model_usage WHERE session_id = ? ORDER BY "
-                    "model",
-                    &r->models, err))
+        !stmt_prepare(
+            r->db,
+            "SELECT DISTINCT model FROM session_model_usage WHERE session_id = ? ORDER BY "
+            "model",
+            &r->models, err))
         return false;
-    return db_prepare(r->db, "BEGIN", &r->begin, err) &&
-           db_prepare(r->db, "COMMIT", &r->commit, err) && prepare_see_session(r, err) &&
+    return stmt_prepare(r->db, "BEGIN", &r->begin, err) &&
+           stmt_prepare(r->db, "COMMIT", &r->commit, err) && prepare_see_session(r, err) &&
            prepare_kept(r, err) && rows_prepare_messages(r, err);
 }
 
@@ -352,7 +354,7 @@ Rows *rows_open(const Home *home, const RowsQuery *query, Err *err)
 
     r->db = db_open_read(str_z(a, home->database), err);
     /* Every page is read once: few of them, so that they stay in the processor's cache. */
-    if (!r->db || !db_exec(r->db, "PRAGMA cache_size=-200", err) || !is_wal(r, &wal, err))
+    if (!r->db || !db_script(r->db, "PRAGMA cache_size=-200", err) || !is_wal(r, &wal, err))
         return NULL;
     r->slice_ms = wal ? SLICE_WAL_MS : SLICE_ROLLBACK_MS;
     r->has_active = db_has_column(r->db, "messages", "active");

@@ -48,7 +48,7 @@ static bool pairs_statement(Rows *r, Stmt **ret, Err *err)
              "AND " CONTINUES "%s",
              r->has_archived ? "child.archived" : "0",
              db_has_column(r->db, "sessions", "model_config") ? NO_BRANCH : "");
-    return db_prepare(r->db, sql.p, ret, err);
+    return stmt_prepare(r->db, sql.p, ret, err);
 }
 
 typedef struct Pairs {
@@ -63,12 +63,12 @@ static bool read_stretch(Rows *r, Arena *a, Stmt *stmt, int64_t from, Pairs *pai
     sqlite3_bind_int64(stmt, 1, from);
     sqlite3_bind_int64(stmt, 2, from + STRETCH - 1);
     while (row) {
-        if (!db_step(r->db, stmt, &row, err))
+        if (!stmt_step(r->db, stmt, &row, err))
             return false;
         if (row) {
-            Pair pair = { .link = { .id = str_dup(a, db_str(stmt, 0)),
-                                    .next = str_dup(a, db_str(stmt, 1)),
-                                    .next_source = str_dup(a, db_str(stmt, 2)),
+            Pair pair = { .link = { .id = str_dup(a, stmt_text(stmt, 0)),
+                                    .next = str_dup(a, stmt_text(stmt, 1)),
+                                    .next_source = str_dup(a, stmt_text(stmt, 2)),
                                     .next_archived = sqlite3_column_int(stmt, 3) != 0 },
                           .started_at = sqlite3_column_double(stmt, 4),
                           .rowid = sqlite3_column_int64(stmt, 5) };
@@ -86,7 +86,7 @@ static bool next_row(Rows *r, Stmt *stmt, int64_t after, int64_t *ret, bool *ret
     bool row;
 
     sqlite3_bind_int64(stmt, 1, after);
-    if (!db_step(r->db, stmt, &row, err))
+    if (!stmt_step(r->db, stmt, &row, err))
         return false;
     *ret_more = row && sqlite3_column_type(stmt, 0) != SQLITE_NULL;
     *ret = sqlite3_column_int64(stmt, 0);
@@ -118,7 +118,7 @@ bool rows_chains(Rows *r, Arena *a, ChainLink **ret, size_t *ret_n, Err *err)
     rows_rest(r);
     if (more &&
         (!pairs_statement(r, &pairs_of, err) ||
-         !db_prepare(r->db, "SELECT min(rowid) FROM sessions WHERE rowid > ?1", &next, err)))
+         !stmt_prepare(r->db, "SELECT min(rowid) FROM sessions WHERE rowid > ?1", &next, err)))
         return false;
     while (more) {
         if (!next_row(r, next, from, &from, &more, err) ||

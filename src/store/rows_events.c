@@ -46,7 +46,7 @@ static bool prepare_messages(Db *db, Stmt **ret, Err *err)
     buf_addz(&sql, db_has_column(db, "conversation_message", "guest") ? ", " ROWS_OF_GUEST : ", 0");
     buf_addf(&sql, " FROM messages WHERE session_id = ?1 AND id > ?2%s ORDER BY id",
              db_has_column(db, "conversation_of", "home") ? " AND " ROWS_ONCE : "");
-    return db_prepare(db, sql.p, ret, err);
+    return stmt_prepare(db, sql.p, ret, err);
 }
 
 static bool prepare_session(Db *db, Stmt **ret, Err *err)
@@ -58,7 +58,7 @@ static bool prepare_session(Db *db, Stmt **ret, Err *err)
     SESSION_FIELDS(X)
 #undef X
     buf_addz(&sql, " FROM sessions WHERE id = ?1");
-    return db_prepare(db, sql.p, ret, err);
+    return stmt_prepare(db, sql.p, ret, err);
 }
 
 static bool prepare_proof(Db *db, Stmt **ret, Err *err)
@@ -70,7 +70,7 @@ static bool prepare_proof(Db *db, Stmt **ret, Err *err)
     add_column(&sql, db, "messages", "compacted", "0");
     buf_addf(&sql, " FROM messages WHERE session_id = ?1 AND id <= ?2 AND id > ?3%s ORDER BY id",
              db_has_column(db, "conversation_of", "home") ? " AND " ROWS_ONCE : "");
-    return db_prepare(db, sql.p, ret, err);
+    return stmt_prepare(db, sql.p, ret, err);
 }
 
 static bool statements(Rows *rows, RowsInside *ret, Err *err)
@@ -95,14 +95,14 @@ static bool statements(Rows *rows, RowsInside *ret, Err *err)
 static RowEvent event_row(sqlite3_stmt *stmt)
 {
     return (RowEvent){ .id = sqlite3_column_int64(stmt, 0),
-                       .role = db_str(stmt, 1),
-                       .content = db_str(stmt, 2),
+                       .role = stmt_text(stmt, 1),
+                       .content = stmt_text(stmt, 2),
                        .at = sqlite3_column_double(stmt, 3),
-                       .tool_call_id = db_str(stmt, 4),
-                       .tool_calls = db_str(stmt, 5),
-                       .tool_name = db_str(stmt, 6),
-                       .reasoning = db_str(stmt, 7),
-                       .finish_reason = db_str(stmt, 8),
+                       .tool_call_id = stmt_text(stmt, 4),
+                       .tool_calls = stmt_text(stmt, 5),
+                       .tool_name = stmt_text(stmt, 6),
+                       .reasoning = stmt_text(stmt, 7),
+                       .finish_reason = stmt_text(stmt, 8),
                        .active = sqlite3_column_int(stmt, 9) != 0,
                        .compacted = sqlite3_column_int(stmt, 10) != 0,
                        .guest = sqlite3_column_int(stmt, 11) != 0 };
@@ -137,7 +137,7 @@ static bool read_batch(RowsInside in, int64_t *last, Batch *batch, bool *ret_mor
 
     sqlite3_bind_int64(stmt, 2, *last);
     while (ok && row && batch->bytes < BATCH_BYTES && clock_mono_ms() < end) {
-        ok = db_step(in.db, stmt, &row, err);
+        ok = stmt_step(in.db, stmt, &row, err);
         if (ok && row) {
             RowEvent m = event_row(stmt), kept = event_dup(batch->arena, &m);
 
@@ -167,7 +167,7 @@ bool rows_events(Rows *rows, Str session, int64_t after, RowEventFn *fn, void *c
         Batch batch = { .arena = arena };
 
         arena_reset(arena);
-        db_bind_str((*in.events)->messages, 1, session);
+        stmt_bind_text((*in.events)->messages, 1, session);
         if (!read_batch(in, &last, &batch, &more, err))
             return false;
         for (size_t i = 0; i < batch.n; i++)
@@ -181,10 +181,10 @@ bool rows_events(Rows *rows, Str session, int64_t after, RowEventFn *fn, void *c
 
 /* -- sessions --------------------------------------------------------------------------------------- */
 
-#define READ_TEXT(at)         str_dup(a, db_str(stmt, at))
+#define READ_TEXT(at)         str_dup(a, stmt_text(stmt, at))
 #define READ_REAL(at)         sqlite3_column_double(stmt, at)
 #define READ_REAL_OR_NULL(at) sqlite3_column_double(stmt, at)
-#define READ_INT(at)          db_count(stmt, at)
+#define READ_INT(at)          stmt_count(stmt, at)
 
 bool rows_session(Rows *rows, Arena *a, Str id, Session *ret, Err *err)
 {
@@ -196,8 +196,8 @@ bool rows_session(Rows *rows, Arena *a, Str id, Session *ret, Err *err)
     if (!statements(rows, &in, err))
         return false;
     stmt = (*in.events)->session;
-    db_bind_str(stmt, 1, id);
-    ok = db_step(in.db, stmt, &row, err);
+    stmt_bind_text(stmt, 1, id);
+    ok = stmt_step(in.db, stmt, &row, err);
     if (ok && row) {
         Session s = { .rowid = sqlite3_column_int64(stmt, at) };
 
@@ -226,7 +226,7 @@ static bool proof_slice(RowsInside in, Proof *proof, bool *ret_more, Err *err)
 
     sqlite3_bind_int64(stmt, 3, proof->last);
     for (int n = 1; ok && row && (n % LOOK_EVERY || clock_mono_ms() < end); n++) {
-        ok = db_step(in.db, stmt, &row, err);
+        ok = stmt_step(in.db, stmt, &row, err);
         if (ok && row) {
             int64_t id = sqlite3_column_int64(stmt, 0);
 
@@ -249,7 +249,7 @@ bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err)
 
     if (!statements(rows, &in, err))
         return false;
-    db_bind_str((*in.events)->proof, 1, session);
+    stmt_bind_text((*in.events)->proof, 1, session);
     sqlite3_bind_int64((*in.events)->proof, 2, until);
     while (more)
         if (!proof_slice(in, &proof, &more, err))
@@ -280,15 +280,15 @@ bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *er
     *ret_n = 0;
     if (!db_has_column(db, "continuity_lost", "handle"))
         return true;
-    if (!db_prepare(db, db_has_column(db, "handoff", "copy_id") ? CONTINUITY LENT : CONTINUITY,
-                    &stmt, err))
+    if (!stmt_prepare(db, db_has_column(db, "handoff", "copy_id") ? CONTINUITY LENT : CONTINUITY,
+                      &stmt, err))
         return false;
     while (row) {
-        if (!db_step(db, stmt, &row, err))
+        if (!stmt_step(db, stmt, &row, err))
             return false;
         if (row) {
-            KnownAs c = { str_dup(a, db_str(stmt, 0)), str_dup(a, db_str(stmt, 1)),
-                          str_dup(a, db_str(stmt, 2)), sqlite3_column_int(stmt, 3) != 0 };
+            KnownAs c = { str_dup(a, stmt_text(stmt, 0)), str_dup(a, stmt_text(stmt, 1)),
+                          str_dup(a, stmt_text(stmt, 2)), sqlite3_column_int(stmt, 3) != 0 };
 
             ARENA_PUSH(a, all, n, cap, c);
         }
@@ -303,12 +303,12 @@ bool rows_any(Rows *rows, Str session, bool *ret, Err *err)
     Db *db = rows_inside(rows).db;
     AUTO(Stmt) *stmt = NULL;
 
-    if (!db_prepare(db,
-                    db_has_column(db, "conversation_of", "home")
-                        ? "SELECT 1 FROM messages WHERE session_id = ?1 AND " ROWS_ONCE " LIMIT 1"
-                        : "SELECT 1 FROM messages WHERE session_id = ?1 LIMIT 1",
-                    &stmt, err))
+    if (!stmt_prepare(db,
+                      db_has_column(db, "conversation_of", "home")
+                          ? "SELECT 1 FROM messages WHERE session_id = ?1 AND " ROWS_ONCE " LIMIT 1"
+                          : "SELECT 1 FROM messages WHERE session_id = ?1 LIMIT 1",
+                      &stmt, err))
         return false;
-    db_bind_str(stmt, 1, session);
-    return db_step(db, stmt, ret, err);
+    stmt_bind_text(stmt, 1, session);
+    return stmt_step(db, stmt, ret, err);
 }

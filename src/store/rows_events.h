@@ -2,7 +2,7 @@
 #ifndef TALARIA_STORE_ROWS_EVENTS_H
 #define TALARIA_STORE_ROWS_EVENTS_H
 
-#include "store/db.h"
+#include "store/db_sqlite.h"
 #include "store/rows.h"
 
 typedef struct RowsEvents RowsEvents; /* statements, prepared when first needed */

@@ -2,7 +2,7 @@
 #ifndef TALARIA_STORE_ROWS_INSIDE_H
 #define TALARIA_STORE_ROWS_INSIDE_H
 
-#include "store/db.h"
+#include "store/db_sqlite.h"
 #include "store/rows_events.h"
 
 struct Rows {

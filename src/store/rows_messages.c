@@ -108,7 +108,7 @@ static bool messages_on(MessageWalk *w, bool *ret_more, Err *err)
     if (!rows_go_on(r, err))
         return false;
     sqlite3_bind_int64(r->messages, 2, w->last);
-    ok = db_step(r->db, r->messages, ret_more, err);
+    ok = stmt_step(r->db, r->messages, ret_more, err);
     sqlite3_reset(r->messages);
     return ok;
 }
@@ -119,8 +119,8 @@ static bool newest(Rows *r, Str id, double *ret, Err *err)
 
     if (!rows_go_on(r, err))
         return false;
-    db_bind_str(r->newest, 1, id);
-    ok = db_step(r->db, r->newest, &row, err);
+    stmt_bind_text(r->newest, 1, id);
+    ok = stmt_step(r->db, r->newest, &row, err);
     if (ok)
         *ret = sqlite3_column_double(r->newest, 0);
     sqlite3_reset(r->newest);
@@ -134,7 +134,7 @@ bool rows_messages(Rows *r, Str id, RowMessageFn *fn, void *ctx, RowsSeen *ret, 
     bool more = true;
 
     r->messages_walk = &walk;
-    db_bind_str(r->messages, 1, id);
+    stmt_bind_text(r->messages, 1, id);
     while (more)
         if (!messages_on(&walk, &more, err))
             return false;
@@ -187,10 +187,10 @@ bool rows_preview(Rows *r, Arena *a, Str id, Str *ret, Err *err)
 
     if (!rows_go_on(r, err))
         return false;
-    db_bind_str(r->first, 1, id);
-    ok = db_step(r->db, r->first, &row, err);
+    stmt_bind_text(r->first, 1, id);
+    ok = stmt_step(r->db, r->first, &row, err);
     if (ok)
-        *ret = row ? preview_of(a, db_str(r->first, 0)) : STR("");
+        *ret = row ? preview_of(a, stmt_text(r->first, 0)) : STR("");
     sqlite3_reset(r->first);
     return ok;
 }
@@ -224,12 +224,13 @@ bool rows_prepare_messages(Rows *r, Err *err)
                                    NULL) != SQLITE_OK)
         return db_error(r->db, err);
     messages_sql(r, &sql);
-    return db_prepare(r->db, sql.p, &r->messages, err) &&
-           db_prepare(r->db, "SELECT max(timestamp) FROM messages WHERE session_id = ?", &r->newest,
-                      err) &&
-           db_prepare(r->db,
-                      "SELECT substr(replace(replace(content, char(10), ' '), char(13), ' '), 1, "
-                      "63) FROM messages WHERE session_id = ? AND role = 'user' AND content IS NOT "
-                      "NULL ORDER BY timestamp, id LIMIT 1",
-                      &r->first, err);
+    return stmt_prepare(r->db, sql.p, &r->messages, err) &&
+           stmt_prepare(r->db, "SELECT max(timestamp) FROM messages WHERE session_id = ?",
+                        &r->newest, err) &&
+           stmt_prepare(
+               r->db,
+               "SELECT substr(replace(replace(content, char(10), ' '), char(13), ' '), 1, "
+               "63) FROM messages WHERE session_id = ? AND role = 'user' AND content IS NOT "
+               "NULL ORDER BY timestamp, id LIMIT 1",
+               &r->first, err);
 }

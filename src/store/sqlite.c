@@ -53,7 +53,7 @@ static bool check_tables(Conn *c, Err *err)
     };
 
     /* Before metadata is asked for, so that a file that is no database says so. */
-    if (!db_exec(c->db, "SELECT 1 FROM sqlite_schema LIMIT 1", err))
+    if (!db_script(c->db, "SELECT 1 FROM sqlite_schema LIMIT 1", err))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(needed); i++)
         if (!db_has_column(c->db, needed[i][0], needed[i][1]))
@@ -69,9 +69,10 @@ static bool read_journal_mode(Conn *c, char ret[16], Err *err)
     bool row = false;
     Str mode;
 
-    if (!db_prepare(c->db, "PRAGMA journal_mode", &stmt, err) || !db_step(c->db, stmt, &row, err))
+    if (!stmt_prepare(c->db, "PRAGMA journal_mode", &stmt, err) ||
+        !stmt_step(c->db, stmt, &row, err))
         return false;
-    mode = row ? db_str(stmt, 0) : STR_NONE;
+    mode = row ? stmt_text(stmt, 0) : STR_NONE;
     snprintf(ret, 16, "%.*s", STR_FMT(mode));
     return true;
 }
@@ -133,7 +134,7 @@ int64_t conn_slice_end(const Conn *c)
 
 static Str take_TEXT(Arena *a, sqlite3_stmt *stmt, int at)
 {
-    Str s = db_str(stmt, at);
+    Str s = stmt_text(stmt, at);
 
     return s.p ? str_dup(a, s) : s;
 }
@@ -152,7 +153,7 @@ static double take_REAL_OR_NULL(Arena *a, sqlite3_stmt *stmt, int at)
 static int64_t take_INT(Arena *a, sqlite3_stmt *stmt, int at)
 {
     (void)a;
-    return db_count(stmt, at);
+    return stmt_count(stmt, at);
 }
 
 static Session session_row(Arena *a, sqlite3_stmt *stmt)
@@ -185,14 +186,14 @@ bool conn_prepared(Conn *c, Stmt **slot, const char *sql, Err *err)
         sqlite3_reset(*slot);
         return true;
     }
-    return db_prepare(c->db, sql, slot, err);
+    return stmt_prepare(c->db, sql, slot, err);
 }
 
 /* At most one session, and the statement is done with. */
 static bool one_session(Conn *c, Arena *a, sqlite3_stmt *stmt, Session *ret, bool *ret_found,
                         Err *err)
 {
-    bool ok = db_step(c->db, stmt, ret_found, err);
+    bool ok = stmt_step(c->db, stmt, ret_found, err);
 
     if (ok && *ret_found)
         *ret = session_row(a, stmt);
@@ -223,7 +224,7 @@ static bool find_key(Conn *c, Stmt **slot, const char *sql, int64_t row_id, doub
     if (!conn_prepared(c, slot, sql, err))
         return false;
     sqlite3_bind_int64(*slot, 1, row_id);
-    ok = db_step(c->db, *slot, &row, err);
+    ok = stmt_step(c->db, *slot, &row, err);
     *ret = (Key){ .kind = KEY_VALUE, .at = at };
     if (ok && row && sqlite3_column_type(*slot, 0) == SQLITE_NULL)
         ret->kind = KEY_NULL;
@@ -268,7 +269,7 @@ static bool list_statement(Conn *c, const SessionPage *p, KeyKind key, Stmt **re
     if (p->query->since > 0)
         buf_addz(&sql, " AND started_at >= ?2");
     buf_addf(&sql, "%s ORDER BY started_at DESC, rowid LIMIT %zu", behind[key], p->max - p->n);
-    return db_prepare(c->db, sql.p, ret, err);
+    return stmt_prepare(c->db, sql.p, ret, err);
 }
 
 /* *ret_all: there is nothing behind it, not only no more time or room. */
@@ -281,7 +282,7 @@ static bool list_from(Conn *c, SessionPage *p, const Key *key, int64_t rowid, bo
     if (!list_statement(c, p, key->kind, &stmt, err))
         return false;
     if (p->query->source.n)
-        db_bind_str(stmt, 1, p->query->source);
+        stmt_bind_text(stmt, 1, p->query->source);
     if (p->query->since > 0)
         sqlite3_bind_double(stmt, 2, p->query->since);
     if (key->kind == KEY_VALUE)
@@ -289,7 +290,7 @@ static bool list_from(Conn *c, SessionPage *p, const Key *key, int64_t rowid, bo
     if (key->kind != KEY_NONE)
         sqlite3_bind_int64(stmt, 4, rowid);
     do {
-        if (!db_step(c->db, stmt, &row, err))
+        if (!stmt_step(c->db, stmt, &row, err))
             return false;
         if (row) {
             Session s = session_row(p->arena, stmt);
@@ -344,7 +345,7 @@ static bool conn_continuation(Conn *c, Arena *a, const Session *s, Session *ret,
              c->session_columns, c->has_model_config ? NO_BRANCH : "");
     if (!conn_prepared(c, &c->continuation, sql.p, err))
         return false;
-    db_bind_str(c->continuation, 1, s->id);
+    stmt_bind_text(c->continuation, 1, s->id);
     return one_session(c, a, c->continuation, ret, ret_found, err);
 }
 
@@ -361,12 +362,12 @@ static bool conn_at(Conn *c, Arena *a, int64_t rowid, Session *ret, bool *ret_fo
 
 static bool conn_highest(Conn *c, int64_t *ret, Err *err)
 {
-    return db_int(c->db, "SELECT max(rowid) FROM sessions", 0, ret, err);
+    return db_get_int(c->db, 0, ret, err, "SELECT max(rowid) FROM sessions");
 }
 
 static bool conn_count(Conn *c, int64_t *ret, Err *err)
 {
-    return db_int(c->db, "SELECT count(*) FROM sessions WHERE true" NO_ONE_SHOTS, 0, ret, err);
+    return db_get_int(c->db, 0, ret, err, "SELECT count(*) FROM sessions WHERE true" NO_ONE_SHOTS);
 }
 
 static bool conn_get(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, Err *err)
@@ -376,7 +377,7 @@ static bool conn_get(Conn *c, Arena *a, Str id, Session *ret, bool *ret_found, E
     buf_addf(&sql, "SELECT %s, rowid FROM sessions WHERE id = ?", c->session_columns);
     if (!conn_prepared(c, &c->get, sql.p, err))
         return false;
-    db_bind_str(c->get, 1, id);
+    stmt_bind_text(c->get, 1, id);
     return one_session(c, a, c->get, ret, ret_found, err);
 }
 
@@ -392,11 +393,11 @@ static bool conn_begins(Conn *c, Arena *a, Str prefix, size_t max, Session **ret
     buf_addf(&sql,
              "SELECT %s, rowid FROM sessions WHERE id >= ?1 AND id < ?1 || x'f48fbfbf' LIMIT %zu",
              c->session_columns, max);
-    if (!db_prepare(c->db, sql.p, &stmt, err))
+    if (!stmt_prepare(c->db, sql.p, &stmt, err))
         return false;
-    db_bind_str(stmt, 1, prefix);
+    stmt_bind_text(stmt, 1, prefix);
     while (row) {
-        if (!db_step(c->db, stmt, &row, err))
+        if (!stmt_step(c->db, stmt, &row, err))
             return false;
         if (row) {
             Session s = session_row(a, stmt);
@@ -420,8 +421,8 @@ static bool conn_first_words(Conn *c, Arena *a, Str id, Str *ret, Err *err)
             "ORDER BY timestamp, id LIMIT 1",
             err))
         return false;
-    db_bind_str(c->first_words, 1, id);
-    ok = db_step(c->db, c->first_words, &row, err);
+    stmt_bind_text(c->first_words, 1, id);
+    ok = stmt_step(c->db, c->first_words, &row, err);
     if (ok)
         *ret = row ? str_trim(take_TEXT(a, c->first_words, 0)) : STR("");
     sqlite3_reset(c->first_words);
@@ -436,8 +437,8 @@ static bool conn_newest(Conn *c, Str id, double *ret, Err *err)
     if (!conn_prepared(c, &c->newest, "SELECT max(timestamp) FROM messages WHERE session_id = ?",
                        err))
         return false;
-    db_bind_str(c->newest, 1, id);
-    ok = db_step(c->db, c->newest, &row, err);
+    stmt_bind_text(c->newest, 1, id);
+    ok = stmt_step(c->db, c->newest, &row, err);
     if (ok)
         *ret = sqlite3_column_double(c->newest, 0);
     sqlite3_reset(c->newest);
@@ -455,8 +456,8 @@ static bool conn_mark(Conn *c, Arena *a, Str id, Str *ret, Err *err)
              c->has_active ? "sum(active)" : "0");
     if (!conn_prepared(c, &c->mark, sql.p, err))
         return false;
-    db_bind_str(c->mark, 1, id);
-    ok = db_step(c->db, c->mark, &row, err);
+    stmt_bind_text(c->mark, 1, id);
+    ok = stmt_step(c->db, c->mark, &row, err);
     if (ok)
         *ret = str_printf(a, "%lld:%lld:%lld:%.6f", (long long)sqlite3_column_int64(c->mark, 0),
                           (long long)sqlite3_column_int64(c->mark, 1),
@@ -485,7 +486,7 @@ static bool messages_statement(Conn *c, bool inactive, KeyKind key, Stmt **ret, 
     if (c->has_active && !inactive)
         buf_addz(&sql, " AND active = 1");
     buf_addf(&sql, "%s ORDER BY timestamp, id LIMIT %d", behind[key], BATCH_ROWS);
-    if (!db_prepare(c->db, sql.p, slot, err))
+    if (!stmt_prepare(c->db, sql.p, slot, err))
         return false;
     *ret = *slot;
     return true;
@@ -506,13 +507,13 @@ static bool conn_messages(Conn *c, Arena *a, Str id, const MessageQuery *query,
         return false;
     if (!messages_statement(c, query->inactive, key.kind, &stmt, err))
         return false;
-    db_bind_str(stmt, 1, id);
+    stmt_bind_text(stmt, 1, id);
     if (after) {
         bind_key(stmt, 2, &key);
         sqlite3_bind_int64(stmt, 3, after->id);
     }
     do {
-        ok = db_step(c->db, stmt, &row, err);
+        ok = stmt_step(c->db, stmt, &row, err);
         if (ok && row) {
             Message m = message_row(a, stmt);
 
@@ -618,14 +619,14 @@ static bool count_messages(Conn *c, HomeFacts *facts, Err *err)
     bool ok;
 
     db_end_by(c->db, conn_slice_end(c));
-    ok = db_int(c->db, "SELECT count(*) FROM messages", 0, &facts->messages, err);
+    ok = db_get_int(c->db, 0, &facts->messages, err, "SELECT count(*) FROM messages");
     db_end_by(c->db, 0);
     if (ok || err->kind != ERR_INTERRUPTED || !c->has_message_count)
         return ok;
     /* Too many to count in one short read: as the sessions say. */
     facts->messages_are_about = true;
     db_end_by(c->db, conn_slice_end(c));
-    ok = db_int(c->db, "SELECT sum(message_count) FROM sessions", 0, &facts->messages, err);
+    ok = db_get_int(c->db, 0, &facts->messages, err, "SELECT sum(message_count) FROM sessions");
     db_end_by(c->db, 0);
     return ok;
 }
@@ -636,12 +637,12 @@ static bool newest_activity(Conn *c, double *ret, Err *err)
     bool row = false;
 
     /* The last row written and the last session begun: both by an index, no walk through all. */
-    if (!db_prepare(
+    if (!stmt_prepare(
             c->db,
             "SELECT max(coalesce((SELECT timestamp FROM messages ORDER BY id DESC LIMIT 1), "
             "0), coalesce((SELECT max(started_at) FROM sessions), 0))",
             &stmt, err) ||
-        !db_step(c->db, stmt, &row, err))
+        !stmt_step(c->db, stmt, &row, err))
         return false;
     *ret = row ? sqlite3_column_double(stmt, 0) : 0;
     return true;
@@ -675,13 +676,13 @@ static bool count_alike(Conn *c, Arena *a, HomeFacts *facts, Err *err)
     bool row = true;
 
     counts_sql(c, &sql);
-    if (!db_prepare(c->db, sql.p, &stmt, err))
+    if (!stmt_prepare(c->db, sql.p, &stmt, err))
         return false;
     while (row) {
-        if (!db_step(c->db, stmt, &row, err))
+        if (!stmt_step(c->db, stmt, &row, err))
             return false;
         if (row) {
-            HomeCount one = { .source = str_dup(a, db_str(stmt, 0)),
+            HomeCount one = { .source = str_dup(a, stmt_text(stmt, 0)),
                               .part = sqlite3_column_int(stmt, 1) != 0,
                               .archived = sqlite3_column_int(stmt, 2) != 0,
                               .n = sqlite3_column_int64(stmt, 3),
@@ -700,10 +701,11 @@ static bool conn_facts(Conn *c, Arena *a, HomeFacts *facts, Err *err)
     if (!read_journal_mode(c, facts->journal, err))
         return false;
     if (db_has_column(c->db, "schema_version", "version") &&
-        !db_int(c->db, "SELECT max(version) FROM schema_version", 0, &facts->schema_version, err))
+        !db_get_int(c->db, 0, &facts->schema_version, err,
+                    "SELECT max(version) FROM schema_version"))
         return false;
     if (facts->home->kind == HOME_OURS &&
-        !db_int(c->db, "PRAGMA user_version", 0, &facts->schema_version, err))
+        !db_get_int(c->db, 0, &facts->schema_version, err, "PRAGMA user_version"))
         return false;
     if (stat(c->db->path, &st) == 0)
         facts->bytes = st.st_size;

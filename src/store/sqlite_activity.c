@@ -31,7 +31,8 @@ static bool last_message(Conn *c, int64_t *ret, Err *err)
 {
     *ret = -1;
     return !db_has_column(c->db, "sqlite_sequence", "seq") ||
-           db_int(c->db, "SELECT seq FROM sqlite_sequence WHERE name = 'messages'", -1, ret, err);
+           db_get_int(c->db, -1, ret, err,
+                      "SELECT seq FROM sqlite_sequence WHERE name = 'messages'");
 }
 
 static bool find_touched(Walk *w, Err *err)
@@ -40,14 +41,15 @@ static bool find_touched(Walk *w, Err *err)
     size_t cap = 0;
     bool row = true;
 
-    if (!db_prepare(w->conn->db,
-                    "SELECT rowid FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE "
-                    "id > ?1) ORDER BY rowid",
-                    &stmt, err))
+    if (!stmt_prepare(
+            w->conn->db,
+            "SELECT rowid FROM sessions WHERE id IN (SELECT session_id FROM messages WHERE "
+            "id > ?1) ORDER BY rowid",
+            &stmt, err))
         return false;
     sqlite3_bind_int64(stmt, 1, w->known->last_message);
     while (row) {
-        if (!db_step(w->conn->db, stmt, &row, err))
+        if (!stmt_step(w->conn->db, stmt, &row, err))
             return false;
         if (row)
             ARENA_PUSH(w->arena, w->touched, w->n_touched, cap, sqlite3_column_int64(stmt, 0));
@@ -69,10 +71,10 @@ static bool prepare_rows(Walk *w, const SessionQuery *query, Err *err)
                       : ", (SELECT max(timestamp) FROM messages WHERE session_id = sessions.id)");
     buf_addf(&sql, "WHERE rowid > ?1 AND id <> ''%s ORDER BY rowid LIMIT %zu",
              query->source.n ? " AND source = ?2" : "", w->at_once);
-    if (!db_prepare(c->db, sql.p, &w->rows, err))
+    if (!stmt_prepare(c->db, sql.p, &w->rows, err))
         return false;
     if (query->source.n)
-        db_bind_str(w->rows, 2, query->source);
+        stmt_bind_text(w->rows, 2, query->source);
     return true;
 }
 
@@ -119,7 +121,7 @@ static bool search_newest(Conn *c, int64_t rowid, double *ret, Err *err)
                        err))
         return false;
     sqlite3_bind_int64(c->newest_at, 1, rowid);
-    ok = db_step(c->db, c->newest_at, &row, err);
+    ok = stmt_step(c->db, c->newest_at, &row, err);
     *ret = ok ? sqlite3_column_double(c->newest_at, 0) : 0;
     sqlite3_reset(c->newest_at);
     return ok;
@@ -148,7 +150,7 @@ static bool read_some(Walk *w, int64_t after, bool *ret_more, Err *err)
 
     sqlite3_bind_int64(w->rows, 1, after);
     while (row) {
-        if (!db_step(w->conn->db, w->rows, &row, err))
+        if (!stmt_step(w->conn->db, w->rows, &row, err))
             return false;
         if (row)
             ARENA_PUSH(w->arena, ret->keys, ret->n, w->cap, key_of(w));

@@ -2,7 +2,7 @@
 #ifndef TALARIA_STORE_SQLITE_INSIDE_H
 #define TALARIA_STORE_SQLITE_INSIDE_H
 
-#include "store/db.h"
+#include "store/db_sqlite.h"
 #include "store/engine.h"
 
 enum {

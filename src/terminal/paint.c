@@ -108,7 +108,7 @@ static void begin_list_item(Paint *p, Buf *out, Str *s, size_t mark)
     p->hang = lead + mark;
     if (mark == 2 && strchr("-*+", s->p[0]))
         shown = STR("\xe2\x80\xa2");
-    row_text(p, out, shown);
+    paint_row_text(p, out, shown);
     row_blank(p, out);
     p->row.indent = p->hang;
     p->row.blank = true;

@@ -47,13 +47,13 @@ struct Paint {
 
 /* -- paint_row.c: words and rows ------------------------------------------------------------------------ */
 
-void row_char(Paint *p, Buf *out, Str bytes); /* of a word: one character */
-void row_blank(Paint *p, Buf *out);           /* the word is over */
-void row_text(Paint *p, Buf *out, Str text);  /* words and blanks as they are, no marks */
-void row_style(Paint *p, unsigned style);     /* from here on */
-void row_escape(Paint *p, Str sequence);      /* the painter's own, of no width */
-void row_show(Paint *p, Buf *out);            /* what there is of the last word, for now */
-void row_end(Paint *p, Buf *out);             /* the row is over, if one was begun */
+void row_char(Paint *p, Buf *out, Str bytes);      /* of a word: one character */
+void row_blank(Paint *p, Buf *out);                /* the word is over */
+void paint_row_text(Paint *p, Buf *out, Str text); /* words and blanks as they are, no marks */
+void row_style(Paint *p, unsigned style);          /* from here on */
+void row_escape(Paint *p, Str sequence);           /* the painter's own, of no width */
+void row_show(Paint *p, Buf *out);                 /* what there is of the last word, for now */
+void row_end(Paint *p, Buf *out);                  /* the row is over, if one was begun */
 
 /* -- paint_span.c: marks within a line ------------------------------------------------------------------ */
 

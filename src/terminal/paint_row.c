@@ -145,7 +145,7 @@ void row_blank(Paint *p, Buf *out)
     p->row.blank = p->row.begun && p->row.col > row_start(&p->row);
 }
 
-void row_text(Paint *p, Buf *out, Str text)
+void paint_row_text(Paint *p, Buf *out, Str text)
 {
     while (text.n) {
         Str from = text;

@@ -160,7 +160,7 @@ static void draw_link(Paint *p, Buf *out, const Span *span, int depth)
         row_escape(p, STR("\033]8;;\033\\"));
     row_style(p, style | PAINT_DIM);
     if (number)
-        row_text(p, out, str_printf(p->arena, " [%zu]", number));
+        paint_row_text(p, out, str_printf(p->arena, " [%zu]", number));
     row_style(p, style);
 }
 
@@ -177,10 +177,10 @@ static void draw_span(Paint *p, Buf *out, const Span *span, int depth)
     if (span->style != PAINT_CODE) {
         paint_spans(p, out, &inner, true, depth + 1);
     } else if (p->options.color) {
-        row_text(p, out, inner);
+        paint_row_text(p, out, inner);
     } else { /* without colour the marks say that it is code */
         row_char(p, out, STR("`"));
-        row_text(p, out, inner);
+        paint_row_text(p, out, inner);
         row_char(p, out, STR("`"));
     }
     row_style(p, style);

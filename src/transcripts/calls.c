@@ -13,7 +13,6 @@ typedef struct Call {
 
 struct Calls {
     Db *db;
-    Stmt *owner, *put, *of_entry, *forget, *adjust;
     Call waiting[CALLS_WAITING];
     size_t n;
 };
@@ -24,92 +23,52 @@ typedef struct Owner {
     EventUsage usage;
 } Owner;
 
-static bool prepare(Calls *c, Err *err)
-{
-    return db_prepare(c->db,
-                      "SELECT key, input, output, cache_read, cache_write FROM calls "
-                      "WHERE call = ? ORDER BY copied, key LIMIT 1",
-                      &c->owner, err) &&
-           db_prepare(c->db,
-                      "INSERT INTO calls VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-                      "input = max(input, excluded.input), output = max(output, excluded.output), "
-                      "cache_read = max(cache_read, excluded.cache_read), "
-                      "cache_write = max(cache_write, excluded.cache_write)",
-                      &c->put, err) &&
-           db_prepare(c->db, "SELECT call FROM calls WHERE key = ? LIMIT 1", &c->of_entry, err) &&
-           db_prepare(c->db, "DELETE FROM calls WHERE call = ? AND key = ?", &c->forget, err) &&
-           db_prepare(c->db,
-                      "UPDATE entries SET input_tokens = input_tokens + ?2, "
-                      "output_tokens = output_tokens + ?3, "
-                      "cache_read_tokens = cache_read_tokens + ?4, "
-                      "cache_write_tokens = cache_write_tokens + ?5 WHERE key = ?1",
-                      &c->adjust, err);
-}
+#define USAGE(u) INT((u)->input), INT((u)->output), INT((u)->cache_read), INT((u)->cache_write)
 
-Calls *calls_new(Db *db, Err *err)
+Calls *calls_new(Db *db)
 {
-    AUTO(Calls) *c = mem_alloc(sizeof *c);
+    Calls *c = mem_alloc(sizeof *c);
 
     c->db = db;
-    return prepare(c, err) ? TAKE(c) : NULL;
+    return c;
 }
 
 Calls *calls_free(Calls *c)
 {
-    if (c) {
-        stmt_free(c->owner);
-        stmt_free(c->put);
-        stmt_free(c->of_entry);
-        stmt_free(c->forget);
-        stmt_free(c->adjust);
-        mem_free(c);
-    }
-    return NULL;
+    return mem_free(c);
 }
 
-/* -- the database --------------------------------------------------------------------------------- */
-
-static bool run(Calls *c, Stmt *stmt, Err *err)
-{
-    bool ignored, ok = db_step(c->db, stmt, &ignored, err);
-
-    sqlite3_reset(stmt);
-    return ok;
-}
-
-static void bind_usage(Stmt *stmt, int at, const EventUsage *u)
-{
-    sqlite3_bind_int64(stmt, at, u->input);
-    sqlite3_bind_int64(stmt, at + 1, u->output);
-    sqlite3_bind_int64(stmt, at + 2, u->cache_read);
-    sqlite3_bind_int64(stmt, at + 3, u->cache_write);
-}
+/* -- the database -- */
 
 static bool owner_of(Calls *c, uint64_t call, Owner *ret, Err *err)
 {
-    Stmt *stmt = c->owner;
-    bool row = false, ok;
+    AUTO(DbRows) *rows = NULL;
+    bool row = false;
 
-    sqlite3_bind_int64(stmt, 1, (int64_t)call);
-    ok = db_step(c->db, stmt, &row, err);
+    if (!db_query(c->db, &rows, err,
+                  "SELECT key, input, output, cache_read, cache_write FROM calls "
+                  "WHERE call = ? ORDER BY copied, key LIMIT 1",
+                  INT((int64_t)call)) ||
+        !db_row(rows, &row, err))
+        return false;
     *ret = (Owner){ 0 };
-    if (ok && row)
-        *ret = (Owner){ .key = sqlite3_column_int64(stmt, 0),
-                        .usage = { .input = sqlite3_column_int64(stmt, 1),
-                                   .output = sqlite3_column_int64(stmt, 2),
-                                   .cache_read = sqlite3_column_int64(stmt, 3),
-                                   .cache_write = sqlite3_column_int64(stmt, 4) } };
-    sqlite3_reset(stmt);
-    return ok;
+    if (row)
+        *ret = (Owner){ .key = row_int(rows, 0),
+                        .usage = { .input = row_int(rows, 1),
+                                   .output = row_int(rows, 2),
+                                   .cache_read = row_int(rows, 3),
+                                   .cache_write = row_int(rows, 4) } };
+    return true;
 }
 
-static bool put(Calls *c, const Call *call, int64_t key, Err *err)
+static bool put_call(Calls *c, const Call *call, int64_t key, Err *err)
 {
-    sqlite3_bind_int64(c->put, 1, (int64_t)call->id);
-    sqlite3_bind_int(c->put, 2, call->copied);
-    sqlite3_bind_int64(c->put, 3, key);
-    bind_usage(c->put, 4, &call->usage);
-    return run(c, c->put, err);
+    return db_exec(c->db, NULL, err,
+                   "INSERT INTO calls VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+                   "input = max(input, excluded.input), output = max(output, excluded.output), "
+                   "cache_read = max(cache_read, excluded.cache_read), "
+                   "cache_write = max(cache_write, excluded.cache_write)",
+                   INT((int64_t)call->id), INT(call->copied), INT(key), USAGE(&call->usage));
 }
 
 /* -- sums ----------------------------------------------------------------------------------------- */
@@ -136,16 +95,19 @@ static bool adjust(Calls *c, Entry *session, const Owner *owner, int64_t sign, E
         session->cache_write_tokens += u.cache_write;
         return true;
     }
-    sqlite3_bind_int64(c->adjust, 1, owner->key);
-    bind_usage(c->adjust, 2, &u);
-    return run(c, c->adjust, err);
+    return db_exec(c->db, NULL, err,
+                   "UPDATE entries SET input_tokens = input_tokens + ?2, "
+                   "output_tokens = output_tokens + ?3, "
+                   "cache_read_tokens = cache_read_tokens + ?4, "
+                   "cache_write_tokens = cache_write_tokens + ?5 WHERE key = ?1",
+                   INT(owner->key), USAGE(&u));
 }
 
 static bool save(Calls *c, const Call *call, Entry *session, Err *err)
 {
     Owner before, after;
 
-    if (!owner_of(c, call->id, &before, err) || !put(c, call, session->key, err))
+    if (!owner_of(c, call->id, &before, err) || !put_call(c, call, session->key, err))
         return false;
     after = (Owner){ session->key, call->usage };
     if (before.key && !owner_of(c, call->id, &after, err))
@@ -180,38 +142,28 @@ void calls_drop(Calls *c)
     c->n = 0;
 }
 
-static bool next_of(Calls *c, int64_t key, uint64_t *ret, bool *ret_more, Err *err)
-{
-    bool ok;
-
-    sqlite3_bind_int64(c->of_entry, 1, key);
-    ok = db_step(c->db, c->of_entry, ret_more, err);
-    if (ok && *ret_more)
-        *ret = (uint64_t)sqlite3_column_int64(c->of_entry, 0);
-    sqlite3_reset(c->of_entry);
-    return ok;
-}
-
 bool calls_gone(Calls *c, int64_t key, Err *err)
 {
-    Owner before, after;
-    bool more = true;
-    uint64_t call = 0;
+    for (;;) {
+        AUTO(DbRows) *rows = NULL;
+        Owner before, after;
+        bool more = false;
+        int64_t call;
 
-    while (more) {
-        if (!next_of(c, key, &call, &more, err))
+        if (!db_query(c->db, &rows, err, "SELECT call FROM calls WHERE key = ? LIMIT 1",
+                      INT(key)) ||
+            !db_row(rows, &more, err))
             return false;
         if (!more)
-            break;
-        if (!owner_of(c, call, &before, err))
-            return false;
-        sqlite3_bind_int64(c->forget, 1, (int64_t)call);
-        sqlite3_bind_int64(c->forget, 2, key);
-        if (!run(c, c->forget, err))
+            return true;
+        call = row_int(rows, 0);
+        rows = db_rows_done(rows); /* before the row is deleted */
+        if (!owner_of(c, (uint64_t)call, &before, err) ||
+            !db_exec(c->db, NULL, err, "DELETE FROM calls WHERE call = ? AND key = ?", INT(call),
+                     INT(key)))
             return false;
         if (before.key == key &&
-            (!owner_of(c, call, &after, err) || !adjust(c, NULL, &after, 1, err)))
+            (!owner_of(c, (uint64_t)call, &after, err) || !adjust(c, NULL, &after, 1, err)))
             return false;
     }
-    return true;
 }

@@ -13,7 +13,7 @@
 
 typedef struct Calls Calls;
 
-MUST_CHECK Calls *calls_new(Db *db, Err *err);
+Calls *calls_new(Db *db);
 Calls *calls_free(Calls *c);
 AUTO_FREE(Calls, calls_free)
 

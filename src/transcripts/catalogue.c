@@ -53,15 +53,6 @@ static Str scope_of(Arena *a, const CatalogueQuery *q)
     return str_dup(a, buf_str(&sql));
 }
 
-static bool prepare(Catalogue *c, Err *err)
-{
-    AUTO_BUF sql = BUF(MIB(2));
-
-    buf_addf(&sql, "SELECT %.*s FROM entries WHERE key = ?", STR_FMT(entry_columns(c->a)));
-    return db_prepare(c->db, sql.p, &c->load, err) && entry_write_prepare(c->db, &c->write, err) &&
-           db_prepare(c->db, "DELETE FROM entries WHERE key = ?", &c->forget, err);
-}
-
 /* A batch of sessions fits into memory, and is not written twice for want of room. */
 static const char room[] = "PRAGMA cache_size=-16384; PRAGMA wal_autocheckpoint=4000";
 
@@ -95,15 +86,12 @@ Catalogue *catalogue_open(const CatalogueQuery *query, Err *err)
     c->a = arena_new();
     c->scope = scope_of(c->a, &c->query);
     c->db = index_db_open(query->homes->data, err);
-    return c->db && db_exec(c->db, room, err) && prepare(c, err) ? TAKE(c) : NULL;
+    return c->db && db_script(c->db, room, err) ? TAKE(c) : NULL;
 }
 
 Catalogue *catalogue_close(Catalogue *c)
 {
     if (c) {
-        stmt_free(c->load);
-        stmt_free(c->write);
-        stmt_free(c->forget);
         db_close(c->db);
         if (c->damaged)
             index_db_remove(c->query.homes->data);
@@ -120,14 +108,14 @@ Db *catalogue_db(Catalogue *c)
 
 bool catalogue_is_private(Catalogue *c, Err *err)
 {
-    if (c->db->is_private && !file_is_read_only(c->db->path, err))
-        err_set_to(err, ERR_READ_ONLY, "cannot write to '%s'", c->db->path);
-    return c->db->is_private;
+    if (db_is_private(c->db) && !file_is_read_only(db_path(c->db), err))
+        err_set_to(err, ERR_READ_ONLY, "cannot write to '%s'", db_path(c->db));
+    return db_is_private(c->db);
 }
 
 bool catalogue_clear(Catalogue *c, Err *err)
 {
-    return db_exec(c->db, "DELETE FROM calls; DELETE FROM entries; DELETE FROM entry_homes", err);
+    return db_script(c->db, "DELETE FROM calls; DELETE FROM entries; DELETE FROM entry_homes", err);
 }
 
 /* -- asking ------------------------------------------------------------------------------------------- */
@@ -135,9 +123,8 @@ bool catalogue_clear(Catalogue *c, Err *err)
 /* A statement is put together from pieces, each with the value of its one parameter. */
 typedef struct Question {
     Buf sql;
-    Str text[16];
-    double real[16];
-    int n;
+    DbValue values[16];
+    size_t n;
 } Question;
 
 static void question_done(Question *q)
@@ -146,53 +133,36 @@ static void question_done(Question *q)
 }
 #define AUTO_QUESTION __attribute__((cleanup(question_done))) Question
 
-/* Every @ in the piece stands for its value. */
-static void add_piece(Question *q, const char *sql)
+/* Every @ in the piece is its value. */
+static void add_where(Question *q, const char *sql, DbValue value)
 {
-    q->n++;
+    ASSERT(q->n < ARRAY_LEN(q->values));
+    q->values[q->n++] = value;
     for (; *sql; sql++)
         if (*sql == '@')
-            buf_addf(&q->sql, "?%d", q->n);
+            buf_addf(&q->sql, "?%zu", q->n);
         else
             buf_addc(&q->sql, *sql);
 }
 
-static void where_text(Question *q, const char *sql, Str value)
-{
-    q->text[q->n] = value;
-    add_piece(q, sql);
-}
-
-static void where_real(Question *q, const char *sql, double value)
-{
-    q->real[q->n] = value;
-    q->text[q->n] = STR_NONE;
-    add_piece(q, sql);
-}
-
 static bool ask(Catalogue *c, Arena *a, Question *q, Entry **ret, size_t *ret_n, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Entry *all = NULL;
     size_t n = 0, cap = 0;
     bool row = true;
 
-    if (!db_prepare(c->db, q->sql.p, &stmt, err))
+    if (!db_query_values(c->db, &rows, q->sql.p, false, q->values, q->n, err))
         return false;
-    for (int i = 0; i < q->n; i++)
-        if (q->text[i].p)
-            db_bind_str(stmt, i + 1, q->text[i]);
-        else
-            sqlite3_bind_double(stmt, i + 1, q->real[i]);
     while (row) {
         EntryRow one;
 
-        if (!db_step(c->db, stmt, &row, err))
+        if (!db_row(rows, &row, err))
             return false;
         if (!row)
             break;
-        entry_read(a, stmt, &one);
-        one.e.continues = str_dup(a, db_str(stmt, sqlite3_column_count(stmt) - 1));
+        entry_read(a, rows, &one);
+        one.e.continues = str_dup(a, row_text(rows, ENTRY_N_COLUMNS));
         ARENA_PUSH(a, all, n, cap, one.e);
     }
     *ret = all;
@@ -202,12 +172,11 @@ static bool ask(Catalogue *c, Arena *a, Question *q, Entry **ret, size_t *ret_n,
 
 static void begin_question(Catalogue *c, Question *q)
 {
-    AUTO(Arena) *a = arena_new();
-
     buf_addf(&q->sql,
-             "SELECT %.*s, (SELECT p.id FROM entries p WHERE p.continued_in = entries.id AND "
+             "SELECT " ENTRY_COLUMN_NAMES
+             ", (SELECT p.id FROM entries p WHERE p.continued_in = entries.id AND "
              "p.continued_in <> '' AND p.source = entries.source LIMIT 1) FROM entries WHERE %.*s",
-             STR_FMT(entry_columns(a)), STR_FMT(c->scope));
+             STR_FMT(c->scope));
 }
 
 static void where_project(Question *q, Str project)
@@ -215,9 +184,9 @@ static void where_project(Question *q, Str project)
     while (project.n > 1 && project.p[project.n - 1] == '/')
         project.n--;
     if (project.p[0] == '/')
-        where_text(q, " AND (cwd = @ OR substr(cwd, 1, length(@) + 1) = @ || '/')", project);
+        add_where(q, " AND (cwd = @ OR substr(cwd, 1, length(@) + 1) = @ || '/')", TEXT(project));
     else
-        where_text(q, " AND substr(cwd, -length(@) - 1) = '/' || @", project);
+        add_where(q, " AND substr(cwd, -length(@) - 1) = '/' || @", TEXT(project));
 }
 
 bool catalogue_list(Catalogue *c, Arena *a, const EntryQuery *query, Entry **ret, size_t *ret_n,
@@ -235,16 +204,16 @@ bool catalogue_list(Catalogue *c, Arena *a, const EntryQuery *query, Entry **ret
     if (query->project.n)
         where_project(&q, query->project);
     if (query->model.n)
-        where_text(&q, " AND instr(lower(model), lower(@))", query->model);
+        add_where(&q, " AND instr(lower(model), lower(@))", TEXT(query->model));
     if (query->tool.n)
-        where_text(&q, " AND instr(char(10) || tools || char(10), char(10) || @ || char(10))",
-                   query->tool);
+        add_where(&q, " AND instr(char(10) || tools || char(10), char(10) || @ || char(10))",
+                  TEXT(query->tool));
     if (query->since > 0)
-        where_real(&q, " AND last_at >= @", query->since);
+        add_where(&q, " AND last_at >= @", REAL(query->since));
     if (query->until > 0)
-        where_real(&q, " AND last_at < @", query->until);
+        add_where(&q, " AND last_at < @", REAL(query->until));
     if (query->before_key > 0) {
-        where_real(&q, " AND (last_at, key) < (@", query->before_at);
+        add_where(&q, " AND (last_at, key) < (@", REAL(query->before_at));
         buf_addf(&q.sql, ", %lld)", (long long)query->before_key);
     }
     buf_addf(&q.sql, " ORDER BY last_at DESC, key DESC LIMIT %lld",
@@ -255,32 +224,30 @@ bool catalogue_list(Catalogue *c, Arena *a, const EntryQuery *query, Entry **ret
 bool catalogue_marks(Catalogue *c, Arena *a, EntryMark **ret, size_t *ret_n, Err *err)
 {
     AUTO_BUF sql = BUF(MIB(2));
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     EntryMark *all = NULL;
     size_t n = 0, cap = 0;
-    bool row = true;
+    bool ok;
 
     buf_addf(&sql,
              "SELECT key, started_at, last_at, human, offset, proof, cwd FROM entries WHERE %.*s "
              "AND side_chain = 0 ORDER BY last_at DESC, key DESC",
              STR_FMT(c->scope));
-    if (!db_prepare(c->db, sql.p, &stmt, err))
+    if (!db_query_once(c->db, &rows, err, sql.p))
         return false;
-    while (row) {
-        if (!db_step(c->db, stmt, &row, err))
-            return false;
-        if (row) {
-            EntryMark one = { .key = sqlite3_column_int64(stmt, 0),
-                              .started_at = sqlite3_column_double(stmt, 1),
-                              .last_at = sqlite3_column_double(stmt, 2),
-                              .human = sqlite3_column_int(stmt, 3) != 0,
-                              .offset = sqlite3_column_int64(stmt, 4),
-                              .proof = (uint64_t)sqlite3_column_int64(stmt, 5),
-                              .cwd = str_dup(a, db_str(stmt, 6)) };
+    while (db_next(rows, &ok, err)) {
+        EntryMark one = { .key = row_int(rows, 0),
+                          .started_at = row_real(rows, 1),
+                          .last_at = row_real(rows, 2),
+                          .human = row_bool(rows, 3),
+                          .offset = row_int(rows, 4),
+                          .proof = (uint64_t)row_int(rows, 5),
+                          .cwd = str_dup(a, row_text(rows, 6)) };
 
-            ARENA_PUSH(a, all, n, cap, one);
-        }
+        ARENA_PUSH(a, all, n, cap, one);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;
@@ -307,8 +274,8 @@ static void where_begins(Arena *a, Question *q, Str id)
 {
     Str behind = str_printf(a, "%.*s\xf4\x8f\xbf\xbf", STR_FMT(id));
 
-    where_text(q, " AND id >= @", id);
-    where_text(q, " AND id <= @", behind);
+    add_where(q, " AND id >= @", TEXT(id));
+    add_where(q, " AND id <= @", TEXT(behind));
 }
 
 bool catalogue_begins(Catalogue *c, Arena *a, Str prefix, size_t max, Entry **ret, size_t *ret_n,
@@ -383,11 +350,11 @@ bool catalogue_facets(Catalogue *c, Arena *a, const char *which, size_t max, Fac
                       size_t *ret_n, Err *err)
 {
     AUTO_BUF sql = BUF(MIB(2));
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     const char *column = facet_column(which);
     Facet *all = NULL;
     size_t n = 0, cap = 0;
-    bool row = true;
+    bool ok;
 
     if (strcmp(which, "tool") == 0)
         buf_addf(&sql, tools_sql, STR_FMT(c->scope), max);
@@ -398,17 +365,15 @@ bool catalogue_facets(Catalogue *c, Arena *a, const char *which, size_t max, Fac
                  column, STR_FMT(c->scope), column, max);
     else
         return err_set(err, ERR_USAGE, "no facet '%s'", which);
-    if (!db_prepare(c->db, sql.p, &stmt, err))
+    if (!db_query_once(c->db, &rows, err, sql.p))
         return false;
-    while (row) {
-        if (!db_step(c->db, stmt, &row, err))
-            return false;
-        if (row) {
-            Facet f = { str_dup(a, db_str(stmt, 0)), sqlite3_column_int64(stmt, 1) };
+    while (db_next(rows, &ok, err)) {
+        Facet f = { str_dup(a, row_text(rows, 0)), row_int(rows, 1) };
 
-            ARENA_PUSH(a, all, n, cap, f);
-        }
+        ARENA_PUSH(a, all, n, cap, f);
     }
+    if (!ok)
+        return false;
     *ret = all;
     *ret_n = n;
     return true;

@@ -10,7 +10,6 @@ struct Catalogue {
     CatalogueQuery query;
     Arena *a;  /* as long as the catalogue */
     Str scope; /* SQL: entries of the homes and roots that were asked for */
-    Stmt *load, *write, *forget;
     bool damaged;
 };
 

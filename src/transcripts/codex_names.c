@@ -76,22 +76,19 @@ static bool from_index(Arena *a, Str root, Names *names)
 
 static bool read_rows(Arena *a, Db *db, Names *names, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
-    bool row = true;
+    AUTO(DbRows) *rows = NULL;
+    bool ok;
 
     if (!db_has_column(db, "threads", "id") || !db_has_column(db, "threads", "name"))
         return true;
-    if (!db_prepare(db, "SELECT id, name FROM threads WHERE name <> ''", &stmt, err))
+    if (!db_query(db, &rows, err, "SELECT id, name FROM threads WHERE name <> ''"))
         return false;
-    while (row) {
-        if (!db_step(db, stmt, &row, err))
-            return false;
-        if (row)
-            ARENA_PUSH(a, names->all, names->n, names->cap,
-                       ((CodexThreadName){ .id = str_dup(a, db_str(stmt, 0)),
-                                           .name = str_dup(a, db_str(stmt, 1)) }));
+    while (db_next(rows, &ok, err)) {
+        ARENA_PUSH(a, names->all, names->n, names->cap,
+                   ((CodexThreadName){ .id = str_dup(a, row_text(rows, 0)),
+                                       .name = str_dup(a, row_text(rows, 1)) }));
     }
-    return true;
+    return ok;
 }
 
 static void from_database(Arena *a, Str root, Names *names)

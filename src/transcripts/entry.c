@@ -4,79 +4,51 @@
 
 #include "base/limits.h"
 
-static const char columns[] =
-#define X(kind, column, place) ", " #column
-    ENTRY_COLUMNS(X);
-#undef X
-
-Str entry_columns(Arena *a)
+static Pulse read_pulse(DbRows *rows, int at)
 {
-    return str_printf(a, "key%s", columns);
-}
-
-static Pulse read_pulse(sqlite3_stmt *stmt, int at)
-{
+    Str bytes = row_text(rows, at);
     Pulse p = { 0 };
 
-    if (sqlite3_column_bytes(stmt, at) == sizeof p)
-        memcpy(&p, sqlite3_column_blob(stmt, at), sizeof p);
+    if (bytes.n == sizeof p)
+        memcpy(&p, bytes.p, sizeof p);
     return p;
 }
 
-#define READ_SOURCE(at) (SourceKind) sqlite3_column_int(stmt, at)
-#define READ_TEXT(at)   str_dup(a, db_str(stmt, at))
-#define READ_REAL(at)   sqlite3_column_double(stmt, at)
-#define READ_INT(at)    sqlite3_column_int64(stmt, at)
-#define READ_UINT(at)   (uint64_t) sqlite3_column_int64(stmt, at)
-#define READ_BOOL(at)   sqlite3_column_int(stmt, at) != 0
-#define READ_PULSE(at)  read_pulse(stmt, at)
+#define READ_SOURCE(at) (SourceKind) row_int(rows, at)
+#define READ_TEXT(at)   str_dup(a, row_text(rows, at))
+#define READ_REAL(at)   row_real(rows, at)
+#define READ_INT(at)    row_int(rows, at)
+#define READ_UINT(at)   (uint64_t) row_int(rows, at)
+#define READ_BOOL(at)   row_bool(rows, at)
+#define READ_PULSE(at)  read_pulse(rows, at)
 
-void entry_read(Arena *a, sqlite3_stmt *stmt, EntryRow *ret)
+void entry_read(Arena *a, DbRows *rows, EntryRow *ret)
 {
     int at = 0;
 
-    *ret = (EntryRow){ .e.key = sqlite3_column_int64(stmt, at) };
+    *ret = (EntryRow){ .e.key = row_int(rows, at) };
 #define X(kind, column, place) ret->place = READ_##kind(++at);
     ENTRY_COLUMNS(X)
 #undef X
     pulse_show(&ret->pulse, ret->e.started_at, ret->e.last_at, ret->e.activity);
 }
 
-bool entry_write_prepare(Db *db, Stmt **ret, Err *err)
-{
-    AUTO_BUF sql = BUF(KIB(4));
+#define WRITE_SOURCE(v) INT((int64_t)(v))
+#define WRITE_TEXT(v)   SOME(v)
+#define WRITE_REAL(v)   REAL(v)
+#define WRITE_INT(v)    INT(v)
+#define WRITE_UINT(v)   INT((int64_t)(v))
+#define WRITE_BOOL(v)   INT(v)
+#define WRITE_PULSE(v)  BLOB(((Str){ (const char *)&(v), sizeof(v) }))
 
-    buf_addf(&sql, "INSERT OR REPLACE INTO entries(key%s) VALUES(?", columns);
-#define X(kind, column, place) buf_addz(&sql, ", ?");
-    ENTRY_COLUMNS(X)
+bool entry_write(Db *db, const EntryRow *row, Err *err)
+{
+#define X(kind, column, place) ", ?"
+#define V(kind, column, place) , WRITE_##kind(row->place)
+    return db_exec(db, NULL, err,
+                   "INSERT OR REPLACE INTO entries(" ENTRY_COLUMN_NAMES
+                   ") VALUES(?" ENTRY_COLUMNS(X) ")",
+                   INT(row->e.key) ENTRY_COLUMNS(V));
 #undef X
-    buf_addc(&sql, ')');
-    return db_prepare(db, sql.p, ret, err);
-}
-
-static void bind_text(sqlite3_stmt *stmt, int at, Str s)
-{
-    db_bind_str(stmt, at, s.p ? s : STR(""));
-}
-
-#define BIND_SOURCE(at, v) sqlite3_bind_int(stmt, at, (int)(v))
-#define BIND_TEXT(at, v)   bind_text(stmt, at, v)
-#define BIND_REAL(at, v)   sqlite3_bind_double(stmt, at, v)
-#define BIND_INT(at, v)    sqlite3_bind_int64(stmt, at, v)
-#define BIND_UINT(at, v)   sqlite3_bind_int64(stmt, at, (int64_t)(v))
-#define BIND_BOOL(at, v)   sqlite3_bind_int(stmt, at, v)
-#define BIND_PULSE(at, v)  sqlite3_bind_blob(stmt, at, &(v), sizeof(v), SQLITE_STATIC)
-
-bool entry_write(Db *db, Stmt *stmt, const EntryRow *row, Err *err)
-{
-    bool ignored, ok;
-    int at = 1;
-
-    sqlite3_bind_int64(stmt, at, row->e.key);
-#define X(kind, column, place) BIND_##kind(++at, row->place);
-    ENTRY_COLUMNS(X)
-#undef X
-    ok = db_step(db, stmt, &ignored, err);
-    sqlite3_reset(stmt);
-    return ok;
+#undef V
 }

@@ -72,10 +72,18 @@ typedef struct EntryRow {
 
 /* -- in and out of the database ------------------------------------------------------------------ */
 
-Str entry_columns(Arena *a); /* "key, source, ...": in the order of entry_read */
-void entry_read(Arena *a, sqlite3_stmt *stmt, EntryRow *ret);
-MUST_CHECK bool entry_write_prepare(Db *db, Stmt **ret, Err *err);
-MUST_CHECK bool entry_write(Db *db, Stmt *stmt, const EntryRow *row, Err *err);
+enum {
+    ENTRY_N_COLUMNS = 1 /* the key */
+#define X(kind, column, place) +1
+    ENTRY_COLUMNS(X)
+#undef X
+};
+
+/* "key, source, ...": in the order of entry_read */
+#define ENTRY_COLUMN_NAME(kind, column, place) ", " #column
+#define ENTRY_COLUMN_NAMES                     "key" ENTRY_COLUMNS(ENTRY_COLUMN_NAME)
+void entry_read(Arena *a, DbRows *rows, EntryRow *ret);
+MUST_CHECK bool entry_write(Db *db, const EntryRow *row, Err *err);
 
 /* -- what events make of it ---------------------------------------------------------------------- */
 

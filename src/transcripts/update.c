@@ -18,17 +18,17 @@ static bool begin_batch(Update *u)
 
     if (u->in_batch)
         return true;
-    if (!db_exec(db, "BEGIN IMMEDIATE", u->err))
+    if (!db_script(db, "BEGIN IMMEDIATE", u->err))
         return false;
     u->in_batch = true;
-    return db_int(db, "SELECT seq FROM sqlite_sequence WHERE name = 'entries'", 0, &u->next_key,
-                  u->err);
+    return db_get_int(db, 0, &u->next_key, u->err,
+                      "SELECT seq FROM sqlite_sequence WHERE name = 'entries'");
 }
 
 static void roll_back(Update *u)
 {
     if (u->in_batch)
-        (void)sqlite3_exec(u->c->db->handle, "ROLLBACK", NULL, NULL, NULL);
+        db_rollback(u->c->db);
     u->in_batch = false;
 }
 
@@ -48,7 +48,7 @@ bool update_commit(Update *u)
 {
     if (!u->in_batch)
         return true;
-    if (!TELL(u, commit, u->err) || !db_exec(u->c->db, "COMMIT", u->err))
+    if (!TELL(u, commit, u->err) || !db_script(u->c->db, "COMMIT", u->err))
         return false;
     u->in_batch = false;
     u->batch_rows = 0;
@@ -98,27 +98,22 @@ bool update_event(void *ctx, const Event *e, Err *err)
 
 static bool load_row(Update *u, int64_t key, EntryRow *ret)
 {
-    Stmt *stmt = u->c->load;
-    bool row = false, ok;
+    AUTO(DbRows) *rows = NULL;
+    bool row = false;
 
-    sqlite3_bind_int64(stmt, 1, key);
-    ok = db_step(u->c->db, stmt, &row, u->err);
-    if (ok && row)
-        entry_read(u->row_arena, stmt, ret);
-    sqlite3_reset(stmt);
-    if (ok && !row)
+    if (!db_query(u->c->db, &rows, u->err,
+                  "SELECT " ENTRY_COLUMN_NAMES " FROM entries WHERE key = ?", INT(key)) ||
+        !db_row(rows, &row, u->err))
+        return false;
+    if (!row)
         return err_set(u->err, ERR_CORRUPT, "the catalogue lost a row");
-    return ok;
+    entry_read(u->row_arena, rows, ret);
+    return true;
 }
 
 static bool forget_row(Update *u, int64_t key)
 {
-    bool ignored, ok;
-
-    sqlite3_bind_int64(u->c->forget, 1, key);
-    ok = db_step(u->c->db, u->c->forget, &ignored, u->err);
-    sqlite3_reset(u->c->forget);
-    return ok;
+    return db_exec(u->c->db, NULL, u->err, "DELETE FROM entries WHERE key = ?", INT(key));
 }
 
 /* From here on the session can be undone by itself. */
@@ -126,7 +121,7 @@ static bool begin_session(Update *u)
 {
     if (u->in_session)
         return true;
-    u->in_session = db_exec(u->c->db, "SAVEPOINT session", u->err);
+    u->in_session = db_script(u->c->db, "SAVEPOINT session", u->err);
     return u->in_session;
 }
 
@@ -172,8 +167,8 @@ bool update_end(Update *u, int64_t bytes)
 {
     entry_settle(&u->row);
     if (u->listener_failed || !tell_begin(u, u->err) || !calls_save(u->calls, &u->row.e, u->err) ||
-        !entry_write(u->c->db, u->c->write, &u->row, u->err) || !TELL(u, end, &u->row.e, u->err) ||
-        (u->in_session && !db_exec(u->c->db, "RELEASE session", u->err)))
+        !entry_write(u->c->db, &u->row, u->err) || !TELL(u, end, &u->row.e, u->err) ||
+        (u->in_session && !db_script(u->c->db, "RELEASE session", u->err)))
         return false;
     u->in_session = false;
     u->stats.read++;
@@ -189,7 +184,7 @@ static bool undo_session(Update *u)
     bool was = u->in_session;
 
     u->in_session = false;
-    return !was || db_exec(u->c->db, "ROLLBACK TO session; RELEASE session", u->err);
+    return !was || db_script(u->c->db, "ROLLBACK TO session; RELEASE session", u->err);
 }
 
 bool update_drop(Update *u)
@@ -209,23 +204,23 @@ bool update_gone(Update *u, int64_t key)
     return ++u->batch_rows < BATCH_ROWS || update_commit(u);
 }
 
-static Known known_row(sqlite3_stmt *stmt)
+static Known known_row(DbRows *rows)
 {
-    return (Known){ .key = sqlite3_column_int64(stmt, 0),
-                    .path = db_str(stmt, 1),
-                    .id = db_str(stmt, 2),
-                    .cursor = { .offset = sqlite3_column_int64(stmt, 3),
-                                .proof = (uint64_t)sqlite3_column_int64(stmt, 4),
-                                .size = sqlite3_column_int64(stmt, 5),
-                                .mtime_ns = sqlite3_column_int64(stmt, 6),
-                                .inode = (uint64_t)sqlite3_column_int64(stmt, 7),
-                                .settled = sqlite3_column_int(stmt, 8) != 0 },
-                    .mark = (uint64_t)sqlite3_column_int64(stmt, 9) };
+    return (Known){ .key = row_int(rows, 0),
+                    .path = row_text(rows, 1),
+                    .id = row_text(rows, 2),
+                    .cursor = { .offset = row_int(rows, 3),
+                                .proof = (uint64_t)row_int(rows, 4),
+                                .size = row_int(rows, 5),
+                                .mtime_ns = row_int(rows, 6),
+                                .inode = (uint64_t)row_int(rows, 7),
+                                .settled = row_bool(rows, 8) },
+                    .mark = (uint64_t)row_int(rows, 9) };
 }
 
 bool update_known(Update *u, Str home, KnownFn *fn, void *ctx)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     AUTO_BUF sql = BUF(MIB(2));
     bool row = true;
 
@@ -233,14 +228,13 @@ bool update_known(Update *u, Str home, KnownFn *fn, void *ctx)
              "SELECT key, path, id, offset, proof, size, mtime_ns, inode, settled, mark FROM "
              "entries WHERE home = ?1 AND %.*s ORDER BY path, id",
              STR_FMT(u->c->scope));
-    if (!db_prepare(u->c->db, sql.p, &stmt, u->err))
+    if (!db_query_once(u->c->db, &rows, u->err, sql.p, TEXT(home)))
         return false;
-    db_bind_str(stmt, 1, home);
     while (row) {
-        if (!db_step(u->c->db, stmt, &row, u->err))
+        if (!db_row(rows, &row, u->err))
             return false;
         if (row) {
-            Known k = known_row(stmt);
+            Known k = known_row(rows);
 
             fn(ctx, &k);
         }
@@ -297,7 +291,7 @@ static void keep_what_is_whole(Update *u)
 static bool run_locked(Update *u)
 {
     AUTO(Arena) *a = arena_new(), *row = arena_new();
-    AUTO(Calls) *calls = calls_new(u->c->db, u->err);
+    AUTO(Calls) *calls = calls_new(u->c->db);
     int64_t start = clock_cpu_ns();
     bool ok;
 
@@ -330,7 +324,7 @@ bool catalogue_update(Catalogue *c, const CatalogueListener *listeners, size_t n
         lock_take(str_z(a, str_join_path(a, c->query.homes->data, STR("index.lock"))), 0, err);
     bool ok = true;
 
-    if (lock || c->db->is_private)
+    if (lock || db_is_private(c->db))
         ok = run_locked(&u);
     else if (err->kind == ERR_BUSY)
         u.stats.busy = true;

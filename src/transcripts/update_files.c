@@ -163,34 +163,21 @@ TranscriptRoots catalogue_roots(const CatalogueQuery *q)
 
 /* -- names of threads ----------------------------------------------------------------------------------- */
 
-static bool name_thread(Update *u, Stmt *stmt, const CodexThreadName *name)
-{
-    bool ignored, ok;
-
-    db_bind_str(stmt, 1, name->name);
-    db_bind_str(stmt, 2, name->id);
-    sqlite3_bind_int(stmt, 3, SOURCE_CODEX);
-    ok = db_step(u->c->db, stmt, &ignored, u->err);
-    sqlite3_reset(stmt);
-    return ok;
-}
-
 /* They are kept beside the rollouts, and may change when those do not. */
 static bool name_threads(Update *u, Str root)
 {
-    AUTO(Stmt) *stmt = NULL;
     CodexThreadName *all;
     size_t n;
 
     codex_names(u->a, root, &all, &n);
-    if (!update_commit(u) ||
-        (n && !db_prepare(u->c->db,
-                          "UPDATE entries SET title = ?1, titled = 1 WHERE id = ?2 AND source = ?3 "
-                          "AND home = '' AND title IS NOT ?1",
-                          &stmt, u->err)))
+    if (!update_commit(u))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (all[i].name.n && !name_thread(u, stmt, &all[i]))
+        if (all[i].name.n &&
+            !db_exec(u->c->db, NULL, u->err,
+                     "UPDATE entries SET title = ?1, titled = 1 WHERE id = ?2 AND source = ?3 "
+                     "AND home = '' AND title IS NOT ?1",
+                     TEXT(all[i].name), TEXT(all[i].id), INT(SOURCE_CODEX)))
             return false;
     return true;
 }

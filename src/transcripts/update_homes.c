@@ -81,71 +81,64 @@ bool homes_stamp(Arena *a, const CatalogueQuery *q, double now, Stamp *stamp)
 
 static bool last_look(HomeRun *run, int64_t *ret_stamp, double *ret_at)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Db *db = run->u->c->db;
     bool row = false;
 
-    if (!db_prepare(db, "SELECT last_message, stamp, read_at FROM entry_homes WHERE path = ?",
-                    &stmt, run->u->err))
+    if (!db_query(db, &rows, run->u->err,
+                  "SELECT last_message, stamp, read_at FROM entry_homes WHERE path = ?",
+                  TEXT(run->home->path)))
         return false;
-    db_bind_str(stmt, 1, run->home->path);
-    if (!db_step(db, stmt, &row, run->u->err))
+    if (!db_row(rows, &row, run->u->err))
         return false;
-    run->last_message = row ? sqlite3_column_int64(stmt, 0) : 0;
-    *ret_stamp = row ? sqlite3_column_int64(stmt, 1) : -1;
-    *ret_at = row ? sqlite3_column_double(stmt, 2) : 0;
+    run->last_message = row ? row_int(rows, 0) : 0;
+    *ret_stamp = row ? row_int(rows, 1) : -1;
+    *ret_at = row ? row_real(rows, 2) : 0;
     return true;
 }
 
 /* Sessions of a home that was not looked into. */
 static bool count_known(Update *u, Str home)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row = false;
 
-    if (!db_prepare(u->c->db, "SELECT count(*) FROM entries WHERE home = ?", &stmt, u->err))
+    if (!db_query(u->c->db, &rows, u->err, "SELECT count(*) FROM entries WHERE home = ?",
+                  TEXT(home)))
         return false;
-    db_bind_str(stmt, 1, home);
-    if (!db_step(u->c->db, stmt, &row, u->err))
+    if (!db_row(rows, &row, u->err))
         return false;
-    u->stats.sessions += sqlite3_column_int64(stmt, 0);
+    u->stats.sessions += row_int(rows, 0);
     return true;
 }
 
 static bool note_look(HomeRun *run, int64_t last_message, int64_t stamp, double at)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Db *db = run->u->c->db;
     bool ignored;
 
-    if (!db_prepare(db, "INSERT OR REPLACE INTO entry_homes VALUES(?, ?, ?, ?)", &stmt,
-                    run->u->err))
+    if (!db_query(db, &rows, run->u->err, "INSERT OR REPLACE INTO entry_homes VALUES(?, ?, ?, ?)",
+                  TEXT(run->home->path), INT(last_message), INT(stamp), REAL(at)))
         return false;
-    db_bind_str(stmt, 1, run->home->path);
-    sqlite3_bind_int64(stmt, 2, last_message);
-    sqlite3_bind_int64(stmt, 3, stamp);
-    sqlite3_bind_double(stmt, 4, at);
-    return db_step(db, stmt, &ignored, run->u->err);
+    return db_row(rows, &ignored, run->u->err);
 }
 
 /* -- sessions that are also somebody's transcript ------------------------------------------------------ */
 
 static bool is_there(Db *index, Arena *a, const Home *home, const KnownAs *c, bool *ret, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Str id = continuation_session(a, c->handle);
     SourceKind source;
 
     *ret = false;
     if (!id.n || !source_parse(c->runtime, &source))
         return true;
-    if (!db_prepare(index, "SELECT 1 FROM entries WHERE id = ? AND source = ? AND home <> ?", &stmt,
-                    err))
-        return false;
-    db_bind_str(stmt, 1, id);
-    sqlite3_bind_int(stmt, 2, (int)source);
-    db_bind_str(stmt, 3, home->path);
-    return db_step(index, stmt, ret, err);
+    return db_query(index, &rows, err,
+                    "SELECT 1 FROM entries WHERE id = ? AND source = ? AND home <> ?", TEXT(id),
+                    INT((int)source), TEXT(home->path)) &&
+           db_row(rows, ret, err);
 }
 
 static int by_text(const void *left, const void *right)

@@ -15,8 +15,8 @@ static void set_up(void)
 
     db = db_open_own(":memory:", false, &err);
     /* The catalogue's tables too: filters by model, project and archive ask them. */
-    if (!db || !db_exec(db, (const char *)data_schema_index_002_sql, &err) ||
-        !db_exec(db, (const char *)data_schema_index_003_sql, &err))
+    if (!db || !db_script(db, (const char *)data_schema_index_002_sql, &err) ||
+        !db_script(db, (const char *)data_schema_index_003_sql, &err))
         abort();
     recall = recall_open(db, &err);
     if (!recall)

@@ -12,7 +12,7 @@
 #include "handoff/handoff.h"
 #include "handoff/routing.h"
 #include "handoff/session_db.h"
-#include "store/db.h"
+#include "store/db_sqlite.h"
 
 typedef struct World {
     Arena *arena;
@@ -55,20 +55,20 @@ static Db *world_db(World *w, Str home)
 
 static void world_sql(World *w, Str home, const char *sql)
 {
-    OK(db_exec(world_db(w, home), sql, &err));
+    OK(db_script(world_db(w, home), sql, &err));
 }
 
 /* The first column of the first row, or "-" where there is none or it is NULL. */
 static inline Str world_ask(World *w, Str home, const char *sql)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     bool row = false;
 
-    OK(db_prepare(world_db(w, home), sql, &stmt, &err));
-    OK(db_step(world_db(w, home), stmt, &row, &err));
-    if (!row || !db_str(stmt, 0).p)
+    OK(db_query_once(world_db(w, home), &rows, &err, sql));
+    OK(db_row(rows, &row, &err));
+    if (!row || row_is_null(rows, 0))
         return STR("-");
-    return str_dup(w->arena, str_of((const char *)sqlite3_column_text(stmt, 0)));
+    return str_dup(w->arena, row_text(rows, 0));
 }
 
 #define HERMES_SESSIONS                                                                            \

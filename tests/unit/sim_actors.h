@@ -81,7 +81,7 @@ static void carrier_born(Carrier *x)
     sim.opening = &x->process;
     OK((x->journal = own_store_open(sim.world.data, &err)) != NULL);
     sim.opening = NULL;
-    OK(db_exec(own_store_db(x->journal), "PRAGMA synchronous=OFF", &err));
+    OK(db_script(own_store_db(x->journal), "PRAGMA synchronous=OFF", &err));
     x->arena = arena_new();
     for (int i = 0; i < CHATS; i++) {
         x->lines[i] = (Connection){ &chats[i], &x->process };
@@ -202,7 +202,7 @@ static void gate_begins(void)
         turns = turns_open(&o, &err);
     sim.opening = NULL;
     if (turns)
-        (void)!db_exec(own_store_db(turns->journal), "PRAGMA synchronous=OFF", &err);
+        (void)!db_script(own_store_db(turns->journal), "PRAGMA synchronous=OFF", &err);
     gate.worker = worker_free(gate.worker);
     gate.worker = worker_new(&(WorkerOptions){ .journal = gate.journal,
                                                .owner = str_of(gate.process.name),

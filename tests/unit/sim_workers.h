@@ -144,7 +144,7 @@ static void born(Actor *x)
 
     make_twin();
     OK((x->journal = own_store_open(sim->world.data, &err)) != NULL);
-    OK(db_exec(own_store_db(x->journal), "PRAGMA synchronous=OFF", &err));
+    OK(db_script(own_store_db(x->journal), "PRAGMA synchronous=OFF", &err));
     OK(platform_local.open(&host, &x->local, &err));
     sqlite3_trace_v2(own_store_db(x->journal)->handle, SQLITE_TRACE_STMT, before_statement, x);
     x->served[0] = (GatewayConnection){ &platform_local, x->local, &here };

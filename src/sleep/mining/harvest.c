@@ -17,7 +17,6 @@ enum { TRACE_BYTES = 8 << 20, COMMIT_EVERY = 200 };
 typedef struct Harvester {
     Catalogue *catalogue;
     Db *db;
-    Stmt *get, *put, *remove;
     TraceBuilder *builder;
     Arena *scratch, *marks;
     Reader *reader;
@@ -35,29 +34,21 @@ typedef struct Mark {
     uint64_t proof;
 } Mark;
 
-static void bind_mark(Stmt *stmt, int at, int64_t offset, uint64_t proof)
-{
-    Mark mark = { TRACE_VERSION, offset, proof };
-
-    sqlite3_bind_blob(stmt, at, &mark, sizeof mark, SQLITE_TRANSIENT);
-}
+#define MARK(offset, proof)                                                                        \
+    BLOB(((Str){ (const char *)&(Mark){ TRACE_VERSION, (offset), (proof) }, sizeof(Mark) }))
 
 /* -- keeping ------------------------------------------------------------------------------------------ */
 
 static bool keep(Harvester *h, const Entry *e, const Trace *t, Err *err)
 {
     AUTO_BUF packed = BUF(TRACE_BYTES);
-    bool row;
 
     trace_pack(&packed, t);
     if (buf_full(&packed))
         return err_set(err, ERR_TOO_LARGE, "the trace of session '%.*s' is too large",
                        STR_FMT(e->id));
-    sqlite3_reset(h->put);
-    sqlite3_bind_int64(h->put, 1, e->key);
-    bind_mark(h->put, 2, e->cursor.offset, e->cursor.proof);
-    sqlite3_bind_blob64(h->put, 3, packed.p, packed.n, SQLITE_STATIC);
-    return db_step(h->db, h->put, &row, err);
+    return db_exec(h->db, NULL, err, "INSERT OR REPLACE INTO traces VALUES(?, ?, ?)", INT(e->key),
+                   MARK(e->cursor.offset, e->cursor.proof), BLOB(buf_str(&packed)));
 }
 
 static bool listen_begin(void *ctx, const Entry *e, bool anew, Err *err)
@@ -96,11 +87,8 @@ static bool listen_end(void *ctx, const Entry *e, Err *err)
 static bool listen_gone(void *ctx, const Entry *e, Err *err)
 {
     Harvester *h = ctx;
-    bool row;
 
-    sqlite3_reset(h->remove);
-    sqlite3_bind_int64(h->remove, 1, e->key);
-    return db_step(h->db, h->remove, &row, err);
+    return db_exec(h->db, NULL, err, "DELETE FROM traces WHERE entry = ?", INT(e->key));
 }
 
 /* -- reading ------------------------------------------------------------------------------------------- */
@@ -147,18 +135,18 @@ static bool read_again(Harvester *h, const Homes *homes, const Entry *e, Err *er
 
 static bool kept(Harvester *h, Arena *a, const EntryMark *m, Trace *ret, bool *ret_found, Err *err)
 {
+    AUTO(DbRows) *rows = NULL;
     bool row;
 
-    sqlite3_reset(h->get);
-    sqlite3_bind_int64(h->get, 1, m->key);
-    bind_mark(h->get, 2, m->offset, m->proof);
-    if (!db_step(h->db, h->get, &row, err))
+    if (!db_query(h->db, &rows, err, "SELECT trace FROM traces WHERE entry = ? AND read = ?",
+                  INT(m->key), MARK(m->offset, m->proof)) ||
+        !db_row(rows, &row, err))
         return false;
     *ret_found = false;
     if (!row)
         return true;
     /* What cannot be read any more is made again. */
-    *ret_found = trace_unpack(a, str_dup(a, db_str(h->get, 0)), ret) && ret->digests.n == 1;
+    *ret_found = trace_unpack(a, str_dup(a, row_text(rows, 0)), ret) && ret->digests.n == 1;
     return true;
 }
 
@@ -168,8 +156,7 @@ static bool stop_reading(Harvester *h, Err *err)
     bool was = h->reading;
 
     h->reading = false;
-    sqlite3_reset(h->get);
-    return !was || db_exec(h->db, "COMMIT", err);
+    return !was || db_script(h->db, "COMMIT", err);
 }
 
 static bool finish_writing(Harvester *h, Err *err)
@@ -177,7 +164,7 @@ static bool finish_writing(Harvester *h, Err *err)
     bool was = h->waiting > 0;
 
     h->waiting = 0;
-    return !was || db_exec(h->db, "COMMIT", err);
+    return !was || db_script(h->db, "COMMIT", err);
 }
 
 static bool trace_of(Harvester *h, Arena *a, const Homes *homes, const EntryMark *m, Trace *ret,
@@ -193,7 +180,7 @@ static bool trace_of(Harvester *h, Arena *a, const Homes *homes, const EntryMark
     if (!catalogue_get(h->catalogue, h->scratch, m->key, &e, err) || !read_again(h, homes, &e, err))
         return false;
     trace_finish(h->builder, a, &e, ret);
-    if (!stop_reading(h, err) || (h->waiting == 0 && !db_exec(h->db, "BEGIN IMMEDIATE", err)))
+    if (!stop_reading(h, err) || (h->waiting == 0 && !db_script(h->db, "BEGIN IMMEDIATE", err)))
         return false;
     h->waiting++;
     return keep(h, &e, ret, err) && (h->waiting < COMMIT_EVERY || finish_writing(h, err));
@@ -226,23 +213,20 @@ typedef struct Asked {
 
 static bool add_asked(Harvester *h, const Continuation *c, Asked *asked, Err *err)
 {
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     SourceKind source;
     bool row = false;
 
     if (!c->by_runtime || c->one_shot || !source_parse(c->home, &source) || source == SOURCE_HERMES)
         return true;
-    if (!db_prepare(h->db,
-                    "SELECT key FROM entries WHERE id = ? AND source = ? AND users > 0 AND NOT "
-                    "by_program AND NOT side_chain",
-                    &stmt, err))
-        return false;
-    db_bind_str(stmt, 1, c->session_id);
-    sqlite3_bind_int(stmt, 2, (int)source);
-    if (!db_step(h->db, stmt, &row, err))
+    if (!db_query(h->db, &rows, err,
+                  "SELECT key FROM entries WHERE id = ? AND source = ? AND users > 0 AND NOT "
+                  "by_program AND NOT side_chain",
+                  TEXT(c->session_id), INT((int)source)) ||
+        !db_row(rows, &row, err))
         return false;
     if (row)
-        ARENA_PUSH(h->marks, asked->keys, asked->n, asked->cap, sqlite3_column_int64(stmt, 0));
+        ARENA_PUSH(h->marks, asked->keys, asked->n, asked->cap, row_int(rows, 0));
     return true;
 }
 
@@ -363,7 +347,7 @@ static bool harvest(Harvester *h, Arena *a, const HarvestQuery *query, const Min
     size_t not_human;
     Str key;
 
-    if (!db_exec(h->db, "BEGIN", err)) /* one look at all that is kept */
+    if (!db_script(h->db, "BEGIN", err)) /* one look at all that is kept */
         return false;
     h->reading = true;
     if (!choose(h, query, ret, err))
@@ -395,17 +379,11 @@ static bool open_harvester(Harvester *h, const HarvestQuery *query, Err *err)
     h->builder = trace_begin();
     h->scratch = arena_new();
     h->marks = arena_new();
-    return db_prepare(h->db, "SELECT trace FROM traces WHERE entry = ? AND read = ?", &h->get,
-                      err) &&
-           db_prepare(h->db, "INSERT OR REPLACE INTO traces VALUES(?, ?, ?)", &h->put, err) &&
-           db_prepare(h->db, "DELETE FROM traces WHERE entry = ?", &h->remove, err);
+    return true;
 }
 
 static void close_harvester(Harvester *h)
 {
-    stmt_free(h->get);
-    stmt_free(h->put);
-    stmt_free(h->remove);
     trace_drop(h->builder);
     arena_free(h->scratch);
     reader_free(h->reader);
@@ -448,7 +426,7 @@ bool sleep_harvest(Arena *a, const HarvestQuery *query, const MineOptions *optio
 
     ok = ok && update_whole(&h, &sessions.update, err) &&
          harvest(&h, a, query, options, &sessions, ret_mined, err);
-    if (!ok && (h.waiting || h.reading) && !db_exec(h.db, "ROLLBACK", &(Err){ 0 }))
+    if (!ok && (h.waiting || h.reading) && !db_script(h.db, "ROLLBACK", &(Err){ 0 }))
         log_debug("nothing was open to be rolled back");
     sessions.stamp = h.incomplete ? (Stamp){ 0 } : sessions.update.stamp;
     close_harvester(&h);

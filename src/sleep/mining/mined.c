@@ -24,50 +24,36 @@ static bool unpack(Arena *a, Str packed, MinedFrom *ret_from, TaskRecords *ret)
 bool mined_get(Db *db, Arena *a, Str key, MinedFrom *ret_from, Mined *ret, bool *ret_found,
                Err *err)
 {
-    Stmt *get = NULL;
-    bool row = false, ok;
+    AUTO(DbRows) *rows = NULL;
 
-    if (!db_prepare(db, "SELECT recurring, checkable, left_out, tasks FROM mined WHERE key = ?",
-                    &get, err))
-        return false;
-    db_bind_str(get, 1, key);
-    ok = db_step(db, get, &row, err);
     *ret = (Mined){ 0 };
-    if (ok && row) {
-        ret->recurring = (size_t)sqlite3_column_int64(get, 0);
-        ret->checkable = (size_t)sqlite3_column_int64(get, 1);
-        ret->left_out = (size_t)sqlite3_column_int64(get, 2);
-        row = unpack(a, db_str(get, 3), ret_from, &ret->tasks);
+    if (!db_query(db, &rows, err,
+                  "SELECT recurring, checkable, left_out, tasks FROM mined WHERE key = ?",
+                  TEXT(key)) ||
+        !db_row(rows, ret_found, err))
+        return false;
+    if (*ret_found) {
+        ret->recurring = (size_t)row_int(rows, 0);
+        ret->checkable = (size_t)row_int(rows, 1);
+        ret->left_out = (size_t)row_int(rows, 2);
+        *ret_found = unpack(a, row_text(rows, 3), ret_from, &ret->tasks);
     }
-    stmt_free(get);
-    *ret_found = row;
-    return ok;
+    return true;
 }
 
 bool mined_put(Db *db, Str key, const MinedFrom *from, const Mined *mined, Err *err)
 {
     AUTO_BUF packed = BUF(LIMIT_SLEEP_FILE);
-    Stmt *put = NULL;
-    bool row, ok;
 
     buf_add(&packed, (Str){ (const char *)from, sizeof *from });
     tasks_pack(&packed, &mined->tasks);
     if (buf_full(&packed))
         return true; /* it is mined anew every time */
-    if (!db_prepare(
-            db,
-            "INSERT OR REPLACE INTO mined SELECT ?, 1 + coalesce(max(number), 0), ?, ?, ?, ? "
-            "FROM mined",
-            &put, err))
-        return false;
-    db_bind_str(put, 1, key);
-    sqlite3_bind_int64(put, 2, (int64_t)mined->recurring);
-    sqlite3_bind_int64(put, 3, (int64_t)mined->checkable);
-    sqlite3_bind_int64(put, 4, (int64_t)mined->left_out);
-    sqlite3_bind_blob64(put, 5, packed.p, packed.n, SQLITE_STATIC);
-    ok = db_step(db, put, &row, err);
-    stmt_free(put);
-    return ok &&
-           db_exec(db, "DELETE FROM mined WHERE number <= (SELECT max(number) FROM mined) - 8",
-                   err);
+    return db_exec(db, NULL, err,
+                   "INSERT OR REPLACE INTO mined SELECT ?, 1 + coalesce(max(number), 0), ?, ?, ?, "
+                   "? FROM mined",
+                   TEXT(key), INT((int64_t)mined->recurring), INT((int64_t)mined->checkable),
+                   INT((int64_t)mined->left_out), BLOB(buf_str(&packed))) &&
+           db_script(db, "DELETE FROM mined WHERE number <= (SELECT max(number) FROM mined) - 8",
+                     err);
 }

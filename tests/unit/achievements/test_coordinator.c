@@ -10,7 +10,7 @@
 #include "achievements/coordinator.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "store/db.h"
+#include "store/db_sqlite.h"
 #include "store/rows.h"
 #include "text/json.h"
 

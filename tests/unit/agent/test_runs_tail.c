@@ -103,7 +103,7 @@ static int64_t in_tail(ChatAddress *p)
     int64_t n = -1;
     Err err;
 
-    assert_true(db_int(runs_db(p->runs), "SELECT count(*) FROM run_tail", -1, &n, &err));
+    assert_true(db_get_int(runs_db(p->runs), -1, &n, &err, "SELECT count(*) FROM run_tail"));
     return n;
 }
 

@@ -857,17 +857,17 @@ static void a_store_that_fails_ends_the_run_truthfully(void **state)
     Heard h;
     Run run;
 
-    assert_true(db && db_exec(db,
-                              "CREATE TRIGGER no BEFORE UPDATE OF ended_ms ON run BEGIN SELECT "
-                              "RAISE(ABORT, 'no'); END",
-                              &err));
+    assert_true(db && db_script(db,
+                                "CREATE TRIGGER no BEFORE UPDATE OF ended_ms ON run BEGIN SELECT "
+                                "RAISE(ABORT, 'no'); END",
+                                &err));
     live = chat(p, p->conversation, "alpha", "sttF", &run);
     h = check_frames(p->arena, live);
     live_drop(live);
     assert_str(h.code, STR("store_unavailable"));
     assert_str(h.status, STR("failed"));
     assert_int_equal(h.chars, 2 * strlen("wörd "));
-    assert_true(db_exec(db, "DROP TRIGGER no", &err));
+    assert_true(db_script(db, "DROP TRIGGER no", &err));
     /* The run that could not be closed does not stand in the way. */
     live = chat(p, p->conversation, "alpha", "tF", &run);
     assert_str(check_frames(p->arena, live).status, STR("completed"));

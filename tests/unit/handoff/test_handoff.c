@@ -380,10 +380,10 @@ static void a_locked_database_is_told(void **state)
     request.home = w.hermes;
     OK((other = db_open_own(str_z(w.arena, str_join_path(w.arena, w.hermes, STR("state.db"))),
                             false, &err)) != NULL);
-    OK(db_exec(other, "BEGIN IMMEDIATE", &err));
+    OK(db_script(other, "BEGIN IMMEDIATE", &err));
     FAILS(handoff_request(w.journal, w.arena, &request, &h, &err), ERR_BUSY);
     assert_str(world_ask(&w, w.data, "SELECT count(*) FROM handoff"), STR("0"));
-    OK(db_exec(other, "ROLLBACK", &err));
+    OK(db_script(other, "ROLLBACK", &err));
     OK(handoff_request(w.journal, w.arena, &request, &h, &err));
     world_close(&w);
 }

@@ -37,13 +37,13 @@ typedef struct Reader {
 static void *read_on(void *ctx)
 {
     AUTO(Db) *db = NULL;
-    AUTO(Stmt) *stmt = NULL;
+    AUTO(DbRows) *rows = NULL;
     Reader *r = ctx;
     bool row = false;
 
     OK((db = db_open_read(r->path, &err)) != NULL);
-    OK(db_prepare(db, "SELECT id FROM sessions", &stmt, &err));
-    OK(db_step(db, stmt, &row, &err));
+    OK(db_query(db, &rows, &err, "SELECT id FROM sessions"));
+    OK(db_row(rows, &row, &err));
     r->holds = true;
     nap(HELD_MS);
     r->let_go = true;
@@ -137,7 +137,7 @@ static bool can_read(World *w, Err *err)
     AUTO(Db) *db = db_open_read(database(w), err);
     int64_t n = 0;
 
-    return db && db_int(db, "SELECT count(*) FROM sessions", 0, &n, err) && n == 3;
+    return db && db_get_int(db, 0, &n, err, "SELECT count(*) FROM sessions") && n == 3;
 }
 
 static void a_journal_that_goes_away_was_no_accident(void **state)

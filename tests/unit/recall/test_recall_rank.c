@@ -30,10 +30,10 @@ static int set_up(void **state)
     assert_non_null(p->db);
     assert_true(measure_begin(p->db, &err));
     /* Filters ask the catalogue, too; here it knows nothing. */
-    assert_true(db_exec(p->db,
-                        "CREATE TABLE IF NOT EXISTS entries(key INTEGER PRIMARY KEY, home TEXT, "
-                        "entrypoint TEXT, model TEXT, archived INTEGER, started_at REAL)",
-                        &err));
+    assert_true(db_script(p->db,
+                          "CREATE TABLE IF NOT EXISTS entries(key INTEGER PRIMARY KEY, home TEXT, "
+                          "entrypoint TEXT, model TEXT, archived INTEGER, started_at REAL)",
+                          &err));
     p->index = recall_index_open(p->db, &err);
     p->recall = recall_open(p->db, &err);
     assert_true(p->index && p->recall);
@@ -184,8 +184,8 @@ static int64_t pages_used(ChatAddress *p)
     int64_t all = 0, unused = 0;
     Err err;
 
-    assert_true(db_int(p->db, "PRAGMA page_count", 0, &all, &err) &&
-                db_int(p->db, "PRAGMA freelist_count", 0, &unused, &err));
+    assert_true(db_get_int(p->db, 0, &all, &err, "PRAGMA page_count") &&
+                db_get_int(p->db, 0, &unused, &err, "PRAGMA freelist_count"));
     return all - unused;
 }
 
@@ -196,7 +196,7 @@ static int64_t rows_of(ChatAddress *p, const char *table)
     Err err;
 
     snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", table);
-    assert_true(db_int(p->db, sql, 0, &n, &err));
+    assert_true(db_get_int_once(p->db, 0, &n, &err, sql));
     return n;
 }
 
@@ -238,10 +238,10 @@ static void test_given_up(void **state)
     DocSession s = session(1);
     Err err;
 
-    assert_true(db_exec(p->db, "SAVEPOINT x", &err));
+    assert_true(db_script(p->db, "SAVEPOINT x", &err));
     assert_true(recall_index_begin(p->index, &s, false, &err));
     add(p, DOC_USER, NULL, "ghost");
-    assert_true(db_exec(p->db, "ROLLBACK TO x; RELEASE x", &err));
+    assert_true(db_script(p->db, "ROLLBACK TO x; RELEASE x", &err));
     ADD(p, 2, "alive");
     assert_str(found(p, a, "ghost"), STR(""));
     assert_str(found(p, a, "alive"), STR("1"));

@@ -68,7 +68,7 @@ static void *open_many(void *ctx)
         Err err;
         AUTO(Db) *db = db_open_own(path, false, &err);
 
-        if (!db || !db_exec(db, "CREATE TABLE t(x)", &err))
+        if (!db || !db_script(db, "CREATE TABLE t(x)", &err))
             print_error("%s\n", err.text);
     }
     return NULL;
@@ -116,7 +116,7 @@ static void its_log_is_ours_alone_too(void **state)
 
     (void)state;
     assert_non_null(db);
-    assert_true(db_exec(db, "CREATE TABLE t(x)", &err));
+    assert_true(db_script(db, "CREATE TABLE t(x)", &err));
     is_ours_alone(path);
     is_ours_alone(str_printf(a, "%s-wal", path).p);
     is_ours_alone(str_printf(a, "%s-shm", path).p);
@@ -131,7 +131,7 @@ static void one_in_memory_leaves_no_file(void **state)
     assert_int_equal(chdir(folder), 0);
     db = db_open_own(":memory:", false, &err);
     assert_non_null(db);
-    assert_true(db_exec(db, "CREATE TABLE t(x)", &err));
+    assert_true(db_script(db, "CREATE TABLE t(x)", &err));
     assert_int_not_equal(access(":memory:", F_OK), 0);
 }
 

@@ -419,19 +419,20 @@ static void add_own(ChatAddress *p, const char *id, const char *handle)
     assert_non_null(db);
     assert_true(
         !handle ||
-        db_exec(db,
-                str_z(p->a, str_printf(p->a,
-                                       "INSERT INTO runtime_continuity VALUES('%s', 'claude', 1, "
-                                       "'%s', '', 0);"
-                                       "INSERT INTO run(id, conversation_id, user_message_id, "
-                                       "assistant_message_id, runtime, state, owner, started_ms) "
-                                       "VALUES('r%s', '%s', 0, 0, 'claude', 'completed', '', 0);"
-                                       "INSERT INTO conversation_message(message_id, "
-                                       "conversation_id, seq, runtime, run_id, status, created_ms) "
-                                       "SELECT id, session_id, id, 'claude', 'r%s', 'complete', 0 "
-                                       "FROM messages WHERE session_id = '%s'",
-                                       id, handle, id, id, id, id)),
-                &err));
+        db_script(
+            db,
+            str_z(p->a, str_printf(p->a,
+                                   "INSERT INTO runtime_continuity VALUES('%s', 'claude', 1, "
+                                   "'%s', '', 0);"
+                                   "INSERT INTO run(id, conversation_id, user_message_id, "
+                                   "assistant_message_id, runtime, state, owner, started_ms) "
+                                   "VALUES('r%s', '%s', 0, 0, 'claude', 'completed', '', 0);"
+                                   "INSERT INTO conversation_message(message_id, "
+                                   "conversation_id, seq, runtime, run_id, status, created_ms) "
+                                   "SELECT id, session_id, id, 'claude', 'r%s', 'complete', 0 "
+                                   "FROM messages WHERE session_id = '%s'",
+                                   id, handle, id, id, id, id)),
+            &err));
 }
 
 static void say_more(ChatAddress *p, const char *id)
@@ -494,11 +495,11 @@ static void a_rewind_is_noticed(void **state)
     assert_true(e.human);
     db = db_open_own(str_z(p.a, p.homes.all[0].database), true, &err);
     assert_non_null(db);
-    assert_true(db_exec(db,
-                        "UPDATE messages SET active = 0; UPDATE sessions SET rewind_count = 1; "
-                        "INSERT INTO messages(session_id, role, content, timestamp) "
-                        "VALUES('ours-alone', 'user', 'again', 9)",
-                        &err));
+    assert_true(db_script(db,
+                          "UPDATE messages SET active = 0; UPDATE sessions SET rewind_count = 1; "
+                          "INSERT INTO messages(session_id, role, content, timestamp) "
+                          "VALUES('ours-alone', 'user', 'again', 9)",
+                          &err));
     update(&p, NULL);
     assert_int_not_equal(find(&p, "ours-alone").key, e.key);
     assert_int_equal(find(&p, "ours-alone").users, 1);

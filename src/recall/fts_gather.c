@@ -2,6 +2,7 @@
  * the whole table and looks up the length of every row. An auxiliary function of our own is called
  * for each row instead, puts down how often each phrase stands in it, and nothing more. */
 #include "recall/search_state.h"
+#include "store/db_sqlite.h"
 
 enum { MAX_OF_ONE = 8 }; /* a word that stands there more often says no more */
 
@@ -82,30 +83,39 @@ bool recall_gather_register(Recall *r, Err *err)
     fts5_api *api = NULL;
     bool row;
 
-    if (!db_prepare(r->db, "SELECT fts5(?1)", &stmt, err))
+    if (!stmt_prepare(r->db, "SELECT fts5(?1)", &stmt, err))
         return false;
     sqlite3_bind_pointer(stmt, 1, (void *)&api, "fts5_api_ptr", NULL);
-    if (!db_step(r->db, stmt, &row, err))
+    if (!stmt_step(r->db, stmt, &row, err))
         return false;
     if (!api || api->xCreateFunction(api, "recall_gather", r, gather, NULL) != SQLITE_OK)
         return err_set(err, ERR_INTERNAL, "this SQLite has no FTS5");
     return true;
 }
 
+#define GATHER_FROM(table) "SELECT recall_gather(" table ") FROM " table " WHERE " table " MATCH ?1"
+#define IN_RANGE           " AND rowid BETWEEN ?2 AND ?3"
+#define NEWEST_FIRST       " ORDER BY rowid DESC"
+
 bool recall_gather_run(Recall *r, int table, Str match, int64_t first, int64_t last, int64_t max,
                        Err *err)
 {
-    Stmt *stmt = first > 0 ? r->range[table] : r->match[table];
-    bool row = true, ok = true;
+    AUTO(DbRows) *rows = NULL;
+    bool row = true, ok;
 
     r->gather.pool = &r->pools[table];
-    db_bind_str(stmt, 1, match);
-    if (first > 0) {
-        sqlite3_bind_int64(stmt, 2, first);
-        sqlite3_bind_int64(stmt, 3, last);
-    }
+    if (first > 0)
+        ok = table == TABLE_SAID
+                 ? db_query(r->db, &rows, err, GATHER_FROM("recall_said") IN_RANGE NEWEST_FIRST,
+                            TEXT(match), INT(first), INT(last))
+                 : db_query(r->db, &rows, err, GATHER_FROM("recall_tools") IN_RANGE NEWEST_FIRST,
+                            TEXT(match), INT(first), INT(last));
+    else
+        ok = table == TABLE_SAID
+                 ? db_query(r->db, &rows, err, GATHER_FROM("recall_said") NEWEST_FIRST, TEXT(match))
+                 : db_query(r->db, &rows, err, GATHER_FROM("recall_tools") NEWEST_FIRST,
+                            TEXT(match));
     for (int64_t i = 0; i < max && row && ok; i++)
-        ok = db_step(r->db, stmt, &row, err);
-    sqlite3_reset(stmt);
+        ok = db_row(rows, &row, err);
     return ok;
 }
