@@ -576,7 +576,7 @@ static bool read_prompt(Conn *c, Arena *a, int64_t rowid, StoredCell *cell, Err 
                        err))
         return false;
     sqlite3_bind_int64(c->prompt, 1, rowid);
-    ok = db_step(c->db, c->prompt, &row, err);
+    ok = stmt_step(c->db, c->prompt, &row, err);
     if (ok && row)
         *cell = read_cell(a, c->prompt, 0, cell->name);
     sqlite3_reset(c->prompt);
@@ -598,7 +598,7 @@ static bool conn_cells(Conn *c, Arena *a, const Session *s, const Message *m, St
                        err))
         return false;
     sqlite3_bind_int64(*slot, 1, m ? m->id : s->rowid);
-    ok = db_step(c->db, *slot, &row, err);
+    ok = stmt_step(c->db, *slot, &row, err);
     for (int i = 0; ok && row && i < sqlite3_column_count(*slot); i++) {
         const char *name = sqlite3_column_name(*slot, i);
 

@@ -11,7 +11,7 @@
 #include "agent/conversations.h"
 #include "agent/runs_inside.h"
 #include "base/file.h"
-#include "store/db.h"
+#include "store/db_sqlite.h"
 #include "store/own.h"
 
 enum { SECTOR = 512, TRANSACTIONS = 100, MESSAGES = 3 };
@@ -272,10 +272,9 @@ static void check_image(const Disk *d, const char *folder, int64_t acknowledged,
     runs = runs_open(str_of(folder), &err);
     if (!runs)
         fail_msg("%s", err.text);
-    assert_true(db_int(runs_db(runs),
-                       "SELECT count(*) FROM pragma_integrity_check WHERE "
-                       "integrity_check <> 'ok'",
-                       -1, &n, &err));
+    assert_true(db_get_int(runs_db(runs), -1, &n, &err,
+                           "SELECT count(*) FROM pragma_integrity_check WHERE "
+                           "integrity_check <> 'ok'"));
     assert_int_equal(n, 0);
     check(runs_db(runs), acknowledged);
     runs_close(runs);
@@ -395,7 +394,7 @@ static int64_t number(Db *db, const char *sql)
     int64_t n = -1;
     Err err;
 
-    if (!db_int(db, sql, -1, &n, &err))
+    if (!db_get_int_once(db, -1, &n, &err, sql))
         fail_msg("%s", err.text);
     return n;
 }
