@@ -174,10 +174,31 @@ static bool is_about(const Answering *w, const Words *words, const Entry *e)
     return !words->n || words_in(w->arena, words, both, NULL) > 0;
 }
 
-static bool counts(const Answering *w, const Words *words, const Entry *e)
+static bool is_asked_about(const Answering *w, const Words *words, const Entry *e)
 {
-    return e->started_at < w->period.until && e->users > 0 && !is_automation(e) &&
-           !str_eq(e->id, w->source->conversation_id) && !only_asked(w, e) && is_about(w, words, e);
+    return e->started_at < w->period.until && is_about(w, words, e);
+}
+
+static bool counts(const Answering *w, const Entry *e)
+{
+    return e->human && !is_automation(e) && !str_eq(e->id, w->source->conversation_id) &&
+           !only_asked(w, e);
+}
+
+/* Whether lists show the conversation in place of the session that it continues. */
+static bool continues_another(const Answering *w, Str id)
+{
+    for (size_t i = 0; i < w->n_continued; i++)
+        if (str_eq(w->continued[i].conversation_id, id))
+            return true;
+    return false;
+}
+
+/* Listed as a session, but nobody took part in it. */
+static bool counts_as_automated(const Answering *w, const Entry *e)
+{
+    return !e->side_chain && !continues_another(w, e->id) && !str_eqz(e->entrypoint, "ask") &&
+           (!e->human || is_automation(e));
 }
 
 /* The one whose oldest part so far continues this session. */
@@ -189,16 +210,28 @@ static Talk *talk_of(Answering *w, Str id)
     return NULL;
 }
 
+/* The conversation in which this session was continued. */
+static Talk *continued_talk(Answering *w, Str id)
+{
+    for (size_t i = 0; i < w->n_continued; i++)
+        for (size_t k = 0; k < w->n && str_eq(w->continued[i].session_id, id); k++)
+            if (str_eq(w->talks[k].entry.id, w->continued[i].conversation_id))
+                return &w->talks[k];
+    return NULL;
+}
+
 /* The list is newest first: a part that another one continues comes behind it. */
 static void add_talk(Answering *w, const Entry *e)
 {
     Talk *newer = e->home.n ? talk_of(w, e->id) : NULL;
 
+    if (!newer)
+        newer = continued_talk(w, e->id);
     if (!newer) {
         newer = &w->talks[w->n++];
         newer->entry = *e;
     }
-    newer->entry.parent = e->parent; /* the next older part */
+    newer->entry.parent = e->home.n ? e->parent : STR(""); /* the next older part */
     newer->entry.started_at = e->started_at;
     ARENA_PUSH(w->arena, newer->parts, newer->n_parts, newer->cap, *e);
     newer->messages += e->messages;
@@ -225,15 +258,28 @@ bool answer_sessions(Answering *w, Str project, Err *err)
 {
     EntryQuery query = { .source = -1, .since = w->period.from, .max = MAX_SESSIONS };
     Words words = project_words(w->arena, project);
+    int64_t automated = 0;
     Entry *entries;
     size_t n;
 
     if (!catalogue_list(w->source->catalogue, w->arena, &query, &entries, &n, err))
         return false;
+    if (!continuations_load(w->source->homes->data, w->arena, &w->continued, &w->n_continued, err))
+        return false;
     w->talks = ARENA_ARRAY(w->arena, Talk, n + 1);
-    for (size_t i = 0; i < n; i++)
-        if (counts(w, &words, &entries[i]))
-            add_talk(w, &entries[i]);
+    for (size_t i = 0; i < n; i++) {
+        const Entry *e = &entries[i];
+
+        if (!is_asked_about(w, &words, e))
+            continue;
+        if (counts(w, e))
+            add_talk(w, e);
+        else
+            automated += counts_as_automated(w, e);
+    }
+    if (automated)
+        w->period_name = str_printf(w->arena, "%.*s; %.*s not counted", STR_FMT(w->period_name),
+                                    STR_FMT(human_n(w->arena, automated, "automated session")));
     return true;
 }
 

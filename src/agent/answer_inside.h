@@ -5,8 +5,10 @@
 #include "agent/answer.h"
 #include "base/buf.h"
 #include "recall/snippet.h"
+#include "store/continued.h"
 
-/* A conversation: parts that compression cut are one. */
+/* A session as lists count it: parts that compression split are one, and so are a session and the
+ * conversation that continues it. */
 typedef struct Talk {
     Entry entry;  /* of its newest part */
     Entry *parts; /* newest first */
@@ -21,8 +23,10 @@ typedef struct Answering {
     Buf *out;
     DocReader *reader;
     When period;
-    Str period_name; /* "last week, 2026-11-09 to 2026-11-15" */
-    Talk *talks;     /* newest first */
+    Str period_name; /* "last week, 2026-11-09 to 2026-11-15; 2 automated sessions not counted" */
+    Continuation *continued;
+    size_t n_continued;
+    Talk *talks; /* newest first */
     size_t n;
     int64_t until_ms; /* reading ends then, monotonic */
     size_t unread;    /* talks for which there was no time */

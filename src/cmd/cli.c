@@ -38,6 +38,26 @@ static bool to_stdout(void *ctx, const char *p, size_t n)
     return true;
 }
 
+/* Commands that we name are to be typed: in the demo they need its option. */
+static void add_with_commands(Buf *out, Str text)
+{
+    const Str begin = STR("'talaria "), demo = STR("demo");
+    size_t at;
+
+    for (; (at = str_find(text, begin)) < text.n; text = str_skip(text, begin.n)) {
+        Str rest = str_skip(text, at + begin.n);
+        Str command = str_head(rest, str_find(rest, STR("'")));
+
+        buf_add(out, str_head(text, at));
+        text = str_skip(text, at);
+        if (str_starts(rest, demo) || str_find(command, STR("--demo")) < command.n)
+            buf_add(out, begin);
+        else
+            buf_addf(out, "'%s ", resume_program());
+    }
+    buf_add(out, text);
+}
+
 void say(Cli *cli, const char *fmt, ...)
 {
     char small[512];
@@ -49,7 +69,9 @@ void say(Cli *cli, const char *fmt, ...)
     n = vsnprintf(small, sizeof small, fmt, args);
     va_end(args);
     ASSERT(n >= 0);
-    if ((size_t)n < sizeof small) {
+    if ((size_t)n < sizeof small && strstr(fmt, "'talaria ")) {
+        add_with_commands(cli->out, (Str){ small, (size_t)n });
+    } else if ((size_t)n < sizeof small) {
         buf_add(cli->out, (Str){ small, (size_t)n });
     } else {
         char *room = buf_room(cli->out, (size_t)n);
@@ -131,7 +153,7 @@ void say_prosef(Cli *cli, size_t indent, const char *fmt, ...)
 
 void hint(Cli *cli, const char *fmt, ...)
 {
-    AUTO_BUF line = BUF(KIB(8));
+    AUTO_BUF line = BUF(KIB(8)), named = BUF(KIB(8));
     char text[1024];
     va_list args;
 
@@ -142,7 +164,8 @@ void hint(Cli *cli, const char *fmt, ...)
     va_end(args);
     buf_flush(cli->out); /* first what the hint is about */
     buf_addz(&line, style(cli, STYLE_DIM));
-    text_wrap(&line, str_of(text), 0, 0, prose_width(STDERR_FILENO));
+    add_with_commands(&named, str_of(text));
+    text_wrap(&line, buf_str(&named), 0, 0, prose_width(STDERR_FILENO));
     buf_addf(&line, "%s\n", style(cli, STYLE_OFF));
     (void)!write(STDERR_FILENO, line.p, line.n);
 }
@@ -278,11 +301,12 @@ static bool run(Cli *cli, const Command *command, Args *args, Err *err)
 /* What the log writes to a terminal is prose: no word of it is broken. */
 static void redacted_line(Str line, Buf *out)
 {
-    AUTO_BUF clean = BUF(KIB(8)), shown = BUF(KIB(24));
+    AUTO_BUF clean = BUF(KIB(8)), named = BUF(KIB(8)), shown = BUF(KIB(24));
     Str rest;
 
     redact_to(&clean, line);
-    rest = str_trim(buf_str(&clean));
+    add_with_commands(&named, str_trim(buf_str(&clean)));
+    rest = buf_str(&named);
     /* Names and ids of files stand in it: none of them steers the terminal, or looks like a message of ours. Lists of
      * ours have indented lines; every other break is shown as a sign. */
     for (size_t at; (at = str_find(rest, STR("\n  "))) < rest.n; rest = str_skip(rest, at + 3)) {

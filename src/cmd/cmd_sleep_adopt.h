@@ -66,6 +66,7 @@ MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
                      "the configuration.",                                                         \
           .options = sleep_schedule_options,                                                       \
           .examples = sleep_schedule_examples,                                                     \
+          .draws = true,                                                                           \
           .acts = true,                                                                            \
           .run = sleep_schedule },                                                                 \
     {                                                                                              \

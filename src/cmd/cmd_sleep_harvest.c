@@ -128,10 +128,10 @@ static void print_people(Cli *cli, const SleepHarvest *h, const Mined *mined)
     enum { SHOWN = 12 };
 
     say(cli,
-        "%s of your sessions contain %s tasks, %s of them repeated; %s can be checked "
+        "%s of your sessions contain%s %s, %s of them repeated; %s can be checked "
         "automatically\n",
-        human_count(cli->arena, (int64_t)h->n).p,
-        human_count(cli->arena, (int64_t)mined->tasks.n).p,
+        human_count(cli->arena, (int64_t)h->sessions).p, h->sessions == 1 ? "s" : "",
+        human_n(cli->arena, (int64_t)mined->tasks.n, "task").p,
         human_count(cli->arena, (int64_t)mined->recurring).p,
         human_count(cli->arena, (int64_t)mined->checkable).p);
     for (size_t i = 0; i < mined->tasks.n && i < SHOWN; i++)

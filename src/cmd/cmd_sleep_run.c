@@ -329,9 +329,13 @@ static void print_worth(Cli *cli, const NightWorth *w, bool nobody)
     const NightPlan *p = &w->plan;
 
     say(cli,
-        "%zu of your sessions contain %zu task%s, %zu of them repeated; %zu can be checked "
+        "%s of your sessions contain%s %s, %s of them repeated; %s can be checked "
         "automatically\n",
-        p->n_sessions, p->tasks.n, p->tasks.n == 1 ? "" : "s", p->recurring, p->checkable);
+        human_count(cli->arena, (int64_t)p->n_sessions).p, p->n_sessions == 1 ? "s" : "",
+        human_n(cli->arena, (int64_t)p->tasks.n, "task").p,
+        human_count(cli->arena, (int64_t)p->recurring).p,
+        human_count(cli->arena, (int64_t)p->checkable).p);
+    say(cli, "Automated sessions and single questions do not count\n");
     say(cli, "A night would train on %zu and validate on %zu\n", p->train, p->val);
     if (nobody)
         say(cli, "Cost: none (simulated, no model calls)");

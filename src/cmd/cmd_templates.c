@@ -271,7 +271,7 @@ static void print_template(Cli *cli, const Template *t, bool full)
     say_text(cli, t->source_session_id.n ? t->source_session_id : STR("-"), false);
     say(cli, "\n  file     ");
     say_text(cli, t->path, false);
-    say(cli, "\n  tokens   about %zu\n", template_tokens(t));
+    say(cli, "\n  tokens   about %s\n", human_count(cli->arena, (int64_t)template_tokens(t)).p);
     for (size_t i = 0; i < t->n_examples; i++) {
         const TemplateExample *e = &t->examples[i];
 

@@ -219,31 +219,36 @@ const char *study_verdict(const StudyLine *line)
 }
 
 /* Raise the number when the rules of judging or of counting change. */
-static const Str topic = STR_INIT("study 1");
+static const Str topic = STR_INIT("study 2");
 
-static bool messages_of(const Past *past, Arena *a, const HistoryItem *item, size_t part,
-                        Message **ret, size_t *ret_n, Err *err)
+static bool mark_of(const Past *past, Arena *a, const HistoryItem *item, Str *ret, Err *err)
 {
-    const MessageQuery active = { 0 };
+    AUTO_BUF marks = BUF(KIB(64));
 
-    if (item->is_file)
-        return history_load(past->history, a, item, 0, ret, ret_n, err);
-    return messages_load(past->store, a, &item->lineage.parts[part], &active, ret, ret_n, err);
+    for (size_t i = 0; i < item->lineage.n_parts; i++) {
+        Str mark;
+
+        if (!past_mark(past, a, item, i, &mark, err))
+            return false;
+        buf_addf(&marks, "%s%.*s", i ? " " : "", STR_FMT(mark));
+    }
+    *ret = str_dup(a, buf_str(&marks));
+    return true;
 }
 
-static bool facts_of(const Past *past, Arena *scratch, const HistoryItem *item, size_t part,
-                     StudyFacts *ret, Err *err)
+static bool facts_of(const Past *past, Arena *scratch, const HistoryItem *item, StudyFacts *ret,
+                     Err *err)
 {
-    Str home = past_home(past, item), id = item->lineage.parts[part].id, mark, kept;
+    Str home = past_home(past, item), id = item->lineage.tip.id, mark, kept;
     Message *messages;
     size_t n;
 
-    if (!past_mark(past, scratch, item, part, &mark, err))
+    if (!mark_of(past, scratch, item, &mark, err))
         return false;
     if (index_get(past->index, scratch, topic, home, id, mark, &kept) &&
         study_facts_parse(kept, ret))
         return true;
-    if (!messages_of(past, scratch, item, part, &messages, &n, err))
+    if (!history_load(past->history, scratch, item, 0, &messages, &n, err))
         return false;
     *ret = study_facts(scratch, messages, n);
     index_put(past->index, topic, home, id, mark, study_facts_text(scratch, ret));
@@ -258,17 +263,14 @@ typedef struct Studying {
 static bool add_session(void *ctx, Arena *scratch, const HistoryItem *item, Err *err)
 {
     Studying *s = ctx;
+    StudyFacts facts;
 
-    for (size_t i = 0; i < item->lineage.n_parts; i++) {
-        StudyFacts facts;
-
-        if (facts_of(s->past, scratch, item, i, &facts, err))
-            study_add(&s->tally, &facts);
-        else if (item->is_file) /* a file that cannot be read hides no other */
-            log_warning("left out: %s", err->text);
-        else
-            return false;
-    }
+    if (facts_of(s->past, scratch, item, &facts, err))
+        study_add(&s->tally, &facts);
+    else if (item->is_file) /* a file that cannot be read hides no other */
+        log_warning("left out: %s", err->text);
+    else
+        return false;
     return true;
 }
 

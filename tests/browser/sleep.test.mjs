@@ -35,7 +35,7 @@ test("nights with score, interval, cost and verdict; what the next one would cos
   await until(async () => assert.match(await page.locator(".night-row").nth(4).textContent(), /no change.*No proposal/s));
   await until(async () => assert.match(await page.getByRole("img", { name: /Score before and after/ }).getAttribute("aria-label"), /night 8: 68\.0 to 74\.0, to review/));
   const worth = page.getByRole("region", { name: "Before the next night" });
-  await until(async () => assert.match(await worth.textContent(), /12.*repeated.*Up to 260 calls and 480K tokens, \$1\.90.*6\.0 points/s));
+  await until(async () => assert.match(await worth.textContent(), /31 tasks, enough to detect an improvement of 6 points or more.*12.*repeated.*Up to 260 calls and 480K tokens, \$1\.90.*single questions do not count/s));
   await page.getByText("Night 8 proposes a change that scored +6.0 points").click();
   await page.waitForURL("**/sleep/20261108-030008");
   await page.keyboard.press("Escape");

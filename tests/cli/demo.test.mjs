@@ -218,6 +218,47 @@ test('five nights: two adopted, one rejected, a harmful rule blocked, one to rev
   assert.equal(run(['--demo', 'sleep', 'adopt'], { env }).code, 0);
 });
 
+test('three nights in a row have tasks, and what they propose can be adopted and undone', () => {
+  const { env } = tmpHome();
+  assert.equal(run(['demo'], { env }).code, 0);
+  for (let n = 0; n < 3; n++) {
+    const worth = runJson(['--demo', 'sleep', 'worth'], { env });
+    assert.ok(worth.tasks >= 5 && worth.recurring <= worth.tasks && worth.checkable <= worth.tasks, JSON.stringify(worth));
+    const night = run(['--demo', 'sleep', 'run', '--backend', 'mock'], { env });
+    assert.match(night.stdout, new RegExp(`^Night \\d+: ${worth.tasks} tasks from 141 sessions$`, 'm'));
+    if (n === 2) continue;
+    assert.match(night.stdout, /'talaria --demo sleep review' shows the proposal, 'talaria --demo sleep adopt' applies it/);
+    assert.match(run(['--demo', 'sleep', 'adopt'], { env }).stdout, /'talaria --demo sleep undo' reverts this/);
+    assert.equal(run(['--demo', 'sleep', 'undo'], { env }).code, 0);
+  }
+});
+
+test('counts add up: list, status, study, badges, sleep and answers, also after a session was continued', () => {
+  const { env } = tmpHome();
+  assert.equal(run(['demo'], { env }).code, 0);
+  const all = () => {
+    const failed = run(['--demo', 'ask', 'what failed most often?'], { env }).stdout;
+    const [, mine, automated] = failed.match(/in \d+ of (\d+) sessions \(whole history; (\d+) automated sessions not counted\)/) ?? assert.fail(failed);
+    return {
+      list: runJson(['--demo', 'sessions', 'list', '--limit', '0'], { env }).sessions.length,
+      study: runJson(['--demo', 'templates', 'study'], { env }).sessions,
+      badges: Object.values(runJson(['--demo', 'achievements', 'list'], { env }).sources).reduce((sum, n) => sum + n),
+      sleep: runJson(['--demo', 'sleep', 'worth'], { env }).sessions,
+      mine: Number(mine),
+      automated: Number(automated),
+    };
+  };
+  const expected = { list: 157, study: 157, badges: 157, sleep: 141, mine: 141, automated: 16 };
+  assert.deepEqual(all(), expected);
+  const { sessions } = runJson(['--demo', 'sessions', 'list', '--limit', '0'], { env });
+  const some = ['claude', 'codex', 'telegram'].map((source) => sessions.find((x) => x.source === source));
+  for (const { id } of [...some, sessions.find((x) => x.parts.length > 1)]) {
+    const r = run(['--demo', 'ask', '-c', id, 'and what is left to do?'], { env });
+    assert.equal(r.code, 0, r.stderr);
+  }
+  assert.deepEqual(all(), expected, 'a session and the conversation that continues it are one');
+});
+
 test('the checklist works as printed', () => {
   const h = tmpHome(), { env } = h;
   const { checklist } = runJson(['demo'], { env });

@@ -85,7 +85,7 @@ test('what people are told comes out of what is kept, and is the same; until som
   const said = (...more) => {
     const made = run([...args, ...more], { env }).stdout, kept = run([...args, ...more], { env }).stdout, { digests, tasks } = runJson([...args, ...more], { env });
     assert.equal(kept, made);
-    assert.match(kept, new RegExp(`^${digests.length} of your sessions contain ${tasks.length} tasks`));
+    assert.match(kept, new RegExp(`^${digests.length} of your sessions ${digests.length === 1 ? 'contains' : 'contain'} ${tasks.length} task${tasks.length === 1 ? '' : 's'},`));
     return digests.length;
   };
   for (const n of [1, 2, 3]) write(n, 'check the nightly backup of the attic please');

@@ -117,3 +117,11 @@ test('a source is named once, and counts agree with their nouns', () => {
   fs.writeFileSync(file, JSON.stringify(one) + '\n');
   assert.equal(run(['sessions', 'import', file], h).stdout, 'Imported 1 session with 1 message\n');
 });
+
+test('a crontab entry that is printed can be copied: no line of it is broken', async (t) => {
+  const term = terminal(t, ['sleep', 'schedule', '--print', '--using', 'cron'], { env: home.env, rows: 24, columns: 80 });
+  assert.equal(await term.exited, 0);
+  const piped = run(['sleep', 'schedule', '--print', '--using', 'cron'], { env: home.env }).stdout;
+  assert.ok(piped.split('\n').some((line) => line.length > 80));
+  assert.equal(plain(term.raw()), piped);
+});

@@ -85,7 +85,7 @@ export function fakeSleep() {
   const all = nights();
   let running = null;
   const find = (name) => all.find((n) => n.staging === name);
-  const worth = (empty) => ({ format: 1, sessions: empty ? 0 : 84, tasks: empty ? 0 : 31, recurring: empty ? 0 : 12, checkable: empty ? 0 : 22, max_calls: 260, max_tokens: 480_000, max_cost_usd: 1.9, detectable_effect: 0.06, verdict: empty ? "nothing" : "worth", text: empty ? "There is no session to learn from yet." : "Twelve tasks come back again and again and most of their answers can be checked: a gain of six points or more would be seen." });
+  const worth = (empty) => ({ format: 1, sessions: empty ? 0 : 84, tasks: empty ? 0 : 31, recurring: empty ? 0 : 12, checkable: empty ? 0 : 22, max_calls: 260, max_tokens: 480_000, max_cost_usd: 1.9, detectable_effect: 0.06, verdict: empty ? "nothing" : "worth", text: empty ? "There is no session to learn from yet." : "Worth a run: 31 tasks, enough to detect an improvement of 6 points or more." });
   const skill = (n, name, text) => ({ skill_name: name, kind: "skill", live_path: `~/.claude/skills/${name}/SKILL.md`, live_state: n.adopted ? "adopted" : "as_before", diff: text, before, after: "", adopted: n.adopted });
   const detail = (n) => ({ format: 1, proposal: {
     ...n, skills: n.n_proposals ? [skill(n, "release-notes", diff), skill(n, "csv-clean", second)] : [],

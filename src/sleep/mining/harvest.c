@@ -327,6 +327,76 @@ static bool gather(Harvester *h, Arena *a, const HarvestQuery *query, SleepHarve
     return true;
 }
 
+/* -- how many sessions they are ---------------------------------------------------------------------------- */
+
+/* The ids of the traces, in order. */
+typedef struct Ids {
+    Str *all;
+    size_t n;
+} Ids;
+
+static int by_id(const void *left, const void *right)
+{
+    return str_cmp(*(const Str *)left, *(const Str *)right);
+}
+
+static bool has_id(const Ids *ids, Str id)
+{
+    return ids->n && bsearch(&id, ids->all, ids->n, sizeof id, by_id);
+}
+
+/* Traces of a home that compression continued in another trace. */
+static size_t count_parts(Harvester *h, const Home *home, const Ids *ids)
+{
+    const RowsQuery query = { .archived = true };
+    size_t n, parts = 0;
+    ChainLink *links;
+    Err err;
+    AUTO(Rows) *rows = rows_open(home, &query, &err);
+
+    if (!rows || !rows_chains(rows, h->marks, &links, &n, &err)) {
+        log_debug("cannot tell which sessions compression split: %s", err.text);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        parts += has_id(ids, links[i].id) && has_id(ids, links[i].next);
+    return parts;
+}
+
+/* Traces that a conversation continues, with a trace of its own. */
+static size_t count_continued(Harvester *h, Str data, const Ids *ids)
+{
+    size_t n, continued = 0;
+    Str last = STR("");
+    Continuation *all;
+    Err err;
+
+    if (!continuations_load(data, h->marks, &all, &n, &err)) {
+        log_debug("cannot tell which sessions were continued: %s", err.text);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!str_eq(all[i].session_id, last) && has_id(ids, all[i].session_id) &&
+            has_id(ids, all[i].conversation_id)) {
+            last = all[i].session_id;
+            continued++;
+        }
+    return continued;
+}
+
+static size_t count_sessions(Harvester *h, const Homes *homes, const SleepHarvest *found)
+{
+    Ids ids = { ARENA_ARRAY(h->marks, Str, found->n + 1), found->n };
+    size_t again = 0;
+
+    for (size_t i = 0; i < found->n; i++)
+        ids.all[i] = trace_digest(found->traces[i])->session_id;
+    qsort(ids.all, ids.n, sizeof *ids.all, by_id);
+    for (size_t i = 0; i < homes->n; i++)
+        again += count_parts(h, &homes->all[i], &ids);
+    return found->n - again - count_continued(h, homes->data, &ids);
+}
+
 /* A result that cannot be kept is still one. */
 static void mine(Harvester *h, Arena *a, Str key, const MinedFrom *from, const MineOptions *options,
                  const SleepHarvest *sessions, Mined *ret)
@@ -357,14 +427,16 @@ static bool harvest(Harvester *h, Arena *a, const HarvestQuery *query, const Min
         return false;
     not_human = ret->not_human;
     if (found && query->tasks_alone) {
-        ret->n = from.sessions;
+        ret->n = from.traces;
+        ret->sessions = from.sessions;
         ret->not_human += from.not_human;
         ret->left_out = from.left_out;
         return stop_reading(h, err);
     }
     if (!gather(h, a, query, ret, err) || !finish_writing(h, err) || !stop_reading(h, err))
         return false;
-    from = (MinedFrom){ ret->n, ret->not_human - not_human, ret->left_out };
+    ret->sessions = count_sessions(h, query->sources.homes, ret);
+    from = (MinedFrom){ ret->n, ret->sessions, ret->not_human - not_human, ret->left_out };
     if (!found)
         mine(h, a, key, &from, options, ret, ret_mined);
     return true;

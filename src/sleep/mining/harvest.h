@@ -20,6 +20,9 @@ typedef struct HarvestQuery {
 typedef struct SleepHarvest {
     const Trace **traces; /* the newest first; NULL where they were not wanted */
     size_t n;
+    size_t
+        sessions; /* as lists count them: parts of one that compression split, or that goes on in a
+                         conversation, are one */
     size_t not_human; /* headless runs, side chains, our own prompts, sessions without a request */
     size_t elsewhere; /* other projects, or outside the window */
     size_t left_out;  /* beyond `most`: they stay for the next night */

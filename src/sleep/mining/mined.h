@@ -9,9 +9,9 @@
 #include "sleep/mining/mine.h"
 #include "store/db.h"
 
-/* How many sessions it was made from, and how many of the rest were looked at. */
+/* How many traces it was made from, of how many sessions, and how many of the rest were looked at. */
 typedef struct MinedFrom {
-    size_t sessions, not_human, left_out;
+    size_t traces, sessions, not_human, left_out;
 } MinedFrom;
 
 /* marks: of all sessions that may matter, in their order; most: of them, as the harvest was told. */

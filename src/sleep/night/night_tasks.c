@@ -165,9 +165,7 @@ static bool mine_history(Arena *a, const NightOptions *o, double until, Backend 
     query.until = until;
     if (!sleep_harvest(a, &query, &options, &h, &mined, err))
         return false;
-    ret->n_sessions = h.n;
-    ret->recurring = mined.recurring;
-    ret->checkable = mined.checkable;
+    ret->n_sessions = h.sessions;
     keep_new(a, &h, past, &mined.tasks);
     if (o->model_miner && b->call && !budget)
         ret->asks = mine_model_asks(h.traces, h.n, &mined.tasks);
@@ -184,11 +182,14 @@ static bool mine_history(Arena *a, const NightOptions *o, double until, Backend 
     return true;
 }
 
-static void count_sides(NightPlan *plan)
+static void count_tasks(NightPlan *plan)
 {
     for (size_t i = 0; i < plan->tasks.n; i++) {
-        Str split = split_of(&plan->tasks.items[i]);
+        const TaskRecord *task = &plan->tasks.items[i];
+        Str split = split_of(task);
 
+        plan->recurring += task->source_sessions.n > 1;
+        plan->checkable += str_eqz(task->reference_kind, "rule");
         plan->val += str_eqz(split, "val");
         plan->test += str_eqz(split, "test");
     }
@@ -206,7 +207,7 @@ bool tonight_tasks(Arena *a, const NightOptions *o, double until, Backend *b,
         recall_add(a, o->recall_k, &past->tasks, &ret->tasks);
     if (o->dream_factor)
         dream_add(a, o->dream_factor, &ret->tasks);
-    count_sides(ret);
+    count_tasks(ret);
     return true;
 }
 

@@ -24,8 +24,8 @@ function WorthPanel({ worth: w }: { worth: Worth }): JSX.Element {
       <div class="row"><h2>Before the next night</h2><span class="type">{verdicts[w.verdict] ?? w.verdict}</span></div>
       <p>{w.text.charAt(0).toUpperCase() + w.text.slice(1)}</p>
       <span class="figure-row">
-        <Figure n={count(w.sessions)} word="sessions" />
-        <Figure n={count(w.tasks)} word="tasks" />
+        <Figure n={count(w.sessions)} word={w.sessions === 1 ? "session" : "sessions"} />
+        <Figure n={count(w.tasks)} word={w.tasks === 1 ? "task" : "tasks"} />
         <Figure n={count(w.recurring)} word="repeated" />
         <Figure n={count(w.checkable)} word="checkable" />
       </span>
@@ -33,7 +33,7 @@ function WorthPanel({ worth: w }: { worth: Worth }): JSX.Element {
         {w.backend === "mock"
           ? "Simulated answers: free, no model is used."
           : <>Up to {count(w.max_calls)} calls and {short(w.max_tokens)} tokens{w.max_cost_usd !== null && <>, <b>{cost(w.max_cost_usd)}</b></>}.</>}
-        {w.tasks > 0 && <> Enough to detect an improvement of {points(w.detectable_effect)} points or more.</>}
+        {" "}Automated sessions and single questions do not count.
       </p>
     </section>
   );
