@@ -97,7 +97,7 @@ test('which commands failed most: counted by command, with share, error and a li
 
 test('what was decided: statements of people first hand, newest first, with title and date', (t) => {
   const home = history(t);
-  for (const question of ['What was decided about the tiles?', 'why did we choose files for the tiles?', 'remind me what we decided about tiles']) {
+  for (const question of ['What was decided about the tiles?', 'why did we choose files for the tiles?', 'remind me what we decided about tiles', 'Find what was decided about the tiles']) {
     const text = ask(home, question);
     assert.match(text, /1 decision about "/, question);
     assert.match(text, /2026-11-12, you, in \[should the tiles be stored in Postgres or in files\?\]/);

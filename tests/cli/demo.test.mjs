@@ -259,6 +259,20 @@ test('counts add up: list, status, study, badges, sleep and answers, also after 
   assert.deepEqual(all(), expected, 'a session and the conversation that continues it are one');
 });
 
+test('every question that the page suggests is answered from the demo, with a title to open', () => {
+  const { env } = made(), page = fs.readFileSync(path.join(root, 'web/src/views/chat.tsx'), 'utf8');
+  const questions = JSON.parse(page.match(/^const ideas = (\[.*\]);$/m)[1]);
+  assert.equal(questions.length, 3);
+  const expected = [/^\d+ sessions in \d projects/m, /^\d+ of [\d,]+ tool calls failed/m, /^1 decision about "deploy"[^]*> .*we decided to deploy from main only/m];
+  questions.forEach((question, i) => {
+    const { stdout } = run(['--demo', 'ask', question], { env: { ...env, TALARIA_NOW: String(NOW) } });
+    assert.match(stdout, expected[i]);
+    const quoted = stdout.split('\n').filter((line) => line.startsWith('>'));
+    assert.equal(new Set(quoted).size, quoted.length, 'no passage twice');
+    assert.match(stdout, /\[[^\]]+ \(demo\)\]\(\/sessions\//);
+  });
+});
+
 test('the checklist works as printed', () => {
   const h = tmpHome(), { env } = h;
   const { checklist } = runJson(['demo'], { env });

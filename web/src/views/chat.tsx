@@ -277,7 +277,7 @@ function Talk({ id }: { id: string }): JSX.Element {
   );
 }
 
-const ideas = ["What did I work on last week?", "Which commands failed most often, and why?", "Find what was decided about the deploy"];
+const ideas = ["What did I work on last week?", "Which commands failed most often, and why?", "What was decided about the deploy?"];
 
 function Beginning({ first }: { first: boolean }): JSX.Element {
   const runtimes = useRuntimes();
