@@ -1,4 +1,5 @@
 /* talaria config: every setting, what it is and where that comes from; and changing one. */
+#include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/prompt.h"
 #include "text/settings_write.h"
@@ -66,10 +67,13 @@ static void list_text(Cli *cli, const Settings *s)
 static bool list(Cli *cli, const Args *args, Err *err)
 {
     const Settings *s = &cli->settings;
+    Settings ignored;
     JsonWriter w;
 
     (void)args;
-    (void)err;
+    /* The file is read once more for its error: a wrong name in it is looked up here. */
+    if (!settings_load(cli->arena, &ignored, err))
+        log_warning("%s; these are the defaults", err->text);
     if (!cli->json) {
         list_text(cli, s);
         return true;
@@ -240,7 +244,10 @@ static const Example set_examples[] = {
 };
 
 static const Command children[] = {
-    { .name = "list", .summary = "list every setting with its value and meaning", .run = list },
+    { .name = "list",
+      .summary = "list every setting with its value and meaning",
+      .any_settings = true,
+      .run = list },
     { .name = "get",
       .operands = "KEY",
       .values = "settings",

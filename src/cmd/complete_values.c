@@ -1,5 +1,5 @@
 /* What shells offer beside words and options: session ids, templates, settings, skills. A shell asks at
- * each press of Tab, so nothing is brought up to date here: what is known already is listed. */
+ * each press of Tab, so there is little time to look for new sessions: what is known by then is listed. */
 #include "achievements/catalogue.h"
 #include "cmd/cli.h"
 #include "recall/history.h"
@@ -7,7 +7,7 @@
 #include "templates/template.h"
 #include "text/utf8.h"
 
-enum { MAX_SESSIONS = 200, MAX_TEXT = 60 };
+enum { MAX_SESSIONS = 200, MAX_TEXT = 60, LOOK_MS = 200 };
 
 /* "value<Tab>what it is": fish takes it so, the scripts of bash and zsh cut it. */
 static void put_value(Cli *cli, Str value, Str text)
@@ -22,7 +22,7 @@ static void put_value(Cli *cli, Str value, Str text)
 
 static bool open_list(Cli *cli, History **ret_history, HistoryList **ret, Err *err)
 {
-    HistoryWhere where = { .files = !cli->where.home };
+    HistoryWhere where = { .files = !cli->where.home, .budget_ms = LOOK_MS };
 
     if (!cli_homes(cli, &where.homes, err) || !cli_store(cli, &where.store, err))
         return false;

@@ -137,6 +137,7 @@ test('completion is that of the command: its own values, session ids, templates,
   assert.deepEqual(complete('--color', 'never', 'sessions', 'l'), ['list']);
   assert.ok(!complete('ask', '--runtime', '').includes('jarvis'));
   assert.ok(complete('sessions', 'list', '--limit', '3', '--source', '').includes('claude'));
+  assert.ok(complete('sessions', 'show', 'b1e9').some((id) => id.startsWith('b1e94368-')), 'a transcript that no command has read yet');
   const id = runJson(['sessions', 'list', '--limit', '1'], { env }).sessions[0].id;
   assert.ok(complete('sessions', 'show', id.slice(0, 5)).includes(id));
   assert.ok(complete('ask', '-c', id.slice(0, 5)).includes(id));
@@ -231,6 +232,10 @@ test('settings: a misspelt key and a wrong value are refused with line and way o
     const r = run(['status'], { env });
     assert.equal(r.code, 1);
     assert.match(r.stderr, message);
+    const list = run(['config', 'list'], { env });
+    assert.equal(list.code, 0, 'the way out works');
+    assert.match(list.stderr, message);
+    assert.match(list.stdout, /^homes\.profiles\b/m);
   }
   fs.writeFileSync(file, 'sessions:\n  limit: 7\n');
   assert.equal(runJson(['config', 'get', 'sessions.limit'], { env }).value, '7');
