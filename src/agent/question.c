@@ -268,6 +268,17 @@ static Str topic_of(const Words *w, const Match *m)
     return (Str){ first->place.p, (size_t)(last->place.p + last->place.n - first->place.p) };
 }
 
+/* "in this session", "in our chat": the conversation at hand. */
+static bool is_at_hand(const Words *w, const Match *m)
+{
+    size_t n = m->topic_end > m->topic_at ? m->topic_end - m->topic_at : 0;
+    const Word *last = n ? &w->all[m->topic_end - 1] : NULL;
+
+    return last && n <= 2 &&
+           str_is_one_of(last->text, "session|conversation|chat|thread|discussion") &&
+           (n == 1 || str_is_one_of(w->all[m->topic_at].text, "this|our|current"));
+}
+
 static void find_intent(Question *q, const Words *w)
 {
     static const struct {
@@ -289,6 +300,10 @@ static void find_intent(Question *q, const Words *w)
             continue;
         q->intent = rows[i].intent;
         q->topic = topic_of(w, &m);
+        if (q->intent == INTENT_WORKED && !q->has_period && is_at_hand(w, &m)) {
+            q->intent = INTENT_SESSION;
+            q->topic = STR_NONE;
+        }
         return;
     }
 }

@@ -158,7 +158,7 @@ test('a session that was handed over is known to the offline runtime', { timeout
   const { session_id: id } = runJson(['handoff', 'local', '--session', uuid(3)], { env: home.env });
   const back = run(['handoff', 'back', '--session', id], { env: home.env });
   assert.equal(back.code, 0, back.stderr);
-  for (const question of ['what is this session about?', 'what did we do?', 'summarize this conversation']) {
+  for (const question of ['what is this session about?', 'what did we do?', 'summarize this conversation', 'what did we do in this session?', 'What have we done in our chat']) {
     const r = run(['ask', '-c', id, question], { env: home.env });
     assert.equal(r.code, 0, r.stderr);
     assert.match(r.stdout, /This session has 2 requests\. It began with:/, question);
