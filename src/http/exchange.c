@@ -294,6 +294,9 @@ static enum MHD_Result begin(Request *rq, const char *method, const char *versio
     connection_due(request_connection(rq), length ? LIMIT_HTTP_BODY_MS : 0);
     if (!length)
         return MHD_YES;
+    /* Where chunks end is read more leniently by libmicrohttpd than by others: what follows is never a request. */
+    if (length == FRAMING_CHUNKS)
+        rq->reply.close = true;
     rq->phase = PHASE_BODY;
     return admit(rq, length) ? MHD_YES : reply_send(rq);
 }

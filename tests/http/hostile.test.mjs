@@ -85,6 +85,21 @@ test('pipelining keeps order; a body in pieces and in chunks', async (t) => {
   assert.ok(broken.statuses.every((s) => s >= 400));
 });
 
+test('a body in chunks is the last of its connection, however its lines end', async (t) => {
+  const server = await startServer(t), body = JSON.stringify({ token: server.token });
+  const smuggled = `GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`;
+  for (const [name, end] of [['CRLF', '\r\n'], ['a bare LF', '\n']]) {
+    const chunks = `${body.length.toString(16)}${end}${body}${end}0${end}${end}`;
+    const r = await raw(server, `POST /api/auth HTTP/1.1\r\nHost: ${server.host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}${smuggled}`);
+    assert.deepEqual([r.statuses, r.text.split('HTTP/1.1 ').length], [[200], 2], name);
+    assert.match(r.text, /^connection: close\r$/im, name);
+  }
+  // An extension that never ends is refused, and so is what follows.
+  const long = await raw(server, `POST /api/auth HTTP/1.1\r\nHost: ${server.host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(200_000)}\r\n{\r\n0\r\n\r\n${smuggled}`);
+  assert.ok(long.statuses.every((s) => s >= 400), `${long.statuses}`);
+  assert.equal((await request(server, '/healthz')).status, 200);
+});
+
 test('those who leave early and those who say nothing', async (t) => {
   const server = await startServer(t, { demo: true });
   for (let i = 0; i < 60; i++) {
