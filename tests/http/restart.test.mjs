@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { makeStateDb, tmpHome } from '../cli/helpers.mjs';
+import { makeStateDb, python, tmpHome } from '../cli/helpers.mjs';
 import { plugin, request, sleep, startServer } from './helpers.mjs';
 
 const old = new Date(Date.now() - 3600_000);
@@ -95,6 +95,20 @@ test('a history that cannot be read: the last answer, marked as stale, and the r
   assert.match(now.scan_meta.error, /not a database/);
   assert.equal(now.scan_meta.status.state, 'failed');
   assert.equal((await status(server)).snapshot_stale, true);
+});
+
+test('timed: warm answers: kept ones, the first after a restart, a scan with nothing new and with one session more', { timeout: 60_000 }, async (t) => {
+  const { home, db } = await counted(t);
+  const server = await startServer(t, { home });
+  const ms = async (ask) => { const begun = performance.now(); assert.equal((await ask()).status, 200); return performance.now() - begun; };
+  const get = () => request(server, `${plugin}/achievements`), rescan = () => request(server, `${plugin}/rescan`, { method: 'POST' });
+  const first = await ms(get), kept = [];
+  for (let i = 0; i < 100; i++) kept.push(await ms(get));
+  const nothing = await ms(rescan);
+  python('import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute("INSERT INTO sessions(id,source,started_at,title) VALUES(\'one-more\',\'cli\',1786000000,\'one more\')"); c.commit()', db);
+  const one = await ms(rescan), p95 = kept.sort((a, b) => a - b)[94];
+  assert.ok(p95 < 20 && first < 250 && nothing < 250 && one < 500, JSON.stringify({ p95, first, nothing, one }));
+  assert.equal((await status(server)).state, 'idle');
 });
 
 test('achievements.count.profiles: the server counts the profiles too', async (t) => {
