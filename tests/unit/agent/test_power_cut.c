@@ -2,7 +2,7 @@
  *
  * Every write, sync, truncation and deletion of talaria.db, its log and its journal is recorded. Then, for each sync
  * and for the moment before it, the files are made as a disk may have them: what was synced, and of the rest any part,
- * in pieces of 512 bytes. One moment in eight; all of them, in three ways each, with TALARIA_LONG=1. Here no sync reaches the real disk. */
+ * in pieces of 512 bytes. One moment in eight; all of them, in three ways each, with TALARIA_LONG=1. */
 #include "unit.h"
 
 #include <ftw.h>
@@ -13,192 +13,30 @@
 #include "base/file.h"
 #include "store/db_sqlite.h"
 #include "store/own.h"
+#include "watched_vfs.h"
 
 enum { SECTOR = 512, TRANSACTIONS = 100, MESSAGES = 3 };
-enum { DATABASE, LOG, JOURNAL, FILES };
-
-static const char *const names[] = { "talaria.db", "talaria.db-wal", "talaria.db-journal" };
-
 /* -- what is recorded ----------------------------------------------------------------------------------- */
-
-typedef struct Op {
-    enum { WRITE, TRUNCATE, SYNC, DELETE, ACKNOWLEDGE } kind;
-    int file;
-    int64_t at; /* ACKNOWLEDGE: how many are by now */
-    Str bytes;
-} Op;
 
 static struct {
     Arena *arena; /* NULL: nothing is recorded */
-    Op *ops;
+    DiskOp *ops;
     size_t n, cap;
 } record;
 
-static void put(Op op)
+static int put(DiskOp op)
 {
-    if (record.arena && op.file < FILES) {
+    if (record.arena && op.kind != READ) {
         op.bytes = str_dup(record.arena, op.bytes);
         ARENA_PUSH(record.arena, record.ops, record.n, record.cap, op);
     }
-}
-
-static int file_of(const char *path)
-{
-    int file = 0;
-
-    while (file < FILES && !(path && str_ends(str_of(path), str_of(names[file]))))
-        file++;
-    return file;
-}
-
-/* -- SQLite's own way to the disk, with an eye on it ------------------------------------------------------- */
-
-typedef struct Watched {
-    sqlite3_file base;
-    int file;
-    sqlite3_file *real; /* behind this */
-} Watched;
-
-static sqlite3_vfs *real_vfs;
-
-#define BEHIND(f) (((Watched *)(f))->real)
-
-static int on_close(sqlite3_file *f)
-{
-    return BEHIND(f)->pMethods->xClose(BEHIND(f));
-}
-
-static int on_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
-{
-    return BEHIND(f)->pMethods->xRead(BEHIND(f), to, n, at);
-}
-
-static int on_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
-{
-    put((Op){ WRITE, ((Watched *)f)->file, at, { from, (size_t)n } });
-    return BEHIND(f)->pMethods->xWrite(BEHIND(f), from, n, at);
-}
-
-static int on_truncate(sqlite3_file *f, sqlite3_int64 size)
-{
-    put((Op){ TRUNCATE, ((Watched *)f)->file, size, STR_NONE });
-    return BEHIND(f)->pMethods->xTruncate(BEHIND(f), size);
-}
-
-static int on_sync(sqlite3_file *f, int flags)
-{
-    (void)flags;
-    put((Op){ SYNC, ((Watched *)f)->file, 0, STR_NONE });
     return SQLITE_OK;
 }
 
-static int on_size(sqlite3_file *f, sqlite3_int64 *ret)
+static int set_up(void **state)
 {
-    return BEHIND(f)->pMethods->xFileSize(BEHIND(f), ret);
-}
-
-static int on_lock(sqlite3_file *f, int level)
-{
-    return BEHIND(f)->pMethods->xLock(BEHIND(f), level);
-}
-
-static int on_unlock(sqlite3_file *f, int level)
-{
-    return BEHIND(f)->pMethods->xUnlock(BEHIND(f), level);
-}
-
-static int on_reserved(sqlite3_file *f, int *ret)
-{
-    return BEHIND(f)->pMethods->xCheckReservedLock(BEHIND(f), ret);
-}
-
-static int on_control(sqlite3_file *f, int what, void *arg)
-{
-    return BEHIND(f)->pMethods->xFileControl(BEHIND(f), what, arg);
-}
-
-static int on_sector(sqlite3_file *f)
-{
-    return BEHIND(f)->pMethods->xSectorSize(BEHIND(f));
-}
-
-static int on_device(sqlite3_file *f)
-{
-    return BEHIND(f)->pMethods->xDeviceCharacteristics(BEHIND(f));
-}
-
-static int on_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **ret)
-{
-    return BEHIND(f)->pMethods->xShmMap(BEHIND(f), page, size, extend, ret);
-}
-
-static int on_shm_lock(sqlite3_file *f, int at, int n, int flags)
-{
-    return BEHIND(f)->pMethods->xShmLock(BEHIND(f), at, n, flags);
-}
-
-static void on_shm_barrier(sqlite3_file *f)
-{
-    BEHIND(f)->pMethods->xShmBarrier(BEHIND(f));
-}
-
-static int on_shm_unmap(sqlite3_file *f, int remove)
-{
-    return BEHIND(f)->pMethods->xShmUnmap(BEHIND(f), remove);
-}
-
-static const sqlite3_io_methods methods = {
-    .iVersion = 2,
-    .xClose = on_close,
-    .xRead = on_read,
-    .xWrite = on_write,
-    .xTruncate = on_truncate,
-    .xSync = on_sync,
-    .xFileSize = on_size,
-    .xLock = on_lock,
-    .xUnlock = on_unlock,
-    .xCheckReservedLock = on_reserved,
-    .xFileControl = on_control,
-    .xSectorSize = on_sector,
-    .xDeviceCharacteristics = on_device,
-    .xShmMap = on_shm_map,
-    .xShmLock = on_shm_lock,
-    .xShmBarrier = on_shm_barrier,
-    .xShmUnmap = on_shm_unmap,
-};
-
-static int on_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *f, int flags, int *ret_flags)
-{
-    Watched *w = (Watched *)f;
-    int code;
-
-    (void)vfs;
-    *w = (Watched){ .file = file_of(path), .real = (sqlite3_file *)(w + 1) };
-    code = real_vfs->xOpen(real_vfs, path, w->real, flags, ret_flags);
-    w->base.pMethods = w->real->pMethods ? &methods : NULL;
-    return code;
-}
-
-static int on_delete(sqlite3_vfs *vfs, const char *path, int sync_folder)
-{
-    (void)vfs;
-    put((Op){ DELETE, file_of(path), 0, STR_NONE });
-    return real_vfs->xDelete(real_vfs, path, sync_folder);
-}
-
-static int watch(void **state)
-{
-    static sqlite3_vfs vfs;
-
-    (void)state;
-    real_vfs = sqlite3_vfs_find(NULL);
-    vfs = *real_vfs;
-    vfs.zName = "watched";
-    vfs.pNext = NULL;
-    vfs.szOsFile = (int)sizeof(Watched) + real_vfs->szOsFile;
-    vfs.xOpen = on_open;
-    vfs.xDelete = on_delete;
-    return sqlite3_vfs_register(&vfs, 1) == SQLITE_OK ? 0 : -1;
+    disk_hook = put;
+    return watch_disk(state);
 }
 
 /* -- what a disk may have ---------------------------------------------------------------------------------- */
@@ -230,7 +68,7 @@ static void write_at(Buf *b, size_t at, Str bytes)
 }
 
 /* Whole, or of a write that nobody synced some of the sectors. */
-static void apply(Disk *d, const Op *op, uint64_t *seed)
+static void apply(Disk *d, const DiskOp *op, uint64_t *seed)
 {
     Buf *b = &d->files[op->file];
 
@@ -247,7 +85,7 @@ static void make_files(const Disk *d, const char *folder)
     AUTO(Arena) *a = arena_new();
 
     for (int i = 0; i < FILES; i++) {
-        const char *path = str_printf(a, "%s/%s", folder, names[i]).p;
+        const char *path = str_printf(a, "%s/%s", folder, disk_names[i]).p;
         FILE *f;
 
         unlink(path);
@@ -335,7 +173,7 @@ static size_t cut_everywhere(const char *folder, CheckFn *check)
     for (int i = 0; i < FILES; i++)
         c.synced.files[i] = (Buf)BUF(MIB(64));
     for (size_t at = 0; at < record.n; at++) {
-        const Op *op = &record.ops[at];
+        const DiskOp *op = &record.ops[at];
 
         if (op->kind == ACKNOWLEDGE)
             c.acknowledged = op->at;
@@ -386,7 +224,7 @@ static void run_and_cut(ScriptFn *script, CheckFn *check)
 
 static void acknowledge(int64_t n)
 {
-    put((Op){ ACKNOWLEDGE, 0, n, STR_NONE });
+    (void)put((DiskOp){ ACKNOWLEDGE, 0, n, STR_NONE });
 }
 
 static int64_t number(Db *db, const char *sql)
@@ -513,5 +351,5 @@ int main(void)
         cmocka_unit_test(what_was_told_of_a_turn_survives),
     };
 
-    return cmocka_run_group_tests(tests, watch, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }
