@@ -75,23 +75,6 @@ Str handoff_resume_hint(Cli *cli, OwnStore *journal, Str home, Str session_id)
 
 /* -- showing ------------------------------------------------------------------------------------------- */
 
-void handoff_put(JsonWriter *w, const Handoff *h)
-{
-    json_field_str(w, "id", h->id);
-    json_field_str(w, "session_id", h->session_id);
-    json_field_str(w, "platform", h->platform);
-    json_field_str(w, "target", h->target);
-    json_field_str(w, "state", str_of(handoff_state_name(h->state)));
-    json_field_str(w, "step", h->step);
-    json_field_int(w, "attempt", h->attempt);
-    json_field_str(w, "key", h->dest_key.n ? h->dest_key : STR_NONE);
-    json_field_str(w, "thread", h->thread_ref.n ? h->thread_ref : STR_NONE);
-    json_field_str(w, "copy", h->copy_id.n ? h->copy_id : STR_NONE);
-    json_field_str(w, "error", h->error_text.n ? h->error_text : STR_NONE);
-    json_field_int(w, "requested_ms", h->requested_ms);
-    json_field_int(w, "updated_ms", h->updated_ms);
-}
-
 void handoff_show(Cli *cli, const Handoff *h)
 {
     JsonWriter w;

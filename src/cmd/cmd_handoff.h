@@ -10,7 +10,6 @@
 MUST_CHECK bool handoff_find_session(Cli *cli, Str id, bool look, Pick *ret_pick, Picked *ret,
                                      Err *err);
 
-void handoff_put(JsonWriter *w, const Handoff *h);
 /* With --json the handoff as an object; else nothing. */
 void handoff_show(Cli *cli, const Handoff *h);
 

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "handoff/copy.h"
 #include "handoff/session_db.h"
+#include "text/record.h"
 
 typedef struct StateRow {
     const char *name, *shown, *step;
@@ -31,6 +32,35 @@ const char *handoff_state_shown(HandoffState s)
 const char *handoff_state_step(HandoffState s)
 {
     return states[s].step;
+}
+
+static const char *const state_names[] = {
+#define X(id, name, shown, step) [id] = name,
+    HANDOFF_STATES(X)
+#undef X
+};
+
+static const RecordField shown_fields[] = {
+    RECORD_FIELD(Handoff, id),
+    RECORD_FIELD(Handoff, session_id),
+    RECORD_FIELD(Handoff, platform),
+    RECORD_FIELD(Handoff, target),
+    RECORD_ENUM(Handoff, state, state_names),
+    RECORD_FIELD(Handoff, step),
+    RECORD_FIELD(Handoff, attempt),
+    RECORD_FIELD(Handoff, dest_key, .key = "key", .when_empty = RECORD_NULL),
+    RECORD_FIELD(Handoff, thread_ref, .key = "thread", .when_empty = RECORD_NULL),
+    RECORD_FIELD(Handoff, copy_id, .key = "copy", .when_empty = RECORD_NULL),
+    RECORD_FIELD(Handoff, error_text, .key = "error", .when_empty = RECORD_NULL),
+    RECORD_FIELD(Handoff, requested_ms),
+    RECORD_FIELD(Handoff, updated_ms),
+};
+
+void handoff_put(JsonWriter *w, const Handoff *h)
+{
+    static const RecordTable shown = RECORD(Handoff, "handoff", shown_fields);
+
+    record_put_fields(w, &shown, h);
 }
 
 bool handoff_hermes_serves(Str platform)

@@ -14,6 +14,7 @@
 #define TALARIA_HANDOFF_HANDOFF_H
 
 #include "store/own.h"
+#include "text/json.h"
 
 /* X(id, name, what the session's row shows, the step that comes next) */
 #define HANDOFF_STATES(X)                                                                          \
@@ -90,6 +91,9 @@ typedef struct Handoff {
 #define HANDOFF_LATE "failed_late"
 /* Of one that failed after Hermes' chat had been bound to the copy: ours goes on here, and the copy there. */
 #define HANDOFF_COPY_STAYS "copy_stays"
+
+/* The fields of its row that people see, for an object that the caller begins and ends. */
+void handoff_put(JsonWriter *w, const Handoff *h);
 
 /* Whether a gateway of Hermes may serve it: else its rows must not lie in Hermes' database. */
 bool handoff_hermes_serves(Str platform);

@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "demo/checklist.h"
+#include "demo/demo.h"
 #include "http/metrics.h"
 #include "http/reply.h"
 #include "http/routes.h"
@@ -210,6 +212,19 @@ bool route_status(Request *rq, Err *err)
     json_put_str(&w, STR("chat"));
     json_put_str(&w, STR("handoffs"));
     json_end(&w, ']');
+    return reply_end(&w);
+}
+
+bool route_demo(Request *rq, Err *err)
+{
+    JsonWriter w = reply_json(rq);
+
+    (void)err;
+    json_field_bool(&w, "demo", demo_entered());
+    if (demo_entered()) {
+        json_field_str(&w, "title", STR(DEMO_CHECKLIST_TITLE));
+        demo_checklist_put(&w);
+    }
     return reply_end(&w);
 }
 

@@ -2,8 +2,10 @@
 #ifndef TALARIA_HTTP_API_H
 #define TALARIA_HTTP_API_H
 
+#include "agent/continue.h"
 #include "http/state.h"
 #include "sleep/night/night.h"
+#include "store/own.h"
 
 /* A ScanListener: what the scan says goes to the event streams. ctx is the Server. */
 void api_scan_event(void *ctx, const char *event, Str data);
@@ -30,5 +32,20 @@ MUST_CHECK bool field_str(Json object, const char *key, Str *ret, Err *err);
 MUST_CHECK bool field_bool(Json object, const char *key, bool *ret, Err *err);
 MUST_CHECK bool field_int(Json object, const char *key, int64_t min, int64_t max, int64_t *ret,
                           Err *err);
+
+/* -- conversations, runs and OpenAI's dialect -- */
+
+/* ERR_BUSY with the reason where there is no service. */
+MUST_CHECK bool request_service(Request *rq, Service **ret, Err *err);
+
+/* The id in the path may be that of any session. For writing: it is that of the conversation that continues it
+ * from here on, which is made where there is none yet. */
+MUST_CHECK bool request_continue(Request *rq, Err *err);
+/* For reading, which writes nothing. *ret_there: it is the id of a conversation from here on; else *ret is what
+ * the session would be as one. */
+MUST_CHECK bool request_look_up(Request *rq, bool *ret_there, Preview *ret, Err *err);
+
+/* The chat and handoff tables of talaria.db. */
+MUST_CHECK OwnStore *request_own_store(Request *rq, Err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* The routes of Hermes' achievements plugin, as its own front end knows them, with what it counts: the rows
- * of state.db alone. Badges over the whole history are in api_badges.c.
+ * of state.db alone; and badges over the whole history, from every source.
  *
  * GET /achievements is what pages ask most, and its answer changes once a second at most (it tells
  * the snapshot's age). So it is kept as a finished response, plain and gzipped, and handed out by
@@ -12,8 +12,10 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/query.h"
 #include "http/reply.h"
 #include "http/routes.h"
+#include "recall/origin.h"
 
 /* FIRST_WAIT_MS: without a cached answer requests wait for the scan so long, then hear that it is pending. */
 enum { BRIEF_MS = 100, FRESH_MS = 1000, USABLE_MS = 5000, FIRST_WAIT_MS = 10000, MIN_ZIP = 1024 };
@@ -73,26 +75,6 @@ static Answer make_answer(Buf *body)
     return a;
 }
 
-/* Puts a new answer in place of the old one; under the lock. */
-static void keep(BadgeCache *cache, const Answer *a)
-{
-    api_forget_badges(cache);
-    cache->plain = a->plain;
-    cache->zipped = a->zipped;
-    memcpy(cache->etag, a->etag, sizeof cache->etag);
-    memcpy(cache->etag_zipped, a->etag_zipped, sizeof cache->etag_zipped);
-}
-
-static void wake_all(Request *waiting)
-{
-    while (waiting) {
-        Request *next = waiting->next;
-
-        server_resume(waiting);
-        waiting = next;
-    }
-}
-
 /* On the worker of its lane. */
 static void refresh(void *ctx, Worker *worker)
 {
@@ -112,10 +94,15 @@ static void refresh(void *ctx, Worker *worker)
         answer = make_answer(&body);
     pthread_mutex_lock(&cache->lock);
     cache->failed = !ok;
-    if (ok)
-        keep(cache, &answer);
-    else
+    if (ok) {
+        api_forget_badges(cache);
+        cache->plain = answer.plain;
+        cache->zipped = answer.zipped;
+        memcpy(cache->etag, answer.etag, sizeof cache->etag);
+        memcpy(cache->etag_zipped, answer.etag_zipped, sizeof cache->etag_zipped);
+    } else {
         cache->failure = err;
+    }
     cache->version = version;
     cache->made_ms = clock_mono_ms();
     cache->refreshing = false;
@@ -124,7 +111,12 @@ static void refresh(void *ctx, Worker *worker)
     for (const Request *rq = waiting; waited && rq; rq = rq->next)
         sharing += rq->next != NULL;
     coordinator_shared(s->plugin, sharing);
-    wake_all(waiting);
+    while (waiting) {
+        Request *next = waiting->next;
+
+        server_resume(waiting);
+        waiting = next;
+    }
 }
 
 static void begin_refresh(Server *s)
@@ -156,16 +148,6 @@ static void send_kept(Request *rq, BadgeCache *cache)
     }
 }
 
-/* Under the lock, so that the refresh cannot end between the look and the wait. */
-static void wait_for_refresh(Request *rq, BadgeCache *cache)
-{
-    rq->phase = PHASE_WORK;
-    rq->again = true;
-    rq->next = cache->waiting;
-    cache->waiting = rq;
-    MHD_suspend_connection(rq->connection);
-}
-
 static bool achievements_locked(Request *rq, BadgeCache *cache, Err *err)
 {
     int64_t age = clock_mono_ms() - cache->made_ms;
@@ -176,7 +158,12 @@ static bool achievements_locked(Request *rq, BadgeCache *cache, Err *err)
     if (!known || !same || age > FRESH_MS)
         begin_refresh(rq->server);
     if (!rq->again && cache->refreshing && (!known || !same || age > USABLE_MS)) {
-        wait_for_refresh(rq, cache);
+        /* Under the lock, so that the refresh cannot end between the look and the wait. */
+        rq->phase = PHASE_WORK;
+        rq->again = true;
+        rq->next = cache->waiting;
+        cache->waiting = rq;
+        MHD_suspend_connection(rq->connection);
         return true;
     }
     if (cache->failed) {
@@ -200,13 +187,58 @@ bool route_achievements(Request *rq, Err *err)
     return ok;
 }
 
-/* -- the others -------------------------------------------------------------------------------------- */
+/* -- the others: Hermes' plugin under its own path, and badges over the whole history. Those have `sources`,
+ *    which says what was counted, and ?source= for one of them, computed from the counts that are kept -- */
+
+static Coordinator *coordinator_for(Request *rq)
+{
+    return str_starts(rq->path, STR(ACHIEVEMENTS)) ? rq->server->plugin : rq->server->coordinator;
+}
 
 bool route_scan_status(Request *rq, Err *err)
 {
     (void)err;
-    coordinator_status_json(rq->server->plugin, &rq->reply.body);
+    coordinator_status_json(coordinator_for(rq), &rq->reply.body);
     return true;
+}
+
+/* *ret: 0, or 1 + the origin that ?source= names. */
+static bool read_origin(Request *rq, int *ret, Err *err)
+{
+    Origin origin;
+    Str name;
+
+    *ret = 0;
+    if (!query_text(rq->arena, rq->query, "source", &name, err))
+        return false;
+    if (!name.n)
+        return true;
+    if (!origin_parse(name, &origin))
+        return err_set(err, ERR_INVALID, "'source' must be hermes, claude, codex or talaria");
+    *ret = 1 + (int)origin;
+    return true;
+}
+
+bool route_all_badges(Request *rq, Err *err)
+{
+    Coordinator *c = rq->server->coordinator;
+    int origin;
+
+    if (!read_origin(rq, &origin, err))
+        return false;
+    return origin ? coordinator_of_origin(c, origin, false, &rq->reply.body, err)
+                  : coordinator_achievements(c, FIRST_WAIT_MS, NULL, &rq->reply.body, err);
+}
+
+bool route_all_recent(Request *rq, Err *err)
+{
+    Coordinator *c = rq->server->coordinator;
+    int origin;
+
+    if (!read_origin(rq, &origin, err))
+        return false;
+    return origin ? coordinator_of_origin(c, origin, true, &rq->reply.body, err)
+                  : coordinator_recent(c, &rq->reply.body, err);
 }
 
 bool route_recent(Request *rq, Err *err)
@@ -216,11 +248,11 @@ bool route_recent(Request *rq, Err *err)
 
 bool route_badges(Request *rq, Err *err)
 {
-    return coordinator_badges(rq->server->plugin, rq->params[0], &rq->reply.body, err);
+    return coordinator_badges(coordinator_for(rq), rq->params[0], &rq->reply.body, err);
 }
 
-/* Whoever asked for a change sees it in the next answer. */
-static bool changed(Request *rq, bool ok)
+/* A client that asked for a change sees it in the next answer. */
+static bool forget_answer(Request *rq, bool ok)
 {
     BadgeCache *cache = &rq->server->badges;
 
@@ -233,12 +265,13 @@ static bool changed(Request *rq, bool ok)
 
 bool route_rescan(Request *rq, Err *err)
 {
-    return changed(rq, coordinator_rescan(rq->server->plugin, rq->queued_ms, &rq->reply.body, err));
+    return forget_answer(
+        rq, coordinator_rescan(coordinator_for(rq), rq->queued_ms, &rq->reply.body, err));
 }
 
 bool route_reset(Request *rq, Err *err)
 {
-    return changed(rq, coordinator_reset(rq->server->plugin, &rq->reply.body, err));
+    return forget_answer(rq, coordinator_reset(coordinator_for(rq), &rq->reply.body, err));
 }
 
 bool route_manifest(Request *rq, Err *err)

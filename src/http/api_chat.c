@@ -1,7 +1,5 @@
-/* Conversations: made, listed, changed, branched, removed; their messages. Any session is shown as the
+/* Conversations: made, listed, changed, branched, removed; their messages and files. Any session is shown as the
  * conversation that it would be, and becomes one with the first write. */
-#include "http/api_chat.h"
-
 #include "agent/conversation.h"
 #include "agent/files.h"
 #include "base/limits.h"
@@ -21,18 +19,14 @@ bool request_service(Request *rq, Service **ret, Err *err)
     return err_wrap(err, "there is no chat");
 }
 
-bool with_runs(Request *rq, RunsFn *fn, Err *err)
+Runs *request_runs(Request *rq, Err *err)
 {
     Service *s;
-    Runs *r;
-    bool ok;
 
-    if (!request_service(rq, &s, err))
-        return false;
-    r = service_take(s, err);
-    ok = r && fn(rq, s, r, err);
-    service_give(s, r);
-    return ok;
+    ASSERT(rq->worker);
+    if (!rq->runs && request_service(rq, &s, err))
+        rq->runs = service_take(s, err);
+    return rq->runs;
 }
 
 bool request_continue(Request *rq, Err *err)
@@ -41,11 +35,6 @@ bool request_continue(Request *rq, Err *err)
 
     return request_service(rq, &s, err) &&
            service_continue(s, rq->arena, rq->params[0], &rq->params[0], err);
-}
-
-static bool with_continued(Request *rq, RunsFn *fn, Err *err)
-{
-    return request_continue(rq, err) && with_runs(rq, fn, err);
 }
 
 bool request_look_up(Request *rq, bool *ret_there, Preview *ret, Err *err)
@@ -62,12 +51,13 @@ bool request_look_up(Request *rq, bool *ret_there, Preview *ret, Err *err)
     return true;
 }
 
-static bool put_conversation(Request *rq, Runs *r, Str id, Err *err)
+static bool reply_conversation(Request *rq, Str id, Err *err)
 {
+    Runs *r = request_runs(rq, err);
     Conversation c;
     JsonWriter w;
 
-    if (!conversation_get(r, rq->arena, id, &c, err))
+    if (!r || !conversation_get(r, rq->arena, id, &c, err))
         return false;
     w = reply_json(rq);
     conversation_put(&w, &c);
@@ -78,11 +68,6 @@ static bool put_conversation(Request *rq, Runs *r, Str id, Err *err)
 }
 
 /* -- making and changing ------------------------------------------------------------------------------ */
-
-static bool check_runtime(Service *s, Str name, Err *err)
-{
-    return !name.n || service_runtime(s, name, err) != NULL;
-}
 
 /* Text as it was kept before. One of ours says of whole conversations where they are: a copy of it would let
  * two conversations go on from one place. */
@@ -115,12 +100,13 @@ static bool made_before(Request *rq, Runs *r, const Conversation *c, Str *ret_id
 }
 
 /* Two at once with the same key: the second is told of the first. */
-static bool make_once(Request *rq, Service *s, Runs *r, const Conversation *c, Str *ret_id,
-                      Err *err)
+static bool make_once(Request *rq, const Conversation *c, Str *ret_id, Err *err)
 {
+    Runs *r = request_runs(rq, err);
+    Service *s;
     Err why;
 
-    if (!made_before(rq, r, c, ret_id, err))
+    if (!r || !request_service(rq, &s, err) || !made_before(rq, r, c, ret_id, err))
         return false;
     if (ret_id->n)
         return true;
@@ -128,7 +114,7 @@ static bool make_once(Request *rq, Service *s, Runs *r, const Conversation *c, S
     return service_begin(s, c, err) || (made_before(rq, r, c, ret_id, &why) && ret_id->n);
 }
 
-static bool create(Request *rq, Service *s, Runs *r, Err *err)
+bool route_conversation_create(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = rq->body.n ? request_json(rq, err) : NULL;
     Conversation c = { .id = id_new(rq->arena, 'c'),
@@ -146,72 +132,51 @@ static bool create(Request *rq, Service *s, Runs *r, Err *err)
             !read_old_state(body, &c.old_state, err))
             return false;
     }
-    if (!make_once(rq, s, r, &c, &id, err))
+    if (!make_once(rq, &c, &id, err))
         return false;
     rq->reply.status = 201;
-    return put_conversation(rq, r, id, err);
-}
-
-bool route_conversation_create(Request *rq, Err *err)
-{
-    return with_runs(rq, create, err);
-}
-
-static bool show(Request *rq, Service *s, Runs *r, Err *err)
-{
-    (void)s;
-    return put_conversation(rq, r, rq->params[0], err);
-}
-
-static void put_preview(Request *rq, const Preview *p)
-{
-    JsonWriter w = reply_json(rq);
-
-    conversation_put(&w, &p->row);
-    json_key(&w, "agent_state");
-    json_put_null(&w);
-    json_end(&w, '}');
+    return reply_conversation(rq, id, err);
 }
 
 bool route_conversation(Request *rq, Err *err)
 {
+    JsonWriter w;
     Preview p;
     bool there;
 
     if (!request_look_up(rq, &there, &p, err))
         return false;
     if (there)
-        return with_runs(rq, show, err);
-    put_preview(rq, &p);
-    return true;
-}
-
-static bool change(Request *rq, Service *s, Runs *r, Err *err)
-{
-    AUTO(JsonDoc) *doc = request_json(rq, err);
-    ConversationChange request = { 0 };
-
-    return doc && field_str(json_root(doc), "title", &request.title, err) &&
-           field_str(json_root(doc), "runtime", &request.default_runtime, err) &&
-           field_str(json_root(doc), "model", &request.model, err) &&
-           field_int(json_root(doc), "version", 1, INT64_MAX, &request.version, err) &&
-           check_runtime(s, request.default_runtime, err) &&
-           conversation_change(r, rq->params[0], &request, err) &&
-           put_conversation(rq, r, rq->params[0], err);
+        return reply_conversation(rq, rq->params[0], err);
+    w = reply_json(rq);
+    conversation_put(&w, &p.row);
+    json_field_null(&w, "agent_state");
+    return reply_end(&w);
 }
 
 bool route_conversation_change(Request *rq, Err *err)
 {
-    return with_continued(rq, change, err);
+    AUTO(JsonDoc) *doc = request_json(rq, err);
+    ConversationChange request = { 0 };
+    Service *s;
+
+    return doc && request_continue(rq, err) && request_service(rq, &s, err) &&
+           field_str(json_root(doc), "title", &request.title, err) &&
+           field_str(json_root(doc), "runtime", &request.default_runtime, err) &&
+           field_str(json_root(doc), "model", &request.model, err) &&
+           field_int(json_root(doc), "version", 1, INT64_MAX, &request.version, err) &&
+           (!request.default_runtime.n || service_runtime(s, request.default_runtime, err)) &&
+           request_runs(rq, err) && conversation_change(rq->runs, rq->params[0], &request, err) &&
+           reply_conversation(rq, rq->params[0], err);
 }
 
-static bool delete (Request *rq, Service *s, Runs *r, Err *err)
+bool route_conversation_delete(Request *rq, Err *err)
 {
+    Runs *r = request_runs(rq, err);
     JsonWriter w;
 
-    if (!conversation_delete(r, rq->params[0], err))
+    if (!r || !conversation_delete(r, rq->params[0], err))
         return false;
-    (void)s;
     files_delete(rq->server->homes->data, rq->params[0]);
     /* No number that the watch looks at has grown. */
     sse_publish(rq->server->sse, "chat", STR("{}"));
@@ -220,29 +185,19 @@ static bool delete (Request *rq, Service *s, Runs *r, Err *err)
     return reply_end(&w);
 }
 
-bool route_conversation_delete(Request *rq, Err *err)
-{
-    return with_runs(rq, delete, err);
-}
-
-static bool branch(Request *rq, Service *s, Runs *r, Err *err)
+bool route_conversation_branch(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = rq->body.n ? request_json(rq, err) : NULL;
     Str id = id_new(rq->arena, 'c');
     int64_t through = 0;
 
-    (void)s;
     if (rq->body.n && (!doc || !field_int(json_root(doc), "through", 1, INT64_MAX, &through, err)))
         return false;
-    if (!conversation_branch(r, rq->params[0], through, id, err))
+    if (!request_continue(rq, err) || !request_runs(rq, err) ||
+        !conversation_branch(rq->runs, rq->params[0], through, id, err))
         return false;
     rq->reply.status = 201;
-    return put_conversation(rq, r, id, err);
-}
-
-bool route_conversation_branch(Request *rq, Err *err)
-{
-    return with_continued(rq, branch, err);
+    return reply_conversation(rq, id, err);
 }
 
 /* -- lists -------------------------------------------------------------------------------------------- */
@@ -260,10 +215,26 @@ static bool read_cursor(Str cursor, int64_t *ret_ms, Str *ret_id, Err *err)
     return true;
 }
 
-static void put_list(Request *rq, const Conversation *all, size_t n, bool more)
+bool route_conversations(Request *rq, Err *err)
 {
-    JsonWriter w = reply_json(rq);
+    Runs *r = request_runs(rq, err);
+    int64_t limit = 50, before = 0;
+    Str cursor, next = STR_NONE, id = STR_NONE;
+    Conversation *all;
+    JsonWriter w;
+    size_t n;
 
+    if (!r || !query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, 50, &limit, err) ||
+        !query_text(rq->arena, rq->query, "cursor", &cursor, err) ||
+        !read_cursor(cursor, &before, &id, err) ||
+        !conversation_list(r, rq->arena, before, id, (size_t)limit + 1, &all, &n, err))
+        return false;
+    if (n > (size_t)limit) {
+        n = (size_t)limit;
+        next = str_printf(rq->arena, "%lld.%.*s", (long long)all[n - 1].updated_ms,
+                          STR_FMT(all[n - 1].id));
+    }
+    w = reply_json(rq);
     json_field_begin(&w, "conversations", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
@@ -271,50 +242,37 @@ static void put_list(Request *rq, const Conversation *all, size_t n, bool more)
         json_end(&w, '}');
     }
     json_end(&w, ']');
-    json_field_str(&w, "next_cursor",
-                   more ? str_printf(rq->arena, "%lld.%.*s", (long long)all[n - 1].updated_ms,
-                                     STR_FMT(all[n - 1].id))
-                        : STR_NONE);
-    json_end(&w, '}');
+    json_field_str(&w, "next_cursor", next);
+    return reply_end(&w);
 }
 
-static bool list(Request *rq, Service *s, Runs *r, Err *err)
+bool route_conversation_messages(Request *rq, Err *err)
 {
-    int64_t limit = 50, before = 0;
-    Str cursor, id = STR_NONE;
-    Conversation *all;
+    int64_t after, limit;
+    ChatTurn *turns;
+    JsonWriter w;
+    Preview p;
+    Conversation c;
+    bool there;
     size_t n;
 
-    (void)s;
-    if (!query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, 50, &limit, err) ||
-        !query_text(rq->arena, rq->query, "cursor", &cursor, err) ||
-        !read_cursor(cursor, &before, &id, err) ||
-        !conversation_list(r, rq->arena, before, id, (size_t)limit + 1, &all, &n, err))
+    if (!query_number(rq->arena, rq->query, "after", 0, INT64_MAX, 0, &after, err) ||
+        !query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, LIMIT_HTTP_PAGE, &limit,
+                      err) ||
+        !request_look_up(rq, &there, &p, err))
         return false;
-    put_list(rq, all, n > (size_t)limit ? (size_t)limit : n, n > (size_t)limit);
-    return true;
-}
+    if (there) {
+        if (!request_runs(rq, err) ||
+            !conversation_get(rq->runs, rq->arena, rq->params[0], &c, err) ||
+            !turns_list(rq->runs, rq->arena, c.id, after, (size_t)limit, &turns, &n, err))
+            return false;
+    } else {
+        size_t first = after < (int64_t)p.n_turns ? (size_t)after : p.n_turns;
 
-bool route_conversations(Request *rq, Err *err)
-{
-    return with_runs(rq, list, err);
-}
-
-typedef struct TurnsWish {
-    int64_t after, limit;
-} TurnsWish;
-
-static bool read_turns_wish(Request *rq, TurnsWish *ret, Err *err)
-{
-    return query_number(rq->arena, rq->query, "after", 0, INT64_MAX, 0, &ret->after, err) &&
-           query_number(rq->arena, rq->query, "limit", 1, LIMIT_HTTP_PAGE, LIMIT_HTTP_PAGE,
-                        &ret->limit, err);
-}
-
-static void put_turns(Request *rq, const ChatTurn *turns, size_t n, int64_t limit)
-{
-    JsonWriter w = reply_json(rq);
-
+        turns = p.turns + first;
+        n = p.n_turns - first < (size_t)limit ? p.n_turns - first : (size_t)limit;
+    }
+    w = reply_json(rq);
     json_field_begin(&w, "messages", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
@@ -322,45 +280,114 @@ static void put_turns(Request *rq, const ChatTurn *turns, size_t n, int64_t limi
         json_end(&w, '}');
     }
     json_end(&w, ']');
-    json_key(&w, "next_after");
     if (n == (size_t)limit)
-        json_put_int(&w, turns[n - 1].seq);
+        json_field_int(&w, "next_after", turns[n - 1].seq);
     else
-        json_put_null(&w);
-    json_end(&w, '}');
+        json_field_null(&w, "next_after");
+    return reply_end(&w);
 }
 
-static bool messages(Request *rq, Service *s, Runs *r, Err *err)
-{
-    Conversation c;
-    TurnsWish request;
-    ChatTurn *turns;
-    size_t n;
+/* -- files: what users attach, and what runs leave behind -- */
 
-    (void)s;
-    if (!read_turns_wish(rq, &request, err) ||
-        !conversation_get(r, rq->arena, rq->params[0], &c, err) ||
-        !turns_list(r, rq->arena, c.id, request.after, (size_t)request.limit, &turns, &n, err))
-        return false;
-    put_turns(rq, turns, n, request.limit);
+static int digit_of(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+/* RFC 4648, padded; nothing else between. */
+static bool decode_base64(Arena *a, Str text, Str *ret, Err *err)
+{
+    char *out = arena_alloc(a, text.n / 4 * 3 + 3);
+    size_t n = 0, pad = 0;
+
+    if (text.n % 4)
+        return err_set(err, ERR_INVALID, "'data' is not base64");
+    while (pad < 2 && pad < text.n && text.p[text.n - 1 - pad] == '=')
+        pad++;
+    for (size_t i = 0; i < text.n; i += 4) {
+        uint32_t bits = 0;
+
+        for (size_t k = 0; k < 4; k++) {
+            bool padding = i + k >= text.n - pad;
+            int digit = padding ? 0 : digit_of(text.p[i + k]);
+
+            if (digit < 0)
+                return err_set(err, ERR_INVALID, "'data' is not base64");
+            bits = bits << 6 | (uint32_t)digit;
+        }
+        out[n++] = (char)(bits >> 16);
+        out[n++] = (char)(bits >> 8);
+        out[n++] = (char)bits;
+    }
+    *ret = (Str){ out, n - pad };
     return true;
 }
 
-bool route_conversation_messages(Request *rq, Err *err)
+bool route_file_add(Request *rq, Err *err)
 {
-    TurnsWish request;
-    bool there;
-    size_t n;
-    Preview p;
+    AUTO(JsonDoc) *doc = request_json(rq, err);
+    Str name = STR_NONE, mime = STR_NONE, data = STR_NONE;
+    Attachment x;
+    Service *s;
+    JsonWriter w;
 
-    if (!read_turns_wish(rq, &request, err) || !request_look_up(rq, &there, &p, err))
+    if (!doc || !request_continue(rq, err) || !field_str(json_root(doc), "name", &name, err) ||
+        !field_str(json_root(doc), "mime", &mime, err) ||
+        !field_str(json_root(doc), "data", &data, err) || !request_service(rq, &s, err) ||
+        !decode_base64(rq->arena, data, &data, err) ||
+        !files_add(s, rq->arena, rq->params[0], name, mime, data, &x, err))
         return false;
-    if (there)
-        return with_runs(rq, messages, err);
-    if (request.after > (int64_t)p.n_turns)
-        request.after = (int64_t)p.n_turns;
-    n = p.n_turns - (size_t)request.after;
-    put_turns(rq, p.turns + request.after, n < (size_t)request.limit ? n : (size_t)request.limit,
-              request.limit);
+    rq->reply.status = 201;
+    w = reply_json(rq);
+    attachment_put(&w, &x);
+    return reply_end(&w);
+}
+
+bool route_attachments(Request *rq, Err *err)
+{
+    Attachment *all = NULL;
+    Conversation c;
+    JsonWriter w;
+    Preview p;
+    bool there;
+    size_t n = 0;
+    Str run;
+
+    if (!query_text(rq->arena, rq->query, "run", &run, err) ||
+        !request_look_up(rq, &there, &p, err) ||
+        (there && (!request_runs(rq, err) ||
+                   !conversation_get(rq->runs, rq->arena, rq->params[0], &c, err) ||
+                   !attachment_list(rq->runs, rq->arena, c.id, run, &all, &n, err))))
+        return false;
+    w = reply_json(rq);
+    json_field_begin(&w, "attachments", '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(&w, '{');
+        attachment_put(&w, &all[i]);
+        json_end(&w, '}');
+    }
+    json_end(&w, ']');
+    return reply_end(&w);
+}
+
+/* A file that a user uploaded is never served as a page: its type is ours or plain bytes. */
+bool route_attachment(Request *rq, Err *err)
+{
+    Runs *r = request_runs(rq, err);
+    Attachment x;
+    Service *s;
+    Str bytes;
+
+    if (!r || !request_service(rq, &s, err) ||
+        !attachment_get(r, rq->arena, rq->params[0], &x, err) ||
+        !files_read(s, rq->arena, &x, &bytes, err))
+        return false;
+    buf_add(&rq->reply.body, bytes);
+    rq->reply.type = str_eqz(x.kind, "file")               ? "application/octet-stream"
+                     : str_eqz(x.mime, "application/json") ? "application/json"
+                                                           : "text/plain; charset=utf-8";
     return true;
 }

@@ -1,6 +1,5 @@
 /* Handoffs on the page: the journal, what waits, what failed, and the platforms they go to. The same checks as
  * `talaria handoff` (handoff/wait.h). */
-#include "http/api_handoffs.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "chat/connections.h"
@@ -20,7 +19,7 @@
 
 enum { USUAL_PAGE = 50 };
 
-OwnStore *request_journal(Request *rq, Err *err)
+OwnStore *request_own_store(Request *rq, Err *err)
 {
     const Homes *homes;
 
@@ -39,13 +38,29 @@ static void put_text(JsonWriter *w, const char *key, Str s)
 
 /* -- the journal -------------------------------------------------------------------------------------- */
 
-static bool put_steps(JsonWriter *w, OwnStore *own, Arena *a, Str id, Err *err)
+/* Also of a session that is gone: the journal outlives it. */
+static bool put_handoff(Request *rq, JsonWriter *w, OwnStore *own, const Handoff *h, Err *err)
 {
+    SessionOwner owner;
+    Lineage session;
     BoardStep *steps;
+    Store *store;
     size_t n;
+    Err none;
 
-    if (!board_steps(own, a, id, &steps, &n, err))
+    if (!request_store(rq, &store, err) ||
+        !owner_get(own, rq->arena, h->home, h->session_id, &owner, err) ||
+        !board_steps(own, rq->arena, h->id, &steps, &n, err))
         return false;
+    json_begin(w, '{');
+    handoff_put(w, h);
+    json_field_bool(w, "cancelling", h->cancel && !handoff_is_over(h->state));
+    put_text(w, "error_code", h->error_code);
+    json_field_str(w, "title",
+                   store_find(store, rq->arena, h->session_id, &session, &none) ? session.title
+                                                                                : STR_NONE);
+    json_field_bool(w, "ours", str_eq(h->home, own_store_data(own)));
+    put_text(w, "owner", owner.surface);
     json_field_begin(w, "steps", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(w, '{');
@@ -54,48 +69,6 @@ static bool put_steps(JsonWriter *w, OwnStore *own, Arena *a, Str id, Err *err)
         json_end(w, '}');
     }
     json_end(w, ']');
-    return true;
-}
-
-/* What stands in the journal, without what has to be asked elsewhere. */
-static void put_row(JsonWriter *w, const Handoff *h)
-{
-    json_field_str(w, "id", h->id);
-    json_field_str(w, "session_id", h->session_id);
-    json_field_str(w, "platform", h->platform);
-    json_field_str(w, "target", h->target);
-    json_field_str(w, "state", str_of(handoff_state_name(h->state)));
-    json_field_str(w, "step", h->step);
-    json_field_int(w, "attempt", h->attempt);
-    json_field_bool(w, "cancelling", h->cancel && !handoff_is_over(h->state));
-    put_text(w, "key", h->dest_key);
-    put_text(w, "thread", h->thread_ref);
-    put_text(w, "error", h->error_text);
-    put_text(w, "error_code", h->error_code);
-    json_field_int(w, "requested_ms", h->requested_ms);
-    json_field_int(w, "updated_ms", h->updated_ms);
-}
-
-/* Also of a session that is gone: the journal outlives it. */
-static bool put_handoff(Request *rq, JsonWriter *w, OwnStore *own, const Handoff *h, Err *err)
-{
-    SessionOwner owner;
-    Lineage session;
-    Store *store;
-    Err none;
-
-    if (!request_store(rq, &store, err) ||
-        !owner_get(own, rq->arena, h->home, h->session_id, &owner, err))
-        return false;
-    json_begin(w, '{');
-    put_row(w, h);
-    json_field_str(w, "title",
-                   store_find(store, rq->arena, h->session_id, &session, &none) ? session.title
-                                                                                : STR_NONE);
-    json_field_bool(w, "ours", str_eq(h->home, own_store_data(own)));
-    put_text(w, "owner", owner.surface);
-    if (!put_steps(w, own, rq->arena, h->id, err))
-        return false;
     json_end(w, '}');
     return true;
 }
@@ -104,27 +77,6 @@ static bool put_handoff(Request *rq, JsonWriter *w, OwnStore *own, const Handoff
 typedef struct JournalOf {
     Str home, session_id;
 } JournalOf;
-
-static bool put_journal(Request *rq, JsonWriter *w, OwnStore *own, JournalOf of, int64_t max,
-                        Err *err)
-{
-    Handoff *all;
-    size_t n;
-
-    if (!handoff_list(own, rq->arena, of.home, of.session_id, (size_t)max, &all, &n, err))
-        return false;
-    json_field_begin(w, "handoffs", '[');
-    for (size_t i = 0; i < n; i++) {
-        /* A gateway of Hermes may have it: then its session's row says how far. */
-        if (all[i].mirrored && !handoff_is_over(all[i].state) &&
-            !handoff_look(own, rq->arena, all[i].id, &all[i], err))
-            return false;
-        if (!put_handoff(rq, w, own, &all[i], err))
-            return false;
-    }
-    json_end(w, ']');
-    return true;
-}
 
 static bool find_session(Request *rq, Str id, bool look, Pick *ret_pick, Picked *ret, Err *err)
 {
@@ -154,17 +106,26 @@ static bool read_session(Request *rq, JournalOf *ret, Err *err)
 /* {format, gateway, handoffs: [...]} */
 bool route_handoffs(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *own = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_own_store(rq, err);
     JournalOf of;
+    Handoff *all;
     int64_t max;
     JsonWriter w;
+    size_t n;
 
-    if (!own || !read_limit(rq, &max, err) || !read_session(rq, &of, err))
+    if (!own || !read_limit(rq, &max, err) || !read_session(rq, &of, err) ||
+        !handoff_list(own, rq->arena, of.home, of.session_id, (size_t)max, &all, &n, err))
         return false;
     w = reply_json(rq);
     json_field_bool(&w, "gateway", gateway_is_running(own_store_data(own)));
-    if (!put_journal(rq, &w, own, of, max, err))
-        return false;
+    json_field_begin(&w, "handoffs", '[');
+    for (size_t i = 0; i < n; i++)
+        /* Where Hermes' gateway may have it, the session's row says how far it is. */
+        if ((all[i].mirrored && !handoff_is_over(all[i].state) &&
+             !handoff_look(own, rq->arena, all[i].id, &all[i], err)) ||
+            !put_handoff(rq, &w, own, &all[i], err))
+            return false;
+    json_end(&w, ']');
     return reply_end(&w);
 }
 
@@ -195,7 +156,7 @@ static bool check_target(Str target, Err *err)
 bool route_handoff_ask(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    AUTO(OwnStore) *own = doc ? request_journal(rq, err) : NULL;
+    AUTO(OwnStore) *own = doc ? request_own_store(rq, err) : NULL;
     Str id = STR("");
     Picked picked;
     Pick pick;
@@ -223,7 +184,7 @@ bool route_handoff_ask(Request *rq, Err *err)
 
 bool route_handoff_retry(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *own = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_own_store(rq, err);
     HandoffAsk ask = { .settings = rq->server->settings };
     Handoff h;
 
@@ -244,7 +205,7 @@ bool route_handoff_retry(Request *rq, Err *err)
 /* 202 where its worker was asked to leave it. */
 bool route_handoff_cancel(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *own = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_own_store(rq, err);
     bool over;
     Handoff h;
 
@@ -257,7 +218,7 @@ bool route_handoff_cancel(Request *rq, Err *err)
 
 bool route_session_back(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *own = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_own_store(rq, err);
     const Homes *homes;
     SessionOwner owner;
     Picked picked;
@@ -309,35 +270,16 @@ static bool put_home(JsonWriter *w, OwnStore *own, Arena *a, Str platform, Str c
     return true;
 }
 
-static const ConnectionStatus *link_of(const ConnectionStatus *all, size_t n, Str platform)
-{
-    static const ConnectionStatus none = { 0 };
-
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(all[i].platform, platform))
-            return &all[i];
-    return &none;
-}
-
-static bool put_queue(JsonWriter *w, OwnStore *own, Str platform, Err *err)
-{
-    int64_t now = clock_wall_ms();
-    BoardQueue q;
-
-    if (!board_queue(own, platform, &q, err))
-        return false;
-    json_field_int(w, "lag_ms", q.oldest_ms && q.oldest_ms < now ? now - q.oldest_ms : 0);
-    json_field_int(w, "inbox", q.inbox);
-    json_field_int(w, "outbox", q.outbox);
-    return true;
-}
-
-/* What a gateway last said of a line is true only while it runs. */
+/* What a gateway last said about its connection is true only while it runs. */
 static bool put_platform(JsonWriter *w, OwnStore *own, Arena *a, const GatewayConfig *config,
                          const ConnectionStatus *l, Str name, bool running, Err *err)
 {
     const PlatformConfig *c = gateway_config_of(config, name);
+    int64_t now = clock_wall_ms();
+    BoardQueue q;
 
+    if (!board_queue(own, name, &q, err))
+        return false;
     json_begin(w, '{');
     json_field_str(w, "name", name);
     json_field_bool(w, "enabled", c->enabled);
@@ -348,35 +290,26 @@ static bool put_platform(JsonWriter *w, OwnStore *own, Arena *a, const GatewayCo
     json_field_int(w, "heard_ms", l->heard_ms);
     put_text(w, "error", l->error);
     json_field_int(w, "error_ms", l->error_ms);
-    if (!put_queue(w, own, name, err) || !put_home(w, own, a, name, c->home_channel, err))
+    json_field_int(w, "lag_ms", q.oldest_ms && q.oldest_ms < now ? now - q.oldest_ms : 0);
+    json_field_int(w, "inbox", q.inbox);
+    json_field_int(w, "outbox", q.outbox);
+    if (!put_home(w, own, a, name, c->home_channel, err))
         return false;
     json_end(w, '}');
     return true;
 }
 
-/* A configuration that cannot be read is told; what it says is then as if it were not there. */
-static void read_config(Request *rq, const Homes *homes, GatewayConfig *ret, JsonWriter *w)
-{
-    Err err;
-
-    if (gateway_config(rq->arena, rq->server->settings, homes, ret, &err)) {
-        json_field_null(w, "trouble");
-        return;
-    }
-    *ret = (GatewayConfig){ .platforms[GATEWAY_LOCAL] = { .enabled = true } };
-    json_field_str(w, "trouble", str_of(err.text));
-}
-
 /* {format, gateway, trouble, platforms: [...]} */
 bool route_platforms(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *own = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_own_store(rq, err);
     GatewayConfig config;
     const Homes *homes;
     bool running;
     JsonWriter w;
     ConnectionStatus *links;
     size_t n;
+    Err why;
 
     if (!own || !request_homes(rq, &homes, err) ||
         !connections_list(own, rq->arena, &links, &n, err))
@@ -384,12 +317,22 @@ bool route_platforms(Request *rq, Err *err)
     running = gateway_is_running(homes->data);
     w = reply_json(rq);
     json_field_bool(&w, "gateway", running);
-    read_config(rq, homes, &config, &w);
+    /* Without a readable configuration only the local platform is enabled. */
+    if (gateway_config(rq->arena, rq->server->settings, homes, &config, &why)) {
+        json_field_null(&w, "trouble");
+    } else {
+        config = (GatewayConfig){ .platforms[GATEWAY_LOCAL] = { .enabled = true } };
+        json_field_str(&w, "trouble", str_of(why.text));
+    }
     json_field_begin(&w, "platforms", '[');
     for (GatewayPlatform p = 0; p < GATEWAY_PLATFORM_COUNT; p++) {
         Str name = str_of(gateway_platform_name(p));
+        ConnectionStatus status = { 0 };
 
-        if (!put_platform(&w, own, rq->arena, &config, link_of(links, n, name), name, running, err))
+        for (size_t i = 0; i < n; i++)
+            if (str_eq(links[i].platform, name))
+                status = links[i];
+        if (!put_platform(&w, own, rq->arena, &config, &status, name, running, err))
             return false;
     }
     json_end(&w, ']');
@@ -401,7 +344,7 @@ bool route_platforms(Request *rq, Err *err)
 /* {format, letters: [...]} */
 bool route_outbox_dead(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *own = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_own_store(rq, err);
     Outgoing *all;
     int64_t max;
     JsonWriter w;
@@ -437,13 +380,13 @@ static bool reply_ok(Request *rq, OwnStore *own)
 
 bool route_outbox_retry(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *own = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_own_store(rq, err);
 
     return own && outbox_retry(own, rq->params[0], err) && reply_ok(rq, own);
 }
 
-/* The words of an update, in whatever form its platform sent them; empty: they cannot be read. */
-static Str words_of(Arena *a, const InboxRow *row)
+/* The text of an update, in whatever form its platform sent it; empty: it cannot be read. */
+static Str text_of(Arena *a, const InboxRow *row)
 {
     const Shape *shape = shape_named(row->platform);
     const Identity nobody = { 0 };
@@ -457,7 +400,7 @@ static Str words_of(Arena *a, const InboxRow *row)
 /* {format, messages: [...]} */
 bool route_inbox_parked(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *own = request_journal(rq, err);
+    AUTO(OwnStore) *own = request_own_store(rq, err);
     InboxRow *all;
     int64_t max;
     JsonWriter w;
@@ -472,7 +415,7 @@ bool route_inbox_parked(Request *rq, Err *err)
         json_begin(&w, '{');
         json_field_int(&w, "seq", all[i].seq);
         json_field_str(&w, "platform", all[i].platform);
-        json_field_str(&w, "text", words_of(rq->arena, &all[i]));
+        json_field_str(&w, "text", text_of(rq->arena, &all[i]));
         put_text(&w, "reason", all[i].reason);
         json_field_int(&w, "attempt", all[i].attempt);
         json_field_int(&w, "received_ms", all[i].received_ms);
@@ -489,6 +432,6 @@ bool route_inbox_retry(Request *rq, Err *err)
 
     if (!str_to_int(rq->params[0], 1, INT64_MAX, &seq))
         return err_set(err, ERR_NOT_FOUND, "no message '%.*s'", STR_FMT(rq->params[0]));
-    own = request_journal(rq, err);
+    own = request_own_store(rq, err);
     return own && inbox_retry(own, seq, err) && reply_ok(rq, own);
 }

@@ -6,7 +6,6 @@
 #include "chat/local.h"
 #include "handoff/wake.h"
 #include "http/api.h"
-#include "http/api_handoffs.h"
 #include "http/query.h"
 #include "http/routes.h"
 
@@ -35,7 +34,7 @@ static bool reply_rooms(Request *rq, const char *key, const LocalRoom *all, size
 /* {format, channels: [...]} */
 bool route_local_channels(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *j = request_journal(rq, err);
+    AUTO(OwnStore) *j = request_own_store(rq, err);
     LocalRoom *all;
     size_t n;
 
@@ -45,7 +44,7 @@ bool route_local_channels(Request *rq, Err *err)
 /* {format, threads: [...]} */
 bool route_local_threads(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *j = request_journal(rq, err);
+    AUTO(OwnStore) *j = request_own_store(rq, err);
     int64_t max;
     LocalRoom *all;
     Str channel;
@@ -92,7 +91,7 @@ static void put_message(JsonWriter *w, const LocalMessage *m)
 /* {format, messages: [...], earlier, changed_ms, typing_until_ms} */
 bool route_local_messages(Request *rq, Err *err)
 {
-    AUTO(OwnStore) *j = request_journal(rq, err);
+    AUTO(OwnStore) *j = request_own_store(rq, err);
     int64_t typing, changed;
     LocalMessage *all;
     LocalQuery q;
@@ -153,7 +152,7 @@ static bool read_message(Request *rq, Json body, LocalMessage *m, Err *err)
 bool route_local_say(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    AUTO(OwnStore) *j = doc ? request_journal(rq, err) : NULL;
+    AUTO(OwnStore) *j = doc ? request_own_store(rq, err) : NULL;
     LocalMessage m;
     JsonWriter w;
     int64_t id;

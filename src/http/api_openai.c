@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "http/api.h"
-#include "http/api_chat.h"
 #include "http/openai_request.h"
 #include "http/openai_view.h"
 #include "http/reply.h"
@@ -100,21 +99,21 @@ static Str known_conversation(Request *rq, Runs *r, const OpenaiRequest *q)
 static bool find_conversation(Request *rq, Service *s, const OpenaiRequest *q, bool may_go_on,
                               ChatRequest *request, bool *ret_made, Err *err)
 {
-    Runs *r = service_take(s, err);
-    bool found = false, ok = r != NULL;
+    Runs *r = request_runs(rq, err);
+    bool found = false;
     Run before;
 
     *ret_made = false;
-    if (ok && request->idem_key.n)
-        ok = runs_by_key(r, rq->arena, request->idem_key, &before, &found, err);
-    if (ok)
-        request->conversation_id = found       ? before.conversation_id
-                                   : may_go_on ? known_conversation(rq, r, q)
-                                               : STR("");
-    if (ok && !request->conversation_id.n)
-        ok = *ret_made = make_conversation(rq, s, r, q, &request->conversation_id, err);
-    service_give(s, r);
-    return ok;
+    if (!r || (request->idem_key.n &&
+               !runs_by_key(r, rq->arena, request->idem_key, &before, &found, err)))
+        return false;
+    request->conversation_id = found       ? before.conversation_id
+                               : may_go_on ? known_conversation(rq, r, q)
+                                           : STR("");
+    if (request->conversation_id.n)
+        return true;
+    *ret_made = make_conversation(rq, s, r, q, &request->conversation_id, err);
+    return *ret_made;
 }
 
 /* Two at once may find no conversation for the same key, or the same one to go on with: who comes second looks again,
@@ -138,16 +137,14 @@ static bool begin_stateless(Request *rq, Service *s, const OpenaiRequest *q, Cha
 }
 
 /* A turn that cannot be remembered is a turn all the same. */
-static void remember(Service *s, const OpenaiRequest *q, Str conversation_id)
+static void remember(Request *rq, const OpenaiRequest *q, Str conversation_id)
 {
     uint8_t key[SHA256_BYTES];
     Err err;
-    Runs *r = service_take(s, &err);
 
     openai_chain(q->messages, q->n, key);
-    if (!r || !sent_chat_put(r, key, conversation_id, &err))
+    if (!request_runs(rq, &err) || !sent_chat_put(rq->runs, key, conversation_id, &err))
         log_warning("the next turn of a client's chat will not be known: %s", err.text);
-    service_give(s, r);
 }
 
 static bool begin_turn(Request *rq, Service *s, const OpenaiRequest *q, Err *err)
@@ -166,7 +163,7 @@ static bool begin_turn(Request *rq, Service *s, const OpenaiRequest *q, Err *err
         return service_chat(s, rq->arena, &request, &run, &rq->live, err);
     if (!begin_stateless(rq, s, q, &request, err))
         return false;
-    remember(s, q, request.conversation_id);
+    remember(rq, q, request.conversation_id);
     return true;
 }
 

@@ -5,7 +5,6 @@
 #include "agent/conversation.h"
 #include "base/limits.h"
 #include "http/api.h"
-#include "http/api_chat.h"
 #include "http/query.h"
 #include "http/routes.h"
 #include "http/sse.h"
@@ -32,7 +31,7 @@ static bool read_files(Json body, Arena *a, ChatRequest *ret, Err *err)
     return true;
 }
 
-static bool read_wish(Request *rq, Json body, ChatRequest *ret, Err *err)
+static bool read_request(Request *rq, Json body, ChatRequest *ret, Err *err)
 {
     *ret = (ChatRequest){ .conversation_id = rq->params[0],
                           .trust = TRUST_OWNER,
@@ -51,7 +50,7 @@ static bool admit(Request *rq, Err *err)
     Service *s;
     Run run;
 
-    if (!doc || !request_continue(rq, err) || !read_wish(rq, json_root(doc), &request, err) ||
+    if (!doc || !request_continue(rq, err) || !read_request(rq, json_root(doc), &request, err) ||
         !request_service(rq, &s, err) ||
         !service_chat(s, rq->arena, &request, &run, &rq->live, err))
         return false;
@@ -87,55 +86,44 @@ static bool read_after(Request *rq, int64_t *ret, Err *err)
     return err_set(err, ERR_USAGE, "Last-Event-ID does not belong to this run");
 }
 
-static bool find_run(Request *rq, Service *s, Runs *r, Err *err)
-{
-    int64_t after;
-
-    if (!read_after(rq, &after, err))
-        return false;
-    rq->live = runlog_find(service_log(s), r, rq->params[0], err);
-    if (!rq->live)
-        return false;
-    /* Nothing more will come: 204 tells a client to stop asking. */
-    if (!live_has_more(rq->live, after)) {
-        rq->live = live_drop(rq->live);
-        rq->reply.status = 204;
-        return true;
-    }
-    if (rq->method == HTTP_HEAD) {
-        rq->live = live_drop(rq->live);
-        rq->reply.type = "text/event-stream; charset=utf-8";
-        return true;
-    }
-    rq->again = true;
-    return true;
-}
-
 bool route_run_events(Request *rq, Err *err)
 {
     int64_t after;
+    bool more;
 
-    if (!rq->live)
-        return with_runs(rq, find_run, err);
-    return read_after(rq, &after, err) && sse_send_run(rq, TAKE(rq->live), after, NULL, NULL, err);
-}
-
-static bool show_run(Request *rq, Service *s, Runs *r, Err *err)
-{
-    JsonWriter w;
-    Run run;
-
-    (void)s;
-    if (!runs_get(r, rq->arena, rq->params[0], &run, err))
+    if (!read_after(rq, &after, err))
         return false;
-    w = reply_json(rq);
-    run_put(&w, &run);
-    return reply_end(&w);
+    if (rq->live)
+        return sse_send_run(rq, TAKE(rq->live), after, NULL, NULL, err);
+    if (!request_runs(rq, err))
+        return false;
+    rq->live =
+        runlog_find(service_log(atomic_load(&rq->server->service)), rq->runs, rq->params[0], err);
+    if (!rq->live)
+        return false;
+    more = live_has_more(rq->live, after);
+    rq->again = more && rq->method != HTTP_HEAD;
+    if (rq->again)
+        return true;
+    rq->live = live_drop(rq->live);
+    if (more)
+        rq->reply.type = "text/event-stream; charset=utf-8";
+    else
+        rq->reply.status = 204; /* nothing will follow: tells a client to stop asking */
+    return true;
 }
 
 bool route_run(Request *rq, Err *err)
 {
-    return with_runs(rq, show_run, err);
+    Runs *r = request_runs(rq, err);
+    JsonWriter w;
+    Run run;
+
+    if (!r || !runs_get(r, rq->arena, rq->params[0], &run, err))
+        return false;
+    w = reply_json(rq);
+    run_put(&w, &run);
+    return reply_end(&w);
 }
 
 /* -- steering a run ----------------------------------------------------------------------------------------- */
@@ -145,7 +133,7 @@ bool route_run_cancel(Request *rq, Err *err)
     Service *s;
 
     return request_service(rq, &s, err) && service_cancel(s, rq->params[0], err) &&
-           with_runs(rq, show_run, err);
+           route_run(rq, err);
 }
 
 bool route_run_approval(Request *rq, Err *err)
@@ -159,7 +147,7 @@ bool route_run_approval(Request *rq, Err *err)
         return false;
     if (!str_is_one_of(choice, "once|session|always|deny"))
         return err_set(err, ERR_INVALID, "'choice' must be once, session, always or deny");
-    return service_approve(s, rq->params[0], id, choice, err) && with_runs(rq, show_run, err);
+    return service_approve(s, rq->params[0], id, choice, err) && route_run(rq, err);
 }
 
 /* -- runtimes -------------------------------------------------------------------------------------------------- */

@@ -2,11 +2,11 @@
  *
  * A page of a transcript is read with the messages that follow it, so that a call at its end finds
  * its result; those are not written. */
+#include "agent/manage.h"
 #include "base/limits.h"
 #include "http/api.h"
 #include "http/query.h"
 #include "http/routes.h"
-#include "http/state.h"
 #include "recall/export.h"
 #include "recall/history_json.h"
 #include "store/session_json.h"
@@ -18,13 +18,13 @@ enum { DEFAULT_PAGE = 50, DEFAULT_MESSAGES = 100, LOOK_AHEAD = 64, MAX_FACETS = 
 
 /* -- the list ----------------------------------------------------------------------------------------- */
 
-typedef struct ListWish {
+typedef struct ListRequest {
     HistoryQuery query;
     HistoryMark after;
     int64_t limit;
-} ListWish;
+} ListRequest;
 
-static bool read_cursor(Request *rq, size_t lanes, ListWish *ret, Err *err)
+static bool read_cursor(Request *rq, size_t lanes, ListRequest *ret, Err *err)
 {
     Session mark;
     Str cursor;
@@ -40,7 +40,7 @@ static bool read_cursor(Request *rq, size_t lanes, ListWish *ret, Err *err)
     return true;
 }
 
-static bool read_wish(Request *rq, size_t homes, ListWish *ret, Err *err)
+static bool read_list_request(Request *rq, size_t homes, ListRequest *ret, Err *err)
 {
     HistoryQuery *query = &ret->query;
     Arena *a = rq->arena;
@@ -94,28 +94,23 @@ static bool put_sessions(Request *rq, HistoryList *list, int64_t limit, JsonWrit
     return true;
 }
 
-/* With one of these filters the catalogue answers for homes too. */
-static History *history_for(Request *rq, const HistoryQuery *query, Err *err)
-{
-    return query->project.n || query->model.n || query->tool.n ? request_whole_history(rq, err)
-                                                               : request_history(rq, err);
-}
-
 bool route_sessions(Request *rq, Err *err)
 {
     AUTO(History) *h = NULL;
     AUTO(HistoryList) *list = NULL;
-    ListWish request = { 0 };
+    ListRequest request = { 0 };
     const Homes *homes;
     Str next = STR_NONE;
     JsonWriter w;
 
-    if (!request_homes(rq, &homes, err) || !read_wish(rq, homes->n, &request, err))
+    if (!request_homes(rq, &homes, err) || !read_list_request(rq, homes->n, &request, err))
         return false;
-    h = history_for(rq, &request.query, err);
-    if (!h)
-        return false;
-    list = history_list(h, &request.query, err);
+    /* With one of these filters the catalogue answers for homes too. */
+    if (request.query.project.n || request.query.model.n || request.query.tool.n)
+        h = request_whole_history(rq, err);
+    else
+        h = request_history(rq, err);
+    list = h ? history_list(h, &request.query, err) : NULL;
     if (!list)
         return false;
     w = reply_json(rq);
@@ -424,5 +419,73 @@ bool route_messages(Request *rq, Err *err)
             return false;
     json_end(&w, ']');
     json_field_str(&w, "next_after", t.next);
+    return reply_end(&w);
+}
+
+/* -- changing a session that Talaria keeps itself -- */
+
+typedef struct Change {
+    Str title; /* p NULL: unchanged */
+    bool archive, archived;
+} Change;
+
+static bool read_change(Request *rq, Json body, Change *ret, Err *err)
+{
+    Str title = STR_NONE;
+
+    *ret = (Change){ .title = STR_NONE,
+                     .archive = json_type(json_get(body, STR("archived"))) == JSON_BOOL };
+    if (!field_str(body, "title", &title, err) ||
+        !field_bool(body, "archived", &ret->archived, err))
+        return false;
+    if (title.p)
+        ret->title = str_dup(rq->arena, title);
+    return title.p || ret->archive || err_set(err, ERR_INVALID, "give 'title' or 'archived'");
+}
+
+static bool find_own(Request *rq, const Homes **ret_homes, HistoryItem *ret, Err *err)
+{
+    AUTO(History) *h = request_history(rq, err);
+
+    return h && request_homes(rq, ret_homes, err) &&
+           history_find(h, rq->arena, rq->params[0], ret, err) &&
+           manage_check_own(*ret_homes, ret, err);
+}
+
+/* Nothing that the watch compares changes when a session is changed or deleted. */
+static void notify_pages(Request *rq)
+{
+    sse_publish(rq->server->sse, "chat", STR("{}"));
+}
+
+bool route_session_change(Request *rq, Err *err)
+{
+    AUTO(JsonDoc) *doc = request_json(rq, err);
+    Runs *r = doc ? request_runs(rq, err) : NULL;
+    const Homes *homes;
+    HistoryItem item;
+    Change wanted;
+
+    if (!r || !read_change(rq, json_root(doc), &wanted, err) || !find_own(rq, &homes, &item, err) ||
+        (wanted.title.p && !manage_rename(r, homes, &item, wanted.title, err)) ||
+        (wanted.archive && !manage_archive(r, homes, &item, wanted.archived, err)))
+        return false;
+    notify_pages(rq);
+    rq->params[0] = item.lineage.tip.id;
+    return route_session(rq, err);
+}
+
+bool route_session_delete(Request *rq, Err *err)
+{
+    Runs *r = request_runs(rq, err);
+    const Homes *homes;
+    HistoryItem item;
+    JsonWriter w;
+
+    if (!r || !find_own(rq, &homes, &item, err) || !manage_delete(r, homes, &item, err))
+        return false;
+    notify_pages(rq);
+    w = reply_json(rq);
+    json_field_str(&w, "id", item.lineage.tip.id);
     return reply_end(&w);
 }

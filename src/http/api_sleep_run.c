@@ -192,15 +192,6 @@ static bool sleep_once(Server *s, Worker *worker, NightOutcome *ret, Err *err)
     return true;
 }
 
-static void keep_failure(NightRun *run, const Err *err)
-{
-    AUTO(Arena) *a = arena_new();
-
-    run->failure.kind = err->kind;
-    snprintf(run->failure.text, sizeof run->failure.text, "%.*s",
-             STR_FMT(redact_text(a, str_of(err->text))));
-}
-
 static void run_night(void *ctx, Worker *worker)
 {
     Server *s = ctx;
@@ -214,7 +205,11 @@ static void run_night(void *ctx, Worker *worker)
     if (ok) {
         run->last = outcome;
     } else {
-        keep_failure(run, &err);
+        AUTO(Arena) *a = arena_new();
+
+        run->failure.kind = err.kind;
+        snprintf(run->failure.text, sizeof run->failure.text, "%.*s",
+                 STR_FMT(redact_text(a, str_of(err.text))));
         log_warning("the night failed: %s", run->failure.text);
     }
     run->running = false;

@@ -322,6 +322,9 @@ static void work(void *ctx, Worker *worker)
 
     rq->worker = worker;
     answer(rq);
+    if (rq->runs)
+        service_give(atomic_load(&rq->server->service), rq->runs);
+    rq->runs = NULL;
     server_resume(rq);
 }
 

@@ -75,6 +75,7 @@ struct Request {
     Job job;
     int64_t queued_ms; /* when that was handed to a worker */
     Worker *worker;    /* who runs it; NULL on an epoll thread */
+    Runs *runs;        /* see request_runs */
     LiveRun *live;     /* what its second round is about; a reference */
     Subscriber *wait;  /* it waits for the end of a run */
     Request *next;     /* in a list of those that wait for the same thing */
@@ -96,6 +97,9 @@ MUST_CHECK History *request_history(Request *rq, Err *err);
 
 /* The same, for what asks the catalogue for the sessions of homes as well. */
 MUST_CHECK History *request_whole_history(Request *rq, Err *err);
+
+/* A handle of the agent service's database until the handler returns, on a worker. ERR_BUSY: there is no service. */
+MUST_CHECK Runs *request_runs(Request *rq, Err *err);
 
 /* The body as a JSON object; the document lives until the end of the request's handler. */
 MUST_CHECK JsonDoc *request_json(Request *rq, Err *err);

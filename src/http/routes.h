@@ -158,14 +158,13 @@ typedef bool RouteFn(Request *rq, Err *err);
       "badges and progress over every source, and what was counted")                               \
     X(GET, "/api/achievements/recent", ROUTE_WORKER, route_all_recent, 0, "source", "",            \
       "the latest unlocked badges")                                                                \
-    X(GET, "/api/achievements/scan-status", 0, route_all_status, 0, "", "", "state of the scan")   \
-    X(GET, "/api/achievements/sessions/{session_id}/badges", ROUTE_WORKER, route_all_session, 0,   \
-      "", "", "the badges of one session by itself")                                               \
-    X(POST, "/api/achievements/rescan", ROUTE_WORKER | ROUTE_SLOW, route_all_rescan,               \
+    X(GET, "/api/achievements/scan-status", 0, route_scan_status, 0, "", "", "state of the scan")  \
+    X(GET, "/api/achievements/sessions/{session_id}/badges", ROUTE_WORKER, route_badges, 0, "",    \
+      "", "the badges of one session by itself")                                                   \
+    X(POST, "/api/achievements/rescan", ROUTE_WORKER | ROUTE_SLOW, route_rescan,                   \
       LIMIT_HTTP_FIELDS, "", "", "scans, and gives the whole result")                              \
-    X(POST, "/api/achievements/reset", ROUTE_WORKER | ROUTE_SLOW, route_all_reset,                 \
-      LIMIT_HTTP_FIELDS, "", "",                                                                   \
-      "forgets every unlock; the next scan awards them again from the history")                    \
+    X(POST, "/api/achievements/reset", ROUTE_WORKER | ROUTE_SLOW, route_reset, LIMIT_HTTP_FIELDS,  \
+      "", "", "forgets every unlock; the next scan awards them again from the history")            \
     X(GET, ACHIEVEMENTS "/achievements", 0, route_achievements, 0, "", "", "badges and progress")  \
     X(GET, ACHIEVEMENTS "/scan-status", 0, route_scan_status, 0, "", "", "how the scan stands")    \
     X(GET, ACHIEVEMENTS "/recent-unlocks", ROUTE_WORKER, route_recent, 0, "", "",                  \

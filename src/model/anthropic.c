@@ -51,37 +51,28 @@ static void write_input(JsonWriter *w, Str arguments)
     json_end(w, '}');
 }
 
-static void write_call(JsonWriter *w, const ModelToolCall *call)
-{
-    json_begin(w, '{');
-    json_field_str(w, "type", STR("tool_use"));
-    json_field_str(w, "id", call->id);
-    json_field_str(w, "name", call->name);
-    write_input(w, call->arguments);
-    json_end(w, '}');
-}
-
-static void write_result(JsonWriter *w, const ModelMessage *m)
-{
-    json_begin(w, '{');
-    json_field_str(w, "type", STR("tool_result"));
-    json_field_str(w, "tool_use_id", m->call_id);
-    json_field_str(w, "content", m->text.p ? m->text : STR(""));
-    if (m->failed)
-        json_field_bool(w, "is_error", true);
-    json_end(w, '}');
-}
-
 static void write_blocks(JsonWriter *w, const ModelMessage *m)
 {
     if (m->role == MODEL_TOOL) {
-        write_result(w, m);
+        json_begin(w, '{');
+        json_field_str(w, "type", STR("tool_result"));
+        json_field_str(w, "tool_use_id", m->call_id);
+        json_field_str(w, "content", m->text.p ? m->text : STR(""));
+        if (m->failed)
+            json_field_bool(w, "is_error", true);
+        json_end(w, '}');
         return;
     }
     if (m->text.n) /* an empty block is refused */
         write_text(w, m->text);
-    for (size_t i = 0; i < m->n_calls; i++)
-        write_call(w, &m->calls[i]);
+    for (size_t i = 0; i < m->n_calls; i++) {
+        json_begin(w, '{');
+        json_field_str(w, "type", STR("tool_use"));
+        json_field_str(w, "id", m->calls[i].id);
+        json_field_str(w, "name", m->calls[i].name);
+        write_input(w, m->calls[i].arguments);
+        json_end(w, '}');
+    }
 }
 
 static bool same_turn(const ModelMessage *a, const ModelMessage *b)

@@ -124,14 +124,6 @@ bool model_fail_to_err(const ModelConfig *config, const ModelFail *fail, Err *er
                    model_fail_name(fail->kind), STR_FMT(fail->message));
 }
 
-static void wait_over(Waiting *w)
-{
-    pthread_mutex_lock(&w->lock);
-    while (!w->over)
-        pthread_cond_wait(&w->changed, &w->lock);
-    pthread_mutex_unlock(&w->lock);
-}
-
 /* False: it could not even begin. */
 static bool run(Waiting *w, ModelClient *client, const ModelRequest *request, Err *err)
 {
@@ -142,8 +134,12 @@ static bool run(Waiting *w, ModelClient *client, const ModelRequest *request, Er
     pthread_cond_init(&w->changed, NULL);
     w->began = clock_mono_ms();
     ok = model_start(client, request, on_event, w, &id, err);
-    if (ok)
-        wait_over(w);
+    if (ok) {
+        pthread_mutex_lock(&w->lock);
+        while (!w->over)
+            pthread_cond_wait(&w->changed, &w->lock);
+        pthread_mutex_unlock(&w->lock);
+    }
     w->answer.ms = clock_mono_ms() - w->began;
     w->answer.text = str_dup(w->arena, buf_str(&w->text));
     w->answer.reasoning = str_dup(w->arena, buf_str(&w->reasoning));

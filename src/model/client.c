@@ -233,14 +233,6 @@ static void on_done(void *ctx, const FetchDone *done)
     end_try(k);
 }
 
-static void forget_try(Call *k)
-{
-    k->failed = false;
-    k->fail = (ModelFail){ .retry_after_ms = -1 };
-    k->head = (FetchHead){ 0 };
-    buf_clear(&k->error_body);
-}
-
 static void send_out(Call *k)
 {
     ModelClient *c = k->client;
@@ -255,7 +247,10 @@ static void send_out(Call *k)
                        .allow_plain = c->config.allow_plain };
     Err err;
 
-    forget_try(k);
+    k->failed = false;
+    k->fail = (ModelFail){ .retry_after_ms = -1 };
+    k->head = (FetchHead){ 0 };
+    buf_clear(&k->error_body);
     k->attempt++;
     k->out = true;
     c->n_out++;
@@ -404,14 +399,6 @@ typedef struct Order {
     NetId id; /* 0: all */
 } Order;
 
-static void cancel(Call *k)
-{
-    if (k->out)
-        fetch_cancel(k->client->net, k->fetch);
-    else
-        end_waiting(k, MODEL_FAIL_CANCELLED, STR("cancelled"));
-}
-
 static void obey(void *ctx)
 {
     Order *order = ctx;
@@ -421,8 +408,12 @@ static void obey(void *ctx)
     for (int out = 0; out < 2; out++) {
         for (Call *k = c->ring.next, *next; k != &c->ring; k = next) {
             next = k->next;
-            if (k->out == out && (!order->id || order->id == k->id))
-                cancel(k);
+            if (k->out == out && (!order->id || order->id == k->id)) {
+                if (k->out)
+                    fetch_cancel(k->client->net, k->fetch);
+                else
+                    end_waiting(k, MODEL_FAIL_CANCELLED, STR("cancelled"));
+            }
         }
     }
     mem_free(order);
@@ -448,15 +439,6 @@ void model_cancel_all(ModelClient *c)
 
 /* -- the client itself ----------------------------------------------------------------------------------------- */
 
-static void copy_config(ModelClient *c, const ModelConfig *from)
-{
-    c->config = *from;
-    c->config.base_url = str_dup(c->arena, from->base_url);
-    c->config.name = str_dup(c->arena, from->name);
-    c->config.key = str_dup(c->arena, from->key);
-    c->config.proxy = (Str){ str_z(c->arena, from->proxy), from->proxy.n };
-}
-
 static void make_headers(ModelClient *c)
 {
     const Dialect *d = dialect_of(c->config.dialect);
@@ -477,7 +459,11 @@ ModelClient *model_client_new(Net *net, const ModelConfig *config, Err *err)
 
     c->net = net;
     c->arena = arena_new();
-    copy_config(c, config);
+    c->config = *config;
+    c->config.base_url = str_dup(c->arena, config->base_url);
+    c->config.name = str_dup(c->arena, config->name);
+    c->config.key = str_dup(c->arena, config->key);
+    c->config.proxy = (Str){ str_z(c->arena, config->proxy), config->proxy.n };
     if (!model_url(c->arena, &c->config, &url, err)) {
         arena_free(c->arena);
         return mem_free(c);

@@ -3,16 +3,6 @@
 
 /* -- writing -------------------------------------------------------------------------------------- */
 
-static void write_call(JsonWriter *w, const ModelToolCall *call)
-{
-    json_begin(w, '{');
-    json_field_str(w, "type", STR("function_call"));
-    json_field_str(w, "call_id", call->id);
-    json_field_str(w, "name", call->name);
-    json_field_str(w, "arguments", call->arguments);
-    json_end(w, '}');
-}
-
 static void write_message(JsonWriter *w, const ModelMessage *m)
 {
     static const char *const roles[] = {
@@ -33,8 +23,14 @@ static void write_message(JsonWriter *w, const ModelMessage *m)
         json_field_str(w, "content", m->text.p ? m->text : STR(""));
         json_end(w, '}');
     }
-    for (size_t i = 0; i < m->n_calls; i++)
-        write_call(w, &m->calls[i]);
+    for (size_t i = 0; i < m->n_calls; i++) {
+        json_begin(w, '{');
+        json_field_str(w, "type", STR("function_call"));
+        json_field_str(w, "call_id", m->calls[i].id);
+        json_field_str(w, "name", m->calls[i].name);
+        json_field_str(w, "arguments", m->calls[i].arguments);
+        json_end(w, '}');
+    }
 }
 
 static void write_tools(JsonWriter *w, const ModelRequest *r)

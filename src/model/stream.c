@@ -274,22 +274,18 @@ bool model_stream_feed(ModelStream *s, Str bytes)
     return !s->ended;
 }
 
-static void read_whole(ModelStream *s)
-{
-    AUTO(JsonDoc) *doc = json_parse_mended(s->arena, buf_str(&s->body));
-
-    if (!s->body.n)
-        stream_fail(s, MODEL_FAIL_CUT, STR("the answer is empty"));
-    else if (!doc || json_type(json_root(doc)) != JSON_OBJECT)
-        stream_fail(s, MODEL_FAIL_MALFORMED, STR("the answer is not JSON"));
-    else
-        s->dialect->whole(s, json_root(doc));
-}
-
 void model_stream_end(ModelStream *s)
 {
-    if (!s->sse && !s->ended)
-        read_whole(s);
+    if (!s->sse && !s->ended) {
+        AUTO(JsonDoc) *doc = json_parse_mended(s->arena, buf_str(&s->body));
+
+        if (!s->body.n)
+            stream_fail(s, MODEL_FAIL_CUT, STR("the answer is empty"));
+        else if (!doc || json_type(json_root(doc)) != JSON_OBJECT)
+            stream_fail(s, MODEL_FAIL_MALFORMED, STR("the answer is not JSON"));
+        else
+            s->dialect->whole(s, json_root(doc));
+    }
     /* A dialect with a word for the end has a reason before it: one of the two is enough. */
     else if (s->has_finish && s->dialect->end_word)
         stream_finish(s);

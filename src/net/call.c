@@ -28,13 +28,6 @@ static bool on_body(void *ctx, Str bytes)
     return true;
 }
 
-/* Whether the server can have acted: not where there was no connection. */
-static bool may_be_done(FetchEnd end)
-{
-    return end != FETCH_OK && end != FETCH_CONNECT && end != FETCH_TLS &&
-           end != FETCH_TIMEOUT_CONNECT;
-}
-
 static void on_done(void *ctx, const FetchDone *done)
 {
     Call *call = ctx;
@@ -43,7 +36,8 @@ static void on_done(void *ctx, const FetchDone *done)
     call->answer.end = done->end;
     call->answer.status = done->status;
     call->answer.detail = str_z(call->arena, str_of(done->detail));
-    call->answer.unsure = may_be_done(done->end);
+    call->answer.unsure = done->end != FETCH_OK && done->end != FETCH_CONNECT &&
+                          done->end != FETCH_TLS && done->end != FETCH_TIMEOUT_CONNECT;
     call->over = true;
     pthread_cond_signal(&call->changed);
     pthread_mutex_unlock(&call->lock);

@@ -122,16 +122,11 @@ static int64_t sooner(int64_t a, int64_t from, int64_t span)
     return span && from + span < a ? from + span : a;
 }
 
-static int64_t silence_limit(const Fetch *f)
-{
-    return f->got ? f->request.times.idle : f->request.times.first;
-}
-
 static int64_t deadline_of(const Fetch *f)
 {
     int64_t at = sooner(INT64_MAX, f->began, f->request.times.total);
 
-    at = sooner(at, f->heard, silence_limit(f));
+    at = sooner(at, f->heard, f->got ? f->request.times.idle : f->request.times.first);
     return f->drain_until && f->drain_until < at ? f->drain_until : at;
 }
 

@@ -84,23 +84,6 @@ void spawn_keep_limits(void)
 
 /* -- in the child, between fork and exec ------------------------------------------------------- */
 
-static void reset_signals(void)
-{
-    struct sigaction plain = { .sa_handler = SIG_DFL };
-    sigset_t none;
-
-    for (int s = 1; s < NSIG; s++)
-        (void)sigaction(s, &plain, NULL);
-    sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void restore_limits(void)
-{
-    for (int i = 0; kept.known && i < (int)RLIM_NLIMITS; i++)
-        (void)setrlimit((__rlimit_resource_t)i, &kept.limits[i]);
-}
-
 /* Descriptors 0 to 2 are its pipes, 3 tells us of a failure; nothing else is left open. All pipes were
  * made above 3, so none is overwritten before it is moved. */
 static bool take_descriptors(const int theirs[4])
@@ -133,8 +116,15 @@ static void become(const SpawnPlan *plan, const int theirs[4], pid_t parent)
 
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && setpgid(0, 0) == 0 &&
         take_descriptors(theirs) && (!plan->cwd || chdir(plan->cwd) == 0)) {
-        reset_signals();
-        restore_limits();
+        struct sigaction plain = { .sa_handler = SIG_DFL };
+        sigset_t none;
+
+        for (int s = 1; s < NSIG; s++)
+            (void)sigaction(s, &plain, NULL);
+        sigemptyset(&none);
+        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        for (int i = 0; kept.known && i < (int)RLIM_NLIMITS; i++)
+            (void)setrlimit((__rlimit_resource_t)i, &kept.limits[i]);
         run_program(plan);
     }
     failed = errno ? errno : ECHILD;

@@ -52,17 +52,6 @@ static void take_out(Timers *t, size_t place)
     rise(t, last->place);
 }
 
-static void enter(Timers *t, NetTimer *timer)
-{
-    if (t->n == t->cap) {
-        t->cap = t->cap ? t->cap * 2 : 64;
-        t->heap = mem_resize(t->heap, t->cap, sizeof(NetTimer *));
-        t->due = mem_resize(t->due, t->cap, sizeof(NetTimer *));
-    }
-    put(t, t->n++, timer);
-    rise(t, timer->place);
-}
-
 void timers_done(Timers *t)
 {
     mem_free(t->heap);
@@ -90,7 +79,13 @@ void timers_set(Timers *t, NetTimer *timer, int64_t at_ms)
     if (!timer->armed) {
         timer->armed = true;
         timer->filed = at_ms;
-        enter(t, timer);
+        if (t->n == t->cap) {
+            t->cap = t->cap ? t->cap * 2 : 64;
+            t->heap = mem_resize(t->heap, t->cap, sizeof(NetTimer *));
+            t->due = mem_resize(t->due, t->cap, sizeof(NetTimer *));
+        }
+        put(t, t->n++, timer);
+        rise(t, timer->place);
     } else if (at_ms < timer->filed) {
         timer->filed = at_ms;
         rise(t, timer->place);

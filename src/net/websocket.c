@@ -398,15 +398,6 @@ static bool take_address(WebSocket *ws, Str url, Err *err)
     return true;
 }
 
-static void set_options(WebSocket *ws, const WsOptions *options)
-{
-    ws->options = options ? *options : (WsOptions){ 0 };
-    if (!ws->options.connect_s)
-        ws->options.connect_s = LIMIT_WS_CONNECT_S;
-    if (!ws->options.silent_s)
-        ws->options.silent_s = LIMIT_WS_SILENT_S;
-}
-
 static WebSocket *release(WebSocket *ws)
 {
     for (Outgoing *next; ws->first; ws->first = next) {
@@ -433,7 +424,11 @@ WebSocket *ws_open(const char *url, const WsOptions *options, const WsHandlers *
     ws->message = BUF(LIMIT_CALL_BODY);
     ws->last = &ws->first;
     pthread_mutex_init(&ws->lock, NULL);
-    set_options(ws, options);
+    ws->options = options ? *options : (WsOptions){ 0 };
+    if (!ws->options.connect_s)
+        ws->options.connect_s = LIMIT_WS_CONNECT_S;
+    if (!ws->options.silent_s)
+        ws->options.silent_s = LIMIT_WS_SILENT_S;
     if (!take_address(ws, str_of(url), err))
         return release(ws);
     if (pthread_create(&ws->thread, NULL, serve, ws) != 0) {

@@ -195,26 +195,15 @@ static RunError code_of_failure(const ClaudeStream *s)
     return RUN_UPSTREAM_ERROR;
 }
 
-static bool is_refusal(const ClaudeStream *s)
-{
-    return s->refused || str_eqz(s->stop_reason, "refusal");
-}
-
-/* Of the answer's length, not of the turn's. */
-static bool is_at_limit(const ClaudeStream *s)
-{
-    return str_eqz(s->error, "max_output_tokens") ||
-           (!s->failed && str_eqz(s->stop_reason, "max_tokens"));
-}
-
 void claude_stream_end(ClaudeStream *s, Str obituary)
 {
     if (s->over && !s->failed)
         teller_usage(s->t, &s->usage);
-    if (s->over && is_refusal(s))
+    if (s->over && (s->refused || str_eqz(s->stop_reason, "refusal")))
         teller_fail(s->t, RUN_RUNTIME_REJECTED, s->text.n ? s->text : STR("the model refused"), 0,
                     STR("refusal"));
-    else if (s->over && is_at_limit(s))
+    else if (s->over && (str_eqz(s->error, "max_output_tokens") ||
+                         (!s->failed && str_eqz(s->stop_reason, "max_tokens"))))
         teller_finish(s->t, RUNTIME_TRUNCATED, STR("max_tokens"), s->session);
     else if (s->over && !s->failed)
         teller_finish(s->t, RUNTIME_COMPLETED, s->stop_reason.n ? s->stop_reason : STR("stop"),

@@ -233,21 +233,6 @@ static void after_health(HermesRun *h)
     open_turn(h);
 }
 
-static void tell_session(HermesRun *h)
-{
-    teller_session(&h->run.teller, hermes_handle_write(h->run.arena, &h->link, &h->handle), h->mode,
-                   h->run.request.model, h->handle.version);
-}
-
-static void polled(HermesRun *h, Json root)
-{
-    hermes_stream_truth(&h->stream, root);
-    if (h->stream.end == HERMES_OPEN)
-        hold_timer(h, on_poll, POLL_MS);
-    else
-        conclude(h);
-}
-
 static void submitted(HermesRun *h, Str run_id)
 {
     if (!hermes_id_is_clean(run_id)) {
@@ -277,7 +262,11 @@ static void answered(HermesRun *h)
     } else if (h->step == SUBMIT) {
         submitted(h, str_at(root, "run_id"));
     } else {
-        polled(h, root);
+        hermes_stream_truth(&h->stream, root);
+        if (h->stream.end == HERMES_OPEN)
+            hold_timer(h, on_poll, POLL_MS);
+        else
+            conclude(h);
     }
 }
 
@@ -292,7 +281,8 @@ static bool on_head(void *ctx, const FetchHead *head)
         /* Without a key the id is one that the server made up: the history went along instead. */
         if (session.n && h->link.key.n && h->dialect != HERMES_RUNS)
             h->stream.session = str_dup(h->run.arena, session);
-        tell_session(h);
+        teller_session(&h->run.teller, hermes_handle_write(h->run.arena, &h->link, &h->handle),
+                       h->mode, h->run.request.model, h->handle.version);
     }
     return true;
 }

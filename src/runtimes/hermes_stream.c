@@ -268,18 +268,6 @@ static void response_event(HermesStream *s, Json v)
 
 /* -- chat completions --------------------------------------------------------------------------------------------- */
 
-static void chat_finish(HermesStream *s, Json v, Str reason)
-{
-    Json hermes = at(v, "hermes");
-
-    if (true_at(hermes, "failed") || str_eqz(reason, "error"))
-        set_failed(s, text_of(s->line, at(hermes, "error")), str_at(hermes, "error_code"));
-    else if (str_eqz(reason, "length") || true_at(hermes, "partial"))
-        set_end(s, HERMES_TRUNCATED, reason);
-    else
-        set_end(s, HERMES_COMPLETED, reason);
-}
-
 static void chat_event(HermesStream *s, Str name, Json v)
 {
     Json choice = json_at(at(v, "choices"), 0);
@@ -296,8 +284,16 @@ static void chat_event(HermesStream *s, Str name, Json v)
     if (json_type(at(v, "error")) == JSON_OBJECT)
         set_failed(s, error_text(s->line, v), str_at(at(v, "error"), "code"));
     say(s, str_at(at(choice, "delta"), "content"));
-    if (reason.n)
-        chat_finish(s, v, reason);
+    if (reason.n) {
+        Json hermes = at(v, "hermes");
+
+        if (true_at(hermes, "failed") || str_eqz(reason, "error"))
+            set_failed(s, text_of(s->line, at(hermes, "error")), str_at(hermes, "error_code"));
+        else if (str_eqz(reason, "length") || true_at(hermes, "partial"))
+            set_end(s, HERMES_TRUNCATED, reason);
+        else
+            set_end(s, HERMES_COMPLETED, reason);
+    }
 }
 
 /* -- events --------------------------------------------------------------------------------------------------------- */

@@ -135,15 +135,6 @@ static void settle_whole(HermesStream *s)
 
 /* -- the verdict ------------------------------------------------------------------------------------------ */
 
-static void fail(HermesStream *s)
-{
-    if (s->is_empty)
-        teller_fail(s->t, RUN_EMPTY_RESPONSE, STR("the model said nothing, says Hermes"), 0,
-                    s->code);
-    else
-        teller_fail(s->t, hermes_code_of(s->text, 0), s->text, 0, s->code);
-}
-
 static void complete(HermesStream *s, Str handle)
 {
     /* Over chat an early version ends a stream that broke off as if it were whole. */
@@ -168,7 +159,11 @@ void hermes_stream_verdict(HermesStream *s, Str handle)
         teller_usage(s->t, &s->usage);
     switch (s->end) {
     case HERMES_FAILED:
-        fail(s);
+        if (s->is_empty)
+            teller_fail(s->t, RUN_EMPTY_RESPONSE, STR("the model said nothing, says Hermes"), 0,
+                        s->code);
+        else
+            teller_fail(s->t, hermes_code_of(s->text, 0), s->text, 0, s->code);
         break;
     case HERMES_CANCELLED:
         teller_finish(s->t, RUNTIME_CANCELLED, s->reason, STR(""));

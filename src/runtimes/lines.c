@@ -36,17 +36,12 @@ Str text_of(Arena *a, Json v)
     return str_dup(a, buf_str(&out));
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 Str version_in(Str text)
 {
     for (size_t i = 0; i < text.n; i++) {
         size_t end = i, dots = 0;
 
-        if (!is_digit(text.p[i]) || (i > 0 && !strchr(" /v(", text.p[i - 1])))
+        if (!(text.p[i] >= '0' && text.p[i] <= '9') || (i > 0 && !strchr(" /v(", text.p[i - 1])))
             continue;
         while (end < text.n && text.p[end] && !strchr(" ,;()", text.p[end]))
             dots += text.p[end++] == '.';

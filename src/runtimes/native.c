@@ -72,16 +72,6 @@ static RunError code_of(ModelFailKind kind, bool spoke)
     }
 }
 
-static void add_usage(RuntimeUsage *sum, const ModelUsage *u)
-{
-    sum->input += u->input;
-    sum->output += u->output;
-    sum->cached += u->cached;
-    sum->reasoning += u->reasoning;
-    sum->total = sum->input + sum->output;
-    sum->estimated = sum->estimated || u->estimated;
-}
-
 /* All but calls and the end, which the loop and a replay treat each in its way. */
 static void say(Teller *t, RuntimeUsage *usage, const ModelEvent *e)
 {
@@ -92,7 +82,12 @@ static void say(Teller *t, RuntimeUsage *usage, const ModelEvent *e)
     } else if (e->kind == MODEL_RETRY) {
         teller_retry(t, e->attempt, e->fail.message);
     } else if (e->kind == MODEL_USAGE) {
-        add_usage(usage, &e->usage);
+        usage->input += e->usage.input;
+        usage->output += e->usage.output;
+        usage->cached += e->usage.cached;
+        usage->reasoning += e->usage.reasoning;
+        usage->total = usage->input + usage->output;
+        usage->estimated = usage->estimated || e->usage.estimated;
         teller_usage(t, usage);
     }
 }
@@ -195,14 +190,6 @@ static void begin_tool(NativeRun *n, ToolJob *job)
     net_post(n->run.net, tool_back, job);
 }
 
-static void begin_tools(NativeRun *n)
-{
-    n->rounds++;
-    n->n_back = 0;
-    for (ToolJob *job = n->jobs; job; job = job->next)
-        begin_tool(n, job);
-}
-
 /* -- the loop ------------------------------------------------------------------------------------------------ */
 
 static void add_call(NativeRun *n, const ModelToolCall *call)
@@ -232,15 +219,6 @@ static void keep_answer(NativeRun *n)
                                            .text = str_dup(a, buf_str(&n->answer)),
                                            .calls = calls,
                                            .n_calls = n->n_jobs });
-}
-
-static void on_finish(NativeRun *n, ModelFinish finish)
-{
-    keep_answer(n);
-    if (n->jobs && !n->run.stopping)
-        begin_tools(n);
-    else if (!n->jobs)
-        say_finish(&n->run.teller, finish, thread_handle(&n->thread, n->run.arena));
 }
 
 static void on_raw(void *ctx, Str bytes)
@@ -280,7 +258,15 @@ static void on_event(void *ctx, const ModelEvent *e)
         return;
     n->call = 0;
     if (e->kind == MODEL_FINISH) {
-        on_finish(n, e->finish);
+        keep_answer(n);
+        if (n->jobs && !n->run.stopping) {
+            n->rounds++;
+            n->n_back = 0;
+            for (ToolJob *job = n->jobs; job; job = job->next)
+                begin_tool(n, job);
+        } else if (!n->jobs) {
+            say_finish(&n->run.teller, e->finish, thread_handle(&n->thread, n->run.arena));
+        }
     } else if (!run->stopping) {
         tell_trace(n);
         say_fail(&run->teller, &e->fail);

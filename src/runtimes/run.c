@@ -6,22 +6,17 @@
 
 /* -- the request ------------------------------------------------------------------------------------- */
 
-static void copy_strings(Arena *a, RuntimeRequest *r)
+static void copy_request(Arena *a, RuntimeRequest *r)
 {
+    RuntimeFile *files = ARENA_ARRAY(a, RuntimeFile, r->n_files);
+    RuntimeTurn *turns = ARENA_ARRAY(a, RuntimeTurn, r->n_history);
+
     Str *const all[] = { &r->run_id,   &r->conversation_id, &r->text, &r->context,
                          &r->examples, &r->handle,          &r->gap,  &r->cwd,
                          &r->model };
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         *all[i] = str_dup(a, *all[i]);
-}
-
-static void copy_request(Arena *a, RuntimeRequest *r)
-{
-    RuntimeFile *files = ARENA_ARRAY(a, RuntimeFile, r->n_files);
-    RuntimeTurn *turns = ARENA_ARRAY(a, RuntimeTurn, r->n_history);
-
-    copy_strings(a, r);
     for (size_t i = 0; i < r->n_files; i++) {
         const RuntimeFile *f = &r->files[i];
 
@@ -34,18 +29,6 @@ static void copy_request(Arena *a, RuntimeRequest *r)
     }
     r->files = files;
     r->history = turns;
-}
-
-static void fill_limits(RuntimeRequest *r)
-{
-    if (!r->deadline_ms)
-        r->deadline_ms = LIMIT_RUN_TOTAL_MS;
-    if (!r->idle_ms)
-        r->idle_ms = LIMIT_RUN_IDLE_MS;
-    if (!r->first_ms)
-        r->first_ms = LIMIT_RUN_FIRST_MS;
-    if (!r->connect_ms)
-        r->connect_ms = LIMIT_RUN_CONNECT_MS;
 }
 
 /* -- the end ------------------------------------------------------------------------------------------ */
@@ -68,17 +51,6 @@ static Str late_text(RunError late)
                                           : STR("the turn was not finished in time");
 }
 
-/* It was stopped and is back: why it was stopped is how it ended. */
-static void settle(RuntimeRun *run)
-{
-    if (run->timed_out)
-        teller_fail(&run->teller, run->late, late_text(run->late), 0, STR(""));
-    else if (run->cancelled)
-        teller_finish(&run->teller, RUNTIME_CANCELLED, STR("cancelled"), STR(""));
-    else
-        teller_fail(&run->teller, RUN_INTERNAL, STR("the runtime left without a word"), 0, STR(""));
-}
-
 void run_hold(RuntimeRun *run)
 {
     run->out++;
@@ -88,8 +60,16 @@ void run_drop(RuntimeRun *run)
 {
     if (--run->out > 0)
         return;
-    if (!run->teller.over)
-        settle(run);
+    if (!run->teller.over) {
+        /* It was stopped and is back: why it was stopped is how it ended. */
+        if (run->timed_out)
+            teller_fail(&run->teller, run->late, late_text(run->late), 0, STR(""));
+        else if (run->cancelled)
+            teller_finish(&run->teller, RUNTIME_CANCELLED, STR("cancelled"), STR(""));
+        else
+            teller_fail(&run->teller, RUN_INTERNAL, STR("the runtime left without a word"), 0,
+                        STR(""));
+    }
     net_timer_stop(run->net, &run->timer);
     if (run->released)
         dispose(run);
@@ -191,7 +171,14 @@ RuntimeRun *run_new(const RunKind *kind, const RuntimeHost *host, const RuntimeR
     run->arena = arena_new();
     run->request = *request;
     copy_request(run->arena, &run->request);
-    fill_limits(&run->request);
+    if (!run->request.deadline_ms)
+        run->request.deadline_ms = LIMIT_RUN_TOTAL_MS;
+    if (!run->request.idle_ms)
+        run->request.idle_ms = LIMIT_RUN_IDLE_MS;
+    if (!run->request.first_ms)
+        run->request.first_ms = LIMIT_RUN_FIRST_MS;
+    if (!run->request.connect_ms)
+        run->request.connect_ms = LIMIT_RUN_CONNECT_MS;
     teller_init(&run->teller, fn, ctx);
     run->timer = (NetTimer){ .fn = on_timer, .ctx = run };
     run->out = 1;

@@ -25,17 +25,18 @@ void thread_add(Thread *t, ModelMessage message)
 
 /* -- reading -------------------------------------------------------------------------------------------- */
 
-static void read_calls(Thread *t, Json from, ModelMessage *m)
+/* inside: the key of a call's object that has name and arguments; NULL: the call itself. */
+static void read_calls(Thread *t, Json from, const char *inside, ModelMessage *m)
 {
     size_t n = json_count(from);
     ModelToolCall *calls = ARENA_ARRAY(t->arena, ModelToolCall, n);
 
     for (size_t i = 0; i < n; i++) {
-        Json call = json_at(from, i);
+        Json call = json_at(from, i), function = inside ? at(call, inside) : call;
 
         calls[i] = (ModelToolCall){ str_dup(t->arena, str_at(call, "id")),
-                                    str_dup(t->arena, str_at(call, "name")),
-                                    str_dup(t->arena, str_at(call, "arguments")) };
+                                    str_dup(t->arena, str_at(function, "name")),
+                                    str_dup(t->arena, str_at(function, "arguments")) };
     }
     m->calls = calls;
     m->n_calls = n;
@@ -51,7 +52,7 @@ static bool read_message(Thread *t, Json from)
         if (!is_at(from, "role", role_names[role]))
             continue;
         m.role = (ModelRole)role;
-        read_calls(t, at(from, "calls"), &m);
+        read_calls(t, at(from, "calls"), NULL, &m);
         thread_add(t, m);
         return true;
     }
@@ -87,31 +88,7 @@ static bool read_handle(Thread *t, Str handle, Err *err)
     return true;
 }
 
-static void add_history(Thread *t, const RuntimeRequest *r)
-{
-    for (size_t i = 0; i < r->n_history; i++)
-        thread_add(t,
-                   (ModelMessage){ .role = r->history[i].from_user ? MODEL_USER : MODEL_ASSISTANT,
-                                   .text = str_dup(t->arena, r->history[i].text) });
-}
-
 /* -- examples --------------------------------------------------------------------------------------------- */
-
-static void add_example_calls(Thread *t, Json from, ModelMessage *m)
-{
-    size_t n = json_count(from);
-    ModelToolCall *calls = ARENA_ARRAY(t->arena, ModelToolCall, n);
-
-    for (size_t i = 0; i < n; i++) {
-        Json call = json_at(from, i), function = at(call, "function");
-
-        calls[i] = (ModelToolCall){ str_dup(t->arena, str_at(call, "id")),
-                                    str_dup(t->arena, str_at(function, "name")),
-                                    str_dup(t->arena, str_at(function, "arguments")) };
-    }
-    m->calls = calls;
-    m->n_calls = n;
-}
 
 /* Messages of a template. What the system says there stands with what it says here: a second one in the
  * middle of a list is refused by some servers. A list begins with a user's message, for the same reason. */
@@ -139,7 +116,7 @@ static bool add_examples(Thread *t, Str json, Str *ret_system, Err *err)
             *ret_system = m.text;
             continue;
         }
-        add_example_calls(t, at(item, "tool_calls"), &m);
+        read_calls(t, at(item, "tool_calls"), "function", &m);
         thread_add(t, m);
     }
     thread_add(t, (ModelMessage){ .role = MODEL_ASSISTANT, .text = STR("(end of the examples)") });
@@ -158,8 +135,10 @@ bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err)
         return false;
     if (examples.n)
         preamble = str_printf(a, "%.*s\n\n%.*s", STR_FMT(preamble), STR_FMT(examples));
-    if (!r->handle.n)
-        add_history(t, r);
+    for (size_t i = 0; !r->handle.n && i < r->n_history; i++)
+        thread_add(t,
+                   (ModelMessage){ .role = r->history[i].from_user ? MODEL_USER : MODEL_ASSISTANT,
+                                   .text = str_dup(a, r->history[i].text) });
     t->messages[0].text =
         t->dropped ? str_printf(a,
                                 "%s\n\n(%lld earlier turns of this conversation were left out.)"
