@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "cmd/cmd_sleep_adopt.h"
+#include "cmd/cmd_sleep.h"
 #include "cmd/commands.h"
 #include "cmd/prompt.h"
 #include "cmd/setup_check.h"

@@ -1,27 +1,15 @@
-/* talaria sleep: the table of its commands; each is in a file of its own. */
+/* talaria sleep: the table of its commands. */
 #include "cmd/cmd_sleep.h"
 
-#include "cmd/cmd_sleep_adopt.h"
-#include "cmd/cmd_sleep_run_options.h"
 #include "cmd/commands.h"
 
 static const Option run_options[] = { SLEEP_RUN_OPTIONS, { 0 } };
 
 static const Option harvest_options[] = {
     SLEEP_SOURCE_OPTIONS,
-    { .kind = OPTION_TIME,
-      .name = "since",
-      .metavar = "TIME",
-      .help = "only sessions active after TIME" },
-    { .kind = OPTION_NUMBER,
-      .name = "max-sessions",
-      .metavar = "N",
-      .help = "only the newest N sessions; 0 = all",
-      .fallback = "0" },
-    { .kind = OPTION_TEXT,
-      .name = "output",
-      .metavar = "FILE",
-      .help = "write the tasks to FILE for review" },
+    OPTION_ROW(TIME, "since", "TIME", "only sessions active after TIME"),
+    OPTION_ROW(NUMBER, "max-sessions", "N", "only the newest N sessions; 0 = all", .fallback = "0"),
+    OPTION_ROW(TEXT, "output", "FILE", "write the tasks to FILE for review"),
     { 0 },
 };
 
@@ -68,7 +56,54 @@ static const Command children[] = {
       .summary = "estimate what a night would cost and could learn",
       .options = run_options,
       .run = sleep_worth },
-    SLEEP_ADOPT_ROWS,
+    { .name = "status",
+      .summary = "show nights, staged and adopted proposals, schedules",
+      .options = sleep_status_options,
+      .run = sleep_status },
+    { .name = "review",
+      .operands = "[NIGHT]",
+      .summary = "show what a night proposes: diff, edits, scores, answers",
+      .details = "Default: the newest night with a proposal, which is the one that "
+                 "'talaria sleep adopt' adopts. 'talaria sleep status' shows the last night.",
+      .options = sleep_review_options,
+      .max = 1,
+      .run = sleep_review },
+    { .name = "adopt",
+      .summary = "apply a night's proposals to your skills",
+      .details = "A file that changed since the night is not touched. Either every selected "
+                 "proposal is applied or none is; 'talaria sleep undo' reverts.",
+      .options = sleep_adopt_options,
+      .examples = sleep_adopt_examples,
+      .acts = true,
+      .run = sleep_adopt },
+    { .name = "undo",
+      .summary = "revert the last adoption",
+      .details = "Restores a file only if it is unchanged since it was adopted; later edits "
+                 "are kept.",
+      .options = sleep_undo_options,
+      .acts = true,
+      .run = sleep_undo },
+    { .name = "reject",
+      .operands = "[NIGHT]",
+      .summary = "reject a proposal; its edits are not proposed again",
+      .options = sleep_reject_options,
+      .max = 1,
+      .acts = true,
+      .run = sleep_reject },
+    { .name = "schedule",
+      .summary = "run 'sleep run' every night (systemd timer or cron)",
+      .details = "Keeps all flags of 'talaria sleep run'. A missed night runs at the next "
+                 "opportunity. API keys are not stored: a scheduled night reads them from "
+                 "the configuration.",
+      .options = sleep_schedule_options,
+      .examples = sleep_schedule_examples,
+      .acts = true,
+      .run = sleep_schedule },
+    { .name = "unschedule",
+      .summary = "stop the nightly runs of a project",
+      .options = sleep_unschedule_options,
+      .acts = true,
+      .run = sleep_unschedule },
     { .name = "experiment",
       .summary = "demonstrate learning on made-up tasks, without a model",
       .details =

@@ -1,46 +1,40 @@
 /* talaria sleep status, adopt, undo. */
-#include "cmd/cmd_sleep_adopt.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/log.h"
-#include "cmd/cmd_sleep_run_options.h"
+#include "cmd/cmd_sleep.h"
+#include "cmd/table.h"
 #include "sleep/adoption/adopt.h"
 #include "sleep/adoption/nights.h"
 #include "sleep/adoption/reject.h"
 #include "sleep/adoption/stage.h"
 #include "sleep/learning/state.h"
 #include "sleep/schedule/schedule.h"
+#include "terminal/paint.h"
 #include "text/redact.h"
 
-#define STAGING_OPTION                                                                             \
-    {                                                                                              \
-        .kind = OPTION_TEXT, .name = "staging", .metavar = "NIGHT",                                \
-        .help = "this night, by name or folder"                                                    \
-    }
+#define STAGING_OPTION OPTION_ROW(TEXT, "staging", "NIGHT", "this night, by name or folder")
 #define SELECTION_OPTIONS                                                                          \
-    { .kind = OPTION_TEXT, .name = "skill", .metavar = "NAME", .help = "this skill; repeatable" }, \
-        { .kind = OPTION_FLAG, .name = "all-skills", .help = "every skill the night proposes" },   \
-    {                                                                                              \
-        .kind = OPTION_FLAG, .name = "legacy",                                                     \
-        .help = "the skill that sleep manages, and the memory"                                     \
-    }
+    OPTION_ROW(TEXT, "skill", "NAME", "this skill; repeatable"),                                   \
+        FLAG_ROW("all-skills", "every skill the night proposes"),                                  \
+        FLAG_ROW("legacy", "the skill that sleep manages, and the memory")
 
 const Option sleep_status_options[] = { SLEEP_PROJECT_OPTION, { 0 } };
 
 const Option sleep_adopt_options[] = {
     STAGING_OPTION,
     SELECTION_OPTIONS,
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "check everything, change nothing" },
+    FLAG_ROW("dry-run", "check everything, change nothing"),
     { 0 },
 };
 
 const Option sleep_undo_options[] = {
     STAGING_OPTION,
     SELECTION_OPTIONS,
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "check everything, change nothing" },
+    FLAG_ROW("dry-run", "check everything, change nothing"),
     { 0 },
 };
 
@@ -51,7 +45,7 @@ const Example sleep_adopt_examples[] = {
     { 0 },
 };
 
-/* -- shared ------------------------------------------------------------------------------- */
+/* -- Shared -- */
 
 bool sleep_home_of(Cli *cli, SleepHome *ret, Err *err)
 {
@@ -87,38 +81,15 @@ static void tell_recovery(const Recovery *r)
         log_warning("%.*s", STR_FMT(r->note));
 }
 
-/* -- status ------------------------------------------------------------------------------- */
+/* -- Status -- */
 
 typedef struct Status {
     SleepHome home;
     SleepState state;
     Str project, note, latest, staging_error;
     Night night; /* the latest */
-    ScheduleRow *schedules;
-    size_t n_schedules;
+    ScheduleRows schedules;
 } Status;
-
-static void put_history(JsonWriter *w, const SleepState *s)
-{
-    enum { TAIL = 5 };
-
-    json_key(w, "history_tail");
-    json_begin(w, '[');
-    for (size_t i = s->history.n > TAIL ? s->history.n - TAIL : 0; i < s->history.n; i++) {
-        const HistoryRow *h = &s->history.items[i];
-
-        json_begin(w, '{');
-        json_field_int(w, "night", h->night);
-        json_field_str(w, "project", h->project);
-        json_field_bool(w, "accepted", h->accepted);
-        json_field_double(w, "baseline", h->baseline);
-        json_field_double(w, "candidate", h->candidate);
-        json_field_int(w, "n_tasks", h->n_tasks);
-        json_field_str(w, "staging", h->staging);
-        json_end(w, '}');
-    }
-    json_end(w, ']');
-}
 
 static void put_skill_rows(JsonWriter *w, const char *key, const Manifest *m)
 {
@@ -135,31 +106,6 @@ static void put_skill_rows(JsonWriter *w, const char *key, const Manifest *m)
     json_end(w, ']');
 }
 
-static void put_active(JsonWriter *w, const Receipts *r)
-{
-    json_key(w, "adopted_skills");
-    json_begin(w, '[');
-    for (size_t i = 0; i < r->n; i++)
-        if (receipt_active(r, r->items[i].kind, r->items[i].name) == &r->items[i])
-            receipt_put(w, &r->items[i]);
-    json_end(w, ']');
-}
-
-static void put_schedules(JsonWriter *w, const Status *s)
-{
-    json_key(w, "schedules");
-    json_begin(w, '[');
-    for (size_t i = 0; i < s->n_schedules; i++) {
-        json_begin(w, '{');
-        json_field_str(w, "project", s->schedules[i].project);
-        json_field_str(w, "kind", str_of(scheduler_name(s->schedules[i].kind)));
-        json_field_int(w, "hour", s->schedules[i].hour);
-        json_field_int(w, "minute", s->schedules[i].minute);
-        json_end(w, '}');
-    }
-    json_end(w, ']');
-}
-
 /* Of the project that was asked for, else of all together. */
 static int64_t nights_of(Cli *cli, Status *s)
 {
@@ -170,19 +116,33 @@ static int64_t nights_of(Cli *cli, Status *s)
  *          staged_skills, adopted_skills, has_managed_proposal, schedules [, staging_error]} */
 static void put_status(Cli *cli, Status *s)
 {
+    enum { TAIL = 5 };
     const Manifest *m = &s->night.summary.manifest;
+    const Receipts *r = &s->night.summary.receipts;
+    HistoryRows tail = s->state.history;
     JsonWriter w = cli_json_begin(cli);
 
+    if (tail.n > TAIL) {
+        tail.items += tail.n - TAIL;
+        tail.n = TAIL;
+    }
     json_field_int(&w, "night", nights_of(cli, s));
     json_field_str(&w, "state_path", s->home.state);
     json_field_str(&w, "project", s->project);
-    put_history(&w, &s->state);
+    json_key(&w, "history_tail");
+    record_put_list(&w, &history_row_record, &tail);
     json_field_str(&w, "latest_staging", s->latest);
     json_field_int(&w, "slow_memory_chars", (int64_t)s->state.slow_memory.n);
     put_skill_rows(&w, "staged_skills", m);
-    put_active(&w, &s->night.summary.receipts);
+    json_key(&w, "adopted_skills");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < r->n; i++)
+        if (receipt_active(r, r->items[i].kind, r->items[i].name) == &r->items[i])
+            receipt_put(&w, &r->items[i]);
+    json_end(&w, ']');
     json_field_bool(&w, "has_managed_proposal", manifest_has(m, ITEM_MANAGED));
-    put_schedules(&w, s);
+    json_key(&w, "schedules");
+    record_put_list(&w, &schedule_row_record, &s->schedules);
     if (s->staging_error.n)
         json_field_str(&w, "staging_error", s->staging_error);
     cli_json_end(cli, &w);
@@ -190,15 +150,63 @@ static void put_status(Cli *cli, Status *s)
 
 static void print_schedules(Cli *cli, const Status *s)
 {
-    for (size_t i = 0; i < s->n_schedules; i++) {
-        say(cli, "every night at %02d:%02d by %s: ", s->schedules[i].hour, s->schedules[i].minute,
-            scheduler_name(s->schedules[i].kind));
-        say_text(cli, s->schedules[i].project, false);
+    for (size_t i = 0; i < s->schedules.n; i++) {
+        say(cli, "every night at %02d:%02d by %s: ", s->schedules.items[i].hour,
+            s->schedules.items[i].minute, scheduler_name(s->schedules.items[i].kind));
+        say_text(cli, s->schedules.items[i].project, false);
         say(cli, "\n");
     }
 }
 
-/* In a pipe the nights alone: that is data. */
+/* The same words as on the page. */
+static const char *state_of(const NightSummary *n)
+{
+    return n->adopted                                   ? "adopted"
+           : n->rejected                                ? "rejected"
+           : n->undone                                  ? "adoption undone"
+           : n->report.report.accepted && n->manifest.n ? "to review"
+                                                        : "no proposal";
+}
+
+static Str answers_of(const NightSummary *n)
+{
+    return report_simulated(&n->report) ? STR("simulated")
+           : n->report.model.n          ? n->report.model
+                                        : n->report.backend;
+}
+
+static bool print_nights(Cli *cli, const SleepHome *home, Str project, Err *err)
+{
+    static const TableColumn columns[] = {
+        { .title = "NIGHT" },
+        { .title = "PROJECT", .min = 12 },
+        { .title = "BEFORE", .right = true },
+        { .title = "AFTER", .right = true },
+        { .title = "ANSWERS", .min = 9, .drop = 1 },
+        { .title = "STATUS" },
+    };
+    AUTO(Table) *t = NULL;
+    NightSummary *all;
+    size_t n;
+
+    if (!nights_list(cli->arena, home, project, &all, &n, err))
+        return false;
+    t = table_begin(cli, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < n; i++) {
+        const SleepReport *r = &all[i].report.report;
+
+        table_cell(t, all[i].staging);
+        table_cell(t, r->project);
+        table_cellf(t, "%.1f", 100 * r->baseline_score);
+        table_cellf(t, "%.1f", 100 * r->candidate_score);
+        table_cell(t, answers_of(&all[i]));
+        table_cell(t, str_of(state_of(&all[i])));
+    }
+    table_end(t);
+    return true;
+}
+
+/* A pipe gets only the table of nights. */
 static bool print_status(Cli *cli, Status *s, Err *err)
 {
     int64_t nights = nights_of(cli, s);
@@ -218,7 +226,7 @@ static bool print_status(Cli *cli, Status *s, Err *err)
         say(cli, "No night yet; 'talaria sleep run' runs one\n");
         return true;
     }
-    if (!sleep_print_nights(cli, &s->home, s->project, err))
+    if (!print_nights(cli, &s->home, s->project, err))
         return false;
     if (!cli_on_terminal(cli) || cli->quiet)
         return true;
@@ -229,7 +237,8 @@ static bool print_status(Cli *cli, Status *s, Err *err)
     }
     if (s->night.report_md.n) {
         say(cli, "\n");
-        sleep_print_report(cli, s->night.report_md);
+        paint_text(&(PaintOptions){ .columns = cli_width(cli), .color = cli->color },
+                   s->night.report_md, cli->out);
     }
     return true;
 }
@@ -244,7 +253,7 @@ bool sleep_status(Cli *cli, const Args *args, Err *err)
         (args_given(args, "project") && !sleep_project_of(cli, args, &s.project, err)) ||
         !adopt_recover(cli->arena, &s.home, &recovery, err) ||
         !state_load(cli->arena, s.home.state, &s.state, &s.note, err) ||
-        !schedule_list(cli->arena, &s.home, &s.schedules, &s.n_schedules, err))
+        !schedule_list(cli->arena, &s.home, &s.schedules, err))
         return false;
     tell_recovery(&recovery);
     if (s.note.n)
@@ -259,7 +268,7 @@ bool sleep_status(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- adopt and undo -------------------------------------------------------------------------- */
+/* -- Adopt and undo -- */
 
 static Selection selection_of(Cli *cli, const Args *args)
 {
@@ -277,7 +286,7 @@ static Selection selection_of(Cli *cli, const Args *args)
     return s;
 }
 
-/* A choice that was not clear is answered with what there is. */
+/* Answers an ambiguous selection with the available names. */
 static bool tell_choices(Cli *cli, const SleepHome *home, Str night, Err *err)
 {
     AUTO_BUF line = BUF(MIB(1));
@@ -330,7 +339,7 @@ static void put_adopted(Cli *cli, const Adopted *done, const char *key, bool dry
     cli_json_end(cli, &w);
 }
 
-static const char *deed(const Receipt *r, bool dry_run)
+static const char *verb_of(const Receipt *r, bool dry_run)
 {
     if (r->undo)
         return r->sha256_after.n ? (dry_run ? "would restore" : "restored")
@@ -342,7 +351,7 @@ static const char *deed(const Receipt *r, bool dry_run)
 static void print_adopted(Cli *cli, const Adopted *done, bool dry_run)
 {
     for (size_t i = 0; i < done->receipts.n; i++) {
-        say(cli, "%s%s%s ", style(cli, STYLE_GREEN), deed(&done->receipts.items[i], dry_run),
+        say(cli, "%s%s%s ", style(cli, STYLE_GREEN), verb_of(&done->receipts.items[i], dry_run),
             style(cli, STYLE_OFF));
         say_text(cli, done->receipts.items[i].live_path, false);
         say(cli, "\n");
@@ -352,9 +361,7 @@ static void print_adopted(Cli *cli, const Adopted *done, bool dry_run)
             style(cli, STYLE_OFF));
 }
 
-/* --json: {format, ok, dry_run, staging_dir, mode, adopted_skills, updated_paths}; a choice that is
- * not clear adds available_skills to the error. */
-bool sleep_adopt(Cli *cli, const Args *args, Err *err)
+static bool adopt_or_undo(Cli *cli, const Args *args, bool is_undo, Err *err)
 {
     Selection selection = selection_of(cli, args);
     bool dry_run = args_flag(args, "dry-run");
@@ -363,31 +370,25 @@ bool sleep_adopt(Cli *cli, const Args *args, Err *err)
 
     if (!sleep_home_of(cli, &home, err))
         return false;
-    if (!adopt(cli->arena, &home, &selection, dry_run, &done, err))
-        return tell_choices(cli, &home, selection.night, err);
+    if (!(is_undo ? undo : adopt)(cli->arena, &home, &selection, dry_run, &done, err))
+        return !is_undo && tell_choices(cli, &home, selection.night, err);
     tell_recovery(&done.recovery);
     if (cli->json)
-        put_adopted(cli, &done, "adopted_skills", dry_run);
+        put_adopted(cli, &done, is_undo ? "undone_skills" : "adopted_skills", dry_run);
     else
         print_adopted(cli, &done, dry_run);
     return true;
 }
 
+/* --json: {format, ok, dry_run, staging_dir, mode, adopted_skills, updated_paths}; a choice that is
+ * not clear adds available_skills to the error. */
+bool sleep_adopt(Cli *cli, const Args *args, Err *err)
+{
+    return adopt_or_undo(cli, args, false, err);
+}
+
 /* --json: as for adopt, with undone_skills. */
 bool sleep_undo(Cli *cli, const Args *args, Err *err)
 {
-    Selection selection = selection_of(cli, args);
-    bool dry_run = args_flag(args, "dry-run");
-    SleepHome home;
-    Adopted done;
-
-    if (!sleep_home_of(cli, &home, err) ||
-        !undo(cli->arena, &home, &selection, dry_run, &done, err))
-        return false;
-    tell_recovery(&done.recovery);
-    if (cli->json)
-        put_adopted(cli, &done, "undone_skills", dry_run);
-    else
-        print_adopted(cli, &done, dry_run);
-    return true;
+    return adopt_or_undo(cli, args, true, err);
 }

@@ -9,21 +9,9 @@
 enum { BAR = 24 };
 
 const Option sleep_experiment_options[] = {
-    { .kind = OPTION_CHOICE,
-      .name = "persona",
-      .metavar = "NAME",
-      .help = "only this persona",
-      .choices = "researcher|programmer" },
-    { .kind = OPTION_NUMBER,
-      .name = "nights",
-      .metavar = "N",
-      .help = "maximum nights",
-      .fallback = "3" },
-    { .kind = OPTION_NUMBER,
-      .name = "edit-budget",
-      .metavar = "N",
-      .help = "maximum new rules per night",
-      .fallback = "4" },
+    OPTION_ROW(CHOICE, "persona", "NAME", "only this persona", .choices = "researcher|programmer"),
+    OPTION_ROW(NUMBER, "nights", "N", "maximum nights", .fallback = "3"),
+    OPTION_ROW(NUMBER, "edit-budget", "N", "maximum new rules per night", .fallback = "4"),
     { 0 },
 };
 
@@ -35,7 +23,7 @@ const Example sleep_experiment_examples[] = {
     { 0 },
 };
 
-/* -- for people ---------------------------------------------------------------------------------- */
+/* -- For people -- */
 
 static void say_bar(Cli *cli, double score)
 {
@@ -92,20 +80,11 @@ static void say_experiment(Cli *cli, const Experiment *x)
             100 * x->harmful_before, 100 * x->harmful_after);
 }
 
-/* -- for programs -------------------------------------------------------------------------------- */
+/* -- For programs -- */
 
 static double rounded(double score)
 {
     return round(score * 1e4) / 1e4;
-}
-
-static void put_texts(JsonWriter *w, const char *key, const StrList *list)
-{
-    json_key(w, key);
-    json_begin(w, '[');
-    for (size_t i = 0; i < list->n; i++)
-        json_put_str(w, list->items[i]);
-    json_end(w, ']');
 }
 
 static void put_night(JsonWriter *w, const ExperimentNight *night)
@@ -118,14 +97,13 @@ static void put_night(JsonWriter *w, const ExperimentNight *night)
         json_field_bool(w, "accepted", night->accepted);
     json_field_int(w, "n_edits", (int64_t)night->edits.n);
     if (night->night) {
-        put_texts(w, "edits", &night->edits);
+        json_key(w, "edits");
+        strs_put(w, &night->edits);
         json_field_int(w, "n_rejected", (int64_t)night->rejected);
-        put_texts(w, "pending", &night->pending);
+        json_key(w, "pending");
+        strs_put(w, &night->pending);
         json_key(w, "attribution");
-        json_begin(w, '[');
-        for (size_t i = 0; i < night->attribution.n; i++)
-            attribution_put(w, &night->attribution.items[i]);
-        json_end(w, ']');
+        record_put_list(w, &attribution_record, &night->attribution);
     }
     json_end(w, '}');
 }
@@ -153,7 +131,7 @@ static void put_experiment(JsonWriter *w, const Experiment *x)
     json_field_str(w, "skill", x->skill);
 }
 
-/* -- the command --------------------------------------------------------------------------------- */
+/* -- The command -- */
 
 static const Str both[] = { STR_INIT("researcher"), STR_INIT("programmer") };
 

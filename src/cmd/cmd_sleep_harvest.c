@@ -9,21 +9,12 @@
 #include "sleep/task/split.h"
 #include "text/human.h"
 
-static bool current_folder(Arena *a, Str *ret, Err *err)
-{
-    char here[LIMIT_PATH_BYTES];
-
-    if (!getcwd(here, sizeof here))
-        return err_errno(err, "cannot determine the current folder");
-    *ret = str_dup(a, str_of(here));
-    return true;
-}
-
 bool sleep_sources(Cli *cli, const Args *args, HarvestQuery *ret, Err *err)
 {
     const char *source = args_z(args, "source");
     bool all = !source || strcmp(source, "all") == 0;
     const char *scope = args_z(args, "scope"), *project = args_z(args, "project");
+    char here[LIMIT_PATH_BYTES];
     const Homes *homes;
 
     if (!cli_homes(cli, &homes, err) ||
@@ -36,33 +27,19 @@ bool sleep_sources(Cli *cli, const Args *args, HarvestQuery *ret, Err *err)
     ret->sources.codex = !all && strcmp(source, "codex") == 0;
     if (scope && strcmp(scope, "all") == 0)
         return true;
-    if (project)
+    if (project) {
         ret->project = str_of(project);
-    else if (scope)
-        return current_folder(cli->arena, &ret->project, err);
+    } else if (scope) {
+        if (!getcwd(here, sizeof here))
+            return err_errno(err, "cannot determine the current folder");
+        ret->project = str_dup(cli->arena, str_of(here));
+    }
     return true;
 }
 
-/* -- printing ----------------------------------------------------------------------------------------- */
+/* -- Printing -- */
 
-static void put_tasks_file(JsonWriter *w, const Args *args, const HarvestQuery *query,
-                           const SleepHarvest *h, const Mined *mined)
-{
-    json_field_str(w, "format", STR("skillopt_sleep.tasks.v1"));
-    json_field_str(w, "project", query->project.n ? query->project : STR(""));
-    json_field_str(w, "transcript_source",
-                   args_text(args, "source").p ? args_text(args, "source") : STR("all"));
-    json_field_int(w, "n_sessions", (int64_t)h->n);
-    json_field_str(w, "target_skill_path", STR(""));
-    json_field_bool(w, "reviewed", false);
-    json_key(w, "tasks");
-    json_begin(w, '[');
-    for (size_t i = 0; i < mined->tasks.n; i++)
-        task_put(w, &mined->tasks.items[i]);
-    json_end(w, ']');
-}
-
-/* What was written is in *out. */
+/* Writes --output, if given; *out then has what was written. */
 static bool write_tasks_file(Buf *out, const Args *args, const HarvestQuery *query,
                              const SleepHarvest *h, const Mined *mined, Err *err)
 {
@@ -72,7 +49,15 @@ static bool write_tasks_file(Buf *out, const Args *args, const HarvestQuery *que
     if (!path)
         return true;
     json_begin(&w, '{');
-    put_tasks_file(&w, args, query, h, mined);
+    json_field_str(&w, "format", STR("skillopt_sleep.tasks.v1"));
+    json_field_str(&w, "project", query->project.n ? query->project : STR(""));
+    json_field_str(&w, "transcript_source",
+                   args_text(args, "source").p ? args_text(args, "source") : STR("all"));
+    json_field_int(&w, "n_sessions", (int64_t)h->n);
+    json_field_str(&w, "target_skill_path", STR(""));
+    json_field_bool(&w, "reviewed", false);
+    json_key(&w, "tasks");
+    record_put_list(&w, &task_record, &mined->tasks);
     json_end(&w, '}');
     buf_addc(out, '\n');
     if (buf_full(out))
@@ -90,10 +75,7 @@ static void print_json(Cli *cli, const SleepHarvest *h, const Mined *mined)
         digest_put(&w, trace_digest(h->traces[i]));
     json_end(&w, ']');
     json_key(&w, "tasks");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < mined->tasks.n; i++)
-        task_put(&w, &mined->tasks.items[i]);
-    json_end(&w, ']');
+    record_put_list(&w, &task_record, &mined->tasks);
     json_key(&w, "outcomes");
     json_begin(&w, '{');
     for (size_t i = 0; i < h->n; i++) {
@@ -140,7 +122,7 @@ static void print_people(Cli *cli, const SleepHarvest *h, const Mined *mined)
         say(cli, "  and %zu more; --json lists all\n", mined->tasks.n - SHOWN);
 }
 
-/* -- the same again ------------------------------------------------------------------------------------- */
+/* -- The same again -- */
 
 static Str key_of(Cli *cli, const Args *args, const HarvestQuery *query, const MineOptions *options,
                   Stamp stamp)
@@ -161,7 +143,7 @@ static bool give_kept(Cli *cli, const Kept *kept, const char *tasks_path, Err *e
     return kept_copy(kept, KEPT_PRINTED, STDOUT_FILENO, err);
 }
 
-/* Where nothing is new, what was given out the last time. */
+/* Prints the result of the last harvest again if no session has changed since. */
 static bool give_again(Cli *cli, const Args *args, const HarvestQuery *query,
                        const MineOptions *options, bool *ret_given, Err *err)
 {

@@ -1,5 +1,5 @@
 /* talaria sleep review, reject: a night's proposal, read like a pull request, and turned down. */
-#include "cmd/cmd_sleep_adopt.h"
+#include "cmd/cmd_sleep.h"
 
 #include "sleep/adoption/adopt.h"
 #include "sleep/adoption/nights.h"
@@ -12,22 +12,14 @@
 enum { SHOWN = 200 };
 
 const Option sleep_review_options[] = {
-    { .kind = OPTION_TEXT,
-      .name = "staging",
-      .metavar = "NIGHT",
-      .help = "this night, by name or folder" },
-    { .kind = OPTION_FLAG,
-      .name = "full",
-      .help = "show whole answers, unchanged tasks and what is kept of each rule" },
+    OPTION_ROW(TEXT, "staging", "NIGHT", "this night, by name or folder"),
+    FLAG_ROW("full", "show whole answers, unchanged tasks and what is kept of each rule"),
     { 0 },
 };
 
 const Option sleep_reject_options[] = {
-    { .kind = OPTION_TEXT,
-      .name = "reason",
-      .metavar = "TEXT",
-      .help = "reason, passed on to later nights" },
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "check everything, change nothing" },
+    OPTION_ROW(TEXT, "reason", "TEXT", "reason, passed on to later nights"),
+    FLAG_ROW("dry-run", "check everything, change nothing"),
     { 0 },
 };
 

@@ -3,13 +3,12 @@
 
 #include "base/log.h"
 #include "cmd/cmd_sleep.h"
-#include "cmd/cmd_sleep_adopt.h"
 #include "sleep/adoption/adopt.h"
 #include "sleep/night/night.h"
 #include "sleep/trial/backends.h"
 #include "text/human.h"
 
-/* -- options ------------------------------------------------------------------------------------------- */
+/* -- Options -- */
 
 static bool read_real(const Args *args, const char *option, double low, double high, double *ret,
                       Err *err)
@@ -28,46 +27,22 @@ static bool read_real(const Args *args, const char *option, double low, double h
     return true;
 }
 
-static bool read_objective(Cli *cli, const Args *args, Objective *ret, Err *err)
-{
-    Str text = args_text(args, "objective");
-
-    return !text.p || objective_parse(cli->arena, text, ret) ||
-           err_set(err, ERR_USAGE,
-                   "--objective: three weights, 'accuracy,tokens,latency', such as '1,0.2,0'");
-}
-
 static int64_t number_or(const Args *args, const char *option, int64_t otherwise)
 {
     return args_given(args, option) ? args_number(args, option) : otherwise;
 }
 
-static void read_roots(Cli *cli, const Args *args, NightOptions *o)
-{
-    const Option *option;
-    size_t at = 0;
-    Str text;
-
-    while (args_each(args, &at, &option, &text))
-        if (strcmp(option->name, "skill-root") == 0)
-            LIST_PUSH(cli->arena, &o->skill_roots, text);
-}
-
-/* --target, else what a tasks file says. */
-static bool read_target(Cli *cli, const Args *args, NightOptions *o, Err *err)
-{
-    o->target = args_text(args, "target");
-    return o->target.n || !o->tasks_file ||
-           night_tasks_target(cli->arena, o->tasks_file, &o->target, err);
-}
-
 static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
 {
-    Str metric = args_text(args, "gate-metric");
+    Str metric = args_text(args, "gate-metric"), objective = args_text(args, "objective"), text;
+    const Option *option;
+    size_t at = 0;
 
     if (!night_options(cli->arena, &cli->settings, o, err))
         return false;
-    read_roots(cli, args, o);
+    while (args_each(args, &at, &option, &text))
+        if (strcmp(option->name, "skill-root") == 0)
+            LIST_PUSH(cli->arena, &o->skill_roots, text);
     o->tasks_file = args_z(args, "tasks-file");
     o->max_tasks = (size_t)number_or(args, "max-tasks", (int64_t)o->max_tasks);
     o->dream_factor = number_or(args, "dream-factor", o->dream_factor);
@@ -85,83 +60,66 @@ static bool read_options(Cli *cli, const Args *args, NightOptions *o, Err *err)
     o->budget.max_calls = number_or(args, "max-calls", o->budget.max_calls);
     if (metric.p && !score_metric_parse(metric, &o->rules.score.metric))
         return err_set(err, ERR_USAGE, "--gate-metric '%.*s'", STR_FMT(metric));
+    if (objective.p && !objective_parse(cli->arena, objective, &o->rules.objective))
+        return err_set(err, ERR_USAGE,
+                       "--objective: three weights, 'accuracy,tokens,latency', such as '1,0.2,0'");
+    o->target = args_text(args, "target");
     return read_real(args, "max-usd", 0, 1e6, &o->budget.max_usd, err) &&
            read_real(args, "max-minutes", 0, 1e6, &o->budget.max_minutes, err) &&
            read_real(args, "val-fraction", 0, 1, &o->split.val, err) &&
            read_real(args, "test-fraction", 0, 1, &o->split.test, err) &&
-           read_objective(cli, args, &o->rules.objective, err) && night_options_check(o, err) &&
-           sleep_sources(cli, args, &o->harvest, err) && read_target(cli, args, o, err);
+           night_options_check(o, err) && sleep_sources(cli, args, &o->harvest, err) &&
+           (o->target.n || !o->tasks_file ||
+            night_tasks_target(cli->arena, o->tasks_file, &o->target, err));
 }
 
-/* -- who answers ---------------------------------------------------------------------------------------- */
+/* -- Who answers -- */
 
 static bool find_answerer(Cli *cli, const Args *args, Answerer *ret, Err *err)
 {
     AnswererOptions answerer = { .kind = args_text(args, "backend"),
                                  .model = args_text(args, "model") };
-    const Homes *homes;
     SleepHome home;
 
-    if (!cli_homes(cli, &homes, err))
-        return false;
-    home = sleep_home(cli->arena, homes->data);
-    return answerer_open(cli->arena, &home, &cli->settings, &answerer, ret, err);
+    return sleep_home_of(cli, &home, err) &&
+           answerer_open(cli->arena, &home, &cli->settings, &answerer, ret, err);
 }
 
-/* -- printing ------------------------------------------------------------------------------------------- */
+/* -- Printing -- */
 
-static void put_edits(JsonWriter *w, const char *key, const EditRecords *edits)
-{
-    json_key(w, key);
-    json_begin(w, '[');
-    for (size_t i = 0; i < edits->n; i++)
-        edit_put(w, &edits->items[i]);
-    json_end(w, ']');
-}
+#define DONE(member, ...)     RECORD_FIELD(NightDone, report.report.member, __VA_ARGS__)
+#define DONE_LIST(member, of) RECORD_LIST(NightDone, report.report.member, &of, .key = #member)
+static const RecordField done_fields[] = {
+    DONE(night, .key = "night"),
+    DONE(accepted, .key = "accepted"),
+    DONE(gate_action, .key = "gate_action"),
+    DONE(no_edits_reason, .key = "no_edits_reason"),
+    DONE(baseline_score, .key = "baseline"),
+    DONE(candidate_score, .key = "candidate"),
+    DONE(n_tasks, .key = "n_tasks"),
+    DONE(n_sessions, .key = "n_sessions"),
+    DONE(edits.n, .key = "n_accepted_edits"),
+    DONE(rejected_edits.n, .key = "n_rejected_edits"),
+    DONE_LIST(edits, edit_record),
+    DONE_LIST(rejected_edits, edit_record),
+    DONE(gate_no_regression, .key = "gate_no_regression"),
+    DONE_LIST(gate_trials, gate_trial_record),
+    DONE_LIST(skill_groups, skill_group_record),
+    DONE(notes, .key = "notes"),
+    RECORD_FIELD(NightDone, folder, .key = "staging_dir"),
+    RECORD_FIELD(NightDone, staged_skills),
+    RECORD_FIELD(NightDone, adopted),
+    RECORD_FIELD(NightDone, resumed),
+    RECORD_FIELD(NightDone, report.n_calls, .key = "calls"),
+    DONE(tokens_used, .key = "tokens"),
+};
+static const RecordTable done_record = RECORD(NightDone, "night", done_fields);
 
-static void print_json(Cli *cli, const Args *args, const NightDone *done, bool adopted)
+static void print_json(Cli *cli, const Args *args, const NightDone *done)
 {
-    const SleepReport *s = &done->report.report;
     JsonWriter w = cli_json_begin(cli);
 
-    json_field_int(&w, "night", s->night);
-    json_field_bool(&w, "accepted", s->accepted);
-    json_field_str(&w, "gate_action", s->gate_action);
-    json_field_str(&w, "no_edits_reason", s->no_edits_reason);
-    json_field_double(&w, "baseline", s->baseline_score);
-    json_field_double(&w, "candidate", s->candidate_score);
-    json_field_int(&w, "n_tasks", s->n_tasks);
-    json_field_int(&w, "n_sessions", s->n_sessions);
-    json_field_int(&w, "n_accepted_edits", (int64_t)s->edits.n);
-    json_field_int(&w, "n_rejected_edits", (int64_t)s->rejected_edits.n);
-    put_edits(&w, "edits", &s->edits);
-    put_edits(&w, "rejected_edits", &s->rejected_edits);
-    json_field_bool(&w, "gate_no_regression", s->gate_no_regression);
-    json_key(&w, "gate_trials");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < s->gate_trials.n; i++)
-        gate_trial_put(&w, &s->gate_trials.items[i]);
-    json_end(&w, ']');
-    json_key(&w, "skill_groups");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < s->skill_groups.n; i++)
-        skill_group_put(&w, &s->skill_groups.items[i]);
-    json_end(&w, ']');
-    json_key(&w, "notes");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < s->notes.n; i++)
-        json_put_str(&w, s->notes.items[i]);
-    json_end(&w, ']');
-    json_field_str(&w, "staging_dir", done->folder);
-    json_key(&w, "staged_skills");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < done->staged_skills.n; i++)
-        json_put_str(&w, done->staged_skills.items[i]);
-    json_end(&w, ']');
-    json_field_bool(&w, "adopted", adopted);
-    json_field_bool(&w, "resumed", done->resumed);
-    json_field_int(&w, "calls", done->report.n_calls);
-    json_field_int(&w, "tokens", s->tokens_used);
+    record_put_fields(&w, &done_record, done);
     if (args_z(args, "tasks-file")) {
         json_field_str(&w, "tasks_file", args_text(args, "tasks-file"));
         json_field_bool(&w, "tasks_reviewed", done->tasks_reviewed);
@@ -185,7 +143,7 @@ static void print_edits(Cli *cli, const SleepReport *s)
     }
 }
 
-static void print_people(Cli *cli, const NightDone *done, bool adopted)
+static void print_people(Cli *cli, const NightDone *done)
 {
     const SleepReport *s = &done->report.report;
 
@@ -205,18 +163,18 @@ static void print_people(Cli *cli, const NightDone *done, bool adopted)
         say(cli, "\n");
     }
     for (size_t i = 0; i < done->staged_skills.n; i++) {
-        say(cli, "%s: ", adopted ? "Adopted" : "Staged");
+        say(cli, "%s: ", done->adopted ? "Adopted" : "Staged");
         say_text(cli, done->staged_skills.items[i], false);
         say(cli, "\n");
     }
-    if (done->staged_skills.n && !adopted)
+    if (done->staged_skills.n && !done->adopted)
         say(cli,
             "\n'talaria sleep review' shows the proposal, 'talaria sleep adopt' applies it.\n");
 }
 
-/* -- a night -------------------------------------------------------------------------------------------- */
+/* -- A night -- */
 
-/* What waits for answers is no failure of the night, but there is no result either. */
+/* A night that waits for answers has not failed, but has no result either. */
 static bool tell_pending(Cli *cli, Answerer *who, Err *err)
 {
     size_t pending = 0;
@@ -238,20 +196,20 @@ static bool tell_pending(Cli *cli, Answerer *who, Err *err)
         STR_FMT(folder));
 }
 
-/* Skills of others are for people to adopt. */
-static bool adopt_at_once(Cli *cli, const NightDone *done, bool *ret, Err *err)
+/* Only the managed skill: the others are for the user to adopt. */
+static bool adopt_at_once(Cli *cli, NightDone *done, Err *err)
 {
     SleepHome home;
     Adopted adopted;
 
     if (!done->has_managed)
         return true;
-    *ret = sleep_home_of(cli, &home, err) &&
-           adopt_managed(cli->arena, &home, done->staging, &adopted, err);
-    return *ret;
+    done->adopted = sleep_home_of(cli, &home, err) &&
+                    adopt_managed(cli->arena, &home, done->staging, &adopted, err);
+    return done->adopted;
 }
 
-/* A night that was to be adopted and died first. What cannot be adopted any more is no reason not to sleep. */
+/* Adopts the last night if it was interrupted before it could. A failure does not stop tonight. */
 static bool adopt_what_was_left(Cli *cli, Err *err)
 {
     Adopted adopted;
@@ -270,7 +228,6 @@ static bool adopt_what_was_left(Cli *cli, Err *err)
 static bool one_night(Cli *cli, const Args *args, const NightOptions *options, Answerer *who,
                       Err *err)
 {
-    bool adopted = false;
     NightDone done;
 
     if (!options->dry_run && !adopt_what_was_left(cli, err))
@@ -283,12 +240,12 @@ static bool one_night(Cli *cli, const Args *args, const NightOptions *options, A
     if (who->handoff && !options->dry_run &&
         !handoff_archive(who->handoff, done.report.report.night, err))
         return false;
-    if (options->auto_adopt && !options->dry_run && !adopt_at_once(cli, &done, &adopted, err))
+    if (options->auto_adopt && !options->dry_run && !adopt_at_once(cli, &done, err))
         return false;
     if (cli->json)
-        print_json(cli, args, &done, adopted);
+        print_json(cli, args, &done);
     else
-        print_people(cli, &done, adopted);
+        print_people(cli, &done);
     if (!cli->json && options->dry_run)
         say(cli, "Dry run: nothing staged, nothing saved.\n");
     return true;
@@ -321,10 +278,9 @@ bool sleep_dry_run(Cli *cli, const Args *args, Err *err)
     return sleep_once(cli, args, true, err);
 }
 
-/* -- worth ------------------------------------------------------------------------------------------------ */
+/* -- Worth -- */
 
-/* nobody: there is no model behind. */
-static void print_worth(Cli *cli, const NightWorth *w, bool nobody)
+static void print_worth(Cli *cli, const NightWorth *w, bool simulated)
 {
     const NightPlan *p = &w->plan;
 
@@ -337,12 +293,12 @@ static void print_worth(Cli *cli, const NightWorth *w, bool nobody)
         human_count(cli->arena, (int64_t)p->checkable).p);
     say(cli, "Automated sessions and single questions do not count\n");
     say(cli, "A night would train on %zu and validate on %zu\n", p->train, p->val);
-    if (nobody)
+    if (simulated)
         say(cli, "Cost: none (simulated, no model calls)");
     else
         say(cli, "Cost: at most %s calls, about %s tokens", human_count(cli->arena, w->max_calls).p,
             human_short(cli->arena, w->max_tokens).p);
-    if (w->max_usd >= 0 && !nobody)
+    if (w->max_usd >= 0 && !simulated)
         say(cli, ", %s", human_cost(cli->arena, w->max_usd).p);
     say(cli, "\n%s%.*s%s\n", style(cli, STYLE_BOLD), STR_FMT(w->text), style(cli, STYLE_OFF));
 }

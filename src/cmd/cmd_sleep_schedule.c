@@ -1,43 +1,28 @@
 /* talaria sleep schedule and unschedule. */
-#include "cmd/cmd_sleep_adopt.h"
+#include "cmd/cmd_sleep.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "cmd/cmd_sleep_run_options.h"
 #include "sleep/schedule/schedule.h"
 
 const Option sleep_schedule_options[] = {
     SLEEP_RUN_OPTIONS,
-    { .kind = OPTION_NUMBER,
-      .name = "hour",
-      .metavar = "H",
-      .help = "hour, 0 to 23, local time",
-      .fallback = "3" },
-    { .kind = OPTION_NUMBER,
-      .name = "minute",
-      .metavar = "M",
-      .help = "minute, 0 to 59",
-      .fallback = "17" },
-    { .kind = OPTION_CHOICE,
-      .name = "using",
-      .metavar = "WHAT",
-      .help = "scheduler to use",
-      .fallback = "auto",
-      .choices = "auto|systemd|cron" },
-    { .kind = OPTION_FLAG, .name = "print", .help = "print what would be written, write nothing" },
-    { .kind = OPTION_FLAG, .name = "dry-run", .help = "same as --print" },
-    { .kind = OPTION_FLAG,
-      .name = "due",
-      .help = "used by the crontab entry: exit 0 once per night when due, else 4" },
+    OPTION_ROW(NUMBER, "hour", "H", "hour, 0 to 23, local time", .fallback = "3"),
+    OPTION_ROW(NUMBER, "minute", "M", "minute, 0 to 59", .fallback = "17"),
+    OPTION_ROW(CHOICE, "using", "WHAT", "scheduler to use", .fallback = "auto",
+               .choices = "auto|systemd|cron"),
+    FLAG_ROW("print", "print what would be written, write nothing"),
+    FLAG_ROW("dry-run", "same as --print"),
+    FLAG_ROW("due", "used by the crontab entry: exit 0 once per night when due, else 4"),
     { 0 },
 };
 
 const Option sleep_unschedule_options[] = {
     SLEEP_PROJECT_OPTION,
-    { .kind = OPTION_FLAG, .name = "all", .help = "every project" },
+    FLAG_ROW("all", "every project"),
     { 0 },
 };
 
@@ -49,17 +34,7 @@ const Example sleep_schedule_examples[] = {
     { 0 },
 };
 
-/* -- the command of the night ---------------------------------------------------------------- */
-
-typedef struct Words {
-    Str *all;
-    size_t n, cap;
-} Words;
-
-static void add(Cli *cli, Words *w, Str word)
-{
-    ARENA_PUSH(cli->arena, w->all, w->n, w->cap, word);
-}
+/* -- The command of the night -- */
 
 /* Options of the schedule itself, and those that only say how to print. */
 static bool is_kept(const char *name)
@@ -73,7 +48,7 @@ static bool is_kept(const char *name)
     return true;
 }
 
-/* Where a flag names a folder or a file: the night has another working directory. */
+/* Paths become absolute: a scheduled night has another working directory. */
 static Str value_to_keep(Cli *cli, const Option *o, Str value)
 {
     bool below_project = strcmp(o->name, "skill-root") == 0; /* where it is relative */
@@ -86,37 +61,37 @@ static Str value_to_keep(Cli *cli, const Option *o, Str value)
     return value;
 }
 
-static Words words_of(Cli *cli, const Args *args, Str project)
+static StrList night_args(Cli *cli, const Args *args, Str project)
 {
-    Words w = { 0 };
+    StrList w = { 0 };
     const Option *o;
     size_t at = 0;
     Str value;
 
-    add(cli, &w, STR("--project"));
-    add(cli, &w, project);
+    LIST_PUSH(cli->arena, &w, STR("--project"));
+    LIST_PUSH(cli->arena, &w, project);
     while (args_each(args, &at, &o, &value)) {
         if (!is_kept(o->name))
             continue;
-        add(cli, &w, str_printf(cli->arena, "--%s", o->name));
+        LIST_PUSH(cli->arena, &w, str_printf(cli->arena, "--%s", o->name));
         if (o->kind != OPTION_FLAG)
-            add(cli, &w, value_to_keep(cli, o, value));
+            LIST_PUSH(cli->arena, &w, value_to_keep(cli, o, value));
     }
     return w;
 }
 
-/* What decides which homes are read; keys and tokens are left where they are. */
-static Words environment_of(Cli *cli)
+/* The variables that choose the history folders; API keys are not stored. */
+static StrList environment_of(Cli *cli)
 {
     static const char *const names[] = { "TALARIA_HOME",    "HERMES_HOME", "XDG_STATE_HOME",
                                          "XDG_CONFIG_HOME", "CODEX_HOME",  "CLAUDE_CONFIG_DIR" };
-    Words w = { 0 };
+    StrList w = { 0 };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         const char *value = getenv(names[i]);
 
         if (value && *value)
-            add(cli, &w, str_printf(cli->arena, "%s=%s", names[i], value));
+            LIST_PUSH(cli->arena, &w, str_printf(cli->arena, "%s=%s", names[i], value));
     }
     return w;
 }
@@ -132,7 +107,7 @@ static bool own_path(Cli *cli, Str *ret, Err *err)
     return true;
 }
 
-/* -- schedule ---------------------------------------------------------------------------------- */
+/* -- Schedule -- */
 
 static bool due(Cli *cli, const SleepHome *home, Str project, Err *err)
 {
@@ -190,7 +165,6 @@ bool sleep_schedule(Cli *cli, const Args *args, Err *err)
     bool dry_run = args_flag(args, "print") || args_flag(args, "dry-run");
     ScheduleSpec spec = { .hour = (int)args_number(args, "hour"),
                           .minute = (int)args_number(args, "minute") };
-    Words words, environment;
     Scheduler kind;
     SleepHome home;
     Scheduled done;
@@ -201,12 +175,8 @@ bool sleep_schedule(Cli *cli, const Args *args, Err *err)
         return due(cli, &home, spec.project, err);
     if (!own_path(cli, &spec.binary, err))
         return false;
-    words = words_of(cli, args, spec.project);
-    environment = environment_of(cli);
-    spec.args = words.all;
-    spec.n_args = words.n;
-    spec.environment = environment.all;
-    spec.n_environment = environment.n;
+    spec.args = night_args(cli, args, spec.project);
+    spec.environment = environment_of(cli);
     if (!scheduler_parse(args_text(args, "using"), &kind))
         kind = scheduler_here(cli->arena);
     if (!schedule_set(cli->arena, &home, kind, &spec, dry_run, &done, err))
@@ -220,22 +190,16 @@ bool sleep_schedule(Cli *cli, const Args *args, Err *err)
 
 bool sleep_schedule_here(Cli *cli, int hour, int minute, Err *err)
 {
-    ScheduleSpec spec = { .hour = hour, .minute = minute };
-    Words environment = environment_of(cli);
+    ScheduleSpec spec = { .hour = hour, .minute = minute, .environment = environment_of(cli) };
     char here[LIMIT_PATH_BYTES];
     Scheduled done;
     SleepHome home;
-    Str args[2];
 
     if (!getcwd(here, sizeof here))
         return err_errno(err, "cannot find the current folder");
     spec.project = str_dup(cli->arena, str_of(here));
-    args[0] = STR("--project");
-    args[1] = spec.project;
-    spec.args = args;
-    spec.n_args = ARRAY_LEN(args);
-    spec.environment = environment.all;
-    spec.n_environment = environment.n;
+    LIST_PUSH(cli->arena, &spec.args, STR("--project"));
+    LIST_PUSH(cli->arena, &spec.args, spec.project);
     if (!sleep_home_of(cli, &home, err) || !own_path(cli, &spec.binary, err) ||
         !schedule_set(cli->arena, &home, scheduler_here(cli->arena), &spec, false, &done, err))
         return false;

@@ -1,6 +1,6 @@
 #include "cmd/setup_check.h"
 
-#include "cmd/cmd_sleep_adopt.h"
+#include "cmd/cmd_sleep.h"
 #include "model/call.h"
 #include "platforms/whoami.h"
 #include "sleep/schedule/schedule.h"
@@ -99,19 +99,18 @@ static SetupItem look_at_nights(Cli *cli)
 {
     SetupItem item = { "nights", "Nights", SETUP_UNSET, STR("not scheduled") };
     SleepHome home;
-    ScheduleRow *all;
-    size_t n = 0;
+    ScheduleRows all;
     Err err;
 
-    if (!sleep_home_of(cli, &home, &err) || !schedule_list(cli->arena, &home, &all, &n, &err)) {
+    if (!sleep_home_of(cli, &home, &err) || !schedule_list(cli->arena, &home, &all, &err)) {
         settle(cli->arena, &item, false, STR(""), &err);
         return item;
     }
-    if (n) {
+    if (all.n) {
         item.status = SETUP_OK;
-        item.text =
-            str_printf(cli->arena, "every night at %02d:%02d by %s, %zu project%s", all[0].hour,
-                       all[0].minute, scheduler_name(all[0].kind), n, n == 1 ? "" : "s");
+        item.text = str_printf(cli->arena, "every night at %02d:%02d by %s, %zu project%s",
+                               all.items[0].hour, all.items[0].minute,
+                               scheduler_name(all.items[0].kind), all.n, all.n == 1 ? "" : "s");
     }
     return item;
 }

@@ -29,19 +29,18 @@ static bool home_of(Request *rq, SleepHome *ret, Err *err)
 
 static bool put_schedules(Request *rq, const SleepHome *home, JsonWriter *w, Err *err)
 {
-    ScheduleRow *rows;
-    size_t n;
+    ScheduleRows rows;
 
-    if (!schedule_list(rq->arena, home, &rows, &n, err))
+    if (!schedule_list(rq->arena, home, &rows, err))
         return false;
     json_field_begin(w, "schedules", '[');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < rows.n; i++) {
         json_begin(w, '{');
-        json_field_str(w, "project", rows[i].project);
-        json_field_str(w, "kind", str_of(scheduler_name(rows[i].kind)));
-        json_field_str(
-            w, "when",
-            str_printf(rq->arena, "every night at %02d:%02d", rows[i].hour, rows[i].minute));
+        json_field_str(w, "project", rows.items[i].project);
+        json_field_str(w, "kind", str_of(scheduler_name(rows.items[i].kind)));
+        json_field_str(w, "when",
+                       str_printf(rq->arena, "every night at %02d:%02d", rows.items[i].hour,
+                                  rows.items[i].minute));
         json_end(w, '}');
     }
     json_end(w, ']');

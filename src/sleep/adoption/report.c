@@ -62,7 +62,7 @@ const RecordTable edit_share_record = RECORD(EditShare, "edit share", share_fiel
 static const RecordField report_fields[] = {
     RECORD_EMBED(NightReport, report, &sleep_report_record),
     RECORD_FIELD(NightReport, backend),
-    RECORD_FIELD(NightReport, model),
+    RECORD_FIELD(NightReport, model, .when_empty = RECORD_NULL_STR),
     RECORD_FIELD(NightReport, n_calls),
     RECORD_FIELD(NightReport, cost_usd),
     RECORD_FIELD(NightReport, interval, .when_empty = RECORD_NULL),

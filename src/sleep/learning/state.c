@@ -14,7 +14,7 @@ FileLock *state_lock(Arena *a, Str path, int wait_ms, Err *err)
     return lock_take(str_z(a, str_printf(a, "%.*s.lock", STR_FMT(path))), wait_ms, err);
 }
 
-/* -- the value ---------------------------------------------------------------------------------- */
+/* -- The value -- */
 
 StateProject *state_project(Arena *a, SleepState *s, Str project)
 {
@@ -27,6 +27,15 @@ StateProject *state_project(Arena *a, SleepState *s, Str project)
     return &s->projects.items[s->projects.n - 1];
 }
 
+/* Makes room in a list that has reached its maximum: the oldest item goes. */
+#define DROP_OLDEST(list, max)                                                                     \
+    do {                                                                                           \
+        if ((list)->n == (max)) {                                                                  \
+            memmove((list)->items, (list)->items + 1, ((list)->n - 1) * sizeof *(list)->items);    \
+            (list)->n--;                                                                           \
+        }                                                                                          \
+    } while (0)
+
 static void archive_one(Arena *a, StateProject *p, const TaskRecord *task)
 {
     for (size_t i = 0; i < p->tasks.n; i++)
@@ -34,22 +43,8 @@ static void archive_one(Arena *a, StateProject *p, const TaskRecord *task)
             p->tasks.items[i] = *task;
             return;
         }
-    if (p->tasks.n == LIMIT_SLEEP_ARCHIVE) {
-        memmove(p->tasks.items, p->tasks.items + 1, (p->tasks.n - 1) * sizeof *p->tasks.items);
-        p->tasks.n--;
-    }
+    DROP_OLDEST(&p->tasks, LIMIT_SLEEP_ARCHIVE);
     LIST_PUSH(a, &p->tasks, *task);
-}
-
-static void note_had(Arena *a, StateProject *p, Str id)
-{
-    if (strs_have(&p->had, id))
-        return;
-    if (p->had.n == LIMIT_SLEEP_HAD) {
-        memmove(p->had.items, p->had.items + 1, (p->had.n - 1) * sizeof *p->had.items);
-        p->had.n--;
-    }
-    LIST_PUSH(a, &p->had, id);
 }
 
 void state_archive(Arena *a, StateProject *p, const TaskRecords *tasks)
@@ -57,13 +52,16 @@ void state_archive(Arena *a, StateProject *p, const TaskRecords *tasks)
     for (size_t i = 0; i < tasks->n; i++)
         if (!str_eqz(tasks->items[i].origin, "dream") && !tasks->items[i].derived_from.n) {
             archive_one(a, p, &tasks->items[i]);
-            note_had(a, p, tasks->items[i].id);
+            if (strs_have(&p->had, tasks->items[i].id))
+                continue;
+            DROP_OLDEST(&p->had, LIMIT_SLEEP_HAD);
+            LIST_PUSH(a, &p->had, tasks->items[i].id);
         }
 }
 
 bool state_had(const StateProject *p, Str id)
 {
-    for (size_t i = 0; i < p->tasks.n; i++) /* a state of others has nothing but these */
+    for (size_t i = 0; i < p->tasks.n; i++) /* older states have only these */
         if (str_eq(p->tasks.items[i].id, id))
             return true;
     return strs_have(&p->had, id);
@@ -71,15 +69,11 @@ bool state_had(const StateProject *p, Str id)
 
 void state_add_history(Arena *a, SleepState *s, HistoryRow row)
 {
-    if (s->history.n == LIMIT_SLEEP_HISTORY) {
-        memmove(s->history.items, s->history.items + 1,
-                (s->history.n - 1) * sizeof *s->history.items);
-        s->history.n--;
-    }
+    DROP_OLDEST(&s->history, LIMIT_SLEEP_HISTORY);
     LIST_PUSH(a, &s->history, row);
 }
 
-/* -- reading ------------------------------------------------------------------------------------ */
+/* -- Reading -- */
 
 static Str text_of(Arena *a, Json v, Str key)
 {
@@ -134,26 +128,31 @@ static bool read_archive(Arena *a, Json root, SleepState *s, Err *err)
     return true;
 }
 
+static const RecordField history_fields[] = {
+    RECORD_FIELD(HistoryRow, night),
+    RECORD_FIELD(HistoryRow, project, .when_empty = RECORD_NULL_STR),
+    RECORD_FIELD(HistoryRow, accepted),
+    RECORD_FIELD(HistoryRow, baseline),
+    RECORD_FIELD(HistoryRow, candidate),
+    RECORD_FIELD(HistoryRow, n_tasks),
+    RECORD_FIELD(HistoryRow, staging, .when_empty = RECORD_NULL_STR),
+};
+const RecordTable history_row_record = RECORD(HistoryRow, "row", history_fields, .lenient = true);
+
 static void read_history(Arena *a, Json root, SleepState *s)
 {
     JsonIter it = json_each(json_get(root, STR("history")));
-    Str ignored;
+    HistoryRow row;
+    Err ignored;
+    Str key;
     Json item;
 
-    while (json_next(&it, &ignored, &item)) {
-        HistoryRow row = { .project = text_of(a, item, STR("project")),
-                           .staging = text_of(a, item, STR("staging")) };
-
-        (void)json_int(json_get(item, STR("night")), &row.night);
-        (void)json_bool(json_get(item, STR("accepted")), &row.accepted);
-        (void)json_double(json_get(item, STR("baseline")), &row.baseline);
-        (void)json_double(json_get(item, STR("candidate")), &row.candidate);
-        (void)json_int(json_get(item, STR("n_tasks")), &row.n_tasks);
-        state_add_history(a, s, row);
-    }
+    while (json_next(&it, &key, &item))
+        if (record_read(a, &history_row_record, item, &row, &ignored))
+            state_add_history(a, s, row);
 }
 
-static bool parse(Arena *a, Str text, SleepState *ret, Err *err)
+static bool parse_state(Arena *a, Str text, SleepState *ret, Err *err)
 {
     AUTO(JsonDoc) *doc = json_parse(text, err);
     Json root = doc ? json_root(doc) : (Json){ 0 };
@@ -176,7 +175,7 @@ static bool parse(Arena *a, Str text, SleepState *ret, Err *err)
     return true;
 }
 
-/* The file may be all there is of a long history: it is kept, under a name of its own. */
+/* Keeps the unreadable file under another name: it may be the only trace of a long history. */
 static bool put_aside(Arena *a, const char *path, const Err *why, Str *ret_note, Err *err)
 {
     Str aside = STR("");
@@ -208,13 +207,13 @@ bool state_load(Arena *a, Str path, SleepState *ret, Str *ret_note, Err *err)
     }
     if (!file_read(a, z, LIMIT_SLEEP_FILE, &text, err))
         return false;
-    if (parse(a, text, ret, &why))
+    if (parse_state(a, text, ret, &why))
         return true;
     *ret = (SleepState){ .slow_memory = STR(""), .last_model_key = STR("") };
     return put_aside(a, z, &why, ret_note, err);
 }
 
-/* -- writing ------------------------------------------------------------------------------------ */
+/* -- Writing -- */
 
 static void put_projects(JsonWriter *w, const SleepState *s)
 {
@@ -245,24 +244,6 @@ static void put_projects(JsonWriter *w, const SleepState *s)
     json_end(w, '}');
 }
 
-static void put_had(JsonWriter *w, const SleepState *s)
-{
-    json_key(w, "had");
-    json_begin(w, '{');
-    for (size_t i = 0; i < s->projects.n; i++) {
-        const StrList *had = &s->projects.items[i].had;
-
-        if (!had->n)
-            continue;
-        json_key_str(w, s->projects.items[i].project);
-        json_begin(w, '[');
-        for (size_t k = 0; k < had->n; k++)
-            json_put_str(w, had->items[k]);
-        json_end(w, ']');
-    }
-    json_end(w, '}');
-}
-
 static void put_archive(JsonWriter *w, const SleepState *s)
 {
     json_key(w, "task_archive");
@@ -279,26 +260,6 @@ static void put_archive(JsonWriter *w, const SleepState *s)
     json_end(w, ']');
 }
 
-static void put_history(JsonWriter *w, const SleepState *s)
-{
-    json_key(w, "history");
-    json_begin(w, '[');
-    for (size_t i = 0; i < s->history.n; i++) {
-        const HistoryRow *h = &s->history.items[i];
-
-        json_begin(w, '{');
-        json_field_int(w, "night", h->night);
-        json_field_str(w, "project", h->project);
-        json_field_bool(w, "accepted", h->accepted);
-        json_field_double(w, "baseline", h->baseline);
-        json_field_double(w, "candidate", h->candidate);
-        json_field_int(w, "n_tasks", h->n_tasks);
-        json_field_str(w, "staging", h->staging);
-        json_end(w, '}');
-    }
-    json_end(w, ']');
-}
-
 static void put_state(Buf *text, const SleepState *s, bool archive)
 {
     JsonWriter w = JSON_WRITER(text, 2);
@@ -308,8 +269,16 @@ static void put_state(Buf *text, const SleepState *s, bool archive)
     json_field_int(&w, "night", s->night);
     put_projects(&w, s);
     json_field_str(&w, "slow_memory", s->slow_memory);
-    put_history(&w, s);
-    put_had(&w, s);
+    json_key(&w, "history");
+    record_put_list(&w, &history_row_record, &s->history);
+    json_key(&w, "had");
+    json_begin(&w, '{');
+    for (size_t i = 0; i < s->projects.n; i++)
+        if (s->projects.items[i].had.n) {
+            json_key_str(&w, s->projects.items[i].project);
+            strs_put(&w, &s->projects.items[i].had);
+        }
+    json_end(&w, '}');
     if (archive)
         put_archive(&w, s);
     json_field_str(&w, "last_model_key", s->last_model_key);
@@ -318,7 +287,8 @@ static void put_state(Buf *text, const SleepState *s, bool archive)
     buf_addc(text, '\n');
 }
 
-/* Many projects may have more tasks than fit: they are but a help, and no night may be lost for them. */
+/* If the tasks of many projects do not fit, the state is saved without the archive: losing it only makes
+ * recall weaker. */
 bool state_save(Str path, const SleepState *s, Err *err)
 {
     AUTO(Arena) *a = arena_new();

@@ -56,6 +56,7 @@ typedef struct NightDone {
     bool has_managed;      /* the skill that sleep keeps itself, or the memory, is among them */
     bool resumed;
     bool tasks_reviewed; /* the tasks file said so */
+    bool adopted;        /* for the caller to set */
 } NightDone;
 
 /* False where something failed: nothing is staged then, and the next run goes on here. */
@@ -87,7 +88,7 @@ typedef struct NightWorth {
     double max_usd;      /* < 0: prices are not known */
     double detectable;   /* the smallest gain that the gate would see four times in five */
     BudgetPlan good_for; /* what the budget in tokens is good for, with these tasks */
-    const char *verdict; /* "worth", "thin", "nothing" */
+    Str verdict;         /* "worth", "thin", "nothing" */
     Str text;            /* one sentence for people */
 } NightWorth;
 MUST_CHECK bool night_worth(Arena *a, const NightOptions *options, Backend *backend,

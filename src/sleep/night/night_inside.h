@@ -12,7 +12,8 @@
 
 /* What tonight is about: written before the first call, read again after a crash. */
 typedef struct Tonight {
-    bool dry_run;
+    int64_t format; /* of the file */
+    bool dry_run;   /* in the file's name */
     bool has_tasks; /* false while the model that mines has not answered everything */
     bool reviewed;
     int64_t paid_before; /* see Backend */

@@ -241,6 +241,22 @@ Str tonight_key(Arena *a, const NightOptions *o, const Backend *b)
     return sha256_hex(a, buf_str(&out));
 }
 
+static const RecordField tonight_fields[] = {
+    RECORD_FIELD(Tonight, format),
+    RECORD_FIELD(Tonight, key),
+    RECORD_FIELD(Tonight, night, .when_empty = RECORD_NULL_STR),
+    RECORD_FIELD(Tonight, started_at),
+    RECORD_FIELD(Tonight, project, .when_empty = RECORD_NULL_STR),
+    RECORD_FIELD(Tonight, call_error),
+    RECORD_FIELD(Tonight, number, .required = true),
+    RECORD_FIELD(Tonight, n_sessions, .required = true),
+    RECORD_FIELD(Tonight, paid_before, .required = true),
+    RECORD_FIELD(Tonight, has_tasks, .required = true),
+    RECORD_FIELD(Tonight, reviewed, .required = true),
+    RECORD_LIST(Tonight, tasks, &task_record, .required = true),
+};
+static const RecordTable tonight_record = RECORD(Tonight, "night", tonight_fields);
+
 static const char *tonight_path(Arena *a, const SleepHome *home, bool dry_run)
 {
     return str_z(
@@ -251,8 +267,7 @@ bool tonight_load(Arena *a, const SleepHome *home, bool dry_run, Tonight *ret, b
                   Err *err)
 {
     const char *path = tonight_path(a, home, dry_run);
-    JsonDoc *doc;
-    Json root;
+    AUTO(JsonDoc) *doc = NULL;
     Str text;
 
     *ret_found = false;
@@ -261,21 +276,9 @@ bool tonight_load(Arena *a, const SleepHome *home, bool dry_run, Tonight *ret, b
     if (!file_read(a, path, LIMIT_SLEEP_FILE, &text, err))
         return false;
     doc = json_parse(text, err);
-    root = doc ? json_root(doc) : (Json){ 0 };
-    *ret = (Tonight){ .dry_run = dry_run,
-                      .key = str_dup(a, json_str(json_get(root, STR("key")))),
-                      .night = str_dup(a, json_str(json_get(root, STR("night")))),
-                      .started_at = str_dup(a, json_str(json_get(root, STR("started_at")))),
-                      .project = str_dup(a, json_str(json_get(root, STR("project")))),
-                      .call_error = str_dup(a, json_str(json_get(root, STR("call_error")))) };
-    /* Ours and written whole; one that cannot be read all the same is no reason not to sleep. */
-    *ret_found = doc && json_int(json_get(root, STR("number")), &ret->number) &&
-                 json_int(json_get(root, STR("paid_before")), &ret->paid_before) &&
-                 json_bool(json_get(root, STR("has_tasks")), &ret->has_tasks) &&
-                 json_bool(json_get(root, STR("reviewed")), &ret->reviewed) &&
-                 json_int(json_get(root, STR("n_sessions")), &ret->n_sessions) &&
-                 tasks_read(a, json_get(root, STR("tasks")), &ret->tasks, err);
-    json_free(doc);
+    /* The file is ours and written atomically; if it is unreadable all the same, tonight starts over. */
+    *ret_found = doc && record_read(a, &tonight_record, json_root(doc), ret, err);
+    ret->dry_run = dry_run;
     return true;
 }
 
@@ -283,25 +286,10 @@ bool tonight_save(Arena *a, const SleepHome *home, const Tonight *t, Err *err)
 {
     AUTO_BUF out = BUF(LIMIT_SLEEP_FILE);
     JsonWriter w = JSON_WRITER(&out, 0);
+    Tonight file = *t;
 
-    json_begin(&w, '{');
-    json_field_int(&w, "format", 1);
-    json_field_str(&w, "key", t->key);
-    json_field_str(&w, "night", t->night);
-    json_field_str(&w, "started_at", t->started_at);
-    json_field_str(&w, "project", t->project);
-    json_field_str(&w, "call_error", t->call_error);
-    json_field_int(&w, "number", t->number);
-    json_field_int(&w, "n_sessions", t->n_sessions);
-    json_field_int(&w, "paid_before", t->paid_before);
-    json_field_bool(&w, "has_tasks", t->has_tasks);
-    json_field_bool(&w, "reviewed", t->reviewed);
-    json_key(&w, "tasks");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < t->tasks.n; i++)
-        task_put(&w, &t->tasks.items[i]);
-    json_end(&w, ']');
-    json_end(&w, '}');
+    file.format = 1;
+    record_put(&w, &tonight_record, &file);
     if (buf_full(&out))
         return err_set(err, ERR_TOO_LARGE, "the tasks of the night do not fit into one file");
     return file_write_atomic(tonight_path(a, home, t->dry_run), buf_str(&out), err);

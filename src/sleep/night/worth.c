@@ -1,4 +1,4 @@
-/* What a night would cost at most, and what it could find out: said before it is paid for. */
+/* The maximum cost of a night and the improvement it could detect, estimated before anything is paid. */
 #include "sleep/night/night_inside.h"
 
 /* Tokens beside the documents, which are sent in full: those of a question with its answer, and what
@@ -11,11 +11,11 @@ enum {
     REFLECTIONS = 2
 };
 
-typedef struct Most {
+typedef struct Cost {
     int64_t calls, tokens;
-} Most;
+} Cost;
 
-static void add(Most *m, int64_t calls, int64_t tokens_each)
+static void add_calls(Cost *m, int64_t calls, int64_t tokens_each)
 {
     m->calls += calls;
     m->tokens += calls * tokens_each;
@@ -40,12 +40,12 @@ static int64_t tokens_of(const Target *t)
 
 /* A trial of the skill, and one of the memory where there is one: in each of them the tasks that teach
  * once a rollout, and those that decide. Test tasks twice. */
-static void add_target(Most *m, const NightOptions *o, const Backend *b, const NightPlan *plan,
+static void add_target(Cost *m, const NightOptions *o, const Backend *b, const NightPlan *plan,
                        const Target *t)
 {
     int64_t trials = o->rules.evolve_memory && t->memory.path.n ? 2 : 1, tokens = tokens_of(t);
 
-    add(m, trials * REFLECTIONS, tokens + TOKENS_TO_REFLECT);
+    add_calls(m, trials * REFLECTIONS, tokens + TOKENS_TO_REFLECT);
     for (size_t i = 0; i < t->group.tasks.n; i++) {
         const TaskRecord *task = &t->group.tasks.items[i];
         Str split = split_of(task);
@@ -53,12 +53,12 @@ static void add_target(Most *m, const NightOptions *o, const Backend *b, const N
                            : str_eqz(split, "test") ? 2
                                                     : trials * o->rules.rollouts;
 
-        add(m, attempts * replay_calls(b, task), tokens);
+        add_calls(m, attempts * replay_calls(b, task), tokens);
     }
 }
 
 /* What a miner is asked about may become tasks as well, of the dearest kind. */
-static void add_asks(Most *m, const NightOptions *o, const Backend *b, const NightPlan *plan,
+static void add_asks(Cost *m, const NightOptions *o, const Backend *b, const NightPlan *plan,
                      int64_t tokens)
 {
     int64_t trials = o->rules.evolve_memory && o->harvest.project.n ? 2 : 1;
@@ -67,17 +67,17 @@ static void add_asks(Most *m, const NightOptions *o, const Backend *b, const Nig
 
     if (o->max_tasks && plan->tasks.n + more > o->max_tasks)
         more = o->max_tasks > plan->tasks.n ? o->max_tasks - plan->tasks.n : 0;
-    add(m, (int64_t)plan->asks, TOKENS_TO_MINE);
-    add(m, (int64_t)more * 3 * (decides > teaches ? decides : teaches), tokens);
+    add_calls(m, (int64_t)plan->asks, TOKENS_TO_MINE);
+    add_calls(m, (int64_t)more * 3 * (decides > teaches ? decides : teaches), tokens);
     if (!plan->tasks.n && more)
-        add(m, trials * REFLECTIONS, tokens + TOKENS_TO_REFLECT);
+        add_calls(m, trials * REFLECTIONS, tokens + TOKENS_TO_REFLECT);
 }
 
-static bool find_most(Arena *a, const NightOptions *o, Backend *b, const NightPlan *plan, Most *ret,
-                      Err *err)
+static bool find_max_cost(Arena *a, const NightOptions *o, Backend *b, const NightPlan *plan,
+                          Cost *ret, Err *err)
 {
     int64_t tokens = TOKENS_A_CALL;
-    Most m = { 0 };
+    Cost m = { 0 };
     Night w;
 
     if (!night_targets(a, o, b, &plan->tasks, &w, err))
@@ -92,44 +92,32 @@ static bool find_most(Arena *a, const NightOptions *o, Backend *b, const NightPl
     return true;
 }
 
-static const char *verdict_of(const NightWorth *w)
+static void set_verdict(Arena *a, NightWorth *w)
 {
-    if (!w->plan.train || !w->plan.val)
-        return w->plan.asks ? "thin" : "nothing";
-    return w->detectable > 0.4 ? "thin" : "worth";
-}
-
-static Str sentence_of(Arena *a, const NightWorth *w)
-{
-    if ((!w->plan.train || !w->plan.val) && w->plan.asks)
-        return str_printf(
+    if ((!w->plan.train || !w->plan.val) && w->plan.asks) {
+        w->verdict = STR("thin");
+        w->text = str_printf(
             a, "No automatic checks yet: a model has to define them for %zu tasks first.",
             w->plan.asks);
-    if (!w->plan.train || !w->plan.val)
-        return STR(
-            "Nothing to learn yet: sleep needs tasks that you repeat and correct. Try again after "
-            "more sessions.");
-    return str_printf(
-        a, "Worth a run: %zu tasks, enough to detect an improvement of %.0f points or more.",
-        w->plan.tasks.n, 100 * w->detectable);
-}
-
-/* Without chance, one task that passes is seen. */
-static double detectable(const NightOptions *o, const Backend *b, size_t val)
-{
-    if (!val)
-        return 1;
-    return b->deterministic ? 1 / (double)val
-                            : gate_detectable(val, 0.5, o->rules.alpha, o->rules.most_draws);
+    } else if (!w->plan.train || !w->plan.val) {
+        w->verdict = STR("nothing");
+        w->text = STR("Nothing to learn yet: sleep needs tasks that you repeat and correct. Try "
+                      "again after more sessions.");
+    } else {
+        w->verdict = w->detectable > 0.4 ? STR("thin") : STR("worth");
+        w->text = str_printf(
+            a, "Worth a run: %zu tasks, enough to detect an improvement of %.0f points or more.",
+            w->plan.tasks.n, 100 * w->detectable);
+    }
 }
 
 bool night_worth(Arena *a, const NightOptions *o, Backend *b, double usd_per_token, NightWorth *ret,
                  Err *err)
 {
     NightWorth w = { 0 };
-    Most max;
+    Cost max;
 
-    if (!night_plan(a, o, b, &w.plan, err) || !find_most(a, o, b, &w.plan, &max, err))
+    if (!night_plan(a, o, b, &w.plan, err) || !find_max_cost(a, o, b, &w.plan, &max, err))
         return false;
     w.max_calls = max.calls;
     w.max_tokens = max.tokens;
@@ -141,34 +129,41 @@ bool night_worth(Arena *a, const NightOptions *o, Backend *b, double usd_per_tok
     if (o->budget.max_usd > 0 && w.max_usd > o->budget.max_usd)
         w.max_usd = o->budget.max_usd;
     w.good_for = budget_plan(o->budget.max_tokens, (int64_t)w.plan.tasks.n);
-    w.detectable = detectable(o, b, w.plan.val);
-    w.verdict = verdict_of(&w);
-    w.text = sentence_of(a, &w);
+    /* Without chance, a single task that passes is detected. */
+    w.detectable = !w.plan.val ? 1
+                   : b->deterministic
+                       ? 1 / (double)w.plan.val
+                       : gate_detectable(w.plan.val, 0.5, o->rules.alpha, o->rules.most_draws);
+    set_verdict(a, &w);
     *ret = w;
     return true;
 }
 
+static const RecordField budget_fields[] = {
+    RECORD_FIELD(BudgetPlan, nights),
+    RECORD_FIELD(BudgetPlan, rollouts),
+};
+static const RecordTable budget_record = RECORD(BudgetPlan, "budget plan", budget_fields);
+
+static const RecordField worth_fields[] = {
+    RECORD_FIELD(NightWorth, plan.n_sessions, .key = "sessions"),
+    RECORD_FIELD(NightWorth, plan.tasks.n, .key = "tasks"),
+    RECORD_FIELD(NightWorth, plan.recurring, .key = "recurring"),
+    RECORD_FIELD(NightWorth, plan.checkable, .key = "checkable"),
+    RECORD_FIELD(NightWorth, plan.train, .key = "train"),
+    RECORD_FIELD(NightWorth, plan.val, .key = "val"),
+    RECORD_FIELD(NightWorth, plan.test, .key = "test"),
+    RECORD_FIELD(NightWorth, max_calls),
+    RECORD_FIELD(NightWorth, max_tokens),
+    RECORD_FIELD(NightWorth, max_usd, .key = "max_cost_usd", .when_empty = RECORD_NULL_NEGATIVE),
+    RECORD_FIELD(NightWorth, detectable, .key = "detectable_effect"),
+    RECORD_NESTED(NightWorth, good_for, &budget_record, .key = "budget_plan"),
+    RECORD_FIELD(NightWorth, verdict),
+    RECORD_FIELD(NightWorth, text),
+};
+static const RecordTable worth_record = RECORD(NightWorth, "worth", worth_fields);
+
 void night_worth_put(JsonWriter *w, const NightWorth *worth)
 {
-    json_field_int(w, "sessions", (int64_t)worth->plan.n_sessions);
-    json_field_int(w, "tasks", (int64_t)worth->plan.tasks.n);
-    json_field_int(w, "recurring", (int64_t)worth->plan.recurring);
-    json_field_int(w, "checkable", (int64_t)worth->plan.checkable);
-    json_field_int(w, "train", (int64_t)worth->plan.train);
-    json_field_int(w, "val", (int64_t)worth->plan.val);
-    json_field_int(w, "test", (int64_t)worth->plan.test);
-    json_field_int(w, "max_calls", worth->max_calls);
-    json_field_int(w, "max_tokens", worth->max_tokens);
-    if (worth->max_usd >= 0)
-        json_field_double(w, "max_cost_usd", worth->max_usd);
-    else
-        json_field_null(w, "max_cost_usd");
-    json_field_double(w, "detectable_effect", worth->detectable);
-    json_key(w, "budget_plan");
-    json_begin(w, '{');
-    json_field_int(w, "nights", worth->good_for.nights);
-    json_field_int(w, "rollouts", worth->good_for.rollouts);
-    json_end(w, '}');
-    json_field_str(w, "verdict", str_of(worth->verdict));
-    json_field_str(w, "text", worth->text);
+    record_put_fields(w, &worth_record, worth);
 }

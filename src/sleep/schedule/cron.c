@@ -2,11 +2,10 @@
  * before it takes that meaning away, for cron and not for the shell. So words are quoted for the shell
  * first and "%" is escaped afterwards.
  *
- * The block between the two marks is ours, everything else in the crontab stays as it is. */
+ * Only the block between the two marks is changed. */
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "sleep/schedule/program.h"
 #include "sleep/schedule/schedule.h"
 #include "text/sha256.h"
 
@@ -17,7 +16,7 @@
 /* The longest command that every cron takes. */
 enum { MAX_COMMAND = 990 };
 
-/* -- the line ----------------------------------------------------------------------------------- */
+/* -- The line -- */
 
 /* 'it'\''s': for the shell, then "%" for cron. Crons differ in what two backslashes are, so a
  * backslash is followed by the end of its quotes and never by another, nor by "%". */
@@ -37,35 +36,32 @@ static void quote(Buf *out, Str word)
     buf_addc(out, '\'');
 }
 
-static void put_environment(Buf *out, const ScheduleSpec *spec)
+static void put_command(Buf *out, const SleepHome *home, const ScheduleSpec *spec, Arena *a)
 {
-    for (size_t i = 0; i < spec->n_environment; i++) {
-        Str value = spec->environment[i], name;
+    const StrList *args = &spec->args;
+
+    for (size_t i = 0; i < spec->environment.n; i++) {
+        Str value = spec->environment.items[i], name;
 
         (void)str_split(&value, '=', &name);
         buf_addf(out, "export %.*s=", STR_FMT(name));
         quote(out, value);
         buf_addz(out, "; ");
     }
-}
-
-static void put_command(Buf *out, const SleepHome *home, const ScheduleSpec *spec, Arena *a)
-{
-    put_environment(out, spec);
     quote(out, spec->binary);
     buf_addz(out, " sleep schedule --due --quiet --project ");
     quote(out, spec->project);
-    for (size_t i = 0; i + 1 < spec->n_args; i++) /* the list of what is scheduled lies there */
-        if (str_eqz(spec->args[i], "--data")) {
+    for (size_t i = 0; i + 1 < args->n; i++) /* schedules.json is in that folder */
+        if (str_eqz(args->items[i], "--data")) {
             buf_addz(out, " --data ");
-            quote(out, spec->args[i + 1]);
+            quote(out, args->items[i + 1]);
         }
     buf_addz(out, " && ");
     quote(out, spec->binary);
     buf_addz(out, " sleep run");
-    for (size_t i = 0; i < spec->n_args; i++) {
+    for (size_t i = 0; i < args->n; i++) {
         buf_addc(out, ' ');
-        quote(out, spec->args[i]);
+        quote(out, args->items[i]);
     }
     buf_addz(out, " >> ");
     quote(out, str_join_path(a, home->folder, STR("cron.log")));
@@ -87,7 +83,7 @@ bool cron_text(Arena *a, const SleepHome *home, const ScheduleSpec *spec, Str *r
     return true;
 }
 
-/* -- the block ---------------------------------------------------------------------------------- */
+/* -- The block -- */
 
 /* A line of ours says so at its end; with a key, one of this project. */
 static bool is_of(Arena *a, Str line, Str key)
@@ -101,7 +97,7 @@ static bool is_of(Arena *a, Str line, Str key)
 
 Str cron_merge(Arena *a, Str crontab, Str key, Str line, size_t *ret_n)
 {
-    /* Twice: nothing may be cut off what the user has, whatever is added to it. */
+    /* Twice the size: the user's lines must never be cut, whatever is added. */
     AUTO_BUF outside = BUF(2 * LIMIT_CRONTAB_BYTES), inside = BUF(2 * LIMIT_CRONTAB_BYTES);
     bool ours = false;
     Str row;
@@ -115,7 +111,7 @@ Str cron_merge(Arena *a, Str crontab, Str key, Str line, size_t *ret_n)
     while (str_split(&crontab, '\n', &row)) {
         if (str_eqz(row, BLOCK_BEGIN) || str_eqz(row, BLOCK_END)) {
             ours = str_eqz(row, BLOCK_BEGIN);
-        } else if (!ours || !is_of(a, row, STR(""))) { /* people write between marks too */
+        } else if (!ours || !is_of(a, row, STR(""))) { /* users write between the marks too */
             buf_addf(&outside, "%.*s\n", STR_FMT(row));
         } else if (is_of(a, row, key)) {
             ++*ret_n;
@@ -130,9 +126,9 @@ Str cron_merge(Arena *a, Str crontab, Str key, Str line, size_t *ret_n)
     return str_dup(a, buf_str(&outside));
 }
 
-/* -- the program -------------------------------------------------------------------------------- */
+/* -- The program -- */
 
-bool cron_read(Arena *a, Str *ret, Err *err)
+static bool read_crontab(Arena *a, Str *ret, Err *err)
 {
     static const char *const argv[] = { "crontab", "-l", NULL };
     ProgramResult r;
@@ -148,7 +144,7 @@ bool cron_read(Arena *a, Str *ret, Err *err)
     return true;
 }
 
-bool cron_write(Arena *a, Str crontab, Err *err)
+static bool write_crontab(Arena *a, Str crontab, Err *err)
 {
     static const char *const argv[] = { "crontab", "-", NULL };
     ProgramResult r;
@@ -157,4 +153,25 @@ bool cron_write(Arena *a, Str crontab, Err *err)
         return false;
     return r.exit_code == 0 ||
            err_set(err, ERR_IO, "'crontab -' failed: %.*s", STR_FMT(str_trim(r.errors)));
+}
+
+bool cron_set(Arena *a, Str key, Str line, Err *err)
+{
+    Str crontab;
+    size_t replaced;
+
+    return read_crontab(a, &crontab, err) &&
+           write_crontab(a, cron_merge(a, crontab, key, line, &replaced), err);
+}
+
+bool cron_remove(Arena *a, Str key, size_t *ret_n, Err *err)
+{
+    Str crontab, merged;
+    Err ignored;
+
+    *ret_n = 0;
+    if (!read_crontab(a, &crontab, &ignored))
+        return true;
+    merged = cron_merge(a, crontab, key, STR(""), ret_n);
+    return !*ret_n || write_crontab(a, merged, err);
 }

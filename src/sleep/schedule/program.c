@@ -1,6 +1,5 @@
-/* Input and output are files without a name instead of pipes: what a crontab holds is small, and a file
- * never fills up and never waits. */
-#include "sleep/schedule/program.h"
+/* Input and output are unnamed files instead of pipes: a crontab is small, and a file never blocks. */
+#include "sleep/schedule/schedule.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,19 +53,6 @@ static int wait_for(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int start(const char *const *argv, const int fds[3], pid_t *ret)
-{
-    posix_spawn_file_actions_t actions;
-    int failed;
-
-    posix_spawn_file_actions_init(&actions);
-    for (int i = 0; i < 3; i++)
-        posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-    failed = posix_spawnp(ret, argv[0], &actions, NULL, (char *const *)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return failed;
-}
-
 static bool read_back(Arena *a, int fd, const char *program, Str *ret, Err *err)
 {
     if (lseek(fd, 0, SEEK_SET) != 0)
@@ -80,23 +66,29 @@ bool program_run(Arena *a, const char *const *argv, Str input, ProgramResult *re
     int fds[3] = { memory_file(input), memory_file(STR("")), memory_file(STR("")) }, failed = 0;
     ProgramResult r = { .exit_code = 127, .output = STR(""), .errors = STR("") };
     bool ok = fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0;
-    bool heard = true;
+    posix_spawn_file_actions_t actions;
+    bool complete = true;
     pid_t pid;
 
-    if (ok)
-        failed = start(argv, fds, &pid);
-    if (ok && !failed)
+    if (ok) {
+        posix_spawn_file_actions_init(&actions);
+        for (int i = 0; i < 3; i++)
+            posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+        failed = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    if (ok && !failed) {
         r.exit_code = wait_for(pid);
-    if (ok && !failed)
-        heard = read_back(a, fds[1], argv[0], &r.output, err) &&
-                read_back(a, fds[2], argv[0], &r.errors, err);
+        complete = read_back(a, fds[1], argv[0], &r.output, err) &&
+                   read_back(a, fds[2], argv[0], &r.errors, err);
+    }
     for (int i = 0; i < 3; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     errno = failed ? failed : errno;
     if (!ok || (failed && failed != ENOENT))
         return err_errno(err, "cannot run '%s'", argv[0]);
-    if (heard)
+    if (complete)
         *ret = r;
-    return heard;
+    return complete;
 }

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
-#include "text/json.h"
 #include "text/sha256.h"
 
 #define FILE_NAME "schedules.json"
@@ -38,31 +37,29 @@ Str schedule_key(Arena *a, Str project)
     return sha256_hex(a, project);
 }
 
-/* -- our list ----------------------------------------------------------------------------------- */
+/* -- The list -- */
 
-static bool read_row(Arena *a, Json v, ScheduleRow *ret)
-{
-    ScheduleRow row = { .project = str_dup(a, json_str(json_get(v, STR("project")))) };
-    int64_t hour, minute;
+#define SHARED_ROWS                                                                                \
+    RECORD_FIELD(ScheduleRow, project, .required = true),                                          \
+        RECORD_ENUM(ScheduleRow, kind, names, .required = true),                                   \
+        RECORD_FIELD(ScheduleRow, hour, .required = true),                                         \
+        RECORD_FIELD(ScheduleRow, minute, .required = true)
+static const RecordField row_fields[] = { SHARED_ROWS };
+static const RecordField file_fields[] = {
+    SHARED_ROWS,
+    RECORD_FIELD(ScheduleRow, since, .required = true),
+};
+const RecordTable schedule_row_record = RECORD(ScheduleRow, "schedule", row_fields);
+static const RecordTable file_record = RECORD(ScheduleRow, "schedule", file_fields);
 
-    if (!row.project.n || !json_int(json_get(v, STR("hour")), &hour) ||
-        !json_int(json_get(v, STR("minute")), &minute) ||
-        !scheduler_parse(json_str(json_get(v, STR("kind"))), &row.kind) ||
-        !json_double(json_get(v, STR("since")), &row.since))
-        return false;
-    row.hour = (int)hour;
-    row.minute = (int)minute;
-    *ret = row;
-    return true;
-}
-
-bool schedule_list(Arena *a, const SleepHome *home, ScheduleRow **ret, size_t *ret_n, Err *err)
+bool schedule_list(Arena *a, const SleepHome *home, ScheduleRows *ret, Err *err)
 {
     char *path = str_z(a, str_join_path(a, home->folder, STR(FILE_NAME)));
     AUTO(JsonDoc) *doc = NULL;
-    ScheduleRow *rows = NULL, row;
-    size_t n = 0, cap = 0;
+    ScheduleRows rows = { 0 };
+    ScheduleRow row;
     JsonIter it;
+    Err ignored;
     Str text;
     Json item;
 
@@ -73,16 +70,15 @@ bool schedule_list(Arena *a, const SleepHome *home, ScheduleRow **ret, size_t *r
         if (!doc)
             return err_wrap(err, "cannot read '%s'", path);
         it = json_each(json_get(json_root(doc), STR("schedules")));
-        while (n < MAX_ROWS && json_next(&it, &text, &item))
-            if (read_row(a, item, &row))
-                ARENA_PUSH(a, rows, n, cap, row);
+        while (rows.n < MAX_ROWS && json_next(&it, &text, &item))
+            if (record_read(a, &file_record, item, &row, &ignored) && row.project.n)
+                LIST_PUSH(a, &rows, row);
     }
     *ret = rows;
-    *ret_n = n;
     return true;
 }
 
-static bool save(Arena *a, const SleepHome *home, const ScheduleRow *rows, size_t n, Err *err)
+static bool save_rows(Arena *a, const SleepHome *home, const ScheduleRows *rows, Err *err)
 {
     AUTO_BUF text = BUF(LIMIT_SLEEP_FILE);
     JsonWriter w = JSON_WRITER(&text, 2);
@@ -90,39 +86,27 @@ static bool save(Arena *a, const SleepHome *home, const ScheduleRow *rows, size_
     json_begin(&w, '{');
     json_field_int(&w, "format", FORMAT);
     json_key(&w, "schedules");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_begin(&w, '{');
-        json_field_str(&w, "project", rows[i].project);
-        json_field_str(&w, "kind", str_of(names[rows[i].kind]));
-        json_field_int(&w, "hour", rows[i].hour);
-        json_field_int(&w, "minute", rows[i].minute);
-        json_field_double(&w, "since", rows[i].since);
-        json_end(&w, '}');
-    }
-    json_end(&w, ']');
+    record_put_list(&w, &file_record, rows);
     json_end(&w, '}');
     buf_addc(&text, '\n');
     return file_write_atomic(str_z(a, str_join_path(a, home->folder, STR(FILE_NAME))),
                              buf_str(&text), err);
 }
 
-/* Without the rows of the project (of all, where it is empty); room for one more. */
-static bool list_without(Arena *a, const SleepHome *home, Str project, ScheduleRow **ret,
-                         size_t *ret_n, Err *err)
+/* Removes the rows of the project, or all if it is empty, and adds a new one, if given. */
+static bool replace_rows(Arena *a, const SleepHome *home, Str project, const ScheduleRow *new_row,
+                         Err *err)
 {
-    ScheduleRow *rows, *kept;
-    size_t n, m = 0;
+    ScheduleRows rows, kept = { 0 };
 
-    if (!schedule_list(a, home, &rows, &n, err))
+    if (!schedule_list(a, home, &rows, err))
         return false;
-    kept = ARENA_ARRAY(a, ScheduleRow, n + 1);
-    for (size_t i = 0; i < n; i++)
-        if (project.n && !str_eq(rows[i].project, project))
-            kept[m++] = rows[i];
-    *ret = kept;
-    *ret_n = m;
-    return true;
+    for (size_t i = 0; i < rows.n; i++)
+        if (project.n && !str_eq(rows.items[i].project, project))
+            LIST_PUSH(a, &kept, rows.items[i]);
+    if (new_row)
+        LIST_PUSH(a, &kept, *new_row);
+    return save_rows(a, home, &kept, err);
 }
 
 static FileLock *take_lock(Arena *a, const SleepHome *home, Err *err)
@@ -133,7 +117,7 @@ static FileLock *take_lock(Arena *a, const SleepHome *home, Err *err)
                : NULL;
 }
 
-/* -- setting ------------------------------------------------------------------------------------ */
+/* -- Setting -- */
 
 static bool check_word(Str word, const char *what, Err *err)
 {
@@ -151,11 +135,11 @@ static bool check_spec(const SleepHome *home, const ScheduleSpec *spec, Err *err
         !check_word(spec->binary, "the program's path", err) ||
         !check_word(home->folder, "the path of the data folder", err))
         return false;
-    for (size_t i = 0; i < spec->n_args; i++)
-        if (!check_word(spec->args[i], "a flag", err))
+    for (size_t i = 0; i < spec->args.n; i++)
+        if (!check_word(spec->args.items[i], "a flag", err))
             return false;
-    for (size_t i = 0; i < spec->n_environment; i++)
-        if (!check_word(spec->environment[i], "an environment variable", err))
+    for (size_t i = 0; i < spec->environment.n; i++)
+        if (!check_word(spec->environment.items[i], "an environment variable", err))
             return false;
     return true;
 }
@@ -163,18 +147,12 @@ static bool check_spec(const SleepHome *home, const ScheduleSpec *spec, Err *err
 static bool set_cron(Arena *a, const SleepHome *home, const ScheduleSpec *spec, bool dry_run,
                      Scheduled *ret, Err *err)
 {
-    Str line, old, merged;
-    size_t replaced;
+    Str line;
 
     if (!cron_text(a, home, spec, &line, err))
         return false;
     ret->files[ret->n++] = (ScheduleFile){ STR("crontab"), line };
-    if (dry_run)
-        return true;
-    if (!cron_read(a, &old, err))
-        return false;
-    merged = cron_merge(a, old, schedule_key(a, spec->project), line, &replaced);
-    return cron_write(a, merged, err);
+    return dry_run || cron_set(a, schedule_key(a, spec->project), line, err);
 }
 
 static bool set_systemd(Arena *a, const ScheduleSpec *spec, bool dry_run, Scheduled *ret, Err *err)
@@ -185,29 +163,15 @@ static bool set_systemd(Arena *a, const ScheduleSpec *spec, bool dry_run, Schedu
     return dry_run || systemd_enable(a, ret->files, err);
 }
 
-/* The other kind must not run the same night a second time. */
-static bool remove_other(Arena *a, Scheduler kind, Str project, Err *err)
-{
-    Str key = schedule_key(a, project), crontab, merged;
-    size_t n;
-    Err none;
-
-    if (kind == SCHEDULER_CRON)
-        return systemd_remove(a, key, &n, err);
-    if (!cron_read(a, &crontab, &none))
-        return true; /* no cron, no line */
-    merged = cron_merge(a, crontab, key, STR(""), &n);
-    return !n || cron_write(a, merged, err);
-}
-
 bool schedule_set(Arena *a, const SleepHome *home, Scheduler kind, const ScheduleSpec *spec,
                   bool dry_run, Scheduled *ret, Err *err)
 {
-    ScheduleRow *rows, row = { .project = spec->project,
-                               .kind = kind,
-                               .hour = spec->hour,
-                               .minute = spec->minute,
-                               .since = clock_wall() };
+    ScheduleRow row = { .project = spec->project,
+                        .kind = kind,
+                        .hour = spec->hour,
+                        .minute = spec->minute,
+                        .since = clock_wall() };
+    Str key = schedule_key(a, spec->project);
     AUTO(FileLock) *lock = NULL;
     Scheduled done = { .kind = kind };
     size_t n;
@@ -223,57 +187,44 @@ bool schedule_set(Arena *a, const SleepHome *home, Scheduler kind, const Schedul
     *ret = done;
     if (dry_run)
         return true;
-    if (!remove_other(a, kind, spec->project, err) ||
-        !list_without(a, home, spec->project, &rows, &n, err))
+    /* The other kind must not run the same night a second time. */
+    if (kind == SCHEDULER_CRON ? !systemd_remove(a, key, &n, err) : !cron_remove(a, key, &n, err))
         return false;
-    rows[n++] = row;
-    return save(a, home, rows, n, err);
+    return replace_rows(a, home, spec->project, &row, err);
 }
 
 bool schedule_remove(Arena *a, const SleepHome *home, Str project, size_t *ret_n, Err *err)
 {
     AUTO(FileLock) *lock = take_lock(a, home, err);
-    Str key = project.n ? schedule_key(a, project) : STR(""), crontab, merged;
-    size_t n, timers, lines = 0;
-    ScheduleRow *rows;
-    Err none;
+    Str key = project.n ? schedule_key(a, project) : STR("");
+    size_t timers, lines;
 
-    if (!lock || !systemd_remove(a, key, &timers, err))
-        return false;
-    if (cron_read(a, &crontab, &none)) {
-        merged = cron_merge(a, crontab, key, STR(""), &lines);
-        if (lines && !cron_write(a, merged, err))
-            return false;
-    }
-    if (!list_without(a, home, project, &rows, &n, err) || !save(a, home, rows, n, err))
+    if (!lock || !systemd_remove(a, key, &timers, err) || !cron_remove(a, key, &lines, err) ||
+        !replace_rows(a, home, project, NULL, err))
         return false;
     *ret_n = timers + lines;
     return true;
 }
 
-/* -- catching up -------------------------------------------------------------------------------- */
+/* -- Catching up -- */
 
 /* The last HH:MM by the local clock that is not after now. */
 static double last_time(double now, int hour, int minute)
 {
-    time_t seconds = (time_t)now;
-    struct tm tm;
-    time_t at;
+    time_t seconds = (time_t)now, at = 0;
 
-    localtime_r(&seconds, &tm);
-    tm.tm_hour = hour;
-    tm.tm_min = minute;
-    tm.tm_sec = 0;
-    tm.tm_isdst = -1;
-    at = mktime(&tm);
-    if (at > seconds) {
+    for (int days_ago = 0; days_ago < 2; days_ago++) {
+        struct tm tm;
+
         localtime_r(&seconds, &tm);
-        tm.tm_mday--;
+        tm.tm_mday -= days_ago;
         tm.tm_hour = hour;
         tm.tm_min = minute;
         tm.tm_sec = 0;
         tm.tm_isdst = -1;
         at = mktime(&tm);
+        if (at <= seconds)
+            break;
     }
     return (double)at;
 }
@@ -281,17 +232,18 @@ static double last_time(double now, int hour, int minute)
 bool schedule_due(Arena *a, const SleepHome *home, Str project, double now, bool *ret, Err *err)
 {
     AUTO(FileLock) *lock = take_lock(a, home, err);
-    ScheduleRow *rows;
-    size_t n;
+    ScheduleRows rows;
 
-    if (!lock || !schedule_list(a, home, &rows, &n, err))
+    if (!lock || !schedule_list(a, home, &rows, err))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        if (!str_eq(rows[i].project, project))
+    for (size_t i = 0; i < rows.n; i++) {
+        ScheduleRow *row = &rows.items[i];
+
+        if (!str_eq(row->project, project))
             continue;
-        *ret = last_time(now, rows[i].hour, rows[i].minute) > rows[i].since;
-        rows[i].since = *ret ? now : rows[i].since;
-        return !*ret || save(a, home, rows, n, err);
+        *ret = last_time(now, row->hour, row->minute) > row->since;
+        row->since = *ret ? now : row->since;
+        return !*ret || save_rows(a, home, &rows, err);
     }
     return err_set(err, ERR_NOT_FOUND, "'%.*s' is not scheduled", STR_FMT(project));
 }

@@ -5,13 +5,12 @@
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "sleep/schedule/program.h"
 #include "sleep/schedule/schedule.h"
 
 #define PREFIX "talaria-sleep-"
 enum { KEY_DIGITS = 16, MAX_UNITS = 10000 };
 
-/* -- texts -------------------------------------------------------------------------------------- */
+/* -- Texts -- */
 
 static void quote(Buf *out, Str word, bool variables)
 {
@@ -29,7 +28,7 @@ static void quote(Buf *out, Str word, bool variables)
 }
 
 /* Plain text: only "%" means something, and a backslash at the end would join lines. */
-static void plain(Buf *out, Str text)
+static void put_plain(Buf *out, Str text)
 {
     for (size_t i = 0; i < text.n; i++) {
         if (text.p[i] == '%')
@@ -38,38 +37,7 @@ static void plain(Buf *out, Str text)
     }
 }
 
-static void put_service(Buf *out, const ScheduleSpec *spec)
-{
-    buf_addz(out, "[Unit]\nDescription=Talaria sleep for ");
-    plain(out, spec->project);
-    buf_addz(out, "\n\n[Service]\nType=oneshot\nNice=10\n");
-    for (size_t i = 0; i < spec->n_environment; i++) {
-        buf_addz(out, "Environment=");
-        quote(out, spec->environment[i], false);
-        buf_addc(out, '\n');
-    }
-    /* No variable is looked for in the name of the program. */
-    buf_addz(out, "ExecStart=");
-    quote(out, spec->binary, false);
-    buf_addz(out, " sleep run");
-    for (size_t i = 0; i < spec->n_args; i++) {
-        buf_addc(out, ' ');
-        quote(out, spec->args[i], true);
-    }
-    buf_addc(out, '\n');
-}
-
-static void put_timer(Buf *out, const ScheduleSpec *spec)
-{
-    buf_addz(out, "[Unit]\nDescription=Talaria sleep for ");
-    plain(out, spec->project);
-    buf_addf(out,
-             "\n\n[Timer]\nOnCalendar=*-*-* %02d:%02d:00\nPersistent=true\n\n"
-             "[Install]\nWantedBy=timers.target\n",
-             spec->hour, spec->minute);
-}
-
-/* -- places ------------------------------------------------------------------------------------- */
+/* -- Places -- */
 
 static bool unit_folder(Arena *a, Str *ret, Err *err)
 {
@@ -96,8 +64,29 @@ bool systemd_units(Arena *a, const ScheduleSpec *spec, ScheduleFile ret[2], Err 
 
     if (!unit_folder(a, &folder, err))
         return false;
-    put_service(&service, spec);
-    put_timer(&timer, spec);
+    buf_addz(&service, "[Unit]\nDescription=Talaria sleep for ");
+    put_plain(&service, spec->project);
+    buf_addz(&service, "\n\n[Service]\nType=oneshot\nNice=10\n");
+    for (size_t i = 0; i < spec->environment.n; i++) {
+        buf_addz(&service, "Environment=");
+        quote(&service, spec->environment.items[i], false);
+        buf_addc(&service, '\n');
+    }
+    /* No variable is looked for in the name of the program. */
+    buf_addz(&service, "ExecStart=");
+    quote(&service, spec->binary, false);
+    buf_addz(&service, " sleep run");
+    for (size_t i = 0; i < spec->args.n; i++) {
+        buf_addc(&service, ' ');
+        quote(&service, spec->args.items[i], true);
+    }
+    buf_addc(&service, '\n');
+    buf_addz(&timer, "[Unit]\nDescription=Talaria sleep for ");
+    put_plain(&timer, spec->project);
+    buf_addf(&timer,
+             "\n\n[Timer]\nOnCalendar=*-*-* %02d:%02d:00\nPersistent=true\n\n"
+             "[Install]\nWantedBy=timers.target\n",
+             spec->hour, spec->minute);
     if (buf_full(&service) || buf_full(&timer))
         return err_set(err, ERR_TOO_LARGE, "the command is too long for a unit");
     ret[0] = (ScheduleFile){ str_join_path(a, folder, unit_name(a, key, "service")),
@@ -107,7 +96,7 @@ bool systemd_units(Arena *a, const ScheduleSpec *spec, ScheduleFile ret[2], Err 
     return true;
 }
 
-/* -- the program -------------------------------------------------------------------------------- */
+/* -- The program -- */
 
 static bool systemctl(Arena *a, const char *verb, const char *flag, Str unit, Err *err)
 {

@@ -16,8 +16,7 @@ static ScheduleSpec spec_of(Str project)
                            .hour = 3,
                            .minute = 17,
                            .binary = STR("/opt/my tools/50%/talaria"),
-                           .args = hostile,
-                           .n_args = ARRAY_LEN(hostile) };
+                           .args = { .items = (Str *)hostile, .n = ARRAY_LEN(hostile) } };
 }
 
 /* What cron hands to the shell: up to the first "%" that no backslash stands before. */
