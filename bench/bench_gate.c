@@ -27,7 +27,7 @@ int main(void)
         for (size_t k = 0; k < ARRAY_LEN(bases); k++) {
             NoisyShares s = noisy_nights(rows[i].tasks, bases[k], rows[i].effect, TRIALS, 42 + k);
             bool pass = s.accepted >= rows[i].min && s.accepted <= rows[i].max &&
-                        s.most_draws <= GATE_MOST_DRAWS;
+                        s.max_draws <= GATE_MAX_DRAWS;
             char name[96];
 
             snprintf(name, sizeof name, "gate: %s edit accepted, %zu tasks, base %.1f",
@@ -35,7 +35,7 @@ int main(void)
             bench_line(name, 100 * s.accepted, "%", k ? 0 : 100 * rows[i].peer, "recorded",
                        rows[i].peer > 0 ? s.accepted / rows[i].peer : 0, pass);
             fprintf(stderr, "  underpowered %.1f %%, %.0f calls a night, at most %lld draws\n",
-                    100 * s.underpowered, s.calls, (long long)s.most_draws);
+                    100 * s.underpowered, s.calls, (long long)s.max_draws);
             all &= pass;
         }
     return all ? 0 : 1;

@@ -72,7 +72,7 @@ static inline TaskRecords noisy_tasks(Arena *a, size_t n, size_t trial)
 
 typedef struct NoisyShares {
     double accepted, underpowered, calls; /* calls: the mean of a night */
-    int64_t most_draws;
+    int64_t max_draws;
 } NoisyShares;
 
 /* Whole nights with the default rules over `tasks` mined tasks each. */
@@ -104,7 +104,7 @@ static inline NoisyShares noisy_nights(size_t tasks, double base, double effect,
     shares.accepted /= (double)trials;
     shares.underpowered /= (double)trials;
     shares.calls /= (double)trials;
-    shares.most_draws = n.max;
+    shares.max_draws = n.max;
     return shares;
 }
 

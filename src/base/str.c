@@ -118,6 +118,22 @@ bool str_split(Str *rest, char sep, Str *ret_part)
     return true;
 }
 
+Str str_file_name(Str path)
+{
+    size_t n = path.n;
+
+    while (n && path.p[n - 1] != '/')
+        n--;
+    return str_skip(path, n);
+}
+
+Str str_folder(Str path)
+{
+    size_t n = path.n - str_file_name(path).n;
+
+    return str_head(path, n > 1 ? n - 1 : n);
+}
+
 bool str_is_one_of(Str s, const char *choices)
 {
     Str rest = str_of(choices), choice;

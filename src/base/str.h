@@ -106,6 +106,10 @@ Str str_trim(Str s);
 /* Takes what stands before the next `sep` off *rest; false when *rest is used up. */
 bool str_split(Str *rest, char sep, Str *ret_part);
 
+/* The part of a path behind its last slash, and the folder before it ("/" for a file in the root). */
+Str str_file_name(Str path);
+Str str_folder(Str path);
+
 /* Whether s is one of "a|b|c". */
 bool str_is_one_of(Str s, const char *choices);
 

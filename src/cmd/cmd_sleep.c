@@ -97,6 +97,7 @@ static const Command children[] = {
                  "the configuration.",
       .options = sleep_schedule_options,
       .examples = sleep_schedule_examples,
+      .draws = true,
       .acts = true,
       .run = sleep_schedule },
     { .name = "unschedule",

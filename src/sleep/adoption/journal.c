@@ -105,29 +105,20 @@ static bool lock_targets(Arena *a, const Transaction *t, TargetLocks *locks, Err
 
 /* -- Files of the night -- */
 
-static Str folder_of(Str path)
-{
-    size_t n = path.n;
-
-    while (n && path.p[n - 1] != '/')
-        n--;
-    return str_head(path, n ? n - 1 : 0);
-}
-
 /* As file_write_atomic, but what a death leaves behind has a name that recovery knows. */
 static bool put_own(Arena *a, Str path, Str bytes, Err *err)
 {
-    Str name = str_skip(path, folder_of(path).n + 1);
+    Str name = str_file_name(path);
     char real[PATH_MAX];
 
-    if (!realpath(str_z(a, folder_of(path)), real))
+    if (!realpath(str_z(a, str_folder(path)), real))
         return err_errno(err, "cannot write '%.*s'", STR_FMT(path));
     return live_replace(str_join_path(a, str_of(real), name), TEMPORARY, bytes, 0600, err);
 }
 
 static void remove_temporary(Arena *a, Str path)
 {
-    (void)unlink(str_z(a, str_join_path(a, folder_of(path), STR(TEMPORARY))));
+    (void)unlink(str_z(a, str_join_path(a, str_folder(path), STR(TEMPORARY))));
 }
 
 /* -- The file -- */
@@ -370,7 +361,7 @@ static bool keep_backup(Arena *a, const Transaction *t, const Change *c, Err *er
         return (file_read(a, z, LIMIT_SLEEP_DOCUMENT, &there, err) &&
                 str_eq(there, c->live.bytes)) ||
                err_set(err, ERR_CONFLICT, "backup '%s' holds something else", z);
-    return folder_make(str_z(a, folder_of(path)), err) && put_own(a, path, c->live.bytes, err);
+    return folder_make(str_z(a, str_folder(path)), err) && put_own(a, path, c->live.bytes, err);
 }
 
 static bool is_as_wanted(Arena *a, const Change *c, Err *err)

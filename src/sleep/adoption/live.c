@@ -34,25 +34,6 @@ static bool check_path(Str path, Err *err)
            err_set(err, ERR_REFUSED, "'%.*s' does not end in .md", STR_FMT(path));
 }
 
-/* Everything before the last slash; "/" for a file in the root. */
-static Str folder_part(Str path)
-{
-    size_t n = path.n;
-
-    while (n > 1 && path.p[n - 1] != '/')
-        n--;
-    return str_head(path, n > 1 ? n - 1 : 1);
-}
-
-static Str last_part(Str path)
-{
-    size_t n = path.n;
-
-    while (n && path.p[n - 1] != '/')
-        n--;
-    return str_skip(path, n);
-}
-
 bool live_path(Arena *a, Str path, Str *ret, Err *err)
 {
     Str folder = path, rest;
@@ -62,8 +43,8 @@ bool live_path(Arena *a, Str path, Str *ret, Err *err)
         return false;
     /* The deepest folder that exists is resolved; the names below it are still to come. */
     do {
-        rest = str_skip(path, folder_part(folder).n + (folder_part(folder).n > 1));
-        folder = folder_part(folder);
+        rest = str_skip(path, str_folder(folder).n + (str_folder(folder).n > 1));
+        folder = str_folder(folder);
         if (realpath(str_z(a, folder), real)) {
             *ret = str_join_path(a, str_dup(a, str_of(real)), rest);
             return true;
@@ -77,7 +58,7 @@ bool live_missing_folders(Arena *a, Str path, StrList *ret, Err *err)
     StrList inner = { 0 }, folders = { 0 };
     struct stat st;
 
-    for (Str f = folder_part(path); f.n > 1 && lstat(str_z(a, f), &st) != 0; f = folder_part(f)) {
+    for (Str f = str_folder(path); f.n > 1 && lstat(str_z(a, f), &st) != 0; f = str_folder(f)) {
         if (errno != ENOENT)
             return err_errno(err, "cannot look at '%.*s'", STR_FMT(f));
         LIST_PUSH(a, &inner, f);
@@ -91,7 +72,7 @@ bool live_missing_folders(Arena *a, Str path, StrList *ret, Err *err)
 /* The folder of path, reached without a link. -1 with ERR_NOT_FOUND where it is missing. */
 static int open_folder(Str path, Err *err)
 {
-    Str folder = folder_part(path);
+    Str folder = str_folder(path);
     char name[LIMIT_PATH_BYTES];
     int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
 
@@ -161,7 +142,7 @@ bool live_read(Arena *a, Str path, LiveDoc *ret, Err *err)
     }
     if (folder < 0)
         return false;
-    fd = openat(folder, str_z(a, last_part(doc.path)),
+    fd = openat(folder, str_z(a, str_file_name(doc.path)),
                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ELOOP)
         ok = err_set(err, ERR_REFUSED, "'%.*s' is a symbolic link", STR_FMT(doc.path));
@@ -224,7 +205,8 @@ bool live_replace(Str path, const char *temporary, Str bytes, uint32_t mode, Err
         return err_wrap(err, "cannot write '%.*s'", STR_FMT(path));
     (void)unlinkat(folder, temporary, 0);
     ok = write_new(folder, temporary, bytes, mode) &&
-         renameat(folder, temporary, folder, str_z(a, last_part(path))) == 0 && fsync(folder) == 0;
+         renameat(folder, temporary, folder, str_z(a, str_file_name(path))) == 0 &&
+         fsync(folder) == 0;
     if (!ok) {
         (void)err_errno(err, "cannot write '%.*s'", STR_FMT(path));
         (void)unlinkat(folder, temporary, 0);
@@ -241,7 +223,7 @@ bool live_remove(Str path, Err *err)
 
     if (folder < 0)
         return err->kind == ERR_NOT_FOUND || err_wrap(err, "cannot remove '%.*s'", STR_FMT(path));
-    ok = unlinkat(folder, str_z(a, last_part(path)), 0) == 0 || errno == ENOENT;
+    ok = unlinkat(folder, str_z(a, str_file_name(path)), 0) == 0 || errno == ENOENT;
     ok = ok && fsync(folder) == 0;
     if (!ok)
         (void)err_errno(err, "cannot remove '%.*s'", STR_FMT(path));

@@ -176,18 +176,6 @@ void manifest_put(JsonWriter *w, const Manifest *m)
 
 /* -- Reading -- */
 
-/* The part of the path that names the skill: the folder of SKILL.md, or the file of memory. */
-static Str name_in_path(ItemKind kind, Str path)
-{
-    Str part, last = STR(""), before = STR("");
-
-    while (str_split(&path, '/', &part)) {
-        before = last;
-        last = part;
-    }
-    return kind == ITEM_MEMORY ? last : before;
-}
-
 static bool read_row(Arena *a, Json v, ItemKind kind, StagedItem *ret, Err *err)
 {
     const RecordTable *record = kind == ITEM_SKILL ? &skill_record : &legacy_record;
@@ -197,7 +185,8 @@ static bool read_row(Arena *a, Json v, ItemKind kind, StagedItem *ret, Err *err)
         return err_set(err, ERR_REFUSED, "a row of the manifest has no pins");
     ret->kind = kind;
     if (kind != ITEM_SKILL)
-        ret->name = name_in_path(kind, ret->live_path);
+        ret->name =
+            str_file_name(kind == ITEM_MEMORY ? ret->live_path : str_folder(ret->live_path));
     return true;
 }
 

@@ -83,18 +83,9 @@ static bool put_file(Batch *b, Str name, Str bytes, Err *err)
     return true;
 }
 
-static Str last_part(Str path)
-{
-    size_t n = path.n;
-
-    while (n && path.p[n - 1] != '/')
-        n--;
-    return str_skip(path, n);
-}
-
 static bool put_proposal(Batch *b, const StageProposal *p, Manifest *m, Err *err)
 {
-    Str file = last_part(p->live->path);
+    Str file = str_file_name(p->live->path);
     StagedItem item = { .kind = p->kind,
                         .live_path = p->live->path,
                         .sha256 = sha256_hex(b->arena, p->proposed),
@@ -104,7 +95,7 @@ static bool put_proposal(Batch *b, const StageProposal *p, Manifest *m, Err *err
     item.name = p->kind == ITEM_SKILL ? p->name
                 : p->kind == ITEM_MEMORY
                     ? file
-                    : last_part(str_head(p->live->path, p->live->path.n - file.n - 1));
+                    : str_file_name(str_head(p->live->path, p->live->path.n - file.n - 1));
     item.proposed_file = proposed_name(b->arena, p->kind, item.name);
     if (utf8_valid_prefix(p->proposed) != p->proposed.n)
         return err_set(err, ERR_REFUSED, "the proposal for '%.*s' is not UTF-8",
@@ -206,7 +197,7 @@ bool stage_find(Arena *a, const SleepHome *home, Str night, Str *ret_folder, Err
     while (str_ends(name, STR("/")))
         name.n--;
     if (name.n && name.p[0] == '/' && str_starts(name, home->staging))
-        name = last_part(name);
+        name = str_file_name(name);
     if (!is_published(a, home, name, &when))
         return err_set(err, ERR_NOT_FOUND, "no staged night '%.*s'", STR_FMT(night));
     *ret_folder = night_folder(a, home, name);

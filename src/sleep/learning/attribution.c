@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "sleep/task/document.h"
-#include "sleep/task/ids.h"
 
 enum { REVIEWED_RULES = 32 };
 
@@ -89,7 +88,7 @@ void work_reject(Work *w, const EditRecord *edit, Str why, bool remember)
         rejected_add(w->arena, w->known, edit, w->rules->night, why);
 }
 
-/* -- leaving one out ---------------------------------------------------------------------------- */
+/* -- Leaving one out -- */
 
 static EditRecords all_but(Arena *a, const EditRecords *edits, size_t left_out)
 {
@@ -141,17 +140,7 @@ bool work_screen(Work *w, Str target, EditRecords *edits, Err *err)
     return true;
 }
 
-/* -- what each one is worth ---------------------------------------------------------------------- */
-
-static void add_shares(Attributions *all, size_t from)
-{
-    double sum = 0;
-
-    for (size_t i = from; i < all->n; i++)
-        sum += fmax(0, all->items[i].gain);
-    for (size_t i = from; i < all->n && sum > 0; i++)
-        all->items[i].share = fmax(0, all->items[i].gain) / sum;
-}
+/* -- What each one is worth -- */
 
 /* Scores on val: the mean, and each task's. */
 typedef struct ValScores {
@@ -176,12 +165,6 @@ static void add_row(Work *w, Str target, const EditRecord *edit, const ValScores
     LIST_PUSH(w->arena, &w->out.attribution, row);
 }
 
-/* An edit without which val is just as good is not needed: fewer rules are better rules. */
-static bool superfluous(const Work *w, const EditRecords *edits, double with, double without)
-{
-    return w->backend->deterministic && edits->n > 1 && without >= with;
-}
-
 static bool score_without(Work *w, Str target, const EditRecords *edits, size_t i, ValScores *ret,
                           Err *err)
 {
@@ -195,7 +178,9 @@ static bool score_without(Work *w, Str target, const EditRecords *edits, size_t 
 
 bool work_attribute(Work *w, Str target, EditRecords *edits, const GateResult *trial, Err *err)
 {
-    size_t from = w->out.attribution.n;
+    Attributions *all = &w->out.attribution;
+    size_t from = all->n;
+    double sum = 0;
     ValScores with = { trial->candidate, ARENA_ARRAY(w->arena, double, w->sides.val.n + 1) };
 
     for (size_t i = 0; i < w->sides.val.n; i++)
@@ -207,21 +192,25 @@ bool work_attribute(Work *w, Str target, EditRecords *edits, const GateResult *t
             return false;
         if (w->stopped)
             break;
-        if (superfluous(w, edits, with.mean, without.mean)) {
+        /* An edit without which val is just as good is not needed: fewer rules are better rules. */
+        if (w->backend->deterministic && edits->n > 1 && without.mean >= with.mean) {
             work_reject(w, &edits->items[i], STR("no effect on the validation score"), true);
             *edits = all_but(w->arena, edits, i);
             with = without;
-            w->out.attribution.n = from; /* the others are worth more now: measure them anew */
+            all->n = from; /* the others contribute more now: measure them again */
             i = 0;
             continue;
         }
         add_row(w, target, &edits->items[i++], &with, &without);
     }
-    add_shares(&w->out.attribution, from);
+    for (size_t i = from; i < all->n; i++)
+        sum += fmax(0, all->items[i].gain);
+    for (size_t i = from; i < all->n && sum > 0; i++)
+        all->items[i].share = fmax(0, all->items[i].gain) / sum;
     return true;
 }
 
-/* -- rules of earlier nights --------------------------------------------------------------------- */
+/* -- Rules of earlier nights -- */
 
 /* What is remembered of a rule: that it is to go, or that it may stay. */
 static EditRecord about_rule(const Rule *rule, Str target, Str op)
@@ -234,15 +223,6 @@ static EditRecord about_rule(const Rule *rule, Str target, Str op)
     edit.anchor = rule->note.id;
     edit.content = rule->text;
     return edit;
-}
-
-static void propose_deletion(Work *w, Str target, const Rule *rule)
-{
-    EditRecord edit = about_rule(rule, target, STR("delete"));
-
-    edit.rationale =
-        str_printf(w->arena, "of no use since night %lld", (long long)rule->note.until);
-    pending_add(w->arena, w->known, &edit, w->rules->night, STR("out of date"));
 }
 
 static void count_rule(Work *w, Str target, Rule *rule, double with, double without)
@@ -258,24 +238,18 @@ static void count_rule(Work *w, Str target, Rule *rule, double with, double with
 
         rule_kept(w->arena, w->known, &stays, w->rules->night, STR("helpful"));
     }
-    if (harms || (!helps && w->rules->night > rule->note.until))
-        propose_deletion(w, target, rule);
-    rule->raw = STR_NONE; /* written anew, with its counters */
+    if (harms || (!helps && w->rules->night > rule->note.until)) {
+        EditRecord goes = about_rule(rule, target, STR("delete"));
+
+        goes.rationale =
+            str_printf(w->arena, "of no use since night %lld", (long long)rule->note.until);
+        pending_add(w->arena, w->known, &goes, w->rules->night, STR("out of date"));
+    }
+    rule->raw = STR_NONE; /* to be written with the new counters */
 }
 
-static bool without_rule(Work *w, Str target, Str id, Docs *ret, Err *err)
-{
-    EditRecord edit;
-    EditRecords edits = { .items = &edit, .n = 1, .cap = 1 };
-
-    edit_init(&edit);
-    edit.op = STR("delete");
-    edit.anchor = id;
-    return work_without(w, target, &edits, 1, ret, err);
-}
-
-/* Draws are paid for: what a night has found out of a rule counts for as long as a rule does, also where
- * nothing was accepted that its note could have gone with. */
+/* Draws cost money: the result of a review counts for as long as a rule does, even if nothing was
+ * accepted with which the rule's note could have been written. */
 static bool is_settled(const Work *w, Str target, const Rule *rule)
 {
     const Str ops[] = { STR("keep"), STR("delete") };
@@ -290,8 +264,8 @@ static bool is_settled(const Work *w, Str target, const Rule *rule)
     return false;
 }
 
-/* A deterministic backend costs nothing and is exact: every rule. Any other is asked about those whose
- * nights are over, a few a night. */
+/* A deterministic backend is free and exact: it reviews every rule. Any other reviews a few expired rules
+ * per night. */
 static bool is_reviewed(const Work *w, Str target, const Rule *rule, size_t so_far)
 {
     if (!rule->note.id.n)
@@ -302,26 +276,21 @@ static bool is_reviewed(const Work *w, Str target, const Rule *rule, size_t so_f
            !is_settled(w, target, rule);
 }
 
-static bool has_rule_to_review(const Work *w, Str target, Document *doc)
-{
-    Rule *rule;
-
-    for (size_t i = 0; (rule = document_rule(doc, i)); i++)
-        if (is_reviewed(w, target, rule, 0))
-            return true;
-    return false;
-}
-
 bool work_review(Work *w, Str target, Err *err)
 {
+    EditRecord deletion = { .op = STR("delete") };
+    EditRecords edits = { .items = &deletion, .n = 1 };
     Document doc;
     double with, without;
+    bool found = false;
     Rule *rule;
     size_t n = 0;
 
     if (!document_parse(w->arena, *work_doc(&w->now, target), &doc, err))
         return err_wrap(err, "the %.*s document", STR_FMT(target));
-    if (!has_rule_to_review(w, target, &doc))
+    for (size_t i = 0; !found && (rule = document_rule(&doc, i)); i++)
+        found = is_reviewed(w, target, rule, 0);
+    if (!found)
         return true;
     if (!work_mean(w, "review", &w->sides.val, w->now, NULL, &with, err))
         return false;
@@ -331,7 +300,8 @@ bool work_review(Work *w, Str target, Err *err)
         if (!is_reviewed(w, target, rule, n))
             continue;
         n++;
-        if (!without_rule(w, target, rule->note.id, &docs, err) ||
+        deletion.anchor = rule->note.id;
+        if (!work_without(w, target, &edits, 1, &docs, err) ||
             !work_mean(w, "review", &w->sides.val, docs, NULL, &without, err))
             return false;
         if (!w->stopped)

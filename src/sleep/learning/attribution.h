@@ -6,7 +6,7 @@
 
 #include "sleep/learning/consolidate.h"
 #include "sleep/learning/edits.h"
-#include "sleep/learning/rejected.h"
+#include "sleep/learning/known.h"
 #include "sleep/task/split.h"
 
 typedef struct Work {

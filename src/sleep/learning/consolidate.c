@@ -1,7 +1,6 @@
-/* The error rate of a night that may change two documents: the skill is tried with four fifths of
- * alpha, the memory with the rest; what the skill's trial has not lost (because there was none, or it
- * ended in acceptance) goes to the memory's. Accepting anything useless then has at most alpha of a
- * chance, all together. */
+/* A night may change two documents. The skill's trial uses four fifths of alpha, the memory's the rest,
+ * plus what the skill's trial did not use up (because there was none, or it ended in acceptance). So the
+ * chance to accept anything useless is at most alpha for both together. */
 #include "sleep/learning/consolidate.h"
 
 #include "sleep/learning/attribution.h"
@@ -16,7 +15,7 @@ ConsolidateRules consolidate_rules(void)
                                .gate = true,
                                .no_regression = true,
                                .alpha = GATE_ALPHA,
-                               .most_draws = GATE_MOST_DRAWS,
+                               .max_draws = GATE_MAX_DRAWS,
                                .edit_budget = 4,
                                .rollouts = 1,
                                .evolve_skill = true,
@@ -35,7 +34,7 @@ const char *no_edits_name(NoEdits reason)
     return names[reason];
 }
 
-/* -- trials ------------------------------------------------------------------------------------- */
+/* -- Trials -- */
 
 typedef struct Drawing {
     Work *work;
@@ -68,36 +67,21 @@ static bool draws_settled(void *ctx, Err *err)
     return backend_settled(((Drawing *)ctx)->work->backend, err);
 }
 
-static bool decide(Work *w, const char *phase, Docs base, Docs cand, double alpha, GateResult *ret,
-                   Err *err)
+/* once: one draw per task and document, compared as they are. */
+static bool compare_docs(Work *w, const char *phase, Docs base, Docs cand, double alpha, bool once,
+                         GateResult *ret, Err *err)
 {
     Drawing d = { w, phase, base, cand };
     GateInput in = { .n = w->sides.val.n,
-                     .deterministic = w->backend->deterministic,
+                     .deterministic = once || w->backend->deterministic,
                      .no_regression = w->rules->no_regression,
                      .alpha = alpha,
-                     .most_draws = w->rules->most_draws,
+                     .max_draws = once ? 1 : w->rules->max_draws,
                      .draw = draw,
                      .settled = draws_settled,
                      .ctx = &d };
 
     return gate_decide(w->arena, &in, ret, err);
-}
-
-static TaskDelta delta_of(const TaskRecord *task, const GateTask *g)
-{
-    TaskDelta d;
-
-    task_delta_init(&d);
-    d.task_id = task->id;
-    d.tags = task->tags;
-    d.baseline_score = g->baseline;
-    d.candidate_score = g->candidate;
-    if (g->regressed)
-        d.status = STR("regressed");
-    else if (g->candidate > g->baseline)
-        d.status = STR("improved");
-    return d;
 }
 
 static void record_trial(Work *w, Str target, const GateResult *g, double alpha)
@@ -118,9 +102,18 @@ static void record_trial(Work *w, Str target, const GateResult *g, double alpha)
     evidence.error_rate = w->backend->deterministic ? 0 : alpha;
     for (size_t i = 0; i < w->sides.val.n; i++) {
         const TaskRecord *task = &w->sides.val.items[i];
+        const GateTask *t = &g->tasks[i];
+        TaskDelta delta = { .task_id = task->id,
+                            .tags = task->tags,
+                            .baseline_score = t->baseline,
+                            .candidate_score = t->candidate,
+                            .status = t->regressed                 ? STR("regressed")
+                                      : t->candidate > t->baseline ? STR("improved")
+                                                                   : STR("unchanged"),
+                            .scores_are_finite = true };
 
-        LIST_PUSH(w->arena, &trial.task_deltas, delta_of(task, &g->tasks[i]));
-        if (g->tasks[i].regressed)
+        LIST_PUSH(w->arena, &trial.task_deltas, delta);
+        if (t->regressed)
             LIST_PUSH(w->arena, &evidence.regressed, task->id);
     }
     LIST_PUSH(w->arena, &w->out.trials, trial);
@@ -129,10 +122,10 @@ static void record_trial(Work *w, Str target, const GateResult *g, double alpha)
         w->watch->tried(w->watch->ctx, &trial, &evidence);
 }
 
-/* -- what becomes of the edits of a trial ---------------------------------------------------------- */
+/* -- After a trial -- */
 
-/* Harmless but not enough: they wait for company. Harmful: they are not tried again. */
-static void put_aside(Work *w, const EditRecords *edits, const GateResult *g)
+/* Harmless edits that were not enough are retried with those of the next night; harmful ones are not. */
+static void keep_pending_or_reject(Work *w, const EditRecords *edits, const GateResult *g)
 {
     bool harmless = g->verdict == VERDICT_UNDERPOWERED ||
                     (w->backend->deterministic && g->candidate == g->baseline);
@@ -199,7 +192,7 @@ static RuleNote note_of(Work *w, const EditRecord *edit, const GateResult *g)
 }
 
 /* The accepted edits, each with a note of where it comes from, in the document. */
-static bool settle(Work *w, Str target, EditRecords *edits, const GateResult *g, Err *err)
+static bool accept_edits(Work *w, Str target, EditRecords *edits, const GateResult *g, Err *err)
 {
     Str *doc = work_doc(&w->now, target);
 
@@ -259,19 +252,19 @@ static bool try_edits(Work *w, Str target, EditRecords *edits, Err *err)
     if (w->stopped || !edits->n)
         return true;
     if (!work_without(w, target, edits, edits->n, &cand, err) ||
-        !decide(w, phase, w->now, cand, alpha, &g, err))
+        !compare_docs(w, phase, w->now, cand, alpha, false, &g, err))
         return false;
     if (only_tidies(w, edits, &g))
         g.verdict = VERDICT_ACCEPT;
     record_trial(w, target, &g, alpha);
     if (g.verdict == VERDICT_ACCEPT)
-        return settle(w, target, edits, &g, err);
+        return accept_edits(w, target, edits, &g, err);
     w->alpha_left = all - alpha;
-    put_aside(w, edits, &g);
+    keep_pending_or_reject(w, edits, &g);
     return true;
 }
 
-static bool learn(Work *w, Str target, Err *err)
+static bool learn_document(Work *w, Str target, Err *err)
 {
     EditRecords edits;
     EditsApplied done;
@@ -290,7 +283,7 @@ static bool learn(Work *w, Str target, Err *err)
     return try_edits(w, target, &done.applied, err);
 }
 
-/* -- the end ------------------------------------------------------------------------------------ */
+/* -- The end -- */
 
 static NoEdits reason_of(const Work *w)
 {
@@ -305,18 +298,6 @@ static NoEdits reason_of(const Work *w)
     if (w->proposed)
         return NO_EDITS_NOTHING_APPLIED;
     return w->failed ? NO_EDITS_NOTHING_PROPOSED : NO_EDITS_NO_FAILURES;
-}
-
-static void add_notes(Work *w)
-{
-    if (w->stopped)
-        LIST_PUSH(w->arena, &w->out.notes, str_printf(w->arena, "the %s budget ran out", w->spent));
-    if (!w->rules->gate)
-        LIST_PUSH(w->arena, &w->out.notes, STR("validation is off: these rules are untested"));
-    else if (w->out.leaked)
-        LIST_PUSH(w->arena, &w->out.notes, STR("no tasks left to hold out for validation"));
-    if (w->underpowered)
-        LIST_PUSH(w->arena, &w->out.notes, STR("too few tasks to tell an improvement from chance"));
 }
 
 /* What the trials of the night add up to. */
@@ -346,17 +327,8 @@ static GateResult from_trials(Work *w)
 /* A deterministic backend is asked once more about both sides; so is any other that had no trial. */
 static bool final_result(Work *w, GateResult *ret, Err *err)
 {
-    Drawing d = { w, "final_val", w->live, w->now };
-    GateInput once = { .n = w->sides.val.n,
-                       .deterministic = true,
-                       .no_regression = w->rules->no_regression,
-                       .most_draws = 1,
-                       .draw = draw,
-                       .settled = draws_settled,
-                       .ctx = &d };
-
     if (w->backend->deterministic || !w->out.trials.n) {
-        if (!gate_decide(w->arena, &once, ret, err))
+        if (!compare_docs(w, "final_val", w->live, w->now, 0, true, ret, err))
             return false;
         if (!ret->stopped || !w->out.trials.n)
             return true;
@@ -365,8 +337,8 @@ static bool final_result(Work *w, GateResult *ret, Err *err)
     return true;
 }
 
-/* Nothing is accepted: what was, is not, and the live documents stay. */
-static void take_back(Work *w, const char *why)
+/* Rejects the accepted edits after all; the live documents stay. */
+static void reject_all(Work *w, const char *why)
 {
     for (size_t i = 0; i < w->out.edits.n; i++)
         work_reject(w, &w->out.edits.items[i], str_of(why), false);
@@ -374,17 +346,17 @@ static void take_back(Work *w, const char *why)
     w->out.docs = w->live;
 }
 
-static bool finish(Work *w, Err *err)
+static bool decide_night(Work *w, Err *err)
 {
     GateResult g;
     GateStep step;
     bool stopped = w->stopped, tidied;
 
-    w->stopped = false; /* what is known already may be said */
+    w->stopped = false; /* known answers may still be used */
     if (stopped && !w->out.edits.n) {
         w->out.action = STR("reject");
         w->stopped = true;
-        take_back(w, "");
+        reject_all(w, "");
         return true;
     }
     if (!final_result(w, &g, err))
@@ -401,20 +373,20 @@ static bool finish(Work *w, Err *err)
     w->out.candidate = g.candidate;
     w->out.has_interval = gate_interval(g.tasks, w->sides.val.n, &w->out.low, &w->out.high);
     w->out.action = STR("reject");
-    if (w->out.accepted) /* tidying up alone is no new best */
+    if (w->out.accepted) /* deleting rules alone is not a new best */
         w->out.action = tidied ? STR("accept") : str_of(step.action);
     w->out.docs = w->now;
     if (w->out.accepted && w->out.leaked) {
         w->out.accepted = false;
         w->out.action = STR("reject_unverified");
-        take_back(w, "no tasks held out: the training tasks were the only ones to validate it");
+        reject_all(w, "no tasks held out: the training tasks were the only ones to validate it");
     } else if (!w->out.accepted) {
-        take_back(w, "no improvement in the final validation");
+        reject_all(w, "no improvement in the final validation");
     }
     return true;
 }
 
-/* -- without a gate ------------------------------------------------------------------------------- */
+/* -- Without a gate -- */
 
 static bool keep_all(Work *w, Str target, Err *err)
 {
@@ -449,9 +421,10 @@ static bool without_gate(Work *w, Err *err)
 
 static bool with_gate(Work *w, Err *err)
 {
-    return (!w->rules->evolve_skill || learn(w, STR("skill"), err)) &&
-           (!w->rules->evolve_memory || w->stopped || w->waiting || learn(w, STR("memory"), err)) &&
-           finish(w, err);
+    return (!w->rules->evolve_skill || learn_document(w, STR("skill"), err)) &&
+           (!w->rules->evolve_memory || w->stopped || w->waiting ||
+            learn_document(w, STR("memory"), err)) &&
+           decide_night(w, err);
 }
 
 bool consolidate(Arena *a, Backend *b, const TaskRecords *tasks, Docs live,
@@ -481,7 +454,50 @@ bool consolidate(Arena *a, Backend *b, const TaskRecords *tasks, Docs live,
     if (!(rules->gate ? with_gate(&w, err) : without_gate(&w, err)))
         return false;
     w.out.no_edits = reason_of(&w);
-    add_notes(&w);
+    if (w.stopped)
+        LIST_PUSH(a, &w.out.notes, str_printf(a, "the %s budget ran out", w.spent));
+    if (!rules->gate)
+        LIST_PUSH(a, &w.out.notes, STR("validation is off: these rules are untested"));
+    else if (w.out.leaked)
+        LIST_PUSH(a, &w.out.notes, STR("no tasks left to hold out for validation"));
+    if (w.underpowered)
+        LIST_PUSH(a, &w.out.notes, STR("too few tasks to tell an improvement from chance"));
     *ret = w.out;
     return true;
+}
+
+/* -- Routing -- */
+
+/* The one hint that all tasks of this id have, else empty. */
+static Str hint_of(const TaskRecords *tasks, Str id)
+{
+    Str hint = STR("");
+    bool any = false;
+
+    for (size_t i = 0; i < tasks->n; i++) {
+        if (!str_eq(tasks->items[i].id, id))
+            continue;
+        if (any && !str_eq(tasks->items[i].skill_hint, hint))
+            return STR("");
+        any = true;
+        hint = tasks->items[i].skill_hint;
+    }
+    return hint;
+}
+
+SkillGroups consolidate_route(Arena *a, const TaskRecords *tasks, Str managed)
+{
+    SkillGroups groups = { 0 };
+
+    for (size_t i = 0; i < tasks->n; i++) {
+        Str hint = hint_of(tasks, tasks->items[i].id), name = hint.n ? hint : managed;
+        size_t k = 0;
+
+        while (k < groups.n && !str_eq(groups.items[k].skill_name, name))
+            k++;
+        if (k == groups.n)
+            LIST_PUSH(a, &groups, ((SkillGroup){ .skill_name = name }));
+        LIST_PUSH(a, &groups.items[k].tasks, tasks->items[i]);
+    }
+    return groups;
 }

@@ -22,7 +22,7 @@ typedef struct ConsolidateRules {
     bool gate;          /* false: every edit that applies is kept, unproven */
     bool no_regression; /* no val task may become worse */
     double alpha;       /* chance to accept an edit that changes nothing, for the whole night */
-    int64_t most_draws; /* fresh draws a val task and document */
+    int64_t max_draws;  /* fresh draws a val task and document */
     int64_t edit_budget;
     int64_t rollouts; /* attempts a train task */
     Str preferences;

@@ -2,24 +2,23 @@
 #include "sleep/learning/edits.h"
 
 #include "base/limits.h"
-#include "sleep/task/ids.h"
 #include "text/letters.h"
 #include "text/utf8.h"
 
-typedef struct Work {
+typedef struct Editing {
     Arena *arena;
     Document doc;
     const RuleNote *note;
     const char *why; /* the last edit was not applied */
-} Work;
+} Editing;
 
-static bool fails(Work *w, const char *why)
+static bool fails(Editing *w, const char *why)
 {
     w->why = why;
     return false;
 }
 
-static RuleNote note_for(const Work *w, Str content)
+static RuleNote note_for(const Editing *w, Str content)
 {
     RuleNote note = { 0 };
 
@@ -30,7 +29,7 @@ static RuleNote note_for(const Work *w, Str content)
     return note;
 }
 
-static bool good_content(Work *w, Str content)
+static bool good_content(Editing *w, Str content)
 {
     if (!content.n)
         return fails(w, "nothing to write");
@@ -41,7 +40,7 @@ static bool good_content(Work *w, Str content)
     return true;
 }
 
-static Rule *rule_saying(Work *w, Str squeezed)
+static Rule *rule_saying(Editing *w, Str squeezed)
 {
     Rule *rule;
 
@@ -52,7 +51,7 @@ static Rule *rule_saying(Work *w, Str squeezed)
 }
 
 /* The one rule that the anchor means, or NULL with the reason. */
-static Rule *anchored(Work *w, Str anchor)
+static Rule *anchored(Editing *w, Str anchor)
 {
     Str squeezed = text_squeeze(w->arena, anchor);
     Rule *rule = rule_saying(w, squeezed), *found = NULL;
@@ -77,7 +76,7 @@ static Rule *anchored(Work *w, Str anchor)
     return found;
 }
 
-static bool add(Work *w, const EditRecord *edit)
+static bool add_rule(Editing *w, const EditRecord *edit)
 {
     Str content = text_trim(edit->content);
     RuleNote note = note_for(w, content);
@@ -92,24 +91,14 @@ static bool add(Work *w, const EditRecord *edit)
     return true;
 }
 
-static bool remove_rule(Work *w, const EditRecord *edit)
+/* Without content: removes the rule. */
+static bool replace_rule(Editing *w, Str anchor, Str content)
 {
-    Rule *rule = anchored(w, text_trim(edit->anchor).n ? edit->anchor : edit->content);
+    Rule *rule = anchored(w, anchor);
 
     if (!rule)
         return false;
-    document_remove(&w->doc, rule);
-    return true;
-}
-
-static bool replace(Work *w, const EditRecord *edit)
-{
-    Str content = text_trim(edit->content);
-    Rule *rule = anchored(w, edit->anchor);
-
-    if (!rule)
-        return false;
-    if (!content.n) { /* by nothing: away with it */
+    if (!content.n) {
         document_remove(&w->doc, rule);
         return true;
     }
@@ -123,29 +112,29 @@ static bool replace(Work *w, const EditRecord *edit)
     return true;
 }
 
-static bool apply(Work *w, const EditRecord *edit)
+static bool apply_edit(Editing *w, const EditRecord *edit)
 {
     Str op = text_squeeze(w->arena, edit->op);
 
     if (!op.n || str_eq(op, STR("add")))
-        return add(w, edit);
+        return add_rule(w, edit);
     if (str_eq(op, STR("delete")))
-        return remove_rule(w, edit);
+        return replace_rule(w, text_trim(edit->anchor).n ? edit->anchor : edit->content, STR(""));
     if (str_eq(op, STR("replace")))
-        return replace(w, edit);
+        return replace_rule(w, edit->anchor, text_trim(edit->content));
     return fails(w, "no such operation");
 }
 
 bool edits_apply(Arena *a, Str text, const EditRecords *edits, const RuleNote *note,
                  EditsApplied *ret, Err *err)
 {
-    Work w = { .arena = a, .note = note };
+    Editing w = { .arena = a, .note = note };
     EditsApplied done = { .text = text };
 
     if (!document_parse(a, text, &w.doc, err))
         return false;
     for (size_t i = 0; i < edits->n; i++) {
-        if (apply(&w, &edits->items[i])) {
+        if (apply_edit(&w, &edits->items[i])) {
             LIST_PUSH(a, &done.applied, edits->items[i]);
             continue;
         }

@@ -1,9 +1,9 @@
-/* Train tasks are replayed, what fails is thought about, and what comes of that is proposed: behind what
- * earlier nights left waiting, and without what they have turned down. */
+/* Replays the train tasks, has the backend reflect on the failures, and proposes the edits it returns:
+ * after the pending edits of earlier nights, and without the rejected ones. */
 #include "sleep/learning/attribution.h"
 #include "sleep/task/document.h"
 
-enum { REFLECT_CALLS = 2 }; /* what is no list of edits is asked for once more */
+enum { REFLECT_CALLS = 2 }; /* a reply that is not a list of edits is asked for once more */
 
 /* Best and worst rollout of one train task. */
 static bool roll_out(Work *w, const char *phase, const TaskRecord *task, ReplayedList *failures,
@@ -40,15 +40,7 @@ static bool roll_out(Work *w, const char *phase, const TaskRecord *task, Replaye
     return true;
 }
 
-static void note_sources(Work *w, const ReplayedList *failures)
-{
-    w->sources = (StrList){ 0 };
-    for (size_t i = 0; i < failures->n; i++)
-        for (size_t k = 0; k < failures->items[i].task.source_sessions.n; k++)
-            strs_add_new(w->arena, &w->sources, failures->items[i].task.source_sessions.items[k]);
-}
-
-static bool listed(Arena *a, const EditRecords *edits, const EditRecord *edit)
+static bool is_listed(Arena *a, const EditRecords *edits, const EditRecord *edit)
 {
     Str key = edit_key(a, edit);
 
@@ -67,7 +59,7 @@ static void keep_new(Work *w, Str target, const EditRecords *from, EditRecords *
         EditRecord edit = from->items[i];
 
         edit.target = target;
-        if (rejected_find(w->arena, w->known, &edit) || listed(w->arena, to, &edit))
+        if (rejected_find(w->arena, w->known, &edit) || is_listed(w->arena, to, &edit))
             continue;
         LIST_PUSH(w->arena, to, edit);
         kept++;
@@ -91,7 +83,10 @@ bool work_propose(Work *w, Str target, EditRecords *ret, Err *err)
             return false;
     ask.docs =
         (Docs){ document_bare(w->arena, w->now.skill), document_bare(w->arena, w->now.memory) };
-    note_sources(w, &failures);
+    w->sources = (StrList){ 0 };
+    for (size_t i = 0; i < failures.n; i++)
+        for (size_t k = 0; k < failures.items[i].task.source_sessions.n; k++)
+            strs_add_new(w->arena, &w->sources, failures.items[i].task.source_sessions.items[k]);
     w->failed |= failures.n > 0;
     if (!backend_settled(w->backend, err))
         return false;

@@ -4,7 +4,6 @@
 
 #include "sleep/mining/intent.h"
 #include "sleep/task/checks.h"
-#include "sleep/task/ids.h"
 #include "sleep/task/rules.h"
 #include "text/outcome.h"
 #include "text/utf8.h"

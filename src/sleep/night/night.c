@@ -1,5 +1,5 @@
-/* From its beginning to its end: what tonight is about, and in which order things happen. Who learns is
- * in night_learn.c, what is staged and remembered in night_stage.c. */
+/* A night from beginning to end: its tasks, the order of its steps, and what it stages and saves. Who
+ * learns is in night_learn.c. */
 #include "sleep/night/night.h"
 
 #include "base/clock.h"
@@ -9,7 +9,6 @@
 #include "sleep/adoption/adopt.h"
 #include "sleep/adoption/stage.h"
 #include "sleep/learning/known.h"
-#include "sleep/learning/rejected.h"
 #include "sleep/night/night_inside.h"
 #include "sleep/task/rules.h"
 #include "text/human.h"
@@ -72,7 +71,7 @@ static bool find_tasks(Night *w, double until, Err *err)
            tonight_save(w->arena, &w->home, t, err);
 }
 
-static bool begin_anew(Night *w, Str key, Err *err)
+static bool begin_new(Night *w, Str key, Err *err)
 {
     Tonight *t = &w->tonight;
 
@@ -90,7 +89,7 @@ static bool begin_anew(Night *w, Str key, Err *err)
     return find_tasks(w, 0, err);
 }
 
-static bool go_on(Night *w, Err *err)
+static bool resume(Night *w, Err *err)
 {
     double began = 0;
 
@@ -111,7 +110,7 @@ static void note_elapsed(void *ctx, int64_t ms)
     tonight_note_elapsed(w->clock_path, ms);
 }
 
-static bool begin(Night *w, Err *err)
+static bool begin_or_resume(Night *w, Err *err)
 {
     Str key = tonight_key(w->arena, w->options, w->backend);
     bool found, over;
@@ -126,11 +125,105 @@ static bool begin(Night *w, Err *err)
     over = found && was_finished(w, &w->tonight);
     w->resumed = found && !over && str_eq(w->tonight.key, key);
     if (w->resumed)
-        return go_on(w, err);
+        return resume(w, err);
     if (found && !tonight_forget(w->arena, &w->home, w->options->dry_run, err))
         return false;
     return (w->options->dry_run || tonight_discard_others(w->arena, &w->home, err)) &&
-           begin_anew(w, key, err);
+           begin_new(w, key, err);
+}
+
+/* -- What it leaves: proposals and reports in the staging folder, and the state -- */
+
+static size_t proposals_of(const Night *w, StageProposal *ret)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n_targets; i++) {
+        const Target *t = &w->targets[i];
+
+        if (!t->done.accepted)
+            continue;
+        if (!str_eq(t->done.docs.skill, t->docs.skill))
+            ret[n++] = (StageProposal){ t->kind, t->skill, &t->live, t->done.docs.skill };
+        if (t->memory.path.n && !str_eq(t->done.docs.memory, t->docs.memory))
+            ret[n++] =
+                (StageProposal){ ITEM_MEMORY, STR("CLAUDE.md"), &t->memory, t->done.docs.memory };
+    }
+    return n;
+}
+
+static bool publish(Night *w, NightDone *ret, Err *err)
+{
+    StageProposal *proposals = ARENA_ARRAY(w->arena, StageProposal, 2 * w->n_targets + 1);
+    AUTO_BUF json = BUF(LIMIT_SLEEP_FILE);
+    AUTO_BUF md = BUF(LIMIT_SLEEP_FILE);
+    AUTO_BUF diagnostics = BUF(LIMIT_SLEEP_FILE);
+    StageRequest request = { .night = w->tonight.night,
+                             .accepted = w->recorder.report.report.accepted,
+                             .live_skill_path = w->managed_path,
+                             .live_memory_path = STR(""),
+                             .proposals = proposals,
+                             .skill_roots = w->roots };
+    StageFile files[4];
+    Manifest manifest;
+    bool managed = false;
+
+    request.n_proposals = proposals_of(w, proposals);
+    for (size_t i = 0; i < request.n_proposals; i++)
+        managed |= proposals[i].kind != ITEM_SKILL;
+    report_json(&json, &w->recorder.report);
+    report_md(&md, &w->recorder.report);
+    report_diagnostics(&diagnostics, &w->recorder.report);
+    if (buf_full(&json) || buf_full(&md) || buf_full(&diagnostics))
+        return err_set(err, ERR_TOO_LARGE, "the report of the night is too large");
+    files[0] = (StageFile){ STR("report.json"), buf_str(&json) };
+    files[1] = (StageFile){ STR("report.md"), buf_str(&md) };
+    files[2] = (StageFile){ STR("diagnostics.json"), buf_str(&diagnostics) };
+    request.files = files;
+    request.n_files = 3;
+    if (w->options->auto_adopt && managed)
+        files[request.n_files++] = (StageFile){ STR(ADOPT_REQUEST), STR("") };
+    if (!stage_publish(w->arena, &w->home, &request, &manifest, err))
+        return false;
+    ret->staging = w->tonight.night;
+    ret->folder = night_folder(w->arena, &w->home, w->tonight.night);
+    for (size_t i = 0; i < manifest.n; i++) {
+        LIST_PUSH(w->arena, &ret->staged_skills, manifest.items[i].name);
+        ret->has_managed |= manifest.items[i].kind != ITEM_SKILL;
+    }
+    evidence_begin(w->recorder.evidence, "stage", "staged");
+    evidence_str(w->recorder.evidence, "night", w->tonight.night);
+    evidence_int(w->recorder.evidence, "proposals", (int64_t)manifest.n);
+    evidence_end(w->recorder.evidence);
+    return true;
+}
+
+static Str model_key(const Night *w)
+{
+    return str_printf(w->arena, "%s:%.*s", w->backend->name, STR_FMT(w->backend->model));
+}
+
+static bool save_state(Night *w, Err *err)
+{
+    const SleepReport *s = &w->recorder.report.report;
+    HistoryRow row = { .night = w->tonight.number,
+                       .project = w->tonight.project,
+                       .accepted = s->accepted,
+                       .baseline = s->baseline_score,
+                       .candidate = s->candidate_score,
+                       .n_tasks = s->n_tasks,
+                       .staging = w->tonight.night };
+
+    w->state.night++;
+    w->past->night = w->tonight.number;
+    if (!w->options->tasks_file)
+        w->past->last_harvest = w->tonight.started_at;
+    w->past->pending = known_book_text(w->arena, &w->known);
+    state_archive(w->arena, w->past, &w->tonight.tasks);
+    w->state.last_model_key = model_key(w);
+    state_add_history(w->arena, &w->state, row);
+    return state_save(w->home.state, &w->state, err) &&
+           tonight_forget(w->arena, &w->home, false, err);
 }
 
 /* -- the whole -------------------------------------------------------------------------------------------- */
@@ -149,30 +242,9 @@ static bool open_evidence(Night *w, Err *err)
     return w->recorder.evidence != NULL;
 }
 
-/* A rough guess, for the bar alone. */
-static size_t expected_replays(const Night *w)
-{
-    size_t draws = w->backend->deterministic ? 4 : 12;
-
-    return w->tonight.tasks.n * draws;
-}
-
-/* Another one answers better or worse by itself: that is no merit of the skill. */
-static void note_other_model(Night *w)
-{
-    Str last = w->state.last_model_key, now = night_model_key(w);
-
-    if (last.n && !str_eq(last, now))
-        recorder_note(&w->recorder,
-                      str_printf(w->arena,
-                                 "model changed from '%.*s' to '%.*s' since the last night: the "
-                                 "scores are not comparable",
-                                 STR_FMT(last), STR_FMT(now)));
-}
-
 static bool sleep_through(Night *w, NightDone *ret, Err *err)
 {
-    bool staged = w->tonight.night.n > 0;
+    Str last = w->state.last_model_key, now = model_key(w);
 
     if (!open_evidence(w, err))
         return false;
@@ -180,8 +252,13 @@ static bool sleep_through(Night *w, NightDone *ret, Err *err)
     w->backend->night = str_printf(w->arena, "%.*s#%lld", STR_FMT(w->tonight.started_at),
                                    (long long)w->tonight.paid_before);
     recorder_begin(&w->recorder, &w->tonight, w->backend);
-    note_other_model(w);
-    w->recorder.expected = expected_replays(w);
+    if (last.n && !str_eq(last, now)) /* another model scores differently by itself */
+        recorder_note(&w->recorder,
+                      str_printf(w->arena,
+                                 "model changed from '%.*s' to '%.*s' since the last night: the "
+                                 "scores are not comparable",
+                                 STR_FMT(last), STR_FMT(now)));
+    w->recorder.expected = w->tonight.tasks.n * (w->backend->deterministic ? 4 : 12); /* a guess */
     w->known = known_book_read(w->arena, w->past->pending);
     if (!night_find_targets(w, err) || !night_learn(w, err) || !night_measure(w, err))
         return false;
@@ -190,11 +267,11 @@ static bool sleep_through(Night *w, NightDone *ret, Err *err)
                                         ? STR("no new tasks to learn from since the last night")
                                         : STR("no recurring task to learn from"));
     recorder_end(&w->recorder, w->backend);
-    if (staged && !night_publish(w, ret, err))
+    if (w->tonight.night.n && !publish(w, ret, err))
         return false;
     if (w->options->dry_run)
         return tonight_forget(w->arena, &w->home, true, err);
-    return night_remember(w, err);
+    return save_state(w, err);
 }
 
 /* For the run that goes on, and for its report. What cannot be written down was at least said. */
@@ -242,7 +319,7 @@ bool night_run(Arena *a, const NightOptions *options, Backend *backend, NightDon
     backend->heard = recorder_heard;
     backend->heard_ctx = &w.recorder;
     budget_start(&w.budget);
-    ok = open_state(&w, err) && begin(&w, err) && sleep_through(&w, &done, err);
+    ok = open_state(&w, err) && begin_or_resume(&w, err) && sleep_through(&w, &done, err);
     backend->heard = NULL;
     if (!ok)
         note_failure(&w, err);

@@ -133,10 +133,4 @@ MUST_CHECK bool night_find_targets(Night *w, Err *err);
 MUST_CHECK bool night_learn(Night *w, Err *err);
 MUST_CHECK bool night_measure(Night *w, Err *err);
 
-/* night_stage.c */
-MUST_CHECK bool night_publish(Night *w, NightDone *ret, Err *err);
-MUST_CHECK bool night_remember(Night *w, Err *err);
-/* Who answers, as the state remembers it. */
-Str night_model_key(const Night *w);
-
 #endif

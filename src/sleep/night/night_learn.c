@@ -21,12 +21,6 @@ static bool can_stand_alone(const Night *w, const SkillGroup *group)
     return val && train && (w->backend->deterministic || group->tasks.n >= MIN_GROUP);
 }
 
-static void add_tasks(Arena *a, const SkillGroup *from, SkillGroup *to)
-{
-    for (size_t i = 0; i < from->tasks.n; i++)
-        LIST_PUSH(a, &to->tasks, from->tasks.items[i]);
-}
-
 static void read_memory(Night *w, Target *t)
 {
     Str path = str_join_path(w->arena, w->options->harvest.project, STR("CLAUDE.md"));
@@ -45,14 +39,11 @@ static void read_memory(Night *w, Target *t)
 }
 
 /* Agents list skills with the beginning of their description alone: it says when to use this one. */
-static Str about(Night *w)
+static Str skill_description(Night *w)
 {
     enum { NAME_BYTES = 40 };
-    Str project = w->options->harvest.project;
+    Str project = str_file_name(w->options->harvest.project);
 
-    while (project.n && memchr(project.p, '/', project.n))
-        project = str_skip(
-            project, (size_t)((const char *)memchr(project.p, '/', project.n) - project.p) + 1);
     if (!project.n)
         return STR(
             "Use for every recurring request of this user. Rules learned from past sessions, "
@@ -67,8 +58,8 @@ static bool read_docs(Night *w, Target *t, Str path, Err *err)
 {
     if (!live_read(w->arena, path, &t->live, err))
         return false;
-    t->docs.skill =
-        t->live.bytes.n ? t->live.bytes : document_scaffold(w->arena, t->skill, about(w));
+    t->docs.skill = t->live.bytes.n ? t->live.bytes
+                                    : document_scaffold(w->arena, t->skill, skill_description(w));
     t->docs.memory = STR("");
     if (t->kind == ITEM_MANAGED && w->options->harvest.project.n)
         read_memory(w, t);
@@ -107,16 +98,6 @@ static bool add_skill(Night *w, const SkillGroup *group)
     return true;
 }
 
-/* A skill is called as its folder is. */
-static Str name_of_skill(Str path)
-{
-    size_t end = path.n > strlen("/SKILL.md") ? path.n - strlen("/SKILL.md") : 0, from = end;
-
-    while (from && path.p[from - 1] != '/')
-        from--;
-    return str_skip(str_head(path, end), from);
-}
-
 /* A skill that was used and is found learns from its own tasks; all else goes to the managed one. */
 bool night_find_targets(Night *w, Err *err)
 {
@@ -128,14 +109,15 @@ bool night_find_targets(Night *w, Err *err)
     if (!place_of_managed(w->arena, &w->place, STR(NIGHT_MANAGED), &w->managed_path, err) ||
         !skill_roots(w->arena, &w->place, &w->roots, err))
         return false;
-    rest.skill_name = name_of_skill(w->managed_path);
+    rest.skill_name = str_file_name(str_folder(w->managed_path));
     for (size_t i = 0; i < groups.n; i++) {
         const SkillGroup *g = &groups.items[i];
         bool own = !w->options->target.n && !str_eqz(g->skill_name, NIGHT_MANAGED) &&
                    w->n_targets < MAX_PROPOSALS && can_stand_alone(w, g);
 
         if (!own || !add_skill(w, g))
-            add_tasks(w->arena, g, &rest);
+            for (size_t k = 0; k < g->tasks.n; k++)
+                LIST_PUSH(w->arena, &rest.tasks, g->tasks.items[k]);
     }
     if (!rest.tasks.n)
         return true;

@@ -43,18 +43,13 @@ static ReplayResult *copy_result(Recorder *r, const ReplayResult *result)
     return copy;
 }
 
-static bool is_trial(const char *phase)
-{
-    return strncmp(phase, "gate_trial", 10) == 0 || strcmp(phase, "final_val") == 0;
-}
-
 static void replayed(void *ctx, const char *phase, const ReplayAsk *ask, const ReplayResult *result)
 {
     Recorder *r = ctx;
     bool live = str_eq(ask->docs.skill, r->live.skill) && str_eq(ask->docs.memory, r->live.memory);
 
     night_show(r->options, r->report.report.night, "replaying", ++r->done, r->expected);
-    if (is_trial(phase)) {
+    if (strncmp(phase, "gate_trial", 10) == 0 || strcmp(phase, "final_val") == 0) {
         TaskPair *pair = pair_of(r, ask->task);
 
         *(live ? &pair->before : &pair->after) = copy_result(r, result);
@@ -404,18 +399,6 @@ void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *befo
     evidence_end(r->evidence);
 }
 
-/* Of the gain over all val tasks, as paired differences. */
-static void set_interval(Recorder *r, bool deterministic)
-{
-    double n = (double)r->val, mean = (r->candidate - r->baseline) / n, spread;
-
-    if (r->val < 2 || deterministic)
-        return;
-    spread = sqrt(fmax(0, (r->squares / n - mean * mean) * n / (n - 1)) / n);
-    LIST_PUSH(r->arena, &r->report.interval, mean - 1.96 * spread);
-    LIST_PUSH(r->arena, &r->report.interval, mean + 1.96 * spread);
-}
-
 void recorder_end(Recorder *r, const Backend *b)
 {
     SleepReport *s = &r->report.report;
@@ -425,7 +408,13 @@ void recorder_end(Recorder *r, const Backend *b)
     if (r->val) {
         s->baseline_score = r->baseline / (double)r->val;
         s->candidate_score = r->candidate / (double)r->val;
-        set_interval(r, b->deterministic);
+        if (r->val > 1 && !b->deterministic) { /* of the gain, as paired differences */
+            double n = (double)r->val, mean = (r->candidate - r->baseline) / n;
+            double spread = sqrt(fmax(0, (r->squares / n - mean * mean) * n / (n - 1)) / n);
+
+            LIST_PUSH(r->arena, &r->report.interval, mean - 1.96 * spread);
+            LIST_PUSH(r->arena, &r->report.interval, mean + 1.96 * spread);
+        }
     }
     if (!s->accepted)
         s->no_edits_reason = str_of(no_edits_name(r->no_edits ? r->no_edits : NO_EDITS_NO_TASKS));

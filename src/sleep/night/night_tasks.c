@@ -20,38 +20,19 @@ enum { INSTANCES = 4 }; /* wordings of one task: what is learned from some is tr
 static bool check_judge(Arena *a, const TaskRecord *task, Buf *wrong)
 {
     Err err;
-    JsonDoc *doc = json_parse(task->judge, &err);
+    AUTO(JsonDoc) *doc = json_parse(task->judge, &err);
     JudgeReview review = { 0 };
 
     if (doc)
         review = judge_review(a, json_root(doc));
     else
         LIST_PUSH(a, &review.errors, str_dup(a, str_of(err.text)));
-    json_free(doc);
     for (size_t i = 0; i < review.errors.n; i++)
         buf_addf(wrong, "%stask '%.*s': %.*s", wrong->n ? "; " : "", STR_FMT(task->id),
                  STR_FMT(review.errors.items[i]));
     for (size_t i = 0; i < review.warnings.n; i++)
         log_warning("task '%.*s': %.*s", STR_FMT(task->id), STR_FMT(review.warnings.items[i]));
     return !review.errors.n;
-}
-
-static bool check_judges(Arena *a, const TaskRecords *tasks, Err *err)
-{
-    AUTO_BUF wrong = BUF(KIB(16));
-    bool ok = true;
-
-    for (size_t i = 0; i < tasks->n; i++)
-        ok &= check_judge(a, &tasks->items[i], &wrong);
-    return ok || err_set(err, ERR_INVALID, "%.*s", STR_FMT(buf_str(&wrong)));
-}
-
-static bool has_split(const TaskRecords *tasks)
-{
-    for (size_t i = 0; i < tasks->n; i++)
-        if (!str_eqz(tasks->items[i].split, "train"))
-            return true;
-    return false;
 }
 
 static JsonDoc *open_tasks(Arena *a, const char *path, Err *err)
@@ -79,6 +60,8 @@ bool night_tasks_target(Arena *a, const char *tasks_file, Str *ret, Err *err)
 static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightPlan *ret, Err *err)
 {
     AUTO(JsonDoc) *doc = open_tasks(a, o->tasks_file, err);
+    AUTO_BUF wrong = BUF(KIB(16));
+    bool has_split = false, ok = true;
     Json list;
 
     if (!doc)
@@ -94,9 +77,13 @@ static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightP
         return err_set(err, ERR_USAGE,
                        "'%s' has not been reviewed; check it and set \"reviewed\": true",
                        o->tasks_file);
-    if (!has_split(&ret->tasks))
+    for (size_t i = 0; i < ret->tasks.n; i++)
+        has_split |= !str_eqz(ret->tasks.items[i].split, "train");
+    if (!has_split)
         split_assign(a, o->split, &ret->tasks);
-    return check_judges(a, &ret->tasks, err) || err_wrap(err, "'%s'", o->tasks_file);
+    for (size_t i = 0; i < ret->tasks.n; i++)
+        ok &= check_judge(a, &ret->tasks.items[i], &wrong);
+    return ok || err_set(err, ERR_INVALID, "'%s': %.*s", o->tasks_file, STR_FMT(buf_str(&wrong)));
 }
 
 /* -- from the history ---------------------------------------------------------------------------------- */
@@ -234,7 +221,7 @@ Str tonight_key(Arena *a, const NightOptions *o, const Backend *b)
              r->score.weight, r->objective.accuracy, r->objective.tokens, r->objective.latency,
              r->gate, r->no_regression, r->evolve_skill, r->evolve_memory, r->alpha);
     buf_addf(&out, "%lld %lld %lld %lld %lld %d|%.*s", (long long)r->edit_budget,
-             (long long)r->rollouts, (long long)r->most_draws, (long long)o->dream_factor,
+             (long long)r->rollouts, (long long)r->max_draws, (long long)o->dream_factor,
              (long long)o->recall_k, o->model_miner, STR_FMT(r->preferences));
     for (size_t i = 0; i < o->skill_roots.n; i++)
         buf_addf(&out, "|%.*s", STR_FMT(o->skill_roots.items[i]));

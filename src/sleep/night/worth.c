@@ -29,7 +29,7 @@ static int64_t val_attempts(const NightOptions *o, const Backend *b, const Night
 
     if (b->deterministic)
         return 2 + edits;
-    return 2 * o->rules.most_draws + edits * ROUGH_DRAWS +
+    return 2 * o->rules.max_draws + edits * ROUGH_DRAWS +
            (plan->old_rules ? (1 + REVIEWED_BY_DRAWS) * ROUGH_DRAWS : 0);
 }
 
@@ -133,7 +133,7 @@ bool night_worth(Arena *a, const NightOptions *o, Backend *b, double usd_per_tok
     w.detectable = !w.plan.val ? 1
                    : b->deterministic
                        ? 1 / (double)w.plan.val
-                       : gate_detectable(w.plan.val, 0.5, o->rules.alpha, o->rules.most_draws);
+                       : gate_detectable(w.plan.val, 0.5, o->rules.alpha, o->rules.max_draws);
     set_verdict(a, &w);
     *ret = w;
     return true;

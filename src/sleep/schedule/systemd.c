@@ -123,18 +123,9 @@ Scheduler scheduler_here(Arena *a)
                                                                      : SCHEDULER_CRON;
 }
 
-static Str file_name(Str path)
-{
-    size_t n = path.n;
-
-    while (n && path.p[n - 1] != '/')
-        n--;
-    return str_skip(path, n);
-}
-
 bool systemd_enable(Arena *a, const ScheduleFile units[2], Err *err)
 {
-    Str folder = str_head(units[0].path, units[0].path.n - file_name(units[0].path).n - 1);
+    Str folder = str_folder(units[0].path);
 
     if (!folder_make(str_z(a, folder), err))
         return false;
@@ -142,7 +133,7 @@ bool systemd_enable(Arena *a, const ScheduleFile units[2], Err *err)
         if (!file_write_atomic(str_z(a, units[i].path), units[i].text, err))
             return false;
     return systemctl(a, "daemon-reload", NULL, STR(""), err) &&
-           systemctl(a, "enable", "--now", file_name(units[1].path), err);
+           systemctl(a, "enable", "--now", str_file_name(units[1].path), err);
 }
 
 bool systemd_remove(Arena *a, Str key, size_t *ret_n, Err *err)

@@ -187,4 +187,13 @@ SLEEP_RECORDS(X)
 /* "train" for "replay" and "val" for "holdout", the names in older files; others unchanged. */
 Str split_normal(Str split);
 
+/* -- Ids, made from content: the same task has the same id on every night -- */
+
+/* "task_" and twelve digits of the hash of project and first request, uncut. */
+Str id_of_request(Arena *a, Str project, Str request);
+/* "llm_" and twelve digits, for a task that a model made from a session. */
+Str id_of_intent(Arena *a, Str project, Str intent);
+/* "r" and eight digits, for a learned rule: by its squeezed text. */
+Str id_of_rule(Arena *a, Str rule);
+
 #endif

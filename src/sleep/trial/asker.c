@@ -34,13 +34,13 @@ static void section(Buf *out, const char *title, Str text)
         buf_addf(out, "\n# %s\n%.*s\n", title, STR_FMT(text));
 }
 
-/* What leaves for a model or a file is redacted once more, whatever was done before. */
+/* Redacts every prompt once more before it leaves for a model or a file. */
 static Str finished(Arena *a, const Buf *out)
 {
     return str_dup(a, redact_text(a, buf_str(out)));
 }
 
-static bool put(Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
+static bool ask_question(Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
 {
     const Asker *asker = b->ctx;
     Heard exchange = { .kind = q->kind, .prompt = q->prompt };
@@ -57,7 +57,7 @@ static bool put(Backend *b, Arena *a, const Question *q, Str *ret, Err *err)
     return true;
 }
 
-/* -- attempts ------------------------------------------------------------------------------------------ */
+/* -- Attempts -- */
 
 /* The framing of a task goes out as it is; it may say where in it the skill belongs. */
 static void put_framing(Buf *out, Str framing, Str skill)
@@ -110,10 +110,10 @@ static bool attempt(Backend *b, Arena *a, const AttemptAsk *ask, Attempt *ret, E
                    .draw = draw_of(a, b, ask->phase, ask->sample, ask->fresh) };
 
     *ret = (Attempt){ 0 };
-    return put(b, a, &q, &ret->answer, err);
+    return ask_question(b, a, &q, &ret->answer, err);
 }
 
-/* -- judgements ---------------------------------------------------------------------------------------- */
+/* -- Judgements -- */
 
 /* Once with the criterion first and once with the answer first: what stands where must not matter. */
 static Str judge_prompt(Arena *a, const JudgeAsk *ask, bool answer_first)
@@ -135,21 +135,15 @@ static Str judge_prompt(Arena *a, const JudgeAsk *ask, bool answer_first)
 static bool read_score(Str reply, Arena *a, double *ret, Str *ret_why)
 {
     Str object = answer_object(reply);
-    double score;
-    JsonDoc *doc;
-    bool ok;
     Err err;
+    AUTO(JsonDoc) *doc = object.p ? json_parse(object, &err) : NULL;
+    double score;
 
-    if (!object.p)
+    if (!doc || !json_double(json_get(json_root(doc), STR("score")), &score) || score != score)
         return false;
-    doc = json_parse(object, &err);
-    ok = doc && json_double(json_get(json_root(doc), STR("score")), &score) && score == score;
-    if (ok) {
-        *ret = score < 0 ? 0 : score > 1 ? 1 : score;
-        *ret_why = str_dup(a, json_str(json_get(json_root(doc), STR("reason"))));
-    }
-    json_free(doc);
-    return ok;
+    *ret = score < 0 ? 0 : score > 1 ? 1 : score;
+    *ret_why = str_dup(a, json_str(json_get(json_root(doc), STR("reason"))));
+    return true;
 }
 
 static bool judge(Backend *b, Arena *a, const JudgeAsk *ask, Score *ret, Err *err)
@@ -167,7 +161,7 @@ static bool judge(Backend *b, Arena *a, const JudgeAsk *ask, Score *ret, Err *er
 
         if (!ask->answer.p) /* still to come */
             break;
-        if (!put(b, a, &q, &reply, err))
+        if (!ask_question(b, a, &q, &reply, err))
             return false;
         if (read_score(reply, a, &one, &why)) {
             sum += one;
@@ -179,29 +173,25 @@ static bool judge(Backend *b, Arena *a, const JudgeAsk *ask, Score *ret, Err *er
     return true;
 }
 
-/* -- reflection ----------------------------------------------------------------------------------------- */
-
-static void show_called(Buf *out, const StrList *tools)
-{
-    for (size_t i = 0; i < tools->n; i++)
-        buf_addf(out, "%s%.*s%s",
-                 i ? ", " : "   Tools called: ", STR_FMT(clip_edit(tools->items[i])),
-                 i + 1 == tools->n ? "\n" : "");
-}
+/* -- Reflection -- */
 
 /* Whole traces: what was asked, in which context, what was answered and called, and why it fails. */
-static void show(Buf *out, const char *title, const ReplayedList *list, size_t max, bool why)
+static void show_traces(Buf *out, const char *title, const ReplayedList *list, size_t max, bool why)
 {
     if (list && list->n)
         buf_addf(out, "\n# %s\n", title);
     for (size_t i = 0; list && i < list->n && i < max; i++) {
         const Replayed *r = &list->items[i];
+        const StrList *tools = &r->result.tools_called;
 
         buf_addf(out, "%zu. Request: %.*s\n", i + 1, STR_FMT(clip(r->task.intent)));
         if (r->task.context_excerpt.n)
             buf_addf(out, "   Context: %.*s\n", STR_FMT(clip(r->task.context_excerpt)));
         buf_addf(out, "   Answer: %.*s\n", STR_FMT(clip(r->result.response)));
-        show_called(out, &r->result.tools_called);
+        for (size_t k = 0; k < tools->n; k++)
+            buf_addf(out, "%s%.*s%s",
+                     k ? ", " : "   Tools called: ", STR_FMT(clip_edit(tools->items[k])),
+                     k + 1 == tools->n ? "\n" : "");
         if (why)
             buf_addf(out, "   Why it fails: %.*s\n", STR_FMT(clip(r->result.judge_rationale)));
         if (why && r->task.reference.n)
@@ -241,8 +231,9 @@ static Str reflect_prompt(Arena *a, const ReflectAsk *ask, bool stricter)
         buf_addz(&out, "The last reply was no JSON array. Begin with [ and end with ].\n");
     section(&out, "What the user prefers", ask->preferences);
     section(&out, "The document now", document_bare(a, skill ? ask->docs.skill : ask->docs.memory));
-    show(&out, "Failing answers", ask->failures, SHOWN_FAILURES, true);
-    show(&out, "Answers that are right; keep them so", ask->successes, SHOWN_SUCCESSES, false);
+    show_traces(&out, "Failing answers", ask->failures, SHOWN_FAILURES, true);
+    show_traces(&out, "Answers that are right; keep them so", ask->successes, SHOWN_SUCCESSES,
+                false);
     show_known(&out, ask->known);
     return finished(a, &out);
 }
@@ -250,24 +241,20 @@ static Str reflect_prompt(Arena *a, const ReflectAsk *ask, bool stricter)
 static bool read_edits(Arena *a, Str reply, Str target, int64_t max, EditRecords *ret)
 {
     Str array = answer_array(reply);
-    EditRecords all = { 0 };
-    JsonDoc *doc;
-    bool ok;
     Err err;
+    AUTO(JsonDoc) *doc = array.p ? json_parse(array, &err) : NULL;
+    EditRecords all;
 
-    if (!array.p)
+    if (!doc || !edits_read(a, json_root(doc), &all, &err))
         return false;
-    doc = json_parse(array, &err);
-    ok = doc && edits_read(a, json_root(doc), &all, &err);
-    json_free(doc);
-    for (size_t i = 0; ok && i < all.n && ret->n < (size_t)max; i++) {
+    for (size_t i = 0; i < all.n && ret->n < (size_t)max; i++) {
         EditRecord edit = all.items[i];
 
         edit.target = target;
         if (edit.content.n || edit.anchor.n)
             LIST_PUSH(a, ret, edit);
     }
-    return ok;
+    return true;
 }
 
 static bool reflect(Backend *b, Arena *a, const ReflectAsk *ask, EditRecords *ret, Err *err)
@@ -281,7 +268,7 @@ static bool reflect(Backend *b, Arena *a, const ReflectAsk *ask, EditRecords *re
                        .max_tokens = REFLECT_TOKENS };
         Str reply;
 
-        if (!put(b, a, &q, &reply, err) || !backend_settled(b, err))
+        if (!ask_question(b, a, &q, &reply, err) || !backend_settled(b, err))
             return false;
         if (read_edits(a, reply, ask->target, ask->edit_budget, ret) && ret->n)
             return true;
@@ -295,7 +282,7 @@ static bool call(Backend *b, Arena *a, Str prompt, int64_t max_tokens, Str *ret,
                    .prompt = str_dup(a, redact_text(a, prompt)),
                    .max_tokens = max_tokens };
 
-    return put(b, a, &q, ret, err);
+    return ask_question(b, a, &q, ret, err);
 }
 
 Backend backend_of_asker(const char *name, Str model, const Asker *asker)

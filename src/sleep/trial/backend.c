@@ -12,16 +12,6 @@ static double unit(double score)
     return isfinite(score) ? fmin(1, fmax(0, score)) : 0;
 }
 
-static Score score_by_reference(Arena *a, const TaskRecord *task, Str answer)
-{
-    double hard = score_exact(a, task->reference, answer);
-
-    return (Score){ .hard = hard,
-                    .soft = fmax(hard, score_keywords(a, task->reference, answer)),
-                    .why = hard >= 1 ? STR("the reference is in the answer")
-                                     : STR("the reference is not in the answer") };
-}
-
 static bool score_answer(Backend *b, Arena *a, const ReplayAsk *ask, const Judge *judge,
                          const Attempt *attempt, Score *ret, Err *err)
 {
@@ -32,7 +22,13 @@ static bool score_answer(Backend *b, Arena *a, const ReplayAsk *ask, const Judge
         return true;
     }
     if (str_eq(ask->task->reference_kind, STR("exact"))) {
-        *ret = score_by_reference(a, ask->task, attempt->answer);
+        double hard = score_exact(a, ask->task->reference, attempt->answer);
+
+        *ret =
+            (Score){ .hard = hard,
+                     .soft = fmax(hard, score_keywords(a, ask->task->reference, attempt->answer)),
+                     .why = hard >= 1 ? STR("the reference is in the answer")
+                                      : STR("the reference is not in the answer") };
         return true;
     }
     return b->judge(b, a, &question, ret, err);
@@ -54,13 +50,6 @@ static ReplayResult result_of(const ReplayAsk *ask, const Attempt *attempt, cons
     if (ask->task->tags.n)
         r.task_type = ask->task->tags.items[0];
     return r;
-}
-
-static int64_t about_tokens(const ReplayAsk *ask, Str answer)
-{
-    return (int64_t)(utf8_count(ask->docs.skill) + utf8_count(ask->docs.memory) +
-                     utf8_count(ask->task->intent) + utf8_count(answer)) /
-           4;
 }
 
 bool backend_settled(const Backend *b, Err *err)
@@ -97,8 +86,12 @@ bool replay_task(Backend *b, Arena *a, const ReplayAsk *ask, Budget *budget, Rep
         return err_wrap(err, "cannot replay task '%.*s'", STR_FMT(ask->task->id));
     budget_spend(budget, b->calls - calls, b->tokens - tokens, b->usd - usd);
     *ret = result_of(ask, &attempt, &score);
-    ret->tokens = b->tokens > tokens ? b->tokens - tokens : about_tokens(ask, attempt.answer);
-    /* Never by our own clock: what decides must be the same in a night that goes on. */
+    ret->tokens = b->tokens - tokens;
+    if (ret->tokens <= 0) /* a backend that does not count: about four characters each */
+        ret->tokens = (int64_t)(utf8_count(ask->docs.skill) + utf8_count(ask->docs.memory) +
+                                utf8_count(ask->task->intent) + utf8_count(attempt.answer)) /
+                      4;
+    /* Not by the local clock: a resumed night must come to the same decision. */
     ret->latency_ms = round((b->waited_ms - waited) * 10) / 10;
     return true;
 }

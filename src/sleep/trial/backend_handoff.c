@@ -5,35 +5,30 @@
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "text/json.h"
 #include "text/sha256.h"
 
 enum { ID_DIGITS = 16 };
 
 typedef struct Pending {
-    Str id, prompt;
+    Str id, answer_file, prompt;
     int64_t max_tokens;
 } Pending;
+
+static const RecordField pending_fields[] = {
+    RECORD_FIELD(Pending, id),
+    RECORD_FIELD(Pending, answer_file),
+    RECORD_FIELD(Pending, max_tokens),
+    RECORD_FIELD(Pending, prompt),
+};
+static const RecordTable pending_record = RECORD(Pending, "question", pending_fields);
 
 struct HandoffBackend {
     Arena *arena;
     Str folder, answers;
-    Pending *pending;
-    size_t n, cap;
+    LIST_OF(Pending) pending;
     Asker asker;
     Backend backend;
 };
-
-static void wait_for(HandoffBackend *h, Str id, const Question *q)
-{
-    Pending p;
-
-    for (size_t i = 0; i < h->n; i++)
-        if (str_eq(h->pending[i].id, id))
-            return;
-    p = (Pending){ str_dup(h->arena, id), str_dup(h->arena, q->prompt), q->max_tokens };
-    ARENA_PUSH(h->arena, h->pending, h->n, h->cap, p);
-}
 
 static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bool *ret_kept,
                 Err *err)
@@ -42,15 +37,21 @@ static bool ask(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bo
     Str id =
         str_head(sha256_hex(a, str_printf(a, "%.*s\n%.*s", STR_FMT(q->draw), STR_FMT(q->prompt))),
                  ID_DIGITS);
-    const char *path =
-        str_z(a, str_join_path(a, h->answers, str_printf(a, "%.*s.md", STR_FMT(id))));
+    Str file = str_printf(a, "%.*s.md", STR_FMT(id));
+    const char *path = str_z(a, str_join_path(a, h->answers, file));
+    bool waiting = false;
 
     b->calls++;
     b->key = id;
-    *ret_kept = true; /* in a file of its own, round after round */
+    *ret_kept = true; /* answers stay in their files */
     if (access(path, F_OK) != 0) {
-        wait_for(h, id, q);
-        b->pending = (int64_t)h->n;
+        for (size_t i = 0; i < h->pending.n; i++)
+            waiting |= str_eq(h->pending.items[i].id, id);
+        if (!waiting)
+            LIST_PUSH(h->arena, &h->pending,
+                      ((Pending){ str_dup(h->arena, id), str_dup(h->arena, file),
+                                  str_dup(h->arena, q->prompt), q->max_tokens }));
+        b->pending = (int64_t)h->pending.n;
         *ret = STR_NONE;
         return true;
     }
@@ -84,7 +85,15 @@ Backend *handoff_backend(HandoffBackend *h)
     return &h->backend;
 }
 
-/* -- writing out ------------------------------------------------------------------------------------------ */
+/* -- Writing out -- */
+
+static bool write_file(HandoffBackend *h, Str name, const Buf *text, Err *err)
+{
+    if (buf_full(text))
+        return err_set(err, ERR_TOO_LARGE, "the questions do not fit into one file");
+    return file_write_atomic(str_z(h->arena, str_join_path(h->arena, h->folder, name)),
+                             buf_str(text), err);
+}
 
 static bool write_json(HandoffBackend *h, Err *err)
 {
@@ -95,23 +104,9 @@ static bool write_json(HandoffBackend *h, Err *err)
     json_field_str(&w, "format", STR("skillopt_sleep.handoff.v1"));
     json_field_str(&w, "answers_dir", h->answers);
     json_key(&w, "pending");
-    json_begin(&w, '[');
-    for (size_t i = 0; i < h->n; i++) {
-        json_begin(&w, '{');
-        json_field_str(&w, "id", h->pending[i].id);
-        json_field_str(&w, "answer_file",
-                       str_printf(h->arena, "%.*s.md", STR_FMT(h->pending[i].id)));
-        json_field_int(&w, "max_tokens", h->pending[i].max_tokens);
-        json_field_str(&w, "prompt", h->pending[i].prompt);
-        json_end(&w, '}');
-    }
-    json_end(&w, ']');
+    record_put_list(&w, &pending_record, &h->pending);
     json_end(&w, '}');
-    if (buf_full(&out))
-        return err_set(err, ERR_TOO_LARGE, "the questions do not fit into one file");
-    return file_write_atomic(
-        str_z(h->arena, str_join_path(h->arena, h->folder, STR("pending.json"))), buf_str(&out),
-        err);
+    return write_file(h, STR("pending.json"), &out, err);
 }
 
 static bool write_prompts(HandoffBackend *h, Err *err)
@@ -121,23 +116,22 @@ static bool write_prompts(HandoffBackend *h, Err *err)
     buf_addf(&out,
              "# %zu questions\n\nAnswer each one in its own file, answers/<id>.md, with the "
              "answer alone, then run the same command again.\n",
-             h->n);
-    for (size_t i = 0; i < h->n; i++)
-        buf_addf(&out, "\n----- BEGIN %.*s -----\n%.*s\n----- END %.*s -----\n",
-                 STR_FMT(h->pending[i].id), STR_FMT(h->pending[i].prompt),
-                 STR_FMT(h->pending[i].id));
-    if (buf_full(&out))
-        return err_set(err, ERR_TOO_LARGE, "the questions do not fit into one file");
-    return file_write_atomic(str_z(h->arena, str_join_path(h->arena, h->folder, STR("PROMPTS.md"))),
-                             buf_str(&out), err);
+             h->pending.n);
+    for (size_t i = 0; i < h->pending.n; i++) {
+        const Pending *p = &h->pending.items[i];
+
+        buf_addf(&out, "\n----- BEGIN %.*s -----\n%.*s\n----- END %.*s -----\n", STR_FMT(p->id),
+                 STR_FMT(p->prompt), STR_FMT(p->id));
+    }
+    return write_file(h, STR("PROMPTS.md"), &out, err);
 }
 
 bool handoff_flush(HandoffBackend *h, size_t *ret_pending, Str *ret_folder, Err *err)
 {
-    *ret_pending = h->n;
+    *ret_pending = h->pending.n;
     *ret_folder = h->folder;
-    return !h->n || (folder_make(str_z(h->arena, h->answers), err) && write_json(h, err) &&
-                     write_prompts(h, err));
+    return !h->pending.n || (folder_make(str_z(h->arena, h->answers), err) && write_json(h, err) &&
+                             write_prompts(h, err));
 }
 
 /* Nights are counted for each project by itself, so the name may be taken. */

@@ -98,7 +98,7 @@ typedef struct Trial {
     Arena *arena;
     const GateInput *in;
     GateResult r;
-    double *differences; /* task by task, most_draws each */
+    double *differences; /* task by task, max_draws each */
 } Trial;
 
 static double within_unit(double score)
@@ -125,7 +125,7 @@ static bool draw_pair(Trial *t, size_t task, Err *err)
     cand = within_unit(cand);
     g->baseline += (base - g->baseline) / (double)(nth + 1);
     g->candidate += (cand - g->candidate) / (double)(nth + 1);
-    t->differences[(int64_t)task * t->in->most_draws + nth] = cand - base;
+    t->differences[(int64_t)task * t->in->max_draws + nth] = cand - base;
     g->draws++;
     t->r.draws++;
     return true;
@@ -192,7 +192,7 @@ static size_t gather(const Trial *t, double *ret, double *ret_sum, double *ret_s
     *ret_sum = *ret_squares = 0;
     for (size_t i = 0; i < t->in->n; i++)
         for (int64_t k = 0; k < t->r.tasks[i].draws; k++) {
-            double d = t->differences[(int64_t)i * t->in->most_draws + k];
+            double d = t->differences[(int64_t)i * t->in->max_draws + k];
 
             ret[n++] = d;
             *ret_sum += d;
@@ -210,7 +210,7 @@ static bool lost_something(const Trial *t, size_t task)
 static bool draw_doubtful(Trial *t, Err *err)
 {
     for (size_t i = 0; i < t->in->n; i++)
-        while (lost_something(t, i) && t->r.tasks[i].draws < t->in->most_draws && !t->r.stopped)
+        while (lost_something(t, i) && t->r.tasks[i].draws < t->in->max_draws && !t->r.stopped)
             if (!draw_pair(t, i, err))
                 return false;
     return settled(t, err);
@@ -218,7 +218,7 @@ static bool draw_doubtful(Trial *t, Err *err)
 
 static bool any_regressed(Trial *t)
 {
-    double *back = ARENA_ARRAY(t->arena, double, (size_t)t->in->most_draws);
+    double *back = ARENA_ARRAY(t->arena, double, (size_t)t->in->max_draws);
     bool any = false;
 
     for (size_t i = 0; i < t->in->n; i++) {
@@ -227,7 +227,7 @@ static bool any_regressed(Trial *t)
         if (!lost_something(t, i))
             continue;
         for (int64_t k = 0; k < g->draws; k++)
-            back[k] = -t->differences[(int64_t)i * t->in->most_draws + k];
+            back[k] = -t->differences[(int64_t)i * t->in->max_draws + k];
         g->regressed =
             gate_sign_p(t->arena, back, (size_t)g->draws) <= t->in->alpha / (double)t->in->n;
         any |= g->regressed;
@@ -252,8 +252,7 @@ static bool accept(Trial *t, Err *err)
 /* Looks once; true in *ret_done when it is decided. */
 static bool look(Trial *t, int nth, double level, bool *ret_done, Err *err)
 {
-    double *d = ARENA_ARRAY(t->arena, double, t->in->n *(size_t)t->in->most_draws + 1), sum,
-           squares;
+    double *d = ARENA_ARRAY(t->arena, double, t->in->n *(size_t)t->in->max_draws + 1), sum, squares;
     size_t n = gather(t, d, &sum, &squares);
 
     t->r.p = gate_sign_p(t->arena, d, n);
@@ -273,10 +272,10 @@ static bool decide_by_draws(Trial *t, Err *err)
     double level = 0;
 
     for (int i = 0; i < LOOKS && !done; i++) {
-        int64_t until = (int64_t)ceil(look_share[i] * (double)t->in->most_draws);
+        int64_t until = (int64_t)ceil(look_share[i] * (double)t->in->max_draws);
 
         level += look_level[i] * t->in->alpha;
-        if (i + 1 < LOOKS && ceil(look_share[i + 1] * (double)t->in->most_draws) <= (double)until)
+        if (i + 1 < LOOKS && ceil(look_share[i + 1] * (double)t->in->max_draws) <= (double)until)
             continue; /* too few draws for this look: the next one has its share */
         if (!draw_until(t, until, err) || !look(t, i, level, &done, err))
             return false;
@@ -290,9 +289,9 @@ bool gate_decide(Arena *a, const GateInput *in, GateResult *ret, Err *err)
 {
     Trial t = { .arena = a, .in = in, .r = { .verdict = VERDICT_UNDERPOWERED, .p = 1 } };
 
-    ASSERT(in->most_draws > 0);
+    ASSERT(in->max_draws > 0);
     t.r.tasks = ARENA_ARRAY(a, GateTask, in->n + 1);
-    t.differences = ARENA_ARRAY(a, double, in->n *(size_t)in->most_draws + 1);
+    t.differences = ARENA_ARRAY(a, double, in->n *(size_t)in->max_draws + 1);
     if (!(in->deterministic ? decide_once(&t, err) : decide_by_draws(&t, err)))
         return false;
     *ret = t.r;
@@ -327,9 +326,9 @@ bool gate_interval(const GateTask *tasks, size_t n, double *ret_low, double *ret
 }
 
 /* By the normal approximation of the last look: level 0.7 alpha, power 0.8. */
-double gate_detectable(size_t n, double base, double alpha, int64_t most_draws)
+double gate_detectable(size_t n, double base, double alpha, int64_t max_draws)
 {
-    double pairs = (double)n * (double)most_draws, z = 0.8416, low = 0, high = 8;
+    double pairs = (double)n * (double)max_draws, z = 0.8416, low = 0, high = 8;
 
     if (!n)
         return 1;

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-enum { GATE_MOST_DRAWS = 10 };
+enum { GATE_MAX_DRAWS = 10 };
 #define GATE_ALPHA 0.05
 
 typedef enum Verdict { VERDICT_ACCEPT, VERDICT_REJECT, VERDICT_UNDERPOWERED } Verdict;
@@ -28,7 +28,7 @@ typedef struct GateInput {
     size_t n; /* val tasks */
     bool deterministic, no_regression;
     double alpha;
-    int64_t most_draws; /* a task and document */
+    int64_t max_draws; /* a task and document */
     GateDraw *draw;
     /* Asked before what was drawn is looked at; false ends the trial: some of it is still to come. May
      * be NULL. */
@@ -65,7 +65,7 @@ bool gate_interval(const GateTask *tasks, size_t n, double *ret_low, double *ret
 
 /* The share of val passes that must come on top of `base` for the gate to see it four times in
  * five, with n val tasks: what a night of this size can find. */
-double gate_detectable(size_t n, double base, double alpha, int64_t most_draws);
+double gate_detectable(size_t n, double base, double alpha, int64_t max_draws);
 
 /* How a score moves what is kept: the step from current to candidate, and the best so far. */
 typedef struct GateStep {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "sleep/learning/consolidate.h"
-#include "sleep/learning/rejected.h"
+#include "sleep/learning/known.h"
 #include "sleep/night/experiment.h"
 #include "sleep/task/document.h"
 #include "sleep/task/rules.h"

@@ -153,7 +153,7 @@ static void verdicts(void **state)
                          .deterministic = cases[i].deterministic,
                          .no_regression = cases[i].no_regression,
                          .alpha = GATE_ALPHA,
-                         .most_draws = GATE_MOST_DRAWS,
+                         .max_draws = GATE_MAX_DRAWS,
                          .draw = from_table,
                          .ctx = &table };
         GateResult r;
@@ -163,7 +163,7 @@ static void verdicts(void **state)
         if (r.verdict != cases[i].verdict || r.blocked != cases[i].blocked)
             fail_msg("%s: %s%s", cases[i].why, verdict_name(r.verdict),
                      r.blocked ? ", blocked" : "");
-        assert_true(table.max <= GATE_MOST_DRAWS);
+        assert_true(table.max <= GATE_MAX_DRAWS);
         if (cases[i].deterministic)
             assert_true(table.max <= 1);
     }
@@ -182,7 +182,7 @@ static void the_level_asked_for_is_that_of_regressions_too(void **state)
         GateInput in = { .n = 10,
                          .no_regression = true,
                          .alpha = levels[i],
-                         .most_draws = GATE_MOST_DRAWS,
+                         .max_draws = GATE_MAX_DRAWS,
                          .draw = from_table,
                          .ctx = &table };
         GateResult r;
@@ -204,7 +204,7 @@ static void error_rate_holds(void **state)
     (void)state;
     assert_true(useless.accepted <= 0.08); /* 0.05 and two standard errors of 150 trials */
     assert_true(useful.accepted >= 0.8);
-    assert_true(useless.most_draws <= GATE_MOST_DRAWS && useful.most_draws <= GATE_MOST_DRAWS);
+    assert_true(useless.max_draws <= GATE_MAX_DRAWS && useful.max_draws <= GATE_MAX_DRAWS);
 }
 
 static void detectable_effect_shrinks(void **state)

@@ -7,7 +7,7 @@
 #include "sleep/mining/dream.h"
 #include "sleep/mining/filters.h"
 #include "sleep/task/answer.h"
-#include "sleep/task/ids.h"
+#include "sleep/task/types.h"
 #include "sleep/task/score.h"
 #include "sleep/task/split.h"
 #include "sleep/trial/budget.h"
