@@ -18,16 +18,16 @@ static void check_judge(Arena *a, Str json)
 
 static void check_wishes(Arena *a, Str text, Str answer)
 {
-    Wishes wishes = { 0 };
+    Demands demands = { 0 };
 
-    wishes_of_correction(a, text, &wishes);
-    check_judge(a, wishes_judge(a, wishes.items, wishes.n));
-    for (size_t i = 0; i < wishes.n; i++) {
-        Judge one = judge_of(a, wishes_judge(a, &wishes.items[i], 1));
+    demands_of_correction(a, text, &demands);
+    check_judge(a, demands_judge(a, demands.items, demands.n));
+    for (size_t i = 0; i < demands.n; i++) {
+        Judge one = judge_of(a, demands_judge(a, &demands.items[i], 1));
 
         ASSERT(one.n == 1 && rule_of_check(a, &one.checks[0]).n);
     }
-    (void)wishes_correct(a, text, answer);
+    (void)demands_not_met(a, text, answer);
 }
 
 /* Two sessions in which the same was asked, and corrected by the text. */

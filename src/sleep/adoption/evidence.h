@@ -1,15 +1,15 @@
-/* evidence.h - what happened in a night, one JSON object a line.
+/* evidence.h - the event log of a night, one JSON object per line.
  *
- * {ts, stage, event, ..., seq}. Every text goes through the redactor and is then cut, with a note of
- * how much was left out; a number that is none is null. The file is 0600. A night that was killed goes
- * on where it was: a torn last line is cut off and the numbers go on.
+ * {ts, stage, event, ..., seq}. Text is redacted and then cut, with a note of how much was left out; NaN
+ * and infinity become null. The file is 0600. A resumed night removes an incomplete last line and
+ * continues the numbers.
  *
  *   evidence_begin(e, "gate", "decision");
  *   evidence_str(e, "action", action);
  *   evidence_end(e);
  *
- * Evidence never fails a night: what cannot be written, or would make the file too large, is dropped, and
- * evidence_close says so. Not thread-safe. */
+ * Evidence never fails a night: events that cannot be written, or would make the file too large, are
+ * dropped, and evidence_close returns false. Not thread-safe. */
 #ifndef TALARIA_SLEEP_ADOPTION_EVIDENCE_H
 #define TALARIA_SLEEP_ADOPTION_EVIDENCE_H
 
@@ -31,16 +31,17 @@ typedef struct EvidenceOptions {
 
 MUST_CHECK Evidence *evidence_open(const char *path, EvidenceOptions options, Err *err);
 
-/* NULL is a log that keeps nothing, for nights without evidence. */
+/* A NULL log ignores everything, for nights without evidence. */
 void evidence_begin(Evidence *e, const char *stage, const char *event);
 void evidence_str(Evidence *e, const char *key, Str s);
 void evidence_int(Evidence *e, const char *key, int64_t n);
 void evidence_real(Evidence *e, const char *key, double n);
 void evidence_bool(Evidence *e, const char *key, bool b);
-void evidence_json(Evidence *e, const char *key, Str json); /* any value; its texts likewise */
+void evidence_json(Evidence *e, const char *key,
+                   Str json); /* any JSON value; its texts are redacted and cut too */
 void evidence_end(Evidence *e);
 
-/* False where a line could not be written. Frees it either way. */
+/* False if a line could not be written. Frees the log in any case. */
 bool evidence_close(Evidence *e);
 
 #endif

@@ -1,14 +1,13 @@
-/* consolidate.h - from tonight's tasks to documents that are proven better, or left as they are.
+/* consolidate.h - turning tonight's tasks into better documents, with proof.
  *
- * Train tasks are replayed and their failures reflected on; the edits that come of it are bounded,
- * cleared of what earlier nights rejected, joined by what waits from earlier nights, screened on train
- * and then tried on val through the gate: first for the skill, then, under the new skill, for the
- * memory. Accepted edits are measured one by one (leave one out); rules that are there already are
- * counted as helpful or harmful, and those that nobody has needed for long are put up for deletion.
- * Test tasks are never looked at here.
+ * consolidate() replays the train tasks and has the backend reflect on the failures. From the proposed
+ * edits it drops those that earlier nights rejected, adds pending ones of earlier nights, screens them on
+ * train and tries them on val through the gate: first for the skill, then, under the new skill, for the
+ * memory. It measures each accepted edit (leave one out), counts existing rules as helpful or harmful,
+ * and proposes to delete those that have been of no use for long. It never uses test tasks.
  *
- * Deterministic given the backend's answers: a night that was killed gives the same result when it
- * runs again over the stored answers. Everything returned lives in the arena. */
+ * Deterministic given the backend's answers: a resumed night comes to the same result from the stored
+ * answers. Results live in the arena. */
 #ifndef TALARIA_SLEEP_LEARNING_CONSOLIDATE_H
 #define TALARIA_SLEEP_LEARNING_CONSOLIDATE_H
 
@@ -19,12 +18,12 @@
 typedef struct ConsolidateRules {
     ScoreRule score;
     Objective objective;
-    bool gate;          /* false: every edit that applies is kept, unproven */
+    bool gate;          /* false: every edit that applies is kept, untested */
     bool no_regression; /* no val task may become worse */
     double alpha;       /* chance to accept an edit that changes nothing, for the whole night */
-    int64_t max_draws;  /* fresh draws a val task and document */
+    int64_t max_draws;  /* fresh draws per val task and document */
     int64_t edit_budget;
-    int64_t rollouts; /* attempts a train task */
+    int64_t rollouts; /* attempts per train task */
     Str preferences;
     bool evolve_skill, evolve_memory;
     int64_t night;
@@ -32,11 +31,10 @@ typedef struct ConsolidateRules {
 
 ConsolidateRules consolidate_rules(void); /* the defaults */
 
-/* Where answers vary: draws of a task that only report, not decide; and how many rules whose nights are over
- * are looked at in one night. */
+/* If answers vary: draws per task that only inform a report, and expired rules reviewed per night. */
 enum { ROUGH_DRAWS = 3, REVIEWED_BY_DRAWS = 4 };
 
-/* Told of what happens, for evidence and progress; each may be NULL. */
+/* Callbacks for evidence and progress; each may be NULL. */
 typedef struct ConsolidateWatch {
     void *ctx;
     void (*replayed)(void *ctx, const char *phase, const ReplayAsk *ask, const ReplayResult *r);
@@ -44,7 +42,7 @@ typedef struct ConsolidateWatch {
     void (*tried)(void *ctx, const GateTrial *trial, const GateEvidence *evidence);
 } ConsolidateWatch;
 
-/* no_edits_reason: X(id, name in JSON, what people read after "No proposal: ") */
+/* no_edits_reason: X(id, name in JSON, text for people after "No proposal: ") */
 #define NO_EDITS(X)                                                                                \
     X(NO_EDITS_NONE, "", "")                                                                       \
     X(NO_EDITS_NO_TASKS, "no_tasks", "no task to learn from")                                      \
@@ -66,29 +64,29 @@ typedef struct Consolidation {
     bool accepted, leaked;
     Str action; /* accept_new_best | reject | reject_unverified | greedy_applied | greedy_noop */
     NoEdits no_edits;
-    Docs docs; /* the live ones, byte for byte, unless accepted */
+    Docs docs; /* unchanged unless accepted */
     double baseline, candidate;
-    bool has_interval; /* of the gain over tasks like these, candidate - baseline */
+    bool has_interval; /* confidence interval of the gain, candidate - baseline */
     double low, high;
     EditRecords edits, rejected, unmatched;
     StrList rejected_why, unmatched_why;
     GateTrials trials;
-    GateEvidences evidence; /* one a trial but the final one */
+    GateEvidences evidence; /* one per trial except the final one */
     Attributions attribution;
     StrList notes;
     int64_t replayed;
 } Consolidation;
 
-/* known: what earlier nights know, brought up to date (also when nothing is accepted). budget and
- * watch may be NULL. False when the backend failed or a document cannot be parsed. */
+/* known: edits of earlier nights, updated (also if nothing is accepted). budget and watch may be NULL.
+ * False if the backend failed or a document cannot be parsed. */
 MUST_CHECK bool consolidate(Arena *a, Backend *b, const TaskRecords *tasks, Docs live,
                             const ConsolidateRules *rules, KnownEdits *known, Budget *budget,
                             const ConsolidateWatch *watch, Consolidation *ret, Err *err);
 
-/* -- routing ------------------------------------------------------------------------------------ */
+/* -- Routing -- */
 
-/* Tasks that belong to one skill: by the one skill that was used in all their sessions; a task with
- * none, or with several, belongs to `managed`. In the order in which they are first seen. */
+/* The tasks of one skill: those in whose sessions this skill alone was used; a task with no or several
+ * skills belongs to `managed`. In order of first appearance. */
 typedef struct SkillGroup {
     Str skill_name;
     TaskRecords tasks;

@@ -17,7 +17,7 @@ static void add_tag(Arena *a, TaskRecord *t, const char *tag)
     t->tags = tags;
 }
 
-static Str in_other_words(Arena *a, Str intent, size_t k)
+static Str rephrase(Arena *a, Str intent, size_t k)
 {
     switch (k % PHRASINGS) {
     case 0:
@@ -41,7 +41,7 @@ void dream_add(Arena *a, int64_t factor, TaskRecords *tasks)
                 break;
             t.derived_from = t.id;
             t.id = str_printf(a, "%.*s_dream%lld", STR_FMT(t.id), (long long)k);
-            t.intent = in_other_words(a, t.intent, (size_t)k);
+            t.intent = rephrase(a, t.intent, (size_t)k);
             t.origin = STR("dream");
             t.split = STR("train");
             add_tag(a, &t, "dream");
@@ -49,7 +49,7 @@ void dream_add(Arena *a, int64_t factor, TaskRecords *tasks)
         }
 }
 
-/* -- recall ------------------------------------------------------------------------------------- */
+/* -- Recall -- */
 
 /* Words of three letters and more; of scripts without blanks each two neighbours. */
 static StrList words_of(Arena *a, Str intent)
@@ -71,15 +71,6 @@ static StrList words_of(Arena *a, Str intent)
     return words;
 }
 
-static double likeness(const StrList *a, const StrList *b)
-{
-    size_t both = 0;
-
-    for (size_t i = 0; i < a->n; i++)
-        both += strs_have(b, a->items[i]);
-    return both ? (double)both / (double)(a->n + b->n - both) : 0;
-}
-
 static bool known_tonight(const TaskRecords *tasks, Str id)
 {
     for (size_t i = 0; i < tasks->n; i++)
@@ -88,21 +79,16 @@ static bool known_tonight(const TaskRecords *tasks, Str id)
     return false;
 }
 
-static bool of_tonights_projects(const TaskRecords *tasks, Str project)
-{
-    for (size_t i = 0; i < tasks->n; i++)
-        if (str_eq(tasks->items[i].project, project))
-            return true;
-    return false;
-}
-
-static bool may_come_back(const TaskRecords *tasks, const TaskRecord *old)
+/* Whether a task of the archive may be used tonight. */
+static bool is_recallable(const TaskRecords *tasks, const TaskRecord *old)
 {
     Str split = split_normal(old->split);
+    bool same_project = false;
 
-    return !str_eq(split, STR("val")) && !str_eq(split, STR("test")) &&
-           !str_eq(old->origin, STR("dream")) && !known_tonight(tasks, old->id) &&
-           of_tonights_projects(tasks, old->project);
+    for (size_t i = 0; i < tasks->n; i++)
+        same_project |= str_eq(tasks->items[i].project, old->project);
+    return same_project && !str_eqz(split, "val") && !str_eqz(split, "test") &&
+           !str_eqz(old->origin, "dream") && !known_tonight(tasks, old->id);
 }
 
 static double best_likeness(Arena *a, const TaskRecords *tasks, size_t n, Str intent)
@@ -112,27 +98,18 @@ static double best_likeness(Arena *a, const TaskRecords *tasks, size_t n, Str in
 
     for (size_t i = 0; i < n; i++) {
         StrList other = { 0 };
+        size_t both = 0;
         double like;
 
         if (!str_eq(split_normal(tasks->items[i].split), STR("train")))
             continue;
         other = words_of(a, tasks->items[i].intent);
-        like = likeness(&words, &other);
+        for (size_t k = 0; k < words.n; k++)
+            both += strs_have(&other, words.items[k]);
+        like = both ? (double)both / (double)(words.n + other.n - both) : 0;
         best = like > best ? like : best;
     }
     return best;
-}
-
-static void add_recalled(Arena *a, TaskRecords *tasks, const TaskRecord *old)
-{
-    TaskRecord t = *old;
-
-    t.derived_from = old->id;
-    t.id = str_printf(a, "recall:%.*s", STR_FMT(old->id));
-    t.split = STR("train");
-    t.origin = STR("real");
-    add_tag(a, &t, "recall");
-    LIST_PUSH(a, tasks, t);
 }
 
 void recall_add(Arena *a, int64_t k, const TaskRecords *archive, TaskRecords *tasks)
@@ -141,10 +118,11 @@ void recall_add(Arena *a, int64_t k, const TaskRecords *archive, TaskRecords *ta
     size_t tonight = tasks->n;
 
     for (size_t i = 0; k > 0 && i < archive->n; i++)
-        if (may_come_back(tasks, &archive->items[i]))
+        if (is_recallable(tasks, &archive->items[i]))
             like[i] = best_likeness(a, tasks, tonight, archive->items[i].intent);
     for (; k > 0; k--) {
         size_t best = archive->n;
+        TaskRecord t;
 
         for (size_t i = 0; i < archive->n; i++)
             if (like[i] > 0 && !known_tonight(tasks, archive->items[i].id) &&
@@ -154,6 +132,12 @@ void recall_add(Arena *a, int64_t k, const TaskRecords *archive, TaskRecords *ta
                 best = i;
         if (best == archive->n)
             return;
-        add_recalled(a, tasks, &archive->items[best]);
+        t = archive->items[best];
+        t.derived_from = t.id;
+        t.id = str_printf(a, "recall:%.*s", STR_FMT(t.id));
+        t.split = STR("train");
+        t.origin = STR("real");
+        add_tag(a, &t, "recall");
+        LIST_PUSH(a, tasks, t);
     }
 }

@@ -1,51 +1,46 @@
-/* Phrases are looked for as words: "piano," says nothing against anybody, and neither does
- * "undocumented". Negative ones first, in the order of the table. */
+/* Phrases must be whole words: neither "piano," nor "undocumented" is a complaint. Negative ones come
+ * first, in the order of the table. */
 #include "sleep/mining/filters.h"
 
+#include "sleep/task/answer.h"
 #include "text/letters.h"
 #include "text/utf8.h"
 
-#define NEGATIVE(X)                                                                                \
-    X("still broken")                                                                              \
-    X("still not")                                                                                 \
-    X("still wrong")                                                                               \
-    X("doesn't work")                                                                              \
-    X("does not work")                                                                             \
-    X("not working")                                                                               \
-    X("that's wrong")                                                                              \
-    X("thats wrong")                                                                               \
-    X("incorrect")                                                                                 \
-    X("wrong")                                                                                     \
-    X("no,")                                                                                       \
-    X("nope")                                                                                      \
-    X("fix it")                                                                                    \
-    X("didn't")                                                                                    \
-    X("did not")                                                                                   \
-    X("broken")                                                                                    \
-    X("error again")                                                                               \
-    X("still failing")                                                                             \
-    X("still fails")                                                                               \
-    X("not fixed")                                                                                 \
-    X("revert")                                                                                    \
-    X("undo")
-#define POSITIVE(X)                                                                                \
-    X("thanks")                                                                                    \
-    X("thank you")                                                                                 \
-    X("perfect")                                                                                   \
-    X("great")                                                                                     \
-    X("works now")                                                                                 \
-    X("fixed")                                                                                     \
-    X("that works")                                                                                \
-    X("lgtm")                                                                                      \
-    X("looks good")                                                                                \
-    X("nice")                                                                                      \
-    X("awesome")                                                                                   \
-    X("correct")
+static const Str negative[] = {
+    STR_INIT("still broken"), STR_INIT("still not"),     STR_INIT("still wrong"),
+    STR_INIT("doesn't work"), STR_INIT("does not work"), STR_INIT("not working"),
+    STR_INIT("that's wrong"), STR_INIT("thats wrong"),   STR_INIT("incorrect"),
+    STR_INIT("wrong"),        STR_INIT("no,"),           STR_INIT("nope"),
+    STR_INIT("fix it"),       STR_INIT("didn't"),        STR_INIT("did not"),
+    STR_INIT("broken"),       STR_INIT("error again"),   STR_INIT("still failing"),
+    STR_INIT("still fails"),  STR_INIT("not fixed"),     STR_INIT("revert"),
+    STR_INIT("undo")
+};
+static const Str positive[] = {
+    STR_INIT("thanks"),     STR_INIT("thank you"), STR_INIT("perfect"),    STR_INIT("great"),
+    STR_INIT("works now"),  STR_INIT("fixed"),     STR_INIT("that works"), STR_INIT("lgtm"),
+    STR_INIT("looks good"), STR_INIT("nice"),      STR_INIT("awesome"),    STR_INIT("correct")
+};
 
-#define X(phrase) STR_INIT(phrase),
-static const Str negative[] = { NEGATIVE(X) };
-static const Str positive[] = { POSITIVE(X) };
-#undef X
+/* In the first prompt of a program that drives an agent. */
+static const Str agents[] = { STR_INIT(SLEEP_MARK), STR_INIT("You are a Claude-Mem"),
+                              STR_INIT("Hello memory agent"),
+                              STR_INIT("You are driving **SkillOpt-Sleep**"),
+                              STR_INIT("<skillopt_sleep_internal_replay_v1>") };
+
+/* Headings of replays. A person may paste one, so they count only if nothing else was said. */
+static const Str replays[] = { STR_INIT("## CURRENT SKILL"),
+                               STR_INIT("## FAILED TASKS"),
+                               STR_INIT("## SUCCESSFUL TASKS"),
+                               STR_INIT("## OUTPUT FORMAT"),
+                               STR_INIT("You are a strict grader"),
+                               STR_INIT("Score the response 0.0-1.0"),
+                               STR_INIT("You are SkillOpt-Sleep"),
+                               STR_INIT("You are an expert success-pattern analyst"),
+                               STR_INIT("You are an expert failure-pattern analyst"),
+                               STR_INIT("## TASK\n"),
+                               STR_INIT("## SKILL\n"),
+                               STR_INIT("## Skill\n") };
 
 enum { COMMAND_WORDS = 3, TAG_CHARS = 200 };
 
@@ -78,7 +73,23 @@ bool filter_is_meta(Str text)
            str_find(head, STR("<command-name>")) < head.n;
 }
 
-/* -- feedback ----------------------------------------------------------------------------------- */
+static bool has_one_of(Str text, const Str *marks, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_find(text, marks[i]) < text.n)
+            return true;
+    return false;
+}
+
+bool filter_is_harness(const SessionDigest *digest)
+{
+    Str first = digest->user_prompts.n ? digest->user_prompts.items[0] : STR_NONE;
+
+    return has_one_of(first, agents, ARRAY_LEN(agents)) ||
+           (digest->n_user_turns == 1 && has_one_of(first, replays, ARRAY_LEN(replays)));
+}
+
+/* -- Feedback -- */
 
 static bool word_at(Str s, size_t i)
 {
@@ -125,14 +136,6 @@ static bool inside_complaint(Str s, size_t at, size_t n)
     return false;
 }
 
-static bool praised(Str s, Str phrase)
-{
-    for (size_t at = find_phrase(s, phrase, 0); at < s.n; at = find_phrase(s, phrase, at + 1))
-        if (!inside_complaint(s, at, phrase.n))
-            return true;
-    return false;
-}
-
 void filter_feedback(Arena *a, Str text, StrList *signals)
 {
     Str s = text_lower(a, text);
@@ -140,7 +143,12 @@ void filter_feedback(Arena *a, Str text, StrList *signals)
     for (size_t i = 0; i < ARRAY_LEN(negative); i++)
         if (find_phrase(s, negative[i], 0) < s.n)
             LIST_PUSH(a, signals, str_printf(a, "neg:%.*s", STR_FMT(negative[i])));
-    for (size_t i = 0; i < ARRAY_LEN(positive); i++)
-        if (praised(s, positive[i]))
+    for (size_t i = 0; i < ARRAY_LEN(positive); i++) {
+        size_t at = find_phrase(s, positive[i], 0);
+
+        while (at < s.n && inside_complaint(s, at, positive[i].n))
+            at = find_phrase(s, positive[i], at + 1);
+        if (at < s.n)
             LIST_PUSH(a, signals, str_printf(a, "pos:%.*s", STR_FMT(positive[i])));
+    }
 }

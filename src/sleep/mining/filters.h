@@ -1,16 +1,20 @@
-/* filters.h - which lines of a conversation are a person's, and what they say of the result.
+/* filters.h - which messages a person wrote, and what they say about the result.
  *
- * Pure and thread-safe. */
+ * All functions are pure and thread-safe. */
 #ifndef TALARIA_SLEEP_MINING_FILTERS_H
 #define TALARIA_SLEEP_MINING_FILTERS_H
 
 #include "sleep/task/types.h"
 
-/* Nothing that somebody asked for: empty, a tag, a slash command, a caveat, pasted text. */
+/* Not a request: empty text, a tag, a slash command, a caveat, pasted text. */
 bool filter_is_meta(Str text);
 
-/* Appends "neg:PHRASE" and "pos:PHRASE" for each phrase that stands in the text as words of its own;
- * praise inside a complaint ("not fixed", "incorrect") is none. */
+/* Whether a program wrote the prompts of a session: one that drives an agent, a memory agent, or sleep
+ * itself. Catches what the transcript's structure (entrypoint, side chains) does not show. */
+bool filter_is_harness(const SessionDigest *digest);
+
+/* Appends "neg:PHRASE" and "pos:PHRASE" for each phrase in the text, as whole words; praise inside a
+ * complaint ("not fixed", "incorrect") does not count. */
 void filter_feedback(Arena *a, Str text, StrList *signals);
 
 #endif

@@ -37,12 +37,12 @@ typedef struct LeaderRow {
     UT_hash_handle hh;
 } LeaderRow;
 
-typedef struct Demand {
+typedef struct DemandRow {
     uint64_t key;
     size_t groups[MAX_LINKED + 1];
     size_t n;
     UT_hash_handle hh;
-} Demand;
+} DemandRow;
 
 typedef struct Grouping {
     Arena *arena;
@@ -55,15 +55,6 @@ typedef struct Grouping {
     size_t different; /* sets of words, all projects together */
     size_t *parent;   /* of each wording: which it was joined to */
 } Grouping;
-
-static uint64_t key_of_words(const IntentWords *w)
-{
-    uint64_t key = w->n;
-
-    for (size_t i = 0; i < w->n; i++)
-        key = hash_mix(key, w->hashes[i]);
-    return key;
-}
 
 static void count_words(Grouping *g, const IntentWords *w)
 {
@@ -89,15 +80,18 @@ static double weight_of(const Grouping *g, uint64_t word)
     return log(1.0 + (double)g->different / (double)(row ? row->requests : 1));
 }
 
-static void collect(Grouping *g)
+static void collect_wordings(Grouping *g)
 {
     Wording *by_key = NULL, *everywhere = NULL, *row;
     size_t cap = 0;
 
     for (size_t i = 0; i < g->n; i++) {
         IntentWords words = intent_words(g->arena, g->intents[i].request);
-        uint64_t said = key_of_words(&words), key = hash_mix(said, hash_str(g->intents[i].project));
+        uint64_t said = words.n, key;
 
+        for (size_t k = 0; k < words.n; k++)
+            said = hash_mix(said, words.hashes[k]);
+        key = hash_mix(said, hash_str(g->intents[i].project));
         HASH_FIND(hh, by_key, &key, sizeof key, row);
         if (!row) {
             row = ARENA_NEW(g->arena, Wording);
@@ -181,7 +175,7 @@ static size_t find_leader(Grouping *g, LeaderRow **rows, size_t at, uint64_t pro
     return found;
 }
 
-static int commonest_first(const void *left, const void *right, void *ctx)
+static int by_frequency(const void *left, const void *right, void *ctx)
 {
     const Grouping *g = ctx;
     const Wording *a = g->wordings[*(const size_t *)left];
@@ -201,7 +195,7 @@ static void join_near(Grouping *g)
 
     for (size_t i = 0; i < g->n_wordings; i++)
         order[i] = i;
-    qsort_r(order, g->n_wordings, sizeof *order, commonest_first, g);
+    qsort_r(order, g->n_wordings, sizeof *order, by_frequency, g);
     for (size_t i = 0; i < g->n_wordings; i++) {
         size_t at = order[i];
         Wording *w = g->wordings[at];
@@ -226,30 +220,18 @@ static size_t root_of(const Grouping *g, size_t at)
     return at;
 }
 
-static Demand *demand_row(Grouping *g, Demand **demands, size_t intent, Str demand)
+static DemandRow *demand_row(Grouping *g, DemandRow **demands, size_t intent, Str demand)
 {
     uint64_t key = hash_mix(hash_str(demand), hash_str(g->intents[intent].project));
-    Demand *row;
+    DemandRow *row;
 
     HASH_FIND(hh, *demands, &key, sizeof key, row);
     if (!row) {
-        row = ARENA_NEW(g->arena, Demand);
+        row = ARENA_NEW(g->arena, DemandRow);
         row->key = key;
         HASH_ADD(hh, *demands, key, sizeof key, row);
     }
     return row;
-}
-
-static void note_demand(Grouping *g, Demand **demands, size_t intent, Str demand)
-{
-    Demand *row = demand_row(g, demands, intent, demand);
-    size_t group = g->wordings[g->wording_of[intent]]->leader;
-
-    for (size_t i = 0; i < row->n; i++)
-        if (row->groups[i] == group)
-            return;
-    if (row->n <= MAX_LINKED)
-        row->groups[row->n++] = group;
 }
 
 static void join(Grouping *g, size_t one, size_t other)
@@ -260,11 +242,11 @@ static void join(Grouping *g, size_t one, size_t other)
 /* The first who has a mark leads all who have it. */
 static void join_marks(Grouping *g)
 {
-    Demand *marks = NULL;
+    DemandRow *marks = NULL;
 
     for (size_t i = 0; i < g->n; i++)
         for (size_t k = 0; k < g->intents[i].n_marks; k++) {
-            Demand *row = demand_row(g, &marks, i, g->intents[i].marks[k]);
+            DemandRow *row = demand_row(g, &marks, i, g->intents[i].marks[k]);
             size_t group = g->wordings[g->wording_of[i]]->leader;
 
             if (row->n)
@@ -278,11 +260,19 @@ static void join_marks(Grouping *g)
 /* Who insists on the same thing asked for the same thing, unless it is insisted on everywhere. */
 static void join_demands(Grouping *g)
 {
-    Demand *demands = NULL, *row, *next;
+    DemandRow *demands = NULL, *row, *next;
 
     for (size_t i = 0; i < g->n; i++)
-        for (size_t k = 0; k < g->intents[i].n_demands; k++)
-            note_demand(g, &demands, i, g->intents[i].demands[k]);
+        for (size_t k = 0; k < g->intents[i].n_demands; k++) {
+            size_t group = g->wordings[g->wording_of[i]]->leader;
+            bool listed = false;
+
+            row = demand_row(g, &demands, i, g->intents[i].demands[k]);
+            for (size_t m = 0; m < row->n; m++)
+                listed |= row->groups[m] == group;
+            if (!listed && row->n <= MAX_LINKED)
+                row->groups[row->n++] = group;
+        }
     HASH_ITER(hh, demands, row, next)
     {
         for (size_t i = 1; row->n <= MAX_LINKED && i < row->n; i++)
@@ -297,7 +287,7 @@ void intents_group(Arena *a, const Intent *intents, size_t n, size_t *ret, size_
     size_t *number, groups = 0;
 
     g.wording_of = ARENA_ARRAY(a, size_t, n + 1);
-    collect(&g);
+    collect_wordings(&g);
     join_near(&g);
     g.parent = ARENA_ARRAY(a, size_t, g.n_wordings + 1);
     number = ARENA_ARRAY(a, size_t, g.n_wordings + 1);

@@ -14,7 +14,7 @@ enum {
     CYRILLIC_STEM = 5,
 };
 
-/* -- words ------------------------------------------------------------------------------------------- */
+/* -- Words -- */
 
 static const char stop_words[] = " a an the and or but if of in on at to for from by with as is "
                                  "are was were be been it its this that "
@@ -157,24 +157,6 @@ static void add_chunk(Words *words, Str chunk)
         add_run(words, script, (Str){ run.p, (size_t)(chunk.p + chunk.n - run.p) });
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static void add_text(Words *words, Str text)
-{
-    for (size_t at = 0; at < text.n;) {
-        size_t begin = at;
-
-        while (at < text.n && !is_blank(text.p[at]))
-            at++;
-        if (at > begin)
-            add_chunk(words, (Str){ text.p + begin, at - begin });
-        at++;
-    }
-}
-
 static int by_value(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -197,7 +179,15 @@ static IntentWords words_of(Arena *a, Str text)
     Words words = { .arena = a };
     size_t n = 0;
 
-    add_text(&words, lower(a, utf8_head(text, LOOKED_AT)));
+    text = lower(a, utf8_head(text, LOOKED_AT));
+    for (size_t at = 0; at < text.n; at++) {
+        size_t begin = at;
+
+        while (at < text.n && !memchr(" \t\n\r", text.p[at], 4))
+            at++;
+        if (at > begin)
+            add_chunk(&words, (Str){ text.p + begin, at - begin });
+    }
     if (words.n)
         qsort(words.hashes, words.n, sizeof *words.hashes, by_value);
     for (size_t i = 0; i < words.n; i++)
@@ -215,7 +205,7 @@ IntentWords intent_words(Arena *a, Str request)
     return first.n >= ENOUGH ? first : words_of(a, text);
 }
 
-/* -- demands ------------------------------------------------------------------------------------------- */
+/* -- Demands -- */
 
 static bool has_cjk(Str s)
 {

@@ -51,7 +51,7 @@ static char *path_of(Arena *a, Str data, const char *name)
     return str_z(a, str_join_path(a, sleep_home(a, data).folder, str_of(name)));
 }
 
-/* -- using it ---------------------------------------------------------------------------------------- */
+/* -- Using it -- */
 
 bool kept_is_there(Arena *a, Str data)
 {
@@ -136,11 +136,11 @@ bool kept_copy(const Kept *k, KeptPart part, int to, Err *err)
             continue;
         }
         if (n < 0 && errno == EPIPE)
-            return true; /* who went away wants no more */
+            return true; /* the reader has left */
         if (n < 0)
             return err_errno(err, "cannot write the output");
         if (n == 0)
-            return err_set(err, ERR_IO, "what was kept of the harvest was cut");
+            return err_set(err, ERR_IO, "the cached harvest is cut off");
         at += n;
     }
     return true;
@@ -157,14 +157,14 @@ bool kept_read(const Kept *k, Arena *a, KeptPart part, Str *ret, Err *err)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return err_errno(err, "cannot read what was kept of the harvest");
+            return err_errno(err, "cannot read the cached harvest");
         have += (size_t)got;
     }
     *ret = (Str){ bytes, n };
     return true;
 }
 
-/* -- making it --------------------------------------------------------------------------------------- */
+/* -- Making it -- */
 
 struct KeptWriter {
     FileLock *lock;
@@ -202,19 +202,14 @@ void kept_add(KeptWriter *w, KeptPart part, Str bytes)
         w->failed = w->total > LIMIT_SLEEP_KEPT || !put_all(w->fd, bytes);
 }
 
-static bool put_head(const KeptWriter *w)
+void kept_end(KeptWriter *w, bool whole)
 {
     char head[HEAD_BYTES + 1];
+    bool good = whole && !w->failed;
 
     snprintf(head, sizeof head, "%.*s %0*lld %0*lld\n", STR_FMT(w->key), LENGTH_DIGITS,
              (long long)w->n[KEPT_PRINTED], LENGTH_DIGITS, (long long)w->n[KEPT_TASKS]);
-    return pwrite(w->fd, head, HEAD_BYTES, 0) == HEAD_BYTES && fdatasync(w->fd) == 0;
-}
-
-void kept_end(KeptWriter *w, bool whole)
-{
-    bool good = whole && !w->failed && put_head(w);
-
+    good = good && pwrite(w->fd, head, HEAD_BYTES, 0) == HEAD_BYTES && fdatasync(w->fd) == 0;
     if (w->fd >= 0)
         close(w->fd);
     if (!good || rename(w->beside, w->path) != 0)

@@ -9,7 +9,7 @@
 #include "text/utf8.h"
 
 enum {
-    MIN_REQUEST = 8, /* characters: "hi" is no task */
+    MIN_REQUEST = 8, /* characters: "hi" is not a task */
     MAX_INTENT = 800,
     MAX_SOLUTION = 600,
     MAX_CONTEXT = 600,
@@ -40,34 +40,14 @@ static Str cut(Arena *a, Str s, size_t n)
     return str_printf(a, "%.*s …", (int)(rest.p - s.p), s.p);
 }
 
-/* On one line, without quotes: it will stand in them. */
-static Str one_line(Arena *a, Str s)
-{
-    char *p = str_z(a, str_trim(s));
-    size_t n = strlen(p);
-
-    for (size_t i = 0; i < n; i++)
-        if (p[i] == '\n' || p[i] == '\r' || p[i] == '\t' || p[i] == '"')
-            p[i] = p[i] == '"' ? '\'' : ' ';
-    return (Str){ p, n };
-}
-
 static bool corrects(const Trace *t, size_t i)
 {
     return i < t->turns.n && t->turns.items[i].corrects;
 }
 
-static bool was_corrected(const Trace *t)
-{
-    for (size_t i = 1; i < t->turns.n; i++)
-        if (corrects(t, i))
-            return true;
-    return false;
-}
+/* -- Grouping -- */
 
-/* -- grouping ----------------------------------------------------------------------------------------- */
-
-static int oldest_first(const void *left, const void *right)
+static int by_start(const void *left, const void *right)
 {
     const SessionDigest *a = trace_digest(*(const Trace *const *)left);
     const SessionDigest *b = trace_digest(*(const Trace *const *)right);
@@ -106,15 +86,18 @@ static size_t group_traces(Arena *a, const Trace **traces, size_t n, Group **ret
     groups = ARENA_ARRAY(a, Group, n_groups + 1);
     for (size_t i = 0; i < n; i++) {
         Group *g = &groups[group_of[i]];
+        bool corrected = false;
 
         ARENA_PUSH(a, g->traces, g->n, g->cap, traces[i]);
-        g->corrected += was_corrected(traces[i]);
+        for (size_t k = 1; k < traces[i]->turns.n; k++)
+            corrected |= corrects(traces[i], k);
+        g->corrected += corrected;
     }
     *ret = groups;
     return n_groups;
 }
 
-/* -- how an answer is judged ------------------------------------------------------------------------------ */
+/* -- How an answer is judged -- */
 
 typedef struct Pool {
     Str wrong[MAX_ANSWERS], right[MAX_ANSWERS];
@@ -142,11 +125,11 @@ static void pool_answers(const Trace *t, Pool *pool)
         pool->right[pool->n_right++] = accepted;
 }
 
-static void find_wishes(Arena *a, const Group *g, Wishes *ret)
+static void find_demands(Arena *a, const Group *g, Demands *ret)
 {
     Pool *pool = ARENA_NEW(a, Pool);
     StrList heard = { 0 };
-    Wishes all = { 0 };
+    Demands all = { 0 };
     Tried answers;
 
     for (size_t i = 0; i < g->n; i++) {
@@ -158,10 +141,10 @@ static void find_wishes(Arena *a, const Group *g, Wishes *ret)
                 strs_add_new(a, &heard, t->turns.items[k].request);
     }
     for (size_t i = 0; i < heard.n; i++)
-        wishes_of_correction(a, heard.items[i], &all);
+        demands_of_correction(a, heard.items[i], &all);
     answers = (Tried){ pool->wrong, pool->n_wrong, pool->right, pool->n_right };
     for (size_t i = 0; i < all.n; i++)
-        if (wish_is_borne_out(a, &all.items[i], &answers))
+        if (demand_is_confirmed(a, &all.items[i], &answers))
             ARENA_PUSH(a, ret->items, ret->n, ret->cap, all.items[i]);
 }
 
@@ -185,13 +168,18 @@ static Str rubric_of(Arena *a, const Group *g)
     return cut(a, str_dup(a, buf_str(&out)), MAX_RUBRIC);
 }
 
-/* What is wanted of this task need not be wanted of others: the rule says of which. */
-static void say_for_task(Arena *a, Str intent, Wishes *wishes)
+/* A demand on this task need not hold for others: the rule names the task. */
+static void say_for_task(Arena *a, Str intent, Demands *demands)
 {
-    Str like = cut(a, one_line(a, intent), MAX_LIKE);
+    char *line = str_z(a, str_trim(intent)); /* one line, without the quotes it is put in */
+    Str like;
 
-    for (size_t i = 0; i < wishes->n; i++) {
-        Judge one = judge_of(a, wishes_judge(a, &wishes->items[i], 1));
+    for (char *p = line; *p; p++)
+        if (strchr("\n\r\t\"", *p))
+            *p = *p == '"' ? '\'' : ' ';
+    like = cut(a, str_of(line), MAX_LIKE);
+    for (size_t i = 0; i < demands->n; i++) {
+        Judge one = judge_of(a, demands_judge(a, &demands->items[i], 1));
         Str says = one.n ? rule_of_check(a, &one.checks[0]) : STR("");
         char *lower = str_z(a, says);
 
@@ -199,24 +187,26 @@ static void say_for_task(Arena *a, Str intent, Wishes *wishes)
             continue;
         if (lower[0] >= 'A' && lower[0] <= 'Z')
             lower[0] = (char)(lower[0] | 0x20);
-        wishes->items[i].says =
+        demands->items[i].says =
             str_printf(a, "For requests like \"%.*s\": %s", STR_FMT(like), lower);
     }
 }
 
 static void judge_task(Arena *a, const Group *g, TaskRecord *task)
 {
-    Wishes wishes = { 0 };
+    Demands demands = { 0 };
 
     if (g->corrected)
-        find_wishes(a, g, &wishes);
-    say_for_task(a, task->intent, &wishes);
-    task->judge = wishes_judge(a, wishes.items, wishes.n);
-    task->reference = wishes.n || !g->corrected ? STR("") : rubric_of(a, g);
-    task->reference_kind = wishes.n ? STR("rule") : task->reference.n ? STR("rubric") : STR("none");
+        find_demands(a, g, &demands);
+    say_for_task(a, task->intent, &demands);
+    task->judge = demands_judge(a, demands.items, demands.n);
+    task->reference = demands.n || !g->corrected ? STR("") : rubric_of(a, g);
+    task->reference_kind = demands.n           ? STR("rule")
+                           : task->reference.n ? STR("rubric")
+                                               : STR("none");
 }
 
-/* -- the record ----------------------------------------------------------------------------------------- */
+/* -- The record -- */
 
 static int outcome_rank(Str outcome)
 {
@@ -228,8 +218,8 @@ static int outcome_rank(Str outcome)
     return 0;
 }
 
-/* Further requests of the session, without what people thought of the answers: a replay must not be
- * told what it is judged by. */
+/* Further requests of the session, without remarks on the answers: a replay must not know how it will be
+ * judged. */
 static Str context_of(Arena *a, const Trace *t)
 {
     AUTO_BUF out = BUF(MAX_CONTEXT * 8);
@@ -251,22 +241,15 @@ static void add_tags(Arena *a, const Group *g, TaskRecord *task)
 {
     const SessionDigest *first = trace_digest(g->traces[0]);
     AUTO_BUF tools = BUF(1024);
-    Str tag;
 
     for (size_t i = 0; i < first->tools_used.n && i < MAX_TOOLS_TAG; i++)
         buf_addf(&tools, "%s%.*s", i ? "+" : "tools:", STR_FMT(first->tools_used.items[i]));
-    if (tools.n) {
-        tag = str_dup(a, buf_str(&tools));
-        LIST_PUSH(a, &task->tags, tag);
-    }
-    if (first->git_branch.n) {
-        tag = str_printf(a, "branch:%.*s", STR_FMT(first->git_branch));
-        LIST_PUSH(a, &task->tags, tag);
-    }
-    if (g->n > 1) {
-        tag = str_printf(a, "recurs:%zu", g->n);
-        LIST_PUSH(a, &task->tags, tag);
-    }
+    if (tools.n)
+        LIST_PUSH(a, &task->tags, str_dup(a, buf_str(&tools)));
+    if (first->git_branch.n)
+        LIST_PUSH(a, &task->tags, str_printf(a, "branch:%.*s", STR_FMT(first->git_branch)));
+    if (g->n > 1)
+        LIST_PUSH(a, &task->tags, str_printf(a, "recurs:%zu", g->n));
 }
 
 /* The one skill that was used, where all who used one used the same. */
@@ -317,7 +300,7 @@ static void fill_task(Arena *a, const Group *g, TaskRecord *task)
     judge_task(a, g, task);
 }
 
-/* -- rank ------------------------------------------------------------------------------------------------- */
+/* -- Rank -- */
 
 typedef struct Ranked {
     const Group *group;
@@ -325,7 +308,7 @@ typedef struct Ranked {
     double worth;
 } Ranked;
 
-/* What comes back counts, what had to be corrected counts twice, what can be checked decides. */
+/* Repetition counts once, a correction twice, and a task that can be checked most of all. */
 static double worth_of(const Group *g, const TaskRecord *task)
 {
     double worth = (double)g->n + 2.0 * (double)g->corrected;
@@ -335,7 +318,7 @@ static double worth_of(const Group *g, const TaskRecord *task)
                                                      : worth;
 }
 
-static int worthiest_first(const void *left, const void *right)
+static int by_worth(const void *left, const void *right)
 {
     const Ranked *a = left, *b = right;
 
@@ -363,11 +346,6 @@ static void push_instances(Arena *a, const Ranked *r, const MineOptions *options
     }
 }
 
-static bool is_task(const Trace *t)
-{
-    return t->turns.n && utf8_count(str_trim(t->turns.items[0].request)) >= MIN_REQUEST;
-}
-
 void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOptions *options,
                 Mined *ret)
 {
@@ -377,9 +355,10 @@ void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOption
     Group *groups;
 
     for (size_t i = 0; i < n; i++)
-        if (is_task(traces[i]))
+        if (traces[i]->turns.n &&
+            utf8_count(str_trim(traces[i]->turns.items[0].request)) >= MIN_REQUEST)
             sorted[n_sorted++] = traces[i];
-    qsort(sorted, n_sorted, sizeof *sorted, oldest_first);
+    qsort(sorted, n_sorted, sizeof *sorted, by_start);
     n_groups = group_traces(a, sorted, n_sorted, &groups);
     ranked = ARENA_ARRAY(a, Ranked, n_groups + 1);
     for (size_t i = 0; i < n_groups; i++) {
@@ -387,7 +366,7 @@ void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOption
         ranked[i].group = &groups[i];
         ranked[i].worth = worth_of(&groups[i], &ranked[i].task);
     }
-    qsort(ranked, n_groups, sizeof *ranked, worthiest_first);
+    qsort(ranked, n_groups, sizeof *ranked, by_worth);
     *ret = (Mined){ 0 };
     for (size_t i = 0; i < n_groups; i++) {
         if (options->max && ret->tasks.n >= options->max) {

@@ -1,9 +1,9 @@
-/* mine.h - tasks that come back, out of sessions.
+/* mine.h - finding recurring tasks in sessions.
  *
- * Sessions that ask for the same thing are one task: its id is that of the first request, so it keeps
- * its side of the split on every night. How often it came back, and how often it had to be corrected,
- * ranks it. Where people insisted on something that a program can check, the task has a rule judge;
- * where they insisted on something else, that is its rubric. */
+ * Sessions that ask for the same thing are one task. Its id is that of the first request, so it stays on
+ * its side of the split on every night. Tasks are ranked by repetitions and corrections. If the
+ * corrections demand something that a program can check, the task gets a rule judge; other demands
+ * become its rubric. */
 #ifndef TALARIA_SLEEP_MINING_MINE_H
 #define TALARIA_SLEEP_MINING_MINE_H
 
@@ -12,18 +12,17 @@
 typedef struct MineOptions {
     size_t max; /* records; 0 = all */
     size_t
-        instances; /* of each task, said in other words: what is learned from one is tried on another;
-                         0 and 1: each task once */
+        instances; /* wordings of each task: a rule learned from one is tried on another; 0 = 1 */
 } MineOptions;
 
 typedef struct Mined {
-    TaskRecords tasks; /* the most worthwhile first */
+    TaskRecords tasks; /* most useful first */
     size_t recurring;  /* of them, those seen in two sessions or more */
     size_t checkable;  /* ... with a rule judge */
-    size_t left_out;   /* beyond `most` */
+    size_t left_out;   /* beyond `max` */
 } Mined;
 
-/* traces in any order; the result does not depend on it. */
+/* The result does not depend on the order of the traces. */
 void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOptions *options,
                 Mined *ret);
 

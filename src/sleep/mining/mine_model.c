@@ -1,12 +1,11 @@
 #include "sleep/mining/mine_model.h"
 
 #include "sleep/task/answer.h"
-#include "sleep/task/harness.h"
 #include "text/utf8.h"
 
 enum { SHOWN_SESSIONS = 3, SHOWN_TURNS = 6, SHOWN_BYTES = 400, MINE_TOKENS = 800, MIN_INTENT = 8 };
 
-static const Trace *find(const Trace *const *traces, size_t n, Str session)
+static const Trace *find_trace(const Trace *const *traces, size_t n, Str session)
 {
     for (size_t i = 0; i < n; i++)
         if (str_eq(trace_digest(traces[i])->session_id, session))
@@ -14,27 +13,19 @@ static const Trace *find(const Trace *const *traces, size_t n, Str session)
     return NULL;
 }
 
-/* Only where somebody was not content: what pleased at once has nothing to teach. */
+/* Only tasks with a correction: an answer that pleased at once teaches nothing. */
 static bool is_asked_about(const TaskRecord *task, const Trace *const *traces, size_t n)
 {
     if (str_eqz(task->reference_kind, "rule") || task->derived_from.n)
         return false;
     for (size_t i = 0; i < task->source_sessions.n; i++) {
-        const Trace *t = find(traces, n, task->source_sessions.items[i]);
+        const Trace *t = find_trace(traces, n, task->source_sessions.items[i]);
 
         for (size_t k = 1; t && k < t->turns.n; k++)
             if (t->turns.items[k].corrects)
                 return true;
     }
     return false;
-}
-
-static void show_session(Buf *out, const Trace *t)
-{
-    for (size_t i = 0; i < t->turns.n && i < SHOWN_TURNS; i++)
-        buf_addf(out, "user: %.*s\nagent: %.*s\n",
-                 STR_FMT(utf8_head(t->turns.items[i].request, SHOWN_BYTES)),
-                 STR_FMT(utf8_head(t->turns.items[i].answer, SHOWN_BYTES)));
 }
 
 static Str prompt_of(Arena *a, const TaskRecord *task, const Trace *const *traces, size_t n)
@@ -52,12 +43,15 @@ static Str prompt_of(Arena *a, const TaskRecord *task, const Trace *const *trace
         "...}], \"rubric\": \"one sentence, where no check can tell; else empty\", \"satisfied\": "
         "true}]\nAn empty array where the sessions do not tell.\n");
     for (size_t i = 0; i < task->source_sessions.n && shown < SHOWN_SESSIONS; i++) {
-        const Trace *t = find(traces, n, task->source_sessions.items[i]);
+        const Trace *t = find_trace(traces, n, task->source_sessions.items[i]);
 
         if (!t)
             continue;
         buf_addf(&out, "\n# Session %zu\n", ++shown);
-        show_session(&out, t);
+        for (size_t k = 0; k < t->turns.n && k < SHOWN_TURNS; k++)
+            buf_addf(&out, "user: %.*s\nagent: %.*s\n",
+                     STR_FMT(utf8_head(t->turns.items[k].request, SHOWN_BYTES)),
+                     STR_FMT(utf8_head(t->turns.items[k].answer, SHOWN_BYTES)));
     }
     return str_dup(a, buf_str(&out));
 }
@@ -79,7 +73,7 @@ static Str judge_in(Arena *a, Json checks)
     while (json_next(&it, &key, &check)) {
         AUTO_BUF one = BUF((size_t)1 << 16);
         JsonWriter ow = JSON_WRITER(&one, 0);
-        JsonDoc *doc;
+        AUTO(JsonDoc) *doc = NULL;
         Err err;
 
         buf_addz(&one, "{\"kind\": \"rule\", \"checks\": [");
@@ -91,15 +85,14 @@ static Str judge_in(Arena *a, Json checks)
             json_put(&w, check);
             kept++;
         }
-        json_free(doc);
     }
     json_end(&w, ']');
     json_end(&w, '}');
     return kept ? str_dup(a, buf_str(&out)) : STR("{}");
 }
 
-/* What the model says of the task; nothing where it names neither checks nor a rubric. */
-static void take_object(Arena *a, Json said, TaskRecord *task)
+/* Sets the judge of the task by the model's reply, if that names checks or a rubric. */
+static void apply_reply(Arena *a, Json said, TaskRecord *task)
 {
     Str intent = str_trim(json_str(json_get(said, STR("intent"))));
     Str rubric = str_trim(json_str(json_get(said, STR("rubric")))), judge = STR("{}");
@@ -118,20 +111,6 @@ static void take_object(Arena *a, Json said, TaskRecord *task)
     if (json_bool(json_get(said, STR("satisfied")), &satisfied))
         task->outcome = satisfied ? STR("success") : STR("fail");
     strs_add_new(a, &task->tags, STR("mined:llm"));
-}
-
-static void take_reply(Arena *a, Str reply, TaskRecord *task)
-{
-    Str array = answer_array(reply);
-    JsonDoc *doc;
-    Err err;
-
-    if (!array.p)
-        return;
-    doc = json_parse(array, &err);
-    if (doc)
-        take_object(a, json_at(json_root(doc), 0), task);
-    json_free(doc);
 }
 
 /* The other wordings of a task are judged as it is. */
@@ -156,13 +135,18 @@ static bool ask_about(Arena *a, Backend *b, const Trace *const *traces, size_t n
                       TaskRecord *task, Err *err)
 {
     int64_t calls = b->calls, tokens = b->tokens;
+    AUTO(JsonDoc) *doc = NULL;
     double usd = b->usd;
-    Str reply;
+    Str reply, array;
+    Err ignored;
 
     if (!b->call(b, a, prompt_of(a, task, traces, n), MINE_TOKENS, &reply, err))
         return err_wrap(err, "cannot ask about task '%.*s'", STR_FMT(task->id));
     budget_spend(budget, b->calls - calls, b->tokens - tokens, b->usd - usd);
-    take_reply(a, reply, task);
+    array = answer_array(reply);
+    doc = array.p ? json_parse(array, &ignored) : NULL;
+    if (doc)
+        apply_reply(a, json_at(json_root(doc), 0), task);
     return true;
 }
 

@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "sleep/mining/filters.h"
 #include "sleep/task/checks.h"
-#include "sleep/task/harness.h"
 #include "text/human.h"
 #include "text/outcome.h"
 #include "text/redact.h"
@@ -43,9 +42,9 @@ unsigned trace_kinds(void)
            1u << EVENT_TOOL_RESULT | 1u << EVENT_FILES;
 }
 
-/* -- what was said --------------------------------------------------------------------------- */
+/* -- What was said -- */
 
-/* Redacted before it is cut: half a key has no shape by which it would be known. */
+/* Redacted before it is cut: the redactor does not recognise half a key. */
 static Str said(TraceBuilder *b, const Event *e)
 {
     enum { HEAD = LIMIT_TRACE_TEXT * 3 / 4, TAIL = LIMIT_TRACE_TEXT / 4, MARGIN = 1024 };
@@ -54,7 +53,7 @@ static Str said(TraceBuilder *b, const Event *e)
 
     text = redact_text(b->arena, text);
     if (text.n <= LIMIT_TRACE_TEXT)
-        return str_dup(b->arena, text); /* it may still lie in the reader */
+        return str_dup(b->arena, text); /* it may still be in the reader's memory */
     buf_add(&cut, utf8_head(text, HEAD));
     buf_addz(&cut, " ... ");
     buf_add(&cut, utf8_tail(text, TAIL));
@@ -81,21 +80,12 @@ static void add_user(TraceBuilder *b, const Event *e)
     LIST_PUSH(b->arena, &b->turns, turn);
     LIST_PUSH(b->arena, &b->digest.user_prompts, text);
     filter_feedback(b->arena, text, &b->digest.feedback_signals);
-    b->tests_failed = b->reverted = b->test_waits = false; /* a new request, a new end */
-}
-
-static void add_final(StrList *finals, Str text, Arena *a)
-{
-    if (finals->n < FINALS) {
-        LIST_PUSH(a, finals, text);
-        return;
-    }
-    memmove(finals->items, finals->items + 1, (FINALS - 1) * sizeof *finals->items);
-    finals->items[FINALS - 1] = text;
+    b->tests_failed = b->reverted = b->test_waits = false; /* a new request may end differently */
 }
 
 static void add_assistant(TraceBuilder *b, const Event *e)
 {
+    StrList *finals = &b->digest.assistant_finals;
     Str text;
 
     if (e->flags & (EVENT_IS_SIDE_CHAIN | EVENT_IS_INACTIVE))
@@ -104,12 +94,14 @@ static void add_assistant(TraceBuilder *b, const Event *e)
     text = said(b, e);
     if (!text.n)
         return;
-    add_final(&b->digest.assistant_finals, text, b->arena);
+    if (finals->n == FINALS)
+        memmove(finals->items, finals->items + 1, --finals->n * sizeof *finals->items);
+    LIST_PUSH(b->arena, finals, text);
     if (b->turns.n)
         b->turns.items[b->turns.n - 1].answer = text;
 }
 
-/* -- what was done ---------------------------------------------------------------------------- */
+/* -- What was done -- */
 
 static bool has_any(Str text, const Str *words, size_t n)
 {
@@ -149,19 +141,17 @@ static bool throws_away(Str arguments)
     return has(arguments, STR("git ")) && has_any(arguments, words, ARRAY_LEN(words));
 }
 
-/* The text under a key, decoded; empty where it is not there. */
+/* The text under a key, decoded; empty if it is missing. */
 static Str argument(Arena *a, Str arguments, const char *key)
 {
     Err err;
-    JsonDoc *doc = json_parse(arguments, &err);
-    Str value = doc ? str_dup(a, json_str(json_get(json_root(doc), str_of(key)))) : STR_NONE;
+    AUTO(JsonDoc) *doc = json_parse(arguments, &err);
 
-    json_free(doc);
-    return value;
+    return doc ? str_dup(a, json_str(json_get(json_root(doc), str_of(key)))) : STR_NONE;
 }
 
-/* Where the path stands first and needs no decoding, as programs write it, the rest, which may be a
- * whole file, is not looked at. */
+/* The path if it comes first and needs no decoding, as programs write it: the rest may be a whole file
+ * and is not parsed. */
 static Str first_path(Arena *a, Str arguments)
 {
     static const Str begins = STR_INIT("{\"file_path\":\"");
@@ -176,16 +166,6 @@ static Str first_path(Arena *a, Str arguments)
         memchr(path.p, '\\', path.n))
         return STR_NONE;
     return str_dup(a, path);
-}
-
-static Str path_of(Arena *a, Str arguments)
-{
-    Str path = first_path(a, arguments);
-
-    if (path.n || !has(arguments, STR("path\""))) /* most patches */
-        return path;
-    path = argument(a, arguments, "file_path");
-    return path.n ? path : argument(a, arguments, "path");
 }
 
 static void add_file(TraceBuilder *b, Str path)
@@ -220,18 +200,6 @@ static void add_patches(TraceBuilder *b, Json v, int depth)
         add_patches(b, item, depth + 1);
 }
 
-static void look_for_patch(TraceBuilder *b, Str arguments)
-{
-    AUTO(JsonDoc) *doc = NULL;
-    Err ignored;
-
-    if (!has(arguments, STR("*** Begin Patch")))
-        return;
-    doc = json_parse(arguments, &ignored);
-    if (doc)
-        add_patches(b, json_root(doc), 0);
-}
-
 static bool is_one_of(Str name, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -258,12 +226,20 @@ static void look_into_call(TraceBuilder *b, const Event *e)
         if (str_trim(skill).n)
             strs_add_new(b->arena, &b->digest.skills_used, str_trim(skill));
     } else if (writes_files(e->name)) {
-        add_file(b, path_of(b->arena, e->arguments));
+        Str path = first_path(b->arena, e->arguments);
+
+        if (!path.n && has(e->arguments, STR("path\""))) { /* not in most patches */
+            path = argument(b->arena, e->arguments, "file_path");
+            path = path.n ? path : argument(b->arena, e->arguments, "path");
+        }
+        add_file(b, path);
     }
 }
 
 static void add_call(TraceBuilder *b, const Event *e)
 {
+    AUTO(JsonDoc) *doc = NULL;
+    Err ignored;
     bool runs;
 
     if (e->flags & (EVENT_IS_SIDE_CHAIN | EVENT_IS_INACTIVE) || !e->name.n)
@@ -273,8 +249,10 @@ static void add_call(TraceBuilder *b, const Event *e)
     if (b->turns.n)
         b->turns.items[b->turns.n - 1].calls++;
     look_into_call(b, e);
-    look_for_patch(b, e->arguments);
-    /* A file that speaks of tests runs none; and it may be long. */
+    doc = has(e->arguments, STR("*** Begin Patch")) ? json_parse(e->arguments, &ignored) : NULL;
+    if (doc)
+        add_patches(b, json_root(doc), 0);
+    /* Writing a file that mentions tests does not run them; and the file may be long. */
     runs = !writes_files(e->name);
     b->reverted = runs && throws_away(e->arguments);
     b->test_waits = runs && runs_tests(e->arguments) && e->id.n < sizeof b->open_test;
@@ -301,7 +279,7 @@ static void add_result(TraceBuilder *b, const Event *e)
 
 void trace_event(TraceBuilder *b, const Event *e)
 {
-    if (e->flags & EVENT_IS_GUEST) /* what others want is not what the owner keeps asking for */
+    if (e->flags & EVENT_IS_GUEST) /* guests' requests are not the owner's habits */
         return;
     switch (e->kind) {
     case EVENT_USER:
@@ -330,45 +308,39 @@ void trace_event(TraceBuilder *b, const Event *e)
     }
 }
 
-/* -- the whole ----------------------------------------------------------------------------------- */
+/* -- The whole -- */
 
 static void copy_texts(Arena *a, const StrList *from, StrList *to)
 {
-    for (size_t i = 0; i < from->n; i++) {
-        Str s = str_dup(a, from->items[i]);
-
-        LIST_PUSH(a, to, s);
-    }
-}
-
-/* A correction blames, or asks for something that the answer before it did not have. */
-static void judge_turn(Arena *a, Turn *turn, Str answer)
-{
-    Remark remark = outcome_of_remark(turn->request);
-
-    turn->remark = remark;
-    turn->corrects = remark == REMARK_BLAME ||
-                     (remark == REMARK_NONE && wishes_correct(a, turn->request, answer));
+    for (size_t i = 0; i < from->n; i++)
+        LIST_PUSH(a, to, str_dup(a, from->items[i]));
 }
 
 static void add_marks(Arena *a, Trace *t, Str correction)
 {
-    Wishes wishes = { 0 };
+    Demands demands = { 0 };
 
-    wishes_of_correction(a, correction, &wishes);
-    for (size_t i = 0; i < wishes.n; i++)
-        if (wishes.items[i].telling)
+    demands_of_correction(a, correction, &demands);
+    for (size_t i = 0; i < demands.n; i++)
+        if (demands.items[i].telling)
             strs_add_new(
                 a, &t->marks,
-                str_printf(a, "%s %.*s", wishes.items[i].op, STR_FMT(wishes.items[i].arg)));
+                str_printf(a, "%s %.*s", demands.items[i].op, STR_FMT(demands.items[i].arg)));
 }
 
 void trace_judge(Arena *a, Trace *t)
 {
     for (size_t i = 1; i < t->turns.n; i++) {
-        judge_turn(a, &t->turns.items[i], t->turns.items[i - 1].answer);
-        if (t->turns.items[i].corrects)
-            add_marks(a, t, t->turns.items[i].request);
+        Turn *turn = &t->turns.items[i];
+        Remark remark = outcome_of_remark(turn->request);
+
+        /* A correction blames, or asks for something that the answer before it did not have. */
+        turn->remark = remark;
+        turn->corrects = remark == REMARK_BLAME ||
+                         (remark == REMARK_NONE &&
+                          demands_not_met(a, turn->request, t->turns.items[i - 1].answer));
+        if (turn->corrects)
+            add_marks(a, t, turn->request);
     }
 }
 
@@ -441,5 +413,5 @@ Str trace_outcome(const Trace *t)
 
 bool trace_is_human(const Trace *t)
 {
-    return t->turns.n > 0 && !harness_wrote(trace_digest(t));
+    return t->turns.n > 0 && !filter_is_harness(trace_digest(t));
 }

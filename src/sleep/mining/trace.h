@@ -1,8 +1,8 @@
-/* trace.h - a session as the night sees it: who asked what, what came of it, how it ended.
+/* trace.h - a session reduced to its requests, answers and outcome.
  *
- * Built from events of any source. Only words of a person count as requests: meta lines, side chains,
- * summaries, commands and interruptions do not. All text is redacted on its way in, and bounded: a
- * trace is kept in index.db and goes on to files and models. */
+ * Built from events of any source. Only messages of a person count as requests: not meta lines, side
+ * chains, summaries, commands or interruptions. All text is redacted and bounded, because traces are
+ * cached in index.db and sent to files and models. */
 #ifndef TALARIA_SLEEP_MINING_TRACE_H
 #define TALARIA_SLEEP_MINING_TRACE_H
 
@@ -17,23 +17,22 @@ AUTO_FREE(TraceBuilder, trace_drop)
 
 void trace_event(TraceBuilder *b, const Event *e);
 
-/* What was gathered, in the arena; the builder may begin anew. The entry gives id, project, times. */
+/* The trace so far, in the arena; the builder can be used again. The entry gives id, project, times. */
 void trace_finish(TraceBuilder *b, Arena *a, const Entry *entry, Trace *ret);
 
-/* Fills remark and corrects of every turn: what trace_finish does. For traces made otherwise. */
+/* Sets remark and corrects of every turn, as trace_finish does. For traces made otherwise. */
 void trace_judge(Arena *a, Trace *t);
 
-/* The kinds of events that a builder wants, for readers. */
+/* The kinds of events that a builder uses, as a bit set. */
 unsigned trace_kinds(void);
 
 const SessionDigest *trace_digest(const Trace *t);
 
-/* success, fail, mixed or unknown: the last judgement of the person; without one, what tools showed
- * at the end; without that, many turns are mixed. */
+/* success, fail, mixed or unknown: the person's last remark on the result; without one, the last test
+ * run or revert; without that, mixed for many turns. */
 Str trace_outcome(const Trace *t);
 
-/* Whether a person wrote it, of whose session nothing else is known to the contrary: not one of our own
- * prompts, no memory agent, no replay of a harness. */
+/* Whether a person wrote the requests, not sleep, a memory agent or a harness. */
 bool trace_is_human(const Trace *t);
 
 #endif

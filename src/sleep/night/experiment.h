@@ -1,8 +1,7 @@
-/* experiment.h - the proof that needs no model: two invented people, their tasks, a few nights.
+/* experiment.h - a demonstration without a model: two made-up personas, their tasks, a few nights.
  *
- * A persona's tasks fail until the skill states the rules that they share; nights of the mock backend
- * must find the rules, and the gate must block a harmful one. Nothing is written down beforehand but the
- * tasks themselves. */
+ * A persona's tasks fail until the skill states the rules they share; nights with the mock backend must
+ * find the rules, and the gate must block a harmful one. Only the tasks are given in advance. */
 #ifndef TALARIA_SLEEP_NIGHT_EXPERIMENT_H
 #define TALARIA_SLEEP_NIGHT_EXPERIMENT_H
 

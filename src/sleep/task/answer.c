@@ -31,27 +31,22 @@ static size_t balanced(Str s)
     return 0;
 }
 
-static bool is_json(Str s)
-{
-    Err err;
-    AUTO(JsonDoc) *doc = json_parse(s, &err);
-
-    return doc != NULL;
-}
-
 /* The first valid value that begins with `open`; values that begin with `skip` are passed over. */
-static Str first(Str text, char open, char skip)
+static Str first_value(Str text, char open, char skip)
 {
     int tries = MAX_CANDIDATES;
 
     for (size_t i = 0; i < text.n && tries > 0; i++) {
+        AUTO(JsonDoc) *doc = NULL;
+        Err err;
         Str here;
 
         if (text.p[i] != open && (!skip || text.p[i] != skip))
             continue;
         tries--;
         here = str_head(str_skip(text, i), balanced(str_skip(text, i)));
-        if (!here.n || !is_json(here))
+        doc = here.n ? json_parse(here, &err) : NULL;
+        if (!doc)
             continue;
         if (text.p[i] == open)
             return here;
@@ -62,10 +57,10 @@ static Str first(Str text, char open, char skip)
 
 Str answer_array(Str text)
 {
-    return first(text, '[', '{');
+    return first_value(text, '[', '{');
 }
 
 Str answer_object(Str text)
 {
-    return first(text, '{', 0);
+    return first_value(text, '{', 0);
 }

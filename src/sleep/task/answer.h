@@ -1,11 +1,14 @@
-/* answer.h - JSON out of what a model says around it.
+/* answer.h - prompts to models, and the JSON in their replies.
  *
- * Models put prose, fences and second thoughts around what they were asked for: the first complete
- * array or object in the text is what counts. Pure, thread-safe. */
+ * Models put prose and code fences around the JSON that they were asked for: the first complete array or
+ * object in the text counts. Pure, thread-safe. */
 #ifndef TALARIA_SLEEP_TASK_ANSWER_H
 #define TALARIA_SLEEP_TASK_ANSWER_H
 
 #include "base/str.h"
+
+/* Begins every prompt that a night sends, so that no night learns from its own questions. */
+#define SLEEP_MARK "[talaria sleep]"
 
 /* The text of the first JSON array that is not part of an object; p NULL: there is none. */
 Str answer_array(Str text);

@@ -4,26 +4,26 @@
 #include "text/json.h"
 #include "text/utf8.h"
 
-enum { LOOKED_AT = 2000, MAX_WISHES = 24, MAX_NAMES = 12, MAX_NAME = 48 };
+enum { LOOKED_AT = 2000, MAX_DEMANDS = 24, MAX_NAMES = 12, MAX_NAME = 48 };
 
-/* -- what a reader of demands is given ------------------------------------------------------------------ */
+/* -- What a reader of demands is given -- */
 
 typedef struct Demanding {
     Arena *arena;
     Str text; /* as it was said */
     Str low;  /* the same in lower case, byte for byte */
     bool telling;
-    Wishes *out;
+    Demands *out;
 } Demanding;
 
 static void request(Demanding *d, const char *op, Str arg, Str says)
 {
-    Wish w = { op, arg, says, d->telling };
+    Demand w = { op, arg, says, d->telling };
 
     for (size_t i = 0; i < d->out->n; i++)
         if (strcmp(d->out->items[i].op, op) == 0 && str_eq(d->out->items[i].arg, arg))
             return;
-    if (arg.n && d->out->n < MAX_WISHES)
+    if (arg.n && d->out->n < MAX_DEMANDS)
         ARENA_PUSH(d->arena, d->out->items, d->out->n, d->out->cap, w);
 }
 
@@ -37,7 +37,7 @@ static bool says(const Demanding *d, const char *const *words)
 
 #define SAYS(d, ...) says((d), (const char *const[]){ __VA_ARGS__, NULL })
 
-/* -- numbers ------------------------------------------------------------------------------------------- */
+/* -- Numbers -- */
 
 static int chinese_digit(Str *s)
 {
@@ -103,7 +103,7 @@ static Unit unit_at(Str s)
     return UNIT_NONE;
 }
 
-static void wish_bound(Demanding *d, Unit unit, int64_t bound)
+static void add_bound(Demanding *d, Unit unit, int64_t bound)
 {
     Arena *a = d->arena;
     bool first_line = SAYS(d, "subject", "first line", "headline");
@@ -135,7 +135,7 @@ static void read_bounds(Demanding *d)
         Unit unit = bound > 1 && bound <= MAX_BOUND ? unit_at(rest) : UNIT_NONE;
 
         if (unit != UNIT_NONE)
-            wish_bound(d, unit, bound);
+            add_bound(d, unit, bound);
         if (rest.p == at.p)
             (void)utf8_next(&rest);
     }
@@ -147,7 +147,7 @@ static void read_one_line(Demanding *d)
         request(d, "regex", STR("\\A[^\\n]*\\Z"), STR("Answer on one line."));
 }
 
-/* -- names ----------------------------------------------------------------------------------------------- */
+/* -- Names -- */
 
 static bool is_upper(char c)
 {
@@ -192,7 +192,7 @@ static bool is_name(Str s)
 }
 
 /* "the table with Mount" before a separator: the list begins with its last word. */
-static Str last_name(Str s)
+static Str last_word(Str s)
 {
     size_t at = s.n;
 
@@ -217,7 +217,7 @@ static size_t names_in(Str text, Str names[MAX_NAMES])
         name = str_trim(name);
         gap = separator_at(text);
         if (!n && gap && !is_name(name))
-            name = last_name(name);
+            name = last_word(name);
         if (is_name(name) && n < MAX_NAMES)
             run[n++] = name;
         else
@@ -307,12 +307,6 @@ static void read_quoted(Demanding *d)
     }
 }
 
-static void add_alternative(Buf *pattern, Buf *said, Str word)
-{
-    buf_addf(pattern, "%s%.*s", pattern->n ? "|" : "", STR_FMT(word));
-    buf_addf(said, "%s%.*s", said->n ? " or " : "", STR_FMT(word));
-}
-
 /* "start with OK or NOT OK" */
 static void read_beginning(Demanding *d)
 {
@@ -329,8 +323,10 @@ static void read_beginning(Demanding *d)
                                                   is_upper(rest.p[1]) && rest.p != word.p)))
             rest = str_skip(rest, 1);
         word.n -= rest.n;
-        if (word.n >= 2 && (!rest.n || !(rest.p[0] >= 'a' && rest.p[0] <= 'z')))
-            add_alternative(&words, &said, word);
+        if (word.n >= 2 && (!rest.n || !(rest.p[0] >= 'a' && rest.p[0] <= 'z'))) {
+            buf_addf(&words, "%s%.*s", words.n ? "|" : "", STR_FMT(word));
+            buf_addf(&said, "%s%.*s", said.n ? " or " : "", STR_FMT(word));
+        }
         if (rest.n)
             (void)utf8_next(&rest);
     }
@@ -339,7 +335,7 @@ static void read_beginning(Demanding *d)
                 str_printf(d->arena, "Begin the answer with %.*s.", STR_FMT(buf_str(&said))));
 }
 
-/* -- shapes ------------------------------------------------------------------------------------------------- */
+/* -- Shapes -- */
 
 static void read_json(Demanding *d)
 {
@@ -403,20 +399,6 @@ static void read_forbidden_marks(Demanding *d)
                     str_printf(d->arena, "Use no %s.", marks[i][2]));
 }
 
-static size_t count_commas(Str s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s.n; i++)
-        n += s.p[i] == ',';
-    return n;
-}
-
-static bool is_price(Str word)
-{
-    return str_starts(word, STR("€")) && word.n > 4 && word.p[3] >= '0' && word.p[3] <= '9';
-}
-
 /* "date,payee,amount,currency", "€49.00", "EUR": words that nobody says unless they mean them */
 static void read_literals(Demanding *d)
 {
@@ -426,12 +408,15 @@ static void read_literals(Demanding *d)
     while (rest.n) {
         size_t end = str_find(rest, STR(" "));
         Str word = str_head(rest, end);
+        size_t commas = 0;
 
         while (word.n && strchr(".,;:!?)", word.p[word.n - 1]))
             word.n--;
-        if (count_commas(word) >= 2 && word.n <= MAX_NAME)
+        for (size_t i = 0; i < word.n; i++)
+            commas += word.p[i] == ',';
+        if (commas >= 2 && word.n <= MAX_NAME)
             request(d, "contains", word, STR(""));
-        if (is_price(word))
+        if (str_starts(word, STR("€")) && word.n > 4 && word.p[3] >= '0' && word.p[3] <= '9')
             request(d, "regex", STR("€\\d+\\.\\d{2}"), STR("Write prices as €12.34."));
         for (size_t i = 0; i < ARRAY_LEN(currencies); i++)
             if (str_eqz(word, currencies[i])) {
@@ -443,7 +428,7 @@ static void read_literals(Demanding *d)
     }
 }
 
-/* -- the whole ------------------------------------------------------------------------------------------------ */
+/* -- The whole -- */
 
 /* A bound or a list of columns is particular to a task; dates and links are asked for everywhere. */
 static const struct {
@@ -456,7 +441,7 @@ static const struct {
     { read_links, false },   { read_forbidden_marks, false }, { read_literals, true },
 };
 
-void wishes_of_correction(Arena *a, Str correction, Wishes *ret)
+void demands_of_correction(Arena *a, Str correction, Demands *ret)
 {
     Demanding d = { .arena = a, .out = ret };
     char *low;
@@ -475,7 +460,7 @@ void wishes_of_correction(Arena *a, Str correction, Wishes *ret)
 
 /* -- As a judge -- */
 
-Str wishes_judge(Arena *a, const Wish *wishes, size_t n)
+Str demands_judge(Arena *a, const Demand *demands, size_t n)
 {
     AUTO_BUF out = BUF((size_t)1 << 20);
     JsonWriter w = JSON_WRITER(&out, 0);
@@ -490,15 +475,15 @@ Str wishes_judge(Arena *a, const Wish *wishes, size_t n)
         int64_t bound;
 
         json_begin(&w, '{');
-        json_field_str(&w, "op", str_of(wishes[i].op));
+        json_field_str(&w, "op", str_of(demands[i].op));
         json_key(&w, "arg");
-        if (strcmp(wishes[i].op, "max_chars") == 0 &&
-            str_to_int(wishes[i].arg, 1, MAX_BOUND, &bound))
+        if (strcmp(demands[i].op, "max_chars") == 0 &&
+            str_to_int(demands[i].arg, 1, MAX_BOUND, &bound))
             json_put_int(&w, bound);
         else
-            json_put_str(&w, wishes[i].arg);
-        if (wishes[i].says.n)
-            json_field_str(&w, "says", wishes[i].says);
+            json_put_str(&w, demands[i].arg);
+        if (demands[i].says.n)
+            json_field_str(&w, "says", demands[i].says);
         json_end(&w, '}');
     }
     json_end(&w, ']');
@@ -520,24 +505,24 @@ static bool answer_passes(Arena *a, const Check *check, Str answer)
             check_passes(a, check, str_trim(str_skip(answer, at)), NULL, &problem));
 }
 
-bool wishes_correct(Arena *a, Str request, Str answer)
+bool demands_not_met(Arena *a, Str request, Str answer)
 {
-    Wishes wishes = { 0 };
+    Demands demands = { 0 };
     Judge judge;
 
-    wishes_of_correction(a, request, &wishes);
-    if (!wishes.n || !answer.n)
+    demands_of_correction(a, request, &demands);
+    if (!demands.n || !answer.n)
         return false;
-    judge = judge_of(a, wishes_judge(a, wishes.items, wishes.n));
+    judge = judge_of(a, demands_judge(a, demands.items, demands.n));
     for (size_t i = 0; i < judge.n; i++)
         if (!answer_passes(a, &judge.checks[i], answer))
             return true;
     return false;
 }
 
-bool wish_is_borne_out(Arena *a, const Wish *one, const Tried *answers)
+bool demand_is_confirmed(Arena *a, const Demand *one, const Tried *answers)
 {
-    Judge judge = judge_of(a, wishes_judge(a, one, 1));
+    Judge judge = judge_of(a, demands_judge(a, one, 1));
     size_t wrong = 0, right = 0;
 
     if (judge.n != 1)

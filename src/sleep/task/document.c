@@ -1,5 +1,5 @@
-/* The block is kept as a list of parts with their own bytes, and only a part that an edit changed is
- * written anew: so "nothing else moves" needs no proof beyond concatenation. */
+/* The block is a list of parts with their bytes. Only a part that an edit changed is written again, the
+ * others are copied: so nothing else can change. */
 #include "sleep/task/document.h"
 
 #include "base/limits.h"
@@ -12,7 +12,7 @@ const char document_banner[] =
     "Learned overnight from past sessions and kept only where they made answers better. Edit or "
     "delete any line; text outside of this block is never touched.";
 
-/* -- lines -------------------------------------------------------------------------------------- */
+/* -- Lines -- */
 
 /* The next line with its line feed. */
 static bool next_line(Str *rest, Str *ret)
@@ -65,33 +65,12 @@ static void follow_fence(Fence *f, Str line, size_t nth)
         f->open = 0;
 }
 
-/* -- finding the block ---------------------------------------------------------------------------- */
+/* -- Finding the block -- */
 
 typedef struct Places {
     size_t start_line, end_line; /* from 1; 0: none */
     Str start, body, end;
 } Places;
-
-static bool take_start(Places *p, size_t nth, Str line, Err *err)
-{
-    if (p->start_line)
-        return err_set(err, ERR_INVALID, "line %zu: a second start marker (the first: line %zu)",
-                       nth, p->start_line);
-    p->start_line = nth;
-    p->start = line;
-    p->body = (Str){ line.p + line.n, 0 };
-    return true;
-}
-
-static bool take_end(Places *p, size_t nth, Str line, Err *err)
-{
-    if (!p->start_line || p->end_line)
-        return err_set(err, ERR_INVALID, "line %zu: an end marker without its start", nth);
-    p->end_line = nth;
-    p->end = line;
-    p->body.n = (size_t)(line.p - p->body.p);
-    return true;
-}
 
 static bool find_block(Str text, Places *ret, Err *err)
 {
@@ -109,10 +88,21 @@ static bool find_block(Str text, Places *ret, Err *err)
             follow_fence(&code, line, nth);
         if (code.open && !inside)
             continue;
-        if (str_eq(bare, start_marker) && !take_start(&p, nth, line, err))
-            return false;
-        if (str_eq(bare, end_marker) && !take_end(&p, nth, line, err))
-            return false;
+        if (str_eq(bare, start_marker)) {
+            if (p.start_line)
+                return err_set(err, ERR_INVALID,
+                               "line %zu: a second start marker (the first: line %zu)", nth,
+                               p.start_line);
+            p.start_line = nth;
+            p.start = line;
+            p.body = (Str){ line.p + line.n, 0 };
+        } else if (str_eq(bare, end_marker)) {
+            if (!p.start_line || p.end_line)
+                return err_set(err, ERR_INVALID, "line %zu: an end marker without its start", nth);
+            p.end_line = nth;
+            p.end = line;
+            p.body.n = (size_t)(line.p - p.body.p);
+        }
     }
     if (p.start_line && !p.end_line)
         return err_set(err, ERR_INVALID, "line %zu: a start marker without an end", p.start_line);
@@ -122,28 +112,11 @@ static bool find_block(Str text, Places *ret, Err *err)
     return true;
 }
 
-/* -- the parts of the block ----------------------------------------------------------------------- */
-
-static bool is_bullet(Str line)
-{
-    return str_starts(line, STR("- "));
-}
+/* -- The parts of the block -- */
 
 static bool is_blank(Str line)
 {
     return !str_trim(line).n;
-}
-
-static bool is_further(Str line)
-{
-    return str_starts(line, STR("  ")) || str_starts(line, STR("\t"));
-}
-
-static Str without_indent(Str line)
-{
-    if (str_starts(line, STR("\t")))
-        return str_skip(line, 1);
-    return str_starts(line, STR("  ")) ? str_skip(line, 2) : line;
 }
 
 static Str without_eol(Str line)
@@ -162,7 +135,7 @@ static size_t rule_bytes(Str s)
     (void)next_line(&rest, &line);
     n = line.n;
     while (next_line(&rest, &line)) {
-        if (is_further(line) && !is_blank(line))
+        if ((str_starts(line, STR("  ")) || str_starts(line, STR("\t"))) && !is_blank(line))
             n = (size_t)(line.p + line.n - s.p);
         else if (!is_blank(line))
             break;
@@ -179,8 +152,10 @@ static Rule read_rule(Arena *a, Str raw)
     (void)next_line(&rest, &line);
     buf_add(&text, without_eol(str_skip(line, 2)));
     while (next_line(&rest, &line)) {
+        size_t indent = str_starts(line, STR("\t")) ? 1 : str_starts(line, STR("  ")) ? 2 : 0;
+
         buf_addc(&text, '\n');
-        buf_add(&text, without_eol(without_indent(line)));
+        buf_add(&text, without_eol(str_skip(line, indent)));
     }
     rule.text = text_trim(str_dup(a, buf_str(&text)));
     (void)rule_note_take(a, &rule.text, &rule.note);
@@ -197,7 +172,7 @@ static bool read_parts(Arena *a, Str body, Document *d, Err *err)
         BlockPart part = { 0 };
 
         (void)next_line(&rest, &line);
-        part.is_rule = is_bullet(line);
+        part.is_rule = str_starts(line, STR("- "));
         n = part.is_rule ? rule_bytes(body) : line.n;
         part.raw = str_head(body, n);
         if (part.is_rule)
@@ -235,7 +210,7 @@ bool document_parse(Arena *a, Str text, Document *ret, Err *err)
     return true;
 }
 
-/* -- writing -------------------------------------------------------------------------------------- */
+/* -- Writing -- */
 
 static void put_rule(Arena *a, Buf *out, const Document *d, const Rule *rule)
 {
@@ -255,18 +230,6 @@ static void put_rule(Arena *a, Buf *out, const Document *d, const Rule *rule)
     }
 }
 
-/* How a document without a block gets one: after a blank line, with heading and banner. */
-static void put_opening(Buf *out, const Document *d)
-{
-    if (d->before.n && !str_ends(d->before, STR("\n")))
-        buf_addz(out, d->eol);
-    if (d->before.n)
-        buf_addz(out, d->eol);
-    buf_add(out, start_marker);
-    buf_addf(out, "%s## Learned preferences & procedures%s%s%s%s%s", d->eol, d->eol, d->eol,
-             document_banner, d->eol, d->eol);
-}
-
 Str document_write(Arena *a, const Document *d)
 {
     AUTO_BUF out = BUF(LIMIT_SLEEP_DOCUMENT * 4);
@@ -274,10 +237,17 @@ Str document_write(Arena *a, const Document *d)
     if (!d->start.n && !d->parts.n)
         return d->text;
     buf_add(&out, d->before);
-    if (d->start.n)
+    if (d->start.n) {
         buf_add(&out, d->start);
-    else
-        put_opening(&out, d);
+    } else { /* a new block: after a blank line, with heading and banner */
+        if (d->before.n && !str_ends(d->before, STR("\n")))
+            buf_addz(&out, d->eol);
+        if (d->before.n)
+            buf_addz(&out, d->eol);
+        buf_add(&out, start_marker);
+        buf_addf(&out, "%s## Learned preferences & procedures%s%s%s%s%s", d->eol, d->eol, d->eol,
+                 document_banner, d->eol, d->eol);
+    }
     for (size_t i = 0; i < d->parts.n; i++) {
         const BlockPart *part = &d->parts.items[i];
 
@@ -296,7 +266,7 @@ Str document_write(Arena *a, const Document *d)
     return str_dup(a, buf_str(&out));
 }
 
-/* -- rules ---------------------------------------------------------------------------------------- */
+/* -- Rules -- */
 
 size_t document_rules(const Document *d)
 {
@@ -369,29 +339,20 @@ Str document_bare(Arena *a, Str text)
     return document_write(a, &d);
 }
 
-/* A plain scalar of YAML in double quotes. */
-static void put_quoted(Buf *out, Str s)
-{
-    buf_addc(out, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '"' || s.p[i] == '\\')
-            buf_addc(out, '\\');
-        buf_addc(out, (unsigned char)s.p[i] < ' ' ? ' ' : s.p[i]);
-    }
-    buf_addc(out, '"');
-}
-
 Str document_scaffold(Arena *a, Str name, Str description)
 {
     AUTO_BUF out = BUF(LIMIT_SLEEP_DOCUMENT);
+    Str quoted = text_cut(description, 1024);
 
-    buf_addz(&out, "---\nname: ");
-    buf_add(&out, name);
-    buf_addz(&out, "\ndescription: ");
-    put_quoted(&out, text_cut(description, 1024));
+    buf_addf(&out, "---\nname: %.*s\ndescription: \"", STR_FMT(name));
+    for (size_t i = 0; i < quoted.n; i++) {
+        if (quoted.p[i] == '"' || quoted.p[i] == '\\')
+            buf_addc(&out, '\\');
+        buf_addc(&out, (unsigned char)quoted.p[i] < ' ' ? ' ' : quoted.p[i]);
+    }
     buf_addf(
         &out,
-        "\n---\n\n# %.*s\n\n## When to Use\n\nRead these rules before answering a request that "
+        "\"\n---\n\n# %.*s\n\n## When to Use\n\nRead these rules before answering a request that "
         "has come up before. They were learned from past sessions.\n",
         STR_FMT(name));
     return str_dup(a, buf_str(&out));

@@ -1,5 +1,5 @@
-/* Each op is a small function in one table. The three that look for headings are patterns of our own,
- * put together from the quoted name; the rest compares text. */
+/* Each op is a small function in one table. Headings and tool calls are found by patterns built around
+ * the quoted name; the rest compares text. */
 #include "sleep/task/judge.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static CheckOp op_of(Str name)
     return CHECK_OTHER;
 }
 
-/* -- reading ------------------------------------------------------------------------------------ */
+/* -- Reading -- */
 
 bool check_bound(Json arg, int64_t *ret)
 {
@@ -52,26 +52,21 @@ bool check_bound(Json arg, int64_t *ret)
     }
 }
 
-static Str arg_text(Arena *a, Json arg)
-{
-    AUTO_BUF out = BUF(LIMIT_JSON_BYTES);
-    JsonWriter w = JSON_WRITER(&out, 0);
-
-    if (json_type(arg) == JSON_STRING)
-        return str_dup(a, json_str(arg));
-    if (json_type(arg) == JSON_NONE || json_type(arg) == JSON_NULL)
-        return STR("");
-    json_put(&w, arg);
-    return str_dup(a, buf_str(&out));
-}
-
 static Check check_of(Arena *a, Json v)
 {
     Json arg = json_get(v, STR("arg"));
     Check check = { .name = str_dup(a, json_str(json_get(v, STR("op")))),
-                    .arg = arg_text(a, arg),
+                    .arg = str_dup(a, json_str(arg)),
                     .says = str_dup(a, json_str(json_get(v, STR("says")))) };
+    JsonType type = json_type(arg);
 
+    if (type != JSON_STRING && type != JSON_NONE && type != JSON_NULL) {
+        AUTO_BUF out = BUF(LIMIT_JSON_BYTES);
+        JsonWriter w = JSON_WRITER(&out, 0);
+
+        json_put(&w, arg);
+        check.arg = str_dup(a, buf_str(&out));
+    }
     check.op = op_of(check.name);
     check.has_bound = check_bound(arg, &check.bound);
     return check;
@@ -112,7 +107,7 @@ StrList judge_tools(Arena *a, const Judge *judge)
     return tools;
 }
 
-/* -- the checks --------------------------------------------------------------------------------- */
+/* -- The checks -- */
 
 typedef struct Asked {
     Arena *arena;
@@ -122,8 +117,8 @@ typedef struct Asked {
     Str problem;
 } Asked;
 
-/* Our own patterns compile; the name in them is quoted. */
-static bool found(Asked *q, const char *before, const char *after)
+/* These patterns always compile: the name in them is quoted. */
+static bool pattern_found(Asked *q, const char *before, const char *after)
 {
     Str name = regex_quote(q->arena, text_trim(q->check->arg));
     Str pattern = str_printf(q->arena, "%s%.*s%s", before, STR_FMT(name), after);
@@ -134,9 +129,9 @@ static bool found(Asked *q, const char *before, const char *after)
 
 static bool section_present(Asked *q)
 {
-    return found(q, "(?im)^[^\\S\\n]{0,3}#{1,6}.*", "[^\\S\\n]*$") ||
-           found(q, "(?im)^[^\\S\\n]*\\*\\*.*", ".*\\*\\*[^\\S\\n]*:?[^\\S\\n]*$") ||
-           found(q, "(?im)^[^\\S\\n]*", "[^\\S\\n]*:");
+    return pattern_found(q, "(?im)^[^\\S\\n]{0,3}#{1,6}.*", "[^\\S\\n]*$") ||
+           pattern_found(q, "(?im)^[^\\S\\n]*\\*\\*.*", ".*\\*\\*[^\\S\\n]*:?[^\\S\\n]*$") ||
+           pattern_found(q, "(?im)^[^\\S\\n]*", "[^\\S\\n]*:");
 }
 
 /* The text of an ATX heading; false where the line is none. */
@@ -249,7 +244,7 @@ static bool tool_called(Asked *q)
     for (size_t i = 0; q->tools && i < q->tools->n; i++)
         if (str_eq(text_lower(q->arena, q->tools->items[i]), name))
             return true;
-    return name.n && found(q, "(?i)\\btool_call\\s*:\\s*", "\\b");
+    return name.n && pattern_found(q, "(?i)\\btool_call\\s*:\\s*", "\\b");
 }
 
 static bool (*const functions[])(Asked *q) = {
@@ -273,19 +268,6 @@ bool check_passes(Arena *a, const Check *check, Str answer, const StrList *tools
     return passes;
 }
 
-/* As the rule says it that would mend it: a pattern means nothing to a person. */
-static void note_failure(Arena *a, Buf *out, const Check *check, Str problem)
-{
-    Str says = rule_of_check(a, check);
-
-    if (str_ends(says, STR(".")))
-        says.n--;
-    buf_addz(out, out->n ? "; " : "failed: ");
-    buf_add(out, says);
-    if (problem.n)
-        buf_addf(out, " [%.*s]", STR_FMT(problem));
-}
-
 Score judge_score(Arena *a, const Judge *judge, Str answer, const StrList *tools)
 {
     AUTO_BUF why = BUF(LIMIT_JSON_BYTES);
@@ -294,49 +276,35 @@ Score judge_score(Arena *a, const Judge *judge, Str answer, const StrList *tools
     if (!judge->n)
         return (Score){ 0, 0, STR("no checks") };
     for (size_t i = 0; i < judge->n; i++) {
-        Str problem;
+        Str problem, says;
 
-        if (check_passes(a, &judge->checks[i], answer, tools, &problem))
+        if (check_passes(a, &judge->checks[i], answer, tools, &problem)) {
             passed++;
-        else
-            note_failure(a, &why, &judge->checks[i], problem);
+            continue;
+        }
+        says = rule_of_check(a, &judge->checks[i]); /* a pattern means nothing to a person */
+        if (str_ends(says, STR(".")))
+            says.n--;
+        buf_addf(&why, "%s%.*s", why.n ? "; " : "failed: ", STR_FMT(says));
+        if (problem.n)
+            buf_addf(&why, " [%.*s]", STR_FMT(problem));
     }
     return (Score){ .hard = passed == judge->n,
                     .soft = (double)passed / (double)judge->n,
                     .why = why.n ? str_dup(a, buf_str(&why)) : STR("all checks passed") };
 }
 
-/* -- review ------------------------------------------------------------------------------------- */
-
-static void review_text(Arena *a, JudgeReview *r, size_t nth, CheckOp op, Json arg)
-{
-    Str name = ops[op].name, text = json_str(arg);
-    Err err;
-
-    if (json_type(arg) != JSON_STRING || !text_trim(text).n)
-        LIST_PUSH(a, &r->errors, str_printf(a, "check %zu: %.*s needs a text", nth, STR_FMT(name)));
-    else if (ops[op].arg == ARG_PATTERN && !regex_check(text, &err))
-        LIST_PUSH(a, &r->errors, str_printf(a, "check %zu: invalid regex (%s)", nth, err.text));
-}
-
-static void review_bound(Arena *a, JudgeReview *r, size_t nth, CheckOp op, Json arg)
-{
-    Str name = ops[op].name;
-    int64_t bound;
-
-    if (!check_bound(arg, &bound) || bound < 0)
-        LIST_PUSH(a, &r->errors,
-                  str_printf(a, "check %zu: %.*s needs a whole number that is not negative", nth,
-                             STR_FMT(name)));
-    else if (op == CHECK_MIN_CHARS && bound == 0)
-        LIST_PUSH(a, &r->warnings, str_printf(a, "check %zu: min_chars 0 always passes", nth));
-}
+/* -- Review -- */
 
 /* True for a check that looks at the shape only. */
 static bool review_check(Arena *a, JudgeReview *r, size_t nth, Json v)
 {
     Json op_name = json_get(v, STR("op")), arg = json_get(v, STR("arg"));
     CheckOp op = op_of(json_str(op_name));
+    Str name = json_str(op_name), text = json_str(arg);
+    bool is_text = op != CHECK_OTHER && (ops[op].arg == ARG_TEXT || ops[op].arg == ARG_PATTERN);
+    int64_t bound = 0;
+    Err err;
 
     if (json_type(v) != JSON_OBJECT || json_type(op_name) != JSON_STRING) {
         LIST_PUSH(a, &r->errors, str_printf(a, "check %zu: no object with an op", nth));
@@ -344,14 +312,19 @@ static bool review_check(Arena *a, JudgeReview *r, size_t nth, Json v)
     }
     if (op == CHECK_OTHER) {
         LIST_PUSH(a, &r->warnings,
-                  str_printf(a, "check %zu: unknown op '%.*s' always passes", nth,
-                             STR_FMT(json_str(op_name))));
+                  str_printf(a, "check %zu: unknown op '%.*s' always passes", nth, STR_FMT(name)));
         return false;
     }
-    if (ops[op].arg == ARG_TEXT || ops[op].arg == ARG_PATTERN)
-        review_text(a, r, nth, op, arg);
-    if (ops[op].arg == ARG_BOUND)
-        review_bound(a, r, nth, op, arg);
+    if (is_text && (json_type(arg) != JSON_STRING || !text_trim(text).n))
+        LIST_PUSH(a, &r->errors, str_printf(a, "check %zu: %.*s needs a text", nth, STR_FMT(name)));
+    else if (ops[op].arg == ARG_PATTERN && !regex_check(text, &err))
+        LIST_PUSH(a, &r->errors, str_printf(a, "check %zu: invalid regex (%s)", nth, err.text));
+    if (ops[op].arg == ARG_BOUND && (!check_bound(arg, &bound) || bound < 0))
+        LIST_PUSH(a, &r->errors,
+                  str_printf(a, "check %zu: %.*s needs a whole number that is not negative", nth,
+                             STR_FMT(name)));
+    else if (op == CHECK_MIN_CHARS && bound == 0)
+        LIST_PUSH(a, &r->warnings, str_printf(a, "check %zu: min_chars 0 always passes", nth));
     return ops[op].shape;
 }
 

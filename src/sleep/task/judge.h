@@ -1,15 +1,15 @@
 /* judge.h - rule judges: checks on an answer that need no model.
  *
  * A judge is the JSON object {"kind": "rule", "checks": [{"op", "arg"}, ...]} of a task. Every check is
- * one row of CHECK_OPS; an op that is in no row passes, so that a newer task file does not block an
- * older program. A score is within 0..1: soft is the share of checks that pass, hard is 1 when all do.
+ * one row of CHECK_OPS; an unknown op passes, so that an older program can use a newer task file.
+ * Scores are within 0..1: soft is the share of checks that pass, hard is 1 if all pass.
  * Pure, thread-safe; results live in the arena. */
 #ifndef TALARIA_SLEEP_TASK_JUDGE_H
 #define TALARIA_SLEEP_TASK_JUDGE_H
 
 #include "sleep/task/types.h"
 
-/* op, what its argument is, whether it looks at the shape of an answer only */
+/* op, kind of argument, whether it looks only at the form of an answer */
 #define CHECK_OPS(X)                                                                               \
     X(CHECK_SECTION_PRESENT, "section_present", ARG_TEXT, true)                                    \
     X(CHECK_SECTION_CONTAINS, "section_contains", ARG_TEXT, true)                                  \
@@ -32,8 +32,8 @@ typedef enum CheckOp {
 typedef struct Check {
     CheckOp op;
     Str name; /* of the op, as written */
-    Str arg;  /* as text; empty where there is none */
-    Str says; /* the check in words, where whoever made it gave some; else empty */
+    Str arg;  /* as text; empty if there is none */
+    Str says; /* the check in words, if given */
     int64_t bound;
     bool has_bound;
 } Check;
@@ -49,28 +49,28 @@ typedef struct Score {
     Str why; /* "all checks passed", or what failed */
 } Score;
 
-/* -- reading and scoring ------------------------------------------------------------------------ */
+/* -- Reading and scoring -- */
 
-/* The judge of a task (JSON text). What is no rule judge has is_rule false and no checks. */
+/* Reads the judge of a task (JSON text). Any other text gives is_rule false and no checks. */
 Judge judge_of(Arena *a, Str json);
 
-/* tools: the names that were really called; NULL: none were seen. */
+/* tools: names of the tools that were called; NULL: none. */
 Score judge_score(Arena *a, const Judge *judge, Str answer, const StrList *tools);
 
-/* One check; *ret_problem is set where it cannot be asked at all (a pattern that does not compile). */
+/* One check; *ret_problem is set if it cannot be made at all (a pattern that does not compile). */
 bool check_passes(Arena *a, const Check *check, Str answer, const StrList *tools, Str *ret_problem);
 
-/* The tools that the judge wants to see called. */
+/* The tools that the judge expects to be called. */
 StrList judge_tools(Arena *a, const Judge *judge);
 
-/* -- checking a judge itself -------------------------------------------------------------------- */
+/* -- Checking a judge itself -- */
 
 /* An integer, a number without fraction, or text of a signed integer. */
 MUST_CHECK bool check_bound(Json arg, int64_t *ret);
 
 typedef struct JudgeReview {
     StrList errors, warnings; /* ready to be shown */
-    bool shape_only;          /* every check looks at the shape only */
+    bool shape_only;          /* all checks look only at the form of an answer */
 } JudgeReview;
 JudgeReview judge_review(Arena *a, Json judge);
 

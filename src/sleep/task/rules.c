@@ -11,36 +11,27 @@ static const Str closing = STR_INIT(" -->");
 
 enum { NOTE_BYTES = 4096, MAX_SESSIONS = 8 };
 
-/* -- the note ----------------------------------------------------------------------------------- */
-
-static void set_sessions(Arena *a, RuleNote *note, Str value)
-{
-    Str one;
-
-    while (str_split(&value, ',', &one))
-        if (one.n)
-            LIST_PUSH(a, &note->sessions, str_dup(a, one));
-}
-
-static void set_number(Str value, int64_t *ret)
-{
-    (void)!str_to_int(value, 0, INT64_MAX, ret);
-}
+/* -- The note -- */
 
 static void set_value(Arena *a, RuleNote *note, Str key, Str value)
 {
-    if (str_eq(key, STR("id")))
+    const struct {
+        const char *key;
+        int64_t *number;
+    } numbers[] = { { "night", &note->night },
+                    { "until", &note->until },
+                    { "helpful", &note->helpful },
+                    { "harmful", &note->harmful } };
+    Str one;
+
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (str_eqz(key, numbers[i].key))
+            (void)!str_to_int(value, 0, INT64_MAX, numbers[i].number);
+    if (str_eqz(key, "id"))
         note->id = str_dup(a, value);
-    else if (str_eq(key, STR("night")))
-        set_number(value, &note->night);
-    else if (str_eq(key, STR("until")))
-        set_number(value, &note->until);
-    else if (str_eq(key, STR("helpful")))
-        set_number(value, &note->helpful);
-    else if (str_eq(key, STR("harmful")))
-        set_number(value, &note->harmful);
-    else if (str_eq(key, STR("sessions")))
-        set_sessions(a, note, value);
+    while (str_eqz(key, "sessions") && str_split(&value, ',', &one))
+        if (one.n)
+            LIST_PUSH(a, &note->sessions, str_dup(a, one));
 }
 
 static RuleNote read_note(Arena *a, Str body)
@@ -122,7 +113,7 @@ Str rule_note_write(Arena *a, const RuleNote *note)
     return str_dup(a, buf_str(&out));
 }
 
-/* -- checks as sentences ------------------------------------------------------------------------ */
+/* -- Checks as sentences -- */
 
 Str rule_of_check(Arena *a, const Check *c)
 {

@@ -1,12 +1,12 @@
-/* score.h - from answers to numbers, all of them within 0..1.
+/* score.h - scores of answers, all within 0..1.
  *
- * Every function is pure and thread-safe. */
+ * All functions are pure and thread-safe. */
 #ifndef TALARIA_SLEEP_TASK_SCORE_H
 #define TALARIA_SLEEP_TASK_SCORE_H
 
 #include "sleep/task/judge.h"
 
-/* What the gate compares: hard, soft, or (1 - weight) * hard + weight * soft. */
+/* The score that the gate compares: hard, soft, or (1 - weight) * hard + weight * soft. */
 typedef enum Metric { METRIC_HARD, METRIC_SOFT, METRIC_MIXED } Metric;
 
 typedef struct ScoreRule {
@@ -20,17 +20,17 @@ MUST_CHECK bool score_metric_parse(Str name, Metric *ret); /* hard | soft | mixe
 const char *score_metric_name(Metric metric);
 double score_of(ScoreRule rule, double hard, double soft);
 
-/* 1 where the reference is in the answer, both as words in lower case. */
+/* 1 if the answer contains the reference, both as words in lower case. */
 double score_exact(Arena *a, Str reference, Str answer);
 /* Share of the reference's distinct words longer than two characters that occur in the answer. */
 double score_keywords(Arena *a, Str reference, Str answer);
 
-/* What accuracy, tokens and latency are worth together: objective of the night. */
+/* The weights of accuracy, tokens and latency in a night's objective. */
 typedef struct Objective {
     double accuracy, tokens, latency;
 } Objective;
 #define OBJECTIVE_DEFAULT ((Objective){ 1, 0, 0 })
-/* "1,0.2,0": three weights, none negative, not all nothing. */
+/* "1,0.2,0": three weights, none negative, not all zero. */
 MUST_CHECK bool objective_parse(Arena *a, Str text, Objective *ret);
 double score_reward(Objective weights, double accuracy, double tokens, double latency_ms);
 

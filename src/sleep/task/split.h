@@ -1,7 +1,7 @@
-/* split.h - which tasks teach, which decide, which only measure.
+/* split.h - splitting tasks into train (to learn from), val (to decide by) and test (to measure).
  *
- * By a stable hash of seed and id: the same task is on the same side every night. Dream tasks only
- * ever teach; val and test hold real tasks and never overlap. */
+ * By a stable hash of seed and id, so a task is on the same side every night. Dreams are always train
+ * tasks; val and test have only real tasks and never overlap. */
 #ifndef TALARIA_SLEEP_TASK_SPLIT_H
 #define TALARIA_SLEEP_TASK_SPLIT_H
 
@@ -16,20 +16,20 @@ typedef struct SplitRule {
 
 MUST_CHECK bool split_check(SplitRule rule, Err *err);
 
-/* Sets `split` of every task. With two real tasks or more there is one to decide and one to learn
- * from; test is never borrowed from. */
+/* Sets `split` of every task. Of two or more real tasks at least one is val and one is train; none is
+ * taken from test for that. */
 void split_assign(Arena *a, SplitRule rule, TaskRecords *tasks);
 
-/* The side of a task: train, val or test. A dream only teaches, whatever its file says, and older names are
- * taken for what they mean. */
+/* The side of a task: train, val or test. A dream is train, whatever its file says; older names are
+ * translated. */
 Str split_of(const TaskRecord *task);
 
-/* Tasks that come with their splits, from a file: each gets the name of its side. Refused: an unknown split,
- * and an id that measures (test) and also teaches or decides. */
+/* Normalises the splits of tasks from a file. Refuses an unknown split, and an id that is in test and
+ * also in train or val. */
 MUST_CHECK bool split_settle(TaskRecords *tasks, Err *err);
 
-/* Of tonight's tasks: what teaches and what decides. Without val the train tasks decide too, and the
- * other way round; `leaked` says that this happened, or that an id is on both sides. */
+/* Tonight's tasks by side. Without val tasks the train tasks are val too, and the other way round;
+ * `leaked`: this happened, or an id is on both sides. */
 typedef struct Sides {
     TaskRecords train, val, test;
     bool leaked;

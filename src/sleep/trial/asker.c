@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "sleep/task/answer.h"
 #include "sleep/task/document.h"
-#include "sleep/task/harness.h"
 #include "text/redact.h"
 #include "text/utf8.h"
 

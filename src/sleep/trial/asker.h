@@ -1,8 +1,7 @@
-/* asker.h - a backend that puts its questions as text: attempts, judgements and reflections become
- * prompts here, whoever answers them.
+/* asker.h - a backend that asks in text: attempts, judgements and reflections become prompts here.
  *
- * Two answer: a model (backend_model.h) and people or other agents, through files (backend_handoff.h).
- * Every prompt begins with a mark, so that a night never learns from its own questions. */
+ * The prompts are answered by a model (backend_model.h) or, through files, by people or other agents
+ * (backend_handoff.h). Every prompt begins with SLEEP_MARK. */
 #ifndef TALARIA_SLEEP_TRIAL_ASKER_H
 #define TALARIA_SLEEP_TRIAL_ASKER_H
 
@@ -12,12 +11,12 @@ typedef struct Question {
     const char *kind; /* "attempt", "judge", "reflect", "mine" */
     Str prompt;
     int64_t max_tokens;
-    Str draw; /* tells further samples of the same prompt apart; empty: the plain answer */
+    Str draw; /* distinguishes samples of the same prompt; empty: the plain answer */
 } Question;
 
 typedef struct Asker {
     void *ctx;
-    /* The answer, and whether it was there before. Where there is none yet: STR_NONE, and b->pending
+    /* The answer, and whether it was in the store. If there is none yet: STR_NONE, and b->pending
      * counts it. */
     bool (*ask)(void *ctx, Backend *b, Arena *a, const Question *q, Str *ret, bool *ret_kept,
                 Err *err);

@@ -63,47 +63,31 @@ static bool stated(Arena *a, Docs docs, Str sentence)
     return rule_stated(a, docs.skill, docs.memory, sentence);
 }
 
-/* -- tasks with a reference ------------------------------------------------------------------------- */
-
-static bool has_tag(const TaskRecord *task, Str tag)
-{
-    return strs_have(&task->tags, tag);
-}
-
-static bool all_stated(Arena *a, Docs docs, const StrList *sentences)
-{
-    for (size_t i = 0; i < sentences->n; i++)
-        if (!stated(a, docs, sentences->items[i]))
-            return false;
-    return sentences->n > 0;
-}
-
-/* Without its last two characters, or nothing at all of a short one. */
-static Str near_miss(Arena *a, Str reference)
-{
-    size_t n = utf8_count(reference);
-
-    return n <= 3 ? STR("unknown")
-                  : str_printf(a, "roughly %.*s", STR_FMT(text_cut(reference, n - 2)));
-}
+/* -- Tasks with a reference -- */
 
 static Str answer_by_reference(Arena *a, const AttemptAsk *ask)
 {
     const TaskRecord *task = ask->task;
     StrList sentences = needed(a, task);
+    bool all_stated = sentences.n > 0;
+    size_t n = utf8_count(task->reference);
 
-    if (has_tag(task, STR("rule:__harmful__")) || stated(a, ask->docs, mock_rule(harmful)))
+    for (size_t i = 0; i < sentences.n && all_stated; i++)
+        all_stated = stated(a, ask->docs, sentences.items[i]);
+    if (strs_have(&task->tags, STR("rule:__harmful__")) || stated(a, ask->docs, mock_rule(harmful)))
         return STR("result unknown, check skipped");
     if (!task->reference.n)
         return STR("(no model was asked)");
-    if (!all_stated(a, ask->docs, &sentences))
-        return near_miss(a, task->reference);
-    if (has_tag(task, STR("rule:wrap-answer")))
+    if (!all_stated && n <= 3)
+        return STR("unknown");
+    if (!all_stated) /* a near miss: without the last two characters */
+        return str_printf(a, "roughly %.*s", STR_FMT(text_cut(task->reference, n - 2)));
+    if (strs_have(&task->tags, STR("rule:wrap-answer")))
         return str_printf(a, "<answer>%.*s</answer>", STR_FMT(task->reference));
     return task->reference;
 }
 
-/* -- tasks with a rule judge ------------------------------------------------------------------------ */
+/* -- Tasks with a rule judge -- */
 
 enum { MAX_PADDING = 100000 };
 
@@ -175,7 +159,7 @@ static Str arrange(Arena *a, const Parts *p, Str filler)
     AUTO_BUF out = BUF(LIMIT_OUTPUT_BYTES);
     int64_t want = (p->min > p->over ? p->min : p->over) + 1; /* a line feed may be cut */
 
-    if (p->refuse) /* a refusal is one whatever comes after, if it is short */
+    if (p->refuse) /* counts as a refusal if the answer is short */
         buf_addz(&out, "I cannot do that.\n");
     buf_add(&out, buf_str(&p->first));
     buf_add(&out, buf_str(&p->middle));
@@ -229,7 +213,7 @@ static Str answer_by_checks(Arena *a, const AttemptAsk *ask, const Judge *judge,
     return answer;
 }
 
-/* -- the functions of the backend ------------------------------------------------------------------- */
+/* -- The functions of the backend -- */
 
 /* "./t", "use t", "run t", "call t", "must t" in a document is what it takes to call a tool. */
 static bool told_to_call(Arena *a, Docs docs, Str tool)
@@ -280,29 +264,6 @@ static bool mock_judge(Backend *b, Arena *a, const JudgeAsk *ask, Score *ret, Er
     return true;
 }
 
-static bool proposed(const EditRecords *edits, Str sentence)
-{
-    for (size_t i = 0; i < edits->n; i++)
-        if (str_eq(edits->items[i].content, sentence))
-            return true;
-    return false;
-}
-
-static bool known_already(const KnownEdits *known, Str sentence)
-{
-    for (size_t i = 0; known && i < known->n; i++)
-        if (str_eq(known->items[i].content, sentence))
-            return true;
-    return false;
-}
-
-/* A reason that is the rule itself tells nothing more. */
-static bool repeats(Str reason, Str sentence)
-{
-    return str_ends(sentence, STR(".")) && str_starts(reason, STR("failed: ")) &&
-           str_eq(str_skip(reason, 8), str_head(sentence, sentence.n - 1));
-}
-
 static bool mock_reflect(Backend *b, Arena *a, const ReflectAsk *ask, EditRecords *ret, Err *err)
 {
     EditRecords edits = { 0 };
@@ -315,16 +276,22 @@ static bool mock_reflect(Backend *b, Arena *a, const ReflectAsk *ask, EditRecord
 
         for (size_t k = 0; k < sentences.n && (int64_t)edits.n < ask->edit_budget; k++) {
             EditRecord e;
-            Str sentence = sentences.items[k];
+            Str sentence = sentences.items[k], why = failure->result.fail_reason;
+            bool skip = stated(a, ask->docs, sentence);
 
-            if (stated(a, ask->docs, sentence) || proposed(&edits, sentence) ||
-                known_already(ask->known, sentence))
+            for (size_t m = 0; m < edits.n; m++)
+                skip |= str_eq(edits.items[m].content, sentence);
+            for (size_t m = 0; ask->known && m < ask->known->n; m++)
+                skip |= str_eq(ask->known->items[m].content, sentence);
+            if (skip)
                 continue;
             edit_init(&e);
             e.target = ask->target;
             e.content = sentence;
-            if (!repeats(failure->result.fail_reason, sentence))
-                e.rationale = failure->result.fail_reason;
+            /* A reason that only repeats the rule adds nothing. */
+            if (!str_ends(sentence, STR(".")) || !str_starts(why, STR("failed: ")) ||
+                !str_eq(str_skip(why, 8), str_head(sentence, sentence.n - 1)))
+                e.rationale = why;
             LIST_PUSH(a, &edits, e);
         }
     }

@@ -1,9 +1,9 @@
-/* backend_mock.h - a backend without a model: it does what the documents say, and nothing else.
+/* backend_mock.h - a backend without a model, which follows the documents literally.
  *
- * A task that is judged by rules is answered so that a check passes exactly when the documents state
- * the check (rule_of_check). A task with "rule:<key>" tags needs the sentences of these keys
- * (MOCK_RULES) before it is answered with its reference. Reflection proposes the sentences that failing
- * tasks lack. Deterministic; no result is written down anywhere. */
+ * For a task judged by rules, a check passes exactly when the documents state it (rule_of_check). A task
+ * with "rule:<key>" tags is answered with its reference once the documents have the sentences of these
+ * keys (MOCK_RULES). Reflection proposes the sentences that failing tasks lack. Deterministic; writes no
+ * files. */
 #ifndef TALARIA_SLEEP_TRIAL_BACKEND_MOCK_H
 #define TALARIA_SLEEP_TRIAL_BACKEND_MOCK_H
 

@@ -1,7 +1,7 @@
-/* backend_model.h - the configured model answers, and every answer is kept.
+/* backend_model.h - the configured model as a backend; every answer is stored.
  *
- * An answer is looked up by what was asked of whom: a night that goes on pays for nothing twice. A
- * fresh draw is kept under the night and its number, so that another night draws anew. */
+ * Answers are looked up by model and prompt, so a resumed night pays for nothing twice. A fresh draw is
+ * stored under the night and its number, so another night draws again. */
 #ifndef TALARIA_SLEEP_TRIAL_BACKEND_MODEL_H
 #define TALARIA_SLEEP_TRIAL_BACKEND_MODEL_H
 
@@ -18,7 +18,7 @@ AUTO_FREE(ModelBackend, model_backend_free)
 
 Backend *model_backend(ModelBackend *m);
 
-/* Dollars a token, in and out taken together; < 0: prices are not set. */
+/* Dollars per token, input and output averaged; < 0: prices are not set. */
 double model_backend_price(const ModelConfig *config);
 
 #endif

@@ -1,7 +1,7 @@
-/* backends.h - who answers tonight, by a word or by what is configured.
+/* backends.h - choosing a backend, by name or by configuration.
  *
- * One rule for the command line and for the server: what was asked for; else the configured model; else
- * nobody, which is "mock". An Answerer owns what it opened and is one thread's. */
+ * The same for the command line and the server: the requested backend; else the configured model; else
+ * "mock", which simulates answers. An Answerer owns what it opened and belongs to one thread. */
 #ifndef TALARIA_SLEEP_TRIAL_BACKENDS_H
 #define TALARIA_SLEEP_TRIAL_BACKENDS_H
 
@@ -13,7 +13,7 @@ typedef struct ModelBackend ModelBackend;
 
 typedef struct AnswererOptions {
     Str kind;  /* "mock", "model" or "handoff"; empty: by the rule above */
-    Str model; /* another one than the configured; or empty */
+    Str model; /* instead of the configured one; or empty */
 } AnswererOptions;
 
 typedef struct Answerer {
@@ -24,17 +24,16 @@ typedef struct Answerer {
     double usd_per_token;    /* < 0: not known */
 } Answerer;
 
-/* The kind that a wish comes to: "mock", "model" or "handoff". */
+/* The kind that the options mean: "mock", "model" or "handoff". */
 Str answerer_kind(const AnswererOptions *options, const Settings *settings);
 
-/* ERR_NOT_FOUND where a model is asked for and none is configured. answerer_close is harmless after a
- * failure. */
+/* ERR_NOT_FOUND: no model is configured. answerer_close may be called after a failure. */
 MUST_CHECK bool answerer_open(Arena *a, const SleepHome *home, const Settings *settings,
                               const AnswererOptions *options, Answerer *ret, Err *err);
 void answerer_close(Answerer *who);
 #define AUTO_ANSWERER __attribute__((cleanup(answerer_close))) Answerer
 
-/* ERR_USAGE where money is to end the night and what the model costs is not known. */
+/* ERR_USAGE: the budget is in money and the model's prices are unknown. */
 MUST_CHECK bool answerer_can_count(const Answerer *who, const Budget *budget, Err *err);
 
 #endif

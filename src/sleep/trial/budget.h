@@ -1,6 +1,6 @@
-/* budget.h - what a night may cost, and what it has cost.
+/* budget.h - the limits of a night, and what it has spent.
  *
- * Zero is no limit. The counting is done by whoever calls the model; whoever spends asks before.
+ * Zero means no limit. Callers of the model check budget_spent before and call budget_spend after.
  * Not thread-safe. */
 #ifndef TALARIA_SLEEP_TRIAL_BUDGET_H
 #define TALARIA_SLEEP_TRIAL_BUDGET_H
@@ -16,7 +16,7 @@ typedef struct Budget {
     double usd;
     int64_t started_ms; /* on the monotonic clock; 0: not started */
     int64_t before_ms;  /* taken by runs of the same night that did not end */
-    /* Told now and then, after what was spent, how long the night has taken: to be kept; or NULL. */
+    /* Called about every second with the time the night has taken, to store it; or NULL. */
     void (*note)(void *ctx, int64_t elapsed_ms);
     void *note_ctx;
     int64_t noted_ms;
@@ -26,15 +26,15 @@ typedef struct Budget {
 void budget_start(Budget *b);
 void budget_spend(Budget *b, int64_t calls, int64_t tokens, double usd);
 
-int64_t budget_elapsed_ms(const Budget *b); /* with what came before */
+int64_t budget_elapsed_ms(const Budget *b); /* including earlier runs of the night */
 
 /* False when one of the limits is reached; NULL is no budget. */
 bool budget_left(const Budget *b);
-/* "tokens", "calls", "minutes", "money", or NULL while there is something left. calls: how many more are
- * wanted at once; what they cost is known only afterwards, how many they are is known before. */
+/* The limit that is reached: "tokens", "calls", "minutes", "money"; NULL: none. calls: how many more
+ * calls are planned, since only their number is known in advance. */
 const char *budget_spent(const Budget *b, int64_t calls);
 
-/* How many nights and rollouts a budget of tokens is good for; 0 tokens: no budget. */
+/* How many nights and rollouts a token budget allows; 0 tokens: no budget. */
 typedef struct BudgetPlan {
     int64_t nights, rollouts;
 } BudgetPlan;

@@ -30,7 +30,7 @@ const char *verdict_name(Verdict v)
     return names[v];
 }
 
-/* -- the exact tail --------------------------------------------------------------------------------- */
+/* -- The exact tail -- */
 
 static long gcd(long a, long b)
 {
@@ -53,19 +53,10 @@ static void walk(double *now, double *next, long reach, long size)
     }
 }
 
-static double tail_of(const double *chance, long reach, long sum)
-{
-    double p = 0;
-
-    for (long i = sum + reach; i <= 2 * reach; i++)
-        p += chance[i];
-    return p > 1 ? 1 : p;
-}
-
 double gate_sign_p(Arena *a, const double *differences, size_t n)
 {
     long *sizes = ARENA_ARRAY(a, long, n + 1), unit = 0, sum = 0, all = 0, reach = 0;
-    double *now, *next;
+    double *now, *next, p = 0;
 
     for (size_t i = 0; i < n; i++) {
         sizes[i] = lround(differences[i] * STEPS);
@@ -89,10 +80,12 @@ double gate_sign_p(Arena *a, const double *differences, size_t n)
         now = next;
         next = swap;
     }
-    return tail_of(now, reach, sum / unit);
+    for (long i = sum / unit + reach; i <= 2 * reach; i++)
+        p += now[i];
+    return p > 1 ? 1 : p;
 }
 
-/* -- drawing ---------------------------------------------------------------------------------------- */
+/* -- Drawing -- */
 
 typedef struct Trial {
     Arena *arena;
@@ -145,7 +138,7 @@ static bool draw_until(Trial *t, int64_t draws, Err *err)
     return settled(t, err);
 }
 
-static void take_means(Trial *t)
+static void set_means(Trial *t)
 {
     double base = 0, cand = 0;
 
@@ -157,7 +150,7 @@ static void take_means(Trial *t)
     t->r.candidate = t->in->n ? cand / (double)t->in->n : 0;
 }
 
-/* -- without chance --------------------------------------------------------------------------------- */
+/* -- Without chance -- */
 
 static bool decide_once(Trial *t, Err *err)
 {
@@ -165,7 +158,7 @@ static bool decide_once(Trial *t, Err *err)
 
     if (!draw_until(t, 1, err))
         return false;
-    take_means(t);
+    set_means(t);
     for (size_t i = 0; i < t->in->n; i++) {
         GateTask *g = &t->r.tasks[i];
 
@@ -182,7 +175,7 @@ static bool decide_once(Trial *t, Err *err)
     return true;
 }
 
-/* -- with chance ------------------------------------------------------------------------------------ */
+/* -- With chance -- */
 
 /* All differences so far in a row; how many. */
 static size_t gather(const Trial *t, double *ret, double *ret_sum, double *ret_squares)
@@ -201,19 +194,9 @@ static size_t gather(const Trial *t, double *ret, double *ret_sum, double *ret_s
     return n;
 }
 
-static bool lost_something(const Trial *t, size_t task)
+static bool got_worse(const Trial *t, size_t task)
 {
     return t->r.tasks[task].candidate < t->r.tasks[task].baseline;
-}
-
-/* Tasks with a loss get all their draws. */
-static bool draw_doubtful(Trial *t, Err *err)
-{
-    for (size_t i = 0; i < t->in->n; i++)
-        while (lost_something(t, i) && t->r.tasks[i].draws < t->in->max_draws && !t->r.stopped)
-            if (!draw_pair(t, i, err))
-                return false;
-    return settled(t, err);
 }
 
 static bool any_regressed(Trial *t)
@@ -224,7 +207,7 @@ static bool any_regressed(Trial *t)
     for (size_t i = 0; i < t->in->n; i++) {
         GateTask *g = &t->r.tasks[i];
 
-        if (!lost_something(t, i))
+        if (!got_worse(t, i))
             continue;
         for (int64_t k = 0; k < g->draws; k++)
             back[k] = -t->differences[(int64_t)i * t->in->max_draws + k];
@@ -240,7 +223,11 @@ static bool accept(Trial *t, Err *err)
     t->r.verdict = VERDICT_ACCEPT;
     if (!t->in->no_regression)
         return true;
-    if (!draw_doubtful(t, err))
+    for (size_t i = 0; i < t->in->n; i++) /* tasks with a loss get all their draws */
+        while (got_worse(t, i) && t->r.tasks[i].draws < t->in->max_draws && !t->r.stopped)
+            if (!draw_pair(t, i, err))
+                return false;
+    if (!settled(t, err))
         return false;
     if (any_regressed(t)) {
         t->r.blocked = true;
@@ -281,7 +268,7 @@ static bool decide_by_draws(Trial *t, Err *err)
             return false;
         level = 0;
     }
-    take_means(t);
+    set_means(t);
     return true;
 }
 
@@ -298,7 +285,7 @@ bool gate_decide(Arena *a, const GateInput *in, GateResult *ret, Err *err)
     return true;
 }
 
-/* -- what can be seen --------------------------------------------------------------------------------- */
+/* -- What can be seen -- */
 
 /* The 0.975 quantile of Student's t, from the normal one; off by less than 2 % from 2 degrees on. */
 static double student(double degrees)

@@ -60,7 +60,7 @@ static void projects_stay_apart(void **state)
 
 static const struct {
     const char *correction, *op, *arg;
-} wishes[] = {
+} demands[] = {
     { "no exclamation marks, at most 300 characters, and please less excited", "max_chars", "300" },
     { "too loud. 300 characters at most, not one exclamation mark", "not_contains", "!" },
     { "no, the subject has to stay within 50 characters, imperative, no full stop", "regex",
@@ -94,18 +94,18 @@ static const struct {
 static void a_demand_becomes_a_check(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(wishes); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(demands); i++) {
         AUTO(Arena) *a = arena_new();
-        Wishes got = { 0 };
+        Demands got = { 0 };
         bool found = false;
 
-        wishes_of_correction(a, str_of(wishes[i].correction), &got);
+        demands_of_correction(a, str_of(demands[i].correction), &got);
         for (size_t k = 0; k < got.n; k++)
-            found = found || (strcmp(got.items[k].op, wishes[i].op) == 0 &&
-                              str_eqz(got.items[k].arg, wishes[i].arg));
+            found = found || (strcmp(got.items[k].op, demands[i].op) == 0 &&
+                              str_eqz(got.items[k].arg, demands[i].arg));
         if (!found)
-            fail_msg("'%s' should give %s %s; it gives %s", wishes[i].correction, wishes[i].op,
-                     wishes[i].arg, str_z(a, wishes_judge(a, got.items, got.n)));
+            fail_msg("'%s' should give %s %s; it gives %s", demands[i].correction, demands[i].op,
+                     demands[i].arg, str_z(a, demands_judge(a, got.items, got.n)));
     }
 }
 
@@ -114,14 +114,14 @@ static void a_check_is_believed_when_answers_bear_it_out(void **state)
     AUTO(Arena) *a = arena_new();
     const Str wrong[] = { STR("The backup went fine, as far as I can see."), STR("It ran.") };
     const Str right[] = { STR("OK. Copied."), STR("You are right.\n\nNOT OK: disk full.") };
-    const Wish begins = { .op = "regex", .arg = STR("\\A(?:OK|NOT OK)\\b") };
-    const Wish is_long = { .op = "max_chars", .arg = STR("5") };
+    const Demand begins = { .op = "regex", .arg = STR("\\A(?:OK|NOT OK)\\b") };
+    const Demand is_long = { .op = "max_chars", .arg = STR("5") };
     const Tried answers = { wrong, 2, right, 2 }, only_right = { NULL, 0, right, 2 };
 
     (void)state;
-    assert_true(wish_is_borne_out(a, &begins, &answers));
-    assert_false(wish_is_borne_out(a, &is_long, &answers));
-    assert_false(wish_is_borne_out(a, &begins, &only_right));
+    assert_true(demand_is_confirmed(a, &begins, &answers));
+    assert_false(demand_is_confirmed(a, &is_long, &answers));
+    assert_false(demand_is_confirmed(a, &begins, &only_right));
 }
 
 /* -- tasks --------------------------------------------------------------------------------------------- */
