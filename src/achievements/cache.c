@@ -2,7 +2,21 @@
 
 #include "base/limits.h"
 
-/* -- a chunk ------------------------------------------------------------------------------------ */
+/* What was counted by other rules is of no use. */
+static void pack_version(Buf *out)
+{
+    pack_number(out, RULES_VERSION);
+    pack_number(out, METRIC_COUNT);
+}
+
+static bool unpack_version(Unpacker *u)
+{
+    uint64_t rules = unpack_number(u);
+
+    return unpack_number(u) == METRIC_COUNT && rules == RULES_VERSION;
+}
+
+/* -- a chunk -- */
 
 static size_t place_of(Arena *a, ToolTable *table, Str name)
 {
@@ -44,8 +58,7 @@ void chunk_pack(const Record *const *records, size_t n, const ToolTable *tools, 
         pack_text(&body, r->tools);
         pack_text(&body, r->peaks);
     }
-    pack_number(out, RULES_VERSION);
-    pack_number(out, METRIC_COUNT);
+    pack_version(out);
     pack_table(out, tools);
     pack_table(out, &words);
     pack_number(out, n);
@@ -110,9 +123,7 @@ bool chunk_unpack(Arena *a, Str bytes, Record **ret, size_t *ret_n, ToolTable **
     size_t n = 0;
     uint64_t max;
 
-    if (unpack_number(&u) != RULES_VERSION)
-        return false;
-    if (unpack_number(&u) != METRIC_COUNT)
+    if (!unpack_version(&u))
         return false;
     tools = unpack_table(a, &u);
     words = unpack_table(a, &u);
@@ -130,14 +141,13 @@ bool chunk_unpack(Arena *a, Str bytes, Record **ret, size_t *ret_n, ToolTable **
     return true;
 }
 
-/* -- the head ------------------------------------------------------------------------------------ */
+/* -- the head -- */
 
 void head_pack(const CacheHead *head, Buf *out)
 {
     int64_t before = 0;
 
-    pack_number(out, RULES_VERSION);
-    pack_number(out, METRIC_COUNT);
+    pack_version(out);
     pack_number(out, (uint64_t)head->last_message);
     pack_number(out, head->zone);
     pack_number(out, head->n_marks);
@@ -206,9 +216,7 @@ bool head_unpack(Arena *a, Str bytes, CacheHead *ret)
     Unpacker u = { .rest = bytes };
     CacheHead head = { 0 };
 
-    if (unpack_number(&u) != RULES_VERSION)
-        return false;
-    if (unpack_number(&u) != METRIC_COUNT)
+    if (!unpack_version(&u))
         return false;
     head.last_message = (int64_t)unpack_number(&u);
     head.zone = unpack_number(&u);
@@ -220,7 +228,7 @@ bool head_unpack(Arena *a, Str bytes, CacheHead *ret)
     return true;
 }
 
-/* -- in the index -------------------------------------------------------------------------------- */
+/* -- in the index -- */
 
 static Str chunk_name(Arena *a, int64_t number)
 {
@@ -274,8 +282,7 @@ void cache_put_head(Index *index, CacheKey key, const CacheHead *head, const int
     int64_t number;
     bool ok = true;
 
-    pack_number(&list, RULES_VERSION);
-    pack_number(&list, METRIC_COUNT);
+    pack_version(&list);
     pack_number(&list, (uint64_t)head->last_message);
     pack_number(&list, head->zone);
     pack_number(&list, head->n_marks);
@@ -313,9 +320,7 @@ static bool add_part(Index *index, Arena *a, CacheKey key, int64_t number, Cache
 /* What the list says of the whole, with none of its parts yet. */
 static bool read_list(Unpacker *u, CacheHead *ret)
 {
-    if (unpack_number(u) != RULES_VERSION)
-        return false;
-    if (unpack_number(u) != METRIC_COUNT)
+    if (!unpack_version(u))
         return false;
     ret->last_message = (int64_t)unpack_number(u);
     ret->zone = unpack_number(u);
@@ -366,7 +371,7 @@ void cache_put_chunk(Index *index, CacheKey key, int64_t number, const Record *c
         index_put(index, key.topic, key.home, chunk_name(a, number), STR(""), buf_str(&bytes));
 }
 
-/* -- all of it ----------------------------------------------------------------------------------- */
+/* -- all of it -- */
 
 static int newest_first(const void *left, const void *right)
 {

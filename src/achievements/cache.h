@@ -72,7 +72,7 @@ Record *cache_records(Index *index, Arena *a, Str topic, const Homes *homes, uin
                       size_t *ret_n);
 void records_sort(Record *records, size_t n);
 
-/* -- as bytes ------------------------------------------------------------------------------------ */
+/* -- as bytes -- */
 
 /* Of a head or a part of one. */
 void head_pack(const CacheHead *head, Buf *out);

@@ -35,7 +35,7 @@ static inline bool take(Walk *w, char c)
     return true;
 }
 
-/* -- strings ---------------------------------------------------------------------------- */
+/* -- strings -- */
 
 static bool is_hex(char c)
 {
@@ -111,7 +111,7 @@ static bool walk_simple_string(Walk *w, Str *ret)
     return take(w, '"') && walk_string(w, ret) && is_ascii(*ret);
 }
 
-/* -- other values -------------------------------------------------------------------------- */
+/* -- other values -- */
 
 /* Short integers only: whatever else a number can be is rare in tool calls. */
 static bool walk_number(Walk *w)
@@ -245,7 +245,7 @@ bool calls_read_plain(Str cell, Names *names, Paths *paths)
     return true;
 }
 
-/* -- the exact way --------------------------------------------------------------------------- */
+/* -- the exact way -- */
 
 /* The name of a call; empty where it has none or it is not a string. */
 static Str name_of(const PyValue *call)
@@ -275,7 +275,7 @@ void calls_read_exact(Str cell, Arena *scratch, Buf *json, Names *names, Paths *
     paths_add_all(paths, buf_str(json), true);
 }
 
-/* -- counted otherwise ------------------------------------------------------------------------ */
+/* -- counted otherwise -- */
 
 Str calls_unwrap(Str cell, Arena *scratch)
 {

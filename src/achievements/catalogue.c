@@ -55,21 +55,23 @@ static void load_aggregates(Json metrics)
 {
     Json aggregate = json_get(metrics, STR("aggregate"));
     Json labels = json_get(metrics, STR("suggested_labels_own_words"));
-    JsonIter it = json_each(json_get(aggregate, STR("max")));
+    static const struct {
+        const char *group;
+        AggregateKind kind;
+    } groups[] = { { "max", AGGREGATE_MAX },
+                   { "sum", AGGREGATE_SUM },
+                   { "sum_same_name", AGGREGATE_SUM },
+                   { "special", AGGREGATE_SPECIAL } };
     Json item;
-    Str key;
+    Str name;
 
-    while (json_next(&it, &key, &item))
-        add_aggregate(labels, AGGREGATE_MAX, key, json_str(item));
-    it = json_each(json_get(aggregate, STR("sum")));
-    while (json_next(&it, &key, &item))
-        add_aggregate(labels, AGGREGATE_SUM, key, json_str(item));
-    it = json_each(json_get(aggregate, STR("sum_same_name")));
-    while (json_next(&it, &key, &item))
-        add_aggregate(labels, AGGREGATE_SUM, json_str(item), json_str(item));
-    it = json_each(json_get(aggregate, STR("special")));
-    while (json_next(&it, &key, &item))
-        add_aggregate(labels, AGGREGATE_SPECIAL, json_str(item), STR(""));
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        JsonIter it = json_each(json_get(aggregate, str_of(groups[i].group)));
+
+        /* An object says which metric; in a list both have one name. */
+        while (json_next(&it, &name, &item))
+            add_aggregate(labels, groups[i].kind, name.n ? name : json_str(item), json_str(item));
+    }
 }
 
 static Str *load_words(Json list, size_t *ret_n)

@@ -18,8 +18,6 @@ static inline bool is_word(uint32_t c)
     return rule_word_pages[rule_word_index[c >> 8]][c >> 3 & 31] >> (c & 7) & 1;
 }
 
-bool char_is_space(uint32_t c);
-
 /* The code point that begins at p (*ret_n: its bytes), and the one that ends before p. */
 uint32_t char_at(const char *p, size_t *ret_n);
 uint32_t char_before(const char *p);

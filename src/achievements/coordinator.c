@@ -1,15 +1,13 @@
-/* One lock guards everything. Scans run on a thread of their own (coordinator_scan.c), files are
- * written by another (coordinator_write.c); here is what callers get meanwhile. */
+/* One lock guards everything. Scans run on one thread and files are written by another
+ * (coordinator_scan.c); here is what callers get meanwhile. */
 #include "achievements/coordinator.h"
 
-#include "achievements/answer.h"
 #include "achievements/coordinator_inside.h"
 #include "achievements/lanes.h"
-#include "achievements/restore.h"
 
 enum { RETRY_SECONDS = 5 };
 
-/* -- life ------------------------------------------------------------------------------------------------ */
+/* -- life -- */
 
 static bool find_lanes(Coordinator *c, const HomesQuery *where, const Settings *settings, Err *err)
 {
@@ -82,12 +80,87 @@ void coordinator_listen(Coordinator *c, ScanListener *fn, void *ctx)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* -- answers --------------------------------------------------------------------------------------------- */
+/* -- answers -- */
 
 uint64_t coordinator_version(const Coordinator *c)
 {
     /* Ages are in whole seconds, so an answer holds for one at most. */
     return atomic_load(&c->version) << 32 ^ (uint64_t)now_seconds();
+}
+
+/* What is told, as the JSON of the plugin's routes. Borrowed while it is written. */
+typedef struct Answer {
+    const Snapshot *shown, *current; /* what is shown; the last complete one, or NULL */
+    const ScanStatus *status;
+    Str error; /* of the last refresh; p NULL: none */
+    int64_t ttl, now;
+    bool stale; /* `current` is */
+    bool all;   /* it is about the whole history: `sources` says whose */
+} Answer;
+
+static void put_status(JsonWriter *w, const Answer *a)
+{
+    static const char *const names[] = {
+        [SCAN_IDLE] = "idle", [SCAN_RUNNING] = "running", [SCAN_FAILED] = "failed"
+    };
+    const ScanStatus *s = a->status;
+    int64_t made = a->current ? a->current->generated_at : 0;
+
+    json_begin(w, '{');
+    json_field_str(w, "state", str_of(names[s->state]));
+    json_field_int_or_null(w, "started_at", s->started_at, s->started_at);
+    json_field_int_or_null(w, "finished_at", s->finished_at, s->finished_at);
+    json_field_str(w, "last_error", s->last_error[0] ? str_of(s->last_error) : STR_NONE);
+    json_field_int_or_null(w, "last_duration_ms", s->last_duration_ms, s->finished_at);
+    json_field_int(w, "run_count", (int64_t)s->run_count);
+    json_field_int(w, "joined", (int64_t)s->joined);
+    json_field_int(w, "sessions_done", (int64_t)s->sessions_done);
+    json_field_int(w, "sessions_total", (int64_t)s->sessions_total);
+    json_field_int(w, "ttl_seconds", a->ttl);
+    json_field_int(w, "snapshot_generated_at", made);
+    json_field_int(w, "snapshot_age_seconds", made ? a->now - made : 0);
+    json_field_bool(w, "snapshot_stale", a->stale);
+    json_end(w, '}');
+}
+
+static void put_meta(JsonWriter *w, const Answer *a)
+{
+    const ScanMeta *m = &a->shown->meta;
+
+    json_field_begin(w, "scan_meta", '{');
+    json_field_str(w, "mode", str_of(scan_mode_name(m->mode)));
+    json_field_int(w, "sessions_total", m->sessions_total);
+    json_field_int(w, "sessions_rescanned", m->sessions_rescanned);
+    json_field_int(w, "sessions_reused", m->sessions_reused);
+    if (m->mode != MODE_PENDING) {
+        json_field_int(w, "sessions_scanned_so_far", m->sessions_total);
+        json_field_int(w, "sessions_expected_total", m->sessions_expected);
+    }
+    json_field_int(w, "sessions_scanned", m->sessions_rescanned);
+    json_field_int(w, "messages_scanned", m->messages_scanned);
+    json_field_int(w, "duration_ms", m->duration_ms);
+    json_field_str(w, "error", a->error);
+    json_key(w, "status");
+    put_status(w, a);
+    json_end(w, '}');
+}
+
+static void put_answer(JsonWriter *w, const Answer *a)
+{
+    const Snapshot *s = a->shown;
+
+    json_key(w, "achievements");
+    snapshot_put_items(w, s);
+    json_field_int(w, "unlocked_count", s->unlocked);
+    json_field_int(w, "discovered_count", s->discovered);
+    json_field_int(w, "secret_count", s->secret);
+    json_field_int(w, "total_count", (int64_t)catalogue()->n);
+    json_field_str(w, "error", a->error);
+    json_field_int(w, "generated_at", s->generated_at);
+    json_field_bool(w, "is_stale", s == a->current && a->stale);
+    put_meta(w, a);
+    if (a->all)
+        snapshot_put_sources(w, s);
 }
 
 static bool is_stale(const Coordinator *c)
@@ -113,21 +186,6 @@ static Answer answer_with(const Coordinator *c, const Snapshot *shown)
     };
 }
 
-static void put_answer(JsonWriter *w, const Coordinator *c, const Snapshot *shown)
-{
-    Answer answer = answer_with(c, shown);
-
-    answer_put(w, &answer);
-}
-
-static void wait_for_end(Coordinator *c, int64_t wait_ms)
-{
-    int64_t until = clock_mono_ms() + wait_ms;
-
-    while (c->status.state == SCAN_RUNNING && cond_wait_until(&c->ended, &c->lock, until))
-        ;
-}
-
 /* What an earlier process left. Called with the lock held; lets go of it while it reads. */
 static void look_back(Coordinator *c)
 {
@@ -138,7 +196,7 @@ static void look_back(Coordinator *c)
 
     c->restored = true;
     pthread_mutex_unlock(&c->lock);
-    s = restore(&scan, c->compat, &mark, &sure);
+    s = run_restore(&scan, c->compat, &mark, &sure);
     pthread_mutex_lock(&c->lock);
     if (!s || c->current || c->epoch != epoch) {
         snapshot_free(s);
@@ -154,12 +212,16 @@ static void look_back(Coordinator *c)
 /* Called with the lock held: begins what is due, and says whether there is anything to show. */
 static bool refresh(Coordinator *c, int wait_ms, Err *err)
 {
+    int64_t until;
+
     if (!c->current && !c->restored)
         look_back(c);
     if (!c->current) {
         coordinator_begin(c);
         /* One caller's patience is enough to see that this scan is a long one. */
-        wait_for_end(c, c->overdue ? 0 : wait_ms);
+        until = clock_mono_ms() + (c->overdue ? 0 : wait_ms);
+        while (c->status.state == SCAN_RUNNING && cond_wait_until(&c->ended, &c->lock, until))
+            ;
         c->overdue = c->status.state == SCAN_RUNNING;
         if (!c->current && c->status.state == SCAN_FAILED)
             return err_set(err, ERR_BUSY, "%s", c->status.last_error);
@@ -181,6 +243,7 @@ bool coordinator_achievements(Coordinator *c, int wait_ms, bool *ret_waited, Buf
 {
     JsonWriter w = JSON_WRITER(out, 0);
     Snapshot *pending = NULL;
+    Answer answer;
     bool ok;
 
     pthread_mutex_lock(&c->lock);
@@ -193,7 +256,8 @@ bool coordinator_achievements(Coordinator *c, int wait_ms, bool *ret_waited, Buf
         if (!c->current && !c->partial)
             pending = snapshot_pending(now_seconds());
         json_begin(&w, '{');
-        put_answer(&w, c, c->current ? c->current : c->partial ? c->partial : pending);
+        answer = answer_with(c, c->current ? c->current : c->partial ? c->partial : pending);
+        put_answer(&w, &answer);
         json_end(&w, '}');
     }
     pthread_mutex_unlock(&c->lock);
@@ -204,12 +268,11 @@ bool coordinator_achievements(Coordinator *c, int wait_ms, bool *ret_waited, Buf
 void coordinator_status_json(Coordinator *c, Buf *out)
 {
     JsonWriter w = JSON_WRITER(out, 0);
-
     Answer answer;
 
     pthread_mutex_lock(&c->lock);
     answer = answer_with(c, c->current);
-    answer_put_status(&w, &answer);
+    put_status(&w, &answer);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -241,6 +304,7 @@ bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err)
 {
     JsonWriter w = JSON_WRITER(out, 0);
     Snapshot *s = NULL;
+    Answer answer;
     bool ok;
 
     pthread_mutex_lock(&c->lock);
@@ -257,7 +321,8 @@ bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err)
     } else {
         json_begin(&w, '{');
         json_field_bool(&w, "ok", c->status.state != SCAN_FAILED);
-        put_answer(&w, c, c->current);
+        answer = answer_with(c, c->current);
+        put_answer(&w, &answer);
         s = c->current;
         s->users++;
     }
@@ -274,23 +339,54 @@ bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err)
     return ok;
 }
 
+/* s may be NULL: nothing is known yet. */
+static void put_recent(JsonWriter *w, const Snapshot *s)
+{
+    size_t order[MAX_ACHIEVEMENTS], n = s ? snapshot_recent(s, order) : 0;
+
+    json_begin(w, '[');
+    for (size_t i = 0; i < n; i++)
+        snapshot_put_item(w, s, order[i]);
+    json_end(w, ']');
+}
+
 bool coordinator_recent(Coordinator *c, Buf *out, Err *err)
 {
     JsonWriter w = JSON_WRITER(out, 0);
-    size_t order[MAX_ACHIEVEMENTS], n;
     bool ok;
 
     pthread_mutex_lock(&c->lock);
     ok = refresh(c, 10000, err);
-    if (ok) {
-        n = c->current ? snapshot_recent(c->current, order) : 0;
-        json_begin(&w, '[');
-        for (size_t i = 0; i < n; i++)
-            snapshot_put_item(&w, c->current, order[i]);
-        json_end(&w, ']');
-    }
+    if (ok)
+        put_recent(&w, c->current);
     pthread_mutex_unlock(&c->lock);
     return ok;
+}
+
+/* A scan of the caller's own, which finds nearly everything counted. */
+bool coordinator_of_origin(Coordinator *c, int origin, bool recent, Buf *out, Err *err)
+{
+    Run run = { .scan = c->scan, .compat = c->compat };
+    JsonWriter w = JSON_WRITER(out, 0);
+    ScanStatus status = { .state = SCAN_IDLE };
+    Answer answer = { .status = &status, .ttl = c->ttl, .all = true };
+    AUTO(Snapshot) *s = NULL;
+
+    run.scan.origin = origin;
+    run.scan.threads = 1;
+    s = run_scan(&run, err);
+    if (!s)
+        return false;
+    if (recent) {
+        put_recent(&w, s);
+        return true;
+    }
+    answer.shown = answer.current = s;
+    answer.now = s->generated_at;
+    json_begin(&w, '{');
+    put_answer(&w, &answer);
+    json_end(&w, '}');
+    return true;
 }
 
 bool coordinator_badges(Coordinator *c, Str session, Buf *out, Err *err)
@@ -321,7 +417,7 @@ bool coordinator_badges(Coordinator *c, Str session, Buf *out, Err *err)
     return true;
 }
 
-/* -- reset ------------------------------------------------------------------------------------------------- */
+/* -- reset -- */
 
 /* Called with the lock held. */
 static void forget(Coordinator *c)

@@ -30,7 +30,7 @@ typedef struct ScanStatus {
     char last_error[ERR_TEXT_BYTES];
 } ScanStatus;
 
-/* -- life ------------------------------------------------------------------------------------ */
+/* -- life -- */
 
 /* all: the whole history, whoever wrote it; else what Hermes' plugin counts, with its files. compat: as
  * the original does it. */
@@ -50,7 +50,7 @@ AUTO_FREE(Coordinator, coordinator_free)
 typedef void ScanListener(void *ctx, const char *event, Str data);
 void coordinator_listen(Coordinator *c, ScanListener *fn, void *ctx);
 
-/* -- answers --------------------------------------------------------------------------------- */
+/* -- answers -- */
 
 /* Changes whenever one of the answers below may have changed: what callers cache by. */
 uint64_t coordinator_version(const Coordinator *c);

@@ -54,7 +54,7 @@ static inline int64_t now_seconds(void)
     return (int64_t)clock_wall();
 }
 
-/* All but the last two are called with the lock held. */
+/* All but the last are called with the lock held. */
 
 /* Begins a scan, or joins the one that runs. */
 void coordinator_begin(Coordinator *c);
@@ -63,8 +63,7 @@ void coordinator_put_in_place(Coordinator *c, Snapshot *s);
 /* One user less. */
 void coordinator_release(Snapshot *s);
 
-/* This thread, and those it starts: whoever waits for a page goes first. */
-void coordinator_step_back(void);
+/* Writes the files of the plugin until the coordinator closes. */
 void *coordinator_write_thread(void *ctx);
 
 #endif

@@ -6,16 +6,16 @@
 #include "achievements/coordinator_inside.h"
 #include "base/limits.h"
 
-/* -- telling ------------------------------------------------------------------------------------------- */
+/* -- listeners -- */
 
-static void tell(Coordinator *c, const char *event, const Buf *data)
+static void notify(Coordinator *c, const char *event, const Buf *data)
 {
     for (size_t i = 0; i < c->n_listeners; i++)
         c->listeners[i].fn(c->listeners[i].ctx, event, buf_str(data));
 }
 
-static void tell_numbers(Coordinator *c, const char *event, const char *first, int64_t a,
-                         const char *second, int64_t b)
+static void notify_numbers(Coordinator *c, const char *event, const char *first, int64_t a,
+                           const char *second, int64_t b)
 {
     AUTO_BUF data = BUF(256);
     JsonWriter w = JSON_WRITER(&data, 0);
@@ -24,19 +24,10 @@ static void tell_numbers(Coordinator *c, const char *event, const char *first, i
     json_field_int(&w, first, a);
     json_field_int(&w, second, b);
     json_end(&w, '}');
-    tell(c, event, &data);
+    notify(c, event, &data);
 }
 
-static void tell_unlock(Coordinator *c, const Snapshot *s, size_t i)
-{
-    AUTO_BUF data = BUF(KIB(16));
-    JsonWriter w = JSON_WRITER(&data, 0);
-
-    snapshot_put_item(&w, s, i);
-    tell(c, "unlock", &data);
-}
-
-/* -- scanning ------------------------------------------------------------------------------------------ */
+/* -- scanning -- */
 
 static bool on_progress(void *ctx, size_t done, size_t total)
 {
@@ -49,7 +40,7 @@ static bool on_progress(void *ctx, size_t done, size_t total)
     c->status.sessions_total = total;
     c->version++;
     pthread_mutex_unlock(&c->lock);
-    tell_numbers(c, "progress", "done", (int64_t)done, "total", (int64_t)total);
+    notify_numbers(c, "progress", "done", (int64_t)done, "total", (int64_t)total);
     return go_on;
 }
 
@@ -117,30 +108,8 @@ static void conclude(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
     pthread_cond_broadcast(&c->ended);
 }
 
-static void finish(Coordinator *c, Snapshot *s, uint64_t mark, const Err *err)
-{
-    pthread_mutex_lock(&c->lock);
-    conclude(c, s, mark, err);
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void tell_all(Coordinator *c, const Run *run, const Snapshot *s)
-{
-    for (size_t i = 0; i < catalogue()->n; i++)
-        if (run->fresh[i])
-            tell_unlock(c, s, i);
-    tell_numbers(c, "snapshot", "generated_at", s->generated_at, "unlocked", s->unlocked);
-}
-
-/* A core is left to whoever waits for a page, where there are several. */
-static int all_but_one(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return cores > 1 ? (int)cores - 1 : 1;
-}
-
-void coordinator_step_back(void)
+/* This thread, and those it starts: requests of a page go first. */
+static void step_back(void)
 {
     (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE);
 }
@@ -149,20 +118,32 @@ static void *scan_thread(void *ctx)
 {
     Coordinator *c = ctx;
     Run run = { .scan = c->scan, .compat = c->compat };
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     Snapshot *s;
     Err err;
 
-    run.scan.threads = all_but_one();
+    /* A core is left to requests of a page, where there are several. */
+    run.scan.threads = cores > 1 ? (int)cores - 1 : 1;
     run.scan.progress = on_progress;
     run.scan.partial = on_partial;
     run.scan.ctx = c;
-    coordinator_step_back();
+    step_back();
     s = run_scan(&run, &err);
     if (s)
-        s->users++; /* ours, until everything is told */
-    finish(c, s, run.mark, &err);
+        s->users++; /* ours, until the listeners know everything */
+    pthread_mutex_lock(&c->lock);
+    conclude(c, s, run.mark, &err);
+    pthread_mutex_unlock(&c->lock);
+    for (size_t i = 0; s && i < catalogue()->n; i++)
+        if (run.fresh[i]) {
+            AUTO_BUF data = BUF(KIB(16));
+            JsonWriter w = JSON_WRITER(&data, 0);
+
+            snapshot_put_item(&w, s, i);
+            notify(c, "unlock", &data);
+        }
     if (s)
-        tell_all(c, &run, s);
+        notify_numbers(c, "snapshot", "generated_at", s->generated_at, "unlocked", s->unlocked);
     pthread_mutex_lock(&c->lock);
     coordinator_release(s);
     c->scanners--;
@@ -202,4 +183,48 @@ void coordinator_begin(Coordinator *c)
     c->status.sessions_done = c->status.sessions_total = 0;
     c->version++;
     start_thread(c);
+}
+
+/* -- writing -- */
+
+/* Files of the plugin are written behind, at most once a minute and at the end; state.json, which
+ * holds what people earned, is written by the scan itself, at once. */
+enum { FILES_EVERY_MS = 60 * 1000 };
+
+/* Called with the lock held; lets go of it while it writes. */
+static void write_behind(Coordinator *c)
+{
+    Snapshot *s = c->current;
+    uint64_t epoch = c->epoch;
+
+    c->dirty = false;
+    c->written_ms = clock_mono_ms();
+    s->users++;
+    pthread_mutex_unlock(&c->lock);
+    run_write_files(&c->scan, s);
+    pthread_mutex_lock(&c->lock);
+    coordinator_release(s);
+    if (epoch != c->epoch)
+        c->dirty = false;
+}
+
+void *coordinator_write_thread(void *ctx)
+{
+    Coordinator *c = ctx;
+
+    step_back();
+    pthread_mutex_lock(&c->lock);
+    while (!c->closing) {
+        int64_t due = c->written_ms ? c->written_ms + FILES_EVERY_MS : 0;
+        bool late = clock_mono_ms() >= due;
+
+        if (c->dirty && c->current && late)
+            write_behind(c);
+        else
+            (void)cond_wait_until(&c->writing, &c->lock, c->dirty && !late ? due : INT64_MAX);
+    }
+    if (c->dirty && c->current)
+        write_behind(c);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
 }

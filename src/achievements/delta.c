@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 
-/* -- chunks --------------------------------------------------------------------------------------- */
+/* -- chunks -- */
 
 /* Rows come in order of their rowids, so the chunk wanted is the last one or one behind it. */
 static Chunk *chunk_for(Arena *a, HomeDelta *home, int64_t number)
@@ -16,7 +16,7 @@ static Chunk *chunk_for(Arena *a, HomeDelta *home, int64_t number)
     return &home->chunks[home->n_chunks - 1];
 }
 
-/* -- what differs ---------------------------------------------------------------------------------- */
+/* -- what differs -- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -137,7 +137,7 @@ static void see_row(void *ctx, const SessionRow *seen)
                         .chunk = (size_t)(chunk - home->chunks) }));
 }
 
-/* -- what is known --------------------------------------------------------------------------------- */
+/* -- what is known -- */
 
 /* The records of a touched chunk that are as they were. False: the index is not what its head says. */
 static bool fetch_chunk(Arena *a, HomeDelta *home, Chunk *chunk, Index *index, size_t *at)
@@ -192,7 +192,7 @@ static bool fetch(Arena *a, HomeDelta *home, Index *index)
     return true;
 }
 
-/* -- a home ---------------------------------------------------------------------------------------- */
+/* -- a home -- */
 
 /* Most sessions are as they were: room for them at once. */
 static void reserve(Arena *a, HomeDelta *home)
@@ -260,7 +260,7 @@ static bool delta_home(Delta *delta, Arena *a, const ScanOptions *o, size_t plac
     return compare(delta, a, o, place, rows, err) && fetch(a, home, NULL);
 }
 
-/* -- transcripts ----------------------------------------------------------------------------------- */
+/* -- transcripts -- */
 
 static void compare_files(Delta *delta, Arena *a, const ScanOptions *o, size_t place,
                           const TranscriptRow *rows, size_t n)
@@ -347,7 +347,7 @@ bool delta_make(Delta *delta, Arena *a, const ScanOptions *o, Err *err)
     return true;
 }
 
-/* -- sums ------------------------------------------------------------------------------------------ */
+/* -- sums -- */
 
 static int by_rowid(const void *a, const void *b)
 {
@@ -414,7 +414,7 @@ uint64_t delta_stamp(const Delta *delta, size_t n_homes)
     return stamp;
 }
 
-/* -- saving ---------------------------------------------------------------------------------------- */
+/* -- saving -- */
 
 static int by_mark(const void *a, const void *b)
 {

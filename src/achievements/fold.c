@@ -5,7 +5,7 @@
 #include "achievements/models.h"
 #include "base/clock.h"
 
-/* -- conversations ----------------------------------------------------------------------------------- */
+/* -- conversations -- */
 
 typedef struct Talk {
     const Record *const *parts; /* oldest first */
@@ -195,7 +195,7 @@ static bool has_part(const Talk *talk, Str id)
     return false;
 }
 
-/* -- adding up --------------------------------------------------------------------------------------- */
+/* -- adding up -- */
 
 /* Totals that no metric says, by their places in the catalogue. */
 typedef struct Places {
@@ -337,7 +337,7 @@ static void add_talk(Folding *f, const Talk *talk)
     f->ret->sources[talk->origin]++;
 }
 
-/* -- when ---------------------------------------------------------------------------------------------- */
+/* -- when -- */
 
 static bool has_all(const Achievement *a, const int64_t *values)
 {

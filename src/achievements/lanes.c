@@ -78,7 +78,7 @@ bool lane_there(const Home *lane)
     return access(path, F_OK) == 0;
 }
 
-/* -- nothing new ------------------------------------------------------------------------------------ */
+/* -- nothing new -- */
 
 /* *ret_fresh: written within the clock's last ticks, so that a further write could look the same. */
 static uint64_t mix_home(uint64_t hash, const Home *home, bool *ret_fresh)

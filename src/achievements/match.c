@@ -12,7 +12,7 @@ struct Matcher {
     size_t n, cap;
 };
 
-/* -- the words, once a process -------------------------------------------------------- */
+/* -- the words, once a process -- */
 
 static hs_database_t *words;
 static char trouble[200];
@@ -41,7 +41,7 @@ static void compile(void)
     }
 }
 
-/* -- one thread ------------------------------------------------------------------------ */
+/* -- one thread -- */
 
 Matcher *matcher_new(Err *err)
 {

@@ -12,6 +12,7 @@
 #include "achievements/rules.h"
 #include "base/buf.h"
 #include "base/limits.h"
+#include "text/letters.h"
 #include "text/pyjson.h"
 
 enum {
@@ -60,7 +61,7 @@ bool metric_is_flag(size_t metric)
     return metric == METRIC_PORT_CONFLICT;
 }
 
-/* -- text -------------------------------------------------------------------------------------- */
+/* -- text -- */
 
 static char *text_room(Text *text, size_t n)
 {
@@ -97,11 +98,6 @@ static void text_end_row(Text *text, int64_t id)
     text_add(text, STR("\n"));
 }
 
-static Str text_str(const Text *text)
-{
-    return text->n < 2 ? STR("") : (Str){ text->p + 1, text->n - 2 };
-}
-
 static void text_done(Text *text)
 {
     mem_free(text->p);
@@ -120,7 +116,7 @@ static void text_note_folded(Text *text, Span span)
     text->folded[text->n_folded++] = span;
 }
 
-/* -- folding -------------------------------------------------------------------------------------- */
+/* -- folding -- */
 
 /* The ASCII letter that the code point at p equals, and its bytes; '\0': none. */
 static char folds_to(Str s, size_t *ret_n)
@@ -205,7 +201,7 @@ static void add_row(Scanner *s, Str row)
         text_add(&s->text, row);
 }
 
-/* -- searching ------------------------------------------------------------------------------------ */
+/* -- searching -- */
 
 /* The message in whose text the offset lies. */
 static int64_t row_at(const Text *text, uint32_t at)
@@ -231,7 +227,8 @@ static void note_path(Scanner *s, int64_t message)
 
 static void search(Scanner *s)
 {
-    TallyText text = { .text = text_str(&s->text), .row_ends = s->text.row_ends };
+    TallyText text = { .text = s->text.n < 2 ? STR("") : (Str){ s->text.p + 1, s->text.n - 2 },
+                       .row_ends = s->text.row_ends };
     size_t n;
     const Hit *hits = matcher_scan(s->matcher, text.text, &n);
 
@@ -256,11 +253,11 @@ static bool may_cut(const Text *text)
         c = char_before(p--);
         while (p > text->p && ((unsigned char)*p & 0xc0) == 0x80)
             p--;
-    } while (p > text->p && char_is_space(c));
+    } while (p > text->p && letter_is_space(c));
     return c >= 0x80 || !strchr("tde:='\"", lower((char)c));
 }
 
-/* -- content ---------------------------------------------------------------------------------------- */
+/* -- content -- */
 
 /* As Python shows bytes: b'...'. */
 static void add_bytes(Text *text, Str bytes)
@@ -313,7 +310,7 @@ static void add_content(Scanner *s, const ScanRow *row)
     }
 }
 
-/* -- sessions ----------------------------------------------------------------------------------------- */
+/* -- sessions -- */
 
 Scanner *scanner_new(Err *err)
 {
@@ -361,19 +358,10 @@ void scanner_begin(Scanner *s)
     memset(s->tally.flag, 0, sizeof s->tally.flag);
 }
 
-static void count_calls(Scanner *s, Str cell)
-{
-    if (s->options.double_encoded)
-        cell = calls_unwrap(cell, s->scratch);
-    if (s->options.memory_writes)
-        s->memory_reads += calls_memory_reads(cell, s->scratch);
-    if (!calls_read_plain(cell, s->names, s->tally.paths))
-        calls_read_exact(cell, s->scratch, &s->json, s->names, s->tally.paths);
-}
-
 void scanner_row(Scanner *s, const ScanRow *row)
 {
     size_t paths = paths_count(s->tally.paths);
+    Str calls = row->tool_calls;
 
     s->rows++;
     s->last_row = row->id;
@@ -382,8 +370,14 @@ void scanner_row(Scanner *s, const ScanRow *row)
     text_end_row(&s->text, row->id);
     if (row->tool_name.n)
         names_see(s->names, row->tool_name, !str_eqz(row->role, "tool"));
-    if (row->tool_calls.n)
-        count_calls(s, row->tool_calls);
+    if (calls.n) {
+        if (s->options.double_encoded)
+            calls = calls_unwrap(calls, s->scratch);
+        if (s->options.memory_writes)
+            s->memory_reads += calls_memory_reads(calls, s->scratch);
+        if (!calls_read_plain(calls, s->names, s->tally.paths))
+            calls_read_exact(calls, s->scratch, &s->json, s->names, s->tally.paths);
+    }
     if (paths_count(s->tally.paths) != paths)
         note_path(s, row->id);
     arena_reset(s->scratch);
@@ -406,21 +400,10 @@ static void conclude(const Tally *t, int64_t *value)
         value[METRIC_YAML_ERROR_EVENTS] = 0;
 }
 
-/* The message that brought a count to where it ended, for the counts of which the best session is
- * shown. */
-static void point_at(const Scanner *s, SessionMetrics *ret)
+void scanner_end(Scanner *s, Arena *a, SessionMetrics *ret)
 {
     int64_t *message = ret->message;
 
-    message[METRIC_MESSAGE_COUNT] = s->last_row;
-    message[METRIC_FILES_TOUCHED_COUNT] = s->last_path;
-    message[METRIC_WEB_BROWSER_CALLS] = message[METRIC_WEB_CALLS] > message[METRIC_BROWSER_CALLS]
-                                            ? message[METRIC_WEB_CALLS]
-                                            : message[METRIC_BROWSER_CALLS];
-}
-
-void scanner_end(Scanner *s, Arena *a, SessionMetrics *ret)
-{
     if (s->text.n > 1)
         search(s);
     memcpy(ret->value, s->tally.count, sizeof ret->value);
@@ -430,7 +413,12 @@ void scanner_end(Scanner *s, Arena *a, SessionMetrics *ret)
     ret->value[METRIC_FILES_TOUCHED_COUNT] = (int64_t)paths_count(s->tally.paths);
     ret->value[METRIC_MEMORY_WRITE_EVENTS] -= s->memory_reads;
     conclude(&s->tally, ret->value);
-    point_at(s, ret);
+    /* Which message brought a count to where it ended, where the best session is shown. */
+    message[METRIC_MESSAGE_COUNT] = s->last_row;
+    message[METRIC_FILES_TOUCHED_COUNT] = s->last_path;
+    message[METRIC_WEB_BROWSER_CALLS] = message[METRIC_WEB_CALLS] > message[METRIC_BROWSER_CALLS]
+                                            ? message[METRIC_WEB_CALLS]
+                                            : message[METRIC_BROWSER_CALLS];
     if (s->text.cap > KEPT)
         text_done(&s->text);
     if (s->row.cap > KEPT)

@@ -1,54 +1,11 @@
 #include "achievements/models.h"
 
-#include "text/utf8.h"
+#include "text/letters.h"
 
-/* White space as Python's strip() sees it. */
-static bool is_space(uint32_t c)
-{
-    return (c >= 0x9 && c <= 0xd) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 ||
-           c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
-           c == 0x202f || c == 0x205f || c == 0x3000;
-}
-
-/* Lower case for what occurs in model names: Latin, Greek and Cyrillic, and the dotted I. */
-static void add_lower(Buf *out, uint32_t c)
-{
-    char utf8[4];
-
-    if (c == 0x130) {
-        buf_addz(out, "i\xcc\x87");
-        return;
-    }
-    if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7) ||
-        (c >= 0x391 && c <= 0x3a9 && c != 0x3a2) || (c >= 0x410 && c <= 0x42f))
-        c += 32;
-    else if (c >= 0x400 && c <= 0x40f)
-        c += 80;
-    else if (c == 0x212a)
-        c = 'k';
-    else if ((c >= 0x100 && c <= 0x137) || (c >= 0x14a && c <= 0x177))
-        c |= 1;
-    buf_add(out, (Str){ utf8, utf8_put(utf8, c) });
-}
-
-/* Trimmed and in lower case. */
+/* Trimmed and in lower case, as Python does both. */
 static Str normal(Arena *a, Str model)
 {
-    AUTO_BUF out = BUF(model.n * 3 + 4);
-    size_t end = 0;
-    bool begun = false;
-
-    while (model.n) {
-        uint32_t c = utf8_next(&model);
-
-        if (is_space(c) && !begun)
-            continue;
-        begun = true;
-        add_lower(&out, c);
-        if (!is_space(c))
-            end = out.n;
-    }
-    return str_dup(a, str_head(buf_str(&out), end));
+    return text_lower(a, text_trim(model));
 }
 
 static Str before(Str s, char sep)

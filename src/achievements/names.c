@@ -64,7 +64,7 @@ void names_begin(Names *names)
     }
 }
 
-/* -- what a name counts for ---------------------------------------------------------------- */
+/* -- what a name counts for -- */
 
 /* As Python's lower() does it, as far as an ASCII needle can see: the sign for kelvin is a k. */
 static Str lowered(Arena *a, Str name)
@@ -121,7 +121,7 @@ static uint64_t metrics_for(const Names *names, Str name)
     return metrics_of(names->texts, name) | (as.n ? metrics_of(names->texts, as) : 0);
 }
 
-/* -- the table ------------------------------------------------------------------------------ */
+/* -- the table -- */
 
 static Name *name_for(Names *names, Str text)
 {

@@ -58,7 +58,7 @@ static void add(Paths *set, Str name)
     HASH_ADD_KEYPTR(hh, set->table, e->name.p, e->name.n, e);
 }
 
-/* -- runs ------------------------------------------------------------------------------- */
+/* -- runs -- */
 
 static const Str extensions[] = {
     STR_INIT("py"),  STR_INIT("js"),   STR_INIT("ts"),  STR_INIT("tsx"),  STR_INIT("jsx"),

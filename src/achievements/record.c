@@ -2,7 +2,7 @@
 
 #include "base/limits.h"
 
-/* -- packing ------------------------------------------------------------------------------------- */
+/* -- packing -- */
 
 void pack_number(Buf *out, uint64_t n)
 {
@@ -78,7 +78,7 @@ double unpack_real(Unpacker *u)
     return d;
 }
 
-/* -- numbers --------------------------------------------------------------------------------------- */
+/* -- numbers -- */
 
 static size_t place_of(Arena *a, ToolTable *table, Str name)
 {

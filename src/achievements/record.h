@@ -31,7 +31,7 @@ typedef struct Record {
     const ToolTable *table;
 } Record;
 
-/* -- packing ----------------------------------------------------------------------------------- */
+/* -- packing -- */
 
 void pack_number(Buf *out, uint64_t n);
 void pack_text(Buf *out, Str s);
@@ -47,7 +47,7 @@ uint64_t unpack_number(Unpacker *u);
 Str unpack_text(Unpacker *u);
 double unpack_real(Unpacker *u);
 
-/* -- numbers ------------------------------------------------------------------------------------ */
+/* -- numbers -- */
 
 /* Puts what was counted into the record; text and new names go to the arena. */
 void record_set(Arena *a, Record *r, ToolTable *table, const SessionMetrics *m);

@@ -5,7 +5,7 @@
 
 #include "achievements/chars.h"
 
-/* -- counting ----------------------------------------------------------------------------- */
+/* -- counting -- */
 
 static inline uint32_t offset(const Tally *t, const char *p)
 {
@@ -44,7 +44,7 @@ static void error_word(Tally *t, const char *p, const char *q)
     t->count[METRIC_ERROR_COUNT]++;
 }
 
-/* -- the rest of a line --------------------------------------------------------------------- */
+/* -- the rest of a line -- */
 
 typedef unsigned char Sixteen __attribute__((vector_size(16)));
 
@@ -166,7 +166,7 @@ static void docker(Tally *t, const char *p, const char *q)
         count(t, METRIC_DOCKER_CONFLICT_EVENTS, p, line->last + already.n);
 }
 
-/* -- phrases ---------------------------------------------------------------------------------- */
+/* -- phrases -- */
 
 /* Four alternatives of two rules hold this word. Of two that meet the one that begins first counts. */
 static void conflict(Tally *t, const char *p, const char *q)
@@ -267,7 +267,7 @@ static void logs(Tally *t, const char *p, const char *q)
         count(t, METRIC_LOG_READ_EVENTS, p, q);
 }
 
-/* -- configuration files ------------------------------------------------------------------------- */
+/* -- configuration files -- */
 
 static inline bool in_config_name(char c)
 {
@@ -292,7 +292,7 @@ static void config(Tally *t, const char *p, const char *q)
         count(t, METRIC_CONFIG_EVENTS, from, q + n);
 }
 
-/* -- the text as it was ---------------------------------------------------------------------------- */
+/* -- the text as it was -- */
 
 /* Python lowers the whole text for this rule, and U+0130 becomes an i with a mark behind it. */
 static void skill(Tally *t, const char *p)
@@ -340,7 +340,7 @@ static void path(Tally *t, const char *p, const char *q)
         t->new_path = offset(t, q);
 }
 
-/* -- the walk --------------------------------------------------------------------------------------- */
+/* -- the walk -- */
 
 static void act(Tally *t, Action a, const char *p, const char *q)
 {

@@ -70,7 +70,7 @@ typedef struct Needle {
 extern const Needle rule_needles[];
 extern const size_t rule_needles_n;
 
-/* -- the tally of one session ---------------------------------------------------------- */
+/* -- the tally of one session -- */
 
 /* What is known of the rest of a line: the last place of something before its end. */
 typedef struct LineEnd {

@@ -1,5 +1,7 @@
 #include "achievements/run.h"
 
+#include <malloc.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "achievements/cache.h"
@@ -58,18 +60,15 @@ static void keep_answer(const Run *run, Index *index, const Snapshot *s)
     json_begin(&w, '{');
     json_field_int(&w, "at", s->generated_at);
     json_field_int(&w, "sessions", s->meta.sessions_total);
-    json_key(&w, "totals");
-    json_begin(&w, '[');
+    json_field_begin(&w, "totals", '[');
     for (size_t i = 0; i < catalogue()->n_aggregates; i++)
         json_put_int(&w, s->totals.value[i]);
     json_end(&w, ']');
-    json_key(&w, "best");
-    json_begin(&w, '[');
+    json_field_begin(&w, "best", '[');
     for (size_t i = 0; i < catalogue()->n_peaks; i++)
         evidence_put(&w, &s->best[catalogue()->peaks[i]]);
     json_end(&w, ']');
-    json_key(&w, "sources");
-    json_begin(&w, '[');
+    json_field_begin(&w, "sources", '[');
     for (size_t i = 0; i < ORIGIN_COUNT; i++)
         json_put_int(&w, s->sources[i]);
     json_end(&w, ']');
@@ -101,7 +100,8 @@ static bool read_answer(Json answer, Totals *totals, ScanMeta *meta, int64_t *at
     return true;
 }
 
-RecordSource run_source(Arena *a, const ScanOptions *scan)
+/* Where the records of such a scan are, of every home that exists. */
+static RecordSource run_source(Arena *a, const ScanOptions *scan)
 {
     RecordSource source = {
         .homes = scan->homes, .topic = scan_topic(a, scan), .all = scan->all, .origin = scan->origin
@@ -155,7 +155,130 @@ Snapshot *run_known(const ScanOptions *scan, bool compat)
     return doc ? make_known(a, scan, compat, json_root(doc)) : NULL;
 }
 
-/* -- a scan ------------------------------------------------------------------------------------------------ */
+/* -- the last answer of an earlier process -- */
+
+static bool read_totals(Json root, Totals *ret)
+{
+    const Catalogue *c = catalogue();
+    Json aggregate = json_get(root, STR("aggregate"));
+
+    for (size_t i = 0; i < c->n_aggregates; i++)
+        if (!json_int(json_get(aggregate, c->aggregates[i].name), &ret->value[i]))
+            return false;
+    ret->sessions = ret->value[catalogue_aggregate(c, STR("session_count"))];
+    return true;
+}
+
+/* Best sessions stand with the badges they earned; of the others nobody asks. */
+static void read_peaks(Json root, Totals *ret)
+{
+    const Catalogue *c = catalogue();
+    JsonIter it = json_each(json_get(root, STR("achievements")));
+    Json item;
+    Str key;
+
+    while (json_next(&it, &key, &item)) {
+        size_t at = catalogue_aggregate(c, json_str(json_get(item, STR("threshold_metric"))));
+        Evidence e = evidence_of(json_get(item, STR("evidence")));
+
+        for (size_t i = 0; i < c->n_peaks && e.known; i++)
+            if (c->peaks[i] == at)
+                ret->peaks[i] = (Peak){
+                    .id = e.session_id, .title = e.title, .value = e.value, .message = e.message
+                };
+    }
+}
+
+/* False: it is not of a scan that came to its end. */
+static bool read_meta(Json root, ScanMeta *ret)
+{
+    Json meta = json_get(root, STR("scan_meta"));
+    Str mode = json_str(json_get(meta, STR("mode")));
+
+    if (json_str(json_get(root, STR("error"))).n)
+        return false;
+    ret->mode = str_eqz(mode, scan_mode_name(MODE_INCREMENTAL)) ? MODE_INCREMENTAL : MODE_FULL;
+    if (!str_eqz(mode, scan_mode_name(ret->mode)) ||
+        !json_int(json_get(meta, STR("sessions_total")), &ret->sessions_total))
+        return false;
+    ret->sessions_expected = ret->sessions_total;
+    (void)json_int(json_get(meta, STR("sessions_rescanned")), &ret->sessions_rescanned);
+    (void)json_int(json_get(meta, STR("sessions_reused")), &ret->sessions_reused);
+    (void)json_int(json_get(meta, STR("messages_scanned")), &ret->messages_scanned);
+    (void)json_int(json_get(meta, STR("duration_ms")), &ret->duration_ms);
+    return true;
+}
+
+/* Of Hermes' plugin: scan_snapshot.json, whoever wrote it. */
+static Snapshot *from_file(const ScanOptions *scan, bool compat)
+{
+    AUTO(Arena) *a = arena_new();
+    AUTO(JsonDoc) *doc = NULL;
+    Totals totals = { 0 };
+    ScanMeta meta = { 0 };
+    StatePlace place = run_place(a, scan);
+    Unlocks unlocks;
+    SnapshotDates dates = { .unlocks = &unlocks, .compat = compat };
+    int64_t at = 0;
+    Snapshot *s;
+    Str path, text;
+    Err err;
+
+    if (scan->all || !place_find(a, &place, STR("scan_snapshot.json"), &path) ||
+        !file_read(a, path.p, LIMIT_SNAPSHOT_BYTES, &text, &err))
+        return NULL;
+    if (str_starts(text, STR("\xef\xbb\xbf")))
+        text = str_skip(text, 3);
+    doc = json_parse(text, &err);
+    if (!doc || !read_totals(json_root(doc), &totals) || !read_meta(json_root(doc), &meta) ||
+        !unlocks_load(a, &place, &unlocks, &err))
+        return NULL;
+    read_peaks(json_root(doc), &totals);
+    if (!json_int(json_get(json_root(doc), STR("generated_at")), &at) || at <= 0)
+        at = (int64_t)clock_wall();
+    s = snapshot_make(arena_new(), &totals, &meta, &dates, at);
+    s->source = run_source(s->arena, scan);
+    unlocks_done(&unlocks);
+    return s;
+}
+
+static bool written_since(const Homes *homes, int64_t at)
+{
+    static const char *const files[] = { "", "-wal" };
+    char path[LIMIT_PATH_BYTES];
+    struct stat st;
+    bool any = false;
+
+    for (size_t i = 0; i < homes->n; i++)
+        for (size_t k = 0; k < ARRAY_LEN(files); k++) {
+            snprintf(path, sizeof path, "%.*s%s", STR_FMT(homes->all[i].database), files[k]);
+            if (stat(path, &st) != 0)
+                continue;
+            any = true;
+            if (st.st_size && st.st_mtim.tv_sec >= at)
+                return true;
+        }
+    return !any;
+}
+
+Snapshot *run_restore(const ScanOptions *scan, bool compat, uint64_t *ret_mark, bool *ret_sure)
+{
+    Snapshot *s = run_known(scan, compat);
+
+    *ret_mark = 0;
+    *ret_sure = s != NULL;
+    if (s) {
+        *ret_mark = lanes_mark(scan->homes);
+        return s;
+    }
+    s = from_file(scan, compat);
+    if (s)
+        *ret_sure = !written_since(scan->homes, s->generated_at);
+    malloc_trim(0); /* the file is large, and an idle server small */
+    return s;
+}
+
+/* -- a scan -- */
 
 /* The records stay where they are: in the index, or, without one, in the arena of the scan. */
 static void take_records(Snapshot *s, const Run *run, Scan *scan)
@@ -205,23 +328,18 @@ static void fold_all(const Run *run, Scan *scan, const Unlocks *unlocks, Fold *r
     fold_records(records, n, &query, ret);
 }
 
-static ScanMeta meta_of(const Scan *scan, int64_t sessions)
-{
-    return (ScanMeta){ .mode = scan->reused ? MODE_INCREMENTAL : MODE_FULL,
-                       .sessions_total = sessions,
-                       .sessions_expected = sessions,
-                       .sessions_rescanned = scan->rescanned,
-                       .sessions_reused = scan->reused,
-                       .messages_scanned = scan->messages,
-                       .duration_ms = scan->duration_ms };
-}
-
 static Snapshot *make_snapshot(Run *run, Scan *scan, Unlocks *unlocks)
 {
     SnapshotDates dates = { .unlocks = unlocks, .compat = run->compat };
     Fold *fold = ARENA_NEW(scan->arena, Fold);
     const Totals *totals = &scan->totals;
-    ScanMeta meta = meta_of(scan, (int64_t)scan->n);
+    ScanMeta meta = { .mode = scan->reused ? MODE_INCREMENTAL : MODE_FULL,
+                      .sessions_total = (int64_t)scan->n,
+                      .sessions_expected = (int64_t)scan->n,
+                      .sessions_rescanned = scan->rescanned,
+                      .sessions_reused = scan->reused,
+                      .messages_scanned = scan->messages,
+                      .duration_ms = scan->duration_ms };
     int64_t before[MAX_ACHIEVEMENTS];
     Snapshot *s;
 
@@ -315,7 +433,7 @@ bool run_reset(const ScanOptions *scan, Err *err)
            remove_file(a, place.folder, "scan_checkpoint.json", err);
 }
 
-/* -- the large files ------------------------------------------------------------------------------------- */
+/* -- the large files -- */
 
 static bool write_one(Arena *a, Str folder, const char *name, const Buf *bytes)
 {

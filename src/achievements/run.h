@@ -25,8 +25,11 @@ MUST_CHECK Snapshot *run_scan(Run *run, Err *err);
 /* The answer of the last scan where nothing changed since, without its sessions; NULL: scan. */
 Snapshot *run_known(const ScanOptions *scan, bool compat);
 
-/* Where the records of such a scan lie, of every home that is there. */
-RecordSource run_source(Arena *a, const ScanOptions *scan);
+/* The last complete answer: the known one, or else scan_snapshot.json, ours or that of Hermes' plugin,
+ * which a page shows until the next scan has ended, and longer where the history cannot be read.
+ * NULL: there is none. *ret_mark: of the homes, where nothing changed since; else 0. *ret_sure: no
+ * database was written after it was made. */
+Snapshot *run_restore(const ScanOptions *scan, bool compat, uint64_t *ret_mark, bool *ret_sure);
 
 /* Where the unlocks of such a scan are kept. */
 StatePlace run_place(Arena *a, const ScanOptions *scan);

@@ -35,7 +35,7 @@ typedef struct Job {
     pthread_cond_t moved;
 } Job;
 
-/* -- counting ------------------------------------------------------------------------------------------ */
+/* -- counting -- */
 
 typedef struct Worker {
     Job *job;
@@ -140,26 +140,8 @@ static void count_file(Worker *w, const Work *work, Record *ret, int64_t *ret_me
     *ret = record_of(work, 0);
 }
 
-static bool count_session(Worker *w, const Work *work, Record *ret, SessionMetrics *ret_metrics,
-                          int64_t *ret_messages, Err *err)
-{
-    scanner_begin(w->scanner);
-    if (work->file)
-        count_file(w, work, ret, ret_messages);
-    else if (!count_rows(w, work, ret, ret_messages, err))
-        return false;
-    scanner_end(w->scanner, w->scratch, ret_metrics);
-    return true;
-}
-
-static bool take(Job *job, size_t *ret)
-{
-    *ret = job->next;
-    return !job->stop && job->next++ < job->delta.n;
-}
-
 /* Called with the lock held. The worker's scratch goes; what is kept moves to the job's arena. */
-static void put(Job *job, Work *work, Record *record, const SessionMetrics *metrics)
+static void put_counted(Job *job, Work *work, Record *record, const SessionMetrics *metrics)
 {
     HomeDelta *home = &job->delta.homes[work->home];
     Chunk *chunk = &home->chunks[work->chunk];
@@ -176,27 +158,33 @@ static void work_through(void *ctx, void *thread, void *worker)
 {
     Worker *w = worker;
     Job *job = ctx;
-    size_t at;
 
     (void)thread;
     lock_job(w);
-    while (take(job, &at)) {
+    while (!job->stop && job->next < job->delta.n) {
+        Work *work = &job->delta.work[job->next++];
         SessionMetrics metrics;
         int64_t messages = 0;
         Record record;
-        bool ok;
+        bool ok = true;
         Err err;
 
         pthread_mutex_unlock(&job->lock);
         arena_reset(w->scratch);
-        ok = count_session(w, &job->delta.work[at], &record, &metrics, &messages, &err);
+        scanner_begin(w->scanner);
+        if (work->file)
+            count_file(w, work, &record, &messages);
+        else
+            ok = count_rows(w, work, &record, &messages, &err);
+        if (ok)
+            scanner_end(w->scanner, w->scratch, &metrics);
         lock_job(w);
         if (!ok) {
             job->failed = job->stop = true;
             job->err = err;
             break;
         }
-        put(job, &job->delta.work[at], &record, &metrics);
+        put_counted(job, work, &record, &metrics);
         job->messages += messages;
     }
     rest(w);
@@ -205,24 +193,13 @@ static void work_through(void *ctx, void *thread, void *worker)
     pthread_mutex_unlock(&job->lock);
 }
 
-/* -- running --------------------------------------------------------------------------------------------- */
+/* -- running -- */
 
 /* Called with the lock held. */
 static void save(Job *job)
 {
     delta_sum(&job->delta, job->arena, job->options->homes->n);
     delta_save(&job->delta, job->options);
-}
-
-static void show(Job *job)
-{
-    AUTO(Arena) *a = arena_new();
-    const ScanOptions *o = job->options;
-    Totals totals;
-
-    delta_sum(&job->delta, job->arena, o->homes->n);
-    delta_totals(&job->delta, a, o->homes->n, &totals);
-    o->partial(o->ctx, &totals, job->delta.sessions);
 }
 
 static void watch(Job *job)
@@ -240,8 +217,13 @@ static void watch(Job *job)
             (void)err_set(&job->err, ERR_INTERRUPTED, "the scan was interrupted");
         }
         if (o->partial && job->running && job->done >= shown + PARTIAL_EVERY) {
+            AUTO(Arena) *a = arena_new();
+            Totals totals;
+
             shown = job->done;
-            show(job);
+            delta_sum(&job->delta, job->arena, o->homes->n);
+            delta_totals(&job->delta, a, o->homes->n, &totals);
+            o->partial(o->ctx, &totals, job->delta.sessions);
         }
         if (clock_mono_ms() - saved > SAVE_EVERY_MS && job->running) {
             save(job);
@@ -316,14 +298,6 @@ static bool run_workers(Job *job, Err *err)
     return !job->failed;
 }
 
-static uint64_t homes_read(const Job *job)
-{
-    uint64_t bits = 0;
-
-    for (size_t i = 0; i < job->options->homes->n; i++)
-        bits |= (uint64_t)job->delta.homes[i].read << i;
-    return bits;
-}
 _Static_assert(LIMIT_HOMES <= 64, "a home is a bit of Scan.read");
 
 /* Where nothing is put aside the records are handed over as they are; of a scan that read everything
@@ -348,13 +322,14 @@ static void conclude(Job *job, Scan *ret)
     const ScanOptions *o = job->options;
 
     *ret = (Scan){ .topic = scan_topic(job->arena, o),
-                   .read = homes_read(job),
                    .n = job->delta.sessions,
                    .rescanned = (int64_t)job->done,
                    .reused = (int64_t)(job->delta.sessions - job->delta.n),
                    .messages = job->messages,
                    .partial = job->delta.partial,
                    .stamp = delta_stamp(&job->delta, o->homes->n) };
+    for (size_t i = 0; i < o->homes->n; i++)
+        ret->read |= (uint64_t)job->delta.homes[i].read << i;
     delta_totals(&job->delta, job->arena, o->homes->n, &ret->totals);
     if (!index_works(o->index))
         gather(job, ret);

@@ -15,7 +15,7 @@ const char *scan_mode_name(ScanMode mode)
     return names[mode];
 }
 
-/* -- making ---------------------------------------------------------------------------------------- */
+/* -- making -- */
 
 static Evidence keep_evidence(Arena *a, Evidence e)
 {
@@ -155,7 +155,7 @@ const Record *snapshot_records(const Snapshot *s, Arena *a, size_t *ret_n)
     return source->origin ? of_origin(source, all, ret_n) : all;
 }
 
-/* -- recent ----------------------------------------------------------------------------------------- */
+/* -- recent -- */
 
 typedef struct Recent {
     size_t at;
@@ -173,7 +173,7 @@ static int newest_first(const void *left, const void *right)
 
 size_t snapshot_recent(const Snapshot *s, size_t order[MAX_ACHIEVEMENTS])
 {
-    enum { MOST = 20 };
+    enum { MAX_RECENT = 20 };
     Recent all[MAX_ACHIEVEMENTS];
     size_t n = 0;
 
@@ -182,7 +182,7 @@ size_t snapshot_recent(const Snapshot *s, size_t order[MAX_ACHIEVEMENTS])
             all[n++] = (Recent){ i, s->items[i].shown_at };
     if (n)
         qsort(all, n, sizeof *all, newest_first);
-    for (size_t i = 0; i < n && i < MOST; i++)
+    for (size_t i = 0; i < n && i < MAX_RECENT; i++)
         order[i] = all[i].at;
-    return n < MOST ? n : MOST;
+    return n < MAX_RECENT ? n : MAX_RECENT;
 }

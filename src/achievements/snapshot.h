@@ -89,10 +89,12 @@ const Record *snapshot_records(const Snapshot *s, Arena *a, size_t *ret_n);
 /* Places of the unlocked ones, at most 20, newest first, ties in the catalogue's order. */
 size_t snapshot_recent(const Snapshot *s, size_t order[MAX_ACHIEVEMENTS]);
 
-/* -- as JSON --------------------------------------------------------------------------------------- */
+/* -- as JSON -- */
 
 void snapshot_put_item(JsonWriter *w, const Snapshot *s, size_t achievement);
 void snapshot_put_items(JsonWriter *w, const Snapshot *s); /* the array */
+/* "sources": how many sessions of each were counted. */
+void snapshot_put_sources(JsonWriter *w, const Snapshot *s);
 void snapshot_put_totals(JsonWriter *w, const Snapshot *s);
 void snapshot_put_sessions(JsonWriter *w, const Snapshot *s);
 

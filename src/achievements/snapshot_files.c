@@ -3,7 +3,7 @@
 #include "achievements/snapshot.h"
 #include "base/limits.h"
 
-/* -- totals and sessions ----------------------------------------------------------------------------- */
+/* -- totals and sessions -- */
 
 typedef struct Named {
     Str name;
@@ -59,14 +59,6 @@ static const Named *record_order(void)
     return order;
 }
 
-static void put_names(JsonWriter *w, const Str *names, size_t n)
-{
-    json_begin(w, '[');
-    for (size_t i = 0; i < n; i++)
-        json_put_str(w, names[i]);
-    json_end(w, ']');
-}
-
 static void put_models(JsonWriter *w, Str models)
 {
     Str model;
@@ -77,25 +69,20 @@ static void put_models(JsonWriter *w, Str models)
     json_end(w, ']');
 }
 
-/* A record, taken apart for writing. */
-typedef struct Open {
-    const Record *record;
-    int64_t values[METRIC_COUNT];
-} Open;
-
 static void put_tools(JsonWriter *w, const Record *r)
 {
     AUTO(Arena) *a = arena_new();
     size_t n;
     Str *names = record_tools(a, r, &n);
 
-    put_names(w, names, n);
+    json_begin(w, '[');
+    for (size_t i = 0; i < n; i++)
+        json_put_str(w, names[i]);
+    json_end(w, ']');
 }
 
-static void put_field(JsonWriter *w, const Open *open, size_t field)
+static void put_field(JsonWriter *w, const Record *r, const int64_t *values, size_t field)
 {
-    const Record *r = open->record;
-
     switch (field) {
     case FIELD_LAST_ACTIVE:
         json_put_double(w, r->last_active);
@@ -120,22 +107,22 @@ static void put_field(JsonWriter *w, const Open *open, size_t field)
         break;
     default:
         if (metric_is_flag(field))
-            json_put_bool(w, open->values[field] != 0);
+            json_put_bool(w, values[field] != 0);
         else
-            json_put_int(w, open->values[field]);
+            json_put_int(w, values[field]);
     }
 }
 
 static void put_record(JsonWriter *w, const Record *r)
 {
     const Named *order = record_order();
-    Open open = { .record = r };
+    int64_t values[METRIC_COUNT];
 
-    record_metrics(r, open.values);
+    record_metrics(r, values);
     json_begin(w, '{');
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         json_key_str(w, order[i].name);
-        put_field(w, &open, order[i].at);
+        put_field(w, r, values, order[i].at);
     }
     json_end(w, '}');
 }
@@ -152,7 +139,7 @@ void snapshot_put_sessions(JsonWriter *w, const Snapshot *s)
     json_end(w, ']');
 }
 
-/* -- files ------------------------------------------------------------------------------------------- */
+/* -- files -- */
 
 static void put_meta(JsonWriter *w, const ScanMeta *m)
 {
@@ -193,16 +180,15 @@ void snapshot_write_file(const Snapshot *s, Buf *out)
     json_end(&w, '}');
 }
 
-static void put_contribution(JsonWriter *w, const Record *r)
+static void put_counted(JsonWriter *w, const Record *r)
 {
     const Named *order = record_order();
     int64_t values[METRIC_COUNT];
+    char hash[20];
 
     record_metrics(r, values);
-    json_key(w, "contribution");
-    json_begin(w, '{');
-    json_key(w, "metrics");
-    json_begin(w, '{');
+    json_field_begin(w, "contribution", '{');
+    json_field_begin(w, "metrics", '{');
     for (size_t i = 0; i < FIELD_COUNT; i++)
         if (order[i].at < METRIC_COUNT && !metric_is_flag(order[i].at)) {
             json_key_str(w, order[i].name);
@@ -210,24 +196,14 @@ static void put_contribution(JsonWriter *w, const Record *r)
         }
     json_end(w, '}');
     json_end(w, '}');
-}
-
-static void put_fingerprints(JsonWriter *w, const Record *r)
-{
-    int64_t values[METRIC_COUNT];
-    char hash[20];
-
-    record_metrics(r, values);
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->mark);
-    json_key(w, "fingerprint");
-    json_begin(w, '{');
+    json_field_begin(w, "fingerprint", '{');
     json_field_double(w, "last_active", r->last_active);
     json_field_str(w, "model", r->model.n ? r->model : STR_NONE);
     json_field_double(w, "started_at", r->started_at);
     json_field_str(w, "title", r->title);
     json_end(w, '}');
-    json_key(w, "seed_fingerprint");
-    json_begin(w, '{');
+    json_field_begin(w, "seed_fingerprint", '{');
     json_field_str(w, "hash", str_of(hash));
     json_field_int(w, "message_count", values[METRIC_MESSAGE_COUNT]);
     json_field_double(w, "updated_at", r->last_active);
@@ -254,13 +230,11 @@ void snapshot_write_checkpoint(const Snapshot *s, Buf *out)
     json_begin(&w, '{');
     json_field_int(&w, "generated_at", s->generated_at);
     json_field_int(&w, "schema_version", 1);
-    json_key(&w, "sessions");
-    json_begin(&w, '{');
+    json_field_begin(&w, "sessions", '{');
     for (size_t i = 0; i < n; i++) {
         json_key_str(&w, order[i]->id);
         json_begin(&w, '{');
-        put_contribution(&w, order[i]);
-        put_fingerprints(&w, order[i]);
+        put_counted(&w, order[i]);
         json_key(&w, "stats");
         put_record(&w, order[i]);
         json_end(&w, '}');

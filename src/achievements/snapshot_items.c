@@ -2,11 +2,6 @@
 #include "achievements/snapshot.h"
 #include "base/limits.h"
 
-static void put_tier_name(JsonWriter *w, const char *key, int tier)
-{
-    json_field_str(w, key, tier < 0 ? STR_NONE : catalogue()->tier_names[tier]);
-}
-
 /* What counts, in words: the label and the ladder, or all that is asked for. */
 static void put_criteria(JsonWriter *w, const Achievement *a)
 {
@@ -36,8 +31,7 @@ static void put_criteria(JsonWriter *w, const Achievement *a)
 
 static void put_ladder(JsonWriter *w, const Achievement *a)
 {
-    json_key(w, "tiers");
-    json_begin(w, '[');
+    json_field_begin(w, "tiers", '[');
     for (size_t i = 0; i < TIER_COUNT; i++) {
         json_begin(w, '{');
         json_field_str(w, "name", catalogue()->tier_names[i]);
@@ -49,8 +43,7 @@ static void put_ladder(JsonWriter *w, const Achievement *a)
 
 static void put_requirements(JsonWriter *w, const Achievement *a)
 {
-    json_key(w, "requirements");
-    json_begin(w, '[');
+    json_field_begin(w, "requirements", '[');
     for (size_t i = 0; i < a->n_requirements; i++) {
         json_begin(w, '{');
         json_field_int(w, "gte", a->requirements[i].at_least);
@@ -87,7 +80,7 @@ static void put_item(JsonWriter *w, const Achievement *a, const SnapshotItem *it
     json_field_str(w, "kind", a->kind);
     json_field_str(w, "name", hidden ? STR("???") : a->name);
     json_field_int(w, "next_threshold", b->next_threshold);
-    put_tier_name(w, "next_tier", b->next_tier);
+    tier_put(w, "next_tier", b->next_tier);
     json_field_int(w, "progress", b->progress);
     json_field_int(w, "progress_pct", b->progress_pct);
     if (!a->tiered)
@@ -97,17 +90,12 @@ static void put_item(JsonWriter *w, const Achievement *a, const SnapshotItem *it
     json_field_str(w, "state", str_of(badge_state_name(b->state)));
     if (a->tiered)
         json_field_str(w, "threshold_metric", catalogue()->aggregates[a->aggregate].name);
-    put_tier_name(w, "tier", b->tier);
+    tier_put(w, "tier", b->tier);
     if (a->tiered)
         put_ladder(w, a);
     json_field_bool(w, "unlocked", b->unlocked);
-    if (b->unlocked && dated) {
-        json_key(w, "unlocked_at");
-        if (item->unlocked_at)
-            json_put_int(w, item->unlocked_at);
-        else
-            json_put_null(w);
-    }
+    if (b->unlocked && dated)
+        json_field_int_or_null(w, "unlocked_at", item->unlocked_at, item->unlocked_at);
     json_end(w, '}');
 }
 
@@ -122,6 +110,14 @@ void snapshot_put_items(JsonWriter *w, const Snapshot *s)
     for (size_t i = 0; i < catalogue()->n; i++)
         snapshot_put_item(w, s, i);
     json_end(w, ']');
+}
+
+void snapshot_put_sources(JsonWriter *w, const Snapshot *s)
+{
+    json_field_begin(w, "sources", '{');
+    for (size_t i = 0; i < ORIGIN_COUNT; i++)
+        json_field_int(w, origin_name((Origin)i), s->sources[i]);
+    json_end(w, '}');
 }
 
 /* What one session comes to by itself; false: it is not counted. */

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 
-/* -- places -------------------------------------------------------------------------------------- */
+/* -- places -- */
 
 StatePlace plugin_place(Arena *a, const Home *home)
 {
@@ -50,7 +50,7 @@ bool place_find(Arena *a, const StatePlace *place, Str name, Str *ret)
     return false;
 }
 
-/* -- reading ------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static int tier_named(Json name)
 {
@@ -146,13 +146,6 @@ void unlocks_done(Unlocks *u)
     u->doc = json_free(u->doc);
 }
 
-/* Where the history says when, every tier that was passed has its own time. */
-static void note_tiers(Unlock *unlock, int tier, const int64_t *at)
-{
-    for (int i = unlock->known ? unlock->tier + 1 : 0; i <= tier; i++)
-        unlock->at[i] = at[i];
-}
-
 bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evidence,
                   const int64_t *at, int64_t now)
 {
@@ -161,8 +154,9 @@ bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evid
 
     if (unlock->known && tier <= unlock->tier)
         return false;
-    if (at)
-        note_tiers(unlock, tier, at);
+    /* Where the history says when, every tier that was passed has its own time. */
+    for (int i = unlock->known ? unlock->tier + 1 : 0; at && i <= tier; i++)
+        unlock->at[i] = at[i];
     if (!unlock->known) {
         unlock->unlocked_at = at && at[0] ? at[0] : now;
         unlock->known = true;
@@ -175,7 +169,7 @@ bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evid
     return true;
 }
 
-/* -- writing ------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 void evidence_put(JsonWriter *w, const Evidence *e)
 {
@@ -184,28 +178,16 @@ void evidence_put(JsonWriter *w, const Evidence *e)
         return;
     }
     json_begin(w, '{');
-    json_key(w, "message_id");
-    if (e->message)
-        json_put_int(w, e->message);
-    else
-        json_put_null(w);
+    json_field_int_or_null(w, "message_id", e->message, e->message);
     json_field_str(w, "session_id", e->session_id);
     json_field_str(w, "title", e->title);
     json_field_int(w, "value", e->value);
     json_end(w, '}');
 }
 
-static void put_tier(JsonWriter *w, const char *key, int tier)
+void tier_put(JsonWriter *w, const char *key, int tier)
 {
     json_field_str(w, key, tier < 0 ? STR_NONE : catalogue()->tier_names[tier]);
-}
-
-static void put_upgrade(JsonWriter *w, int tier, int64_t at)
-{
-    json_begin(w, '{');
-    json_field_int(w, "at", at);
-    put_tier(w, "tier", tier);
-    json_end(w, '}');
 }
 
 /* Keys in order, as the other side writes them; what it knows nothing of comes in between. */
@@ -219,20 +201,24 @@ static void put_unlock(JsonWriter *w, const Unlock *u, Json old)
     json_begin(w, '{');
     json_key(w, "evidence");
     evidence_put(w, &u->evidence);
-    put_tier(w, "first_tier", u->first_tier);
+    tier_put(w, "first_tier", u->first_tier);
     json_field_int(w, "unlocked_at", u->unlocked_at);
     if (u->tier > u->first_tier) {
-        json_key(w, "upgrades");
-        json_begin(w, '[');
+        json_field_begin(w, "upgrades", '[');
         while (json_next(&it, &key, &item)) {
             int tier = tier_named(json_get(item, STR("tier")));
 
             noted = tier > noted ? tier : noted;
             json_put(w, item);
         }
-        for (int tier = noted + 1; tier <= u->tier; tier++)
-            if (u->at[tier] || tier == u->tier)
-                put_upgrade(w, tier, u->at[tier] ? u->at[tier] : u->tier_at);
+        for (int tier = noted + 1; tier <= u->tier; tier++) {
+            if (!u->at[tier] && tier != u->tier)
+                continue;
+            json_begin(w, '{');
+            json_field_int(w, "at", u->at[tier] ? u->at[tier] : u->tier_at);
+            tier_put(w, "tier", tier);
+            json_end(w, '}');
+        }
         json_end(w, ']');
     }
     json_end(w, '}');
@@ -249,13 +235,6 @@ static int by_id(const void *a, const void *b)
     return str_cmp(((const Entry *)a)->id, ((const Entry *)b)->id);
 }
 
-static bool unchanged(const Unlock *u, Json old)
-{
-    Unlock before = unlock_of(old);
-
-    return before.known && before.tier == u->tier;
-}
-
 static Entry *entries_of(Arena *a, const Unlocks *u, size_t *ret_n)
 {
     const Catalogue *c = catalogue();
@@ -270,8 +249,9 @@ static Entry *entries_of(Arena *a, const Unlocks *u, size_t *ret_n)
         all[n++] = (Entry){ .id = id, .old = item };
     for (size_t i = 0; i < c->n; i++) {
         Json old = json_get(unlocks, c->all[i].id);
+        Unlock before = unlock_of(old);
 
-        if (!u->all[i].known || unchanged(&u->all[i], old))
+        if (!u->all[i].known || (before.known && before.tier == u->all[i].tier))
             continue;
         for (size_t k = 0; k < n; k++)
             if (str_eq(all[k].id, c->all[i].id))
@@ -308,8 +288,7 @@ bool unlocks_save(Arena *a, const StatePlace *place, Unlocks *u, Err *err)
 
     w.ascii = true;
     json_begin(&w, '{');
-    json_key(&w, "unlocks");
-    json_begin(&w, '{');
+    json_field_begin(&w, "unlocks", '{');
     for (size_t i = 0; i < n; i++) {
         json_key_str(&w, all[i].id);
         if (all[i].unlock)

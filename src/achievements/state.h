@@ -61,7 +61,8 @@ bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evid
 
 MUST_CHECK bool unlocks_save(Arena *a, const StatePlace *place, Unlocks *u, Err *err);
 
-void evidence_put(JsonWriter *w, const Evidence *e); /* null where it is not known */
+void tier_put(JsonWriter *w, const char *key, int tier); /* its name; -1: null */
+void evidence_put(JsonWriter *w, const Evidence *e);     /* null where it is not known */
 Evidence evidence_of(Json v);
 
 #endif

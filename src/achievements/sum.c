@@ -8,7 +8,7 @@
 #include "achievements/models.h"
 #include "base/hash.h"
 
-/* -- distinct names ---------------------------------------------------------------------------- */
+/* -- distinct names -- */
 
 /* Histories have tens of models, so looking along the list is fine. */
 static void add_name(Arena *a, Str **all, size_t *n, size_t *cap, Str name)
@@ -19,7 +19,7 @@ static void add_name(Arena *a, Str **all, size_t *n, size_t *cap, Str name)
     ARENA_PUSH(a, *all, *n, *cap, name);
 }
 
-/* -- time ---------------------------------------------------------------------------------------- */
+/* -- time -- */
 
 Hours hours_of(double started_at)
 {
@@ -46,7 +46,7 @@ uint64_t sum_zone(void)
     return hash >> 1;
 }
 
-/* -- of some sessions ------------------------------------------------------------------------------ */
+/* -- of some sessions -- */
 
 static bool comes_first(const Peak *a, const Peak *b)
 {
@@ -117,7 +117,7 @@ Sum sum_of(Arena *a, const Record *const *records, size_t n)
     return sum;
 }
 
-/* -- packing --------------------------------------------------------------------------------------- */
+/* -- packing -- */
 
 static void pack_peak(Buf *out, const Peak *peak)
 {
@@ -180,7 +180,7 @@ void sum_unpack(Arena *a, Unpacker *u, Sum *ret)
         ret->models[ret->n_models] = unpack_text(u);
 }
 
-/* -- totals ---------------------------------------------------------------------------------------- */
+/* -- totals -- */
 
 /* Where two are equal the one of the earlier home comes first, whatever their rowids. */
 static bool replaces(const Totals *t, const Peak *peak, const Peak *old)

@@ -37,7 +37,7 @@ void sum_unpack(Arena *a, Unpacker *u, Sum *ret);
 /* Differs where the same moment may fall on another day or hour: then sums are made again. */
 uint64_t sum_zone(void);
 
-/* -- totals ------------------------------------------------------------------------------------- */
+/* -- totals -- */
 
 typedef struct Totals {
     int64_t value[MAX_AGGREGATES];

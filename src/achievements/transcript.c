@@ -15,7 +15,7 @@
 /* A scan reads everything there is, so the catalogue gets the time it needs. */
 enum { UPDATE_MS = 24 * 3600 * 1000, OTHERS_MS = 60 * 1000, LOOK_EVERY_US = 50 * 1000 };
 
-/* -- which there are -------------------------------------------------------------------------------- */
+/* -- which there are -- */
 
 static uint64_t mark_of(const HistoryItem *item)
 {
@@ -129,7 +129,7 @@ bool transcript_rows(Arena *a, const Homes *lanes, const Home *lane, TranscriptR
     return true;
 }
 
-/* -- counting --------------------------------------------------------------------------------------- */
+/* -- counting -- */
 
 /* Words and calls that follow each other without a result between them are one message. */
 typedef struct Counting {
@@ -168,16 +168,6 @@ static void open_message(Counting *c, const Event *e)
     c->open = true;
 }
 
-static void add_words(Counting *c, const Event *e)
-{
-    if (c->calls.n)
-        close_message(c);
-    open_message(c, e);
-    if (c->words.n)
-        buf_addc(&c->words, '\n');
-    buf_add(&c->words, event_text(c->a, e));
-}
-
 static void add_call(Counting *c, const Event *e)
 {
     JsonWriter w = JSON_WRITER(&c->calls, 0);
@@ -185,18 +175,11 @@ static void add_call(Counting *c, const Event *e)
     open_message(c, e);
     buf_addz(&c->calls, c->calls.n ? "," : "[");
     json_begin(&w, '{');
-    json_key(&w, "function");
-    json_begin(&w, '{');
+    json_field_begin(&w, "function", '{');
     json_field_str(&w, "name", e->name.p ? e->name : STR(""));
     json_field_str(&w, "arguments", e->arguments.n ? e->arguments : STR("{}"));
     json_end(&w, '}');
     json_end(&w, '}');
-}
-
-static void add_row(Counting *c, const Event *e, const char *role)
-{
-    close_message(c);
-    put_row(c, (ScanRow){ .role = str_of(role), .content = event_text(c->a, e), .id = e->where });
 }
 
 static bool on_event(void *ctx, const Event *e, Err *err)
@@ -207,15 +190,23 @@ static bool on_event(void *ctx, const Event *e, Err *err)
     (void)err;
     if (e->flags & ASIDE && e->kind != EVENT_TOOL_RESULT)
         return true;
-    if (e->kind == EVENT_ASSISTANT)
-        add_words(c, e);
-    else if (e->kind == EVENT_TOOL_CALL)
+    if (e->kind == EVENT_ASSISTANT) {
+        if (c->calls.n)
+            close_message(c);
+        open_message(c, e);
+        if (c->words.n)
+            buf_addc(&c->words, '\n');
+        buf_add(&c->words, event_text(c->a, e));
+    } else if (e->kind == EVENT_TOOL_CALL) {
         add_call(c, e);
-    else
-        add_row(c, e,
-                e->kind == EVENT_USER          ? "user"
-                : e->kind == EVENT_TOOL_RESULT ? "tool"
-                                               : "system");
+    } else {
+        close_message(c);
+        put_row(c, (ScanRow){ .role = e->kind == EVENT_USER          ? STR("user")
+                                      : e->kind == EVENT_TOOL_RESULT ? STR("tool")
+                                                                     : STR("system"),
+                              .content = event_text(c->a, e),
+                              .id = e->where });
+    }
     arena_reset(c->a);
     return true;
 }

@@ -1,7 +1,6 @@
 /* talaria achievements: list, scan, show, recent, reset, export. */
 #include <unistd.h>
 
-#include "achievements/answer.h"
 #include "achievements/lanes.h"
 #include "achievements/run.h"
 #include "base/clock.h"
@@ -231,7 +230,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
     put_counts(&w, s);
     put_meta(&w, s);
     if (s->source.all)
-        answer_put_sources(&w, s);
+        snapshot_put_sources(&w, s);
     cli_json_end(cli, &w);
     return true;
 }
@@ -271,7 +270,7 @@ static bool scan(Cli *cli, const Args *args, Err *err)
     put_counts(&w, s);
     put_meta(&w, s);
     if (s->source.all)
-        answer_put_sources(&w, s);
+        snapshot_put_sources(&w, s);
     cli_json_end(cli, &w);
     return true;
 }

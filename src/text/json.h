@@ -34,7 +34,7 @@ typedef struct Json {
 
 const char *json_reader_version(void); /* of simdjson */
 
-/* -- reading ---------------------------------------------------------------------- */
+/* -- reading -- */
 
 /* Copies what it needs of text. NULL and err on anything that is not one JSON value. */
 MUST_CHECK JsonDoc *json_parse(Str text, Err *err);
@@ -72,7 +72,7 @@ typedef struct JsonIter {
 JsonIter json_each(Json v);
 bool json_next(JsonIter *it, Str *ret_key, Json *ret_item);
 
-/* -- writing ---------------------------------------------------------------------- */
+/* -- writing -- */
 
 /* Commas, colons, escapes and indentation by itself; the caller keeps begin and end in pairs.
  * Invalid UTF-8 becomes U+FFFD; NaN and infinities become null. indent 0: one line. */
@@ -104,6 +104,7 @@ void json_field_int(JsonWriter *w, const char *key, int64_t n);
 void json_field_double(JsonWriter *w, const char *key, double n);
 void json_field_bool(JsonWriter *w, const char *key, bool b);
 void json_field_null(JsonWriter *w, const char *key);
+void json_field_int_or_null(JsonWriter *w, const char *key, int64_t n, bool known);
 void json_field_begin(JsonWriter *w, const char *key, char bracket); /* json_end ends it */
 
 #endif

@@ -195,11 +195,6 @@ void json_put_int(JsonWriter *w, int64_t n)
     put_digits(w, n < 0, n < 0 ? -(uint64_t)n : (uint64_t)n);
 }
 
-static void put_uint(JsonWriter *w, uint64_t n)
-{
-    put_digits(w, false, n);
-}
-
 void json_put_double(JsonWriter *w, double n)
 {
     char text[40];
@@ -252,7 +247,7 @@ void json_put(JsonWriter *w, Json v)
     else if (type == JSON_INT && json_int(v, &whole))
         json_put_int(w, whole);
     else if (json_uint(v, &large))
-        put_uint(w, large);
+        put_digits(w, false, large);
     else if (type == JSON_REAL && json_double(v, &real))
         json_put_double(w, real);
     else if (type == JSON_BOOL && json_bool(v, &flag))
@@ -301,6 +296,14 @@ void json_field_null(JsonWriter *w, const char *key)
 {
     json_key(w, key);
     json_put_null(w);
+}
+
+void json_field_int_or_null(JsonWriter *w, const char *key, int64_t n, bool known)
+{
+    if (known)
+        json_field_int(w, key, n);
+    else
+        json_field_null(w, key);
 }
 
 void json_field_begin(JsonWriter *w, const char *key, char bracket)
