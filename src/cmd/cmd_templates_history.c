@@ -212,7 +212,7 @@ static void print_line(Cli *cli, StudyKind kind, const StudyLine *line)
             fit->slope * 100, fit->error * 100, fit->low * 100, fit->high * 100,
             study_verdict(line));
     else
-        say(cli, ": %s (needs %d sessions)\n", study_verdict(line), STUDY_LEAST_SESSIONS);
+        say(cli, ": %s (needs %d sessions)\n", study_verdict(line), STUDY_MIN_SESSIONS);
 }
 
 /* --json: {format, sessions, kinds: [{kind, sessions, calls, failed, enough,

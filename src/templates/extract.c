@@ -12,7 +12,7 @@
 #include "text/tokens.h"
 #include "text/utf8.h"
 
-/* -- clipping ----------------------------------------------------------------------------- */
+/* -- clipping -- */
 
 Str extract_clip(Arena *a, Str text, size_t max)
 {
@@ -34,7 +34,7 @@ Str extract_clip(Arena *a, Str text, size_t max)
     return str_dup(a, buf_str(&out));
 }
 
-/* -- redaction ---------------------------------------------------------------------------- */
+/* -- redaction -- */
 
 static const Str redacted = STR_INIT("[REDACTED]");
 
@@ -77,7 +77,7 @@ Str extract_redact_arguments(Arena *a, Str json)
     return buf_full(&out) ? STR("{}") : str_dup(a, buf_str(&out));
 }
 
-/* -- from messages ------------------------------------------------------------------------ */
+/* -- from messages -- */
 
 /* Makes the result smaller until the example fits into what is left; false where it cannot. */
 static bool fit(Arena *a, TemplateExample *e, size_t left, size_t *ret_cost)
@@ -102,7 +102,7 @@ Outcome extract_outcome(const Exchange *x, Str content)
     return x->failed ? OUTCOME_ERROR : outcome_of_result(content);
 }
 
-static void take(Arena *a, const Exchange *x, const ExtractOptions *options, Extract *ret)
+static void keep_example(Arena *a, const Exchange *x, const ExtractOptions *options, Extract *ret)
 {
     TemplateExample e = { .tool = x->call.name, .success = true };
     Str content = message_text(a, x->content);
@@ -122,44 +122,27 @@ static void take(Arena *a, const Exchange *x, const ExtractOptions *options, Ext
     ret->examples[ret->n++] = e;
 }
 
-static size_t count_unreadable(Arena *a, const Message *messages, size_t n)
-{
-    size_t count = 0, n_calls;
-    ToolCall *calls;
-
-    for (size_t i = 0; i < n; i++)
-        if (str_eqz(messages[i].role, "assistant") && messages[i].tool_calls.n)
-            count += !toolcalls_read(a, messages[i].tool_calls, &calls, &n_calls);
-    return count;
-}
-
 void extract_examples(Arena *a, const Message *messages, size_t n, const ExtractOptions *options,
                       Extract *ret)
 {
     Exchange *exchanges;
-    size_t n_exchanges;
+    size_t n_exchanges, n_calls;
+    ToolCall *calls;
 
     *ret = (Extract){ 0 };
     if (options->max_messages && n > options->max_messages)
         n = options->max_messages;
     exchanges_pair(a, messages, n, &exchanges, &n_exchanges);
     ret->calls = n_exchanges;
-    ret->unreadable = n_exchanges ? 0 : count_unreadable(a, messages, n);
+    for (size_t i = 0; !n_exchanges && i < n; i++)
+        if (str_eqz(messages[i].role, "assistant") && messages[i].tool_calls.n)
+            ret->unreadable += !toolcalls_read(a, messages[i].tool_calls, &calls, &n_calls);
     ret->examples = ARENA_ARRAY(a, TemplateExample, n_exchanges + 1);
     for (size_t i = 0; i < n_exchanges; i++)
-        take(a, &exchanges[i], options, ret);
+        keep_example(a, &exchanges[i], options, ret);
 }
 
-TaskType extract_type(Arena *a, const Extract *x)
-{
-    Str *tools = ARENA_ARRAY(a, Str, x->n + 1);
-
-    for (size_t i = 0; i < x->n; i++)
-        tools[i] = x->examples[i].tool;
-    return tasktype_of(tools, x->n);
-}
-
-/* -- from the store ----------------------------------------------------------------------- */
+/* -- from the store -- */
 
 static bool no_usable_call(const Extract *x, bool more_parts, Err *err)
 {
@@ -223,15 +206,6 @@ static Str describe(Arena *a, Str title, const Extract *x)
     return str_dup(a, buf_str(&out));
 }
 
-/* All parts, or the one. */
-static void name_sessions(Arena *a, const Lineage *lineage, Str one, Extract *x)
-{
-    x->sessions = ARENA_ARRAY(a, Str, lineage->n_parts + 1);
-    for (size_t i = 0; i < lineage->n_parts; i++)
-        if (!one.p || str_eq(lineage->parts[i].id, one))
-            x->sessions[x->n_sessions++] = lineage->parts[i].id;
-}
-
 bool extract_template(History *h, Arena *a, Str session, const ExtractOptions *options,
                       Template *ret, Extract *ret_extract, Err *err)
 {
@@ -240,6 +214,7 @@ bool extract_template(History *h, Arena *a, Str session, const ExtractOptions *o
     Message *messages;
     size_t n, part;
     Extract x;
+    Str *tools;
 
     if (!history_find(h, a, session, &item, err))
         return false;
@@ -252,10 +227,16 @@ bool extract_template(History *h, Arena *a, Str session, const ExtractOptions *o
     extract_examples(a, messages, n, options, &x);
     if (!x.n)
         return no_usable_call(&x, !options->chain && lineage->n_parts > 1, err);
-    name_sessions(a, lineage, options->chain ? STR_NONE : lineage->parts[part].id, &x);
+    x.sessions = ARENA_ARRAY(a, Str, lineage->n_parts + 1);
+    for (size_t i = 0; i < lineage->n_parts; i++)
+        if (options->chain || i == part)
+            x.sessions[x.n_sessions++] = lineage->parts[i].id;
+    tools = ARENA_ARRAY(a, Str, x.n);
+    for (size_t i = 0; i < x.n; i++)
+        tools[i] = x.examples[i].tool;
     *ret_extract = x;
     *ret = (Template){ .name = STR(""),
-                       .type = extract_type(a, &x),
+                       .type = tasktype_of(tools, x.n),
                        .description = describe(a, item.lineage.title, &x),
                        .created_at = clock_wall(),
                        .source_session_id = lineage->parts[part].id,

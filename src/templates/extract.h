@@ -31,7 +31,7 @@ typedef struct Extract {
     size_t n_sessions;
 } Extract;
 
-/* -- from messages ------------------------------------------------------------------------ */
+/* -- from messages -- */
 
 /* Never fails; without a usable call n is 0. */
 void extract_examples(Arena *a, const Message *messages, size_t n, const ExtractOptions *options,
@@ -40,16 +40,13 @@ void extract_examples(Arena *a, const Message *messages, size_t n, const Extract
 /* Whether a call that has a result worked. */
 Outcome extract_outcome(const Exchange *x, Str content);
 
-/* The type that the kept examples tell. */
-TaskType extract_type(Arena *a, const Extract *x);
-
 /* At most LIMIT_EXAMPLE_CHARS or `most` bytes: head and tail, and in words what is missing. */
 Str extract_clip(Arena *a, Str text, size_t max);
 
 /* A JSON object with its secrets taken out, value by value. */
 Str extract_redact_arguments(Arena *a, Str json);
 
-/* -- from the history --------------------------------------------------------------------- */
+/* -- from the history -- */
 
 /* A template of a session of any program, without name, type by its examples; not saved. `session` is what
  * the user typed: the part of the lineage that it names becomes source_session_id, and the calls are its

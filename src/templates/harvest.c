@@ -18,24 +18,7 @@ enum {
     NEAR_PERCENT = 80, /* similarity from which two templates are nearly one */
 };
 
-/* -- one session -------------------------------------------------------------------------- */
-
-static void count_tool(Str *tools, size_t *n, Str tool)
-{
-    for (size_t i = 0; i < *n; i++)
-        if (str_eq(tools[i], tool))
-            return;
-    tools[(*n)++] = tool;
-}
-
-/* The first message is the request itself: only what is said after some work can be blame. */
-static bool ends_in_complaint(Arena *a, const Message *messages, size_t n, size_t first_call)
-{
-    for (size_t i = n; i > first_call; i--)
-        if (str_eqz(messages[i - 1].role, "user"))
-            return outcome_is_complaint(message_text(a, messages[i - 1].content));
-    return false;
-}
+/* -- one session -- */
 
 static const char *why_not(Arena *a, const Message *messages, size_t n, size_t first_call,
                            Outcome last, size_t good)
@@ -48,7 +31,10 @@ static const char *why_not(Arena *a, const Message *messages, size_t n, size_t f
 
     if (last != OUTCOME_OK)
         return last_result[last];
-    if (ends_in_complaint(a, messages, n, first_call))
+    /* The first message is the request itself: only what is said after some work can be blame. */
+    while (n > first_call && !str_eqz(messages[n - 1].role, "user"))
+        n--;
+    if (n > first_call && outcome_is_complaint(message_text(a, messages[n - 1].content)))
         return "its last user message is a complaint";
     return good < MIN_CALLS ? "fewer than three calls that worked" : NULL;
 }
@@ -80,8 +66,13 @@ HarvestScore harvest_score(Arena *a, const Message *messages, size_t n)
             continue;
         score.calls++;
         if (outcome == OUTCOME_OK) {
+            size_t seen = 0;
+
             score.good++;
-            count_tool(tools, &score.tools, x->call.name);
+            while (seen < score.tools && !str_eq(tools[seen], x->call.name))
+                seen++;
+            if (seen == score.tools)
+                tools[score.tools++] = x->call.name;
         }
         if (x->result >= last_at) {
             last_at = x->result;
@@ -93,7 +84,7 @@ HarvestScore harvest_score(Arena *a, const Message *messages, size_t n)
     return score;
 }
 
-/* -- all sessions ------------------------------------------------------------------------- */
+/* -- all sessions -- */
 
 typedef struct Candidate {
     Str session;
@@ -129,12 +120,6 @@ static const Template *template_of(const Search *s, const Lineage *lineage)
 static const Str topic = STR_INIT("harvest 1");
 
 /* "calls good tools type reason" */
-static Str score_text(Arena *a, const HarvestScore *s)
-{
-    return str_printf(a, "%zu %zu %zu %d %.*s", s->calls, s->good, s->tools, (int)s->type,
-                      STR_FMT(s->reason));
-}
-
 static bool score_parse(Str text, HarvestScore *ret)
 {
     int64_t n[4];
@@ -181,7 +166,9 @@ static bool score_of(Search *s, Arena *scratch, const HistoryItem *item, Harvest
     if (!history_load(s->past->history, scratch, item, 0, &messages, &n, err))
         return false;
     *ret = harvest_score(scratch, messages, n);
-    index_put(s->past->index, topic, home, id, mark, score_text(scratch, ret));
+    index_put(s->past->index, topic, home, id, mark,
+              str_printf(scratch, "%zu %zu %zu %d %.*s", ret->calls, ret->good, ret->tools,
+                         (int)ret->type, STR_FMT(ret->reason)));
     return true;
 }
 
@@ -205,7 +192,7 @@ static bool add_candidate(void *ctx, Arena *scratch, const HistoryItem *item, Er
     return true;
 }
 
-/* -- order -------------------------------------------------------------------------------- */
+/* -- order -- */
 
 /* In steps of five per cent, so that tools and recency have a say among equals. */
 static double quality(const Candidate *c)
@@ -232,7 +219,7 @@ static int by_worth(const void *left, const void *right)
     return str_cmp(a->session, b->session);
 }
 
-/* -- making templates --------------------------------------------------------------------- */
+/* -- making templates -- */
 
 static WordBag bag_of(Arena *a, const Template *t)
 {
@@ -269,15 +256,6 @@ static bool is_near(Search *s, const Template *t, Str *ret_reason)
     return false;
 }
 
-static Str praise(Search *s, const Candidate *c)
-{
-    Str ago = human_ago(s->arena, c->last_active, clock_wall());
-
-    return str_printf(s->arena, "%zu of %zu calls worked, %zu tool%s, last active %.*s",
-                      c->score.good, c->score.calls, c->score.tools, c->score.tools == 1 ? "" : "s",
-                      STR_FMT(ago));
-}
-
 /* Makes the template, or gives the candidate the reason why not. */
 static bool try_candidate(Search *s, Candidate *c, bool dry_run, Harvest *ret, Err *err)
 {
@@ -286,6 +264,7 @@ static bool try_candidate(Search *s, Candidate *c, bool dry_run, Harvest *ret, E
     HarvestItem item = { .session = c->session };
     Template t;
     Extract x;
+    Str ago;
 
     options.chain = true;
     if (!extract_template(s->past->history, scratch, c->session, &options, &t, &x, err)) {
@@ -304,7 +283,10 @@ static bool try_candidate(Search *s, Candidate *c, bool dry_run, Harvest *ret, E
     item.type = t.type;
     item.template_name = t.name;
     item.examples = t.n_examples;
-    item.reason = praise(s, c);
+    ago = human_ago(s->arena, c->last_active, clock_wall());
+    item.reason =
+        str_printf(s->arena, "%zu of %zu calls worked, %zu tool%s, last active %.*s", c->score.good,
+                   c->score.calls, c->score.tools, c->score.tools == 1 ? "" : "s", STR_FMT(ago));
     c->reason = item.reason;
     ret->created[ret->n_created++] = item;
     c->session.n = 0; /* taken: not among those left out */
@@ -334,7 +316,7 @@ static bool take_best(Search *s, const HarvestOptions *options, Harvest *ret, Er
 }
 
 /* Near-duplicates and good ones that found no room first: they are what a reader asks about. */
-static void tell_the_rest(Search *s, size_t limit, Harvest *ret)
+static void list_left_out(Search *s, size_t limit, Harvest *ret)
 {
     Str no_room = ret->n_created >= limit
                       ? str_printf(s->arena, "good, but --limit %zu was reached before it", limit)
@@ -371,7 +353,7 @@ bool harvest_run(const Past *past, Arena *a, const Homes *homes, const HarvestOp
         remember(&s, &s.templates[i]);
     if (!take_best(&s, options, &h, err))
         return false;
-    tell_the_rest(&s, options->limit, &h);
+    list_left_out(&s, options->limit, &h);
     *ret = h;
     return true;
 }

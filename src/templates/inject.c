@@ -30,7 +30,7 @@ bool inject_changes(InjectEffect effect)
     return effect == INJECT_ADDED || effect == INJECT_REPLACED;
 }
 
-/* -- whose is it -------------------------------------------------------------------------- */
+/* -- whose is it -- */
 
 static bool is_template_id(Str id)
 {
@@ -84,8 +84,10 @@ static bool block_is_ours(Json block, bool in_system)
     return false;
 }
 
-static bool call_is_ours(Json call)
+/* in_system: as block_is_ours has it; a call is no different there. */
+static bool call_is_ours(Json call, bool in_system)
 {
+    (void)in_system;
     return is_template_id(json_str(json_get(call, STR("id"))));
 }
 
@@ -110,11 +112,11 @@ static Share share_of(Json message)
     while (json_next(&blocks, &key, &item))
         *(block_is_ours(item, in_system) ? &share.ours : &share.others) += 1;
     while (json_next(&calls, &key, &item))
-        *(call_is_ours(item) ? &share.ours : &share.others) += 1;
+        *(call_is_ours(item, in_system) ? &share.ours : &share.others) += 1;
     return share;
 }
 
-/* -- looking at a conversation ------------------------------------------------------------- */
+/* -- looking at a conversation -- */
 
 bool inject_check(Json messages, Err *err)
 {
@@ -151,19 +153,6 @@ bool inject_carries(Json messages)
     return false;
 }
 
-static void add_text_blocks(Buf *out, Json content)
-{
-    JsonIter it = json_each(content);
-    Json item;
-    Str key;
-
-    while (json_next(&it, &key, &item))
-        if (!block_is_ours(item, false)) {
-            buf_add(out, json_str(json_get(item, STR("text"))));
-            buf_addc(out, '\n');
-        }
-}
-
 Str inject_task(Arena *a, Json messages)
 {
     AUTO_BUF task = BUF(LIMIT_STDIN_BYTES);
@@ -173,14 +162,19 @@ Str inject_task(Arena *a, Json messages)
     Str key;
 
     while (json_next(&it, &key, &item)) {
-        Json content = json_get(item, STR("content"));
+        Json content = json_get(item, STR("content")), block;
+        JsonIter blocks = json_each(content);
 
         if (!has_role(item, "user"))
             continue;
         buf_clear(&text);
         if (!names_template(json_str(content), false))
             buf_add(&text, json_str(content));
-        add_text_blocks(&text, content);
+        while (json_next(&blocks, &key, &block))
+            if (!block_is_ours(block, false)) {
+                buf_add(&text, json_str(json_get(block, STR("text"))));
+                buf_addc(&text, '\n');
+            }
         if (str_trim(buf_str(&text)).n) {
             buf_clear(&task);
             buf_add(&task, buf_str(&text));
@@ -223,7 +217,7 @@ InjectEffect inject_effect(Json messages, const Template *t, const InjectOptions
     return carries ? INJECT_REPLACED : INJECT_ADDED;
 }
 
-/* -- the template's messages --------------------------------------------------------------- */
+/* -- the template's messages -- */
 
 static void put_id(JsonWriter *w, const char *key, size_t i)
 {
@@ -256,13 +250,11 @@ static void put_openai_call(JsonWriter *w, const TemplateExample *e, size_t i)
 {
     begin_message(w, "assistant");
     json_field_null(w, "content");
-    json_key(w, "tool_calls");
-    json_begin(w, '[');
+    json_field_begin(w, "tool_calls", '[');
     json_begin(w, '{');
     put_id(w, "id", i);
     json_field_str(w, "type", STR("function"));
-    json_key(w, "function");
-    json_begin(w, '{');
+    json_field_begin(w, "function", '{');
     json_field_str(w, "name", e->tool);
     json_field_str(w, "arguments", e->arguments);
     json_end(w, '}');
@@ -271,20 +263,9 @@ static void put_openai_call(JsonWriter *w, const TemplateExample *e, size_t i)
     json_end(w, '}');
 }
 
-/* This shape has no field for a failure. */
-static void put_openai_result(JsonWriter *w, const TemplateExample *e)
-{
-    AUTO_BUF text = BUF(failed_mark.n + e->result.n);
-
-    if (!e->success) {
-        buf_add(&text, failed_mark);
-        buf_add(&text, e->result);
-    }
-    json_field_str(w, "content", e->success ? e->result : buf_str(&text));
-}
-
 static void put_openai(JsonWriter *w, const Template *t, Str tools)
 {
+    AUTO_BUF text = BUF(LIMIT_OUTPUT_BYTES);
     size_t n = 0;
 
     begin_message(w, "system");
@@ -296,7 +277,11 @@ static void put_openai(JsonWriter *w, const Template *t, Str tools)
         put_openai_call(w, &t->examples[i], n);
         begin_message(w, "tool");
         put_id(w, "tool_call_id", n++);
-        put_openai_result(w, &t->examples[i]);
+        buf_clear(&text);
+        if (!t->examples[i].success) /* this shape has no field for a failure */
+            buf_add(&text, failed_mark);
+        buf_add(&text, t->examples[i].result);
+        json_field_str(w, "content", buf_str(&text));
         json_end(w, '}');
     }
 }
@@ -304,8 +289,7 @@ static void put_openai(JsonWriter *w, const Template *t, Str tools)
 static void begin_blocks(JsonWriter *w, const char *role)
 {
     begin_message(w, role);
-    json_key(w, "content");
-    json_begin(w, '[');
+    json_field_begin(w, "content", '[');
 }
 
 static void end_blocks(JsonWriter *w)
@@ -364,7 +348,7 @@ static void put_anthropic(JsonWriter *w, const Template *t, Str tools)
     }
 }
 
-/* -- the others' messages ----------------------------------------------------------------- */
+/* -- the others' messages -- */
 
 static void put_items(JsonWriter *w, Json array, bool (*ours)(Json item, bool in_system),
                       bool in_system)
@@ -378,12 +362,6 @@ static void put_items(JsonWriter *w, Json array, bool (*ours)(Json item, bool in
             json_put(w, item);
 }
 
-static bool call_of_template(Json call, bool in_system)
-{
-    (void)in_system;
-    return call_is_ours(call);
-}
-
 static bool all_ours(Json calls)
 {
     JsonIter it = json_each(calls);
@@ -391,7 +369,7 @@ static bool all_ours(Json calls)
     Str key;
 
     while (json_next(&it, &key, &item))
-        if (!call_is_ours(item))
+        if (!call_is_ours(item, false))
             return false;
     return true;
 }
@@ -416,7 +394,7 @@ static void put_rest(JsonWriter *w, Json message)
             continue;
         }
         json_begin(w, '[');
-        put_items(w, item, calls ? call_of_template : block_is_ours, in_system);
+        put_items(w, item, calls ? call_is_ours : block_is_ours, in_system);
         json_end(w, ']');
     }
     json_end(w, '}');

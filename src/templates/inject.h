@@ -40,7 +40,7 @@ typedef enum InjectEffect {
 const char *inject_effect_text(InjectEffect effect);
 bool inject_changes(InjectEffect effect);
 
-/* -- looking at a conversation ------------------------------------------------------------- */
+/* -- looking at a conversation -- */
 
 /* An array of objects, each with a role; ERR_INVALID names the first place that is not. */
 MUST_CHECK bool inject_check(Json messages, Err *err);
@@ -53,7 +53,7 @@ Str inject_task(Arena *a, Json messages);
 /* How many of the template's examples use one of these tools. */
 size_t inject_usable(const Template *t, Str tools);
 
-/* -- the injection ------------------------------------------------------------------------ */
+/* -- the injection -- */
 
 InjectEffect inject_effect(Json messages, const Template *t, const InjectOptions *options);
 

@@ -19,7 +19,7 @@ const char *study_kind_name(StudyKind kind)
     return kind_names[kind];
 }
 
-/* -- statistics --------------------------------------------------------------------------- */
+/* -- statistics -- */
 
 /* Wilson's interval: stays within 0 and 1 and is honest for small counts and for no failure. */
 StudyShare study_share(uint64_t failed, uint64_t calls)
@@ -100,7 +100,7 @@ StudyFit study_fit(const StudySums *sessions, size_t n)
     return fit;
 }
 
-/* -- gathering ---------------------------------------------------------------------------- */
+/* -- gathering -- */
 
 /* By the calls of the first turns, also those whose result was lost. */
 static StudyKind kind_of(const Exchange *exchanges, size_t n)
@@ -198,7 +198,7 @@ void study_finish(const StudyTally *tally, Study *ret)
         StudyLine *line = &ret->lines[k];
 
         line->sessions = tally->kinds[k].n;
-        line->enough = line->sessions >= STUDY_LEAST_SESSIONS;
+        line->enough = line->sessions >= STUDY_MIN_SESSIONS;
         line->fit = study_fit(tally->kinds[k].sums, tally->kinds[k].n);
         for (size_t d = 0; d < STUDY_DECILES; d++) {
             line->deciles[d] = study_share(tally->kinds[k].failed[d], tally->kinds[k].calls[d]);

@@ -14,7 +14,7 @@
 
 #include "templates/past.h"
 
-enum { STUDY_DECILES = 10, STUDY_FIRST_TURNS = 30, STUDY_LEAST_SESSIONS = 20 };
+enum { STUDY_DECILES = 10, STUDY_FIRST_TURNS = 30, STUDY_MIN_SESSIONS = 20 };
 
 /* X(name, as it is written) */
 #define STUDY_KINDS(X)                                                                             \
@@ -31,7 +31,7 @@ typedef enum StudyKind {
 
 const char *study_kind_name(StudyKind kind);
 
-/* -- statistics --------------------------------------------------------------------------- */
+/* -- statistics -- */
 
 typedef struct StudyShare {
     uint64_t calls, failed;
@@ -54,13 +54,13 @@ typedef struct StudyFit {
 
 StudyFit study_fit(const StudySums *sessions, size_t n);
 
-/* -- the study ---------------------------------------------------------------------------- */
+/* -- the study -- */
 
 typedef struct StudyLine {
     size_t sessions;
     uint64_t calls, failed;
     StudyShare deciles[STUDY_DECILES];
-    bool enough; /* STUDY_LEAST_SESSIONS or more */
+    bool enough; /* STUDY_MIN_SESSIONS or more */
     StudyFit fit;
 } StudyLine;
 

@@ -13,7 +13,7 @@ enum { NAME_BYTES = 128 };
 
 static const double MAX_COUNT = 1LL << 53; /* a double is exact so far */
 
-/* -- names -------------------------------------------------------------------------------- */
+/* -- names -- */
 
 static bool is_alnum(char c)
 {
@@ -68,18 +68,18 @@ static size_t slug_of(Str title, char *out, size_t max)
 
 Str template_name_default(Arena *a, const Template *t)
 {
-    enum { SLUG_BYTES = 48, SLUG_LEAST = 3, ID_BYTES = 8 };
+    enum { SLUG_BYTES = 48, MIN_SLUG = 3, ID_BYTES = 8 };
     char slug[SLUG_BYTES], first[ID_BYTES];
     size_t n = slug_of(t->title, slug, sizeof slug), id = 0;
 
-    if (n >= SLUG_LEAST)
+    if (n >= MIN_SLUG)
         return str_printf(a, "%.*s", (int)n, slug);
     for (; id < sizeof first && id < t->source_session_id.n; id++)
         first[id] = is_name_byte(t->source_session_id.p[id]) ? t->source_session_id.p[id] : '-';
     return str_printf(a, "%s-%.*s", tasktype_name(t->type), (int)id, first);
 }
 
-/* -- one file's bytes --------------------------------------------------------------------- */
+/* -- one file's bytes -- */
 
 static const char *type_name(const PyValue *v)
 {
@@ -106,22 +106,13 @@ static bool text_member(Arena *a, const PyValue *object, const char *where, cons
     return true;
 }
 
-/* Kept as text, since only a writer looks at it again. */
-static Str arguments_text(Arena *a, const PyValue *v)
-{
-    AUTO_BUF out = BUF(LIMIT_OUTPUT_BYTES);
-    JsonWriter w = JSON_WRITER(&out, 0);
-
-    w.python = true;
-    pyjson_put(&w, v);
-    return str_dup(a, buf_str(&out));
-}
-
 static bool parse_example(Arena *a, const PyValue *v, size_t i, TemplateExample *ret, Err *err)
 {
     TemplateExample e = { .arguments = STR("{}"), .result = STR(""), .success = true };
     const PyValue *arguments = pyjson_get(v, STR("arguments"));
     const PyValue *success = pyjson_get(v, STR("success"));
+    AUTO_BUF out = BUF(LIMIT_OUTPUT_BYTES);
+    JsonWriter w = { .out = &out, .first = true, .python = true };
     char where[40];
 
     snprintf(where, sizeof where, "examples[%zu].", i);
@@ -136,8 +127,10 @@ static bool parse_example(Arena *a, const PyValue *v, size_t i, TemplateExample 
     if (success && success->type != PY_TRUE && success->type != PY_FALSE)
         return err_set(err, ERR_INVALID, "'%ssuccess' must be a boolean, not %s", where,
                        type_name(success));
-    if (arguments)
-        e.arguments = arguments_text(a, arguments);
+    if (arguments) { /* kept as text, since only a writer looks at it again */
+        pyjson_put(&w, arguments);
+        e.arguments = str_dup(a, buf_str(&out));
+    }
     e.success = !success || success->type == PY_TRUE;
     *ret = e;
     return true;
@@ -201,33 +194,20 @@ static bool parse_numbers(Arena *a, const PyValue *root, double mtime, Template 
     return true;
 }
 
-static bool parse_source(Arena *a, const PyValue *root, Str *ret, Err *err)
-{
-    const PyValue *v = pyjson_get(root, STR("source_session_id"));
-
-    *ret = STR_NONE;
-    return (v && v->type == PY_NULL) || text_member(a, root, "", "source_session_id", ret, err);
-}
-
-/* The strict reader says where a text is wrong; what only it refuses is taken, as Python takes it. */
-static bool read_json(Arena *a, Str json, PyValue *ret, Err *err)
-{
-    AUTO(JsonDoc) *doc = NULL;
-
-    if (utf8_valid_prefix(json) == json.n && pyjson_read(a, json, ret))
-        return true;
-    doc = json_parse(json, err);
-    return doc ? err_set(err, ERR_INVALID, "too deeply nested, or a number with too many digits")
-               : false;
-}
-
 bool template_parse(Arena *a, Str json, Str stem, double mtime, Template *ret, Err *err)
 {
     Template t = { .name = STR_NONE, .description = STR(""), .path = STR("") };
+    AUTO(JsonDoc) *doc = NULL;
+    const PyValue *source;
     PyValue root;
 
-    if (!read_json(a, json, &root, err))
-        return false;
+    /* The strict reader says where a text is wrong; what only it refuses is read, as Python does. */
+    if (utf8_valid_prefix(json) != json.n || !pyjson_read(a, json, &root)) {
+        doc = json_parse(json, err);
+        return doc &&
+               err_set(err, ERR_INVALID, "too deeply nested, or a number with too many digits");
+    }
+    source = pyjson_get(&root, STR("source_session_id"));
     if (root.type != PY_DICT)
         return err_set(err, ERR_INVALID, "the file must hold an object, not %s", type_name(&root));
     if (!text_member(a, &root, "", "name", &t.name, err))
@@ -237,7 +217,9 @@ bool template_parse(Arena *a, Str json, Str stem, double mtime, Template *ret, E
     if (!parse_type(a, &root, &t.type, err) ||
         !text_member(a, &root, "", "description", &t.description, err) ||
         !parse_numbers(a, &root, mtime, &t, err) ||
-        !parse_source(a, &root, &t.source_session_id, err) || !parse_examples(a, &root, &t, err))
+        (!(source && source->type == PY_NULL) &&
+         !text_member(a, &root, "", "source_session_id", &t.source_session_id, err)) ||
+        !parse_examples(a, &root, &t, err))
         return false;
     t.name_in_file = t.name;
     t.name = str_dup(a, stem);
@@ -245,7 +227,7 @@ bool template_parse(Arena *a, Str json, Str stem, double mtime, Template *ret, E
     return true;
 }
 
-/* -- writing ------------------------------------------------------------------------------ */
+/* -- writing -- */
 
 static void put_arguments(JsonWriter *w, Str arguments)
 {
@@ -264,8 +246,7 @@ void template_put(JsonWriter *w, const Template *t)
     json_begin(w, '{');
     json_field_str(w, "name", t->name);
     json_field_str(w, "task_type", str_of(tasktype_name(t->type)));
-    json_key(w, "examples");
-    json_begin(w, '[');
+    json_field_begin(w, "examples", '[');
     for (size_t i = 0; i < t->n_examples; i++) {
         const TemplateExample *e = &t->examples[i];
 

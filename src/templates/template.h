@@ -40,7 +40,7 @@ typedef struct Template {
         transcript; /* that session is a file of another program: the template goes to our own home */
 } Template;
 
-/* -- names -------------------------------------------------------------------------------- */
+/* -- names -- */
 
 /* [A-Za-z0-9][A-Za-z0-9._-]{0,127} */
 MUST_CHECK bool template_name_check(Str name, Err *err);
@@ -49,7 +49,7 @@ MUST_CHECK bool template_name_check(Str name, Err *err);
  * letters: always a good name. */
 Str template_name_default(Arena *a, const Template *t);
 
-/* -- reading ------------------------------------------------------------------------------ */
+/* -- reading -- */
 
 /* One file's bytes; mtime is taken where the file has no time of its own. ERR_INVALID says which
  * key is wrong. */
@@ -66,7 +66,7 @@ MUST_CHECK bool template_find(Arena *a, const Homes *homes, Str name, Template *
 /* Whether a file of this name is there, also one that does not load. */
 bool template_exists(Arena *a, const Homes *homes, Str name);
 
-/* -- writing ------------------------------------------------------------------------------ */
+/* -- writing -- */
 
 /* The object of the file, keys in the order of the table. */
 void template_put(JsonWriter *w, const Template *t);

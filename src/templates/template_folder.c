@@ -15,7 +15,7 @@ enum { LOCK_WAIT_MS = 10000, TOLD_BYTES = 128 };
 static const Str folder_name = STR_INIT("session-templates");
 static const Str suffix = STR_INIT(".json");
 
-/* -- names of files ----------------------------------------------------------------------- */
+/* -- names of files -- */
 
 /* What the name of a file may look like for us to open it. Wider than what we write, since files
  * of other tools must load; the folder itself is never left either way. */
@@ -44,7 +44,7 @@ static Str stem_of_file(Str path)
     return str_head(name, name.n - suffix.n);
 }
 
-/* -- reading ------------------------------------------------------------------------------ */
+/* -- reading -- */
 
 /* The open folder, or -1. A home without one has no templates: *ret_none. */
 static int open_folder(Arena *a, Str folder, bool *ret_none, Err *err)
@@ -225,7 +225,7 @@ bool template_exists(Arena *a, const Homes *homes, Str name)
     return locate(a, homes, name, &path, &none);
 }
 
-/* -- changing ----------------------------------------------------------------------------- */
+/* -- changing -- */
 
 static FileLock *lock_folder(Arena *a, Str folder, Err *err)
 {

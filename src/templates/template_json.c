@@ -1,9 +1,11 @@
 /* One place for the shapes, so that the command line and the server cannot drift apart. */
 #include "templates/template_json.h"
 
+#include <math.h>
+
 #include "text/tokens.h"
 
-/* -- templates ---------------------------------------------------------------------------- */
+/* -- templates -- */
 
 size_t template_tokens(const Template *t)
 {
@@ -43,8 +45,7 @@ void template_put_created(JsonWriter *w, const Template *t, const Extract *x, bo
     json_field_int(w, "examples", (int64_t)t->n_examples);
     json_field_str(w, "description", t->description);
     json_field_str(w, "source_session_id", t->source_session_id);
-    json_key(w, "sessions");
-    json_begin(w, '[');
+    json_field_begin(w, "sessions", '[');
     for (size_t i = 0; i < x->n_sessions; i++)
         json_put_str(w, x->sessions[i]);
     json_end(w, ']');
@@ -75,7 +76,7 @@ void inject_put(JsonWriter *w, Json messages, Str input, const Template *t,
     inject_put_messages(w, messages, input, t, options, effect);
 }
 
-/* -- study -------------------------------------------------------------------------------- */
+/* -- study -- */
 
 const char study_method[] = "Method: a call fails by what its result says; each share has its "
                             "Wilson interval; the slope is "
@@ -88,15 +89,10 @@ static void put_share(JsonWriter *w, size_t decile, const StudyShare *s)
     json_field_int(w, "decile", (int64_t)decile);
     json_field_int(w, "calls", (int64_t)s->calls);
     json_field_int(w, "failed", (int64_t)s->failed);
-    if (s->calls) {
-        json_field_double(w, "share", s->share);
-        json_field_double(w, "low", s->low);
-        json_field_double(w, "high", s->high);
-    } else {
-        json_field_null(w, "share");
-        json_field_null(w, "low");
-        json_field_null(w, "high");
-    }
+    /* NaN is written as null: without calls there is no share. */
+    json_field_double(w, "share", s->calls ? s->share : (double)NAN);
+    json_field_double(w, "low", s->calls ? s->low : (double)NAN);
+    json_field_double(w, "high", s->calls ? s->high : (double)NAN);
     json_end(w, '}');
 }
 
@@ -126,8 +122,7 @@ static void put_line(JsonWriter *w, StudyKind kind, const StudyLine *line)
     json_field_bool(w, "enough", line->enough);
     put_fit(w, line);
     json_field_str(w, "verdict", str_of(study_verdict(line)));
-    json_key(w, "deciles");
-    json_begin(w, '[');
+    json_field_begin(w, "deciles", '[');
     for (size_t d = 0; d < STUDY_DECILES; d++)
         put_share(w, d + 1, &line->deciles[d]);
     json_end(w, ']');
@@ -137,8 +132,7 @@ static void put_line(JsonWriter *w, StudyKind kind, const StudyLine *line)
 void study_put(JsonWriter *w, const Study *study)
 {
     json_field_int(w, "sessions", (int64_t)study->sessions);
-    json_key(w, "kinds");
-    json_begin(w, '[');
+    json_field_begin(w, "kinds", '[');
     for (StudyKind k = 0; k < STUDY_KIND_COUNT; k++)
         put_line(w, k, &study->lines[k]);
     json_end(w, ']');

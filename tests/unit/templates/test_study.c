@@ -208,7 +208,7 @@ static void twenty_sessions_are_enough(void **state)
     Study study;
 
     (void)state;
-    for (int s = 0; s < STUDY_LEAST_SESSIONS; s++) {
+    for (int s = 0; s < STUDY_MIN_SESSIONS; s++) {
         Message m[6];
 
         /* the first call fails in three of four sessions, the last one never */
