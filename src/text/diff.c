@@ -7,10 +7,10 @@
 
 #include "base/limits.h"
 
-typedef struct GatewayConnections {
+typedef struct Lines {
     Str *all;
     size_t n;
-} GatewayConnections;
+} Lines;
 
 typedef struct Step {
     char sign; /* ' ', '-' or '+' */
@@ -22,10 +22,10 @@ typedef struct Script {
     size_t n;
 } Script;
 
-static GatewayConnections split_lines(Arena *a, Str text)
+static Lines split_lines(Arena *a, Str text)
 {
     size_t cap = 1;
-    GatewayConnections lines = { .all = ARENA_ARRAY(a, Str, cap) };
+    Lines lines = { .all = ARENA_ARRAY(a, Str, cap) };
 
     while (text.n) {
         const char *end = memchr(text.p, '\n', text.n);
@@ -37,11 +37,11 @@ static GatewayConnections split_lines(Arena *a, Str text)
     return lines;
 }
 
-/* -- the search ------------------------------------------------------------------------------- */
+/* -- the search -- */
 
 typedef struct Search {
     Arena *arena;
-    GatewayConnections x, y; /* what is left between equal ends */
+    Lines x, y;      /* what is left between equal ends */
     long **furthest; /* one row an edit: how far each diagonal got; row d has 2d + 1 of them */
     long edits;      /* -1: too many */
 } Search;
@@ -81,8 +81,8 @@ static void search(Search *s)
 {
     long max = (long)(s->x.n + s->y.n);
 
-    if (max > DIFF_MOST_EDITS)
-        max = DIFF_MOST_EDITS;
+    if (max > DIFF_MAX_EDITS)
+        max = DIFF_MAX_EDITS;
     s->furthest = ARENA_ARRAY(s->arena, long *, (size_t)max + 1);
     for (s->edits = 0; s->edits <= max; s->edits++)
         if (reach(s, s->edits))
@@ -119,7 +119,7 @@ static void put_all(Script *script, char sign, const Str *lines, size_t n)
         script->steps[script->n++] = (Step){ sign, lines[i] };
 }
 
-static void put_middle(Arena *a, Script *script, GatewayConnections x, GatewayConnections y)
+static void put_middle(Arena *a, Script *script, Lines x, Lines y)
 {
     Search s = { .arena = a, .x = x, .y = y };
     size_t max = x.n + y.n, at;
@@ -137,7 +137,7 @@ static void put_middle(Arena *a, Script *script, GatewayConnections x, GatewayCo
     script->n += max - at;
 }
 
-static Script make_script(Arena *a, GatewayConnections x, GatewayConnections y)
+static Script make_script(Arena *a, Lines x, Lines y)
 {
     size_t head = 0, tail = 0, shorter = x.n < y.n ? x.n : y.n;
     Script script = { .steps = ARENA_ARRAY(a, Step, x.n + y.n + 1) };
@@ -147,14 +147,14 @@ static Script make_script(Arena *a, GatewayConnections x, GatewayConnections y)
     while (tail < shorter - head && str_eq(x.all[x.n - 1 - tail], y.all[y.n - 1 - tail]))
         tail++;
     put_all(&script, ' ', x.all, head);
-    put_middle(a, &script, (GatewayConnections){ x.all + head, x.n - head - tail },
-               (GatewayConnections){ y.all + head, y.n - head - tail });
+    put_middle(a, &script, (Lines){ x.all + head, x.n - head - tail },
+               (Lines){ y.all + head, y.n - head - tail });
     if (tail)
         put_all(&script, ' ', x.all + x.n - tail, tail);
     return script;
 }
 
-/* -- hunks ------------------------------------------------------------------------------------ */
+/* -- hunks -- */
 
 /* The end of the hunk that begins at `from`: where more than two contexts of equal lines follow. */
 static size_t hunk_end(const Script *s, size_t from)
@@ -237,79 +237,4 @@ void diff_unified(Buf *out, Str before, Str after, Str before_name, Str after_na
     script = make_script(a, split_lines(a, before), split_lines(a, after));
     buf_addf(out, "--- %.*s\n+++ %.*s\n", STR_FMT(before_name), STR_FMT(after_name));
     put_hunks(out, &script);
-}
-
-/* -- the way back ------------------------------------------------------------------------------ */
-
-typedef struct Patch {
-    Buf *out;
-    GatewayConnections before;
-    size_t at; /* lines of `before` used up */
-} Patch;
-
-static bool copy_to(Patch *p, size_t line, Err *err)
-{
-    if (line < p->at || line > p->before.n)
-        return err_set(err, ERR_INVALID, "the diff begins at a line that is not there");
-    for (; p->at < line; p->at++)
-        buf_add(p->out, p->before.all[p->at]);
-    return true;
-}
-
-/* "@@ -A[,B] +..." : the hunk begins after A - 1 lines, or after A where B is 0. */
-static bool hunk_start(Str head, size_t *ret)
-{
-    Str range = str_skip(head, 4), first;
-    int64_t line, count = 1;
-
-    if (!str_starts(head, STR("@@ -")) || !str_split(&range, ' ', &first))
-        return false;
-    range = first;
-    if (!str_split(&range, ',', &first) || !str_to_int(first, 0, INT32_MAX, &line) ||
-        (range.n && !str_to_int(range, 0, INT32_MAX, &count)))
-        return false;
-    *ret = (size_t)(count && line ? line - 1 : line);
-    return true;
-}
-
-static bool apply_line(Patch *p, Str line, bool ends, Err *err)
-{
-    Str body = str_skip(line, 1);
-
-    if (!ends)
-        body.n--;
-    if (line.p[0] == '+') {
-        buf_add(p->out, body);
-        return true;
-    }
-    if (p->at >= p->before.n || !str_eq(p->before.all[p->at], body))
-        return err_set(err, ERR_CONFLICT, "line %zu is not what the diff expects", p->at + 1);
-    if (line.p[0] == ' ')
-        buf_add(p->out, body);
-    p->at++;
-    return true;
-}
-
-bool diff_apply(Buf *out, Str before, Str diff, Err *err)
-{
-    AUTO(Arena) *a = arena_new();
-    Patch p = { .out = out, .before = split_lines(a, before) };
-    GatewayConnections lines = split_lines(a, diff);
-
-    for (size_t i = lines.n && str_starts(lines.all[0], STR("--- ")) ? 2 : 0; i < lines.n; i++) {
-        bool ends = i + 1 >= lines.n || lines.all[i + 1].p[0] != '\\';
-        char sign = lines.all[i].p[0];
-        size_t start;
-
-        if (sign == '@') {
-            if (!hunk_start(lines.all[i], &start) || !copy_to(&p, start, err))
-                return err_set(err, ERR_INVALID, "line %zu of the diff is no hunk", i + 1);
-        } else if (sign == ' ' || sign == '-' || sign == '+') {
-            if (!apply_line(&p, lines.all[i], ends, err))
-                return false;
-        } else if (sign != '\\') {
-            return err_set(err, ERR_INVALID, "line %zu of the diff cannot be read", i + 1);
-        }
-    }
-    return copy_to(&p, p.before.n, err);
 }

@@ -2,20 +2,16 @@
  *
  * The unified form that people, git and patch read: hunks with three lines of context, "\ No newline
  * at end of file" where one is missing. The shortest script for texts that are alike (Myers), bounded:
- * past DIFF_MOST_EDITS the middle is shown as taken out and put in whole. */
+ * past DIFF_MAX_EDITS the middle is shown as taken out and put in whole. */
 #ifndef TALARIA_TEXT_DIFF_H
 #define TALARIA_TEXT_DIFF_H
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/err.h"
 
-enum { DIFF_CONTEXT = 3, DIFF_MOST_EDITS = 1000 };
+enum { DIFF_CONTEXT = 3, DIFF_MAX_EDITS = 1000 };
 
 /* Appends nothing at all where the texts are equal. The names stand after "--- " and "+++ ". */
 void diff_unified(Buf *out, Str before, Str after, Str before_name, Str after_name);
-
-/* The text that a unified diff makes of `before`; fails where a line does not fit. */
-MUST_CHECK bool diff_apply(Buf *out, Str before, Str diff, Err *err);
 
 #endif

@@ -263,7 +263,7 @@ bool json_next(JsonIter *it, Str *ret_key, Json *ret_item)
     return true;
 }
 
-/* -- json_scan.h: the first stage alone ------------------------------------------------------------ */
+/* -- json_scan.h: the first stage alone -- */
 
 using Stage = std::unique_ptr<simdjson::internal::dom_parser_implementation>;
 

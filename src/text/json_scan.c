@@ -21,7 +21,7 @@ JsonScan *json_scan_free(JsonScan *s)
     return NULL;
 }
 
-/* -- the check of the grammar --------------------------------------------------------------------- */
+/* -- the check of the grammar -- */
 
 static bool is_scalar(const char *p)
 {
@@ -105,7 +105,7 @@ ScanResult json_scan(JsonScan *s, Str text)
     return link_brackets(s) ? SCAN_OK : SCAN_BROKEN;
 }
 
-/* -- values ----------------------------------------------------------------------------------------- */
+/* -- values -- */
 
 Str json_tok_json(const JsonScan *s, JsonTok t)
 {
@@ -159,15 +159,7 @@ bool json_tok_int(const JsonScan *s, JsonTok t, int64_t *ret)
     return true;
 }
 
-/* -- escapes ------------------------------------------------------------------------------------- */
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+/* -- escapes -- */
 
 /* The code unit of \uXXXX at p; -1 where it is none. */
 static int unit_at(const char *p, const char *end)
@@ -177,7 +169,10 @@ static int unit_at(const char *p, const char *end)
     if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
         return -1;
     for (int i = 2; i < 6; i++) {
-        int digit = hex_value(p[i]);
+        char c = p[i], letter = (char)(c | 0x20);
+        int digit = c >= '0' && c <= '9'             ? c - '0'
+                    : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+                                                     : -1;
 
         if (digit < 0)
             return -1;
@@ -218,11 +213,14 @@ static size_t put_unit(char *out, const char *p, size_t n, const char *end)
     return utf8_put(out, code);
 }
 
-size_t json_unescape_into(char *out, Str raw)
+Str json_unescape(Arena *a, Str raw)
 {
     const char *p = raw.p, *end = raw.p + raw.n;
-    char *to = out;
+    char *out, *to;
 
+    if (!raw.n || !memchr(raw.p, '\\', raw.n))
+        return raw;
+    out = to = arena_bytes(a, raw.n);
     while (p < end) {
         const char *slash = memchr(p, '\\', (size_t)(end - p));
         size_t n = (size_t)((slash ? slash : end) - p);
@@ -245,17 +243,7 @@ size_t json_unescape_into(char *out, Str raw)
             *to++ = '?';
         p += n;
     }
-    return (size_t)(to - out);
-}
-
-Str json_unescape(Arena *a, Str raw)
-{
-    char *out;
-
-    if (!raw.n || !memchr(raw.p, '\\', raw.n))
-        return raw;
-    out = arena_bytes(a, raw.n);
-    return (Str){ out, json_unescape_into(out, raw) };
+    return (Str){ out, (size_t)(to - out) };
 }
 
 /* Where the run of units that surely is not in the middle of an escape begins: no escape is longer

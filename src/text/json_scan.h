@@ -26,7 +26,7 @@ typedef uint32_t JsonTok;
 
 typedef enum ScanResult { SCAN_OK, SCAN_BROKEN, SCAN_NOT_UTF8 } ScanResult;
 
-/* `most`: the longest text that will be scanned. */
+/* `max`: the longest text that will be scanned. */
 JsonScan *json_scan_new(size_t max);
 JsonScan *json_scan_free(JsonScan *s);
 AUTO_FREE(JsonScan, json_scan_free)
@@ -37,7 +37,7 @@ enum { JSON_SCAN_SLACK = 64 };
  * text is borrowed until the next scan. Token 0 is the value itself. */
 ScanResult json_scan(JsonScan *s, Str text);
 
-/* -- walking ------------------------------------------------------------------------------------ */
+/* -- walking -- */
 
 static inline char json_tok_char(const JsonScan *s, JsonTok t)
 {
@@ -105,19 +105,18 @@ JsonTok json_tok_get(const JsonScan *s, JsonTok object, Str key); /* the last on
 bool json_tok_bool(const JsonScan *s, JsonTok t, bool *ret);
 bool json_tok_int(const JsonScan *s, JsonTok t, int64_t *ret); /* reals lose their fraction */
 
-/* -- escapes ------------------------------------------------------------------------------------- */
+/* -- escapes -- */
 
-/* The insides of a JSON string as text: into `out`, which has room for raw.n bytes; never longer.
- * Half of a surrogate pair becomes U+FFFD, a backslash that begins no escape a question mark. */
-size_t json_unescape_into(char *out, Str raw);
-Str json_unescape(Arena *a, Str raw); /* raw itself where there is nothing to do */
+/* The insides of a JSON string as text; raw itself where there is nothing to do. Half of a surrogate
+ * pair becomes U+FFFD, a backslash that begins no escape a question mark. */
+Str json_unescape(Arena *a, Str raw);
 
 /* The nearest place at or behind `at` (or at or before it) where no escape, surrogate pair or UTF-8
  * sequence is cut. */
 size_t json_raw_cut_up(Str raw, size_t at);
 size_t json_raw_cut_down(Str raw, size_t at);
 
-/* -- simdjson's side, in json.cc ------------------------------------------------------------------- */
+/* -- simdjson's side, in json.cc -- */
 
 void *json_stage_new(size_t max);
 void *json_stage_free(void *stage);

@@ -1,15 +1,116 @@
 /* Our own rendering of what cmark read: the HTML that cmark itself would write, but for raw HTML (text here), images
  * (links here: the page loads nothing from elsewhere, and a model must not be able to make it try), links to other
- * schemes (no target) and bare addresses (markdown_links.h). */
+ * schemes (no target) and bare addresses (found here). */
 #include "text/markdown.h"
 
 #include <cmark-gfm-core-extensions.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "text/markdown_links.h"
 #include "text/markdown_read.h"
 #include "text/utf8.h"
+
+/* -- bare addresses -- */
+
+/* Our own instead of cmark's extension, whose time is quadratic in texts like a@a@a@ and http://a)))).
+ * The rules are those of GitHub: trailing punctuation and parentheses that were not opened inside do
+ * not belong to an address. One pass, linear in the text. */
+enum {
+    LOCAL_PART = 64, /* bytes before the @ */
+    HOST = 255
+};
+
+typedef struct Address {
+    size_t from, to;
+    const char *scheme; /* what has to be put before it: "http://", "mailto:", "" */
+} Address;
+
+static bool is_alnum(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_letter_or_digit(char c)
+{
+    return is_alnum(c) || (unsigned char)c >= 0x80;
+}
+
+/* Without what a sentence puts behind an address. */
+static size_t trimmed(Str s, size_t from, size_t to)
+{
+    size_t open = 0, closed = 0;
+
+    for (size_t i = from; i < to; i++) {
+        open += s.p[i] == '(';
+        closed += s.p[i] == ')';
+    }
+    while (to > from) {
+        char c = s.p[to - 1];
+
+        if (c == ')' && closed > open)
+            closed--;
+        else if (!strchr("?!.,:;*_~'\"", c) || !c)
+            break;
+        to--;
+    }
+    return to;
+}
+
+static bool url_at(Str s, size_t i, Address *ret)
+{
+    static const struct {
+        Str lead;
+        const char *scheme;
+    } leads[] = { { STR_INIT("http://"), "" },
+                  { STR_INIT("https://"), "" },
+                  { STR_INIT("www."), "http://" } };
+    Str rest = str_skip(s, i);
+
+    if (i && is_letter_or_digit(s.p[i - 1]))
+        return false;
+    for (size_t k = 0; k < ARRAY_LEN(leads); k++) {
+        size_t from = i + leads[k].lead.n, to = from;
+
+        if (from >= s.n || !is_letter_or_digit(s.p[from]) ||
+            strncasecmp(rest.p, leads[k].lead.p, leads[k].lead.n) != 0)
+            continue;
+        while (to < s.n && (unsigned char)s.p[to] > ' ' && s.p[to] != '<')
+            to++;
+        *ret = (Address){ i, trimmed(s, from, to), leads[k].scheme };
+        return true;
+    }
+    return false;
+}
+
+static bool mail_at(Str s, size_t at, Address *ret)
+{
+    size_t from = at, to = at + 1, dots = 0;
+
+    while (from && at - from < LOCAL_PART &&
+           (is_alnum(s.p[from - 1]) || strchr(".-_+", s.p[from - 1])))
+        from--;
+    while (to < s.n && to - at < HOST && (is_alnum(s.p[to]) || s.p[to] == '-' || s.p[to] == '.'))
+        dots += s.p[to++] == '.';
+    while (to > at + 1 && !is_alnum(s.p[to - 1]))
+        dots -= s.p[--to] == '.';
+    if (from == at || !dots || s.p[at + 1] == '.')
+        return false;
+    *ret = (Address){ from, to, "mailto:" };
+    return true;
+}
+
+static bool find_address(Str s, Address *ret)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if ((c == 'h' || c == 'H' || c == 'w' || c == 'W') && url_at(s, i, ret))
+            return true;
+        if (c == '@' && mail_at(s, i, ret))
+            return true;
+    }
+    return false;
+}
 
 typedef struct Html {
     Buf out;
@@ -18,7 +119,7 @@ typedef struct Html {
     size_t column;
 } Html;
 
-/* -- text ---------------------------------------------------------------------------------------------------- */
+/* -- text -- */
 
 static void put(Html *h, const char *s)
 {
@@ -81,20 +182,21 @@ static void put_address(Html *h, Str url)
 
 static void put_text(Html *h, Str text)
 {
-    TextPiece piece;
+    Address address;
 
-    while (markdown_next_piece(&text, &piece)) {
-        if (piece.scheme && !h->links) {
-            put(h, "<a href=\"");
-            put(h, piece.scheme);
-            put_address(h, piece.text);
-            put(h, "\">");
-            put_escaped(h, piece.text);
-            put(h, "</a>");
-        } else {
-            put_escaped(h, piece.text);
-        }
+    while (!h->links && find_address(text, &address)) {
+        Str found = { text.p + address.from, address.to - address.from };
+
+        put_escaped(h, str_head(text, address.from));
+        put(h, "<a href=\"");
+        put(h, address.scheme);
+        put_address(h, found);
+        put(h, "\">");
+        put_escaped(h, found);
+        put(h, "</a>");
+        text = str_skip(text, address.to);
     }
+    put_escaped(h, text);
 }
 
 static void put_link(Html *h, cmark_node *node, bool enter)
@@ -146,7 +248,7 @@ static bool put_inline(Html *h, cmark_node *node, bool enter)
     return true;
 }
 
-/* -- tables -------------------------------------------------------------------------------------------------- */
+/* -- tables -- */
 
 static void put_cell(Html *h, cmark_node *node, bool enter)
 {
@@ -195,7 +297,7 @@ static bool put_table(Html *h, cmark_node *node, bool enter)
     return true;
 }
 
-/* -- blocks -------------------------------------------------------------------------------------------------- */
+/* -- blocks -- */
 
 static void put_list(Html *h, cmark_node *node, bool enter)
 {

@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 
-/* -- what a text would cost ------------------------------------------------------------------------------- */
+/* -- what a text would cost -- */
 
 typedef struct Cost {
     size_t lines, depth; /* the deepest nesting that one line opens */
@@ -111,7 +111,7 @@ static Cost cost_of(Str text)
     return c;
 }
 
-/* -- memory ------------------------------------------------------------------------------------------------- */
+/* -- memory -- */
 
 typedef struct Memory {
     Arena *arena;
@@ -164,7 +164,7 @@ static void give_back(void *p)
 
 static cmark_mem allocator = { take_array, take_more, give_back };
 
-/* -- reading ------------------------------------------------------------------------------------------------ */
+/* -- reading -- */
 
 /* cmark's table of extensions is global, filled once and read-only afterwards. */
 static void attach(cmark_parser *parser, const char *extension)

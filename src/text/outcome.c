@@ -19,7 +19,7 @@ const char *outcome_text(Outcome outcome)
     return texts[outcome];
 }
 
-/* -- results in JSON ------------------------------------------------------------------- */
+/* -- results in JSON -- */
 
 typedef enum Sign { SIGN_NONE, SIGN_GOOD, SIGN_BAD } Sign;
 
@@ -112,18 +112,6 @@ static const struct {
     { STR_INIT("error"), sign_of_error, OUTCOME_ERROR },
 };
 
-/* Members that hold the result proper. Others hold data, and data may speak of errors. */
-static bool is_wrapper(Str key)
-{
-    static const Str wrappers[] = { STR_INIT("output"), STR_INIT("result"), STR_INIT("metadata"),
-                                    STR_INIT("response"), STR_INIT("tool_result") };
-
-    for (size_t i = 0; i < ARRAY_LEN(wrappers); i++)
-        if (str_eq(key, wrappers[i]))
-            return true;
-    return false;
-}
-
 static Sign sign_of_member(Str key, Json v, Outcome *outcome)
 {
     for (size_t i = 0; i < ARRAY_LEN(members); i++)
@@ -153,7 +141,8 @@ static Outcome judge_object(Json object, bool open_members)
         return outcome;
     it = json_each(object);
     while (outcome == OUTCOME_OK && json_next(&it, &key, &v)) {
-        if (!is_wrapper(key))
+        /* Members that hold the result proper. Others hold data, and data may speak of errors. */
+        if (!str_is_one_of(key, "output|result|metadata|response|tool_result"))
             continue;
         if (json_type(v) == JSON_OBJECT)
             outcome = judge_object(v, false);
@@ -163,7 +152,7 @@ static Outcome judge_object(Json object, bool open_members)
     return outcome;
 }
 
-/* -- results in plain text --------------------------------------------------------------- */
+/* -- results in plain text -- */
 
 typedef enum Where { AT_START, IN_SHORT } Where;
 
@@ -258,15 +247,6 @@ static Sign sign_of_header(Str text)
     return SIGN_NONE;
 }
 
-static Str last_line(Str text)
-{
-    size_t at = text.n;
-
-    while (at > 0 && text.p[at - 1] != '\n')
-        at--;
-    return str_skip(text, at);
-}
-
 /* "ValueError: bad", "KeyboardInterrupt", "requests.exceptions.Timeout: ...". */
 static bool names_exception(Str line)
 {
@@ -284,8 +264,11 @@ static bool ends_in_traceback(Str text)
 {
     static const Str start = STR_INIT("Traceback (most recent call last):");
     Str rest = text, line;
+    size_t last = text.n;
 
-    if (str_find(text, start) == text.n || !names_exception(last_line(text)))
+    while (last > 0 && text.p[last - 1] != '\n')
+        last--;
+    if (str_find(text, start) == text.n || !names_exception(str_skip(text, last)))
         return false;
     while (str_split(&rest, '\n', &line))
         if (str_starts(line, start))
@@ -328,7 +311,7 @@ Outcome outcome_of_result(Str result)
     return judge(result, true);
 }
 
-/* -- what users say --------------------------------------------------------------------- */
+/* -- what users say -- */
 
 /* Read from left to right, the longest row first, each taking its words with it: "not fixed"
  * never gets to "fixed", "没有问题" never to "有问题". Neutral rows are there for that alone. */

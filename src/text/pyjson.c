@@ -51,7 +51,7 @@ static bool take(Reader *r, char c)
     return true;
 }
 
-/* -- strings ------------------------------------------------------------------------ */
+/* -- strings -- */
 
 /* Four hex digits at p, -1 where they are none. */
 static int32_t hex4(const char *p, const char *end)
@@ -164,7 +164,7 @@ static bool read_string(Reader *r, PyValue *ret)
     return !escapes && !bad_bytes ? true : unescape(r, raw.p, raw.n, bad_bytes, &ret->text);
 }
 
-/* -- numbers ------------------------------------------------------------------------ */
+/* -- numbers -- */
 
 static const char *digits(const char *p, const char *end)
 {
@@ -216,7 +216,7 @@ static bool read_number(Reader *r, PyValue *ret)
     return true;
 }
 
-/* -- lists and dicts ---------------------------------------------------------------- */
+/* -- lists and dicts -- */
 
 static bool push(Reader *r, PyValue v)
 {
@@ -329,7 +329,7 @@ static bool read_dict(Reader *r, PyValue *ret)
     return true;
 }
 
-/* -- values ------------------------------------------------------------------------- */
+/* -- values -- */
 
 static bool read_constant(Reader *r, PyValue *ret)
 {

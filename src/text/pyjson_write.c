@@ -3,7 +3,7 @@
 
 #include "text/pyjson.h"
 
-/* -- floats, as repr() shows them ---------------------------------------------------- */
+/* -- floats, as repr() shows them -- */
 
 enum { MAX_DIGITS = 17, REPR_BYTES = 40 };
 
@@ -55,16 +55,6 @@ static void put_point(Buf *out, const char *digits, int n, int before)
     }
 }
 
-/* Of "+16" or "-07". */
-static int exponent_of(const char *p)
-{
-    int n = 0;
-
-    for (const char *digit = p + 1; *digit; digit++)
-        n = n * 10 + (*digit - '0');
-    return *p == '-' ? -n : n;
-}
-
 static void put_float(Buf *out, double real)
 {
     char text[REPR_BYTES], digits[MAX_DIGITS + 1] = "0";
@@ -81,7 +71,7 @@ static void put_float(Buf *out, double real)
     for (; *p != 'e'; p++)
         if (*p != '.')
             digits[n++] = *p;
-    exponent = exponent_of(p + 1);
+    exponent = (int)strtod(p + 1, NULL); /* "+16", "-07" */
     while (n > 1 && digits[n - 1] == '0')
         n--;
     if (exponent >= -4 && exponent < 16) {

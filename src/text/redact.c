@@ -11,10 +11,10 @@
 #include "text/redact_rules.h"
 
 enum {
-    PIECE_MOST = KIB(64), /* fed at once; more only costs memory */
-    TRIM_AT = KIB(16),    /* done bytes before the held ones are moved down */
-    EXPANSION = 8,        /* `pwd=a;` becomes four times as long, nothing more than that */
-    SUFFIX_MOST = 32      /* of a key that is compared */
+    MAX_PIECE = KIB(64), /* fed at once; more only costs memory */
+    TRIM_AT = KIB(16),   /* done bytes before the held ones are moved down */
+    EXPANSION = 8,       /* `pwd=a;` becomes four times as long, nothing more than that */
+    MAX_SUFFIX = 32      /* of a key that is compared */
 };
 
 struct Redactor {
@@ -23,21 +23,7 @@ struct Redactor {
     size_t retry_at; /* held bytes before which asking again is no use */
 };
 
-/* -- inside of a secret: each answers whether it ended, with *i where or how far ---------- */
-
-static bool skip_set_on(Scan *s, size_t *i)
-{
-    while (in_set(scan_at(s, *i), s->skip.set))
-        ++*i;
-    return *i < s->n;
-}
-
-static bool skip_bare_on(Scan *s, size_t *i)
-{
-    while (!scan_bare_ends(s, *i, s->skip.encoded) && !s->more)
-        ++*i;
-    return !s->more;
-}
+/* -- inside of a secret: each answers whether it ended, with *i where or how far -- */
 
 /* In JSON in JSON a quote is \" and one inside of the value \\\". Fewer backslashes than the
  * opening quote had are the end of the JSON around it. */
@@ -102,23 +88,28 @@ static bool skip_on(Scan *s)
     bool ended;
 
     s->more = false;
-    if (s->skip.kind == SKIP_SET)
-        ended = skip_set_on(s, &i);
-    else if (s->skip.kind == SKIP_BARE)
-        ended = skip_bare_on(s, &i);
-    else if (s->skip.kind == SKIP_PEM)
+    if (s->skip.kind == SKIP_SET) {
+        while (in_set(scan_at(s, i), s->skip.set))
+            i++;
+        ended = i < s->n;
+    } else if (s->skip.kind == SKIP_BARE) {
+        while (!scan_bare_ends(s, i, s->skip.encoded) && !s->more)
+            i++;
+        ended = !s->more;
+    } else if (s->skip.kind == SKIP_PEM) {
         ended = skip_pem_on(s, &i);
-    else if (s->skip.depth)
+    } else if (s->skip.depth) {
         ended = skip_deep_quoted_on(s, &i);
-    else
+    } else {
         ended = skip_closed_on(s, &i);
+    }
     s->pos = s->sent = s->floor = i;
     if (ended)
         s->skip.kind = SKIP_NONE;
     return ended;
 }
 
-/* -- the scan -------------------------------------------------------------------------- */
+/* -- the scan -- */
 
 /* The password of a URL is next, unless what was taken out of its name went on into it. */
 static bool take_due(Scan *s, size_t anchor)
@@ -169,7 +160,7 @@ static void send_settled(Scan *s)
 {
     size_t from = s->more ? s->pos : s->n, i = from;
 
-    while (i > s->sent && from - i < LEAD_MOST && in_set((unsigned char)s->p[i - 1], SET_LEAD))
+    while (i > s->sent && from - i < MAX_LEAD && in_set((unsigned char)s->p[i - 1], SET_LEAD))
         i--;
     send_up_to(s, i);
 }
@@ -194,44 +185,41 @@ Str redact_text(Arena *a, Str text)
     return str_dup(a, buf_str(&out));
 }
 
-/* -- keys of objects ------------------------------------------------------------------- */
+/* -- keys of objects -- */
 
 bool redact_key_is_secret(Str key)
 {
-    static const Str whole[] = { STR_INIT("pwd"),  STR_INIT("sig"),    STR_INIT("authorization"),
-                                 STR_INIT("pass"), STR_INIT("cookie"), STR_INIT("setcookie") };
     static const Str endings[] = { STR_INIT("apikey"),          STR_INIT("token"),
                                    STR_INIT("password"),        STR_INIT("passwd"),
                                    STR_INIT("secret"),          STR_INIT("secretkey"),
                                    STR_INIT("secretaccesskey"), STR_INIT("sharedaccesskey"),
                                    STR_INIT("privatekey"),      STR_INIT("accountkey"),
                                    STR_INIT("passphrase"),      STR_INIT("presharedkey") };
-    char tail[SUFFIX_MOST];
+    char tail[MAX_SUFFIX];
     size_t n = 0;
 
     if (str_eq(key, STR("PWD"))) /* the folder of a shell */
         return false;
-    for (size_t i = key.n; i > 0 && n < SUFFIX_MOST; i--)
+    for (size_t i = key.n; i > 0 && n < MAX_SUFFIX; i--)
         if (in_set((unsigned char)key.p[i - 1], SET_ALNUM))
-            tail[SUFFIX_MOST - ++n] = (char)(key.p[i - 1] | 0x20); /* digits have the bit, too */
-    key = (Str){ tail + SUFFIX_MOST - n, n };
-    for (size_t i = 0; i < ARRAY_LEN(whole); i++)
-        if (str_eq(key, whole[i]))
-            return true;
+            tail[MAX_SUFFIX - ++n] = (char)(key.p[i - 1] | 0x20); /* digits have the bit, too */
+    key = (Str){ tail + MAX_SUFFIX - n, n };
+    if (str_is_one_of(key, "pwd|sig|authorization|pass|cookie|setcookie"))
+        return true;
     for (size_t i = 0; i < ARRAY_LEN(endings); i++)
         if (str_ends(key, endings[i]))
             return true;
     return false;
 }
 
-/* -- a piece at a time ------------------------------------------------------------------ */
+/* -- a piece at a time -- */
 
 Redactor *redactor_new(Buf *out)
 {
     Redactor *r = mem_alloc(sizeof *r);
 
     r->scan.out = out;
-    r->held = BUF(2 * LIMIT_REDACT_WINDOW + 2 * PIECE_MOST);
+    r->held = BUF(2 * LIMIT_REDACT_WINDOW + 2 * MAX_PIECE);
     return r;
 }
 
@@ -265,9 +253,9 @@ static void trim(Redactor *r)
     Scan *s = &r->scan;
     size_t done = s->sent < s->pos ? s->sent : s->pos;
 
-    if (done < TRIM_AT + BACK_MOST)
+    if (done < TRIM_AT + MAX_BACK)
         return;
-    done -= BACK_MOST;
+    done -= MAX_BACK;
     memmove(r->held.p, r->held.p + done, r->held.n - done);
     r->held.n -= done;
     s->pos -= done;
@@ -283,7 +271,7 @@ static void trim(Redactor *r)
 void redactor_feed(Redactor *r, Str piece)
 {
     while (piece.n) {
-        Str part = str_head(piece, PIECE_MOST);
+        Str part = str_head(piece, MAX_PIECE);
 
         buf_add(&r->held, part);
         ASSERT(!buf_full(&r->held));

@@ -25,7 +25,7 @@ void redact_to(Buf *out, Str text);
  * "client_secret", "pwd", "Authorization" are, "max_tokens" and "PWD" are not. */
 bool redact_key_is_secret(Str key);
 
-/* -- a piece at a time ----------------------------------------------------------- */
+/* -- a piece at a time -- */
 
 typedef struct Redactor Redactor;
 

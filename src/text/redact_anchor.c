@@ -15,14 +15,14 @@
 
 #include "base/limits.h"
 
-/* -- tables ------------------------------------------------------------------------ */
+/* -- tables -- */
 
 /* Rules are put into groups, a bit each: names by themselves, tokens with others whose anchors are alike. */
 enum { GROUPS = 40, TOKEN_GROUPS = 22, GROUP_RULES = 64 };
 
 static uint64_t anchors[ANCHOR_BYTES][256]; /* the groups that have this byte there */
-uint8_t redact_lead_bytes[RULES_MOST];
-static uint8_t anchor_of[RULES_MOST];
+uint8_t redact_lead_bytes[MAX_RULES];
+static uint8_t anchor_of[MAX_RULES];
 static uint16_t members[GROUPS][GROUP_RULES];
 static uint8_t n_members[GROUPS];
 
@@ -43,10 +43,10 @@ static inline unsigned triple(const unsigned char *p)
     return ((p[0] * 41u + p[1]) * 41u + p[2]) % TRIPLES;
 }
 
-/* A '_' is everywhere, one with RUN_LEAST letters and digits behind it, or as many as are there, is rare. */
+/* A '_' is everywhere, one with MIN_RUN letters and digits behind it, or as many as are there, is rare. */
 static inline bool run_follows(const unsigned char *p, size_t n)
 {
-    size_t at = n > RUN_LEAST ? RUN_LEAST : n - 1;
+    size_t at = n > MIN_RUN ? MIN_RUN : n - 1;
 
     while (at && redact_sets[p[at]] & SET_ALNUM)
         at--;
@@ -167,7 +167,7 @@ size_t rules_find_anchor(Scan *s, uint64_t *ret_groups)
 
 #endif
 
-/* -- filling them -------------------------------------------------------------------- */
+/* -- filling them -- */
 
 static unsigned rarity(const Rule *r, char c)
 {

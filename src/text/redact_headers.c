@@ -18,7 +18,7 @@ bool redact_check_pass(Scan *s, const Rule *r, size_t start)
     if (!in_set(scan_at(s, at), SET_BARE) || scan_at(s, v.content) == '[')
         return false;
     if (v.skip.kind == SKIP_QUOTED)
-        for (size_t k = v.content; k < v.content + BACK_MOST; k++) {
+        for (size_t k = v.content; k < v.content + MAX_BACK; k++) {
             int c = scan_at(s, k);
 
             if (c < 0 || c == v.skip.closer)
@@ -40,8 +40,8 @@ bool redact_check_auth(Scan *s, const Rule *r, size_t start)
 
     if (!scan_word_begins(s, start) || !scan_sign_at(s, end, &sign) || !scan_value_at(s, &sign, &v))
         return false;
-    to = scan_run_end(s, v.content, SET_BASE64, BEARER_LEAST);
-    return to >= v.content + LETTERS_LEAST &&
+    to = scan_run_end(s, v.content, SET_BASE64, MIN_BEARER);
+    return to >= v.content + MIN_LETTERS &&
            scan_contains(s, v.content, to, SET_DIGIT | SET_UPPER) &&
            redact_take_value(s, &sign, redact_label_plain);
 }
@@ -61,7 +61,7 @@ bool redact_check_cookie(Scan *s, const Rule *r, size_t start)
         if (!scan_quote_at(s, from, &depth, &from))
             return false;
     }
-    to = scan_run_end(s, from, SET_DOTTED, COOKIE_NAME_MOST);
+    to = scan_run_end(s, from, SET_DOTTED, MAX_COOKIE_NAME);
     if (to == from || scan_at(s, to) != '=' || !in_set(scan_at(s, to + 1), SET_SPOKEN))
         return false;
     return sign.quoted ? redact_take_value(s, &sign, r->label)
@@ -69,18 +69,18 @@ bool redact_check_cookie(Scan *s, const Rule *r, size_t start)
                                        (Skip){ .kind = SKIP_SET, .set = SET_COOKIE });
 }
 
-/* -- arguments of commands --------------------------------------------------------------- */
+/* -- arguments of commands -- */
 
 /* Whether one of the words stands before i in this line, or as far back as can be seen. */
 static bool command_before(const Scan *s, size_t i, const char *words)
 {
-    for (size_t back = 1; back < BACK_MOST && back <= i - s->floor; back++) {
+    for (size_t back = 1; back < MAX_BACK && back <= i - s->floor; back++) {
         int c = scan_before(s, i, back);
         size_t n = 0;
 
         if (in_set(c, SET_LINE_END) || c == ']') /* the end of a label */
             return false;
-        while (back + n < BACK_MOST && back + n <= i - s->floor &&
+        while (back + n < MAX_BACK && back + n <= i - s->floor &&
                in_set(scan_before(s, i, back + n), SET_WORD))
             n++;
         if (!n)
@@ -102,7 +102,7 @@ bool redact_take_argument(Scan *s, size_t from)
         !scan_value_at(s, &none, &v) || scan_label_at(s, v.content) ||
         in_set(scan_at(s, v.content), SET_LINE_END) || scan_at(s, v.content) == '$')
         return false;
-    if (scan_run_end(s, v.content, SET_BARE, ARGUMENT_LEAST) < v.content + ARGUMENT_LEAST)
+    if (scan_run_end(s, v.content, SET_BARE, MIN_ARGUMENT) < v.content + MIN_ARGUMENT)
         return false;
     v.skip.keep = true;
     return scan_take_out(s, redact_label_plain, v.content, v.content, v.skip);
@@ -142,13 +142,13 @@ bool redact_check_user(Scan *s, const Rule *r, size_t start)
     from = scan_blanks_end(s, end + 1, false);
     if (!scan_quote_at(s, from, &depth, &from) && in_set(scan_at(s, from), SET_QUOTE))
         return false;
-    colon = scan_run_end(s, from, SET_URL_USER, URL_PART_MOST);
+    colon = scan_run_end(s, from, SET_URL_USER, MAX_URL_PART);
     if (colon == from || scan_at(s, colon) != ':')
         return false;
-    to = scan_run_end(s, colon + 1, SET_USER_PASS, URL_PART_MOST);
+    to = scan_run_end(s, colon + 1, SET_USER_PASS, MAX_URL_PART);
     c = scan_at(s, colon + 1);
-    if (to < colon + 1 + ARGUMENT_LEAST || c == '/' || c == '$' || c == '.' ||
-        scan_run_end(s, colon + 1, SET_DIGIT, URL_PART_MOST) == to)
+    if (to < colon + 1 + MIN_ARGUMENT || c == '/' || c == '$' || c == '.' ||
+        scan_run_end(s, colon + 1, SET_DIGIT, MAX_URL_PART) == to)
         return false;
     if (!s->more) { /* the name before it may be a token of its own */
         s->due_from = colon + 1;
@@ -158,7 +158,7 @@ bool redact_check_user(Scan *s, const Rule *r, size_t start)
     return false;
 }
 
-/* -- names of other kinds ----------------------------------------------------------- */
+/* -- names of other kinds -- */
 
 bool redact_check_sig(Scan *s, const Rule *r, size_t start)
 {
@@ -198,7 +198,7 @@ bool redact_check_authorization(Scan *s, const Rule *r, size_t start)
     inner.value = scheme_end(s, i, sign.encoded);
     if (inner.value &&
         (memchr("<${\"'", scan_at(s, inner.value), 5) ||
-         redact_is_placeholder(s, inner.value, scan_run_end(s, inner.value, SET_WORD, MIXED_MOST))))
+         redact_is_placeholder(s, inner.value, scan_run_end(s, inner.value, SET_WORD, MAX_MIXED))))
         return false; /* a place for one */
     if (inner.value)
         return redact_take_any_value(s, &inner, r->label);
@@ -209,9 +209,9 @@ bool redact_check_authorization(Scan *s, const Rule *r, size_t start)
 bool redact_check_bearer(Scan *s, const Rule *r, size_t start)
 {
     size_t end = start + redact_lead_n(r), from = scan_blanks_end(s, end, true);
-    size_t rest = scan_run_end(s, from, SET_BEARER, BEARER_LEAST);
+    size_t rest = scan_run_end(s, from, SET_BEARER, MIN_BEARER);
 
-    return from > end && scan_word_begins(s, start) && rest == from + BEARER_LEAST &&
+    return from > end && scan_word_begins(s, start) && rest == from + MIN_BEARER &&
            scan_contains(s, from, rest, SET_DIGIT) && !redact_token_at(s, from) &&
            scan_take_out(s, r->label, from, rest, (Skip){ .kind = SKIP_SET, .set = SET_BEARER });
 }
@@ -224,15 +224,15 @@ bool redact_check_url(Scan *s, const Rule *r, size_t start)
 
     if (!in_set(scan_before(s, start, 1), SET_ALNUM))
         return false;
-    user = scan_run_end(s, start + redact_lead_n(r), SET_URL_USER, URL_PART_MOST);
+    user = scan_run_end(s, start + redact_lead_n(r), SET_URL_USER, MAX_URL_PART);
     if (scan_at(s, user) != ':')
         return false;
     from = user + 1;
-    to = scan_run_end(s, from, r->set, URL_PART_MOST);
-    if (scan_at(s, scan_run_end(s, from, SET_DIGIT, URL_PART_MOST)) == '/') /* only a port */
+    to = scan_run_end(s, from, r->set, MAX_URL_PART);
+    if (scan_at(s, scan_run_end(s, from, SET_DIGIT, MAX_URL_PART)) == '/') /* only a port */
         return false;
     if (redact_is_placeholder(s, from, to) || /* user:password@host, in words about it */
-        (to < from + ARGUMENT_LEAST && user < start + redact_lead_n(r) + ARGUMENT_LEAST &&
+        (to < from + MIN_ARGUMENT && user < start + redact_lead_n(r) + MIN_ARGUMENT &&
          user > start + redact_lead_n(r)))
         return false; /* a:b@host */
     if (to > from && scan_at(s, to) == '@' && !s->more) {

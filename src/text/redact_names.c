@@ -4,8 +4,8 @@
 #include "base/limits.h"
 
 enum {
-    NAME_TAIL_MOST = 24, /* token_for_tests */
-    HEX_KEY_LEAST = 32   /* a key may be the hash of something, one without a kind mostly is */
+    MAX_NAME_TAIL = 24, /* token_for_tests */
+    MIN_HEX_KEY = 32    /* a key may be the hash of something, one without a kind mostly is */
 };
 
 /* Takes out the value behind the sign. Quotes stay where the name has them (JSON stays JSON) and
@@ -36,7 +36,7 @@ bool redact_take_value(Scan *s, const Sign *sign, Str label)
     return redact_take_any_value(s, sign, label);
 }
 
-/* -- names that say secret ---------------------------------------------------------- */
+/* -- names that say secret -- */
 
 /* "key" is one only as the end of these, in one word, with '_' or with '-'. */
 static size_t key_name_start(const Scan *s, size_t key)
@@ -99,13 +99,13 @@ static bool sounds_secret(const Scan *s, size_t from, size_t to)
 {
     size_t letters = 0;
 
-    if (to - from < SPOKEN_LEAST || !scan_contains(s, from, to, SET_ALNUM))
+    if (to - from < MIN_SPOKEN || !scan_contains(s, from, to, SET_ALNUM))
         return false;
     if (scan_contains(s, from, to, SET_DIGIT | SET_MARK))
         return true;
     for (size_t i = from; i < to; i++)
         letters += in_set((unsigned char)s->p[i], SET_ALPHA);
-    return to - from >= LETTERS_LEAST && letters * 4 >= (to - from) * 3;
+    return to - from >= MIN_LETTERS && letters * 4 >= (to - from) * 3;
 }
 
 /* Where the words behind "token " end; from itself where they are part of a sentence or a program:
@@ -152,8 +152,8 @@ static bool check_spoken(Scan *s, size_t name, size_t name_end)
          !redact_is_reference(s, &(Sign){ .spaced = true }, from)) &&
         redact_take_argument(s, from))
         return true;
-    to = scan_run_end(s, from, SET_SPOKEN, SPOKEN_MOST);
-    if (to == from + SPOKEN_MOST)
+    to = scan_run_end(s, from, SET_SPOKEN, MAX_SPOKEN);
+    if (to == from + MAX_SPOKEN)
         skip = (Skip){ .kind = SKIP_SET, .set = SET_SPOKEN };
     else
         to = spoken_end(s, from, to);
@@ -183,19 +183,19 @@ static bool argument_sign_at(Scan *s, size_t i, Sign *ret)
 /* <apiKey>x</apiKey> */
 static bool check_element(Scan *s, size_t end, bool named)
 {
-    size_t from = end + 1, to = scan_run_end(s, from, SET_SPOKEN, SPOKEN_MOST);
+    size_t from = end + 1, to = scan_run_end(s, from, SET_SPOKEN, MAX_SPOKEN);
 
-    return to < from + SPOKEN_MOST && scan_has(s, to, STR("</")) &&
+    return to < from + MAX_SPOKEN && scan_has(s, to, STR("</")) &&
            !redact_is_placeholder(s, from, to) &&
            (named ? sounds_secret(s, from, to)
-                  : redact_is_random(s, from, to, LETTERS_LEAST, HEX_KEY_LEAST)) &&
+                  : redact_is_random(s, from, to, MIN_LETTERS, MIN_HEX_KEY)) &&
            scan_take_out(s, redact_label_plain, from, to, (Skip){ 0 });
 }
 
 /* A name that is of other things, too, or goes on: sortKey, token_for_tests. Only a value that looks drawn by lot tells. */
 static bool check_weak(Scan *s, size_t end)
 {
-    size_t on = scan_run_end(s, end, SET_WORD, NAME_TAIL_MOST);
+    size_t on = scan_run_end(s, end, SET_WORD, MAX_NAME_TAIL);
     bool key = scan_word_before(s, end, STR("key")) < end;
     Sign sign;
 
@@ -203,9 +203,9 @@ static bool check_weak(Scan *s, size_t end)
         return check_element(s, on, false);
     return (scan_sign_at(s, on, &sign) || argument_sign_at(s, on, &sign)) && !sign.encoded &&
            redact_take_random_value(s, &sign,
-                                    !key                                       ? LETTERS_LEAST
-                                    : in_set(scan_before(s, end, 4), SET_WORD) ? HEX_KEY_LEAST
-                                                                               : SPOKEN_MOST);
+                                    !key                                       ? MIN_LETTERS
+                                    : in_set(scan_before(s, end, 4), SET_WORD) ? MIN_HEX_KEY
+                                                                               : MAX_SPOKEN);
 }
 
 static bool check_named(Scan *s, size_t start, size_t end, bool named)

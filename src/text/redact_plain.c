@@ -5,13 +5,13 @@
 #include "text/redact_table.h"
 
 enum {
-    TEXT_MOST = 200, /* of a text in quotes that is looked at */
-    WORDS_LEAST = 3, /* of a sentence */
+    MAX_TEXT = 200,  /* of a text in quotes that is looked at */
+    MIN_WORDS = 3,   /* of a sentence */
     TAIL_DIGITS = 2, /* parent2 */
-    SAME_LEAST = 4   /* xxxx */
+    MIN_SAME = 4     /* xxxx */
 };
 
-/* -- words -------------------------------------------------------------------------------- */
+/* -- words -- */
 
 /* `null`, `string`, `true`: what programs and schemas have there. */
 bool redact_is_keyword(const Scan *s, size_t from, size_t to)
@@ -74,7 +74,7 @@ static bool text_has(const Scan *s, size_t from, size_t to, Str what)
     return str_find((Str){ s->p + from, to - from }, what) < to - from;
 }
 
-/* -- placeholders -------------------------------------------------------------------------- */
+/* -- placeholders -- */
 
 /* `mock-token`, `TotallyRealToken`, `password`: it names what should stand there. */
 static bool names_itself(const Scan *s, size_t from, size_t to)
@@ -126,7 +126,7 @@ static bool is_masked(const Scan *s, size_t from, size_t to)
         return true;
     for (size_t i = from + 1; i < to; i++) {
         same = s->p[i] == s->p[i - 1] && strchr("xX*-_#", s->p[i]) ? same + 1 : 1;
-        if (same >= SAME_LEAST)
+        if (same >= MIN_SAME)
             return true;
     }
     return false;
@@ -165,7 +165,7 @@ bool redact_is_placeholder(const Scan *s, size_t from, size_t to)
             begins_as_example(s, from, to) || is_masked(s, from, to) || is_template(s, from, to));
 }
 
-/* -- texts in quotes ------------------------------------------------------------------------ */
+/* -- texts in quotes -- */
 
 /* A sentence: it begins with a capital or has small words, and most of it is letters; a passphrase of plain words does
  * not. Scripts without blanks or cases are taken for words of people. */
@@ -186,7 +186,7 @@ static bool is_sentence(const Scan *s, size_t from, size_t to)
     }
     if (first >= 0x80 && !scan_contains(s, from, to, SET_ALNUM))
         return true;
-    if (words < WORDS_LEAST || letters * 10 < (to - from) * 8)
+    if (words < MIN_WORDS || letters * 10 < (to - from) * 8)
         return false;
     for (size_t k = 0; k < ARRAY_LEN(small); k++)
         if (text_has(s, from, to, small[k]))
@@ -258,18 +258,18 @@ static bool is_joined_words(const Scan *s, const Sign *sign, size_t from, size_t
         if (!redact_is_lower(c) && !hump && !strchr("._-/:", c))
             return false;
         word = redact_is_lower(c) ? word + 1 : 0;
-        if (word >= LETTERS_LEAST)
+        if (word >= MIN_LETTERS)
             return false;
         dots += c == '.' || c == ':';
     }
-    return to - from >= VALUE_LEAST && (dots >= 2 || sign->common);
+    return to - from >= MIN_VALUE && (dots >= 2 || sign->common);
 }
 
 bool redact_is_plain_text(Scan *s, const Sign *sign, const Value *v)
 {
     size_t from = v->content, to = from;
 
-    for (; to < from + TEXT_MOST; to++) {
+    for (; to < from + MAX_TEXT; to++) {
         int c = scan_at(s, to);
 
         if (c < 0 || c == v->skip.closer || in_set(c, SET_LINE_END))
@@ -282,8 +282,8 @@ bool redact_is_plain_text(Scan *s, const Sign *sign, const Value *v)
         to--;
     if (s->more || to == from)
         return false;
-    if (!sign->quoted && (to < from + VALUE_LEAST ||
-                          !(scan_contains(s, from, to, SET_ALNUM) || s->p[to - 1] & 0x80)))
+    if (!sign->quoted &&
+        (to < from + MIN_VALUE || !(scan_contains(s, from, to, SET_ALNUM) || s->p[to - 1] & 0x80)))
         return true;
     return redact_is_placeholder(s, from, to) || is_sentence(s, from, to) ||
            is_location(s, from, to) || is_version(s, from, to) || s->p[to - 1] == ' ' ||

@@ -5,7 +5,7 @@
 
 enum {
     TAIL_DIGITS = 2, /* parent2 */
-    HEX_MOST = 8     /* digits of a number in a program */
+    MAX_HEX = 8      /* digits of a number in a program */
 };
 
 static bool has_lower(const Scan *s, size_t from, size_t to)
@@ -23,9 +23,9 @@ static size_t path_end(Scan *s, const Sign *sign, size_t i, bool *ret_parts)
 
     *ret_parts = false;
     for (int max = 16; max; max--) {
-        size_t from = end, word = scan_run_end(s, from, SET_REFERENCE, REFERENCE_MOST), digits;
+        size_t from = end, word = scan_run_end(s, from, SET_REFERENCE, MAX_REFERENCE), digits;
 
-        if (word == from || word == from + REFERENCE_MOST)
+        if (word == from || word == from + MAX_REFERENCE)
             return max == 16 ? i : from;
         if (s->p[word - 1] == '.' && scan_at(s, word) == '#') { /* this.#token */
             *ret_parts = true;
@@ -53,7 +53,7 @@ static size_t path_end(Scan *s, const Sign *sign, size_t i, bool *ret_parts)
 static bool is_call(Scan *s, const Sign *sign, size_t from)
 {
     return sign->spaced && !sign->quoted && in_set(scan_at(s, from), SET_ALPHA) &&
-           scan_at(s, scan_run_end(s, from, SET_IDENTIFIER, REFERENCE_MOST)) == '(';
+           scan_at(s, scan_run_end(s, from, SET_IDENTIFIER, MAX_REFERENCE)) == '(';
 }
 
 /* 500 and 0x0B96 are numbers of a program; longer ones are codes. */
@@ -61,7 +61,7 @@ static bool is_number(Scan *s, size_t from)
 {
     bool hex = scan_has(s, from, STR("0x"));
     size_t begin = hex ? from + 2 : from;
-    size_t end = scan_run_end(s, begin, hex ? SET_HEX : SET_DIGIT, hex ? HEX_MOST : NUMBER_MOST);
+    size_t end = scan_run_end(s, begin, hex ? SET_HEX : SET_DIGIT, hex ? MAX_HEX : MAX_NUMBER);
 
     return end > begin && !in_set(scan_at(s, end), SET_BARE);
 }
@@ -122,16 +122,16 @@ bool redact_is_reference(Scan *s, const Sign *sign, size_t from)
         return true;
     if (sign->ticked ||
         (sign->compares &&
-         !scan_contains(s, from, scan_run_end(s, from, SET_WORD, REFERENCE_MOST), SET_DIGIT)))
+         !scan_contains(s, from, scan_run_end(s, from, SET_WORD, MAX_REFERENCE), SET_DIGIT)))
         return true;
-    end = scan_run_end(s, from, SET_BARE, VALUE_LEAST);
-    if (sign->quoted && end < from + VALUE_LEAST && in_set(scan_at(s, from), SET_ALPHA))
+    end = scan_run_end(s, from, SET_BARE, MIN_VALUE);
+    if (sign->quoted && end < from + MIN_VALUE && in_set(scan_at(s, from), SET_ALPHA))
         return true; /* {"x-api-key":e} */
-    if (!sign->quoted && (end < from + VALUE_LEAST || is_number(s, from)))
+    if (!sign->quoted && (end < from + MIN_VALUE || is_number(s, from)))
         return true;
     if (is_call(s, sign, from) ||
         (sign->spaced &&
-         redact_is_keyword(s, from, scan_run_end(s, from, SET_SNAKE, REFERENCE_MOST))))
+         redact_is_keyword(s, from, scan_run_end(s, from, SET_SNAKE, MAX_REFERENCE))))
         return true;
     end = path_end(s, sign, from, &parts);
     if (end == from)

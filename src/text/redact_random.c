@@ -4,15 +4,15 @@
 #include "text/redact_table.h"
 
 enum {
-    PREFIX_LEAST = 2,
-    PREFIX_MOST = 20,     /* sk-ant-api03-, bedrock-api-key- */
-    PREFIX_HEX_MOST = 10, /* what programs make of hashes has longer names */
-    BODY_LEAST = 20,
+    MIN_PREFIX = 2,
+    MAX_PREFIX = 20,     /* sk-ant-api03-, bedrock-api-key- */
+    MAX_PREFIX_HEX = 10, /* what programs make of hashes has longer names */
+    MIN_BODY = 20,
     BODY_SHORT =
         16, /* with capitals and digits behind a '_'; others of that length are numbers of things */
-    BODY_HEX_LEAST = 32, /* shorter ones are mostly numbers of versions and colours */
-    BODY_MOST = 128,
-    NAMED_LEAST = 16 /* bytes of a value behind a name that may be something else, too */
+    MIN_BODY_HEX = 32, /* shorter ones are mostly numbers of versions and colours */
+    MAX_BODY = 128,
+    MIN_NAMED = 16 /* bytes of a value behind a name that may be something else, too */
 };
 
 /* The kinds of bytes, and how often one kind follows another. */
@@ -62,7 +62,7 @@ bool redact_is_random(const Scan *s, size_t from, size_t to, size_t min, size_t 
     return n >= (k.hex ? least_hex : min) && k.digits * 8 >= n && k.changes * 100 >= (n - 1) * 25;
 }
 
-/* -- behind a name --------------------------------------------------------------------- */
+/* -- behind a name -- */
 
 /* Takes out a value that looks drawn by lot, whatever a program could have there. */
 bool redact_take_random_value(Scan *s, const Sign *sign, size_t least_hex)
@@ -73,17 +73,17 @@ bool redact_take_random_value(Scan *s, const Sign *sign, size_t least_hex)
 
     if (!scan_value_at(s, sign, &v) || (v.skip.kind != SKIP_QUOTED && v.skip.kind != SKIP_BARE))
         return false;
-    end = scan_run_end(s, v.content, SET_BEARER, SPOKEN_MOST);
+    end = scan_run_end(s, v.content, SET_BEARER, MAX_SPOKEN);
     c = scan_at(s, end);
     if (c == '(' || c == '[' || c == '{' ||
         (v.skip.kind == SKIP_QUOTED && c != v.skip.closer && c != '\\'))
         return false;
-    return redact_is_random(s, v.content, end, NAMED_LEAST, least_hex) &&
+    return redact_is_random(s, v.content, end, MIN_NAMED, least_hex) &&
            !redact_is_placeholder(s, v.content, end) &&
            redact_take_any_value(s, sign, redact_label_plain);
 }
 
-/* -- behind a prefix --------------------------------------------------------------------- */
+/* -- behind a prefix -- */
 
 /* Whether the prefix is that of a hash or of a number that is no secret: what models and services name their answers by. */
 static bool names_no_secret(const Scan *s, size_t from, size_t to)
@@ -94,7 +94,7 @@ static bool names_no_secret(const Scan *s, size_t from, size_t to)
         "batch|evt|event|"
         "item|conv|session|sess|id|uuid|cus|pi|ch|sub|in|acct|price|chunk|index|main|vendor|"
         "require|init";
-    char low[PREFIX_MOST];
+    char low[MAX_PREFIX];
     size_t n = 0, last = from;
 
     for (size_t i = from; i < to; i++)
@@ -108,7 +108,7 @@ static size_t prefix_start(const Scan *s, size_t end)
 {
     size_t i = end;
 
-    while (i > s->floor && end - i <= PREFIX_MOST &&
+    while (i > s->floor && end - i <= MAX_PREFIX &&
            in_set((unsigned char)s->p[i - 1], SET_DOTTED) && !scan_behind_escape(s, i))
         i--;
     return i;
@@ -116,12 +116,12 @@ static size_t prefix_start(const Scan *s, size_t end)
 
 bool redact_check_random(Scan *s, const Rule *r, size_t start)
 {
-    size_t body = start + 1, end = scan_run_end(s, body, SET_ALNUM, BODY_MOST);
-    size_t from = prefix_start(s, start), min = BODY_LEAST, hex;
+    size_t body = start + 1, end = scan_run_end(s, body, SET_ALNUM, MAX_BODY);
+    size_t from = prefix_start(s, start), min = MIN_BODY, hex;
     Kinds k;
     int c = scan_at(s, end);
 
-    if (s->more || start < from + PREFIX_LEAST || start > from + PREFIX_MOST ||
+    if (s->more || start < from + MIN_PREFIX || start > from + MAX_PREFIX ||
         !in_set((unsigned char)s->p[from], SET_ALPHA) || strchr("/+", scan_before(s, from, 1)))
         return false;
     if (c == '(' || c == '/' || c == '[' ||
@@ -132,7 +132,7 @@ bool redact_check_random(Scan *s, const Rule *r, size_t start)
         return false; /* VK_FORMAT_G10X6B10X6R10X6 */
     if (s->p[start] == '_' && k.uppers && k.lowers && k.digits >= 2)
         min = BODY_SHORT;
-    hex = s->p[start] == '_' && start <= from + PREFIX_HEX_MOST ? BODY_HEX_LEAST : BODY_MOST + 1;
+    hex = s->p[start] == '_' && start <= from + MAX_PREFIX_HEX ? MIN_BODY_HEX : MAX_BODY + 1;
     return redact_is_random(s, body, end, min, hex) && !names_no_secret(s, from, start) &&
            scan_take_out(s, r->label, from, end, (Skip){ .kind = SKIP_SET, .set = SET_WORD });
 }

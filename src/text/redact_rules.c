@@ -40,7 +40,7 @@ const Rule redact_rules[] = {
     { LABEL("_TOKEN"), "*??", "_-", 0, 0, false, SET_WORD, redact_check_random, NULL },
 };
 const size_t redact_rules_n = ARRAY_LEN(redact_rules);
-_Static_assert(ARRAY_LEN(redact_rules) <= RULES_MOST, "more rules than there are places for");
+_Static_assert(ARRAY_LEN(redact_rules) <= MAX_RULES, "more rules than there are places for");
 
 const Str redact_label_plain = LABEL(""), redact_label_db = LABEL("_DB_PASS"),
           redact_label_storage = LABEL("_STORAGE_KEY");

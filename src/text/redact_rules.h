@@ -10,8 +10,8 @@
 
 enum {
     ANCHOR_BYTES = 3, /* see rules_find_anchor */
-    BACK_MOST = 200,  /* bytes before an anchor that a rule may look at */
-    LEAD_MOST = 64    /* bytes of a secret that may stand before its anchor */
+    MAX_BACK = 200,   /* bytes before an anchor that a rule may look at */
+    MAX_LEAD = 64     /* bytes of a secret that may stand before its anchor */
 };
 
 /* Sets of bytes: pairs of first and last, then single ones taken out again. */
@@ -123,7 +123,7 @@ static inline int scan_before(const Scan *s, size_t i, size_t back)
     return i >= s->floor + back ? (unsigned char)s->p[i - back] : ']';
 }
 
-/* -- rules ------------------------------------------------------------------------- */
+/* -- rules -- */
 
 /* First place from s->pos on where an anchor stands, with the groups of rules it may belong to in
  * *ret_groups (a bit each); or, with none, the first place that could not be looked at. */
@@ -137,7 +137,7 @@ bool rules_apply(Scan *s, uint64_t groups, size_t anchor);
  * Returns true, but false where a rule has looked beyond the end: then nothing happens. */
 bool scan_take_out(Scan *s, Str label, size_t start, size_t from, Skip skip);
 
-/* -- what stands around a place ------------------------------------------------------ */
+/* -- what stands around a place -- */
 
 void redact_fill_sets(void); /* once, before all else */
 
@@ -168,7 +168,7 @@ bool scan_pem_at(Scan *s, size_t i, size_t *ret_end);
 /* The place behind a line such as -----END RSA PRIVATE KEY-----, or 0; `word` is BEGIN or END. */
 size_t scan_pem_line_end(Scan *s, size_t i, Str word);
 
-/* -- signs and values ---------------------------------------------------------------- */
+/* -- signs and values -- */
 
 /* What stands between a name and its value. */
 typedef struct Sign {

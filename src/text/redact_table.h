@@ -9,20 +9,20 @@
 #include "text/redact_rules.h"
 
 enum {
-    SPOKEN_MOST = 256,   /* longer than this it is a secret, whatever it is made of */
-    SPOKEN_LEAST = 6,    /* "token abc123" */
-    LETTERS_LEAST = 16,  /* "token abcdefghijklmnop" */
-    BEARER_LEAST = 20,   /* "Bearer" is a word, too */
-    JWT_PART_LEAST = 4,  /* bytes of each of the three parts */
-    VALUE_LEAST = 3,     /* a variable of a program that was made small is shorter */
-    NUMBER_MOST = 5,     /* digits that are a count, not a code */
-    REFERENCE_MOST = 80, /* a name in a program */
-    COOKIE_NAME_MOST = 64,
-    ARGUMENT_LEAST = 4,
-    MIXED_LEAST = 14,
-    MIXED_MOST = 64,
-    URL_PART_MOST = 256, /* name or password in a URL */
-    RUN_LEAST = 16, /* letters and digits behind a prefix, for redact_check_random to be asked */
+    MAX_SPOKEN = 256,   /* longer than this it is a secret, whatever it is made of */
+    MIN_SPOKEN = 6,     /* "token abc123" */
+    MIN_LETTERS = 16,   /* "token abcdefghijklmnop" */
+    MIN_BEARER = 20,    /* "Bearer" is a word, too */
+    MIN_JWT_PART = 4,   /* bytes of each of the three parts */
+    MIN_VALUE = 3,      /* a variable of a program that was made small is shorter */
+    MAX_NUMBER = 5,     /* digits that are a count, not a code */
+    MAX_REFERENCE = 80, /* a name in a program */
+    MAX_COOKIE_NAME = 64,
+    MIN_ARGUMENT = 4,
+    MIN_MIXED = 14,
+    MAX_MIXED = 64,
+    MAX_URL_PART = 256, /* name or password in a URL */
+    MIN_RUN = 16, /* letters and digits behind a prefix, for redact_check_random to be asked */
     ANCHOR_ANY = 255
 };
 /* What is asked of the bytes behind a token's lead, beside their number. */
@@ -58,8 +58,8 @@ extern Shape redact_shape_run, redact_shape_jwt, redact_shape_discord, redact_sh
 extern const Str redact_label_plain, redact_label_db, redact_label_storage;
 extern const Rule redact_rules[];
 extern const size_t redact_rules_n;
-enum { RULES_MOST = 512 };
-extern uint8_t redact_lead_bytes[RULES_MOST]; /* of each rule */
+enum { MAX_RULES = 512 };
+extern uint8_t redact_lead_bytes[MAX_RULES]; /* of each rule */
 
 static inline bool redact_is_lower(int c)
 {

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 
-/* -- tokens that are known by their shape ------------------------------------------ */
+/* -- tokens that are known by their shape -- */
 
 size_t redact_lead_end(Scan *s, const Rule *r, size_t i)
 {
@@ -17,12 +17,12 @@ size_t redact_lead_end(Scan *s, const Rule *r, size_t i)
 /* Letters and digits without a break, among the first bytes of a run: sk_X509_STORE_new_null has only short ones. */
 static bool is_mixed(Scan *s, const Rule *r, size_t from)
 {
-    size_t to = scan_run_end(s, from, r->set, MIXED_MOST);
+    size_t to = scan_run_end(s, from, r->set, MAX_MIXED);
 
     for (size_t i = from, end; i < to; i = end + 1) {
         for (end = i; end < to && in_set((unsigned char)s->p[end], SET_ALNUM);)
             end++;
-        if (end >= i + MIXED_LEAST && scan_contains(s, i, end, SET_DIGIT) &&
+        if (end >= i + MIN_MIXED && scan_contains(s, i, end, SET_DIGIT) &&
             scan_contains(s, i, end, SET_ALPHA))
             return true;
     }
@@ -51,14 +51,13 @@ size_t redact_shape_jwt(Scan *s, const Rule *r, size_t from)
     for (int part = 0; part < 2; part++) {
         size_t end = scan_run_end(s, i, SET_WORD, LIMIT_REDACT_WINDOW / 4);
 
-        if (end < i + JWT_PART_LEAST)
+        if (end < i + MIN_JWT_PART)
             return 0;
         if (scan_at(s, end) != '.') /* one without a signature has two parts */
             return part == 1 && scan_has(s, i, STR("eyJ")) ? end : 0;
         i = end + 1;
     }
-    return scan_run_end(s, i, SET_WORD, JWT_PART_LEAST) == i + JWT_PART_LEAST ? i + JWT_PART_LEAST
-                                                                              : 0;
+    return scan_run_end(s, i, SET_WORD, MIN_JWT_PART) == i + MIN_JWT_PART ? i + MIN_JWT_PART : 0;
 }
 
 /* 24 to 28 bytes, six, and at least 27, with dots between. */
@@ -97,7 +96,7 @@ bool redact_check_token(Scan *s, const Rule *r, size_t start)
 
     return rest &&
            !(r->set == SET_CAPS &&
-             redact_is_example(s, start, scan_run_end(s, rest, r->set, MIXED_MOST))) &&
+             redact_is_example(s, start, scan_run_end(s, rest, r->set, MAX_MIXED))) &&
            scan_take_out(s, r->label, start, rest, (Skip){ .kind = SKIP_SET, .set = r->set });
 }
 
@@ -125,7 +124,7 @@ const Rule *redact_token_at(Scan *s, size_t i)
     return NULL;
 }
 
-/* -- private keys ------------------------------------------------------------------ */
+/* -- private keys -- */
 
 bool redact_check_pem(Scan *s, const Rule *r, size_t start)
 {

@@ -2,11 +2,11 @@
 #include "text/redact_rules.h"
 
 enum {
-    BLANKS_MOST = 32, /* between a name, its sign and the value */
-    ESCAPES_MOST = 16,
-    PEM_NAME_MOST = 48,
-    PEM_BODY_LEAST = 16,
-    LABEL_NAME_MOST = 18 /* shorter than _AKIA and its sixteen, so that a label holds no secret */
+    MAX_BLANKS = 32, /* between a name, its sign and the value */
+    MAX_ESCAPES = 16,
+    MAX_PEM_NAME = 48,
+    MIN_PEM_BODY = 16,
+    MAX_LABEL_NAME = 18 /* shorter than _AKIA and its sixteen, so that a label holds no secret */
 };
 
 uint32_t redact_sets[256];
@@ -26,7 +26,7 @@ void redact_fill_sets(void)
 #undef X
 }
 
-/* -- looking around ---------------------------------------------------------------- */
+/* -- looking around -- */
 
 /* "\n", "%26" and "\u0026" end in letters or digits and are none. */
 bool scan_behind_escape(const Scan *s, size_t i)
@@ -83,7 +83,7 @@ size_t scan_run_end(Scan *s, size_t i, uint32_t set, size_t max)
 
 size_t scan_blanks_end(Scan *s, size_t i, bool encoded)
 {
-    i = scan_run_end(s, i, SET_BLANK, BLANKS_MOST);
+    i = scan_run_end(s, i, SET_BLANK, MAX_BLANKS);
     for (int max = 4; encoded && max && scan_has(s, i, STR("%20")); max--)
         i += 3;
     return i;
@@ -93,7 +93,7 @@ size_t scan_backslashes(Scan *s, size_t i)
 {
     size_t n = 0;
 
-    while (n < ESCAPES_MOST && scan_at(s, i + n) == '\\')
+    while (n < MAX_ESCAPES && scan_at(s, i + n) == '\\')
         n++;
     return n;
 }
@@ -106,7 +106,7 @@ bool scan_contains(const Scan *s, size_t from, size_t to, uint32_t set)
     return false;
 }
 
-/* -- [REDACTED...] ----------------------------------------------------------------- */
+/* -- [REDACTED...] -- */
 
 bool scan_label_at(Scan *s, size_t i)
 {
@@ -115,7 +115,7 @@ bool scan_label_at(Scan *s, size_t i)
 
     if (!scan_has(s, i, STR("[REDACTED")))
         return false;
-    for (i += 9; n <= LABEL_NAME_MOST; n++) {
+    for (i += 9; n <= MAX_LABEL_NAME; n++) {
         c = scan_at(s, i + n);
         if (c != '_' && !in_set(c, SET_UPPER))
             return c == ']';
@@ -135,7 +135,7 @@ bool scan_take_out(Scan *s, Str label, size_t start, size_t from, Skip skip)
     return true;
 }
 
-/* -- private keys ------------------------------------------------------------------ */
+/* -- private keys -- */
 
 size_t scan_pem_line_end(Scan *s, size_t i, Str word)
 {
@@ -143,7 +143,7 @@ size_t scan_pem_line_end(Scan *s, size_t i, Str word)
 
     if (!scan_has(s, i, STR("-----")) || !scan_has(s, i + 5, word))
         return 0;
-    end = scan_run_end(s, name, SET_PEM_NAME, PEM_NAME_MOST);
+    end = scan_run_end(s, name, SET_PEM_NAME, MAX_PEM_NAME);
     if (!scan_has(s, end, STR("-----")) ||
         str_find((Str){ s->p + name, end - name }, STR("PRIVATE")) == end - name)
         return 0;
@@ -167,10 +167,10 @@ bool scan_pem_at(Scan *s, size_t i, size_t *ret_end)
         return true;
     for (int max = 16; max && in_set(c, SET_BLANK | SET_LINE_END | SET_QUOTE); max--)
         c = scan_at(s, ++end);
-    return scan_run_end(s, end, SET_BASE64, PEM_BODY_LEAST) == end + PEM_BODY_LEAST;
+    return scan_run_end(s, end, SET_BASE64, MIN_PEM_BODY) == end + MIN_PEM_BODY;
 }
 
-/* -- values ------------------------------------------------------------------------ */
+/* -- values -- */
 
 /* Backslashes before a quote or in "\n" belong to the JSON around the value, not to it. */
 static bool escape_ends(Scan *s, size_t i)
@@ -303,7 +303,7 @@ static bool closes_text(Scan *s, size_t i)
     if (in_set(c, SET_BLANK))
         return !in_set(scan_at(s, i + 1), SET_ALNUM);
     if (c == '+') { /* "token: "+name) */
-        size_t end = scan_run_end(s, i + 1, SET_IDENTIFIER | SET_BLANK, BLANKS_MOST);
+        size_t end = scan_run_end(s, i + 1, SET_IDENTIFIER | SET_BLANK, MAX_BLANKS);
 
         c = scan_at(s, end);
         return end > i + 1 && (c == '.' || c == '(' || c == ')' || c == ',' || c == ';');

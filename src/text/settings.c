@@ -13,21 +13,7 @@ const SettingInfo setting_infos[SETTING_COUNT] = {
 #undef X
 };
 
-static Str first_choice(const char *choices)
-{
-    Str rest = str_of(choices), first = STR_NONE;
-
-    (void)str_split(&rest, '|', &first);
-    return first;
-}
-
-static Str fallback_of(const SettingInfo *info)
-{
-    return info->kind == SETTING_CHOICE ? first_choice(info->fallback) : str_of(info->fallback);
-}
-
-/* A guess that is far off helps nobody: NULL then. */
-static const char *nearest(Str key)
+static bool unknown(Str key, Err *err)
 {
     size_t best = 0, min = SIZE_MAX;
 
@@ -39,18 +25,11 @@ static const char *nearest(Str key)
             best = i;
         }
     }
-    return min <= 2 + key.n / 4 ? setting_infos[best].key : NULL;
-}
-
-static bool unknown(Str key, Err *err)
-{
-    const char *near = nearest(key);
-
-    return near ? err_set(err, ERR_INVALID, "unknown setting '%.*s'; did you mean '%s'?",
-                          STR_FMT(key), near)
-                : err_set(err, ERR_INVALID,
-                          "unknown setting '%.*s'; 'talaria config list' shows all of them",
-                          STR_FMT(key));
+    if (min <= 2 + key.n / 4) /* a guess that is far off does not help */
+        return err_set(err, ERR_INVALID, "unknown setting '%.*s'; did you mean '%s'?", STR_FMT(key),
+                       setting_infos[best].key);
+    return err_set(err, ERR_INVALID,
+                   "unknown setting '%.*s'; 'talaria config list' shows all of them", STR_FMT(key));
 }
 
 static bool valid(const SettingInfo *info, Str value)
@@ -110,9 +89,10 @@ static bool check_value(Arena *a, const SettingInfo *info, Str key, Str value, E
 
 static NamedModel *model_named(Arena *a, Settings *s, Str name)
 {
-    for (size_t i = 0; i < s->n_models; i++)
-        if (str_eq(s->models[i].name, name))
-            return &s->models[i];
+    const NamedModel *known = settings_model(s, name);
+
+    if (known)
+        return &s->models[known - s->models];
     if (s->n_models == LIMIT_MODELS)
         return NULL;
     if (!s->models)
@@ -252,8 +232,14 @@ Str settings_path(Arena *a)
 void settings_defaults(Settings *ret)
 {
     *ret = (Settings){ 0 };
-    for (size_t i = 0; i < SETTING_COUNT; i++)
-        ret->values[i].text = fallback_of(&setting_infos[i]);
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        Str fallback = str_of(setting_infos[i].fallback);
+
+        if (setting_infos[i].kind == SETTING_CHOICE)
+            (void)str_split(&fallback, '|', &ret->values[i].text);
+        else
+            ret->values[i].text = fallback;
+    }
 }
 
 bool settings_load(Arena *a, Settings *ret, Err *err)

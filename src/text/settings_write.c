@@ -10,7 +10,7 @@
 
 enum { LOCK_MS = 10000 };
 
-/* -- the file ---------------------------------------------------------------------------------------- */
+/* -- the file -- */
 
 typedef struct ConfigFile {
     char *path; /* what is replaced: where config.yaml is a link, the file behind it */
@@ -60,7 +60,7 @@ static bool file_end(const ConfigFile *f, Str text, Err *err)
     return str_eq(text, f->text) || file_write_atomic(f->path, text, err);
 }
 
-/* -- settings ------------------------------------------------------------------------------------------ */
+/* -- settings -- */
 
 static bool is_known(Str key)
 {
@@ -102,7 +102,7 @@ bool settings_unset(Arena *a, const Settings *s, Str key, bool *ret_found, Err *
            file_end(&f, text, err);
 }
 
-/* -- secrets --------------------------------------------------------------------------------------------- */
+/* -- secrets -- */
 
 /* A key as the name of a file: that of a model may have anything in it. */
 static Str secret_name(Arena *a, Str key)

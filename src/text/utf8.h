@@ -25,7 +25,7 @@ Str utf8_tail(Str s, size_t n);
 Str utf8_first(Str s, size_t n);
 size_t utf8_count(Str s); /* code points */
 
-/* -- terminals --------------------------------------------------------------------- */
+/* -- terminals -- */
 
 size_t utf8_columns(Str s);
 

@@ -15,7 +15,7 @@ typedef struct Phrase {
     size_t n;
 } Phrase;
 
-/* -- the calendar -------------------------------------------------------------------------------- */
+/* -- the calendar -- */
 
 static bool local(double when, struct tm *ret)
 {
@@ -38,18 +38,13 @@ static void days_from(const struct tm *today, int first, int count, When *ret)
     ret->until = midnight(today->tm_year, today->tm_mon, today->tm_mday + first + count);
 }
 
-static int days_since_monday(const struct tm *today)
-{
-    return (today->tm_wday + 6) % 7;
-}
-
 static void month_range(int year, int month, When *ret)
 {
     ret->from = midnight(year, month, 1);
     ret->until = midnight(year, month + 1, 1);
 }
 
-/* -- named ranges -------------------------------------------------------------------------------- */
+/* -- named ranges -- */
 
 /* A day, week, month or year that is `back` of them ago. */
 static bool calendar_unit(Str unit, int back, const struct tm *today, When *ret)
@@ -57,7 +52,7 @@ static bool calendar_unit(Str unit, int back, const struct tm *today, When *ret)
     if (str_eqz(unit, "day"))
         days_from(today, -back, 1, ret);
     else if (str_eqz(unit, "week"))
-        days_from(today, -days_since_monday(today) - 7 * back, 7, ret);
+        days_from(today, -((today->tm_wday + 6) % 7) - 7 * back, 7, ret); /* from Monday on */
     else if (str_eqz(unit, "month"))
         month_range(today->tm_year, today->tm_mon - back, ret);
     else if (str_eqz(unit, "year"))
@@ -77,27 +72,12 @@ static int name_index(Str word, const char *const *names, int n, bool prose)
     return -1;
 }
 
-static int weekday_index(Str word, bool prose)
-{
-    static const char *const names[] = { "sunday",   "monday", "tuesday", "wednesday",
-                                         "thursday", "friday", "saturday" };
-
-    return name_index(word, names, 7, prose);
-}
-
-static int month_index(Str word, bool prose)
-{
-    static const char *const names[] = { "january",   "february", "march",    "april",
-                                         "may",       "june",     "july",     "august",
-                                         "september", "october",  "november", "december" };
-
-    return name_index(word, names, 12, prose);
-}
-
 /* The latest such weekday; with `before` not today itself. */
 static bool weekday(Str word, bool before, bool prose, const struct tm *today, When *ret)
 {
-    int day = weekday_index(word, prose), back;
+    static const char *const names[] = { "sunday",   "monday", "tuesday", "wednesday",
+                                         "thursday", "friday", "saturday" };
+    int day = name_index(word, names, ARRAY_LEN(names), prose), back;
 
     if (day < 0)
         return false;
@@ -111,7 +91,10 @@ static bool weekday(Str word, bool before, bool prose, const struct tm *today, W
 /* The latest such month that has begun. In a sentence "march" and "may" are too often something else. */
 static bool month_name(Str word, bool prose, const struct tm *today, When *ret)
 {
-    int month = prose ? -1 : month_index(word, false);
+    static const char *const names[] = { "january",   "february", "march",    "april",
+                                         "may",       "june",     "july",     "august",
+                                         "september", "october",  "november", "december" };
+    int month = prose ? -1 : name_index(word, names, ARRAY_LEN(names), false);
 
     if (month < 0)
         return false;
@@ -119,7 +102,7 @@ static bool month_name(Str word, bool prose, const struct tm *today, When *ret)
     return true;
 }
 
-/* -- distances ----------------------------------------------------------------------------------- */
+/* -- distances -- */
 
 typedef enum Step { STEP_SECONDS, STEP_MONTHS } Step;
 
@@ -195,7 +178,7 @@ static bool short_distance(Str word, double now, When *ret)
            distance(str_head(word, digits), str_skip(word, digits), now, ret);
 }
 
-/* -- dates --------------------------------------------------------------------------------------- */
+/* -- dates -- */
 
 static bool date(Str text, When *ret)
 {
@@ -218,7 +201,7 @@ static bool date(Str text, When *ret)
     return true;
 }
 
-/* -- phrases ------------------------------------------------------------------------------------- */
+/* -- phrases -- */
 
 static bool one_word(const Phrase *p, double now, bool prose, const struct tm *today, When *ret)
 {
@@ -250,14 +233,6 @@ static bool two_words(const Phrase *p, double now, bool prose, const struct tm *
     return !prose && distance(first, second, now, ret);
 }
 
-/* "last 7 days", "2 weeks ago" */
-static bool three_words(const Phrase *p, double now, When *ret)
-{
-    if (str_is_one_of(p->words[0], "last|past") && distance(p->words[1], p->words[2], now, ret))
-        return true;
-    return str_eqz(p->words[2], "ago") && distance(p->words[0], p->words[1], now, ret);
-}
-
 static bool phrase(const Phrase *p, double now, bool prose, When *ret)
 {
     struct tm today;
@@ -270,8 +245,10 @@ static bool phrase(const Phrase *p, double now, bool prose, When *ret)
         ok = one_word(p, now, prose, &today, &found);
     else if (p->n == 2)
         ok = two_words(p, now, prose, &today, &found);
-    else if (p->n == 3)
-        ok = three_words(p, now, &found);
+    else if (p->n == 3) /* "last 7 days", "2 weeks ago" */
+        ok = (str_is_one_of(p->words[0], "last|past") &&
+              distance(p->words[1], p->words[2], now, &found)) ||
+             (str_eqz(p->words[2], "ago") && distance(p->words[0], p->words[1], now, &found));
     if (ok)
         *ret = found;
     return ok;

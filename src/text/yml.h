@@ -13,9 +13,6 @@
  * (LIMIT_YAML_...). The text counts its lines from `first`. Callers add which file it is. */
 MUST_CHECK bool yml_load(Str text, size_t first, yaml_document_t *ret, Err *err);
 
-/* Whether reading this text costs no more than it may; yml_load asks. What is no YAML is fine here. */
-MUST_CHECK bool yml_check_limits(Str text, size_t first, Err *err);
-
 Str yml_text(const yaml_node_t *node); /* p NULL: none */
 yaml_node_t *yml_member(yaml_document_t *doc, const yaml_node_t *map, const char *key);
 yaml_node_t *yml_item(yaml_document_t *doc, const yaml_node_t *list, size_t i); /* NULL: no more */

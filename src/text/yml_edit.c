@@ -8,7 +8,7 @@
 
 enum { MAX_DEPTH = 32, MAX_PAIRS = 20000, INDENT = 2 };
 
-/* -- what a text says ------------------------------------------------------------------------------- */
+/* -- what a text says -- */
 
 typedef struct Pair {
     Str key, value;
@@ -78,7 +78,7 @@ static bool read_pairs(Arena *a, Str yaml, Pairs *ret, Err *err)
     return ok;
 }
 
-/* -- the check ---------------------------------------------------------------------------------------- */
+/* -- the check -- */
 
 /* The key itself, and groups above it that had nothing in them. */
 static bool is_concerned(const Pair *p, Str key)
@@ -138,7 +138,7 @@ static bool check_edit(Arena *a, Str before, Str after, Str key, Str value, Err 
                    STR_FMT(key));
 }
 
-/* -- finding ------------------------------------------------------------------------------------------- */
+/* -- finding -- */
 
 typedef struct Search {
     yaml_document_t *doc;
@@ -198,7 +198,7 @@ static void search(Search *s, yaml_node_t *map, Str rest, size_t depth)
     }
 }
 
-/* -- places in the text ---------------------------------------------------------------------------------- */
+/* -- places in the text -- */
 
 /* libyaml counts characters, behind a byte order mark. */
 static size_t byte_at(Str yaml, size_t index)
@@ -252,7 +252,7 @@ static const char *line_break(Str yaml)
     return at && at < yaml.n && yaml.p[at - 1] == '\r' ? "\r\n" : "\n";
 }
 
-/* -- writing values ------------------------------------------------------------------------------------------ */
+/* -- writing values -- */
 
 static bool is_word(char c)
 {
@@ -333,7 +333,7 @@ static void add_flow(Buf *out, Str key, Str value)
         buf_addc(out, '}');
 }
 
-/* -- edits ------------------------------------------------------------------------------------------------------ */
+/* -- edits -- */
 
 static Str splice(Arena *a, Str yaml, size_t from, size_t to, Str text)
 {
@@ -433,7 +433,7 @@ bool yml_set(Arena *a, Str yaml, Str key, Str value, Str *ret, Err *err)
     return true;
 }
 
-/* -- taking out ---------------------------------------------------------------------------------------------------- */
+/* -- taking out -- */
 
 static Str remove_from_flow(Arena *a, Str yaml, size_t from, size_t to)
 {

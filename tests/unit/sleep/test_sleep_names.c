@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "diff_apply.h"
 #include "sleep/task/names.h"
 #include "sleep/task/places.h"
-#include "text/diff.h"
 #include "text/json.h"
 #include "text/sha256.h"
 
