@@ -34,7 +34,7 @@ static void pack_table(Buf *out, const ToolTable *table)
         pack_text(out, table->all[i]);
 }
 
-/* Sources, models and tools stand once in it. */
+/* It has each source, model and tool once. */
 void chunk_pack(const Record *const *records, size_t n, const ToolTable *tools, Buf *out)
 {
     AUTO(Arena) *a = arena_new();

@@ -1,11 +1,11 @@
 /* cache.h - what was counted of a home, in index.db.
  *
- * Sessions whose rowids lie side by side make a chunk; each chunk is one value, which says everything
- * of its records and needs no other. Beside them a head: how far the messages were read, the mark of
- * every session, and the sum of every chunk. Thus the totals and what changed are known from the head
- * alone. It lies in parts of 32 chunks, so that a changed session costs its chunk, its part and a short
- * list. All of it can be counted again: whatever does not read well is no cache at all. Text is lent from
- * the bytes. */
+ * Sessions with neighbouring rowids make a chunk; each chunk is one value, which says everything of
+ * its records and needs no other. Beside them a head: how far the messages were read, the mark of
+ * every session, and the sum of every chunk. Thus the totals and what changed are known from the
+ * head alone. It is stored in parts of 32 chunks, so that a changed session costs its chunk, its
+ * part and a short list. All of it can be counted again: whatever does not read well is no cache at
+ * all. Text is lent from the bytes. */
 #ifndef TALARIA_ACHIEVEMENTS_CACHE_H
 #define TALARIA_ACHIEVEMENTS_CACHE_H
 
@@ -49,7 +49,7 @@ typedef struct CacheHead {
     size_t n_chunks;
 } CacheHead;
 
-/* Where it lies: how sessions were counted, and of which home. */
+/* Where it is stored: how sessions were counted, and of which home. */
 typedef struct CacheKey {
     Str topic, home;
 } CacheKey;
@@ -66,8 +66,8 @@ MUST_CHECK bool cache_chunk(Index *index, Arena *a, CacheKey key, int64_t number
 void cache_put_chunk(Index *index, CacheKey key, int64_t number, const Record *const *records,
                      size_t n, const ToolTable *tools);
 
-/* Every record of the homes whose bit is set, in list order: newest first, the earlier home where two
- * are equal. */
+/* Every record of the homes whose bit is set, in list order: newest first, the earlier home where
+ * two are equal. */
 Record *cache_records(Index *index, Arena *a, Str topic, const Homes *homes, uint64_t which,
                       size_t *ret_n);
 void records_sort(Record *records, size_t n);

@@ -48,7 +48,7 @@ static inline bool boundary(const char *p)
 /* Behind the white space at p, at most at end. */
 const char *skip_spaces(const char *p, const char *end);
 
-/* Whether `word`, in lower case, stands at p, or ends before p, in any case of ASCII letters. */
+/* Whether `word`, in lower case, is at p, or ends before p, in any case of ASCII letters. */
 static inline char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;

@@ -88,7 +88,7 @@ uint64_t coordinator_version(const Coordinator *c)
     return atomic_load(&c->version) << 32 ^ (uint64_t)now_seconds();
 }
 
-/* What is told, as the JSON of the plugin's routes. Borrowed while it is written. */
+/* What the routes of the plugin answer. Borrowed while it is written. */
 typedef struct Answer {
     const Snapshot *shown, *current; /* what is shown; the last complete one, or NULL */
     const ScanStatus *status;
@@ -327,7 +327,7 @@ bool coordinator_rescan(Coordinator *c, int64_t asked_ms, Buf *out, Err *err)
         s->users++;
     }
     pthread_mutex_unlock(&c->lock);
-    /* Megabytes of a large history: nobody else waits for those. */
+    /* Megabytes of a large history, so written without the lock. */
     if (s) {
         json_key(&w, "aggregate");
         snapshot_put_totals(&w, s);
@@ -431,8 +431,8 @@ static void forget(Coordinator *c)
     c->dirty = c->refresh_failed = c->unsure = c->overdue = false;
 }
 
-/* The running scan is told to end and its findings are thrown away; then the files go, alone; then
- * once more whatever a scan may have put in place in between. */
+/* Ends the running scan and drops its findings; removes the files; then drops what a scan may have
+ * put in place in between. */
 bool coordinator_reset(Coordinator *c, Buf *out, Err *err)
 {
     bool ok;

@@ -1,4 +1,4 @@
-/* coordinator_inside.h - what the files of coordinator.h share; nobody else includes it. */
+/* coordinator_inside.h - what the files of coordinator.h share; no other file includes it. */
 #ifndef TALARIA_ACHIEVEMENTS_COORDINATOR_INSIDE_H
 #define TALARIA_ACHIEVEMENTS_COORDINATOR_INSIDE_H
 

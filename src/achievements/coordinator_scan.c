@@ -1,5 +1,5 @@
 /* The scan of a coordinator: a thread that takes the lock only to tell how far it is and to put its
- * snapshot in place. What it found is told to the listeners after that, without the lock. */
+ * snapshot in place. The listeners hear of it after that, without the lock. */
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -152,7 +152,8 @@ static void *scan_thread(void *ctx)
     return NULL;
 }
 
-/* Nobody waits for the thread with the lock in hand: it needs it once more at its end. */
+/* No caller waits for the thread while holding the lock: the thread needs it once more at its
+ * end. */
 static void start_thread(Coordinator *c)
 {
     pthread_attr_t alone;

@@ -64,8 +64,8 @@ static SessionRow keep_row(Arena *a, const SessionRow *s)
     return row;
 }
 
-/* Where the conversation goes on to its end. False: lists do not show it, so it does not count. A ring,
- * which only a damaged file has, ends at the limit. */
+/* Where the conversation goes on to its end. False: lists do not show it, so it does not count. A
+ * ring, which only a damaged file has, ends at the limit. */
 static bool find_conversation(const Walk *w, SessionRow *s)
 {
     const HomeDelta *home = w->home;
@@ -139,7 +139,8 @@ static void see_row(void *ctx, const SessionRow *seen)
 
 /* -- what is known -- */
 
-/* The records of a touched chunk that are as they were. False: the index is not what its head says. */
+/* The records of a touched chunk that are as they were. False: the index is not what its head
+ * says. */
 static bool fetch_chunk(Arena *a, HomeDelta *home, Chunk *chunk, Index *index, size_t *at)
 {
     size_t n = 0, have = 0;
@@ -333,8 +334,8 @@ bool delta_make(Delta *delta, Arena *a, const ScanOptions *o, Err *err)
         if (lane_is_files(&homes->all[i]) ? delta_files(delta, a, o, i, err)
                                           : delta_home(delta, a, o, i, err))
             continue;
-        /* One home that cannot be read must not hide the others; but without the first, whose badges
-         * these are, the counts would only fall. */
+        /* One home that cannot be read must not hide the others; but without the first, whose
+         * badges these are, the counts would only fall. */
         if (&homes->all[i] == homes->primary)
             return false;
         log_warning("left out: %s", err->text);

@@ -1,8 +1,8 @@
 /* delta.h - what a scan has to read: the sessions that differ from what was counted before.
  *
- * Every session's row is looked at, since a rename or a rewind leaves no trace elsewhere, but only the
- * rows that differ are kept, and only their chunks are fetched from the index. Filled by one thread;
- * afterwards the scan guards it by its lock. */
+ * Every session's row is looked at, since a rename or a rewind leaves no trace elsewhere, but only
+ * the rows that differ are kept, and only their chunks are fetched from the index. Filled by one
+ * thread; afterwards the scan guards it by its lock. */
 #ifndef TALARIA_ACHIEVEMENTS_DELTA_H
 #define TALARIA_ACHIEVEMENTS_DELTA_H
 

@@ -49,7 +49,8 @@ static Badge tiered(const Achievement *a, int64_t value)
     return b;
 }
 
-/* The parts are summed left to right in plain double; newer Pythons add more cleverly and differ. */
+/* The parts are summed left to right in plain double; newer Pythons add more cleverly and
+ * differ. */
 static Badge required(const Achievement *a, const int64_t *totals)
 {
     Badge b = { .tier = -1, .next_tier = -1, .unlocked = true, .next_threshold = 100 };

@@ -41,7 +41,7 @@ static bool same_talk(const Record *a, const Record *b)
     return a->home == b->home && str_eq(talk_of(a), talk_of(b));
 }
 
-/* Whether one of the parts goes on in this record. */
+/* Whether one of the parts continues in this record. */
 static bool ends_chain(const Record *const *parts, size_t n, const Record *r)
 {
     size_t low = 0, high = n;
@@ -62,7 +62,7 @@ static bool ends_chain(const Record *const *parts, size_t n, const Record *r)
     return false;
 }
 
-/* Sessions that a conversation of ours stands for, whatever home they are in. */
+/* Sessions that a conversation of ours represents, in any home. */
 static int by_name(const void *left, const void *right)
 {
     const Record *a = *(const Record *const *)left, *b = *(const Record *const *)right;
@@ -78,7 +78,7 @@ typedef struct Sorting {
     size_t n_parts;
     const Record **alone;
     size_t n_alone;
-    const Record **covered; /* sessions that conversations of ours stand for, in order of those */
+    const Record **covered; /* sessions that conversations of ours represent, in their order */
     size_t n_covered;
 } Sorting;
 
@@ -144,7 +144,7 @@ static size_t first_covered(const Sorting *s, Str name)
     return low;
 }
 
-/* A conversation of ours with the sessions that it stands for in front of it: together they are one. */
+/* A conversation of ours preceded by the sessions that it represents: together they are one. */
 static Talk talk_with_covered(const Sorting *s, const Record *const *parts, size_t n)
 {
     const Record *tip = parts[n - 1];
@@ -266,8 +266,8 @@ static bool uses_local(Folding *f, Str models)
     return f->last_local;
 }
 
-/* Calls and messages of the parts add up; what is counted once a session is the most of any part, since
- * parts repeat each other's tools and files. */
+/* Calls and messages of the parts add up; what is counted once a session is the most of any part,
+ * since parts repeat each other's tools and files. */
 static bool adds_up(size_t metric)
 {
     return metric != METRIC_DISTINCT_TOOL_COUNT && metric != METRIC_FILES_TOUCHED_COUNT &&

@@ -1,8 +1,9 @@
-/* fold.h - what a history comes to, conversation by conversation, in the order in which it happened.
+/* fold.h - what a history comes to, conversation by conversation, in the order in which it
+ * happened.
  *
- * Where chunk sums say what rows come to, this looks at every record: parts that compression cut are one
- * conversation, and the day on which a badge was earned is that of the conversation in which the running
- * total crossed its threshold. */
+ * Where chunk sums say what rows come to, this looks at every record: parts that compression cut
+ * are one conversation, and the day on which a badge was earned is that of the conversation in
+ * which the running total crossed its threshold. */
 #ifndef TALARIA_ACHIEVEMENTS_FOLD_H
 #define TALARIA_ACHIEVEMENTS_FOLD_H
 

@@ -80,7 +80,8 @@ bool lane_there(const Home *lane)
 
 /* -- nothing new -- */
 
-/* *ret_fresh: written within the clock's last ticks, so that a further write could look the same. */
+/* *ret_fresh: written within the clock's last ticks, so that a further write could look the
+ * same. */
 static uint64_t mix_home(uint64_t hash, const Home *home, bool *ret_fresh)
 {
     static const char *const files[] = { "", "-wal", "-journal" };

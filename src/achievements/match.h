@@ -17,7 +17,8 @@ typedef struct Matcher Matcher;
 MUST_CHECK Matcher *matcher_new(Err *err);
 Matcher *matcher_free(Matcher *m);
 
-/* In order of their ends. The hits are the matcher's until the next call. Text is less than 4 GiB. */
+/* In order of their ends. The hits are the matcher's until the next call. Text is less than 4
+ * GiB. */
 const Hit *matcher_scan(Matcher *m, Str text, size_t *ret_n);
 
 #endif

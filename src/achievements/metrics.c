@@ -1,6 +1,6 @@
 /* The text of a session is its rows joined by line feeds, and a match may go from one row into the
- * next through white space. So rows are gathered in a buffer, with a line feed before and behind, and
- * searched whenever enough of them wait and no match can go on from here; everything the rules
+ * next through white space. So rows are gathered in a buffer, with a line feed before and behind,
+ * and searched whenever enough of them wait and no match can go on from here; everything the rules
  * remember within a text ends at a line or a match, so that a new text begins with a clean slate.
  *
  * Four code points equal an ASCII letter without being one. A row that holds one of them is written
@@ -203,7 +203,7 @@ static void add_row(Scanner *s, Str row)
 
 /* -- searching -- */
 
-/* The message in whose text the offset lies. */
+/* The message whose text has this offset. */
 static int64_t row_at(const Text *text, uint32_t at)
 {
     size_t low = 0, high = text->n_rows;
@@ -240,7 +240,7 @@ static void search(Scanner *s)
     text_clear(&s->text);
 }
 
-/* Whether no match can go on behind the row that ended last. What may stand before white space in
+/* Whether no match can continue behind the row that ended last. What may precede white space in
  * the rules: git, conflict, background, exit_code, a quote, a colon, an equals sign. */
 static bool may_cut(const Text *text)
 {

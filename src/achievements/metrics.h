@@ -1,9 +1,9 @@
 /* metrics.h - what is counted of one session: text in, numbers out.
  *
- * The rules are data (data/metrics.json, made into tables by tools/gen_rules.py), and what they count
- * is checked against Hermes' own plugin by tests/unit/achievements/test_metrics.c and test_goldens.c. A
- * session goes through a Scanner row by row. Text is searched by one pass of Vectorscan for all
- * words at once, and only where a word was found it is looked at more closely.
+ * The rules are data (data/metrics.json, made into tables by tools/gen_rules.py), and what they
+ * count is checked against Hermes' own plugin by tests/unit/achievements/test_metrics.c and
+ * test_goldens.c. A session goes through a Scanner row by row. Text is searched by one pass of
+ * Vectorscan for all words at once, and only where a word was found it is looked at more closely.
  *
  * A Scanner is for one thread; the compiled words are shared by all of them. */
 #ifndef TALARIA_ACHIEVEMENTS_METRICS_H
@@ -113,8 +113,8 @@ typedef struct ScanRow {
     int64_t id; /* of the message; 0: not known */
 } ScanRow;
 
-/* begin, the rows of one session in order of their ids, end. The bytes of a row are borrowed for the
- * call; what end gives lives in the arena. */
+/* begin, the rows of one session in order of their ids, end. The bytes of a row are borrowed for
+ * the call; what end gives lives in the arena. */
 void scanner_begin(Scanner *s);
 void scanner_row(Scanner *s, const ScanRow *row);
 void scanner_end(Scanner *s, Arena *a, SessionMetrics *ret);

@@ -12,8 +12,8 @@ typedef struct Names Names;
 Names *names_new(void);
 Names *names_free(Names *names);
 
-/* Tools of every agent count as the tools that the metrics look for (data/tools.def). Before the first
- * session. */
+/* Tools of every agent count as the tools that the metrics look for (data/tools.def). Before the
+ * first session. */
 void names_map(Names *names, bool on);
 
 void names_begin(Names *names);                              /* a session */

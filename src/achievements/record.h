@@ -18,7 +18,7 @@ typedef struct ToolTable {
 typedef struct Record {
     Str id, title, source;
     Str conversation; /* the newest part, where compression cut it into several; else empty */
-    bool covered;     /* that is a conversation of ours which stands for it (recall/history.h) */
+    bool covered;     /* a conversation of ours represents it (recall/history.h) */
     bool begun_there; /* and counts as the agent's which wrote this one */
     Str model;        /* several, one a line, where all are counted */
     size_t home;      /* by its place in the homes */

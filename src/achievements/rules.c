@@ -1,6 +1,6 @@
-/* The actions. Each gets the place of its literal, [p, q), and looks around as far as its rule needs.
- * What must be known of the rest of a line is looked up once a line, so that no text makes the walk
- * slower than linear. */
+/* The actions. Each gets the place of its literal, [p, q), and looks around as far as its rule
+ * needs. What must be known of the rest of a line is looked up once a line, so that no text makes
+ * the walk slower than linear. */
 #include "achievements/rules.h"
 
 #include "achievements/chars.h"
@@ -168,7 +168,8 @@ static void docker(Tally *t, const char *p, const char *q)
 
 /* -- phrases -- */
 
-/* Four alternatives of two rules hold this word. Of two that meet the one that begins first counts. */
+/* Four alternatives of two rules hold this word. Of two that meet the one that begins first
+ * counts. */
 static void conflict(Tally *t, const char *p, const char *q)
 {
     static const Str merge = STR_INIT("merge "), container = STR_INIT("container name "),

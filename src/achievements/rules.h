@@ -1,6 +1,6 @@
 /* rules.h - the tables made by tools/gen_rules.py, and the walk through what was found in a text.
  *
- * A literal has up to three actions: what to do where it stands. Most count it for a metric; the
+ * A literal has up to three actions: what to do where it occurs. Most count it for a metric; the
  * others look around first. Counting is that of Python's re over alternatives: leftmost first, no
  * overlaps. Hits come in order of their ends, and the generator makes sure that this is the order
  * of their beginnings too; a hit that begins before the end of the last match is passed over. */
@@ -97,7 +97,8 @@ typedef struct Tally {
     uint32_t new_path; /* behind the beginning of the last file name that was new; 0: none was */
 } Tally;
 
-/* Rows joined by line feeds, with a line feed before and behind that may be read. U+0130 and U+0131 are written as i, U+017F as s, U+212A as k, which the rules take them for. */
+/* Rows joined by line feeds, with a line feed before and behind that may be read. U+0130 and U+0131
+ * are written as i, U+017F as s, U+212A as k, which the rules take them for. */
 typedef struct TallyText {
     Str text;
     const uint32_t *row_ends; /* offsets behind the rows, ascending */
@@ -107,7 +108,8 @@ typedef struct TallyText {
 
 void tally_text(Tally *t, const TallyText *text, const Hit *hits, size_t n);
 
-/* The two rules that see a row as it was: for the rows in `folded`. Line feeds around it as above. */
+/* The two rules that see a row as it was: for the rows in `folded`. Line feeds around it as
+ * above. */
 void tally_original(Tally *t, Str row);
 
 #endif

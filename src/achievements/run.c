@@ -169,7 +169,7 @@ static bool read_totals(Json root, Totals *ret)
     return true;
 }
 
-/* Best sessions stand with the badges they earned; of the others nobody asks. */
+/* Best sessions are stored with the badges they earned; others are not needed. */
 static void read_peaks(Json root, Totals *ret)
 {
     const Catalogue *c = catalogue();
@@ -209,7 +209,7 @@ static bool read_meta(Json root, ScanMeta *ret)
     return true;
 }
 
-/* Of Hermes' plugin: scan_snapshot.json, whoever wrote it. */
+/* Of Hermes' plugin: scan_snapshot.json, written by us or by the plugin. */
 static Snapshot *from_file(const ScanOptions *scan, bool compat)
 {
     AUTO(Arena) *a = arena_new();
@@ -311,7 +311,8 @@ static uint64_t stamp_of(const Run *run, const Scan *scan, const Snapshot *s)
     return hash_text(stamp, scan->topic) | 1;
 }
 
-/* Conversations of all lanes; with dates only where a badge is new, since that takes twice as long. */
+/* Conversations of all lanes; with dates only where a badge is new, since that takes twice as
+ * long. */
 static void fold_all(const Run *run, Scan *scan, const Unlocks *unlocks, Fold *ret)
 {
     FoldQuery query = { .lanes = run->scan.homes, .origin = run->scan.origin };
@@ -395,7 +396,7 @@ Snapshot *run_scan(Run *run, Err *err)
     Snapshot *s;
     Scan scan;
 
-    /* Where nothing can be written, nobody needs to wait for anybody. */
+    /* Where nothing can be written, no process has to wait for another. */
     if (!alone && err->kind != ERR_READ_ONLY)
         return NULL;
     /* Before the scan: what is written meanwhile makes it differ. */
@@ -446,8 +447,9 @@ static bool write_one(Arena *a, Str folder, const char *name, const Buf *bytes)
     return false;
 }
 
-/* Tens of megabytes of a large history, and mostly what is there already: so the index knows of which
- * counts they are. Noted when both are written, so that whoever was killed before writes them. */
+/* Tens of megabytes of a large history, and mostly what is there already: so the index knows of
+ * which counts they are. Noted when both are written, so that a process killed before that writes
+ * them again. */
 static const Str files_topic = STR_INIT("achievements files");
 
 static bool is_written(Arena *a, Index *index, Str home, Str folder, const Snapshot *s)

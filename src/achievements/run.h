@@ -25,10 +25,10 @@ MUST_CHECK Snapshot *run_scan(Run *run, Err *err);
 /* The answer of the last scan where nothing changed since, without its sessions; NULL: scan. */
 Snapshot *run_known(const ScanOptions *scan, bool compat);
 
-/* The last complete answer: the known one, or else scan_snapshot.json, ours or that of Hermes' plugin,
- * which a page shows until the next scan has ended, and longer where the history cannot be read.
- * NULL: there is none. *ret_mark: of the homes, where nothing changed since; else 0. *ret_sure: no
- * database was written after it was made. */
+/* The last complete answer: the known one, or else scan_snapshot.json, ours or that of Hermes'
+ * plugin, which a page shows until the next scan has ended, and longer where the history cannot be
+ * read. NULL: there is none. *ret_mark: of the homes, where nothing changed since; else 0.
+ * *ret_sure: no database was written after it was made. */
 Snapshot *run_restore(const ScanOptions *scan, bool compat, uint64_t *ret_mark, bool *ret_sure);
 
 /* Where the unlocks of such a scan are kept. */
@@ -37,8 +37,8 @@ StatePlace run_place(Arena *a, const ScanOptions *scan);
 /* Forgets every unlock, and the two large files; waits for a scan of another process to end. */
 MUST_CHECK bool run_reset(const ScanOptions *scan, Err *err);
 
-/* scan_snapshot.json and scan_checkpoint.json of Hermes' plugin, where they say anything else than before;
- * what fails is warned of. Our own figure has neither. */
+/* scan_snapshot.json and scan_checkpoint.json of Hermes' plugin, where they say anything else than
+ * before; what fails is warned of. Our own figure has neither. */
 void run_write_files(const ScanOptions *scan, const Snapshot *s);
 
 #endif

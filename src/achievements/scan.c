@@ -52,7 +52,7 @@ static void rest(Worker *w)
         rows_rest(w->rows[w->home]);
 }
 
-/* Nobody's read lasts while its thread waits. */
+/* A worker ends its read before it waits for the lock. */
 static void lock_job(Worker *w)
 {
     if (pthread_mutex_trylock(&w->job->lock) == 0)
@@ -127,7 +127,8 @@ static bool count_rows(Worker *w, const Work *work, Record *ret, int64_t *ret_me
     return true;
 }
 
-/* A transcript that cannot be read keeps nobody else waiting: it counts for nothing until it changes. */
+/* A transcript that cannot be read does not stop the scan: it counts for nothing until it
+ * changes. */
 static void count_file(Worker *w, const Work *work, Record *ret, int64_t *ret_messages)
 {
     Err why;
@@ -230,7 +231,7 @@ static void watch(Job *job)
             saved = clock_mono_ms();
         }
     }
-    /* A scan that was over before anybody looked is told of as well. */
+    /* Reports a scan that was over before the first look, too. */
     if (o->progress)
         (void)o->progress(o->ctx, known + job->done, job->delta.sessions);
     pthread_mutex_unlock(&job->lock);
@@ -300,8 +301,8 @@ static bool run_workers(Job *job, Err *err)
 
 _Static_assert(LIMIT_HOMES <= 64, "a home is a bit of Scan.read");
 
-/* Where nothing is put aside the records are handed over as they are; of a scan that read everything
- * they are complete. */
+/* Where nothing is put aside the records are handed over as they are; of a scan that read
+ * everything they are complete. */
 static void gather(const Job *job, Scan *ret)
 {
     size_t n = 0;

@@ -1,9 +1,9 @@
 /* scan.h - the whole history counted, reading only what changed.
  *
- * What was counted of each session lies packed in index.db (cache.h), with a mark of the session's
- * row. A session is read again when its row differs, when it has messages newer than the last scan
- * saw, or when the rules' version changed (delta.h). One reader a core; a scan that was interrupted
- * goes on where it was, since what is done is put aside every half second. */
+ * What was counted of each session is stored packed in index.db (cache.h), with a mark of the
+ * session's row. A session is read again when its row differs, when it has messages newer than the
+ * last scan saw, or when the rules' version changed (delta.h). One reader a core; a scan that was
+ * interrupted continues where it was, since finished work is saved every half second. */
 #ifndef TALARIA_ACHIEVEMENTS_SCAN_H
 #define TALARIA_ACHIEVEMENTS_SCAN_H
 
@@ -32,7 +32,7 @@ typedef struct ScanOptions {
 typedef struct Scan {
     Arena *arena; /* owns what follows; the caller frees it */
     Totals totals;
-    Str topic;       /* under which the records lie in the index, */
+    Str topic;       /* under which the index keeps the records, */
     uint64_t read;   /* of these homes, a bit each; */
     Record *records; /* newest first: only where there is no index */
     size_t n;

@@ -1,5 +1,6 @@
-/* A snapshot is made once, from totals and from what was unlocked before, and not changed after. How it
- * is written is in snapshot_items.c (badges) and snapshot_files.c (sessions, and the plugin's files). */
+/* A snapshot is made once, from totals and from what was unlocked before, and not changed after.
+ * How it is written is in snapshot_items.c (badges) and snapshot_files.c (sessions, and the
+ * plugin's files). */
 #include "achievements/snapshot.h"
 
 #include "achievements/cache.h"

@@ -1,4 +1,5 @@
-/* snapshot.h - one complete answer: every badge, the totals, and where the sessions behind them are.
+/* snapshot.h - one complete answer: every badge, the totals, and where the sessions behind them
+ * are.
  *
  * Immutable once made, so that any number of threads may read it; reference-counted, since a
  * request may still write an old one out while a scan puts a new one in its place. */
@@ -54,7 +55,7 @@ typedef struct RecordSource {
 typedef struct Snapshot {
     Arena *arena; /* owns everything below */
     Arena *kept;  /* owns the records, where they are here */
-    int users;    /* guarded by whoever shares it */
+    int users;    /* guarded by the lock of those who share it */
     int64_t generated_at;
     uint64_t stamp; /* of what the files would say beside times of the scan; 0: not known */
     ScanMeta meta;

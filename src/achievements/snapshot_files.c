@@ -1,5 +1,6 @@
-/* What lies behind the badges: totals and sessions, and the two files that Hermes' plugin shares with us. A
- * session's fields are sorted by name, metrics and the others together, as the plugin writes them. */
+/* The data behind the badges: totals and sessions, and the two files that Hermes' plugin shares
+ * with us. A session's fields are sorted by name, metrics and the others together, as the plugin
+ * writes them. */
 #include "achievements/snapshot.h"
 #include "base/limits.h"
 

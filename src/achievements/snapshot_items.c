@@ -53,7 +53,8 @@ static void put_requirements(JsonWriter *w, const Achievement *a)
     json_end(w, ']');
 }
 
-/* Keys in order: the same text serves the routes and the file. dated: with unlocked_at, evidence. */
+/* Keys in order: the same text serves the routes and the file. dated: with unlocked_at,
+ * evidence. */
 static void put_item(JsonWriter *w, const Achievement *a, const SnapshotItem *item, bool dated)
 {
     const Badge *b = &item->badge;

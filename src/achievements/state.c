@@ -264,7 +264,7 @@ static Entry *entries_of(Arena *a, const Unlocks *u, size_t *ret_n)
     return all;
 }
 
-/* Whatever else stands in the file. */
+/* Everything else in the file. */
 static void put_rest(JsonWriter *w, const Unlocks *u)
 {
     JsonIter it = json_each(u->doc ? json_root(u->doc) : (Json){ 0 });

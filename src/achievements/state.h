@@ -42,7 +42,8 @@ typedef struct StatePlace {
     Str file;    /* name of state.json */
 } StatePlace;
 
-/* Of Hermes' plugin: plugins/hermes-achievements in the home, or plugin-data/ where that exists already. */
+/* Of Hermes' plugin: plugins/hermes-achievements in the home, or plugin-data/ where that exists
+ * already. */
 StatePlace plugin_place(Arena *a, const Home *home);
 /* Our own: achievements/ in the data folder. One that --home names has its own file there. */
 StatePlace own_place(Arena *a, const Homes *homes);
@@ -54,8 +55,8 @@ MUST_CHECK bool place_find(Arena *a, const StatePlace *place, Str name, Str *ret
 MUST_CHECK bool unlocks_load(Arena *a, const StatePlace *place, Unlocks *ret, Err *err);
 void unlocks_done(Unlocks *u);
 
-/* A badge that is unlocked; true where it is new, or its tier is. at: when each tier was reached, by the
- * history; NULL: now. */
+/* A badge that is unlocked; true where it is new, or its tier is. at: when each tier was reached,
+ * by the history; NULL: now. */
 bool unlocks_note(Unlocks *u, size_t achievement, int tier, const Evidence *evidence,
                   const int64_t *at, int64_t now);
 

@@ -80,7 +80,7 @@ static void add_values(Sum *sum, const Record *r)
     }
 }
 
-/* Several models stand one a line. */
+/* Several models are one per line. */
 static bool add_models(Arena *a, Sum *sum, size_t *cap, Str models)
 {
     bool local = false;

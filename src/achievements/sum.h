@@ -1,8 +1,9 @@
 /* sum.h - what some sessions come to together.
  *
- * Sums are made of the records of a chunk of sessions and kept with them; the totals of a history are
- * folded from the sums of its chunks. So one changed session costs the sum of its chunk, however long
- * the history is. Text is borrowed from the records, or from the bytes a sum was unpacked from. */
+ * Sums are made of the records of a chunk of sessions and kept with them; the totals of a history
+ * are folded from the sums of its chunks. So one changed session costs the sum of its chunk,
+ * however long the history is. Text is borrowed from the records, or from the bytes a sum was
+ * unpacked from. */
 #ifndef TALARIA_ACHIEVEMENTS_SUM_H
 #define TALARIA_ACHIEVEMENTS_SUM_H
 
@@ -48,7 +49,8 @@ typedef struct Totals {
     size_t n_models, cap_models;
 } Totals;
 
-/* Begin with {0}; homes in order, totals_next_home between them; the end fills what follows of all. */
+/* Begin with {0}; homes in order, totals_next_home between them; the end fills what follows of
+ * all. */
 void totals_add(Arena *a, Totals *t, const Sum *sum);
 void totals_next_home(Totals *t);
 void totals_end(Totals *t);

@@ -1,7 +1,8 @@
 /* Redaction comes before clipping, or half of a secret could stay at the cut.
  *
- * A session that compression cut has several parts, each with its own id. A template takes the calls of the
- * part that was named, since that is whose id it bears; --chain takes all parts and names them. */
+ * A session that compression cut has several parts, each with its own id. A template takes the
+ * calls of the part that was named, since that is whose id it bears; --chain takes all parts and
+ * names them. */
 #include "templates/extract.h"
 
 #include "base/clock.h"
@@ -177,7 +178,8 @@ static size_t named_part(const Lineage *lineage, Str typed)
     return lineage->n_parts ? lineage->n_parts - 1 : 0;
 }
 
-/* "Fix coupon rounding (10 calls: terminal, read_file, patch)", and of which sessions if of several. */
+/* "Fix coupon rounding (10 calls: terminal, read_file, patch)", and of which sessions if of
+ * several. */
 static Str describe(Arena *a, Str title, const Extract *x)
 {
     enum { TITLE_BYTES = 120, TOOLS_NAMED = 4 };

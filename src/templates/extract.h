@@ -48,10 +48,10 @@ Str extract_redact_arguments(Arena *a, Str json);
 
 /* -- from the history -- */
 
-/* A template of a session of any program, without name, type by its examples; not saved. `session` is what
- * the user typed: the part of the lineage that it names becomes source_session_id, and the calls are its
- * own; with options->chain those of the whole lineage. ERR_INVALID where there is no usable call, with the
- * reason. */
+/* A template of a session of any program, without name, type by its examples; not saved. `session`
+ * is what the user typed: the part of the lineage that it names becomes source_session_id, and the
+ * calls are its own; with options->chain those of the whole lineage. ERR_INVALID where there is no
+ * usable call, with the reason. */
 MUST_CHECK bool extract_template(History *h, Arena *a, Str session, const ExtractOptions *options,
                                  Template *ret, Extract *ret_extract, Err *err);
 

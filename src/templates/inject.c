@@ -1,6 +1,6 @@
 /* One pass over the input: system messages, the template, the rest. What belongs to a template that
- * is already there is told piece by piece (a message, a call, a block), since in Anthropic's shape
- * a message may hold pieces of the template and of the user at once. */
+ * is already there is recognised piece by piece (a message, a call, a block), since in Anthropic's
+ * shape a message may hold pieces of the template and of the user at once. */
 #include "templates/inject.h"
 
 #include "base/limits.h"

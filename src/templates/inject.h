@@ -2,9 +2,9 @@
  *
  * The conversation is a JSON array of chat messages, of OpenAI's shape or Anthropic's. The template
  * goes right after the leading system messages: one message that names it, then a call and its
- * result for each example, with the ids template_0, template_1, ... In Anthropic's shape there is no
- * system message in the array, so a user message names the template, and the last result shares its
- * message with the user's own first words: roles keep alternating.
+ * result for each example, with the ids template_0, template_1, ... In Anthropic's shape there is
+ * no system message in the array, so a user message names the template, and the last result shares
+ * its message with the user's own first words: roles keep alternating.
  *
  * A conversation carries a template when a message in it names one or a call has such an id. It is
  * then left as it is, or, where that is asked for, the old one is taken out first. Every other

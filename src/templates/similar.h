@@ -1,7 +1,7 @@
 /* similar.h - how much two texts are about the same thing.
  *
  * Words (lower case, without the commonest English ones) and pairs of neighbouring CJK characters,
- * each weighted by 1 + ln of how often it stands there; the cosine of the two. Only the first
+ * each weighted by 1 + ln of how often it occurs; the cosine of the two. Only the first
  * 32 KiB of a text count. */
 #ifndef TALARIA_TEMPLATES_SIMILAR_H
 #define TALARIA_TEMPLATES_SIMILAR_H

@@ -3,7 +3,7 @@
  * A turn is a user message and what follows it until the next. A session is code-heavy when more
  * than half of the tool calls in its first 30 turns are of the code set, file-heavy likewise. Every
  * call with a result is judged (text/outcome.h) and counted in the decile of the session in which
- * it stands, by messages.
+ * it is, by messages.
  *
  * Each decile has the Wilson interval of its share. The slope is that of a line through all calls
  * (1 failed, 0 did not, over the decile 1-10); its error is clustered by session (the sandwich with

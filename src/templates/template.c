@@ -1,6 +1,7 @@
-/* The files are shared with a Python program, so they are read as Python reads JSON and written so that
- * it finds its values again. Keys may be missing or unknown; `arguments` may be any value, since the other
- * side keeps there whatever a model wrote; any other key with a value of another type is an error. */
+/* The files are shared with a Python program, so they are read as Python reads JSON and written so
+ * that it finds its values again. Keys may be missing or unknown; `arguments` may be any value,
+ * since the other side keeps there whatever a model wrote; any other key with a value of another
+ * type is an error. */
 #include "templates/template.h"
 
 #include <math.h>
@@ -201,7 +202,8 @@ bool template_parse(Arena *a, Str json, Str stem, double mtime, Template *ret, E
     const PyValue *source;
     PyValue root;
 
-    /* The strict reader says where a text is wrong; what only it refuses is read, as Python does. */
+    /* The strict reader says where a text is wrong; what only it refuses is read, as Python
+     * does. */
     if (utf8_valid_prefix(json) != json.n || !pyjson_read(a, json, &root)) {
         doc = json_parse(json, err);
         return doc &&

@@ -1,4 +1,4 @@
-/* template.h - the file that a template is, and the folder it lies in.
+/* template.h - the file of a template, and its folder.
  *
  * `session-templates/<name>.json` in a home, shared with other tools: keys, defaults and rules are
  * those of docs/templates.md. Unknown keys are passed over on reading and never written. A file is
@@ -45,13 +45,13 @@ typedef struct Template {
 /* [A-Za-z0-9][A-Za-z0-9._-]{0,127} */
 MUST_CHECK bool template_name_check(Str name, Err *err);
 
-/* The title as a slug ("fix-coupon-rounding"), or <type>-<first 8 of the session id> where it has no Latin
- * letters: always a good name. */
+/* The title as a slug ("fix-coupon-rounding"), or <type>-<first 8 of the session id> where it has
+ * no Latin letters: always a good name. */
 Str template_name_default(Arena *a, const Template *t);
 
 /* -- reading -- */
 
-/* One file's bytes; mtime is taken where the file has no time of its own. ERR_INVALID says which
+/* One file's bytes; mtime is taken where the file says no time. ERR_INVALID says which
  * key is wrong. */
 MUST_CHECK bool template_parse(Arena *a, Str json, Str stem, double mtime, Template *ret, Err *err);
 
@@ -75,13 +75,13 @@ void template_write(const Template *t, Buf *out);
 
 /* Sets t->path. An existing name is ERR_CONFLICT unless force. */
 MUST_CHECK bool template_save(Arena *a, const Homes *homes, Template *t, bool force, Err *err);
-/* For a name that nobody chose: where it is taken, "_2", "_3", ... are put behind it. */
+/* For a generated name: where it is in use, "_2", "_3", ... are put behind it. */
 MUST_CHECK bool template_save_unnamed(Arena *a, const Homes *homes, Template *t, Err *err);
 
 /* Also of a file that does not load. ERR_NOT_FOUND as template_find; dry: only looks. */
 MUST_CHECK bool template_delete(Arena *a, const Homes *homes, Str name, bool dry, Err *err);
 
-/* One more use, exactly, whoever else counts at the same time. */
+/* Counts one more use, exactly, also when other processes count at the same time. */
 MUST_CHECK bool template_count_use(Arena *a, const Template *t, Err *err);
 
 #endif

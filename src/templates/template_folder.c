@@ -1,5 +1,5 @@
-/* The folder: what lies in it, and how that is changed. Files are opened beneath their folder: a link or an odd name in
- * there leads nowhere else. */
+/* The folder: what is in it, and how that is changed. Files are opened beneath their folder: a link
+ * or an odd name in there leads nowhere else. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

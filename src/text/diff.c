@@ -1,6 +1,6 @@
-/* Equal lines at both ends are taken off first, which leaves little for most edits of a document; what
- * is between goes through Myers' greedy search. Its trace costs D^2 words, so D is bounded: 1,000
- * edits are 8 MB, and nobody reads a longer diff anyway.
+/* Equal lines at both ends are taken off first, which leaves little for most edits of a document;
+ * what is between goes through Myers' greedy search. Its trace costs D^2 words, so D is bounded:
+ * 1,000 edits are 8 MB, and a longer diff is of no use to a reader.
  *
  * Lines keep their line feed, so that a missing one at the end is a difference like any other. */
 #include "text/diff.h"

@@ -41,7 +41,7 @@ static bool is_scalar(const char *p)
 }
 
 /* Every token once, from left to right, with a stack of open brackets: whether they nest, and where
- * each one closes. Behind the last token stands the text's end, which is no token: so every look at
+ * each one closes. The text's end follows the last token and is no token: so every look at
  * the next one is a look at something. */
 static bool link_brackets(JsonScan *s)
 {

@@ -1,8 +1,8 @@
 /* json_scan.h - one JSON value as the places of its tokens, for readers of millions of lines.
  *
  * Where json.h builds a document, this only finds where each token begins (simdjson's first stage),
- * checks that they nest as JSON does, and leaves all text as it lies. A string costs nothing until
- * somebody unescapes it; what nobody looks at is stepped over in one jump. No memory is taken per
+ * checks that they nest as JSON does, and leaves all text in place. A string costs nothing until
+ * it is unescaped; a value that is not needed is skipped in one jump. No memory is taken per
  * line once the arrays have grown to the longest.
  *
  * A JsonTok is an index into the tokens of the last scan. Asking a token for something that it is
@@ -60,13 +60,13 @@ static inline Str json_tok_raw(const JsonScan *s, JsonTok t)
     if (json_tok_char(s, t) != '"')
         return STR_NONE;
     from = s->p + s->at[t] + 1;
-    /* Only white space stands between the closing quote and the next token. */
+    /* Only white space is between the closing quote and the next token. */
     for (to = s->p + s->at[t + 1] - 1; *to != '"'; to--)
         ;
     return (Str){ from, (size_t)(to - from) };
 }
 
-/* The whole value as it lies there. */
+/* The whole value, as it is written. */
 Str json_tok_json(const JsonScan *s, JsonTok t);
 
 /* JsonTok at = json_tok_first(s, v);  while (json_tok_next(s, &at, &key, &item)) ...
@@ -107,8 +107,8 @@ bool json_tok_int(const JsonScan *s, JsonTok t, int64_t *ret); /* reals lose the
 
 /* -- escapes -- */
 
-/* The insides of a JSON string as text; raw itself where there is nothing to do. Half of a surrogate
- * pair becomes U+FFFD, a backslash that begins no escape a question mark. */
+/* The insides of a JSON string as text; raw itself where there is nothing to do. Half of a
+ * surrogate pair becomes U+FFFD, a backslash that begins no escape a question mark. */
 Str json_unescape(Arena *a, Str raw);
 
 /* The nearest place at or behind `at` (or at or before it) where no escape, surrogate pair or UTF-8

@@ -66,7 +66,7 @@ void json_end(JsonWriter *w, char bracket)
     buf_addc(w->out, bracket);
 }
 
-/* Bytes that may stand in a JSON string as they are: printable ASCII but '"' and '\'. */
+/* Bytes that need no escape in a JSON string: printable ASCII but '"' and '\'. */
 static size_t plain_run(Str s)
 {
     size_t i = 0;
@@ -92,8 +92,8 @@ static size_t plain_run(Str s)
     return i;
 }
 
-/* A terminal that shows the output is not steered by it: controls and marks of direction are written as numbers. Where
- * Python's bytes are promised, as Python does. */
+/* A terminal that shows the output is not steered by it: controls and marks of direction are
+ * written as numbers. Where Python's bytes are promised, as Python does. */
 static void put_escaped(Buf *out, uint32_t c, bool ascii, bool as_python)
 {
     static const char letters[] = {
@@ -116,7 +116,8 @@ static void put_escaped(Buf *out, uint32_t c, bool ascii, bool as_python)
         buf_add(out, (Str){ utf8, utf8_put(utf8, c) });
 }
 
-/* Half of a surrogate pair, as three bytes: Python reads and writes such names, and so do its files. */
+/* Half of a surrogate pair, as three bytes: Python reads and writes such names, and so do its
+ * files. */
 static bool put_lone(Buf *out, Str *s)
 {
     const unsigned char *p = (const unsigned char *)s->p;

@@ -51,7 +51,7 @@ bool letter_is_space(uint32_t c)
            utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_ZS;
 }
 
-/* A sigma that ends a word has a shape of its own. */
+/* A sigma at the end of a word has another shape. */
 static uint32_t sigma(bool in_word, Str rest)
 {
     Str peek = rest;

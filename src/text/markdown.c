@@ -1,6 +1,6 @@
-/* Our own rendering of what cmark read: the HTML that cmark itself would write, but for raw HTML (text here), images
- * (links here: the page loads nothing from elsewhere, and a model must not be able to make it try), links to other
- * schemes (no target) and bare addresses (found here). */
+/* Our own rendering of what cmark read: the HTML that cmark itself would write, but for raw HTML
+ * (text here), images (links here: the page loads nothing from elsewhere, and a model must not be
+ * able to make it try), links to other schemes (no target) and bare addresses (found here). */
 #include "text/markdown.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -12,9 +12,9 @@
 
 /* -- bare addresses -- */
 
-/* Our own instead of cmark's extension, whose time is quadratic in texts like a@a@a@ and http://a)))).
- * The rules are those of GitHub: trailing punctuation and parentheses that were not opened inside do
- * not belong to an address. One pass, linear in the text. */
+/* Our own instead of cmark's extension, whose time is quadratic in texts like a@a@a@ and
+ * http://a)))). The rules are those of GitHub: trailing punctuation and parentheses that were not
+ * opened inside do not belong to an address. One pass, linear in the text. */
 enum {
     LOCAL_PART = 64, /* bytes before the @ */
     HOST = 255

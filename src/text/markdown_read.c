@@ -1,6 +1,7 @@
-/* Two guards. One pass over the lines estimates what cmark multiplies: cells of tables, and open blocks times lines.
- * Everything else that cmark could blow up needs memory, and its allocator is ours: past the budget it leaves the
- * parser with a jump, and the arena takes back whatever the parser had. */
+/* Two guards. One pass over the lines estimates what cmark multiplies: cells of tables, and open
+ * blocks times lines. Everything else that cmark could blow up needs memory, and its allocator is
+ * ours: past the budget it leaves the parser with a jump, and the arena takes back whatever the
+ * parser had. */
 #include "text/markdown_read.h"
 
 #include <cmark-gfm-core-extensions.h>

@@ -1,7 +1,9 @@
-/* markdown_read.h - Markdown read by cmark-gfm within a budget: the same reading for the page and for chat platforms.
+/* markdown_read.h - Markdown read by cmark-gfm within a budget: the same reading for the page and
+ * for chat platforms.
  *
- * cmark's time and memory are not linear in the text (tables, reference links, deep nesting). So the text is measured
- * before cmark sees it, and cmark's memory is bounded while it reads. Thread-safe. */
+ * cmark's time and memory are not linear in the text (tables, reference links, deep nesting). So
+ * the text is measured before cmark sees it, and cmark's memory is bounded while it reads.
+ * Thread-safe. */
 #ifndef TALARIA_TEXT_MARKDOWN_READ_H
 #define TALARIA_TEXT_MARKDOWN_READ_H
 
@@ -16,10 +18,12 @@ typedef enum MarkdownParts {
     MARKDOWN_ONE_TILDE = 4, /* ~one~ strikes out as well as ~~two~~ */
 } MarkdownParts;
 
-/* Called when a node begins and, but for leaves, when it ends. Nodes live until markdown_visit returns. */
+/* Called when a node begins and, but for leaves, when it ends. Nodes live until markdown_visit
+ * returns. */
 typedef void MarkdownVisitor(void *ctx, cmark_node *node, bool enter);
 
-/* False, before the first call of visit: the text is over the budget and is to be shown as it is. */
+/* False, before the first call of visit: the text is over the budget and is to be shown as it
+ * is. */
 MUST_CHECK bool markdown_visit(Str text, unsigned parts, MarkdownVisitor *visit, void *ctx);
 
 /* Whether a node of an extension is of this type: "table", "strikethrough". */

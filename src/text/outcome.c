@@ -1,4 +1,4 @@
-/* A result is judged from the outside in. JSON with a verdict of its own (success, exit code,
+/* A result is judged from the outside in. JSON with a verdict (success, exit code,
  * status) is believed, whatever its output talks about; JSON without one is opened one level.
  * Plain text fails only by its very beginning (where agents put "Error:" and exit codes), by a
  * short refusal, or by a traceback that is the last thing in it. */
@@ -259,7 +259,7 @@ static bool names_exception(Str line)
     return n > 0 && (n == line.n || line.p[n] == ':');
 }
 
-/* One that is followed by other output was caught, or stands in a log. */
+/* One that is followed by other output was caught, or is part of a log. */
 static bool ends_in_traceback(Str text)
 {
     static const Str start = STR_INIT("Traceback (most recent call last):");
@@ -379,8 +379,8 @@ static Str fold(Str message, char *out, size_t max)
     return (Str){ out, n };
 }
 
-/* Rows by the byte they begin with: next_row[first_row[c]] and so on, -1 ends. Most places of a text
- * begin no row at all, and a history has many thousand remarks. */
+/* Rows by the byte they begin with: next_row[first_row[c]] and so on, -1 ends. Most places of a
+ * text begin no row at all, and a history has many thousand remarks. */
 static pthread_once_t rows_once = PTHREAD_ONCE_INIT;
 static int16_t first_row[256], next_row[ARRAY_LEN(remarks)];
 
@@ -396,7 +396,7 @@ static void chain_rows(void)
     }
 }
 
-/* The row that stands at this place, the longest one; -1: none. */
+/* The longest row that matches at this place; -1: none. */
 static int remark_at(Str text, size_t at)
 {
     size_t longest = 0;

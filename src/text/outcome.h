@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* X(name, what is told about it) */
+/* X(name, text for people) */
 #define OUTCOMES(X)                                                                                \
     X(OUTCOME_OK, "it worked")                                                                     \
     X(OUTCOME_UNSUCCESSFUL, "it says that it did not succeed")                                     \
@@ -28,8 +28,8 @@ const char *outcome_text(Outcome outcome);
 /* Of a tool's result: JSON of Hermes and MCP, the plain text of Claude Code and Codex. */
 Outcome outcome_of_result(Str result);
 
-/* What a user's message says of the work that was done, in English, Chinese, Japanese or Russian. Where
- * blame and praise stand in one message, the later one counts; thanks alone are praise. */
+/* What a user's message says of the work that was done, in English, Chinese, Japanese or Russian.
+ * Where blame and praise are in one message, the later one counts; thanks alone are praise. */
 typedef enum Remark { REMARK_NONE, REMARK_BLAME, REMARK_PRAISE } Remark;
 Remark outcome_of_remark(Str message);
 

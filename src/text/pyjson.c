@@ -264,7 +264,7 @@ static bool read_list(Reader *r, PyValue *ret)
     return true;
 }
 
-/* Where key stands among the first n pairs of a dict: by looking at all of a small one, and by a
+/* The place of key among the first n pairs of a dict: by looking at all of a small one, and by a
  * table of places (one more than the index, 0 = free) for a large one: it is read once, in the
  * arena, so that uthash and its entries would only cost. */
 static size_t place_of(const PyValue *items, size_t n, uint32_t *table, size_t mask, Str key)

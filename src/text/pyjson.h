@@ -5,7 +5,7 @@
  * Infinity, halves of surrogate pairs, integers of any length; and the writer gives json.dumps() of
  * it, byte for byte.
  *
- * Strings are UTF-8 in which a half of a surrogate pair stands as three bytes of its own (WTF-8);
+ * Strings are UTF-8 in which half of a surrogate pair is encoded as three bytes by itself (WTF-8);
  * bytes that are not UTF-8 become U+FFFD. Values live in the arena that was passed in and may point
  * into the text. pyjson_put writes a value into a document of json.h. */
 #ifndef TALARIA_TEXT_PYJSON_H
@@ -46,8 +46,8 @@ typedef struct PyValue {
  * and its last value. */
 MUST_CHECK bool pyjson_read(Arena *a, Str text, PyValue *ret);
 
-/* JSON of outside programs, read in spite of their characters: bytes that are no UTF-8 and halves of
- * surrogate pairs become U+FFFD, NaN and infinities null. NULL: no JSON. */
+/* JSON of outside programs, read in spite of their characters: bytes that are no UTF-8 and halves
+ * of surrogate pairs become U+FFFD, NaN and infinities null. NULL: no JSON. */
 JsonDoc *json_parse_mended(Arena *a, Str text);
 
 /* NULL where v is no dict or has no such key. */

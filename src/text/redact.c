@@ -4,7 +4,7 @@
  * however long it is.
  *
  * The same scan serves whole texts and pieces. With pieces it stops at the first place it cannot
- * tell yet; what stands before goes out, what comes behind waits. */
+ * tell yet; the text before is written, the text behind waits. */
 #include "text/redact.h"
 
 #include "base/limits.h"

@@ -1,14 +1,14 @@
 /* redact.h - the one place where secrets are taken out of text.
  *
- * Templates, learning, exports, logs and gateways all go through here. The rules are tables:
- * token shapes by prefix, alphabet and length (data/secrets.def), names that say "secret" followed
- * by a value, headers, URLs, arguments of commands, private keys (redact_rules.c). What was taken out
- * is named by a label in brackets; text that already is such a label is left alone, so that
- * redacting twice changes nothing.
+ * Templates, learning, exports, logs and gateways all go through here. The rules are tables: token
+ * shapes by prefix, alphabet and length (data/secrets.def), names that say "secret" followed by a
+ * value, headers, URLs, arguments of commands, private keys (redact_rules.c). What was taken out is
+ * named by a label in brackets; text that already is such a label is left alone, so that redacting
+ * twice changes nothing.
  *
- * Streaming: the answer is the same however the text is cut into pieces. Up to
- * LIMIT_REDACT_WINDOW bytes are held back while a secret may still go on. Invalid UTF-8 passes
- * through as it is. Not thread-safe per Redactor; redact_text is. */
+ * Streaming: the answer is the same however the text is cut into pieces. Up to LIMIT_REDACT_WINDOW
+ * bytes are held back while a secret may still continue. Invalid UTF-8 passes through as it is. Not
+ * thread-safe per Redactor; redact_text is. */
 #ifndef TALARIA_TEXT_REDACT_H
 #define TALARIA_TEXT_REDACT_H
 
@@ -31,7 +31,7 @@ typedef struct Redactor Redactor;
 
 Redactor *redactor_new(Buf *out); /* borrows out */
 void redactor_feed(Redactor *r, Str piece);
-void redactor_finish(Redactor *r); /* what was held back goes out; the redactor may be fed anew */
+void redactor_finish(Redactor *r); /* what was held back goes out; the redactor may be used again */
 Redactor *redactor_free(Redactor *r);
 AUTO_FREE(Redactor, redactor_free)
 

@@ -2,11 +2,12 @@
  *
  * Every rule has an anchor of three bytes that are rare in ordinary text and that no match can do
  * without: "oke" for token, "ssw" for password and passwd, "h?_" for ghp_. One lookup per byte in
- * each of three tables (a bit a group of rules) finds them all at once; what follows runs only there.
+ * each of three tables (a bit a group of rules) finds them all at once; what follows runs only
+ * there.
  *
  * To redact twice must change nothing. Two habits see to it. Nothing looks back behind a label:
- * scan_before() shows a ']' there, which is what the next reader will find. And no rule comes
- * true because text ahead of it became a label: '[' is in no set of bytes a secret is made of. */
+ * scan_before() shows a ']' there, which is what the next reader will find. And no rule comes true
+ * because text ahead of it became a label: '[' is in no set of bytes a secret is made of. */
 #include "text/redact_table.h"
 
 #ifdef __SSE2__
@@ -17,7 +18,8 @@
 
 /* -- tables -- */
 
-/* Rules are put into groups, a bit each: names by themselves, tokens with others whose anchors are alike. */
+/* Rules are put into groups, a bit each: names by themselves, tokens with others whose anchors are
+ * alike. */
 enum { GROUPS = 40, TOKEN_GROUPS = 22, GROUP_RULES = 64 };
 
 static uint64_t anchors[ANCHOR_BYTES][256]; /* the groups that have this byte there */
@@ -26,7 +28,8 @@ static uint8_t anchor_of[MAX_RULES];
 static uint16_t members[GROUPS][GROUP_RULES];
 static uint8_t n_members[GROUPS];
 
-/* Groups mix the bytes of their rules; what three bytes stand there together is a bit in another table. */
+/* Groups mix the bytes of their rules; which three bytes come together is a bit in another
+ * table. */
 enum { TRIPLES = 1 << 15, ENTRIES = 2048 };
 
 static uint8_t triples[TRIPLES / 8];
@@ -43,7 +46,8 @@ static inline unsigned triple(const unsigned char *p)
     return ((p[0] * 41u + p[1]) * 41u + p[2]) % TRIPLES;
 }
 
-/* A '_' is everywhere, one with MIN_RUN letters and digits behind it, or as many as are there, is rare. */
+/* A '_' is everywhere, one with MIN_RUN letters and digits behind it, or as many as are there, is
+ * rare. */
 static inline bool run_follows(const unsigned char *p, size_t n)
 {
     size_t at = n > MIN_RUN ? MIN_RUN : n - 1;
@@ -78,8 +82,8 @@ static size_t find_anchor_bytewise(const Scan *s, size_t i, uint64_t *ret_groups
 
 #ifdef __SSE2__
 
-/* The same for sixteen or thirty-two places at once: a byte is looked up by its two halves, for eight groups in each
- * table. That lets some wrong ones through, which groups_at then sees. */
+/* The same for sixteen or thirty-two places at once: a byte is looked up by its two halves, for
+ * eight groups in each table. That lets some wrong ones through, which groups_at then sees. */
 enum { TABLES = GROUPS / 8 };
 
 static uint8_t halves[TABLES][ANCHOR_BYTES][2][16]; /* eight groups, place, low or high, value */
@@ -200,7 +204,7 @@ static uint8_t rarest_anchor(const Rule *r)
     return at;
 }
 
-/* The bytes that may stand at one place of a lead. */
+/* The bytes that one place of a lead allows. */
 typedef struct Bytes {
     unsigned char all[256];
     size_t n;
@@ -248,7 +252,8 @@ static bool same_anchor(size_t i, size_t k)
                   ANCHOR_BYTES) == 0;
 }
 
-/* A name has its own group, or that of the one before it with the same anchor; others go where they widen least. */
+/* A name has its own group, or that of the one before it with the same anchor; others go where they
+ * widen least. */
 static unsigned choose_group(size_t i, const uint16_t low[], const uint16_t high[], unsigned *next)
 {
     static const uint16_t none[ANCHOR_BYTES];

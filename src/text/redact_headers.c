@@ -71,7 +71,7 @@ bool redact_check_cookie(Scan *s, const Rule *r, size_t start)
 
 /* -- arguments of commands -- */
 
-/* Whether one of the words stands before i in this line, or as far back as can be seen. */
+/* Whether one of the words is before i in this line, or as far back as can be seen. */
 static bool command_before(const Scan *s, size_t i, const char *words)
 {
     for (size_t back = 1; back < MAX_BACK && back <= i - s->floor; back++) {

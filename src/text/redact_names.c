@@ -192,7 +192,8 @@ static bool check_element(Scan *s, size_t end, bool named)
            scan_take_out(s, redact_label_plain, from, to, (Skip){ 0 });
 }
 
-/* A name that is of other things, too, or goes on: sortKey, token_for_tests. Only a value that looks drawn by lot tells. */
+/* A name that is of other things, too, or goes on: sortKey, token_for_tests. Only a value that
+ * looks drawn by lot tells. */
 static bool check_weak(Scan *s, size_t end)
 {
     size_t on = scan_run_end(s, end, SET_WORD, MAX_NAME_TAIL);

@@ -1,7 +1,9 @@
-/* Values behind a name that are no secrets: what programs (a variable, a call, a type), sentences and examples
- * (`your-api-key`, `<token>`, `xxxx`) have there. This file has texts, redact_program.c programs.
+/* Values behind a name that are no secrets: what programs (a variable, a call, a type), sentences
+ * and examples (`your-api-key`, `<token>`, `xxxx`) have there. This file has texts,
+ * redact_program.c programs.
  *
- * A text in quotes may have a label in it the next time: the answer must be the one it was before. */
+ * A text in quotes may have a label in it the next time: the answer must be the one it was
+ * before. */
 #include "text/redact_table.h"
 
 enum {
@@ -167,8 +169,8 @@ bool redact_is_placeholder(const Scan *s, size_t from, size_t to)
 
 /* -- texts in quotes -- */
 
-/* A sentence: it begins with a capital or has small words, and most of it is letters; a passphrase of plain words does
- * not. Scripts without blanks or cases are taken for words of people. */
+/* A sentence: it begins with a capital or has small words, and most of it is letters; a passphrase
+ * of plain words does not. Scripts without blanks or cases are taken for words of people. */
 static bool is_sentence(const Scan *s, size_t from, size_t to)
 {
     static const Str small[] = { STR_INIT(" the "), STR_INIT(" to "),  STR_INIT(" is "),
@@ -239,7 +241,8 @@ static bool is_colouring(const Scan *s, size_t from, size_t to)
            (s->p[from] == '@' || memchr(s->p + from, '.', to - from));
 }
 
-/* `keyword.operator`, `auth.form.password-label`, `NextMarker`: words as programs join them, no longer than words are. */
+/* `keyword.operator`, `auth.form.password-label`, `NextMarker`: words as programs join them, no
+ * longer than words are. */
 static bool is_joined_words(const Scan *s, const Sign *sign, size_t from, size_t to)
 {
     size_t dots = 0, word = 0;

@@ -15,8 +15,9 @@ static bool has_lower(const Scan *s, size_t from, size_t to)
     return from < to;
 }
 
-/* Behind a.b2->c::d of a program that begins at i; i itself where none does. Digits end a part, they do not begin or
- * fill it, and stand only where a program is likely: `token=FAKE1` has to be told at once. */
+/* Behind a.b2->c::d of a program that begins at i; i itself where none does. Digits end a part,
+ * they do not begin or fill it, and stand only where a program is likely: `token=FAKE1` has to be
+ * told at once. */
 static size_t path_end(Scan *s, const Sign *sign, size_t i, bool *ret_parts)
 {
     size_t end = i;
@@ -91,7 +92,8 @@ static bool is_operator(Scan *s, size_t i)
     return c > 0 && strchr("|?&+=*<>-/", c) && (next == ' ' || next == c || next == '=');
 }
 
-/* What stands behind a name of a program: the end of a statement or of an argument, an operator, more words. */
+/* What stands behind a name of a program: the end of a statement or of an argument, an operator,
+ * more words. */
 static bool goes_on_as_program(Scan *s, const Sign *sign, size_t from, size_t end, int c)
 {
     if (!sign->spaced && !sign->member)
@@ -110,8 +112,8 @@ static bool goes_on_as_program(Scan *s, const Sign *sign, size_t from, size_t en
             !scan_contains(s, from, end, SET_DIGIT));
 }
 
-/* A value without quotes that a program or a sentence has: a variable, a call, a member, the name of another secret, a
- * word with more words behind it. */
+/* A value without quotes that a program or a sentence has: a variable, a call, a member, the name
+ * of another secret, a word with more words behind it. */
 bool redact_is_reference(Scan *s, const Sign *sign, size_t from)
 {
     size_t end;

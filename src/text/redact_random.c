@@ -1,6 +1,8 @@
-/* Tokens of vendors that no row names: a short prefix, a '_' or '-', and many letters and digits drawn by lot.
+/* Tokens of vendors that no row names: a short prefix, a '_' or '-', and many letters and digits
+ * drawn by lot.
  *
- * What follows may be a label the next time, and must not make true what was not: so a '[' ends it as a path does. */
+ * What follows may be a label the next time, and must not make true what was not: so a '[' ends it
+ * as a path does. */
 #include "text/redact_table.h"
 
 enum {
@@ -47,8 +49,8 @@ static Kinds count_kinds(const Scan *s, size_t from, size_t to)
     return k;
 }
 
-/* Of bytes drawn by lot six of ten are of another kind than the one before them, four of ten without capitals; in
- * theNameOfX509Things it is three, in one case hardly any, and its small
+/* Of bytes drawn by lot six of ten are of another kind than the one before them, four of ten
+ * without capitals; in theNameOfX509Things it is three, in one case hardly any, and its small
  * letters stand together. */
 bool redact_is_random(const Scan *s, size_t from, size_t to, size_t min, size_t least_hex)
 {
@@ -85,7 +87,8 @@ bool redact_take_random_value(Scan *s, const Sign *sign, size_t least_hex)
 
 /* -- behind a prefix -- */
 
-/* Whether the prefix is that of a hash or of a number that is no secret: what models and services name their answers by. */
+/* Whether the prefix is that of a hash or of a number that is no secret: what models and services
+ * name their answers by. */
 static bool names_no_secret(const Scan *s, size_t from, size_t to)
 {
     static const char words[] =

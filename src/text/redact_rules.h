@@ -1,4 +1,4 @@
-/* redact_rules.h - what the scanner of redact.c and the rules share; nobody else includes this.
+/* redact_rules.h - what the scanner of redact.c and the rules share; no other file includes this.
  *
  * A rule sees the text through scan_at(), which notes when it would have to know a byte that has
  * not come yet: the scanner then forgets the answer and asks again later. So a rule is written as
@@ -11,7 +11,7 @@
 enum {
     ANCHOR_BYTES = 3, /* see rules_find_anchor */
     MAX_BACK = 200,   /* bytes before an anchor that a rule may look at */
-    MAX_LEAD = 64     /* bytes of a secret that may stand before its anchor */
+    MAX_LEAD = 64     /* bytes of a secret that may come before its anchor */
 };
 
 /* Sets of bytes: pairs of first and last, then single ones taken out again. */
@@ -86,8 +86,8 @@ typedef struct Scan {
     const char *p;
     size_t n;
     size_t pos;   /* anchors before this are done with */
-    size_t sent;  /* what stands before this has gone to out, or was taken out */
-    size_t floor; /* nothing before this may be looked at: a label stands there now */
+    size_t sent;  /* everything before this was written to out, or removed */
+    size_t floor; /* nothing before this may be read: it was replaced by a label */
     bool last;    /* nothing comes after p[n - 1] */
     bool more;    /* a rule wanted to see p[n] */
     bool changed; /* something was taken out */
@@ -125,19 +125,19 @@ static inline int scan_before(const Scan *s, size_t i, size_t back)
 
 /* -- rules -- */
 
-/* First place from s->pos on where an anchor stands, with the groups of rules it may belong to in
+/* First place from s->pos on where there is an anchor, with the groups of rules it may belong to in
  * *ret_groups (a bit each); or, with none, the first place that could not be looked at. */
 size_t rules_find_anchor(Scan *s, uint64_t *ret_groups);
 
-/* Asks those rules. True: one took something out, and the scan goes on at s->pos, inside of a
+/* Asks those rules. True: one took something out, and the scan continues at s->pos, inside of a
  * secret if s->skip says so. False with s->more set: cannot be told yet. */
 bool rules_apply(Scan *s, uint64_t groups, size_t anchor);
 
-/* What stands in [start, from) gives way to the label, and what follows goes as skip says.
+/* The bytes in [start, from) are replaced by the label, and what follows goes as skip says.
  * Returns true, but false where a rule has looked beyond the end: then nothing happens. */
 bool scan_take_out(Scan *s, Str label, size_t start, size_t from, Skip skip);
 
-/* -- what stands around a place -- */
+/* -- the text around a place -- */
 
 void redact_fill_sets(void); /* once, before all else */
 
@@ -146,10 +146,10 @@ void redact_fill_sets(void); /* once, before all else */
 bool scan_word_begins(const Scan *s, size_t i);
 bool scan_behind_escape(const Scan *s, size_t i);
 
-/* Whether `what` stands at i, capitals or not. */
+/* Whether `what` is at i, in any case. */
 bool scan_has(Scan *s, size_t i, Str what);
 
-/* Where `word` begins if it ends at i, else i. For a part one '_' or '-' may stand between. */
+/* Where `word` begins if it ends at i, else i. For a part one '_' or '-' may be between. */
 size_t scan_word_before(const Scan *s, size_t i, Str word);
 size_t scan_part_before(const Scan *s, size_t i, Str word);
 
@@ -170,7 +170,7 @@ size_t scan_pem_line_end(Scan *s, size_t i, Str word);
 
 /* -- signs and values -- */
 
-/* What stands between a name and its value. */
+/* What is between a name and its value. */
 typedef struct Sign {
     bool quoted;   /* the name has a quote behind it */
     bool ticked;   /* a backtick: `token`: what it is */

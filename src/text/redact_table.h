@@ -1,8 +1,9 @@
 /* redact_table.h - what a rule of redaction is; for the files that hold the table and the checks.
  *
- * redact_rules.c has the table, redact_anchor.c finds where a rule may apply, redact_tokens.c checks tokens by their shape,
- * redact_random.c by how random they are, redact_names.c values behind names, redact_plain.c and redact_program.c what looks
- * like one and is none, redact_headers.c headers, URLs and arguments of commands. */
+ * redact_rules.c has the table, redact_anchor.c finds where a rule may apply, redact_tokens.c
+ * checks tokens by their shape, redact_random.c by how random they are, redact_names.c values
+ * behind names, redact_plain.c and redact_program.c what looks like one and is none,
+ * redact_headers.c headers, URLs and arguments of commands. */
 #ifndef TALARIA_TEXT_REDACT_TABLE_H
 #define TALARIA_TEXT_REDACT_TABLE_H
 
@@ -82,19 +83,21 @@ static inline bool redact_lead_takes(const Rule *r, char want, int c)
     return r->nocase ? scan_upper(c) == scan_upper(want) : c == want;
 }
 
-/* Where the lead of r ends if it stands at i, else 0. */
+/* Where the lead of r ends if it is at i, else 0. */
 size_t redact_lead_end(Scan *s, const Rule *r, size_t i);
 
 /* Whether a name's anchor can be the name: most are in "tokens", "keyboard" and "spoken". */
 bool redact_could_be(Scan *s, const Rule *r, size_t start);
 
-/* Whether letters and digits look drawn by lot, not written: a name of a program, a word and a number are not. */
+/* Whether letters and digits look drawn by lot, not written: a name of a program, a word and a
+ * number are not. */
 bool redact_is_random(const Scan *s, size_t from, size_t to, size_t min, size_t least_hex);
 
 /* The rule whose shape begins at i, or NULL. */
 const Rule *redact_token_at(Scan *s, size_t i);
 
-/* Takes out the value behind the sign, with redact_take_value only where no program would have something else. */
+/* Takes out the value behind the sign, with redact_take_value only where no program would have
+ * something else. */
 bool redact_take_any_value(Scan *s, const Sign *sign, Str label);
 bool redact_take_value(Scan *s, const Sign *sign, Str label);
 
@@ -104,8 +107,8 @@ bool redact_take_random_value(Scan *s, const Sign *sign, size_t least_hex);
 /* Takes out the argument of an option that begins at from; its quotes stay. */
 bool redact_take_argument(Scan *s, size_t from);
 
-/* What programs, sentences and examples have where a secret could be (redact_plain.c): the value as a whole; one
- * without quotes; the words of one. */
+/* What programs, sentences and examples have where a secret could be (redact_plain.c): the value as
+ * a whole; one without quotes; the words of one. */
 bool redact_is_plain(Scan *s, const Sign *sign, const Value *v);
 bool redact_is_plain_text(Scan *s, const Sign *sign, const Value *v);
 bool redact_is_reference(Scan *s, const Sign *sign, size_t from);

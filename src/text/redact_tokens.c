@@ -14,7 +14,8 @@ size_t redact_lead_end(Scan *s, const Rule *r, size_t i)
 }
 
 /* Each shape answers from where on the rest is just a run of r->set, or 0. */
-/* Letters and digits without a break, among the first bytes of a run: sk_X509_STORE_new_null has only short ones. */
+/* Letters and digits without a break, among the first bytes of a run: sk_X509_STORE_new_null has
+ * only short ones. */
 static bool is_mixed(Scan *s, const Rule *r, size_t from)
 {
     size_t to = scan_run_end(s, from, r->set, MAX_MIXED);

@@ -1,4 +1,4 @@
-/* Reading the text around a place: what stands before it, what sign and what value follow. */
+/* Reading the text around a place: what is before it, what sign and what value follow. */
 #include "text/redact_rules.h"
 
 enum {
@@ -236,7 +236,8 @@ static size_t sign_end(Scan *s, size_t i, Sign *sign)
     return i + 1 + (scan_at(s, i + 1) == '>');
 }
 
-/* name="TOKEN" value="x", - name: TOKEN\n  value: x, "name": "TOKEN", "value": "x": behind the second name; i where there is none. */
+/* name="TOKEN" value="x", - name: TOKEN\n  value: x, "name": "TOKEN", "value": "x": behind the
+ * second name; i where there is none. */
 static size_t pair_end(Scan *s, size_t i)
 {
     size_t at = i + (scan_at(s, i) == ','), from = at;

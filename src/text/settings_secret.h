@@ -1,7 +1,8 @@
 /* settings_secret.h - keys and tokens: never in config.yaml, never printed.
  *
- * A secret comes from the environment, or from a file of mode 0600 that the setting KEY_file names (relative
- * to the folder of config.yaml, or ~/..., or /...). 'config set KEY' writes such a file below secrets/. */
+ * A secret comes from the environment, or from a file of mode 0600 that the setting KEY_file names
+ * (relative to the folder of config.yaml, or ~/..., or /...). 'config set KEY' writes such a file
+ * below secrets/. */
 #ifndef TALARIA_TEXT_SETTINGS_SECRET_H
 #define TALARIA_TEXT_SETTINGS_SECRET_H
 
@@ -35,8 +36,8 @@ extern const size_t secret_count;
 /* models.NAME.api_key counts as model.api_key. NULL: the key is not a secret. */
 const SecretInfo *secret_info(Str key);
 
-/* The content of the file that `id` names, without line breaks around it; empty where none is named.
- * ERR_REFUSED: others can read the file. ERR_NOT_FOUND, ERR_IO: it cannot be read now. */
+/* The content of the file that `id` names, without line breaks around it; empty where none is
+ * named. ERR_REFUSED: others can read the file. ERR_NOT_FOUND, ERR_IO: it cannot be read now. */
 MUST_CHECK bool secret_read(Arena *a, const Settings *s, SettingId id, Str *ret, Err *err);
 
 /* Where a secret comes from: the variable or the file; p NULL: it is not set. */

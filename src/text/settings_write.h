@@ -1,8 +1,8 @@
 /* settings_write.h - changes of config.yaml and of the files beside it that hold secrets.
  *
- * Each change takes a lock, reads the file as it is then, edits its text (yml_edit.h) and replaces it
- * atomically: two programs that set different keys at the same time both succeed. The folder is made with
- * mode 0700, files with 0600. The Settings that were loaded are not changed. */
+ * Each change takes a lock, reads the file as it is then, edits its text (yml_edit.h) and replaces
+ * it atomically: two programs that set different keys at the same time both succeed. The folder is
+ * made with mode 0700, files with 0600. The Settings that were loaded are not changed. */
 #ifndef TALARIA_TEXT_SETTINGS_WRITE_H
 #define TALARIA_TEXT_SETTINGS_WRITE_H
 

@@ -29,7 +29,8 @@ size_t utf8_count(Str s); /* code points */
 
 size_t utf8_columns(Str s);
 
-/* What can steer a terminal or turn the direction of text: C0, DEL, C1, and the marks of direction. */
+/* What can steer a terminal or turn the direction of text: C0, DEL, C1, and the marks of
+ * direction. */
 bool utf8_is_control(uint32_t c);
 
 /* s on one line, at most `columns` wide, an ellipsis where it was cut; controls made visible. */

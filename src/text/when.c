@@ -1,5 +1,6 @@
-/* Text is cut into at most four lower-case words, and each form is tried on them. Calendar arithmetic is
- * mktime's: it normalises "day 0" and "month -1", and knows about daylight saving time. */
+/* Text is cut into at most four lower-case words, and each form is tried on them. Calendar
+ * arithmetic is mktime's: it normalises "day 0" and "month -1", and knows about daylight saving
+ * time. */
 #include "text/when.h"
 
 #include <math.h>
@@ -88,7 +89,8 @@ static bool weekday(Str word, bool before, bool prose, const struct tm *today, W
     return true;
 }
 
-/* The latest such month that has begun. In a sentence "march" and "may" are too often something else. */
+/* The latest such month that has begun. In a sentence "march" and "may" are too often something
+ * else. */
 static bool month_name(Str word, bool prose, const struct tm *today, When *ret)
 {
     static const char *const names[] = { "january",   "february", "march",    "april",

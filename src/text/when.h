@@ -1,8 +1,8 @@
 /* when.h - times as people type them: "7d", "yesterday", "last week", "monday", "2026-11-15".
  *
- * Every form means a range in the local time zone: "yesterday" is the whole day, "7d" the seven times
- * 24 hours before now. A filter "since X" takes the beginning of the range; so does "until X", so that
- * "since yesterday, until today" is exactly yesterday. Weeks begin on Monday. */
+ * Every form means a range in the local time zone: "yesterday" is the whole day, "7d" the seven
+ * times 24 hours before now. A filter "since X" takes the beginning of the range; so does "until
+ * X", so that "since yesterday, until today" is exactly yesterday. Weeks begin on Monday. */
 #ifndef TALARIA_TEXT_WHEN_H
 #define TALARIA_TEXT_WHEN_H
 

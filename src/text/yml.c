@@ -1,6 +1,6 @@
-/* A pass over libyaml's events, which come one at a time, before its documents, which come whole. libyaml looks at
- * every open [ and { with every token and at every anchor with every other: short texts can cost minutes. And an
- * alias is a few bytes that stand for whatever its anchor holds. */
+/* A pass over libyaml's events, which come one at a time, before its documents, which come whole.
+ * libyaml looks at every open [ and { with every token and at every anchor with every other: short
+ * texts can cost minutes. And an alias is a few bytes that stand for whatever its anchor holds. */
 #include "text/yml.h"
 
 #include "base/arena.h"
@@ -128,7 +128,8 @@ static bool few_directives(Pass *p, Str text)
     return true;
 }
 
-/* What is no YAML ends the pass and is no fault here: reading the document will say what is wrong. */
+/* What is no YAML ends the pass and is no fault here: reading the document will say what is
+ * wrong. */
 static bool read_events(Pass *p, yaml_parser_t *parser)
 {
     for (bool end = false, ok = true; !end;) {

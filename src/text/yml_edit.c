@@ -1,4 +1,5 @@
-/* libyaml says where each node begins and ends; the edit replaces or inserts those bytes and nothing else. */
+/* libyaml says where each node begins and ends; the edit replaces or inserts those bytes and
+ * nothing else. */
 #include "text/yml_edit.h"
 
 #include "base/buf.h"
@@ -147,7 +148,7 @@ typedef struct Search {
     yaml_node_t *map;         /* else the deepest map that leads there, */
     Str rest;                 /* and what of the key is still to be made below it */
     yaml_node_t *group;       /* ... below this key of it, which has no value yet; or NULL */
-    yaml_node_t *blocked;     /* a value stands where a group is needed */
+    yaml_node_t *blocked;     /* a value is where a group is needed */
 } Search;
 
 static void search(Search *s, yaml_node_t *map, Str rest, size_t depth);
