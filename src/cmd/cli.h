@@ -51,6 +51,15 @@ typedef struct Option {
     {                                                                                              \
         .kind = OPTION_FLAG, .name = (the_name), .help = (the_help)                                \
     }
+/* The fields that every row has: { OPT_TEXT("project", "PROJECT", "only sessions in this folder") }, and further ones behind. */
+#define OPT_ROW(kind_, name_, metavar_, help_)                                                     \
+    .kind = (kind_), .name = (name_), .metavar = (metavar_), .help = (help_)
+#define OPT_FLAG(name, help)            OPT_ROW(OPTION_FLAG, name, NULL, help)
+#define OPT_TEXT(name, metavar, help)   OPT_ROW(OPTION_TEXT, name, metavar, help)
+#define OPT_NUMBER(name, metavar, help) OPT_ROW(OPTION_NUMBER, name, metavar, help)
+#define OPT_CHOICE(name, metavar, help) OPT_ROW(OPTION_CHOICE, name, metavar, help)
+#define OPT_FOLDER(name, metavar, help) OPT_ROW(OPTION_FOLDER, name, metavar, help)
+#define OPT_TIME(name, metavar, help)   OPT_ROW(OPTION_TIME, name, metavar, help)
 
 typedef struct Example {
     const char *command, *meaning;

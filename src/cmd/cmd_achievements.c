@@ -69,14 +69,14 @@ AUTO_FREE(AutoSnapshot, snapshot_free)
 
 #define SOURCE_OPTION                                                                              \
     {                                                                                              \
-        .kind = OPTION_CHOICE, .name = "source", .metavar = "SOURCE",                              \
-        .help = "count only the sessions of this program; hermes: as its own plugin counts them",  \
-        .choices = "hermes|claude|codex|talaria"                                                   \
+        OPT_CHOICE(                                                                                \
+            "source", "SOURCE",                                                                    \
+            "count only the sessions of this program; hermes: as its own plugin counts them"),     \
+            .choices = "hermes|claude|codex|talaria"                                               \
     }
 #define COMPAT_OPTION                                                                              \
     {                                                                                              \
-        .kind = OPTION_FLAG, .name = "compat",                                                     \
-        .help = "count as Hermes' plugin does: a badge is lost when its count falls"               \
+        OPT_FLAG("compat", "count as Hermes' plugin does: a badge is lost when its count falls")   \
     }
 
 static const Option common_options[] = { SOURCE_OPTION, COMPAT_OPTION, { 0 } };
@@ -238,7 +238,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
 /* -- scan ------------------------------------------------------------------------------------------------ */
 
 static const Option scan_options[] = {
-    { .kind = OPTION_FLAG, .name = "full", .help = "count every session again" },
+    { OPT_FLAG("full", "count every session again") },
     SOURCE_OPTION,
     COMPAT_OPTION,
     { 0 },
@@ -378,10 +378,8 @@ static bool recent(Cli *cli, const Args *args, Err *err)
 /* -- reset ----------------------------------------------------------------------------------------------- */
 
 static const Option reset_options[] = {
-    { .kind = OPTION_FLAG,
-      .name = "dry-run",
-      .help = "print what would be deleted, change nothing" },
-    { .kind = OPTION_FLAG, .name = "yes", .help = "delete every unlock" },
+    { OPT_FLAG("dry-run", "print what would be deleted, change nothing") },
+    { OPT_FLAG("yes", "delete every unlock") },
     SOURCE_OPTION,
     { 0 },
 };
@@ -420,12 +418,7 @@ static bool reset(Cli *cli, const Args *args, Err *err)
 /* -- export ---------------------------------------------------------------------------------------------- */
 
 static const Option export_options[] = {
-    { .kind = OPTION_CHOICE,
-      .name = "format",
-      .metavar = "FORMAT",
-      .help = "output format",
-      .fallback = "md",
-      .choices = "json|md" },
+    { OPT_CHOICE("format", "FORMAT", "output format"), .fallback = "md", .choices = "json|md" },
     SOURCE_OPTION,
     COMPAT_OPTION,
     { 0 },

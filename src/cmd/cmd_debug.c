@@ -192,15 +192,15 @@ static bool debug_model(Cli *cli, const Args *args, Err *err)
 }
 
 static const Option model_options[] = {
-    { OPTION_CHOICE, "dialect", "D", "protocol of the API", NULL,
-      "openai-chat|openai-responses|anthropic", 0 },
-    { OPTION_TEXT, "base-url", "URL", "base URL of the API", NULL, NULL, 0 },
-    { OPTION_TEXT, "model", "NAME", "model name", NULL, NULL, 0 },
-    { OPTION_NUMBER, "max-tokens", "N",
-      "maximum length of the answer in tokens; 0: the server's default", "0", NULL, 0 },
-    { OPTION_NUMBER, "timeout", "SECONDS", "time limit, including retries", "600", NULL, 0 },
-    { OPTION_FLAG, "whole", NULL, "request the answer in one piece instead of a stream", NULL, NULL,
-      0 },
+    { OPT_CHOICE("dialect", "D", "protocol of the API"),
+      .choices = "openai-chat|openai-responses|anthropic" },
+    { OPT_TEXT("base-url", "URL", "base URL of the API") },
+    { OPT_TEXT("model", "NAME", "model name") },
+    { OPT_NUMBER("max-tokens", "N",
+                 "maximum length of the answer in tokens; 0: the server's default"),
+      .fallback = "0" },
+    { OPT_NUMBER("timeout", "SECONDS", "time limit, including retries"), .fallback = "600" },
+    { OPT_FLAG("whole", "request the answer in one piece instead of a stream") },
     { 0 },
 };
 

@@ -90,11 +90,8 @@ bool debug_key(Cli *cli, const Args *args, Err *err)
 }
 
 const Option debug_key_options[] = {
-    { .kind = OPTION_CHOICE,
-      .name = "update",
-      .metavar = "PLATFORM",
-      .choices = "telegram|discord|slack|local",
-      .help = "the lines are updates as that platform sends them" },
+    { OPT_CHOICE("update", "PLATFORM", "the lines are updates as that platform sends them"),
+      .choices = "telegram|discord|slack|local" },
     { 0 },
 };
 

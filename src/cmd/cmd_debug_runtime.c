@@ -111,12 +111,12 @@ bool debug_replay(Cli *cli, const Args *args, Err *err)
 }
 
 const Option debug_replay_options[] = {
-    { OPTION_CHOICE, "runtime", "NAME", "runtime that wrote the stream", "claude",
-      "native|jarvis|hermes|claude|codex|offline", 0 },
-    { OPTION_TEXT, "dialect", "D",
-      "native: openai-chat, openai-responses, anthropic; hermes: session, runs, responses, chat; "
-      "codex: exec, app-server; claude: stream-json",
-      NULL, NULL, 0 },
+    { OPT_CHOICE("runtime", "NAME", "runtime that wrote the stream"), .fallback = "claude",
+      .choices = "native|jarvis|hermes|claude|codex|offline" },
+    { OPT_TEXT(
+        "dialect", "D",
+        "native: openai-chat, openai-responses, anthropic; hermes: session, runs, responses, chat; "
+        "codex: exec, app-server; claude: stream-json") },
     { 0 },
 };
 
@@ -319,17 +319,17 @@ bool debug_run(Cli *cli, const Args *args, Err *err)
 }
 
 const Option debug_run_options[] = {
-    { OPTION_CHOICE, "runtime", "NAME", "runtime to use", "offline",
-      "native|jarvis|hermes|claude|codex|offline", 0 },
-    { OPTION_TEXT, "handle", "TEXT", "continue from the handle of an earlier turn", NULL, NULL, 0 },
-    { OPTION_TEXT, "context", "TEXT", "system prompt", NULL, NULL, 0 },
-    { OPTION_TEXT, "file", "PATH", "attach a file (can be repeated)", NULL, NULL, 0 },
-    { OPTION_TEXT, "model", "NAME", "model that the runtime should use", NULL, NULL, 0 },
-    { OPTION_FOLDER, "cwd", "FOLDER", "working folder", NULL, NULL, 0 },
-    { OPTION_CHOICE, "approve", "CHOICE", "answer to its approval requests", NULL,
-      "once|session|always|deny", 0 },
-    { OPTION_NUMBER, "timeout", "SECONDS", "time limit of the turn", "600", NULL, 0 },
-    { OPTION_FLAG, "trace", NULL, "print the raw stream at the end", NULL, NULL, 0 },
+    { OPT_CHOICE("runtime", "NAME", "runtime to use"), .fallback = "offline",
+      .choices = "native|jarvis|hermes|claude|codex|offline" },
+    { OPT_TEXT("handle", "TEXT", "continue from the handle of an earlier turn") },
+    { OPT_TEXT("context", "TEXT", "system prompt") },
+    { OPT_TEXT("file", "PATH", "attach a file (can be repeated)") },
+    { OPT_TEXT("model", "NAME", "model that the runtime should use") },
+    { OPT_FOLDER("cwd", "FOLDER", "working folder") },
+    { OPT_CHOICE("approve", "CHOICE", "answer to its approval requests"),
+      .choices = "once|session|always|deny" },
+    { OPT_NUMBER("timeout", "SECONDS", "time limit of the turn"), .fallback = "600" },
+    { OPT_FLAG("trace", "print the raw stream at the end") },
     { 0 },
 };
 

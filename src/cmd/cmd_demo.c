@@ -7,10 +7,10 @@
 #include "text/human.h"
 
 static const Option options[] = {
-    { OPTION_FLAG, "remove", NULL, "remove the demo and everything done in it", NULL, NULL, 0 },
-    { OPTION_FLAG, "force", NULL, "replace an existing demo", NULL, NULL, 0 },
-    { OPTION_TIME, "now", "TIME", "the demo ends at this time (default: now)", NULL, NULL, 0 },
-    { OPTION_FLAG, "dry-run", NULL, "print what would be done, change nothing", NULL, NULL, 'n' },
+    { OPT_FLAG("remove", "remove the demo and everything done in it") },
+    { OPT_FLAG("force", "replace an existing demo") },
+    { OPT_TIME("now", "TIME", "the demo ends at this time (default: now)") },
+    { OPT_FLAG("dry-run", "print what would be done, change nothing"), .letter = 'n' },
     { 0 },
 };
 

@@ -11,9 +11,7 @@
 #include "cmd/table.h"
 
 static const Option options[] = {
-    { .kind = OPTION_FLAG,
-      .name = "full",
-      .help = "also check large databases completely; this may delay writers" },
+    { OPT_FLAG("full", "also check large databases completely; this may delay writers") },
     { 0 },
 };
 

@@ -63,10 +63,7 @@ const Example gateway_examples[] = {
 };
 
 static const Option sethome_options[] = {
-    { .kind = OPTION_TEXT,
-      .name = "owner",
-      .metavar = "ID",
-      .help = "user id of the owner; in a group, the session belongs to them" },
+    { OPT_TEXT("owner", "ID", "user id of the owner; in a group, the session belongs to them") },
     { 0 },
 };
 

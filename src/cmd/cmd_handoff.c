@@ -14,31 +14,19 @@
 #include "handoff/wait.h"
 
 static const Option session_option[] = {
-    { .kind = OPTION_TEXT,
-      .name = "session",
-      .values = "sessions",
-      .metavar = "ID",
-      .help = "session to bring back (default: the last one handed over)" },
+    { OPT_TEXT("session", "ID", "session to bring back (default: the last one handed over)"),
+      .values = "sessions" },
     { 0 },
 };
 
 static const Option request_options[] = {
-    { .kind = OPTION_TEXT,
-      .name = "session",
-      .values = "sessions",
-      .metavar = "ID",
-      .help = "session to hand over (default: the most recent one)" },
-    { .kind = OPTION_TEXT,
-      .name = "to",
-      .metavar = "CHAT",
-      .help = "id of the chat (default: the home channel)" },
-    { .kind = OPTION_FLAG,
-      .name = "no-turn",
-      .help = "post the summary card only; the agent does not speak first" },
-    { .kind = OPTION_FLAG,
-      .name = "wait",
-      .help = "queue it even if no gateway is running, and wait up to 15 minutes for one" },
-    { .kind = OPTION_FLAG, .name = "detach", .help = "do not wait for completion" },
+    { OPT_TEXT("session", "ID", "session to hand over (default: the most recent one)"),
+      .values = "sessions" },
+    { OPT_TEXT("to", "CHAT", "id of the chat (default: the home channel)") },
+    { OPT_FLAG("no-turn", "post the summary card only; the agent does not speak first") },
+    { OPT_FLAG("wait",
+               "queue it even if no gateway is running, and wait up to 15 minutes for one") },
+    { OPT_FLAG("detach", "do not wait for completion") },
     { 0 },
 };
 

@@ -4,18 +4,11 @@
 #include "cmd/commands.h"
 
 static const Option options[] = {
-    { .kind = OPTION_FLAG, .name = "man", .help = "print the man page's scdoc source" },
-    { .kind = OPTION_CHOICE,
-      .name = "completion",
-      .metavar = "SHELL",
-      .help = "print the completion script for a shell",
+    { OPT_FLAG("man", "print the man page's scdoc source") },
+    { OPT_CHOICE("completion", "SHELL", "print the completion script for a shell"),
       .choices = "bash|zsh|fish" },
-    { .kind = OPTION_TEXT,
-      .name = "complete-values",
-      .metavar = "KIND",
-      .help = "list values for completion",
-      .hidden = true },
-    { .kind = OPTION_FLAG, .name = "limits", .help = "print the built-in limits" },
+    { OPT_TEXT("complete-values", "KIND", "list values for completion"), .hidden = true },
+    { OPT_FLAG("limits", "print the built-in limits") },
     { 0 },
 };
 

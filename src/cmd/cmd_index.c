@@ -34,7 +34,7 @@ void searching_close(Searching *s)
 /* -- the command ---------------------------------------------------------------------------------- */
 
 static const Option options[] = {
-    { .kind = OPTION_FLAG, .name = "rebuild", .help = "delete the index and build it again" },
+    { OPT_FLAG("rebuild", "delete the index and build it again") },
     { 0 },
 };
 

@@ -19,26 +19,14 @@
 #include "http/server.h"
 
 const Option serving_options[] = {
-    { .kind = OPTION_NUMBER,
-      .name = "port",
-      .letter = 'p',
-      .metavar = "N",
-      .help = "port to listen on; 0: any free port",
+    { OPT_NUMBER("port", "N", "port to listen on; 0: any free port"), .letter = 'p',
       .fallback = "8717" },
-    { .kind = OPTION_TEXT,
-      .name = "bind",
-      .metavar = "ADDRESS",
-      .help = "address to listen on (default: 127.0.0.1 and ::1)" },
-    { .kind = OPTION_FLAG,
-      .name = "insecure-bind",
-      .help = "allow --bind to an address that other machines can reach, unencrypted" },
-    { .kind = OPTION_TEXT,
-      .name = "allow-host",
-      .metavar = "A,B",
-      .help = "additional host names under which browsers reach this server" },
-    { .kind = OPTION_FLAG,
-      .name = "open",
-      .help = "open the page in your browser ($BROWSER, else xdg-open)" },
+    { OPT_TEXT("bind", "ADDRESS", "address to listen on (default: 127.0.0.1 and ::1)") },
+    { OPT_FLAG("insecure-bind",
+               "allow --bind to an address that other machines can reach, unencrypted") },
+    { OPT_TEXT("allow-host", "A,B",
+               "additional host names under which browsers reach this server") },
+    { OPT_FLAG("open", "open the page in your browser ($BROWSER, else xdg-open)") },
     { 0 },
 };
 

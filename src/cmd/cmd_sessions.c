@@ -43,11 +43,9 @@ void sessions_tell_partial(const History *h)
 /* -- list ---------------------------------------------------------------------------------- */
 
 static const Option list_options[] = {
-    { .kind = OPTION_NUMBER,
-      .name = "limit",
-      .letter = 'n',
-      .metavar = "N",
-      .help = "maximum number of sessions, 0 for all (default: 50, setting sessions.limit)" },
+    { OPT_NUMBER("limit", "N",
+                 "maximum number of sessions, 0 for all (default: 50, setting sessions.limit)"),
+      .letter = 'n' },
     SESSIONS_FILTERS,
     { 0 },
 };

@@ -11,35 +11,18 @@ MUST_CHECK History *sessions_history(Cli *cli, Err *err);
 /* Filters that list and export share: rows for their tables, and what they say. */
 #define SESSION_SOURCES "hermes|claude|codex|talaria|cli|telegram|discord|slack|cron"
 #define SESSIONS_FILTERS                                                                           \
-    { .kind = OPTION_TEXT,                                                                         \
-      .name = "source",                                                                            \
-      .metavar = "SOURCE",                                                                         \
-      .choices = SESSION_SOURCES,                                                                  \
-      .values = "sources",                                                                         \
-      .help = "only sessions from this agent or platform" },                                       \
-        { .kind = OPTION_TEXT,                                                                     \
-          .name = "project",                                                                       \
-          .metavar = "PROJECT",                                                                    \
-          .help = "only sessions in this folder or below it (path or folder name)" },              \
-        { .kind = OPTION_TEXT,                                                                     \
-          .name = "model",                                                                         \
-          .metavar = "MODEL",                                                                      \
-          .help = "only sessions with a model whose name contains this" },                         \
-        { .kind = OPTION_TEXT,                                                                     \
-          .name = "tool",                                                                          \
-          .metavar = "TOOL",                                                                       \
-          .help = "only sessions that used this tool" },                                           \
-        { .kind = OPTION_TIME,                                                                     \
-          .name = "since",                                                                         \
-          .metavar = "TIME",                                                                       \
-          .help = "only sessions active since: 7d, yesterday, last week, 2026-11-15" },            \
-        { .kind = OPTION_TIME,                                                                     \
-          .name = "until",                                                                         \
-          .metavar = "TIME",                                                                       \
-          .help = "only sessions last active before this time" },                                  \
-        { .kind = OPTION_FLAG, .name = "archived", .help = "include archived sessions" },          \
+    { OPT_TEXT("source", "SOURCE", "only sessions from this agent or platform"),                   \
+      .choices = SESSION_SOURCES, .values = "sources" },                                           \
+        { OPT_TEXT("project", "PROJECT",                                                           \
+                   "only sessions in this folder or below it (path or folder name)") },            \
+        { OPT_TEXT("model", "MODEL", "only sessions with a model whose name contains this") },     \
+        { OPT_TEXT("tool", "TOOL", "only sessions that used this tool") },                         \
+        { OPT_TIME("since", "TIME",                                                                \
+                   "only sessions active since: 7d, yesterday, last week, 2026-11-15") },          \
+        { OPT_TIME("until", "TIME", "only sessions last active before this time") },               \
+        { OPT_FLAG("archived", "include archived sessions") },                                     \
     {                                                                                              \
-        .kind = OPTION_FLAG, .name = "side-chains", .help = "include transcripts of sub-agents"    \
+        OPT_FLAG("side-chains", "include transcripts of sub-agents")                               \
     }
 HistoryQuery sessions_filters(const Args *args);
 /* Says on stderr that not everything has been read yet, where that is so. */

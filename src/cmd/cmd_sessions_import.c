@@ -6,11 +6,8 @@
 #include "text/human.h"
 
 const Option sessions_import_options[] = {
-    { .kind = OPTION_FLAG,
-      .name = "dry-run",
-      .letter = 'n',
-      .help = "print what would be done, change nothing" },
-    { .kind = OPTION_FLAG, .name = "replace", .help = "overwrite sessions that differ" },
+    { OPT_FLAG("dry-run", "print what would be done, change nothing"), .letter = 'n' },
+    { OPT_FLAG("replace", "overwrite sessions that differ") },
     { 0 },
 };
 

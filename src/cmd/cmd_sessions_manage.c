@@ -72,7 +72,7 @@ bool sessions_rename(Cli *cli, const Args *args, Err *err)
 /* -- archive ------------------------------------------------------------------------------------ */
 
 const Option sessions_archive_options[] = {
-    { .kind = OPTION_FLAG, .name = "undo", .help = "take it out of the archive again" },
+    { OPT_FLAG("undo", "take it out of the archive again") },
     { 0 },
 };
 
@@ -108,7 +108,7 @@ bool sessions_archive(Cli *cli, const Args *args, Err *err)
 /* -- delete ------------------------------------------------------------------------------------- */
 
 const Option sessions_delete_options[] = {
-    { .kind = OPTION_FLAG, .name = "yes", .letter = 'y', .help = "delete without asking" },
+    { OPT_FLAG("yes", "delete without asking"), .letter = 'y' },
     { 0 },
 };
 

@@ -13,7 +13,7 @@ const Example sessions_resume_examples[] = {
 };
 
 const Option sessions_resume_options[] = {
-    { .kind = OPTION_FLAG, .name = "print", .help = "print the command, run nothing" },
+    { OPT_FLAG("print", "print the command, run nothing") },
     { 0 },
 };
 

@@ -15,15 +15,9 @@ const Example sessions_show_examples[] = {
 };
 
 const Option sessions_show_options[] = {
-    { .kind = OPTION_FLAG,
-      .name = "all",
-      .help = "include messages that were rewound or compacted away" },
-    { .kind = OPTION_FLAG, .name = "full", .help = "print complete tool arguments and results" },
-    { .kind = OPTION_NUMBER,
-      .name = "limit",
-      .letter = 'n',
-      .metavar = "N",
-      .help = "print only the first N messages of each part" },
+    { OPT_FLAG("all", "include messages that were rewound or compacted away") },
+    { OPT_FLAG("full", "print complete tool arguments and results") },
+    { OPT_NUMBER("limit", "N", "print only the first N messages of each part"), .letter = 'n' },
     { 0 },
 };
 

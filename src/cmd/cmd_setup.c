@@ -10,7 +10,7 @@
 #include "text/settings_write.h"
 
 static const Option options[] = {
-    { .kind = OPTION_FLAG, .name = "check", .help = "test the current settings and ask nothing" },
+    { OPT_FLAG("check", "test the current settings and ask nothing") },
     { 0 },
 };
 

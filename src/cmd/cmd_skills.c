@@ -11,14 +11,9 @@
 #include "text/utf8.h"
 
 static const Option where_options[] = {
-    { .kind = OPTION_FOLDER,
-      .name = "project",
-      .metavar = "DIR",
-      .help = "include the skills of this project (default: current folder)" },
-    { .kind = OPTION_FOLDER,
-      .name = "folder",
-      .metavar = "DIR",
-      .help = "use only the skills below this folder" },
+    { OPT_FOLDER("project", "DIR",
+                 "include the skills of this project (default: current folder)") },
+    { OPT_FOLDER("folder", "DIR", "use only the skills below this folder") },
     { 0 },
 };
 

@@ -45,11 +45,7 @@ static bool given_type(const Args *args, TaskType *ret)
 /* -- list --------------------------------------------------------------------------------- */
 
 static const Option list_options[] = {
-    { .kind = OPTION_CHOICE,
-      .name = "type",
-      .metavar = "TYPE",
-      .help = "only templates of this type",
-      .choices = TYPES },
+    { OPT_CHOICE("type", "TYPE", "only templates of this type"), .choices = TYPES },
     { 0 },
 };
 
@@ -130,32 +126,14 @@ static bool list(Cli *cli, const Args *args, Err *err)
 /* -- create ------------------------------------------------------------------------------- */
 
 static const Option create_options[] = {
-    { .kind = OPTION_TEXT, .name = "name", .metavar = "NAME", .help = "name of the template" },
-    { .kind = OPTION_CHOICE,
-      .name = "type",
-      .metavar = "TYPE",
-      .help = "task type (default: derived from the tools)",
-      .choices = TYPES },
-    { .kind = OPTION_NUMBER,
-      .name = "max-examples",
-      .metavar = "N",
-      .help = "maximum number of tool calls to keep",
-      .fallback = "10" },
-    { .kind = OPTION_NUMBER,
-      .name = "max-messages",
-      .metavar = "N",
-      .help = "use only the first N messages",
-      .fallback = "100" },
-    { .kind = OPTION_FLAG,
-      .name = "include-failed",
-      .help = "also keep failed calls, marked as failed" },
-    { .kind = OPTION_FLAG,
-      .name = "chain",
-      .help = "use all parts of a session that was cut by compression" },
-    { .kind = OPTION_FLAG, .name = "force", .help = "replace a template of the same name" },
-    { .kind = OPTION_FLAG,
-      .name = "dry-run",
-      .help = "print what would be created, change nothing" },
+    { OPT_TEXT("name", "NAME", "name of the template") },
+    { OPT_CHOICE("type", "TYPE", "task type (default: derived from the tools)"), .choices = TYPES },
+    { OPT_NUMBER("max-examples", "N", "maximum number of tool calls to keep"), .fallback = "10" },
+    { OPT_NUMBER("max-messages", "N", "use only the first N messages"), .fallback = "100" },
+    { OPT_FLAG("include-failed", "also keep failed calls, marked as failed") },
+    { OPT_FLAG("chain", "use all parts of a session that was cut by compression") },
+    { OPT_FLAG("force", "replace a template of the same name") },
+    { OPT_FLAG("dry-run", "print what would be created, change nothing") },
     { 0 },
 };
 
@@ -242,7 +220,7 @@ static bool create(Cli *cli, const Args *args, Err *err)
 /* -- show --------------------------------------------------------------------------------- */
 
 static const Option show_options[] = {
-    { .kind = OPTION_FLAG, .name = "full", .help = "print complete arguments and results" },
+    { OPT_FLAG("full", "print complete arguments and results") },
     { 0 },
 };
 
@@ -307,30 +285,13 @@ static bool show(Cli *cli, const Args *args, Err *err)
 /* -- inject ------------------------------------------------------------------------------- */
 
 static const Option inject_options[] = {
-    { .kind = OPTION_CHOICE,
-      .name = "type",
-      .metavar = "TYPE",
-      .help = "choose a template of this type",
-      .choices = TYPES },
-    { .kind = OPTION_CHOICE,
-      .name = "policy",
-      .metavar = "P",
-      .help = "how to choose if no name is given",
-      .fallback = "least-used",
+    { OPT_CHOICE("type", "TYPE", "choose a template of this type"), .choices = TYPES },
+    { OPT_CHOICE("policy", "P", "how to choose if no name is given"), .fallback = "least-used",
       .choices = "least-used|best" },
-    { .kind = OPTION_TEXT,
-      .name = "tools",
-      .metavar = "A,B",
-      .help = "tools of the new session; examples of other tools are skipped" },
-    { .kind = OPTION_CHOICE,
-      .name = "format",
-      .metavar = "F",
-      .help = "message format",
-      .fallback = "openai",
+    { OPT_TEXT("tools", "A,B", "tools of the new session; examples of other tools are skipped") },
+    { OPT_CHOICE("format", "F", "message format"), .fallback = "openai",
       .choices = "openai|anthropic" },
-    { .kind = OPTION_FLAG,
-      .name = "replace",
-      .help = "replace the template already in the conversation" },
+    { OPT_FLAG("replace", "replace the template already in the conversation") },
     { 0 },
 };
 
@@ -415,9 +376,7 @@ static bool inject(Cli *cli, const Args *args, Err *err)
 /* -- delete ------------------------------------------------------------------------------- */
 
 static const Option delete_options[] = {
-    { .kind = OPTION_FLAG,
-      .name = "dry-run",
-      .help = "print what would be deleted, change nothing" },
+    { OPT_FLAG("dry-run", "print what would be deleted, change nothing") },
     { 0 },
 };
 
@@ -450,22 +409,16 @@ static bool delete (Cli *cli, const Args *args, Err *err)
 
 #define SOURCE_OPTION                                                                              \
     {                                                                                              \
-        .kind = OPTION_TEXT, .name = "source", .metavar = "SOURCE",                                \
-        .help = "only sessions of hermes, claude, codex or talaria, or of a source that Hermes "   \
-                "names (cli, telegram, ...)"                                                       \
+        OPT_TEXT("source", "SOURCE",                                                               \
+                 "only sessions of hermes, claude, codex or talaria, or of a source that Hermes "  \
+                 "names (cli, telegram, ...)")                                                     \
     }
 
 static const Option harvest_options[] = {
-    { .kind = OPTION_NUMBER,
-      .name = "limit",
-      .letter = 'n',
-      .metavar = "N",
-      .help = "maximum number of templates to create",
+    { OPT_NUMBER("limit", "N", "maximum number of templates to create"), .letter = 'n',
       .fallback = "5" },
     SOURCE_OPTION,
-    { .kind = OPTION_FLAG,
-      .name = "dry-run",
-      .help = "print what would be created, change nothing" },
+    { OPT_FLAG("dry-run", "print what would be created, change nothing") },
     { 0 },
 };
 
