@@ -188,8 +188,7 @@ static void print_list(Cli *cli, const Snapshot *s)
 
 static void put_counts(JsonWriter *w, const Snapshot *s)
 {
-    json_key(w, "counts");
-    json_begin(w, '{');
+    json_field_begin(w, "counts", '{');
     json_field_int(w, "unlocked_count", s->unlocked);
     json_field_int(w, "discovered_count", s->discovered);
     json_field_int(w, "secret_count", s->secret);
@@ -199,8 +198,7 @@ static void put_counts(JsonWriter *w, const Snapshot *s)
 
 static void put_meta(JsonWriter *w, const Snapshot *s)
 {
-    json_key(w, "scan_meta");
-    json_begin(w, '{');
+    json_field_begin(w, "scan_meta", '{');
     json_field_str(w, "mode", str_of(scan_mode_name(s->meta.mode)));
     json_field_int(w, "sessions_total", s->meta.sessions_total);
     json_field_int(w, "sessions_rescanned", s->meta.sessions_rescanned);
@@ -366,8 +364,7 @@ static bool recent(Cli *cli, const Args *args, Err *err)
         return true;
     }
     w = cli_json_begin(cli);
-    json_key(&w, "achievements");
-    json_begin(&w, '[');
+    json_field_begin(&w, "achievements", '[');
     for (size_t i = 0; i < n; i++)
         snapshot_put_item(&w, s, order[i]);
     json_end(&w, ']');

@@ -17,8 +17,7 @@ static void list_models(Cli *cli, const Settings *s)
 
 static void put_models(JsonWriter *w, const Settings *s)
 {
-    json_key(w, "models");
-    json_begin(w, '{');
+    json_field_begin(w, "models", '{');
     for (size_t m = 0; m < s->n_models; m++) {
         json_key_str(w, s->models[m].name);
         json_begin(w, '{');
@@ -45,8 +44,7 @@ static void list_secrets(Cli *cli, const Settings *s)
 
 static void put_secrets(Cli *cli, JsonWriter *w, const Settings *s)
 {
-    json_key(w, "secrets");
-    json_begin(w, '{');
+    json_field_begin(w, "secrets", '{');
     for (size_t i = 0; i < secret_count; i++)
         json_field_bool(w, secret_infos[i].key,
                         secret_source(cli->arena, s, &secret_infos[i]).p != NULL);
@@ -81,8 +79,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
     w = cli_json_begin(cli);
     json_field_str(&w, "path", s->path);
     json_field_bool(&w, "found", s->found);
-    json_key(&w, "settings");
-    json_begin(&w, '{');
+    json_field_begin(&w, "settings", '{');
     for (size_t i = 0; i < SETTING_COUNT; i++)
         json_field_str(&w, setting_infos[i].key, s->values[i].text);
     json_end(&w, '}');

@@ -48,8 +48,7 @@ static void json_removed(Cli *cli, Str root, bool dry_run, const DemoReport *r)
     json_field_bool(&w, "removed", r->removed);
     json_field_int(&w, "old_sessions", (int64_t)r->old_sessions);
     json_field_int(&w, "old_files", (int64_t)r->old_files);
-    json_key(&w, "left");
-    json_begin(&w, '[');
+    json_field_begin(&w, "left", '[');
     for (size_t i = 0; i < r->n_left; i++)
         json_put_str(&w, r->left[i]);
     json_end(&w, ']');

@@ -179,8 +179,7 @@ static void put_all(Cli *cli, const Doctor *d)
 {
     JsonWriter w = cli_json_begin(cli);
 
-    json_key(&w, "checks");
-    json_begin(&w, '[');
+    json_field_begin(&w, "checks", '[');
     for (size_t i = 0; i < d->n; i++) {
         const Finding *f = &d->findings[i];
 

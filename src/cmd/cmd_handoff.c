@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "cmd/commands.h"
-#include "cmd/serving_address.h"
+#include "cmd/serving.h"
 #include "handoff/routing.h"
 #include "handoff/wait.h"
 

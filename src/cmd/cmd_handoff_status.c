@@ -125,8 +125,7 @@ static void put_all(Cli *cli, const Handoff *all, size_t n)
     JsonWriter w = cli_json_begin(cli);
 
     json_field_bool(&w, "gateway", gateway_is_running(cli->homes.data));
-    json_key(&w, "handoffs");
-    json_begin(&w, '[');
+    json_field_begin(&w, "handoffs", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         handoff_put(&w, &all[i]);

@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "cmd/browser.h"
 #include "cmd/commands.h"
 #include "cmd/serving.h"
-#include "cmd/serving_address.h"
 #include "cmd/version.h"
 #include "http/server.h"
+#include "net/call.h"
 
 const Option serving_options[] = {
     { OPT_NUMBER("port", "N", "port to listen on; 0: any free port"), .letter = 'p',
@@ -51,6 +52,50 @@ static void notify(const char *state)
     (void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n));
     close(fd);
+}
+
+/* -- the address of the page -- */
+
+enum { MAX_ADDRESS = 512, ANSWER_MS = 1000 };
+
+static char *note_path(Arena *a, Str data)
+{
+    return str_z(a, str_join_path(a, data, STR("server-address")));
+}
+
+/* Notes the address in the data folder as long as the server runs. Best effort: it is a convenience. */
+static void serving_address_note(Str data, Str url)
+{
+    AUTO(Arena) *a = arena_new();
+    Err err;
+
+    if (!file_write_atomic(note_path(a, data), url, &err))
+        log_debug("%s", err.text);
+}
+
+/* A server that was killed has left its note behind. */
+static bool answers(Arena *a, Str url)
+{
+    Err err;
+    AUTO(Net) *net = net_new(&err);
+    FetchRequest request = { .method = "GET",
+                             .url = str_z(a, str_printf(a, "%.*shealthz", STR_FMT(url))),
+                             .times = { .connect = ANSWER_MS, .total = ANSWER_MS } };
+    CallAnswer answer;
+
+    return net && call_wait(net, a, &request, &answer, &err) && answer.status == 200;
+}
+
+Str serving_address(Arena *a, Str data)
+{
+    char *path = note_path(a, data);
+    Str url;
+    Err err;
+
+    if (access(path, R_OK) != 0 || !file_read(a, path, MAX_ADDRESS, &url, &err))
+        return STR_NONE;
+    url = str_trim(url);
+    return str_starts(url, STR("http://")) && answers(a, url) ? url : STR_NONE;
 }
 
 /* -- running ----------------------------------------------------------------------------------------- */
@@ -171,7 +216,7 @@ bool serving_run(Cli *cli, const Args *args, ServingBeside *beside, Err *err)
     notify("READY=1");
     wait_for_end(signal_fd, beside);
     notify("STOPPING=1");
-    serving_address_forget(homes->data);
+    (void)unlink(note_path(cli->arena, homes->data));
     finish(cli, server, beside);
     return true;
 }

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "cmd/cmd_sessions_search.h"
 #include "cmd/table.h"
 #include "recall/history_json.h"
 #include "store/session_json.h"
@@ -136,8 +135,7 @@ static bool list_json(Rows *r, Err *err)
     JsonWriter w = cli_json_begin(r->cli);
 
     r->w = &w;
-    json_key(&w, "sessions");
-    json_begin(&w, '[');
+    json_field_begin(&w, "sessions", '[');
     if (!each_row(r, NULL, err))
         return false;
     json_end(&w, ']');
@@ -228,7 +226,18 @@ static const Command children[] = {
       .max = -1,
       .acts = true,
       .run = sessions_import },
-    SEARCH_COMMAND,
+    { .name = "search",
+      .operands = "QUERY",
+      .summary = "search messages and tool output in every session",
+      .details = "Words find messages that contain all of them, in any form. A question finds "
+                 "messages that contain some of its words, and their context. Narrow a search with "
+                 "\"exact words\", -without, prefix*, role:user, tool:Bash, source:claude, "
+                 "project:NAME, model:NAME, since:7d and until:2026-01-01. Anything else is text.",
+      .options = sessions_search_options,
+      .examples = sessions_search_examples,
+      .min = 1,
+      .max = -1,
+      .run = sessions_search },
     { .name = "rename",
       .operands = "SESSION TITLE",
       .values = "sessions",

@@ -33,6 +33,7 @@ void sessions_tell_partial(const History *h);
     extern const Example sessions_##name##_examples[];                                             \
     MUST_CHECK bool sessions_##name(Cli *cli, const Args *args, Err *err);
 X(show)
+X(search)
 X(resume)
 X(export)
 X(import)

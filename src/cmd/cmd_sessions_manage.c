@@ -171,8 +171,7 @@ static void print_deleted(Cli *cli, const HistoryItem *all, size_t n)
         return;
     }
     w = cli_json_begin(cli);
-    json_key(&w, "deleted");
-    json_begin(&w, '[');
+    json_field_begin(&w, "deleted", '[');
     for (size_t i = 0; i < n; i++)
         json_put_str(&w, all[i].lineage.tip.id);
     json_end(&w, ']');

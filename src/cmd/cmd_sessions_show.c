@@ -132,8 +132,7 @@ static void json_message(JsonWriter *w, Arena *a, const Message *m)
     json_begin(w, '{');
     message_put(w, m, m->content.p ? message_text(a, m->content) : STR_NONE);
     json_field_bool(w, "side_chain", message_is_side_chain(m));
-    json_key(w, "tool_calls");
-    json_begin(w, '[');
+    json_field_begin(w, "tool_calls", '[');
     if (toolcalls_read(a, m->tool_calls, &calls, &n))
         for (size_t i = 0; i < n; i++) {
             json_begin(w, '{');
@@ -239,8 +238,7 @@ bool sessions_show(Cli *cli, const Args *args, Err *err)
     w = cli_json_begin(cli);
     how.w = &w;
     history_put(&w, cli->arena, &item);
-    json_key(&w, "parts");
-    json_begin(&w, '[');
+    json_field_begin(&w, "parts", '[');
     if (!show_parts(&how, h, &item, &query, err))
         return false;
     json_end(&w, ']');

@@ -5,14 +5,152 @@
 #include "cmd/cmd_sleep.h"
 #include "cmd/commands.h"
 #include "cmd/prompt.h"
-#include "cmd/setup_check.h"
+#include "model/call.h"
+#include "model/config.h"
 #include "model/dialect.h"
+#include "platforms/config.h"
+#include "platforms/whoami.h"
+#include "sleep/schedule/schedule.h"
 #include "text/settings_write.h"
 
 static const Option options[] = {
     { OPT_FLAG("check", "test the current settings and ask nothing") },
     { 0 },
 };
+
+enum { TEST_MS = 30000, TEST_TOKENS = 64 };
+
+typedef enum SetupStatus { SETUP_UNSET, SETUP_OK, SETUP_FAILED } SetupStatus;
+
+typedef struct SetupItem {
+    const char *name; /* "model", "telegram", ... */
+    const char *title;
+    SetupStatus status;
+    Str text;
+} SetupItem;
+
+enum { SETUP_ITEMS = 5 };
+
+/* -- asking ------------------------------------------------------------------------------------------ */
+
+/* One tiny request to the model: "gpt-5-mini answered in 0.4 s", or why not. */
+static bool setup_try_model(Arena *a, const ModelConfig *config, Str *ret, Err *err)
+{
+    AUTO(Net) *net = net_new(err);
+    AUTO(ModelClient) *client = NULL;
+    ModelConfig once = *config;
+    ModelAnswer answer = { 0 };
+
+    once.tries = 1;
+    once.times.total = once.times.first = TEST_MS;
+    client = net ? model_client_new(net, &once, err) : NULL;
+    if (!client)
+        return false;
+    /* A model that thinks may use up the few tokens before its first word: it has answered all the same. */
+    if (!model_ask(a, client, STR("Reply with the word OK."), TEST_TOKENS, NULL, &answer, err) &&
+        answer.fail.kind != MODEL_FAIL_EMPTY)
+        return false;
+    *ret =
+        str_printf(a, "%.*s answered in %.1f s", STR_FMT(config->name), (double)answer.ms / 1000);
+    return true;
+}
+
+/* Asks the platform whose token that is: "works as @name". */
+static bool setup_try_platform(Arena *a, Str platform, const PlatformConfig *config, Str *ret,
+                               Err *err)
+{
+    AUTO(Net) *net = net_new(err);
+    Str name;
+
+    if (!net || !platform_whoami(net, a, platform, config, &name, err))
+        return false;
+    *ret = str_printf(a, "works as @%.*s", STR_FMT(name));
+    return true;
+}
+
+/* -- what is configured -------------------------------------------------------------------------------- */
+
+static void settle(Arena *a, SetupItem *item, bool ok, Str text, const Err *err)
+{
+    item->status = ok ? SETUP_OK : SETUP_FAILED;
+    item->text = ok ? text : str_dup(a, str_of(err->text));
+}
+
+static SetupItem look_at_model(Cli *cli, bool test)
+{
+    SetupItem item = { "model", "Model", SETUP_UNSET,
+                       STR("not configured; answers quote your history") };
+    ModelConfig config;
+    Str text;
+    Err err;
+
+    if (!model_config_exists(&cli->settings))
+        return item;
+    if (!model_config(cli->arena, &cli->settings, &config, &err)) {
+        settle(cli->arena, &item, false, STR(""), &err);
+        return item;
+    }
+    text = str_printf(cli->arena, "%.*s at %.*s", STR_FMT(config.name), STR_FMT(config.base_url));
+    settle(cli->arena, &item, !test || setup_try_model(cli->arena, &config, &text, &err), text,
+           &err);
+    return item;
+}
+
+static SetupItem look_at_platform(Cli *cli, const GatewayConfig *config, GatewayPlatform which,
+                                  const char *title, bool test)
+{
+    Str name = str_of(gateway_platform_name(which)), text = STR("token is set");
+    SetupItem item = { name.p, title, SETUP_UNSET, config->trouble[which] };
+    const PlatformConfig *p = &config->platforms[which];
+    Err err;
+
+    if (!p->enabled)
+        return item;
+    if (!p->token.n) {
+        item.status = SETUP_FAILED;
+        return item;
+    }
+    settle(cli->arena, &item, !test || setup_try_platform(cli->arena, name, p, &text, &err), text,
+           &err);
+    return item;
+}
+
+static SetupItem look_at_nights(Cli *cli)
+{
+    SetupItem item = { "nights", "Nights", SETUP_UNSET, STR("not scheduled") };
+    SleepHome home;
+    ScheduleRows all;
+    Err err;
+
+    if (!sleep_home_of(cli, &home, &err) || !schedule_list(cli->arena, &home, &all, &err)) {
+        settle(cli->arena, &item, false, STR(""), &err);
+        return item;
+    }
+    if (all.n) {
+        item.status = SETUP_OK;
+        item.text = str_printf(cli->arena, "every night at %02d:%02d by %s, %zu project%s",
+                               all.items[0].hour, all.items[0].minute,
+                               scheduler_name(all.items[0].kind), all.n, all.n == 1 ? "" : "s");
+    }
+    return item;
+}
+
+/* test: ask the model and the platforms; else only what is configured. */
+static bool setup_look(Cli *cli, bool test, SetupItem ret[SETUP_ITEMS], Err *err)
+{
+    GatewayConfig config;
+    const Homes *homes;
+
+    if (!cli_homes(cli, &homes, err) ||
+        !gateway_config(cli->arena, &cli->settings, homes, &config, err))
+        return false;
+    ret[0] = look_at_model(cli, test);
+    ret[1] = look_at_platform(cli, &config, GATEWAY_TELEGRAM, "Telegram", test);
+    ret[2] = look_at_platform(cli, &config, GATEWAY_DISCORD, "Discord", test);
+    ret[3] = look_at_platform(cli, &config, GATEWAY_SLACK, "Slack", test);
+    ret[4] = look_at_nights(cli);
+    return true;
+}
 
 /* -- state ------------------------------------------------------------------------------------------- */
 
@@ -30,14 +168,14 @@ static void print_items(Cli *cli, const SetupItem *all)
 
 static void put_items(Cli *cli, const SetupItem *all)
 {
+    static const char *const names[] = { "unset", "ok", "failed" };
     JsonWriter w = cli_json_begin(cli);
 
-    json_key(&w, "checks");
-    json_begin(&w, '[');
+    json_field_begin(&w, "checks", '[');
     for (size_t i = 0; i < SETUP_ITEMS; i++) {
         json_begin(&w, '{');
         json_field_str(&w, "name", str_of(all[i].name));
-        json_field_str(&w, "status", str_of(setup_status_name(all[i].status)));
+        json_field_str(&w, "status", str_of(names[all[i].status]));
         json_field_str(&w, "text", all[i].text);
         json_end(&w, '}');
     }

@@ -103,8 +103,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
         return true;
     }
     w = cli_json_begin(cli);
-    json_key(&w, "skills");
-    json_begin(&w, '[');
+    json_field_begin(&w, "skills", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         put_skill(&w, &all[i]);
@@ -127,8 +126,7 @@ static void put_pick(JsonWriter *w, const SkillPick *p)
     json_field_str(w, "origin", p->origin);
     json_field_double(w, "score", p->score);
     json_field_str(w, "confidence", str_of(skill_confidence_name(p->confidence)));
-    json_key(w, "reasons");
-    json_begin(w, '[');
+    json_field_begin(w, "reasons", '[');
     for (size_t i = 0; i < p->n_reasons; i++)
         json_put_str(w, p->reasons[i]);
     json_end(w, ']');
@@ -140,13 +138,11 @@ static void search_json(Cli *cli, Str request, const Shortlist *found)
     JsonWriter w = cli_json_begin(cli);
 
     json_field_str(&w, "query", request);
-    json_key(&w, "skills");
-    json_begin(&w, '[');
+    json_field_begin(&w, "skills", '[');
     for (size_t i = 0; i < found->n; i++)
         put_pick(&w, &found->picks[i]);
     json_end(&w, ']');
-    json_key(&w, "omitted");
-    json_begin(&w, '{');
+    json_field_begin(&w, "omitted", '{');
     json_field_int(&w, "platform", (int64_t)found->omitted.platform);
     json_field_int(&w, "disabled", (int64_t)found->omitted.disabled);
     json_field_int(&w, "score", (int64_t)found->omitted.score);

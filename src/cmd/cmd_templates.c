@@ -111,8 +111,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
         return true;
     }
     w = cli_json_begin(cli);
-    json_key(&w, "templates");
-    json_begin(&w, '[');
+    json_field_begin(&w, "templates", '[');
     for (size_t i = 0; i < kept; i++) {
         json_begin(&w, '{');
         template_put_summary(&w, &all[i]);

@@ -19,4 +19,7 @@ extern const Option serving_options[];
 /* Until SIGINT or SIGTERM. beside: may be NULL. */
 MUST_CHECK bool serving_run(Cli *cli, const Args *args, ServingBeside *beside, Err *err);
 
+/* Where the page of a data folder is served: "http://127.0.0.1:8717/"; p NULL: no server answers there now. */
+Str serving_address(Arena *a, Str data);
+
 #endif

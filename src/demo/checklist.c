@@ -26,8 +26,7 @@ const size_t demo_checklist_count = ARRAY_LEN(demo_checklist);
 
 void demo_checklist_put(JsonWriter *w)
 {
-    json_key(w, "checklist");
-    json_begin(w, '[');
+    json_field_begin(w, "checklist", '[');
     for (size_t i = 0; i < demo_checklist_count; i++) {
         json_begin(w, '{');
         json_field_str(w, "id", str_of(demo_checklist[i].id));
