@@ -292,13 +292,6 @@ static bool put_word(Wrapped *w)
     return ok;
 }
 
-static bool put_newline(Wrapped *w)
-{
-    w->column = w->spaces = w->indent = 0;
-    w->begun = w->open = false;
-    return put(w, STR("\n"));
-}
-
 /* A BufSink; ctx is a Wrapped. Nothing is held back between two calls. */
 static bool wrapped_write(void *ctx, const char *p, size_t n)
 {
@@ -312,10 +305,13 @@ static bool wrapped_write(void *ctx, const char *p, size_t n)
         }
         if (w->word.n)
             ok = put_word(w);
-        if (p[i] == '\n')
-            ok = ok && put_newline(w);
-        else
+        if (p[i] == '\n') {
+            w->column = w->spaces = w->indent = 0;
+            w->begun = false;
+            ok = ok && put(w, STR("\n"));
+        } else {
             w->spaces++;
+        }
         w->open = false;
     }
     if (ok && w->word.n)
@@ -467,15 +463,6 @@ static bool only_looks(const Args *args)
     return false;
 }
 
-/* A fixed time for tests and for reproducible demos. */
-static void fix_clock(void)
-{
-    double now;
-
-    if (str_to_double(str_of(getenv("TALARIA_NOW")), &now))
-        clock_fix_wall(now);
-}
-
 int cli_main(const Command *root, int argc, char **argv)
 {
     AUTO(Arena) *arena = arena_new();
@@ -485,10 +472,12 @@ int cli_main(const Command *root, int argc, char **argv)
     Cli cli = { .arena = arena, .out = &out, .root = root };
     const Command *command;
     Args *args;
+    double now;
     Err err = { .kind = ERR_INTERNAL, .text = "the command failed without a reason" };
 
     signal(SIGPIPE, SIG_IGN);
-    fix_clock();
+    if (str_to_double(str_of(getenv("TALARIA_NOW")), &now)) /* for tests and reproducible demos */
+        clock_fix_wall(now);
     log_set_filter(redacted_line);
     if (!cli_parse(&cli, arena, argc, argv, &command, &args, &err))
         return tell_failure(&cli, &err);

@@ -134,16 +134,10 @@ static void list_row(Cli *cli, Table *t, const Snapshot *s, size_t i)
     table_cell(t, buf_str(&next));
 }
 
-static Str sessions_text(Cli *cli, int64_t n)
-{
-    return str_printf(cli->arena, "%.*s session%s", STR_FMT(human_count(cli->arena, n)),
-                      n == 1 ? "" : "s");
-}
-
 /* "60 sessions (42 Claude Code, 18 Codex)" */
 static Str counted(Cli *cli, const Snapshot *s)
 {
-    Str total = sessions_text(cli, s->meta.sessions_total);
+    Str total = human_n(cli->arena, s->meta.sessions_total, "session");
     AUTO_BUF each = BUF(KIB(1));
     size_t n = 0;
 

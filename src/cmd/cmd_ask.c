@@ -57,13 +57,6 @@ static const Frame *next_frame(Service *s, Subscriber *sub, Str run_id, int wake
 
 /* -- showing them ------------------------------------------------------------------------------------- */
 
-static void show_json(Cli *cli, const Frame *f)
-{
-    Str data = frame_data(f);
-
-    say(cli, "{\"event\":\"%s\",\"data\":%.*s}\n", frame_event_name(f->event), STR_FMT(data));
-}
-
 /* Markdown is drawn on a terminal that can move its cursor, and stays as it is in a pipe. */
 static Paint *new_paint(const Cli *cli)
 {
@@ -145,7 +138,8 @@ static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, int wake_
         AUTO(JsonDoc) *doc = json_parse(frame_data(f), &why);
 
         if (cli->json)
-            show_json(cli, f);
+            say(cli, "{\"event\":\"%s\",\"data\":%.*s}\n", frame_event_name(f->event),
+                STR_FMT(frame_data(f)));
         if (doc && !cli->json)
             show_text(cli, &shown, f, json_root(doc));
         if (doc)
@@ -213,12 +207,6 @@ static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatReque
     return service_begin(s, &c, err);
 }
 
-/* -c takes any session: it goes on in a conversation of ours. */
-static bool find_conversation(Cli *cli, Service *s, Str *id, Err *err)
-{
-    return !id->n || service_continue(s, cli->arena, *id, id, err);
-}
-
 /* A conversation that was handed away is not gone on with by accident. */
 static bool check_owner(const Cli *cli, Str conversation_id, Err *err)
 {
@@ -241,7 +229,9 @@ static bool turn(Cli *cli, Service *s, const Args *args, int wake_fd, Err *err)
     LiveRun *live;
     Run run;
 
-    if (!find_conversation(cli, s, &request.conversation_id, err) ||
+    /* -c takes any session: it continues in a conversation of ours. */
+    if ((!fresh && !service_continue(s, cli->arena, request.conversation_id,
+                                     &request.conversation_id, err)) ||
         !check_owner(cli, request.conversation_id, err) ||
         !begin_conversation(cli, s, args, &request, err))
         return false;

@@ -139,12 +139,6 @@ static void tell_where(Cli *cli, const Handoff *h)
         say(cli, "Continue in the local chat on the page: 'talaria up --open'\n");
 }
 
-/* What our gateway answers in a session of Hermes is kept here: Hermes does not see it. */
-static bool is_kept_here(const Cli *cli, const Handoff *h)
-{
-    return !str_eq(h->home, cli->homes.data) && h->dest_key.n;
-}
-
 static bool wait_and_tell(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim_ms, Err *err)
 {
     bool done = wait_for(cli, journal, h, claim_ms, err);
@@ -152,7 +146,8 @@ static bool wait_and_tell(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim
     handoff_show(cli, h);
     if (!done)
         return false;
-    if (is_kept_here(cli, h))
+    /* What our gateway answers in a session of Hermes is kept here: Hermes does not see it. */
+    if (!str_eq(h->home, cli->homes.data) && h->dest_key.n)
         log_note("done: continued in the %.*s chat; new messages there are kept by Talaria, not by "
                  "Hermes; to bring it back: 'talaria handoff back --session %.*s'",
                  STR_FMT(h->platform), STR_FMT(h->session_id));

@@ -53,17 +53,6 @@ static bool stop(void *ctx)
     return p->stopped;
 }
 
-static bool rebuild(Searching *s, Err *err)
-{
-    return catalogue_clear(s->catalogue, err) && recall_index_clear(s->index, err);
-}
-
-/* Searches do with an index in memory where the data folder cannot be written; here it would be for nothing. */
-static bool can_keep(const Searching *s, Err *err)
-{
-    return !catalogue_is_private(s->catalogue, err);
-}
-
 static void print_json(Cli *cli, const UpdateStats *stats, const RecallSize *size, double cpu)
 {
     JsonWriter w = cli_json_begin(cli);
@@ -110,8 +99,11 @@ static bool run(Cli *cli, const Args *args, Err *err)
     double cpu;
     bool ok;
 
-    if (!searching_open(cli, &s, err) || !can_keep(&s, err) ||
-        (args_flag(args, "rebuild") && !rebuild(&s, err)))
+    /* Searches use an index in memory where the data folder cannot be written; here that would be for nothing. */
+    if (!searching_open(cli, &s, err) || catalogue_is_private(s.catalogue, err))
+        return false;
+    if (args_flag(args, "rebuild") &&
+        (!catalogue_clear(s.catalogue, err) || !recall_index_clear(s.index, err)))
         return false;
     signals_catch(SIGNALS_STOP | SIGNALS_ONCE, -1);
     ok = recall_update(s.index, s.catalogue, s.homes, stop, &progress, &stats, err);

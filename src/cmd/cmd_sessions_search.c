@@ -72,20 +72,14 @@ typedef struct Groups {
 
 /* -- groups --------------------------------------------------------------------------------------- */
 
-static Group *group_of(Groups *g, const SearchHit *hit)
-{
-    for (size_t i = 0; i < g->n; i++)
-        if (g->all[i].hits[0]->entry.key == hit->entry.key)
-            return &g->all[i];
-    return NULL;
-}
-
 static void add_hit(Groups *g, const SearchHit *hit)
 {
-    Group *group = group_of(g, hit);
+    Group *group = g->all;
 
-    if (!group)
-        group = &g->all[g->n++];
+    while (group < g->all + g->n && group->hits[0]->entry.key != hit->entry.key)
+        group++;
+    if (group == g->all + g->n)
+        g->n++;
     group->hits[group->n++] = hit;
     group->said |= hit->at.role < DOC_CALL;
 }

@@ -300,13 +300,6 @@ static bool ask_address(Cli *cli, const Provider *p, Str *ret_url, Str *ret_dial
     return true;
 }
 
-static bool keep_model(Cli *cli, const ModelConfig *c, Str dialect, Err *err)
-{
-    return keep(cli, "model.base_url", c->base_url, err) && keep(cli, "model.name", c->name, err) &&
-           keep(cli, "model.dialect", dialect, err) &&
-           keep_secret(cli, "model.api_key", c->key, err);
-}
-
 static bool try_and_keep_model(Cli *cli, const ModelConfig *c, Str dialect, Err *err)
 {
     Str text = STR("");
@@ -316,8 +309,12 @@ static bool try_and_keep_model(Cli *cli, const ModelConfig *c, Str dialect, Err 
     say(cli, "  Asking %.*s for one word ...\n", STR_FMT(c->name));
     buf_flush(cli->out);
     works = setup_try_model(cli->arena, c, &text, &why);
-    return tell_verdict(cli, works, text, &why, &kept, err) &&
-           (!kept || keep_model(cli, c, dialect, err));
+    if (!tell_verdict(cli, works, text, &why, &kept, err))
+        return false;
+    return !kept ||
+           (keep(cli, "model.base_url", c->base_url, err) &&
+            keep(cli, "model.name", c->name, err) && keep(cli, "model.dialect", dialect, err) &&
+            keep_secret(cli, "model.api_key", c->key, err));
 }
 
 static bool model_step(Cli *cli, Err *err)

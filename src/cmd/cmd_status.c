@@ -138,15 +138,6 @@ static void list_all(Cli *cli, const HomeFacts *facts, size_t n, const HistoryFa
         log_note("not all transcripts have been read yet; some numbers are estimates");
 }
 
-/* A home that was asked for by name and cannot be read is a failure; others are only told. */
-static bool verdict(const Cli *cli, const HomeFacts *facts, size_t n, Err *err)
-{
-    for (size_t i = 0; i < n && cli->where.home; i++)
-        if (facts[i].home->present && !facts[i].readable)
-            return err_set(err, ERR_CORRUPT, "%s", facts[i].trouble);
-    return true;
-}
-
 static bool run_status(Cli *cli, const Args *args, Err *err)
 {
     HistoryWhere where = { .files = !cli->where.home, .budget_ms = UPDATE_MS };
@@ -170,7 +161,11 @@ static bool run_status(Cli *cli, const Args *args, Err *err)
     } else {
         list_all(cli, facts, n, &history);
     }
-    return verdict(cli, facts, n, err);
+    /* A folder that was named and cannot be read is a failure; others are only reported. */
+    for (size_t i = 0; i < n && cli->where.home; i++)
+        if (facts[i].home->present && !facts[i].readable)
+            return err_set(err, ERR_CORRUPT, "%s", facts[i].trouble);
+    return true;
 }
 
 const Command cmd_status = { .name = "status",

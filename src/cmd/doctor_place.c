@@ -116,11 +116,6 @@ void doctor_sources(Doctor *d)
 
 /* -- permissions ------------------------------------------------------------------------------------- */
 
-static bool is_private(const struct stat *st)
-{
-    return (st->st_mode & 077) == 0;
-}
-
 /* Of ours: for us alone, and ours. False where something was said. */
 static bool look_at_ours(Doctor *d, Str path, bool folder)
 {
@@ -135,7 +130,7 @@ static bool look_at_ours(Doctor *d, Str path, bool folder)
     else if (access(z, folder ? W_OK | X_OK : W_OK) != 0)
         doctor_say(d, FINDING_PROBLEM, path,
                    folder ? "chmod 700 makes it so" : "chmod 600 makes it so", "cannot be written");
-    else if (!is_private(&st))
+    else if (st.st_mode & 077)
         doctor_say(d, FINDING_WARNING, path, folder ? "chmod 700 closes it" : "chmod 600 closes it",
                    "can be reached by others (mode %04o)", st.st_mode & 07777);
     else

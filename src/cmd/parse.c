@@ -119,19 +119,15 @@ static void add_options(Args *args, const Option *options)
     }
 }
 
-static ArgValue *by_name(Args *args, Str name)
+/* By name, or (with an empty name) by letter. */
+static ArgValue *find_option(Args *args, Str name, char letter)
 {
-    for (size_t i = 0; i < args->n_values; i++)
-        if (str_eqz(name, args->values[i].option->name))
-            return &args->values[i];
-    return NULL;
-}
+    for (size_t i = 0; i < args->n_values; i++) {
+        const Option *o = args->values[i].option;
 
-static ArgValue *by_letter(Args *args, char letter)
-{
-    for (size_t i = 0; i < args->n_values; i++)
-        if (letter && args->values[i].option->letter == letter)
+        if (name.n ? str_eqz(name, o->name) : letter && o->letter == letter)
             return &args->values[i];
+    }
     return NULL;
 }
 
@@ -192,7 +188,7 @@ static bool long_option(Args *args, int argc, char **argv, int *at, Err *err)
 
     if (equals)
         name.n = (size_t)(equals - name.p);
-    v = by_name(args, name);
+    v = find_option(args, name, 0);
     if (!v)
         return unknown_option(args, name, err);
     if (v->option->kind == OPTION_FLAG) {
@@ -212,7 +208,7 @@ static bool long_option(Args *args, int argc, char **argv, int *at, Err *err)
 static bool short_options(Args *args, int argc, char **argv, int *at, Err *err)
 {
     for (const char *p = argv[*at] + 1; *p; p++) {
-        ArgValue *v = by_letter(args, *p);
+        ArgValue *v = find_option(args, STR(""), *p);
 
         if (!v)
             return err_set(err, ERR_USAGE, "unknown option '-%c' in '%s'; see 'talaria help'", *p,

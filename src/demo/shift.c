@@ -10,155 +10,71 @@
 /* Guillemets occur in no other text of the demo. */
 static const Str OPEN = STR_INIT("«"), CLOSE = STR_INIT("»");
 
-/* A time, split once: milliseconds since the epoch, and the calendar of its second in UTC. */
-typedef struct Moment {
-    int64_t ms;
-    struct tm tm;
-    int64_t months_back;
-} Moment;
+/* Kinds made of the date and perhaps the time of day, with what separates their digits. */
+static const struct {
+    const char *kind, *day, *between, *time, *after;
+} formats[] = {
+    { "iso", "-", "T", ":", "Z" }, { "isoms", "-", "T", ":", "" }, /* milliseconds follow */
+    { "date", "-", NULL, "", "" }, { "folder", "/", NULL, "", "" }, { "stamp", "", "_", "", "" },
+    { "night", "", "-", "", "" },  { "file", "-", "T", "-", "" },
+};
 
-typedef void Format(Buf *out, const Moment *m);
-
-/* Digits of the date and of the time of day, each with what separates them. */
-static void put_day(Buf *out, const Moment *m, const char *between)
-{
-    buf_addf(out, "%04d%s%02d%s%02d", m->tm.tm_year + 1900, between, m->tm.tm_mon + 1, between,
-             m->tm.tm_mday);
-}
-
-static void put_time(Buf *out, const Moment *m, const char *between)
-{
-    buf_addf(out, "%02d%s%02d%s%02d", m->tm.tm_hour, between, m->tm.tm_min, between, m->tm.tm_sec);
-}
-
-static void put_unix(Buf *out, const Moment *m)
-{
-    buf_addf(out, "%lld.%03lld", (long long)(m->ms / 1000), (long long)(m->ms % 1000));
-}
-
-static void put_sec(Buf *out, const Moment *m)
-{
-    buf_addf(out, "%lld", (long long)(m->ms / 1000));
-}
-
-static void put_ms(Buf *out, const Moment *m)
-{
-    buf_addf(out, "%lld", (long long)m->ms);
-}
-
-static void put_iso(Buf *out, const Moment *m)
-{
-    put_day(out, m, "-");
-    buf_addc(out, 'T');
-    put_time(out, m, ":");
-    buf_addc(out, 'Z');
-}
-
-static void put_isoms(Buf *out, const Moment *m)
-{
-    put_day(out, m, "-");
-    buf_addc(out, 'T');
-    put_time(out, m, ":");
-    buf_addf(out, ".%03dZ", (int)(m->ms % 1000));
-}
-
-static void put_date(Buf *out, const Moment *m)
-{
-    put_day(out, m, "-");
-}
-
-static void put_long(Buf *out, const Moment *m)
+/* ms: since the epoch. False: there is no such kind. */
+static bool put_time(Buf *out, Str kind, int64_t ms, int64_t months_back)
 {
     static const char *const months[] = { "January",   "February", "March",    "April",
                                           "May",       "June",     "July",     "August",
                                           "September", "October",  "November", "December" };
+    time_t whole = (time_t)(ms / 1000);
+    long long seconds = whole, month;
+    struct tm tm = { 0 };
 
-    buf_addf(out, "%d %s %d", m->tm.tm_mday, months[m->tm.tm_mon % 12], m->tm.tm_year + 1900);
-}
-
-static void put_year(Buf *out, const Moment *m)
-{
-    buf_addf(out, "%04d", m->tm.tm_year + 1900);
-}
-
-static void put_month(Buf *out, const Moment *m)
-{
-    int64_t n = (m->tm.tm_year + 1900) * 12LL + m->tm.tm_mon - m->months_back;
-
-    buf_addf(out, "%04lld-%02lld", (long long)(n / 12), (long long)(n % 12 + 1));
-}
-
-static void put_stamp(Buf *out, const Moment *m)
-{
-    put_day(out, m, "");
-    buf_addc(out, '_');
-    put_time(out, m, "");
-}
-
-static void put_folder(Buf *out, const Moment *m)
-{
-    put_day(out, m, "/");
-}
-
-static void put_file(Buf *out, const Moment *m)
-{
-    put_day(out, m, "-");
-    buf_addc(out, 'T');
-    put_time(out, m, "-");
-}
-
-static void put_night(Buf *out, const Moment *m)
-{
-    put_day(out, m, "");
-    buf_addc(out, '-');
-    put_time(out, m, "");
-}
-
-#define KINDS(X)                                                                                   \
-    X(unix)                                                                                        \
-    X(sec)                                                                                         \
-    X(ms)                                                                                          \
-    X(iso)                                                                                         \
-    X(isoms)                                                                                       \
-    X(date)                                                                                        \
-    X(long)                                                                                        \
-    X(year)                                                                                        \
-    X(month)                                                                                       \
-    X(stamp)                                                                                       \
-    X(folder)                                                                                      \
-    X(file)                                                                                        \
-    X(night)
-
-static Format *find_format(Str kind)
-{
-#define X(name)                                                                                    \
-    if (str_eqz(kind, #name))                                                                      \
-        return put_##name;
-    KINDS(X)
-#undef X
-    return NULL;
+    gmtime_r(&whole, &tm);
+    month = (tm.tm_year + 1900) * 12LL + tm.tm_mon - months_back;
+    if (str_eqz(kind, "unix"))
+        buf_addf(out, "%lld.%03d", seconds, (int)(ms % 1000));
+    else if (str_eqz(kind, "sec"))
+        buf_addf(out, "%lld", seconds);
+    else if (str_eqz(kind, "ms"))
+        buf_addf(out, "%lld", (long long)ms);
+    else if (str_eqz(kind, "long"))
+        buf_addf(out, "%d %s %d", tm.tm_mday, months[tm.tm_mon % 12], tm.tm_year + 1900);
+    else if (str_eqz(kind, "year"))
+        buf_addf(out, "%04d", tm.tm_year + 1900);
+    else if (str_eqz(kind, "month"))
+        buf_addf(out, "%04lld-%02lld", month / 12, month % 12 + 1);
+    else
+        for (size_t i = 0;; i++) {
+            if (i == ARRAY_LEN(formats))
+                return false;
+            if (!str_eqz(kind, formats[i].kind))
+                continue;
+            buf_addf(out, "%04d%s%02d%s%02d", tm.tm_year + 1900, formats[i].day, tm.tm_mon + 1,
+                     formats[i].day, tm.tm_mday);
+            if (formats[i].between)
+                buf_addf(out, "%s%02d%s%02d%s%02d%s", formats[i].between, tm.tm_hour,
+                         formats[i].time, tm.tm_min, formats[i].time, tm.tm_sec, formats[i].after);
+            if (str_eqz(kind, "isoms"))
+                buf_addf(out, ".%03dZ", (int)(ms % 1000));
+            break;
+        }
+    return true;
 }
 
 static bool put_time_marker(Str marker, double now, Buf *out, double *latest, Err *err)
 {
     Str rest = marker, kind, distance = STR_NONE;
+    int64_t ms, months_back = 0;
     double seconds = 0;
-    Moment m = { 0 };
-    Format *format;
-    time_t whole;
 
     (void)str_split(&rest, ':', &kind);
     (void)str_split(&rest, ':', &distance);
-    format = find_format(kind);
-    if (!format || !str_to_double(distance, &seconds) ||
-        (rest.n && !str_to_int(rest, 0, 1200, &m.months_back)))
+    ms = str_to_double(distance, &seconds) ? llround((now + seconds) * 1000) : -1;
+    if (ms < 0 || (rest.n && !str_to_int(rest, 0, 1200, &months_back)) ||
+        !put_time(out, kind, ms, months_back))
         return err_set(err, ERR_INVALID, "unknown marker '%.*s' in the recorded demo",
                        STR_FMT(marker));
-    m.ms = llround((now + seconds) * 1000);
-    whole = (time_t)(m.ms / 1000);
-    gmtime_r(&whole, &m.tm);
-    format(out, &m);
-    *latest = fmax(*latest, (double)m.ms / 1000);
+    *latest = fmax(*latest, (double)ms / 1000);
     return true;
 }
 

@@ -4,6 +4,8 @@
  * moment between two keys and shown above the line, as everything else. */
 #include "terminal/chat.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/signals.h"
 #include "handoff/handoff.h"
 #include "terminal/chat_inside.h"
 #include "terminal/typed.h"
@@ -152,7 +155,8 @@ static void say(void *ctx, Str lines)
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
 
-void chat_take(Chat *c, Str line)
+/* A command is done, a message sent or queued. */
+static void take_line(Chat *c, Str line)
 {
     Err err = { 0 };
     SlashId id;
@@ -225,21 +229,110 @@ static void talk_at_terminal(Chat *c)
             break;
         settle(c, buf_str(&line));
         remember(c, buf_str(&line));
-        chat_take(c, buf_str(&line));
+        take_line(c, buf_str(&line));
         chat_pump(c);
     }
     c->leaving = true;
 }
 
-/* -- opening, leaving --------------------------------------------------------------------------------------------------- */
+/* -- without a terminal: lines from a pipe, one turn after the other -- */
 
-/* The one place where the service of a chat is made. */
-static bool open_service(Chat *c, Err *err)
+typedef struct Input {
+    char bytes[4096];
+    size_t at, n;
+} Input;
+
+static bool was_told_to_leave(Chat *c)
 {
-    c->service = service_open(
-        &(ServiceOptions){ .homes = c->options->homes, .settings = c->options->settings }, err);
-    return c->service != NULL;
+    uint64_t count;
+
+    (void)!read(c->wake_fd, &count, sizeof count);
+    return signals_stop_came();
 }
+
+/* Whatever became of the turn: what was to come after it will not be. */
+static void interrupted(Chat *c)
+{
+    c->leaving = c->failed = c->told = true;
+    (void)err_set(&c->err, ERR_INTERRUPTED, "cancelled");
+}
+
+/* Shows the turn under way to its end. */
+static void watch_turn(Chat *c)
+{
+    struct pollfd fd = { .fd = c->wake_fd, .events = POLLIN };
+    bool stop = false;
+
+    for (chat_pump(c); c->running; chat_pump(c)) {
+        if (poll(&fd, 1, -1) < 0 && errno != EINTR)
+            break;
+        if (was_told_to_leave(c)) {
+            stop = c->leaving = true;
+            chat_cancel(c);
+        }
+    }
+    if (stop)
+        interrupted(c);
+}
+
+/* False: there is no more. */
+static bool refill(Chat *c, Input *in)
+{
+    struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+                            { .fd = c->wake_fd, .events = POLLIN } };
+    ssize_t n;
+
+    while (poll(fds, ARRAY_LEN(fds), -1) < 0 || !fds[0].revents || fds[1].revents)
+        if (fds[1].revents && was_told_to_leave(c)) {
+            interrupted(c);
+            return false;
+        }
+    n = read(STDIN_FILENO, in->bytes, sizeof in->bytes);
+    in->at = 0;
+    in->n = n > 0 ? (size_t)n : 0;
+    return n > 0;
+}
+
+/* The last line need not end. */
+static bool read_line(Chat *c, Input *in, Buf *line)
+{
+    bool any = false;
+
+    buf_clear(line);
+    while (in->at < in->n || refill(c, in)) {
+        char b = in->bytes[in->at++];
+
+        any = true;
+        if (b == '\n')
+            return true;
+        buf_addc(line, b);
+    }
+    return any && !c->leaving;
+}
+
+static void talk_in_pipe(Chat *c)
+{
+    Input in = { .n = 0 };
+
+    signals_catch(SIGNALS_STOP | SIGNALS_HANGUP, c->wake_fd);
+    while (!c->leaving) {
+        AUTO_BUF line = BUF(LIMIT_RUN_ASK);
+
+        if (!read_line(c, &in, &line))
+            break;
+        if (buf_full(&line)) {
+            c->failed =
+                !err_set(&c->err, ERR_TOO_LARGE, "a line is longer than %d bytes", LIMIT_RUN_ASK);
+            chat_trouble(c, &c->err);
+        } else {
+            take_line(c, buf_str(&line));
+        }
+        watch_turn(c);
+    }
+    signals_release();
+}
+
+/* -- opening, leaving --------------------------------------------------------------------------------------------------- */
 
 static bool is_terminal(void)
 {
@@ -309,7 +402,8 @@ static bool begin(Chat *c, Err *err)
     c->model = o->model;
     if (o->template.n && !chat_set_template(c, o->template, err))
         return false;
-    if (!open_service(c, err) || (is_terminal() && !open_editor(c, err)))
+    c->service = service_open(&(ServiceOptions){ .homes = o->homes, .settings = o->settings }, err);
+    if (!c->service || (is_terminal() && !open_editor(c, err)))
         return false;
     if ((o->resume || o->conversation.n) && !chat_resume(c, o->conversation, err))
         return false;
@@ -321,7 +415,7 @@ static void leave(Chat *c)
 {
     if (c->running) {
         chat_cancel(c);
-        chat_watch(c);
+        watch_turn(c);
     }
     if (c->n_queue)
         chat_note(c, "%zu queued messages were not sent", c->n_queue);
@@ -374,7 +468,7 @@ bool chat(const ChatOptions *options, bool *ret_told, Err *err)
     if (ok && c.editor)
         talk_at_terminal(&c);
     else if (ok)
-        chat_plainly(&c);
+        talk_in_pipe(&c);
     if (ok)
         leave(&c);
     /* At a terminal everything was seen; a chat that one leaves has not failed. */

@@ -96,15 +96,6 @@ MUST_CHECK bool chat_set_template(Chat *c, Str name, Err *err);
 MUST_CHECK bool chat_add_file(Chat *c, Str path, Err *err);
 void chat_complete(void *ctx, Str before, Completion *ret);
 
-/* -- chat.c, chat_plain.c: lines ------------------------------------------------------------------------------ */
-
-/* A command is done, a message sent or queued. */
-void chat_take(Chat *c, Str line);
-/* Every line of standard input. */
-void chat_plainly(Chat *c);
-/* Until the turn under way is over. */
-void chat_watch(Chat *c);
-
 /* -- talk --------------------------------------------------------------------------------------------------------- */
 
 /* One quiet line. */

@@ -53,18 +53,14 @@ size_t editor_columns(const Editor *e)
     return 80;
 }
 
-static size_t screen_rows(const Editor *e)
-{
-    struct winsize size;
-
-    return ioctl(fileno(e->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 1 ? size.ws_row : 24;
-}
-
 /* Rows from the first one of the line to where it has been written to `upto`. */
 static size_t rows_to(const Editor *e, const wchar_t *line, size_t upto)
 {
-    size_t rows = rows_of(e->prompt, line, upto, editor_columns(e));
-    size_t max = screen_rows(e) - 1;
+    size_t rows = rows_of(e->prompt, line, upto, editor_columns(e)), max = 23;
+    struct winsize size;
+
+    if (ioctl(fileno(e->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 1)
+        max = size.ws_row - 1U;
 
     return rows < max ? rows : max;
 }
@@ -140,30 +136,21 @@ static bool interrupt(Editor *e, wchar_t *ret)
     return e->hooks.interrupt(e->hooks.ctx, line->lastchar == line->buffer);
 }
 
-static void resize(Editor *e)
-{
-    editor_hide(e);
-    e->lib->el_resize(e->el);
-    editor_show(e);
-}
-
-static void drain(int fd)
-{
-    uint64_t count;
-
-    (void)!read(fd, &count, sizeof count);
-}
-
 /* 1: *ret is a key; 0: this is the end; -1: go on waiting. */
 static int woken(Editor *e, wchar_t *ret)
 {
-    drain(e->wake_fd);
+    uint64_t count;
+
+    (void)!read(e->wake_fd, &count, sizeof count);
     if (signals_came(SIGTERM) || signals_came(SIGHUP)) {
         e->ended_by = SIGTERM;
         return 0;
     }
-    if (signals_came(SIGWINCH))
-        resize(e);
+    if (signals_came(SIGWINCH)) {
+        editor_hide(e);
+        e->lib->el_resize(e->el);
+        editor_show(e);
+    }
     if (signals_came(SIGTSTP))
         suspend(e);
     if (signals_came(SIGINT) && interrupt(e, ret))
@@ -341,14 +328,6 @@ static void bind(Editor *e)
         e->lib->el_wset(e->el, EL_BIND, binds[i].key, binds[i].what, NULL);
 }
 
-/* Between two lines libedit puts the terminal back, and what is typed then would be drawn by the kernel, over
- * the words: from beginning to end nothing is echoed. A paste keeps its line ends apart. */
-static void set_modes(Editor *e)
-{
-    e->lib->el_set(e->el, EL_SETTY, "-x", "-echo", "-icanon", "-icrnl", "-inlcr", NULL);
-    e->lib->el_set(e->el, EL_SETTY, "-d", "-icrnl", "-inlcr", NULL);
-}
-
 static bool set_up(Editor *e, Err *err)
 {
     HistEvent event;
@@ -366,7 +345,10 @@ static bool set_up(Editor *e, Err *err)
     e->lib->el_wset(e->el, EL_PROMPT, prompt);
     e->lib->el_set(e->el, EL_HIST, e->lib->history, e->history);
     bind(e);
-    set_modes(e);
+    /* Between two lines libedit puts the terminal back, and what is typed then would be drawn by the
+     * kernel, over the answer: from beginning to end nothing is echoed. A paste keeps its line ends. */
+    e->lib->el_set(e->el, EL_SETTY, "-x", "-echo", "-icanon", "-icrnl", "-inlcr", NULL);
+    e->lib->el_set(e->el, EL_SETTY, "-d", "-icrnl", "-inlcr", NULL);
     return true;
 }
 

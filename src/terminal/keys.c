@@ -80,11 +80,6 @@ static bool is_cut_char(Str s)
     return s.n < n;
 }
 
-static bool may_begin_paste(Str s)
-{
-    return s.n < paste_begins.n && str_starts(paste_begins, s);
-}
-
 KeyKind keys_next(Keys *k, bool enough, uint32_t *ret_char)
 {
     Str s = rest(k), after;
@@ -98,7 +93,7 @@ KeyKind keys_next(Keys *k, bool enough, uint32_t *ret_char)
         return next_of_paste(k);
     if (!s.n)
         return KEY_NONE;
-    if (!enough && (may_begin_paste(s) || is_cut_char(s))) {
+    if (!enough && ((s.n < paste_begins.n && str_starts(paste_begins, s)) || is_cut_char(s))) {
         k->waits = true;
         return KEY_NONE;
     }

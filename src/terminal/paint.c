@@ -1,6 +1,8 @@
 /* Lines: what kind of block each belongs to. */
 #include "terminal/paint.h"
 
+#include "recall/history.h"
+#include "recall/resume.h"
 #include "terminal/paint_inside.h"
 #include "text/utf8.h"
 
@@ -33,15 +35,6 @@ void paint_resize(Paint *p, size_t columns)
 }
 
 /* -- what a line begins with ---------------------------------------------------------------------------- */
-
-static size_t blanks(Str s)
-{
-    size_t n = 0;
-
-    while (n < s.n && s.p[n] == ' ')
-        n++;
-    return n;
-}
 
 static size_t repeated(Str s, char c)
 {
@@ -82,7 +75,7 @@ static size_t list_mark(Str s)
 /* Whether more of the line is needed to tell what it begins. */
 static bool is_unsure(Str line)
 {
-    Str s = str_skip(line, blanks(line));
+    Str s = str_skip(line, repeated(line, ' '));
 
     if (!s.n)
         return true;
@@ -143,7 +136,7 @@ static void draw_rule(Paint *p, Buf *out)
 /* Takes what marks the block off *s and sets the row up for its text. */
 static void begin_block(Paint *p, Buf *out, Str *s)
 {
-    size_t lead = blanks(*s), mark;
+    size_t lead = repeated(*s, ' '), mark;
 
     p->row.lead = STR_NONE;
     p->row.lead_cols = p->row.indent = 0;
@@ -152,7 +145,7 @@ static void begin_block(Paint *p, Buf *out, Str *s)
     if (s->n && s->p[0] == '>') {
         p->row.indent = 0;
         begin_quote(p, s);
-        lead = blanks(*s);
+        lead = repeated(*s, ' ');
         *s = str_skip(*s, lead);
     } else if (!lead && !list_mark(*s)) {
         p->hang = 0;
@@ -175,7 +168,7 @@ static void begin_block(Paint *p, Buf *out, Str *s)
 
 static bool is_fence(const Paint *p, Str line)
 {
-    Str s = str_skip(line, blanks(line));
+    Str s = str_skip(line, repeated(line, ' '));
     size_t n = s.n ? repeated(s, s.p[0]) : 0;
 
     if (n < 3 || (s.p[0] != '`' && s.p[0] != '~'))
@@ -196,12 +189,6 @@ static void draw_code_line(Paint *p, Buf *out, Str line)
     p->any = true;
 }
 
-static void toggle_fence(Paint *p, Str line)
-{
-    p->fence = !p->fence;
-    p->fence_mark = line.p[blanks(line)];
-}
-
 /* A whole line that is not drawn word by word; false: it is text. */
 static bool draw_special_line(Paint *p, Buf *out, Str line)
 {
@@ -209,7 +196,8 @@ static bool draw_special_line(Paint *p, Buf *out, Str line)
 
     if (is_fence(p, line)) {
         put_blank_line(p, out);
-        toggle_fence(p, line);
+        p->fence = !p->fence;
+        p->fence_mark = s.p[0];
     } else if (p->fence) {
         draw_code_line(p, out, line);
     } else if (!s.n) {
@@ -220,6 +208,58 @@ static bool draw_special_line(Paint *p, Buf *out, Str line)
         return false;
     }
     return true;
+}
+
+/* -- the list below an answer: what opens each of its links in this terminal -- */
+
+static const Str sessions = STR_INIT("/sessions/");
+
+/* A link may name a session that does not exist: then no beginning of its id means it. */
+static Str short_id(History *h, Arena *a, Str id)
+{
+    HistoryItem item;
+    Err ignored;
+
+    return h && history_find(h, a, id, &item, &ignored) ? history_short_id(h, a, id) : id;
+}
+
+/* The id is as the link has it, %XX and all. */
+static void put_link(Paint *p, Buf *out, size_t number, History *h)
+{
+    Str target = p->links[number - 1];
+    AUTO_BUF line = BUF(KIB(8));
+
+    buf_addf(&line, "[%zu] ", number);
+    if (str_starts(target, sessions))
+        buf_addf(&line, "%s sessions show %.*s", resume_program(),
+                 STR_FMT(short_id(h, p->arena, str_skip(target, sessions.n))));
+    else
+        buf_add(&line, target);
+    buf_addz(out, p->options.color ? "\033[2m" : "");
+    utf8_show(out, buf_str(&line), false);
+    buf_addz(out, p->options.color ? "\033[0m\n" : "\n");
+}
+
+static void paint_links(Paint *p, Buf *out)
+{
+    AUTO(Store) *store = NULL;
+    AUTO(History) *h = NULL;
+    bool any = false;
+    Homes homes;
+    Err ignored;
+
+    for (size_t i = 0; i < p->n_links; i++)
+        any |= str_starts(p->links[i], sessions);
+    if (p->options.homes && any) {
+        homes = homes_again(p->arena, p->options.homes);
+        store = store_open(&homes, &ignored);
+        h = store
+                ? history_open(&(HistoryWhere){
+                      .homes = &homes, .store = store, .files = homes.primary->kind != HOME_GIVEN })
+                : NULL;
+    }
+    for (size_t i = 1; i <= p->n_links; i++)
+        put_link(p, out, i, h);
 }
 
 /* -- text that comes ----------------------------------------------------------------------------------------- */
@@ -234,14 +274,6 @@ static void end_table(Paint *p, Buf *out)
     paint_table(p, out);
 }
 
-/* Whether the line is the next row of a table. */
-static bool is_table_row(Str line)
-{
-    Str s = str_trim(line);
-
-    return s.n && s.p[0] == '|';
-}
-
 /* One line, or its beginning; how many bytes were used. 0: more is needed. */
 static size_t draw_line(Paint *p, Buf *out, Str text, bool over)
 {
@@ -254,7 +286,7 @@ static size_t draw_line(Paint *p, Buf *out, Str text, bool over)
     if (!p->in_line) {
         if (!whole && (p->fence || is_unsure(line)))
             return 0;
-        if (!is_table_row(line))
+        if (!str_starts(str_trim(line), STR("|")))
             end_table(p, out);
         if (whole && draw_special_line(p, out, line))
             return end + (end < text.n);
@@ -278,8 +310,7 @@ static size_t draw_line(Paint *p, Buf *out, Str text, bool over)
 
 static void draw_held(Paint *p, Buf *out, bool over)
 {
-    Str text = buf_str(&p->held);
-    Str rest = text;
+    Str rest = buf_str(&p->held);
 
     while (rest.n) {
         size_t used = draw_line(p, out, rest, over);

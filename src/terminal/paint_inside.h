@@ -64,8 +64,4 @@ void paint_spans(Paint *p, Buf *out, Str *rest, bool whole, int depth);
 
 void paint_table(Paint *p, Buf *out);
 
-/* -- paint_links.c --------------------------------------------------------------------------------------- */
-
-void paint_links(Paint *p, Buf *out);
-
 #endif

@@ -34,14 +34,6 @@ static void put_style(Paint *p, Buf *to, unsigned style)
     p->row.drawn_style = style;
 }
 
-static void clear_word(Row *r)
-{
-    buf_clear(&r->word);
-    r->word_cols = r->shown_bytes = r->shown_cols = 0;
-    r->shown_blank = false;
-    r->word_style = r->drawn_style;
-}
-
 static void begin_row(Paint *p, Buf *out)
 {
     Row *r = &p->row;
@@ -78,7 +70,7 @@ static void move_word(Paint *p, Buf *out)
     begin_row(p, out);
 }
 
-static void show_word(Paint *p, Buf *out)
+void row_show(Paint *p, Buf *out)
 {
     Row *r = &p->row;
 
@@ -101,9 +93,14 @@ static void show_word(Paint *p, Buf *out)
 /* The word is final. */
 static void end_word(Paint *p, Buf *out)
 {
-    show_word(p, out);
-    p->row.col += p->row.word_cols;
-    clear_word(&p->row);
+    Row *r = &p->row;
+
+    row_show(p, out);
+    r->col += r->word_cols;
+    buf_clear(&r->word);
+    r->word_cols = r->shown_bytes = r->shown_cols = 0;
+    r->shown_blank = false;
+    r->word_style = r->drawn_style;
 }
 
 /* A style ends with its last character, not before the next word: the blank between them has none. */
@@ -156,11 +153,6 @@ void paint_row_text(Paint *p, Buf *out, Str text)
         else
             row_char(p, out, str_head(from, from.n - text.n));
     }
-}
-
-void row_show(Paint *p, Buf *out)
-{
-    show_word(p, out);
 }
 
 void row_end(Paint *p, Buf *out)

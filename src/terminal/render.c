@@ -331,20 +331,6 @@ static void progress(Render *r, Json data)
 /* -- the end --------------------------------------------------------------------------------------------------- */
 
 /* X(code, what it means where the words are a provider's own, what one can do about it) */
-#define ADVICE(X)                                                                                  \
-    X("runtime_unavailable", "", "is it running? /runtime lists the alternatives")                 \
-    X("runtime_auth", "not authorised", "check its API key or log in to it, then /retry")          \
-    X("runtime_rejected", "the request was refused", "try another /model or /runtime")             \
-    X("rate_limited", "too many requests", "wait a moment, then /retry")                           \
-    X("upstream_error", "the model's server failed",                                               \
-      "/retry sends it again, /runtime lists the alternatives")                                    \
-    X("context_too_large", "the conversation is too long for the model",                           \
-      "start without the earlier turns: /new")                                                     \
-    X("store_unavailable", "", "run 'talaria doctor' to check the database")                       \
-    X("approval_denied", "", "ask in another way")                                                 \
-    X("approval_timeout", "", "/retry, and answer in time")                                        \
-    X("conflict", "", "a turn of this conversation is running elsewhere; /retry later")
-
 typedef struct Advice {
     const char *code, *meaning, *advice;
 } Advice;
@@ -352,9 +338,18 @@ typedef struct Advice {
 static Advice advice_of(Str code)
 {
     static const Advice rows[] = {
-#define X(code, meaning, text) { code, meaning, text },
-        ADVICE(X)
-#undef X
+        { "runtime_unavailable", "", "is it running? /runtime lists the alternatives" },
+        { "runtime_auth", "not authorised", "check its API key or log in to it, then /retry" },
+        { "runtime_rejected", "the request was refused", "try another /model or /runtime" },
+        { "rate_limited", "too many requests", "wait a moment, then /retry" },
+        { "upstream_error", "the model's server failed",
+          "/retry sends it again, /runtime lists the alternatives" },
+        { "context_too_large", "the conversation is too long for the model",
+          "start without the earlier turns: /new" },
+        { "store_unavailable", "", "run 'talaria doctor' to check the database" },
+        { "approval_denied", "", "ask in another way" },
+        { "approval_timeout", "", "/retry, and answer in time" },
+        { "conflict", "", "a turn of this conversation is running elsewhere; /retry later" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)

@@ -24,14 +24,9 @@ static void put(Screen *s, Str text)
         write_all(STDOUT_FILENO, text);
 }
 
-static size_t columns(const Screen *s)
-{
-    return s->editor ? editor_columns(s->editor) : 80;
-}
-
 void screen_words(Screen *s, Str text)
 {
-    size_t wide = columns(s);
+    size_t wide = s->editor ? editor_columns(s->editor) : 80;
 
     if (!text.n)
         return;
