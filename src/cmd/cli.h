@@ -66,12 +66,12 @@ typedef struct Example {
 } Example;
 
 typedef struct Command {
-    const char *name, *operands, *summary;
-    const char *details; /* further paragraphs for --help and the man page, or NULL */
+    const char *name, *summary;
+    const char *operands; /* "KEY [VALUE]", "FILE...": the parser counts by it; or NULL */
+    const char *details;  /* further paragraphs for --help and the man page, or NULL */
     const Option *options;
     const Example *examples;        /* ended by a row of zeros, or NULL */
     const struct Command *children; /* likewise */
-    int min, max;                   /* operands; most -1 = any number */
     bool any_settings;              /* runs, by the defaults, also where config.yaml is wrong */
     bool draws;                     /* its output is not prose: no line of it is wrapped */
     bool acts;          /* its output only reports what it did: nothing of it with --quiet */

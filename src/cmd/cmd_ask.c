@@ -290,8 +290,6 @@ const Command cmd_ask = {
         "ask' lists such sessions. Continued with -c, it is listed like any other.",
     .options = options,
     .examples = examples,
-    .min = 1,
-    .max = -1,
     .draws = true,
     .run = ask
 };

@@ -80,7 +80,5 @@ const Command cmd_chat = { .name = "chat",
                            .details = CHAT_DETAILS,
                            .options = options,
                            .examples = examples,
-                           .min = 0,
-                           .max = 1,
                            .draws = true,
                            .run = run };

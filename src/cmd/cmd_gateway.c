@@ -377,8 +377,6 @@ static const Command pair_children[] = {
           "an hour; it is valid for an hour. People with access talk to the model as guests: "
           "without your memory, your past sessions and your tools.",
       .examples = examples,
-      .min = 1,
-      .max = 1,
       .acts = true,
       .run = approve_person },
     { 0 },
@@ -494,8 +492,6 @@ static const Command children[] = {
       .details = "Checks with the platform that the chat exists and that Talaria may write to it.",
       .options = sethome_options,
       .examples = examples,
-      .min = 2,
-      .max = 2,
       .acts = true,
       .run = sethome },
     { .name = "pair",

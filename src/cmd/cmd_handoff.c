@@ -278,7 +278,6 @@ static const Command children[] = {
           "A handoff that no gateway has started is cancelled at once; otherwise the gateway stops "
           "after its current step. Use 'back' for a session that has moved already.",
       .examples = examples,
-      .max = 1,
       .acts = true,
       .run = handoff_cancel_one },
     { .name = "back",

@@ -76,5 +76,4 @@ const Command cmd_help = { .name = "help",
                            .summary = "help, man pages and shell completion",
                            .options = options,
                            .examples = examples,
-                           .max = 3,
                            .run = run_help };

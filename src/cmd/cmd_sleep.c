@@ -66,7 +66,6 @@ static const Command children[] = {
       .details = "Default: the newest night with a proposal, which is the one that "
                  "'talaria sleep adopt' adopts. 'talaria sleep status' shows the last night.",
       .options = sleep_review_options,
-      .max = 1,
       .run = sleep_review },
     { .name = "adopt",
       .summary = "apply a night's proposals to your skills",
@@ -87,7 +86,6 @@ static const Command children[] = {
       .operands = "[NIGHT]",
       .summary = "reject a proposal; its edits are not proposed again",
       .options = sleep_reject_options,
-      .max = 1,
       .acts = true,
       .run = sleep_reject },
     { .name = "schedule",

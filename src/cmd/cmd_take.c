@@ -90,8 +90,6 @@ const Command cmd_take = {
                "prints the command that does. Exit code 3: the code is wrong, used or expired. "
                "Exit code 4: the agent is still answering in the chat; the code remains valid.",
     .examples = examples,
-    .min = 1,
-    .max = 1,
     .draws = true,
     .acts = true,
     .run = take

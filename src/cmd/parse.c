@@ -249,23 +249,34 @@ static bool descend(Args *args, const char *word, Err *err)
     return true;
 }
 
-static bool too_many(const Args *args, const char *word, Err *err)
+/* How many operands a command takes: of "KEY [VALUE]" 1 or 2, of "FILE..." any number from 1 on. */
+static void operand_range(const Command *c, size_t *ret_min, size_t *ret_max)
 {
-    AUTO_BUF path = BUF(KIB(1));
+    Str rest = str_of(c->operands), word;
 
-    add_path(&path, args);
-    return err_set(err, ERR_USAGE, "unexpected argument '%s'; see 'talaria%.*s --help'", word,
-                   STR_FMT(buf_str(&path)));
+    *ret_min = *ret_max = 0;
+    while (rest.n && str_split(&rest, ' ', &word)) {
+        *ret_min += word.p[0] != '[';
+        *ret_max = str_find(word, STR("...")) < word.n ? MAX_OPERANDS : *ret_max + 1;
+    }
 }
 
 static bool take_word(Args *args, const char *word, Err *err)
 {
     const Command *c = args->path[args->depth - 1];
 
+    size_t min, max;
+
     if (c->children)
         return descend(args, word, err);
-    if (args->n_operands == MAX_OPERANDS || (c->max >= 0 && (int)args->n_operands >= c->max))
-        return too_many(args, word, err);
+    operand_range(c, &min, &max);
+    if (args->n_operands >= max) {
+        AUTO_BUF path = BUF(KIB(1));
+
+        add_path(&path, args);
+        return err_set(err, ERR_USAGE, "unexpected argument '%s'; see 'talaria%.*s --help'", word,
+                       STR_FMT(buf_str(&path)));
+    }
     args->operands[args->n_operands++] = word;
     return true;
 }
@@ -273,15 +284,15 @@ static bool take_word(Args *args, const char *word, Err *err)
 static bool check_operands(const Args *args, Err *err)
 {
     const Command *c = args->path[args->depth - 1];
-
     AUTO_BUF path = BUF(KIB(1));
+    size_t min, max;
 
-    if ((int)args->n_operands >= c->min || args->help)
+    operand_range(c, &min, &max);
+    if (args->n_operands >= min || args->help)
         return true;
     add_path(&path, args);
     return err_set(err, ERR_USAGE, "'talaria%.*s' needs %s; see 'talaria%.*s --help'",
-                   STR_FMT(buf_str(&path)), c->operands ? c->operands : "more arguments",
-                   STR_FMT(buf_str(&path)));
+                   STR_FMT(buf_str(&path)), c->operands, STR_FMT(buf_str(&path)));
 }
 
 /* Histories are looked for in many places, and in the programs that are started: the environment reaches all of them. */
