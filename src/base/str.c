@@ -92,6 +92,15 @@ size_t str_find_nocase(Str s, Str needle)
     return s.n;
 }
 
+Str str_base_name(Str path)
+{
+    size_t at = path.n;
+
+    while (at && path.p[at - 1] != '/')
+        at--;
+    return str_skip(path, at);
+}
+
 Str str_trim(Str s)
 {
     while (s.n && is_blank(s.p[0]))

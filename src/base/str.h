@@ -78,6 +78,8 @@ static inline bool str_ends(Str s, Str suffix)
            (suffix.n == 0 || memcmp(s.p + s.n - suffix.n, suffix.p, suffix.n) == 0);
 }
 
+Str str_base_name(Str path); /* what follows the last slash */
+
 static inline Str str_skip(Str s, size_t n)
 {
     if (n > s.n)

@@ -16,7 +16,7 @@
 #include "text/utf8.h"
 #include "text/wrap.h"
 
-/* -- output --------------------------------------------------------------------------- */
+/* -- output -- */
 
 static bool to_stdout(void *ctx, const char *p, size_t n)
 {
@@ -319,7 +319,7 @@ static bool wrapped_write(void *ctx, const char *p, size_t n)
     return ok;
 }
 
-/* -- homes and store ------------------------------------------------------------------ */
+/* -- homes and store -- */
 
 bool cli_homes(Cli *cli, const Homes **ret, Err *err)
 {
@@ -347,7 +347,7 @@ bool cli_store(Cli *cli, Store **ret, Err *err)
     return cli->store != NULL;
 }
 
-/* -- running -------------------------------------------------------------------------- */
+/* -- running -- */
 
 static int tell_failure(const Cli *cli, const Err *err)
 {

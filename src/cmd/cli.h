@@ -19,7 +19,7 @@
 typedef struct Cli Cli;
 typedef struct Args Args;
 
-/* -- tables ------------------------------------------------------------------------- */
+/* -- tables -- */
 
 typedef enum OptionKind {
     OPTION_END, /* a row of zeros ends the table */
@@ -80,7 +80,7 @@ typedef struct Command {
     bool (*run)(Cli *cli, const Args *args, Err *err);
 } Command;
 
-/* -- what a command is given ----------------------------------------------------------- */
+/* -- what a command is given -- */
 
 struct Cli {
     Arena *arena; /* lives as long as the command */
@@ -147,7 +147,7 @@ size_t cli_width(const Cli *cli);     /* columns of that terminal; $COLUMNS or 1
 /* The child of that name, or NULL. */
 const Command *command_child(const Command *c, Str name);
 
-/* -- the frame itself ----------------------------------------------------------------- */
+/* -- the frame itself -- */
 
 extern const Option global_options[];
 
@@ -158,7 +158,7 @@ int cli_main(const Command *root, int argc, char **argv);
 MUST_CHECK bool cli_parse(Cli *cli, Arena *a, int argc, char **argv, const Command **ret_command,
                           Args **ret_args, Err *err);
 
-/* -- help.c and complete.c: what the tables say ------------------------------------------------------- */
+/* -- help.c and complete.c: what the tables say -- */
 
 void help_print(Cli *cli, const Command *const *path, size_t depth);
 MUST_CHECK bool help_man(Cli *cli, Str command, Err *err); /* scdoc source */

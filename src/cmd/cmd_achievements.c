@@ -11,7 +11,7 @@
 #include "text/human.h"
 #include "text/utf8.h"
 
-/* -- getting there ------------------------------------------------------------------------------------ */
+/* -- getting there -- */
 
 static bool on_progress(void *ctx, size_t done, size_t total)
 {
@@ -81,7 +81,7 @@ AUTO_FREE(AutoSnapshot, snapshot_free)
 
 static const Option common_options[] = { SOURCE_OPTION, COMPAT_OPTION, { 0 } };
 
-/* -- list ------------------------------------------------------------------------------------------------ */
+/* -- list -- */
 
 static Style style_of_tier(int tier)
 {
@@ -227,7 +227,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- scan ------------------------------------------------------------------------------------------------ */
+/* -- scan -- */
 
 static const Option scan_options[] = {
     { OPT_FLAG("full", "count every session again") },
@@ -267,7 +267,7 @@ static bool scan(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- show ------------------------------------------------------------------------------------------------ */
+/* -- show -- */
 
 static bool find_id(Str id, size_t *ret, Err *err)
 {
@@ -336,7 +336,7 @@ static bool show(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- recent ---------------------------------------------------------------------------------------------- */
+/* -- recent -- */
 
 /* --json: {format, achievements}, newest first. */
 static bool recent(Cli *cli, const Args *args, Err *err)
@@ -366,7 +366,7 @@ static bool recent(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- reset ----------------------------------------------------------------------------------------------- */
+/* -- reset -- */
 
 static const Option reset_options[] = {
     { OPT_FLAG("dry-run", "print what would be deleted, change nothing") },
@@ -406,7 +406,7 @@ static bool reset(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- export ---------------------------------------------------------------------------------------------- */
+/* -- export -- */
 
 static const Option export_options[] = {
     { OPT_CHOICE("format", "FORMAT", "output format"), .fallback = "md", .choices = "json|md" },
@@ -445,7 +445,7 @@ static bool export_all(Cli *cli, const Args *args, Err *err)
     }
 }
 
-/* -- rows ------------------------------------------------------------------------------------------------ */
+/* -- rows -- */
 
 static const Command children[] = {
     { .name = "list",

@@ -26,7 +26,7 @@ static const Option options[] = {
     { 0 },
 };
 
-/* -- waiting for frames ----------------------------------------------------------------------------- */
+/* -- waiting for frames -- */
 
 static void on_wake(void *ctx)
 {
@@ -55,7 +55,7 @@ static const Frame *next_frame(Service *s, Subscriber *sub, Str run_id, int wake
     }
 }
 
-/* -- showing them ------------------------------------------------------------------------------------- */
+/* -- showing them -- */
 
 /* Markdown is drawn on a terminal that can move its cursor, and stays as it is in a pipe. */
 static Paint *new_paint(const Cli *cli)
@@ -154,16 +154,7 @@ static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, int wake_
     return ok;
 }
 
-/* -- the request ------------------------------------------------------------------------------------------ */
-
-static Str base_name(Str path)
-{
-    size_t at = path.n;
-
-    while (at && path.p[at - 1] != '/')
-        at--;
-    return str_skip(path, at);
-}
+/* -- the request -- */
 
 static bool add_files(Cli *cli, Service *s, const Args *args, ChatRequest *request, Err *err)
 {
@@ -181,8 +172,8 @@ static bool add_files(Cli *cli, Service *s, const Args *args, ChatRequest *reque
         if (request->n_files == LIMIT_FILES)
             return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
         if (!file_read_any(cli->arena, str_z(cli->arena, text), LIMIT_FILE_BYTES, &bytes, err) ||
-            !files_add(s, cli->arena, request->conversation_id, base_name(text), STR_NONE, bytes,
-                       &x, err))
+            !files_add(s, cli->arena, request->conversation_id, str_base_name(text), STR_NONE,
+                       bytes, &x, err))
             return false;
         files[request->n_files++] = x.id;
     }

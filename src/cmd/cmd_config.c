@@ -4,16 +4,7 @@
 #include "cmd/prompt.h"
 #include "text/settings_write.h"
 
-/* -- list ----------------------------------------------------------------------------------------- */
-
-static void list_models(Cli *cli, const Settings *s)
-{
-    for (size_t m = 0; m < s->n_models; m++)
-        for (size_t i = 0; i < SETTING_COUNT; i++)
-            if (s->models[m].values[i].p)
-                say(cli, "models.%.*s.%s: %.*s\n", STR_FMT(s->models[m].name),
-                    strchr(setting_infos[i].key, '.') + 1, STR_FMT(s->models[m].values[i]));
-}
+/* -- list -- */
 
 static void put_models(JsonWriter *w, const Settings *s)
 {
@@ -42,15 +33,6 @@ static void list_secrets(Cli *cli, const Settings *s)
     }
 }
 
-static void put_secrets(Cli *cli, JsonWriter *w, const Settings *s)
-{
-    json_field_begin(w, "secrets", '{');
-    for (size_t i = 0; i < secret_count; i++)
-        json_field_bool(w, secret_infos[i].key,
-                        secret_source(cli->arena, s, &secret_infos[i]).p != NULL);
-    json_end(w, '}');
-}
-
 static void list_text(Cli *cli, const Settings *s)
 {
     say(cli, "# %.*s%s\n", STR_FMT(s->path), s->found ? "" : " (no such file; using defaults)");
@@ -58,7 +40,11 @@ static void list_text(Cli *cli, const Settings *s)
         say(cli, "%s: %.*s  %s# %s%s%s\n", setting_infos[i].key, STR_FMT(s->values[i].text),
             style(cli, STYLE_DIM), setting_infos[i].help,
             s->values[i].given ? " (set in the file)" : "", style(cli, STYLE_OFF));
-    list_models(cli, s);
+    for (size_t m = 0; m < s->n_models; m++)
+        for (size_t i = 0; i < SETTING_COUNT; i++)
+            if (s->models[m].values[i].p)
+                say(cli, "models.%.*s.%s: %.*s\n", STR_FMT(s->models[m].name),
+                    strchr(setting_infos[i].key, '.') + 1, STR_FMT(s->models[m].values[i]));
     list_secrets(cli, s);
 }
 
@@ -84,12 +70,16 @@ static bool list(Cli *cli, const Args *args, Err *err)
         json_field_str(&w, setting_infos[i].key, s->values[i].text);
     json_end(&w, '}');
     put_models(&w, s);
-    put_secrets(cli, &w, s);
+    json_field_begin(&w, "secrets", '{');
+    for (size_t i = 0; i < secret_count; i++)
+        json_field_bool(&w, secret_infos[i].key,
+                        secret_source(cli->arena, s, &secret_infos[i]).p != NULL);
+    json_end(&w, '}');
     cli_json_end(cli, &w);
     return true;
 }
 
-/* -- get ------------------------------------------------------------------------------------------ */
+/* -- get -- */
 
 static bool show_value(Cli *cli, Str key, Str value)
 {
@@ -158,7 +148,7 @@ static bool get(Cli *cli, const Args *args, Err *err)
                    STR_FMT(key));
 }
 
-/* -- set and unset ---------------------------------------------------------------------------------- */
+/* -- set and unset -- */
 
 static void tell_changed(Cli *cli, Str key, Str value, const char *how)
 {
@@ -230,7 +220,7 @@ static bool unset(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- rows --------------------------------------------------------------------------------------------- */
+/* -- rows -- */
 
 static const Example set_examples[] = {
     { "talaria config set model.name gpt-5-mini", "change one setting" },

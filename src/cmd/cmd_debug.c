@@ -12,7 +12,7 @@
 #include "platforms/platform.h"
 #include "text/utf8.h"
 
-/* -- debug model -------------------------------------------------------------------------------- */
+/* -- debug model -- */
 
 /* Shared by the command, which waits, and the loop's thread, which writes. */
 typedef struct Talk {

@@ -15,7 +15,7 @@
 
 enum { MAX_FILES = 16 };
 
-/* -- both -------------------------------------------------------------------------------------------- */
+/* -- both -- */
 
 /* Shared by the command, which waits, and the loop's thread, which writes. */
 typedef struct Show {
@@ -88,7 +88,7 @@ static bool find_runtime(const Args *args, const Runtime **ret, Err *err)
     return true;
 }
 
-/* -- debug replay ---------------------------------------------------------------------------------------- */
+/* -- debug replay -- */
 
 bool debug_replay(Cli *cli, const Args *args, Err *err)
 {
@@ -126,7 +126,7 @@ const Example debug_replay_examples[] = {
     { 0 },
 };
 
-/* -- debug run: a small host ------------------------------------------------------------------------------- */
+/* -- debug run: a small host -- */
 
 typedef struct Job {
     void (*fn)(void *arg);
@@ -164,7 +164,7 @@ static ModelClient *model(void *ctx, Str wish, Err *err)
     return client;
 }
 
-/* -- debug run: waiting ---------------------------------------------------------------------------------------- */
+/* -- debug run: waiting -- */
 
 static void on_event(void *ctx, const RuntimeEvent *e)
 {
@@ -279,25 +279,20 @@ static bool run_with(Cli *cli, const Args *args, Show *show, Net *net, Err *err)
     return ok;
 }
 
-static void tell_trace(Str text)
-{
-    Str line;
-
-    while (str_split(&text, '\n', &line))
-        if (line.n)
-            log_note("trace: %.*s", STR_FMT(line));
-}
-
 static bool run_shown(Cli *cli, const Args *args, Show *show, Err *err)
 {
     AUTO(Net) *net = net_new(err);
+    Str trace = STR(""), line;
 
     if (!net || !run_with(cli, args, show, net, err))
         return false;
     if (show->handle.n)
         log_note("handle: %.*s", STR_FMT(show->handle));
     if (args_flag(args, "trace"))
-        tell_trace(run_trace_text(&show->trace));
+        trace = run_trace_text(&show->trace);
+    while (str_split(&trace, '\n', &line))
+        if (line.n)
+            log_note("trace: %.*s", STR_FMT(line));
     if (show->failed)
         return err_set(err, ERR_INTERNAL, "%s", show->message);
     return true;

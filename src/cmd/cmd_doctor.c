@@ -48,7 +48,7 @@ void doctor_say(Doctor *d, FindingLevel level, Str subject, const char *advice, 
     ARENA_PUSH(d->arena, d->findings, d->n, d->cap, f);
 }
 
-/* -- the databases ------------------------------------------------------------------------------- */
+/* -- the databases -- */
 
 static void add_patient(Doctor *d, Str name, Str folder, Str path, bool ours, bool sessions)
 {
@@ -84,7 +84,7 @@ static void look_at_databases(Doctor *d)
     add_ours(d, "index.db", false);
 }
 
-/* -- telling --------------------------------------------------------------------------------------- */
+/* -- telling -- */
 
 static size_t count(const Doctor *d, FindingLevel level)
 {
@@ -197,7 +197,7 @@ static void put_all(Cli *cli, const Doctor *d)
     cli_json_end(cli, &w);
 }
 
-/* -- running --------------------------------------------------------------------------------------- */
+/* -- running -- */
 
 static bool run_doctor(Cli *cli, const Args *args, Err *err)
 {

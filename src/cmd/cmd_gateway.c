@@ -87,14 +87,6 @@ typedef struct PlatformRow {
     ConnectionQueues queues;
 } PlatformRow;
 
-static const ConnectionStatus *link_of(const ConnectionStatus *all, size_t n, const char *platform)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eqz(all[i].platform, platform))
-            return &all[i];
-    return NULL;
-}
-
 static bool read_rows(Cli *cli, OwnStore *own, const GatewayConfig *config, bool running,
                       PlatformRow *rows, Err *err)
 {
@@ -107,13 +99,13 @@ static bool read_rows(Cli *cli, OwnStore *own, const GatewayConfig *config, bool
         return false;
     for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++) {
         PlatformRow *r = &rows[i];
-        const ConnectionStatus *l = link_of(links, n, gateway_platform_name((GatewayPlatform)i));
 
         *r = (PlatformRow){ .name = gateway_platform_name((GatewayPlatform)i),
                             .enabled = config->platforms[i].enabled,
                             .missing = config->trouble[i] };
-        if (l && running)
-            r->link = *l;
+        for (size_t k = 0; k < n && running; k++)
+            if (str_eqz(links[k].platform, r->name))
+                r->link = links[k];
         if (!inbox_waiting(own, str_of(r->name), &r->waiting, &oldest, err) ||
             !connections_queues(own, str_of(r->name), &r->queues, err))
             return false;
@@ -125,7 +117,7 @@ static bool read_rows(Cli *cli, OwnStore *own, const GatewayConfig *config, bool
     return true;
 }
 
-/* -- for programs ------------------------------------------------------------------------------------------- */
+/* -- for programs -- */
 
 static void put_home(JsonWriter *w, const HomeChannel *h)
 {
@@ -176,7 +168,7 @@ static void show_json(Cli *cli, bool running, const PlatformRow *rows)
     cli_json_end(cli, &w);
 }
 
-/* -- for people ----------------------------------------------------------------------------------------------- */
+/* -- for people -- */
 
 static void show_link(Cli *cli, const PlatformRow *r, double now)
 {
@@ -287,7 +279,7 @@ static bool open_journal(Cli *cli, OwnStore **ret, Err *err)
     return *ret != NULL;
 }
 
-/* -- pair --------------------------------------------------------------------------------------------------- */
+/* -- pair -- */
 
 static void put_person(JsonWriter *w, const Person *p)
 {
@@ -382,7 +374,7 @@ static const Command pair_children[] = {
     { 0 },
 };
 
-/* -- sethome -------------------------------------------------------------------------------------------------- */
+/* -- sethome -- */
 
 /* Whatever arrives while we are connected lies in the inbox; a gateway is to look at it. */
 static void pass_on(void *ctx)

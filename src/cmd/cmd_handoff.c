@@ -30,7 +30,7 @@ static const Option request_options[] = {
     { 0 },
 };
 
-/* -- which session ------------------------------------------------------------------------------------- */
+/* -- which session -- */
 
 bool handoff_find_session(Cli *cli, Str id, bool look, Pick *ret_pick, Picked *ret, Err *err)
 {
@@ -61,7 +61,7 @@ Str handoff_resume_hint(Cli *cli, OwnStore *journal, Str home, Str session_id)
                       STR_FMT(ours.n ? ours : session_id));
 }
 
-/* -- showing ------------------------------------------------------------------------------------------- */
+/* -- showing -- */
 
 void handoff_show(Cli *cli, const Handoff *h)
 {
@@ -74,7 +74,7 @@ void handoff_show(Cli *cli, const Handoff *h)
     cli_json_end(cli, &w);
 }
 
-/* -- waiting ------------------------------------------------------------------------------------------- */
+/* -- waiting -- */
 
 static void note(void *ctx, const char *text)
 {
@@ -82,46 +82,46 @@ static void note(void *ctx, const char *text)
     log_note("%s", text);
 }
 
-typedef struct Ears {
+typedef struct SignalWatch {
     int fd;
     int ended_by; /* a signal; 0: none */
-} Ears;
+} SignalWatch;
 
 static WaitWord word(void *ctx)
 {
-    Ears *ears = ctx;
+    SignalWatch *watch = ctx;
     uint64_t count;
 
-    (void)!read(ears->fd, &count, sizeof count);
+    (void)!read(watch->fd, &count, sizeof count);
     if (signals_came(SIGTERM))
-        ears->ended_by = SIGTERM;
+        watch->ended_by = SIGTERM;
     else if (signals_came(SIGHUP))
-        ears->ended_by = SIGHUP;
-    if (ears->ended_by)
+        watch->ended_by = SIGHUP;
+    if (watch->ended_by)
         return WAIT_LEAVE;
     return signals_came(SIGINT) ? WAIT_CANCEL : WAIT_ON;
 }
 
 static bool wait_for(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim_ms, Err *err)
 {
-    Ears ears = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) };
+    SignalWatch watch = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) };
     HandoffWaiter waiter = { .homes = &cli->homes,
-                             .wake_fd = ears.fd,
+                             .wake_fd = watch.fd,
                              .word = word,
                              .note = note,
-                             .ctx = &ears,
+                             .ctx = &watch,
                              .claim_ms = claim_ms };
     bool ok;
 
-    if (ears.fd < 0)
+    if (watch.fd < 0)
         return err_errno(err, "cannot wait");
-    signals_catch(SIGNALS_STOP | SIGNALS_HANGUP, ears.fd);
+    signals_catch(SIGNALS_STOP | SIGNALS_HANGUP, watch.fd);
     ok = handoff_wait(&waiter, journal, cli->arena, h, err);
     signals_release();
-    close(ears.fd);
-    if (ears.ended_by) {
+    close(watch.fd);
+    if (watch.ended_by) {
         log_note("%s", err->text);
-        (void)raise(ears.ended_by);
+        (void)raise(watch.ended_by);
     }
     return ok;
 }
@@ -161,7 +161,7 @@ static bool wait_and_tell(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim
     return true;
 }
 
-/* -- handoff PLATFORM ---------------------------------------------------------------------------------- */
+/* -- handoff PLATFORM -- */
 
 /* It may be somewhere else than here: then it goes on from there. Whatever can be refused is refused before a
  * conversation is made of another agent's session. */
@@ -225,7 +225,7 @@ static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err
 PLATFORMS(X)
 #undef X
 
-/* -- the rows ------------------------------------------------------------------------------------------ */
+/* -- the rows -- */
 
 #define X(name, title)                                                                             \
     static const Example examples_##name[] = {                                                     \

@@ -17,7 +17,7 @@ static OwnStore *open_journal(Cli *cli, Err *err)
     return own_store_open(cli->homes.data, err);
 }
 
-/* -- status -------------------------------------------------------------------------------------------- */
+/* -- status -- */
 
 /* The last state of the way that it reached; a step that failed is the one after that. */
 static HandoffState reached(const Handoff *h)
@@ -171,7 +171,7 @@ bool handoff_status(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- cancel -------------------------------------------------------------------------------------------- */
+/* -- cancel -- */
 
 /* The one that was named, else the newest that is not over. */
 static bool find_handoff(Cli *cli, OwnStore *journal, Str id, Str *ret, Err *err)
@@ -209,7 +209,7 @@ bool handoff_cancel_one(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- back ---------------------------------------------------------------------------------------------- */
+/* -- back -- */
 
 static bool is_away(const SessionOwner *owner)
 {

@@ -6,7 +6,7 @@
 #include "cmd/searching.h"
 #include "text/human.h"
 
-/* -- what is searched ----------------------------------------------------------------------------- */
+/* -- what is searched -- */
 
 bool searching_open(Cli *cli, Searching *ret, Err *err)
 {
@@ -31,7 +31,7 @@ void searching_close(Searching *s)
     s->catalogue = catalogue_close(s->catalogue);
 }
 
-/* -- the command ---------------------------------------------------------------------------------- */
+/* -- the command -- */
 
 static const Option options[] = {
     { OPT_FLAG("rebuild", "delete the index and build it again") },

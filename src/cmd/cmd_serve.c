@@ -31,7 +31,7 @@ const Option serving_options[] = {
     { 0 },
 };
 
-/* -- systemd ----------------------------------------------------------------------------------------- */
+/* -- systemd -- */
 
 /* One datagram to whoever started us, where that is systemd; nobody else is waiting. */
 static void notify(const char *state)
@@ -63,16 +63,6 @@ static char *note_path(Arena *a, Str data)
     return str_z(a, str_join_path(a, data, STR("server-address")));
 }
 
-/* Notes the address in the data folder as long as the server runs. Best effort: it is a convenience. */
-static void serving_address_note(Str data, Str url)
-{
-    AUTO(Arena) *a = arena_new();
-    Err err;
-
-    if (!file_write_atomic(note_path(a, data), url, &err))
-        log_debug("%s", err.text);
-}
-
 /* A server that was killed has left its note behind. */
 static bool answers(Arena *a, Str url)
 {
@@ -98,7 +88,7 @@ Str serving_address(Arena *a, Str data)
     return str_starts(url, STR("http://")) && answers(a, url) ? url : STR_NONE;
 }
 
-/* -- running ----------------------------------------------------------------------------------------- */
+/* -- running -- */
 
 /* A link that terminals make clickable (OSC 8): its text is the short address, its target has the token. */
 static void print_link(Cli *cli, Str url, Str token)
@@ -193,6 +183,8 @@ bool serving_run(Cli *cli, const Args *args, ServingBeside *beside, Err *err)
     const Homes *homes;
     Server *server;
     int signal_fd;
+    char *note;
+    Err ignored;
 
     if (port > UINT16_MAX)
         return err_set(err, ERR_USAGE, "--port must be at most %d", UINT16_MAX);
@@ -212,11 +204,14 @@ bool serving_run(Cli *cli, const Args *args, ServingBeside *beside, Err *err)
     print_address(cli, server);
     if (args_flag(args, "open"))
         open_page(cli, server);
-    serving_address_note(homes->data, server_url(server));
+    /* For other commands that point to the page. Best effort: it is a convenience. */
+    note = note_path(cli->arena, homes->data);
+    if (!file_write_atomic(note, server_url(server), &ignored))
+        log_debug("%s", ignored.text);
     notify("READY=1");
     wait_for_end(signal_fd, beside);
     notify("STOPPING=1");
-    (void)unlink(note_path(cli->arena, homes->data));
+    (void)unlink(note);
     finish(cli, server, beside);
     return true;
 }

@@ -8,7 +8,7 @@
 #include "store/session_json.h"
 #include "text/human.h"
 
-/* -- what they share ------------------------------------------------------------------------- */
+/* -- what they share -- */
 
 enum { UPDATE_MS = 1000 }; /* what a person waits without asking why */
 
@@ -39,7 +39,7 @@ void sessions_tell_partial(const History *h)
         log_note("not all transcripts have been read yet; the next run continues");
 }
 
-/* -- list ---------------------------------------------------------------------------------- */
+/* -- list -- */
 
 static const Option list_options[] = {
     { OPT_NUMBER("limit", "N",
@@ -164,7 +164,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- rows ---------------------------------------------------------------------------------- */
+/* -- rows -- */
 
 static const Example list_examples[] = {
     { "talaria sessions list", "the 50 most recent sessions" },

@@ -30,7 +30,7 @@ const Example sessions_export_examples[] = {
     { 0 },
 };
 
-/* -- the file --------------------------------------------------------------------------------------- */
+/* -- the file -- */
 
 typedef struct Target {
     const char *path; /* NULL: standard output */
@@ -110,7 +110,7 @@ static bool target_close(Target *t, bool ok, bool force, Err *err)
     return ok;
 }
 
-/* -- which ------------------------------------------------------------------------------------------ */
+/* -- which -- */
 
 typedef struct Wish {
     ExportOptions options;
@@ -165,20 +165,13 @@ static bool export_matching(History *h, const Args *args, Wish *request, Err *er
     return false;
 }
 
-static bool is_filtered(const Args *args)
+static bool check_selection(const Args *args, Err *err)
 {
     static const char *const filters[] = { "source", "project", "model", "tool", "since", "until" };
+    bool all = args_flag(args, "all");
 
     for (size_t i = 0; i < ARRAY_LEN(filters); i++)
-        if (args_given(args, filters[i]))
-            return true;
-    return false;
-}
-
-static bool check_wish(const Args *args, Err *err)
-{
-    bool all = args_flag(args, "all") || is_filtered(args);
-
+        all |= args_given(args, filters[i]);
     if (!args_count(args) && !all)
         return err_set(err, ERR_USAGE, "which sessions? Give ids, --all, or a filter as --since");
     if (args_count(args) && all)
@@ -215,7 +208,7 @@ bool sessions_export(Cli *cli, const Args *args, Err *err)
     AUTO(History) *h = NULL;
     bool force = args_flag(args, "force"), ok;
 
-    if (!check_wish(args, err))
+    if (!check_selection(args, err))
         return false;
     if (cli->json && !target.path)
         return err_set(err, ERR_USAGE,

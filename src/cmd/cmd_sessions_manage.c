@@ -6,7 +6,7 @@
 #include "cmd/cmd_sessions.h"
 #include "text/utf8.h"
 
-/* -- what they share ---------------------------------------------------------------------------- */
+/* -- what they share -- */
 
 typedef struct Managing {
     const Homes *homes;
@@ -37,7 +37,7 @@ static bool open_runs(Managing *m, Err *err)
     return m->runs != NULL;
 }
 
-/* -- rename ------------------------------------------------------------------------------------- */
+/* -- rename -- */
 
 const Example sessions_rename_examples[] = {
     { "talaria sessions rename c0ffee12 \"Login test\"", "by the beginning of its id" },
@@ -69,7 +69,7 @@ bool sessions_rename(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- archive ------------------------------------------------------------------------------------ */
+/* -- archive -- */
 
 const Option sessions_archive_options[] = {
     { OPT_FLAG("undo", "take it out of the archive again") },
@@ -105,7 +105,7 @@ bool sessions_archive(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- delete ------------------------------------------------------------------------------------- */
+/* -- delete -- */
 
 const Option sessions_delete_options[] = {
     { OPT_FLAG("yes", "delete without asking"), .letter = 'y' },

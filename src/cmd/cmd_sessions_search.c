@@ -35,7 +35,7 @@ const Option sessions_search_options[] = {
     { 0 },
 };
 
-/* -- bringing the index up to date ---------------------------------------------------------------------- */
+/* -- bringing the index up to date -- */
 
 static void show_progress(int64_t done, int64_t total)
 {
@@ -70,7 +70,7 @@ typedef struct Groups {
     size_t n;
 } Groups;
 
-/* -- groups --------------------------------------------------------------------------------------- */
+/* -- groups -- */
 
 static void add_hit(Groups *g, const SearchHit *hit)
 {
@@ -95,7 +95,7 @@ static Groups make_groups(Arena *a, const SearchAnswer *answer, const SearchFold
     return g;
 }
 
-/* -- on a terminal -------------------------------------------------------------------------------- */
+/* -- on a terminal -- */
 
 /* As the list names it: Hermes' own source if there is one, so that --source takes it. */
 static Str source_of(const Searching *s, const Entry *e)
@@ -214,7 +214,7 @@ static void print_groups(Cli *cli, const Searching *s, History *h, const Groups 
     }
 }
 
-/* -- in a pipe ------------------------------------------------------------------------------------ */
+/* -- in a pipe -- */
 
 static const TableColumn columns[] = {
     { .title = "ID" },   { .title = "SOURCE" }, { .title = "TIME" }, { .title = "ROLE" },
@@ -267,7 +267,7 @@ static bool print_answer(Cli *cli, const Searching *s, const SearchAnswer *answe
     return true;
 }
 
-/* -- the command ------------------------------------------------------------------------------------------ */
+/* -- the command -- */
 
 static bool read_options(Cli *cli, const Args *args, SearchOptions *ret, Err *err)
 {

@@ -31,7 +31,7 @@ typedef struct SetupItem {
 
 enum { SETUP_ITEMS = 5 };
 
-/* -- asking ------------------------------------------------------------------------------------------ */
+/* -- asking -- */
 
 /* One tiny request to the model: "gpt-5-mini answered in 0.4 s", or why not. */
 static bool setup_try_model(Arena *a, const ModelConfig *config, Str *ret, Err *err)
@@ -68,7 +68,7 @@ static bool setup_try_platform(Arena *a, Str platform, const PlatformConfig *con
     return true;
 }
 
-/* -- what is configured -------------------------------------------------------------------------------- */
+/* -- what is configured -- */
 
 static void settle(Arena *a, SetupItem *item, bool ok, Str text, const Err *err)
 {
@@ -152,7 +152,7 @@ static bool setup_look(Cli *cli, bool test, SetupItem ret[SETUP_ITEMS], Err *err
     return true;
 }
 
-/* -- state ------------------------------------------------------------------------------------------- */
+/* -- state -- */
 
 static void print_items(Cli *cli, const SetupItem *all)
 {
@@ -200,7 +200,7 @@ static bool check(Cli *cli, Err *err)
     return !failed || err_set(err, ERR_INVALID, "%zu of %d do not work", failed, SETUP_ITEMS);
 }
 
-/* -- what the steps share ------------------------------------------------------------------------------- */
+/* -- what the steps share -- */
 
 /* What was printed so far has to be read before it is answered. */
 static bool ask(Cli *cli, const char *question, Str *ret, Err *err)
@@ -245,7 +245,7 @@ static bool keep_secret(Cli *cli, const char *key, Str value, Err *err)
     return !value.n || secret_set(cli->arena, &cli->settings, str_of(key), value, err);
 }
 
-/* -- model ------------------------------------------------------------------------------------------------ */
+/* -- model -- */
 
 typedef struct Provider {
     const char *name, *base_url, *dialect, *example;
@@ -348,7 +348,7 @@ static bool model_step(Cli *cli, Err *err)
     return try_and_keep_model(cli, &config, dialect, err);
 }
 
-/* -- platforms ----------------------------------------------------------------------------------------------- */
+/* -- platforms -- */
 
 typedef struct PlatformStep {
     GatewayPlatform which;
@@ -414,7 +414,7 @@ static bool platform_steps_all(Cli *cli, Err *err)
     return true;
 }
 
-/* -- nights ------------------------------------------------------------------------------------------------------- */
+/* -- nights -- */
 
 static bool read_time(Str text, int *ret_hour, int *ret_minute)
 {
@@ -454,7 +454,7 @@ static bool nights_step(Cli *cli, Err *err)
     return true;
 }
 
-/* -- the command ---------------------------------------------------------------------------------------------------- */
+/* -- the command -- */
 
 static bool run(Cli *cli, const Args *args, Err *err)
 {

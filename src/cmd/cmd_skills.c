@@ -33,7 +33,7 @@ static bool open_skills(Cli *cli, const Args *args, Skills **ret, Err *err)
     return *ret && skills_refresh(*ret, 0, err);
 }
 
-/* -- list ------------------------------------------------------------------------------------------------- */
+/* -- list -- */
 
 static void put_skill(JsonWriter *w, const Skill *s)
 {
@@ -115,7 +115,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- search ----------------------------------------------------------------------------------------------- */
+/* -- search -- */
 
 static void put_pick(JsonWriter *w, const SkillPick *p)
 {
@@ -190,7 +190,7 @@ static bool search(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- show ------------------------------------------------------------------------------------------------- */
+/* -- show -- */
 
 static bool show(Cli *cli, const Args *args, Err *err)
 {

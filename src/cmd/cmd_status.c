@@ -90,7 +90,7 @@ static void print_all(Cli *cli, const HomeFacts *facts, size_t n, const HistoryF
         log_note("not all transcripts have been read yet; some numbers are estimates");
 }
 
-/* -- in a pipe ---------------------------------------------------------------------------------------- */
+/* -- in a pipe -- */
 
 static const TableColumn columns[] = {
     { .title = "SOURCE" },   { .title = "FOLDER" },      { .title = "STATE" },

@@ -14,16 +14,6 @@ typedef struct Taken {
     Str resume;       /* command that goes on with it */
 } Taken;
 
-static void show(Cli *cli, const Taken *t)
-{
-    JsonWriter w = cli_json_begin(cli);
-
-    json_field_str(&w, "session_id", t->session_id);
-    json_field_str(&w, "from", t->from.n ? t->from : STR_NONE);
-    json_field_str(&w, "resume", t->resume);
-    cli_json_end(cli, &w);
-}
-
 /* Where somebody sits and the session is ours it is opened, else they are told how. */
 static bool go_on(Cli *cli, const Taken *t, Err *err)
 {
@@ -63,6 +53,7 @@ static bool release(Cli *cli, Str code, Taken *ret, Err *err)
 
 static bool take(Cli *cli, const Args *args, Err *err)
 {
+    JsonWriter w;
     Taken t;
 
     if (!cli_homes(cli, &(const Homes *){ NULL }, err) ||
@@ -70,7 +61,11 @@ static bool take(Cli *cli, const Args *args, Err *err)
         return false;
     if (!cli->json)
         return go_on(cli, &t, err);
-    show(cli, &t);
+    w = cli_json_begin(cli);
+    json_field_str(&w, "session_id", t.session_id);
+    json_field_str(&w, "from", t.from.n ? t.from : STR_NONE);
+    json_field_str(&w, "resume", t.resume);
+    cli_json_end(cli, &w);
     return true;
 }
 

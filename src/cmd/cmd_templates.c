@@ -42,7 +42,7 @@ static bool given_type(const Args *args, TaskType *ret)
     return args_given(args, "type") && tasktype_parse(args_text(args, "type"), ret);
 }
 
-/* -- list --------------------------------------------------------------------------------- */
+/* -- list -- */
 
 static const Option list_options[] = {
     { OPT_CHOICE("type", "TYPE", "only templates of this type"), .choices = TYPES },
@@ -122,7 +122,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- create ------------------------------------------------------------------------------- */
+/* -- create -- */
 
 static const Option create_options[] = {
     { OPT_TEXT("name", "NAME", "name of the template") },
@@ -149,7 +149,7 @@ static bool save(Cli *cli, const Args *args, const Homes *homes, Template *t, Er
     return template_save_unnamed(cli->arena, homes, t, err);
 }
 
-static bool create_wishes(const Args *args, ExtractOptions *ret, Err *err)
+static bool read_create_options(const Args *args, ExtractOptions *ret, Err *err)
 {
     ret->max_examples = (size_t)args_number(args, "max-examples");
     ret->max_messages = (size_t)args_number(args, "max-messages");
@@ -171,16 +171,6 @@ static bool extract(Cli *cli, Str session, const ExtractOptions *options, Templa
     return h && extract_template(h, cli->arena, session, options, ret, ret_extract, err);
 }
 
-static void say_sessions(Cli *cli, const Extract *x)
-{
-    say(cli, "  Sessions: ");
-    for (size_t i = 0; i < x->n_sessions; i++) {
-        say(cli, "%s", i ? ", " : "");
-        say_text(cli, x->sessions[i], false);
-    }
-    say(cli, "\n");
-}
-
 /* --json: {format, dry_run, name, type, examples, description, source_session_id, sessions, path, calls,
  *          failed, too_large, tokens}; calls, failed and too_large count what was looked at. */
 static bool create(Cli *cli, const Args *args, Err *err)
@@ -193,7 +183,7 @@ static bool create(Cli *cli, const Args *args, Err *err)
     Template t;
     Extract x;
 
-    if (!create_wishes(args, &options, err) || !cli_homes(cli, &homes, err))
+    if (!read_create_options(args, &options, err) || !cli_homes(cli, &homes, err))
         return false;
     if (!extract(cli, session, &options, &t, &x, err))
         return err_wrap(err, "cannot make a template from '%.*s'", STR_FMT(session));
@@ -206,8 +196,12 @@ static bool create(Cli *cli, const Args *args, Err *err)
         say(cli, "%s template: %.*s\n  Type: %s\n  Examples: %zu\n",
             dry_run ? "Would create" : "Created", STR_FMT(t.name), tasktype_name(t.type),
             t.n_examples);
+        for (size_t i = 0; options.chain && i < x.n_sessions; i++) {
+            say(cli, "%s", i ? ", " : "  Sessions: ");
+            say_text(cli, x.sessions[i], false);
+        }
         if (options.chain)
-            say_sessions(cli, &x);
+            say(cli, "\n");
         return true;
     }
     w = cli_json_begin(cli);
@@ -216,7 +210,7 @@ static bool create(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- show --------------------------------------------------------------------------------- */
+/* -- show -- */
 
 static const Option show_options[] = {
     { OPT_FLAG("full", "print complete arguments and results") },
@@ -281,7 +275,7 @@ static bool show(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- inject ------------------------------------------------------------------------------- */
+/* -- inject -- */
 
 static const Option inject_options[] = {
     { OPT_CHOICE("type", "TYPE", "choose a template of this type"), .choices = TYPES },
@@ -372,7 +366,7 @@ static bool inject(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- delete ------------------------------------------------------------------------------- */
+/* -- delete -- */
 
 static const Option delete_options[] = {
     { OPT_FLAG("dry-run", "print what would be deleted, change nothing") },
@@ -404,7 +398,7 @@ static bool delete (Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- rows --------------------------------------------------------------------------------- */
+/* -- rows -- */
 
 #define SOURCE_OPTION                                                                              \
     {                                                                                              \

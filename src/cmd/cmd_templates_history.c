@@ -10,31 +10,28 @@
 #include "templates/template_json.h"
 #include "text/human.h"
 
-/* -- what they share ---------------------------------------------------------------------- */
+/* -- what they share -- */
 
-typedef struct Opened {
-    Past past;
-} Opened;
-
-static void opened_done(Opened *o)
+static void close_past(Past *p)
 {
-    history_close(o->past.history);
-    index_close(o->past.index);
+    history_close(p->history);
+    index_close(p->index);
 }
+#define AUTO_PAST __attribute__((cleanup(close_past))) Past
 
-static bool open_past(Cli *cli, const Args *args, Opened *ret, Err *err)
+static bool open_past(Cli *cli, const Args *args, Past *ret, Err *err)
 {
     const Homes *homes;
 
     if (!cli_homes(cli, &homes, err))
         return false;
-    ret->past.history = sessions_history(cli, err);
-    ret->past.index = index_open(homes->data);
-    ret->past.source = args_text(args, "source");
-    return ret->past.history && cli_store(cli, &ret->past.store, err);
+    ret->history = sessions_history(cli, err);
+    ret->index = index_open(homes->data);
+    ret->source = args_text(args, "source");
+    return ret->history && cli_store(cli, &ret->store, err);
 }
 
-/* -- harvest ------------------------------------------------------------------------------ */
+/* -- harvest -- */
 
 static void print_created(Cli *cli, const HarvestItem *item, bool dry_run)
 {
@@ -85,7 +82,7 @@ bool templates_harvest(Cli *cli, const Args *args, Err *err)
 {
     HarvestOptions options = { .limit = (size_t)args_number(args, "limit"),
                                .dry_run = args_flag(args, "dry-run") };
-    __attribute__((cleanup(opened_done))) Opened o = { 0 };
+    AUTO_PAST past = { 0 };
     const Homes *homes;
     JsonWriter w;
     Harvest h;
@@ -93,8 +90,8 @@ bool templates_harvest(Cli *cli, const Args *args, Err *err)
     if (options.limit > LIMIT_TEMPLATES)
         return err_set(err, ERR_USAGE, "--limit %zu: at most %d templates", options.limit,
                        LIMIT_TEMPLATES);
-    if (!cli_homes(cli, &homes, err) || !open_past(cli, args, &o, err) ||
-        !harvest_run(&o.past, cli->arena, homes, &options, &h, err))
+    if (!cli_homes(cli, &homes, err) || !open_past(cli, args, &past, err) ||
+        !harvest_run(&past, cli->arena, homes, &options, &h, err))
         return false;
     if (cli->json) {
         w = cli_json_begin(cli);
@@ -117,7 +114,7 @@ bool templates_harvest(Cli *cli, const Args *args, Err *err)
     return true;
 }
 
-/* -- study -------------------------------------------------------------------------------- */
+/* -- study -- */
 
 /* Confidence intervals go first where there is no room for them. */
 static const TableColumn study_columns[] = {
@@ -221,11 +218,11 @@ static void print_line(Cli *cli, StudyKind kind, const StudyLine *line)
  *          null in a decile without calls. */
 bool templates_study(Cli *cli, const Args *args, Err *err)
 {
-    __attribute__((cleanup(opened_done))) Opened o = { 0 };
+    AUTO_PAST past = { 0 };
     Study study;
     JsonWriter w;
 
-    if (!open_past(cli, args, &o, err) || !study_run(&o.past, &study, err))
+    if (!open_past(cli, args, &past, err) || !study_run(&past, &study, err))
         return false;
     if (cli->json) {
         w = cli_json_begin(cli);

@@ -38,7 +38,7 @@ void doctor_homes(Doctor *d)
     }
 }
 
-/* -- columns ----------------------------------------------------------------------------------- */
+/* -- columns -- */
 
 static size_t count_names(Str list)
 {
@@ -92,7 +92,7 @@ void doctor_schema(Doctor *d)
             say_columns(d, &d->patients[i]);
 }
 
-/* -- pages and search indexes ---------------------------------------------------------------------- */
+/* -- pages and search indexes -- */
 
 static FindingLevel level_of(Verdict v, bool damage)
 {
@@ -167,7 +167,7 @@ void doctor_search(Doctor *d)
     }
 }
 
-/* -- processes --------------------------------------------------------------------------------------- */
+/* -- processes -- */
 
 static void say_holder(Doctor *d, const Patient *p, const Holder *h)
 {

@@ -36,7 +36,7 @@ void doctor_config(Doctor *d)
                    s->found ? "read without complaint" : "no such file; using defaults");
 }
 
-/* -- clock ----------------------------------------------------------------------------------------- */
+/* -- clock -- */
 
 /* A zone that is not known counts as UTC, and nobody is told. "CET-1CEST" needs no file. */
 static bool zone_is_known(Arena *a, Str zone)
@@ -76,7 +76,7 @@ void doctor_clock(Doctor *d)
         doctor_say(d, FINDING_OK, STR(""), "", "%.*s", STR_FMT(human_time(d->arena, now)));
 }
 
-/* -- sources --------------------------------------------------------------------------------------- */
+/* -- sources -- */
 
 static void say_source(Doctor *d, const SourceFacts *s)
 {
@@ -114,7 +114,7 @@ void doctor_sources(Doctor *d)
         say_source(d, &all.sources[i]);
 }
 
-/* -- permissions ------------------------------------------------------------------------------------- */
+/* -- permissions -- */
 
 /* Of ours: for us alone, and ours. False where something was said. */
 static bool look_at_ours(Doctor *d, Str path, bool folder)
@@ -175,7 +175,7 @@ void doctor_permissions(Doctor *d)
         doctor_say(d, FINDING_OK, STR(""), "", "Talaria's files are private and writable");
 }
 
-/* -- token ------------------------------------------------------------------------------------------- */
+/* -- token -- */
 
 void doctor_token(Doctor *d)
 {
@@ -192,7 +192,7 @@ void doctor_token(Doctor *d)
         doctor_say(d, FINDING_OK, STR(""), "", "'%.*s'", STR_FMT(path));
 }
 
-/* -- disk ---------------------------------------------------------------------------------------------- */
+/* -- disk -- */
 
 void doctor_space(Doctor *d)
 {

@@ -6,7 +6,7 @@
 #include "text/utf8.h"
 #include "text/wrap.h"
 
-/* -- words ------------------------------------------------------------------------------- */
+/* -- words -- */
 
 static void add_path(Buf *out, const Command *const *path, size_t depth, const char *between)
 {
@@ -68,7 +68,7 @@ static void add_option_help(Arena *a, Buf *out, const Option *o)
         buf_addf(out, " (default: %s)", o->fallback);
 }
 
-/* -- the terminal ------------------------------------------------------------------------ */
+/* -- the terminal -- */
 
 /* Two columns; the right one is wrapped at words, in a pipe too: help is always for a person. */
 static void row(Cli *cli, Str left, Str right, size_t indent)
@@ -146,7 +146,7 @@ void help_print(Cli *cli, const Command *const *path, size_t depth)
     print_options(cli, depth == 1 ? "Options" : "Global options", global_options);
 }
 
-/* -- man pages --------------------------------------------------------------------------- */
+/* -- man pages -- */
 
 /* scdoc takes _ * < and friends for markup. */
 static void man_text(Cli *cli, const char *text)

@@ -25,7 +25,7 @@ const Option global_options[] = {
     { 0 },
 };
 
-/* -- "did you mean" ---------------------------------------------------------------------- */
+/* -- "did you mean" -- */
 
 typedef struct Nearest {
     Str word;
@@ -109,7 +109,7 @@ static bool unknown_command(const Args *args, const char *word, Err *err)
                    STR_FMT(before), word, STR_FMT(buf_str(&guess)));
 }
 
-/* -- options ----------------------------------------------------------------------------- */
+/* -- options -- */
 
 static void add_options(Args *args, const Option *options)
 {
@@ -227,7 +227,7 @@ static bool short_options(Args *args, int argc, char **argv, int *at, Err *err)
     return true;
 }
 
-/* -- words ------------------------------------------------------------------------------- */
+/* -- words -- */
 
 const Command *command_child(const Command *c, Str name)
 {
@@ -363,7 +363,7 @@ bool cli_parse(Cli *cli, Arena *a, int argc, char **argv, const Command **ret_co
            take_folder(args, "codex-home", "CODEX_HOME", err) && check_operands(args, err);
 }
 
-/* -- answers ----------------------------------------------------------------------------- */
+/* -- answers -- */
 
 /* A command that asks for an option that its table does not have is a bug. */
 static const ArgValue *value_of(const Args *args, const char *option)

@@ -44,7 +44,7 @@ Table *table_begin(Cli *cli, const TableColumn *columns, size_t n)
     return t;
 }
 
-/* -- in a pipe ------------------------------------------------------------------------------------ */
+/* -- in a pipe -- */
 
 static void print_data(Table *t)
 {
@@ -62,9 +62,9 @@ static void print_data(Table *t)
     buf_addc(out, '\n');
 }
 
-/* -- on a terminal -------------------------------------------------------------------------------- */
+/* -- on a terminal -- */
 
-static size_t least_width(const TableColumn *c, size_t wanted)
+static size_t min_width(const TableColumn *c, size_t wanted)
 {
     return c->min && wanted > (size_t)c->min ? (size_t)c->min : wanted;
 }
@@ -89,13 +89,13 @@ static void measure(Table *t)
 }
 
 /* The least room that the shown columns need. */
-static size_t least_total(const Table *t, const bool *shown)
+static size_t min_total(const Table *t, const bool *shown)
 {
     size_t total = 0;
 
     for (size_t c = 0; c < t->n_columns; c++)
         if (shown[c])
-            total += least_width(&t->columns[c], t->width[c]) + (total ? GAP : 0);
+            total += min_width(&t->columns[c], t->width[c]) + (total ? GAP : 0);
     return total;
 }
 
@@ -117,13 +117,13 @@ static void fit(const Table *t, bool *shown, size_t *width)
 {
     size_t room = cli_width(t->cli), used;
 
-    while (least_total(t, shown) > room && drop_some(t, shown))
+    while (min_total(t, shown) > room && drop_some(t, shown))
         ;
-    used = least_total(t, shown);
+    used = min_total(t, shown);
     for (size_t c = 0; c < t->n_columns; c++) {
         size_t spare = room > used ? room - used : 0, more;
 
-        width[c] = least_width(&t->columns[c], t->width[c]);
+        width[c] = min_width(&t->columns[c], t->width[c]);
         if (!shown[c])
             continue;
         more = t->width[c] - width[c];
@@ -208,7 +208,7 @@ static void print_rows(Table *t)
     t->n_rows = t->cap_rows = 0;
 }
 
-/* -- cells ---------------------------------------------------------------------------------------- */
+/* -- cells -- */
 
 static void end_row(Table *t)
 {

@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* -- folders -------------------------------------------------------------------------------- */
+/* -- folders -- */
 
 typedef struct DemoFolders {
     Str root, data, hermes, claude, codex, config;
@@ -28,7 +28,7 @@ MUST_CHECK bool demo_enter(Arena *a, Str data_folder, Err *err);
 /* Whether this process uses the demo. */
 bool demo_entered(void);
 
-/* -- making and removing --------------------------------------------------------------------- */
+/* -- making and removing -- */
 
 typedef struct DemoOptions {
     double now;   /* the demo ends at this time */

@@ -24,7 +24,7 @@ static const char *below(Arena *a, Str folder, const char *name)
     return str_z(a, str_join_path(a, folder, str_of(name)));
 }
 
-/* -- the folder --------------------------------------------------------------------------------- */
+/* -- the folder -- */
 
 typedef enum FolderState {
     FOLDER_NONE,
@@ -77,7 +77,7 @@ static int lock_folder(Arena *a, Str folder, Err *err)
     return -1;
 }
 
-/* -- what is recorded --------------------------------------------------------------------------- */
+/* -- what is recorded -- */
 
 static bool read_report(Recording *r, DemoReport *report, Err *err)
 {
@@ -123,7 +123,7 @@ static bool make_file(Recording *r, Str root, const RecordedFile *f, Err *err)
     return tree_write(r->arena, root, path, text, latest, err);
 }
 
-/* -- making --------------------------------------------------------------------------------------- */
+/* -- making -- */
 
 static bool make_all(Recording *r, const DemoFolders *f, bool new_folder, Err *err)
 {
@@ -207,7 +207,7 @@ bool demo_make(Arena *a, Str data_folder, const DemoOptions *options, DemoReport
     return ok;
 }
 
-/* -- removing ------------------------------------------------------------------------------------- */
+/* -- removing -- */
 
 static bool remove_locked(Arena *a, Str data_folder, bool dry_run, DemoReport *report, Err *err)
 {

@@ -10,7 +10,7 @@
 
 enum { MAX_DEPTH = 64 };
 
-/* -- writing ---------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 static bool write_bytes(int fd, Str bytes)
 {
@@ -54,7 +54,7 @@ bool tree_write(Arena *a, Str root, Str path, Str bytes, double time, Err *err)
     return ok;
 }
 
-/* -- removing --------------------------------------------------------------------------------- */
+/* -- removing -- */
 
 static bool clear_folder(int fd, const char *name, const char *keep, int depth, Err *err);
 

@@ -20,7 +20,7 @@
 #include "terminal/typed.h"
 #include "text/utf8.h"
 
-/* -- talk ---------------------------------------------------------------------------------------------- */
+/* -- talk -- */
 
 static void put_line(Chat *c, Tint t, const char *label, Str text)
 {
@@ -50,7 +50,7 @@ void chat_trouble(Chat *c, const Err *err)
     c->told = true;
 }
 
-/* -- the log of other threads ------------------------------------------------------------------------------ */
+/* -- the log of other threads -- */
 
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 static Buf kept;
@@ -94,7 +94,7 @@ static void show_kept(Chat *c)
     screen_lines(&c->screen, buf_str(&lines));
 }
 
-/* -- what the editor asks -------------------------------------------------------------------------------------- */
+/* -- what the editor asks -- */
 
 static void add_choices(Chat *c, Buf *out)
 {
@@ -153,7 +153,7 @@ static void say(void *ctx, Str lines)
     screen_lines(&c->screen, lines);
 }
 
-/* -- lines --------------------------------------------------------------------------------------------------------- */
+/* -- lines -- */
 
 /* A command is done, a message sent or queued. */
 static void take_line(Chat *c, Str line)
@@ -332,7 +332,7 @@ static void talk_in_pipe(Chat *c)
     signals_release();
 }
 
-/* -- opening, leaving --------------------------------------------------------------------------------------------------- */
+/* -- opening, leaving -- */
 
 static bool is_terminal(void)
 {

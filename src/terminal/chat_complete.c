@@ -7,11 +7,11 @@
 #include "templates/template.h"
 #include "terminal/chat_inside.h"
 
-enum { FILES_LOOKED_AT = 10000, WORDS_MOST = 200 };
+enum { MAX_FILES = 10000, MAX_WORDS = 200 };
 
 static void offer(Completion *out, Str begun, Str word)
 {
-    if (!str_starts(word, begun) || out->n == WORDS_MOST)
+    if (!str_starts(word, begun) || out->n == MAX_WORDS)
         return;
     ARENA_PUSH(out->arena, out->words, out->n, out->cap, str_dup(out->arena, word));
     out->replaces = begun.n;
@@ -21,12 +21,6 @@ static void commands(Completion *out, Str begun)
 {
     for (size_t i = 0; i < SLASH_COUNT; i++)
         offer(out, begun, str_printf(out->arena, "/%s", slash_rows[i].name));
-}
-
-static void runtime_names(Chat *c, Completion *out, Str begun)
-{
-    for (const Runtime *const *r = service_runtimes(c->service); *r; r++)
-        offer(out, begun, str_of((*r)->name));
 }
 
 static void template_names(Chat *c, Completion *out, Str begun)
@@ -55,12 +49,6 @@ static void conversation_ids(Chat *c, Completion *out, Str begun)
         offer(out, begun, all[i].id);
 }
 
-static void platform_names(Completion *out, Str begun)
-{
-    for (size_t i = 0; shapes_each(i); i++)
-        offer(out, begun, str_of(shapes_each(i)->name));
-}
-
 static void paths(Completion *out, Str begun)
 {
     size_t at = begun.n;
@@ -75,7 +63,7 @@ static void paths(Completion *out, Str begun)
     folder = at ? str_head(begun, at) : STR("./");
     if (home && str_starts(folder, STR("~/")))
         folder = str_join_path(out->arena, str_of(home), str_skip(folder, 2));
-    if (!folder_list(out->arena, str_z(out->arena, folder), FILES_LOOKED_AT, &all, &n, &err))
+    if (!folder_list(out->arena, str_z(out->arena, folder), MAX_FILES, &all, &n, &err))
         return;
     for (size_t i = 0; i < n; i++)
         if (all[i].name.p[0] != '.' || at < begun.n)
@@ -104,11 +92,13 @@ void chat_complete(void *ctx, Str before, Completion *ret)
         SLASH_COMMAND)
         return;
     if (id == SLASH_runtime)
-        runtime_names(c, ret, word);
+        for (const Runtime *const *r = service_runtimes(c->service); *r; r++)
+            offer(ret, word, str_of((*r)->name));
     else if (id == SLASH_template)
         template_names(c, ret, word);
     else if (id == SLASH_handoff)
-        platform_names(ret, word);
+        for (size_t i = 0; shapes_each(i); i++)
+            offer(ret, word, str_of(shapes_each(i)->name));
     else if (id == SLASH_resume || id == SLASH_back)
         conversation_ids(c, ret, word);
     else if (id == SLASH_file)

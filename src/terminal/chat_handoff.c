@@ -58,7 +58,7 @@ void chat_farewell(Chat *c)
         chat_note(c, "to continue: talaria chat --resume %.*s", STR_FMT(c->conversation));
 }
 
-/* -- /handoff ------------------------------------------------------------------------------------------ */
+/* -- /handoff -- */
 
 static void note(void *ctx, const char *text)
 {
@@ -159,7 +159,7 @@ bool slash_handoff(Chat *c, Str rest, Err *err)
     return true;
 }
 
-/* -- /back --------------------------------------------------------------------------------------------- */
+/* -- /back -- */
 
 bool slash_back(Chat *c, Str rest, Err *err)
 {

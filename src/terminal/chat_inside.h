@@ -42,7 +42,7 @@ typedef struct Chat {
     Err err; /* of the last turn or command, where it failed */
 } Chat;
 
-/* -- chat_turn.c: turns ---------------------------------------------------------------------------------- */
+/* -- chat_turn.c: turns -- */
 
 /* There is a conversation from here on, and it is ours to write. */
 MUST_CHECK bool chat_begin(Chat *c, Err *err);
@@ -56,7 +56,7 @@ bool chat_answers(Chat *c, Str line);
 /* Gives up the subscription; the service cancels what still runs. */
 void chat_forget_turn(Chat *c);
 
-/* -- chat_resume.c: conversations that were there before ------------------------------------------------- */
+/* -- chat_resume.c: conversations that were there before -- */
 
 /* An id, how one begins, or (empty) the newest other one; shows what was said last. */
 MUST_CHECK bool chat_resume(Chat *c, Str id, Err *err);
@@ -80,7 +80,7 @@ void chat_drop_conversation(Chat *c);
 /* One in which nothing was said goes again. */
 void chat_abandon(Chat *c);
 
-/* -- chat_handoff.c: conversations that move ------------------------------------------------------------- */
+/* -- chat_handoff.c: conversations that move -- */
 
 /* ERR_CONFLICT: it goes on elsewhere; says where, and how it comes back. */
 MUST_CHECK bool chat_is_ours(Chat *c, Str id, Err *err);
@@ -89,14 +89,14 @@ void chat_farewell(Chat *c);
 MUST_CHECK bool slash_handoff(Chat *c, Str rest, Err *err);
 MUST_CHECK bool slash_back(Chat *c, Str rest, Err *err);
 
-/* -- slash_do.c, chat_complete.c ------------------------------------------------------------------------------ */
+/* -- slash_do.c, chat_complete.c -- */
 
 MUST_CHECK bool slash_do(Chat *c, SlashId id, Str rest, Err *err);
 MUST_CHECK bool chat_set_template(Chat *c, Str name, Err *err);
 MUST_CHECK bool chat_add_file(Chat *c, Str path, Err *err);
 void chat_complete(void *ctx, Str before, Completion *ret);
 
-/* -- talk --------------------------------------------------------------------------------------------------------- */
+/* -- talk -- */
 
 /* One quiet line. */
 void chat_note(Chat *c, const char *fmt, ...) PRINTF(2, 3);

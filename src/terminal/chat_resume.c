@@ -26,7 +26,7 @@ void chat_drop_conversation(Chat *c)
     c->last = mem_free(c->last);
 }
 
-/* -- which one ------------------------------------------------------------------------------------------ */
+/* -- which one -- */
 
 static bool add_listed(Chat *c, HistoryList *list, size_t max, Listed **ret, size_t *ret_n,
                        Err *err)
@@ -121,7 +121,7 @@ bool chat_find(Chat *c, Str id, Found *ret, Err *err)
     return ok;
 }
 
-/* -- what was said ---------------------------------------------------------------------------------------- */
+/* -- what was said -- */
 
 static void add_passage(Buf *out, Str text)
 {

@@ -47,7 +47,7 @@ bool chat_begin(Chat *c, Err *err)
     return true;
 }
 
-/* -- sending ------------------------------------------------------------------------------------------- */
+/* -- sending -- */
 
 static void failed(Chat *c, const Err *err)
 {
@@ -131,7 +131,7 @@ static void send_next(Chat *c)
     mem_free(text);
 }
 
-/* -- watching -------------------------------------------------------------------------------------------- */
+/* -- watching -- */
 
 void chat_forget_turn(Chat *c)
 {
@@ -221,7 +221,7 @@ void chat_cancel(Chat *c)
         chat_trouble(c, &err);
 }
 
-/* -- answers to a runtime that asks ------------------------------------------------------------------------- */
+/* -- answers to a runtime that asks -- */
 
 /* By the word or how it begins: o, s, a, d. */
 static Str choice_of(const Render *r, Str line)

@@ -20,7 +20,7 @@
 #include "terminal/rows.h"
 #include "text/utf8.h"
 
-enum { PAUSE_MS = 40, CTRL_U = 0x15, COLUMNS_LEAST = 8 };
+enum { PAUSE_MS = 40, CTRL_U = 0x15, MIN_COLUMNS = 8 };
 
 #define PASTE_ON  "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
@@ -42,13 +42,13 @@ struct Editor {
     wchar_t prompt[128];
 };
 
-/* -- where things are ---------------------------------------------------------------------------------- */
+/* -- where things are -- */
 
 size_t editor_columns(const Editor *e)
 {
     struct winsize size;
 
-    if (ioctl(fileno(e->out), TIOCGWINSZ, &size) == 0 && size.ws_col >= COLUMNS_LEAST)
+    if (ioctl(fileno(e->out), TIOCGWINSZ, &size) == 0 && size.ws_col >= MIN_COLUMNS)
         return size.ws_col;
     return 80;
 }
@@ -96,7 +96,7 @@ void editor_erase(Editor *e)
     clear_from(e, e->drawn_rows + 1);
 }
 
-/* -- keys ------------------------------------------------------------------------------------------------ */
+/* -- keys -- */
 
 static void insert(Editor *e, Str text)
 {
@@ -212,7 +212,7 @@ static int next_key(EditLine *el, wchar_t *ret)
     return what;
 }
 
-/* -- what libedit asks ------------------------------------------------------------------------------------- */
+/* -- what libedit asks -- */
 
 static wchar_t *prompt(EditLine *el)
 {
@@ -301,7 +301,7 @@ static unsigned char new_line(EditLine *el, int key)
     return CC_NORM;
 }
 
-/* -- opening, closing ---------------------------------------------------------------------------------------- */
+/* -- opening, closing -- */
 
 /* Everything inside is UTF-8; where the user's locale is not, libedit must still see characters. */
 static void set_locale(void)
@@ -388,7 +388,7 @@ Editor *editor_close(Editor *e)
     return mem_free(e);
 }
 
-/* -- lines ------------------------------------------------------------------------------------------------------ */
+/* -- lines -- */
 
 bool editor_line(Editor *e, Buf *ret)
 {

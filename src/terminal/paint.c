@@ -34,7 +34,7 @@ void paint_resize(Paint *p, size_t columns)
     p->row.columns = columns > MIN_COLUMNS ? columns - 1 : MIN_COLUMNS;
 }
 
-/* -- what a line begins with ---------------------------------------------------------------------------- */
+/* -- what a line begins with -- */
 
 static size_t repeated(Str s, char c)
 {
@@ -84,7 +84,7 @@ static bool is_unsure(Str line)
     return s.n < SURE_BYTES && strchr("#-*+_>`~0123456789|", s.p[0]);
 }
 
-/* -- beginnings ------------------------------------------------------------------------------------------ */
+/* -- beginnings -- */
 
 static void put_blank_line(Paint *p, Buf *out)
 {
@@ -164,7 +164,7 @@ static void begin_block(Paint *p, Buf *out, Str *s)
     }
 }
 
-/* -- code and tables --------------------------------------------------------------------------------------- */
+/* -- code and tables -- */
 
 static bool is_fence(const Paint *p, Str line)
 {
@@ -262,7 +262,7 @@ static void paint_links(Paint *p, Buf *out)
         put_link(p, out, i, h);
 }
 
-/* -- text that comes ----------------------------------------------------------------------------------------- */
+/* -- text that comes -- */
 
 static void end_table(Paint *p, Buf *out)
 {

@@ -45,7 +45,7 @@ struct Paint {
     size_t n_links;
 };
 
-/* -- paint_row.c: words and rows ------------------------------------------------------------------------ */
+/* -- paint_row.c: words and rows -- */
 
 void row_char(Paint *p, Buf *out, Str bytes);      /* of a word: one character */
 void row_blank(Paint *p, Buf *out);                /* the word is over */
@@ -55,12 +55,12 @@ void row_escape(Paint *p, Str sequence);           /* the painter's own, of no w
 void row_show(Paint *p, Buf *out);                 /* what there is of the last word, for now */
 void row_end(Paint *p, Buf *out);                  /* the row is over, if one was begun */
 
-/* -- paint_span.c: marks within a line ------------------------------------------------------------------ */
+/* -- paint_span.c: marks within a line -- */
 
 /* Draws from *rest what is clear; `whole`: no more comes of this line. */
 void paint_spans(Paint *p, Buf *out, Str *rest, bool whole, int depth);
 
-/* -- paint_table.c --------------------------------------------------------------------------------------- */
+/* -- paint_table.c -- */
 
 void paint_table(Paint *p, Buf *out);
 

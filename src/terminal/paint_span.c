@@ -120,7 +120,7 @@ static Found find_span(Str s, char before, bool whole, Span *ret)
     }
 }
 
-/* -- drawing ------------------------------------------------------------------------------------------- */
+/* -- drawing -- */
 
 static size_t link_number(Paint *p, Str target)
 {

@@ -60,7 +60,7 @@ void render_text(Buf *out, Str s)
     }
 }
 
-/* -- one quiet line ------------------------------------------------------------------------------------ */
+/* -- one quiet line -- */
 
 static void begin_line(Render *r, Tint t)
 {
@@ -106,13 +106,7 @@ static void set_activity(Render *r, Str what, Str name)
     snprintf(r->activity, sizeof r->activity, "%.*s%.*s", STR_FMT(what), STR_FMT(shown));
 }
 
-/* -- thinking ------------------------------------------------------------------------------------------ */
-
-static void think(Render *r, Json data)
-{
-    buf_add(&r->thought, field(data, "text"));
-    set_activity(r, STR("thinking"), STR_NONE);
-}
+/* -- thinking -- */
 
 /* When something else comes, what was thought becomes one line. */
 static void fold_thought(Render *r)
@@ -129,7 +123,7 @@ static void fold_thought(Render *r)
     buf_clear(&r->thought);
 }
 
-/* -- tools ---------------------------------------------------------------------------------------------- */
+/* -- tools -- */
 
 Str render_argument(Arena *a, Str preview)
 {
@@ -215,7 +209,7 @@ static void tool(Render *r, Json data)
         tool_ends(r, data, str_eqz(status, "failed"));
 }
 
-/* -- what the turn was given ------------------------------------------------------------------------------ */
+/* -- what the turn was given -- */
 
 static const char *part(Buf *line, const char *otherwise)
 {
@@ -271,7 +265,7 @@ static void metadata(Render *r, Json data)
     end_line(r);
 }
 
-/* -- on the way ---------------------------------------------------------------------------------------------- */
+/* -- on the way -- */
 
 static void ask(Render *r, Json data)
 {
@@ -316,7 +310,8 @@ static void progress(Render *r, Json data)
     Str stage = field(data, "stage");
 
     if (str_eqz(stage, "thinking")) {
-        think(r, data);
+        buf_add(&r->thought, field(data, "text"));
+        set_activity(r, STR("thinking"), STR_NONE);
         return;
     }
     fold_thought(r);
@@ -328,7 +323,7 @@ static void progress(Render *r, Json data)
         remark(r, data, stage);
 }
 
-/* -- the end --------------------------------------------------------------------------------------------------- */
+/* -- the end -- */
 
 /* X(code, what it means where the words are a provider's own, what one can do about it) */
 typedef struct Advice {

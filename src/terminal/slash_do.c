@@ -27,7 +27,7 @@ static void add_row(Chat *c, Buf *out, Str name, Str text)
     buf_addc(out, '\n');
 }
 
-/* -- conversations --------------------------------------------------------------------------------------- */
+/* -- conversations -- */
 
 static bool slash_new(Chat *c, Str rest, Err *err)
 {
@@ -103,7 +103,7 @@ static bool slash_title(Chat *c, Str rest, Err *err)
     return true;
 }
 
-/* -- who answers ------------------------------------------------------------------------------------------ */
+/* -- who answers -- */
 
 static bool list_runtimes(Chat *c, Err *err)
 {
@@ -196,7 +196,7 @@ static bool slash_template(Chat *c, Str rest, Err *err)
     return true;
 }
 
-/* -- what the runtime is told ------------------------------------------------------------------------------- */
+/* -- what the runtime is told -- */
 
 static bool slash_memory(Chat *c, Str rest, Err *err)
 {
@@ -233,26 +233,20 @@ static bool open_skills(Chat *c, Skills **ret, Err *err)
     return *ret && skills_refresh(*ret, 0, err);
 }
 
-static void list_skills(Chat *c, Buf *out, const Skills *s)
-{
-    size_t n;
-    const Skill *all = skills_all(s, &n);
-
-    for (size_t i = 0; i < n; i++)
-        add_row(c, out, all[i].name, all[i].description);
-}
-
 static bool slash_skills(Chat *c, Str rest, Err *err)
 {
     AUTO_BUF out = BUF(MIB(1));
     AUTO(Skills) *s = NULL;
     Shortlist found = { 0 };
+    const Skill *all;
+    size_t n;
 
     if (!open_skills(c, &s, err))
         return false;
-    if (!rest.n)
-        list_skills(c, &out, s);
-    else if (!skills_shortlist(s, c->scratch, &(ShortlistQuery){ .text = rest }, &found, err))
+    all = skills_all(s, &n);
+    for (size_t i = 0; i < n && !rest.n; i++)
+        add_row(c, &out, all[i].name, all[i].description);
+    if (rest.n && !skills_shortlist(s, c->scratch, &(ShortlistQuery){ .text = rest }, &found, err))
         return false;
     for (size_t i = 0; i < found.n; i++)
         add_row(c, &out, found.picks[i].name,
@@ -324,7 +318,7 @@ static bool slash_context(Chat *c, Str rest, Err *err)
     return true;
 }
 
-/* -- messages ------------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static Str expand(Chat *c, Str path)
 {
@@ -337,15 +331,6 @@ static Str expand(Chat *c, Str path)
     return path;
 }
 
-static Str base_name(Str path)
-{
-    size_t at = path.n;
-
-    while (at && path.p[at - 1] != '/')
-        at--;
-    return str_skip(path, at);
-}
-
 bool chat_add_file(Chat *c, Str path, Err *err)
 {
     Attachment x;
@@ -356,12 +341,12 @@ bool chat_add_file(Chat *c, Str path, Err *err)
         return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
     if (!file_read_any(c->scratch, str_z(c->scratch, path), LIMIT_FILE_BYTES, &bytes, err) ||
         !chat_begin(c, err) ||
-        !files_add(c->service, c->scratch, c->conversation, base_name(path), STR_NONE, bytes, &x,
-                   err))
+        !files_add(c->service, c->scratch, c->conversation, str_base_name(path), STR_NONE, bytes,
+                   &x, err))
         return false;
     c->files[c->n_files++] = str_dup(c->arena, x.id);
     chat_note(c, "%.*s (%.*s) is attached to your next message",
-              STR_FMT(utf8_fit(c->scratch, base_name(path), 60)),
+              STR_FMT(utf8_fit(c->scratch, str_base_name(path), 60)),
               STR_FMT(human_bytes(c->scratch, (int64_t)bytes.n)));
     return true;
 }
