@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 
-/* A browser may stay open for hours: a thread of its own waits for it. */
+/* A browser may stay open for hours: a separate thread waits for it. */
 static void *reap(void *ctx)
 {
     pid_t child = (pid_t)(intptr_t)ctx;

@@ -427,7 +427,7 @@ static void redacted_line(Str line, Buf *out)
     redact_to(&clean, line);
     add_with_commands(&named, str_trim(buf_str(&clean)));
     rest = buf_str(&named);
-    /* Names and ids of files stand in it: none of them steers the terminal, or looks like a message of ours. Lists of
+    /* It contains names and ids from files: none of them may steer the terminal or look like our message. Lists of
      * ours have indented lines; every other break is shown as a sign. */
     for (size_t at; (at = str_find(rest, STR("\n  "))) < rest.n; rest = str_skip(rest, at + 3)) {
         utf8_show(&shown, str_head(rest, at), false);

@@ -1,4 +1,4 @@
-/* cli.h - the frame that every command stands in.
+/* cli.h - the frame of every command: options, output, settings, errors.
  *
  * A command is one row: name, operands, summary, options, examples, children, function. The rows
  * are the parser, the help, the man page and the completion: there is no second place to keep in

@@ -70,7 +70,7 @@ static Paint *new_paint(const Cli *cli)
                                       .homes = &cli->homes });
 }
 
-/* What stands on the screen: words as they come, or painted; notes of tools between them. */
+/* State of the output: text as it arrives, or drawn Markdown; notes about tools between. */
 typedef struct Shown {
     Paint *paint;   /* NULL: a pipe, or a terminal that cannot move its cursor */
     bool open_line; /* words without the end of their line */
@@ -198,7 +198,7 @@ static bool begin_conversation(Cli *cli, Service *s, const Args *args, ChatReque
     return service_begin(s, &c, err);
 }
 
-/* A conversation that was handed away is not gone on with by accident. */
+/* A conversation that was handed over is not continued here by accident. */
 static bool check_owner(const Cli *cli, Str conversation_id, Err *err)
 {
     AUTO(OwnStore) *journal = NULL;
@@ -220,7 +220,7 @@ static bool turn(Cli *cli, Service *s, const Args *args, int wake_fd, Err *err)
     LiveRun *live;
     Run run;
 
-    /* -c takes any session: it continues in a conversation of ours. */
+    /* -c takes any session: it continues as a Talaria conversation. */
     if ((!fresh && !service_continue(s, cli->arena, request.conversation_id,
                                      &request.conversation_id, err)) ||
         !check_owner(cli, request.conversation_id, err) ||

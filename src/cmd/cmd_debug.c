@@ -1,4 +1,4 @@
-/* talaria debug: looking at the parts that other commands stand on. */
+/* talaria debug: low-level tools for troubleshooting. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -134,7 +134,7 @@ static bool run_talk(Talk *talk, const ModelRequest *request, Err *err)
     return true;
 }
 
-/* What the command line says stands above the file and the environment. */
+/* The command line takes precedence over the file and the environment. */
 static bool configure(Cli *cli, const Args *args, ModelConfig *ret, Err *err)
 {
     static const struct {

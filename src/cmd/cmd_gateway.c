@@ -41,8 +41,8 @@ static void ready(void *ctx, Str platforms)
     buf_flush(cli->out);
 }
 
-/* Something that never ends, such as a read on a disk that does not answer, must not keep the program: what was under way
- * is gone on with by the next one, as after a death. */
+/* Something that never ends, such as a read on a disk that does not answer, must not keep the program: the next
+ * gateway resumes unfinished work, as after a crash. */
 static void *end_anyway(void *ctx)
 {
     struct pollfd stop = { .fd = (int)(intptr_t)ctx, .events = POLLIN };
@@ -376,7 +376,7 @@ static const Command pair_children[] = {
 
 /* -- sethome -- */
 
-/* Whatever arrives while we are connected lies in the inbox; a gateway is to look at it. */
+/* Messages that arrive while we are connected are in the inbox; wake the gateway to read them. */
 static void pass_on(void *ctx)
 {
     wake_call(*(const Str *)ctx);

@@ -13,9 +13,9 @@ MUST_CHECK bool handoff_find_session(Cli *cli, Str id, bool look, Pick *ret_pick
 /* With --json the handoff as an object; else nothing. */
 void handoff_show(Cli *cli, const Handoff *h);
 
-/* The conversation of ours to go on with; empty: the session is a Hermes' alone. */
+/* The Talaria conversation that continues the session; empty: it exists only in Hermes. */
 Str handoff_conversation(Cli *cli, OwnStore *journal, Str home, Str session_id);
-/* How one goes on with a session that is here: a command for the shell. */
+/* The shell command that continues a session that is here. */
 Str handoff_resume_hint(Cli *cli, OwnStore *journal, Str home, Str session_id);
 
 bool handoff_status(Cli *cli, const Args *args, Err *err);

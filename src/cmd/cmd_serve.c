@@ -33,7 +33,7 @@ const Option serving_options[] = {
 
 /* -- systemd -- */
 
-/* One datagram to whoever started us, where that is systemd; nobody else is waiting. */
+/* One datagram to systemd, if it started us. */
 static void notify(const char *state)
 {
     const char *path = getenv("NOTIFY_SOCKET");

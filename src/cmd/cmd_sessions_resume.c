@@ -31,7 +31,7 @@ static Str on_path(Arena *a, Str program)
     return STR_NONE;
 }
 
-/* Talaria is the program that runs, wherever it lies, and goes on with the same data folder. */
+/* Talaria means this program, wherever it is installed, with the same data folder. */
 static bool find_program(Cli *cli, const Resume *r, Str *ret, Err *err)
 {
     if (str_eqz(r->program, "talaria")) {

@@ -146,7 +146,7 @@ static void next_line(Writer *w)
     w->used = ROW_INDENT;
 }
 
-/* A word of which a part may be a hit; one that is wider than a line goes on in the next. */
+/* A word of which a part may be a hit; one that is wider than a line continues on the next. */
 static void print_word(Writer *w, Str word)
 {
     if (w->used > ROW_INDENT && w->used + 1 + utf8_columns(word) > w->width)

@@ -10,11 +10,11 @@
 
 typedef struct Taken {
     Str home, session_id, from;
-    Str conversation; /* of ours; empty: the session is a Hermes' */
-    Str resume;       /* command that goes on with it */
+    Str conversation; /* Talaria's; empty: a session of Hermes */
+    Str resume;       /* command that continues it */
 } Taken;
 
-/* Where somebody sits and the session is ours it is opened, else they are told how. */
+/* On a terminal a Talaria session is opened; else the command to continue is printed. */
 static bool go_on(Cli *cli, const Taken *t, Err *err)
 {
     ChatOptions o = { .homes = &cli->homes,

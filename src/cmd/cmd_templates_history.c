@@ -160,7 +160,7 @@ static double largest_share(const Study *study)
     return max;
 }
 
-/* One row of ten bars each: what of every bar lies in that row, in eighths. A kind with too few
+/* One row of ten bars each: the part of every bar in that row, in eighths. A kind with too few
  * sessions has none: its few calls would set the scale for the others. */
 static void print_bars(Cli *cli, const Study *study, int row, int rows, double max)
 {

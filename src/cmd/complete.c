@@ -153,7 +153,7 @@ static void fish_operands(Cli *cli, const Command *c, const char *condition)
             condition, c->values);
 }
 
-/* Options that may stand before the command and have a value: "--home --data --color". */
+/* Options with a value that may precede the command: "--home --data --color". */
 static void say_valued(Cli *cli, const char *between)
 {
     bool first = true;

@@ -229,7 +229,7 @@ void doctor_deleted(Doctor *d)
         doctor_say(d, FINDING_OK, STR(""), "", "no process works on a deleted database or log");
 }
 
-/* A rollback journal that nobody has open is a write that was never finished. */
+/* A rollback journal that no process has open is an unfinished write. */
 void doctor_journals(Doctor *d)
 {
     for (size_t i = 0; i < d->n_patients; i++) {

@@ -38,7 +38,7 @@ void doctor_config(Doctor *d)
 
 /* -- clock -- */
 
-/* A zone that is not known counts as UTC, and nobody is told. "CET-1CEST" needs no file. */
+/* An unknown zone silently counts as UTC. "CET-1CEST" needs no file. */
 static bool zone_is_known(Arena *a, Str zone)
 {
     struct stat st;

@@ -38,7 +38,7 @@ static bool explains_choices(Arena *a, const Option *o)
     return true;
 }
 
-/* Before the default; behind a text with marks of its own in brackets. */
+/* Before the default; in brackets if the help text has a colon or semicolon. */
 static void add_choices(Buf *out, const Option *o)
 {
     Str help = str_of(o->help), text = str_head(help, str_find(help, STR(" (default")));

@@ -33,7 +33,7 @@ void table_cell(Table *t, Str text);
 void table_cellf(Table *t, const char *fmt, ...) PRINTF(2, 3);
 /* Different text for people and for programs: "3 h ago" and 2026-11-15T20:30:05Z. */
 void table_cell_as(Table *t, Str shown, Str data);
-/* The same with a style of its own, such as red for a failure. */
+/* The same with a different style, such as red for a failure. */
 void table_cell_style(Table *t, Str text, Style s);
 /* A line above the rows that follow; nothing in a pipe. */
 void table_heading(Table *t, Str text);

@@ -1,4 +1,4 @@
-/* tree.h - a folder of ours, written and removed as a whole, never through a symbolic link. */
+/* tree.h - the demo's folder, written and removed as a whole, never through a symbolic link. */
 #ifndef TALARIA_DEMO_TREE_H
 #define TALARIA_DEMO_TREE_H
 

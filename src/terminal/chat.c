@@ -72,7 +72,7 @@ static void keep_line(Str line, Buf *out)
     (void)!write(kept_wake_fd, &one, sizeof one);
 }
 
-/* Progress is drawn on one line by whoever has some; here it would be drawn over the words. */
+/* Progress is drawn on one line; in a chat it would be drawn over the answer. */
 static void keep_log(int wake_fd)
 {
     kept = BUF(KIB(64));
@@ -210,8 +210,8 @@ static bool is_message(Str line)
     return slash_parse(line, &id, &rest, &err) == SLASH_MESSAGE;
 }
 
-/* A message that has to wait is taken off the screen, so that the answer goes on in one piece; it will
- * stand where it is answered. What is typed otherwise stays, and the answer goes on below it. */
+/* A queued message is erased, so that the answer continues in one piece; it appears again where it is
+ * answered. Other input stays, and the answer continues below it. */
 static void settle(Chat *c, Str line)
 {
     if (c->running && !c->render->approval.id.n && (is_message(line) || !str_trim(line).n))

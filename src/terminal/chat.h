@@ -15,7 +15,7 @@ typedef struct ChatOptions {
     const Homes *homes;
     const Settings *settings;
     Str runtime, model, template; /* empty: the default */
-    Str conversation;             /* to go on with: an id or how one begins; empty: see resume */
+    Str conversation;             /* to continue: an id or its beginning; empty: see resume */
     bool resume;                  /* without an id: the newest one */
     const Str *files;             /* paths, for the first message */
     size_t n_files;

@@ -65,7 +65,7 @@ static void note(void *ctx, const char *text)
     chat_note(ctx, "%s", text);
 }
 
-/* One that ends us is for whoever reads the next line as well. */
+/* A signal that ends the program is raised again, for the code that reads the next line. */
 static WaitWord word(void *ctx)
 {
     Chat *c = ctx;

@@ -82,9 +82,9 @@ void chat_abandon(Chat *c);
 
 /* -- chat_handoff.c: conversations that move -- */
 
-/* ERR_CONFLICT: it goes on elsewhere; says where, and how it comes back. */
+/* ERR_CONFLICT: it continues elsewhere; the message says where, and how to bring it back. */
 MUST_CHECK bool chat_is_ours(Chat *c, Str id, Err *err);
-/* How one goes on with the conversation that is left. */
+/* Prints how to continue the conversation that is left. */
 void chat_farewell(Chat *c);
 MUST_CHECK bool slash_handoff(Chat *c, Str rest, Err *err);
 MUST_CHECK bool slash_back(Chat *c, Str rest, Err *err);

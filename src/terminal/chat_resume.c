@@ -129,7 +129,7 @@ static void add_passage(Buf *out, Str text)
     buf_addz(out, !text.n || str_ends(text, STR("\n")) ? "" : "\n");
 }
 
-/* What was said before and after a tool stands apart, as it did then. `left_out` bytes are not shown. */
+/* Text before and after a tool call is separated, as it was then. `left_out` bytes are not shown. */
 static void add_passages(Buf *out, Str text, size_t left_out, Str starts)
 {
     Str rest = str_skip(starts, 1), one;

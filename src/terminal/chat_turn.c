@@ -116,7 +116,7 @@ void chat_say(Chat *c, Str text)
     send_now(c, text);
 }
 
-/* It was taken off the screen when it was typed; here it stands where it is answered. */
+/* It was erased when it was typed; it is shown again where it is answered. */
 static void send_next(Chat *c)
 {
     AUTO_BUF line = BUF(LIMIT_RUN_ASK * 2);
@@ -169,7 +169,7 @@ static void show(Chat *c, const Frame *f)
     screen_words(&c->screen, buf_str(&c->render->words));
 }
 
-/* Without a terminal nobody is there to be asked. */
+/* Without a terminal no person can approve. */
 static void deny_if_alone(Chat *c)
 {
     Err err = { 0 };

@@ -1,5 +1,5 @@
-/* libedit draws the line relative to where it thinks the cursor is, and says nobody where that is. So we
- * count for ourselves, by its own rules (rows.h), how many rows above the cursor its first one is; to hide
+/* libedit draws the line relative to where it thinks the cursor is, and does not report it. So we
+ * count, by its own rules (rows.h), how many rows above the cursor its first one is; to hide
  * the line is to go there and clear to the end of the screen. EL_REFRESH forgets what was drawn and draws
  * all of it from the cursor on. */
 #include "terminal/editor.h"
@@ -25,7 +25,7 @@ enum { PAUSE_MS = 40, CTRL_U = 0x15, MIN_COLUMNS = 8 };
 #define PASTE_ON  "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
 
-/* libedit's callbacks are given nothing of ours; there is one terminal. */
+/* libedit's callbacks take no context; there is one terminal. */
 static Editor *the_editor;
 
 struct Editor {
@@ -136,7 +136,7 @@ static bool interrupt(Editor *e, wchar_t *ret)
     return e->hooks.interrupt(e->hooks.ctx, line->lastchar == line->buffer);
 }
 
-/* 1: *ret is a key; 0: this is the end; -1: go on waiting. */
+/* 1: *ret is a key; 0: this is the end; -1: keep waiting. */
 static int woken(Editor *e, wchar_t *ret)
 {
     uint64_t count;

@@ -15,7 +15,7 @@
 
 typedef struct Editor Editor;
 
-/* What may stand in place of the last word; all in the arena. */
+/* Replacements for the last word; all in the arena. */
 typedef struct Completion {
     Arena *arena;
     Str *words;

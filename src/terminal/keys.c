@@ -42,7 +42,7 @@ void keys_abort(Keys *k)
     take(k, rest(k).n);
 }
 
-/* Line ends as the terminal's own become line feeds; other controls of a paste are nobody's. */
+/* The terminal's line ends become line feeds; other control characters of a paste are dropped. */
 static void add_pasted(Buf *out, Str s)
 {
     for (size_t i = 0; i < s.n; i++) {

@@ -27,11 +27,11 @@ Paint *paint_new(const PaintOptions *options);
 Paint *paint_free(Paint *p);
 AUTO_FREE(Paint, paint_free)
 
-/* What can be drawn of the text so far is appended to `out`, which goes on where it ended the last time. */
+/* What can be drawn of the text so far is appended to `out`, which continues where it ended the last time. */
 void paint_add(Paint *p, Str text, Buf *out);
 /* Something else is shown next: what waits is drawn as it is, and the line ends. */
 void paint_break(Paint *p, Buf *out);
-/* The end: what waits, then the list of links. The next text begins anew. */
+/* The end: what waits, then the list of links. The next text starts from scratch. */
 void paint_end(Paint *p, Buf *out);
 /* The terminal was resized. */
 void paint_resize(Paint *p, size_t columns);

@@ -39,7 +39,7 @@ static bool is_ruler(Str line)
     return str_find(line, STR("-")) < line.n;
 }
 
-/* A cell as it is drawn, on a row of its own. */
+/* A cell as it is drawn, on a separate row. */
 static Str draw_cell(Paint *p, Str cell, unsigned style)
 {
     AUTO_BUF out = BUF(KIB(64));

@@ -422,7 +422,7 @@ static void chunk(Render *r, Str text)
         return;
     }
     while (r->after_line && str_starts(text, STR("\n")))
-        text = str_skip(text, 1); /* a line of ours stands between the segments already */
+        text = str_skip(text, 1); /* one of our lines already separates the segments */
     r->after_line = r->after_line && !text.n;
     render_text(&r->words, text);
 }

@@ -30,7 +30,7 @@ typedef struct Render {
     bool after_line;  /* no words since the last line */
     Buf thought;
     RenderTool *tools; /* under way */
-    char activity[40]; /* what goes on, for the prompt; empty: nothing to say */
+    char activity[40]; /* current activity, for the prompt; may be empty */
     struct {
         Str id; /* empty: nothing is asked */
         Str choices[4];
@@ -47,7 +47,7 @@ void render_resize(Render *r, size_t columns);
 Render *render_free(Render *r);
 AUTO_FREE(Render, render_free)
 
-/* Fills before, quiet and words anew. */
+/* Replaces before, quiet and words. */
 void render_frame(Render *r, FrameEvent event, Json data);
 
 /* The argument that says most of what a tool was asked to do. */

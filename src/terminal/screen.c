@@ -37,7 +37,7 @@ void screen_words(Screen *s, Str text)
     s->col = position_after((CursorPosition){ 0, s->col }, text, wide).col;
     if (s->out && s->col)
         put(s, STR("\n"));
-    /* A row that is full is left by itself: the terminal would have gone on below. */
+    /* After a full row the terminal continues on the next one by itself. */
     if (s->out && s->col >= wide)
         s->col = 0;
     editor_show(s->editor);

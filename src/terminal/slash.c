@@ -59,7 +59,7 @@ static SlashKind command(const SlashRow *row, SlashId id, Str rest, SlashId *ret
     return SLASH_COMMAND;
 }
 
-/* What stands before the first word belongs to a message: it may be code. */
+/* Blanks before the first word belong to a message: it may be code. */
 static Str message(Str line, Str trimmed)
 {
     if (str_starts(trimmed, STR("//")))

@@ -196,7 +196,7 @@ static bool slash_template(Chat *c, Str rest, Err *err)
     return true;
 }
 
-/* -- what the runtime is told -- */
+/* -- context of the runtime -- */
 
 static bool slash_memory(Chat *c, Str rest, Err *err)
 {

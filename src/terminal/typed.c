@@ -76,7 +76,7 @@ bool typed_append(Arena *a, Str folder, Str entry, Err *err)
 
     add_line(&out, entry);
     if (buf_full(&out))
-        return true; /* sent all the same, but nobody wants a whole file under the arrow key */
+        return true; /* sent, but too long to be useful under the arrow key */
     fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return err_errno(err, "cannot open '%s'", path);
