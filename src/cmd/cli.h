@@ -104,6 +104,9 @@ int64_t args_number(const Args *args, const char *option);
 double args_time(const Args *args, const char *option); /* 0: not given */
 /* Options as they came, for those that may be repeated: size_t at = 0; while (args_each(...)). */
 bool args_each(const Args *args, size_t *at, const Option **ret_option, Str *ret_text);
+/* Every --file, at most `max`. */
+MUST_CHECK bool args_files(Arena *a, const Args *args, size_t max, Str **ret, size_t *ret_n,
+                           Err *err);
 size_t args_count(const Args *args);
 Str args_operand(const Args *args, size_t i); /* p NULL past the last one */
 Str args_words(Arena *a, const Args *args); /* all of them as one text, as if it had been quoted */

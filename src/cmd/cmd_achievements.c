@@ -180,18 +180,16 @@ static void print_list(Cli *cli, const Snapshot *s)
     table_end(t);
 }
 
-static void put_counts(JsonWriter *w, const Snapshot *s)
+static void put_answer(JsonWriter *w, const Snapshot *s)
 {
+    json_key(w, "achievements");
+    snapshot_put_items(w, s);
     json_field_begin(w, "counts", '{');
     json_field_int(w, "unlocked_count", s->unlocked);
     json_field_int(w, "discovered_count", s->discovered);
     json_field_int(w, "secret_count", s->secret);
     json_field_int(w, "total_count", (int64_t)catalogue()->n);
     json_end(w, '}');
-}
-
-static void put_meta(JsonWriter *w, const Snapshot *s)
-{
     json_field_begin(w, "scan_meta", '{');
     json_field_str(w, "mode", str_of(scan_mode_name(s->meta.mode)));
     json_field_int(w, "sessions_total", s->meta.sessions_total);
@@ -202,6 +200,8 @@ static void put_meta(JsonWriter *w, const Snapshot *s)
     json_field_int(w, "duration_ms", s->meta.duration_ms);
     json_field_int(w, "generated_at", s->generated_at);
     json_end(w, '}');
+    if (s->source.all)
+        answer_put_sources(w, s);
 }
 
 /* --json: {format, achievements, counts, scan_meta, sources}. */
@@ -217,12 +217,7 @@ static bool list(Cli *cli, const Args *args, Err *err)
         return true;
     }
     w = cli_json_begin(cli);
-    json_key(&w, "achievements");
-    snapshot_put_items(&w, s);
-    put_counts(&w, s);
-    put_meta(&w, s);
-    if (s->source.all)
-        snapshot_put_sources(&w, s);
+    put_answer(&w, s);
     cli_json_end(cli, &w);
     return true;
 }
@@ -257,12 +252,7 @@ static bool scan(Cli *cli, const Args *args, Err *err)
     snapshot_put_totals(&w, s);
     json_key(&w, "sessions");
     snapshot_put_sessions(&w, s);
-    json_key(&w, "achievements");
-    snapshot_put_items(&w, s);
-    put_counts(&w, s);
-    put_meta(&w, s);
-    if (s->source.all)
-        snapshot_put_sources(&w, s);
+    put_answer(&w, s);
     cli_json_end(cli, &w);
     return true;
 }
@@ -431,18 +421,16 @@ static void export_markdown(Cli *cli, const Snapshot *s)
 
 static bool export_all(Cli *cli, const Args *args, Err *err)
 {
+    AUTO(AutoSnapshot) *s = NULL;
+
     if (str_eqz(args_text(args, "format"), "json")) {
         cli->json = true;
         return list(cli, args, err);
     }
-    {
-        AUTO(AutoSnapshot) *s = answer(cli, args, false, err);
-
-        if (!s)
-            return false;
+    s = answer(cli, args, false, err);
+    if (s)
         export_markdown(cli, s);
-        return true;
-    }
+    return s != NULL;
 }
 
 /* -- rows -- */

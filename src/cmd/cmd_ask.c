@@ -158,24 +158,20 @@ static bool listen_to(Cli *cli, Service *s, LiveRun *live, Str run_id, int wake_
 
 static bool add_files(Cli *cli, Service *s, const Args *args, ChatRequest *request, Err *err)
 {
-    Str *files = ARENA_ARRAY(cli->arena, Str, LIMIT_FILES), text;
-    const Option *option;
-    size_t at = 0;
+    Str *files, bytes;
+    Attachment x;
+    size_t n;
 
+    if (!args_files(cli->arena, args, LIMIT_FILES, &files, &n, err))
+        return false;
     request->files = files;
-    while (args_each(args, &at, &option, &text)) {
-        Attachment x;
-        Str bytes;
+    for (; request->n_files < n; files[request->n_files++] = x.id) {
+        Str path = files[request->n_files];
 
-        if (strcmp(option->name, "file") != 0)
-            continue;
-        if (request->n_files == LIMIT_FILES)
-            return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
-        if (!file_read_any(cli->arena, str_z(cli->arena, text), LIMIT_FILE_BYTES, &bytes, err) ||
-            !files_add(s, cli->arena, request->conversation_id, str_base_name(text), STR_NONE,
+        if (!file_read_any(cli->arena, str_z(cli->arena, path), LIMIT_FILE_BYTES, &bytes, err) ||
+            !files_add(s, cli->arena, request->conversation_id, str_base_name(path), STR_NONE,
                        bytes, &x, err))
             return false;
-        files[request->n_files++] = x.id;
     }
     return true;
 }

@@ -18,23 +18,6 @@ static const Option options[] = {
     { 0 },
 };
 
-static bool read_files(Cli *cli, const Args *args, ChatOptions *ret, Err *err)
-{
-    Str *files = ARENA_ARRAY(cli->arena, Str, LIMIT_FILES), text;
-    const Option *option;
-    size_t at = 0;
-
-    ret->files = files;
-    while (args_each(args, &at, &option, &text)) {
-        if (strcmp(option->name, "file") != 0)
-            continue;
-        if (ret->n_files == LIMIT_FILES)
-            return err_set(err, ERR_USAGE, "at most %d files", LIMIT_FILES);
-        files[ret->n_files++] = text;
-    }
-    return true;
-}
-
 static bool check(const Cli *cli, const Args *args, const ChatOptions *o, Err *err)
 {
     bool named = args_count(args) > 0;
@@ -61,9 +44,13 @@ static bool run(Cli *cli, const Args *args, Err *err)
                       .resume = args_flag(args, "resume"),
                       .color = cli->color,
                       .quiet = cli->quiet };
+    Str *files;
 
-    return check(cli, args, &o, err) && read_files(cli, args, &o, err) &&
-           cli_homes(cli, &o.homes, err) && chat(&o, &cli->told, err);
+    if (!check(cli, args, &o, err) ||
+        !args_files(cli->arena, args, LIMIT_FILES, &files, &o.n_files, err))
+        return false;
+    o.files = files;
+    return cli_homes(cli, &o.homes, err) && chat(&o, &cli->told, err);
 }
 
 static const Example examples[] = {

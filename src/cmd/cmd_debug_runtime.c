@@ -218,21 +218,17 @@ static bool run_turn(Show *show, const RuntimeHost *host, const RuntimeRequest *
 
 static bool collect_files(Arena *a, const Args *args, RuntimeFile *files, size_t *ret_n, Err *err)
 {
-    const Option *option;
-    size_t at = 0;
-    Str path;
+    Str *paths;
 
-    while (args_each(args, &at, &option, &path)) {
+    if (!args_files(a, args, MAX_FILES, &paths, ret_n, err))
+        return false;
+    for (size_t i = 0; i < *ret_n; i++) {
         struct stat st;
 
-        if (strcmp(option->name, "file") != 0)
-            continue;
-        if (*ret_n == MAX_FILES)
-            return err_set(err, ERR_USAGE, "at most %d files", MAX_FILES);
-        if (stat(str_z(a, path), &st) != 0)
-            return err_errno(err, "cannot read '%.*s'", STR_FMT(path));
-        files[(*ret_n)++] = (RuntimeFile){
-            .name = path, .mime = STR("text/plain"), .path = path, .size = st.st_size
+        if (stat(str_z(a, paths[i]), &st) != 0)
+            return err_errno(err, "cannot read '%.*s'", STR_FMT(paths[i]));
+        files[i] = (RuntimeFile){
+            .name = paths[i], .mime = STR("text/plain"), .path = paths[i], .size = st.st_size
         };
     }
     return true;

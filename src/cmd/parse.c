@@ -391,6 +391,16 @@ bool args_each(const Args *args, size_t *at, const Option **ret_option, Str *ret
     return true;
 }
 
+bool args_files(Arena *a, const Args *args, size_t max, Str **ret, size_t *ret_n, Err *err)
+{
+    *ret = ARENA_ARRAY(a, Str, args->n_given + 1);
+    *ret_n = 0;
+    for (size_t i = 0; i < args->n_given; i++)
+        if (strcmp(args->given[i].option->name, "file") == 0)
+            (*ret)[(*ret_n)++] = str_of(args->given[i].text);
+    return *ret_n <= max || err_set(err, ERR_USAGE, "at most %zu files", max);
+}
+
 bool args_flag(const Args *args, const char *option)
 {
     return args_given(args, option);
