@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -9,7 +10,6 @@
 #include "base/limits.h"
 #include "demo/demo.h"
 #include "demo/shift.h"
-#include "demo/tree.h"
 #include "store/recorded.h"
 #include "text/json.h"
 
@@ -22,6 +22,105 @@
 static const char *below(Arena *a, Str folder, const char *name)
 {
     return str_z(a, str_join_path(a, folder, str_of(name)));
+}
+
+enum { MAX_DEPTH = 64 };
+
+/* -- writing -- */
+
+static bool write_bytes(int fd, Str bytes)
+{
+    while (bytes.n) {
+        ssize_t put = write(fd, bytes.p, bytes.n);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        bytes = str_skip(bytes, (size_t)put);
+    }
+    return true;
+}
+
+/* A new file with its folders below `root`; its time of change becomes `time` unless that is 0. Not synced: the demo can be
+ * made again. Never through a symbolic link. */
+static bool tree_write(Arena *a, Str root, Str path, Str bytes, double time, Err *err)
+{
+    char *whole = str_z(a, str_join_path(a, root, path)), *slash = strrchr(whole, '/');
+    struct timespec at = { .tv_sec = (time_t)time,
+                           .tv_nsec = (long)((time - (double)(time_t)time) * 1e9) };
+    bool ok;
+    int fd;
+
+    *slash = '\0';
+    if (!folder_make(whole, err))
+        return false;
+    *slash = '/';
+    fd = open(whole, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_errno(err, "cannot write '%s'", whole);
+    ok = write_bytes(fd, bytes) && (time <= 0 || futimens(fd, (struct timespec[]){ at, at }) == 0);
+    if (!ok)
+        (void)err_errno(err, "cannot write '%s'", whole);
+    close(fd);
+    return ok;
+}
+
+/* -- removing -- */
+
+static bool clear_folder(int fd, const char *name, const char *keep, int depth, Err *err);
+
+static bool remove_entry(int fd, const char *name, int depth, Err *err)
+{
+    int child;
+
+    if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
+        return true;
+    if (errno != EISDIR && errno != EPERM)
+        return err_errno(err, "cannot remove '%s'", name);
+    child = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (child < 0)
+        return err_errno(err, "cannot remove '%s'", name);
+    if (!clear_folder(child, name, NULL, depth + 1, err))
+        return false;
+    if (unlinkat(fd, name, AT_REMOVEDIR) != 0 && errno != ENOENT)
+        return err_errno(err, "cannot remove '%s'", name);
+    return true;
+}
+
+/* Closes fd. */
+static bool clear_folder(int fd, const char *name, const char *keep, int depth, Err *err)
+{
+    DIR *dir = fdopendir(fd);
+    struct dirent *e;
+    bool ok = true;
+
+    if (!dir) {
+        (void)err_errno(err, "cannot read '%s'", name);
+        close(fd);
+        return false;
+    }
+    if (depth > MAX_DEPTH)
+        ok =
+            err_set(err, ERR_TOO_LARGE, "'%s' has more than %d levels of folders", name, MAX_DEPTH);
+    while (ok && (e = readdir(dir)) != NULL)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            (!keep || strcmp(e->d_name, keep) != 0))
+            ok = remove_entry(dirfd(dir), e->d_name, depth, err);
+    closedir(dir);
+    return ok;
+}
+
+/* Removes everything below the folder but `keep` (a name directly in it), which may be NULL. A link is removed, not followed. */
+static bool tree_clear(const char *root, const char *keep, Err *err)
+{
+    int fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT)
+        return true;
+    if (fd < 0)
+        return err_errno(err, "cannot open '%s'", root);
+    return clear_folder(fd, root, keep, 0, err);
 }
 
 /* -- the folder -- */
