@@ -201,7 +201,7 @@ static void put_answer(JsonWriter *w, const Snapshot *s)
     json_field_int(w, "generated_at", s->generated_at);
     json_end(w, '}');
     if (s->source.all)
-        answer_put_sources(w, s);
+        snapshot_put_sources(w, s);
 }
 
 /* --json: {format, achievements, counts, scan_meta, sources}. */
