@@ -24,6 +24,14 @@ function sprite() {
   return `<svg class="sprite" aria-hidden="true">${symbols.join("")}</svg>`;
 }
 
+// The runtimes' names for people, from the table that the program has.
+function runtimeNames() {
+  const source = readFileSync(join(root, "src/runtimes/runtimes.h"), "utf8");
+  const names = Object.fromEntries([...source.matchAll(/^\s+X\((\w+), "([^"]+)"\)/gm)].map((m) => [m[1], m[2]]));
+  names[source.match(/NATIVE_ALIAS "(\w+)"/)[1]] = names.native;
+  return JSON.stringify(names);
+}
+
 mkdirSync(out, { recursive: true });
 const common = { bundle: true, minify: true, target: "es2022", logLevel: "warning", legalComments: "none" };
 await build({
@@ -33,6 +41,7 @@ await build({
   format: "esm",
   jsx: "automatic",
   jsxImportSource: "preact",
+  define: { RUNTIME_NAMES: runtimeNames() },
 });
 await build({ ...common, entryPoints: { theme: join(web, "src/theme-boot.ts") }, outdir: out, format: "iife" });
 await build({ ...common, entryPoints: { app: join(web, "src/styles/main.css") }, outdir: out });

@@ -7,6 +7,7 @@
 #include "agent/words.h"
 #include "base/limits.h"
 #include "recall/history.h"
+#include "runtimes/runtimes.h"
 #include "text/utf8.h"
 
 /* -- what is continued --------------------------------------------------------------------------------- */
@@ -115,7 +116,7 @@ static bool make(const Source *x, Runs *r, Str fingerprint, Str *ret_id, Err *er
                       .fingerprint = fingerprint,
                       .by = str_of(origin_title(x->item.origin)),
                       .row = row_of(x),
-                      .thread = STR("jarvis") };
+                      .thread = STR(NATIVE_ALIAS) };
 
     if (!load_words(x, &words, err))
         return false;

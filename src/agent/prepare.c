@@ -6,6 +6,7 @@
 #include "agent/service_inside.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "runtimes/runtimes.h"
 #include "templates/inject.h"
 #include "templates/policy.h"
 #include "text/utf8.h"
@@ -115,7 +116,7 @@ static bool load_handles(Turn *turn, Runs *r, Err *err)
         return false;
     turn->handles = ARENA_ARRAY(turn->arena, Str, n + 1);
     for (size_t i = 0; i < n; i++)
-        if (!str_is_one_of(all[i].runtime, "jarvis|native"))
+        if (!str_is_one_of(all[i].runtime, NATIVE_ALIAS "|native"))
             turn->handles[turn->n_handles++] = all[i].handle;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "agent/service_inside.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "runtimes/runtimes.h"
 #include "templates/template.h"
 #include "text/sha256.h"
 
@@ -500,9 +501,8 @@ const Runtime *service_runtime(Service *s, Str name, Err *err)
     for (const Runtime *const *r = s->runtimes; *r; r++)
         if (str_eqz(name, (*r)->name) || ((*r)->alias && str_eqz(name, (*r)->alias)))
             return *r;
-    (void)err_set(err, ERR_INVALID,
-                  "unknown runtime '%.*s'; choose native, hermes, claude, codex or offline",
-                  STR_FMT(name));
+    (void)err_set(err, ERR_INVALID, "unknown runtime '%.*s'; choose %s", STR_FMT(name),
+                  RUNTIME_NAMES);
     return NULL;
 }
 

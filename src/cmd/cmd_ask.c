@@ -12,11 +12,12 @@
 #include "base/signals.h"
 #include "cmd/commands.h"
 #include "handoff/wait.h"
+#include "runtimes/runtimes.h"
 #include "terminal/paint.h"
 
 static const Option options[] = {
     { OPT_TEXT("runtime", "NAME", "runtime that answers"), .letter = 'r',
-      .choices = "native|hermes|claude|codex|offline" },
+      .choices = RUNTIME_CHOICES },
     { OPT_TEXT("conversation", "ID", "continue this conversation, or any session of any agent"),
       .letter = 'c', .values = "sessions" },
     { OPT_TEXT("file", "FILE", "attach a file (can be repeated)"), .letter = 'f' },

@@ -1,11 +1,12 @@
 /* talaria chat: a conversation at the terminal. */
 #include "base/limits.h"
 #include "cmd/commands.h"
+#include "runtimes/runtimes.h"
 #include "terminal/chat.h"
 
 static const Option options[] = {
     { OPT_TEXT("runtime", "NAME", "runtime that answers"), .letter = 'r',
-      .choices = "native|hermes|claude|codex|offline" },
+      .choices = RUNTIME_CHOICES },
     { OPT_TEXT("conversation", "ID", "continue this conversation, or any session of any agent"),
       .letter = 'c', .values = "sessions" },
     { OPT_FLAG("resume",

@@ -11,6 +11,7 @@
 #include "base/signals.h"
 #include "cmd/cmd_debug.h"
 #include "runtimes/frames.h"
+#include "runtimes/runtimes.h"
 #include "runtimes/trace.h"
 
 enum { MAX_FILES = 16 };
@@ -82,9 +83,8 @@ static bool find_runtime(const Args *args, const Runtime **ret, Err *err)
 
     *ret = runtime_find(name);
     if (!*ret)
-        return err_set(err, ERR_USAGE,
-                       "no runtime '%.*s': native, hermes, claude, codex or offline",
-                       STR_FMT(name));
+        return err_set(err, ERR_USAGE, "unknown runtime '%.*s'; choose %s", STR_FMT(name),
+                       RUNTIME_NAMES);
     return true;
 }
 
@@ -112,7 +112,7 @@ bool debug_replay(Cli *cli, const Args *args, Err *err)
 
 const Option debug_replay_options[] = {
     { OPT_CHOICE("runtime", "NAME", "runtime that wrote the stream"), .fallback = "claude",
-      .choices = "native|jarvis|hermes|claude|codex|offline" },
+      .choices = RUNTIME_CHOICES_WITH_ALIAS },
     { OPT_TEXT(
         "dialect", "D",
         "native: openai-chat, openai-responses, anthropic; hermes: session, runs, responses, chat; "
@@ -311,7 +311,7 @@ bool debug_run(Cli *cli, const Args *args, Err *err)
 
 const Option debug_run_options[] = {
     { OPT_CHOICE("runtime", "NAME", "runtime to use"), .fallback = "offline",
-      .choices = "native|jarvis|hermes|claude|codex|offline" },
+      .choices = RUNTIME_CHOICES_WITH_ALIAS },
     { OPT_TEXT("handle", "TEXT", "continue from the handle of an earlier turn") },
     { OPT_TEXT("context", "TEXT", "system prompt") },
     { OPT_TEXT("file", "PATH", "attach a file (can be repeated)") },

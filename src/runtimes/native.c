@@ -439,7 +439,7 @@ static bool replay(Str dialect, Str bytes, RuntimeEventFn *fn, void *ctx, Err *e
 }
 
 const Runtime runtime_native = { .name = "native",
-                                 .alias = "jarvis",
+                                 .alias = NATIVE_ALIAS,
                                  .owns = thread_is_handle,
                                  .title = "Talaria's own loop over your model",
                                  .takes_messages = true,

@@ -191,7 +191,7 @@ typedef struct RuntimeHost {
 typedef struct RuntimeRun RuntimeRun;
 
 typedef struct Runtime {
-    const char *name;    /* "native", "hermes", "claude", "codex", "offline" */
+    const char *name;    /* as in RUNTIMES (runtimes.h) */
     const char *alias;   /* "jarvis" for native, as agent_state calls it; or NULL */
     const char *title;   /* for people */
     bool takes_messages; /* examples are given as a JSON list of OpenAI's messages, not as text */

@@ -1,8 +1,12 @@
 /* The table of runtimes, and the names of what they say. */
 #include "runtimes/runtimes.h"
 
-const Runtime *const runtimes[] = { &runtime_native, &runtime_hermes,  &runtime_claude,
-                                    &runtime_codex,  &runtime_offline, NULL };
+const Runtime *const runtimes[] = {
+#define X(name, title) &runtime_##name,
+    RUNTIMES(X)
+#undef X
+        NULL
+};
 
 const Runtime *runtime_find(Str name_or_alias)
 {

@@ -9,8 +9,9 @@ import { Icon } from "./ui";
 
 export const useRuntimes = (): Resource<Runtimes> => useResource<Runtimes>("/api/runtimes");
 export const isRuntime = (r: Runtime, name: string): boolean => r.name === name || r.alias === name;
-const names: Record<string, string> = { hermes: "Hermes", claude: "Claude Code", codex: "Codex", native: "Talaria", jarvis: "Talaria", offline: "Offline" };
-export const runtimeName = (name: string): string => names[name] ?? name;
+// By web/build.mjs, from src/runtimes/runtimes.h.
+declare const RUNTIME_NAMES: Record<string, string>;
+export const runtimeName = (name: string): string => RUNTIME_NAMES[name] ?? name;
 
 export function RuntimeMark({ name, size = 14 }: { name: string; size?: number }): JSX.Element {
   return <span class="runtime-mark" data-origin={name} title={runtimeName(name)}><Icon name={runtimeIcon(name)} size={size} label={runtimeName(name)} /></span>;
