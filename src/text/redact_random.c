@@ -87,6 +87,23 @@ bool redact_take_random_value(Scan *s, const Sign *sign, size_t least_hex)
 
 /* -- behind a prefix -- */
 
+/* "sha256=Xk3_...": in base64url a hash may have a '_' or '-' anywhere. */
+static bool is_digest(const Scan *s, size_t from)
+{
+    static const char hashes[] = "sha1|sha224|sha256|sha384|sha512|md5|blake2b|blake3";
+    char low[8];
+    size_t n = 0, i;
+
+    if (from <= s->floor || s->p[from - 1] != '=')
+        return false;
+    for (i = from - 1; i > s->floor && in_set((unsigned char)s->p[i - 1], SET_ALNUM); i--)
+        if (++n > sizeof low)
+            return false;
+    for (size_t k = 0; k < n; k++)
+        low[k] = (char)(s->p[i + k] | 0x20); /* digits have the bit, too */
+    return str_is_one_of((Str){ low, n }, hashes);
+}
+
 /* Whether the prefix is that of a hash or of a number that is no secret: what models and services
  * name their answers by. */
 static bool names_no_secret(const Scan *s, size_t from, size_t to)
@@ -137,5 +154,6 @@ bool redact_check_random(Scan *s, const Rule *r, size_t start)
         min = BODY_SHORT;
     hex = s->p[start] == '_' && start <= from + MAX_PREFIX_HEX ? MIN_BODY_HEX : MAX_BODY + 1;
     return redact_is_random(s, body, end, min, hex) && !names_no_secret(s, from, start) &&
+           !is_digest(s, from) &&
            scan_take_out(s, r->label, from, end, (Skip){ .kind = SKIP_SET, .set = SET_WORD });
 }

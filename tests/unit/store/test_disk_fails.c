@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "store/db.h"
+#include "store/db_sqlite.h"
 #include "store/own.h"
 #include "watched_vfs.h"
 
@@ -61,7 +61,7 @@ static int64_t number(Own *own, const char *sql)
     int64_t n = -1;
     Err err;
 
-    if (!db_int(own_db(own), sql, -1, &n, &err))
+    if (!db_get_int_once(own_db(own), -1, &n, &err, sql))
         fail_msg("%s", err.text);
     return n;
 }

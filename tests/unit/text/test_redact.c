@@ -137,6 +137,7 @@ static const Case innocent[] = {
     { "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", NULL },
     { "password=[REDACTED_DB_PASS];token: \"[REDACTED]\"", NULL },
     { "\"password\": \"\", token = ''", NULL },
+    { "pkg/tests.py,sha256=Tz9w_Q7fK2x9Lm4TzR8vB1nWc6YpD3hJ5sGqEa0UoXi,1907", NULL },
     { "the bearer of this letter; authorization: none", NULL },
     { "\xff\xfe\x80 token \xe4\xbd\xa0 \xc3", NULL },
 };
