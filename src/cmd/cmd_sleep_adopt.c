@@ -93,8 +93,7 @@ typedef struct Status {
 
 static void put_skill_rows(JsonWriter *w, const char *key, const Manifest *m)
 {
-    json_key(w, key);
-    json_begin(w, '[');
+    json_field_begin(w, key, '[');
     for (size_t i = 0; i < m->n; i++) {
         if (m->items[i].kind != ITEM_SKILL)
             continue;
@@ -134,8 +133,7 @@ static void put_status(Cli *cli, Status *s)
     json_field_str(&w, "latest_staging", s->latest);
     json_field_int(&w, "slow_memory_chars", (int64_t)s->state.slow_memory.n);
     put_skill_rows(&w, "staged_skills", m);
-    json_key(&w, "adopted_skills");
-    json_begin(&w, '[');
+    json_field_begin(&w, "adopted_skills", '[');
     for (size_t i = 0; i < r->n; i++)
         if (receipt_active(r, r->items[i].kind, r->items[i].name) == &r->items[i])
             receipt_put(&w, &r->items[i]);
@@ -148,16 +146,6 @@ static void put_status(Cli *cli, Status *s)
     cli_json_end(cli, &w);
 }
 
-static void print_schedules(Cli *cli, const Status *s)
-{
-    for (size_t i = 0; i < s->schedules.n; i++) {
-        say(cli, "every night at %02d:%02d by %s: ", s->schedules.items[i].hour,
-            s->schedules.items[i].minute, scheduler_name(s->schedules.items[i].kind));
-        say_text(cli, s->schedules.items[i].project, false);
-        say(cli, "\n");
-    }
-}
-
 /* The same words as on the page. */
 static const char *state_of(const NightSummary *n)
 {
@@ -166,13 +154,6 @@ static const char *state_of(const NightSummary *n)
            : n->undone                                  ? "adoption undone"
            : n->report.report.accepted && n->manifest.n ? "to review"
                                                         : "no proposal";
-}
-
-static Str answers_of(const NightSummary *n)
-{
-    return report_simulated(&n->report) ? STR("simulated")
-           : n->report.model.n          ? n->report.model
-                                        : n->report.backend;
 }
 
 static bool print_nights(Cli *cli, const SleepHome *home, Str project, Err *err)
@@ -194,12 +175,13 @@ static bool print_nights(Cli *cli, const SleepHome *home, Str project, Err *err)
     t = table_begin(cli, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < n; i++) {
         const SleepReport *r = &all[i].report.report;
+        Str model = all[i].report.model.n ? all[i].report.model : all[i].report.backend;
 
         table_cell(t, all[i].staging);
         table_cell(t, r->project);
         table_cellf(t, "%.1f", 100 * r->baseline_score);
         table_cellf(t, "%.1f", 100 * r->candidate_score);
-        table_cell(t, answers_of(&all[i]));
+        table_cell(t, all[i].simulated ? STR("simulated") : model);
         table_cell(t, str_of(state_of(&all[i])));
     }
     table_end(t);
@@ -218,7 +200,14 @@ static bool print_status(Cli *cli, Status *s, Err *err)
             say_text(cli, s->project, false);
         }
         say(cli, "\n");
-        print_schedules(cli, s);
+        for (size_t i = 0; i < s->schedules.n; i++) {
+            const ScheduleRow *row = &s->schedules.items[i];
+
+            say(cli, "every night at %02d:%02d by %s: ", row->hour, row->minute,
+                scheduler_name(row->kind));
+            say_text(cli, row->project, false);
+            say(cli, "\n");
+        }
     }
     if (s->staging_error.n) {
         log_warning("cannot read the last night: %.*s", STR_FMT(s->staging_error));
@@ -326,13 +315,11 @@ static void put_adopted(Cli *cli, const Adopted *done, const char *key, bool dry
     json_field_bool(&w, "dry_run", dry_run);
     json_field_str(&w, "staging_dir", done->folder);
     json_field_str(&w, "mode", done->legacy ? STR("legacy") : STR("skills"));
-    json_key(&w, key);
-    json_begin(&w, '[');
+    json_field_begin(&w, key, '[');
     for (size_t i = 0; i < done->receipts.n; i++)
         receipt_put(&w, &done->receipts.items[i]);
     json_end(&w, ']');
-    json_key(&w, "updated_paths");
-    json_begin(&w, '[');
+    json_field_begin(&w, "updated_paths", '[');
     for (size_t i = 0; i < done->receipts.n; i++)
         json_put_str(&w, done->receipts.items[i].live_path);
     json_end(&w, ']');

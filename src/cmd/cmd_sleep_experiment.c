@@ -123,8 +123,7 @@ static void put_experiment(JsonWriter *w, const Experiment *x)
     json_field_double(w, "harmful_holdout", rounded(x->harmful_after));
     json_field_str(w, "harmful_reason", x->harmful_why.n ? x->harmful_why : STR(""));
     json_field_int(w, "tokens_used", x->tokens);
-    json_key(w, "trace");
-    json_begin(w, '[');
+    json_field_begin(w, "trace", '[');
     for (size_t i = 0; i < x->nights.n; i++)
         put_night(w, &x->nights.items[i]);
     json_end(w, ']');
@@ -147,8 +146,7 @@ static void put_json(Cli *cli, const Experiment *all, size_t n)
         cli_json_end(cli, &w);
         return;
     }
-    json_key(&w, "experiments");
-    json_begin(&w, '[');
+    json_field_begin(&w, "experiments", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(&w, '{');
         put_experiment(&w, &all[i]);

@@ -69,15 +69,13 @@ static void print_json(Cli *cli, const SleepHarvest *h, const Mined *mined)
 {
     JsonWriter w = cli_json_begin(cli);
 
-    json_key(&w, "digests");
-    json_begin(&w, '[');
+    json_field_begin(&w, "digests", '[');
     for (size_t i = 0; i < h->n; i++)
         digest_put(&w, trace_digest(h->traces[i]));
     json_end(&w, ']');
     json_key(&w, "tasks");
     record_put_list(&w, &task_record, &mined->tasks);
-    json_key(&w, "outcomes");
-    json_begin(&w, '{');
+    json_field_begin(&w, "outcomes", '{');
     for (size_t i = 0; i < h->n; i++) {
         json_key_str(&w, trace_digest(h->traces[i])->session_id);
         json_put_str(&w, trace_outcome(h->traces[i]));

@@ -147,8 +147,7 @@ static void put_scheduled(Cli *cli, const ScheduleSpec *spec, const Scheduled *s
     json_field_str(&w, "kind", str_of(scheduler_name(s->kind)));
     json_field_int(&w, "hour", spec->hour);
     json_field_int(&w, "minute", spec->minute);
-    json_key(&w, "files");
-    json_begin(&w, '[');
+    json_field_begin(&w, "files", '[');
     for (size_t i = 0; i < s->n; i++) {
         json_begin(&w, '{');
         json_field_str(&w, "path", s->files[i].path);

@@ -51,12 +51,6 @@ static const RecordTable target_record = RECORD(Target, "target", target_fields,
 
 typedef LIST_OF(FileLock *) TargetLocks;
 
-static void release_targets(TargetLocks *locks)
-{
-    while (locks->n)
-        (void)lock_release(locks->items[--locks->n]);
-}
-
 /* A folder that only this user can write to: below /tmp another user could have made it. */
 static bool lock_folder(Arena *a, Str *ret, Err *err)
 {
@@ -131,8 +125,7 @@ static bool write_journal(Arena *a, const Transaction *t, const Target *receipt,
     json_begin(&w, '{');
     json_field_int(&w, "version", JOURNAL_VERSION);
     json_field_str(&w, "action", t->action);
-    json_key(&w, "targets");
-    json_begin(&w, '[');
+    json_field_begin(&w, "targets", '[');
     for (size_t i = 0; i < t->n; i++) {
         const Change *c = &t->changes[i];
         Target target = { .path = c->live.path,
@@ -425,6 +418,7 @@ bool journal_run(Arena *a, const Transaction *t, Err *err)
     TargetLocks locks = { 0 };
     bool ok = lock_targets(a, t, &locks, err) && run_locked(a, t, err);
 
-    release_targets(&locks);
+    while (locks.n)
+        (void)lock_release(locks.items[--locks.n]);
     return ok;
 }

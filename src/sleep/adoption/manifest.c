@@ -152,8 +152,7 @@ void manifest_put(JsonWriter *w, const Manifest *m)
     json_field_bool(w, "has_managed_memory", memory);
     json_field_bool(w, "accepted", m->accepted);
     if (managed || memory) {
-        json_key(w, "legacy");
-        json_begin(w, '{');
+        json_field_begin(w, "legacy", '{');
         for (size_t i = 0; i < m->n; i++)
             if (m->items[i].kind != ITEM_SKILL) {
                 json_key(w, m->items[i].kind == ITEM_MANAGED ? "skill" : "memory");
@@ -162,8 +161,7 @@ void manifest_put(JsonWriter *w, const Manifest *m)
         json_end(w, '}');
     }
     if (manifest_has(m, ITEM_SKILL)) {
-        json_key(w, "skills");
-        json_begin(w, '[');
+        json_field_begin(w, "skills", '[');
         for (size_t i = 0; i < m->n; i++)
             if (m->items[i].kind == ITEM_SKILL)
                 put_row(w, &m->items[i]);

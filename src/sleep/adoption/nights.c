@@ -71,13 +71,6 @@ bool nights_list(Arena *a, const SleepHome *home, Str project, NightSummary **re
 
 /* -- A proposal beside the live document -- */
 
-static LiveState state_of(const StagedItem *item, const LiveDoc *live)
-{
-    if (live->exists && str_eq(live->sha256, item->sha256))
-        return LIVE_ADOPTED;
-    return str_eq(live->sha256, item->live_sha256) ? LIVE_AS_BEFORE : LIVE_CHANGED;
-}
-
 /* The text as the night read it: still live, or in the backup of an adoption. */
 static Str text_before(Arena *a, Str folder, const NightSkill *s, const Receipts *receipts,
                        const LiveDoc *live)
@@ -109,8 +102,12 @@ static bool load_skill(Arena *a, Str folder, const StagedItem *item, const Recei
     if (!live_read(a, str_join_path(a, folder, item->proposed_file), &proposal, err))
         return false;
     s.after = proposal.bytes;
-    s.live =
-        live_read(a, item->live_path, &live, &ignored) ? state_of(item, &live) : LIVE_UNREADABLE;
+    if (!live_read(a, item->live_path, &live, &ignored))
+        s.live = LIVE_UNREADABLE;
+    else if (live.exists && str_eq(live.sha256, item->sha256))
+        s.live = LIVE_ADOPTED;
+    else
+        s.live = str_eq(live.sha256, item->live_sha256) ? LIVE_AS_BEFORE : LIVE_CHANGED;
     s.before = text_before(a, folder, &s, receipts, &live);
     s.adopted = receipt_active(receipts, item->kind, item->name);
     diff_unified(&diff, s.before, s.after, item->live_sha256.n ? item->live_path : STR("/dev/null"),

@@ -154,8 +154,7 @@ void report_diagnostics(Buf *out, const NightReport *r)
     json_begin(&w, '{');
     record_put_fields(&w, &diagnostics_record, r);
     json_field_str(&w, "reflect_head", head(r->reflect_head, REFLECT_HEAD));
-    json_key(&w, "val_tasks");
-    json_begin(&w, '[');
+    json_field_begin(&w, "val_tasks", '[');
     for (size_t i = 0; i < r->tasks.n; i++)
         if (str_eqz(r->tasks.items[i].split, "val"))
             put_val_task(&w, &r->tasks.items[i]);

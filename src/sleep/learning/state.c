@@ -219,23 +219,20 @@ static void put_projects(JsonWriter *w, const SleepState *s)
 {
     const StateProjects *p = &s->projects;
 
-    json_key(w, "last_harvest");
-    json_begin(w, '{');
+    json_field_begin(w, "last_harvest", '{');
     for (size_t i = 0; i < p->n; i++)
         if (p->items[i].last_harvest.n) {
             json_key_str(w, p->items[i].project);
             json_put_str(w, p->items[i].last_harvest);
         }
     json_end(w, '}');
-    json_key(w, "nights");
-    json_begin(w, '{');
+    json_field_begin(w, "nights", '{');
     for (size_t i = 0; i < p->n; i++) {
         json_key_str(w, p->items[i].project);
         json_put_int(w, p->items[i].night);
     }
     json_end(w, '}');
-    json_key(w, "pending");
-    json_begin(w, '{');
+    json_field_begin(w, "pending", '{');
     for (size_t i = 0; i < p->n; i++)
         if (p->items[i].pending.n) {
             json_key_str(w, p->items[i].project);
@@ -246,8 +243,7 @@ static void put_projects(JsonWriter *w, const SleepState *s)
 
 static void put_archive(JsonWriter *w, const SleepState *s)
 {
-    json_key(w, "task_archive");
-    json_begin(w, '[');
+    json_field_begin(w, "task_archive", '[');
     for (size_t i = 0; i < s->projects.n; i++)
         for (size_t k = 0; k < s->projects.items[i].tasks.n; k++)
             task_put(w, &s->projects.items[i].tasks.items[k]);
@@ -271,8 +267,7 @@ static void put_state(Buf *text, const SleepState *s, bool archive)
     json_field_str(&w, "slow_memory", s->slow_memory);
     json_key(&w, "history");
     record_put_list(&w, &history_row_record, &s->history);
-    json_key(&w, "had");
-    json_begin(&w, '{');
+    json_field_begin(&w, "had", '{');
     for (size_t i = 0; i < s->projects.n; i++)
         if (s->projects.items[i].had.n) {
             json_key_str(&w, s->projects.items[i].project);

@@ -308,16 +308,6 @@ typedef struct Ranked {
     double worth;
 } Ranked;
 
-/* Repetition counts once, a correction twice, and a task that can be checked most of all. */
-static double worth_of(const Group *g, const TaskRecord *task)
-{
-    double worth = (double)g->n + 2.0 * (double)g->corrected;
-
-    return str_eqz(task->reference_kind, "rule")     ? worth * 3
-           : str_eqz(task->reference_kind, "rubric") ? worth * 1.5
-                                                     : worth;
-}
-
 static int by_worth(const void *left, const void *right)
 {
     const Ranked *a = left, *b = right;
@@ -362,9 +352,15 @@ void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOption
     n_groups = group_traces(a, sorted, n_sorted, &groups);
     ranked = ARENA_ARRAY(a, Ranked, n_groups + 1);
     for (size_t i = 0; i < n_groups; i++) {
-        fill_task(a, &groups[i], &ranked[i].task);
-        ranked[i].group = &groups[i];
-        ranked[i].worth = worth_of(&groups[i], &ranked[i].task);
+        Ranked *r = &ranked[i];
+
+        fill_task(a, &groups[i], &r->task);
+        r->group = &groups[i];
+        /* Repetition counts once, a correction twice, and a task that can be checked most of all. */
+        r->worth = (double)groups[i].n + 2.0 * (double)groups[i].corrected;
+        r->worth *= str_eqz(r->task.reference_kind, "rule")     ? 3
+                    : str_eqz(r->task.reference_kind, "rubric") ? 1.5
+                                                                : 1;
     }
     qsort(ranked, n_groups, sizeof *ranked, by_worth);
     *ret = (Mined){ 0 };

@@ -68,8 +68,7 @@ static Str judge_in(Arena *a, Json checks)
 
     json_begin(&w, '{');
     json_field_str(&w, "kind", STR("rule"));
-    json_key(&w, "checks");
-    json_begin(&w, '[');
+    json_field_begin(&w, "checks", '[');
     while (json_next(&it, &key, &check)) {
         AUTO_BUF one = BUF((size_t)1 << 16);
         JsonWriter ow = JSON_WRITER(&one, 0);

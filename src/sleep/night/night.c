@@ -16,7 +16,7 @@
 
 enum { LOCK_MS = 2000 };
 
-/* -- what it is about ------------------------------------------------------------------------------------ */
+/* -- What it is about -- */
 
 static bool open_state(Night *w, Err *err)
 {
@@ -39,17 +39,8 @@ static bool open_state(Night *w, Err *err)
     return true;
 }
 
-/* A night that ended, but could not say so any more, is over. */
-static bool was_finished(const Night *w, const Tonight *t)
-{
-    for (size_t i = 0; i < w->state.history.n; i++)
-        if (t->night.n && str_eq(w->state.history.items[i].staging, t->night))
-            return true;
-    return false;
-}
-
-/* The tasks are settled here, and written down. Sessions that began after the night did are not
- * its business: those who answer its questions leave sessions too. */
+/* Finds the tasks and saves them. Sessions that began after the night are ignored: agents that answer its
+ * questions leave sessions too. */
 static bool find_tasks(Night *w, double until, Err *err)
 {
     Tonight *t = &w->tonight;
@@ -113,7 +104,7 @@ static void note_elapsed(void *ctx, int64_t ms)
 static bool begin_or_resume(Night *w, Err *err)
 {
     Str key = tonight_key(w->arena, w->options, w->backend);
-    bool found, over;
+    bool found, over = false;
 
     w->clock_path = tonight_clock_path(w->arena, &w->home, w->options->dry_run);
     w->budget.note = note_elapsed;
@@ -122,7 +113,9 @@ static bool begin_or_resume(Night *w, Err *err)
         return false;
     if (!tonight_sweep(w->arena, &w->home, found ? w->tonight.night : STR(""), err))
         return false;
-    over = found && was_finished(w, &w->tonight);
+    /* A night that is in the history has ended, even if its file was not removed. */
+    for (size_t i = 0; found && w->tonight.night.n && i < w->state.history.n; i++)
+        over |= str_eq(w->state.history.items[i].staging, w->tonight.night);
     w->resumed = found && !over && str_eq(w->tonight.key, key);
     if (w->resumed)
         return resume(w, err);
@@ -226,7 +219,7 @@ static bool save_state(Night *w, Err *err)
            tonight_forget(w->arena, &w->home, false, err);
 }
 
-/* -- the whole -------------------------------------------------------------------------------------------- */
+/* -- The whole -- */
 
 /* In the night's folder; a night that leaves none leaves no evidence. */
 static bool open_evidence(Night *w, Err *err)

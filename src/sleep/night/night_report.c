@@ -16,7 +16,7 @@ void night_show(const NightOptions *options, int64_t night, const char *phase, s
         progress_show(phase, done, total);
 }
 
-/* -- replays ------------------------------------------------------------------------------------------ */
+/* -- Replays -- */
 
 static TaskPair *pair_of(Recorder *r, const TaskRecord *task)
 {
@@ -75,15 +75,6 @@ static void replayed(void *ctx, const char *phase, const ReplayAsk *ask, const R
     X("reflect", "reflect", "exchange")                                                            \
     X("mine", "mine", "miner_exchange")
 
-static void begin_exchange(Evidence *e, const char *kind)
-{
-#define X(of, stage, event)                                                                        \
-    if (strcmp(kind, of) == 0)                                                                     \
-        evidence_begin(e, stage, event);
-    EXCHANGES(X)
-#undef X
-}
-
 void recorder_heard(void *ctx, const Heard *e)
 {
     Recorder *r = ctx;
@@ -97,7 +88,11 @@ void recorder_heard(void *ctx, const Heard *e)
     }
     if (reflection)
         r->report.reflect_head = e->reply;
-    begin_exchange(r->evidence, e->kind);
+#define X(of, stage, event)                                                                        \
+    if (strcmp(e->kind, of) == 0)                                                                  \
+        evidence_begin(r->evidence, stage, event);
+    EXCHANGES(X)
+#undef X
     evidence_str(r->evidence, "kind", str_of(e->kind));
     evidence_str(r->evidence, "key", e->key);
     evidence_bool(r->evidence, "cache_hit", e->kept);
@@ -151,34 +146,12 @@ ConsolidateWatch recorder_watch(Recorder *r)
     return (ConsolidateWatch){ r, replayed, reflected, tried };
 }
 
-/* -- the report ------------------------------------------------------------------------------------------ */
+/* -- The report -- */
 
 void recorder_note(Recorder *r, Str note)
 {
     if (note.n)
         LIST_PUSH(r->arena, &r->report.report.notes, note);
-}
-
-static void note_session(Recorder *r, const SessionDigest *d)
-{
-    evidence_begin(r->evidence, "harvest", "session");
-    evidence_str(r->evidence, "session", d->session_id);
-    evidence_str(r->evidence, "project", d->project);
-    evidence_str(r->evidence, "started_at", d->started_at);
-    evidence_str(r->evidence, "ended_at", d->ended_at);
-    evidence_int(r->evidence, "n_user_turns", d->n_user_turns);
-    evidence_end(r->evidence);
-}
-
-static void note_mined(Recorder *r, const TaskRecord *task)
-{
-    evidence_begin(r->evidence, "mine", "task_mined");
-    evidence_str(r->evidence, "task", task->id);
-    evidence_str(r->evidence, "intent", task->intent);
-    evidence_str(r->evidence, "outcome", task->outcome);
-    evidence_int(r->evidence, "n_sessions", (int64_t)task->source_sessions.n);
-    evidence_str(r->evidence, "reference_kind", task->reference_kind);
-    evidence_end(r->evidence);
 }
 
 void recorder_begin(Recorder *r, const Tonight *t, const Backend *b)
@@ -206,12 +179,30 @@ void recorder_begin(Recorder *r, const Tonight *t, const Backend *b)
     evidence_int(r->evidence, "n_tasks", s->n_tasks);
     evidence_end(r->evidence);
     r->begun = true;
-    for (size_t i = 0; i < r->sessions.n; i++)
-        note_session(r, &r->sessions.items[i]);
+    for (size_t i = 0; i < r->sessions.n; i++) {
+        const SessionDigest *d = &r->sessions.items[i];
+
+        evidence_begin(r->evidence, "harvest", "session");
+        evidence_str(r->evidence, "session", d->session_id);
+        evidence_str(r->evidence, "project", d->project);
+        evidence_str(r->evidence, "started_at", d->started_at);
+        evidence_str(r->evidence, "ended_at", d->ended_at);
+        evidence_int(r->evidence, "n_user_turns", d->n_user_turns);
+        evidence_end(r->evidence);
+    }
     for (size_t i = 0; i < r->early.n; i++)
         recorder_heard(r, &r->early.items[i]);
-    for (size_t i = 0; i < r->mined.n; i++)
-        note_mined(r, &r->mined.items[i]);
+    for (size_t i = 0; i < r->mined.n; i++) {
+        const TaskRecord *task = &r->mined.items[i];
+
+        evidence_begin(r->evidence, "mine", "task_mined");
+        evidence_str(r->evidence, "task", task->id);
+        evidence_str(r->evidence, "intent", task->intent);
+        evidence_str(r->evidence, "outcome", task->outcome);
+        evidence_int(r->evidence, "n_sessions", (int64_t)task->source_sessions.n);
+        evidence_str(r->evidence, "reference_kind", task->reference_kind);
+        evidence_end(r->evidence);
+    }
     for (size_t i = 0; i < t->tasks.n; i++) {
         evidence_begin(r->evidence, "mine", "task_ready");
         evidence_str(r->evidence, "task", t->tasks.items[i].id);

@@ -469,8 +469,7 @@ Str demands_judge(Arena *a, const Demand *demands, size_t n)
         return STR("{}");
     json_begin(&w, '{');
     json_field_str(&w, "kind", STR("rule"));
-    json_key(&w, "checks");
-    json_begin(&w, '[');
+    json_field_begin(&w, "checks", '[');
     for (size_t i = 0; i < n; i++) {
         int64_t bound;
 

@@ -7,13 +7,6 @@
 
 #include "text/utf8.h"
 
-static bool is_control(uint32_t c)
-{
-    utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)c);
-
-    return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF;
-}
-
 Str name_to_look_up(Str name)
 {
     Str trimmed = str_trim(name), rest = trimmed;
@@ -23,8 +16,10 @@ Str name_to_look_up(Str name)
         return STR("");
     while (rest.n) {
         uint32_t c = utf8_next(&rest);
+        utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)c);
 
-        if (c == '/' || c == '\\' || is_control(c))
+        if (c == '/' || c == '\\' || category == UTF8PROC_CATEGORY_CC ||
+            category == UTF8PROC_CATEGORY_CF)
             return STR("");
     }
     return trimmed;
@@ -52,7 +47,7 @@ Str name_key(Arena *a, Str name)
     return key;
 }
 
-/* -- versions ------------------------------------------------------------------------------ */
+/* -- Versions -- */
 
 /* Takes the next number off, with the dot before it; false where there is none. */
 static bool next_number(Str *rest, bool first, uint64_t *ret)

@@ -1,15 +1,15 @@
-/* bucket = SHA-256(seed + id) as one big number, modulo 100; below the val cut it decides, below the
- * test cut it measures. */
+/* bucket = SHA-256(seed + id) as one big number, modulo 100; below the first cut a task is val, below the
+ * second it is test. */
 #include "sleep/task/split.h"
 
 #include <math.h>
 
 #include "text/sha256.h"
 
-typedef struct ChatAddress {
+typedef struct TaskHash {
     uint8_t hash[SHA256_BYTES];
     TaskRecord *task;
-} ChatAddress;
+} TaskHash;
 
 static unsigned bucket(const uint8_t hash[SHA256_BYTES])
 {
@@ -30,35 +30,28 @@ bool split_check(SplitRule rule, Err *err)
 }
 
 /* The one with the smallest hash, then id, among the tasks of that split; NULL: none. */
-static TaskRecord *smallest(const ChatAddress *places, size_t n, Str split)
+static TaskRecord *smallest(const TaskHash *hashes, size_t n, Str split)
 {
-    const ChatAddress *best = NULL;
+    const TaskHash *best = NULL;
 
     for (size_t i = 0; i < n; i++) {
         int order;
 
-        if (!str_eq(places[i].task->split, split))
+        if (!str_eq(hashes[i].task->split, split))
             continue;
-        order = best ? memcmp(places[i].hash, best->hash, SHA256_BYTES) : -1;
-        if (order < 0 || (order == 0 && str_cmp(places[i].task->id, best->task->id) < 0))
-            best = &places[i];
+        order = best ? memcmp(hashes[i].hash, best->hash, SHA256_BYTES) : -1;
+        if (order < 0 || (order == 0 && str_cmp(hashes[i].task->id, best->task->id) < 0))
+            best = &hashes[i];
     }
     return best ? best->task : NULL;
 }
 
-static bool any_teaches(const TaskRecords *tasks)
-{
-    for (size_t i = 0; i < tasks->n; i++)
-        if (str_eq(tasks->items[i].split, STR("train")))
-            return true;
-    return false;
-}
-
 void split_assign(Arena *a, SplitRule rule, TaskRecords *tasks)
 {
-    ChatAddress *places = ARENA_ARRAY(a, ChatAddress, tasks->n + 1);
+    TaskHash *hashes = ARENA_ARRAY(a, TaskHash, tasks->n + 1);
     unsigned val = (unsigned)nearbyint(rule.val * 100);
     unsigned test = val + (unsigned)nearbyint(rule.test * 100);
+    bool has_train = false;
     size_t n = 0;
     TaskRecord *moved;
 
@@ -69,16 +62,18 @@ void split_assign(Arena *a, SplitRule rule, TaskRecords *tasks)
         t->split = STR("train");
         if (str_eq(t->origin, STR("dream")))
             continue;
-        places[n].task = t;
-        sha256(str_printf(a, "%lld%.*s", (long long)rule.seed, STR_FMT(t->id)), places[n].hash);
-        b = bucket(places[n++].hash);
+        hashes[n].task = t;
+        sha256(str_printf(a, "%lld%.*s", (long long)rule.seed, STR_FMT(t->id)), hashes[n].hash);
+        b = bucket(hashes[n++].hash);
         t->split = b < val ? STR("val") : b < test ? STR("test") : STR("train");
     }
     if (n < 2)
         return;
-    if (!smallest(places, n, STR("val")) && (moved = smallest(places, n, STR("train"))))
+    if (!smallest(hashes, n, STR("val")) && (moved = smallest(hashes, n, STR("train"))))
         moved->split = STR("val");
-    if (!any_teaches(tasks) && (moved = smallest(places, n, STR("val"))))
+    for (size_t i = 0; i < tasks->n; i++)
+        has_train |= str_eqz(tasks->items[i].split, "train");
+    if (!has_train && (moved = smallest(hashes, n, STR("val"))))
         moved->split = STR("train");
 }
 
@@ -120,14 +115,6 @@ bool split_settle(TaskRecords *tasks, Err *err)
     return true;
 }
 
-static bool has_id(const TaskRecords *tasks, Str id)
-{
-    for (size_t i = 0; i < tasks->n; i++)
-        if (str_eq(tasks->items[i].id, id))
-            return true;
-    return false;
-}
-
 Sides split_sides(Arena *a, const TaskRecords *tasks)
 {
     Sides s = { 0 };
@@ -148,7 +135,8 @@ Sides split_sides(Arena *a, const TaskRecords *tasks)
         s.val = s.train;
     else if (!s.train.n)
         s.train = s.val;
-    for (size_t i = 0; i < s.val.n && !s.leaked; i++)
-        s.leaked = has_id(&s.train, s.val.items[i].id);
+    for (size_t i = 0; i < s.val.n; i++)
+        for (size_t k = 0; k < s.train.n && !s.leaked; k++)
+            s.leaked = str_eq(s.train.items[k].id, s.val.items[i].id);
     return s;
 }

@@ -7,9 +7,9 @@
 #include "sleep/mining/dream.h"
 #include "sleep/mining/filters.h"
 #include "sleep/task/answer.h"
-#include "sleep/task/types.h"
 #include "sleep/task/score.h"
 #include "sleep/task/split.h"
+#include "sleep/task/types.h"
 #include "sleep/trial/budget.h"
 
 static StrList texts(Arena *a, Json v)
