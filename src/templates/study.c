@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "templates/extract.h"
 #include "templates/tasktype.h"
