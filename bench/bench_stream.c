@@ -177,11 +177,11 @@ static bool begin_turns(Service *s, Arena *a)
         LiveRun *live;
         Run run;
         Err err;
-        Runs *r = service_take(s, &err);
+        Runs *r = service_borrow_runs(s, &err);
 
         if (!r || !conversation_create(r, &c, &err))
             return false;
-        service_give(s, r);
+        service_return_runs(s, r);
         if (!service_chat(s, a, &chat, &run, &live, &err))
             return false;
         for (size_t k = 0; k < READERS; k++) {

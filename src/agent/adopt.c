@@ -10,7 +10,7 @@
 #include "runtimes/runtimes.h"
 #include "text/utf8.h"
 
-/* -- what is continued --------------------------------------------------------------------------------- */
+/* -- What is continued -- */
 
 /* One session while it is looked at. */
 typedef struct Source {
@@ -82,7 +82,7 @@ static bool load_words(const Source *x, SessionWords *ret, Err *err)
                            : words_load(x->store, x->arena, &x->item.lineage.tip, ret, err);
 }
 
-/* -- as a conversation ----------------------------------------------------------------------------------- */
+/* -- As a conversation -- */
 
 /* A name that only the other program's server knows is of no use to ours. */
 static Str known_model(const Settings *settings, Str name)
@@ -162,18 +162,18 @@ bool service_adopt(Service *s, Arena *a, const Home *home, Str session_id, Str *
     Homes homes = { .all = &one, .n = 1, .primary = &one, .data = s->options.homes->data };
     Source x = source_of(s, a);
     bool there = false, ok;
-    Runs *r = service_take(s, err);
+    Runs *r = service_borrow_runs(s, err);
 
     *ret_id = session_id;
     ok = r && (!str_eq(home->path, homes.data) || is_conversation(r, a, session_id, &there, err));
     if (ok && !there)
         ok = source_open(&x, &homes, false, session_id, err) && adopt(&x, r, ret_id, err);
     source_close(&x);
-    service_give(s, r);
+    service_return_runs(s, r);
     return ok;
 }
 
-/* -- by whatever id ------------------------------------------------------------------------------------- */
+/* -- By whatever id -- */
 
 /* Conversations are ours, also where --home names another database: then they are looked for by themselves. */
 static bool find(Source *x, Runs *r, Str id, Str *ret_conversation, Err *err)
@@ -222,14 +222,14 @@ bool session_continue(const ContinueWhere *where, Runs *r, Arena *a, Str id, Str
 bool service_continue(Service *s, Arena *a, Str id, Str *ret_id, Err *err)
 {
     ContinueWhere where = { s->options.homes, s->options.settings };
-    Runs *r = service_take(s, err);
+    Runs *r = service_borrow_runs(s, err);
     bool ok = r && session_continue(&where, r, a, id, ret_id, err);
 
-    service_give(s, r);
+    service_return_runs(s, r);
     return ok;
 }
 
-/* -- without writing ------------------------------------------------------------------------------------- */
+/* -- Without writing -- */
 
 /* Where a session is gone, the conversation that continues it is still here. */
 static bool look_up(Source *x, Runs *r, Str id, Str *ret_id, Err *err)
@@ -294,13 +294,13 @@ static bool preview(const Source *x, Preview *ret, Err *err)
 bool service_look_up(Service *s, Arena *a, Str id, Str *ret_id, Preview *ret, Err *err)
 {
     Source x = source_of(s, a);
-    Runs *r = service_take(s, err);
+    Runs *r = service_borrow_runs(s, err);
     bool ok = r && look_up(&x, r, id, ret_id, err);
 
     if (ok && !ret_id->n)
         ok = preview(&x, ret, err);
     source_close(&x);
-    service_give(s, r);
+    service_return_runs(s, r);
     return ok;
 }
 

@@ -15,7 +15,7 @@
 
 enum { MAX_SESSIONS = 4000, READ_MS = 1500, TITLE_CHARS = 80, REPEAT_WORDS = 64 };
 
-/* -- text -------------------------------------------------------------------------------------------- */
+/* -- Text -- */
 
 void answer_text(Buf *out, Str text, size_t max_chars)
 {
@@ -75,7 +75,7 @@ void answer_plural(Buf *out, int64_t n, const char *one, const char *many)
     buf_addf(out, "%.*s %s", STR_FMT(human_count(a, n)), n == 1 ? one : many);
 }
 
-/* -- passages that say the same ------------------------------------------------------------------------ */
+/* -- Passages that say the same -- */
 
 static size_t word_hashes(Str text, uint64_t ret[REPEAT_WORDS])
 {
@@ -108,7 +108,7 @@ bool answer_is_repeat(Str one, Str other)
     return 10 * both >= 8 * (n + m - both); /* four of five words */
 }
 
-/* -- the period ---------------------------------------------------------------------------------------- */
+/* -- The period -- */
 
 bool answer_in_period(const Answering *w, double at)
 {
@@ -154,7 +154,7 @@ static void set_period(Answering *w)
     name_period(w);
 }
 
-/* -- sessions ------------------------------------------------------------------------------------------ */
+/* -- Sessions -- */
 
 static bool is_automation(const Entry *e)
 {
@@ -294,7 +294,7 @@ bool answer_read(Answering *w, const Talk *talk, DocFn *fn, void *ctx)
     return true;
 }
 
-/* -- the answer ---------------------------------------------------------------------------------------- */
+/* -- The answer -- */
 
 static bool put_answer(Answering *w, Err *err)
 {

@@ -37,7 +37,7 @@ typedef struct Failures {
     Arena *scratch;
 } Failures;
 
-/* -- kinds --------------------------------------------------------------------------------------------- */
+/* -- Kinds -- */
 
 static FailedKind *kind_of(Failures *f, Str name, Str tool)
 {
@@ -78,7 +78,7 @@ static void add_error(Failures *f, FailedKind *k, Str line, double at)
     }
 }
 
-/* -- reading ------------------------------------------------------------------------------------------- */
+/* -- Reading -- */
 
 static const Call *call_of(const Failures *f, const Doc *result)
 {
@@ -157,7 +157,7 @@ static size_t read_all(Failures *f)
     return with;
 }
 
-/* -- the answer ---------------------------------------------------------------------------------------- */
+/* -- The answer -- */
 
 static int most_first(const void *left, const void *right)
 {

@@ -38,7 +38,7 @@ typedef struct Search {
     size_t n, cap;
 } Search;
 
-/* -- sentences ----------------------------------------------------------------------------------------- */
+/* -- Sentences -- */
 
 static size_t topic_words(const Search *s, Str text)
 {
@@ -94,7 +94,7 @@ static void look_at(Search *s, Str text, double at, bool by_user)
     };
 }
 
-/* -- reading ------------------------------------------------------------------------------------------- */
+/* -- Reading -- */
 
 static bool speaks_of_trouble(const Search *s)
 {
@@ -208,7 +208,7 @@ static bool read_talk(Search *s, size_t talk)
     return s->found;
 }
 
-/* -- the list ------------------------------------------------------------------------------------------ */
+/* -- The list -- */
 
 static void add_stated(Search *s, const Stated *x)
 {
@@ -265,7 +265,7 @@ static void read_all(Search *s)
         qsort(s->all, s->n, sizeof *s->all, newest_first);
 }
 
-/* -- fixed --------------------------------------------------------------------------------------------- */
+/* -- Fixed -- */
 
 bool answer_fixed(Answering *w, Err *err)
 {
@@ -287,7 +287,7 @@ bool answer_fixed(Answering *w, Err *err)
     return true;
 }
 
-/* -- decided ------------------------------------------------------------------------------------------- */
+/* -- Decided -- */
 
 /* Sessions in which the topic's words occur, by the index: reading the whole history would take too long. */
 static bool mark_sessions(Search *s, int64_t **ret, size_t *ret_n, Err *err)

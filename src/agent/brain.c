@@ -76,7 +76,7 @@ BrainSize brain_size(const Brain *b)
     return b->size;
 }
 
-/* -- one file ------------------------------------------------------------------------------------------ */
+/* -- One file -- */
 
 static bool forget_chunks(Brain *b, int64_t note, Err *err)
 {
@@ -187,7 +187,7 @@ static bool take_file(Brain *b, int dir, const char *name, Str path, const struc
            index_note(b, a, path, note, text, err);
 }
 
-/* -- the folder ---------------------------------------------------------------------------------------- */
+/* -- The folder -- */
 
 static bool is_note(Str name)
 {
@@ -290,7 +290,7 @@ bool brain_refresh(Brain *b, int64_t age_ms, Err *err)
     return db_script(b->db, "COMMIT", err);
 }
 
-/* -- searching ----------------------------------------------------------------------------------------- */
+/* -- Searching -- */
 
 static bool read_hit(DbRows *rows, Arena *a, const Words *words, BrainHit *ret)
 {

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "text/settings.h"
 
-enum { BRAIN_CHUNK_CHARS = 1200, BRAIN_MOST = 4 };
+enum { BRAIN_CHUNK_CHARS = 1200, MAX_BRAIN = 4 };
 
 typedef struct Brain Brain;
 
@@ -47,7 +47,7 @@ typedef struct BrainHit {
 MUST_CHECK bool brain_search(Brain *b, Arena *a, Str request, size_t max, BrainHit **ret,
                              size_t *ret_n, Err *err);
 
-/* -- brain_chunk.c: cutting --------------------------------------------------------------------------- */
+/* -- Brain_chunk.c: cutting -- */
 
 typedef struct Chunk {
     Str heading, text;

@@ -46,7 +46,7 @@ typedef struct Build {
     size_t room;
 } Build;
 
-/* -- items of a block ------------------------------------------------------------------------------------ */
+/* -- Items of a block -- */
 
 static void degrade(Build *b, ContextPart part, Str reason)
 {
@@ -96,7 +96,7 @@ static void end_block(Build *b, const char *name, const char *note)
     render_block_end(&b->text, name);
 }
 
-/* -- user memory ----------------------------------------------------------------------------------------- */
+/* -- User memory -- */
 
 static void add_memory_file(Build *b, MemoryKind kind, const MemoryFile *f)
 {
@@ -128,7 +128,7 @@ static void build_user(Build *b)
     end_block(b, "user-memory", "What is remembered of the user beyond this conversation.");
 }
 
-/* -- summary --------------------------------------------------------------------------------------------- */
+/* -- Summary -- */
 
 static void renew_summary(Build *b)
 {
@@ -160,7 +160,7 @@ static void build_summary(Build *b)
     end_block(b, "conversation-summary", "What was said earlier in this conversation, in short.");
 }
 
-/* -- recalled -------------------------------------------------------------------------------------------- */
+/* -- Recalled -- */
 
 static void quote_near(Build *b, const char *label, Str text)
 {
@@ -197,7 +197,7 @@ static void build_recalled(Build *b)
     begin_block(b, CONTEXT_RECALLED);
     if (b->until && b->q->catalogue)
         db_end_by(catalogue_db(b->q->catalogue), b->until / 1000000);
-    ok = context_recall(b->arena, b->q, RECALLED_MOST, &hits, &n, &err);
+    ok = context_recall(b->arena, b->q, MAX_RECALLED, &hits, &n, &err);
     if (b->until && b->q->catalogue)
         db_end_by(catalogue_db(b->q->catalogue), 0);
     if (!ok) {
@@ -210,7 +210,7 @@ static void build_recalled(Build *b)
               "Passages of other sessions that seem to be about the request.");
 }
 
-/* -- notes ----------------------------------------------------------------------------------------------- */
+/* -- Notes -- */
 
 static void add_note(Build *b, const BrainHit *h)
 {
@@ -235,7 +235,7 @@ static void build_brain(Build *b)
     if (!b->q->brain)
         return;
     if (!brain_refresh(b->q->brain, LOOK_MS, &err) ||
-        !brain_search(b->q->brain, b->arena, b->q->text, BRAIN_MOST, &hits, &n, &err)) {
+        !brain_search(b->q->brain, b->arena, b->q->text, MAX_BRAIN, &hits, &n, &err)) {
         degrade(b, CONTEXT_BRAIN, str_of(err.text));
         return;
     }
@@ -244,7 +244,7 @@ static void build_brain(Build *b)
     end_block(b, "notes", "From the user's own notes.");
 }
 
-/* -- skills and steps -------------------------------------------------------------------------------------- */
+/* -- Skills and steps -- */
 
 static Str reasons_of(Arena *a, const SkillPick *p)
 {
@@ -315,7 +315,7 @@ static void build_graph(Build *b)
     end_block(b, "steps", "The request as steps; those that wait for no other can go at once.");
 }
 
-/* -- recent turns -------------------------------------------------------------------------------------------- */
+/* -- Recent turns -- */
 
 /* The last turns that fit what the blocks have left of the budget. They stand beside the text. */
 static void build_recent(Build *b)

@@ -38,7 +38,7 @@ typedef enum ContextPart {
 
 const char *context_part_name(ContextPart part);
 
-enum { CONTEXT_TOKENS = 6000, RECALLED_MOST = 8 };
+enum { CONTEXT_TOKENS = 6000, MAX_RECALLED = 8 };
 
 typedef struct ContextQuery {
     const Homes *homes;
@@ -106,7 +106,7 @@ void context_put_counts(JsonWriter *w, const ContextBuilt *built);
 /* [{"name":…,"score":…,"confidence":…}]: `skills` of the metadata. */
 void context_put_skills(JsonWriter *w, const Shortlist *list);
 
-/* -- parts by themselves ------------------------------------------------------------------------------- */
+/* -- Parts by themselves -- */
 
 typedef struct Recalled {
     Str id;      /* "SESSION/PLACE" */

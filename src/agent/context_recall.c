@@ -74,7 +74,7 @@ static Str question_of(Arena *a, Str text)
     return str_dup(a, buf_str(&b));
 }
 
-/* -- whose session it is --------------------------------------------------------------------------------- */
+/* -- Whose session it is -- */
 
 static Str root_of(Recalling *r, const Entry *e)
 {
@@ -113,7 +113,7 @@ static bool is_automation(const Entry *e)
            (e->entrypoint.n && str_is_one_of(e->entrypoint, "cron|subagent|tool|kanban|batch"));
 }
 
-/* -- candidates ------------------------------------------------------------------------------------------ */
+/* -- Candidates -- */
 
 static bool rank_role(Recalling *r, Str question, DocRole role, size_t max, Err *err)
 {
@@ -150,7 +150,7 @@ static int best_first(const void *a, const void *b)
     return x->at.id < y->at.id ? 1 : x->at.id > y->at.id ? -1 : 0;
 }
 
-/* -- reading --------------------------------------------------------------------------------------------- */
+/* -- Reading -- */
 
 static Str read_doc(Recalling *r, const Candidate *c, const Ranked *at)
 {

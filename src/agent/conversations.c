@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "text/sha256.h"
 
-/* -- one conversation --------------------------------------------------------------------------- */
+/* -- One conversation -- */
 
 /* Byte for byte: nobody but its runtime knows what it says. */
 static bool keep_old_state(Runs *r, const Conversation *c, int64_t now, Err *err)
@@ -188,7 +188,7 @@ bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size
     return ok;
 }
 
-/* -- changing ------------------------------------------------------------------------------------ */
+/* -- Changing -- */
 
 static bool change_rows(Runs *r, Str id, const ConversationChange *change, Err *err)
 {
@@ -227,7 +227,7 @@ bool conversation_change(Runs *r, Str id, const ConversationChange *change, Err 
     return runs_end_synced(r, ok, err);
 }
 
-/* -- branching ----------------------------------------------------------------------------------- */
+/* -- Branching -- */
 
 /* Message by message, since each new row needs the id that it got. */
 static bool copy_turn(Runs *r, Str new_id, const ChatTurn *t, int64_t seq, Err *err)
@@ -296,7 +296,7 @@ bool conversation_branch(Runs *r, Str id, int64_t through_seq, Str new_id, Err *
     return runs_end_synced(r, ok, err);
 }
 
-/* -- turns ---------------------------------------------------------------------------------------- */
+/* -- Turns -- */
 
 #define TURN_COLUMNS                                                                               \
     "SELECT m.id, x.seq, m.role, m.content, x.runtime, x.run_id, x.status, x.model, "              \

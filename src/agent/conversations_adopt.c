@@ -3,7 +3,7 @@
 #include "agent/runs_inside.h"
 #include "text/sha256.h"
 
-/* -- looking up --------------------------------------------------------------------------------------- */
+/* -- Looking up -- */
 
 bool adoption_find(Runs *r, Arena *a, const Continues *from, Str *ret_id, Str *ret_fingerprint,
                    Err *err)
@@ -57,7 +57,7 @@ bool adoption_allowed(Runs *r, const Continues *from, Err *err)
     return runs_may_write_at(r, from->home, from->session_id, STR_NONE, err);
 }
 
-/* -- making it ---------------------------------------------------------------------------------------- */
+/* -- Making it -- */
 
 static bool is_conversation(Runs *r, Str id, bool *ret, Err *err)
 {
@@ -154,7 +154,7 @@ static bool keep_handle(Runs *r, Arena *a, Str id, Str thread, Str handle, Err *
                    INT(now_ms()));
 }
 
-/* -- a session that has grown --------------------------------------------------------------------------- */
+/* -- A session that has grown -- */
 
 static bool same_turn(const ChatTurn *a, const ChatTurn *b)
 {
@@ -243,7 +243,7 @@ bool adoption_make(Runs *r, Arena *a, const Adoption *x, Str *ret_id, Err *err)
     return runs_begin_tx(r, err) && runs_end_synced(r, make(r, a, x, ret_id, err), err);
 }
 
-/* -- coming back ----------------------------------------------------------------------------------- */
+/* -- Coming back -- */
 
 static bool take_back(Runs *r, const Comeback *x, Err *err)
 {

@@ -37,7 +37,7 @@ MUST_CHECK bool adoption_make(Runs *r, Arena *a, const Adoption *x, Str *ret_id,
 /* ERR_CONFLICT where the session itself was handed over to a chat platform. */
 MUST_CHECK bool adoption_allowed(Runs *r, const Continues *from, Err *err);
 
-/* -- and comes back --------------------------------------------------------------------------------- */
+/* -- And comes back -- */
 
 /* What a conversation of ours became while it lived elsewhere. */
 typedef struct Comeback {

@@ -8,7 +8,7 @@
 
 enum { MAX_READ = 16 << 10, MAX_LINE = 400, MAX_WORD = 40 };
 
-/* -- commands ----------------------------------------------------------------------------------------- */
+/* -- Commands -- */
 
 bool failure_is_shell(Str tool)
 {
@@ -108,7 +108,7 @@ Str failure_command(Arena *a, Str command)
     return is_subcommand(sub) ? str_printf(a, "%.*s %.*s", STR_FMT(word), STR_FMT(sub)) : word;
 }
 
-/* -- lines -------------------------------------------------------------------------------------------- */
+/* -- Lines -- */
 
 /* The text inside of a result that is JSON. */
 static Str inner_text(Arena *a, Str result)

@@ -111,7 +111,7 @@ void feed_close(Feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* -- reading ----------------------------------------------------------------------------------- */
+/* -- Reading -- */
 
 void feed_join(Feed *feed, Subscriber *s, size_t after)
 {

@@ -60,7 +60,7 @@ struct Subscriber {
 /* Copies a frame's wire format from `offset` on and returns how many bytes fitted. f NULL: a heartbeat. */
 typedef size_t FrameCopy(const Feed *feed, const Frame *f, size_t offset, char *out, size_t max);
 
-/* -- the feed ---------------------------------------------------------------------------------- */
+/* -- The feed -- */
 
 void feed_init(Feed *feed, const char *id);
 void feed_done(Feed *feed); /* after the last subscriber */
@@ -72,7 +72,7 @@ void feed_wake(Feed *feed);
 void feed_beat(Feed *feed, int64_t now_ms);
 void feed_close(Feed *feed);
 
-/* -- reading ----------------------------------------------------------------------------------- */
+/* -- Reading -- */
 
 /* after: how many frames the subscriber knows already; SIZE_MAX: all of them. */
 void feed_join(Feed *feed, Subscriber *s, size_t after);

@@ -91,9 +91,9 @@ bool files_add_as(Service *s, Arena *a, Str id, Str conversation_id, Str name, S
                          .visible = true,
                          .path = str_printf(a, "files/%.*s/%.*s%.*s", STR_FMT(conversation_id),
                                             STR_FMT(id), STR_FMT(ending_of(name))) };
-    r = service_take(s, err);
+    r = service_borrow_runs(s, err);
     ok = r && store_file(s, a, r, ret, bytes, err);
-    service_give(s, r);
+    service_return_runs(s, r);
     return ok;
 }
 

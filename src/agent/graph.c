@@ -51,7 +51,7 @@ typedef struct Work {
     size_t level[GRAPH_NODES];     /* steps on the longest way to it */
 } Work;
 
-/* -- order --------------------------------------------------------------------------------------------- */
+/* -- Order -- */
 
 static void set_order(Work *w)
 {
@@ -73,7 +73,7 @@ static void set_order(Work *w)
         w->rank[w->order[i]] = i;
 }
 
-/* -- edges --------------------------------------------------------------------------------------------- */
+/* -- Edges -- */
 
 static uint16_t reachable(const Work *w, size_t from)
 {
@@ -196,7 +196,7 @@ static void find_edges(Work *w)
         }
 }
 
-/* -- depth --------------------------------------------------------------------------------------------- */
+/* -- Depth -- */
 
 static void find_levels(Work *w)
 {
@@ -295,7 +295,7 @@ static void bound_depth(Work *w)
         find_levels(w);
 }
 
-/* -- waves --------------------------------------------------------------------------------------------- */
+/* -- Waves -- */
 
 static bool is_ready(const TaskGraph *g, size_t node, const bool *done)
 {
@@ -331,7 +331,7 @@ static void find_waves(Work *w)
     }
 }
 
-/* -- the decision -------------------------------------------------------------------------------------- */
+/* -- The decision -- */
 
 static void find_costs(TaskGraph *g, const GraphOptions *o)
 {

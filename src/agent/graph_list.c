@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
-/* -- items --------------------------------------------------------------------------------------------- */
+/* -- Items -- */
 
 typedef enum ItemKind { ITEM_NONE, ITEM_BULLET, ITEM_NUMBER } ItemKind;
 
@@ -71,7 +71,7 @@ static ItemKind item_of(Str line, Str *ret_text)
     return ITEM_NUMBER;
 }
 
-/* -- numbers on one line --------------------------------------------------------------------------------- */
+/* -- Numbers on one line -- */
 
 static bool is_blank(char c)
 {
@@ -119,7 +119,7 @@ static bool cut_inline(Str line, List *ret, Str *ret_before)
     }
 }
 
-/* -- lists ----------------------------------------------------------------------------------------------- */
+/* -- Lists -- */
 
 /* An item shows its beginning only: more of it need not be put together. */
 static void lengthen(Arena *a, Str *item, Str line)

@@ -39,7 +39,7 @@ static void add_step(Arena *a, Split *s, Str text, size_t group)
     s->groups[s->n++] = group;
 }
 
-/* -- prose --------------------------------------------------------------------------------------------- */
+/* -- Prose -- */
 
 /* "e.g.", "vs.", "J.": the dot is part of the word. */
 static bool is_abbreviation(Str s, size_t dot)
@@ -259,7 +259,7 @@ static void split_prose(Prose *p, Str text)
     }
 }
 
-/* -- a list and what stands around it ------------------------------------------------------------------- */
+/* -- A list and what stands around it -- */
 
 /* The last sentence before a list says what it is a list of. */
 static Str without_introduction(Str before)

@@ -38,7 +38,7 @@ static size_t find_word(Str s, const char *word)
     return s.n;
 }
 
-/* -- markers ------------------------------------------------------------------------------------------- */
+/* -- Markers -- */
 
 typedef struct MarkerWord {
     const char *word;
@@ -192,7 +192,7 @@ Str without_closer(Str s)
     return s;
 }
 
-/* -- kinds --------------------------------------------------------------------------------------------- */
+/* -- Kinds -- */
 
 static const struct {
     TaskKind kind;
@@ -280,7 +280,7 @@ static bool refers_back(Str text)
     return false;
 }
 
-/* -- resources ----------------------------------------------------------------------------------------- */
+/* -- Resources -- */
 
 static void add_resource(Arena *a, TaskNode *node, Str name)
 {

@@ -42,7 +42,7 @@ struct Knowledge {
     int64_t looked_ms;
 };
 
-/* -- sets of handles ------------------------------------------------------------------------------- */
+/* -- Sets of handles -- */
 
 static Shelf *shelf_free(Shelf *s)
 {
@@ -135,7 +135,7 @@ void knowledge_stop(Knowledge *k)
     atomic_store(&k->stopping, true);
 }
 
-/* -- the search index -------------------------------------------------------------------------------- */
+/* -- The search index -- */
 
 typedef struct Patience {
     Knowledge *knowledge;
@@ -243,7 +243,7 @@ static void wait_once(Knowledge *k)
         (void)wait_for_index(k, FRESHEN_MS);
 }
 
-/* -- a turn -------------------------------------------------------------------------------------------- */
+/* -- A turn -- */
 
 static const TalkTurn *talk_of(Arena *a, const PrepareAsk *ask)
 {
@@ -401,7 +401,7 @@ Str knowledge_memory(Knowledge *k, Arena *a)
     return memory_snapshot(a, k->homes, &now, &err) ? memory_snapshot_json(a, &now) : STR("");
 }
 
-/* -- the offline runtime --------------------------------------------------------------------------------- */
+/* -- The offline runtime -- */
 
 /* What was asked is followed by what came back. */
 static void add_passage(Arena *a, Buf *out, const Recalled *r, size_t number)

@@ -88,7 +88,7 @@ MUST_CHECK bool knowledge_recall_own(void *knowledge, Arena *a, Str question, St
  * cannot be read. */
 Str knowledge_memory(Knowledge *k, Arena *a);
 
-/* -- knowledge_tools.c: what the native runtime's model may call ---------------------------------------- */
+/* -- Knowledge_tools.c: what the native runtime's model may call -- */
 
 enum { KNOWLEDGE_TOOLS = 4 };
 

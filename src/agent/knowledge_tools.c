@@ -9,9 +9,9 @@
 
 enum {
     HITS = 8,
-    HITS_MOST = 20,
+    MAX_HITS = 20,
     READ = 20,
-    READ_MOST = 100,
+    MAX_READ = 100,
     SAID = 2000,
     SNIPPET = 400,
     LOOK_MS = 2000,
@@ -44,7 +44,7 @@ typedef struct Desk {
       "Read the whole text of a skill of this machine, by its name. Reading changes nothing.",     \
       "\"name\":{\"type\":\"string\"}", "\"name\"")
 
-/* -- arguments and answers ------------------------------------------------------------------------------- */
+/* -- Arguments and answers -- */
 
 static int64_t number_of(Json args, const char *key, int64_t fallback, int64_t max)
 {
@@ -72,7 +72,7 @@ static void field_day(Arena *a, JsonWriter *w, double at)
     json_field_str(w, "date", str_head(human_iso(a, at), 10));
 }
 
-/* -- session_search ---------------------------------------------------------------------------------------- */
+/* -- Session_search -- */
 
 static void put_hit(Arena *a, JsonWriter *w, const SearchHit *h)
 {
@@ -92,7 +92,7 @@ static void put_hit(Arena *a, JsonWriter *w, const SearchHit *h)
 static bool session_search(const Desk *d, Json args, JsonWriter *w, Err *err)
 {
     const Shelf *s = d->shelf;
-    size_t limit = (size_t)number_of(args, "limit", HITS, HITS_MOST), n = 0;
+    size_t limit = (size_t)number_of(args, "limit", HITS, MAX_HITS), n = 0;
     SearchOptions options = { .filter = SEARCH_FILTER_NONE, .max = limit + OWN };
     SearchAnswer answer;
 
@@ -116,7 +116,7 @@ static bool session_search(const Desk *d, Json args, JsonWriter *w, Err *err)
     return true;
 }
 
-/* -- session_read -------------------------------------------------------------------------------------------- */
+/* -- Session_read -- */
 
 typedef struct Reading {
     Arena *arena;
@@ -157,7 +157,7 @@ static bool session_read(const Desk *d, Json args, JsonWriter *w, Err *err)
     Str id;
     bool ok;
 
-    r.until = r.from + number_of(args, "limit", READ, READ_MOST);
+    r.until = r.from + number_of(args, "limit", READ, MAX_READ);
     if (!text_of(args, "session", &id, err))
         return false;
     if (!s->recall)
@@ -175,7 +175,7 @@ static bool session_read(const Desk *d, Json args, JsonWriter *w, Err *err)
     return ok;
 }
 
-/* -- skill_view ------------------------------------------------------------------------------------------------ */
+/* -- Skill_view -- */
 
 static bool skill_view(const Desk *d, Json args, JsonWriter *w, Err *err)
 {
@@ -200,7 +200,7 @@ static bool skill_view(const Desk *d, Json args, JsonWriter *w, Err *err)
     return true;
 }
 
-/* -- the table --------------------------------------------------------------------------------------------------- */
+/* -- The table -- */
 
 typedef bool ToolFn(const Desk *d, Json args, JsonWriter *w, Err *err);
 

@@ -43,7 +43,7 @@ size_t memory_limit(MemoryKind kind)
     return kinds[kind].limit;
 }
 
-/* -- reading ------------------------------------------------------------------------------------------- */
+/* -- Reading -- */
 
 static bool has_entry(const MemoryFile *f, Str entry)
 {
@@ -160,7 +160,7 @@ bool memory_load(Arena *a, const Homes *homes, MemoryKind kind, MemoryFile *ret,
     return true;
 }
 
-/* -- changing ------------------------------------------------------------------------------------------ */
+/* -- Changing -- */
 
 /* Several entries with the piece are one where they are the same text. */
 static bool find_entry(const MemoryFile *f, Str piece, size_t *ret, Err *err)

@@ -46,7 +46,7 @@ Str memory_write(Arena *a, const MemoryFile *file);
 MUST_CHECK bool memory_load(Arena *a, const Homes *homes, MemoryKind kind, MemoryFile *ret,
                             Err *err);
 
-/* -- changing ---------------------------------------------------------------------------------------- */
+/* -- Changing -- */
 
 typedef enum MemoryAction { MEMORY_ADD, MEMORY_REPLACE, MEMORY_REMOVE } MemoryAction;
 
@@ -66,7 +66,7 @@ MUST_CHECK bool memory_change(Arena *a, const Homes *homes, MemoryKind kind,
 extern const char memory_tool_schema[], memory_tool_description[];
 MUST_CHECK bool memory_tool_run(Arena *a, const Homes *homes, Str arguments, Str *ret, Err *err);
 
-/* -- as a conversation began --------------------------------------------------------------------------- */
+/* -- As a conversation began -- */
 
 typedef struct MemorySnapshot {
     MemoryFile files[MEMORY_KIND_COUNT];

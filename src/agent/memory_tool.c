@@ -24,7 +24,7 @@ const char memory_tool_schema[] =
     "\"content\":{\"type\":\"string\"},\"old_text\":{\"type\":\"string\"}}}}},"
     "\"required\":[\"target\"]}";
 
-/* -- arguments ----------------------------------------------------------------------------------------- */
+/* -- Arguments -- */
 
 static bool read_edit(Arena *a, Json v, MemoryEdit *ret, Err *err)
 {
@@ -73,7 +73,7 @@ static bool read_edits(Arena *a, Json root, MemoryEdit *edits, size_t *ret_n, Er
     return true;
 }
 
-/* -- answers ------------------------------------------------------------------------------------------- */
+/* -- Answers -- */
 
 static Str usage_of(Arena *a, MemoryKind kind, const MemoryFile *f)
 {
@@ -129,7 +129,7 @@ bool memory_tool_run(Arena *a, const Homes *homes, Str arguments, Str *ret, Err 
     return true;
 }
 
-/* -- snapshots ----------------------------------------------------------------------------------------- */
+/* -- Snapshots -- */
 
 bool memory_snapshot(Arena *a, const Homes *homes, MemorySnapshot *ret, Err *err)
 {

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 
-enum { PRUNE_MS = 24 * 3600 * 1000, OLD_S = 24 * 3600, LOCKS_MOST = 100000 };
+enum { PRUNE_MS = 24 * 3600 * 1000, OLD_S = 24 * 3600, MAX_LOCKS = 100000 };
 
 static char *owner_path(Arena *a, Str data, Str owner)
 {
@@ -83,13 +83,13 @@ static bool prune(Runs *r, Err *err)
 
 bool service_recover(Service *s, Err *err)
 {
-    Runs *r = service_take(s, err);
+    Runs *r = service_borrow_runs(s, err);
     size_t n = 0;
     bool ok = r && runs_recover(r, service_is_gone, s, &n, err) && prune(r, err);
 
     if (n)
         log_note("%zu runs were left unfinished and are closed now", n);
-    service_give(s, r);
+    service_return_runs(s, r);
     return ok;
 }
 
@@ -115,7 +115,7 @@ static void sweep_locks(const Service *s)
     size_t n = 0;
     Err none;
 
-    if (!folder_list(a, str_z(a, folder), LOCKS_MOST, &all, &n, &none))
+    if (!folder_list(a, str_z(a, folder), MAX_LOCKS, &all, &n, &none))
         return;
     for (size_t i = 0; i < n; i++) {
         char *path = str_z(a, str_join_path(a, folder, all[i].name));
@@ -134,12 +134,12 @@ static void tidy(void *service)
     Runs *r;
 
     sweep_locks(s);
-    r = service_take(s, &err);
+    r = service_borrow_runs(s, &err);
     if (!r || !prune(r, &err))
         log_warning("old events of runs stay for now: %s", err.text);
     if (r)
         files_sweep(r, s->options.homes->data);
-    service_give(s, r);
+    service_return_runs(s, r);
 }
 
 void service_tidy(Service *s)

@@ -13,7 +13,7 @@
 
 enum { HISTORY_BYTES = 96 << 10, GAP_TURN = 2000, GAP_NAMES = 128 };
 
-/* -- from the store ---------------------------------------------------------------------------------- */
+/* -- From the store -- */
 
 static bool load_files(Turn *turn, Runs *r, Err *err)
 {
@@ -142,7 +142,7 @@ bool turn_load(Turn *turn, Runs *r, Err *err)
            load_continuity(turn, r, err) && load_gap(turn, r, err) && load_handles(turn, r, err);
 }
 
-/* -- richer ------------------------------------------------------------------------------------------ */
+/* -- Richer -- */
 
 static void keep_summary(Turn *turn)
 {
@@ -160,12 +160,12 @@ static void keep_summary(Turn *turn)
         turn_summarise(turn, model, next.covers_through_seq);
         return;
     }
-    r = service_take(turn->service, &err);
+    r = service_borrow_runs(turn->service, &err);
     if (r && summary_add(r, turn->run.conversation_id, &next, &err))
         turn->summary = next;
     else
         log_warning("a summary was not kept: %s", err.text);
-    service_give(turn->service, r);
+    service_return_runs(turn->service, r);
 }
 
 void turn_enrich(Turn *turn)
@@ -204,7 +204,7 @@ void turn_enrich(Turn *turn)
     service_tidy(s);
 }
 
-/* -- the template of a first turn --------------------------------------------------------------------- */
+/* -- The template of a first turn -- */
 
 static bool find_template(Turn *turn, Template *ret, Err *err)
 {
@@ -271,7 +271,7 @@ static void add_template(Turn *turn)
         log_warning("that template '%.*s' was used is not counted: %s", STR_FMT(t.name), err.text);
 }
 
-/* -- the request ---------------------------------------------------------------------------------------- */
+/* -- The request -- */
 
 static void add_history(Turn *turn)
 {

@@ -40,7 +40,7 @@ const char *intent_name(Intent intent)
     return names[intent];
 }
 
-/* -- words ------------------------------------------------------------------------------------------- */
+/* -- Words -- */
 
 /* False: too long for a question of this kind. */
 static bool cut_words(Arena *a, Str text, Words *ret)
@@ -68,7 +68,7 @@ static void drop_words(Words *w, size_t from, size_t to)
     w->n -= to - from;
 }
 
-/* -- patterns ---------------------------------------------------------------------------------------- */
+/* -- Patterns -- */
 
 static bool is_alternative(Str word, Str choices)
 {
@@ -123,7 +123,7 @@ static bool asks(Str pattern, const Words *w, Match *m)
     return true;
 }
 
-/* -- openings and fillers ----------------------------------------------------------------------------- */
+/* -- Openings and fillers -- */
 
 static void drop_fillers(Words *w)
 {
@@ -174,7 +174,7 @@ static void drop_tail(Words *w)
         w->n -= 2;
 }
 
-/* -- periods ------------------------------------------------------------------------------------------ */
+/* -- Periods -- */
 
 /* Words from..to say when; the prepositions before them go with them. */
 static void take_period(Question *q, Words *w, size_t from, size_t to)
@@ -256,7 +256,7 @@ static bool find_other_period(Question *q, Words *w, double now)
     return false;
 }
 
-/* -- the question ------------------------------------------------------------------------------------- */
+/* -- The question -- */
 
 static Str topic_of(const Words *w, const Match *m)
 {

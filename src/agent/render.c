@@ -32,7 +32,7 @@ void render_block_end(Buf *out, const char *name)
     buf_addf(out, "</" FENCE "%s>\n", name);
 }
 
-/* -- escaping ------------------------------------------------------------------------------------------ */
+/* -- Escaping -- */
 
 static bool starts_nocase(Str s, const char *with)
 {

@@ -7,7 +7,7 @@
 #include "agent/runlog_inside.h"
 #include "base/clock.h"
 
-/* -- the table of runs ------------------------------------------------------------------------- */
+/* -- The table of runs -- */
 
 static size_t bucket_of(Str id)
 {
@@ -119,7 +119,7 @@ bool runlog_is_live(RunLog *log, Str run_id)
     return live;
 }
 
-/* -- frames ------------------------------------------------------------------------------------- */
+/* -- Frames -- */
 
 static Frame *run_frame(FrameEvent event, int64_t seq, Str data)
 {
@@ -179,7 +179,7 @@ void live_add_instead(LiveRun *run, FrameEvent event, int64_t seq, Str data)
     pthread_mutex_unlock(&run->feed.lock);
 }
 
-/* -- finding ------------------------------------------------------------------------------------ */
+/* -- Finding -- */
 
 static FrameEvent event_of(Str type)
 {
@@ -236,7 +236,7 @@ LiveRun *runlog_find(RunLog *log, Runs *r, Str run_id, Err *err)
     return run;
 }
 
-/* -- subscribers ---------------------------------------------------------------------------------- */
+/* -- Subscribers -- */
 
 void sub_join(Subscriber *s, LiveRun *run, int64_t after)
 {

@@ -20,7 +20,7 @@ MUST_CHECK RunLog *runlog_open(Str data_folder, Err *err);
 /* Writes what is there, then ends the thread. After the last subscriber. */
 RunLog *runlog_close(RunLog *log);
 
-/* -- writing ---------------------------------------------------------------------------------- */
+/* -- Writing -- */
 
 LiveRun *runlog_begin(RunLog *log, Str run_id);
 
@@ -34,7 +34,7 @@ typedef void LiveEnded(void *ctx, bool saved, const Err *err);
 void live_end(LiveRun *run, int64_t from, const RunEnd *end, LiveEnded *ended, void *ctx);
 void live_add_instead(LiveRun *run, FrameEvent event, int64_t seq, Str data);
 
-/* -- finding ---------------------------------------------------------------------------------- */
+/* -- Finding -- */
 
 /* A live run, or one that is over, read with r. NULL and ERR_NOT_FOUND: there is none; ERR_CONFLICT: it
  * runs in another process. A run whose events were pruned has none. */
@@ -44,7 +44,7 @@ LiveRun *live_hold(LiveRun *run);
 LiveRun *live_drop(LiveRun *run);
 const char *live_id(const LiveRun *run);
 
-/* -- reading ---------------------------------------------------------------------------------- */
+/* -- Reading -- */
 
 /* A subscription to the run's feed (feed.h reads it). sub_join takes a reference of run over; after: the last
  * seq that is known already. */

@@ -18,7 +18,7 @@ enum {
     PAUSE_MS = 200,
 };
 
-/* -- the writer ---------------------------------------------------------------------------------- */
+/* -- The writer -- */
 
 static RunEvent event_of(const LiveRun *run, const Frame *f)
 {
@@ -79,7 +79,7 @@ static void show(LiveRun *run, bool saved, const Err *err)
     pthread_mutex_unlock(&run->feed.lock);
 }
 
-/* -- ends are synced by another thread, so that nobody's words wait for the disk ---------------------- */
+/* -- Ends are synced by another thread, so that nobody's words wait for the disk -- */
 
 static void hand_on(RunLog *log, LiveRun *run)
 {
@@ -159,7 +159,7 @@ static void *sync_all(void *ctx)
     return NULL;
 }
 
-/* -- the writer's rounds --------------------------------------------------------------------------------- */
+/* -- The writer's rounds -- */
 
 static void settle(RunLog *log, LiveRun *run, bool saved, const Err *err)
 {
@@ -236,7 +236,7 @@ static void write_batch(RunLog *log, LiveRun *first)
     count_events(log, b.n_events + b.n_said);
 }
 
-/* -- what a round takes ---------------------------------------------------------------------------------- */
+/* -- What a round takes -- */
 
 /* The ends that have waited longest. */
 static size_t take_ends(RunLog *log, LiveRun ***tail)

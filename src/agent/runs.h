@@ -24,7 +24,7 @@ enum { ID_CHARS = 26 };
 void id_make(char kind, char ret[ID_CHARS]);
 Str id_new(Arena *a, char kind);
 
-/* -- runs ----------------------------------------------------------------------------------- */
+/* -- Runs -- */
 
 typedef struct Run {
     Str id, conversation_id, runtime, state, error_code, owner;
@@ -52,7 +52,7 @@ MUST_CHECK bool runs_begin(Runs *r, Arena *a, const RunRequest *request, Run *re
 MUST_CHECK bool runs_get(Runs *r, Arena *a, Str id, Run *ret, Err *err); /* ERR_NOT_FOUND */
 MUST_CHECK bool runs_by_key(Runs *r, Arena *a, Str idem_key, Run *ret, bool *ret_found, Err *err);
 
-/* -- events ----------------------------------------------------------------------------------- */
+/* -- Events -- */
 
 typedef struct RunEvent {
     Str run_id;
@@ -136,7 +136,7 @@ MUST_CHECK bool runs_recover(Runs *r, RunOwnerGone *is_gone, void *ctx, size_t *
 /* Takes away the events of runs that ended before; the runs themselves stay. */
 MUST_CHECK bool runs_prune(Runs *r, int64_t before_ms, Err *err);
 
-/* -- continuity ------------------------------------------------------------------------------- */
+/* -- Continuity -- */
 
 typedef struct Continuity {
     Str runtime, handle, sha256;
@@ -148,7 +148,7 @@ MUST_CHECK bool continuity_get(Runs *r, Arena *a, Str conversation_id, Str runti
 MUST_CHECK bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret,
                                 size_t *ret_n, Err *err);
 
-/* -- how long it took --------------------------------------------------------------------------- */
+/* -- How long it took -- */
 
 /* Of the newest runs that came to a good end, but for those of one runtime: the graph of the request, and
  * how long it took. */
@@ -156,7 +156,7 @@ typedef void RunGraphFn(void *ctx, Str graph, int64_t ms);
 MUST_CHECK bool runs_graphs(Runs *r, Str but_runtime, int64_t max, RunGraphFn *fn, void *ctx,
                             Err *err);
 
-/* -- attachments ------------------------------------------------------------------------------ */
+/* -- Attachments -- */
 
 MUST_CHECK bool attachment_add(Runs *r, const Attachment *x, Err *err);
 /* With its body. ERR_NOT_FOUND. */
@@ -169,7 +169,7 @@ MUST_CHECK bool attachment_list(Runs *r, Arena *a, Str conversation_id, Str run_
 MUST_CHECK bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret,
                                       size_t *ret_n, Err *err);
 
-/* -- summaries --------------------------------------------------------------------------------- */
+/* -- Summaries -- */
 
 typedef struct Summary {
     int64_t generation, covers_through_seq; /* generation 0: there is none */

@@ -1,7 +1,7 @@
 /* What belongs to conversations beside their words: handles of runtimes, attachments, summaries. */
 #include "agent/runs_inside.h"
 
-/* -- continuity ------------------------------------------------------------------------------- */
+/* -- Continuity -- */
 
 static Continuity read_continuity(Arena *a, DbRows *q)
 {
@@ -47,7 +47,7 @@ bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continuity **ret, s
     return ok;
 }
 
-/* -- how long it took --------------------------------------------------------------------------- */
+/* -- How long it took -- */
 
 bool runs_graphs(Runs *r, Str but_runtime, int64_t max, RunGraphFn *fn, void *ctx, Err *err)
 {
@@ -67,7 +67,7 @@ bool runs_graphs(Runs *r, Str but_runtime, int64_t max, RunGraphFn *fn, void *ct
     return ok;
 }
 
-/* -- attachments ------------------------------------------------------------------------------ */
+/* -- Attachments -- */
 
 bool attachment_add(Runs *r, const Attachment *x, Err *err)
 {
@@ -162,7 +162,7 @@ bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret, si
     return ok;
 }
 
-/* -- summaries --------------------------------------------------------------------------------- */
+/* -- Summaries -- */
 
 bool summary_get(Runs *r, Arena *a, Str conversation_id, Summary *ret, Err *err)
 {

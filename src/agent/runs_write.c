@@ -11,7 +11,7 @@
 
 enum { SWEPT_AT_ONCE = 500 }; /* others wait for their words meanwhile */
 
-/* -- events ------------------------------------------------------------------------------------ */
+/* -- Events -- */
 
 static bool add_event(Runs *r, const RunEvent *e, Err *err)
 {
@@ -93,7 +93,7 @@ bool runs_sweep(Runs *r, Err *err)
     return true;
 }
 
-/* -- passages ------------------------------------------------------------------------------------ */
+/* -- Passages -- */
 
 void passages_init(Passages *p)
 {
@@ -120,7 +120,7 @@ Str passages_json(const Passages *p, Arena *a)
     return str_printf(a, "%.*s]", STR_FMT(buf_str(&p->json)));
 }
 
-/* -- the end ----------------------------------------------------------------------------------- */
+/* -- The end -- */
 
 static bool end_message(Runs *r, const RunEnd *end, const Run *run, int64_t now, Err *err)
 {

@@ -11,9 +11,9 @@
 
 enum { THREADS = 4 };
 
-/* -- handles of the database -------------------------------------------------------------------------- */
+/* -- Handles of the database -- */
 
-Runs *service_take(Service *s, Err *err)
+Runs *service_borrow_runs(Service *s, Err *err)
 {
     Runs *r = NULL;
 
@@ -24,7 +24,7 @@ Runs *service_take(Service *s, Err *err)
     return r ? r : runs_open(s->options.homes->data, err);
 }
 
-void service_give(Service *s, Runs *r)
+void service_return_runs(Service *s, Runs *r)
 {
     if (!r)
         return;
@@ -37,7 +37,7 @@ void service_give(Service *s, Runs *r)
     runs_close(r);
 }
 
-/* -- opening, closing ------------------------------------------------------------------------------------ */
+/* -- Opening, closing -- */
 
 typedef struct Work {
     void (*fn)(void *arg);
@@ -128,7 +128,7 @@ static void end_turns(Service *s)
 {
     pthread_mutex_lock(&s->lock);
     s->closing = true;
-    for (Turn *turn = s->going; turn; turn = turn->next)
+    for (Turn *turn = s->turns; turn; turn = turn->next)
         turn_cancel(turn);
     while (s->n_turns)
         pthread_cond_wait(&s->idle, &s->lock);
@@ -174,27 +174,27 @@ bool service_begin(Service *s, const Conversation *c, Err *err)
     if (c->template.n && !str_is_one_of(c->template, "auto|none") &&
         !template_find(a, s->options.homes, c->template, &t, err))
         return false;
-    r = service_take(s, err);
+    r = service_borrow_runs(s, err);
     ok = r && conversation_create(r, c, err);
-    service_give(s, r);
+    service_return_runs(s, r);
     return ok;
 }
 
 void service_unbegin(Service *s, Str conversation_id)
 {
     Err err = { 0 };
-    Runs *r = service_take(s, &err);
+    Runs *r = service_borrow_runs(s, &err);
 
     if (r && conversation_delete(r, conversation_id, &err))
         files_delete(s->options.homes->data, conversation_id);
     else
         log_warning("an empty conversation stays behind: %s", err.text);
-    service_give(s, r);
+    service_return_runs(s, r);
 }
 
-/* -- turns under way -------------------------------------------------------------------------------------- */
+/* -- Turns under way -- */
 
-static Turn *going_new(Service *s, const ChatRequest *request, const Runtime *runtime)
+static Turn *turn_new(Service *s, const ChatRequest *request, const Runtime *runtime)
 {
     Turn *turn = mem_alloc(sizeof *turn);
 
@@ -213,7 +213,7 @@ static Turn *going_new(Service *s, const ChatRequest *request, const Runtime *ru
     return turn;
 }
 
-static void going_dispose(Turn *turn)
+static void turn_free(Turn *turn)
 {
     live_drop(turn->live);
     frames_done(&turn->frames);
@@ -234,23 +234,23 @@ void turn_release(Turn *turn)
     last = --turn->holders == 0;
     pthread_mutex_unlock(&s->lock);
     if (last)
-        going_dispose(turn);
+        turn_free(turn);
 }
 
 static void enter(Service *s, Turn *turn)
 {
     pthread_mutex_lock(&s->lock);
-    turn->next = s->going;
+    turn->next = s->turns;
     if (turn->next)
         turn->next->prev = turn;
-    s->going = turn;
+    s->turns = turn;
     s->n_turns++;
     /* One that was admitted while the service closes is cancelled before it begins. */
     turn->cancelled = s->closing;
     pthread_mutex_unlock(&s->lock);
 }
 
-void service_gone(Service *s, Turn *turn)
+void service_end_turn(Service *s, Turn *turn)
 {
     bool last;
 
@@ -260,11 +260,11 @@ void service_gone(Service *s, Turn *turn)
     if (turn->prev)
         turn->prev->next = turn->next;
     else
-        s->going = turn->next;
+        s->turns = turn->next;
     last = --turn->holders == 0;
     pthread_mutex_unlock(&s->lock);
     if (last)
-        going_dispose(turn);
+        turn_free(turn);
     pthread_mutex_lock(&s->lock);
     s->n_turns--;
     if (!s->n_turns)
@@ -277,7 +277,7 @@ static Turn *find(Service *s, Str run_id)
     Turn *turn;
 
     pthread_mutex_lock(&s->lock);
-    for (turn = s->going; turn; turn = turn->next)
+    for (turn = s->turns; turn; turn = turn->next)
         if (str_eq(turn->run.id, run_id)) {
             turn->holders++;
             break;
@@ -286,9 +286,9 @@ static Turn *find(Service *s, Str run_id)
     return turn;
 }
 
-/* -- admission --------------------------------------------------------------------------------------------- */
+/* -- Admission -- */
 
-static Str wish_sum(Arena *a, const ChatRequest *request, const Runtime *runtime)
+static Str request_digest(Arena *a, const ChatRequest *request, const Runtime *runtime)
 {
     AUTO_BUF all = BUF(LIMIT_RUN_ASK + KIB(64));
 
@@ -379,7 +379,7 @@ static void set_off(Service *s, Turn *turn, const Run *run)
  * was left behind. */
 static Turn *announce(Service *s, const ChatRequest *request, const Runtime *runtime, Str id)
 {
-    Turn *turn = going_new(s, request, runtime);
+    Turn *turn = turn_new(s, request, runtime);
 
     turn->run.id = str_dup(turn->arena, id);
     turn->live = runlog_begin(s->log, id);
@@ -414,7 +414,7 @@ static bool admit(Service *s, Runs *r, Arena *a, const ChatRequest *request, Run
         row.memory = knowledge_memory(s->knowledge, a);
     row.runtime = str_of(runtime->name);
     if (request->idem_key.n)
-        row.idem_sha256 = wish_sum(a, request, runtime);
+        row.idem_sha256 = request_digest(a, request, runtime);
     turn = announce(s, request, runtime, row.id);
     live = live_hold(turn->live);
     ok = begin(s, r, a, &row, ret, &again, err);
@@ -423,7 +423,7 @@ static bool admit(Service *s, Runs *r, Arena *a, const ChatRequest *request, Run
         *ret_live = live;
         return true;
     }
-    service_gone(s, turn);
+    service_end_turn(s, turn);
     live_drop(live);
     *ret_live = ok ? runlog_find(s->log, r, ret->id, err) : NULL;
     return *ret_live != NULL;
@@ -437,20 +437,20 @@ bool service_chat(Service *s, Arena *a, const ChatRequest *request, Run *ret, Li
 
     if (!check(s, request, err))
         return false;
-    r = service_take(s, err);
+    r = service_borrow_runs(s, err);
     ok = r && admit(s, r, a, request, ret, ret_live, err);
-    service_give(s, r);
+    service_return_runs(s, r);
     return ok;
 }
 
 static bool exists(Service *s, Str run_id, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    Runs *r = service_take(s, err);
+    Runs *r = service_borrow_runs(s, err);
     Run run;
     bool ok = r && runs_get(r, a, run_id, &run, err);
 
-    service_give(s, r);
+    service_return_runs(s, r);
     return ok;
 }
 
@@ -487,7 +487,7 @@ bool service_approve(Service *s, Str run_id, Str approval_id, Str choice, Err *e
     return ok;
 }
 
-/* -- runtimes ------------------------------------------------------------------------------------------------ */
+/* -- Runtimes -- */
 
 const Runtime *const *service_runtimes(Service *s)
 {

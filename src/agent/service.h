@@ -34,8 +34,8 @@ AUTO_FREE(Service, service_close)
 RunLog *service_log(Service *s);
 
 /* A handle of the database for this thread, until it is given back. */
-MUST_CHECK Runs *service_take(Service *s, Err *err);
-void service_give(Service *s, Runs *r);
+MUST_CHECK Runs *service_borrow_runs(Service *s, Err *err);
+void service_return_runs(Service *s, Runs *r);
 
 /* A new conversation. ERR_INVALID where there is no such runtime, ERR_NOT_FOUND where no such template. */
 MUST_CHECK bool service_begin(Service *s, const Conversation *c, Err *err);
@@ -52,7 +52,7 @@ MUST_CHECK bool service_recover(Service *s, Err *err);
 /* The same in our home for who has no service, and so no runs of their own. */
 MUST_CHECK bool service_close_dead(Str data, Err *err);
 
-/* -- turns ------------------------------------------------------------------------------------------ */
+/* -- Turns -- */
 
 typedef struct ChatRequest {
     Str conversation_id, text;
@@ -80,7 +80,7 @@ MUST_CHECK bool service_cancel(Service *s, Str run_id, Err *err);
 /* ERR_CONFLICT: nothing of that id waits for an answer; ERR_INVALID: that was not among the choices. */
 MUST_CHECK bool service_approve(Service *s, Str run_id, Str approval_id, Str choice, Err *err);
 
-/* -- runtimes ---------------------------------------------------------------------------------------- */
+/* -- Runtimes -- */
 
 /* By name or alias, also the default for the empty name; NULL and ERR_INVALID: there is none. */
 MUST_CHECK const Runtime *service_runtime(Service *s, Str name, Err *err);

@@ -38,7 +38,7 @@ struct Service {
     uint64_t n_asked;
     pthread_mutex_t lock; /* all below */
     pthread_cond_t idle;
-    Turn *going; /* every turn that is not over */
+    Turn *turns; /* every turn that is not over */
     size_t n_turns;
     bool closing;
     Runs *spare[8]; /* handles that nobody uses */
@@ -113,7 +113,7 @@ void turn_costs(Turn *turn, Runs *r);
 void turn_summarise(Turn *turn, Str model, int64_t through);
 
 /* turn.c */
-void turn_start(void *going); /* on a worker, to the dispatch */
+void turn_start(void *turn); /* on a worker, to the dispatch */
 void turn_cancel(Turn *turn);
 void turn_release(Turn *turn); /* gives a reference back */
 
@@ -131,7 +131,7 @@ void service_tidy(Service *s); /* in the background, once a day at most */
 /* service.c */
 /* fn(arg) on a thread of the pool. Any thread; never waits. */
 void service_work(void *service, void (*fn)(void *arg), void *arg);
-void service_gone(Service *s, Turn *turn); /* it is over */
-void service_refresh(Service *s);          /* the search index, in the background */
+void service_end_turn(Service *s, Turn *turn); /* it is over */
+void service_refresh(Service *s);              /* the search index, in the background */
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "text/utf8.h"
 
-/* -- whether it may be changed -------------------------------------------------------------------- */
+/* -- Whether it may be changed -- */
 
 static bool check_exists(Runs *r, Str id, Err *err)
 {
@@ -62,7 +62,7 @@ static bool check_free(Runs *r, SessionParts parts, Err *err)
     return true;
 }
 
-/* -- title and archive ------------------------------------------------------------------------------ */
+/* -- Title and archive -- */
 
 static bool check_title(Str title, Err *err)
 {
@@ -121,7 +121,7 @@ bool session_archive(Runs *r, SessionParts parts, bool archived, Err *err)
                            err);
 }
 
-/* -- deleting ----------------------------------------------------------------------------------------- */
+/* -- Deleting -- */
 
 static bool delete_rows(Runs *r, Str id, Err *err)
 {

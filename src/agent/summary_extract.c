@@ -65,7 +65,7 @@ typedef struct Extract {
     double average;
 } Extract;
 
-/* -- what a sentence is -------------------------------------------------------------------------------- */
+/* -- What a sentence is -- */
 
 static bool has_any(Str lower, const char *const *words, size_t n)
 {
@@ -129,7 +129,7 @@ static bool is_question(Str s)
     return str_ends(s, STR("?")) || str_ends(s, STR("？"));
 }
 
-/* -- cutting ------------------------------------------------------------------------------------------- */
+/* -- Cutting -- */
 
 /* Length of the sentence that begins the line, with its end mark. */
 static size_t sentence_end(Str line)
@@ -193,7 +193,7 @@ static void mark_open(Extract *x, size_t first)
             x->all[i].kind = SENTENCE_OPEN;
 }
 
-/* -- ranking ------------------------------------------------------------------------------------------- */
+/* -- Ranking -- */
 
 static size_t slot_of(Extract *x, const Term *t)
 {
@@ -262,7 +262,7 @@ static void rank(Extract *x)
     }
 }
 
-/* -- picking ------------------------------------------------------------------------------------------- */
+/* -- Picking -- */
 
 static const char *label_of(const Sentence *s)
 {

@@ -42,12 +42,12 @@ static void keep(void *ctx)
 {
     Job *job = ctx;
     Err err;
-    Runs *r = service_take(job->service, &err);
+    Runs *r = service_borrow_runs(job->service, &err);
 
     job->next.text = redact_text(job->arena, buf_str(&job->text));
     if (!r || !summary_add(r, job->conversation_id, &job->next, &err))
         log_warning("a summary was not kept: %s", err.text);
-    service_give(job->service, r);
+    service_return_runs(job->service, r);
     job_free(job);
 }
 

@@ -11,7 +11,7 @@
 #include "text/sha256.h"
 #include "text/utf8.h"
 
-/* -- frames --------------------------------------------------------------------------------------- */
+/* -- Frames -- */
 
 static void on_frame(void *ctx, FrameEvent event, int64_t seq, Str data)
 {
@@ -85,7 +85,7 @@ static void tell_stages(Turn *turn)
                         redact_text(turn->arena, turn->no_template));
 }
 
-/* -- the end ---------------------------------------------------------------------------------------- */
+/* -- The end -- */
 
 static void attach(Turn *turn, const char *kind, Str runtime, const char *mime, Str body,
                    bool visible)
@@ -197,7 +197,7 @@ static void let_go(void *ctx)
     pthread_mutex_unlock(&turn->lock);
     if (turn->running)
         turn->runtime->free(turn->running);
-    service_gone(turn->service, turn);
+    service_end_turn(turn->service, turn);
 }
 
 /* On the writer's thread. */
@@ -245,7 +245,7 @@ static void fail(Turn *turn, RunError code, const char *stage, Str text)
            stage);
 }
 
-/* -- what the runtime says ------------------------------------------------------------------------- */
+/* -- What the runtime says -- */
 
 static void dispatch(Turn *turn);
 
@@ -397,7 +397,7 @@ static void on_event(void *ctx, const RuntimeEvent *e)
     pthread_mutex_unlock(&turn->lock);
 }
 
-/* -- the way to the runtime -------------------------------------------------------------------------- */
+/* -- The way to the runtime -- */
 
 /* The lock is held over the start: the first event may come before it returns. */
 static void dispatch(Turn *turn)
@@ -419,16 +419,16 @@ static void dispatch(Turn *turn)
 
 static bool load(Turn *turn, Err *err)
 {
-    Runs *r = service_take(turn->service, err);
+    Runs *r = service_borrow_runs(turn->service, err);
     bool ok = r && turn_load(turn, r, err);
 
-    service_give(turn->service, r);
+    service_return_runs(turn->service, r);
     return ok;
 }
 
-void turn_start(void *going)
+void turn_start(void *ctx)
 {
-    Turn *turn = going;
+    Turn *turn = ctx;
     Err err = { 0 };
     bool loaded;
 

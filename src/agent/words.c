@@ -18,7 +18,7 @@ typedef struct Words {
     bool side_chain; /* all of it was said on the side: then that is the conversation */
 } Words;
 
-/* -- as a model sees them ------------------------------------------------------------------------------ */
+/* -- As a model sees them -- */
 
 static Str call_id(Arena *a, const Exchange *x, size_t i)
 {
@@ -133,7 +133,7 @@ bool words_load(Store *store, Arena *a, const Session *tip, SessionWords *ret, E
     return true;
 }
 
-/* -- within a model's window ---------------------------------------------------------------------------- */
+/* -- Within a model's window -- */
 
 enum { RESULT_HEAD = 1200, RESULT_TAIL = 400, RESULT_NOTE = 100 };
 

@@ -13,7 +13,7 @@
 
 enum { MAX_NAME = 32, MAX_LISTED = 10 };
 
-/* -- reading --------------------------------------------------------------------------------------------- */
+/* -- Reading -- */
 
 static int command_named(Str name)
 {
@@ -60,9 +60,9 @@ bool chat_words(const Inbound *in, const Identity *me, ChatWords *ret)
     return w.command >= 0 || !bang; /* "!" alone is only emphasis */
 }
 
-/* -- answers ----------------------------------------------------------------------------------------------- */
+/* -- Answers -- */
 
-static Str help(Chat *c)
+static Str help_text(Chat *c)
 {
     AUTO_BUF b = BUF(KIB(4));
 
@@ -118,7 +118,7 @@ static void put_session(Chat *c, Buf *b, const Lineage *l)
     put_line(b, "State", str_of(doing[c->sinks->doing(c->sinks->turns, c->key)]));
 }
 
-static bool status(Chat *c, Str *ret, Err *err)
+static bool status_text(Chat *c, Str *ret, Err *err)
 {
     AUTO_BUF b = BUF(KIB(4));
     Identity me = { 0 };
@@ -141,7 +141,7 @@ static bool status(Chat *c, Str *ret, Err *err)
     return true;
 }
 
-static bool stop(Chat *c, Str *ret, Err *err)
+static bool stop_turn(Chat *c, Str *ret, Err *err)
 {
     bool was;
 
@@ -159,7 +159,7 @@ static bool stop(Chat *c, Str *ret, Err *err)
     X("always", "Approved permanently.")                                                           \
     X("deny", "Denied.")
 
-static bool approve(Chat *c, Str choice, Str *ret, Err *err)
+static bool answer_question(Chat *c, Str choice, Str *ret, Err *err)
 {
     const char *said = NULL;
 
@@ -181,7 +181,7 @@ static bool approve(Chat *c, Str choice, Str *ret, Err *err)
     return true;
 }
 
-static bool begin_new(Chat *c, Str *ret, Err *err)
+static bool start_session(Chat *c, Str *ret, Err *err)
 {
     bool was;
 
@@ -192,7 +192,7 @@ static bool begin_new(Chat *c, Str *ret, Err *err)
     return true;
 }
 
-static Str listed(Chat *c, const ChatSession *all, size_t n, const char *how)
+static Str list_text(Chat *c, const ChatSession *all, size_t n, const char *how)
 {
     AUTO_BUF b = BUF(KIB(16));
 
@@ -206,7 +206,7 @@ static Str listed(Chat *c, const ChatSession *all, size_t n, const char *how)
     return str_dup(c->arena, buf_str(&b));
 }
 
-/* -- sessions of elsewhere ----------------------------------------------------------------------------------- */
+/* -- Sessions of elsewhere -- */
 
 static bool newest_of_all(Chat *c, Store *store, ChatSession **ret, size_t *ret_n, Err *err)
 {
@@ -229,8 +229,8 @@ static bool newest_of_all(Chat *c, Store *store, ChatSession **ret, size_t *ret_
 }
 
 /* Its place is here from now on; what was last said in it stands in the answer. */
-static bool pull(Chat *c, Store *store, const ChatSession *all, size_t n, Str said, Str *ret,
-                 Err *err)
+static bool bring_here(Chat *c, Store *store, const ChatSession *all, size_t n, Str said, Str *ret,
+                       Err *err)
 {
     const ChatSession *s = chat_session_meant(all, n, said);
     Lineage l;
@@ -255,12 +255,12 @@ static bool resume_any(Chat *c, Str said, Str *ret, Err *err)
     if (!store || !newest_of_all(c, store, &all, &n, err))
         return false;
     if (said.n)
-        return pull(c, store, all, n, said, ret, err);
-    *ret = listed(c, all, n, "/resume --all NUMBER");
+        return bring_here(c, store, all, n, said, ret, err);
+    *ret = list_text(c, all, n, "/resume --all NUMBER");
     return true;
 }
 
-/* -- sessions of this chat ------------------------------------------------------------------------------------ */
+/* -- Sessions of this chat -- */
 
 /* *said without the word, where it is one of its words. */
 static bool takes_word(Str *said, Str word)
@@ -283,7 +283,7 @@ static bool takes_word(Str *said, Str word)
 }
 
 /* A session without a title goes by its first words, as everywhere else. */
-static void name_them(Chat *c, const Homes *homes, ChatSession *all, size_t n)
+static void fill_titles(Chat *c, const Homes *homes, ChatSession *all, size_t n)
 {
     Err none;
     AUTO(Store) *store = store_open(homes, &none);
@@ -294,7 +294,7 @@ static void name_them(Chat *c, const Homes *homes, ChatSession *all, size_t n)
             all[i].title = l.title;
 }
 
-static bool resume(Chat *c, Str said, Str *ret, Err *err)
+static bool resume_session(Chat *c, Str said, Str *ret, Err *err)
 {
     Homes homes = homes_again(c->arena, c->homes);
     const ChatSession *s;
@@ -304,9 +304,9 @@ static bool resume(Chat *c, Str said, Str *ret, Err *err)
     if (takes_word(&said, STR("--all")))
         return resume_any(c, said, ret, err);
     chat_sessions(c->arena, &homes, &c->in->place, c->key, MAX_LISTED, &all, &n);
-    name_them(c, &homes, all, n);
+    fill_titles(c, &homes, all, n);
     if (!said.n) {
-        *ret = listed(c, all, n, "/resume NUMBER");
+        *ret = list_text(c, all, n, "/resume NUMBER");
         return true;
     }
     s = chat_session_meant(all, n, said);
@@ -319,7 +319,7 @@ static bool resume(Chat *c, Str said, Str *ret, Err *err)
     return true;
 }
 
-/* -- places -------------------------------------------------------------------------------------------------- */
+/* -- Places -- */
 
 static Str destinations(Chat *c)
 {
@@ -413,10 +413,10 @@ static bool hand_over(Chat *c, Str where, Str *ret, Err *err)
     return to_platform(c, home, l.tip.id, where, ret, err);
 }
 
-/* -- which -------------------------------------------------------------------------------------------------- */
+/* -- Which -- */
 
 /* In the words of the person who typed it. */
-static bool may(const Chat *c, Trust min, Str name, bool all, Err *err)
+static bool check_trust(const Chat *c, Trust min, Str name, bool all, Err *err)
 {
     if (c->trust >= min)
         return true;
@@ -451,7 +451,7 @@ static bool is_allowed(const Chat *c, const ChatWords *w, Err *err)
     if (w->command < 0)
         return true;
     all = rows[w->command].all != rows[w->command].who && is_for_all(w);
-    return may(c, all ? rows[w->command].all : rows[w->command].who, w->name, all, err);
+    return check_trust(c, all ? rows[w->command].all : rows[w->command].who, w->name, all, err);
 }
 
 static bool run(Chat *c, const ChatWords *w, Str *ret, Err *err)
@@ -462,25 +462,25 @@ static bool run(Chat *c, const ChatWords *w, Str *ret, Err *err)
         return false;
     switch (w->command) {
     case CHAT_NEW:
-        return begin_new(c, ret, err);
+        return start_session(c, ret, err);
     case CHAT_RESUME:
-        return resume(c, w->rest, ret, err);
+        return resume_session(c, w->rest, ret, err);
     case CHAT_SESSIONS:
-        return resume(c, takes_word(&rest, STR("all")) ? STR("--all") : STR(""), ret, err);
+        return resume_session(c, takes_word(&rest, STR("all")) ? STR("--all") : STR(""), ret, err);
     case CHAT_STATUS:
-        return status(c, ret, err);
+        return status_text(c, ret, err);
     case CHAT_STOP:
-        return stop(c, ret, err);
+        return stop_turn(c, ret, err);
     case CHAT_APPROVE:
-        return approve(c, w->rest.n ? w->rest : STR("once"), ret, err);
+        return answer_question(c, w->rest.n ? w->rest : STR("once"), ret, err);
     case CHAT_DENY:
-        return approve(c, STR("deny"), ret, err);
+        return answer_question(c, STR("deny"), ret, err);
     case CHAT_HANDOFF:
         return hand_over(c, w->rest, ret, err);
     case CHAT_SETHOME:
         return chat_set_home(c, ret, err);
     case CHAT_HELP:
-        *ret = help(c);
+        *ret = help_text(c);
         return true;
     default:
         *ret = str_printf(c->arena, "Unknown command /%.*s. /help lists the commands.",

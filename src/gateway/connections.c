@@ -54,7 +54,7 @@ static const char *const state_names[] = {
 #undef X
 };
 
-/* -- trouble on demand --------------------------------------------------------------------------------- */
+/* -- Trouble on demand -- */
 
 /* X(call) */
 #define FAULTS(X)                                                                                  \
@@ -118,7 +118,7 @@ static PlatformFault next_fault(void *ctx, const char *call)
     return FAULT_NONE;
 }
 
-/* -- arriving ----------------------------------------------------------------------------------------------- */
+/* -- Arriving -- */
 
 static bool receive(void *ctx, const Update *all, size_t n, Str cursor, Err *err)
 {
@@ -154,7 +154,7 @@ static void moved(void *ctx, Str before, Str now)
                     err.text);
 }
 
-/* -- opening -------------------------------------------------------------------------------------------------- */
+/* -- Opening -- */
 
 static bool open_line(GatewayConnections *l, Line *line, Arena *a, const GatewayConfig *config,
                       Err *err)
@@ -308,7 +308,7 @@ static void look_home_up(Line *line, OwnStore *own)
                     err.text);
 }
 
-/* -- health ----------------------------------------------------------------------------------------------------- */
+/* -- Health -- */
 
 static ConnectionStatus look_at(Arena *a, const Line *line)
 {

@@ -20,26 +20,26 @@ int64_t deliver_back_off(int64_t attempt)
     return ms < MAX_RETRY_MS ? ms : MAX_RETRY_MS;
 }
 
-static bool for_now(const Err *err)
+static bool is_temporary(const Err *err)
 {
     return err->kind == ERR_IO || err->kind == ERR_BUSY;
 }
 
-static bool failed(Delivery *d, const Sent *sent, const Err *err)
+static bool note_failure(Delivery *d, const Sent *sent, const Err *err)
 {
     d->wait_ms = sent->wait_ms;
-    d->never = !for_now(err);
+    d->never = !is_temporary(err);
     d->no_thread = sent->no_thread;
     return false;
 }
 
-static void begin(Delivery *d)
+static void reset_result(Delivery *d)
 {
     d->wait_ms = 0;
     d->never = d->no_thread = false;
 }
 
-/* -- threads that are gone ----------------------------------------------------------------------------- */
+/* -- Threads that are gone -- */
 
 /* The chat itself, as the next message of the same person there will read. *ret_known false: that cannot be said. */
 static bool chat_itself(Delivery *d, Arena *a, const ChatAddress *from, ChatAddress *ret,
@@ -79,7 +79,7 @@ static bool leave_thread(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Chat
     return true;
 }
 
-/* -- one piece --------------------------------------------------------------------------------------- */
+/* -- One piece -- */
 
 static Str piece_key(Arena *a, const Outgoing *o)
 {
@@ -88,16 +88,16 @@ static Str piece_key(Arena *a, const Outgoing *o)
 }
 
 /* The message is there already, with words of before. *ret_gone: somebody took it away. */
-static bool change(Delivery *d, Arena *a, const Outgoing *o, const Post *m, bool *ret_gone,
-                   Err *err)
+static bool edit_first(Delivery *d, Arena *a, const Outgoing *o, const Post *m, bool *ret_gone,
+                       Err *err)
 {
     Sent sent = { 0 };
 
     *ret_gone = false;
     if (!d->platform->edit || d->platform->edit(d->connection, a, o->first_ref, m, &sent, err))
         return true;
-    *ret_gone = !for_now(err);
-    return failed(d, &sent, err);
+    *ret_gone = !is_temporary(err);
+    return note_failure(d, &sent, err);
 }
 
 /* Where the platform may take words in such a thread only as an answer: to what. */
@@ -123,7 +123,7 @@ static void keep_anchored(OwnStore *own, const Post *m, const Sent *sent)
         log_debug("%s", err.text);
 }
 
-static bool post_there(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Post *m, Err *err)
+static bool post_once(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Post *m, Err *err)
 {
     bool again = o->sending > o->sent, gone;
     Sent sent = { 0 };
@@ -142,13 +142,13 @@ static bool post_there(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Post *
             o->sending = o->sent;
             (void)!outbox_mark(own, o, &ignored);
         }
-        return failed(d, &sent, err);
+        return note_failure(d, &sent, err);
     }
     keep_anchored(own, m, &sent);
     if (o->sent == 0)
         o->first_ref = sent.id;
     /* What the first try left there may be words that grew since. */
-    return !again || o->sent || !d->platform->knows_repeats || change(d, a, o, m, &gone, err);
+    return !again || o->sent || !d->platform->knows_repeats || edit_first(d, a, o, m, &gone, err);
 }
 
 /* Where the thread turns out to be gone, in the chat itself: nothing was said in the thread, so nothing is doubled. */
@@ -157,18 +157,18 @@ static bool post(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress 
 {
     Post m = { .to = to, .text = text, .key = piece_key(a, o) };
 
-    if (post_there(d, own, a, o, &m, err))
+    if (post_once(d, own, a, o, &m, err))
         return true;
     if (!d->no_thread)
         return false;
     if (!leave_thread(d, own, a, o, to, err))
-        return failed(d, &(Sent){ 0 }, err);
+        return note_failure(d, &(Sent){ 0 }, err);
     m.text = text;
-    return post_there(d, own, a, o, &m, err);
+    return post_once(d, own, a, o, &m, err);
 }
 
 /* Somebody took the message away: another one, under another name for ever. */
-static void begin_anew(Arena *a, Outgoing *o)
+static void start_new_message(Arena *a, Outgoing *o)
 {
     o->post_as = str_printf(a, "%.*s" AGAIN, STR_FMT(o->post_as.n ? o->post_as : o->id));
     o->first_ref = STR("");
@@ -184,11 +184,11 @@ static bool send_piece(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAd
     if (o->sent == 0 && o->first_ref.n) {
         if (d->may_go_on && !d->may_go_on(d->ctx, err))
             return false;
-        if (!change(d, a, o, &m, &gone, err)) {
+        if (!edit_first(d, a, o, &m, &gone, err)) {
             if (!gone)
                 return false;
             d->never = false;
-            begin_anew(a, o);
+            start_new_message(a, o);
         }
     }
     if (!(o->sent == 0 && o->first_ref.n) && !post(d, own, a, o, to, piece, err))
@@ -204,7 +204,7 @@ static bool send_rest(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Err *er
     size_t n;
     ChatAddress to;
 
-    begin(d);
+    reset_result(d);
     if (!address_parse(a, o->address_json, &to, err))
         return false;
     shape_split(a, d->platform->shape, o->text, &pieces, &n);
@@ -220,7 +220,7 @@ static bool send_rest(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Err *er
     return outbox_mark(own, o, err);
 }
 
-/* -- rows -------------------------------------------------------------------------------------------------- */
+/* -- Rows -- */
 
 bool deliver(Delivery *d, OwnStore *own, Arena *a, const Outgoing *o, Str *ret_ref, Err *err)
 {
@@ -234,7 +234,8 @@ bool deliver(Delivery *d, OwnStore *own, Arena *a, const Outgoing *o, Str *ret_r
 }
 
 /* What became of a try that failed. */
-static bool put_off(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, const Err *why, Err *err)
+static bool schedule_retry(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, const Err *why,
+                           Err *err)
 {
     int64_t wait = deliver_back_off(++o->attempt);
 
@@ -264,11 +265,11 @@ bool deliver_waiting(Delivery *d, OwnStore *own, Arena *a, Str id, Err *err)
         return false;
     if (!found)
         return err_set(err, ERR_NOT_FOUND, "the words '%.*s' are gone", STR_FMT(id));
-    return send_rest(d, own, a, &o, &why) || put_off(d, own, a, &o, &why, err);
+    return send_rest(d, own, a, &o, &why) || schedule_retry(d, own, a, &o, &why, err);
 }
 
 /* A message that somebody took away is written anew where its thread may be gone with it; once. */
-static bool may_begin_anew(const Outgoing *o, const ChatAddress *to)
+static bool may_start_new(const Outgoing *o, const ChatAddress *to)
 {
     return to->thread_id.n && !str_ends(o->post_as, STR(AGAIN));
 }
@@ -279,19 +280,19 @@ bool deliver_growing(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Str text
     bool gone = false;
     ChatAddress to;
 
-    begin(d);
+    reset_result(d);
     if (!d->platform->edit)
         return true;
     if (!address_parse(a, o->address_json, &to, err))
         return false;
     m.to = &to;
     if (o->first_ref.n) {
-        if (change(d, a, o, &m, &gone, err))
+        if (edit_first(d, a, o, &m, &gone, err))
             return true;
-        if (!gone || !may_begin_anew(o, &to))
+        if (!gone || !may_start_new(o, &to))
             return false;
         d->never = false;
-        begin_anew(a, o);
+        start_new_message(a, o);
     }
     return post(d, own, a, o, &to, text, err) && outbox_mark(own, o, err);
 }

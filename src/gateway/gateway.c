@@ -27,24 +27,24 @@ typedef struct Gateway {
     Arena *arena;
     GatewayConfig config;
     OwnStore *handoffs, *inbox, *health; /* one a thread */
-    GatewayConnections *lines;
+    GatewayConnections *connections;
     Turns *turns;
     Worker *worker;
     InboundOptions inbound;
     atomic_bool ends;
-    _Atomic(Rounds *) hears; /* of the inbox; platforms call it from their own threads */
-    Rounds *carries, *sends, *looks;
+    _Atomic(Rounds *) inbound_rounds; /* of the inbox; platforms call it from their own threads */
+    Rounds *handoff_rounds, *outbox_rounds, *health_rounds;
     int64_t pruned_ms; /* monotonic; 0: never */
 } Gateway;
 
-/* -- rounds ------------------------------------------------------------------------------------------------ */
+/* -- Rounds -- */
 
-static bool carry(void *ctx, int64_t *ret_wait_ms, Err *err)
+static bool make_handoff_round(void *ctx, int64_t *ret_wait_ms, Err *err)
 {
     return worker_round(((Gateway *)ctx)->worker, ret_wait_ms, err);
 }
 
-static bool hear(void *ctx, int64_t *ret_wait_ms, Err *err)
+static bool make_inbound_round(void *ctx, int64_t *ret_wait_ms, Err *err)
 {
     bool later;
 
@@ -54,12 +54,12 @@ static bool hear(void *ctx, int64_t *ret_wait_ms, Err *err)
     return true;
 }
 
-static bool send_waiting(void *ctx, int64_t *ret_wait_ms, Err *err)
+static bool make_outbox_round(void *ctx, int64_t *ret_wait_ms, Err *err)
 {
     return turns_deliver(((Gateway *)ctx)->turns, ret_wait_ms, err);
 }
 
-static bool look(void *ctx, int64_t *ret_wait_ms, Err *err)
+static bool make_health_round(void *ctx, int64_t *ret_wait_ms, Err *err)
 {
     int64_t now = clock_mono_ms();
     Gateway *g = ctx;
@@ -70,15 +70,15 @@ static bool look(void *ctx, int64_t *ret_wait_ms, Err *err)
         if (!inbox_prune(g->health, err) || !outbox_prune(g->health, err))
             return false;
     }
-    return gateway_connections_note(g->lines, g->health, err);
+    return gateway_connections_note(g->connections, g->health, err);
 }
 
-static void arrived(void *ctx)
+static void on_update(void *ctx)
 {
-    rounds_call(((Gateway *)ctx)->hears);
+    rounds_call(((Gateway *)ctx)->inbound_rounds);
 }
 
-/* -- beginning ----------------------------------------------------------------------------------------------- */
+/* -- Beginning -- */
 
 static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err)
 {
@@ -120,16 +120,17 @@ static bool open_all(Gateway *g, Err *err)
     g->health = g->inbox ? own_store_open(homes->data, err) : NULL;
     if (!g->health || !recover(g, err))
         return false;
-    g->lines = gateway_connections_open(&(GatewayConnectionsOptions){ .data = homes->data,
-                                                                      .config = &g->config,
-                                                                      .settings = g->o->settings,
-                                                                      .homes = homes,
-                                                                      .arrived = arrived,
-                                                                      .ctx = g },
-                                        err);
-    if (!g->lines)
+    g->connections =
+        gateway_connections_open(&(GatewayConnectionsOptions){ .data = homes->data,
+                                                               .config = &g->config,
+                                                               .settings = g->o->settings,
+                                                               .homes = homes,
+                                                               .arrived = on_update,
+                                                               .ctx = g },
+                                 err);
+    if (!g->connections)
         return false;
-    turns.served = gateway_connections_list(g->lines, &turns.n_served);
+    turns.served = gateway_connections_list(g->connections, &turns.n_served);
     turns.flags = g->config.flags;
     g->turns = turns_open(&turns, err);
     return g->turns != NULL;
@@ -138,7 +139,7 @@ static bool open_all(Gateway *g, Err *err)
 static void set_up(Gateway *g)
 {
     size_t n;
-    const GatewayConnection *served = gateway_connections_list(g->lines, &n);
+    const GatewayConnection *served = gateway_connections_list(g->connections, &n);
 
     g->worker = worker_new(&(WorkerOptions){ .journal = g->handoffs,
                                              .owner = owner_name(g->arena),
@@ -162,44 +163,44 @@ static void set_up(Gateway *g)
                                               turns_resume, turns_claim, turns_doing } };
 }
 
-static bool begin(Gateway *g, Err *err)
+static bool start(Gateway *g, Err *err)
 {
     set_up(g);
-    g->sends = rounds_begin(send_waiting, g, err);
-    g->looks = g->sends ? rounds_begin(look, g, err) : NULL;
-    g->carries = g->looks ? rounds_begin(carry, g, err) : NULL;
-    g->hears = g->carries ? rounds_begin(hear, g, err) : NULL;
-    return g->hears != NULL;
+    g->outbox_rounds = rounds_begin(make_outbox_round, g, err);
+    g->health_rounds = g->outbox_rounds ? rounds_begin(make_health_round, g, err) : NULL;
+    g->handoff_rounds = g->health_rounds ? rounds_begin(make_handoff_round, g, err) : NULL;
+    g->inbound_rounds = g->handoff_rounds ? rounds_begin(make_inbound_round, g, err) : NULL;
+    return g->inbound_rounds != NULL;
 }
 
-static void end(Gateway *g)
+static void stop(Gateway *g)
 {
-    Rounds *hears = g->hears;
+    Rounds *inbound = g->inbound_rounds;
 
     g->ends = true;
     /* First nothing comes in, then nothing goes out, then nobody is there. */
-    g->carries = rounds_end(g->carries);
-    rounds_end(hears);
-    g->hears = NULL;
+    g->handoff_rounds = rounds_end(g->handoff_rounds);
+    rounds_end(inbound);
+    g->inbound_rounds = NULL;
     g->worker = worker_free(g->worker);
-    g->sends = rounds_end(g->sends);
+    g->outbox_rounds = rounds_end(g->outbox_rounds);
     g->turns = turns_close(g->turns);
-    g->looks = rounds_end(g->looks);
-    if (g->lines && g->health)
-        gateway_connections_note_end(g->lines, g->health);
-    g->lines = gateway_connections_close(g->lines);
+    g->health_rounds = rounds_end(g->health_rounds);
+    if (g->connections && g->health)
+        gateway_connections_note_end(g->connections, g->health);
+    g->connections = gateway_connections_close(g->connections);
     own_store_close(g->handoffs);
     own_store_close(g->inbox);
     own_store_close(g->health);
 }
 
-/* -- running -------------------------------------------------------------------------------------------------- */
+/* -- Running -- */
 
 static void tell_ready(Gateway *g)
 {
     AUTO_BUF names = BUF(KIB(1));
     size_t n;
-    const GatewayConnection *served = gateway_connections_list(g->lines, &n);
+    const GatewayConnection *served = gateway_connections_list(g->connections, &n);
 
     for (size_t i = 0; i < n; i++)
         if (!served[i].shut)
@@ -224,9 +225,9 @@ static bool pass_calls_on(Gateway *g, Wake *wake, Err *err)
             at++;
         if (wake_was_foreign(wake))
             worker_news(g->worker);
-        rounds_call(g->carries);
-        rounds_call(g->hears);
-        rounds_call(g->sends);
+        rounds_call(g->handoff_rounds);
+        rounds_call(g->inbound_rounds);
+        rounds_call(g->outbox_rounds);
     }
     return true;
 }
@@ -251,11 +252,11 @@ bool gateway_run(const GatewayOptions *o, Err *err)
         return false;
     if (g.config.unfollowed.n)
         log_note("Hermes settings without effect here: %.*s", STR_FMT(g.config.unfollowed));
-    ok = open_all(&g, err) && begin(&g, err);
+    ok = open_all(&g, err) && start(&g, err);
     if (ok) {
         tell_ready(&g);
         ok = pass_calls_on(&g, wake, err);
     }
-    end(&g);
+    stop(&g);
     return ok;
 }

@@ -24,7 +24,7 @@ static const GatewayConnection *server_of(const InboundOptions *o, Str platform)
 }
 
 /* It could not be opened yet. */
-static bool waits_for(const InboundOptions *o, Str platform)
+static bool is_opening(const InboundOptions *o, Str platform)
 {
     for (size_t i = 0; i < o->n_served; i++)
         if (o->served[i].shut && str_eqz(platform, o->served[i].platform->shape->name))
@@ -32,18 +32,19 @@ static bool waits_for(const InboundOptions *o, Str platform)
     return false;
 }
 
-static bool ignore(const InboundOptions *o, const InboxRow *row, bool quiet, Str reason, Err *err)
+static bool ignore_update(const InboundOptions *o, const InboxRow *row, bool quiet, Str reason,
+                          Err *err)
 {
     log_at(quiet ? LOG_DEBUG : LOG_NOTE, "%.*s: update '%.*s' is ignored: %.*s",
            STR_FMT(row->platform), STR_FMT(row->id), STR_FMT(reason));
     return inbox_end(o->journal, row->seq, INBOX_IGNORED, reason, err);
 }
 
-/* -- a message that was let in --------------------------------------------------------------------------- */
+/* -- A message that was let in -- */
 
 /* ERR_IO and ERR_BUSY: it goes back and is tried again; else a person has to look at it. */
-static bool trouble(const InboundOptions *o, const InboxRow *row, const Err *why, Outcome *ret,
-                    Err *err)
+static bool postpone_or_park(const InboundOptions *o, const InboxRow *row, const Err *why,
+                             Outcome *ret, Err *err)
 {
     if (why->kind == ERR_BUSY || why->kind == ERR_IO) {
         log_debug("%.*s: update '%.*s' waits: %s", STR_FMT(row->platform), STR_FMT(row->id),
@@ -56,8 +57,8 @@ static bool trouble(const InboundOptions *o, const InboxRow *row, const Err *why
     return inbox_end(o->journal, row->seq, INBOX_PARKED, str_of(why->text), err);
 }
 
-static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
-                   Trust trust, const GatewayConnection *s, const ChatWords *words, Err *err)
+static bool run_command(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
+                        Trust trust, const GatewayConnection *s, const ChatWords *words, Err *err)
 {
     Chat chat = { .arena = a,
                   .journal = o->journal,
@@ -78,9 +79,9 @@ static bool answer(const InboundOptions *o, Arena *a, const InboxRow *row, const
 }
 
 /* `full`: no agent is free, but /stop must work all the same. */
-static bool hand_on(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
-                    Trust trust, const GatewayConnection *s, const Identity *me, bool full,
-                    Outcome *ret, Err *err)
+static bool dispatch_message(const InboundOptions *o, Arena *a, const InboxRow *row,
+                             const Inbound *in, Trust trust, const GatewayConnection *s,
+                             const Identity *me, bool full, Outcome *ret, Err *err)
 {
     ChatWords words;
     bool steers = chat_words(in, me, &words);
@@ -95,15 +96,15 @@ static bool hand_on(const InboundOptions *o, Arena *a, const InboxRow *row, cons
     taken.state = INBOX_TAKEN;
     taken.attempt++;
     if (steers) {
-        if (!answer(o, a, row, in, trust, s, &words, &why))
-            return trouble(o, row, &why, ret, err);
+        if (!run_command(o, a, row, in, trust, s, &words, &why))
+            return postpone_or_park(o, row, &why, ret, err);
         return inbox_end(o->journal, row->seq, INBOX_DONE, STR(""), err);
     }
     return o->sinks.message(o->sinks.turns, &taken, in, trust, &why) ||
-           trouble(o, row, &why, ret, err);
+           postpone_or_park(o, row, &why, ret, err);
 }
 
-/* -- chats that moved ---------------------------------------------------------------------------------------- */
+/* -- Chats that moved -- */
 
 /* As it was before: a group that became one with topics had none. */
 static ChatAddress place_before(const ChatAddress *now, Str chat)
@@ -117,8 +118,8 @@ static ChatAddress place_before(const ChatAddress *now, Str chat)
 }
 
 /* The session of one place goes on in another one, where none lives there. */
-static bool go_on_in(const InboundOptions *o, Arena *a, const ChatAddress *before,
-                     const ChatAddress *now, Err *err)
+static bool move_session(const InboundOptions *o, Arena *a, const ChatAddress *before,
+                         const ChatAddress *now, Err *err)
 {
     Str id;
 
@@ -141,10 +142,10 @@ static bool follow_chat(const InboundOptions *o, Arena *a, const ChatAddress *no
     if (!chat.n)
         return true;
     before = place_before(now, chat);
-    return go_on_in(o, a, &before, now, err);
+    return move_session(o, a, &before, now, err);
 }
 
-/* -- threads that are gone ------------------------------------------------------------------------------------ */
+/* -- Threads that are gone -- */
 
 /* What may be answered there is remembered. */
 static bool keep_anchor(const InboundOptions *o, const GatewayConnection *s, const Inbound *in,
@@ -156,19 +157,19 @@ static bool keep_anchor(const InboundOptions *o, const GatewayConnection *s, con
 }
 
 /* A thread that is gone is the chat itself. Its session is there already, unless everyone in it had one of their own. */
-static bool follow_thread(const InboundOptions *o, Arena *a, const InboxRow *row, ChatAddress *p,
-                          Err *err)
+static bool follow_topic(const InboundOptions *o, Arena *a, const InboxRow *row, ChatAddress *p,
+                         Err *err)
 {
     ChatAddress before = *p;
 
     return topic_heard(o->journal, a, p, row->received_ms, err) &&
-           (str_eq(before.thread_id, p->thread_id) || go_on_in(o, a, &before, p, err));
+           (str_eq(before.thread_id, p->thread_id) || move_session(o, a, &before, p, err));
 }
 
-/* -- one update -------------------------------------------------------------------------------------------- */
+/* -- One update -- */
 
-static bool refuse(const InboundOptions *o, Arena *a, const InboxRow *row, const Inbound *in,
-                   const Verdict *v, Err *err)
+static bool refuse_stranger(const InboundOptions *o, Arena *a, const InboxRow *row,
+                            const Inbound *in, const Verdict *v, Err *err)
 {
     Str id = str_printf(a, "pair:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
     Err why;
@@ -176,7 +177,7 @@ static bool refuse(const InboundOptions *o, Arena *a, const InboxRow *row, const
     if (v->code.n &&
         !o->sinks.say(o->sinks.turns, &in->place, id, authorise_words(a, v->code), &why))
         log_warning("a stranger could not be answered: %s", why.text);
-    return ignore(o, row, v->quiet, str_of(v->reason), err);
+    return ignore_update(o, row, v->quiet, str_of(v->reason), err);
 }
 
 static bool is_readable(const Inbound *in, const char **ret_why)
@@ -192,8 +193,8 @@ static bool is_readable(const Inbound *in, const char **ret_why)
     return false;
 }
 
-static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool full, Outcome *ret,
-                Err *err)
+static bool handle_update(const InboundOptions *o, Arena *a, const InboxRow *row, bool full,
+                          Outcome *ret, Err *err)
 {
     const GatewayConnection *s = server_of(o, row->platform);
     const char *why = NULL;
@@ -201,10 +202,10 @@ static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool ful
     Inbound in = { 0 };
     bool is = false;
     Verdict v;
-    Err trouble_of;
+    Err trouble;
 
     *ret = GONE;
-    if (!s && waits_for(o, row->platform)) {
+    if (!s && is_opening(o, row->platform)) {
         *ret = LEFT;
         return true;
     }
@@ -215,29 +216,28 @@ static bool one(const InboundOptions *o, Arena *a, const InboxRow *row, bool ful
         *ret = LEFT;
         return true;
     }
-    if (!s->platform->shape->parse(a, row->json, &me, &in, &is, &trouble_of))
-        return ignore(o, row, false, str_of(trouble_of.text), err);
+    if (!s->platform->shape->parse(a, row->json, &me, &in, &is, &trouble))
+        return ignore_update(o, row, false, str_of(trouble.text), err);
     if (!is)
-        return ignore(o, row, true, STR("no message"), err);
+        return ignore_update(o, row, true, STR("no message"), err);
     if (!authorise(o->journal, a, s->config, &in, &v, err))
         return false;
     if (!v.may)
-        return refuse(o, a, row, &in, &v, err);
+        return refuse_stranger(o, a, row, &in, &v, err);
     if (!is_readable(&in, &why))
-        return ignore(o, row, false, str_of(why), err);
+        return ignore_update(o, row, false, str_of(why), err);
     if (!keep_anchor(o, s, &in, err))
         return false;
-    if (!follow_thread(o, a, row, &in.place, &trouble_of) ||
-        !follow_chat(o, a, &in.place, &trouble_of) ||
-        (v.trust >= TRUST_NAMED && !o->sinks.claim(o->sinks.turns, &in.place, &trouble_of))) {
-        if (trouble_of.kind == ERR_BUSY) {
+    if (!follow_topic(o, a, row, &in.place, &trouble) || !follow_chat(o, a, &in.place, &trouble) ||
+        (v.trust >= TRUST_NAMED && !o->sinks.claim(o->sinks.turns, &in.place, &trouble))) {
+        if (trouble.kind == ERR_BUSY) {
             *ret = FULL;
             return true;
         }
         log_warning("%.*s: the chat's session stays behind: %s", STR_FMT(row->platform),
-                    trouble_of.text);
+                    trouble.text);
     }
-    return hand_on(o, a, row, &in, v.trust, s, &me, full, ret, err);
+    return dispatch_message(o, a, row, &in, v.trust, s, &me, full, ret, err);
 }
 
 static bool is_over(const InboundOptions *o)
@@ -246,8 +246,8 @@ static bool is_over(const InboundOptions *o)
 }
 
 /* *full: from some message on only commands were looked at; *ret_later: something waits. */
-static bool batch(const InboundOptions *o, const InboxRow *all, size_t n, bool *full,
-                  bool *ret_later, Err *err)
+static bool handle_batch(const InboundOptions *o, const InboxRow *all, size_t n, bool *full,
+                         bool *ret_later, Err *err)
 {
     AUTO(Arena) *a = arena_new();
 
@@ -255,7 +255,7 @@ static bool batch(const InboundOptions *o, const InboxRow *all, size_t n, bool *
         Outcome outcome;
 
         arena_reset(a);
-        if (!one(o, a, &all[i], *full, &outcome, err))
+        if (!handle_update(o, a, &all[i], *full, &outcome, err))
             return false;
         *full |= outcome == FULL;
         *ret_later |= outcome != GONE;
@@ -275,7 +275,7 @@ bool inbound_round(const InboundOptions *o, bool *ret_later, Err *err)
     do {
         arena_reset(a);
         if (!inbox_new_after(o->journal, a, after, BATCH, &all, &n, err) ||
-            !batch(o, all, n, &full, ret_later, err))
+            !handle_batch(o, all, n, &full, ret_later, err))
             return false;
         after = n ? all[n - 1].seq : after;
         ahead += full ? n : 0;

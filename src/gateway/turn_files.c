@@ -39,7 +39,7 @@ void turn_files_keep(TurnJob *job, const Inbound *in)
                                        .size = in->files[i].size };
 }
 
-/* -- waiting ---------------------------------------------------------------------------------------------- */
+/* -- Waiting -- */
 
 /* The sender has asked for its end. Where something else was written meanwhile it is fetched all the same: that
  * is about it, often enough. */
@@ -48,7 +48,7 @@ static bool is_stopped(Turns *t, Str key)
     bool stopped = false;
 
     pthread_mutex_lock(&t->lock);
-    for (const ActiveTurn *x = t->turning; x; x = x->next)
+    for (const ActiveTurn *x = t->active; x; x = x->next)
         stopped |= x->stopped && !x->replaced && str_eq(x->key, key);
     pthread_mutex_unlock(&t->lock);
     return stopped;
@@ -72,7 +72,7 @@ static bool wait_for(const Fetching *f, int64_t ms)
     return goes_on(f);
 }
 
-/* -- one file ----------------------------------------------------------------------------------------------- */
+/* -- One file -- */
 
 static Str id_of(const Fetching *f, size_t i)
 {
@@ -86,10 +86,10 @@ static bool is_kept(const Fetching *f, Str id)
 {
     Attachment x;
     Err ignored;
-    Runs *r = service_take(f->t->service, &ignored);
+    Runs *r = service_borrow_runs(f->t->service, &ignored);
     bool kept = r && attachment_get(r, f->arena, id, &x, &ignored);
 
-    service_give(f->t->service, r);
+    service_return_runs(f->t->service, r);
     return kept;
 }
 
@@ -138,7 +138,7 @@ static bool take(const Fetching *f, size_t i, Str id, Err *err)
                                                           file->name, file->mime, bytes, &x, err);
 }
 
-/* -- what is said of it ---------------------------------------------------------------------------------------- */
+/* -- What is said of it -- */
 
 static void note(Fetching *f, const InboundFile *file, const Err *err)
 {
@@ -188,7 +188,7 @@ static void tell_sender(const Fetching *f)
         log_warning("words '%.*s': %s", STR_FMT(id), err.text);
 }
 
-/* -- what was left -------------------------------------------------------------------------------------------- */
+/* -- What was left -- */
 
 /* A file and then the question about it, in two messages: the second ends the turn of the first, and takes over what
  * that was to read. */
@@ -197,16 +197,16 @@ static void take_over(Fetching *f)
     size_t n = 0;
     Str *left;
     Err err;
-    Runs *r = service_take(f->t->service, &err);
+    Runs *r = service_borrow_runs(f->t->service, &err);
 
     if (!r || !attachment_unanswered(r, f->arena, f->conversation_id, &left, &n, &err))
         log_warning("turn '%.*s': %s", STR_FMT(f->job->name), err.text);
-    service_give(f->t->service, r);
+    service_return_runs(f->t->service, r);
     for (size_t i = 0; i < n; i++)
         ARENA_PUSH(f->arena, f->ids, f->n_ids, f->cap_ids, left[i]);
 }
 
-/* -- all of them ------------------------------------------------------------------------------------------------ */
+/* -- All of them -- */
 
 static void each(Fetching *f)
 {

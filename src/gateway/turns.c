@@ -28,7 +28,7 @@ bool turns_closing(Turns *t)
     return closing;
 }
 
-/* -- single messages: a lane's work ------------------------------------------------------------------------ */
+/* -- Single messages: a lane's work -- */
 
 static void post_drop(void *turns, void *job)
 {
@@ -87,7 +87,7 @@ void turns_post(Turns *t, OwnStore *own, Str platform, Str place)
         log_debug("%s", later.text);
 }
 
-/* -- opening, closing ------------------------------------------------------------------------------------- */
+/* -- Opening, closing -- */
 
 static void find_homes(Turns *t)
 {
@@ -164,7 +164,7 @@ Turns *turns_close(Turns *t)
         return NULL;
     pthread_mutex_lock(&t->lock);
     t->closing = true;
-    for (ActiveTurn *x = t->turning; x; x = x->next)
+    for (ActiveTurn *x = t->active; x; x = x->next)
         stop_one(t, x);
     pthread_mutex_unlock(&t->lock);
     lanes_close(t->turns);
@@ -186,14 +186,14 @@ void turns_tidy(Turns *t)
         log_warning("%s", err.text);
 }
 
-/* -- what people write ---------------------------------------------------------------------------------------- */
+/* -- What people write -- */
 
 static bool stop_key(Turns *t, Str key, bool replaced)
 {
     bool any = false;
 
     pthread_mutex_lock(&t->lock);
-    for (ActiveTurn *x = t->turning; x; x = x->next)
+    for (ActiveTurn *x = t->active; x; x = x->next)
         if (str_eq(x->key, key)) {
             any = true;
             x->replaced |= replaced;
@@ -274,7 +274,7 @@ TurnsDoing turns_doing(Turns *t, Str key)
     TurnsDoing what = lanes_has(t->turns, key) ? TURNS_WAITING : TURNS_IDLE;
 
     pthread_mutex_lock(&t->lock);
-    for (ActiveTurn *x = t->turning; x; x = x->next)
+    for (ActiveTurn *x = t->active; x; x = x->next)
         if (str_eq(x->key, key))
             what = x->ask.id.n && !x->ask.answered ? TURNS_ASKING : TURNS_RUNNING;
     pthread_mutex_unlock(&t->lock);
@@ -298,7 +298,7 @@ bool turns_say(Turns *t, const ChatAddress *to, Str id, Str text, Err *err)
     return ok;
 }
 
-/* -- the first words after a handoff --------------------------------------------------------------------------- */
+/* -- The first words after a handoff -- */
 
 static Str first_name(Arena *a, Str handoff_id)
 {
@@ -351,7 +351,7 @@ bool turns_first(Turns *t, const Handoff *h, Err *err)
     return h->no_turn || add_first(t, h->id, h->platform, h->dest_source_json, err);
 }
 
-/* -- what was left ------------------------------------------------------------------------------------------------ */
+/* -- What was left -- */
 
 static void keep_promise(Turns *t, Arena *a, const Outgoing *o)
 {
@@ -422,7 +422,7 @@ static void look_back(Turns *t)
         keep_promise(t, a, &all[i]);
 }
 
-/* -- the outbox ------------------------------------------------------------------------------------------------------ */
+/* -- The outbox -- */
 
 /* Of one platform; *next: when to look again, where that is sooner. */
 static bool send_due(Turns *t, size_t at, int64_t *next, Err *err)

@@ -13,38 +13,38 @@
 
 enum { MINUTE_MS = 60000, TOOL_COLUMNS = 60 };
 
-static int64_t patience(const Turns *t)
+static int64_t approval_timeout(const Turns *t)
 {
     return t->o.approval_ms ? t->o.approval_ms : LIMIT_APPROVAL_MS;
 }
 
 /* Of all that the run asks. */
-static Str rows_of(Arena *a, const Prompt *k)
+static Str row_prefix(Arena *a, const Prompt *k)
 {
     return str_printf(a, "ask:%.*s:", STR_FMT(k->me->run_id));
 }
 
-/* -- what is heard --------------------------------------------------------------------------------------- */
+/* -- What is heard -- */
 
-static void show_to_others(Prompt *k, const Ask *ask)
+static void publish(Prompt *k, const Ask *ask)
 {
     pthread_mutex_lock(&k->turns->lock);
     k->me->ask = *ask;
     pthread_mutex_unlock(&k->turns->lock);
 }
 
-bool asking_waits(const Prompt *k)
+bool prompt_is_open(const Prompt *k)
 {
     return k->ask.id.n > 0;
 }
 
-static void forget(Prompt *k)
+static void withdraw(Prompt *k)
 {
     Err err;
 
-    if (asking_waits(k)) {
-        show_to_others(k, &(Ask){ 0 });
-        if (!outbox_take_back(k->journal, rows_of(k->job->arena, k), STR("it was over before"),
+    if (prompt_is_open(k)) {
+        publish(k, &(Ask){ 0 });
+        if (!outbox_take_back(k->journal, row_prefix(k->job->arena, k), STR("it was over before"),
                               &err))
             log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
     }
@@ -53,20 +53,20 @@ static void forget(Prompt *k)
     k->late = false;
 }
 
-static void hear_ask(Prompt *k, const Frame *f, Json asked)
+static void on_question(Prompt *k, const Frame *f, Json asked)
 {
     Json choices = json_get(asked, STR("choices"));
     Arena *a = k->job->arena;
 
-    forget(k);
+    withdraw(k);
     k->ask.id = str_dup(a, json_str(json_get(asked, STR("id"))));
-    k->ask.row = str_printf(a, "%.*s%lld", STR_FMT(rows_of(a, k)), (long long)f->seq);
+    k->ask.row = str_printf(a, "%.*s%lld", STR_FMT(row_prefix(a, k)), (long long)f->seq);
     for (size_t i = 0; i < json_count(choices) && i < ARRAY_LEN(k->ask.choices); i++)
         k->ask.choices[k->ask.n_choices++] = str_dup(a, json_str(json_at(choices, i)));
     k->what = str_dup(a, json_str(json_get(asked, STR("command"))));
 }
 
-static void hear_tool(Prompt *k, Json root, Str status)
+static void on_tool(Prompt *k, Json root, Str status)
 {
     k->tool = str_eqz(status, "started")
                   ? str_dup(k->job->arena, json_str(json_get(root, STR("tool"))))
@@ -75,14 +75,14 @@ static void hear_tool(Prompt *k, Json root, Str status)
 }
 
 /* The runtime's peer did not take the answer, and says so in a notice. */
-static void hear_notice(Prompt *k)
+static void on_refused(Prompt *k)
 {
     pthread_mutex_lock(&k->turns->lock);
     k->me->ask.answered = false;
     pthread_mutex_unlock(&k->turns->lock);
 }
 
-void asking_hear(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks)
+void prompt_on_progress(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks)
 {
     Json root = json_root(doc);
     Str stage = json_str(json_get(root, STR("stage")));
@@ -90,21 +90,21 @@ void asking_hear(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks)
 
     *ret_asks = str_eqz(stage, "approval") && str_eqz(status, "waiting");
     if (*ret_asks)
-        hear_ask(k, f, json_get(root, STR("approval")));
+        on_question(k, f, json_get(root, STR("approval")));
     else if (str_eqz(stage, "approval"))
-        forget(k);
+        withdraw(k);
     else if (str_eqz(stage, "tool"))
-        hear_tool(k, root, status);
+        on_tool(k, root, status);
     else if (str_eqz(stage, "notice"))
-        hear_notice(k);
+        on_refused(k);
 }
 
-void asking_over(Prompt *k)
+void prompt_close(Prompt *k)
 {
-    forget(k);
+    withdraw(k);
 }
 
-/* -- what is said ------------------------------------------------------------------------------------------ */
+/* -- What is said -- */
 
 static Str time_words(Arena *a, int64_t ms)
 {
@@ -141,7 +141,7 @@ static void add_fenced(Buf *out, Str text)
         buf_addz(out, "The request is longer than shown here.\n");
 }
 
-static Str question(Arena *a, const Prompt *k)
+static Str question_text(Arena *a, const Prompt *k)
 {
     /* In its threads Slack keeps '/' to itself. */
     char mark = str_eqz(k->job->place.platform, "slack") ? '!' : '/';
@@ -158,11 +158,11 @@ static Str question(Arena *a, const Prompt *k)
     if (has_choice(&k->ask, STR("always")))
         buf_addf(&b, "%capprove always - permanently\n", mark);
     buf_addf(&b, "%cdeny - no\n\nIt is denied if you do not answer within %.*s.", mark,
-             STR_FMT(time_words(a, patience(k->turns))));
+             STR_FMT(time_words(a, approval_timeout(k->turns))));
     return str_dup(a, buf_str(&b));
 }
 
-static bool say(Prompt *k, Str id, Str text, Err *err)
+static bool post_message(Prompt *k, Str id, Str text, Err *err)
 {
     Arena *a = k->job->arena;
     Outgoing row, o = { .id = id,
@@ -176,25 +176,25 @@ static bool say(Prompt *k, Str id, Str text, Err *err)
     return true;
 }
 
-static void ask(Prompt *k, int64_t now)
+static void post_question(Prompt *k, int64_t now)
 {
     Err err;
 
     k->ask.since_ms = clock_wall_ms();
-    show_to_others(k, &k->ask); /* before it is said: the answer may come at once */
-    if (!say(k, k->ask.row, question(k->job->arena, k), &err)) {
+    publish(k, &k->ask); /* before it is said: the answer may come at once */
+    if (!post_message(k, k->ask.row, question_text(k->job->arena, k), &err)) {
         log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
         return; /* tried again in the next round */
     }
-    k->until = now + patience(k->turns);
+    k->until = now + approval_timeout(k->turns);
 }
 
-/* -- answers ---------------------------------------------------------------------------------------------------- */
+/* -- Answers -- */
 
 /* One that is being stopped asks nothing any more. */
-static ActiveTurn *turning_of(Turns *t, Str key)
+static ActiveTurn *active_turn_of(Turns *t, Str key)
 {
-    ActiveTurn *x = t->turning;
+    ActiveTurn *x = t->active;
 
     while (x && !(str_eq(x->key, key) && x->ask.id.n && !x->stopped))
         x = x->next;
@@ -208,7 +208,7 @@ static bool set_answered(Turns *t, Str key, Str row, bool to)
     ActiveTurn *x;
 
     pthread_mutex_lock(&t->lock);
-    x = turning_of(t, key);
+    x = active_turn_of(t, key);
     changed = x && str_eq(x->ask.row, row) && x->ask.answered != to;
     if (changed)
         x->ask.answered = to;
@@ -233,18 +233,18 @@ static void deny(Prompt *k)
 
     k->late = true;
     if (answer(k->turns, k->me->key, k->me->run_id, &k->ask, STR("deny"), &err) &&
-        !say(k, str_printf(a, "late:%.*s", STR_FMT(k->ask.row)),
-             str_printf(a, "No answer within %.*s: denied.",
-                        STR_FMT(time_words(a, patience(k->turns)))),
-             &err))
+        !post_message(k, str_printf(a, "late:%.*s", STR_FMT(k->ask.row)),
+                      str_printf(a, "No answer within %.*s: denied.",
+                                 STR_FMT(time_words(a, approval_timeout(k->turns)))),
+                      &err))
         log_warning("turn '%.*s': %s", STR_FMT(k->job->name), err.text);
 }
 
-void asking_round(Prompt *k, int64_t now)
+void prompt_update(Prompt *k, int64_t now)
 {
-    if (asking_waits(k) && !k->until)
-        ask(k, now);
-    else if (asking_waits(k) && !k->late && now >= k->until)
+    if (prompt_is_open(k) && !k->until)
+        post_question(k, now);
+    else if (prompt_is_open(k) && !k->late && now >= k->until)
         deny(k);
 }
 
@@ -254,7 +254,7 @@ static bool find_ask(Turns *t, Arena *a, Str key, Ask *ret, Str *ret_run, Err *e
     ActiveTurn *x;
 
     pthread_mutex_lock(&t->lock);
-    x = turning_of(t, key);
+    x = active_turn_of(t, key);
     if (x) {
         *ret = x->ask;
         ret->id = str_dup(a, x->ask.id);

@@ -38,7 +38,7 @@ struct Turns {
     size_t n_homes;
     Lanes *turns, **posts; /* posts: for each that is served */
     pthread_mutex_t lock;  /* the next two */
-    ActiveTurn *turning;
+    ActiveTurn *active;
     bool closing;
     pthread_mutex_t journal_lock; /* the rest */
     OwnStore *journal;            /* of those who call from outside */
@@ -75,19 +75,19 @@ MUST_CHECK bool turn_runtime(Turns *t, Arena *a, Str conversation_id, Str *ret_r
 void turn_run(void *turns, OwnStore *own, void *job);
 void turn_drop(void *turns, void *job);
 /* Its thread is gone: it is found by another key. */
-void turning_moves(Turns *t, ActiveTurn *me, Str key);
+void active_turn_move(Turns *t, ActiveTurn *me, Str key);
 
 /* turns_show.c: what a run says, as it says it. */
-typedef struct Heard {
+typedef struct TurnOutcome {
     Buf text;
     size_t told; /* so much of it was told already, before the runtime asked something */
     Str status;  /* "completed", "failed", ...; empty: the end was not heard */
     Str trouble; /* what went wrong, in words */
-} Heard;
+} TurnOutcome;
 
 /* Until the run is over. Takes the reference over. */
 void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out,
-                LiveRun *live, Heard *ret);
+                LiveRun *live, TurnOutcome *ret);
 
 /* turns_ask.c: what a runtime asks on the way. On the turn's thread. */
 typedef struct Prompt {
@@ -103,11 +103,11 @@ typedef struct Prompt {
 } Prompt;
 
 /* A progress of the run: *ret_asks: from here on it waits for an answer. */
-void asking_hear(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks);
+void prompt_on_progress(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks);
 /* The question goes out; one that nobody answered in time is denied. */
-void asking_round(Prompt *k, int64_t now);
-bool asking_waits(const Prompt *k);
+void prompt_update(Prompt *k, int64_t now);
+bool prompt_is_open(const Prompt *k);
 /* The run is over, and with it whatever it asked. */
-void asking_over(Prompt *k);
+void prompt_close(Prompt *k);
 
 #endif

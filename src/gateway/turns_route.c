@@ -9,17 +9,17 @@
 
 enum { COMING_MS = 60000, LOOK_MS = 100 };
 
-/* -- who goes on with it -------------------------------------------------------------------------------------- */
+/* -- Who goes on with it -- */
 
 /* The conversation's own, else the one that was at it last; what only looked things up, because there was no
  * model, does not stay because of that. */
 bool turn_runtime(Turns *t, Arena *a, Str conversation_id, Str *ret_runtime, Err *err)
 {
-    Runs *r = service_take(t->service, err);
+    Runs *r = service_borrow_runs(t->service, err);
     Conversation c;
     bool ok = r && conversation_get(r, a, conversation_id, &c, err);
 
-    service_give(t->service, r);
+    service_return_runs(t->service, r);
     if (ok)
         *ret_runtime = c.default_runtime.n            ? c.default_runtime
                        : str_eqz(c.active, "offline") ? STR("")
@@ -38,7 +38,7 @@ static bool has_model(Turns *t, Arena *a, Str runtime, bool *ret, Err *err)
     return true;
 }
 
-/* -- the session of a key ---------------------------------------------------------------------------------- */
+/* -- The session of a key -- */
 
 static bool lead_to(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str id, Err *err)
 {
@@ -118,7 +118,7 @@ bool turn_route(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str *ret_
     return !job->seq || begin_new(t, own, a, job, ret_id, err);
 }
 
-/* -- for commands ------------------------------------------------------------------------------------------- */
+/* -- For commands -- */
 
 bool turns_session(Turns *t, Arena *a, Str key, Str *ret, Err *err)
 {

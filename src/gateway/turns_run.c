@@ -12,17 +12,17 @@
 
 enum { MAX_RUNS = 99, BUSY_MS = 100, MAX_BUSY_MS = 60000 };
 
-static void enter(Turns *t, ActiveTurn *me)
+static void add_active(Turns *t, ActiveTurn *me)
 {
     pthread_mutex_lock(&t->lock);
-    me->next = t->turning;
-    t->turning = me;
+    me->next = t->active;
+    t->active = me;
     pthread_mutex_unlock(&t->lock);
 }
 
-static void leave(Turns *t, ActiveTurn *me)
+static void remove_active(Turns *t, ActiveTurn *me)
 {
-    ActiveTurn **at = &t->turning;
+    ActiveTurn **at = &t->active;
 
     pthread_mutex_lock(&t->lock);
     while (*at != me)
@@ -31,7 +31,7 @@ static void leave(Turns *t, ActiveTurn *me)
     pthread_mutex_unlock(&t->lock);
 }
 
-void turning_moves(Turns *t, ActiveTurn *me, Str key)
+void active_turn_move(Turns *t, ActiveTurn *me, Str key)
 {
     pthread_mutex_lock(&t->lock);
     me->key = key;
@@ -39,7 +39,7 @@ void turning_moves(Turns *t, ActiveTurn *me, Str key)
 }
 
 /* From here on it can be cancelled by name; whoever wanted that before has said so. */
-static void has_begun(Turns *t, ActiveTurn *me, Str run_id)
+static void publish_run_id(Turns *t, ActiveTurn *me, Str run_id)
 {
     bool stop;
     Err ignored;
@@ -52,10 +52,10 @@ static void has_begun(Turns *t, ActiveTurn *me, Str run_id)
         (void)!service_cancel(t->service, run_id, &ignored);
 }
 
-/* -- the run -------------------------------------------------------------------------------------------- */
+/* -- The run -- */
 
 /* Its process died, or was told to end, before anybody heard of it. */
-static bool died(const Run *run)
+static bool was_abandoned(const Run *run)
 {
     return run->ended_ms &&
            (str_eqz(run->state, "cancelled") ||
@@ -73,7 +73,7 @@ static bool find_run(Turns *t, Runs *r, Arena *a, const TurnJob *job, ChatReques
         request->idem_key = i == 1 ? job->name : str_printf(a, "%.*s#%d", STR_FMT(job->name), i);
         if (!runs_by_key(r, a, request->idem_key, ret, &found, err))
             return false;
-        if (found && !died(ret)) {
+        if (found && !was_abandoned(ret)) {
             *ret_live = runlog_find(service_log(t->service), r, ret->id, err);
             return *ret_live != NULL;
         }
@@ -84,8 +84,8 @@ static bool find_run(Turns *t, Runs *r, Arena *a, const TurnJob *job, ChatReques
 }
 
 /* A turn that is just coming to its end is waited for. */
-static bool begin(Turns *t, Arena *a, const ChatRequest *request, Run *ret, LiveRun **ret_live,
-                  Err *err)
+static bool start_run(Turns *t, Arena *a, const ChatRequest *request, Run *ret, LiveRun **ret_live,
+                      Err *err)
 {
     struct timespec pause = { .tv_nsec = BUSY_MS * 1000000L };
 
@@ -120,47 +120,49 @@ static bool begin_or_find(Turns *t, OwnStore *own, Arena *a, const TurnJob *job,
 
     if (!turn_route(t, own, a, job, &request.conversation_id, err))
         return false;
-    r = service_take(t->service, err);
+    r = service_borrow_runs(t->service, err);
     ok = r && find_run(t, r, a, job, &request, ret, ret_live, err);
-    service_give(t->service, r);
+    service_return_runs(t->service, r);
     if (!ok || *ret_live)
         return ok;
     return may_begin(t, a, &request, err) && turn_files_fetch(t, a, job, &request, err) &&
-           begin(t, a, &request, ret, ret_live, err);
+           start_run(t, a, &request, ret, ret_live, err);
 }
 
 /* Where a session was moved between the look and the turn, the second look finds the new place. */
-static bool answer(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Run *ret,
-                   LiveRun **ret_live, Err *err)
+static bool begin_or_find_moved(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Run *ret,
+                                LiveRun **ret_live, Err *err)
 {
     return begin_or_find(t, own, a, job, ret, ret_live, err) ||
            (err->kind == ERR_CONFLICT && !turns_closing(t) &&
             begin_or_find(t, own, a, job, ret, ret_live, err));
 }
 
-/* -- its end ---------------------------------------------------------------------------------------------- */
+/* -- Its end -- */
 
-static Str with(Arena *a, Str text, const char *more, Str why)
+static Str append_note(Arena *a, Str text, const char *more, Str why)
 {
     return str_printf(a, "%.*s%s%s%.*s", STR_FMT(text), text.n ? "\n\n" : "", more, STR_FMT(why));
 }
 
 /* Nobody asked for an internal one, so nobody is told what became of it. */
-static Str last_words(Arena *a, const TurnJob *job, const Heard *h, bool replaced)
+static Str final_text(Arena *a, const TurnJob *job, const TurnOutcome *h, bool replaced)
 {
     Str text = str_dup(a, str_trim(str_skip(buf_str(&h->text), h->told)));
 
     if (str_eqz(h->status, "completed") || !job->seq)
         return text;
     if (str_eqz(h->status, "truncated"))
-        return with(a, text, "(cut off: the answer reached its length limit)", STR(""));
+        return append_note(a, text, "(cut off: the answer reached its length limit)", STR(""));
     if (str_eqz(h->status, "cancelled"))
-        return !text.n ? text : with(a, text, replaced ? "(interrupted)" : "(stopped)", STR(""));
-    return with(a, text, "This did not work: ",
-                h->trouble.n ? h->trouble : STR("the agent stopped without finishing its answer"));
+        return !text.n ? text
+                       : append_note(a, text, replaced ? "(interrupted)" : "(stopped)", STR(""));
+    return append_note(a, text, "This did not work: ",
+                       h->trouble.n ? h->trouble
+                                    : STR("the agent stopped without finishing its answer"));
 }
 
-static void put_back(OwnStore *own, const TurnJob *job)
+static void return_to_inbox(OwnStore *own, const TurnJob *job)
 {
     Err err;
 
@@ -181,15 +183,15 @@ static void keep_end(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, cons
     kept = outbox_finish(own, job->words, words, &err) &&
            (!job->seq || inbox_end(own, job->seq, INBOX_DONE, STR_NONE, &err));
     if (!kept)
-        put_back(own, job);
+        return_to_inbox(own, job);
     if (!kept || !deliver_waiting(&d, own, a, job->words, &err))
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
     /* Others may have waited for it, or it for others. */
     turns_post(t, own, job->place.platform, out->place);
 }
 
-static void not_begun(Turns *t, OwnStore *own, const TurnJob *job, const Outgoing *out,
-                      const Err *why)
+static void report_failure(Turns *t, OwnStore *own, const TurnJob *job, const Outgoing *out,
+                           const Err *why)
 {
     Arena *a = job->arena;
 
@@ -198,40 +200,41 @@ static void not_begun(Turns *t, OwnStore *own, const TurnJob *job, const Outgoin
     else
         log_debug("turn '%.*s': %s", STR_FMT(job->name), why->text);
     keep_end(t, own, a, job, out,
-             job->seq ? with(a, STR(""),
-                             "This did not work: ", redact_text(a, str_dup(a, str_of(why->text))))
-                      : STR(""));
+             job->seq
+                 ? append_note(a, STR(""),
+                               "This did not work: ", redact_text(a, str_dup(a, str_of(why->text))))
+                 : STR(""));
 }
 
-static void follow(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out)
+static void run_to_end(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out)
 {
-    Heard heard = { .text = BUF(LIMIT_RUN_TEXT) };
+    TurnOutcome outcome = { .text = BUF(LIMIT_RUN_TEXT) };
     Arena *a = job->arena;
     LiveRun *live;
     Err err = { 0 };
     Run run;
 
-    if (!answer(t, own, a, job, &run, &live, &err)) {
+    if (!begin_or_find_moved(t, own, a, job, &run, &live, &err)) {
         /* What is only busy now is no answer. */
         if (turns_closing(t) || (job->seq && err.kind == ERR_BUSY))
-            put_back(own, job);
+            return_to_inbox(own, job);
         else
-            not_begun(t, own, job, out, &err);
+            report_failure(t, own, job, out, &err);
         return;
     }
     if (job->seq && !inbox_began(own, job->seq, run.id, &err))
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
-    has_begun(t, me, run.id);
-    turn_watch(t, own, job, me, out, live, &heard);
+    publish_run_id(t, me, run.id);
+    turn_watch(t, own, job, me, out, live, &outcome);
     /* What ended because we end goes on after the next start. */
-    if (turns_closing(t) && str_eqz(heard.status, "cancelled"))
-        put_back(own, job);
+    if (turns_closing(t) && str_eqz(outcome.status, "cancelled"))
+        return_to_inbox(own, job);
     else
-        keep_end(t, own, a, job, out, last_words(a, job, &heard, me->replaced));
-    buf_done(&heard.text);
+        keep_end(t, own, a, job, out, final_text(a, job, &outcome, me->replaced));
+    buf_done(&outcome.text);
 }
 
-/* -- a lane's work ------------------------------------------------------------------------------------------ */
+/* -- A lane's work -- */
 
 /* It was never begun: the next gateway finds it as it came. */
 void turn_drop(void *turns, void *work)
@@ -240,20 +243,20 @@ void turn_drop(void *turns, void *work)
     TurnJob *job = work;
 
     pthread_mutex_lock(&t->journal_lock);
-    put_back(t->journal, job);
+    return_to_inbox(t->journal, job);
     pthread_mutex_unlock(&t->journal_lock);
     arena_free(job->arena);
 }
 
 /* Its thread may be gone since it was told to wait. *ret: its words. */
-static bool settle(Turns *t, OwnStore *own, TurnJob *job, ActiveTurn *me, Outgoing *ret, Err *err)
+static bool open_row(Turns *t, OwnStore *own, TurnJob *job, ActiveTurn *me, Outgoing *ret, Err *err)
 {
     Outgoing row = { .id = job->words, .platform = job->place.platform, .state = OUTBOX_OPEN };
 
     if (!topic_now(own, job->arena, &job->place, err))
         return false;
     job->key = address_key(job->arena, &job->place, &t->o.flags);
-    turning_moves(t, me, job->key);
+    active_turn_move(t, me, job->key);
     row.address_json = address_json(job->arena, &job->place);
     return outbox_put(own, job->arena, &row, ret, err);
 }
@@ -266,15 +269,15 @@ void turn_run(void *turns, OwnStore *own, void *work)
     Outgoing out;
     Err err;
 
-    enter(t, &me);
-    if (!settle(t, own, job, &me, &out, &err)) {
+    add_active(t, &me);
+    if (!open_row(t, own, job, &me, &out, &err)) {
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
-        put_back(own, job);
+        return_to_inbox(own, job);
     } else if (out.state == OUTBOX_OPEN) {
-        follow(t, own, job, &me, &out);
+        run_to_end(t, own, job, &me, &out);
     } else { /* It was answered; only that was not noted any more. */
         keep_end(t, own, job->arena, job, &out, STR(""));
     }
-    leave(t, &me);
+    remove_active(t, &me);
     arena_free(job->arena);
 }

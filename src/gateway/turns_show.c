@@ -23,8 +23,8 @@ typedef struct Show {
     ChatAddress place;
     OwnStore *journal;
     Outgoing *out;
-    Heard *heard;
-    Prompt asking;
+    TurnOutcome *outcome;
+    Prompt prompt;
     Str shown; /* what stands there; in the arena below */
     Arena *arenas[2];
     int arena;
@@ -54,7 +54,7 @@ static void wait_until(Show *s, int64_t at)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* -- listening ---------------------------------------------------------------------------------------- */
+/* -- Listening -- */
 
 static Str field(Arena *a, const JsonDoc *doc, const char *key)
 {
@@ -62,27 +62,27 @@ static Str field(Arena *a, const JsonDoc *doc, const char *key)
 }
 
 /* The words so far, which have a row of their own from now on. */
-static void part(Show *s, Arena *a, const Frame *f)
+static void close_part(Show *s, Arena *a, const Frame *f)
 {
-    Str words = str_trim(str_skip(buf_str(&s->heard->text), s->heard->told));
+    Str words = str_trim(str_skip(buf_str(&s->outcome->text), s->outcome->told));
     Err err;
 
     if (!words.n)
         return;
     if (!outbox_part(
             s->journal, a, s->out,
-            str_printf(a, "part:%.*s:%lld", STR_FMT(s->asking.me->run_id), (long long)f->seq),
+            str_printf(a, "part:%.*s:%lld", STR_FMT(s->prompt.me->run_id), (long long)f->seq),
             words, &err)) {
         log_warning("words of '%.*s': %s", STR_FMT(s->out->id), err.text);
         return;
     }
-    s->heard->told = buf_str(&s->heard->text).n;
+    s->outcome->told = buf_str(&s->outcome->text).n;
     s->shown = STR("");
     s->mute = false;
-    turns_post(s->asking.turns, s->journal, s->place.platform, s->out->place);
+    turns_post(s->prompt.turns, s->journal, s->place.platform, s->out->place);
 }
 
-static void hear(Show *s, Arena *a, const Frame *f)
+static void on_frame(Show *s, Arena *a, const Frame *f)
 {
     AUTO(JsonDoc) *doc = NULL;
     bool asks;
@@ -94,34 +94,34 @@ static void hear(Show *s, Arena *a, const Frame *f)
     if (!doc)
         return;
     if (f->event == FRAME_PROGRESS) {
-        asking_hear(&s->asking, f, doc, &asks);
+        prompt_on_progress(&s->prompt, f, doc, &asks);
         if (asks)
-            part(s, a, f);
+            close_part(s, a, f);
     } else if (f->event == FRAME_CHUNK)
-        buf_add(&s->heard->text, json_str(json_get(json_root(doc), STR("text"))));
+        buf_add(&s->outcome->text, json_str(json_get(json_root(doc), STR("text"))));
     else if (f->event == FRAME_ERROR)
-        s->heard->trouble = field(a, doc, "message");
+        s->outcome->trouble = field(a, doc, "message");
     else if (f->event == FRAME_DONE)
-        s->heard->status = field(a, doc, "status");
+        s->outcome->status = field(a, doc, "status");
 }
 
-static bool hear_all(Show *s, Arena *a)
+static bool read_frames(Show *s, Arena *a)
 {
     const Frame *f;
     bool over;
 
     while ((f = sub_next(&s->sub, &over)) != NULL)
-        hear(s, a, f);
+        on_frame(s, a, f);
     return over;
 }
 
-/* -- showing -------------------------------------------------------------------------------------------- */
+/* -- Showing -- */
 
-static void type(Show *s, int64_t now)
+static void show_typing(Show *s, int64_t now)
 {
     const Platform *p = s->delivery.platform;
 
-    if (asking_waits(&s->asking)) {
+    if (prompt_is_open(&s->prompt)) {
         s->type_at = now; /* nobody does; the next time that somebody does is seen at once */
     } else if (!p->typing || p->typing_ms <= 0) {
         s->type_at = INT64_MAX;
@@ -132,9 +132,9 @@ static void type(Show *s, int64_t now)
 }
 
 /* What fits into the first message. */
-static Str to_show(Show *s, Arena *a)
+static Str first_piece(Show *s, Arena *a)
 {
-    Str all = str_trim(str_skip(buf_str(&s->heard->text), s->heard->told));
+    Str all = str_trim(str_skip(buf_str(&s->outcome->text), s->outcome->told));
     Str *pieces;
     size_t n;
 
@@ -154,7 +154,7 @@ static int64_t pause_after(const Show *s, bool ok)
 }
 
 /* A first message would overtake what waits for its next try there. */
-static bool others_first(Show *s)
+static bool must_wait(Show *s)
 {
     bool waits = false;
     Err ignored;
@@ -164,19 +164,19 @@ static bool others_first(Show *s)
 }
 
 /* Typing and commands follow the words. */
-static void on_leave(void *ctx, const ChatAddress *to)
+static void on_topic_gone(void *ctx, const ChatAddress *to)
 {
     Show *s = ctx;
-    Turns *t = s->asking.turns;
-    Arena *keep = s->asking.job->arena;
+    Turns *t = s->prompt.turns;
+    Arena *keep = s->prompt.job->arena;
     Err ignored;
 
     if (address_parse(keep, address_json(keep, to), &s->place, &ignored))
-        turning_moves(t, s->asking.me, address_key(keep, &s->place, &t->o.flags));
+        active_turn_move(t, s->prompt.me, address_key(keep, &s->place, &t->o.flags));
 }
 
 /* What telling them has changed in the row. */
-static void keep_row(Outgoing *o, Arena *keep, const Outgoing *before)
+static void copy_row(Outgoing *o, Arena *keep, const Outgoing *before)
 {
     o->first_ref = str_dup(keep, o->first_ref);
     if (o->post_as.p != before->post_as.p)
@@ -187,7 +187,7 @@ static void keep_row(Outgoing *o, Arena *keep, const Outgoing *before)
     o->place = str_dup(keep, o->place);
 }
 
-static void grow(Show *s, Arena *keep, int64_t now)
+static void update_message(Show *s, Arena *keep, int64_t now)
 {
     Arena *a = s->arenas[s->arena];
     Outgoing before = *s->out;
@@ -198,8 +198,8 @@ static void grow(Show *s, Arena *keep, int64_t now)
     if (s->mute || !s->delivery.platform->edit || now < s->grow_at)
         return;
     arena_reset(a);
-    text = to_show(s, a);
-    if (!text.n || str_eq(text, s->shown) || others_first(s))
+    text = first_piece(s, a);
+    if (!text.n || str_eq(text, s->shown) || must_wait(s))
         return;
     ok = deliver_growing(&s->delivery, s->journal, a, s->out, text, &err);
     s->grow_at = clock_mono_ms() + pause_after(s, ok);
@@ -209,31 +209,31 @@ static void grow(Show *s, Arena *keep, int64_t now)
     } else {
         log_debug("words of '%.*s': %s", STR_FMT(s->out->id), err.text);
     }
-    keep_row(s->out, keep, &before);
+    copy_row(s->out, keep, &before);
     s->mute = s->delivery.never || (s->out->sending > s->out->sent && !s->out->first_ref.n);
 }
 
-/* -- to the end ---------------------------------------------------------------------------------------------- */
+/* -- To the end -- */
 
 static int64_t next_time(const Show *s, int64_t now)
 {
     int64_t at = now + REST_MS;
 
-    if (s->type_at < at && !asking_waits(&s->asking))
+    if (s->type_at < at && !prompt_is_open(&s->prompt))
         at = s->type_at;
-    if (s->asking.until && s->asking.until < at && !s->asking.late)
-        at = s->asking.until;
+    if (s->prompt.until && s->prompt.until < at && !s->prompt.late)
+        at = s->prompt.until;
     return s->grow_at > now && s->grow_at < at ? s->grow_at : at;
 }
 
-static void watch(Show *s, Arena *a)
+static void watch_run(Show *s, Arena *a)
 {
-    while (!hear_all(s, a)) {
+    while (!read_frames(s, a)) {
         int64_t now = clock_mono_ms();
 
-        asking_round(&s->asking, now);
-        type(s, now);
-        grow(s, a, now);
+        prompt_update(&s->prompt, now);
+        show_typing(s, now);
+        update_message(s, a, now);
         wait_until(s, next_time(s, clock_mono_ms()));
     }
 }
@@ -247,7 +247,7 @@ static void show_init(Show *s)
 }
 
 void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out,
-                LiveRun *live, Heard *ret)
+                LiveRun *live, TurnOutcome *ret)
 {
     const GatewayConnection *served = turns_server(t, job->place.platform);
     Show s = { .delivery = { .platform = served->platform,
@@ -256,16 +256,16 @@ void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Out
                .place = job->place,
                .journal = own,
                .out = out,
-               .heard = ret,
-               .asking = { .turns = t, .journal = own, .job = job, .me = me } };
+               .outcome = ret,
+               .prompt = { .turns = t, .journal = own, .job = job, .me = me } };
 
     show_init(&s);
-    s.delivery.leaves = on_leave;
+    s.delivery.leaves = on_topic_gone;
     s.delivery.ctx = &s;
     s.sub = (Subscriber){ .wake = on_wake, .ctx = &s };
     sub_join(&s.sub, live, 0);
-    watch(&s, job->arena);
-    asking_over(&s.asking);
+    watch_run(&s, job->arena);
+    prompt_close(&s.prompt);
     sub_leave(&s.sub);
     for (size_t i = 0; i < ARRAY_LEN(s.arenas); i++)
         arena_free(s.arenas[i]);

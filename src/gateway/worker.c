@@ -46,7 +46,7 @@ static const GatewayConnection *server_of(const Worker *w, Str platform)
     return gateway_connection_named(w->o.served, w->o.n_served, platform);
 }
 
-/* -- trouble --------------------------------------------------------------------------------------- */
+/* -- Trouble -- */
 
 static int64_t back_off(int64_t attempt)
 {
@@ -89,8 +89,8 @@ static bool find_home(Worker *w, Arena *a, const Handoff *h, const GatewayConnec
 #define UNSURE_THREAD STR("?")
 
 /* Before the binding: what was opened for it goes, and the session stays where it is. */
-static bool leave(Worker *w, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
-                  bool *ret_more, Err *err)
+static bool abandon(Worker *w, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
+                    bool *ret_more, Err *err)
 {
     const GatewayConnection *s = server_of(w, h->platform);
     Str thread = h->thread_ref;
@@ -108,12 +108,12 @@ static bool leave(Worker *w, Arena *a, Handoff *h, HandoffState how, const char 
     return true;
 }
 
-static bool for_now(const Err *err)
+static bool is_temporary(const Err *err)
 {
     return err->kind == ERR_IO || err->kind == ERR_BUSY;
 }
 
-/* -- prepare ----------------------------------------------------------------------------------------- */
+/* -- Prepare -- */
 
 static bool is_unsure(const Handoff *h)
 {
@@ -154,8 +154,8 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const GatewayConnection
         return handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err); /* kept before it is used */
     }
     h->thread_tries++;
-    *ret_wait = for_now(trouble) && h->thread_tries < THREAD_TRIES && h->attempt < PREPARE_TRIES &&
-                (s->platform->knows_repeats || !sent.unsure);
+    *ret_wait = is_temporary(trouble) && h->thread_tries < THREAD_TRIES &&
+                h->attempt < PREPARE_TRIES && (s->platform->knows_repeats || !sent.unsure);
     *ret_wait_ms = sent.wait_ms;
     /* Where it may be there all the same the mark stays until the place is known: whoever comes after a death
      * in between must not ask again either. */
@@ -212,7 +212,7 @@ static bool prepare(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     Err why;
 
     if (h->cancel)
-        return leave(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("by request"), ret_more, err);
+        return abandon(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("by request"), ret_more, err);
     if (!find_home(w, a, h, s, &home, &why) || !w->o.card(w->o.card_ctx, a, h, &card, &why))
         goto trouble;
     if (!open_thread(w, a, h, s, &home, card.title, &why, &wait, &thread_wait, err))
@@ -223,15 +223,15 @@ static bool prepare(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
         goto trouble;
     return handoff_advance(w->o.journal, h, HANDOFF_PREPARED, err);
 trouble:
-    if (for_now(&why) && h->attempt < PREPARE_TRIES)
+    if (is_temporary(&why) && h->attempt < PREPARE_TRIES)
         return postpone(w, h, 0, &why, ret_more, err);
-    return leave(w, a, h, HANDOFF_FAILED, err_name(&why), str_of(why.text), ret_more, err);
+    return abandon(w, a, h, HANDOFF_FAILED, err_name(&why), str_of(why.text), ret_more, err);
 }
 
-/* -- bind ------------------------------------------------------------------------------------------------ */
+/* -- Bind -- */
 
 /* Whoever wrote in the thread before the session came may have found that it is gone. */
-static bool settle(Worker *w, Arena *a, Handoff *h, Err *err)
+static bool follow_topic(Worker *w, Arena *a, Handoff *h, Err *err)
 {
     Str thread;
     ChatAddress place;
@@ -249,7 +249,7 @@ static bool settle(Worker *w, Arena *a, Handoff *h, Err *err)
     return routing_remember(w->o.journal, a, h, err);
 }
 
-static bool bind_it(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
+static bool bind_session(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
     Handoff now;
     Err why;
@@ -257,8 +257,8 @@ static bool bind_it(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     if (!handoff_get(w->o.journal, a, h->id, &now, err))
         return false;
     if (now.cancel && now.fence == h->fence)
-        return leave(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("by request"), ret_more, err);
-    if (settle(w, a, h, &why) && routing_bind(w->o.journal, a, h, &why))
+        return abandon(w, a, h, HANDOFF_CANCELLED, "cancelled", STR("by request"), ret_more, err);
+    if (follow_topic(w, a, h, &why) && routing_bind(w->o.journal, a, h, &why))
         return true;
     if (why.kind == ERR_BUSY && w->o.turns)
         turns_tidy(w->o.turns);
@@ -266,20 +266,20 @@ static bool bind_it(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
         *err = why;
         return false;
     }
-    if (for_now(&why) && h->attempt < PREPARE_TRIES)
+    if (is_temporary(&why) && h->attempt < PREPARE_TRIES)
         return postpone(w, h, 0, &why, ret_more, err);
-    return leave(w, a, h, HANDOFF_FAILED, why.kind == ERR_REFUSED ? "withdrawn" : err_name(&why),
-                 str_of(why.text), ret_more, err);
+    return abandon(w, a, h, HANDOFF_FAILED, why.kind == ERR_REFUSED ? "withdrawn" : err_name(&why),
+                   str_of(why.text), ret_more, err);
 }
 
-/* -- announce ---------------------------------------------------------------------------------------------- */
+/* -- Announce -- */
 
 typedef struct Holding {
     Worker *w;
     Handoff *h;
 } Holding;
 
-static bool still_ours(void *ctx, Err *err)
+static bool renew_lease(void *ctx, Err *err)
 {
     Holding *holding = ctx;
 
@@ -308,7 +308,7 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     Delivery d = { .platform = s->platform,
                    .connection = s->connection,
                    .flags = &w->o.flags,
-                   .may_go_on = still_ours,
+                   .may_go_on = renew_lease,
                    .ctx = &holding };
     Outgoing o = { .id = h->id,
                    .platform = h->platform,
@@ -335,7 +335,7 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     return handoff_advance(w->o.journal, h, HANDOFF_ANNOUNCED, err);
 }
 
-/* -- done ------------------------------------------------------------------------------------------------------ */
+/* -- Done -- */
 
 static bool finish(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
 {
@@ -345,7 +345,7 @@ static bool finish(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     *ret_more = false;
     if ((w->o.turns && !turns_promise(w->o.turns, w->o.journal, h, &why)) ||
         !handoff_complete(w->o.journal, h, &shown, &why)) {
-        if (for_now(&why))
+        if (is_temporary(&why))
             return postpone(w, h, 0, &why, ret_more, err);
         *err = why;
         return false;
@@ -369,7 +369,7 @@ bool worker_step(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     case HANDOFF_CLAIMED:
         return prepare(w, a, h, ret_more, err);
     case HANDOFF_PREPARED:
-        return bind_it(w, a, h, ret_more, err);
+        return bind_session(w, a, h, ret_more, err);
     case HANDOFF_BOUND:
         return announce(w, a, h, ret_more, err);
     case HANDOFF_ANNOUNCED:
@@ -380,9 +380,9 @@ bool worker_step(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     }
 }
 
-/* -- a round ---------------------------------------------------------------------------------------------------- */
+/* -- A round -- */
 
-static void do_one(Worker *w, Str id)
+static void process(Worker *w, Str id)
 {
     AUTO(Arena) *a = arena_new();
     bool more = false;
@@ -411,7 +411,7 @@ static void run_job(void *ctx, OwnStore *j, void *job)
     Worker own = { .o = w->o, .done_ms = w->done_ms, .told = w->told };
 
     own.o.journal = j;
-    do_one(&own, str_of(job));
+    process(&own, str_of(job));
     mem_free(job);
 }
 
@@ -422,13 +422,13 @@ static void drop_job(void *ctx, void *job)
 }
 
 /* One that somebody is at already is claimed by nobody else. */
-static void hand_out(Worker *w, Str id)
+static void queue_handoff(Worker *w, Str id)
 {
     char *job;
     Err err;
 
     if (!w->lanes) {
-        do_one(w, id);
+        process(w, id);
         return;
     }
     if (lanes_has(w->lanes, id))
@@ -556,7 +556,7 @@ bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err)
     if (!handoff_pending(w->o.journal, a, names, n_names, &all, &n, err))
         return false;
     for (size_t i = 0; i < n; i++)
-        hand_out(w, all[i].id);
+        queue_handoff(w, all[i].id);
     if (!handoff_open_count(w->o.journal, &left, err))
         return false;
     *ret_wait_ms = left ? (n ? RETRY_MS : WAITING_MS) : IDLE_MS;

@@ -25,7 +25,7 @@ Runs *request_runs(Request *rq, Err *err)
 
     ASSERT(rq->worker);
     if (!rq->runs && request_service(rq, &s, err))
-        rq->runs = service_take(s, err);
+        rq->runs = service_borrow_runs(s, err);
     return rq->runs;
 }
 

@@ -323,7 +323,7 @@ static void work(void *ctx, Worker *worker)
     rq->worker = worker;
     answer(rq);
     if (rq->runs)
-        service_give(atomic_load(&rq->server->service), rq->runs);
+        service_return_runs(atomic_load(&rq->server->service), rq->runs);
     rq->runs = NULL;
     server_resume(rq);
 }

@@ -114,10 +114,10 @@ bool chat_find(Chat *c, Str id, Found *ret, Err *err)
     ret->session = id.n && !found.n;
     if (ret->session)
         return true;
-    r = service_take(c->service, err);
+    r = service_borrow_runs(c->service, err);
     ok = r && (id.n ? conversation_get(r, c->scratch, found, &ret->preview.row, err)
                     : find_newest(c, r, &ret->preview.row, err));
-    service_give(c->service, r);
+    service_return_runs(c->service, r);
     return ok;
 }
 
@@ -173,9 +173,9 @@ static bool last_turns(Chat *c, const Found *found, ChatTurn **ret, size_t *ret_
         *ret = p->turns + (p->n_turns - *ret_n);
         return true;
     }
-    r = service_take(c->service, err);
+    r = service_borrow_runs(c->service, err);
     ok = r && turns_recent(r, c->scratch, p->row.id, 0, SHOWN_TURNS, ret, ret_n, err);
-    service_give(c->service, r);
+    service_return_runs(c->service, r);
     return ok;
 }
 

@@ -88,9 +88,9 @@ static bool change(Chat *c, const ConversationChange *what, Err *err)
 
     if (!chat_is_ours(c, c->conversation, err))
         return false;
-    r = service_take(c->service, err);
+    r = service_borrow_runs(c->service, err);
     ok = r && conversation_change(r, c->conversation, what, err);
-    service_give(c->service, r);
+    service_return_runs(c->service, r);
     return ok;
 }
 
@@ -262,7 +262,7 @@ static bool slash_skills(Chat *c, Str rest, Err *err)
 /* The receipts of the last turn, as the service kept them; the newest of all where none was made here. */
 static bool read_receipts(Chat *c, Str *ret, Err *err)
 {
-    Runs *r = service_take(c->service, err);
+    Runs *r = service_borrow_runs(c->service, err);
     Attachment *all, x;
     size_t n = 0;
     bool ok = r && attachment_list(r, c->scratch, c->conversation, c->run_id, &all, &n, err);
@@ -274,7 +274,7 @@ static bool read_receipts(Chat *c, Str *ret, Err *err)
         ok = attachment_get(r, c->scratch, all[i].id, &x, err) &&
              files_read(c->service, c->scratch, &x, ret, err);
     }
-    service_give(c->service, r);
+    service_return_runs(c->service, r);
     return ok;
 }
 

@@ -147,13 +147,13 @@ RunLog *service_log(Service *s)
     return NULL;
 }
 
-Runs *service_take(Service *s, Err *err)
+Runs *service_borrow_runs(Service *s, Err *err)
 {
     (void)err;
     return s->runs;
 }
 
-void service_give(Service *s, Runs *r)
+void service_return_runs(Service *s, Runs *r)
 {
     (void)s;
     (void)r;

@@ -67,7 +67,7 @@ static size_t ask(ChatAddress *p, const char *request, BrainHit **ret)
     Err err;
 
     assert_true(brain_refresh(p->brain, 0, &err));
-    assert_true(brain_search(p->brain, p->arena, str_of(request), BRAIN_MOST, ret, &n, &err));
+    assert_true(brain_search(p->brain, p->arena, str_of(request), MAX_BRAIN, ret, &n, &err));
     return n;
 }
 

@@ -200,7 +200,7 @@ static void test_recalling(void **state)
     size_t n;
     Err err;
 
-    assert_true(context_recall(p->arena, &q, RECALLED_MOST, &hits, &n, &err));
+    assert_true(context_recall(p->arena, &q, MAX_RECALLED, &hits, &n, &err));
     assert_int_equal(n, 3); /* one of each lineage: old-a, old-c, job-b */
     for (size_t i = 0; i < n; i++) {
         assert_false(has(hits[i].session, "conv-now"));
@@ -220,7 +220,7 @@ static void test_passage_has_the_words(void **state)
     size_t n;
     Err err;
 
-    assert_true(context_recall(p->arena, &q, RECALLED_MOST, &hits, &n, &err));
+    assert_true(context_recall(p->arena, &q, MAX_RECALLED, &hits, &n, &err));
     assert_int_equal(n, 1);
     assert_true(has(hits[0].text, "quiet"));
     assert_true(has(hits[0].why, "tern"));
@@ -236,7 +236,7 @@ static void test_asked_before(void **state)
     Recalled *hits;
     Err err;
 
-    assert_true(context_recall(p->arena, &q, RECALLED_MOST, &hits, &n, &err));
+    assert_true(context_recall(p->arena, &q, MAX_RECALLED, &hits, &n, &err));
     for (size_t i = 0; i < n; i++) {
         told += has(hits[i].text, "blue drawer");
         asked += has(hits[i].text, FERRY);
@@ -292,7 +292,7 @@ static void test_request_is_no_query(void **state)
     size_t n;
     Err err;
 
-    assert_true(context_recall(p->arena, &q, RECALLED_MOST, &hits, &n, &err));
+    assert_true(context_recall(p->arena, &q, MAX_RECALLED, &hits, &n, &err));
     assert_true(n > 0);
 }
 

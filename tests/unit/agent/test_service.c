@@ -263,11 +263,11 @@ static Str new_conversation(ChatAddress *p)
 {
     Conversation c = { .id = id_new(p->arena, 'c'), .default_runtime = STR("alpha") };
     Err err;
-    Runs *r = service_take(p->service, &err);
+    Runs *r = service_borrow_runs(p->service, &err);
 
     assert_non_null(r);
     assert_true(conversation_create(r, &c, &err));
-    service_give(p->service, r);
+    service_return_runs(p->service, r);
     return c.id;
 }
 
@@ -457,7 +457,7 @@ static LiveRun *chat(ChatAddress *p, Str conversation, const char *runtime, cons
 static Runs *take(ChatAddress *p)
 {
     Err err;
-    Runs *r = service_take(p->service, &err);
+    Runs *r = service_borrow_runs(p->service, &err);
 
     assert_non_null(r);
     return r;
@@ -514,7 +514,7 @@ static void each_verdict_is_told_once_and_kept(void **state)
         assert_true(runs_get(r, p->arena, run.id, &run, &err));
         assert_str(run.state, str_of(verdicts[i].status));
         assert_int_equal(run.last_seq, h.frames);
-        service_give(p->service, r);
+        service_return_runs(p->service, r);
     }
 }
 
@@ -569,7 +569,7 @@ static void every_reader_sees_the_same_bytes_from_any_place(void **state)
     for (int64_t after = 0, at = 0;; after++) {
         r = take(p);
         live = runlog_find(service_log(p->service), r, run.id, &err);
-        service_give(p->service, r);
+        service_return_runs(p->service, r);
         assert_non_null(live);
         assert_int_equal(live_has_more(live, after), at < (int64_t)all.n);
         ear_join(&ear, live, after);
@@ -629,7 +629,7 @@ static void a_runtime_never_touches_anothers_handle(void **state)
                 assert_str(c.sha256, str_of(before[k]));
             snprintf(before[k], sizeof before[k], "%.*s", STR_FMT(c.sha256));
         }
-        service_give(p->service, r);
+        service_return_runs(p->service, r);
     }
 }
 
@@ -830,7 +830,7 @@ static void what_a_dead_process_left_is_closed(void **state)
 
     assert_true(runs_begin(r, p->arena, &request, &run, &again, &err));
     assert_true(runs_write(r, &(RunBatch){ .events = events, .n_events = 3 }, &n, &err));
-    service_give(p->service, r);
+    service_return_runs(p->service, r);
     p->service = service_close(p->service);
     open_service(p);
     r = take(p);
@@ -844,7 +844,7 @@ static void what_a_dead_process_left_is_closed(void **state)
     assert_true(turns_list(r, p->arena, p->conversation, 0, 10, &turns, &n, &err));
     assert_str(turns[1].content, STR("half an ans"));
     assert_str(turns[1].status, STR("partial"));
-    service_give(p->service, r);
+    service_return_runs(p->service, r);
 }
 
 static void a_store_that_fails_ends_the_run_truthfully(void **state)
@@ -929,7 +929,7 @@ static void a_lost_handle_is_a_new_session_that_is_told_all(void **state)
     assert_true(continuity_get(r, p->arena, p->conversation, STR("beta"), &after, &err));
     assert_int_equal(after.generation, before.generation + 1);
     assert_false(str_eq(after.handle, before.handle));
-    service_give(p->service, r);
+    service_return_runs(p->service, r);
 }
 
 /* -- conversations ------------------------------------------------------------------------------------------------ */
@@ -963,7 +963,7 @@ static void a_branch_has_the_words_and_no_handles(void **state)
     assert_int_equal(err.kind, ERR_NOT_FOUND);
     assert_true(turns_list(r, p->arena, copy, 0, 10, &turns, &n, &err));
     assert_int_equal(n, 2);
-    service_give(p->service, r);
+    service_return_runs(p->service, r);
 }
 
 static void names_of_files_are_no_paths(void **state)

@@ -274,7 +274,7 @@ static void only_one_may_write(void **state)
             &(ServiceOptions){
                 .homes = &g.homes, .settings = &g.settings, .runtimes = fakes, .plain = true },
             &err)) != NULL);
-    OK((r = service_take(s, &err)) != NULL);
+    OK((r = service_borrow_runs(s, &err)) != NULL);
     /* Terminal and page are told where it is; another platform too. */
     FAILS(service_chat(s, g.world.arena,
                        &(ChatRequest){ .conversation_id = STR("s1"), .text = STR("say x") }, &run,
@@ -300,7 +300,7 @@ static void only_one_may_write(void **state)
                     &(ChatRequest){ .conversation_id = STR("s1"), .text = STR("say x") }, &run,
                     &live, &err));
     live_drop(live);
-    service_give(s, r);
+    service_return_runs(s, r);
     service_close(s);
     gate_close(&g);
 }
