@@ -144,11 +144,6 @@ static void judge(Search *s, Str remark)
     s->hoped = false;
 }
 
-static bool asks_about_history(const Search *s, Str text)
-{
-    return question_read(s->scratch, text, s->w->source->now).intent != INTENT_NONE;
-}
-
 /* "No, at most 150 words": a correction decides, too, if it is about the topic. */
 static void correction(Search *s, double at)
 {
@@ -170,7 +165,8 @@ static void on_user(Search *s, const Doc *d)
         judge(s, d->text);
     s->request = str_dup(s->scratch, str_head(d->text, MAX_TEXT));
     s->requests++;
-    if (s->what == STATEMENT_DECIDED && !asks_about_history(s, d->text)) {
+    if (s->what == STATEMENT_DECIDED &&
+        question_read(s->scratch, d->text, s->w->source->now).intent == INTENT_NONE) {
         look_at(s, s->request, d->at, true);
         correction(s, d->at);
     }
@@ -328,15 +324,6 @@ static void keep_marked(Answering *w, const int64_t *keys, size_t n)
     w->n = kept;
 }
 
-static void put_topic(Search *s)
-{
-    if (s->w->q->topic.n) {
-        buf_addz(s->w->out, " about \"");
-        answer_text(s->w->out, s->w->q->topic, 80);
-        buf_addc(s->w->out, '"');
-    }
-}
-
 bool answer_decided(Answering *w, Err *err)
 {
     AUTO(Arena) *scratch = arena_new();
@@ -359,7 +346,11 @@ bool answer_decided(Answering *w, Err *err)
         buf_addz(w->out, "No message states a decision");
     else
         answer_plural(w->out, (int64_t)s.n, "decision", "decisions");
-    put_topic(&s);
+    if (s.w->q->topic.n) {
+        buf_addz(s.w->out, " about \"");
+        answer_text(s.w->out, s.w->q->topic, 80);
+        buf_addc(s.w->out, '"');
+    }
     buf_addz(w->out, s.n ? " in " : ", in ");
     answer_plural(w->out, (int64_t)all, "session", "sessions");
     buf_addf(w->out, " (%.*s)%s\n", STR_FMT(w->period_name), s.n ? ", newest first:\n" : ".\n");

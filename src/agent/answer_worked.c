@@ -100,14 +100,6 @@ static void put_project(Answering *w, const Project *p)
         buf_addf(w->out, "- and %zu more\n", left);
 }
 
-static void put_head(Answering *w, size_t projects)
-{
-    answer_plural(w->out, (int64_t)w->n, "session", "sessions");
-    buf_addz(w->out, " in ");
-    answer_plural(w->out, (int64_t)projects, "project", "projects");
-    buf_addf(w->out, " (%.*s):\n", STR_FMT(w->period_name));
-}
-
 bool answer_worked(Answering *w, Err *err)
 {
     Projects p = { 0 };
@@ -128,7 +120,10 @@ bool answer_worked(Answering *w, Err *err)
         return true;
     }
     qsort(p.all, p.n, sizeof *p.all, busiest_first);
-    put_head(w, p.n);
+    answer_plural(w->out, (int64_t)w->n, "session", "sessions");
+    buf_addz(w->out, " in ");
+    answer_plural(w->out, (int64_t)p.n, "project", "projects");
+    buf_addf(w->out, " (%.*s):\n", STR_FMT(w->period_name));
     for (size_t i = 0; i < p.n && i < MAX_PROJECTS; i++)
         put_project(w, &p.all[i]);
     if (p.n > MAX_PROJECTS)

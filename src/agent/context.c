@@ -3,6 +3,8 @@
  * written at all. */
 #include "agent/context.h"
 
+#include <math.h>
+
 #include "agent/render.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -339,12 +341,6 @@ static void build_recent(Build *b)
     ret->parts[CONTEXT_RECENT].truncated = first > ret->summary_upto;
 }
 
-/* Steps and skills have no need of the disk's patience. */
-static bool is_late(const Build *b, size_t part)
-{
-    return b->until && part <= CONTEXT_BRAIN && clock_mono_ns() > b->until;
-}
-
 void context_build(Arena *a, const ContextQuery *query, ContextBuilt *ret)
 {
     static void (*const builders[])(Build * b) = {
@@ -370,7 +366,7 @@ void context_build(Arena *a, const ContextQuery *query, ContextBuilt *ret)
 
         if (query->parts && !(query->parts >> i & 1))
             continue;
-        if (is_late(&b, i))
+        if (b.until && i <= CONTEXT_BRAIN && clock_mono_ns() > b.until)
             degrade(&b, (ContextPart)i, STR("there was no time for it"));
         else
             builders[i](&b);
@@ -386,4 +382,89 @@ void context_build(Arena *a, const ContextQuery *query, ContextBuilt *ret)
     buf_done(&b.text);
     buf_done(&b.block);
     buf_done(&b.item);
+}
+
+/* -- As JSON -- */
+
+/* What was given, as JSON: for the attachment and for the metadata of a run. */
+
+/* Two digits: a search weighs age by the clock, and an attachment must not differ for a second of it. */
+static double rounded(double score)
+{
+    return round(score * 100) / 100;
+}
+
+static void put_part(JsonWriter *w, const ContextBuilt *b, ContextPart part)
+{
+    json_key(w, context_part_name(part));
+    json_begin(w, '{');
+    json_field_int(w, "items", (int64_t)b->parts[part].items);
+    json_field_int(w, "tokens", (int64_t)b->parts[part].tokens);
+    if (b->parts[part].truncated)
+        json_field_bool(w, "truncated", true);
+    if (b->parts[part].degraded)
+        json_field_str(w, "degraded", b->parts[part].reason);
+    if (part == CONTEXT_SKILLS) {
+        /* Skills that were not taken, by why. */
+        json_key(w, "omitted");
+        json_begin(w, '{');
+        json_field_int(w, "platform", (int64_t)b->skills.omitted.platform);
+        json_field_int(w, "disabled", (int64_t)b->skills.omitted.disabled);
+        json_field_int(w, "score", (int64_t)b->skills.omitted.score);
+        json_end(w, '}');
+    }
+    json_end(w, '}');
+}
+
+Str context_receipts_json(Arena *a, const ContextBuilt *built)
+{
+    AUTO_BUF b = BUF(LIMIT_CONTEXT_BYTES * 4);
+    JsonWriter w = JSON_WRITER(&b, 0);
+
+    json_begin(&w, '{');
+    json_field_int(&w, "format", 1);
+    json_field_int(&w, "tokens", (int64_t)built->tokens);
+    json_key(&w, "parts");
+    json_begin(&w, '{');
+    for (int i = 0; i < CONTEXT_PART_COUNT; i++)
+        put_part(&w, built, (ContextPart)i);
+    json_end(&w, '}');
+    json_key(&w, "receipts");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < built->n_receipts; i++) {
+        json_begin(&w, '{');
+        json_field_str(&w, "kind", str_of(context_part_name(built->receipts[i].part)));
+        json_field_str(&w, "id", built->receipts[i].id);
+        json_field_double(&w, "score", rounded(built->receipts[i].score));
+        json_field_str(&w, "reason", built->receipts[i].reason);
+        json_field_int(&w, "chars", (int64_t)built->receipts[i].chars);
+        json_end(&w, '}');
+    }
+    json_end(&w, ']');
+    json_end(&w, '}');
+    return str_dup(a, buf_str(&b));
+}
+
+void context_put_counts(JsonWriter *w, const ContextBuilt *built)
+{
+    json_begin(w, '{');
+    json_field_int(w, "tokens", (int64_t)built->tokens);
+    for (int i = 0; i <= CONTEXT_BRAIN; i++)
+        json_field_int(w, context_part_name((ContextPart)i), (int64_t)built->parts[i].items);
+    if (built->truncated)
+        json_field_bool(w, "truncated", true);
+    json_end(w, '}');
+}
+
+void context_put_skills(JsonWriter *w, const Shortlist *list)
+{
+    json_begin(w, '[');
+    for (size_t i = 0; i < list->n; i++) {
+        json_begin(w, '{');
+        json_field_str(w, "name", list->picks[i].name);
+        json_field_double(w, "score", rounded(list->picks[i].score));
+        json_field_str(w, "confidence", str_of(skill_confidence_name(list->picks[i].confidence)));
+        json_end(w, '}');
+    }
+    json_end(w, ']');
 }

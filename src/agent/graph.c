@@ -88,12 +88,6 @@ static uint16_t reachable(const Work *w, size_t from)
     return seen;
 }
 
-static void drop_edge(TaskGraph *g, TaskEdge e)
-{
-    if (g->n_dropped_edges < GRAPH_PAIRS)
-        g->dropped_edges[g->n_dropped_edges++] = e;
-}
-
 /* An edge that others already make up for is none. */
 static void add_edge(Work *w, TaskEdge e)
 {
@@ -102,7 +96,8 @@ static void add_edge(Work *w, TaskEdge e)
     if (reachable(w, e.from) >> e.to & 1)
         return;
     if ((reachable(w, e.to) >> e.from & 1) || g->n_edges == GRAPH_EDGES) {
-        drop_edge(g, e);
+        if (g->n_dropped_edges < GRAPH_PAIRS)
+            g->dropped_edges[g->n_dropped_edges++] = e;
         return;
     }
     w->follows[e.from] |= (uint16_t)(1u << e.to);
@@ -288,13 +283,6 @@ static bool fold_one(Work *w)
     return false;
 }
 
-static void bound_depth(Work *w)
-{
-    find_levels(w);
-    while (w->g->depth > GRAPH_DEPTH && fold_one(w))
-        find_levels(w);
-}
-
 /* -- Waves -- */
 
 static bool is_ready(const TaskGraph *g, size_t node, const bool *done)
@@ -459,9 +447,92 @@ TaskGraph *graph_build(Arena *a, Str request, const GraphOptions *options)
     set_order(&w);
     find_costs(g, options);
     find_edges(&w);
-    bound_depth(&w);
+    find_levels(&w);
+    while (w.g->depth > GRAPH_DEPTH && fold_one(&w))
+        find_levels(&w);
     find_waves(&w);
     g->truncated = split->cut || g->dropped_nodes || g->folded_nodes || g->n_dropped_edges;
     decide(a, g, options);
     return g;
+}
+
+/* -- As JSON -- */
+
+/* The graph as JSON: of the attachment, of the page's picture. Numbers of steps count from 1. */
+
+static void put_node(JsonWriter *w, const TaskNode *n, size_t number)
+{
+    json_begin(w, '{');
+    json_field_int(w, "id", (int64_t)number);
+    json_field_str(w, "text", n->text);
+    json_field_str(w, "kind", str_of(task_kind_name(n->kind)));
+    json_field_double(w, "cost", n->cost);
+    json_field_int(w, "wave", (int64_t)n->wave + 1);
+    json_key(w, n->writes ? "writes" : "reads");
+    json_begin(w, '[');
+    for (size_t i = 0; i < n->n_resources; i++)
+        json_put_str(w, n->resources[i]);
+    json_end(w, ']');
+    json_end(w, '}');
+}
+
+static void put_edges(JsonWriter *w, const char *key, const TaskEdge *edges, size_t n)
+{
+    json_key(w, key);
+    json_begin(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_begin(w, '{');
+        json_field_int(w, "from", (int64_t)edges[i].from + 1);
+        json_field_int(w, "to", (int64_t)edges[i].to + 1);
+        json_field_str(w, "why", str_of(edge_why_name(edges[i].why)));
+        json_end(w, '}');
+    }
+    json_end(w, ']');
+}
+
+static void put_waves(JsonWriter *w, const TaskGraph *g)
+{
+    json_key(w, "waves");
+    json_begin(w, '[');
+    for (size_t wave = 0; wave < g->waves; wave++) {
+        json_begin(w, '[');
+        for (size_t i = 0; i < g->n; i++)
+            if (g->nodes[i].wave == wave)
+                json_put_int(w, (int64_t)i + 1);
+        json_end(w, ']');
+    }
+    json_end(w, ']');
+}
+
+static void put_figures(JsonWriter *w, const TaskGraph *g)
+{
+    json_field_double(w, "W", g->work);
+    json_field_double(w, "CP", g->critical);
+    json_field_double(w, "S", g->speedup);
+    json_field_double(w, "I", g->independence);
+    json_field_str(w, "decision", g->is_parallel ? STR("parallel") : STR("serial"));
+    json_field_double(w, "score", g->score);
+    json_key(w, "reasons");
+    json_begin(w, '[');
+    for (size_t i = 0; i < g->n_reasons; i++)
+        json_put_str(w, g->reasons[i]);
+    json_end(w, ']');
+    json_field_bool(w, "truncated", g->truncated);
+    json_field_int(w, "dropped_nodes", (int64_t)g->dropped_nodes);
+    json_field_int(w, "folded_nodes", (int64_t)g->folded_nodes);
+}
+
+void graph_put(JsonWriter *w, const TaskGraph *g)
+{
+    json_begin(w, '{');
+    json_key(w, "nodes");
+    json_begin(w, '[');
+    for (size_t i = 0; i < g->n; i++)
+        put_node(w, &g->nodes[i], i + 1);
+    json_end(w, ']');
+    put_edges(w, "edges", g->edges, g->n_edges);
+    put_waves(w, g);
+    put_figures(w, g);
+    put_edges(w, "dropped_edges", g->dropped_edges, g->n_dropped_edges);
+    json_end(w, '}');
 }

@@ -297,11 +297,6 @@ static void add_resource(Arena *a, TaskNode *node, Str name)
     node->resources[node->n_resources++] = name;
 }
 
-static bool is_name_char(char c)
-{
-    return is_letter((unsigned char)c) || strchr("-./:@~%?=&#+", c) != NULL;
-}
-
 /* A file's ending: letters behind the last dot, few of them, and something before it. */
 static bool has_ending(Str word)
 {
@@ -362,7 +357,8 @@ static void add_resources(Arena *a, TaskNode *node)
         size_t from = i;
         Str word;
 
-        while (i < s.n && is_name_char(s.p[i]))
+        while (i < s.n &&
+               (is_letter((unsigned char)s.p[i]) || strchr("-./:@~%?=&#+", s.p[i]) != NULL))
             i++;
         word = (Str){ s.p + from, i - from };
         while (word.n && strchr(".:?", word.p[word.n - 1]))

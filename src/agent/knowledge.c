@@ -179,16 +179,6 @@ static bool begin_update(Knowledge *k)
     return mine;
 }
 
-static void end_update(Knowledge *k, bool whole)
-{
-    pthread_mutex_lock(&k->lock);
-    k->updating = false;
-    k->whole = whole;
-    k->looked_ms = clock_mono_ms();
-    pthread_cond_broadcast(&k->updated);
-    pthread_mutex_unlock(&k->lock);
-}
-
 static void update_if_stale(Knowledge *k, int64_t most_ms)
 {
     bool whole = false;
@@ -198,7 +188,12 @@ static void update_if_stale(Knowledge *k, int64_t most_ms)
         return;
     if (!update_index(k, most_ms, &whole, &err) && err.kind != ERR_INTERRUPTED)
         log_warning("the search index is not up to date: %s", err.text);
-    end_update(k, whole);
+    pthread_mutex_lock(&k->lock);
+    k->updating = false;
+    k->whole = whole;
+    k->looked_ms = clock_mono_ms();
+    pthread_cond_broadcast(&k->updated);
+    pthread_mutex_unlock(&k->lock);
 }
 
 void knowledge_refresh(Knowledge *k)
@@ -500,5 +495,28 @@ bool knowledge_recall(void *knowledge, Arena *a, Str question, Str conversation_
         add_incomplete(k, s, a, &out);
     *ret = ok ? str_dup(a, str_trim(buf_str(&out))) : STR("");
     shelf_give(k, s);
+    return ok;
+}
+
+/* -- Without the index -- */
+
+/* What a conversation itself says about a question. Neither the index nor another session is read. */
+
+bool knowledge_recall_own(void *knowledge, Arena *a, Str question, Str conversation_id, Str *ret,
+                          Err *err)
+{
+    AnswerSource source = { .homes = knowledge_homes(knowledge),
+                            .conversation_id = conversation_id,
+                            .text = question,
+                            .now = clock_wall() };
+    Question q = question_read(a, question, source.now), own = { .intent = INTENT_SESSION };
+    bool found = true, ok;
+    Str text = STR("");
+
+    if (q.intent == INTENT_SESSION || (q.intent == INTENT_WORKED && !q.has_period && !q.topic.n))
+        ok = answer_question(a, &source, &own, &text, &found, err);
+    else
+        ok = answer_from_own(a, &source, &text, err);
+    *ret = ok && found ? str_trim(text) : STR("");
     return ok;
 }

@@ -80,7 +80,7 @@ MUST_CHECK bool knowledge_prepare(void *knowledge, Arena *a, const PrepareAsk *a
 MUST_CHECK bool knowledge_recall(void *knowledge, Arena *a, Str question, Str conversation_id,
                                  Str *ret, Err *err);
 
-/* The same from this conversation alone, for who may not know of others (knowledge_own.c). */
+/* The same from this conversation alone, for who may not know of others. */
 MUST_CHECK bool knowledge_recall_own(void *knowledge, Arena *a, Str question, Str conversation_id,
                                      Str *ret, Err *err);
 

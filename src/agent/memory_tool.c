@@ -75,21 +75,6 @@ static bool read_edits(Arena *a, Json root, MemoryEdit *edits, size_t *ret_n, Er
 
 /* -- Answers -- */
 
-static Str usage_of(Arena *a, MemoryKind kind, const MemoryFile *f)
-{
-    return str_printf(a, "%zu%% - %zu/%zu chars", f->chars * 100 / memory_limit(kind), f->chars,
-                      memory_limit(kind));
-}
-
-static void put_entries(JsonWriter *w, const MemoryFile *f)
-{
-    json_key(w, "entries");
-    json_begin(w, '[');
-    for (size_t i = 0; i < f->n; i++)
-        json_put_str(w, f->entries[i]);
-    json_end(w, ']');
-}
-
 static Str answer(Arena *a, MemoryKind kind, const MemoryFile *f, const Err *failed)
 {
     AUTO_BUF b = BUF(LIMIT_MEMORY_BYTES * 2);
@@ -100,9 +85,15 @@ static Str answer(Arena *a, MemoryKind kind, const MemoryFile *f, const Err *fai
     json_field_str(&w, "target", str_of(memory_name(kind)));
     if (failed)
         json_field_str(&w, "error", str_of(failed->text));
-    json_field_str(&w, "usage", usage_of(a, kind, f));
+    json_field_str(&w, "usage",
+                   str_printf(a, "%zu%% - %zu/%zu chars", f->chars * 100 / memory_limit(kind),
+                              f->chars, memory_limit(kind)));
     json_field_int(&w, "entry_count", (int64_t)f->n);
-    put_entries(&w, f);
+    json_key(&w, "entries");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < f->n; i++)
+        json_put_str(&w, f->entries[i]);
+    json_end(&w, ']');
     json_end(&w, '}');
     return str_dup(a, buf_str(&b));
 }

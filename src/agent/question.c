@@ -166,14 +166,6 @@ static bool drop_opening(Words *w)
     return false;
 }
 
-/* "and why", "and how often": wanted anyway. */
-static void drop_tail(Words *w)
-{
-    if (w->n > 3 && str_is_one_of(w->all[w->n - 2].text, "and|und|et|y") &&
-        str_is_one_of(w->all[w->n - 1].text, "why|how|when|warum|pourquoi"))
-        w->n -= 2;
-}
-
 /* -- Periods -- */
 
 /* Words from..to say when; the prepositions before them go with them. */
@@ -319,7 +311,10 @@ Question question_read(Arena *a, Str text, double now)
     if (!find_known_period(&q, &w, text, now) && !find_other_period(&q, &w, now))
         (void)!find_month(a, &q, &w, now);
     drop_fillers(&w);
-    drop_tail(&w);
+    /* "and why", "and how often": wanted anyway. */
+    if (w.n > 3 && str_is_one_of(w.all[w.n - 2].text, "and|und|et|y") &&
+        str_is_one_of(w.all[w.n - 1].text, "why|how|when|warum|pourquoi"))
+        w.n -= 2;
     while (drop_opening(&w))
         ;
     find_intent(&q, &w);

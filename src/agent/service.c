@@ -124,8 +124,12 @@ Service *service_open(const ServiceOptions *options, Err *err)
     return TAKE(s);
 }
 
-static void end_turns(Service *s)
+Service *service_close(Service *s)
 {
+    if (!s)
+        return NULL;
+    if (s->knowledge)
+        knowledge_stop(s->knowledge);
     pthread_mutex_lock(&s->lock);
     s->closing = true;
     for (Turn *turn = s->turns; turn; turn = turn->next)
@@ -133,15 +137,6 @@ static void end_turns(Service *s)
     while (s->n_turns)
         pthread_cond_wait(&s->idle, &s->lock);
     pthread_mutex_unlock(&s->lock);
-}
-
-Service *service_close(Service *s)
-{
-    if (!s)
-        return NULL;
-    if (s->knowledge)
-        knowledge_stop(s->knowledge);
-    end_turns(s);
     /* What a model still says may be work for a worker. */
     service_models_free(s);
     s->pool = executor_stop(s->pool);
@@ -364,17 +359,6 @@ static bool begin(Service *s, Runs *r, Arena *a, const RunRequest *request, Run 
     return runs_begin(r, a, request, ret, ret_again, err);
 }
 
-/* Its id stands already, for those who look for it. */
-static void set_off(Service *s, Turn *turn, const Run *run)
-{
-    turn->run.conversation_id = str_dup(turn->arena, run->conversation_id);
-    turn->run.runtime = str_of(turn->runtime->name);
-    turn->run.user_message_id = run->user_message_id;
-    turn->run.assistant_message_id = run->assistant_message_id;
-    turn->run.started_ms = run->started_ms;
-    service_work(s, turn_start, turn);
-}
-
 /* Before the row is there: whoever sees the run in the database can cancel it, and nobody takes it for one that
  * was left behind. */
 static Turn *announce(Service *s, const ChatRequest *request, const Runtime *runtime, Str id)
@@ -419,7 +403,13 @@ static bool admit(Service *s, Runs *r, Arena *a, const ChatRequest *request, Run
     live = live_hold(turn->live);
     ok = begin(s, r, a, &row, ret, &again, err);
     if (ok && !again) {
-        set_off(s, turn, ret);
+        /* Its id stands already, for those who look for it. */
+        turn->run.conversation_id = str_dup(turn->arena, ret->conversation_id);
+        turn->run.runtime = str_of(turn->runtime->name);
+        turn->run.user_message_id = ret->user_message_id;
+        turn->run.assistant_message_id = ret->assistant_message_id;
+        turn->run.started_ms = ret->started_ms;
+        service_work(s, turn_start, turn);
         *ret_live = live;
         return true;
     }

@@ -106,9 +106,6 @@ MUST_CHECK bool turn_load(Turn *turn, Runs *r, Err *err);
 void turn_enrich(Turn *turn);
 void turn_build_request(Turn *turn);
 
-/* costs.c: how long steps take here. */
-void turn_costs(Turn *turn, Runs *r);
-
 /* summary_model.c: the next generation of the summary, in the background. */
 void turn_summarise(Turn *turn, Str model, int64_t through);
 

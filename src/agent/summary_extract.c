@@ -185,14 +185,6 @@ static void cut_turn(Extract *x, Str text, bool from_user)
     }
 }
 
-/* A question is open while nobody has spoken after it. */
-static void mark_open(Extract *x, size_t first)
-{
-    for (size_t i = first; i < x->n; i++)
-        if (is_question(x->all[i].text))
-            x->all[i].kind = SENTENCE_OPEN;
-}
-
 /* -- Ranking -- */
 
 static size_t slot_of(Extract *x, const Term *t)
@@ -359,7 +351,10 @@ Str talk_summary(Arena *a, Str previous, const TalkTurn *turns, size_t n, size_t
         last = x.n;
         cut_turn(&x, turns[i].text, turns[i].from_user);
     }
-    mark_open(&x, last);
+    /* A question is open while nobody has spoken after it. */
+    for (size_t i = last; i < x.n; i++)
+        if (is_question(x.all[i].text))
+            x.all[i].kind = SENTENCE_OPEN;
     rank(&x);
     return str_dup(a, pick(&x, most_tokens));
 }

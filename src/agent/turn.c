@@ -377,17 +377,13 @@ static void hear(Turn *turn, const RuntimeEvent *e)
     }
 }
 
-static bool is_end(const RuntimeEvent *e)
-{
-    return e->kind == RUNTIME_FINISH || e->kind == RUNTIME_FAIL;
-}
-
 static void on_event(void *ctx, const RuntimeEvent *e)
 {
     Turn *turn = ctx;
 
     pthread_mutex_lock(&turn->lock);
-    if (!turn->over && turn->logged > LIMIT_RUN_LOG && !is_end(e))
+    if (!turn->over && turn->logged > LIMIT_RUN_LOG &&
+        !(e->kind == RUNTIME_FINISH || e->kind == RUNTIME_FAIL))
         cut_off(turn, STR("the runtime's output exceeds the limit of a run"));
     else if (!turn->over)
         hear(turn, e);

@@ -3,7 +3,7 @@
 #define TALARIA_CMD_CMD_HANDOFF_H
 
 #include "cmd/cli.h"
-#include "gateway/pick.h"
+#include "handoff/pick.h"
 #include "handoff/handoff.h"
 
 /* The session of that id; *ret_pick is for handoff_pick_begin. `look`: only those that went before. */

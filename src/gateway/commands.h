@@ -31,9 +31,6 @@ typedef struct Chat {
     Str key;             /* of the place */
 } Chat;
 
-/* commands_home.c: this chat becomes the home channel, and the one before is told. */
-MUST_CHECK bool chat_set_home(Chat *c, Str *ret, Err *err);
-
 /* *ret_text: the answer, also where it cannot be done. Fails with ERR_BUSY and ERR_IO alone: later. */
 MUST_CHECK bool chat_command(Chat *c, const ChatWords *words, Str *ret_text, Err *err);
 

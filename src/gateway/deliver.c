@@ -81,12 +81,6 @@ static bool leave_thread(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Chat
 
 /* -- One piece -- */
 
-static Str piece_key(Arena *a, const Outgoing *o)
-{
-    return str_printf(a, "%.*s:%lld", STR_FMT(o->post_as.n ? o->post_as : o->id),
-                      (long long)o->sent);
-}
-
 /* The message is there already, with words of before. *ret_gone: somebody took it away. */
 static bool edit_first(Delivery *d, Arena *a, const Outgoing *o, const Post *m, bool *ret_gone,
                        Err *err)
@@ -155,7 +149,10 @@ static bool post_once(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Post *m
 static bool post(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress *to, Str text,
                  Err *err)
 {
-    Post m = { .to = to, .text = text, .key = piece_key(a, o) };
+    Post m = { .to = to,
+               .text = text,
+               .key = str_printf(a, "%.*s:%lld", STR_FMT(o->post_as.n ? o->post_as : o->id),
+                                 (long long)o->sent) };
 
     if (post_once(d, own, a, o, &m, err))
         return true;
@@ -268,12 +265,6 @@ bool deliver_waiting(Delivery *d, OwnStore *own, Arena *a, Str id, Err *err)
     return send_rest(d, own, a, &o, &why) || schedule_retry(d, own, a, &o, &why, err);
 }
 
-/* A message that somebody took away is written anew where its thread may be gone with it; once. */
-static bool may_start_new(const Outgoing *o, const ChatAddress *to)
-{
-    return to->thread_id.n && !str_ends(o->post_as, STR(AGAIN));
-}
-
 bool deliver_growing(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Str text, Err *err)
 {
     Post m = { .text = text };
@@ -289,7 +280,8 @@ bool deliver_growing(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Str text
     if (o->first_ref.n) {
         if (edit_first(d, a, o, &m, &gone, err))
             return true;
-        if (!gone || !may_start_new(o, &to))
+        /* A deleted message is posted again if its topic may be gone with it; once. */
+        if (!gone || !to.thread_id.n || str_ends(o->post_as, STR(AGAIN)))
             return false;
         d->never = false;
         start_new_message(a, o);

@@ -9,18 +9,77 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/executor.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "chat/outbox.h"
 #include "gateway/connections.h"
 #include "gateway/inbound.h"
-#include "gateway/rounds.h"
 #include "gateway/worker.h"
 #include "handoff/wake.h"
 
 enum { IDLE_MS = 30000, LATER_MS = 250, LOOK_MS = 250, PRUNE_MS = 24 * 3600 * 1000 };
+
+/* -- Rounds -- */
+
+enum { RETRY_MS = 2000 };
+
+/* A thread that does all the work it finds whenever it is called, and says when to look again without a call. A call
+ * during a round is not lost: another round follows at once. A failed round is logged (once while the reason stays
+ * the same) and tried again: a database that is locked or full for a while must not end the process. */
+typedef struct Rounds {
+    Executor *executor; /* one thread without jobs: its idle time is the rounds */
+    /* *ret_wait_ms < 0: only when called. */
+    bool (*fn)(void *ctx, int64_t *ret_wait_ms, Err *err);
+    void *ctx;
+    char logged[ERR_TEXT_BYTES]; /* the last failure */
+} Rounds;
+
+static int64_t make_round(void *ctx, void *worker)
+{
+    Rounds *r = ctx;
+    int64_t wait = RETRY_MS;
+    Err err = { 0 };
+
+    (void)worker;
+    if (r->fn(r->ctx, &wait, &err)) {
+        r->logged[0] = 0;
+        return wait;
+    }
+    log_at(strcmp(r->logged, err.text) == 0 ? LOG_DEBUG : LOG_WARNING, "%s", err.text);
+    memcpy(r->logged, err.text, sizeof r->logged);
+    return RETRY_MS;
+}
+
+static Rounds *rounds_begin(bool (*fn)(void *ctx, int64_t *ret_wait_ms, Err *err), void *ctx,
+                            Err *err)
+{
+    Rounds *r = mem_alloc(sizeof *r);
+
+    _Static_assert(sizeof r->logged == sizeof err->text, "the whole text fits");
+    r->fn = fn;
+    r->ctx = ctx;
+    r->executor = executor_start(
+        &(ExecutorOptions){ .min_threads = 1, .max_threads = 1, .idle = make_round, .ctx = r },
+        err);
+    return r->executor ? r : mem_free(r);
+}
+
+static Rounds *rounds_end(Rounds *r)
+{
+    if (r)
+        executor_stop(r->executor);
+    return mem_free(r);
+}
+
+static void rounds_call(Rounds *r)
+{
+    if (r)
+        executor_wake(r->executor);
+}
 
 typedef struct Gateway {
     const GatewayOptions *o;

@@ -18,11 +18,6 @@ typedef enum Outcome {
     FULL  /* it waits for a free agent or a free database, and so do the messages behind it */
 } Outcome;
 
-static const GatewayConnection *server_of(const InboundOptions *o, Str platform)
-{
-    return gateway_connection_named(o->served, o->n_served, platform);
-}
-
 /* It could not be opened yet. */
 static bool is_opening(const InboundOptions *o, Str platform)
 {
@@ -196,7 +191,7 @@ static bool is_readable(const Inbound *in, const char **ret_why)
 static bool handle_update(const InboundOptions *o, Arena *a, const InboxRow *row, bool full,
                           Outcome *ret, Err *err)
 {
-    const GatewayConnection *s = server_of(o, row->platform);
+    const GatewayConnection *s = gateway_connection_named(o->served, o->n_served, row->platform);
     const char *why = NULL;
     Identity me = { 0 };
     Inbound in = { 0 };

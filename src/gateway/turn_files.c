@@ -1,6 +1,6 @@
 /* The id of a kept file follows from the message's name, its place in it and the conversation: so it is known before
  * the file is fetched whether it is there already, and what a death left half done is written over. */
-#include "gateway/turn_files.h"
+#include "gateway/turns_inside.h"
 
 #include <time.h>
 
@@ -154,14 +154,6 @@ static void note(Fetching *f, const InboundFile *file, const Err *err)
     buf_addf(&f->notes, " was not read: %.*s]", STR_FMT(why));
 }
 
-static void note_more(Fetching *f)
-{
-    if (f->job->more_files)
-        buf_addf(&f->notes, "%s[%zu more %s not read: at most %d files per message]",
-                 f->notes.n ? "\n" : "", f->job->more_files,
-                 f->job->more_files == 1 ? "file was" : "files were", LIMIT_INBOUND_FILES);
-}
-
 /* A message needs words: where it has none, it says which files it is. */
 static Str text_of(const Fetching *f)
 {
@@ -222,7 +214,10 @@ static void each(Fetching *f)
         ARENA_PUSH(f->arena, f->ids, f->n_ids, f->cap_ids, id);
         buf_addf(&f->kept, "%s'%.*s'", f->kept.n ? ", " : "", STR_FMT(file->name));
     }
-    note_more(f);
+    if (f->job->more_files)
+        buf_addf(&f->notes, "%s[%zu more %s not read: at most %d files per message]",
+                 f->notes.n ? "\n" : "", f->job->more_files,
+                 f->job->more_files == 1 ? "file was" : "files were", LIMIT_INBOUND_FILES);
 }
 
 bool turn_files_fetch(Turns *t, Arena *a, const TurnJob *job, ChatRequest *request, Err *err)

@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "gateway/authorise.h"
-#include "gateway/turn_files.h"
 #include "gateway/turns_inside.h"
 #include "model/config.h"
 

@@ -66,22 +66,6 @@ static void on_question(Prompt *k, const Frame *f, Json asked)
     k->what = str_dup(a, json_str(json_get(asked, STR("command"))));
 }
 
-static void on_tool(Prompt *k, Json root, Str status)
-{
-    k->tool = str_eqz(status, "started")
-                  ? str_dup(k->job->arena, json_str(json_get(root, STR("tool"))))
-              : str_eqz(status, "running") ? k->tool
-                                           : STR("");
-}
-
-/* The runtime's peer did not take the answer, and says so in a notice. */
-static void on_refused(Prompt *k)
-{
-    pthread_mutex_lock(&k->turns->lock);
-    k->me->ask.answered = false;
-    pthread_mutex_unlock(&k->turns->lock);
-}
-
 void prompt_on_progress(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks)
 {
     Json root = json_root(doc);
@@ -94,9 +78,16 @@ void prompt_on_progress(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret
     else if (str_eqz(stage, "approval"))
         withdraw(k);
     else if (str_eqz(stage, "tool"))
-        on_tool(k, root, status);
-    else if (str_eqz(stage, "notice"))
-        on_refused(k);
+        k->tool = str_eqz(status, "started")
+                      ? str_dup(k->job->arena, json_str(json_get(root, STR("tool"))))
+                  : str_eqz(status, "running") ? k->tool
+                                               : STR("");
+    else if (str_eqz(stage, "notice")) {
+        /* The runtime's peer did not take the answer, and says so in a notice. */
+        pthread_mutex_lock(&k->turns->lock);
+        k->me->ask.answered = false;
+        pthread_mutex_unlock(&k->turns->lock);
+    }
 }
 
 void prompt_close(Prompt *k)

@@ -6,19 +6,10 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "chat/topics.h"
-#include "gateway/turn_files.h"
 #include "gateway/turns_inside.h"
 #include "text/redact.h"
 
 enum { MAX_RUNS = 99, BUSY_MS = 100, MAX_BUSY_MS = 60000 };
-
-static void add_active(Turns *t, ActiveTurn *me)
-{
-    pthread_mutex_lock(&t->lock);
-    me->next = t->active;
-    t->active = me;
-    pthread_mutex_unlock(&t->lock);
-}
 
 static void remove_active(Turns *t, ActiveTurn *me)
 {
@@ -269,7 +260,10 @@ void turn_run(void *turns, OwnStore *own, void *work)
     Outgoing out;
     Err err;
 
-    add_active(t, &me);
+    pthread_mutex_lock(&t->lock);
+    me.next = t->active;
+    t->active = &me;
+    pthread_mutex_unlock(&t->lock);
     if (!open_row(t, own, job, &me, &out, &err)) {
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
         return_to_inbox(own, job);

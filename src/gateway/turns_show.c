@@ -238,14 +238,6 @@ static void watch_run(Show *s, Arena *a)
     }
 }
 
-static void show_init(Show *s)
-{
-    pthread_mutex_init(&s->lock, NULL);
-    cond_init(&s->called);
-    s->arenas[0] = arena_new();
-    s->arenas[1] = arena_new();
-}
-
 void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out,
                 LiveRun *live, TurnOutcome *ret)
 {
@@ -259,7 +251,10 @@ void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Out
                .outcome = ret,
                .prompt = { .turns = t, .journal = own, .job = job, .me = me } };
 
-    show_init(&s);
+    pthread_mutex_init(&s.lock, NULL);
+    cond_init(&s.called);
+    s.arenas[0] = arena_new();
+    s.arenas[1] = arena_new();
     s.delivery.leaves = on_topic_gone;
     s.delivery.ctx = &s;
     s.sub = (Subscriber){ .wake = on_wake, .ctx = &s };

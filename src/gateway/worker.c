@@ -115,11 +115,6 @@ static bool is_temporary(const Err *err)
 
 /* -- Prepare -- */
 
-static bool is_unsure(const Handoff *h)
-{
-    return str_eq(h->thread_ref, UNSURE_THREAD);
-}
-
 /* On such a platform that it is about to be asked for is written down first: whoever finds that written, and no
  * name, does not ask again. */
 static bool mark_thread(Worker *w, Handoff *h, const GatewayConnection *s, Err *err)
@@ -139,7 +134,7 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const GatewayConnection
     Sent sent = { 0 };
 
     *ret_wait = false;
-    if (is_unsure(h)) {
+    if (str_eq(h->thread_ref, UNSURE_THREAD)) {
         log_warning("handoff '%.*s' goes to the chat itself; an unused thread may be left there",
                     STR_FMT(h->id));
         h->thread_ref = STR("");

@@ -6,7 +6,7 @@
 #include "chat/home_channels.h"
 #include "chat/inbox.h"
 #include "chat/outbox.h"
-#include "gateway/pick.h"
+#include "handoff/pick.h"
 #include "handoff/board.h"
 #include "handoff/routing.h"
 #include "handoff/wait.h"

@@ -1,4 +1,4 @@
-#include "gateway/pick.h"
+#include "handoff/pick.h"
 
 #include <time.h>
 

@@ -2,8 +2,8 @@
  *
  * Any session of any agent can go. One of Talaria's database or of a Hermes home goes itself. A transcript of
  * another agent is left as it is: the conversation that continues it (agent/continue.h) goes in its place. */
-#ifndef TALARIA_GATEWAY_PICK_H
-#define TALARIA_GATEWAY_PICK_H
+#ifndef TALARIA_HANDOFF_PICK_H
+#define TALARIA_HANDOFF_PICK_H
 
 #include "agent/continue.h"
 #include "store/store.h"
