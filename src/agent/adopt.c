@@ -1,5 +1,6 @@
-/* A session of any source as a conversation of ours: which one is meant, what was said in it, and the
- * conversation that continues it. The agent's own files and databases are read, never written. */
+/* A session of any source as a conversation of ours: which one is meant, what was said in it,
+ * and the conversation that continues it. The agent's own files and databases are read, never
+ * written. */
 #include "agent/continue.h"
 
 #include "agent/conversations_adopt.h"
@@ -90,7 +91,8 @@ static Str known_model(const Settings *settings, Str name)
     return name.n && settings_model(settings, name) ? name : STR("");
 }
 
-/* What a handle can hold, and half of the model's window: the other half is for what is said next. */
+/* What a handle can hold, and half of the model's window: the other half is for what is said
+ * next. */
 static size_t room_for(const Settings *settings)
 {
     int64_t window = setting_int(settings, SETTING_MODEL_WINDOW);
@@ -175,7 +177,8 @@ bool service_adopt(Service *s, Arena *a, const Home *home, Str session_id, Str *
 
 /* -- By whatever id -- */
 
-/* Conversations are ours, also where --home names another database: then they are looked for by themselves. */
+/* Conversations are ours, also where --home names another database: then they are looked for by
+ * themselves. */
 static bool find(Source *x, Runs *r, Str id, Str *ret_conversation, Err *err)
 {
     Err why;

@@ -1,7 +1,8 @@
 /* answer.h - answers from data, for questions that need no model (question.h).
  *
- * Each says which period it looked at and how many sessions that were, links sessions by their titles, and
- * quotes no passage twice. Markdown; text of the history in it is escaped or quoted, without secrets. */
+ * Each says which period it looked at and how many sessions that were, links sessions by their
+ * titles, and quotes no passage twice. Markdown; text of the history in it is escaped or quoted,
+ * without secrets. */
 #ifndef TALARIA_AGENT_ANSWER_H
 #define TALARIA_AGENT_ANSWER_H
 
@@ -18,8 +19,8 @@ typedef struct AnswerSource {
     double now;
 } AnswerSource;
 
-/* *ret is empty if there is nothing to answer from (a question about an empty conversation). *ret_found is
- * false if a search might say more. On one thread: the handles'. */
+/* ret is empty if there is nothing to answer from (a question about an empty conversation).
+ * *ret_found is false if a search might say more. On one thread: the handles'. */
 MUST_CHECK bool answer_question(Arena *a, const AnswerSource *source, const Question *q, Str *ret,
                                 bool *ret_found, Err *err);
 

@@ -1,5 +1,5 @@
-/* "Which commands failed most often, and why?": failed tool calls by command or tool, each with its most
- * frequent error. The catalogue says which sessions have failures; only those are read. */
+/* "Which commands failed most often, and why?": failed tool calls by command or tool, each with its
+ * most frequent error. The catalogue says which sessions have failures; only those are read. */
 #include <stdlib.h>
 
 #include "agent/answer_inside.h"

@@ -33,8 +33,8 @@ typedef struct Answering {
     bool found;       /* what was asked for */
 } Answering;
 
-/* The sessions of the period that a person took part in; without those that only asked about the history.
- * `project`: only those whose folder or title has its words; may be empty. */
+/* The sessions of the period that a person took part in; without those that only asked about the
+ * history. `project`: only those whose folder or title has its words; may be empty. */
 MUST_CHECK bool answer_sessions(Answering *w, Str project, Err *err);
 
 bool answer_in_period(const Answering *w, double at);

@@ -1,5 +1,6 @@
-/* The conversation at hand: what it is about, and what of it answers a question. It is read from the store and
- * not through the index, which may not know a session yet that was handed over a moment ago. */
+/* The conversation at hand: what it is about, and what of it answers a question. It is read from
+ * the store and not through the index, which may not know a session yet that was handed over a
+ * moment ago. */
 #include "agent/answer_inside.h"
 #include "agent/render.h"
 #include "base/limits.h"
@@ -60,7 +61,8 @@ static void drop_questions(Own *o)
     o->n = kept;
 }
 
-/* All messages, those too that were copied from the session that it continues: the index leaves them to that. */
+/* All messages, those too that were copied from the session that it continues: the index leaves
+ * them to that. */
 static void read_own(Arena *a, const AnswerSource *source, Own *ret)
 {
     AUTO(Store) *store = NULL;

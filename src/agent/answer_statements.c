@@ -1,6 +1,6 @@
-/* "What did we fix last week?", "What was decided about X?": sentences that say so, in what people wrote and
- * in what an agent said last before it was the user's turn again. What it says between two tool calls is
- * narration ("Now I will fix the test") and never counts. */
+/* "What did we fix last week?", "What was decided about X?": sentences that say so, in what people
+ * wrote and in what an agent said last before it was the user's turn again. What it says between
+ * two tool calls is narration ("Now I will fix the test") and never counts. */
 #include <stdlib.h>
 
 #include "agent/answer_inside.h"
@@ -45,7 +45,8 @@ static size_t topic_words(const Search *s, Str text)
     return words_in(s->scratch, &s->topic, text, NULL);
 }
 
-/* The first sentence that states it and is about the topic, with the one behind it for its reason. */
+/* The first sentence that states it and is about the topic, with the one behind it for its
+ * reason. */
 static bool find_sentence(Search *s, Str text, bool by_user, Str *ret)
 {
     Str rest = str_head(text, MAX_TEXT), sentence, next, before = STR_NONE;
@@ -285,7 +286,8 @@ bool answer_fixed(Answering *w, Err *err)
 
 /* -- Decided -- */
 
-/* Sessions in which the topic's words occur, by the index: reading the whole history would take too long. */
+/* Sessions in which the topic's words occur, by the index: reading the whole history would take too
+ * long. */
 static bool mark_sessions(Search *s, int64_t **ret, size_t *ret_n, Err *err)
 {
     const AnswerSource *source = s->w->source;

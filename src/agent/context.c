@@ -1,6 +1,6 @@
-/* Blocks, one after the other. Each is written into a buffer of its own with a budget in tokens; items
- * go in whole while they fit, and a receipt is written for each that did. A block without items is not
- * written at all. */
+/* Blocks, one after the other. Each is written into a buffer of its own with a budget in tokens;
+ * items go in whole while they fit, and a receipt is written for each that did. A block without
+ * items is not written at all. */
 #include "agent/context.h"
 
 #include <math.h>
@@ -359,8 +359,8 @@ void context_build(Arena *a, const ContextQuery *query, ContextBuilt *ret)
     AUTO_BUF whole = BUF(LIMIT_CONTEXT_BYTES);
 
     *ret = (ContextBuilt){ 0 };
-    if (query->most_ms)
-        b.until = clock_mono_ns() + query->most_ms * 1000000;
+    if (query->max_ms)
+        b.until = clock_mono_ns() + query->max_ms * 1000000;
     for (size_t i = 0; i < CONTEXT_PART_COUNT; i++) {
         int64_t start = clock_mono_ns();
 
@@ -388,7 +388,8 @@ void context_build(Arena *a, const ContextQuery *query, ContextBuilt *ret)
 
 /* What was given, as JSON: for the attachment and for the metadata of a run. */
 
-/* Two digits: a search weighs age by the clock, and an attachment must not differ for a second of it. */
+/* Two digits: a search weighs age by the clock, and an attachment must not differ for a second of
+ * it. */
 static double rounded(double score)
 {
     return round(score * 100) / 100;
@@ -396,8 +397,7 @@ static double rounded(double score)
 
 static void put_part(JsonWriter *w, const ContextBuilt *b, ContextPart part)
 {
-    json_key(w, context_part_name(part));
-    json_begin(w, '{');
+    json_field_begin(w, context_part_name(part), '{');
     json_field_int(w, "items", (int64_t)b->parts[part].items);
     json_field_int(w, "tokens", (int64_t)b->parts[part].tokens);
     if (b->parts[part].truncated)
@@ -406,8 +406,7 @@ static void put_part(JsonWriter *w, const ContextBuilt *b, ContextPart part)
         json_field_str(w, "degraded", b->parts[part].reason);
     if (part == CONTEXT_SKILLS) {
         /* Skills that were not taken, by why. */
-        json_key(w, "omitted");
-        json_begin(w, '{');
+        json_field_begin(w, "omitted", '{');
         json_field_int(w, "platform", (int64_t)b->skills.omitted.platform);
         json_field_int(w, "disabled", (int64_t)b->skills.omitted.disabled);
         json_field_int(w, "score", (int64_t)b->skills.omitted.score);
@@ -424,13 +423,11 @@ Str context_receipts_json(Arena *a, const ContextBuilt *built)
     json_begin(&w, '{');
     json_field_int(&w, "format", 1);
     json_field_int(&w, "tokens", (int64_t)built->tokens);
-    json_key(&w, "parts");
-    json_begin(&w, '{');
+    json_field_begin(&w, "parts", '{');
     for (int i = 0; i < CONTEXT_PART_COUNT; i++)
         put_part(&w, built, (ContextPart)i);
     json_end(&w, '}');
-    json_key(&w, "receipts");
-    json_begin(&w, '[');
+    json_field_begin(&w, "receipts", '[');
     for (size_t i = 0; i < built->n_receipts; i++) {
         json_begin(&w, '{');
         json_field_str(&w, "kind", str_of(context_part_name(built->receipts[i].part)));

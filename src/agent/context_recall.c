@@ -1,7 +1,7 @@
-/* What other sessions have to say. Requests and answers are asked for apart, so that tool output, of
- * which there is most, does not crowd them out; then one passage a lineage. Whether anything is about
- * the request at all is decided by its words, not by the score alone: a score says which is best, not
- * whether that is any good. */
+/* What other sessions have to say. Requests and answers are asked for apart, so that tool output,
+ * of which there is most, does not crowd them out; then one passage a lineage. Whether anything is
+ * about the request at all is decided by its words, not by the score alone: a score says which is
+ * best, not whether that is any good. */
 #include <stdlib.h>
 
 #include "agent/answer.h"
@@ -197,8 +197,8 @@ static size_t words_of_turn(const Recalling *r, Str text)
     return words_in(r->arena, &r->words, str_head(text, NEAR_WORDS_CHARS), NULL);
 }
 
-/* Ranking weighs the turns around one, too: "thanks, that was it" is found by the words of what it is about. The
- * passage is then the turn beside it that has the words. */
+/* Ranking weighs the turns around one, too: "thanks, that was it" is found by the words of what it
+ * is about. The passage is then the turn beside it that has the words. */
 static Ranked passage_of(Recalling *r, const Candidate *c)
 {
     Ranked best = c->at;
@@ -222,7 +222,8 @@ static Ranked passage_of(Recalling *r, const Candidate *c)
     return best;
 }
 
-/* What was found once says nothing new: neither an answer that only quoted, nor the question to it. */
+/* What was found once says nothing new: neither an answer that only quoted, nor the question to
+ * it. */
 static bool is_echo(const Recalling *r, const Recalled *hit)
 {
     Str text = str_trim(hit->text);
@@ -286,8 +287,8 @@ static int better_first(const void *a, const void *b)
     return x->at < y->at ? 1 : x->at > y->at ? -1 : str_cmp(x->id, y->id);
 }
 
-/* Of passages that say the same the best one stays; they are in order. Narration is for want of anything
- * better. */
+/* Of passages that say the same the best one stays; they are in order. Narration is for want of
+ * anything better. */
 static size_t drop_repeats(Recalled *hits, size_t n)
 {
     bool better = false;
@@ -306,9 +307,10 @@ static size_t drop_repeats(Recalled *hits, size_t n)
     return kept;
 }
 
-/* More are read than are wanted: only who has read a turn knows how many of the words are there. A request that was made
- * before is the best match of itself and tells nothing new: one of those is enough, and neither their number nor their
- * score keeps anything else out. False: there was nothing else. */
+/* More are read than are wanted: only who has read a turn knows how many of the words are there. A
+ * request that was made before is the best match of itself and tells nothing new: one of those is
+ * enough, and neither their number nor their score keeps anything else out. False: there was
+ * nothing else. */
 static bool take_best(Recalling *r, size_t max, Recalled **ret, size_t *ret_n)
 {
     size_t read = 0, n = 0, enough = max * 3;

@@ -148,8 +148,7 @@ bool agent_state_put(JsonWriter *w, Runs *r, Arena *a, const Conversation *c, Er
     json_begin(w, '{');
     json_field_int(w, "v", 1);
     field_or_null(w, "active", active && active->alias ? str_of(active->alias) : c->active);
-    json_key(w, "runtimes");
-    json_begin(w, '{');
+    json_field_begin(w, "runtimes", '{');
     for (size_t i = 0; i < n; i++) {
         json_key_str(w, all[i].runtime);
         if (is_plain_json(all[i].handle))

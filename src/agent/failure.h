@@ -1,7 +1,7 @@
 /* failure.h - what failed, in few words: the command, the line that says why.
  *
- * So that a thousand failed calls become a handful of kinds. Pure; text lives in the arena or is part of
- * what was passed in. */
+ * So that a thousand failed calls become a handful of kinds. Pure; text lives in the arena or is
+ * part of what was passed in. */
 #ifndef TALARIA_AGENT_FAILURE_H
 #define TALARIA_AGENT_FAILURE_H
 
@@ -10,7 +10,8 @@
 /* Whether the tool runs commands of a shell, whatever its agent calls it. */
 bool failure_is_shell(Str tool);
 
-/* "git push" of "cd /tmp && sudo git push -f origin": the program, and its subcommand if it has one. */
+/* "git push" of "cd /tmp && sudo git push -f origin": the program, and its subcommand if it has
+ * one. */
 Str failure_command(Arena *a, Str command);
 
 /* The line of a tool's result that says what went wrong; empty: none does. */

@@ -1,5 +1,5 @@
-/* A subscriber with nothing to read is marked as waiting under the feed's lock and woken under the same
- * lock, so it cannot miss a frame. */
+/* A subscriber with nothing to read is marked as waiting under the feed's lock and woken under the
+ * same lock, so it cannot miss a frame. */
 #include "agent/feed.h"
 
 #include "base/clock.h"
@@ -81,9 +81,9 @@ void feed_wake(Feed *feed)
             wake_waiting(s);
 }
 
-/* A subscriber that has something to read and does not read it is slow. One with only_end is not: it reads
- * nothing before the end. Only those that were silent for long get a heartbeat: thousands of heartbeats at
- * once would delay everybody's frames. */
+/* A subscriber that has something to read and does not read it is slow. One with only_end is not:
+ * it reads nothing before the end. Only those that were silent for long get a heartbeat: thousands
+ * of heartbeats at once would delay everybody's frames. */
 void feed_beat(Feed *feed, int64_t now_ms)
 {
     pthread_mutex_lock(&feed->lock);

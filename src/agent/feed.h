@@ -1,8 +1,9 @@
 /* feed.h - frames in order, and subscribers that read them at their own pace.
  *
- * A subscriber is a position in the feed and owns no copy of a frame, so any number of subscribers cost a
- * few words each, and one that joins late reads what the others read. The feed of a run keeps every frame;
- * that of the server's events keeps the newest ones and drops a subscriber whose position has left it.
+ * A subscriber is a position in the feed and owns no copy of a frame, so any number of subscribers
+ * cost a few words each, and one that joins late reads what the others read. The feed of a run
+ * keeps every frame; that of the server's events keeps the newest ones and drops a subscriber whose
+ * position has left it.
  *
  * Any thread; a subscriber belongs to one reader. Frames are owned by the feed. */
 #ifndef TALARIA_AGENT_FEED_H
@@ -57,7 +58,8 @@ struct Subscriber {
     void *ctx;
 };
 
-/* Copies a frame's wire format from `offset` on and returns how many bytes fitted. f NULL: a heartbeat. */
+/* Copies a frame's wire format from `offset` on and returns how many bytes fitted. f NULL: a
+ * heartbeat. */
 typedef size_t FrameCopy(const Feed *feed, const Frame *f, size_t offset, char *out, size_t max);
 
 /* -- The feed -- */
@@ -78,12 +80,13 @@ void feed_close(Feed *feed);
 void feed_join(Feed *feed, Subscriber *s, size_t after);
 void feed_leave(Subscriber *s);
 
-/* The next frame, or NULL: *ret_over then says whether there will be none. For feeds that keep every
- * frame, where it lives as long as the subscription. */
+/* The next frame, or NULL: *ret_over then says whether there will be none. For feeds that keep
+ * every frame, where it lives as long as the subscription. */
 const Frame *sub_next(Subscriber *s, bool *ret_over);
 /* The same as bytes, up to max of them; 0: none now, -1: the end. */
 ssize_t sub_read(Subscriber *s, FrameCopy *copy, char *out, size_t max);
-/* True: the feed is over. False: `sleep` was called, `wake` will be. For subscribers with only_end. */
+/* True: the feed is over. False: `sleep` was called, `wake` will be. For subscribers with
+ * only_end. */
 bool sub_wait(Subscriber *s);
 
 #endif

@@ -1,7 +1,7 @@
-/* From steps to a decision. Everything that has to break a tie goes through `order`: the place in the
- * request where that means something, else kind and text, so that a list without an order gives one
- * and the same graph however it was typed. With twelve steps at most, sets of them are bits of one
- * number. */
+/* From steps to a decision. Everything that has to break a tie goes through `order`: the place in
+ * the request where that means something, else kind and text, so that a list without an order gives
+ * one and the same graph however it was typed. With twelve steps at most, sets of them are bits of
+ * one number. */
 #include "agent/graph.h"
 
 #include <stdlib.h>
@@ -118,7 +118,8 @@ static int chain_place(TaskKind kind)
     return kind == STEP_CODE ? 1 : kind == STEP_TEST ? 2 : kind == STEP_DEPLOY ? 3 : 0;
 }
 
-/* Whether y goes before x, where the request says nothing: code, test, deploy; writing before reading. */
+/* Whether y goes before x, where the request says nothing: code, test, deploy; writing before
+ * reading. */
 static bool is_reversed(const TaskNode *x, const TaskNode *y)
 {
     int a = chain_place(x->kind), b = chain_place(y->kind);
@@ -260,8 +261,9 @@ static void fold_step(Work *w, size_t gone, size_t to)
     g->folded_nodes++;
 }
 
-/* A step right beyond the most that may follow each other goes into one before it. There is no third
- * between the two, since it would be on the same level as the first or the last: so no circle. */
+/* A step right beyond the most that may follow each other goes into one before it. There is no
+ * third between the two, since it would be on the same level as the first or the last: so no
+ * circle. */
 static bool fold_one(Work *w)
 {
     TaskGraph *g = w->g;
@@ -468,8 +470,7 @@ static void put_node(JsonWriter *w, const TaskNode *n, size_t number)
     json_field_str(w, "kind", str_of(task_kind_name(n->kind)));
     json_field_double(w, "cost", n->cost);
     json_field_int(w, "wave", (int64_t)n->wave + 1);
-    json_key(w, n->writes ? "writes" : "reads");
-    json_begin(w, '[');
+    json_field_begin(w, n->writes ? "writes" : "reads", '[');
     for (size_t i = 0; i < n->n_resources; i++)
         json_put_str(w, n->resources[i]);
     json_end(w, ']');
@@ -478,8 +479,7 @@ static void put_node(JsonWriter *w, const TaskNode *n, size_t number)
 
 static void put_edges(JsonWriter *w, const char *key, const TaskEdge *edges, size_t n)
 {
-    json_key(w, key);
-    json_begin(w, '[');
+    json_field_begin(w, key, '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(w, '{');
         json_field_int(w, "from", (int64_t)edges[i].from + 1);
@@ -492,8 +492,7 @@ static void put_edges(JsonWriter *w, const char *key, const TaskEdge *edges, siz
 
 static void put_waves(JsonWriter *w, const TaskGraph *g)
 {
-    json_key(w, "waves");
-    json_begin(w, '[');
+    json_field_begin(w, "waves", '[');
     for (size_t wave = 0; wave < g->waves; wave++) {
         json_begin(w, '[');
         for (size_t i = 0; i < g->n; i++)
@@ -512,8 +511,7 @@ static void put_figures(JsonWriter *w, const TaskGraph *g)
     json_field_double(w, "I", g->independence);
     json_field_str(w, "decision", g->is_parallel ? STR("parallel") : STR("serial"));
     json_field_double(w, "score", g->score);
-    json_key(w, "reasons");
-    json_begin(w, '[');
+    json_field_begin(w, "reasons", '[');
     for (size_t i = 0; i < g->n_reasons; i++)
         json_put_str(w, g->reasons[i]);
     json_end(w, ']');
@@ -525,8 +523,7 @@ static void put_figures(JsonWriter *w, const TaskGraph *g)
 void graph_put(JsonWriter *w, const TaskGraph *g)
 {
     json_begin(w, '{');
-    json_key(w, "nodes");
-    json_begin(w, '[');
+    json_field_begin(w, "nodes", '[');
     for (size_t i = 0; i < g->n; i++)
         put_node(w, &g->nodes[i], i + 1);
     json_end(w, ']');

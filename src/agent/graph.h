@@ -1,14 +1,14 @@
-/* graph.h - a request as a small graph of steps, and whether doing some of them at once pays.
+/* graph.h - a request as a small graph of steps, and whether parallel work pays.
  *
  * Deterministic and bounded: at most 12 steps, 24 edges, 4 steps one after the other, 4 at once.
- * What did not fit is counted, never lost in silence: steps beyond the twelfth are dropped, a chain
- * that is too long has its end folded into one step, edges are dropped from the least certain on.
+ * What did not fit is counted: steps beyond the twelfth are dropped, the end of a chain that is too
+ * long is folded into one step, the least certain edges are dropped first.
  *
- * Steps are list items; without a list, what stands between words of order ("then", 然后) and of
- * togetherness ("meanwhile", 同时). Edges: said order; "it", "the result" (结果); two steps that touch
- * one file, address, package or table of which one writes it; code before its test before its
- * deployment. Items of a list without numbers have no order: the decision is the same however they
- * are permuted. Never fails. Pure, thread-safe; everything lives in the arena. */
+ * Steps are list items, or else the parts between words of order ("then", 然后) and of simultaneity
+ * ("meanwhile", 同时). Edges: stated order; "it", "the result" (结果); two steps that use the same
+ * file, address, package or table, if one writes it; code before its test before its deployment.
+ * Items of an unnumbered list have no order: permuting them does not change the decision. Never
+ * fails. Pure, thread-safe; everything lives in the arena. */
 #ifndef TALARIA_AGENT_GRAPH_H
 #define TALARIA_AGENT_GRAPH_H
 
@@ -102,7 +102,7 @@ typedef struct TaskGraph {
     size_t n_reasons;
 } TaskGraph;
 
-/* Steps, edges and waves: the same whatever the runtime; then what follows for this one. */
+/* Steps, edges and waves do not depend on the runtime; the decision does. */
 TaskGraph *graph_build(Arena *a, Str request, const GraphOptions *options);
 
 /* {nodes,edges,waves,W,CP,S,I,decision,score,reasons,truncated,dropped_edges,...} */

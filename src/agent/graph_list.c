@@ -1,6 +1,7 @@
-/* Lists in a request: items on lines of their own, or numbered ones on one line ("1. this 2. that"). Code
- * between fences has no items. A numbered list is in order, and so is one whose items point at each other; any
- * other has none, unless the words before it say "in parallel" of a numbered one. */
+/* Lists in a request: items on lines of their own, or numbered ones on one line ("1. this 2.
+ * that"). Code between fences has no items. A numbered list is in order, and so is one whose items
+ * point at each other; any other has none, unless the words before it say "in parallel" of a
+ * numbered one. */
 #include <stdio.h>
 
 #include "agent/graph_split.h"
@@ -128,8 +129,8 @@ static void lengthen(Arena *a, Str *item, Str line)
         *item = str_printf(a, "%.*s %.*s", STR_FMT(*item), STR_FMT(line));
 }
 
-/* Lines that are indented below an item belong to it; what stands outside of the items is before or after
- * them. */
+/* Lines that are indented below an item belong to it; what stands outside of the items is before or
+ * after them. */
 void list_read(Arena *a, Str text, List *ret)
 {
     AUTO_BUF first = BUF(LIMIT_REQUEST_READ * 2);

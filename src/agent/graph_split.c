@@ -1,7 +1,8 @@
-/* Taking a request apart. A list wins over prose: who makes one has cut the work already; what is said before
- * and after it comes before and after. In prose every clause is a step, whatever its verb: nobody knows all
- * verbs. Only a sentence that is built as a statement ("The build is broken.") asks for nothing; it goes along
- * with the step that it is about. So no word of the request is lost on the way. */
+/* Taking a request apart. A list wins over prose: who makes one has cut the work already; what is
+ * said before and after it comes before and after. In prose every clause is a step, whatever its
+ * verb: nobody knows all verbs. Only a sentence that is built as a statement ("The build is
+ * broken.") asks for nothing; it goes along with the step that it is about. So no word of the
+ * request is lost on the way. */
 #include "agent/graph_split.h"
 
 #include <ctype.h>
@@ -79,7 +80,8 @@ static bool is_condition(Str clause)
            str_starts(clause, STR("when ")) || str_starts(clause, STR("如果"));
 }
 
-/* Pasted lines: code, quotations, a shell's, and what stands below a line that ends with a colon. */
+/* Pasted lines: code, quotations, a shell's, and what stands below a line that ends with a
+ * colon. */
 static bool is_material(Str line, bool below_colon)
 {
     return below_colon || line.p[0] == ' ' || line.p[0] == '\t' || strchr(">$|{}<@", line.p[0]);
@@ -90,8 +92,8 @@ static bool ends_open(const Buf *out)
     return out->n && !strchr(".!?;:\n", out->p[out->n - 1]);
 }
 
-/* The request as sentences: lines that were only wrapped are joined, pasted material is left to the request
- * itself. */
+/* The request as sentences: lines that were only wrapped are joined, pasted material is left to the
+ * request itself. */
 static Str flatten(Arena *a, Str text)
 {
     AUTO_BUF out = BUF(LIMIT_REQUEST_READ + 16);

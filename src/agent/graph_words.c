@@ -1,5 +1,5 @@
-/* English words are matched whole and without regard to case; Chinese ones wherever they stand, since
- * nothing separates them. Tables, so that a word is added in one place. */
+/* English words are matched whole and without regard to case; Chinese ones wherever they stand,
+ * since nothing separates them. Tables, so that a word is added in one place. */
 #include "agent/graph_words.h"
 
 #include "text/letters.h"
@@ -125,8 +125,9 @@ static bool begins_with_any(Str s, const char *words)
     return false;
 }
 
-/* The words of a language that nobody adds to: articles, pronouns, auxiliaries. A request begins with a verb,
- * of which there is no end; a statement begins with one of these, or has its auxiliary soon. */
+/* The words of a language that nobody adds to: articles, pronouns, auxiliaries. A request begins
+ * with a verb, of which there is no end; a statement begins with one of these, or has its auxiliary
+ * soon. */
 bool text_is_statement(Str s)
 {
     static const char beginnings[] =

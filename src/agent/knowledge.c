@@ -1,9 +1,9 @@
 /* Sets of handles, and the turn's questions to them.
  *
- * A part that cannot be opened is missing in its set and tried anew with the next one that is made; the
- * others are of use all the same. What a turn is given depends on the request, the conversation and the
- * disk alone, so that two runtimes are told the same; what depends on the runtime (whether its steps go
- * at once) is in the metadata. */
+ * A part that cannot be opened is missing in its set and tried anew with the next one that is made;
+ * the others are of use all the same. What a turn is given depends on the request, the conversation
+ * and the disk alone, so that two runtimes are told the same; what depends on the runtime (whether
+ * its steps go at once) is in the metadata. */
 #include "agent/knowledge.h"
 
 #include <pthread.h>
@@ -150,12 +150,12 @@ static bool has_to_stop(void *ctx)
 }
 
 /* *ret_whole: nothing is missing in it; not where another process is still at it. */
-static bool update_index(Knowledge *k, int64_t most_ms, bool *ret_whole, Err *err)
+static bool update_index(Knowledge *k, int64_t max_ms, bool *ret_whole, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     AUTO(Catalogue) *catalogue = NULL;
     AUTO(RecallIndex) *index = NULL;
-    Patience patience = { k, most_ms ? clock_mono_ms() + most_ms : 0 };
+    Patience patience = { k, max_ms ? clock_mono_ms() + max_ms : 0 };
     UpdateStats stats;
 
     if (!open_catalogue(k, a, &catalogue, err))
@@ -179,14 +179,14 @@ static bool begin_update(Knowledge *k)
     return mine;
 }
 
-static void update_if_stale(Knowledge *k, int64_t most_ms)
+static void update_if_stale(Knowledge *k, int64_t max_ms)
 {
     bool whole = false;
     Err err;
 
     if (!begin_update(k))
         return;
-    if (!update_index(k, most_ms, &whole, &err) && err.kind != ERR_INTERRUPTED)
+    if (!update_index(k, max_ms, &whole, &err) && err.kind != ERR_INTERRUPTED)
         log_warning("the search index is not up to date: %s", err.text);
     pthread_mutex_lock(&k->lock);
     k->updating = false;
@@ -293,7 +293,7 @@ static ContextQuery query_of(Knowledge *k, Shelf *s, Arena *a, const PrepareAsk 
         .window = window,
         .budget = window && window / 3 < CONTEXT_TOKENS ? window / 3 : CONTEXT_TOKENS,
         .memory_snapshot = ask->memory,
-        .most_ms = LIMIT_CONTEXT_MS,
+        .max_ms = LIMIT_CONTEXT_MS,
         /* The attachment is the same for all: what could be done at once where somebody can. */
         .graph = { .parallel = true, .seconds = ask->costs },
     };
@@ -500,7 +500,8 @@ bool knowledge_recall(void *knowledge, Arena *a, Str question, Str conversation_
 
 /* -- Without the index -- */
 
-/* What a conversation itself says about a question. Neither the index nor another session is read. */
+/* What a conversation itself says about a question. Neither the index nor another session is
+ * read. */
 
 bool knowledge_recall_own(void *knowledge, Arena *a, Str question, Str conversation_id, Str *ret,
                           Err *err)

@@ -1,5 +1,6 @@
-/* Tools of the native runtime. All of them are local; the user's memory is the only thing that one writes.
- * What they hand out is a JSON object with the secrets taken out, cut to what a model can read. */
+/* Tools of the native runtime. All of them are local; the user's memory is the only thing that one
+ * writes. What they hand out is a JSON object with the secrets taken out, cut to what a model can
+ * read. */
 #include "agent/knowledge_inside.h"
 #include "base/limits.h"
 #include "recall/snippet.h"
@@ -104,8 +105,7 @@ static bool session_search(const Desk *d, Json args, JsonWriter *w, Err *err)
     if (!recall_search(s->recall, s->catalogue, knowledge_homes(d->knowledge), d->arena, &options,
                        &answer, err))
         return false;
-    json_key(w, "hits");
-    json_begin(w, '[');
+    json_field_begin(w, "hits", '[');
     for (size_t i = 0; i < answer.n && n < limit; i++)
         if (!str_eq(answer.hits[i].entry.id, d->conversation_id)) {
             put_hit(d->arena, w, &answer.hits[i]);
@@ -167,8 +167,7 @@ static bool session_read(const Desk *d, Json args, JsonWriter *w, Err *err)
     json_field_str(w, "session", e.id);
     field_said(a, w, "title", e.title, 80);
     field_day(a, w, e.started_at);
-    json_key(w, "messages");
-    json_begin(w, '[');
+    json_field_begin(w, "messages", '[');
     ok = doc_each(reader, &e, put_doc, &r, err);
     json_end(w, ']');
     json_field_bool(w, "more", r.more);

@@ -1,7 +1,7 @@
 /* manage.h - rename, archive and delete sessions that Talaria keeps itself.
  *
- * Sessions of Hermes, Claude Code and Codex belong to those programs: they are refused with the file's
- * name, and nothing is written. On a Runs handle, so one thread. */
+ * Sessions of Hermes, Claude Code and Codex belong to those programs: they are refused with the
+ * file's name, and nothing is written. On a Runs handle, so one thread. */
 #ifndef TALARIA_AGENT_MANAGE_H
 #define TALARIA_AGENT_MANAGE_H
 

@@ -1,14 +1,14 @@
-/* memory.h - what is remembered of the user between conversations: USER.md and MEMORY.md.
+/* memory.h - the user memory: USER.md and MEMORY.md.
  *
- * Hermes' format, so that the two programs can take turns on the same files: entries with a line "§"
- * between them, a limit in characters for the whole file, the lock beside it (MEMORY.md.lock), whole
- * files put in place by renaming. They lie in memories/ of the first home: Hermes' where there is one,
- * else ours. An entry is added, replaced or removed by a piece of its text that no other entry has;
- * what would not fit is refused with how much is in use. A file that somebody has written into by hand
- * in a way that cannot be kept is not written at all.
+ * The format is Hermes', so that both programs can use the same files: entries separated by a line
+ * "§", a limit in characters for the whole file, a lock file beside it (MEMORY.md.lock), atomic
+ * replacement by rename. The files are in memories/ of the first history folder: Hermes' if it
+ * exists, else Talaria's. An entry is replaced or removed by a piece of its text that no other
+ * entry contains. An entry that does not fit is refused, with the space in use. A file that was
+ * edited by hand so that rewriting would lose something is never written.
  *
- * Reading never fails for a file that is not there: it has no entries. Everything handed out lives in
- * the arena. Thread-safe between processes by the lock, between threads by it too. */
+ * A missing file has no entries. Returned text lives in the arena. The lock makes it safe between
+ * threads and processes. */
 #ifndef TALARIA_AGENT_MEMORY_H
 #define TALARIA_AGENT_MEMORY_H
 
@@ -35,8 +35,8 @@ size_t memory_limit(MemoryKind kind);
 typedef struct MemoryFile {
     Str *entries;
     size_t n;
-    size_t chars; /* in use, as the limit counts */
-    Str sha256;   /* of its bytes; empty: there is no file */
+    size_t chars; /* in use, counted like the limit */
+    Str sha256;   /* of its bytes; empty: no file */
     Str drift;    /* why it cannot be written; empty: it can */
 } MemoryFile;
 
@@ -56,13 +56,14 @@ typedef struct MemoryEdit {
     Str content;  /* the new entry: add, replace */
 } MemoryEdit;
 
-/* All of the edits or none of them. ERR_TOO_LARGE names what is in use, ERR_CONFLICT a piece that two
- * entries have, or a file that cannot be kept. */
+/* Applies all edits or none. ERR_TOO_LARGE: with the space in use; ERR_CONFLICT: two entries
+ * contain the text, or the file cannot be rewritten. */
 MUST_CHECK bool memory_change(Arena *a, const Homes *homes, MemoryKind kind,
                               const MemoryEdit *edits, size_t n, MemoryFile *ret, Err *err);
 
-/* The tool `memory` of a model: {"action","target","content","old_text"} or {"target","operations":[]}.
- * What comes back is JSON; a refusal is an answer too, and false only where the arguments are none. */
+/* The tool `memory` of a model: {"action","target","content","old_text"} or
+ * {"target","operations":[]}. Returns JSON, for a refusal too; fails only if the arguments are not
+ * valid. */
 extern const char memory_tool_schema[], memory_tool_description[];
 MUST_CHECK bool memory_tool_run(Arena *a, const Homes *homes, Str arguments, Str *ret, Err *err);
 
@@ -73,7 +74,7 @@ typedef struct MemorySnapshot {
 } MemorySnapshot;
 
 MUST_CHECK bool memory_snapshot(Arena *a, const Homes *homes, MemorySnapshot *ret, Err *err);
-/* To keep it beside the conversation, and back; false where the text is no snapshot. */
+/* To store it with the conversation; reading fails if the text is not a snapshot. */
 Str memory_snapshot_json(Arena *a, const MemorySnapshot *s);
 MUST_CHECK bool memory_snapshot_read(Arena *a, Str json, MemorySnapshot *ret, Err *err);
 

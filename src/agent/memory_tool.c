@@ -89,8 +89,7 @@ static Str answer(Arena *a, MemoryKind kind, const MemoryFile *f, const Err *fai
                    str_printf(a, "%zu%% - %zu/%zu chars", f->chars * 100 / memory_limit(kind),
                               f->chars, memory_limit(kind)));
     json_field_int(&w, "entry_count", (int64_t)f->n);
-    json_key(&w, "entries");
-    json_begin(&w, '[');
+    json_field_begin(&w, "entries", '[');
     for (size_t i = 0; i < f->n; i++)
         json_put_str(&w, f->entries[i]);
     json_end(&w, ']');

@@ -1,5 +1,6 @@
-/* The models that turns ask: a client each, made when a turn first names the model. The configured model has a place of
- * its own; the other places go to the models that were asked last. A client that a turn holds is never dropped. */
+/* The models that turns ask: a client each, made when a turn first names the model. The configured
+ * model has a place of its own; the other places go to the models that were asked last. A client
+ * that a turn holds is never dropped. */
 #include "agent/service_inside.h"
 
 static ModelClient *make(Service *s, Str request, Err *err)
@@ -12,13 +13,15 @@ static ModelClient *make(Service *s, Str request, Err *err)
     return model_client_new(s->net, &config, err);
 }
 
-/* Freeing cancels what is out and waits for its last event, which no caller of service_model should do. */
+/* Freeing cancels what is out and waits for its last event, which no caller of service_model should
+ * do. */
 static void free_client(void *client)
 {
     model_client_free(client);
 }
 
-/* The place for a name that has none: the first free one, else the one whose model was asked longest ago. */
+/* The place for a name that has none: the first free one, else the one whose model was asked
+ * longest ago. */
 static ServiceModel *place_for(Service *s, Str request)
 {
     ServiceModel *oldest = NULL;

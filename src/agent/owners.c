@@ -1,8 +1,8 @@
 /* Whose runs are whose, and what goes with time.
  *
- * Every process that runs turns holds the lock of its own name while it lives. A run whose owner's lock can be
- * taken has lost its process; the kernel says so, whatever ended it, and no clock or process number is
- * trusted. */
+ * Every process that runs turns holds the lock of its own name while it lives. A run whose owner's
+ * lock can be taken has lost its process; the kernel says so, whatever ended it, and no clock or
+ * process number is trusted. */
 #include <unistd.h>
 
 #include "agent/files.h"
@@ -106,7 +106,8 @@ static bool prune_is_due(Service *s)
     return due;
 }
 
-/* Of processes that were killed with nothing under way. Young ones stay: whoever made one may be about to lock it. */
+/* Of processes that were killed with nothing under way. Young ones stay: whoever made one may be
+ * about to lock it. */
 static void sweep_locks(const Service *s)
 {
     AUTO(Arena) *a = arena_new();

@@ -1,5 +1,5 @@
-/* What a turn is made of before a runtime sees it: the conversation so far, the richer context, the files,
- * what happened elsewhere, the template of a first turn. */
+/* What a turn is made of before a runtime sees it: the conversation so far, the richer context, the
+ * files, what happened elsewhere, the template of a first turn. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,8 +15,8 @@
 
 /* -- How long steps take -- */
 
-/* How long steps take here: medians of the user's own runs, by kind. Only a request of one step says anything
- * of its kind, and a few of them are chance. */
+/* How long steps take here: medians of the user's own runs, by kind. Only a request of one step
+ * says anything of its kind, and a few of them are chance. */
 
 enum { RUNS_READ = 400, ENOUGH = 5, FRESH_MS = 600000 };
 
@@ -194,8 +194,8 @@ static bool load_gap(Turn *turn, Runs *r, Err *err)
     return true;
 }
 
-/* What other programs call this conversation stands in their handles: there it is not looked for. Ours is the
- * words themselves. */
+/* What other programs call this conversation stands in their handles: there it is not looked for.
+ * Ours is the words themselves. */
 static bool load_handles(Turn *turn, Runs *r, Err *err)
 {
     Continuity *all;
@@ -288,7 +288,8 @@ void turn_enrich(Turn *turn)
             turn->prepared.stages[i].detail = str_dup(turn->arena, str_of(err.text));
         }
     }
-    /* Not before: whether the words of this very turn are counted must not depend on who is faster. */
+    /* Not before: whether the words of this very turn are counted must not depend on who is
+     * faster. */
     service_refresh(s);
     service_tidy(s);
 }
@@ -317,8 +318,8 @@ static bool find_template(Turn *turn, Template *ret, Err *err)
     return true;
 }
 
-/* The messages that the injection puts in front: as they are for a runtime with a list to put them into,
- * else fenced. */
+/* The messages that the injection puts in front: as they are for a runtime with a list to put them
+ * into, else fenced. */
 static bool render_template(Turn *turn, const Template *t, Str *ret, Err *err)
 {
     bool fenced = !turn->runtime->takes_messages;

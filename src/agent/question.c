@@ -1,6 +1,6 @@
-/* A question is cut into words; the period, the opening and the fillers are taken out; what is left has to be
- * one of the patterns from its first word to its last. Patterns are tried one after the other: there are
- * about a hundred short ones, and longer texts are no questions of this kind. */
+/* A question is cut into words; the period, the opening and the fillers are taken out; what is left
+ * has to be one of the patterns from its first word to its last. Patterns are tried one after the
+ * other: there are about a hundred short ones, and longer texts are no questions of this kind. */
 #include "agent/question.h"
 
 #include <time.h>

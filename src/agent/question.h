@@ -1,8 +1,9 @@
-/* question.h - what a question about the history asks for, by a table of phrasings (data/questions.def).
+/* question.h - what a question about the history asks for, by a table of phrasings
+ * (data/questions.def).
  *
- * Some questions have an answer in the data: which sessions a week had, which commands failed, what was
- * decided, what was fixed. A question is understood as a whole or not at all: one with words that the
- * table does not know is left to the search. Pure; time is passed in. */
+ * Some questions have an answer in the data: which sessions a week had, which commands failed, what
+ * was decided, what was fixed. A question is understood as a whole or not at all: one with words
+ * that the table does not know is left to the search. Pure; time is passed in. */
 #ifndef TALARIA_AGENT_QUESTION_H
 #define TALARIA_AGENT_QUESTION_H
 

@@ -1,5 +1,5 @@
-/* One pass over code points. '<' is written as an entity where a tag of ours, of a chat format or of a
- * role begins behind it, and left alone elsewhere: code in quotations has to stay readable. */
+/* One pass over code points. '<' is written as an entity where a tag of ours, of a chat format or
+ * of a role begins behind it, and left alone elsewhere: code in quotations has to stay readable. */
 #include "agent/render.h"
 
 #include "text/letters.h"
@@ -41,7 +41,8 @@ static bool starts_nocase(Str s, const char *with)
     return s.n >= n && str_eq_nocase(str_head(s, n), (Str){ with, n });
 }
 
-/* Behind '<' and marks that may stand there: a name that something would take for more than text. */
+/* Behind '<' and marks that may stand there: a name that something would take for more than
+ * text. */
 static bool is_tag(Str rest)
 {
     static const char *const names[] = { FENCE,   "system", "user",        "assistant", "human",
@@ -100,7 +101,8 @@ static bool is_unseen(uint32_t c)
            (c >= 0xe0000 && c <= 0xe007f);
 }
 
-/* Before anything else is looked for: a fence must not come together when something inside it goes. */
+/* Before anything else is looked for: a fence must not come together when something inside it
+ * goes. */
 static Str without_unseen(Arena *a, Str text)
 {
     AUTO_BUF out = BUF(text.n * 3 + 1);
@@ -134,23 +136,23 @@ static void add_line(Buf *out, Str line)
     buf_addc(out, '\n');
 }
 
-void render_quote(Buf *out, Str text, size_t most_chars)
+void render_quote(Buf *out, Str text, size_t max_chars)
 {
     AUTO(Arena) *a = arena_new();
     Str line;
 
-    text = text_clip(a, prepared(a, text), most_chars);
+    text = text_clip(a, prepared(a, text), max_chars);
     while (str_split(&text, '\n', &line)) {
         buf_addz(out, "> ");
         add_line(out, line);
     }
 }
 
-void render_line(Buf *out, Str text, size_t most_chars)
+void render_line(Buf *out, Str text, size_t max_chars)
 {
     AUTO(Arena) *a = arena_new();
 
-    text = text_clip(a, text_collapse(a, prepared(a, text)), most_chars);
+    text = text_clip(a, text_collapse(a, prepared(a, text)), max_chars);
     while (text.n)
         add_escaped(out, &text);
 }

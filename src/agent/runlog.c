@@ -9,24 +9,15 @@
 
 /* -- The table of runs -- */
 
-static size_t bucket_of(Str id)
-{
-    size_t h = 5381;
-
-    for (size_t i = 0; i < id.n; i++)
-        h = h * 33 + (unsigned char)id.p[i];
-    return h % RUN_BUCKETS;
-}
-
 /* Under the log's lock. */
-static LiveRun *look_up(RunLog *log, Str id)
+static LiveRun *find_live(RunLog *log, Str id)
 {
-    for (LiveRun *run = log->buckets[bucket_of(id)]; run; run = run->next)
-        if (str_eqz(id, run->id)) {
-            run->holders++;
-            return run;
-        }
-    return NULL;
+    LiveRun *run;
+
+    HASH_FIND(hh, log->live, id.p, id.n, run);
+    if (run)
+        run->holders++;
+    return run;
 }
 
 static LiveRun *live_new(RunLog *log, Str id)
@@ -44,11 +35,8 @@ static LiveRun *live_new(RunLog *log, Str id)
 /* Under the log's lock. */
 static void enter(RunLog *log, LiveRun *run)
 {
-    LiveRun **bucket = &log->buckets[bucket_of(str_of(run->id))];
-
     run->feed.closed = log->quiet;
-    run->next = *bucket;
-    *bucket = run;
+    HASH_ADD_STR(log->live, id, run);
 }
 
 static void forget(LiveRun *run)
@@ -67,19 +55,14 @@ LiveRun *live_hold(LiveRun *run)
 
 LiveRun *live_drop(LiveRun *run)
 {
-    LiveRun **at;
     bool last;
 
     if (!run)
         return NULL;
     pthread_mutex_lock(&run->log->lock);
     last = --run->holders == 0;
-    if (last) {
-        at = &run->log->buckets[bucket_of(str_of(run->id))];
-        while (*at != run)
-            at = &(*at)->next;
-        *at = run->next;
-    }
+    if (last)
+        HASH_DEL(run->log->live, run);
     pthread_mutex_unlock(&run->log->lock);
     if (last)
         forget(run);
@@ -108,7 +91,7 @@ bool runlog_is_live(RunLog *log, Str run_id)
     bool live = false;
 
     pthread_mutex_lock(&log->lock);
-    run = look_up(log, run_id);
+    run = find_live(log, run_id);
     pthread_mutex_unlock(&log->lock);
     if (run) {
         pthread_mutex_lock(&run->feed.lock);
@@ -218,7 +201,7 @@ LiveRun *runlog_find(RunLog *log, Runs *r, Str run_id, Err *err)
     LiveRun *run, *loaded;
 
     pthread_mutex_lock(&log->lock);
-    run = look_up(log, run_id);
+    run = find_live(log, run_id);
     pthread_mutex_unlock(&log->lock);
     if (run)
         return run;
@@ -226,7 +209,7 @@ LiveRun *runlog_find(RunLog *log, Runs *r, Str run_id, Err *err)
     if (!loaded)
         return NULL;
     pthread_mutex_lock(&log->lock);
-    run = look_up(log, run_id);
+    run = find_live(log, run_id);
     if (!run)
         enter(log, loaded);
     pthread_mutex_unlock(&log->lock);
@@ -267,9 +250,8 @@ void runlog_beat(RunLog *log)
     int64_t now = clock_mono_ms();
 
     pthread_mutex_lock(&log->lock);
-    for (size_t i = 0; i < RUN_BUCKETS; i++)
-        for (LiveRun *run = log->buckets[i]; run; run = run->next)
-            feed_beat(&run->feed, now);
+    for (LiveRun *run = log->live; run; run = run->hh.next)
+        feed_beat(&run->feed, now);
     pthread_mutex_unlock(&log->lock);
 }
 
@@ -277,8 +259,7 @@ void runlog_quiet(RunLog *log)
 {
     pthread_mutex_lock(&log->lock);
     log->quiet = true;
-    for (size_t i = 0; i < RUN_BUCKETS; i++)
-        for (LiveRun *run = log->buckets[i]; run; run = run->next)
-            feed_close(&run->feed);
+    for (LiveRun *run = log->live; run; run = run->hh.next)
+        feed_close(&run->feed);
     pthread_mutex_unlock(&log->lock);
 }

@@ -3,15 +3,15 @@
 #define TALARIA_AGENT_RUNLOG_INSIDE_H
 
 #include <pthread.h>
+#include <uthash.h>
 
 #include "agent/runlog.h"
-
-enum { RUN_BUCKETS = 1024 };
 
 struct LiveRun {
     char id[ID_CHARS + 16];
     RunLog *log;
-    LiveRun *next, *next_dirty, *next_unsynced; /* under the log's lock, as the next two */
+    UT_hash_handle hh; /* under the log's lock, as the next three */
+    LiveRun *next_dirty, *next_unsynced;
     int holders;
     bool listed;
     LiveRun *next_taken, *next_ending; /* the writer's, as the next two */
@@ -47,7 +47,7 @@ struct RunLog {
     LiveRun *unsynced; /* ended and committed; by next_unsynced */
     LiveRun *dirty, **last_dirty;
     LiveRun *ending_runs, **last_ending; /* the writer's: their ends wait, by next_ending */
-    LiveRun *buckets[RUN_BUCKETS];
+    LiveRun *live;                       /* by id: every run that somebody holds */
 };
 
 #endif

@@ -1,9 +1,9 @@
-/* One writer, many runs. The writer takes the runs that have something new, puts all of it into one transaction and
- * shows it. While it commits, the next list grows: under load the batches grow by themselves, and a lone event waits
- * for nothing.
+/* One writer, many runs. The writer takes the runs that have something new, puts all of it into one
+ * transaction and shows it. While it commits, the next list grows: under load the batches grow by
+ * themselves, and a lone event waits for nothing.
  *
- * The end of a run costs as much as a dozen words, and many runs may end at once: a round takes all words that it
- * finds, and only a few ends. */
+ * The end of a run costs as much as a dozen words, and many runs may end at once: a round takes all
+ * words that it finds, and only a few ends. */
 #include "agent/runlog_inside.h"
 #include "base/clock.h"
 #include "base/cond.h"
@@ -46,8 +46,8 @@ static void gather(LiveRun *run, Arena *a, Batch *b)
         ARENA_PUSH(a, b->ends, b->n_ends, b->cap_ends, *run->end);
 }
 
-/* What the disk took is shown. What it did not take is shown all the same, save for the end: the words
- * go on, and the rest is tried again with the next batch. */
+/* What the disk took is shown. What it did not take is shown all the same, save for the end: the
+ * words go on, and the rest is tried again with the next batch. */
 static void show(LiveRun *run, bool saved, const Err *err)
 {
     LiveEnded *ended = NULL;
@@ -103,8 +103,8 @@ static void sync_some(RunLog *log, LiveRun *first)
     }
 }
 
-/* Under the log's lock. A checkpoint holds up whoever writes next, who has to begin the write-ahead log anew
- * and to sync that: it waits for a pause, up to a point. */
+/* Under the log's lock. A checkpoint holds up whoever writes next, who has to begin the write-ahead
+ * log anew and to sync that: it waits for a pause, up to a point. */
 static bool checkpoint_is_due(const RunLog *log, int64_t *ret_when)
 {
     *ret_when = INT64_MAX;

@@ -359,8 +359,8 @@ static bool begin(Service *s, Runs *r, Arena *a, const RunRequest *request, Run 
     return runs_begin(r, a, request, ret, ret_again, err);
 }
 
-/* Before the row is there: whoever sees the run in the database can cancel it, and nobody takes it for one that
- * was left behind. */
+/* Before the row is there: whoever sees the run in the database can cancel it, and nobody takes it
+ * for one that was left behind. */
 static Turn *announce(Service *s, const ChatRequest *request, const Runtime *runtime, Str id)
 {
     Turn *turn = turn_new(s, request, runtime);

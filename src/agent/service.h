@@ -1,12 +1,12 @@
 /* service.h - the agent service: a message goes in, a run comes out.
  *
- * admit, load, context, skills, graph, continuity, dispatch, normalise, persist, done. Admission is the
- * caller's: when service_chat returns, the user's words are on the disk and the run has a log to look at
- * (runlog.h). The rest happens on the service's own threads, whoever goes away. Trouble with context,
- * skills or graph makes a turn poorer, never fails it; trouble with the store or the runtime ends it with
- * one error and one done.
+ * A turn goes through: admit, load, context, skills, graph, continuity, dispatch, normalise,
+ * persist, done. Admission is on the caller's thread: when service_chat returns, the user's message
+ * is on disk and the run has a log (runlog.h). The rest is on the service's threads, even if the
+ * caller goes away. A failure of context, skills or graph never fails the turn; a failure of the
+ * store or the runtime ends it with one error and one done.
  *
- * Any thread. Text that is handed out lives in the arena that was passed in. */
+ * Any thread. Returned text lives in the arena that was passed in. */
 #ifndef TALARIA_AGENT_SERVICE_H
 #define TALARIA_AGENT_SERVICE_H
 
@@ -19,37 +19,37 @@ typedef struct Service Service;
 typedef struct ServiceOptions {
     const Homes *homes; /* borrowed, as settings */
     const Settings *settings;
-    const Runtime *const *runtimes; /* NULL: all there are */
-    /* What makes a turn richer: NULL is what this machine knows (knowledge.h). */
-    PrepareFn *prepare;
-    bool plain; /* nothing does, and there are no tools: for tests and the bench */
+    const Runtime *const *runtimes; /* NULL: all */
+    PrepareFn *prepare;             /* builds the context; NULL: knowledge.h */
+    bool plain;                     /* no context and no tools: for tests and benchmarks */
 } ServiceOptions;
 
-/* Closes what a process that is gone left unfinished. */
+/* Also closes runs that a dead process left unfinished. */
 MUST_CHECK Service *service_open(const ServiceOptions *options, Err *err);
-/* Cancels what runs and waits for it. */
+/* Cancels the running turns and waits for their end. */
 Service *service_close(Service *s);
 AUTO_FREE(Service, service_close)
 
 RunLog *service_log(Service *s);
 
-/* A handle of the database for this thread, until it is given back. */
+/* A database handle for this thread, from a pool. */
 MUST_CHECK Runs *service_borrow_runs(Service *s, Err *err);
 void service_return_runs(Service *s, Runs *r);
 
-/* A new conversation. ERR_INVALID where there is no such runtime, ERR_NOT_FOUND where no such template. */
+/* A new conversation. ERR_INVALID: unknown runtime; ERR_NOT_FOUND: unknown template. */
 MUST_CHECK bool service_begin(Service *s, const Conversation *c, Err *err);
-/* Takes it back, with its files: its first turn was refused, and nothing was said in it. */
+/* Deletes it with its files: its first turn was refused, and it is empty. */
 void service_unbegin(Service *s, Str conversation_id);
 
-/* A session of any home as a conversation of ours (conversations_adopt.h): the words that its model would be
- * sent now, every call with its result. The id of the conversation, which may be that of the session. */
+/* Makes a session of any history folder a conversation (conversations_adopt.h) with the messages
+ * that its model would be sent now, every tool call with its result. *ret_id may be the session's
+ * id. */
 MUST_CHECK bool service_adopt(Service *s, Arena *a, const Home *home, Str session_id, Str *ret_id,
                               Err *err);
 
 /* Closes runs whose process is gone, as opening does. */
 MUST_CHECK bool service_recover(Service *s, Err *err);
-/* The same in our home for who has no service, and so no runs of their own. */
+/* The same for callers without a service, and so without runs. */
 MUST_CHECK bool service_close_dead(Str data, Err *err);
 
 /* -- Turns -- */
@@ -64,25 +64,26 @@ typedef struct ChatRequest {
     size_t n_files;
     int64_t deadline_ms; /* 0: the limit */
     int64_t max_tokens;  /* of the answer, for a runtime with a model of its own; 0: its default */
-    bool refresh;        /* what is remembered of the user as it is now, from this turn on */
-    Str surface;         /* the chat platform from which it is asked; empty: terminal or page */
-    bool internal;       /* nobody said it: the runtime is told, no words of a user are kept */
-    Str instead_of;      /* a run that died: its message is answered anew; empty: it is a new one */
+    bool refresh;        /* read the user memory again, for this turn and later ones */
+    Str surface;         /* the chat platform; empty: terminal or page */
+    bool internal;       /* an instruction to the agent: no user message is stored */
+    Str instead_of;      /* answer the message of this abandoned run; empty: a new message */
 } ChatRequest;
 
-/* ERR_CONFLICT: a run of the conversation is not over (ret is that one), the session lives elsewhere now, or
- * the key was used for something else; ERR_REFUSED: the runtime is not for that level of trust; ERR_BUSY:
- * LIMIT_RUNS run. *ret_live is a reference. An idempotency key that was used gives that run again. */
+/* ERR_CONFLICT: a run of the conversation is not over (it is *ret), the session was moved
+ * elsewhere, or the key was used for another request; ERR_REFUSED: the runtime needs more trust;
+ * ERR_BUSY: LIMIT_RUNS turns are running. *ret_live is a reference. A repeated idempotency key
+ * returns the same run. */
 MUST_CHECK bool service_chat(Service *s, Arena *a, const ChatRequest *request, Run *ret,
                              LiveRun **ret_live, Err *err);
-/* Leads to done{cancelled} soon. ERR_NOT_FOUND; one that is over is left as it is. */
+/* The run ends soon with done{cancelled}; no effect if it is over. ERR_NOT_FOUND. */
 MUST_CHECK bool service_cancel(Service *s, Str run_id, Err *err);
-/* ERR_CONFLICT: nothing of that id waits for an answer; ERR_INVALID: that was not among the choices. */
+/* ERR_CONFLICT: no such approval is pending; ERR_INVALID: not one of its choices. */
 MUST_CHECK bool service_approve(Service *s, Str run_id, Str approval_id, Str choice, Err *err);
 
 /* -- Runtimes -- */
 
-/* By name or alias, also the default for the empty name; NULL and ERR_INVALID: there is none. */
+/* By name or alias; empty: the default. NULL and ERR_INVALID: unknown. */
 MUST_CHECK const Runtime *service_runtime(Service *s, Str name, Err *err);
 const Runtime *const *service_runtimes(Service *s);
 /* May take up to two seconds. */

@@ -1,6 +1,7 @@
-/* Centrality without a matrix: BM25 of sentence s as a question to sentence d is a sum over the terms of
- * s, so the sum over all d is, for each term, its idf times the sum of its weights everywhere but in s.
- * One pass gathers those sums, a second scores: linear in the text, whatever its length. */
+/* Centrality without a matrix: BM25 of sentence s as a question to sentence d is a sum over the
+ * terms of s, so the sum over all d is, for each term, its idf times the sum of its weights
+ * everywhere but in s. One pass gathers those sums, a second scores: linear in the text, whatever
+ * its length. */
 #include "agent/summary_extract.h"
 
 #include <math.h>
@@ -313,13 +314,13 @@ static int by_score(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static Str pick(Extract *x, size_t most_tokens)
+static Str pick(Extract *x, size_t max_tokens)
 {
     Sentence **order = ARENA_ARRAY(x->arena, Sentence *, x->n + 1);
-    size_t must = (size_t)((double)most_tokens * MUST_SHARE), rest, n = 0;
+    size_t must = (size_t)((double)max_tokens * MUST_SHARE), rest, n = 0;
     AUTO_BUF b = BUF(LIMIT_CONTEXT_BYTES);
 
-    rest = most_tokens - must;
+    rest = max_tokens - must;
     for (size_t i = 0; i < x->n; i++)
         if (x->all[i].kind != SENTENCE_PLAIN || x->all[i].carried)
             order[n++] = &x->all[i];
@@ -336,7 +337,7 @@ static Str pick(Extract *x, size_t most_tokens)
     return str_dup(x->arena, buf_str(&b));
 }
 
-Str talk_summary(Arena *a, Str previous, const TalkTurn *turns, size_t n, size_t most_tokens)
+Str talk_summary(Arena *a, Str previous, const TalkTurn *turns, size_t n, size_t max_tokens)
 {
     AUTO(Arena) *work = arena_new();
     Extract x = { .arena = work,
@@ -356,7 +357,7 @@ Str talk_summary(Arena *a, Str previous, const TalkTurn *turns, size_t n, size_t
         if (is_question(x.all[i].text))
             x.all[i].kind = SENTENCE_OPEN;
     rank(&x);
-    return str_dup(a, pick(&x, most_tokens));
+    return str_dup(a, pick(&x, max_tokens));
 }
 
 bool talk_summary_is_due(const TalkTurn *turns, size_t n, size_t window_tokens)

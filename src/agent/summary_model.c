@@ -1,6 +1,6 @@
-/* A summary by a model, beside the turn that made it due: nobody waits for it. The turn itself uses the
- * sentences that were picked without one. What the model answers is the next generation; where it fails, says
- * nothing or is cut off, the old one stays and the next turn asks again. */
+/* A summary by a model, beside the turn that made it due: nobody waits for it. The turn itself uses
+ * the sentences that were picked without one. What the model answers is the next generation; where
+ * it fails, says nothing or is cut off, the old one stays and the next turn asks again. */
 #include "agent/service_inside.h"
 #include "base/limits.h"
 #include "base/log.h"

@@ -1,7 +1,7 @@
 /* One turn: prepared on a worker, dispatched, heard on the loop, ended by the writer.
  *
- * The end is decided in one place, `finish`, by the first terminal event; what comes later is dropped. The
- * answer's text is what went out as chunks, byte for byte, whatever the verdict. */
+ * The end is decided in one place, `finish`, by the first terminal event; what comes later is
+ * dropped. The answer's text is what went out as chunks, byte for byte, whatever the verdict. */
 #include "agent/service_inside.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -49,8 +49,7 @@ static void put_metadata(void *ctx, JsonWriter *w)
                    turn->run.user_message_id ? id_text(turn->arena, turn->run.user_message_id)
                                              : STR_NONE);
     json_field_str(w, "assistant_message_id", id_text(turn->arena, turn->run.assistant_message_id));
-    json_key(w, "continuity");
-    json_begin(w, '{');
+    json_field_begin(w, "continuity", '{');
     json_field_str(w, "mode",
                    turn->lost                    ? STR("lost")
                    : turn->continuity.generation ? STR("resumed")
@@ -145,7 +144,8 @@ static Str usage_json(Turn *turn)
                     : STR_NONE;
 }
 
-/* A turn that did not come to its end keeps the old handle, save where the runtime itself changed it. */
+/* A turn that did not come to its end keeps the old handle, save where the runtime itself changed
+ * it. */
 static void decide_handle(Turn *turn, bool ended_well)
 {
     bool write = turn->handle.n && (ended_well || turn->mode == CONTINUITY_ROTATED) &&
@@ -187,8 +187,8 @@ static void decide(Turn *turn, const RuntimeEvent *e)
     decide_handle(turn, !failed && !cancelled);
 }
 
-/* On the loop, when the callback with the last event has returned; whoever failed the turn before a runtime
- * was there has left the lock by then, too. */
+/* On the loop, when the callback with the last event has returned; whoever failed the turn before a
+ * runtime was there has left the lock by then, too. */
 static void let_go(void *ctx)
 {
     Turn *turn = ctx;
@@ -262,8 +262,8 @@ static void begin_anew(void *ctx)
     dispatch(turn);
 }
 
-/* The runtime does not know its own handle any more, and has done nothing yet: a new session, which is told
- * what was said so far. Once. */
+/* The runtime does not know its own handle any more, and has done nothing yet: a new session, which
+ * is told what was said so far. Once. */
 static bool is_lost(const Turn *turn, const RuntimeEvent *e)
 {
     return e->kind == RUNTIME_FAIL && e->code == RUN_CONTINUITY_LOST && turn->request.handle.n &&

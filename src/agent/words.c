@@ -1,5 +1,5 @@
-/* The words of a session as they would be sent to a model now. A call whose result was never kept goes, and so
- * does a result that nothing asked for: servers refuse either. */
+/* The words of a session as they would be sent to a model now. A call whose result was never kept
+ * goes, and so does a result that nothing asked for: servers refuse either. */
 #include "agent/words.h"
 
 #include "text/tokens.h"

@@ -1,6 +1,6 @@
-/* A lane holds the waiting jobs of one key and exists only while it has some or one runs. A thread takes the lane that
- * has waited longest, runs one job of it and puts the lane behind the others. A job without a key has a lane to
- * itself, which the table of keys does not know. */
+/* A lane holds the waiting jobs of one key and exists only while it has some or one runs. A thread
+ * takes the lane that has waited longest, runs one job of it and puts the lane behind the others. A
+ * job without a key has a lane to itself, which the table of keys does not know. */
 #include "base/executor.h"
 
 #include <pthread.h>
@@ -194,7 +194,8 @@ bool executor_add(Executor *x, Str key, void *job)
 
     pthread_mutex_lock(&x->lock);
     accepted = !x->stopping && (!x->o.max_waiting || x->waiting < x->o.max_waiting);
-    /* Threads counted as idle may have been signalled for earlier jobs: there must be one for each that waits. */
+    /* Threads counted as idle may have been signalled for earlier jobs: there must be one for each
+     * that waits. */
     if (accepted && x->waiting + 1 > x->idle)
         accepted = start_thread(x) || x->n_threads;
     if (accepted) {

@@ -1,8 +1,8 @@
 /* hash.h - the hash functions of the program; tables use uthash, which brings its own.
  *
- * hash_fnv is a published function (FNV-1a, 64 bits): for names and digests that files keep. The others are faster and
- * may change with a version: for marks, stamps and sets that are rebuilt when they do not match. None of them resists
- * an attacker who chooses the bytes; text/sha256.h does. */
+ * hash_fnv is a published function (FNV-1a, 64 bits): for names and digests that files keep. The
+ * others are faster and may change with a version: for marks, stamps and sets that are rebuilt when
+ * they do not match. None of them resists an attacker who chooses the bytes; text/sha256.h does. */
 #ifndef TALARIA_BASE_HASH_H
 #define TALARIA_BASE_HASH_H
 

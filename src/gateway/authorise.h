@@ -1,11 +1,13 @@
-/* authorise.h - who may speak to an agent, and whether they do.
+/* authorise.h - who may talk to an agent, and whether a message is meant for it.
  *
- * In a group we listen only where we are addressed or in a thread of ours. Who is on the list may speak, who has a role
- * that is listed, who was let in by a code, and everyone in a group that is on a list; a stranger in a private chat is
- * given a code, unless strangers are to be ignored, a stranger in a group hears nothing.
+ * In a group only messages that mention the agent or are in one of its topics count. Allowed are:
+ * listed users, users with a listed role, users who were paired with a code, and everyone in a
+ * listed group. A stranger in a private chat gets a pairing code, unless strangers are ignored; a
+ * stranger in a group gets no answer.
  *
- * The verdict also says who asks (store/trust.h). A message is judged again each time it is taken from the inbox, also
- * after a restart or a retry: nobody keeps rights that the configuration no longer gives. */
+ * The verdict also contains the level of trust (store/trust.h). A message is judged each time it is
+ * taken from the inbox, also after a restart or a retry, so that a change of the configuration
+ * takes effect at once. */
 #ifndef TALARIA_GATEWAY_AUTHORISE_H
 #define TALARIA_GATEWAY_AUTHORISE_H
 
@@ -15,25 +17,25 @@
 
 typedef struct Verdict {
     bool may;
-    Trust trust;        /* of a yes */
-    bool quiet;         /* of a no: nothing that anybody has to hear of */
-    const char *reason; /* of a no */
-    Str code;           /* for the stranger; empty: nothing is to be said */
+    Trust trust;        /* if allowed */
+    bool quiet;         /* if refused: not worth a log line */
+    const char *reason; /* if refused */
+    Str code;           /* pairing code for a stranger; empty: no answer */
 } Verdict;
 
-/* config NULL: nobody is on a list. */
+/* config NULL: no lists. */
 MUST_CHECK bool authorise(OwnStore *own, Arena *a, const PlatformConfig *config, const Inbound *in,
                           Verdict *ret, Err *err);
 
-/* Who speaks at that place. config NULL: nobody is on a list. */
+/* The trust of that user in that chat. config NULL: no lists. */
 Trust trust_at(const PlatformConfig *config, const ChatAddress *at);
 
-/* What the stranger is told. */
+/* The message to a stranger. */
 Str authorise_words(Arena *a, Str code);
 
-/* Whether "A, B" or "*" names that user; ids count also without what stands behind an '@'. */
+/* Whether "A, B" or "*" includes that user; an id also matches without the part after '@'. */
 bool is_listed(Str list, Str user_id);
-/* The same by their own id: a list for everyone names nobody. */
+/* The same, but "*" does not count. */
 bool is_named(Str list, Str user_id);
 bool names_anyone(Str list);
 

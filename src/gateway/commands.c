@@ -415,8 +415,8 @@ static bool hand_over(Chat *c, Str where, Str *ret, Err *err)
 
 /* -- The home channel -- */
 
-/* The home channel of a platform, as somebody in a chat names it. Where handoffs go is worth more than a session: the
- * configuration counts before it, and the chat that loses them hears of it. */
+/* The home channel of a platform, as somebody in a chat names it. Where handoffs go is worth more
+ * than a session: the configuration counts before it, and the chat that loses them hears of it. */
 
 static Str name_of(const HomeChannel *home)
 {

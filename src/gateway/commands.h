@@ -1,6 +1,6 @@
-/* commands.h - what is typed in a chat to steer, not to be answered by an agent.
+/* commands.h - slash commands in chats.
  *
- * The names are in platforms/commands_table.h, so that platforms can register them. */
+ * Their names are in platforms/commands_table.h, so that platforms can register them. */
 #ifndef TALARIA_GATEWAY_COMMANDS_H
 #define TALARIA_GATEWAY_COMMANDS_H
 
@@ -8,12 +8,12 @@
 #include "platforms/commands_table.h"
 
 typedef struct ChatWords {
-    int command; /* a ChatCommand; -1: there is none of that name */
+    int command; /* a ChatCommand; -1: unknown name */
     Str name, rest;
 } ChatWords;
 
-/* Whether it is a command: "/status", "/status@us", in Slack also "!status" (its threads keep '/' to itself). A path
- * ("/etc/hosts is gone") is none. */
+/* Whether it is a command: "/status", "/status@name", in Slack also "!status" (Slack handles '/' in
+ * threads itself). A path ("/etc/hosts is gone") is not. */
 bool chat_words(const Inbound *in, const Identity *me, ChatWords *ret);
 
 typedef struct Chat {
@@ -26,12 +26,13 @@ typedef struct Chat {
     const GatewayConnection *here;
     const Inbound *in;
     Trust trust;
-    Str id;              /* of the answer in the outbox */
-    int64_t received_ms; /* when it came in */
-    Str key;             /* of the place */
+    Str id; /* of the answer in the outbox */
+    int64_t received_ms;
+    Str key; /* of the chat */
 } Chat;
 
-/* *ret_text: the answer, also where it cannot be done. Fails with ERR_BUSY and ERR_IO alone: later. */
+/* ret_text: the answer, also if the command was refused. Fails only with ERR_BUSY and ERR_IO: try
+ * later. */
 MUST_CHECK bool chat_command(Chat *c, const ChatWords *words, Str *ret_text, Err *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* Each line has a journal of its own for what arrives, so that one platform does not wait for another's write to be
- * set up. Health is looked at in memory, four times a second, and written only where it says something new: an idle
- * gateway leaves the disk alone.
+/* Each line has a journal of its own for what arrives, so that one platform does not wait for
+ * another's write to be set up. Health is looked at in memory, four times a second, and written
+ * only where it says something new: an idle gateway leaves the disk alone.
  *
- * TALARIA_LOCAL_FAULTS ("send=2,thread.lost=1") makes the next calls of the local platform fail, or their answers get
- * lost, to see what that looks like. */
+ * TALARIA_LOCAL_FAULTS ("send=2,thread.lost=1") makes the next calls of the local platform fail, or
+ * their answers get lost, to see what that looks like. */
 #include "gateway/connections.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
-/* connections.h - the connections to all platforms that are configured, and what is known of their health.
+/* connections.h - the connections to all configured platforms, and their health.
  *
- * A platform that cannot be opened is told and left out; the others are served. Where that may change (a file that
- * cannot be read now), it is tried again, later each time. Whatever a platform sends is in the
- * inbox, on the disk, before the platform hears that it arrived. */
+ * A platform that cannot be opened is logged and left out; the others are served. If the reason may
+ * go away (an unreadable file), it is tried again with growing pauses. Every update is in the
+ * inbox, on disk, before the platform gets its acknowledgement. */
 #ifndef TALARIA_GATEWAY_CONNECTIONS_H
 #define TALARIA_GATEWAY_CONNECTIONS_H
 
@@ -10,11 +10,11 @@
 #include "platforms/config.h"
 
 typedef struct GatewayConnectionsOptions {
-    Str data; /* our own home; borrowed, as all of it */
+    Str data; /* Talaria's data folder; borrowed, like the rest */
     const GatewayConfig *config;
-    const Settings *settings; /* both: read anew where a platform is tried again; or NULL */
+    const Settings *settings; /* both are read again when a platform is retried; or NULL */
     const Homes *homes;
-    void (*arrived)(void *ctx); /* something new lies in the inbox; any thread */
+    void (*arrived)(void *ctx); /* the inbox has new updates; any thread */
     void *ctx;
 } GatewayConnectionsOptions;
 
@@ -25,13 +25,14 @@ MUST_CHECK GatewayConnections *gateway_connections_open(const GatewayConnections
 GatewayConnections *gateway_connections_close(GatewayConnections *l);
 AUTO_FREE(GatewayConnections, gateway_connections_close)
 
-/* Those that are open, and (`shut`) those that may still be; stays where it is until gateway_connections_close. */
+/* The open connections, and those that may still open (`shut`); valid until
+ * gateway_connections_close. */
 const GatewayConnection *gateway_connections_list(const GatewayConnections *l, size_t *ret_n);
 
-/* Tries again what could not be opened, where it is time. Writes down how they are, where that is news: at once where a line came up or went down, at most every two seconds
- * that a platform was heard. One thread. */
+/* Retries connections that are due. Stores changes of their status: at once when a connection opens
+ * or breaks, at most every two seconds that a platform was heard from. One thread. */
 MUST_CHECK bool gateway_connections_note(GatewayConnections *l, OwnStore *own, Err *err);
-/* Nobody is served any more. */
+/* The gateway stops: stores that no platform is connected. */
 void gateway_connections_note_end(GatewayConnections *l, OwnStore *own);
 
 #endif

@@ -41,7 +41,8 @@ static void reset_result(Delivery *d)
 
 /* -- Threads that are gone -- */
 
-/* The chat itself, as the next message of the same person there will read. *ret_known false: that cannot be said. */
+/* The chat itself, as the next message of the same person there will read. *ret_known false: that
+ * cannot be said. */
 static bool chat_itself(Delivery *d, Arena *a, const ChatAddress *from, ChatAddress *ret,
                         bool *ret_known, Err *err)
 {
@@ -56,7 +57,8 @@ static bool chat_itself(Delivery *d, Arena *a, const ChatAddress *from, ChatAddr
     return true;
 }
 
-/* Everything that lived in the thread lives in the chat: then these words have another place, too. */
+/* Everything that lived in the thread lives in the chat: then these words have another place,
+ * too. */
 static bool leave_thread(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress *to,
                          Err *err)
 {
@@ -145,7 +147,8 @@ static bool post_once(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Post *m
     return !again || o->sent || !d->platform->knows_repeats || edit_first(d, a, o, m, &gone, err);
 }
 
-/* Where the thread turns out to be gone, in the chat itself: nothing was said in the thread, so nothing is doubled. */
+/* Where the thread turns out to be gone, in the chat itself: nothing was said in the thread, so
+ * nothing is doubled. */
 static bool post(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress *to, Str text,
                  Err *err)
 {

@@ -1,12 +1,12 @@
-/* deliver.h - words to a platform, once.
+/* deliver.h - sends messages to a platform, each once.
  *
- * They lie in the outbox before the first piece goes out. A piece of which it is not known whether it arrived
- * is sent again: under the same key where the platform knows keys, else with a mark that one can see. One that
- * certainly did not arrive is sent again without. Words that were shown while they grew are brought to their
- * end in the message in which they stand.
+ * A message is in the outbox before its first piece is sent. A piece that may or may not have
+ * arrived is sent again: under the same key if the platform knows keys, else with a visible mark. A
+ * piece that certainly did not arrive is repeated without one. An answer that was shown while it
+ * grew is completed in the same message.
  *
- * Where a platform says that the thread is gone, the session that lives there and all that is still to be said there
- * move to the chat itself first (routing_leave), and then the words go there. */
+ * If the platform reports that a topic is gone, its session and its queued messages move to the
+ * chat itself first (routing_leave), and then the message is sent there. */
 #ifndef TALARIA_GATEWAY_DELIVER_H
 #define TALARIA_GATEWAY_DELIVER_H
 
@@ -17,28 +17,29 @@ typedef struct Delivery {
     const Platform *platform;
     Connection *connection;
     const KeyFlags *flags;
-    /* Before every piece: false and ERR_CONFLICT where somebody else does it now. NULL: nobody can. */
+    /* Called before every piece: false and ERR_CONFLICT if another worker has taken over. NULL:
+     * none can. */
     bool (*may_go_on)(void *ctx, Err *err);
-    /* The thread is gone, and this is where the words go instead; before anything is said there. NULL: nobody asks. */
+    /* The topic is gone; called with the new address before anything is sent there. May be NULL. */
     void (*leaves)(void *ctx, const ChatAddress *to);
     void *ctx;
-    /* Of a failure, for whoever asked: */
-    int64_t wait_ms; /* the platform wants so much patience */
-    bool never;      /* it will not work later either */
-    bool no_thread;  /* the thread is gone; found out and mended here */
+    /* Set by a failure: */
+    int64_t wait_ms; /* the platform asked for this pause */
+    bool never;      /* a retry will not help */
+    bool no_thread;  /* the topic is gone; handled here */
 } Delivery;
 
-/* o: id, platform, address_json, text, state. *ret_ref: the platform's name of the first piece. */
+/* o: id, platform, address_json, text, state. *ret_ref: the platform's id of the first piece. */
 MUST_CHECK bool deliver(Delivery *d, OwnStore *own, Arena *a, const Outgoing *o, Str *ret_ref,
                         Err *err);
 
-/* A row that waits, where nobody else has it. What comes of it stands in the row: sent, waiting for its next
- * try, or dead. False: the outbox itself is of no use. */
+/* Sends a queued row unless another thread has it, and stores the result in the row: sent, waiting
+ * for the next try, or dead. Fails only if the outbox cannot be used. */
 MUST_CHECK bool deliver_waiting(Delivery *d, OwnStore *own, Arena *a, Str id, Err *err);
 
-/* Words that still grow, of an open row: in a message of their own at first, then in that one. What they were
- * before they grew does not matter, so a failure is no more than a reason to try later. What changes in o (where it is
- * said, under which name, in which message) lives in the arena. */
+/* Shows the text so far of an open row: posts a message at first, then edits it. A failure only
+ * means to try again later. What changes in o (address, name, message id) is allocated in the
+ * arena. */
 MUST_CHECK bool deliver_growing(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Str text,
                                 Err *err);
 

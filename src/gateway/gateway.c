@@ -1,6 +1,7 @@
-/* Four threads that look when they are called: for handoffs, for the inbox, for the outbox, and at the health of the
- * lines. This one waits for calls (a datagram, a database that changed) and passes them on; what a platform sends
- * calls the inbox's thread directly. So a platform that is slow to answer one of them keeps none of the others. */
+/* Four threads that look when they are called: for handoffs, for the inbox, for the outbox, and at
+ * the health of the lines. This one waits for calls (a datagram, a database that changed) and
+ * passes them on; what a platform sends calls the inbox's thread directly. So a platform that is
+ * slow to answer one of them keeps none of the others. */
 #include "gateway/gateway.h"
 
 #include <errno.h>
@@ -27,9 +28,10 @@ enum { IDLE_MS = 30000, LATER_MS = 250, LOOK_MS = 250, PRUNE_MS = 24 * 3600 * 10
 
 enum { RETRY_MS = 2000 };
 
-/* A thread that does all the work it finds whenever it is called, and says when to look again without a call. A call
- * during a round is not lost: another round follows at once. A failed round is logged (once while the reason stays
- * the same) and tried again: a database that is locked or full for a while must not end the process. */
+/* A thread that does all the work it finds whenever it is called, and says when to look again
+ * without a call. A call during a round is not lost: another round follows at once. A failed round
+ * is logged (once while the reason stays the same) and tried again: a database that is locked or
+ * full for a while must not end the process. */
 typedef struct Rounds {
     Executor *executor; /* one thread without jobs: its idle time is the rounds */
     /* *ret_wait_ms < 0: only when called. */
@@ -267,7 +269,8 @@ static void tell_ready(Gateway *g)
     g->o->ready(g->o->ctx, names.n ? buf_str(&names) : STR("nothing"));
 }
 
-/* A database's log changes a moment before what it says can be read: so a call is followed by a few more. */
+/* A database's log changes a moment before what it says can be read: so a call is followed by a few
+ * more. */
 static bool pass_calls_on(Gateway *g, Wake *wake, Err *err)
 {
     static const int64_t waits[] = { 20, 100, 500, IDLE_MS };

@@ -1,6 +1,6 @@
-/* gateway.h - the process that serves chat platforms and carries handoffs out.
+/* gateway.h - the process that serves chat platforms and carries out handoffs.
  *
- * One for a data folder: it holds gateway.lock, which the kernel gives back however it ends. */
+ * One per data folder: it holds gateway.lock, which the kernel releases however it ends. */
 #ifndef TALARIA_GATEWAY_GATEWAY_H
 #define TALARIA_GATEWAY_GATEWAY_H
 
@@ -10,12 +10,12 @@
 typedef struct GatewayOptions {
     const Homes *homes;
     const Settings *settings;
-    int stop_fd;                             /* readable: it is time to end */
+    int stop_fd;                             /* readable: stop */
     void (*ready)(void *ctx, Str platforms); /* "local, telegram" */
     void *ctx;
 } GatewayOptions;
 
-/* Until stop_fd can be read. ERR_CONFLICT: one is running already. */
+/* Returns when stop_fd is readable. ERR_CONFLICT: one is running already. */
 MUST_CHECK bool gateway_run(const GatewayOptions *options, Err *err);
 
 #endif

@@ -1,5 +1,6 @@
-/* What is ignored goes from new to ignored in one step; only what is done something about is taken first, so that
- * a crash can be counted. A message that has to wait is put back, and no message behind it overtakes it. */
+/* What is ignored goes from new to ignored in one step; only what is done something about is taken
+ * first, so that a crash can be counted. A message that has to wait is put back, and no message
+ * behind it overtakes it. */
 #include "gateway/inbound.h"
 
 #include "base/limits.h"
@@ -151,7 +152,8 @@ static bool keep_anchor(const InboundOptions *o, const GatewayConnection *s, con
            anchor_keep(o->journal, &in->place, in->message_id, err);
 }
 
-/* A thread that is gone is the chat itself. Its session is there already, unless everyone in it had one of their own. */
+/* A thread that is gone is the chat itself. Its session is there already, unless everyone in it had
+ * one of their own. */
 static bool follow_topic(const InboundOptions *o, Arena *a, const InboxRow *row, ChatAddress *p,
                          Err *err)
 {

@@ -1,7 +1,8 @@
-/* inbound.h - from the inbox to whoever has to do with it: read, authorised, a command or words for an agent.
+/* inbound.h - processes the inbox: parses and authorises updates, runs commands, starts turns.
  *
- * An update leaves the inbox once: ignored with the reason, answered, or as a turn's matter. What a process that
- * died had begun is begun again; answers carry the update's name, so they are given once all the same. One thread. */
+ * An update leaves the inbox once: ignored with a reason, answered, or handed to a turn. Updates
+ * that a dead process had started are started again; an answer carries the update's id, so it is
+ * still sent once. One thread. */
 #ifndef TALARIA_GATEWAY_INBOUND_H
 #define TALARIA_GATEWAY_INBOUND_H
 
@@ -9,7 +10,7 @@
 
 #include "gateway/turns.h"
 
-/* Where things go: turns.h's functions, or a test's. */
+/* The functions of turns.h, or a test's. */
 typedef struct InboundSinks {
     Turns *turns;
     bool (*message)(Turns *t, const InboxRow *row, const Inbound *in, Trust trust, Err *err);
@@ -30,10 +31,11 @@ typedef struct InboundOptions {
     size_t n_served;
     KeyFlags flags;
     InboundSinks sinks;
-    const atomic_bool *ends; /* true: what is left is for the next gateway; NULL: never */
+    const atomic_bool *ends; /* true: stop, the next gateway continues; may be NULL */
 } InboundOptions;
 
-/* All that lies there. *ret_later: something has to wait, for a platform or for a free agent: look again soon. */
+/* Processes all new updates. *ret_later: some must wait for a platform or a free agent; call again
+ * soon. */
 MUST_CHECK bool inbound_round(const InboundOptions *o, bool *ret_later, Err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* lanes.h - an executor whose threads each have a handle of the data folder's database.
  *
- * Jobs of one key (a chat, a handoff) run one at a time, in the order of adding; jobs of different keys run side by
- * side. Any thread may add. */
+ * Jobs of one key (a chat, a handoff) run one at a time, in the order of adding; jobs of different
+ * keys run side by side. Any thread may add. */
 #ifndef TALARIA_GATEWAY_LANES_H
 #define TALARIA_GATEWAY_LANES_H
 

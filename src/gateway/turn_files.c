@@ -1,5 +1,6 @@
-/* The id of a kept file follows from the message's name, its place in it and the conversation: so it is known before
- * the file is fetched whether it is there already, and what a death left half done is written over. */
+/* The id of a kept file follows from the message's name, its place in it and the conversation: so
+ * it is known before the file is fetched whether it is there already, and what a death left half
+ * done is written over. */
 #include "gateway/turns_inside.h"
 
 #include <time.h>
@@ -41,8 +42,8 @@ void turn_files_keep(TurnJob *job, const Inbound *in)
 
 /* -- Waiting -- */
 
-/* The sender has asked for its end. Where something else was written meanwhile it is fetched all the same: that
- * is about it, often enough. */
+/* The sender has asked for its end. Where something else was written meanwhile it is fetched all
+ * the same: that is about it, often enough. */
 static bool is_stopped(Turns *t, Str key)
 {
     bool stopped = false;
@@ -182,8 +183,8 @@ static void tell_sender(const Fetching *f)
 
 /* -- What was left -- */
 
-/* A file and then the question about it, in two messages: the second ends the turn of the first, and takes over what
- * that was to read. */
+/* A file and then the question about it, in two messages: the second ends the turn of the first,
+ * and takes over what that was to read. */
 static void take_over(Fetching *f)
 {
     size_t n = 0;

@@ -1,6 +1,7 @@
-/* Who may begin a turn, and who is told. Turns and single messages have threads of their own, so that a hundred
- * slow answers do not keep the answer to /stop waiting; and single messages have some for each platform, so that
- * one that hangs keeps the others' waiting no more. What one place is told goes through one lane, in its order. */
+/* Who may begin a turn, and who is told. Turns and single messages have threads of their own, so
+ * that a hundred slow answers do not keep the answer to /stop waiting; and single messages have
+ * some for each platform, so that one that hangs keeps the others' waiting no more. What one place
+ * is told goes through one lane, in its order. */
 #include "gateway/turns.h"
 
 #include "base/clock.h"
@@ -235,7 +236,8 @@ static Str run_name(Arena *a, const InboxRow *row)
     return str_printf(a, "reply:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
 }
 
-/* What was parked was told so in words of that name: asked for again, it has an answer of its own. */
+/* What was parked was told so in words of that name: asked for again, it has an answer of its
+ * own. */
 static Str words_name(Arena *a, const InboxRow *row)
 {
     Str name = run_name(a, row);
@@ -316,7 +318,8 @@ bool turns_promise(Turns *t, OwnStore *own, const Handoff *h, Err *err)
     return h->no_turn || outbox_put(own, a, &o, &row, err);
 }
 
-/* The owner moved the session there, so its own runtime may speak; what others can read is told without memory. */
+/* The owner moved the session there, so its own runtime may speak; what others can read is told
+ * without memory. */
 static Trust first_trust(const Turns *t, const ChatAddress *at)
 {
     const GatewayConnection *s = turns_server(t, at->platform);
@@ -368,8 +371,8 @@ static void keep_promise(Turns *t, Arena *a, const Outgoing *o)
         log_warning("words '%.*s': %s", STR_FMT(o->id), err.text);
 }
 
-/* Whoever wrote a message that was parked sees words that stopped growing, or nothing at all: then there is no
- * row yet, and the update says where they wrote. */
+/* Whoever wrote a message that was parked sees words that stopped growing, or nothing at all: then
+ * there is no row yet, and the update says where they wrote. */
 static bool tell_one(Turns *t, Arena *a, const InboxRow *parked, Err *err)
 {
     static const Str text = STR_INIT("This did not work: the gateway stopped during each of three "

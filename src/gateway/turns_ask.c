@@ -1,10 +1,11 @@
-/* What a runtime asks in the middle of a turn, and who answers it at the place where the turn was asked for.
+/* What a runtime asks in the middle of a turn, and who answers it at the place where the turn was
+ * asked for.
  *
- * The question is a row of the outbox like all words, so that it arrives once and in its place; the answer is a
- * command. A yes counts only for the question that its writer can have seen: it has to have come in after the
- * question went out, and the question has to stand there. Of two answers the first counts. What is asked ends
- * with the turn: a question that nobody has read by then is taken back, and one that was read has no turn any
- * more that an answer could reach. */
+ * The question is a row of the outbox like all words, so that it arrives once and in its place; the
+ * answer is a command. A yes counts only for the question that its writer can have seen: it has to
+ * have come in after the question went out, and the question has to stand there. Of two answers the
+ * first counts. What is asked ends with the turn: a question that nobody has read by then is taken
+ * back, and one that was read has no turn any more that an answer could reach. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -113,7 +114,8 @@ static bool has_choice(const Ask *ask, Str choice)
     return false;
 }
 
-/* What it wants to do stands between fences that it cannot close itself: nobody is to read its words as ours. */
+/* What it wants to do stands between fences that it cannot close itself: nobody is to read its
+ * words as ours. */
 static void add_fenced(Buf *out, Str text)
 {
     size_t ticks = 0;

@@ -1,4 +1,4 @@
-/* turns_inside.h - turns as their own files see them. */
+/* turns_inside.h - the internals of turns, shared by turns*.c and turn_files.c. */
 #ifndef TALARIA_GATEWAY_TURNS_INSIDE_H
 #define TALARIA_GATEWAY_TURNS_INSIDE_H
 
@@ -10,22 +10,22 @@
 #include "gateway/turns.h"
 #include "text/json.h"
 
-/* What a runtime waits for: whether it may do something. */
+/* A runtime's request for approval. */
 typedef struct Ask {
-    Str id;  /* the runtime's name of it; empty: nothing is asked */
-    Str row; /* of the outbox: the question */
+    Str id;  /* the runtime's id of it; empty: no request is open */
+    Str row; /* id of the question in the outbox */
     Str choices[4];
     size_t n_choices;
-    int64_t since_ms; /* wall clock: nobody can have answered before */
+    int64_t since_ms; /* wall clock: earlier messages cannot be an answer */
     bool answered;
 } Ask;
 
-/* One that is being made; on the stack of its thread. Others look at it under the lock. */
+/* A turn that is running, on the stack of its thread; other threads read it under the lock. */
 typedef struct ActiveTurn {
     struct ActiveTurn *next;
-    Str key, run_id; /* run_id empty: it has not begun yet */
-    bool stopped;    /* somebody asked for its end */
-    bool replaced;   /* because of the next message */
+    Str key, run_id; /* run_id empty: the run has not started */
+    bool stopped;    /* it was asked to end */
+    bool replaced;   /* by the next message */
     Ask ask;
 } ActiveTurn;
 
@@ -36,91 +36,92 @@ struct Turns {
     Home *homes; /* ours, then the others */
     Str *paths;
     size_t n_homes;
-    Lanes *turns, **posts; /* posts: for each that is served */
+    Lanes *turns, **posts; /* posts: one for each connection */
     pthread_mutex_t lock;  /* the next two */
     ActiveTurn *active;
     bool closing;
     pthread_mutex_t journal_lock; /* the rest */
-    OwnStore *journal;            /* of those who call from outside */
+    OwnStore *journal;            /* for calls from other threads */
     bool looked_back;
 };
 
-/* What is to be answered. Belongs to the lane. */
+/* A message to answer; owned by its lane. */
 typedef struct TurnJob {
     Arena *arena; /* of all of it */
-    int64_t seq;  /* of the inbox; 0: nobody's words */
-    Str name;     /* of the run, for ever: "reply:telegram:17", "first:01J..." */
-    Str words; /* of its words in the outbox; the same, and another one when it was asked for again */
+    int64_t seq;  /* inbox row; 0: the agent speaks first */
+    Str name;     /* permanent name of the run: "reply:telegram:17", "first:01J..." */
+    Str words; /* id of the answer in the outbox: the name, or another one if the request was repeated */
     Str key, text;
     ChatAddress place;
     Trust trust;
-    InboundFile *files; /* that came with it */
+    InboundFile *files; /* attached to the message */
     size_t n_files, more_files;
 } TurnJob;
 
 const GatewayConnection *turns_server(const Turns *t, Str platform);
 bool turns_closing(Turns *t);
-/* What waits at that place and is due goes out soon. */
+/* Sends the due messages of that chat soon. */
 void turns_post(Turns *t, OwnStore *own, Str platform, Str place);
 
-/* turns_route.c: the conversation of a key. *ret_id empty: an internal one that leads nowhere. ERR_REFUSED: an
- * internal one, and there is no model. */
+/* turns_route.c: the conversation of the job's key; *ret_id empty: the agent was to speak first,
+ * and the session is gone. ERR_REFUSED: the agent was to speak first, and there is no model. */
 MUST_CHECK bool turn_route(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str *ret_id,
                            Err *err);
 
-/* Which runtime goes on with it; empty: the default. */
+/* The runtime that continues it; empty: the default. */
 MUST_CHECK bool turn_runtime(Turns *t, Arena *a, Str conversation_id, Str *ret_runtime, Err *err);
 
 /* turns_run.c: a lane's work. */
 void turn_run(void *turns, OwnStore *own, void *job);
 void turn_drop(void *turns, void *job);
-/* Its thread is gone: it is found by another key. */
+/* Its topic is gone, so its key changes. */
 void active_turn_move(Turns *t, ActiveTurn *me, Str key);
 
-/* turns_show.c: what a run says, as it says it. */
+/* turns_show.c: the answer of a run, shown while it grows. */
 typedef struct TurnOutcome {
     Buf text;
-    size_t told; /* so much of it was told already, before the runtime asked something */
-    Str status;  /* "completed", "failed", ...; empty: the end was not heard */
-    Str trouble; /* what went wrong, in words */
+    size_t told; /* bytes of the text that earlier messages, before a prompt, contain */
+    Str status;  /* "completed", "failed", ...; empty: the run ended without a status */
+    Str trouble; /* the error, for people */
 } TurnOutcome;
 
-/* Until the run is over. Takes the reference over. */
+/* Returns when the run is over. Releases the reference. */
 void turn_watch(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *me, Outgoing *out,
                 LiveRun *live, TurnOutcome *ret);
 
-/* turns_ask.c: what a runtime asks on the way. On the turn's thread. */
+/* turns_ask.c: requests for approval during a turn. On the turn's thread. */
 typedef struct Prompt {
     Turns *turns;
     OwnStore *journal;
     const TurnJob *job;
     ActiveTurn *me;
-    Ask ask; /* as it was heard */
+    Ask ask;
     Str what;
-    Str tool;      /* that was begun last and is not over; empty: none */
-    int64_t until; /* clock_mono_ms: then nobody is waited for any more; 0: it was not posted yet */
+    Str tool;      /* the tool that is running; empty: none */
+    int64_t until; /* clock_mono_ms: when the prompt expires; 0: it was not posted yet */
     bool late;
 } Prompt;
 
-/* A progress of the run: *ret_asks: from here on it waits for an answer. */
+/* A progress event of the run. *ret_asks: it now waits for an answer. */
 void prompt_on_progress(Prompt *k, const Frame *f, const JsonDoc *doc, bool *ret_asks);
-/* The question goes out; one that nobody answered in time is denied. */
+/* Posts an open prompt; denies one that has expired. */
 void prompt_update(Prompt *k, int64_t now);
 bool prompt_is_open(const Prompt *k);
-/* The run is over, and with it whatever it asked. */
+/* The run is over: withdraws its prompt. */
 void prompt_close(Prompt *k);
 
-/* turn_files.c: files that came with a message: fetched, and given to its turn.
+/* turn_files.c: downloads the files of a message and attaches them to its turn.
  *
- * They are kept as those of `ask --file` are, so every runtime gets them the same way. A file that cannot be had
- * never fails the turn: agent and sender are told in a line why it was not read. A turn that is made again after a
- * death finds what was kept before. */
+ * They are stored as those of `ask --file`, so that every runtime gets them the same way. A file
+ * that cannot be downloaded never fails the turn: a line tells agent and sender why. A turn that is
+ * repeated after a crash finds the files that were stored before. */
 
-/* What the message says of them, into the job's arena. */
+/* Copies the message's list of files to the job's arena. */
 void turn_files_keep(TurnJob *job, const Inbound *in);
 
-/* Files and text of the wish, whose conversation is known: its own, and those of the message before where that was
- * interrupted. Waits for the platform, LIMIT_INBOUND_FILES_MS at most and one call. False only where everything ends: ERR_INTERRUPTED. */
+/* Sets files and text of the request: its own files, and those of the message before if that turn
+ * was interrupted. Waits for the platform at most LIMIT_INBOUND_FILES_MS and one call. Fails only
+ * if the gateway stops: ERR_INTERRUPTED. */
 MUST_CHECK bool turn_files_fetch(Turns *t, Arena *a, const TurnJob *job, ChatRequest *request,
                                  Err *err);
 

@@ -1,5 +1,5 @@
-/* Where a message belongs: the session that its key leads to, in whichever home it lies. One of another home goes
- * on in a conversation of ours, and the key leads there from then on. */
+/* Where a message belongs: the session that its key leads to, in whichever home it lies. One of
+ * another home goes on in a conversation of ours, and the key leads there from then on. */
 #include <time.h>
 
 #include "base/log.h"
@@ -11,8 +11,8 @@ enum { COMING_MS = 60000, LOOK_MS = 100 };
 
 /* -- Who goes on with it -- */
 
-/* The conversation's own, else the one that was at it last; what only looked things up, because there was no
- * model, does not stay because of that. */
+/* The conversation's own, else the one that was at it last; what only looked things up, because
+ * there was no model, does not stay because of that. */
 bool turn_runtime(Turns *t, Arena *a, Str conversation_id, Str *ret_runtime, Err *err)
 {
     Runs *r = service_borrow_runs(t->service, err);
@@ -55,7 +55,8 @@ static bool begin_new(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str
     return true;
 }
 
-/* Words at a place to which a session is on its way are meant for that one, though they are there first. */
+/* Words at a place to which a session is on its way are meant for that one, though they are there
+ * first. */
 static bool wait_for_session(Turns *t, OwnStore *own, const TurnJob *job, Err *err)
 {
     struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
@@ -73,7 +74,8 @@ static bool wait_for_session(Turns *t, OwnStore *own, const TurnJob *job, Err *e
     }
 }
 
-/* Looked up once more before a session is begun: one that was bound between the two looks is found. */
+/* Looked up once more before a session is begun: one that was bound between the two looks is
+ * found. */
 static bool find_session(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, size_t *ret_home,
                          Str *ret_id, Err *err)
 {

@@ -1,8 +1,9 @@
-/* One turn: find the conversation, begin the run or find the one that was begun, show it, keep its end.
+/* One turn: find the conversation, begin the run or find the one that was begun, show it, keep its
+ * end.
  *
- * The name of the message is the key of its run and of its words. So whoever comes after a death finds what was
- * done: a run that came to its end is delivered, not made again; one that died with its process is made anew,
- * with the same message and in the same words' place. */
+ * The name of the message is the key of its run and of its words. So whoever comes after a death
+ * finds what was done: a run that came to its end is delivered, not made again; one that died with
+ * its process is made anew, with the same message and in the same words' place. */
 #include "base/limits.h"
 #include "base/log.h"
 #include "chat/topics.h"
@@ -53,7 +54,8 @@ static bool was_abandoned(const Run *run)
             (str_eqz(run->state, "failed") && str_eqz(run->error_code, "internal")));
 }
 
-/* *ret_live: a run under the name of the message that was made, or is under way. Else wish says what to begin. */
+/* ret_live: a run under the name of the message that was made, or is under way. Else wish says what
+ * to begin. */
 static bool find_run(Turns *t, Runs *r, Arena *a, const TurnJob *job, ChatRequest *request,
                      Run *ret, LiveRun **ret_live, Err *err)
 {
@@ -161,8 +163,8 @@ static void return_to_inbox(OwnStore *own, const TurnJob *job)
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
 }
 
-/* The words first: a row of the inbox that is done has been answered. Where the database does not take them now,
- * the row waits for another try, which finds the run and what it said. */
+/* The words first: a row of the inbox that is done has been answered. Where the database does not
+ * take them now, the row waits for another try, which finds the run and what it said. */
 static void keep_end(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, const Outgoing *out,
                      Str words)
 {

@@ -1,9 +1,11 @@
-/* A run at a platform: somebody types, then one message grows. Both are for the eye; what counts is in the
- * outbox when the run is over, so trouble here is passed over and tried again when it is time.
+/* A run at a platform: somebody types, then one message grows. Both are for the eye; what counts is
+ * in the outbox when the run is over, so trouble here is passed over and tried again when it is
+ * time.
  *
- * Where the runtime asks something on the way, what was said so far is a message of its own: what comes after the
- * answer stands below it, not in a message that has scrolled away. Which words those are follows from the run's
- * frames alone, so whoever shows a run again after a death cuts it at the same places. */
+ * Where the runtime asks something on the way, what was said so far is a message of its own: what
+ * comes after the answer stands below it, not in a message that has scrolled away. Which words
+ * those are follows from the run's frames alone, so whoever shows a run again after a death cuts it
+ * at the same places. */
 
 #include "base/clock.h"
 #include "base/cond.h"

@@ -1,5 +1,6 @@
-/* A step that fails for now is postponed: its lease is given back and whoever comes next goes on. What can
- * never work fails at once, with the step and the reason, and a thread that was opened for it is taken away. */
+/* A step that fails for now is postponed: its lease is given back and whoever comes next goes on.
+ * What can never work fails at once, with the step and the reason, and a thread that was opened for
+ * it is taken away. */
 #include "gateway/worker.h"
 
 #include <stdatomic.h>
@@ -85,7 +86,8 @@ static bool find_home(Worker *w, Arena *a, const Handoff *h, const GatewayConnec
     return true;
 }
 
-/* Stands for a thread that was asked for where the platform cannot tell whether it has been made already. */
+/* Stands for a thread that was asked for where the platform cannot tell whether it has been made
+ * already. */
 #define UNSURE_THREAD STR("?")
 
 /* Before the binding: what was opened for it goes, and the session stays where it is. */
@@ -115,8 +117,8 @@ static bool is_temporary(const Err *err)
 
 /* -- Prepare -- */
 
-/* On such a platform that it is about to be asked for is written down first: whoever finds that written, and no
- * name, does not ask again. */
+/* On such a platform that it is about to be asked for is written down first: whoever finds that
+ * written, and no name, does not ask again. */
 static bool mark_thread(Worker *w, Handoff *h, const GatewayConnection *s, Err *err)
 {
     if (s->platform->knows_repeats)
@@ -125,8 +127,8 @@ static bool mark_thread(Worker *w, Handoff *h, const GatewayConnection *s, Err *
     return handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err);
 }
 
-/* *ret_wait: the platform may be able to in a moment. Where it cannot, or one thread may be there already, the
- * channel itself is the place. */
+/* ret_wait: the platform may be able to in a moment. Where it cannot, or one thread may be there
+ * already, the channel itself is the place. */
 static bool open_thread(Worker *w, Arena *a, Handoff *h, const GatewayConnection *s,
                         const HomeChannel *home, Str title, Err *trouble, bool *ret_wait,
                         int64_t *ret_wait_ms, Err *err)
@@ -152,8 +154,8 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const GatewayConnection
     *ret_wait = is_temporary(trouble) && h->thread_tries < THREAD_TRIES &&
                 h->attempt < PREPARE_TRIES && (s->platform->knows_repeats || !sent.unsure);
     *ret_wait_ms = sent.wait_ms;
-    /* Where it may be there all the same the mark stays until the place is known: whoever comes after a death
-     * in between must not ask again either. */
+    /* Where it may be there all the same the mark stays until the place is known: whoever comes
+     * after a death in between must not ask again either. */
     h->thread_ref = STR("");
     if ((s->platform->knows_repeats || !sent.unsure) &&
         !handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err))
@@ -192,7 +194,8 @@ static bool find_place(Worker *w, Arena *a, Handoff *h, const GatewayConnection 
     if (!can_be_claimed(w, a, s, &place, err))
         return false;
     h->dest_source_json = address_json(a, &place);
-    /* From here on words in it are meant for us: whoever sees the thread before the card may write there. */
+    /* From here on words in it are meant for us: whoever sees the thread before the card may write
+     * there. */
     return (!place.thread_id.n || topic_keep(w->o.journal, &place, err)) &&
            routing_remember(w->o.journal, a, h, err);
 }
@@ -464,8 +467,8 @@ Worker *worker_free(Worker *w)
     return NULL;
 }
 
-/* A profile of a Hermes may have a bot and a chat of its own: what is said there must not arrive at another's. Asked
- * once, as our own settings are read once. */
+/* A profile of a Hermes may have a bot and a chat of its own: what is said there must not arrive at
+ * another's. Asked once, as our own settings are read once. */
 static bool may_serve(Worker *w, size_t home, size_t served)
 {
     char *known = &w->shares[home * w->o.n_served + served];
@@ -523,8 +526,8 @@ void worker_news(Worker *w)
     atomic_store(&w->news, true);
 }
 
-/* Without a write-ahead log whoever looks holds up whoever writes, and most calls come from what we write into our own
- * database: so not at every call. */
+/* Without a write-ahead log whoever looks holds up whoever writes, and most calls come from what we
+ * write into our own database: so not at every call. */
 static bool is_time_to_look(Worker *w)
 {
     int64_t now = clock_mono_ms();

@@ -1,10 +1,10 @@
 /* worker.h - carries handoffs out: prepare, bind, announce, done.
  *
- * Each step may be done twice: what it makes outside has the handoff's id as its key, and the journal moves only
- * for the worker that holds the fence. A worker that dies anywhere is followed by another where it was. Before
- * the binding a handoff can still be left; after it the session has moved, and the card is sent until it
- * arrives. One thread, which hands them out to others where there are any: a slow platform does not keep the
- * next handoff waiting. */
+ * Every step can be repeated: what it creates outside is keyed by the handoff's id, and only the
+ * worker that holds the fence can advance the journal. After a crash another worker continues with
+ * the same step. Before the session is bound a handoff can be abandoned; afterwards the session has
+ * moved, and the card is sent until it arrives. One thread, which gives handoffs to other threads
+ * if there are any, so that a slow platform does not delay the next one. */
 #ifndef TALARIA_GATEWAY_WORKER_H
 #define TALARIA_GATEWAY_WORKER_H
 
@@ -18,10 +18,10 @@ typedef struct GatewayConnection {
     const Platform *platform;
     Connection *connection;
     const PlatformConfig *config;
-    atomic_bool shut; /* it could not be opened yet: as if it were not there */
+    atomic_bool shut; /* it could not be opened yet and is not served */
 } GatewayConnection;
 
-/* NULL: it is not served now. */
+/* NULL: not connected. */
 static inline const GatewayConnection *gateway_connection_named(const GatewayConnection *all,
                                                                 size_t n, Str platform)
 {
@@ -33,16 +33,17 @@ static inline const GatewayConnection *gateway_connection_named(const GatewayCon
 
 typedef struct WorkerOptions {
     OwnStore *journal;
-    Str owner; /* a name that no other worker ever had */
+    Str owner; /* unique to this worker */
     const GatewayConnection *served;
     size_t n_served;
     KeyFlags flags;
-    const Homes *homes; /* whose requests are taken up */
+    const Homes *homes; /* their handoff requests are carried out */
     bool (*card)(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err);
     const void *card_ctx;
-    struct Turns *turns; /* the agent says its first words there; NULL: nothing does */
-    bool is_told;   /* worker_news() says when Hermes' databases changed; else each round looks */
-    size_t threads; /* handoffs at once, on threads of their own; 0: one after the other, here */
+    struct Turns *turns; /* lets the agent speak first; NULL: it does not */
+    bool
+        is_told; /* worker_news() reports changes of Hermes' databases; else each round checks them */
+    size_t threads; /* handoffs at once, on other threads; 0: one after the other, on this one */
 } WorkerOptions;
 
 typedef struct Worker Worker;
@@ -51,14 +52,15 @@ Worker *worker_new(const WorkerOptions *options); /* borrows what they point to 
 Worker *worker_free(Worker *w);
 AUTO_FREE(Worker, worker_free)
 
-/* Everything that can be done now is done, or given to the threads. *ret_wait_ms: when to look again, though nothing should wake one up. */
+/* Carries out everything that is due, or gives it to the threads. *ret_wait_ms: when to call again
+ * without news. */
 MUST_CHECK bool worker_round(Worker *w, int64_t *ret_wait_ms, Err *err);
 
-/* The next round looks for requests of other programs. Any thread. */
+/* The next round reads the requests of other programs. Any thread. */
 void worker_news(Worker *w);
 
-/* One step of a handoff that this worker has claimed; *ret_more: another one follows at once. ERR_CONFLICT:
- * it is somebody else's now. */
+/* One step of a handoff that this worker has claimed; *ret_more: call again at once. ERR_CONFLICT:
+ * another worker has it now. */
 MUST_CHECK bool worker_step(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err);
 
 #endif

@@ -1,7 +1,8 @@
 /* pick.h - which session is handed over.
  *
- * Any session of any agent can go. One of Talaria's database or of a Hermes home goes itself. A transcript of
- * another agent is left as it is: the conversation that continues it (agent/continue.h) goes in its place. */
+ * Any session of any agent can go. One of Talaria's database or of a Hermes home goes itself. A
+ * transcript of another agent is left as it is: the conversation that continues it
+ * (agent/continue.h) goes in its place. */
 #ifndef TALARIA_HANDOFF_PICK_H
 #define TALARIA_HANDOFF_PICK_H
 
@@ -21,8 +22,8 @@ typedef struct Picked {
     Str transcript;  /* the id of another agent's session; empty: it goes itself */
 } Picked;
 
-/* By an id or the beginning of one; empty: the newest of all. Writes nothing, so that a handoff can be refused
- * before a conversation is made for it. */
+/* By an id or the beginning of one; empty: the newest of all. Writes nothing, so that a handoff can
+ * be refused before a conversation is made for it. */
 MUST_CHECK bool handoff_pick(const Pick *pick, Arena *a, Str id, Picked *ret, Err *err);
 
 /* The conversation of a transcript is made, or takes its new messages along. */

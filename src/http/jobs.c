@@ -81,8 +81,8 @@ static bool changed(Worker *w)
     return false;
 }
 
-/* Under the lock, which is free while the store is closed: that may take a checkpoint, and requests come in meanwhile.
- * Until then homes_known holds. */
+/* Under the lock, which is free while the store is closed: that may take a checkpoint, and requests
+ * come in meanwhile. Until then homes_known holds. */
 static void let_go(Worker *w, bool trim)
 {
     pthread_mutex_unlock(&w->jobs->lock);

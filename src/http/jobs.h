@@ -1,8 +1,9 @@
 /* jobs.h - the few threads that may wait: for a database, a scan, a lock.
  *
  * Lanes keep short work from standing behind long work: reads of the page in one, scans and the
- * study in another, the refresh of the badges in a third, a night, which may take hours, in a fourth. A worker keeps a Store of its own (a Store
- * is one thread's) while there is something to do and closes it after half a minute without. */
+ * study in another, the refresh of the badges in a third, a night, which may take hours, in a
+ * fourth. A worker keeps a Store of its own (a Store is one thread's) while there is something to
+ * do and closes it after half a minute without. */
 #ifndef TALARIA_HTTP_JOBS_H
 #define TALARIA_HTTP_JOBS_H
 

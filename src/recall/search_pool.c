@@ -1,5 +1,5 @@
-/* Flat arrays that every search uses again: a table of separate entries (uthash) would allocate one for each of the
- * hundred thousand rows that a common word finds. */
+/* Flat arrays that every search uses again: a table of separate entries (uthash) would allocate one
+ * for each of the hundred thousand rows that a common word finds. */
 #include "recall/search_pool.h"
 
 #include "base/hash.h"

@@ -4,11 +4,13 @@
 
 #include "runtimes/runtime.h"
 
-/* Whether it is an answer of the offline runtime, by how those begin: it only quotes what was said before. */
+/* Whether it is an answer of the offline runtime, by how those begin: it only quotes what was said
+ * before. */
 bool offline_said(Str text);
 
-/* X(name, "Name on the page"), in order of preference. A row here and runtime_<name>, defined in the file of that
- * runtime, are all that a new one needs (docs/adding-a-runtime.md). web/build.mjs reads the rows too. */
+/* X(name, "Name on the page"), in order of preference. A row here and runtime_<name>, defined in
+ * the file of that runtime, are all that a new one needs (docs/adding-a-runtime.md). web/build.mjs
+ * reads the rows too. */
 #define RUNTIMES(X)                                                                                \
     X(native, "Talaria")                                                                           \
     X(hermes, "Hermes")                                                                            \

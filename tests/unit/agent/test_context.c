@@ -251,7 +251,7 @@ static void what_takes_too_long_is_left_out(void **state)
     ContextQuery q = query_of(p, "What is the limit of the walrus cache?");
     ContextBuilt built;
 
-    q.most_ms = -1; /* it is late before it begins */
+    q.max_ms = -1; /* it is late before it begins */
     context_build(p->arena, &q, &built);
     for (int i = 0; i <= CONTEXT_BRAIN; i++) {
         assert_true(built.parts[i].degraded);
@@ -260,7 +260,7 @@ static void what_takes_too_long_is_left_out(void **state)
     assert_false(built.parts[CONTEXT_GRAPH].degraded);
     assert_non_null(built.graph);
     /* The handle is as it was: the next one has all the time there is. */
-    q.most_ms = 0;
+    q.max_ms = 0;
     context_build(p->arena, &q, &built);
     assert_true(built.parts[CONTEXT_RECALLED].items > 0);
 }
