@@ -19,7 +19,7 @@ typedef struct AnswerSource {
     double now;
 } AnswerSource;
 
-/* ret is empty if there is nothing to answer from (a question about an empty conversation).
+/* *ret is empty if there is nothing to answer from (a question about an empty conversation).
  * *ret_found is false if a search might say more. On one thread: the handles'. */
 MUST_CHECK bool answer_question(Arena *a, const AnswerSource *source, const Question *q, Str *ret,
                                 bool *ret_found, Err *err);

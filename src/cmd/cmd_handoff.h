@@ -3,8 +3,8 @@
 #define TALARIA_CMD_CMD_HANDOFF_H
 
 #include "cmd/cli.h"
-#include "handoff/pick.h"
 #include "handoff/handoff.h"
+#include "handoff/pick.h"
 
 /* The session of that id; *ret_pick is for handoff_pick_begin. `look`: only those that went before. */
 MUST_CHECK bool handoff_find_session(Cli *cli, Str id, bool look, Pick *ret_pick, Picked *ret,

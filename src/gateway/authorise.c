@@ -45,8 +45,8 @@ bool names_anyone(Str list)
     return false;
 }
 
-/* Whether one of `roles` stands in the list: by its number, since '*' would let in all but those
- * who have none. */
+/* Whether one of `roles` is in the list, by id; '*' does not count, it would allow everyone who has
+ * any role. */
 static bool has_listed_role(Str list, Str roles)
 {
     Str one, role, rest;
@@ -58,8 +58,8 @@ static bool has_listed_role(Str list, Str roles)
     return false;
 }
 
-/* A list for everyone, a code, a role or an open group names nobody. What others can read is no
- * private chat. */
+/* Only a user id in the list counts as named: '*', a pairing code, a role or an open group do not.
+ * A chat that others can read is not private. */
 Trust trust_at(const PlatformConfig *config, const ChatAddress *at)
 {
     if (str_eqz(at->platform, "local"))

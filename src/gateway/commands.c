@@ -75,7 +75,7 @@ static Str help_text(Chat *c)
     return str_dup(c->arena, buf_str(&b));
 }
 
-/* The session of this place and its home; its id is empty where there is none yet. */
+/* The session of this chat and its folder; its id is empty if there is none yet. */
 static bool find_session(Chat *c, Lineage *ret, Str *ret_home, Err *err)
 {
     Homes homes = homes_again(c->arena, c->homes);
@@ -152,7 +152,7 @@ static bool stop_turn(Chat *c, Str *ret, Err *err)
     return true;
 }
 
-/* X("choice of a runtime", "what is said when it was made") */
+/* X("choice of a runtime", "confirmation") */
 #define CHOICES(X)                                                                                 \
     X("once", "Approved once.")                                                                    \
     X("session", "Approved for the rest of the session.")                                          \
@@ -228,7 +228,7 @@ static bool newest_of_all(Chat *c, Store *store, ChatSession **ret, size_t *ret_
     return list != NULL;
 }
 
-/* Its place is here from now on; what was last said in it stands in the answer. */
+/* Moves the session to this chat and answers with its card, which shows the last messages. */
 static bool bring_here(Chat *c, Store *store, const ChatSession *all, size_t n, Str said, Str *ret,
                        Err *err)
 {
@@ -262,7 +262,7 @@ static bool resume_any(Chat *c, Str said, Str *ret, Err *err)
 
 /* -- Sessions of this chat -- */
 
-/* *said without the word, where it is one of its words. */
+/* If *said is, starts with or ends with the word: true, and *said without it. */
 static bool takes_word(Str *said, Str word)
 {
     if (str_eq_nocase(*said, word)) {
@@ -282,7 +282,7 @@ static bool takes_word(Str *said, Str word)
     return false;
 }
 
-/* A session without a title goes by its first words, as everywhere else. */
+/* A session without a title is shown with its first message, as everywhere else. */
 static void fill_titles(Chat *c, const Homes *homes, ChatSession *all, size_t n)
 {
     Err none;
@@ -377,7 +377,8 @@ static bool to_platform(Chat *c, Str home, Str id, Str platform, Str *ret, Err *
     return true;
 }
 
-/* The session is the terminal's at once, without a code: whoever sits there can take it anyhow. */
+/* The session returns to the terminal at once, without a code: a user of that machine could open it
+ * anyway. */
 static bool give_back(Chat *c, Str home, const Lineage *l, Str *ret, Err *err)
 {
     if (c->sinks->doing(c->sinks->turns, c->key) != TURNS_IDLE)
@@ -415,8 +416,8 @@ static bool hand_over(Chat *c, Str where, Str *ret, Err *err)
 
 /* -- The home channel -- */
 
-/* The home channel of a platform, as somebody in a chat names it. Where handoffs go is worth more
- * than a session: the configuration counts before it, and the chat that loses them hears of it. */
+/* The home channel receives all handoffs of a platform, so the configuration has precedence over
+ * /sethome, and the chat that loses the role is notified. */
 
 static Str name_of(const HomeChannel *home)
 {
@@ -474,7 +475,7 @@ static bool chat_set_home(Chat *c, Str *ret, Err *err)
 
 /* -- Which -- */
 
-/* In the words of the person who typed it. */
+/* The error speaks of the command as it was typed. */
 static bool check_trust(const Chat *c, Trust min, Str name, bool all, Err *err)
 {
     if (c->trust >= min)

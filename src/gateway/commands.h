@@ -31,7 +31,7 @@ typedef struct Chat {
     Str key; /* of the chat */
 } Chat;
 
-/* ret_text: the answer, also if the command was refused. Fails only with ERR_BUSY and ERR_IO: try
+/* *ret_text: the answer, also if the command was refused. Fails only with ERR_BUSY and ERR_IO: try
  * later. */
 MUST_CHECK bool chat_command(Chat *c, const ChatWords *words, Str *ret_text, Err *err);
 

@@ -1,9 +1,9 @@
-/* Each line has a journal of its own for what arrives, so that one platform does not wait for
- * another's write to be set up. Health is looked at in memory, four times a second, and written
- * only where it says something new: an idle gateway leaves the disk alone.
+/* Each connection has its own database handle for incoming updates, so that no platform waits for
+ * another's write. Health is read from memory four times a second and stored only when it changes:
+ * an idle gateway does not write.
  *
  * TALARIA_LOCAL_FAULTS ("send=2,thread.lost=1") makes the next calls of the local platform fail, or
- * their answers get lost, to see what that looks like. */
+ * loses their answers, for tests. */
 #include "gateway/connections.h"
 
 #include <pthread.h>
@@ -17,10 +17,10 @@
 #include "chat/inbox.h"
 #include "platforms/platforms.h"
 
-enum { HEARD_EVERY_MS = 2000, MAX_LINES = 8, FIRST_AGAIN_MS = 1000, MAX_AGAIN_MS = 60000 };
+enum { HEARD_EVERY_MS = 2000, MAX_SLOTS = 8, FIRST_AGAIN_MS = 1000, MAX_AGAIN_MS = 60000 };
 
-typedef struct Line {
-    GatewayConnections *lines;
+typedef struct ConnectionSlot {
+    GatewayConnections *owner;
     const Platform *platform;
     const PlatformConfig *config;
     pthread_mutex_t lock; /* of journal */
@@ -32,7 +32,7 @@ typedef struct Line {
     GatewayConnection *served;  /* NULL: it never will be */
     Arena *arena;               /* of a config that was read later; or NULL */
     int64_t again_ms, again_at; /* how long it waits for the next try, and until when (monotonic) */
-} Line;
+} ConnectionSlot;
 
 struct GatewayConnections {
     GatewayConnectionsOptions o;
@@ -40,11 +40,11 @@ struct GatewayConnections {
     Arena *noted[2];
     size_t newest; /* which of them holds the text of `last` */
     Net *net;
-    Line all[MAX_LINES];
+    ConnectionSlot all[MAX_SLOTS];
     size_t n;
-    GatewayConnection served[MAX_LINES];
+    GatewayConnection served[MAX_SLOTS];
     size_t n_served;
-    ConnectionStatus last[MAX_LINES]; /* as they were written down */
+    ConnectionStatus last[MAX_SLOTS]; /* as they were written down */
     int64_t last_ms;                  /* monotonic: when that was; 0: never */
 };
 
@@ -120,128 +120,128 @@ static PlatformFault next_fault(void *ctx, const char *call)
 
 /* -- Arriving -- */
 
-static bool receive(void *ctx, const Update *all, size_t n, Str cursor, Err *err)
+static bool on_updates(void *ctx, const Update *all, size_t n, Str cursor, Err *err)
 {
     AUTO(Arena) *a = arena_new();
     InboxUpdate *updates = ARENA_ARRAY(a, InboxUpdate, n);
-    Line *line = ctx;
+    ConnectionSlot *slot = ctx;
     size_t new = 0;
     bool ok;
 
     for (size_t i = 0; i < n; i++)
         updates[i] = (InboxUpdate){ all[i].id, all[i].json };
-    pthread_mutex_lock(&line->lock);
-    ok = inbox_put(line->journal, str_of(line->platform->shape->name), updates, n, cursor, &new,
+    pthread_mutex_lock(&slot->lock);
+    ok = inbox_put(slot->journal, str_of(slot->platform->shape->name), updates, n, cursor, &new,
                    err);
-    pthread_mutex_unlock(&line->lock);
+    pthread_mutex_unlock(&slot->lock);
     if (ok && new)
-        line->lines->o.arrived(line->lines->o.ctx);
+        slot->owner->o.arrived(slot->owner->o.ctx);
     return ok;
 }
 
-static void moved(void *ctx, Str before, Str now)
+static void on_chat_moved(void *ctx, Str before, Str now)
 {
-    Line *line = ctx;
+    ConnectionSlot *slot = ctx;
     bool ok;
     Err err;
 
-    pthread_mutex_lock(&line->lock);
-    ok = chat_moved(line->journal, str_of(line->platform->shape->name), before, now, &err);
-    pthread_mutex_unlock(&line->lock);
-    line->moved |= ok;
+    pthread_mutex_lock(&slot->lock);
+    ok = chat_moved(slot->journal, str_of(slot->platform->shape->name), before, now, &err);
+    pthread_mutex_unlock(&slot->lock);
+    slot->moved |= ok;
     if (!ok)
-        log_warning("%s: a chat's new number is not kept: %s", line->platform->shape->name,
+        log_warning("%s: a chat's new number is not kept: %s", slot->platform->shape->name,
                     err.text);
 }
 
 /* -- Opening -- */
 
-static bool open_line(GatewayConnections *l, Line *line, Arena *a, const GatewayConfig *config,
-                      Err *err)
+static bool open_slot(GatewayConnections *l, ConnectionSlot *slot, Arena *a,
+                      const GatewayConfig *config, Err *err)
 {
-    Str name = str_of(line->platform->shape->name);
-    bool local = line->platform == &platform_local;
+    Str name = str_of(slot->platform->shape->name);
+    bool local = slot->platform == &platform_local;
     PlatformHost host = { .data = l->o.data,
                           .net = l->net,
-                          .receive = receive,
-                          .moved = moved,
-                          .ctx = line,
+                          .receive = on_updates,
+                          .moved = on_chat_moved,
+                          .ctx = slot,
                           .fault = local ? next_fault : NULL };
 
     if (gateway_config_trouble(config, name).n)
         return err_set(err, ERR_IO, "%.*s", STR_FMT(gateway_config_trouble(config, name)));
-    line->config = host.config = gateway_config_of(config, name);
-    if (!line->config->enabled)
+    slot->config = host.config = gateway_config_of(config, name);
+    if (!slot->config->enabled)
         return err_set(err, ERR_IO, "no longer set up");
-    line->journal = own_store_open(l->o.data, err);
-    if (line->journal && inbox_cursor(line->journal, a, name, &host.cursor, err) &&
-        line->platform->open(&host, &line->connection, err))
+    slot->journal = own_store_open(l->o.data, err);
+    if (slot->journal && inbox_cursor(slot->journal, a, name, &host.cursor, err) &&
+        slot->platform->open(&host, &slot->connection, err))
         return true;
-    line->connection = NULL;
-    line->journal = own_store_close(line->journal);
+    slot->connection = NULL;
+    slot->journal = own_store_close(slot->journal);
     return false;
 }
 
 /* The kinds of trouble that time does not mend. */
-static bool is_for_ever(const Err *err)
+static bool is_permanent(const Err *err)
 {
     return err->kind == ERR_INVALID || err->kind == ERR_REFUSED || err->kind == ERR_USAGE;
 }
 
-static void note_trouble(Line *line, const Err *err)
+static void note_open_failure(ConnectionSlot *slot, const Err *err)
 {
-    bool news = strcmp(line->trouble, err->text) != 0;
+    bool news = strcmp(slot->trouble, err->text) != 0;
 
-    line->again_ms = line->again_ms ? line->again_ms * 2 : FIRST_AGAIN_MS;
-    if (line->again_ms > MAX_AGAIN_MS)
-        line->again_ms = MAX_AGAIN_MS;
-    line->again_at = clock_mono_ms() + line->again_ms;
-    memcpy(line->trouble, err->text, sizeof line->trouble);
-    line->trouble_ms = clock_wall_ms();
+    slot->again_ms = slot->again_ms ? slot->again_ms * 2 : FIRST_AGAIN_MS;
+    if (slot->again_ms > MAX_AGAIN_MS)
+        slot->again_ms = MAX_AGAIN_MS;
+    slot->again_at = clock_mono_ms() + slot->again_ms;
+    memcpy(slot->trouble, err->text, sizeof slot->trouble);
+    slot->trouble_ms = clock_wall_ms();
     if (news)
-        log_error("%s is not served: %s", line->platform->shape->name, err->text);
+        log_error("%s is not served: %s", slot->platform->shape->name, err->text);
 }
 
-static void add_line(GatewayConnections *l, const Platform *platform)
+static void add_slot(GatewayConnections *l, const Platform *platform)
 {
-    Line *line = &l->all[l->n++];
+    ConnectionSlot *slot = &l->all[l->n++];
     Err err;
     bool open;
 
-    ASSERT(l->n <= MAX_LINES);
-    _Static_assert(sizeof line->trouble == sizeof err.text, "a whole trouble fits");
-    *line = (Line){ .lines = l, .platform = platform };
-    pthread_mutex_init(&line->lock, NULL);
-    open = open_line(l, line, l->arena, l->o.config, &err);
+    ASSERT(l->n <= MAX_SLOTS);
+    _Static_assert(sizeof slot->trouble == sizeof err.text, "a whole trouble fits");
+    *slot = (ConnectionSlot){ .owner = l, .platform = platform };
+    pthread_mutex_init(&slot->lock, NULL);
+    open = open_slot(l, slot, l->arena, l->o.config, &err);
     if (!open)
-        note_trouble(line, &err);
-    if (open || !is_for_ever(&err)) {
-        line->served = &l->served[l->n_served++];
-        *line->served = (GatewayConnection){ platform, line->connection, open ? line->config : NULL,
+        note_open_failure(slot, &err);
+    if (open || !is_permanent(&err)) {
+        slot->served = &l->served[l->n_served++];
+        *slot->served = (GatewayConnection){ platform, slot->connection, open ? slot->config : NULL,
                                              .shut = !open };
     }
 }
 
-/* With what is configured by now. */
-static void try_again(GatewayConnections *l, Line *line)
+/* Reads the configuration again first. */
+static void retry_open(GatewayConnections *l, ConnectionSlot *slot)
 {
     AUTO(Arena) *a = arena_new();
     GatewayConfig *config = ARENA_NEW(a, GatewayConfig);
     Err err;
 
     if (l->o.settings && !gateway_config(a, l->o.settings, l->o.homes, config, &err)) {
-        note_trouble(line, &err);
+        note_open_failure(slot, &err);
         return;
     }
-    if (!open_line(l, line, a, l->o.settings ? config : l->o.config, &err)) {
-        note_trouble(line, &err);
+    if (!open_slot(l, slot, a, l->o.settings ? config : l->o.config, &err)) {
+        note_open_failure(slot, &err);
         return;
     }
-    line->arena = TAKE(a);
-    line->served->connection = line->connection;
-    line->served->config = line->config;
-    line->served->shut = false; /* after the others: from now on it is used */
-    log_note("%s is served now", line->platform->shape->name);
+    slot->arena = TAKE(a);
+    slot->served->connection = slot->connection;
+    slot->served->config = slot->config;
+    slot->served->shut = false; /* after the others: from now on it is used */
+    log_note("%s is served now", slot->platform->shape->name);
     l->o.arrived(l->o.ctx);
 }
 
@@ -262,7 +262,7 @@ GatewayConnections *gateway_connections_open(const GatewayConnectionsOptions *op
         const PlatformConfig *c = gateway_config_of(options->config, str_of(p->shape->name));
 
         if (c && c->enabled)
-            add_line(l, p);
+            add_slot(l, p);
     }
     return TAKE(l);
 }
@@ -293,37 +293,37 @@ const GatewayConnection *gateway_connections_list(const GatewayConnections *l, s
 }
 
 /* A group that gets a new number may get topics with it: the home is looked at again. */
-static void look_home_up(Line *line, OwnStore *own)
+static void refresh_home(ConnectionSlot *slot, OwnStore *own)
 {
     AUTO(Arena) *a = arena_new();
-    Str name = str_of(line->platform->shape->name);
+    Str name = str_of(slot->platform->shape->name);
     HomeChannel home, now;
     Err err;
 
     if (!home_get(own, a, name, STR(""), &home, &err))
         return;
-    if (!line->platform->look(line->connection, a, home.chat_id, home.owner_id, &now, &err) ||
+    if (!slot->platform->look(slot->connection, a, home.chat_id, home.owner_id, &now, &err) ||
         !home_set(own, name, &now, &err))
-        log_warning("%s: the home channel could not be looked at: %s", line->platform->shape->name,
+        log_warning("%s: the home channel could not be looked at: %s", slot->platform->shape->name,
                     err.text);
 }
 
 /* -- Health -- */
 
-static ConnectionStatus look_at(Arena *a, const Line *line)
+static ConnectionStatus read_status(Arena *a, const ConnectionSlot *slot)
 {
-    ConnectionStatus k = { .platform = str_of(line->platform->shape->name) };
+    ConnectionStatus k = { .platform = str_of(slot->platform->shape->name) };
     Identity me = { 0 };
     Health h = { 0 };
 
-    if (!line->connection) {
-        k.link = str_of(state_names[line->served ? CONNECTION_DOWN : CONNECTION_REFUSED]);
-        k.since_ms = k.error_ms = line->trouble_ms;
-        k.error = str_of(line->trouble);
+    if (!slot->connection) {
+        k.link = str_of(state_names[slot->served ? CONNECTION_DOWN : CONNECTION_REFUSED]);
+        k.since_ms = k.error_ms = slot->trouble_ms;
+        k.error = str_of(slot->trouble);
         return k;
     }
-    line->platform->health(line->connection, a, &h);
-    if (line->platform->identity(line->connection, a, &me))
+    slot->platform->health(slot->connection, a, &h);
+    if (slot->platform->identity(slot->connection, a, &me))
         k.account = me.name.n ? me.name : me.id;
     k.link = str_of(state_names[h.state]);
     k.since_ms = h.since_ms;
@@ -354,16 +354,16 @@ static bool is_news(const GatewayConnections *l, const ConnectionStatus *now)
 bool gateway_connections_note(GatewayConnections *l, OwnStore *own, Err *err)
 {
     size_t next = 1 - l->newest;
-    ConnectionStatus now[MAX_LINES];
+    ConnectionStatus now[MAX_SLOTS];
 
     for (size_t i = 0; i < l->n; i++)
         if (l->all[i].served && l->all[i].served->shut && clock_mono_ms() >= l->all[i].again_at)
-            try_again(l, &l->all[i]);
+            retry_open(l, &l->all[i]);
         else if (atomic_exchange(&l->all[i].moved, false))
-            look_home_up(&l->all[i], own);
+            refresh_home(&l->all[i], own);
     arena_reset(l->noted[next]);
     for (size_t i = 0; i < l->n; i++)
-        now[i] = look_at(l->noted[next], &l->all[i]);
+        now[i] = read_status(l->noted[next], &l->all[i]);
     if (l->last_ms && !is_news(l, now))
         return true;
     if (!connections_put(own, now, l->n, err))
@@ -376,7 +376,7 @@ bool gateway_connections_note(GatewayConnections *l, OwnStore *own, Err *err)
 
 void gateway_connections_note_end(GatewayConnections *l, OwnStore *own)
 {
-    ConnectionStatus none[MAX_LINES] = { 0 };
+    ConnectionStatus none[MAX_SLOTS] = { 0 };
     Err err;
 
     for (size_t i = 0; i < l->n; i++) {

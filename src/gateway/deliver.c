@@ -7,7 +7,7 @@
 #include "handoff/routing.h"
 #include "platforms/read.h"
 
-#define AGAIN ":again" /* behind the name of words whose message somebody took away */
+#define AGAIN ":again" /* suffix of the name of a message that was deleted and is posted again */
 
 enum { LEASE_MS = LIMIT_PLATFORM_CALL_MS + 10000, RETRY_MS = 500, MAX_RETRY_MS = 60000 };
 
@@ -57,8 +57,7 @@ static bool chat_itself(Delivery *d, Arena *a, const ChatAddress *from, ChatAddr
     return true;
 }
 
-/* Everything that lived in the thread lives in the chat: then these words have another place,
- * too. */
+/* Moves everything of the topic to the chat itself, this message too. */
 static bool leave_thread(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress *to,
                          Err *err)
 {
@@ -83,7 +82,7 @@ static bool leave_thread(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Chat
 
 /* -- One piece -- */
 
-/* The message is there already, with words of before. *ret_gone: somebody took it away. */
+/* Edits the message that was posted with an earlier text. *ret_gone: it was deleted. */
 static bool edit_first(Delivery *d, Arena *a, const Outgoing *o, const Post *m, bool *ret_gone,
                        Err *err)
 {
@@ -96,7 +95,7 @@ static bool edit_first(Delivery *d, Arena *a, const Outgoing *o, const Post *m, 
     return note_failure(d, &sent, err);
 }
 
-/* Where the platform may take words in such a thread only as an answer: to what. */
+/* If the platform accepts messages in such a topic only as replies: the message to reply to. */
 static bool find_anchor(Delivery *d, OwnStore *own, Arena *a, Post *m, Err *err)
 {
     TopicAnchor anchor;
@@ -143,12 +142,12 @@ static bool post_once(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, Post *m
     keep_anchored(own, m, &sent);
     if (o->sent == 0)
         o->first_ref = sent.id;
-    /* What the first try left there may be words that grew since. */
+    /* The first try may have posted a shorter text. */
     return !again || o->sent || !d->platform->knows_repeats || edit_first(d, a, o, m, &gone, err);
 }
 
-/* Where the thread turns out to be gone, in the chat itself: nothing was said in the thread, so
- * nothing is doubled. */
+/* If the topic is gone, posts in the chat itself: nothing was posted in the topic, so nothing is
+ * repeated. */
 static bool post(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress *to, Str text,
                  Err *err)
 {
@@ -167,7 +166,7 @@ static bool post(Delivery *d, OwnStore *own, Arena *a, Outgoing *o, ChatAddress 
     return post_once(d, own, a, o, &m, err);
 }
 
-/* Somebody took the message away: another one, under another name for ever. */
+/* The message was deleted: the next one has a new name. */
 static void start_new_message(Arena *a, Outgoing *o)
 {
     o->post_as = str_printf(a, "%.*s" AGAIN, STR_FMT(o->post_as.n ? o->post_as : o->id));

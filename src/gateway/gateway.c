@@ -146,7 +146,7 @@ static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Er
     return card_make(a, ctx, h->session_id, ret, err);
 }
 
-/* Host, process and a number that nobody had before: a pid comes back, this does not. */
+/* Host, process and a unique number, because process ids are reused. */
 static Str owner_name(Arena *a)
 {
     char host[64] = "localhost", id[ULID_CHARS];
@@ -156,7 +156,7 @@ static Str owner_name(Arena *a)
     return str_printf(a, "%s:%d:%s", host, (int)getpid(), id + 10);
 }
 
-/* What a gateway that is gone had begun is begun again, or lies aside for a person. */
+/* Updates that an earlier gateway had started are started again, or parked for a person. */
 static bool recover(Gateway *g, Err *err)
 {
     size_t again, parked;
@@ -239,7 +239,7 @@ static void stop(Gateway *g)
     Rounds *inbound = g->inbound_rounds;
 
     g->ends = true;
-    /* First nothing comes in, then nothing goes out, then nobody is there. */
+    /* First stop incoming work, then outgoing messages, then the connections. */
     g->handoff_rounds = rounds_end(g->handoff_rounds);
     rounds_end(inbound);
     g->inbound_rounds = NULL;

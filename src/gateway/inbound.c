@@ -1,6 +1,6 @@
-/* What is ignored goes from new to ignored in one step; only what is done something about is taken
- * first, so that a crash can be counted. A message that has to wait is put back, and no message
- * behind it overtakes it. */
+/* An ignored update goes from new to ignored in one step. One that needs work is marked as taken
+ * first, so that crashes are counted. A message that must wait goes back to new, and no later
+ * message overtakes it. */
 #include "gateway/inbound.h"
 
 #include "base/limits.h"
@@ -15,7 +15,7 @@ enum { BATCH = 64, LOOK_AHEAD = 256 };
 
 typedef enum Outcome {
     GONE, /* nothing more to do about it here */
-    LEFT, /* it waits, others may go on: of its platform they wait, too */
+    LEFT, /* it waits; updates of other platforms continue */
     FULL  /* it waits for a free agent or a free database, and so do the messages behind it */
 } Outcome;
 
@@ -113,7 +113,7 @@ static ChatAddress place_before(const ChatAddress *now, Str chat)
     return p;
 }
 
-/* The session of one place goes on in another one, where none lives there. */
+/* Moves a session to another address, unless that has one. */
 static bool move_session(const InboundOptions *o, Arena *a, const ChatAddress *before,
                          const ChatAddress *now, Err *err)
 {
@@ -127,7 +127,7 @@ static bool move_session(const InboundOptions *o, Arena *a, const ChatAddress *b
            (!id.n || o->sinks.resume(o->sinks.turns, now, id, err));
 }
 
-/* The session that lived in the chat under its old number goes on under the new one. */
+/* Moves the session of a chat whose id has changed. */
 static bool follow_chat(const InboundOptions *o, Arena *a, const ChatAddress *now, Err *err)
 {
     ChatAddress before;
@@ -152,8 +152,8 @@ static bool keep_anchor(const InboundOptions *o, const GatewayConnection *s, con
            anchor_keep(o->journal, &in->place, in->message_id, err);
 }
 
-/* A thread that is gone is the chat itself. Its session is there already, unless everyone in it had
- * one of their own. */
+/* A deleted topic becomes the chat itself. Its session has moved already, unless every user of it
+ * had a separate session. */
 static bool follow_topic(const InboundOptions *o, Arena *a, const InboxRow *row, ChatAddress *p,
                          Err *err)
 {

@@ -1,6 +1,6 @@
-/* The id of a kept file follows from the message's name, its place in it and the conversation: so
- * it is known before the file is fetched whether it is there already, and what a death left half
- * done is written over. */
+/* The id of a stored file is derived from the message's name, the file's position and the
+ * conversation. So a file that is already stored is not downloaded again, and one that a crash left
+ * incomplete is overwritten. */
 #include "gateway/turns_inside.h"
 
 #include <time.h>
@@ -42,8 +42,8 @@ void turn_files_keep(TurnJob *job, const Inbound *in)
 
 /* -- Waiting -- */
 
-/* The sender has asked for its end. Where something else was written meanwhile it is fetched all
- * the same: that is about it, often enough. */
+/* The sender cancelled the turn. If a new message replaced it, the file is still downloaded: that
+ * message is often about the file. */
 static bool is_stopped(Turns *t, Str key)
 {
     bool stopped = false;
@@ -144,7 +144,7 @@ static bool take(const Fetching *f, size_t i, Str id, Err *err)
 static void note(Fetching *f, const InboundFile *file, const Err *err)
 {
     Arena *a = f->arena;
-    /* Whatever the words of others hold stays on one line. */
+    /* Foreign text is kept on one line. */
     Str why = utf8_fit(a, redact_text(a, str_dup(a, str_of(err->text))), MAX_WHY);
 
     log_note("turn '%.*s': file '%.*s' was not read: %.*s", STR_FMT(f->job->name),
@@ -155,7 +155,7 @@ static void note(Fetching *f, const InboundFile *file, const Err *err)
     buf_addf(&f->notes, " was not read: %.*s]", STR_FMT(why));
 }
 
-/* A message needs words: where it has none, it says which files it is. */
+/* A message needs text: without any, it lists its files. */
 static Str text_of(const Fetching *f)
 {
     AUTO_BUF out = BUF(LIMIT_RUN_ASK);
@@ -171,7 +171,7 @@ static Str text_of(const Fetching *f)
     return str_dup(f->arena, buf_str(&out));
 }
 
-/* Now, in a message of its own: the answer may take its time, and need not speak of it. */
+/* In a separate message at once: the answer may take long and need not mention it. */
 static void tell_sender(const Fetching *f)
 {
     Str id = str_printf(f->arena, "files:%.*s", STR_FMT(f->job->name));

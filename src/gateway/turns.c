@@ -1,7 +1,7 @@
-/* Who may begin a turn, and who is told. Turns and single messages have threads of their own, so
- * that a hundred slow answers do not keep the answer to /stop waiting; and single messages have
- * some for each platform, so that one that hangs keeps the others' waiting no more. What one place
- * is told goes through one lane, in its order. */
+/* Starts turns and sends queued messages. Turns and single messages have separate threads, so that
+ * a hundred slow answers do not delay the answer to /stop; single messages have separate threads
+ * for each platform, so that a platform that hangs does not delay the others. Messages to one chat
+ * go through one lane, in order. */
 #include "gateway/turns.h"
 
 #include "base/clock.h"
@@ -36,7 +36,7 @@ static void post_drop(void *turns, void *job)
     mem_free(job);
 }
 
-/* The first of a place; then, behind what other places wait for, the next one. */
+/* Sends the first due message of a chat; the next one is queued behind those of other chats. */
 static void post_run(void *turns, OwnStore *own, void *job)
 {
     Turns *t = turns;
@@ -236,8 +236,7 @@ static Str run_name(Arena *a, const InboxRow *row)
     return str_printf(a, "reply:%.*s:%.*s", STR_FMT(row->platform), STR_FMT(row->id));
 }
 
-/* What was parked was told so in words of that name: asked for again, it has an answer of its
- * own. */
+/* The notice that it was parked has that name: a repeated request needs another one. */
 static Str words_name(Arena *a, const InboxRow *row)
 {
     Str name = run_name(a, row);
@@ -318,8 +317,8 @@ bool turns_promise(Turns *t, OwnStore *own, const Handoff *h, Err *err)
     return h->no_turn || outbox_put(own, a, &o, &row, err);
 }
 
-/* The owner moved the session there, so its own runtime may speak; what others can read is told
- * without memory. */
+/* The owner moved the session there, so its runtime may speak; in a chat that others can read,
+ * without the owner's memory. */
 static Trust first_trust(const Turns *t, const ChatAddress *at)
 {
     const GatewayConnection *s = turns_server(t, at->platform);
@@ -328,7 +327,7 @@ static Trust first_trust(const Turns *t, const ChatAddress *at)
     return there == TRUST_OWNER ? TRUST_OWNER : TRUST_NAMED;
 }
 
-/* Asked on the turn's own thread: a runtime may take its time to say whether it is there. */
+/* Checked on the turn's thread: probing a runtime may take a while. */
 static bool add_first(Turns *t, Str handoff_id, Str platform, Str place_json_text, Err *err)
 {
     AUTO(Arena) *a = arena_new();
@@ -371,8 +370,8 @@ static void keep_promise(Turns *t, Arena *a, const Outgoing *o)
         log_warning("words '%.*s': %s", STR_FMT(o->id), err.text);
 }
 
-/* Whoever wrote a message that was parked sees words that stopped growing, or nothing at all: then
- * there is no row yet, and the update says where they wrote. */
+/* The sender of a parked message sees an answer that stopped growing, or nothing at all; then the
+ * outbox has no row, and the address comes from the update. */
 static bool tell_one(Turns *t, Arena *a, const InboxRow *parked, Err *err)
 {
     static const Str text = STR_INIT("This did not work: the gateway stopped during each of three "
@@ -426,7 +425,7 @@ static void look_back(Turns *t)
 
 /* -- The outbox -- */
 
-/* Of one platform; *next: when to look again, where that is sooner. */
+/* For one platform; *next: lowered if a message is due sooner. */
 static bool send_due(Turns *t, size_t at, int64_t *next, Err *err)
 {
     AUTO(Arena) *a = arena_new();

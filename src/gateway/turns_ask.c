@@ -1,11 +1,10 @@
-/* What a runtime asks in the middle of a turn, and who answers it at the place where the turn was
- * asked for.
+/* Requests for approval during a turn, answered in the chat that started it.
  *
- * The question is a row of the outbox like all words, so that it arrives once and in its place; the
- * answer is a command. A yes counts only for the question that its writer can have seen: it has to
- * have come in after the question went out, and the question has to stand there. Of two answers the
- * first counts. What is asked ends with the turn: a question that nobody has read by then is taken
- * back, and one that was read has no turn any more that an answer could reach. */
+ * The question is a row of the outbox like every message, so that it arrives once and in order;
+ * the answer is a command. An approval counts only if its sender can have seen the question: it
+ * must have arrived after the question was posted, and the question must have been delivered. Of
+ * two answers the first counts. A question ends with its turn: if it was not sent yet, it is
+ * withdrawn. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -114,8 +113,8 @@ static bool has_choice(const Ask *ask, Str choice)
     return false;
 }
 
-/* What it wants to do stands between fences that it cannot close itself: nobody is to read its
- * words as ours. */
+/* The requested command is inside a fence that it cannot close, so that its text cannot pass for
+ * ours. */
 static void add_fenced(Buf *out, Str text)
 {
     size_t ticks = 0;
@@ -194,7 +193,7 @@ static ActiveTurn *active_turn_of(Turns *t, Str key)
     return x;
 }
 
-/* Whoever sets it first has answered. */
+/* The first to set it has answered. */
 static bool set_answered(Turns *t, Str key, Str row, bool to)
 {
     bool changed;
@@ -262,7 +261,7 @@ static bool find_ask(Turns *t, Arena *a, Str key, Ask *ret, Str *ret_run, Err *e
                         "when the gateway stops");
 }
 
-/* Whoever wrote the answer can have read the question. */
+/* Whether the sender of the answer can have read the question. */
 static bool was_read(Turns *t, Arena *a, const Ask *ask, int64_t received_ms, Err *err)
 {
     bool found = false, ok;

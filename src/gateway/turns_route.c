@@ -1,5 +1,5 @@
-/* Where a message belongs: the session that its key leads to, in whichever home it lies. One of
- * another home goes on in a conversation of ours, and the key leads there from then on. */
+/* Finds the session of a message by its key, in any history folder. A session of another folder
+ * continues as a conversation in Talaria's database, and the key is routed to that from then on. */
 #include <time.h>
 
 #include "base/log.h"
@@ -55,8 +55,8 @@ static bool begin_new(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str
     return true;
 }
 
-/* Words at a place to which a session is on its way are meant for that one, though they are there
- * first. */
+/* A message in a chat that is about to receive a session is meant for that session, even if it
+ * arrives first. */
 static bool wait_for_session(Turns *t, OwnStore *own, const TurnJob *job, Err *err)
 {
     struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
@@ -86,7 +86,7 @@ static bool find_session(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, 
             routing_lookup(own, a, t->paths, t->n_homes, job->key, ret_home, ret_id, err));
 }
 
-/* First words cost nothing where nobody can say them: asked before a session is loaded. */
+/* Checked before the session is loaded: without a model the agent cannot speak first. */
 static bool can_speak(Turns *t, Arena *a, Str home, Str id, bool *ret, Err *err)
 {
     Str runtime = STR("");
@@ -113,7 +113,7 @@ bool turn_route(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Str *ret_
             "no model is configured, so the agent cannot speak first; run 'talaria setup'");
     if (id.n && service_adopt(t->service, a, &t->homes[home], id, ret_id, err))
         return (home == 0 && str_eq(id, *ret_id)) || lead_to(t, own, a, job, *ret_id, err);
-    /* It was deleted: what is said now begins anew. */
+    /* It was deleted: this message starts a new session. */
     if (id.n && err->kind != ERR_NOT_FOUND)
         return false;
     *ret_id = STR("");

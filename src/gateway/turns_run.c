@@ -1,9 +1,9 @@
-/* One turn: find the conversation, begin the run or find the one that was begun, show it, keep its
- * end.
+/* One turn: find the conversation, start the run or find the one that was started, show it, store
+ * its end.
  *
- * The name of the message is the key of its run and of its words. So whoever comes after a death
- * finds what was done: a run that came to its end is delivered, not made again; one that died with
- * its process is made anew, with the same message and in the same words' place. */
+ * The name of the message is the key of its run and of its answer in the outbox. After a crash the
+ * next gateway finds both: a run that ended is delivered, not repeated; one that died with its
+ * process is started again, for the same message and the same row of the outbox. */
 #include "base/limits.h"
 #include "base/log.h"
 #include "chat/topics.h"
@@ -30,7 +30,7 @@ void active_turn_move(Turns *t, ActiveTurn *me, Str key)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* From here on it can be cancelled by name; whoever wanted that before has said so. */
+/* From here on it can be cancelled by id; `stopped` says whether that was requested before. */
 static void publish_run_id(Turns *t, ActiveTurn *me, Str run_id)
 {
     bool stop;
@@ -46,7 +46,7 @@ static void publish_run_id(Turns *t, ActiveTurn *me, Str run_id)
 
 /* -- The run -- */
 
-/* Its process died, or was told to end, before anybody heard of it. */
+/* Its process died or was stopped before the answer was delivered. */
 static bool was_abandoned(const Run *run)
 {
     return run->ended_ms &&
@@ -54,8 +54,8 @@ static bool was_abandoned(const Run *run)
             (str_eqz(run->state, "failed") && str_eqz(run->error_code, "internal")));
 }
 
-/* ret_live: a run under the name of the message that was made, or is under way. Else wish says what
- * to begin. */
+/* *ret_live: the finished or running run of this message. NULL: none, and the request is completed
+ * for a new one. */
 static bool find_run(Turns *t, Runs *r, Arena *a, const TurnJob *job, ChatRequest *request,
                      Run *ret, LiveRun **ret_live, Err *err)
 {
@@ -86,7 +86,8 @@ static bool start_run(Turns *t, Arena *a, const ChatRequest *request, Run *ret, 
         *ret = (Run){ 0 };
         if (service_chat(t->service, a, request, ret, ret_live, err))
             return true;
-        if (err->kind == ERR_CONFLICT && ret->id.n) /* a turn of it; perhaps of another place */
+        if (err->kind == ERR_CONFLICT &&
+            ret->id.n) /* a run of the same session, perhaps from another chat */
             err->kind = ERR_BUSY;
         if (err->kind != ERR_BUSY || waited >= MAX_BUSY_MS || turns_closing(t))
             return false;
@@ -122,7 +123,7 @@ static bool begin_or_find(Turns *t, OwnStore *own, Arena *a, const TurnJob *job,
            start_run(t, a, &request, ret, ret_live, err);
 }
 
-/* Where a session was moved between the look and the turn, the second look finds the new place. */
+/* If the session was moved in between, the second look-up finds it. */
 static bool begin_or_find_moved(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, Run *ret,
                                 LiveRun **ret_live, Err *err)
 {
@@ -138,7 +139,7 @@ static Str append_note(Arena *a, Str text, const char *more, Str why)
     return str_printf(a, "%.*s%s%s%.*s", STR_FMT(text), text.n ? "\n\n" : "", more, STR_FMT(why));
 }
 
-/* Nobody asked for an internal one, so nobody is told what became of it. */
+/* If the agent was to speak first, no user waits for an error message. */
 static Str final_text(Arena *a, const TurnJob *job, const TurnOutcome *h, bool replaced)
 {
     Str text = str_dup(a, str_trim(str_skip(buf_str(&h->text), h->told)));
@@ -163,8 +164,8 @@ static void return_to_inbox(OwnStore *own, const TurnJob *job)
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
 }
 
-/* The words first: a row of the inbox that is done has been answered. Where the database does not
- * take them now, the row waits for another try, which finds the run and what it said. */
+/* The answer is stored before the inbox row is done. If the database fails, the row is tried again
+ * later, which finds the run and its answer. */
 static void keep_end(Turns *t, OwnStore *own, Arena *a, const TurnJob *job, const Outgoing *out,
                      Str words)
 {
@@ -208,7 +209,7 @@ static void run_to_end(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *
     Run run;
 
     if (!begin_or_find_moved(t, own, a, job, &run, &live, &err)) {
-        /* What is only busy now is no answer. */
+        /* A temporary condition is not reported to the user. */
         if (turns_closing(t) || (job->seq && err.kind == ERR_BUSY))
             return_to_inbox(own, job);
         else
@@ -219,7 +220,7 @@ static void run_to_end(Turns *t, OwnStore *own, const TurnJob *job, ActiveTurn *
         log_warning("turn '%.*s': %s", STR_FMT(job->name), err.text);
     publish_run_id(t, me, run.id);
     turn_watch(t, own, job, me, out, live, &outcome);
-    /* What ended because we end goes on after the next start. */
+    /* A run that was cancelled by the shutdown is repeated after the next start. */
     if (turns_closing(t) && str_eqz(outcome.status, "cancelled"))
         return_to_inbox(own, job);
     else
@@ -241,7 +242,7 @@ void turn_drop(void *turns, void *work)
     arena_free(job->arena);
 }
 
-/* Its thread may be gone since it was told to wait. *ret: its words. */
+/* Its topic may have been deleted while it was queued. *ret: its row of the outbox. */
 static bool open_row(Turns *t, OwnStore *own, TurnJob *job, ActiveTurn *me, Outgoing *ret, Err *err)
 {
     Outgoing row = { .id = job->words, .platform = job->place.platform, .state = OUTBOX_OPEN };

@@ -1,11 +1,10 @@
-/* A run at a platform: somebody types, then one message grows. Both are for the eye; what counts is
- * in the outbox when the run is over, so trouble here is passed over and tried again when it is
- * time.
+/* Shows a run at a platform: a typing indicator, then one message that grows. Both are for the eye
+ * only; the outbox has the result when the run is over, so a failure here is ignored and tried
+ * again later.
  *
- * Where the runtime asks something on the way, what was said so far is a message of its own: what
- * comes after the answer stands below it, not in a message that has scrolled away. Which words
- * those are follows from the run's frames alone, so whoever shows a run again after a death cuts it
- * at the same places. */
+ * When the runtime asks for approval, the text so far becomes a separate message, so that the text
+ * after the answer appears below it. Where the text is cut depends on the run's frames only, so
+ * that a run that is shown again after a crash is cut at the same positions. */
 
 #include "base/clock.h"
 #include "base/cond.h"
@@ -27,11 +26,11 @@ typedef struct Show {
     Outgoing *out;
     TurnOutcome *outcome;
     Prompt prompt;
-    Str shown; /* what stands there; in the arena below */
+    Str shown; /* the text of the message now; in one of the arenas */
     Arena *arenas[2];
     int arena;
     int64_t type_at, grow_at; /* clock_mono_ms */
-    bool mute;                /* no more growing: it is not known whether the message is there */
+    bool mute;                /* no more edits: it is not known whether the message exists */
 } Show;
 
 /* Under the run's lock: nothing but the sign. */
@@ -63,7 +62,7 @@ static Str field(Arena *a, const JsonDoc *doc, const char *key)
     return str_dup(a, json_str(json_get(json_root(doc), str_of(key))));
 }
 
-/* The words so far, which have a row of their own from now on. */
+/* Closes the text so far as a separate row. */
 static void close_part(Show *s, Arena *a, const Frame *f)
 {
     Str words = str_trim(str_skip(buf_str(&s->outcome->text), s->outcome->told));
@@ -124,7 +123,7 @@ static void show_typing(Show *s, int64_t now)
     const Platform *p = s->delivery.platform;
 
     if (prompt_is_open(&s->prompt)) {
-        s->type_at = now; /* nobody does; the next time that somebody does is seen at once */
+        s->type_at = now; /* waiting for a person: typing resumes at once afterwards */
     } else if (!p->typing || p->typing_ms <= 0) {
         s->type_at = INT64_MAX;
     } else if (now >= s->type_at) {
@@ -165,7 +164,7 @@ static bool must_wait(Show *s)
            (!outbox_waits(s->journal, s->out->place, &waits, &ignored) || waits);
 }
 
-/* Typing and commands follow the words. */
+/* Typing and commands follow the message to its new address. */
 static void on_topic_gone(void *ctx, const ChatAddress *to)
 {
     Show *s = ctx;

@@ -1,6 +1,6 @@
-/* A step that fails for now is postponed: its lease is given back and whoever comes next goes on.
- * What can never work fails at once, with the step and the reason, and a thread that was opened for
- * it is taken away. */
+/* A step that fails temporarily is postponed: the lease is released, and the next worker continues.
+ * A permanent failure ends the handoff with the step and the reason, and deletes a topic that was
+ * opened for it. */
 #include "gateway/worker.h"
 
 #include <stdatomic.h>
@@ -34,8 +34,7 @@ struct Worker {
     WorkerOptions o;   /* as given; with its own journal for every step that another thread makes */
     Lanes *lanes;      /* NULL: there are none */
     int64_t looked_ms; /* clock_mono_ms: when sessions were looked at for an exit */
-    char
-        *shares; /* for each home and each that is served: 'y', 'n', 0 where it was not asked yet */
+    char *shares;      /* for each folder and connection: 'y', 'n', 0: not checked yet */
     _Atomic int64_t *done_ms, own_done_ms; /* when the last one was done */
     LogOnce *told;
     atomic_bool news;   /* in Hermes' databases */
@@ -86,11 +85,10 @@ static bool find_home(Worker *w, Arena *a, const Handoff *h, const GatewayConnec
     return true;
 }
 
-/* Stands for a thread that was asked for where the platform cannot tell whether it has been made
- * already. */
+/* Marks a topic that was requested from a platform that cannot tell whether it exists already. */
 #define UNSURE_THREAD STR("?")
 
-/* Before the binding: what was opened for it goes, and the session stays where it is. */
+/* Before the session is bound: deletes the topic; the session stays where it is. */
 static bool abandon(Worker *w, Arena *a, Handoff *h, HandoffState how, const char *code, Str why,
                     bool *ret_more, Err *err)
 {
@@ -117,8 +115,8 @@ static bool is_temporary(const Err *err)
 
 /* -- Prepare -- */
 
-/* On such a platform that it is about to be asked for is written down first: whoever finds that
- * written, and no name, does not ask again. */
+/* On such a platform the request is recorded first: a worker that finds the mark without a topic id
+ * does not ask again. */
 static bool mark_thread(Worker *w, Handoff *h, const GatewayConnection *s, Err *err)
 {
     if (s->platform->knows_repeats)
@@ -127,8 +125,8 @@ static bool mark_thread(Worker *w, Handoff *h, const GatewayConnection *s, Err *
     return handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err);
 }
 
-/* ret_wait: the platform may be able to in a moment. Where it cannot, or one thread may be there
- * already, the channel itself is the place. */
+/* *ret_wait: try again later. If the platform refuses, or may have opened a topic already, the
+ * handoff goes to the channel itself. */
 static bool open_thread(Worker *w, Arena *a, Handoff *h, const GatewayConnection *s,
                         const HomeChannel *home, Str title, Err *trouble, bool *ret_wait,
                         int64_t *ret_wait_ms, Err *err)
@@ -154,8 +152,8 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const GatewayConnection
     *ret_wait = is_temporary(trouble) && h->thread_tries < THREAD_TRIES &&
                 h->attempt < PREPARE_TRIES && (s->platform->knows_repeats || !sent.unsure);
     *ret_wait_ms = sent.wait_ms;
-    /* Where it may be there all the same the mark stays until the place is known: whoever comes
-     * after a death in between must not ask again either. */
+    /* If it may exist anyway, the mark stays until the address is known: a worker that follows a
+     * crash must not ask again either. */
     h->thread_ref = STR("");
     if ((s->platform->knows_repeats || !sent.unsure) &&
         !handoff_advance(w->o.journal, h, HANDOFF_CLAIMED, err))
@@ -168,7 +166,7 @@ static bool open_thread(Worker *w, Arena *a, Handoff *h, const GatewayConnection
     return true;
 }
 
-/* Somebody has to be able to claim it there: whoever is named in the settings. */
+/* A user listed in the settings must be able to claim it there. */
 static bool can_be_claimed(Worker *w, Arena *a, const GatewayConnection *s,
                            const ChatAddress *place, Err *err)
 {
@@ -194,8 +192,8 @@ static bool find_place(Worker *w, Arena *a, Handoff *h, const GatewayConnection 
     if (!can_be_claimed(w, a, s, &place, err))
         return false;
     h->dest_source_json = address_json(a, &place);
-    /* From here on words in it are meant for us: whoever sees the thread before the card may write
-     * there. */
+    /* From here on messages in the topic are for the agent: a user may write there before the card
+     * arrives. */
     return (!place.thread_id.n || topic_keep(w->o.journal, &place, err)) &&
            routing_remember(w->o.journal, a, h, err);
 }
@@ -228,7 +226,7 @@ trouble:
 
 /* -- Bind -- */
 
-/* Whoever wrote in the thread before the session came may have found that it is gone. */
+/* A message in the topic before the session arrived may have shown that the topic is gone. */
 static bool follow_topic(Worker *w, Arena *a, Handoff *h, Err *err)
 {
     Str thread;
@@ -284,7 +282,7 @@ static bool renew_lease(void *ctx, Err *err)
     return handoff_renew(holding->w->o.journal, holding->h, LEASE_MS, err);
 }
 
-/* Where it waits for somebody the card says for whom. */
+/* If the session waits for a user to claim it, the card says who may. */
 static Str card_words(Worker *w, Arena *a, const Handoff *h, const Card *card)
 {
     ChatAddress place;
@@ -327,7 +325,7 @@ static bool announce(Worker *w, Arena *a, Handoff *h, bool *ret_more, Err *err)
     }
     if (clock_wall_ms() < h->deadline_ms)
         return postpone(w, h, d.wait_ms, &why, ret_more, err);
-    /* The session is there; that nobody said so is all that is missing. */
+    /* The session has moved; only the card is missing. */
     h->error_code = STR("not_announced");
     h->error_text = str_dup(a, str_of(why.text));
     return handoff_advance(w->o.journal, h, HANDOFF_ANNOUNCED, err);
@@ -419,7 +417,7 @@ static void drop_job(void *ctx, void *job)
     mem_free(job);
 }
 
-/* One that somebody is at already is claimed by nobody else. */
+/* A handoff that is queued or running is not queued again. */
 static void queue_handoff(Worker *w, Str id)
 {
     char *job;
@@ -467,8 +465,8 @@ Worker *worker_free(Worker *w)
     return NULL;
 }
 
-/* A profile of a Hermes may have a bot and a chat of its own: what is said there must not arrive at
- * another's. Asked once, as our own settings are read once. */
+/* A Hermes profile may have its own bot and chat: its sessions must not go to another's. Checked
+ * once, because settings are read once. */
 static bool may_serve(Worker *w, size_t home, size_t served)
 {
     char *known = &w->shares[home * w->o.n_served + served];
@@ -526,8 +524,8 @@ void worker_news(Worker *w)
     atomic_store(&w->news, true);
 }
 
-/* Without a write-ahead log whoever looks holds up whoever writes, and most calls come from what we
- * write into our own database: so not at every call. */
+/* Without a write-ahead log a reader blocks the writer, and most calls follow from writes to our
+ * own database: so not at every call. */
 static bool is_time_to_look(Worker *w)
 {
     int64_t now = clock_mono_ms();
