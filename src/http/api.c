@@ -11,7 +11,7 @@
 #include "http/routes.h"
 #include "recall/history_json.h"
 
-/* -- what handlers use --------------------------------------------------------------------------- */
+/* -- what handlers use -- */
 
 bool request_store(Request *rq, Store **ret, Err *err)
 {
@@ -109,7 +109,7 @@ bool field_int(Json object, const char *key, int64_t min, int64_t max, int64_t *
     return true;
 }
 
-/* -- the server itself ----------------------------------------------------------------------------- */
+/* -- the server itself -- */
 
 bool route_healthz(Request *rq, Err *err)
 {
@@ -228,7 +228,7 @@ bool route_demo(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- events ------------------------------------------------------------------------------------------ */
+/* -- events -- */
 
 /* A stream begins with how the scan stands; then what happens. It takes its connection over in a second round. */
 bool route_events(Request *rq, Err *err)

@@ -15,7 +15,7 @@ void api_forget_badges(BadgeCache *cache);
 /* Brings the search index up to date in the background, unless that is under way. */
 void api_index_refresh(Server *s);
 
-/* -- nights: api_sleep_run.c begins them, api_sleep.c shows them ---------------------------------- */
+/* -- nights: api_sleep_run.c begins them, api_sleep.c shows them -- */
 
 bool api_night_runs(Server *s);
 /* "running", "last" and "last_error" of GET /api/sleep. elsewhere: another program has one under way. */

@@ -20,7 +20,7 @@
 /* FIRST_WAIT_MS: without a cached answer requests wait for the scan so long, then hear that it is pending. */
 enum { BRIEF_MS = 100, FRESH_MS = 1000, USABLE_MS = 5000, FIRST_WAIT_MS = 10000, MIN_ZIP = 1024 };
 
-/* -- the kept answer ------------------------------------------------------------------------------- */
+/* -- the kept answer -- */
 
 static struct MHD_Response *zipped_response(Str body, char etag[ETAG_ROOM])
 {

@@ -8,7 +8,7 @@
 #include "http/routes.h"
 #include "text/sha256.h"
 
-/* -- the service's database ------------------------------------------------------------------------- */
+/* -- the service's database -- */
 
 bool request_service(Request *rq, Service **ret, Err *err)
 {
@@ -67,7 +67,7 @@ static bool reply_conversation(Request *rq, Str id, Err *err)
     return reply_end(&w);
 }
 
-/* -- making and changing ------------------------------------------------------------------------------ */
+/* -- making and changing -- */
 
 /* Text as it was kept before. One of ours says of whole conversations where they are: a copy of it would let
  * two conversations go on from one place. */
@@ -200,7 +200,7 @@ bool route_conversation_branch(Request *rq, Err *err)
     return reply_conversation(rq, id, err);
 }
 
-/* -- lists -------------------------------------------------------------------------------------------- */
+/* -- lists -- */
 
 /* A cursor is "<updated_ms>.<id>" of the last one shown. */
 static bool read_cursor(Str cursor, int64_t *ret_ms, Str *ret_id, Err *err)

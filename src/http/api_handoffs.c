@@ -36,7 +36,7 @@ static void put_text(JsonWriter *w, const char *key, Str s)
     json_field_str(w, key, s.n ? s : STR_NONE);
 }
 
-/* -- the journal -------------------------------------------------------------------------------------- */
+/* -- the journal -- */
 
 /* Also of a session that is gone: the journal outlives it. */
 static bool put_handoff(Request *rq, JsonWriter *w, OwnStore *own, const Handoff *h, Err *err)
@@ -140,7 +140,7 @@ static bool reply_handoff(Request *rq, OwnStore *own, const Handoff *h, int stat
     return reply_end(&w);
 }
 
-/* -- asking ------------------------------------------------------------------------------------------------ */
+/* -- asking -- */
 
 /* What a chat is called is each platform's own affair; none has blanks in it, or is long. */
 static bool check_target(Str target, Err *err)
@@ -244,7 +244,7 @@ bool route_session_back(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- platforms ------------------------------------------------------------------------------------------------ */
+/* -- platforms -- */
 
 /* What is configured, else what was found by /sethome. */
 static bool put_home(JsonWriter *w, OwnStore *own, Arena *a, Str platform, Str configured, Err *err)
@@ -339,7 +339,7 @@ bool route_platforms(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- what did not arrive ---------------------------------------------------------------------------------------- */
+/* -- what did not arrive -- */
 
 /* {format, letters: [...]} */
 bool route_outbox_dead(Request *rq, Err *err)

@@ -11,7 +11,7 @@
 
 enum { USUAL_MESSAGES = 200, OVERLAP_MS = 2000, MAX_KEY = 128 };
 
-/* -- rooms -------------------------------------------------------------------------------------------- */
+/* -- rooms -- */
 
 static bool reply_rooms(Request *rq, const char *key, const LocalRoom *all, size_t n)
 {
@@ -57,7 +57,7 @@ bool route_local_threads(Request *rq, Err *err)
            reply_rooms(rq, "threads", all, n);
 }
 
-/* -- messages --------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static bool read_query(Request *rq, LocalQuery *q, Err *err)
 {
@@ -121,7 +121,7 @@ bool route_local_messages(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- what the user says ---------------------------------------------------------------------------------------- */
+/* -- what the user says -- */
 
 /* The name of the message for ever: the client's key, else a new one. */
 static bool key_of(Request *rq, Str *ret, Err *err)

@@ -12,7 +12,7 @@
 #include "http/reply.h"
 #include "http/routes.h"
 
-/* -- the request -------------------------------------------------------------------------------------------- */
+/* -- the request -- */
 
 static bool import_history(Request *rq, Runs *r, Str id, const OpenaiRequest *q, Err *err)
 {
@@ -167,7 +167,7 @@ static bool begin_turn(Request *rq, Service *s, const OpenaiRequest *q, Err *err
     return true;
 }
 
-/* -- an answer in one piece: the request waits for the end of its run ----------------------------------------- */
+/* -- an answer in one piece: the request waits for the end of its run -- */
 
 static void suspend(void *ctx)
 {
@@ -239,7 +239,7 @@ bool route_openai_chat(Request *rq, Err *err)
     return false;
 }
 
-/* -- models -------------------------------------------------------------------------------------------------- */
+/* -- models -- */
 
 static bool is_there(Request *rq, Service *s, const Runtime *r)
 {

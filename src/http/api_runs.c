@@ -9,7 +9,7 @@
 #include "http/routes.h"
 #include "http/sse.h"
 
-/* -- a turn ------------------------------------------------------------------------------------------- */
+/* -- a turn -- */
 
 static bool read_files(Json body, Arena *a, ChatRequest *ret, Err *err)
 {
@@ -65,7 +65,7 @@ bool route_chat(Request *rq, Err *err)
     return sse_send_run(rq, TAKE(rq->live), 0, NULL, NULL, err);
 }
 
-/* -- looking at a run ------------------------------------------------------------------------------------ */
+/* -- looking at a run -- */
 
 /* "?after=7", else "Last-Event-ID: <run>:7". */
 static bool read_after(Request *rq, int64_t *ret, Err *err)
@@ -126,7 +126,7 @@ bool route_run(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- steering a run ----------------------------------------------------------------------------------------- */
+/* -- steering a run -- */
 
 bool route_run_cancel(Request *rq, Err *err)
 {
@@ -150,7 +150,7 @@ bool route_run_approval(Request *rq, Err *err)
     return service_approve(s, rq->params[0], id, choice, err) && route_run(rq, err);
 }
 
-/* -- runtimes -------------------------------------------------------------------------------------------------- */
+/* -- runtimes -- */
 
 bool route_runtimes(Request *rq, Err *err)
 {

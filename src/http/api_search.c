@@ -44,7 +44,7 @@ static bool searching_open(Server *server, Arena *a, Searching *ret, Err *err)
     return ret->catalogue != NULL;
 }
 
-/* -- in the background ------------------------------------------------------------------------------- */
+/* -- in the background -- */
 
 static void tell(Server *s)
 {
@@ -176,7 +176,7 @@ static void wait_for_first_update(Server *s)
         (void)nanosleep(&moment, NULL);
 }
 
-/* -- routes -------------------------------------------------------------------------------------------- */
+/* -- routes -- */
 
 /* `fold`: as a person is shown it, nearly equal passages once. Archived sessions only where they are asked for. */
 static bool read_options(Request *rq, SearchOptions *ret, bool *ret_fold, Err *err)

@@ -16,7 +16,7 @@
 
 enum { DEFAULT_PAGE = 50, DEFAULT_MESSAGES = 100, LOOK_AHEAD = 64, MAX_FACETS = 50 };
 
-/* -- the list ----------------------------------------------------------------------------------------- */
+/* -- the list -- */
 
 typedef struct ListRequest {
     HistoryQuery query;
@@ -136,7 +136,7 @@ bool route_session(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- filters ----------------------------------------------------------------------------------------- */
+/* -- filters -- */
 
 static bool put_origins(Request *rq, JsonWriter *w, Err *err)
 {
@@ -198,7 +198,7 @@ bool route_facets(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- to save ------------------------------------------------------------------------------------------ */
+/* -- to save -- */
 
 /* An id as the name of a file: whatever else it holds, no quotes and no slashes. */
 static Str file_name(Arena *a, Str id, Str ending)
@@ -231,7 +231,7 @@ bool route_export(Request *rq, Err *err)
     return export_session(h, &item, &options, &rq->reply.body, err);
 }
 
-/* -- the transcript ---------------------------------------------------------------------------------- */
+/* -- the transcript -- */
 
 typedef struct Transcript {
     Request *rq;

@@ -111,7 +111,7 @@ bool route_slack_events(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- slash commands ------------------------------------------------------------------------------------- */
+/* -- slash commands -- */
 
 /* Answered with nothing: what the command says comes as a message. */
 bool route_slack_commands(Request *rq, Err *err)

@@ -25,7 +25,7 @@ static bool home_of(Request *rq, SleepHome *ret, Err *err)
     return adopt_recover(rq->arena, ret, &recovery, err);
 }
 
-/* -- looking ------------------------------------------------------------------------------------------ */
+/* -- looking -- */
 
 static bool put_schedules(Request *rq, const SleepHome *home, JsonWriter *w, Err *err)
 {
@@ -116,7 +116,7 @@ bool route_sleep_worth(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- adopting ----------------------------------------------------------------------------------------- */
+/* -- adopting -- */
 
 /* What a choice of names means for adopt(): skills by name, and whether the other two. */
 typedef struct Choice {

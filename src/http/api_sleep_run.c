@@ -14,7 +14,7 @@
 
 enum { TELL_MS = 100 };
 
-/* -- what is told ------------------------------------------------------------------------------------- */
+/* -- what is told -- */
 
 static void put_run(JsonWriter *w, const NightRun *run)
 {
@@ -137,7 +137,7 @@ void api_night_put(Server *s, JsonWriter *w, bool elsewhere)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* -- the night ---------------------------------------------------------------------------------------- */
+/* -- the night -- */
 
 /* With --home that home alone. */
 bool api_night_options(Server *s, Arena *a, const Homes *homes, NightOptions *ret, Err *err)
@@ -219,7 +219,7 @@ static void run_night(void *ctx, Worker *worker)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* -- the route ---------------------------------------------------------------------------------------- */
+/* -- the route -- */
 
 static bool begin(Server *s, Str backend, bool dry_run)
 {

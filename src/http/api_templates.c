@@ -60,15 +60,15 @@ bool route_template_delete(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- making one ------------------------------------------------------------------------------------ */
+/* -- making one -- */
 
-typedef struct CreateWish {
+typedef struct CreateRequest {
     Str session, name, type;
     ExtractOptions options;
     bool force, dry_run;
-} CreateWish;
+} CreateRequest;
 
-static bool read_create(Json body, CreateWish *ret, Err *err)
+static bool read_create(Json body, CreateRequest *ret, Err *err)
 {
     int64_t examples = (int64_t)EXTRACT_DEFAULTS.max_examples;
     TaskType type;
@@ -91,7 +91,8 @@ static bool read_create(Json body, CreateWish *ret, Err *err)
 }
 
 /* A preview says nothing of a name that is taken: the page shows that beside the field itself. */
-static bool save(Request *rq, const Homes *homes, const CreateWish *request, Template *t, Err *err)
+static bool save(Request *rq, const Homes *homes, const CreateRequest *request, Template *t,
+                 Err *err)
 {
     if (request->dry_run)
         return true;
@@ -100,8 +101,8 @@ static bool save(Request *rq, const Homes *homes, const CreateWish *request, Tem
     return template_save_unnamed(rq->arena, homes, t, err);
 }
 
-static void put_made(Request *rq, const Homes *homes, const CreateWish *request, const Template *t,
-                     const Extract *x)
+static void put_made(Request *rq, const Homes *homes, const CreateRequest *request,
+                     const Template *t, const Extract *x)
 {
     JsonWriter w = reply_json(rq);
 
@@ -115,7 +116,7 @@ static void put_made(Request *rq, const Homes *homes, const CreateWish *request,
 }
 
 /* A session of a home, or a transcript of another program. */
-static bool extract(Request *rq, const CreateWish *request, Template *ret, Extract *ret_extract,
+static bool extract(Request *rq, const CreateRequest *request, Template *ret, Extract *ret_extract,
                     Err *err)
 {
     AUTO(History) *h = request_history(rq, err);
@@ -127,7 +128,7 @@ static bool extract(Request *rq, const CreateWish *request, Template *ret, Extra
 bool route_template_create(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
-    CreateWish request = { 0 };
+    CreateRequest request = { 0 };
     const Homes *homes;
     Template t;
     Extract x;
@@ -146,7 +147,7 @@ bool route_template_create(Request *rq, Err *err)
     return true;
 }
 
-/* -- trying one -------------------------------------------------------------------------------------- */
+/* -- trying one -- */
 
 /* "a,b" or ["a", "b"]. */
 static bool read_tools(Arena *a, Json v, Str *ret, Err *err)
@@ -215,7 +216,7 @@ bool route_template_inject(Request *rq, Err *err)
     return reply_end(&w);
 }
 
-/* -- study -------------------------------------------------------------------------------------------- */
+/* -- study -- */
 
 bool route_study(Request *rq, Err *err)
 {

@@ -1,8 +1,8 @@
 /* body.h - the body of a request: whether it is taken, how much of it, and the room that all of them have.
  *
  * The head decides where it can: type, declared length, Slack's timestamp and signature. A route's row says how much it
- * takes; beside that, the bytes of all bodies under way are counted, those of requests without a token by themselves:
- * strangers cannot take the room of those who have one. */
+ * accepts; in addition all bodies that are being read share a limit, and those of requests without a token have
+ * another one, so that strangers cannot use up the memory of signed-in clients. */
 #ifndef TALARIA_HTTP_BODY_H
 #define TALARIA_HTTP_BODY_H
 

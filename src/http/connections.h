@@ -1,4 +1,4 @@
-/* connections.h - every open connection has a deadline for whatever it owes us.
+/* connections.h - deadlines of open connections.
  *
  * libmicrohttpd ends a connection that is silent; one that sends a byte a second is never silent.
  * So each connection carries the instant by which its head, its body or its next request must be

@@ -13,7 +13,7 @@
 #include "http/routes.h"
 #include "http/state.h"
 
-/* -- callbacks around it ------------------------------------------------------------------------- */
+/* -- callbacks around it -- */
 
 /* Called with the request line, before libmicrohttpd takes the target apart in place. */
 void *exchange_uri(void *server, const char *uri, struct MHD_Connection *connection)
@@ -84,7 +84,7 @@ void exchange_completed(void *server, struct MHD_Connection *connection, void **
     *request = NULL;
 }
 
-/* -- the head -------------------------------------------------------------------------------------- */
+/* -- the head -- */
 
 static enum MHD_Result see_header(void *ctx, enum MHD_ValueKind kind, const char *key, size_t key_n,
                                   const char *value, size_t value_n)
@@ -301,7 +301,7 @@ static enum MHD_Result begin(Request *rq, const char *method, const char *versio
     return admit(rq, length) ? MHD_YES : reply_send(rq);
 }
 
-/* -- the body, and the answer ------------------------------------------------------------------------ */
+/* -- the body, and the answer -- */
 
 static void answer(Request *rq)
 {

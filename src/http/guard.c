@@ -29,7 +29,7 @@ const char *guard_text(GuardVerdict v)
     return texts[v];
 }
 
-/* -- secrets ----------------------------------------------------------------------------------- */
+/* -- secrets -- */
 
 /* Takes the same time wherever the texts differ. */
 static bool is_same_secret(Str given, const char secret[SECRET_CHARS + 1])
@@ -144,7 +144,7 @@ static void lock_current(Guard *g)
         derive_parts(g);
 }
 
-/* -- the check ------------------------------------------------------------------------------ */
+/* -- the check -- */
 
 static bool host_is_ours(const Guard *g, Str host)
 {
@@ -239,7 +239,7 @@ GuardVerdict guard_check(Guard *g, const GuardAsk *ask)
     return ask->needs_token ? check_token(g, ask) : GUARD_OK;
 }
 
-/* -- signing in and out ------------------------------------------------------------------------ */
+/* -- signing in and out -- */
 
 bool guard_revoke(Guard *g, Err *err)
 {
@@ -286,7 +286,7 @@ bool guard_load(Guard *g, Arena *a, Str folder, Err *err)
     return true;
 }
 
-/* -- hosts ------------------------------------------------------------------------------------- */
+/* -- hosts -- */
 
 static void add_host(Guard *g, Arena *a, size_t *cap, Str name, uint16_t port)
 {

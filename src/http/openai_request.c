@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "http/api.h"
 
-/* -- parameters that cannot be had ------------------------------------------------------------------------ */
+/* -- parameters that cannot be had -- */
 
 static bool is_absent(Json v)
 {
@@ -73,7 +73,7 @@ static bool parameters_are_fine(Json body, const char **ret_param, Err *err)
     return true;
 }
 
-/* -- messages -------------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 /* Content is a text, or parts that are texts. */
 static bool read_text(Arena *a, Json content, Str *ret, Err *err)
@@ -165,7 +165,7 @@ bool openai_read(Arena *a, Json body, OpenaiRequest *ret, const char **ret_param
            field_int(body, "max_completion_tokens", 1, INT32_MAX, &ret->max_tokens, err);
 }
 
-/* -- the same chat again ------------------------------------------------------------------------------------ */
+/* -- the same chat again -- */
 
 void openai_chain(const OpenaiMessage *messages, size_t n, uint8_t ret[SHA256_BYTES])
 {

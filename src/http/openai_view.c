@@ -12,7 +12,7 @@ typedef struct View {
     bool usage, progress; /* as the client asks */
 } View;
 
-/* -- what a frame is there ------------------------------------------------------------------------------ */
+/* -- what a frame is there -- */
 
 static JsonWriter begin_chunk(const View *v, Buf *out)
 {
@@ -170,7 +170,7 @@ bool openai_stream(Request *rq, const OpenaiRequest *q, Err *err)
     return sse_send_run(rq, TAKE(rq->live), 0, view_frame, v, err);
 }
 
-/* -- the answer ---------------------------------------------------------------------------------------------- */
+/* -- the answer -- */
 
 typedef struct Whole {
     Buf text;

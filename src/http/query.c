@@ -49,7 +49,7 @@ bool url_decode(Arena *a, Str raw, bool plus, Str *ret)
     return true;
 }
 
-/* -- parameters ------------------------------------------------------------------------------- */
+/* -- parameters -- */
 
 bool query_text(Arena *a, Str query, const char *key, Str *ret, Err *err)
 {
@@ -112,7 +112,7 @@ bool query_time(Arena *a, Str query, const char *key, double *ret, Err *err)
     return true;
 }
 
-/* -- marks ------------------------------------------------------------------------------------ */
+/* -- marks -- */
 
 /* "<index>_<time>_<number>"; the time with all its digits, so that it compares equal. */
 static Str mark(Arena *a, size_t index, double time, int64_t number)

@@ -20,7 +20,7 @@ MUST_CHECK bool query_number(Arena *a, Str query, const char *key, int64_t min, 
 MUST_CHECK bool query_flag(Arena *a, Str query, const char *key, bool *ret, Err *err);
 MUST_CHECK bool query_time(Arena *a, Str query, const char *key, double *ret, Err *err);
 
-/* -- marks of pages: opaque to their users, three numbers to us ------------------------------- */
+/* -- marks of pages: opaque to their users, three numbers to us -- */
 
 /* Of a list of sessions: home, started_at and rowid. */
 Str cursor_of_session(Arena *a, const Session *s);

@@ -62,34 +62,24 @@ bool reply_takes_gzip(const Request *rq)
     return false;
 }
 
-/* -- problems ------------------------------------------------------------------------------------ */
+/* -- problems -- */
 
 static const char *title_of(int status)
 {
-    switch (status) {
-    case 400:
-        return "Bad request";
-    case 401:
-        return "Token needed";
-    case 403:
-        return "Refused";
-    case 404:
-        return "Not found";
-    case 405:
-        return "Method not allowed";
-    case 409:
-        return "Conflict";
-    case 413:
-        return "Too large";
-    case 422:
-        return "Cannot be done";
-    case 503:
-        return "Busy";
-    case 507:
-        return "No space";
-    default:
-        return "Failed";
-    }
+    static const struct {
+        int status;
+        const char *title;
+    } rows[] = {
+        { 400, "Bad request" },        { 401, "Token needed" }, { 403, "Refused" },
+        { 404, "Not found" },          { 409, "Conflict" },     { 413, "Too large" },
+        { 405, "Method not allowed" }, { 503, "Busy" },         { 507, "No space" },
+        { 422, "Cannot be done" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].status == status)
+            return rows[i].title;
+    return "Failed";
 }
 
 /* The same once more in the shape that clients of OpenAI's interface look for, on the routes that speak it. */
@@ -144,7 +134,7 @@ bool reply_end(JsonWriter *w)
     return true;
 }
 
-/* -- ETag ---------------------------------------------------------------------------------------- */
+/* -- ETag -- */
 
 void reply_etag(char ret[ETAG_ROOM], Str bytes)
 {
@@ -167,7 +157,7 @@ bool reply_not_modified(const Request *rq, const char *etag)
     return false;
 }
 
-/* -- sending ------------------------------------------------------------------------------------- */
+/* -- sending -- */
 
 struct MHD_Response *reply_response(Buf *body, const char *type, const char *etag)
 {

@@ -42,7 +42,7 @@ typedef struct Reply {
     Str filename;      /* to be saved under this name, or p NULL */
     bool close;        /* the connection ends with this answer */
     bool sent;         /* the handler has queued a response itself (reply_queue) */
-    bool taken;        /* a stream has taken the connection over: libmicrohttpd is to forget it */
+    bool taken;        /* a stream has taken the connection over from libmicrohttpd */
 } Reply;
 
 enum { ETAG_ROOM = 40 };
@@ -84,9 +84,9 @@ struct Request {
     char uri[];         /* as it came */
 };
 
-/* -- what handlers use -------------------------------------------------------------------------- */
+/* -- what handlers use -- */
 
-/* The worker's store over all homes; opened anew when databases came or went. */
+/* The worker's store over all history folders; reopened when databases came or went. */
 MUST_CHECK bool request_store(Request *rq, Store **ret, Err *err);
 /* The homes as the worker sees them now. */
 MUST_CHECK bool request_homes(Request *rq, const Homes **ret, Err *err);

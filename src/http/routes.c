@@ -17,7 +17,7 @@ static const char *method_name(HttpMethod m)
     return names[m];
 }
 
-/* -- matching ------------------------------------------------------------------------------------ */
+/* -- matching -- */
 
 static bool matches(const char *pattern, Str path, Str params[2])
 {
@@ -61,7 +61,7 @@ const Route *route_find(HttpMethod method, Str path, Str params[2], Buf *ret_all
     return NULL;
 }
 
-/* -- OpenAPI ------------------------------------------------------------------------------------- */
+/* -- OpenAPI -- */
 
 static void put_parameter(JsonWriter *w, Str name, const char *in)
 {

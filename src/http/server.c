@@ -25,7 +25,7 @@
 
 enum { EPOLL_THREADS = 2, SILENT_SECONDS = 60, BACKLOG = 1024, FILES_ROOM = 4096 };
 
-/* -- sockets ----------------------------------------------------------------------------------- */
+/* -- sockets -- */
 
 typedef union Address {
     struct sockaddr any;
@@ -131,7 +131,7 @@ static bool open_sockets(Server *s, Err *err)
     return true;
 }
 
-/* -- daemons ------------------------------------------------------------------------------------ */
+/* -- daemons -- */
 
 static struct MHD_Daemon *start_daemon(Server *s, int socket, unsigned threads)
 {
@@ -279,7 +279,7 @@ Server *server_start(const ServerOptions *options, const Homes *homes, const Set
     return start(s, err) ? s : server_free(s);
 }
 
-/* -- the end ------------------------------------------------------------------------------------- */
+/* -- the end -- */
 
 static bool is_busy(Server *s)
 {

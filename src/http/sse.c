@@ -10,7 +10,7 @@
 
 enum { MAX_EVENTS = 1024 };
 
-/* -- the frame ------------------------------------------------------------------------------------- */
+/* -- the frame -- */
 
 static Str digits_of(int64_t n, char room[20])
 {
@@ -68,7 +68,7 @@ void sse_finish(Buf *out)
     buf_addz(out, "\n\n");
 }
 
-/* -- streams --------------------------------------------------------------------------------------- */
+/* -- streams -- */
 
 typedef struct SseStream {
     Stream stream;
@@ -169,7 +169,7 @@ static struct MHD_Response *stream_head(const char *type)
     return head;
 }
 
-/* -- events for all pages -------------------------------------------------------------------------- */
+/* -- events for all pages -- */
 
 struct Sse {
     Feed feed;
@@ -240,7 +240,7 @@ void sse_end(Sse *sse)
     feed_close(&sse->feed);
 }
 
-/* -- runs ------------------------------------------------------------------------------------------- */
+/* -- runs -- */
 
 bool sse_send_run(Request *rq, LiveRun *live, int64_t after, FrameView *view, void *ctx, Err *err)
 {

@@ -13,7 +13,7 @@
 #include "agent/runlog.h"
 #include "http/request.h"
 
-/* -- the frame ---------------------------------------------------------------------------------- */
+/* -- the frame -- */
 
 /* A FrameCopy: "id: RUN:SEQ\nevent: NAME\ndata: DATA\n\n"; without the first line in a feed without id. */
 size_t sse_copy(const Feed *feed, const Frame *f, size_t offset, char *out, size_t max);
@@ -21,7 +21,7 @@ size_t sse_copy(const Feed *feed, const Frame *f, size_t offset, char *out, size
 void sse_begin(Buf *out, const char *event);
 void sse_finish(Buf *out);
 
-/* -- events for all pages ----------------------------------------------------------------------- */
+/* -- events for all pages -- */
 
 typedef struct Sse Sse;
 
@@ -37,7 +37,7 @@ void sse_beat(Sse *sse); /* called about once a second */
 /* Ends all streams, and those that join later at once. */
 void sse_end(Sse *sse);
 
-/* -- runs --------------------------------------------------------------------------------------- */
+/* -- runs -- */
 
 /* Another dialect: appends its events for a frame, which may be none. */
 typedef void FrameView(void *ctx, const Frame *f, Buf *out);

@@ -1,11 +1,10 @@
-/* How a socket is taken over. A connection of libmicrohttpd that was suspended is not in its epoll set, and is put
- * there again only when its handler has said that it wants to go on. At that point the socket gets a second
- * descriptor, ours, and the first one is turned into something that is no connection at all. Then the handler says
- * no, and libmicrohttpd closes what it holds, as it does with every connection that it is to give up.
+/* How a socket is taken over: a suspended connection of libmicrohttpd is not in its epoll set, and returns there
+ * only when its handler answers MHD_YES. Before that the socket gets a second descriptor, ours, and the first one
+ * is replaced by an unconnected socket. The handler then answers MHD_NO, and libmicrohttpd closes that one.
  *
- * Edges, not levels: a socket is put into our epoll set once and never touched again. Whatever happens to it (it can
- * be written again, the other side has gone, there is something to read) puts the stream into one list, and the
- * thread goes through that list; it is the only one who writes or closes. */
+ * Edge-triggered: a socket enters our epoll set once and is never modified. Every event (writable again, closed by
+ * the client, something to read) puts its stream into one list; only the thread that works through this list writes
+ * to sockets and closes them. */
 #include "http/streams.h"
 
 #include <errno.h>
@@ -45,7 +44,7 @@ struct Streams {
     bool ending;
 };
 
-/* -- the list of those to be looked at ------------------------------------------------------------- */
+/* -- the list of those to be looked at -- */
 
 /* Under the lock. */
 static void list(Stream *s)
@@ -101,9 +100,9 @@ void stream_drop(Stream *s)
     metrics_stream_dropped();
 }
 
-/* -- writing ------------------------------------------------------------------------------------------ */
+/* -- writing -- */
 
-/* What the socket does not take is kept. False: nobody is there any more. */
+/* Keeps what the socket does not take. False: the client has left. */
 static bool send_some(Stream *s, const char *bytes, size_t n)
 {
     ssize_t sent = send(s->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -160,7 +159,7 @@ static size_t next_piece(Stream *s, char room[PIECE + 2 * CHUNK_ROOM], const cha
     return head_n + (size_t)n + 2;
 }
 
-/* False: it is over, in whatever way. One who has closed his side gets what is there, and is not waited with. */
+/* False: the stream is over. A client that has closed its side gets what there is, and no more. */
 static bool visit(Stream *s)
 {
     char room[PIECE + 2 * CHUNK_ROOM] NOT_CLEARED;
@@ -183,8 +182,8 @@ static bool visit(Stream *s)
     return true;
 }
 
-/* What the other side has sent meanwhile is read: closing over it would take back what we have sent. The descriptor
- * is taken out of the set by name: a child that is just being forked has it too, and keeps it there. */
+/* Reads what the client has sent meanwhile: closing with unread input would reset the connection and lose what we
+ * have sent. Closing alone would not remove the descriptor from the epoll set while a forked child still has it. */
 static void hang_up(Stream *s)
 {
     char scrap[1024];
@@ -220,7 +219,7 @@ static void end(Stream *s)
     metrics_stream(-1);
 }
 
-/* -- the thread ---------------------------------------------------------------------------------------- */
+/* -- the thread -- */
 
 static Stream *next_ready(Streams *all, bool *ret_dropped)
 {
@@ -265,8 +264,8 @@ static void take_events(Streams *all, int timeout)
     }
 }
 
-/* Whoever is listed already has been announced; an empty house needs no clock. */
-static bool is_to_go_on(Streams *all, int64_t beaten, int *ret_timeout)
+/* Listed streams need no wait; without any stream there is no beat to wait for. */
+static bool next_timeout(Streams *all, int64_t beaten, int *ret_timeout)
 {
     int64_t left = beaten + BEAT_MS - clock_mono_ms();
     bool on;
@@ -284,11 +283,11 @@ static void *serve(void *ctx)
     int64_t beaten = 0;
     int timeout;
 
-    while (is_to_go_on(all, beaten, &timeout)) {
+    while (next_timeout(all, beaten, &timeout)) {
         take_events(all, timeout);
         visit_all(all);
         if (timeout < 0) {
-            beaten = clock_mono_ms(); /* the house was empty */
+            beaten = clock_mono_ms(); /* there was no stream */
         } else if (clock_mono_ms() - beaten >= BEAT_MS) {
             beaten = clock_mono_ms();
             all->beat(all->ctx);
@@ -299,7 +298,7 @@ static void *serve(void *ctx)
     return NULL;
 }
 
-/* -- the beginning of a stream -------------------------------------------------------------------------- */
+/* -- the beginning of a stream -- */
 
 static enum MHD_Result put_header(void *ctx, enum MHD_ValueKind kind, const char *name,
                                   const char *value)
@@ -344,7 +343,7 @@ static int take_socket(Streams *all, const Request *rq)
     }
     (void)setsockopt(ours, IPPROTO_TCP, TCP_CORK, &off, sizeof off);
     (void)setsockopt(ours, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    /* The kernel would let megabytes wait for one who does not read. */
+    /* The kernel would buffer megabytes for a client that does not read. */
     (void)setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &max, sizeof max);
     return ours;
 }
@@ -404,7 +403,7 @@ bool stream_begin(Stream *s, Request *rq, struct MHD_Response *head, Err *err)
     return true;
 }
 
-/* -- all of them ------------------------------------------------------------------------------------------ */
+/* -- all of them -- */
 
 static bool open_all(Streams *all, Err *err)
 {

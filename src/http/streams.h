@@ -1,11 +1,10 @@
-/* streams.h - answers that go on: event streams, thousands of them, most of them silent.
+/* streams.h - responses that stay open: event streams, thousands of them, most of them silent.
  *
- * A stream takes the socket of its request over when the request has been judged: libmicrohttpd keeps a pool
- * of 16 KiB and its own bookkeeping for a connection as long as it lasts, and wants to be told twice for every word
- * (resume, suspend). Here a silent stream costs its own struct and a descriptor, and one thread writes all of
- * them.
+ * Once a request is admitted, its stream takes the socket over from libmicrohttpd, which would keep a pool of
+ * 16 KiB for the connection and need two calls (resume, suspend) for every event. Here a silent stream costs
+ * its own struct and a descriptor, and one thread writes all of them.
  *
- * A Stream is the first member of the struct of whoever reads for it, which is freed with mem_free at the end. */
+ * A Stream is the first member of its reader's struct, which is freed with mem_free at the end. */
 #ifndef TALARIA_HTTP_STREAMS_H
 #define TALARIA_HTTP_STREAMS_H
 
@@ -17,7 +16,7 @@ typedef struct Streams Streams;
 typedef struct Stream Stream;
 
 typedef struct StreamKind {
-    /* Up to `most` bytes; 0: none now, and stream_wake will be called; -1: the end. On the streams' thread. */
+    /* Up to max bytes; 0: none now, and stream_wake will be called; -1: the end. On the streams' thread. */
     ssize_t (*read)(Stream *s, char *out, size_t max);
     /* Gives back all that it holds but itself. When it returns, nobody calls stream_wake or stream_drop. */
     void (*leave)(Stream *s);
@@ -30,7 +29,7 @@ struct Stream {
     Stream *prev_ready, *next_ready; /* of those to be looked at, under the lock */
     bool begun, ready, dropped;      /* under the lock */
     bool gone, chunked, ended;       /* the thread's own, as all below */
-    bool silent; /* the other side will say nothing more, and most probably left */
+    bool silent; /* the client has closed its side, and has most probably left */
     int fd;
     uint32_t rest_n, rest_at; /* what the socket would not take yet */
     char *rest;
@@ -38,7 +37,7 @@ struct Stream {
 
 /* beat(ctx) is called about once a second while there are streams. */
 MUST_CHECK Streams *streams_start(void (*beat)(void *ctx), void *ctx, Err *err);
-/* Ends what is still open. After the daemons. */
+/* Ends the streams that are still open. After the daemons. */
 Streams *streams_stop(Streams *all);
 size_t streams_count(Streams *all);
 
@@ -50,7 +49,7 @@ MUST_CHECK bool stream_begin(Stream *s, Request *rq, struct MHD_Response *head, 
 
 /* There is something to read, or the end. Any thread, never waits. */
 void stream_wake(Stream *s);
-/* It does not keep up: it is closed as it stands. Any thread. */
+/* It does not keep up: closed at once. Any thread. */
 void stream_drop(Stream *s);
 
 #endif

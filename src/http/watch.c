@@ -23,7 +23,7 @@ struct Watch {
     BoardMark mark;
 };
 
-/* -- what is told ---------------------------------------------------------------------------------------- */
+/* -- what is told -- */
 
 static bool same_board(const BoardMark *a, const BoardMark *b)
 {
@@ -76,7 +76,7 @@ static bool look(Watch *w, Err *err)
     return true;
 }
 
-/* -- the thread --------------------------------------------------------------------------------------------- */
+/* -- the thread -- */
 
 static bool about_database(const char *bytes, size_t n)
 {

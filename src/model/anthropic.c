@@ -4,7 +4,7 @@
 
 enum { DEFAULT_MAX_TOKENS = 4096 };
 
-/* -- writing -------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 static void write_system(JsonWriter *w, const ModelRequest *r)
 {
@@ -140,7 +140,7 @@ static void write_request(JsonWriter *w, const ModelRequest *r, bool official)
     json_end(w, ']');
 }
 
-/* -- reading --------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 /* Input is counted here without what the cache gave or took; ours is all that went in. */
 static void read_usage(ModelStream *s, Json usage)

@@ -37,7 +37,7 @@ int64_t model_budget_left_ms(const ModelBudget *b);
 double model_cost(const ModelConfig *config, const ModelUsage *usage);
 
 /* Sets the most that a call may use aside; ERR_REFUSED, naming the limit, where that is too much. Each
- * is followed by one model_budget_settle with the same `most` and what it came to. */
+ * is followed by one model_budget_settle with the same max and what it came to. */
 MUST_CHECK bool model_budget_take(ModelBudget *b, const ModelConfig *config, const ModelUsage *max,
                                   Err *err);
 void model_budget_settle(ModelBudget *b, const ModelConfig *config, const ModelUsage *max,

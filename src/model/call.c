@@ -75,7 +75,7 @@ static void on_event(void *ctx, const ModelEvent *e)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* -- usage ------------------------------------------------------------------------------------------ */
+/* -- usage -- */
 
 static int64_t estimate_input(const ModelRequest *r)
 {
@@ -106,7 +106,7 @@ static void settle_usage(Waiting *w, const ModelRequest *r)
     answer->usage.output = (int64_t)said;
 }
 
-/* -- the call ------------------------------------------------------------------------------------------ */
+/* -- the call -- */
 
 bool model_fail_to_err(const ModelConfig *config, const ModelFail *fail, Err *err)
 {

@@ -65,7 +65,7 @@ static void open_gate(ModelClient *c)
     net_timer_set(c->net, &c->gate, clock_mono_ms());
 }
 
-/* -- the end of a call ------------------------------------------------------------------------------ */
+/* -- the end of a call -- */
 
 static void dispose(Call *k)
 {
@@ -107,7 +107,7 @@ static void set_fail(Call *k, const ModelFail *fail)
     k->fail.message = str_dup(k->arena, fail->message);
 }
 
-/* -- trying again ------------------------------------------------------------------------------------- */
+/* -- trying again -- */
 
 /* Twice as long each time, between a half and the whole of it: many callers must not come in step. */
 static int64_t backoff_ms(const Call *k)
@@ -165,7 +165,7 @@ static void end_try(Call *k)
     open_gate(c);
 }
 
-/* -- one try --------------------------------------------------------------------------------------------- */
+/* -- one try -- */
 
 /* A failure waits for the end of the request, where it is decided whether it is the last word. */
 static void on_event(void *ctx, const ModelEvent *e)
@@ -267,7 +267,7 @@ static void send_out(Call *k)
     end_try(k);
 }
 
-/* -- the queue --------------------------------------------------------------------------------------------- */
+/* -- the queue -- */
 
 static int64_t may_go_at(const Call *k)
 {
@@ -328,7 +328,7 @@ static void enqueue(void *ctx)
     open_gate(c);
 }
 
-/* -- requests -------------------------------------------------------------------------------------------------- */
+/* -- requests -- */
 
 static bool write_body(const ModelClient *c, const ModelRequest *r, Buf *body, Err *err)
 {
@@ -437,7 +437,7 @@ void model_cancel_all(ModelClient *c)
     give_order(c, 0);
 }
 
-/* -- the client itself ----------------------------------------------------------------------------------------- */
+/* -- the client itself -- */
 
 static void make_headers(ModelClient *c)
 {

@@ -33,7 +33,7 @@ bool model_config_exists(const Settings *settings);
 /* ERR_NOT_FOUND, with what to set, where something is missing; everything checked. */
 MUST_CHECK bool model_config(Arena *a, const Settings *settings, ModelConfig *ret, Err *err);
 
-/* The same for a wish: the name of one of `models` in the configuration, else the name of a model at the
+/* The same for a requested model: the name of one of `models` in the configuration, else the name of a model at the
  * default's address; empty: the default. What a named one does not say is as the default has it, save
  * the key where it has an address of its own. */
 MUST_CHECK bool model_config_of(Arena *a, const Settings *settings, Str request, ModelConfig *ret,

@@ -24,7 +24,7 @@ typedef struct Dialect {
 extern const Dialect dialect_openai_chat, dialect_openai_responses, dialect_anthropic;
 const Dialect *dialect_of(ModelDialect id);
 
-/* -- what a reader of a dialect says ------------------------------------------------------------- */
+/* -- what a reader of a dialect says -- */
 
 void stream_text(ModelStream *s, Str text);
 void stream_reasoning(ModelStream *s, Str text);

@@ -10,7 +10,7 @@
 #include "text/redact.h"
 #include "text/utf8.h"
 
-enum { MESSAGE_MOST = 300 };
+enum { MAX_MESSAGE = 300 };
 
 static const struct {
     const char *word;
@@ -139,7 +139,7 @@ ModelFail fail_of_fetch(const FetchDone *done)
     return fail;
 }
 
-/* -- Retry-After ------------------------------------------------------------------------------------ */
+/* -- Retry-After -- */
 
 static bool month_of(Str name, int *ret)
 {
@@ -194,7 +194,7 @@ int64_t retry_after_ms(const FetchHead *head)
     return value <= 0 ? 0 : (int64_t)ceil(fmin(value, 1e6) * 1000);
 }
 
-/* -- for people -------------------------------------------------------------------------------------- */
+/* -- for people -- */
 
 Str text_without_key(Arena *a, Str text, Str key)
 {
@@ -215,6 +215,6 @@ Str fail_message(Arena *a, Str text, Str key)
     AUTO_BUF line = BUF(4096);
 
     text = redact_text(a, text_without_key(a, utf8_head(text, 3000), key));
-    utf8_show(&line, utf8_head(text, MESSAGE_MOST), false);
+    utf8_show(&line, utf8_head(text, MAX_MESSAGE), false);
     return str_dup(a, buf_str(&line));
 }

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* -- what is said ----------------------------------------------------------------------------- */
+/* -- what is said -- */
 
 /* id, name in settings */
 #define MODEL_DIALECTS(X)                                                                          \
@@ -59,7 +59,7 @@ typedef struct ModelRequest {
     void (*raw)(void *ctx, Str bytes);
 } ModelRequest;
 
-/* -- what comes back ---------------------------------------------------------------------------- */
+/* -- what comes back -- */
 
 #define MODEL_EVENTS(X)                                                                            \
     X(MODEL_TEXT, "text")                                                                          \

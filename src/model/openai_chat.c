@@ -1,7 +1,7 @@
 /* OpenAI chat completions, as OpenAI and everyone else serves it: vLLM, Ollama, llama.cpp, DeepSeek, ... */
 #include "model/dialect.h"
 
-/* -- writing -------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 static void write_calls(JsonWriter *w, const ModelMessage *m)
 {
@@ -80,7 +80,7 @@ static void write_request(JsonWriter *w, const ModelRequest *r, bool official)
     }
 }
 
-/* -- reading --------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static void read_usage(ModelStream *s, Json usage)
 {

@@ -1,7 +1,7 @@
 /* OpenAI responses. Items are numbered by output_index; a call is whole when its item is done. */
 #include "model/dialect.h"
 
-/* -- writing -------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 static void write_message(JsonWriter *w, const ModelMessage *m)
 {
@@ -63,7 +63,7 @@ static void write_request(JsonWriter *w, const ModelRequest *r, bool official)
     json_field_bool(w, "store", false); /* the history is ours, not the provider's */
 }
 
-/* -- reading --------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static void read_usage(ModelStream *s, Json usage)
 {

@@ -47,7 +47,7 @@ void dialect_schema(JsonWriter *w, Str schema)
     json_put_raw(w, schema.n ? schema : STR("{\"type\":\"object\",\"properties\":{}}"));
 }
 
-/* -- out ---------------------------------------------------------------------------------------- */
+/* -- out -- */
 
 static void give(ModelStream *s, const ModelEvent *e)
 {
@@ -97,7 +97,7 @@ void stream_reasoning(ModelStream *s, Str text)
         give(s, &(ModelEvent){ .kind = MODEL_REASONING, .text = text });
 }
 
-/* -- tool calls ------------------------------------------------------------------------------------ */
+/* -- tool calls -- */
 
 static OpenCall *find_call(ModelStream *s, int64_t index)
 {
@@ -165,7 +165,7 @@ int64_t stream_call_last(const ModelStream *s)
     return s->n_calls ? s->calls[s->n_calls - 1].index : -1;
 }
 
-/* -- the end ------------------------------------------------------------------------------------------ */
+/* -- the end -- */
 
 ModelUsage *stream_usage(ModelStream *s)
 {
@@ -218,7 +218,7 @@ void stream_finish(ModelStream *s)
     give(s, &(ModelEvent){ .kind = MODEL_FINISH, .finish = s->finish });
 }
 
-/* -- in ------------------------------------------------------------------------------------------------- */
+/* -- in -- */
 
 static bool on_event(void *ctx, const SseEvent *event)
 {

@@ -68,7 +68,7 @@ const char *child_end_text(ChildEnd end)
     return texts[end];
 }
 
-/* -- pipes ------------------------------------------------------------------------------------- */
+/* -- pipes -- */
 
 static void close_pipe(Child *c, int which)
 {
@@ -134,7 +134,7 @@ static void on_input(void *ctx, int fd, uint32_t events)
         write_input(c);
 }
 
-/* -- the end -------------------------------------------------------------------------------------- */
+/* -- the end -- */
 
 static void dispose(Child *c)
 {
@@ -204,7 +204,7 @@ static void on_end(void *ctx, int fd, uint32_t events)
     end_child(c, end, killed ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/* -- cancelling -------------------------------------------------------------------------------------- */
+/* -- cancelling -- */
 
 static void set_timer(Child *c)
 {
@@ -245,7 +245,7 @@ static void on_timer(void *ctx)
     }
 }
 
-/* -- the beginning ------------------------------------------------------------------------------------- */
+/* -- the beginning -- */
 
 static bool watch_all(Child *c)
 {
@@ -317,7 +317,7 @@ bool child_start(Net *net, const ChildSpec *spec, const ChildHandlers *handlers,
     return true;
 }
 
-/* -- from other threads ---------------------------------------------------------------------------------- */
+/* -- from other threads -- */
 
 typedef struct Order {
     Children *all;
@@ -371,7 +371,7 @@ void child_cancel(Net *net, NetId id)
     net_post(net, obey, order);
 }
 
-/* -- with the loop ------------------------------------------------------------------------------------------- */
+/* -- with the loop -- */
 
 Children *children_new(Net *net)
 {

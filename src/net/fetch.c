@@ -42,7 +42,7 @@ struct Fetches {
     _Atomic size_t count; /* begun and not yet ended, also those still in the queue */
 };
 
-/* -- the end of a request -------------------------------------------------------------------- */
+/* -- the end of a request -- */
 
 static void dispose(Fetch *f)
 {
@@ -115,7 +115,7 @@ static void collect_ended(Fetches *all)
     }
 }
 
-/* -- deadlines --------------------------------------------------------------------------------- */
+/* -- deadlines -- */
 
 static int64_t sooner(int64_t a, int64_t from, int64_t span)
 {
@@ -159,7 +159,7 @@ static void on_deadline(void *ctx)
         set_deadline(f);
 }
 
-/* -- what libcurl calls --------------------------------------------------------------------------- */
+/* -- what libcurl calls -- */
 
 static bool take_status(Fetch *f, Str line)
 {
@@ -246,7 +246,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *so
     return 0;
 }
 
-static int on_timer_wish(CURLM *multi, long ms, void *ctx)
+static int on_timer_request(CURLM *multi, long ms, void *ctx)
 {
     Fetches *all = ctx;
 
@@ -267,7 +267,7 @@ static void on_timer(void *ctx)
     collect_ended(all);
 }
 
-/* -- the beginning ------------------------------------------------------------------------------- */
+/* -- the beginning -- */
 
 static bool make_multi(Fetches *all)
 {
@@ -278,7 +278,7 @@ static bool make_multi(Fetches *all)
         return false;
     curl()->multi_setopt(all->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
     curl()->multi_setopt(all->multi, CURLMOPT_SOCKETDATA, all);
-    curl()->multi_setopt(all->multi, CURLMOPT_TIMERFUNCTION, on_timer_wish);
+    curl()->multi_setopt(all->multi, CURLMOPT_TIMERFUNCTION, on_timer_request);
     curl()->multi_setopt(all->multi, CURLMOPT_TIMERDATA, all);
     curl()->multi_setopt(all->multi, CURLMOPT_MAXCONNECTS, (long)LIMIT_NET_IDLE_CONNECTIONS);
     return true;
@@ -430,7 +430,7 @@ bool fetch_start(Net *net, const FetchRequest *request, const FetchHandlers *han
     return true;
 }
 
-/* -- from other threads ------------------------------------------------------------------------- */
+/* -- from other threads -- */
 
 typedef struct Order {
     Fetches *all;
@@ -478,7 +478,7 @@ void fetch_drain(Net *net, NetId id, int64_t ms)
     give_order(net, id, ms);
 }
 
-/* -- with the loop ------------------------------------------------------------------------------- */
+/* -- with the loop -- */
 
 Fetches *fetches_new(Net *net)
 {

@@ -43,7 +43,7 @@ struct Net {
 
 enum { EVENTS_AT_ONCE = 64 };
 
-/* -- posted work ------------------------------------------------------------------------- */
+/* -- posted work -- */
 
 static void wake(Net *net)
 {
@@ -94,7 +94,7 @@ static bool run_tasks(Net *net)
     return any;
 }
 
-/* -- timers ------------------------------------------------------------------------------ */
+/* -- timers -- */
 
 void net_timer_set(Net *net, NetTimer *timer, int64_t at_ms)
 {
@@ -106,7 +106,7 @@ void net_timer_stop(Net *net, NetTimer *timer)
     timers_stop(&net->timers, timer);
 }
 
-/* -- descriptors --------------------------------------------------------------------------- */
+/* -- descriptors -- */
 
 NetWatch *loop_watch(Net *net, int fd, uint32_t events, NetWatchFn *fn, void *ctx)
 {
@@ -148,7 +148,7 @@ static void bury(Net *net)
     }
 }
 
-/* -- the loop ------------------------------------------------------------------------------ */
+/* -- the loop -- */
 
 static int wait_ms(const Net *net)
 {

@@ -25,7 +25,7 @@ AUTO_FREE(Net, net_free)
  * about to end still runs. */
 void net_post(Net *net, void (*fn)(void *ctx), void *ctx);
 
-/* -- timers: on the loop's thread only ------------------------------------------------- */
+/* -- timers: on the loop's thread only -- */
 
 /* Lies in the object that it belongs to, which must stop it before it goes away. */
 typedef struct NetTimer {

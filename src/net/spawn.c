@@ -82,7 +82,7 @@ void spawn_keep_limits(void)
     kept.known = true;
 }
 
-/* -- in the child, between fork and exec ------------------------------------------------------- */
+/* -- in the child, between fork and exec -- */
 
 /* Descriptors 0 to 2 are its pipes, 3 tells us of a failure; nothing else is left open. All pipes were
  * made above 3, so none is overwritten before it is moved. */
@@ -132,7 +132,7 @@ static void become(const SpawnPlan *plan, const int theirs[4], pid_t parent)
     _exit(127);
 }
 
-/* -- in us ---------------------------------------------------------------------------------------- */
+/* -- in us -- */
 
 enum { STDIN, STDOUT, STDERR, FAILURE, PIPES };
 

@@ -57,7 +57,7 @@ struct WebSocket {
 /* The library counts its users in a plain number when it begins and when it ends. */
 static pthread_mutex_t birth = PTHREAD_MUTEX_INITIALIZER;
 
-/* -- the thread's side ---------------------------------------------------------------------------------- */
+/* -- the thread's side -- */
 
 static void end(WebSocket *ws, int code, Str why)
 {
@@ -274,7 +274,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     }
 }
 
-/* -- its life ------------------------------------------------------------------------------------------- */
+/* -- its life -- */
 
 static const struct lws_protocols protocols[] = { { "talaria", on_event, 0, KIB(64), 0, NULL, 0 },
                                                   { NULL, NULL, 0, 0, 0, NULL, 0 } };
@@ -365,7 +365,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* -- the caller's side ---------------------------------------------------------------------------------- */
+/* -- the caller's side -- */
 
 /* Under the lock. */
 static void ring(WebSocket *ws)

@@ -1,10 +1,14 @@
 /* Claude Code, headless: one process a turn, the prompt on its standard input, the session resumed by
  * its id. The context goes into its system prompt, through a private file: arguments can be read by every
  * user of the machine. A version that does not know such files is given the context before the prompt. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/limits.h"
 #include "runtimes/claude_stream.h"
 #include "runtimes/peer.h"
-#include "runtimes/private_file.h"
 #include "runtimes/prompt.h"
 #include "runtimes/runtimes.h"
 
@@ -24,11 +28,65 @@ static const PeerKind kind = { "Claude Code", SETTING_CLAUDE_BIN, "TALARIA_CLAUD
                                "ANTHROPIC_*|CLAUDE_*|AWS_*|GOOGLE_*|CLOUD_ML_REGION|DISABLE_*|"
                                "MAX_THINKING_TOKENS|BASH_*|MCP_*" };
 
+/* -- the file with the preamble, removed as soon as Claude Code has read it -- */
+
+static bool write_all(int fd, Str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        bytes = str_skip(bytes, (size_t)n);
+    }
+    return true;
+}
+
+/* NULL, and errno: not in this folder. */
+static char *make_in(Arena *a, Str folder, Str bytes)
+{
+    char *path = str_z(a, str_join_path(a, folder, STR("talaria-context-XXXXXX")));
+    int fd = mkostemp(path, O_CLOEXEC); /* 0600 */
+    bool ok = fd >= 0 && write_all(fd, bytes);
+    int why = errno;
+
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && !ok)
+        (void)unlink(path);
+    errno = why;
+    return ok ? path : NULL;
+}
+
+/* A text that may be neither an argument, which every user of the machine can read, nor in the environment,
+ * which children inherit: a file of mode 0600 with a name that nobody can guess. In the user's runtime folder,
+ * which is in memory and ends with the login; else in `folder`; else where temporary files go. */
+static bool make_private_file(Arena *a, Str folder, Str bytes, char **ret_path, Err *err)
+{
+    Str folders[] = { str_of(getenv("XDG_RUNTIME_DIR")), folder, str_of(getenv("TMPDIR")),
+                      STR("/tmp") };
+
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+        char *path = folders[i].n && folders[i].p[0] == '/' ? make_in(a, folders[i], bytes) : NULL;
+
+        if (!path)
+            continue;
+        *ret_path = path;
+        return true;
+    }
+    return err_errno(err, "cannot write a private file in '%.*s' or '/tmp'", STR_FMT(folder));
+}
+
 static void remove_context(ClaudeRun *c)
 {
-    private_file_remove(c->context);
+    if (c->context)
+        (void)unlink(c->context);
     c->context = NULL;
 }
+
+/* -- the turn -- */
 
 static void on_line(RuntimeRun *run, Str line, bool cut)
 {
@@ -103,7 +161,7 @@ static void begin(RuntimeRun *run)
     Err ignored;
 
     if (c->preamble.n &&
-        !private_file_make(run->arena, run->host.data, c->preamble, &c->context, &ignored))
+        !make_private_file(run->arena, run->host.data, c->preamble, &c->context, &ignored))
         c->context = NULL; /* it goes before the prompt then */
     start_claude(c);
 }

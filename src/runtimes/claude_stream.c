@@ -13,7 +13,7 @@ void claude_stream_init(ClaudeStream *s, Teller *t, Arena *a, bool resuming)
     *s = (ClaudeStream){ .t = t, .arena = a, .resuming = resuming };
 }
 
-/* -- pieces of messages ----------------------------------------------------------------------------- */
+/* -- pieces of messages -- */
 
 static void block_delta(ClaudeStream *s, Json delta)
 {
@@ -39,7 +39,7 @@ static void stream_event(ClaudeStream *s, Json event)
     }
 }
 
-/* -- whole messages ------------------------------------------------------------------------------------ */
+/* -- whole messages -- */
 
 static void block(ClaudeStream *s, Json b)
 {
@@ -94,7 +94,7 @@ static void user(ClaudeStream *s, Json line)
                             text_of(s->line, at(item, "content")), -1);
 }
 
-/* -- the rest -------------------------------------------------------------------------------------------- */
+/* -- the rest -- */
 
 static void system_line(ClaudeStream *s, Json line)
 {
@@ -165,7 +165,7 @@ void claude_stream_line(ClaudeStream *s, Str line, bool cut)
         result(s, root);
 }
 
-/* -- the verdict -------------------------------------------------------------------------------------------- */
+/* -- the verdict -- */
 
 static RunError code_of_failure(const ClaudeStream *s)
 {

@@ -25,7 +25,7 @@ static const PeerKind kind = { "Codex", SETTING_CODEX_BIN, "TALARIA_CODEX_BIN",
 /* The app server is asked to interrupt first. */
 static const int64_t patience[3] = { 2000, 5000, 8000 };
 
-/* -- talking to the app server ---------------------------------------------------------------------- */
+/* -- talking to the app server -- */
 
 static void send_request(CodexRun *c, int id, const char *method,
                          void (*params)(CodexRun *c, JsonWriter *w))
@@ -114,7 +114,7 @@ static void go_on(CodexRun *c)
     c->run.waiting = s->asked.n > 0;
 }
 
-/* -- both ---------------------------------------------------------------------------------------------- */
+/* -- both -- */
 
 static void on_line(RuntimeRun *run, Str line, bool cut)
 {

@@ -19,7 +19,7 @@ static void set_thread(CodexStream *s, Str id, Str model)
                    s->version);
 }
 
-/* -- items --------------------------------------------------------------------------------------------- */
+/* -- items -- */
 
 /* Kinds of items that are tools: their name in exec, in the app server, for people, what they are given
  * and what comes back. */
@@ -119,7 +119,7 @@ static void item_completed(CodexStream *s, Json item)
     }
 }
 
-/* -- failures --------------------------------------------------------------------------------------------- */
+/* -- failures -- */
 
 static int status_in_text(Str text)
 {
@@ -158,7 +158,7 @@ static void note_try(CodexStream *s, Str text)
     teller_retry(s->t, ++s->retries + 1, text);
 }
 
-/* -- exec --------------------------------------------------------------------------------------------------- */
+/* -- exec -- */
 
 static void exec_line(CodexStream *s, Json root, Str type)
 {
@@ -187,7 +187,7 @@ static void exec_line(CodexStream *s, Json root, Str type)
     }
 }
 
-/* -- the app server ------------------------------------------------------------------------------------------- */
+/* -- the app server -- */
 
 static void app_usage(CodexStream *s, Json last)
 {
@@ -334,7 +334,7 @@ void codex_stream_line(CodexStream *s, Str line, bool cut)
         app_answer(s, root);
 }
 
-/* -- the verdict ------------------------------------------------------------------------------------------------ */
+/* -- the verdict -- */
 
 static RunError code_of_failure(const CodexStream *s)
 {

@@ -86,7 +86,7 @@ void frames_progress(Frames *f, const char *stage, const char *status, Str label
     end(f, &w, FRAME_PROGRESS);
 }
 
-/* -- on the way -------------------------------------------------------------------------------------- */
+/* -- on the way -- */
 
 static void put_usage(JsonWriter *w, const RuntimeUsage *u)
 {
@@ -191,7 +191,7 @@ static void other(Frames *f, const RuntimeEvent *e)
     end(f, &w, FRAME_PROGRESS);
 }
 
-/* -- the end -------------------------------------------------------------------------------------------- */
+/* -- the end -- */
 
 static void error_frame(Frames *f, const RuntimeEvent *e, const char *stage)
 {

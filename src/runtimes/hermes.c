@@ -15,7 +15,7 @@
 #include "text/utf8.h"
 
 enum {
-    ANSWER_MOST = 4 << 20,
+    MAX_ANSWER = 4 << 20,
     STOP_MS = 3000,
     POLL_MS = 300,
     RETRY_MS = 200,
@@ -25,7 +25,7 @@ enum {
 
 static void begin_step(HermesRun *h, Step step);
 
-/* -- trying again, failing --------------------------------------------------------------------------------- */
+/* -- trying again, failing -- */
 
 static void hold_timer(HermesRun *h, void (*fn)(void *ctx), int64_t ms)
 {
@@ -103,7 +103,7 @@ static void refused(HermesRun *h)
          code);
 }
 
-/* -- the end of a turn ---------------------------------------------------------------------------------------- */
+/* -- the end of a turn -- */
 
 /* A session that was compressed goes on under another id, which is what has to be kept. */
 static void note_rotation(HermesRun *h)
@@ -150,7 +150,7 @@ static void after_stream(HermesRun *h)
     }
 }
 
-/* -- answers ----------------------------------------------------------------------------------------------------- */
+/* -- answers -- */
 
 /* The history goes along as messages: nothing of it has to be quoted. */
 static bool sends_history(const HermesRun *h)
@@ -348,7 +348,7 @@ static void begin_step(HermesRun *h, Step step)
     teller_fail(&h->run.teller, RUN_INTERNAL, str_of(err.text), 0, STR(""));
 }
 
-/* -- asides: an answer to an approval, a wish to stop ------------------------------------------------------------- */
+/* -- asides: an answer to an approval, a request to stop -- */
 
 static bool aside_body(void *ctx, Str bytes)
 {
@@ -412,7 +412,7 @@ static void lose_patience(void *ctx)
     drop_timer(h);
 }
 
-/* A run is asked to stop and says so itself; for the others, that we go is the wish to stop. */
+/* A run is asked to stop and says so itself; for the others, leaving is the request to stop. */
 static void stop(RuntimeRun *run)
 {
     HermesRun *h = (HermesRun *)run;
@@ -427,7 +427,7 @@ static void stop(RuntimeRun *run)
     drop_timer(h);
 }
 
-/* -- the run -------------------------------------------------------------------------------------------------------- */
+/* -- the run -- */
 
 static void begin(RuntimeRun *run)
 {
@@ -460,7 +460,7 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
     HermesRun *h = (HermesRun *)run;
     Arena *a = run->arena;
 
-    h->answer = BUF(ANSWER_MOST);
+    h->answer = BUF(MAX_ANSWER);
     if (!hermes_link(a, host->settings, &h->link, err)) {
         run->out = 0;
         run_free(run);

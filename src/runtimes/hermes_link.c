@@ -7,7 +7,7 @@
 #include "text/settings_secret.h"
 #include "text/sha256.h"
 
-enum { HASH_DIGITS = 16, MAX_HANDLE = 16 * 1024, ID_MOST = 256, ROTATED_MOST = 4096 };
+enum { HASH_DIGITS = 16, MAX_HANDLE = 16 * 1024, MAX_ID = 256, MAX_ROTATED = 4096 };
 
 static bool find_key(Arena *a, const Settings *settings, Str *ret, Err *err)
 {
@@ -39,7 +39,7 @@ bool hermes_link(Arena *a, const Settings *settings, HermesLink *ret, Err *err)
     HermesLink link = { .base = given && *given ? str_of(given)
                                                 : setting_text(settings, SETTING_HERMES_BASE_URL),
                         .dialect = -1 };
-    HermesDialect wish;
+    HermesDialect wanted;
     FetchRequest probe = { .url = NULL };
 
     while (link.base.n && link.base.p[link.base.n - 1] == '/')
@@ -51,13 +51,13 @@ bool hermes_link(Arena *a, const Settings *settings, HermesLink *ret, Err *err)
     probe.secret = link.key.n > 0;
     if (!fetch_check(&probe, err))
         return err_wrap(err, "the address of Hermes");
-    if (hermes_dialect_of(setting_text(settings, SETTING_HERMES_TRANSPORT), &wish))
-        link.dialect = (int)wish;
+    if (hermes_dialect_of(setting_text(settings, SETTING_HERMES_TRANSPORT), &wanted))
+        link.dialect = (int)wanted;
     *ret = link;
     return true;
 }
 
-/* -- handles ------------------------------------------------------------------------------------------ */
+/* -- handles -- */
 
 static Str base_hash(Arena *a, const HermesLink *link)
 {
@@ -72,7 +72,7 @@ bool hermes_id_is_clean(Str id)
         if (c <= ' ' || c >= 0x7f || strchr("/\\?#%\"", c))
             return false;
     }
-    return id.n > 0 && id.n <= ID_MOST && !str_eqz(id, ".") && !str_eqz(id, "..");
+    return id.n > 0 && id.n <= MAX_ID && !str_eqz(id, ".") && !str_eqz(id, "..");
 }
 
 bool hermes_handle_read(Arena *a, const HermesLink *link, Str handle, HermesHandle *ret)
@@ -90,7 +90,7 @@ bool hermes_handle_read(Arena *a, const HermesLink *link, Str handle, HermesHand
         ret->response = str_dup(a, str_at(root, "last_response_id"));
     if (json_type(at(root, "rotated_from")) == JSON_ARRAY)
         ret->rotated = str_dup(a, text_of(a, at(root, "rotated_from")));
-    if (ret->rotated.n > ROTATED_MOST)
+    if (ret->rotated.n > MAX_ROTATED)
         ret->rotated = STR("[]");
     return ret->known;
 }
@@ -100,7 +100,7 @@ void hermes_handle_rotate(Arena *a, HermesHandle *h, Str session)
 {
     Str old = h->session, list = h->rotated;
 
-    h->rotated = list.n > 2 && list.n + old.n + 3 <= ROTATED_MOST
+    h->rotated = list.n > 2 && list.n + old.n + 3 <= MAX_ROTATED
                      ? str_printf(a, "%.*s,\"%.*s\"]", (int)list.n - 1, list.p, STR_FMT(old))
                      : str_printf(a, "[\"%.*s\"]", STR_FMT(old));
     h->session = session;
@@ -126,7 +126,7 @@ Str hermes_handle_write(Arena *a, const HermesLink *link, const HermesHandle *h)
     return str_dup(a, buf_str(&out));
 }
 
-/* -- which dialect --------------------------------------------------------------------------------------- */
+/* -- which dialect -- */
 
 static bool advertised(Json features, HermesDialect d)
 {

@@ -4,7 +4,7 @@
 /* The frame of the run says what was late: its timer comes first. */
 enum { HEALTH_MS = 2000, SLACK_MS = 2000 };
 
-/* -- fields -------------------------------------------------------------------------------------------- */
+/* -- fields -- */
 
 const char *const *hermes_headers(HermesRun *h)
 {

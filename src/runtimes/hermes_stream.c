@@ -29,7 +29,7 @@ bool hermes_dialect_of(Str name, HermesDialect *ret)
     return false;
 }
 
-/* -- text --------------------------------------------------------------------------------------------- */
+/* -- text -- */
 
 /* One piece is not yet the model's: over responses Hermes sends its own words as a delta, too, and over
  * chat an early version did. */
@@ -96,7 +96,7 @@ static void set_end(HermesStream *s, HermesEnd end, Str reason)
     s->reason = str_dup(s->arena, reason);
 }
 
-/* -- tools: the fields have had several names ------------------------------------------------------------- */
+/* -- tools: the fields have had several names -- */
 
 static Str first_of(Json v, const char *const *keys)
 {
@@ -156,7 +156,7 @@ static void tool_end(HermesStream *s, Json v, bool failed)
                         : -1);
 }
 
-/* -- runs and sessions: events with names -------------------------------------------------------------------- */
+/* -- runs and sessions: events with names -- */
 
 static void ask_approval(HermesStream *s, Json v)
 {
@@ -229,7 +229,7 @@ static void named_event(HermesStream *s, Str name, Json v)
     }
 }
 
-/* -- responses -------------------------------------------------------------------------------------------------- */
+/* -- responses -- */
 
 static void response_item(HermesStream *s, Json item, bool over)
 {
@@ -266,7 +266,7 @@ static void response_event(HermesStream *s, Json v)
     s->closed = s->end != HERMES_OPEN;
 }
 
-/* -- chat completions --------------------------------------------------------------------------------------------- */
+/* -- chat completions -- */
 
 static void chat_event(HermesStream *s, Str name, Json v)
 {
@@ -296,7 +296,7 @@ static void chat_event(HermesStream *s, Str name, Json v)
     }
 }
 
-/* -- events --------------------------------------------------------------------------------------------------------- */
+/* -- events -- */
 
 static bool on_event(void *ctx, const SseEvent *e)
 {

@@ -69,7 +69,7 @@ void hermes_stream_verdict(HermesStream *s, Str handle);
 
 RunError hermes_code_of(Str text, int status); /* what the words of a failure mean */
 
-/* -- whose words (hermes_verdict.c) ----------------------------------------------------------------- */
+/* -- whose words (hermes_verdict.c) -- */
 
 bool hermes_looks_like_error(Str text); /* or may still become such */
 HermesKept hermes_kept(Json messages, Str answer);

@@ -38,7 +38,7 @@ HermesKept hermes_kept(Json messages, Str answer)
     return HERMES_IS_NOT_KEPT;
 }
 
-/* -- what the words of a failure mean ------------------------------------------------------------------ */
+/* -- what the words of a failure mean -- */
 
 /* "HTTP 429: …", "Error code: 401 - …". */
 static int status_in(Str text)
@@ -82,7 +82,7 @@ RunError hermes_code_of(Str text, int status)
     return status ? run_error_of_status(status) : RUN_UPSTREAM_ERROR;
 }
 
-/* -- whose words ---------------------------------------------------------------------------------------- */
+/* -- whose words -- */
 
 /* No token was made, says a Hermes that counts them. Tokens that were read are no sign of an answer. */
 static bool counted_nothing(const HermesStream *s)
@@ -133,7 +133,7 @@ static void settle_whole(HermesStream *s)
         set_own_words(s, whole);
 }
 
-/* -- the verdict ------------------------------------------------------------------------------------------ */
+/* -- the verdict -- */
 
 static void complete(HermesStream *s, Str handle)
 {

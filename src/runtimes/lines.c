@@ -2,7 +2,7 @@
 
 #include "base/limits.h"
 
-enum { COUNT_MOST = 1 << 30 };
+enum { MAX_COUNT = 1 << 30 };
 
 /* Counts of others are added up: nonsense must not overflow. */
 int64_t int_at(Json v, const char *key)
@@ -11,7 +11,7 @@ int64_t int_at(Json v, const char *key)
 
     if (!json_int(at(v, key), &n) || n < 0)
         return 0;
-    return n < COUNT_MOST ? n : COUNT_MOST;
+    return n < MAX_COUNT ? n : MAX_COUNT;
 }
 
 bool true_at(Json v, const char *key)

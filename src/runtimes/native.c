@@ -12,7 +12,7 @@
 #include "runtimes/thread.h"
 #include "text/utf8.h"
 
-enum { RAW_MOST = 32 * 1024, WINDOW_TENTHS = 6 }; /* the rest is for tools and the answer */
+enum { MAX_RAW = 32 * 1024, WINDOW_TENTHS = 6 }; /* the rest is for tools and the answer */
 
 typedef struct NativeRun NativeRun;
 
@@ -42,7 +42,7 @@ struct NativeRun {
     RuntimeUsage usage; /* of all rounds */
 };
 
-/* -- what the model says ------------------------------------------------------------------------------ */
+/* -- what the model says -- */
 
 static RunError code_of(ModelFailKind kind, bool spoke)
 {
@@ -109,7 +109,7 @@ static void say_finish(Teller *t, ModelFinish finish, Str handle)
                       handle);
 }
 
-/* -- tools ------------------------------------------------------------------------------------------------ */
+/* -- tools -- */
 
 static void ask(NativeRun *n);
 
@@ -190,7 +190,7 @@ static void begin_tool(NativeRun *n, ToolJob *job)
     net_post(n->run.net, tool_back, job);
 }
 
-/* -- the loop ------------------------------------------------------------------------------------------------ */
+/* -- the loop -- */
 
 static void add_call(NativeRun *n, const ModelToolCall *call)
 {
@@ -224,11 +224,11 @@ static void keep_answer(NativeRun *n)
 static void on_raw(void *ctx, Str bytes)
 {
     NativeRun *n = ctx;
-    size_t keep = RAW_MOST / 2;
+    size_t keep = MAX_RAW / 2;
 
     if (bytes.n > keep)
         bytes = str_skip(bytes, bytes.n - keep);
-    if (n->raw.n + bytes.n > RAW_MOST) {
+    if (n->raw.n + bytes.n > MAX_RAW) {
         memmove(n->raw.p, n->raw.p + n->raw.n - keep, keep);
         n->raw.n = keep;
     }
@@ -358,7 +358,7 @@ static RuntimeRun *start(const RuntimeHost *host, const RuntimeRequest *request,
     n = (NativeRun *)run;
     n->client = client;
     n->answer = BUF(LIMIT_MODEL_ANSWER);
-    n->raw = BUF(RAW_MOST);
+    n->raw = BUF(MAX_RAW);
     copy_tools(n);
     n->lost = request->handle.n && !thread_open(&n->thread, run->arena, &run->request, err);
     if (n->lost)
@@ -399,7 +399,7 @@ static bool probe(const RuntimeHost *host, Arena *a, RuntimeCaps *ret, Err *err)
     return true;
 }
 
-/* -- recordings ------------------------------------------------------------------------------------------------ */
+/* -- recordings -- */
 
 typedef struct Replay {
     Teller t;

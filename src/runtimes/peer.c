@@ -17,7 +17,7 @@ static const char common_names[] =
     "NODE_EXTRA_CA_CERTS|HTTP_PROXY|HTTPS_PROXY|NO_PROXY|http_proxy|https_proxy|no_proxy|"
     "IS_SANDBOX|NODE_OPTIONS";
 
-/* -- what it is given ------------------------------------------------------------------------------- */
+/* -- what it is given -- */
 
 static const char *find_bin(Arena *a, const Settings *settings, const PeerKind *kind)
 {
@@ -55,7 +55,7 @@ static const char *const *make_env(Arena *a, const Settings *settings, const Pee
     return env;
 }
 
-/* -- callbacks ------------------------------------------------------------------------------------------ */
+/* -- callbacks -- */
 
 static void on_ndjson(void *ctx, Str line, bool cut)
 {
@@ -190,7 +190,7 @@ Str peer_obituary(Arena *a, const Peer *p)
                       STR_FMT(tail));
 }
 
-/* -- its version ---------------------------------------------------------------------------------------- */
+/* -- its version -- */
 
 typedef struct Ask {
     pthread_mutex_t lock;

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
-/* -- the request ------------------------------------------------------------------------------------- */
+/* -- the request -- */
 
 static void copy_request(Arena *a, RuntimeRequest *r)
 {
@@ -31,7 +31,7 @@ static void copy_request(Arena *a, RuntimeRequest *r)
     r->history = turns;
 }
 
-/* -- the end ------------------------------------------------------------------------------------------ */
+/* -- the end -- */
 
 static void dispose(RuntimeRun *run)
 {
@@ -75,7 +75,7 @@ void run_drop(RuntimeRun *run)
         dispose(run);
 }
 
-/* -- timers ---------------------------------------------------------------------------------------------- */
+/* -- timers -- */
 
 typedef struct Due {
     int64_t at;
@@ -158,7 +158,7 @@ int64_t run_left_ms(const RuntimeRun *run)
     return left > 1 ? left : 1;
 }
 
-/* -- from other threads --------------------------------------------------------------------------------------- */
+/* -- from other threads -- */
 
 RuntimeRun *run_new(const RunKind *kind, const RuntimeHost *host, const RuntimeRequest *request,
                     RuntimeEventFn *fn, void *ctx)

@@ -40,13 +40,13 @@ RuntimeRun *run_new(const RunKind *kind, const RuntimeHost *host, const RuntimeR
                     RuntimeEventFn *fn, void *ctx);
 void run_begin(RuntimeRun *run); /* from here on exactly one terminal event comes */
 
-/* -- any thread: the rows of a Runtime ------------------------------------------------------------- */
+/* -- any thread: the rows of a Runtime -- */
 
 void run_approve(RuntimeRun *run, Str id, Str choice);
 void run_cancel(RuntimeRun *run);
 void run_free(RuntimeRun *run);
 
-/* -- on the loop ---------------------------------------------------------------------------------- */
+/* -- on the loop -- */
 
 void run_hold(RuntimeRun *run);
 void run_drop(RuntimeRun *run); /* the run may be gone afterwards */

@@ -120,7 +120,7 @@ typedef struct RuntimeEvent {
 
 typedef void RuntimeEventFn(void *ctx, const RuntimeEvent *e);
 
-/* -- what a runtime is given ----------------------------------------------------------------------- */
+/* -- what a runtime is given -- */
 
 typedef struct RuntimeFile {
     Str id, name, mime, path; /* a readable file of ours */
@@ -147,7 +147,7 @@ typedef struct RuntimeRequest {
     Str handle; /* of this runtime in this conversation; empty: begin anew */
     Str gap;    /* turns made elsewhere since that handle, as text; may be empty */
     Str cwd;
-    Str model; /* wish; empty: the runtime's default */
+    Str model; /* as asked for; empty: the runtime's default */
     int64_t deadline_ms, idle_ms, first_ms, connect_ms;
     int64_t max_tokens;
 } RuntimeRequest;
@@ -180,7 +180,7 @@ typedef struct RuntimeHost {
     void *work_ctx;
     /* The configured model, by a name that the user gave or "": shared by all runs, and alive until
      * model_done is called for it. NULL and err: there is none. */
-    ModelClient *(*model)(void *ctx, Str wish, Err *err);
+    ModelClient *(*model)(void *ctx, Str name, Err *err);
     void (*model_done)(void *ctx, ModelClient *client); /* or NULL: it outlives all runs */
     void *model_ctx;
     /* The offline runtime's source of passages: fills text for a question. */

@@ -52,7 +52,7 @@ static void give(Teller *t, const RuntimeEvent *e)
     arena_reset(t->scratch);
 }
 
-/* -- text ------------------------------------------------------------------------------------------ */
+/* -- text -- */
 
 static size_t sequence_length(unsigned char lead)
 {
@@ -184,7 +184,7 @@ void teller_segment(Teller *t)
     t->again = true;
 }
 
-/* -- previews ----------------------------------------------------------------------------------------- */
+/* -- previews -- */
 
 /* Behind an escape sequence: CSI up to its final byte, OSC up to BEL or ST, others two bytes. */
 static size_t escape_length(Str s)
@@ -244,7 +244,7 @@ Str preview(Arena *a, Str text)
     return str_printf(a, "%.*s\xe2\x80\xa6", (int)(safe.n - rest.n), safe.p);
 }
 
-/* -- on the way ----------------------------------------------------------------------------------------- */
+/* -- on the way -- */
 
 void teller_session(Teller *t, Str handle, ContinuityMode mode, Str model, Str version)
 {
@@ -418,7 +418,7 @@ void teller_trace(Teller *t, Str bytes)
         give(t, &(RuntimeEvent){ .kind = RUNTIME_TRACE, .text = bytes, .duration_ms = -1 });
 }
 
-/* -- the end --------------------------------------------------------------------------------------------- */
+/* -- the end -- */
 
 /* What was held back, and the tools of which nobody will hear again. */
 static void close_all(Teller *t)

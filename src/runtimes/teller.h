@@ -43,7 +43,7 @@ typedef struct Teller {
 void teller_init(Teller *t, RuntimeEventFn *fn, void *ctx);
 void teller_done(Teller *t);
 
-/* -- on the way ----------------------------------------------------------------------------------- */
+/* -- on the way -- */
 
 void teller_session(Teller *t, Str handle, ContinuityMode mode, Str model, Str version);
 void teller_text(Teller *t, Str bytes);
@@ -68,13 +68,13 @@ void teller_usage(Teller *t, const RuntimeUsage *usage);
 void teller_say(Teller *t, RuntimeEventKind kind, Str name, Str text);
 void teller_trace(Teller *t, Str bytes);
 
-/* -- the end: the first of these counts ---------------------------------------------------------------- */
+/* -- the end: the first of these counts -- */
 
 /* COMPLETED without text and without a tool is a failure: empty_response. */
 void teller_finish(Teller *t, RuntimeStatus status, Str reason, Str handle);
 void teller_fail(Teller *t, RunError code, Str text, int http_status, Str runtime_code);
 
-/* -- helpers ---------------------------------------------------------------------------------------- */
+/* -- helpers -- */
 
 /* For people: at most 500 characters, escapes and controls gone, secrets taken out. */
 Str preview(Arena *a, Str text);

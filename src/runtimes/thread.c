@@ -23,7 +23,7 @@ void thread_add(Thread *t, ModelMessage message)
     ARENA_PUSH(t->arena, t->messages, t->n, t->cap, message);
 }
 
-/* -- reading -------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 /* inside: the key of a call's object that has name and arguments; NULL: the call itself. */
 static void read_calls(Thread *t, Json from, const char *inside, ModelMessage *m)
@@ -88,7 +88,7 @@ static bool read_handle(Thread *t, Str handle, Err *err)
     return true;
 }
 
-/* -- examples --------------------------------------------------------------------------------------------- */
+/* -- examples -- */
 
 /* Messages of a template. What the system says there stands with what it says here: a second one in the
  * middle of a list is refused by some servers. A list begins with a user's message, for the same reason. */
@@ -151,7 +151,7 @@ bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err)
     return true;
 }
 
-/* -- withholding --------------------------------------------------------------------------------------- */
+/* -- withholding -- */
 
 static bool is_one_of(const RuntimeTool *tools, size_t n, Str name)
 {
@@ -181,7 +181,7 @@ void thread_withhold(Thread *t, const RuntimeTool *tools, size_t n)
     }
 }
 
-/* -- fitting ---------------------------------------------------------------------------------------------- */
+/* -- fitting -- */
 
 static size_t tokens_of(const ModelMessage *m)
 {
@@ -222,7 +222,7 @@ void thread_fit(Thread *t, size_t tokens)
                                      STR_FMT(t->messages[0].text), (long long)t->dropped);
 }
 
-/* -- writing ---------------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 static void write_message(JsonWriter *w, const ModelMessage *m)
 {
