@@ -41,16 +41,6 @@ typedef struct Option {
     bool hidden;        /* only for the completion scripts: not in the help */
 } Option;
 
-/* Rows of a table of options; further members may follow: .fallback = "3", .choices = "a|b". */
-#define OPTION_ROW(the_kind, the_name, the_metavar, the_help, ...)                                 \
-    {                                                                                              \
-        .kind = OPTION_##the_kind, .name = (the_name), .metavar = (the_metavar),                   \
-        .help = (the_help), __VA_ARGS__                                                            \
-    }
-#define FLAG_ROW(the_name, the_help)                                                               \
-    {                                                                                              \
-        .kind = OPTION_FLAG, .name = (the_name), .help = (the_help)                                \
-    }
 /* The fields that every row has: { OPT_TEXT("project", "PROJECT", "only sessions in this folder") }, and further ones behind. */
 #define OPT_ROW(kind_, name_, metavar_, help_)                                                     \
     .kind = (kind_), .name = (name_), .metavar = (metavar_), .help = (help_)

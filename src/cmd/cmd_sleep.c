@@ -7,9 +7,9 @@ static const Option run_options[] = { SLEEP_RUN_OPTIONS, { 0 } };
 
 static const Option harvest_options[] = {
     SLEEP_SOURCE_OPTIONS,
-    OPTION_ROW(TIME, "since", "TIME", "only sessions active after TIME"),
-    OPTION_ROW(NUMBER, "max-sessions", "N", "only the newest N sessions; 0 = all", .fallback = "0"),
-    OPTION_ROW(TEXT, "output", "FILE", "write the tasks to FILE for review"),
+    { OPT_TIME("since", "TIME", "only sessions active after TIME") },
+    { OPT_NUMBER("max-sessions", "N", "only the newest N sessions; 0 = all"), .fallback = "0" },
+    { OPT_TEXT("output", "FILE", "write the tasks to FILE for review") },
     { 0 },
 };
 

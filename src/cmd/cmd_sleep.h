@@ -38,50 +38,53 @@ MUST_CHECK bool sleep_project_of(Cli *cli, const Args *args, Str *ret, Err *err)
  * no command can miss an option that another one knows. */
 
 #define SLEEP_PROJECT_OPTION                                                                       \
-    OPTION_ROW(FOLDER, "project", "DIR",                                                           \
-               "only sessions of this project; its CLAUDE.md may be updated too")
+    {                                                                                              \
+        OPT_FOLDER("project", "DIR",                                                               \
+                   "only sessions of this project; its CLAUDE.md may be updated too")              \
+    }
 
 #define SLEEP_SOURCE_OPTIONS                                                                       \
     SLEEP_PROJECT_OPTION,                                                                          \
-        OPTION_ROW(CHOICE, "scope", "SCOPE",                                                       \
-                   "all projects, or the current folder's (default: all)",                         \
-                   .choices = "all|invoked"),                                                      \
-        OPTION_ROW(CHOICE, "source", "SOURCE",                                                     \
-                   "agent whose sessions to learn from (default: all)",                            \
-                   .choices = "all|hermes|claude|codex"),                                          \
-        OPTION_ROW(NUMBER, "max-tasks", "N", "tasks per night, most useful first")
+        { OPT_CHOICE("scope", "SCOPE", "all projects, or the current folder's (default: all)"),    \
+          .choices = "all|invoked" },                                                              \
+        { OPT_CHOICE("source", "SOURCE", "agent whose sessions to learn from (default: all)"),     \
+          .choices = "all|hermes|claude|codex" },                                                  \
+    {                                                                                              \
+        OPT_NUMBER("max-tasks", "N", "tasks per night, most useful first")                         \
+    }
 
 #define SLEEP_RUN_OPTIONS                                                                          \
     SLEEP_SOURCE_OPTIONS,                                                                          \
-        OPTION_ROW(FOLDER, "skill-root", "DIR", "additional skills folder; repeatable"),           \
-        OPTION_ROW(                                                                                \
-            CHOICE, "backend", "B",                                                                \
-            "mock: simulated answers, free; model: your model; handoff: answers from files",       \
-            .choices = "mock|model|handoff"),                                                      \
-        OPTION_ROW(TEXT, "model", "NAME", "use this model instead of the configured one"),         \
-        OPTION_ROW(TEXT, "target", "PATH", "write every learned rule into this SKILL.md"),         \
-        OPTION_ROW(TEXT, "tasks-file", "FILE",                                                     \
-                   "use reviewed tasks from FILE instead of a harvest"),                           \
-        OPTION_ROW(NUMBER, "edit-budget", "N", "maximum edits per proposal"),                      \
-        OPTION_ROW(NUMBER, "rollouts", "N", "attempts per training task"),                         \
-        OPTION_ROW(NUMBER, "dream-factor", "N", "variants per training task"),                     \
-        OPTION_ROW(NUMBER, "recall", "N", "tasks from earlier nights to include again"),           \
-        OPTION_ROW(NUMBER, "max-tokens", "N", "stop after N tokens"),                              \
-        OPTION_ROW(NUMBER, "max-calls", "N", "stop after N model calls"),                          \
-        OPTION_ROW(TEXT, "max-minutes", "N", "stop after N minutes"),                              \
-        OPTION_ROW(TEXT, "max-usd", "X", "stop after X US dollars"),                               \
-        OPTION_ROW(CHOICE, "gate-metric", "M",                                                     \
-                   "score that decides: all checks passed, share of checks, or both",              \
-                   .choices = "mixed|hard|soft"),                                                  \
-        OPTION_ROW(TEXT, "val-fraction", "X", "share of tasks held out for validation (0.34)"),    \
-        OPTION_ROW(TEXT, "test-fraction", "X", "share of tasks held out for the final test (0)"),  \
-        OPTION_ROW(NUMBER, "seed", "N", "random seed of the split (42)"),                          \
-        OPTION_ROW(TEXT, "objective", "A,T,L", "weights of accuracy, tokens and latency (1,0,0)"), \
-        OPTION_ROW(TEXT, "preferences", "TEXT",                                                    \
-                   "your preferences, passed to the model that proposes rules"),                   \
-        FLAG_ROW("no-memory", "don't propose changes to the project's CLAUDE.md"),                 \
-        FLAG_ROW("no-miner", "don't ask the model to describe tasks"),                             \
-        FLAG_ROW("no-evidence", "don't record answers"),                                           \
-        FLAG_ROW("auto-adopt", "adopt the managed skill if it is accepted")
+        { OPT_FOLDER("skill-root", "DIR", "additional skills folder; repeatable") },               \
+        { OPT_CHOICE(                                                                              \
+              "backend", "B",                                                                      \
+              "mock: simulated answers, free; model: your model; handoff: answers from files"),    \
+          .choices = "mock|model|handoff" },                                                       \
+        { OPT_TEXT("model", "NAME", "use this model instead of the configured one") },             \
+        { OPT_TEXT("target", "PATH", "write every learned rule into this SKILL.md") },             \
+        { OPT_TEXT("tasks-file", "FILE", "use reviewed tasks from FILE instead of a harvest") },   \
+        { OPT_NUMBER("edit-budget", "N", "maximum edits per proposal") },                          \
+        { OPT_NUMBER("rollouts", "N", "attempts per training task") },                             \
+        { OPT_NUMBER("dream-factor", "N", "variants per training task") },                         \
+        { OPT_NUMBER("recall", "N", "tasks from earlier nights to include again") },               \
+        { OPT_NUMBER("max-tokens", "N", "stop after N tokens") },                                  \
+        { OPT_NUMBER("max-calls", "N", "stop after N model calls") },                              \
+        { OPT_TEXT("max-minutes", "N", "stop after N minutes") },                                  \
+        { OPT_TEXT("max-usd", "X", "stop after X US dollars") },                                   \
+        { OPT_CHOICE("gate-metric", "M",                                                           \
+                     "score that decides: all checks passed, share of checks, or both"),           \
+          .choices = "mixed|hard|soft" },                                                          \
+        { OPT_TEXT("val-fraction", "X", "share of tasks held out for validation (0.34)") },        \
+        { OPT_TEXT("test-fraction", "X", "share of tasks held out for the final test (0)") },      \
+        { OPT_NUMBER("seed", "N", "random seed of the split (42)") },                              \
+        { OPT_TEXT("objective", "A,T,L", "weights of accuracy, tokens and latency (1,0,0)") },     \
+        { OPT_TEXT("preferences", "TEXT",                                                          \
+                   "your preferences, passed to the model that proposes rules") },                 \
+        { OPT_FLAG("no-memory", "don't propose changes to the project's CLAUDE.md") },             \
+        { OPT_FLAG("no-miner", "don't ask the model to describe tasks") },                         \
+        { OPT_FLAG("no-evidence", "don't record answers") },                                       \
+    {                                                                                              \
+        OPT_FLAG("auto-adopt", "adopt the managed skill if it is accepted")                        \
+    }
 
 #endif

@@ -16,25 +16,30 @@
 #include "terminal/paint.h"
 #include "text/redact.h"
 
-#define STAGING_OPTION OPTION_ROW(TEXT, "staging", "NIGHT", "this night, by name or folder")
+#define STAGING_OPTION                                                                             \
+    {                                                                                              \
+        OPT_TEXT("staging", "NIGHT", "this night, by name or folder")                              \
+    }
 #define SELECTION_OPTIONS                                                                          \
-    OPTION_ROW(TEXT, "skill", "NAME", "this skill; repeatable"),                                   \
-        FLAG_ROW("all-skills", "every skill the night proposes"),                                  \
-        FLAG_ROW("legacy", "the skill that sleep manages, and the memory")
+    { OPT_TEXT("skill", "NAME", "this skill; repeatable") },                                       \
+        { OPT_FLAG("all-skills", "every skill the night proposes") },                              \
+    {                                                                                              \
+        OPT_FLAG("legacy", "the skill that sleep manages, and the memory")                         \
+    }
 
 const Option sleep_status_options[] = { SLEEP_PROJECT_OPTION, { 0 } };
 
 const Option sleep_adopt_options[] = {
     STAGING_OPTION,
     SELECTION_OPTIONS,
-    FLAG_ROW("dry-run", "check everything, change nothing"),
+    { OPT_FLAG("dry-run", "check everything, change nothing") },
     { 0 },
 };
 
 const Option sleep_undo_options[] = {
     STAGING_OPTION,
     SELECTION_OPTIONS,
-    FLAG_ROW("dry-run", "check everything, change nothing"),
+    { OPT_FLAG("dry-run", "check everything, change nothing") },
     { 0 },
 };
 

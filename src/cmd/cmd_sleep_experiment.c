@@ -9,9 +9,9 @@
 enum { BAR = 24 };
 
 const Option sleep_experiment_options[] = {
-    OPTION_ROW(CHOICE, "persona", "NAME", "only this persona", .choices = "researcher|programmer"),
-    OPTION_ROW(NUMBER, "nights", "N", "maximum nights", .fallback = "3"),
-    OPTION_ROW(NUMBER, "edit-budget", "N", "maximum new rules per night", .fallback = "4"),
+    { OPT_CHOICE("persona", "NAME", "only this persona"), .choices = "researcher|programmer" },
+    { OPT_NUMBER("nights", "N", "maximum nights"), .fallback = "3" },
+    { OPT_NUMBER("edit-budget", "N", "maximum new rules per night"), .fallback = "4" },
     { 0 },
 };
 

@@ -12,14 +12,14 @@
 enum { SHOWN = 200 };
 
 const Option sleep_review_options[] = {
-    OPTION_ROW(TEXT, "staging", "NIGHT", "this night, by name or folder"),
-    FLAG_ROW("full", "show whole answers, unchanged tasks and what is kept of each rule"),
+    { OPT_TEXT("staging", "NIGHT", "this night, by name or folder") },
+    { OPT_FLAG("full", "show whole answers, unchanged tasks and what is kept of each rule") },
     { 0 },
 };
 
 const Option sleep_reject_options[] = {
-    OPTION_ROW(TEXT, "reason", "TEXT", "reason, passed on to later nights"),
-    FLAG_ROW("dry-run", "check everything, change nothing"),
+    { OPT_TEXT("reason", "TEXT", "reason, passed on to later nights") },
+    { OPT_FLAG("dry-run", "check everything, change nothing") },
     { 0 },
 };
 

@@ -10,19 +10,19 @@
 
 const Option sleep_schedule_options[] = {
     SLEEP_RUN_OPTIONS,
-    OPTION_ROW(NUMBER, "hour", "H", "hour, 0 to 23, local time", .fallback = "3"),
-    OPTION_ROW(NUMBER, "minute", "M", "minute, 0 to 59", .fallback = "17"),
-    OPTION_ROW(CHOICE, "using", "WHAT", "scheduler to use", .fallback = "auto",
-               .choices = "auto|systemd|cron"),
-    FLAG_ROW("print", "print what would be written, write nothing"),
-    FLAG_ROW("dry-run", "same as --print"),
-    FLAG_ROW("due", "used by the crontab entry: exit 0 once per night when due, else 4"),
+    { OPT_NUMBER("hour", "H", "hour, 0 to 23, local time"), .fallback = "3" },
+    { OPT_NUMBER("minute", "M", "minute, 0 to 59"), .fallback = "17" },
+    { OPT_CHOICE("using", "WHAT", "scheduler to use"), .fallback = "auto",
+      .choices = "auto|systemd|cron" },
+    { OPT_FLAG("print", "print what would be written, write nothing") },
+    { OPT_FLAG("dry-run", "same as --print") },
+    { OPT_FLAG("due", "used by the crontab entry: exit 0 once per night when due, else 4") },
     { 0 },
 };
 
 const Option sleep_unschedule_options[] = {
     SLEEP_PROJECT_OPTION,
-    FLAG_ROW("all", "every project"),
+    { OPT_FLAG("all", "every project") },
     { 0 },
 };
 
