@@ -102,26 +102,40 @@ static WaitWord word(void *ctx)
     return signals_came(SIGINT) ? WAIT_CANCEL : WAIT_ON;
 }
 
-static bool wait_for(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim_ms, Err *err)
+/* Before the request is written: Ctrl-C right after it has to cancel it. */
+static bool watch_begin(SignalWatch *watch, Err *err)
 {
-    SignalWatch watch = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) };
+    watch->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (watch->fd < 0)
+        return err_errno(err, "cannot wait");
+    signals_catch(SIGNALS_STOP | SIGNALS_HANGUP, watch->fd);
+    return true;
+}
+
+static void watch_end(SignalWatch *watch)
+{
+    if (watch->fd < 0)
+        return;
+    signals_release();
+    close(watch->fd);
+    watch->fd = -1;
+}
+
+static bool wait_for(Cli *cli, OwnStore *journal, SignalWatch *watch, Handoff *h, int64_t claim_ms,
+                     Err *err)
+{
     HandoffWaiter waiter = { .homes = &cli->homes,
-                             .wake_fd = watch.fd,
+                             .wake_fd = watch->fd,
                              .word = word,
                              .note = note,
-                             .ctx = &watch,
+                             .ctx = watch,
                              .claim_ms = claim_ms };
-    bool ok;
+    bool ok = handoff_wait(&waiter, journal, cli->arena, h, err);
 
-    if (watch.fd < 0)
-        return err_errno(err, "cannot wait");
-    signals_catch(SIGNALS_STOP | SIGNALS_HANGUP, watch.fd);
-    ok = handoff_wait(&waiter, journal, cli->arena, h, err);
-    signals_release();
-    close(watch.fd);
-    if (watch.ended_by) {
+    watch_end(watch);
+    if (watch->ended_by) {
         log_note("%s", err->text);
-        (void)raise(watch.ended_by);
+        (void)raise(watch->ended_by);
     }
     return ok;
 }
@@ -139,9 +153,10 @@ static void tell_where(Cli *cli, const Handoff *h)
         say(cli, "Continue in the local chat on the page: 'talaria up --open'\n");
 }
 
-static bool wait_and_tell(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim_ms, Err *err)
+static bool wait_and_tell(Cli *cli, OwnStore *journal, SignalWatch *watch, Handoff *h,
+                          int64_t claim_ms, Err *err)
 {
-    bool done = wait_for(cli, journal, h, claim_ms, err);
+    bool done = wait_for(cli, journal, watch, h, claim_ms, err);
 
     handoff_show(cli, h);
     if (!done)
@@ -165,8 +180,8 @@ static bool wait_and_tell(Cli *cli, OwnStore *journal, Handoff *h, int64_t claim
 
 /* It may be somewhere else than here: then it goes on from there. Whatever can be refused is refused before a
  * conversation is made of another agent's session. */
-static bool ask_for(Cli *cli, OwnStore *journal, const Args *args, HandoffAsk *ask, Handoff *ret,
-                    Err *err)
+static bool ask_for(Cli *cli, OwnStore *journal, const Args *args, HandoffAsk *ask,
+                    SignalWatch *watch, Handoff *ret, Err *err)
 {
     Picked picked;
     Pick pick;
@@ -178,7 +193,8 @@ static bool ask_for(Cli *cli, OwnStore *journal, const Args *args, HandoffAsk *a
     if (!handoff_may_go(journal, ask, err) || !handoff_pick_begin(&pick, cli->arena, &picked, err))
         return false;
     ask->request.session_id = picked.session.tip.id;
-    if (!handoff_ask(journal, cli->arena, ask, ret, err))
+    if ((!ask->detach && !watch_begin(watch, err)) ||
+        !handoff_ask(journal, cli->arena, ask, ret, err))
         return false;
     log_note("queued: '%.*s' to %.*s", STR_FMT(picked.session.title),
              STR_FMT(ask->request.platform));
@@ -195,15 +211,18 @@ static bool hand_over(Cli *cli, const Args *args, const char *platform, Err *err
                        .detach = args_flag(args, "detach"),
                        .queue = args_flag(args, "wait") };
     AUTO(OwnStore) *journal = NULL;
+    SignalWatch watch = { .fd = -1 };
     Handoff h;
 
     if (!cli_homes(cli, &(const Homes *){ NULL }, err))
         return false;
     journal = own_store_open(cli->homes.data, err);
-    if (!journal || !ask_for(cli, journal, args, &ask, &h, err))
+    if (!journal || !ask_for(cli, journal, args, &ask, &watch, &h, err)) {
+        watch_end(&watch);
         return false;
+    }
     if (!ask.detach)
-        return wait_and_tell(cli, journal, &h, ask.queue ? LIMIT_HANDOFF_MS : 0, err);
+        return wait_and_tell(cli, journal, &watch, &h, ask.queue ? LIMIT_HANDOFF_MS : 0, err);
     handoff_show(cli, &h);
     if (!cli->json)
         say(cli, "%.*s\n", STR_FMT(h.id));

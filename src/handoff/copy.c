@@ -1,5 +1,5 @@
 /* The life of a copy. It is looked at by reading handles: a question is not to hold up the gateway that is to
- * answer it. Writing one is handoff_copy_write.c's. */
+ * answer it. Writing one is copy_write.c's. */
 #include "handoff/copy.h"
 
 #include <sys/random.h>

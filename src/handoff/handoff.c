@@ -1,4 +1,4 @@
-/* The journal's rows: asking, claiming, moving. What a session's own row shows is handoff_home.h's; both are
+/* The journal's rows: asking, claiming, moving. What a session's own row shows is session_db.h's; both are
  * written under our write lock, ours last: a process that dies in between leaves a session that shows more
  * than the journal says, and the next claim or deadline brings them together again. */
 #include "handoff/handoff.h"

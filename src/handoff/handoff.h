@@ -6,7 +6,7 @@
  * next one at the step where it was. Where the session's row is shown to other tools (`mirrored`), its
  * handoff_state is kept in step, in the same transaction or inside of it.
  *
- * A handoff with a copy (handoff_copy.h) is carried out by a gateway of Hermes: what shows its state is the row
+ * A handoff with a copy (copy.h) is carried out by a gateway of Hermes: what shows its state is the row
  * of the copy, and the session belongs to the platform from the request on.
  *
  * A OwnStore is for one thread. What it hands out lives in the arena that was passed in. */

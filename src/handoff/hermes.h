@@ -20,7 +20,7 @@ MUST_CHECK bool lend_may_ask(const HandoffAsk *ask, Str home, Err *err);
 MUST_CHECK bool lend_session(OwnStore *own, Arena *a, const HandoffAsk *ask, Handoff *ret,
                              Err *err);
 
-/* lend_back.c: h is over there. */
+/* hermes_back.c: h is over there. */
 MUST_CHECK bool lend_back(const Homes *homes, OwnStore *own, const Handoff *h, Err *err);
 
 /* A home alone, as a Store wants it; `path` is borrowed. */

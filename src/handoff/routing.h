@@ -17,7 +17,7 @@
 MUST_CHECK bool routing_remember(OwnStore *own, Arena *a, Handoff *h, Err *err);
 
 /* h goes from prepared to bound; h->dest_key and dest_source_json say where. ERR_REFUSED: whoever asked has
- * taken the request back; ERR_BUSY: a turn of it is under way, or the thread is gone by now (threads.h). */
+ * taken the request back; ERR_BUSY: a turn of it is under way, or the thread is gone by now (topics.h). */
 MUST_CHECK bool routing_bind(OwnStore *own, Arena *a, Handoff *h, Err *err);
 
 /* Ends h, and undoes the binding where there is one, also one that the journal does not know of because a

@@ -222,7 +222,7 @@ static bool check_not_there(OwnStore *own, Arena *a, const HandoffRequest *reque
                    STR_FMT(request->session_id));
 }
 
-/* A copy whose terminal died on the way is gone on with (lend.h). For a session of Hermes nothing is made before the
+/* A copy whose terminal died on the way is gone on with (hermes.h). For a session of Hermes nothing is made before the
  * request itself, which knows. */
 static bool check_not_moving(OwnStore *own, Arena *a, const HandoffRequest *request, Err *err)
 {

@@ -30,7 +30,7 @@ MUST_CHECK bool handoff_may_go(OwnStore *own, HandoffAsk *ask, Err *err);
 /* An answer that is on its way belongs to where it was asked for: ERR_BUSY. */
 MUST_CHECK bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *err);
 
-/* handoff_request, or lend_session (lend.h), and calls the gateway. */
+/* handoff_request, or lend_session (hermes.h), and calls the gateway. */
 MUST_CHECK bool handoff_ask(OwnStore *own, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err);
 
 /* -- waiting ------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* slack.h - what is known of Slack's updates without a connection, for all who receive them.
  *
- * They come over Socket Mode (slack_link.c) and over HTTP (http/api_slack.c), and lie in the inbox as they
+ * They come over Socket Mode (connection.c) and over HTTP (http/api_slack.c), and lie in the inbox as they
  * came. Pure, thread-safe; text lives in the arena. */
 #ifndef TALARIA_PLATFORMS_SLACK_SLACK_H
 #define TALARIA_PLATFORMS_SLACK_SLACK_H

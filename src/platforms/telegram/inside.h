@@ -1,7 +1,7 @@
 /* inside.h - what the files of Telegram's connection share; nobody else includes it.
  *
- * telegram_call.c makes one call of the Bot API and says what became of it, telegram_send.c has everything that
- * goes out, telegram_link.c listens. */
+ * call.c makes one call of the Bot API and says what became of it, send.c has everything that
+ * goes out, connection.c listens. */
 #ifndef TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
 #define TALARIA_PLATFORMS_TELEGRAM_INSIDE_H
 
@@ -23,7 +23,7 @@ struct Connection {
     bool webhook_gone, one_by_one;
 };
 
-/* -- telegram_call.c ------------------------------------------------------------------------------------- */
+/* -- call.c ------------------------------------------------------------------------------------- */
 
 typedef struct Reply {
     int code; /* 0: there is no answer that can be read */
@@ -49,12 +49,12 @@ MUST_CHECK bool reply_says(const Reply *reply, const char *words); /* in its des
 /* A chat's or thread's number as one; other text (@name) as text. */
 void put_number(JsonWriter *w, const char *key, Str id);
 
-/* -- telegram_send.c -------------------------------------------------------------------------------------- */
+/* -- send.c -------------------------------------------------------------------------------------- */
 
 /* The group has another number from now on. */
 void telegram_moved(Connection *c, Str before, Str now);
 
-/* -- telegram_send.c: rows of platform_telegram ------------------------------------------------------------- */
+/* -- send.c: rows of platform_telegram ------------------------------------------------------------- */
 
 bool telegram_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err);
 bool telegram_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);
@@ -64,7 +64,7 @@ bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str 
                           Sent *ret, Err *err);
 void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id);
 
-/* -- telegram_files.c ---------------------------------------------------------------------------------------- */
+/* -- files.c ---------------------------------------------------------------------------------------- */
 
 bool telegram_fetch(Connection *c, Arena *a, const InboundFile *file, size_t limit, Fetched *ret,
                     Err *err);
