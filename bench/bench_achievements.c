@@ -223,12 +223,12 @@ static void eighty_thousand(void)
     AUTO(Arena) *a = arena_new(), *scratch = arena_new();
     char folder[256], data[300];
     Homes homes;
-    Own *own;
+    OwnStore *own;
     Err err;
 
     bench_folder(folder);
-    own = own_open(str_of(folder), &err);
-    if (!own || !own_begin(own, &err))
+    own = own_store_open(str_of(folder), &err);
+    if (!own || !own_store_begin(own, &err))
         exit(1);
     for (size_t i = 0; i < 80000; i++) {
         Session s = { .id = str_printf(scratch, "s%06zu", i),
@@ -244,9 +244,9 @@ static void eighty_thousand(void)
             exit(1);
         arena_reset(scratch);
     }
-    if (!own_commit(own, &err))
+    if (!own_store_end(own, true, &err))
         exit(1);
-    own_close(own);
+    own_store_close(own);
     snprintf(data, sizeof data, "%s", folder);
     homes = homes_at(a, folder);
     age(&homes);

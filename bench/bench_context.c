@@ -40,9 +40,9 @@ static Str sentence(Arena *a, size_t n)
 
 static bool fill(Arena *a, Str folder, Err *err)
 {
-    AUTO(Own) *own = own_open(folder, err);
+    AUTO(OwnStore) *own = own_store_open(folder, err);
 
-    if (!own || !own_begin(own, err))
+    if (!own || !own_store_begin(own, err))
         return false;
     for (size_t i = 0; i < SESSIONS; i++) {
         Session s = { .id = str_printf(a, "session-%zu", i), .source = STR("cli") };
@@ -59,7 +59,7 @@ static bool fill(Arena *a, Str folder, Err *err)
                 return false;
         }
     }
-    return own_commit(own, err);
+    return own_store_end(own, true, err);
 }
 
 static bool write_notes(Arena *a, Str folder, Err *err)

@@ -60,9 +60,9 @@ static void rest(void)
 
 static bool add_sessions(Str data, Err *err)
 {
-    AUTO(Own) *own = own_open(data, err);
+    AUTO(OwnStore) *own = own_store_open(data, err);
     AUTO(Arena) *a = arena_new();
-    bool ok = own && own_begin(own, err);
+    bool ok = own && own_store_begin(own, err);
 
     for (int i = 0; ok && i < ONE_BY_ONE + AT_ONCE; i++) {
         Str id = str_printf(a, "s%04d", i);
@@ -75,7 +75,7 @@ static bool add_sessions(Str data, Err *err)
 
         ok = own_add_session(own, &s, err) && own_add_message(own, &m, err);
     }
-    return ok && own_commit(own, err);
+    return ok && own_store_end(own, true, err);
 }
 
 static pid_t start_gateway(const char *folder, const char *hermes)

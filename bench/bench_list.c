@@ -19,7 +19,7 @@ static const char peer_script[] =
     "s.archived=0 ORDER BY s.started_at DESC LIMIT 50\").fetchall())\n";
 
 /* Every twentieth session goes on in the next one: lineages are part of the question. */
-static bool add_session(Own *own, Arena *a, size_t i, Err *err)
+static bool add_session(OwnStore *own, Arena *a, size_t i, Err *err)
 {
     Session s = { .id = str_printf(a, "20260101_%06zu_%06zx", i, i * 2654435761u & 0xffffff),
                   .source = STR("cli"),
@@ -49,17 +49,17 @@ static bool add_session(Own *own, Arena *a, size_t i, Err *err)
 
 static bool fill(const char *folder, Err *err)
 {
-    AUTO(Own) *own = own_open(str_of(folder), err);
+    AUTO(OwnStore) *own = own_store_open(str_of(folder), err);
     AUTO(Arena) *a = arena_new();
 
-    if (!own || !own_begin(own, err))
+    if (!own || !own_store_begin(own, err))
         return false;
     for (size_t i = 0; i < SESSIONS; i++) {
         arena_reset(a);
         if (!add_session(own, a, i, err))
             return false;
     }
-    return own_commit(own, err);
+    return own_store_end(own, true, err);
 }
 
 int main(void)

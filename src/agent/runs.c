@@ -11,9 +11,8 @@
 #include "base/clock.h"
 
 struct Runs {
-    Own *own;
-    Db *db; /* the own's */
-    char *data;
+    OwnStore *own;
+    Db *db; /* the same handle */
 };
 
 /* -- the handle ------------------------------------------------------------------------------- */
@@ -22,11 +21,10 @@ Runs *runs_open(Str data_folder, Err *err)
 {
     AUTO(Runs) *r = mem_alloc(sizeof *r);
 
-    r->own = own_open(data_folder, err);
+    r->own = own_store_open(data_folder, err);
     if (!r->own)
         return NULL;
-    r->db = own_db(r->own);
-    r->data = mem_strdup(data_folder);
+    r->db = own_store_db(r->own);
     if (!db_script(r->db, "PRAGMA synchronous=NORMAL", err))
         return NULL;
     db_stop_checkpoints(r->db);
@@ -36,8 +34,7 @@ Runs *runs_open(Str data_folder, Err *err)
 Runs *runs_close(Runs *r)
 {
     if (r) {
-        own_close(r->own);
-        mem_free(r->data);
+        own_store_close(r->own);
         mem_free(r);
     }
     return NULL;
@@ -50,7 +47,7 @@ Db *runs_db(Runs *r)
 
 Str runs_data(const Runs *r)
 {
-    return str_of(r->data);
+    return own_store_data(r->own);
 }
 
 int64_t now_ms(void)
@@ -256,7 +253,7 @@ bool runs_may_write_at(Runs *r, Str home, Str session_id, Str surface, Err *err)
 
 bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err)
 {
-    return runs_may_write_at(r, str_of(r->data), session_id, surface, err);
+    return runs_may_write_at(r, own_store_data(r->own), session_id, surface, err);
 }
 
 static bool add_message(Runs *r, const RunRequest *request, bool answer, int64_t now,

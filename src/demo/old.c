@@ -15,7 +15,7 @@
 
 typedef struct Old {
     Arena *arena;
-    Own *own;
+    OwnStore *own;
     Str folder;
     Made *made;
     size_t n;
@@ -79,35 +79,33 @@ static bool remove_files(Old *o, bool dry_run, Err *err)
  * next removal. Ids begin with the time: from the back, no part is left without its parent. */
 static bool remove_rows(Old *o, Err *err)
 {
-    if (!own_begin(o->own, err))
+    bool ok = true;
+
+    if (!own_store_begin(o->own, err))
         return false;
-    for (size_t i = o->n; i > 0; i--) {
+    for (size_t i = o->n; ok && i > 0; i--) {
         const Made *m = &o->made[i - 1];
 
-        if (str_eqz(m->kind, "session") && !own_delete_session(o->own, m->name, err))
-            return false;
-        if (!own_forget_made(o->own, MAKER, m, err))
-            return false;
+        ok = (!str_eqz(m->kind, "session") || own_delete_session(o->own, m->name, err)) &&
+             own_forget_made(o->own, MAKER, m, err);
     }
-    return own_commit(o->own, err);
+    return own_store_end(o->own, ok, err);
 }
 
 bool demo_remove_old(Arena *a, Str data_folder, bool dry_run, DemoReport *report, Err *err)
 {
     Old o = { .arena = a, .folder = data_folder, .report = report };
-    AUTO(Own) *own = NULL;
-    bool ok, any;
+    AUTO(OwnStore) *own = NULL;
+    bool any;
 
     if (!own_has_made(data_folder, &any, err))
         return false;
     if (!any)
         return true;
-    o.own = own = own_open(data_folder, err);
+    o.own = own = own_store_open(data_folder, err);
     if (!own || !own_list_made(own, a, MAKER, &o.made, &o.n, err))
         return false;
     for (size_t i = 0; i < o.n; i++)
         report->old_sessions += str_eqz(o.made[i].kind, "session");
-    ok = o.n == 0 || (remove_files(&o, dry_run, err) && (dry_run || remove_rows(&o, err)));
-    own_rollback(own);
-    return ok;
+    return o.n == 0 || (remove_files(&o, dry_run, err) && (dry_run || remove_rows(&o, err)));
 }

@@ -20,8 +20,8 @@ struct Import {
     History *history;
     ImportOptions options;
     Arena *arena;
-    Homes ours; /* our home alone */
-    Own *own;   /* NULL in a dry run */
+    Homes ours;    /* our home alone */
+    OwnStore *own; /* NULL in a dry run */
     Store *store;
     ImportReport report;
 };
@@ -55,7 +55,7 @@ Import *import_close(Import *im)
 {
     if (im) {
         store_free(im->store);
-        own_close(im->own);
+        own_store_close(im->own);
         arena_free(im->arena);
         mem_free(im);
     }
@@ -70,7 +70,7 @@ Import *import_open(History *h, const Homes *homes, const ImportOptions *options
     im->history = h;
     im->options = *options;
     im->arena = arena_new();
-    if (!options->dry_run && !(im->own = own_open(homes->data, err)))
+    if (!options->dry_run && !(im->own = own_store_open(homes->data, err)))
         return NULL;
     home = ARENA_NEW(im->arena, Home);
     *home = (Home){ .kind = HOME_OURS,
@@ -217,12 +217,10 @@ static bool write_session(Import *im, const Session *s, const Message *messages,
                           ImportOutcome outcome, Err *err)
 {
     if (!im->options.dry_run) {
-        if (!own_begin(im->own, err))
+        if (!own_store_begin(im->own, err))
             return false;
-        if (!write_rows(im, s, messages, n, err) || !own_commit(im->own, err)) {
-            own_rollback(im->own);
+        if (!own_store_end(im->own, write_rows(im, s, messages, n, err), err))
             return err_wrap(err, "cannot import '%.*s'", STR_FMT(s->id));
-        }
     }
     im->report.messages += (int64_t)n;
     tell(im, outcome, s->id, "");

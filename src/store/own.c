@@ -7,11 +7,12 @@
 #include "store/data_folder.h"
 #include "store/db.h"
 
-struct Own {
+struct OwnStore {
     Db *db;
+    char *data;
 };
 
-static bool make_ready(Own *own, Err *err)
+static bool migrate(OwnStore *own, Err *err)
 {
     const char *const steps[] = {
         (const char *)data_schema_talaria_001_sql, (const char *)data_schema_talaria_002_sql,
@@ -25,60 +26,71 @@ static bool make_ready(Own *own, Err *err)
     return db_migrate(own->db, steps, ARRAY_LEN(steps), err);
 }
 
-Own *own_open(Str data_folder, Err *err)
+OwnStore *own_store_open(Str data_folder, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(Own) *own = mem_alloc(sizeof *own);
+    AUTO(OwnStore) *own = mem_alloc(sizeof *own);
 
     if (!data_folder_make(data_folder, err))
         return NULL;
+    own->data = mem_strdup(data_folder);
     own->db = db_open_own(str_z(a, str_join_path(a, data_folder, STR("talaria.db"))), true, err);
-    return own->db && make_ready(own, err) ? TAKE(own) : NULL;
+    return own->db && migrate(own, err) ? TAKE(own) : NULL;
 }
 
-Own *own_open_copy(Str data_folder, Err *err)
+/* In memory: what is there, as it is now; nothing where there is none. */
+static OwnStore *open_copy(Str data_folder, Err *err)
 {
     AUTO(Arena) *a = arena_new();
-    AUTO(Own) *own = mem_alloc(sizeof *own);
+    AUTO(OwnStore) *own = mem_alloc(sizeof *own);
     const char *path = str_z(a, str_join_path(a, data_folder, STR("talaria.db")));
     AUTO(Db) *from = NULL;
 
+    own->data = mem_strdup(data_folder);
     own->db = db_open_private(path, err);
     if (!own->db)
         return NULL;
     if (access(path, F_OK) == 0 &&
         (!(from = db_open_read(path, err)) || !db_copy(own->db, from, err)))
         return NULL;
-    return make_ready(own, err) ? TAKE(own) : NULL;
+    return migrate(own, err) ? TAKE(own) : NULL;
 }
 
-Own *own_close(Own *own)
+OwnStore *own_store_open_to_read(Str data_folder, bool *ret_copy, Err *err)
+{
+    OwnStore *own = own_store_open(data_folder, err);
+
+    *ret_copy = !own && err->kind == ERR_READ_ONLY;
+    return *ret_copy ? open_copy(data_folder, err) : own;
+}
+
+OwnStore *own_store_close(OwnStore *own)
 {
     if (own) {
         db_close(own->db);
-        mem_free(own);
+        mem_free(own->data);
     }
-    return NULL;
+    return mem_free(own);
 }
 
-Db *own_db(Own *own)
+Db *own_store_db(OwnStore *own)
 {
     return own->db;
 }
 
-bool own_begin(Own *own, Err *err)
+Str own_store_data(const OwnStore *own)
+{
+    return str_of(own->data);
+}
+
+bool own_store_begin(OwnStore *own, Err *err)
 {
     return db_begin(own->db, err);
 }
 
-bool own_commit(Own *own, Err *err)
+bool own_store_end(OwnStore *own, bool ok, Err *err)
 {
-    return db_exec(own->db, NULL, err, "COMMIT");
-}
-
-void own_rollback(Own *own)
-{
-    db_rollback(own->db);
+    return db_end(own->db, ok, err);
 }
 
 /* One row a field: its column, a parameter for it, and its value. */
@@ -89,7 +101,7 @@ void own_rollback(Own *own)
 #define VALUE_REAL_OR_NULL(x) ((x) != 0 ? REAL(x) : TEXT(STR_NONE))
 #define VALUE_INT(n)          INT(n)
 
-bool own_add_session(Own *own, const Session *s, Err *err)
+bool own_add_session(OwnStore *own, const Session *s, Err *err)
 {
 #define X(kind, name) VALUE_##kind(s->name),
     return db_exec(own->db, NULL, err,
@@ -99,7 +111,7 @@ bool own_add_session(Own *own, const Session *s, Err *err)
 #undef X
 }
 
-bool own_add_message(Own *own, const Message *m, Err *err)
+bool own_add_message(OwnStore *own, const Message *m, Err *err)
 {
 #define X(kind, name) VALUE_##kind(m->name),
     return db_exec(own->db, NULL, err,
@@ -109,13 +121,13 @@ bool own_add_message(Own *own, const Message *m, Err *err)
 #undef X
 }
 
-bool own_delete_session(Own *own, Str id, Err *err)
+bool own_delete_session(OwnStore *own, Str id, Err *err)
 {
     return db_exec(own->db, NULL, err, "DELETE FROM messages WHERE session_id = ?", TEXT(id)) &&
            db_exec(own->db, NULL, err, "DELETE FROM sessions WHERE id = ?", TEXT(id));
 }
 
-bool own_title_taken(Own *own, Str title, Str except, bool *ret, Err *err)
+bool own_title_taken(OwnStore *own, Str title, Str except, bool *ret, Err *err)
 {
     AUTO(DbRows) *rows = NULL;
 
@@ -124,20 +136,20 @@ bool own_title_taken(Own *own, Str title, Str except, bool *ret, Err *err)
            db_row(rows, ret, err);
 }
 
-bool own_note_made(Own *own, const char *maker, const Made *made, Err *err)
+bool own_note_made(OwnStore *own, const char *maker, const Made *made, Err *err)
 {
     return db_exec(own->db, NULL, err,
                    "INSERT OR REPLACE INTO made(maker, kind, name, digest) VALUES(?, ?, ?, ?)",
                    TEXT(str_of(maker)), TEXT(made->kind), TEXT(made->name), SOME(made->digest));
 }
 
-bool own_forget_made(Own *own, const char *maker, const Made *made, Err *err)
+bool own_forget_made(OwnStore *own, const char *maker, const Made *made, Err *err)
 {
     return db_exec(own->db, NULL, err, "DELETE FROM made WHERE maker = ? AND kind = ? AND name = ?",
                    TEXT(str_of(maker)), TEXT(made->kind), TEXT(made->name));
 }
 
-bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret, size_t *ret_n, Err *err)
+bool own_list_made(OwnStore *own, Arena *a, const char *maker, Made **ret, size_t *ret_n, Err *err)
 {
     AUTO(DbRows) *rows = NULL;
     Made *all = NULL;
@@ -185,73 +197,6 @@ bool own_has_made(Str data_folder, bool *ret, Err *err)
         return false;
     *ret = n > 0;
     return true;
-}
-
-/* -- the handle that handoffs and chats share ------------------------------------------------ */
-
-struct OwnStore {
-    Own *own;
-    Db *db;
-    char *data;
-};
-
-static OwnStore *journal_on(Own *own, Str data_folder)
-{
-    OwnStore *store;
-
-    if (!own)
-        return NULL;
-    store = mem_alloc(sizeof *store);
-    store->own = own;
-    store->db = own_db(own);
-    store->data = mem_strdup(data_folder);
-    return store;
-}
-
-OwnStore *own_store_open(Str data_folder, Err *err)
-{
-    return journal_on(own_open(data_folder, err), data_folder);
-}
-
-OwnStore *own_store_open_to_read(Str data_folder, bool *ret_copy, Err *err)
-{
-    Own *own = own_open(data_folder, err);
-
-    *ret_copy = !own && err->kind == ERR_READ_ONLY;
-    return journal_on(*ret_copy ? own_open_copy(data_folder, err) : own, data_folder);
-}
-
-OwnStore *own_store_close(OwnStore *store)
-{
-    if (store) {
-        own_close(store->own);
-        mem_free(store->data);
-        mem_free(store);
-    }
-    return NULL;
-}
-
-Db *own_store_db(OwnStore *store)
-{
-    return store->db;
-}
-
-Str own_store_data(const OwnStore *store)
-{
-    return str_of(store->data);
-}
-
-bool own_store_begin(OwnStore *store, Err *err)
-{
-    return own_begin(store->own, err);
-}
-
-bool own_store_end(OwnStore *store, bool ok, Err *err)
-{
-    ok = ok && own_commit(store->own, err);
-    if (!ok)
-        own_rollback(store->own);
-    return ok;
 }
 
 void ulid_make(int64_t now_ms, char ret[ULID_CHARS])

@@ -8,31 +8,30 @@
 
 #include "store/session.h"
 
-typedef struct Own Own;
+typedef struct OwnStore OwnStore;
 
 /* Makes folder and database where they are missing. */
-MUST_CHECK Own *own_open(Str data_folder, Err *err);
-/* In memory, for one who only looks and may not write: what is there, as it is now; nothing where there is none. */
-MUST_CHECK Own *own_open_copy(Str data_folder, Err *err);
-Own *own_close(Own *own);
-AUTO_FREE(Own, own_close)
+MUST_CHECK OwnStore *own_store_open(Str data_folder, Err *err);
+/* For one who only looks: where the folder cannot be written a copy in memory, of which nothing is kept. */
+MUST_CHECK OwnStore *own_store_open_to_read(Str data_folder, bool *ret_copy, Err *err);
+OwnStore *own_store_close(OwnStore *own);
+AUTO_FREE(OwnStore, own_store_close)
 
-/* For the other files of this room: the same handle, so the same transaction. */
-struct Db *own_db(Own *own);
+/* For operations of a feature, and for tests: the same handle, so the same transaction. */
+struct Db *own_store_db(OwnStore *own);
+Str own_store_data(const OwnStore *own); /* its folder */
+MUST_CHECK bool own_store_begin(OwnStore *own, Err *err);
+MUST_CHECK bool own_store_end(OwnStore *own, bool ok, Err *err); /* commits, or rolls back */
 
-/* -- writing --------------------------------------------------------------------------- */
+/* -- writing -- */
 
-MUST_CHECK bool own_begin(Own *own, Err *err);
-MUST_CHECK bool own_commit(Own *own, Err *err);
-void own_rollback(Own *own); /* also fine when nothing was begun */
-
-MUST_CHECK bool own_add_session(Own *own, const Session *s, Err *err);
-MUST_CHECK bool own_add_message(Own *own, const Message *m, Err *err); /* m->id is not used */
-MUST_CHECK bool own_delete_session(Own *own, Str id,
+MUST_CHECK bool own_add_session(OwnStore *own, const Session *s, Err *err);
+MUST_CHECK bool own_add_message(OwnStore *own, const Message *m, Err *err); /* m->id is not used */
+MUST_CHECK bool own_delete_session(OwnStore *own, Str id,
                                    Err *err); /* with its messages; none is fine */
 
 /* Whether a session other than `except` has this title: titles name sessions. */
-MUST_CHECK bool own_title_taken(Own *own, Str title, Str except, bool *ret, Err *err);
+MUST_CHECK bool own_title_taken(OwnStore *own, Str title, Str except, bool *ret, Err *err);
 
 /* -- who made what ----------------------------------------------------------------------- */
 
@@ -43,30 +42,13 @@ typedef struct Made {
     Str digest; /* of a file's bytes as they were made; empty elsewhere */
 } Made;
 
-MUST_CHECK bool own_note_made(Own *own, const char *maker, const Made *made, Err *err);
-MUST_CHECK bool own_list_made(Own *own, Arena *a, const char *maker, Made **ret, size_t *ret_n,
+MUST_CHECK bool own_note_made(OwnStore *own, const char *maker, const Made *made, Err *err);
+MUST_CHECK bool own_list_made(OwnStore *own, Arena *a, const char *maker, Made **ret, size_t *ret_n,
                               Err *err);
 /* Whether a maker has put anything there, asked without a change to the folder: no migration, and
  * the files beside the database stay or stay away. */
 MUST_CHECK bool own_has_made(Str data_folder, bool *ret, Err *err);
-MUST_CHECK bool own_forget_made(Own *own, const char *maker, const Made *made, Err *err);
-
-/* -- the handle that handoffs and chats share ------------------------------------------------ */
-
-/* The same database with the path of its folder. One thread a handle. */
-typedef struct OwnStore OwnStore;
-
-MUST_CHECK OwnStore *own_store_open(Str data_folder, Err *err);
-/* For one who only looks: where the folder cannot be written a copy in memory, of which nothing is kept. */
-MUST_CHECK OwnStore *own_store_open_to_read(Str data_folder, bool *ret_copy, Err *err);
-OwnStore *own_store_close(OwnStore *store);
-AUTO_FREE(OwnStore, own_store_close)
-
-/* The handle itself, for whoever writes rows of a feature, and for tests. */
-struct Db *own_store_db(OwnStore *store);
-Str own_store_data(const OwnStore *store);
-MUST_CHECK bool own_store_begin(OwnStore *store, Err *err);
-MUST_CHECK bool own_store_end(OwnStore *store, bool ok, Err *err); /* commits, or rolls back */
+MUST_CHECK bool own_forget_made(OwnStore *own, const char *maker, const Made *made, Err *err);
 
 enum { ULID_CHARS = 27 };
 void ulid_make(int64_t now_ms, char ret[ULID_CHARS]); /* 26 characters that sort by time */

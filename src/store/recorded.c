@@ -95,9 +95,9 @@ static bool fill(Db *db, Str rows, Err *err)
 
 bool recorded_fill_own(Str data_folder, Str rows, Err *err)
 {
-    AUTO(Own) *own = own_open(data_folder, err);
+    AUTO(OwnStore) *own = own_store_open(data_folder, err);
 
-    return own && fill(own_db(own), rows, err);
+    return own && fill(own_store_db(own), rows, err);
 }
 
 bool recorded_fill_new(const char *path, const char *schema, Str rows, Err *err)

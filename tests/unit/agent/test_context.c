@@ -81,7 +81,7 @@ static const Said history[] = {
 #define FERRY "where do we keep the ferry timetable?"
 enum { ASKED_BEFORE = 120 };
 
-static void add_session(Own *own, const Said *said, double at)
+static void add_session(OwnStore *own, const Said *said, double at)
 {
     Session s = { .id = str_of(said->session),
                   .source = str_of(said->source),
@@ -104,10 +104,10 @@ static void add_session(Own *own, const Said *said, double at)
 static void fill(ChatAddress *p)
 {
     Err err;
-    AUTO(Own) *own = own_open(p->homes.data, &err);
+    AUTO(OwnStore) *own = own_store_open(p->homes.data, &err);
 
     assert_non_null(own);
-    assert_true(own_begin(own, &err));
+    assert_true(own_store_begin(own, &err));
     for (size_t i = 0; i < ARRAY_LEN(history); i++)
         add_session(own, &history[i], 1.7e9 + (double)i * 1000);
     for (int i = 0; i < ASKED_BEFORE; i++) {
@@ -116,7 +116,7 @@ static void fill(ChatAddress *p)
 
         add_session(own, &said, 1.7e9 + 1e6 + i * 1000.0);
     }
-    assert_true(own_commit(own, &err));
+    assert_true(own_store_end(own, true, &err));
 }
 
 static int set_up(void **state)

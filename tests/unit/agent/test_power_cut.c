@@ -241,27 +241,27 @@ static int64_t number(Db *db, const char *sql)
 
 static void keep_sessions(Arena *a, const char *folder)
 {
-    Own *own;
+    OwnStore *own;
     Err err;
 
-    own = own_open(str_of(folder), &err);
+    own = own_store_open(str_of(folder), &err);
     assert_non_null(own);
-    sqlite3_wal_autocheckpoint(own_db(own)->handle, 40);
+    sqlite3_wal_autocheckpoint(own_store_db(own)->handle, 40);
     for (int i = 0; i < TRANSACTIONS; i++) {
         Session s = { .id = str_printf(a, "s%03d", i), .source = STR("cli"), .started_at = i + 1 };
         Message m = { .session_id = s.id, .role = STR("user"), .active = 1 };
 
-        assert_true(own_begin(own, &err) && own_add_session(own, &s, &err));
+        assert_true(own_store_begin(own, &err) && own_add_session(own, &s, &err));
         for (int k = 0; k < MESSAGES; k++) {
             m.content = str_printf(a, "%0*d", 700 + 13 * i, k);
             m.timestamp = i + k + 1;
             assert_true(own_add_message(own, &m, &err));
         }
-        assert_true(own_commit(own, &err));
+        assert_true(own_store_end(own, true, &err));
         acknowledge(i + 1);
     }
     record.arena = NULL;
-    own_close(own);
+    own_store_close(own);
 }
 
 static void sessions_are_whole(Db *db, int64_t acknowledged)

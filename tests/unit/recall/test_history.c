@@ -25,9 +25,9 @@ static int make_homes(void **state)
         return -1;
     for (size_t h = 0; h < 2; h++) {
         Str folder = str_printf(a, "%s/%zu", root, h);
-        AUTO(Own) *own = own_open(folder, &err);
+        AUTO(OwnStore) *own = own_store_open(folder, &err);
 
-        if (!own || !own_begin(own, &err))
+        if (!own || !own_store_begin(own, &err))
             return -1;
         for (int i = 0; i < SESSIONS; i++) {
             Session s = { .id = str_printf(a, "h%zu_%04d", h, i),
@@ -37,7 +37,7 @@ static int make_homes(void **state)
             if (!own_add_session(own, &s, &err))
                 return -1;
         }
-        if (!own_commit(own, &err))
+        if (!own_store_end(own, true, &err))
             return -1;
         homes_all[h] = (Home){ .kind = h ? HOME_OURS : HOME_HERMES,
                                .name = h ? STR("talaria") : STR("hermes"),

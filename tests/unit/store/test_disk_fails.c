@@ -40,12 +40,12 @@ static int fail_when_due(DiskOp op)
 
 /* -- what is written ----------------------------------------------------------------------------------- */
 
-static bool keep(Own *own, Arena *a, int i, Err *err)
+static bool keep(OwnStore *own, Arena *a, int i, Err *err)
 {
     Session s = { .id = str_printf(a, "s%03d", i), .source = STR("cli"), .started_at = i + 1 };
     Message m = { .session_id = s.id, .role = STR("user"), .active = 1 };
 
-    if (!own_begin(own, err) || !own_add_session(own, &s, err))
+    if (!own_store_begin(own, err) || !own_add_session(own, &s, err))
         return false;
     for (int k = 0; k < MESSAGES; k++) {
         m.content = str_printf(a, "%0*d", 3000 + 500 * i, k);
@@ -53,32 +53,32 @@ static bool keep(Own *own, Arena *a, int i, Err *err)
         if (!own_add_message(own, &m, err))
             return false;
     }
-    return own_commit(own, err);
+    return own_store_end(own, true, err);
 }
 
-static int64_t number(Own *own, const char *sql)
+static int64_t number(OwnStore *own, const char *sql)
 {
     int64_t n = -1;
     Err err;
 
-    if (!db_get_int_once(own_db(own), -1, &n, &err, sql))
+    if (!db_get_int_once(own_store_db(own), -1, &n, &err, sql))
         fail_msg("%s", err.text);
     return n;
 }
 
 /* Whether the session is there is looked up as a person would: a commit whose answer was an error may have been done. */
-static bool is_there(Own *own, Arena *a, int i)
+static bool is_there(OwnStore *own, Arena *a, int i)
 {
     return number(own, str_printf(a, "SELECT count(*) FROM sessions WHERE id = 's%03d'", i).p) > 0;
 }
 
-static Own *open_patiently(Str folder, size_t *failed)
+static OwnStore *open_patiently(Str folder, size_t *failed)
 {
-    Own *own;
+    OwnStore *own;
     Err err = { 0 };
 
     for (int try = 0; try < TRIES; try++) {
-        own = own_open(folder, &err);
+        own = own_store_open(folder, &err);
         if (own)
             return own;
         assert_true(strlen(err.text) > 0);
@@ -93,9 +93,9 @@ static Own *open_patiently(Str folder, size_t *failed)
 static size_t write_all(Arena *a, Str folder)
 {
     size_t failed = 0;
-    Own *own = open_patiently(folder, &failed);
+    OwnStore *own = open_patiently(folder, &failed);
 
-    sqlite3_wal_autocheckpoint(own_db(own)->handle, 20);
+    sqlite3_wal_autocheckpoint(own_store_db(own)->handle, 20);
     for (int i = 0; i < TRANSACTIONS; i++) {
         Err err = { 0 };
         int try = 0;
@@ -103,12 +103,12 @@ static size_t write_all(Arena *a, Str folder)
         while (!keep(own, a, i, &err)) {
             assert_true(strlen(err.text) > 0 && ++try < TRIES);
             failed++;
-            own_rollback(own);
+            db_rollback(own_store_db(own));
             if (is_there(own, a, i))
                 break;
         }
     }
-    own_close(own);
+    own_store_close(own);
     return failed;
 }
 
@@ -127,7 +127,7 @@ static size_t run_failing_at(size_t at)
     char path[] = "/tmp/talaria-unit-XXXXXX";
     AUTO(Arena) *a = arena_new();
     size_t failed, calls;
-    Own *own;
+    OwnStore *own;
 
     now.n = 0;
     now.at = at;
@@ -142,7 +142,7 @@ static size_t run_failing_at(size_t at)
                      0);
     assert_int_equal(number(own, "SELECT count(*) FROM sessions"), TRANSACTIONS);
     assert_int_equal(number(own, "SELECT count(*) FROM messages"), TRANSACTIONS * MESSAGES);
-    own_close(own);
+    own_store_close(own);
     nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return calls;
 }

@@ -260,7 +260,7 @@ typedef struct ChatAddress {
     History *history;
 } ChatAddress;
 
-static void add_session(Own *own, const char *id, const char *parent, double at)
+static void add_session(OwnStore *own, const char *id, const char *parent, double at)
 {
     Session s = { .id = str_of(id),
                   .source = STR("cli"),
@@ -273,7 +273,7 @@ static void add_session(Own *own, const char *id, const char *parent, double at)
     assert_true(own_add_session(own, &s, &err));
 }
 
-static void add(Own *own, const char *session, Message m, double at)
+static void add(OwnStore *own, const char *session, Message m, double at)
 {
     Err err;
 
@@ -288,15 +288,15 @@ static int set_up(void **state)
     ChatAddress *p = mem_alloc(sizeof *p);
     char path[] = "/tmp/talaria-test-XXXXXX";
     HomesQuery query;
-    Own *own;
+    OwnStore *own;
     Err err;
 
     log_set_level(LOG_ERROR);
     p->arena = arena_new();
     p->folder = str_dup(p->arena, str_of(mkdtemp(path)));
-    own = own_open(p->folder, &err);
+    own = own_store_open(p->folder, &err);
     assert_non_null(own);
-    assert_true(own_begin(own, &err));
+    assert_true(own_store_begin(own, &err));
     add_session(own, "chain-one", NULL, 100);
     add(own, "chain-one", calls("[" CALL("a", "execute_code", "{}") "]"), 101);
     add(own, "chain-one", result("a", STR("first part")), 102);
@@ -309,8 +309,8 @@ static int set_up(void **state)
     add(own, "failed-one", result("c", STR("Error: no")), 402);
     add_session(own, "broken-one", NULL, 500);
     add(own, "broken-one", calls("[{"), 501);
-    assert_true(own_commit(own, &err));
-    own_close(own);
+    assert_true(own_store_end(own, true, &err));
+    own_store_close(own);
     query = (HomesQuery){ .home = str_z(p->arena, p->folder), .data = str_z(p->arena, p->folder) };
     assert_true(homes_find(p->arena, &query, &p->homes, &err));
     p->store = store_open(&p->homes, &err);

@@ -407,14 +407,14 @@ static void add_own(ChatAddress *p, const char *id, const char *handle)
                   .timestamp = 2,
                   .active = 1 };
     AUTO(Db) *db = NULL;
-    Own *own;
+    OwnStore *own;
     Err err;
 
-    own = own_open(data, &err);
+    own = own_store_open(data, &err);
     assert_non_null(own);
-    assert_true(own_begin(own, &err) && own_add_session(own, &s, &err) &&
-                own_add_message(own, &m, &err) && own_commit(own, &err));
-    own_close(own);
+    assert_true(own_store_begin(own, &err) && own_add_session(own, &s, &err) &&
+                own_add_message(own, &m, &err) && own_store_end(own, true, &err));
+    own_store_close(own);
     db = db_open_own(str_z(p->a, str_join_path(p->a, data, STR("talaria.db"))), true, &err);
     assert_non_null(db);
     assert_true(
@@ -438,7 +438,7 @@ static void add_own(ChatAddress *p, const char *id, const char *handle)
 static void say_more(ChatAddress *p, const char *id)
 {
     Err err;
-    AUTO(Own) *own = own_open(str_join_path(p->a, p->dir, STR("data")), &err);
+    AUTO(OwnStore) *own = own_store_open(str_join_path(p->a, p->dir, STR("data")), &err);
     Message m = { .session_id = str_of(id),
                   .role = STR("user"),
                   .content = STR("and more"),
@@ -446,7 +446,8 @@ static void say_more(ChatAddress *p, const char *id)
                   .active = 1 };
 
     assert_non_null(own);
-    assert_true(own_begin(own, &err) && own_add_message(own, &m, &err) && own_commit(own, &err));
+    assert_true(own_store_begin(own, &err) && own_add_message(own, &m, &err) &&
+                own_store_end(own, true, &err));
 }
 
 static void a_conversation_that_is_also_a_transcript_counts_once(void **state)
