@@ -198,8 +198,7 @@ static bool json_part(Show *show, History *h, const HistoryItem *item, size_t i,
 {
     json_begin(show->w, '{');
     session_put(show->w, &item->lineage.parts[i]);
-    json_key(show->w, "transcript");
-    json_begin(show->w, '[');
+    json_field_begin(show->w, "transcript", '[');
     if (!history_messages(h, item, i, query, show_message, show, err))
         return false;
     json_end(show->w, ']');

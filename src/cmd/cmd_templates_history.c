@@ -60,8 +60,7 @@ static void print_left_out(Cli *cli, const Harvest *h)
 
 static void put_items(JsonWriter *w, const char *key, const HarvestItem *items, size_t n)
 {
-    json_key(w, key);
-    json_begin(w, '[');
+    json_field_begin(w, key, '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(w, '{');
         if (items[i].template_name.n) {

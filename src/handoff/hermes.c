@@ -114,8 +114,7 @@ static Str calls_json(Arena *a, const ModelMessage *m)
         json_begin(&w, '{');
         json_field_str(&w, "id", m->calls[i].id);
         json_field_str(&w, "type", STR("function"));
-        json_key(&w, "function");
-        json_begin(&w, '{');
+        json_field_begin(&w, "function", '{');
         json_field_str(&w, "name", m->calls[i].name);
         json_field_str(&w, "arguments", m->calls[i].arguments);
         json_end(&w, '}');

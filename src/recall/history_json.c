@@ -76,8 +76,7 @@ void counts_put(JsonWriter *w, const SessionCounts *c)
 
 static void sources_put(JsonWriter *w, const HistoryFacts *facts)
 {
-    json_key(w, "sources");
-    json_begin(w, '[');
+    json_field_begin(w, "sources", '[');
     for (size_t i = 0; i < ORIGIN_COUNT; i++) {
         const SourceFacts *s = &facts->sources[i];
 
@@ -100,8 +99,7 @@ void status_put(JsonWriter *w, const Homes *homes, const HomeFacts *facts, size_
     SessionCounts total = history_total(history);
 
     json_field_str(w, "data", homes->data);
-    json_key(w, "homes");
-    json_begin(w, '[');
+    json_field_begin(w, "homes", '[');
     for (size_t i = 0; i < n; i++) {
         json_begin(w, '{');
         home_put(w, &facts[i]);
@@ -113,8 +111,7 @@ void status_put(JsonWriter *w, const Homes *homes, const HomeFacts *facts, size_
     }
     json_end(w, ']');
     sources_put(w, history);
-    json_key(w, "total");
-    json_begin(w, '{');
+    json_field_begin(w, "total", '{');
     counts_put(w, &total);
     json_end(w, '}');
     json_field_bool(w, "partial", history->partial);

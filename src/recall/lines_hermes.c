@@ -88,8 +88,7 @@ void hermes_put_begin(JsonWriter *w, const Session *s, StoredCells cells, bool r
     SESSION_FIELDS(X)
 #undef X
     put_cells(w, cells, raw);
-    json_key(w, "messages");
-    json_begin(w, '[');
+    json_field_begin(w, "messages", '[');
 }
 
 void hermes_put_message(JsonWriter *w, const Session *s, const Message *m, StoredCells cells,

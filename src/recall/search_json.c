@@ -10,8 +10,7 @@ Str search_origin(const Homes *homes, const Entry *e)
 
 static void put_snippet(JsonWriter *w, const SearchHit *hit)
 {
-    json_key(w, "snippet");
-    json_begin(w, '[');
+    json_field_begin(w, "snippet", '[');
     for (size_t i = 0; i < hit->n_snippet; i++) {
         json_begin(w, '{');
         json_field_str(w, "text", hit->snippet[i].text);
@@ -46,8 +45,7 @@ static void put_hit(JsonWriter *w, const Homes *homes, const SearchHit *hit)
 void search_put(JsonWriter *w, const Homes *homes, Str query, const SearchAnswer *answer, Str note)
 {
     json_field_str(w, "query", query);
-    json_key(w, "hits");
-    json_begin(w, '[');
+    json_field_begin(w, "hits", '[');
     for (size_t i = 0; i < answer->n; i++)
         put_hit(w, homes, &answer->hits[i]);
     json_end(w, ']');

@@ -53,8 +53,7 @@ void lineage_put(JsonWriter *w, Str home, const Lineage *l)
 
 void lineage_put_parts(JsonWriter *w, const Lineage *l)
 {
-    json_key(w, "parts");
-    json_begin(w, '[');
+    json_field_begin(w, "parts", '[');
     for (size_t i = 0; i < l->n_parts; i++) {
         json_begin(w, '{');
         session_put(w, &l->parts[i]);

@@ -84,8 +84,7 @@ static void add_call(Loading *l, const Event *e)
     json_begin(&w, '{');
     json_field_str(&w, "id", call.id.p ? call.id : STR(""));
     json_field_str(&w, "type", STR("function"));
-    json_key(&w, "function");
-    json_begin(&w, '{');
+    json_field_begin(&w, "function", '{');
     json_field_str(&w, "name", call.name.p ? call.name : STR(""));
     json_field_str(&w, "arguments", call.arguments.n ? call.arguments : STR("{}"));
     json_end(&w, '}');

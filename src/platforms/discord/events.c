@@ -282,8 +282,7 @@ static void write_command(JsonWriter *w, const char *name, const char *text)
     json_field_str(w, "name", str_of(name));
     json_field_str(w, "description", str_of(text));
     json_field_int(w, "type", 1);
-    json_key(w, "options");
-    json_begin(w, '[');
+    json_field_begin(w, "options", '[');
     json_begin(w, '{');
     json_field_int(w, "type", 3);
     json_field_str(w, "name", STR("text"));

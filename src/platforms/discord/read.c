@@ -54,8 +54,7 @@ static void say_hello(Connection *c)
 
     json_begin(&w, '{');
     json_field_int(&w, "op", resume ? 6 : 2);
-    json_key(&w, "d");
-    json_begin(&w, '{');
+    json_field_begin(&w, "d", '{');
     json_field_str(&w, "token", str_of(c->token));
     if (resume) {
         json_field_str(&w, "session_id", str_of(l->session));
@@ -103,8 +102,7 @@ static Str write_cursor(Connection *c, Arena *a)
     json_field_int(&w, "seq", l->seq);
     json_field_int(&w, "last", l->gap_after ? l->gap_after : l->last);
     json_field_str(&w, "application", snow_str(&c->application));
-    json_key(&w, "dms");
-    json_begin(&w, '[');
+    json_field_begin(&w, "dms", '[');
     for (size_t i = 0; i < l->dms_n; i++)
         json_put_str(&w, snow_str(&l->dms[i]));
     json_end(&w, ']');

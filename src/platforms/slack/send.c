@@ -18,8 +18,7 @@ static Str metadata(Arena *a, Str key)
         return STR_NONE;
     json_begin(&w, '{');
     json_field_str(&w, "event_type", STR("talaria"));
-    json_key(&w, "event_payload");
-    json_begin(&w, '{');
+    json_field_begin(&w, "event_payload", '{');
     json_field_str(&w, "key", key);
     json_end(&w, '}');
     json_end(&w, '}');

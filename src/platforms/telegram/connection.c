@@ -44,8 +44,7 @@ static Str commands_json(Arena *a)
     JsonWriter w = JSON_WRITER(&out, 0);
 
     json_begin(&w, '{');
-    json_key(&w, "commands");
-    json_begin(&w, '[');
+    json_field_begin(&w, "commands", '[');
 #define X(id, name, who, all, text)                                                                \
     json_begin(&w, '{');                                                                           \
     json_field_str(&w, "command", STR(name));                                                      \

@@ -73,8 +73,7 @@ static bool follow(Connection *c, Str *chat, const Reply *reply, bool *moved)
 
 static void put_entities(JsonWriter *w, const EntityText *text)
 {
-    json_key(w, "entities");
-    json_begin(w, '[');
+    json_field_begin(w, "entities", '[');
     for (size_t i = 0; i < text->n; i++) {
         const Entity *e = &text->all[i];
 
@@ -92,8 +91,7 @@ static void put_entities(JsonWriter *w, const EntityText *text)
 /* What was answered may be gone by now: that is no reason to say nothing. */
 static void put_answered(JsonWriter *w, Str message)
 {
-    json_key(w, "reply_parameters");
-    json_begin(w, '{');
+    json_field_begin(w, "reply_parameters", '{');
     put_number(w, "message_id", message);
     json_field_bool(w, "allow_sending_without_reply", true);
     json_end(w, '}');
@@ -115,8 +113,7 @@ static Str draft_json(Arena *a, const Draft *d)
     json_field_str(&w, "text", d->text.text);
     if (d->text.n && !d->plain)
         put_entities(&w, &d->text);
-    json_key(&w, "link_preview_options");
-    json_begin(&w, '{');
+    json_field_begin(&w, "link_preview_options", '{');
     json_field_bool(&w, "is_disabled", true);
     json_end(&w, '}');
     json_end(&w, '}');
