@@ -38,7 +38,7 @@ enum {
 static int server_port, model_port;
 static pid_t server_pid;
 
-/* -- asking ------------------------------------------------------------------------------------------ */
+/* -- asking -- */
 
 static bool ask_for(const char *method, const char *path, const char *body, const char *mark,
                     char ret[64])
@@ -70,7 +70,7 @@ static int open_events(const char *run, int after)
     return bench_ask(server_port, "GET", path, "");
 }
 
-/* -- 1: all at once --------------------------------------------------------------------------------------- */
+/* -- 1: all at once -- */
 
 typedef struct Reader {
     int fd;
@@ -322,7 +322,7 @@ static bool bench_turns(int listener, size_t turns)
     return report_cpu(cpu) && same && all - alone <= 5;
 }
 
-/* -- 2: lines that break ------------------------------------------------------------------------------------- */
+/* -- 2: lines that break -- */
 
 static void *speak_slowly(void *ctx)
 {
@@ -391,7 +391,7 @@ static bool bench_lines(int listener)
     return same;
 }
 
-/* -- 3: turns that fail ------------------------------------------------------------------------------------- */
+/* -- 3: turns that fail -- */
 
 static void *fail_always(void *ctx)
 {
@@ -470,7 +470,7 @@ static bool bench_failures(int listener)
     return flat;
 }
 
-/* -- all -------------------------------------------------------------------------------------------------------- */
+/* -- all -- */
 
 /* As many calls of the model at once as there are turns. */
 static bool write_config(const char *folder)

@@ -56,7 +56,7 @@ static void rest(void)
     nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
 }
 
-/* -- the world ----------------------------------------------------------------------------------------- */
+/* -- the world -- */
 
 static bool add_sessions(Str data, Err *err)
 {
@@ -109,7 +109,7 @@ static bool is_up(Str data)
     return false;
 }
 
-/* -- one by one ------------------------------------------------------------------------------------------- */
+/* -- one by one -- */
 
 static bool is_shown(Bench *b, Str id, bool *ret, Err *err)
 {
@@ -204,7 +204,7 @@ static void tell(const char *name, int64_t *all, int n, double promise)
     bench_line(name, p99, "ms", promise, "-", promise / p99, p99 <= promise);
 }
 
-/* -- all at once -------------------------------------------------------------------------------------------- */
+/* -- all at once -- */
 
 static bool hand_many(Bench *b, int n, double *ret_ms, int64_t *ret_done, Err *err)
 {
@@ -236,7 +236,7 @@ static bool measure(Bench *b, int at_once, double *ret_ms, int64_t *ret_done, Er
     return hand_many(b, at_once, ret_ms, ret_done, err);
 }
 
-/* -- Hermes' database ----------------------------------------------------------------------------------------- */
+/* -- Hermes' database -- */
 
 static Db *make_hermes(Arena *a, const char *hermes, const char *mode, Err *err)
 {

@@ -49,7 +49,7 @@ static void unpin(void)
     (void)sched_setaffinity(0, sizeof set, &set);
 }
 
-/* -- the server --------------------------------------------------------------------------------- */
+/* -- the server -- */
 
 static pid_t start_server(const char *home, const char *hermes, bool pinned, int *ret_port)
 {
@@ -143,7 +143,7 @@ static double cpu_of(pid_t pid)
     return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* -- the client --------------------------------------------------------------------------------- */
+/* -- the client -- */
 
 typedef struct Client {
     int fd;
@@ -241,7 +241,7 @@ static long run_clients(int port, double seconds)
     return done;
 }
 
-/* -- while it counts ------------------------------------------------------------------------------ */
+/* -- while it counts -- */
 
 /* One request on a connection that is kept; milliseconds, or -1. The body goes into `body`. */
 static double ask_once(Client *c, int port, const char *what, char *body, size_t room)

@@ -95,7 +95,7 @@ static bool place_ask(ChatAddress *p, Str question, const size_t *answers, size_
            columns_ask(p->db, question, answers, n, &to[COLUMNS], err);
 }
 
-/* -- made up --------------------------------------------------------------------------------------- */
+/* -- made up -- */
 
 static void add_up(Recalls *to, const Recalls *from)
 {
@@ -132,7 +132,7 @@ static bool run_talk(uint64_t seed, Sides *to, Err *err)
     return ok;
 }
 
-/* -- LoCoMo's format --------------------------------------------------------------------------------- */
+/* -- LoCoMo's format -- */
 
 typedef struct Locomo {
     TalkTurn *turns;

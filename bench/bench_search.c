@@ -16,7 +16,7 @@
 
 enum { SESSIONS = 3400, MESSAGES = 100, VOCABULARY = 60000, ROUNDS = 12 };
 
-/* -- transcripts ------------------------------------------------------------------------------------- */
+/* -- transcripts -- */
 
 static uint64_t seed = 88172645463325252ull;
 
@@ -116,7 +116,7 @@ static bool make_tree(const char *folder, Err *err)
     return true;
 }
 
-/* -- searching ----------------------------------------------------------------------------------------- */
+/* -- searching -- */
 
 typedef struct Bench {
     Arena *arena;

@@ -31,7 +31,7 @@ static bool print_pair(const char *name, const Hits *ours, const Hits *plain, bo
     return pass;
 }
 
-/* -- a folder ------------------------------------------------------------------------------------------ */
+/* -- a folder -- */
 
 typedef struct Asked {
     Str name, request;
@@ -115,7 +115,7 @@ static bool run_folder(const char *path, Err *err)
     return print_pair("shortlist of a folder", &ours, &plain, false);
 }
 
-/* -- time ---------------------------------------------------------------------------------------------- */
+/* -- time -- */
 
 enum { ROUNDS = 200, MANY = 400 };
 

@@ -20,7 +20,7 @@
 
 enum { TURNS = 1000, READERS = 3, WORDS = 30, PACE_MS = 100, IDLE = 10000, GROUP = 500 };
 
-/* -- a runtime that speaks at its pace -------------------------------------------------------------------- */
+/* -- a runtime that speaks at its pace -- */
 
 struct RuntimeRun {
     Net *net;
@@ -78,7 +78,7 @@ static const Runtime speaker = {
 };
 static const Runtime *const speakers[] = { &speaker, NULL };
 
-/* -- readers: all on one thread, called when there is something ------------------------------------------------ */
+/* -- readers: all on one thread, called when there is something -- */
 
 typedef struct Reader {
     Subscriber sub;
@@ -165,7 +165,7 @@ static void *listen_to_all(void *ctx)
     return NULL;
 }
 
-/* -- 1 --------------------------------------------------------------------------------------------------------- */
+/* -- 1 -- */
 
 static bool begin_turns(Service *s, Arena *a)
 {
@@ -265,7 +265,7 @@ static bool bench_turns(void)
     return same && p99 <= 5;
 }
 
-/* -- 2 ---------------------------------------------------------------------------------------------------------- */
+/* -- 2 -- */
 
 /* In groups: whoever asks 10,000 times at once is told to come again. */
 static bool open_idle(int port, const char *path)

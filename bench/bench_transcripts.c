@@ -81,7 +81,7 @@ static Taken measure_often(Work *work, const char *tree, const char *data)
     return all[0];
 }
 
-/* -- ours -------------------------------------------------------------------------------------------- */
+/* -- ours -- */
 
 typedef struct Sum {
     Arena *a;
@@ -145,7 +145,7 @@ static int64_t update(const char *tree, const char *data)
     return stats.bytes;
 }
 
-/* -- trees ------------------------------------------------------------------------------------------- */
+/* -- trees -- */
 
 static const char *or_else(const char *variable, const char *usual)
 {
@@ -186,7 +186,7 @@ static bool write_long_line(const char *folder)
     return fclose(f) == 0;
 }
 
-/* -- the peer ---------------------------------------------------------------------------------------- */
+/* -- the peer -- */
 
 static int64_t run_peer(const char *tree, const char *data)
 {
@@ -204,7 +204,7 @@ static int64_t run_peer(const char *tree, const char *data)
     return -1;
 }
 
-/* -- lines -------------------------------------------------------------------------------------------- */
+/* -- lines -- */
 
 static bool say(const char *name, double ours, const char *unit, double max, double peer)
 {

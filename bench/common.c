@@ -100,7 +100,7 @@ void bench_drop_folder(const char *path)
     nftw(path, drop, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* -- a server to be measured ------------------------------------------------------------------------ */
+/* -- a server to be measured -- */
 
 static char token[128];
 

@@ -15,7 +15,7 @@ struct Runs {
     Db *db; /* the same handle */
 };
 
-/* -- the handle ------------------------------------------------------------------------------- */
+/* -- the handle -- */
 
 Runs *runs_open(Str data_folder, Err *err)
 {
@@ -109,7 +109,7 @@ bool runs_end_synced(Runs *r, bool ok, Err *err)
     return runs_end_tx(r, ok, err) && runs_sync(r, err);
 }
 
-/* -- reading runs ----------------------------------------------------------------------------- */
+/* -- reading runs -- */
 
 #define RUN_COLUMNS                                                                                \
     "SELECT id, conversation_id, runtime, state, error_code, owner, user_message_id, "             \
@@ -189,7 +189,7 @@ bool runs_events(Runs *r, Arena *a, Str id, int64_t after, RunEvent **ret, size_
     return true;
 }
 
-/* -- the beginning ---------------------------------------------------------------------------- */
+/* -- the beginning -- */
 
 /* *ret_known: the key was used for just this. */
 static bool check_key(Runs *r, Arena *a, const RunRequest *request, Run *ret, bool *ret_known,

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
-/* -- reading ------------------------------------------------------------------------ */
+/* -- reading -- */
 
 bool file_read_fd(Arena *a, int fd, const char *name, size_t max, Str *ret, Err *err)
 {
@@ -133,7 +133,7 @@ int file_open_beneath(int folder_fd, const char *name, int flags, Err *err)
     return -1;
 }
 
-/* -- writing ------------------------------------------------------------------------ */
+/* -- writing -- */
 
 static bool write_all(int fd, Str bytes)
 {
@@ -296,7 +296,7 @@ bool folder_make(const char *path, Err *err)
     return true;
 }
 
-/* -- listing ------------------------------------------------------------------------ */
+/* -- listing -- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -337,7 +337,7 @@ bool folder_list(Arena *a, const char *path, size_t max, FileEntry **ret, size_t
     return true;
 }
 
-/* -- locks -------------------------------------------------------------------------- */
+/* -- locks -- */
 
 struct FileLock {
     int fd;

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* -- reading ------------------------------------------------------------------------ */
+/* -- reading -- */
 
 /* The whole file into the arena; fails past `most` bytes. What is no file (a pipe, a device, a socket) is refused
  * without waiting for it. */
@@ -25,7 +25,7 @@ MUST_CHECK bool file_read_fd(Arena *a, int fd, const char *name, size_t max, Str
 /* A descriptor of `name` under the open folder, never outside of it. */
 MUST_CHECK int file_open_beneath(int folder_fd, const char *name, int flags, Err *err);
 
-/* -- writing ------------------------------------------------------------------------ */
+/* -- writing -- */
 
 MUST_CHECK bool file_write_atomic(const char *path, Str bytes, Err *err);
 MUST_CHECK bool folder_make(const char *path, Err *err); /* with its parents, 0700 */
@@ -36,7 +36,7 @@ MUST_CHECK bool file_remove(const char *path, Err *err); /* and sync the folder 
  * ERR_READ_ONLY, with the path that stands in the way and why, so that callers can work without writing. */
 bool file_is_read_only(const char *path, Err *err);
 
-/* -- listing ------------------------------------------------------------------------ */
+/* -- listing -- */
 
 typedef struct FileEntry {
     Str name;
@@ -48,7 +48,7 @@ typedef struct FileEntry {
 MUST_CHECK bool folder_list(Arena *a, const char *path, size_t max, FileEntry **ret, size_t *ret_n,
                             Err *err);
 
-/* -- locks that die with their holder ------------------------------------------------ */
+/* -- locks that die with their holder -- */
 
 typedef struct FileLock FileLock;
 

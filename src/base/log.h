@@ -36,7 +36,7 @@ LogLevel log_level(void);
 typedef void LogFilter(Str line, Buf *out);
 LogFilter *log_set_filter(LogFilter *filter); /* the one before it */
 
-/* -- progress of anything over a second ------------------------------------------- */
+/* -- progress of anything over a second -- */
 
 /* Rewrites one line on stderr, at most ten times a second and only after the first second,
  * only where stderr is a terminal and --quiet was not given. total 0 = not known. */

@@ -115,7 +115,7 @@ Str str_folder(Str path);
 /* Whether s is one of "a|b|c". */
 bool str_is_one_of(Str s, const char *choices);
 
-/* -- strict numbers: the whole text, in range, or false ------------------------- */
+/* -- strict numbers: the whole text, in range, or false -- */
 
 MUST_CHECK bool str_to_int(Str s, int64_t min, int64_t max, int64_t *ret);
 MUST_CHECK bool str_to_double(Str s, double *ret);

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 
-/* -- JSON --------------------------------------------------------------------------------- */
+/* -- JSON -- */
 
 static Str text_of(const PyValue *v)
 {
@@ -100,7 +100,7 @@ Str address_json(Arena *a, const ChatAddress *p)
     return str_dup(a, buf_str(&out));
 }
 
-/* -- WhatsApp ------------------------------------------------------------------------------- */
+/* -- WhatsApp -- */
 
 enum { MAX_ALIASES = 32 };
 
@@ -171,7 +171,7 @@ Str whatsapp_canonical(Arena *a, Str id, Str folder)
     return best;
 }
 
-/* -- keys ---------------------------------------------------------------------------------- */
+/* -- keys -- */
 
 bool key_flags_read(const PyValue *v, KeyFlags *ret, Err *err)
 {

@@ -50,7 +50,7 @@ typedef struct HomeChannel {
         threads; /* of one that was just looked at: as far as is known, a thread can be opened there */
 } HomeChannel;
 
-/* -- JSON --------------------------------------------------------------------------------- */
+/* -- JSON -- */
 
 /* Ids may be text or whole numbers. Fails where it is no object, or has no platform. */
 MUST_CHECK bool address_read(const PyValue *v, ChatAddress *ret, Err *err);
@@ -59,7 +59,7 @@ MUST_CHECK bool address_parse(Arena *a, Str json, ChatAddress *ret, Err *err);
 PyValue address_value(Arena *a, const ChatAddress *p);
 Str address_json(Arena *a, const ChatAddress *p); /* as json.dumps() writes it */
 
-/* -- keys ---------------------------------------------------------------------------------- */
+/* -- keys -- */
 
 typedef struct KeyFlags {
     bool group_per_user;  /* everyone in a group has a session of their own */

@@ -99,7 +99,7 @@ bool topic_keep(OwnStore *own, const ChatAddress *p, Err *err)
                    TEXT(p->platform), SOME(p->chat_id), SOME(p->thread_id), INT(clock_wall_ms()));
 }
 
-/* -- chats that move --------------------------------------------------------------------------------------- */
+/* -- chats that move -- */
 
 static bool move_rows(OwnStore *own, Str platform, Str before, Str now, Err *err)
 {

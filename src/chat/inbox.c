@@ -20,7 +20,7 @@ const char *inbox_state_name(InboxState s)
     return names[s];
 }
 
-/* -- putting ------------------------------------------------------------------------------------------- */
+/* -- putting -- */
 
 /* The distance between the oldest open row and the newest one is a bound of how many are open, and costs two
  * looks at an index; they are counted only where it does not settle the matter. */
@@ -107,7 +107,7 @@ bool inbox_cursor(OwnStore *own, Arena *a, Str platform, Str *ret, Err *err)
     return true;
 }
 
-/* -- reading --------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 #define COLUMNS                                                                                    \
     "seq, attempt, received_ms, state, platform, id, update_json, coalesce(run_id, ''), "          \
@@ -190,7 +190,7 @@ bool inbox_waiting(OwnStore *own, Str platform, size_t *ret, int64_t *ret_oldest
     return true;
 }
 
-/* -- moving ------------------------------------------------------------------------------------------------ */
+/* -- moving -- */
 
 /* sql: ?1 now, ?2 a number, ?3 a text. *ret: how many rows it changed. */
 static bool change(OwnStore *own, const char *sql, int64_t number, Str text, size_t *ret, Err *err)
@@ -281,7 +281,7 @@ bool inbox_retry(OwnStore *own, int64_t seq, Err *err)
         seq, STR_NONE, names[INBOX_PARKED], err);
 }
 
-/* -- keeping house -------------------------------------------------------------------------------------------- */
+/* -- keeping house -- */
 
 static bool recover(OwnStore *own, size_t *again, size_t *parked, Err *err)
 {

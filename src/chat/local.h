@@ -34,7 +34,7 @@ MUST_CHECK bool local_edit(OwnStore *own, int64_t id, Str text, Err *err);
 MUST_CHECK bool local_messages(OwnStore *own, Arena *a, Str channel, Str thread, int64_t after,
                                size_t max, LocalMessage **ret, size_t *ret_n, Err *err);
 
-/* -- for people who look at it ------------------------------------------------------------------------ */
+/* -- for people who look at it -- */
 
 MUST_CHECK bool local_channels(OwnStore *own, Arena *a, LocalRoom **ret, size_t *ret_n, Err *err);
 /* Those in which something was said last come first; channel empty: of all. */

@@ -14,7 +14,7 @@ static Str text_or_empty(Str s)
     return s.n ? s : STR("");
 }
 
-/* -- rooms -------------------------------------------------------------------------------------------- */
+/* -- rooms -- */
 
 static bool read_rooms(Arena *a, DbRows *rows, LocalRoom **ret, size_t *ret_n, Err *err)
 {
@@ -65,7 +65,7 @@ bool local_threads(OwnStore *own, Arena *a, Str channel, size_t max, LocalRoom *
     return read_rooms(a, rows, ret, ret_n, err);
 }
 
-/* -- messages --------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static bool prepare_page(OwnStore *own, const LocalQuery *q, DbRows **ret, Err *err)
 {
@@ -113,7 +113,7 @@ bool local_page(OwnStore *own, Arena *a, const LocalQuery *q, LocalMessage **ret
     return true;
 }
 
-/* -- what the user writes ----------------------------------------------------------------------------------- */
+/* -- what the user writes -- */
 
 static bool check_room(OwnStore *own, Arena *a, const LocalMessage *m, Err *err)
 {
@@ -203,7 +203,7 @@ bool local_user_says(OwnStore *own, Arena *a, const LocalMessage *m, int64_t *re
     return true;
 }
 
-/* -- typing ---------------------------------------------------------------------------------------------------- */
+/* -- typing -- */
 
 bool local_types(OwnStore *own, Str channel, Str thread, int64_t until_ms, Err *err)
 {

@@ -14,7 +14,7 @@ static const char *const states[] = {
 #undef X
 };
 
-/* -- rows -------------------------------------------------------------------------------------------- */
+/* -- rows -- */
 
 #define ROW                                                                                        \
     "SELECT id, platform, place_json, text, first_ref, error, state, sending, sent, pieces, "      \
@@ -159,7 +159,7 @@ bool outbox_finish(OwnStore *own, Str id, Str text, Err *err)
                    TEXT(text.p ? text : STR("")), INT(clock_wall_ms()), TEXT(id));
 }
 
-/* -- words that are told in parts ------------------------------------------------------------------------ */
+/* -- words that are told in parts -- */
 
 static bool put_part(OwnStore *own, Str id, Str part_id, Str text, bool *ret_new, Err *err)
 {
@@ -212,7 +212,7 @@ bool outbox_take_back(OwnStore *own, Str prefix, Str why, Err *err)
                    TEXT(why), INT(clock_wall_ms()), INT(prefix.n), TEXT(prefix));
 }
 
-/* -- who sends it -------------------------------------------------------------------------------------- */
+/* -- who sends it -- */
 
 static bool next_time(OwnStore *own, Str platform, int64_t *ret, Err *err)
 {
@@ -318,7 +318,7 @@ bool outbox_open(OwnStore *own, Arena *a, Str prefix, Outgoing **ret, size_t *re
     return read_all(a, rows, ret, ret_n, err);
 }
 
-/* -- for people ------------------------------------------------------------------------------------------- */
+/* -- for people -- */
 
 bool outbox_dead(OwnStore *own, Arena *a, size_t max, Outgoing **ret, size_t *ret_n, Err *err)
 {

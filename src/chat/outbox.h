@@ -74,7 +74,7 @@ MUST_CHECK bool outbox_expire(OwnStore *own, Err *err);
 MUST_CHECK bool outbox_open(OwnStore *own, Arena *a, Str prefix, Outgoing **ret, size_t *ret_n,
                             Err *err);
 
-/* -- for people ----------------------------------------------------------------------------------- */
+/* -- for people -- */
 
 /* Newest first. */
 MUST_CHECK bool outbox_dead(OwnStore *own, Arena *a, size_t max, Outgoing **ret, size_t *ret_n,

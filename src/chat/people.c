@@ -47,7 +47,7 @@ bool person_is_allowed(OwnStore *own, Str platform, Str user_id, bool *ret, Err 
            db_row(rows, ret, err);
 }
 
-/* -- asking -------------------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 /* Codes that are over make room. */
 static bool count_open(OwnStore *own, int64_t now, int64_t *ret, Err *err)
@@ -104,7 +104,7 @@ bool person_ask(OwnStore *own, Arena *a, Str platform, Str user_id, Str name, St
     return true;
 }
 
-/* -- letting in ------------------------------------------------------------------------------------------ */
+/* -- letting in -- */
 
 #define COLUMNS "platform, user_id, name, code, state, asked_ms, expires_ms"
 

@@ -6,7 +6,7 @@
 #define OF_THREAD  "WHERE platform = ?1 AND chat_id = ?2 AND thread_id = ?3"
 #define ADDRESS(p) TEXT((p)->platform), SOME((p)->chat_id), SOME((p)->thread_id)
 
-/* -- threads that are gone ------------------------------------------------------------------------------- */
+/* -- threads that are gone -- */
 
 bool topic_is_gone(OwnStore *own, const ChatAddress *p, Str now_thread, Err *err)
 {
@@ -69,7 +69,7 @@ bool topic_heard(OwnStore *own, Arena *a, ChatAddress *p, int64_t at_ms, Err *er
     return true;
 }
 
-/* -- anchors ----------------------------------------------------------------------------------------------- */
+/* -- anchors -- */
 
 bool anchor_keep(OwnStore *own, const ChatAddress *p, Str message_id, Err *err)
 {

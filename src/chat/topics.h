@@ -18,7 +18,7 @@ MUST_CHECK bool topic_heard(OwnStore *own, Arena *a, ChatAddress *p, int64_t at_
 /* Inside of a transaction; now_thread empty: the chat itself has none. */
 MUST_CHECK bool topic_is_gone(OwnStore *own, const ChatAddress *p, Str now_thread, Err *err);
 
-/* -- anchors ---------------------------------------------------------------------------------------- */
+/* -- anchors -- */
 
 /* The last message of a person in a thread. */
 typedef struct TopicAnchor {

@@ -7,7 +7,7 @@
 #include "handoff/routing.h"
 #include "handoff/session_db.h"
 
-/* -- what others made of it --------------------------------------------------------------------------- */
+/* -- what others made of it -- */
 
 /* A gateway of Hermes has it, or nobody has yet. */
 static bool is_open(const Handoff *h, const ShownState *shown)
@@ -111,7 +111,7 @@ bool handoff_look(OwnStore *own, Arena *a, Str id, Handoff *ret, Err *err)
     return true;
 }
 
-/* -- requests of others ------------------------------------------------------------------------------------- */
+/* -- requests of others -- */
 
 typedef struct Request {
     Str session_id, platform;

@@ -28,7 +28,7 @@ bool board_steps(OwnStore *own, Arena *a, Str handoff_id, BoardStep **ret, size_
     return true;
 }
 
-/* -- queues ------------------------------------------------------------------------------------------- */
+/* -- queues -- */
 
 static bool read_outbox(OwnStore *own, Str platform, int64_t *ret_n, int64_t *ret_oldest, Err *err)
 {
@@ -60,7 +60,7 @@ bool board_queue(OwnStore *own, Str platform, BoardQueue *ret, Err *err)
     return true;
 }
 
-/* -- marks ----------------------------------------------------------------------------------------------- */
+/* -- marks -- */
 
 bool board_mark(OwnStore *own, BoardMark *ret, Err *err)
 {

@@ -17,7 +17,7 @@ static bool is_served(Str platform, const Str *served, size_t n)
     return false;
 }
 
-/* -- claiming --------------------------------------------------------------------------------------- */
+/* -- claiming -- */
 
 /* A time further ahead than anybody ever waits is of a clock that was wrong. */
 static bool is_past(int64_t at, int64_t now)
@@ -103,7 +103,7 @@ bool handoff_claim(OwnStore *own, Arena *a, Str id, Str owner, int64_t lease_ms,
     return true;
 }
 
-/* -- what is to be done -------------------------------------------------------------------------------- */
+/* -- what is to be done -- */
 
 static bool expire(OwnStore *own, Handoff *h, Err *err)
 {
@@ -173,7 +173,7 @@ bool handoff_open_count(OwnStore *own, size_t *ret, Err *err)
     return true;
 }
 
-/* -- cancelling ------------------------------------------------------------------------------------------ */
+/* -- cancelling -- */
 
 static bool ask_to_leave(OwnStore *own, const Handoff *h, Err *err)
 {

@@ -11,7 +11,7 @@
 #include "handoff/routing_inside.h"
 #include "handoff/session_db.h"
 
-/* -- asking ---------------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 /* As Hermes' terminals name theirs. */
 static Str new_name(Arena *a)
@@ -76,7 +76,7 @@ bool copy_stays(OwnStore *own, const Handoff *h, Err *err)
     return owner_set(own, h->home, h->session_id, STR("cli"), STR_NONE, err);
 }
 
-/* -- looking ---------------------------------------------------------------------------------------- */
+/* -- looking -- */
 
 typedef struct Seen {
     ShownState shown;
@@ -113,7 +113,7 @@ static bool look_only(const Handoff *h, Arena *a, Seen *ret, Err *err)
     return sessiondb_columns(&s, err) && look(&s, a, h->copy_id, ret, err);
 }
 
-/* -- taking it out again ------------------------------------------------------------------------------ */
+/* -- taking it out again -- */
 
 static bool take_out(SessionDb *s, const Handoff *h, Err *err)
 {
@@ -148,7 +148,7 @@ bool copy_withdraw(OwnStore *own, const Handoff *h, Err *err)
     return look_only(h, a, &seen, err) && (!seen.shown.exists || withdraw(own, a, h, err));
 }
 
-/* -- following ----------------------------------------------------------------------------------------- */
+/* -- following -- */
 
 static bool end_here(OwnStore *own, Handoff *h, const char *code, Str why, Err *err)
 {
@@ -222,7 +222,7 @@ bool copy_follow(OwnStore *own, Arena *a, Handoff *h, Err *err)
                     seen.shown.error.n ? seen.shown.error : STR("the request was taken back"), err);
 }
 
-/* -- coming back ----------------------------------------------------------------------------------------- */
+/* -- coming back -- */
 
 static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
 {

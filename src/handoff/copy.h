@@ -31,7 +31,7 @@ MUST_CHECK bool copy_end(OwnStore *own, Arena *a, const Handoff *h, const Str *p
 MUST_CHECK bool copy_find(OwnStore *own, Arena *a, Str home, Str session_id, Handoff *ret,
                           bool *ret_lent, Err *err);
 
-/* -- for transactions of this room ---------------------------------------------------------------- */
+/* -- for transactions of this room -- */
 
 /* The row of the journal, and the fence. ERR_CONFLICT: the session is elsewhere; ERR_BUSY: a turn is under way. */
 MUST_CHECK bool copy_request(OwnStore *own, Arena *a, const HandoffRequest *request, const char *id,

@@ -16,7 +16,7 @@ static const char *const session_columns[] = { SESSION_FIELDS(NAME) "handoff_sta
                                                "handoff_platform" };
 static const char *const message_columns[] = { MESSAGE_FIELDS(NAME) };
 
-/* -- does it fit? ------------------------------------------------------------------------------------ */
+/* -- does it fit? -- */
 
 static bool is_among(Str name, const char *const *all, size_t n)
 {
@@ -71,7 +71,7 @@ static bool fits(Db *db, Err *err)
            can_fill(db, "messages", message_columns, ARRAY_LEN(message_columns), err);
 }
 
-/* -- rows ---------------------------------------------------------------------------------------------- */
+/* -- rows -- */
 
 /* Parameters have the numbers of our columns, also where the database lacks some: those have no use. */
 static bool insert_row(Db *db, const char *table, const char *const *columns, size_t n,
@@ -121,7 +121,7 @@ static bool add_messages(Db *db, Str id, const Message *all, size_t n, Err *err)
     return true;
 }
 
-/* -- its title ------------------------------------------------------------------------------------------ */
+/* -- its title -- */
 
 /* Titles name sessions there as well, and so that Hermes can say the next one it counts them as we do here. */
 static bool free_title(Db *db, Arena *a, Str wanted, Str *ret, Err *err)
@@ -144,7 +144,7 @@ static bool free_title(Db *db, Arena *a, Str wanted, Str *ret, Err *err)
     return true;
 }
 
-/* -- all of it -------------------------------------------------------------------------------------------- */
+/* -- all of it -- */
 
 static int64_t calls_in(Arena *a, const Message *all, size_t n)
 {

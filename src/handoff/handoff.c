@@ -70,7 +70,7 @@ bool handoff_hermes_serves(Str platform)
                                    "wecom|weixin|qqbot|bluebubbles|teams|google_chat|line");
 }
 
-/* -- rows -------------------------------------------------------------------------------------------- */
+/* -- rows -- */
 
 #define COLUMN(name) #name ", "
 #define ALL_COLUMNS  HANDOFF_TEXTS(COLUMN) HANDOFF_NUMBERS(COLUMN) "state"
@@ -136,7 +136,7 @@ bool handoff_list(OwnStore *own, Arena *a, Str home, Str session_id, size_t max,
     return read_all(a, rows, ret, ret_n, err);
 }
 
-/* -- one transition ------------------------------------------------------------------------------------ */
+/* -- one transition -- */
 
 static bool lost(Err *err, const Handoff *h)
 {
@@ -246,7 +246,7 @@ bool handoff_advance(OwnStore *own, Handoff *h, HandoffState to, Err *err)
     return true;
 }
 
-/* -- asking ---------------------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 bool handoff_moves_already(Str session_id, Err *err)
 {
@@ -327,7 +327,7 @@ bool handoff_request(OwnStore *own, Arena *a, const HandoffRequest *request, Han
     return handoff_get(own, a, str_of(id), ret, err);
 }
 
-/* -- ends -------------------------------------------------------------------------------------------------- */
+/* -- ends -- */
 
 static bool complete_rows(OwnStore *own, Handoff *h, bool *ret_shown, Err *err)
 {
@@ -392,7 +392,7 @@ bool handoff_fail(OwnStore *own, Handoff *h, HandoffState to, const char *code, 
     return true;
 }
 
-/* -- leases -------------------------------------------------------------------------------------------------- */
+/* -- leases -- */
 
 /* why.p NULL: what is said of it stays as it is. */
 static bool set_lease(OwnStore *own, const Handoff *h, int64_t lease, int64_t not_before, Str why,

@@ -98,7 +98,7 @@ void handoff_put(JsonWriter *w, const Handoff *h);
 /* Whether a gateway of Hermes may serve it: else its rows must not lie in Hermes' database. */
 bool handoff_hermes_serves(Str platform);
 
-/* -- asking ----------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 typedef struct HandoffRequest {
     Str home, session_id, platform;
@@ -122,7 +122,7 @@ MUST_CHECK bool handoff_look(OwnStore *own, Arena *a, Str id, Handoff *ret, Err 
  * the session has not moved: ERR_CONFLICT. */
 MUST_CHECK bool handoff_cancel(OwnStore *own, Str id, bool *ret_over, Err *err);
 
-/* -- doing: for the worker ----------------------------------------------------------------------- */
+/* -- doing: for the worker -- */
 
 /* Requests that a program of Hermes wrote into the home: makes rows of those whose platform is one of
  * `served`. */
@@ -172,7 +172,7 @@ MUST_CHECK bool handoff_fail(OwnStore *own, Handoff *h, HandoffState to, const c
 /* Not now: the lease is given back, and the same step is tried again after that time. */
 MUST_CHECK bool handoff_postpone(OwnStore *own, Handoff *h, int64_t wait_ms, Str why, Err *err);
 
-/* -- for transactions of this room ------------------------------------------------------------- */
+/* -- for transactions of this room -- */
 
 struct ShownState;
 

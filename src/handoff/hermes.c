@@ -10,7 +10,7 @@
 #include "platforms/config.h"
 #include "text/json.h"
 
-/* -- where to ---------------------------------------------------------------------------------------- */
+/* -- where to -- */
 
 static bool is_set_up(const HandoffAsk *ask, Str home, Err *err)
 {
@@ -79,7 +79,7 @@ void one_home(Arena *a, const Homes *all, Str path, OneHome *ret)
     ret->homes = (Homes){ .all = &ret->home, .n = 1, .primary = &ret->home, .data = all->data };
 }
 
-/* -- the words ----------------------------------------------------------------------------------------- */
+/* -- the words -- */
 
 typedef struct Copy {
     Arena *arena;
@@ -229,7 +229,7 @@ static bool copy_of(const HandoffAsk *ask, Arena *a, Session *ret_row, Copy *ret
     return true;
 }
 
-/* -- asking ---------------------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 static bool request(OwnStore *own, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err)
 {

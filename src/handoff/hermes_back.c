@@ -22,7 +22,7 @@ typedef struct Back {
     size_t n, cap;
 } Back;
 
-/* -- what is new ----------------------------------------------------------------------------------------- */
+/* -- what is new -- */
 
 static bool was_said(const Back *b, const Message *all, size_t n, Str role, Str text)
 {
@@ -76,7 +76,7 @@ static bool read_turns(Back *b, Err *err)
     return true;
 }
 
-/* -- ours -------------------------------------------------------------------------------------------------- */
+/* -- ours -- */
 
 /* A session that was only kept here becomes a conversation, so that it can go on. */
 static bool make_conversation(const Homes *homes, Runs *r, Arena *a, Str id, Err *err)
@@ -125,7 +125,7 @@ static bool go_on(const Homes *homes, Back *b, const Handoff *h, int64_t fence,
     return comeback_make(r, b->arena, &x, err);
 }
 
-/* -- from there ----------------------------------------------------------------------------------------------- */
+/* -- from there -- */
 
 static bool end_copy(OwnStore *own, const Back *b, const Handoff *h, Err *err)
 {

@@ -8,7 +8,7 @@
 #include "handoff/routing_inside.h"
 #include "handoff/session_db.h"
 
-/* -- rows of the session --------------------------------------------------------------------------- */
+/* -- rows of the session -- */
 
 #define SET_PEER(name)                                                                             \
     (!s->has_##name || db_exec(s->db, NULL, err, "UPDATE sessions SET " #name " = ? WHERE id = ?", \
@@ -129,7 +129,7 @@ bool routing_leads_to(SessionDb *s, Arena *a, Str scope, Str key, Str *ret, Err 
     return true;
 }
 
-/* -- what was before ----------------------------------------------------------------------------------- */
+/* -- what was before -- */
 
 static Str item(const PyValue *list, uint32_t at)
 {
@@ -228,7 +228,7 @@ static Str source_before(Arena *a, const Handoff *h)
     return recall_before(a, h, &before, &none) ? before.peer.source : STR_NONE;
 }
 
-/* -- binding ------------------------------------------------------------------------------------------------ */
+/* -- binding -- */
 
 static bool still_wanted(SessionDb *s, Arena *a, const Handoff *h, Err *err)
 {
@@ -307,7 +307,7 @@ bool routing_bind(OwnStore *own, Arena *a, Handoff *h, Err *err)
     return keep(own, a, h, err);
 }
 
-/* -- undoing -------------------------------------------------------------------------------------------------- */
+/* -- undoing -- */
 
 /* The key leads to what it led to before. */
 static bool give_back(SessionDb *s, Arena *a, const Handoff *h, Str scope, Change *c, Err *err)
@@ -473,7 +473,7 @@ bool routing_forget(OwnStore *own, Str home, Str session_id, Err *err)
            own_store_end(own, release_all(own, a, home, session_id, true, err), err);
 }
 
-/* -- looking up --------------------------------------------------------------------------------------------------- */
+/* -- looking up -- */
 
 bool routing_has_table(Str home, Err *err)
 {

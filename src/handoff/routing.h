@@ -36,7 +36,7 @@ MUST_CHECK bool routing_forget(OwnStore *own, Str home, Str session_id, Err *err
 MUST_CHECK bool routing_goes_on_in(OwnStore *own, Arena *a, Str home, Str session_id, Str *ret,
                                    Err *err);
 
-/* -- without a handoff ------------------------------------------------------------------------------ */
+/* -- without a handoff -- */
 
 /* The key leads to the session from now on, and its place may write it. ERR_CONFLICT: it is somebody else's;
  * ERR_BUSY: a turn of it is under way, or the place's thread is gone. */
@@ -74,7 +74,7 @@ Str routing_entry(Arena *a, Str key, Str session_id, const ChatAddress *place, d
 MUST_CHECK bool routing_mirror(Arena *a, Str home, Str key, Str entry_json, const Str *gone,
                                size_t n_gone, Err *err);
 
-/* -- owners --------------------------------------------------------------------------------------- */
+/* -- owners -- */
 
 typedef struct SessionOwner {
     Str surface; /* "cli", or the platform; empty: nobody ever took it from where it began */

@@ -21,7 +21,7 @@ Str routing_scope(Arena *a, Str home)
     return str_join_path(a, home, STR("sessions"));
 }
 
-/* -- entries --------------------------------------------------------------------------------------- */
+/* -- entries -- */
 
 /* datetime.now().isoformat(): local, without a zone. */
 static Str local_iso(Arena *a, double now)
@@ -88,7 +88,7 @@ Str routing_entry(Arena *a, Str key, Str session_id, const ChatAddress *place, d
     return str_dup(a, buf_str(&out));
 }
 
-/* -- sessions.json ------------------------------------------------------------------------------------ */
+/* -- sessions.json -- */
 
 static void indent(Buf *out, int depth)
 {

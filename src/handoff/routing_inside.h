@@ -20,7 +20,7 @@ typedef struct Change {
     size_t n_gone;
 } Change;
 
-/* -- rows of the table, inside of a transaction: routing_table.c ---------------------------------- */
+/* -- rows of the table, inside of a transaction: routing_table.c -- */
 
 MUST_CHECK bool routing_put(SessionDb *s, Arena *a, Str scope, Str key, Str entry, Err *err);
 MUST_CHECK bool routing_drop(SessionDb *s, Str scope, Str key, Err *err);
@@ -31,7 +31,7 @@ MUST_CHECK bool routing_clear(SessionDb *s, Arena *a, Str scope, Str key, Str se
 /* To which session a key of the home leads; empty: to none. */
 MUST_CHECK bool routing_leads_to(SessionDb *s, Arena *a, Str scope, Str key, Str *ret, Err *err);
 
-/* -- binding ------------------------------------------------------------------------------------- */
+/* -- binding -- */
 
 /* Inside of a transaction. h: session_id, dest_key, dest_source_json; prev_session_id is set. */
 MUST_CHECK bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change *c,

@@ -32,7 +32,7 @@ static bool find_homes(OwnStore *own, Arena *a, Leaving *l, Err *err)
     return ok;
 }
 
-/* -- the session ------------------------------------------------------------------------------------------ */
+/* -- the session -- */
 
 static bool bind_to_chat(OwnStore *own, Arena *a, SessionDb *s, Leaving *l, Handoff *h, Change *c,
                          Err *err)
@@ -98,7 +98,7 @@ static bool forget_one(OwnStore *own, Arena *a, Leaving *l, Str home, Str sessio
     return routing_forget(own, home, session_id, err) || err->kind == ERR_NOT_FOUND;
 }
 
-/* -- rows of ours ------------------------------------------------------------------------------------------ */
+/* -- rows of ours -- */
 
 /* A standing thread of the home channel. */
 static bool leave_home(OwnStore *own, const ChatAddress *from, Err *err)

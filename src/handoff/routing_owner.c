@@ -4,7 +4,7 @@
 #include "handoff/routing.h"
 #include "handoff/session_db.h"
 
-/* -- owners --------------------------------------------------------------------------------------- */
+/* -- owners -- */
 
 bool owner_get(OwnStore *own, Arena *a, Str home, Str session_id, SessionOwner *ret, Err *err)
 {
@@ -34,7 +34,7 @@ bool owner_set(OwnStore *own, Str home, Str session_id, Str surface, Str source,
                    TEXT(home), TEXT(session_id), TEXT(surface), INT(clock_wall_ms()), TEXT(source));
 }
 
-/* -- what an exit of others undid --------------------------------------------------------------------------------- */
+/* -- what an exit of others undid -- */
 
 #define ENDED_BY_EXIT "id = ? AND end_reason = 'cli_close' AND session_key = ?"
 

@@ -107,7 +107,7 @@ bool routing_place(OwnStore *own, Arena *a, Str home, Str session_id, const Chat
            own_store_end(own, place_rows(own, a, &h, STR(""), false, err), err);
 }
 
-/* -- claiming ------------------------------------------------------------------------------------------ */
+/* -- claiming -- */
 
 static bool claim_one(OwnStore *own, Arena *a, Handoff *h, Str waiting, bool last, Err *err)
 {
@@ -145,7 +145,7 @@ bool routing_claim(OwnStore *own, Arena *a, const Str *homes, size_t n, Str wait
     return true;
 }
 
-/* -- looking up ---------------------------------------------------------------------------------------- */
+/* -- looking up -- */
 
 bool routing_goes_on_in(OwnStore *own, Arena *a, Str home, Str session_id, Str *ret, Err *err)
 {

@@ -4,7 +4,7 @@
 
 #include "text/utf8.h"
 
-/* -- columns ---------------------------------------------------------------------------------- */
+/* -- columns -- */
 
 static bool has_table(Db *db, const char *name, bool *ret, Err *err)
 {
@@ -53,7 +53,7 @@ bool sessiondb_add_columns(SessionDb *s, Err *err)
     return true;
 }
 
-/* -- transactions ------------------------------------------------------------------------------- */
+/* -- transactions -- */
 
 bool sessiondb_begin(Db *own, Str data, Str home, SessionDb *ret, Err *err)
 {
@@ -88,7 +88,7 @@ void sessiondb_done(SessionDb *s)
     *s = (SessionDb){ 0 };
 }
 
-/* -- the state that others see ----------------------------------------------------------------------- */
+/* -- the state that others see -- */
 
 static Str copied(Arena *a, DbRows *rows, int at)
 {

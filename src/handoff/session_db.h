@@ -46,7 +46,7 @@ MUST_CHECK bool sessiondb_columns(SessionDb *s, Err *err);
 /* Adds the handoff columns where they are missing. */
 MUST_CHECK bool sessiondb_add_columns(SessionDb *s, Err *err);
 
-/* -- the state that other tools see: NULL, pending, running, completed, failed --------------- */
+/* -- the state that other tools see: NULL, pending, running, completed, failed -- */
 
 typedef struct ShownState {
     bool exists;                /* the session's row */

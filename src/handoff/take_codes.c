@@ -7,7 +7,7 @@
 
 enum { CODE_MS = 10 * 60 * 1000 };
 
-/* -- sessions that wait ---------------------------------------------------------------------------------- */
+/* -- sessions that wait -- */
 
 /* Over, or of the same session: neither is of any use from now on. */
 static bool sweep(OwnStore *own, Str home, Str session_id, int64_t now, Err *err)

@@ -19,7 +19,7 @@ enum { CLAIM_MS = 60000, DONE_MS = 900000, BEAT_MS = 30000, LOOK_MS = 2000 };
 
 #define NO_GATEWAY "no gateway is running: 'talaria up' starts one"
 
-/* -- asking ------------------------------------------------------------------------------------------ */
+/* -- asking -- */
 
 static bool unknown(Arena *a, Str platform, Err *err)
 {
@@ -264,7 +264,7 @@ bool handoff_ask(OwnStore *own, Arena *a, const HandoffAsk *ask, Handoff *ret, E
     return true;
 }
 
-/* -- waiting ------------------------------------------------------------------------------------------- */
+/* -- waiting -- */
 
 typedef struct Wait {
     const HandoffWaiter *w;
@@ -437,7 +437,7 @@ bool handoff_wait(const HandoffWaiter *w, OwnStore *own, Arena *a, Handoff *h, E
     return until_over(&t, wake, err) && handoff_get(own, a, t.id, h, err) && judge(&t, h, err);
 }
 
-/* -- owners ---------------------------------------------------------------------------------------------- */
+/* -- owners -- */
 
 bool handoff_is_here(OwnStore *own, Str home, Str session_id, Err *err)
 {

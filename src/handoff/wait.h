@@ -11,7 +11,7 @@
 #include "store/homes.h"
 #include "text/settings.h"
 
-/* -- asking ------------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 typedef struct HandoffAsk {
     const Homes *homes;
@@ -33,7 +33,7 @@ MUST_CHECK bool handoff_idle(const Homes *homes, Str home, Str session_id, Err *
 /* handoff_request, or lend_session (hermes.h), and calls the gateway. */
 MUST_CHECK bool handoff_ask(OwnStore *own, Arena *a, const HandoffAsk *ask, Handoff *ret, Err *err);
 
-/* -- waiting ------------------------------------------------------------------------------------- */
+/* -- waiting -- */
 
 typedef enum WaitWord {
     WAIT_ON,
@@ -54,7 +54,7 @@ typedef struct HandoffWaiter {
  * left, ERR_BUSY it takes too long. */
 MUST_CHECK bool handoff_wait(const HandoffWaiter *w, OwnStore *own, Arena *a, Handoff *h, Err *err);
 
-/* -- owners -------------------------------------------------------------------------------------- */
+/* -- owners -- */
 
 /* Whether a terminal may write the session. ERR_CONFLICT says where it is and how it comes back. */
 MUST_CHECK bool handoff_is_here(OwnStore *own, Str home, Str session_id, Err *err);

@@ -50,7 +50,7 @@ struct Jobs {
     size_t n_workers;
 };
 
-/* -- the worker's store ------------------------------------------------------------------------ */
+/* -- the worker's store -- */
 
 static Mark mark_of(const Home *home, Arena *a)
 {

@@ -37,7 +37,7 @@ MUST_CHECK bool jobs_add(Jobs *jobs, JobLane lane, Job *job);
 /* Runs what waits, then ends the threads. */
 Jobs *jobs_stop(Jobs *jobs);
 
-/* -- for jobs, of the worker that runs them --------------------------------------------------- */
+/* -- for jobs, of the worker that runs them -- */
 
 MUST_CHECK bool worker_homes(Worker *w, const Homes **ret, Err *err);
 MUST_CHECK bool worker_store(Worker *w, Store **ret, Err *err);

@@ -75,7 +75,7 @@ void gateway_config_put(PlatformConfig *p, Str *field, Str value)
     *field = value;
 }
 
-/* -- our own file ---------------------------------------------------------------------------------------- */
+/* -- our own file -- */
 
 /* X(PLATFORM, field, setting): what our file says about a platform. */
 #define ONE_PLATFORM(X, NAME)                                                                      \
@@ -131,7 +131,7 @@ static bool take_settings(Arena *a, const Settings *s, const GatewayConfig *envi
     return true;
 }
 
-/* -- the environment --------------------------------------------------------------------------------------- */
+/* -- the environment -- */
 
 static void take_variable(const char *name, PlatformConfig *p, Str *field)
 {
@@ -155,7 +155,7 @@ static void take_environment(GatewayConfig *c)
 #undef X
 }
 
-/* -- all of it ---------------------------------------------------------------------------------------------- */
+/* -- all of it -- */
 
 static const Home *hermes_home(const Homes *homes)
 {

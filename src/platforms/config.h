@@ -47,7 +47,7 @@ const char *gateway_platform_name(GatewayPlatform p);
 const PlatformConfig *gateway_config_of(const GatewayConfig *c, Str platform);
 Str gateway_config_trouble(const GatewayConfig *c, Str platform);
 
-/* -- config_hermes.c -------------------------------------------------------------------------------------- */
+/* -- config_hermes.c -- */
 
 /* What a Hermes is configured with: its files in `home`, then its variables. Trouble in them is told, and ends
  * nothing. */

@@ -69,7 +69,7 @@ static void set(Hermes *h, Str variable, Str value)
         h->everybody = is_true(value);
 }
 
-/* -- YAML ------------------------------------------------------------------------------------------------ */
+/* -- YAML -- */
 
 /* At the top or below `gateway`; the top wins. */
 static yaml_node_t *at_either(yaml_document_t *doc, const char *key)
@@ -222,7 +222,7 @@ static void take_yaml(Hermes *h, const char *path, Str text)
     yaml_document_delete(&doc);
 }
 
-/* -- .env ------------------------------------------------------------------------------------------------- */
+/* -- .env -- */
 
 static Str unquoted(Str s)
 {
@@ -249,7 +249,7 @@ static void take_env(Hermes *h, const char *path, Str text)
     }
 }
 
-/* -- all of it ---------------------------------------------------------------------------------------------- */
+/* -- all of it -- */
 
 static void take_file(Hermes *h, Str home, const char *name,
                       void (*take)(Hermes *, const char *, Str))
@@ -319,7 +319,7 @@ bool gateway_profile_shares(Str home, Str platform, const PlatformConfig *ours)
            (!its->home_channel.n || str_eq(its->home_channel, ours->home_channel));
 }
 
-/* -- is it running? ------------------------------------------------------------------------------------------ */
+/* -- is it running? -- */
 
 /* The kernel's list of locks is asked, not the lock: to try it would be to take it, for a moment. A line is
  * "1: POSIX  ADVISORY  WRITE 1234 08:01:5678 0 EOF". */

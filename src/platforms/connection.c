@@ -13,7 +13,7 @@
 
 enum { FIRST_WAIT_MS = 500, MAX_WAIT_MS = 60000, MAX_TOKEN = 1024 };
 
-/* -- beginning and end ------------------------------------------------------------------------------------ */
+/* -- beginning and end -- */
 
 bool connection_base_url(Arena *a, const char *platform, Str configured, const char *public_one,
                          Str *ret, Err *err)
@@ -75,7 +75,7 @@ void connection_end(ConnectionBase *w)
     pthread_join(w->thread, NULL);
 }
 
-/* -- how things stand ------------------------------------------------------------------------------------- */
+/* -- how things stand -- */
 
 void connection_heard(ConnectionBase *w)
 {
@@ -140,7 +140,7 @@ bool connection_broken(const ConnectionBase *w, PlatformFault fault, Sent *ret, 
     return err_set(err, ERR_IO, "the connection to %s was lost", w->platform);
 }
 
-/* -- waiting ---------------------------------------------------------------------------------------------- */
+/* -- waiting -- */
 
 bool connection_goes_on(const ConnectionBase *w)
 {

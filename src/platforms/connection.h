@@ -27,7 +27,7 @@ typedef struct ConnectionBase {
     char error[ERR_TEXT_BYTES];
 } ConnectionBase;
 
-/* -- beginning and end ------------------------------------------------------------------------------------ */
+/* -- beginning and end -- */
 
 /* The address of the platform's API, without '/' at its end: what is configured, else the public one. */
 MUST_CHECK bool connection_base_url(Arena *a, const char *platform, Str configured,
@@ -40,7 +40,7 @@ void connection_done(ConnectionBase *w); /* of one that was not started, or has 
 MUST_CHECK bool connection_start(ConnectionBase *w, void *(*run)(void *), void *ctx, Err *err);
 void connection_end(ConnectionBase *w); /* waits until the thread has */
 
-/* -- how things stand: any thread ------------------------------------------------------------------------- */
+/* -- how things stand: any thread -- */
 
 void connection_heard(ConnectionBase *w); /* the platform has answered something */
 void connection_trouble(ConnectionBase *w, const char *text); /* that changes nothing else */
@@ -53,7 +53,7 @@ PlatformFault connection_fault(const ConnectionBase *w, const char *call);
 MUST_CHECK bool connection_broken(const ConnectionBase *w, PlatformFault fault, Sent *ret,
                                   Err *err);
 
-/* -- waiting ---------------------------------------------------------------------------------------------- */
+/* -- waiting -- */
 
 bool connection_goes_on(const ConnectionBase *w); /* under the lock */
 void connection_wait(ConnectionBase *w,

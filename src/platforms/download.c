@@ -9,7 +9,7 @@
 
 enum { MAX_HOPS = 3, CONNECT_MS = 10000, IDLE_MS = 10000, MAX_PATIENCE_S = 24 * 3600 };
 
-/* -- where ------------------------------------------------------------------------------------------------- */
+/* -- where -- */
 
 static bool is_below(Str host, Str domain)
 {
@@ -48,7 +48,7 @@ bool download_may(Arena *a, const Download *d, const char *url, Err *err)
                    STR_FMT(str_head(parts.host, 100)), d->platform);
 }
 
-/* -- what came ----------------------------------------------------------------------------------------------- */
+/* -- what came -- */
 
 static bool no_answer(Arena *a, const Download *d, const CallAnswer *answer, Err *err)
 {
@@ -94,7 +94,7 @@ static bool is_redirect(int status)
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* -- all of it --------------------------------------------------------------------------------------------- */
+/* -- all of it -- */
 
 bool download(Net *net, Arena *a, const Download *d, Fetched *ret, Err *err)
 {

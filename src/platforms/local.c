@@ -26,7 +26,7 @@ struct Connection {
         ok_;                                                                                       \
     })
 
-/* -- the shape ------------------------------------------------------------------------------------------ */
+/* -- the shape -- */
 
 static ChatAddress place_from(Str channel, Str name, Str thread, Str user)
 {
@@ -73,7 +73,7 @@ const Shape shape_local = { .name = "local",
                             .place = local_place,
                             .measure = measure_code_points };
 
-/* -- the connection --------------------------------------------------------------------------------------- */
+/* -- the connection -- */
 
 static bool local_open(const PlatformHost *host, Connection **ret, Err *err)
 {

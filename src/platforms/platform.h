@@ -39,7 +39,7 @@ typedef struct Inbound {
     bool addressed; /* a private chat, or it names us, or it answers a message of ours */
 } Inbound;
 
-/* -- without a connection -------------------------------------------------------------------------- */
+/* -- without a connection -- */
 
 typedef struct Shape {
     const char *name; /* as users type it: "telegram" */
@@ -72,7 +72,7 @@ void shape_split(Arena *a, const Shape *shape, Str text, Str **ret, size_t *ret_
 /* What people are told of a home whose `threads` is false. */
 #define HOME_WITHOUT_THREADS "in the chat itself: it does not support threads"
 
-/* -- with one ----------------------------------------------------------------------------------------- */
+/* -- with one -- */
 
 typedef struct Connection Connection; /* one account on one platform; the platform's own state */
 

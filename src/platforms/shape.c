@@ -22,7 +22,7 @@ const Shape *shape_named(Str name)
     return NULL;
 }
 
-/* -- cutting ------------------------------------------------------------------------------------------ */
+/* -- cutting -- */
 
 /* The longest head that the platform counts as at most `most`; one code point at least. */
 static Str fitting(const Shape *shape, Str text, size_t max)

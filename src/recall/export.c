@@ -42,7 +42,7 @@ static bool goes_on(const Export *x, Err *err)
            err_set(err, ERR_TOO_LARGE, "the export cannot be written any further");
 }
 
-/* -- JSON lines ---------------------------------------------------------------------------------- */
+/* -- JSON lines -- */
 
 static bool put_line(void *ctx, const Message *m, Err *err)
 {
@@ -86,7 +86,7 @@ static bool put_lines(History *h, const HistoryItem *item, Export *x, Err *err)
     return true;
 }
 
-/* -- as Hermes writes it -------------------------------------------------------------------------- */
+/* -- as Hermes writes it -- */
 
 /* Without messages that were rewound or compacted away: Hermes' import would take them for active ones. */
 
@@ -137,7 +137,7 @@ static bool put_hermes(History *h, const HistoryItem *item, Export *x, Err *err)
     return true;
 }
 
-/* -- Markdown ------------------------------------------------------------------------------------- */
+/* -- Markdown -- */
 
 static Str shown(const Export *x, Str text)
 {

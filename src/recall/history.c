@@ -4,7 +4,7 @@
 #include "recall/history_files.h"
 #include "text/utf8.h"
 
-/* -- opening -------------------------------------------------------------------------------------- */
+/* -- opening -- */
 
 History *history_open(const HistoryWhere *where)
 {
@@ -42,7 +42,7 @@ void history_home_item(const History *h, const Lineage *l, HistoryItem *ret)
                           .mark = { l->tip.home, l->order_at, l->tip.rowid } };
 }
 
-/* -- finding -------------------------------------------------------------------------------------- */
+/* -- finding -- */
 
 static bool names_a_part(const Lineage *l, Str id)
 {
@@ -183,7 +183,7 @@ Str history_parent(const HistoryItem *item)
     return item->is_file && parent.n && !str_eq(parent, item->lineage.tip.id) ? parent : STR_NONE;
 }
 
-/* -- messages ------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static const Str side_chain_mark = STR_INIT("side_chain");
 
@@ -299,7 +299,7 @@ bool history_transcripts(History *h, Arena *a, SourceKind source, HistoryItem **
     return true;
 }
 
-/* -- what filters offer --------------------------------------------------------------------------- */
+/* -- what filters offer -- */
 
 bool history_facets(History *h, Arena *a, const char *which, size_t max, Facet **ret, size_t *ret_n,
                     Err *err)

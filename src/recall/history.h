@@ -36,7 +36,7 @@ AUTO_FREE(History, history_close)
 /* Whether the catalogue could not be brought up to date in time, so that something may be missing. */
 bool history_partial(const History *h);
 
-/* -- the list ------------------------------------------------------------------------------------- */
+/* -- the list -- */
 
 /* A place in the list: after it the list goes on, also when what stood there is gone. */
 typedef struct HistoryMark {
@@ -114,7 +114,7 @@ Str history_parent(const HistoryItem *item);
 MUST_CHECK bool history_fingerprint(History *h, Arena *a, const HistoryItem *item, Str *ret,
                                     Err *err);
 
-/* -- messages ------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 /* A message of a sub-agent that stands among those of its session. */
 bool message_is_side_chain(const Message *m);
@@ -139,7 +139,7 @@ MUST_CHECK bool history_load_part(History *h, Arena *a, const HistoryItem *item,
  * by them keeps the order of the file. Only item->file is looked at. */
 MUST_CHECK bool history_load_file(Arena *a, const HistoryItem *item, Loaded *ret, Err *err);
 
-/* -- what there is -------------------------------------------------------------------------------- */
+/* -- what there is -- */
 
 /* What a number of sessions is made of. A session is one conversation: parts that compression cut are one,
  * runs of sub-agents and archived sessions are counted apart. These are the sessions that the list shows

@@ -101,7 +101,7 @@ static bool covers(History *h, Arena *a, const Continuation *c, const HistoryIte
            str_eq(now, c->fingerprint);
 }
 
-/* -- what a conversation stands for ----------------------------------------------------------------------- */
+/* -- what a conversation stands for -- */
 
 static bool find_continued(History *h, Arena *a, const Continuation *c, HistoryItem *ret)
 {
@@ -221,7 +221,7 @@ bool history_is_covered(History *h, Arena *a, const HistoryItem *item)
     return covering(h, a, item) != NULL;
 }
 
-/* -- sessions of homes ----------------------------------------------------------------------------------- */
+/* -- sessions of homes -- */
 
 typedef void CoveredFn(void *ctx, const HistoryItem *item, Str conversation, bool begun_there);
 
@@ -285,7 +285,7 @@ bool history_covered_homes(History *h, Arena *a, Covered **ret, size_t *ret_n, E
     return true;
 }
 
-/* -- counts ---------------------------------------------------------------------------------------------- */
+/* -- counts -- */
 
 void history_count_begun(const History *h, HistoryFacts *facts, const HistoryItem *item)
 {

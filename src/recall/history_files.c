@@ -46,7 +46,7 @@ bool files_catalogue(Files *f, Catalogue **ret, Err *err)
     return f->catalogue != NULL;
 }
 
-/* -- bringing it up to date --------------------------------------------------------------------- */
+/* -- bringing it up to date -- */
 
 static bool out_of_time(void *ctx)
 {
@@ -134,7 +134,7 @@ bool files_update(Files *f, bool homes, Err *err)
     return true;
 }
 
-/* -- entries as sessions -------------------------------------------------------------------------- */
+/* -- entries as sessions -- */
 
 static Str text_or_none(Str s)
 {
@@ -209,7 +209,7 @@ void files_item(Arena *a, const Entry *e, size_t homes, HistoryItem *ret)
     files_facts(a, e, ret);
 }
 
-/* -- finding ---------------------------------------------------------------------------------------- */
+/* -- finding -- */
 
 bool files_begins(Files *f, Arena *a, Str prefix, size_t max, Session **ret, size_t *ret_n,
                   Err *err)

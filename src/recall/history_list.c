@@ -49,7 +49,7 @@ HistoryList *history_list_close(HistoryList *list)
     return NULL;
 }
 
-/* -- the homes' lane ------------------------------------------------------------------------------ */
+/* -- the homes' lane -- */
 
 static bool wants_homes(const HistoryList *list)
 {
@@ -179,7 +179,7 @@ static bool fill_head(HistoryList *list, Err *err)
     return true;
 }
 
-/* -- the lanes of the catalogue -------------------------------------------------------------------- */
+/* -- the lanes of the catalogue -- */
 
 static bool wants_lane(const HistoryList *list, SourceKind source)
 {
@@ -276,7 +276,7 @@ HistoryList *history_list(History *h, const HistoryQuery *query, Err *err)
     return TAKE(list);
 }
 
-/* -- the next one ---------------------------------------------------------------------------------- */
+/* -- the next one -- */
 
 /* NULL where all lanes are read. Of the same instant the earlier lane comes first. */
 static bool newest_lane(HistoryList *list, Lane **ret, Err *err)

@@ -6,7 +6,7 @@
 #include "recall/history_files.h"
 #include "text/human.h"
 
-/* -- homes ------------------------------------------------------------------------------------------ */
+/* -- homes -- */
 
 /* A time that cannot be is not taken for the last activity. */
 static void note_time(SessionCounts *c, double at)
@@ -52,7 +52,7 @@ static void count_homes(const HomeFacts *facts, size_t n, HistoryFacts *ret)
     }
 }
 
-/* -- transcripts ------------------------------------------------------------------------------------- */
+/* -- transcripts -- */
 
 static bool count_entries(History *h, Arena *a, HistoryFacts *ret, Err *err)
 {
@@ -129,7 +129,7 @@ static bool count_transcripts(History *h, Arena *a, HistoryFacts *ret, Err *err)
     return !ret->partial || count_files(h, a, ret, err);
 }
 
-/* -- all of it --------------------------------------------------------------------------------------- */
+/* -- all of it -- */
 
 static bool name_places(const HistoryWhere *where, Arena *a, HistoryFacts *ret, Err *err)
 {

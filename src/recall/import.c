@@ -49,7 +49,7 @@ const ImportReport *import_report(const Import *im)
     return &im->report;
 }
 
-/* -- opening -------------------------------------------------------------------------------------- */
+/* -- opening -- */
 
 Import *import_close(Import *im)
 {
@@ -89,7 +89,7 @@ static void tell(Import *im, ImportOutcome outcome, Str id, const char *why)
     im->options.tell(im->options.ctx, outcome, id, why);
 }
 
-/* -- is it the same ------------------------------------------------------------------------------- */
+/* -- is it the same -- */
 
 #define SAME_TEXT(a, b)         str_eq((a), (b))
 #define SAME_REAL(a, b)         ((a) == (b))
@@ -174,7 +174,7 @@ static bool same_as(History *h, const HistoryItem *there, const Session *s, cons
     return true;
 }
 
-/* -- writing -------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 /* The title with a number behind it, where another session has it. */
 static bool free_title(Import *im, Arena *a, Session *s, Err *err)
@@ -227,7 +227,7 @@ static bool write_session(Import *im, const Session *s, const Message *messages,
     return true;
 }
 
-/* -- one session ---------------------------------------------------------------------------------- */
+/* -- one session -- */
 
 /* By its whole id; *ret_found false: there is none. */
 static bool find_ours(Import *im, Arena *a, Str id, HistoryItem *ret, bool *ret_found, Err *err)
@@ -287,7 +287,7 @@ static bool take_session(void *ctx, const Session *s, const Message *messages, s
     return true;
 }
 
-/* -- lines ---------------------------------------------------------------------------------------- */
+/* -- lines -- */
 
 static void tell_broken(void *ctx, ImportOutcome outcome, Str id, const char *why)
 {
@@ -343,7 +343,7 @@ bool import_parse(Str bytes, ImportSession *fn, ImportTell *tell_fn, void *ctx, 
     return true;
 }
 
-/* -- transcripts ---------------------------------------------------------------------------------- */
+/* -- transcripts -- */
 
 /* What wrote it, by its first lines. False: one of our exports, or nothing that is known. */
 static bool is_transcript(Str head, SourceKind *ret)
@@ -414,7 +414,7 @@ static bool import_transcript(Import *im, const char *path, SourceKind source, E
     return take_session(im, &loaded.session, loaded.messages, loaded.n, err);
 }
 
-/* -- files ---------------------------------------------------------------------------------------- */
+/* -- files -- */
 
 static size_t read_head(int fd, char *room, size_t n)
 {

@@ -57,7 +57,7 @@ MUST_CHECK bool import_file(Import *im, const char *path, Err *err);
 
 const ImportReport *import_report(const Import *im);
 
-/* -- for the fuzz target ---------------------------------------------------------------------- */
+/* -- for the fuzz target -- */
 
 /* A session that is whole. */
 typedef bool ImportSession(void *ctx, const Session *s, const Message *messages, size_t n,

@@ -73,7 +73,7 @@ Str doc_tool_term(Arena *a, Str tool)
     return str_dup(a, buf_str(&b));
 }
 
-/* -- statements ----------------------------------------------------------------------------------- */
+/* -- statements -- */
 
 RecallIndex *recall_index_open(Db *db, Err *err)
 {
@@ -140,7 +140,7 @@ static bool name_id(RecallIndex *x, Str name, int64_t *ret, Err *err)
     return true;
 }
 
-/* -- words, on their way ------------------------------------------------------------------------- */
+/* -- words, on their way -- */
 
 static void wait_terms(RecallIndex *x, bool tools, int64_t row)
 {
@@ -173,7 +173,7 @@ bool recall_index_flush(RecallIndex *x, Err *err)
     return ok;
 }
 
-/* -- sessions ------------------------------------------------------------------------------------- */
+/* -- sessions -- */
 
 static bool find_session(RecallIndex *x, int64_t key, bool *ret_found, Err *err)
 {
@@ -251,7 +251,7 @@ bool recall_index_end(RecallIndex *x, const DocSession *s, Err *err)
     return x->bytes_waiting < BATCH_BYTES || recall_index_flush(x, err);
 }
 
-/* -- documents ------------------------------------------------------------------------------------ */
+/* -- documents -- */
 
 static bool add_place(RecallIndex *x, const Doc *d, int64_t id, int64_t terms, Err *err)
 {
@@ -310,7 +310,7 @@ bool recall_index_clear(RecallIndex *x, Err *err)
                err);
 }
 
-/* -- size ----------------------------------------------------------------------------------------- */
+/* -- size -- */
 
 bool recall_index_size(Db *db, RecallSize *ret, Err *err)
 {

@@ -81,7 +81,7 @@ MUST_CHECK bool recall_index_clear(RecallIndex *x, Err *err);
 /* The same from a catalogue's events: who listens. Borrows x. */
 CatalogueListener recall_index_listener(RecallIndex *x);
 
-/* -- index_listen.c: documents of events ------------------------------------------------------------ */
+/* -- index_listen.c: documents of events -- */
 
 typedef struct RecallListen RecallListen;
 RecallListen *recall_listen_new(void);

@@ -24,7 +24,7 @@ struct RecallListen {
     int part;
 };
 
-/* -- calls ---------------------------------------------------------------------------------------- */
+/* -- calls -- */
 
 static void remember_call(RecallListen *l, Str id, Str tool)
 {
@@ -95,7 +95,7 @@ static Str call_text(Arena *a, const Event *e)
     return str_printf(a, "%.*s\n%.*s", STR_FMT(e->name), STR_FMT(arguments));
 }
 
-/* -- events --------------------------------------------------------------------------------------- */
+/* -- events -- */
 
 static bool doc_of(RecallListen *l, const Event *e, Doc *ret)
 {

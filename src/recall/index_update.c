@@ -33,7 +33,7 @@ typedef struct CatchUp {
     Err *err;
 } CatchUp;
 
-/* -- what is behind --------------------------------------------------------------------------------- */
+/* -- what is behind -- */
 
 static bool find_behind(CatchUp *u, int64_t after, Behind ret[BATCH], size_t *ret_n)
 {
@@ -88,7 +88,7 @@ static bool drop_orphans(CatchUp *u)
     }
 }
 
-/* -- reading it ------------------------------------------------------------------------------------- */
+/* -- reading it -- */
 
 /* No further than the catalogue: what comes behind is its to tell. */
 static bool on_event(void *ctx, const Event *e, Err *err)
@@ -189,7 +189,7 @@ static bool catch_up_batch(CatchUp *u, int64_t *after, bool *ret_more)
     return !stopped || err_set(u->err, ERR_INTERRUPTED, "interrupted");
 }
 
-/* -- all of it --------------------------------------------------------------------------------------- */
+/* -- all of it -- */
 
 static bool anything_behind(Db *db, int64_t *ret, Err *err)
 {

@@ -9,7 +9,7 @@
 
 enum { LINES_FORMAT = 1 };
 
-/* -- base64, for what is no text ---------------------------------------------------------------- */
+/* -- base64, for what is no text -- */
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -53,7 +53,7 @@ static bool read_base64(Arena *a, Str text, Str *ret)
     return true;
 }
 
-/* -- writing ------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 bool line_field_stays(const char *name)
 {
@@ -142,7 +142,7 @@ void line_put_end(Buf *out, int64_t messages)
     buf_addf(out, "{\"kind\":\"end\",\"messages\":%lld}\n", (long long)messages);
 }
 
-/* -- reading ------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static bool is_absent(Json v)
 {

@@ -8,7 +8,7 @@
 
 static const Str structured = STR_INIT("\0json:");
 
-/* -- writing ---------------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 static bool is_json(Str s)
 {
@@ -113,7 +113,7 @@ void hermes_put_end(JsonWriter *w)
     buf_addc(w->out, '\n');
 }
 
-/* -- reading ---------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 bool hermes_is_session(Json line)
 {

@@ -43,7 +43,7 @@ static void say_note(Parse *p, Str what, const char *why)
     add_note_text(p, "", what, after.p);
 }
 
-/* -- filters -------------------------------------------------------------------------------------- */
+/* -- filters -- */
 
 bool doc_role_parse(Str name, int *ret)
 {
@@ -152,7 +152,7 @@ bool search_project_matches(Str project, Str folder)
     return str_eq_nocase(last, project);
 }
 
-/* -- items ---------------------------------------------------------------------------------------- */
+/* -- items -- */
 
 static bool is_space(char c)
 {
@@ -249,7 +249,7 @@ static void take_items(Parse *p, Str rest)
     }
 }
 
-/* -- whether it is a question ------------------------------------------------------------------------ */
+/* -- whether it is a question -- */
 
 static bool first_term(Str s, Term *ret)
 {
@@ -289,7 +289,7 @@ static bool is_question(const Parse *p, Str text)
            (p->n >= 5 && stops * 3 >= p->n) || p->n >= 9;
 }
 
-/* -- dates that a question names ---------------------------------------------------------------------- */
+/* -- dates that a question names -- */
 
 static int month_of(Str word)
 {
@@ -344,7 +344,7 @@ static void find_date(Parse *p)
                               : utc(year + 1, 1, 1);
 }
 
-/* -- atoms ----------------------------------------------------------------------------------------- */
+/* -- atoms -- */
 
 static void add_atom(Parse *p, bool without, Atom atom)
 {

@@ -83,7 +83,7 @@ bool resume_plan(Arena *a, const HistoryItem *item, Resume *ret)
     return true;
 }
 
-/* -- as a line -------------------------------------------------------------------------------------- */
+/* -- as a line -- */
 
 static bool needs_no_quotes(Str s)
 {

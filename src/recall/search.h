@@ -19,7 +19,7 @@ MUST_CHECK Recall *recall_open(Db *db, Err *err);
 Recall *recall_close(Recall *r);
 AUTO_FREE(Recall, recall_close)
 
-/* -- ranking --------------------------------------------------------------------------------------- */
+/* -- ranking -- */
 
 typedef struct Ranked {
     int64_t id, ord, key; /* document; its session's place and key */
@@ -44,7 +44,7 @@ typedef struct Ranking {
 MUST_CHECK bool recall_rank(Recall *r, Arena *a, const SearchQuery *query, size_t max, Ranking *ret,
                             Err *err);
 
-/* -- the whole of it -------------------------------------------------------------------------------- */
+/* -- the whole of it -- */
 
 typedef struct SnippetPiece {
     Str text;

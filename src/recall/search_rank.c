@@ -39,7 +39,7 @@ typedef struct Rank {
     int phrase_atoms[LIMIT_SEARCH_TERMS * 3];
 } Rank;
 
-/* -- expressions ------------------------------------------------------------------------------------ */
+/* -- expressions -- */
 
 /* Which rows at all: without what was excluded, and of the role or tool asked for. */
 static void add_conditions(Rank *k, Buf *b)
@@ -80,7 +80,7 @@ static Str expression(Rank *k, size_t first, size_t last, const char *between)
     return str_dup(k->arena, buf_str(&b));
 }
 
-/* -- gathering --------------------------------------------------------------------------------------- */
+/* -- gathering -- */
 
 static double idf_of(double rows, double df)
 {
@@ -190,7 +190,7 @@ static bool gather_all(Rank *k, int table, Err *err)
     return gather_newest(k, table, match, how_to(k, 0, k->q->n - 1), &common, err);
 }
 
-/* -- first pass --------------------------------------------------------------------------------------- */
+/* -- first pass -- */
 
 typedef struct Candidate {
     int64_t row;
@@ -275,7 +275,7 @@ static void first_pass(Rank *k, int table, Best *best)
     }
 }
 
-/* -- second pass --------------------------------------------------------------------------------------- */
+/* -- second pass -- */
 
 static bool read_doc(Rank *k, const Candidate *c, Ranked *ret, double *ret_terms, bool *ret_found,
                      Err *err)
@@ -389,7 +389,7 @@ static bool second_pass(Rank *k, const Best *best, size_t max, Ranking *ret, Err
     return true;
 }
 
-/* -- all of it ------------------------------------------------------------------------------------------ */
+/* -- all of it -- */
 
 static bool gather_tables(Rank *k, bool (*how)(Rank *k, int table, Err *err), size_t *ret_found,
                           Err *err)

@@ -10,7 +10,7 @@
 
 enum { CANDIDATES = 400 };
 
-/* -- by the index ------------------------------------------------------------------------------------- */
+/* -- by the index -- */
 
 /* The words of the text that are whole by themselves: those that touch neither of its ends. */
 static size_t whole_words(Scan *s, Atom *ret)
@@ -71,7 +71,7 @@ static bool by_index(Scan *s, const SearchQuery *words, Err *err)
     return true;
 }
 
-/* -- by reading ------------------------------------------------------------------------------------------ */
+/* -- by reading -- */
 
 typedef struct One {
     Scan *s;

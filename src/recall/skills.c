@@ -32,7 +32,7 @@ Skills *skills_close(Skills *s)
     return mem_free(s);
 }
 
-/* -- reading ------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static bool is_known(const Skills *s, Str name)
 {
@@ -126,7 +126,7 @@ bool skills_put(Skills *s, const Skill *all, size_t n, Err *err)
     return skills_index(s, err);
 }
 
-/* -- listing ------------------------------------------------------------------------------------------- */
+/* -- listing -- */
 
 const Skill *skills_all(const Skills *s, size_t *ret_n)
 {

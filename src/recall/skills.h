@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "store/homes.h"
 
-/* -- one SKILL.md ------------------------------------------------------------------------------------ */
+/* -- one SKILL.md -- */
 
 typedef struct Skill {
     Str name; /* of the front matter, else of the folder */
@@ -35,7 +35,7 @@ typedef struct Skill {
  * borrowed from the arena and from `text`. */
 void skill_parse(Arena *a, Str name, Str text, Skill *ret);
 
-/* -- all of them -------------------------------------------------------------------------------------- */
+/* -- all of them -- */
 
 typedef struct SkillPlaces {
     const Homes *homes;
@@ -62,7 +62,7 @@ size_t skills_shadowed(const Skills *s);
 /* By name; NULL: there is none. */
 const Skill *skills_find(const Skills *s, Str name);
 
-/* -- which of them fit -------------------------------------------------------------------------------- */
+/* -- which of them fit -- */
 
 /* X(id, "name") */
 #define SKILL_CONFIDENCES(X)                                                                       \

@@ -10,7 +10,7 @@
 
 enum { NAME_CHARS = 64, DESCRIPTION_CHARS = 1024, LIST_ITEMS = 64 };
 
-/* -- YAML ---------------------------------------------------------------------------------------------- */
+/* -- YAML -- */
 
 /* "tags", or "metadata.hermes.tags". */
 static yaml_node_t *member_at(yaml_document_t *doc, const char *path)
@@ -112,7 +112,7 @@ static bool take_yaml(Arena *a, Str text, Skill *ret)
     return true;
 }
 
-/* -- lines --------------------------------------------------------------------------------------------- */
+/* -- lines -- */
 
 static bool next_line(Str *rest, Str *ret)
 {

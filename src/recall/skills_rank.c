@@ -30,7 +30,7 @@ const char *skill_confidence_name(SkillConfidence c)
     return names[c];
 }
 
-/* -- the index ----------------------------------------------------------------------------------------- */
+/* -- the index -- */
 
 bool skills_prepare(Skills *s, Err *err)
 {
@@ -83,7 +83,7 @@ bool skills_index(Skills *s, Err *err)
     return db_script(s->db, "COMMIT", err);
 }
 
-/* -- ranking ------------------------------------------------------------------------------------------- */
+/* -- ranking -- */
 
 typedef struct Candidate {
     const Skill *skill;
@@ -185,7 +185,7 @@ static size_t gather(Shortlisting *k, Str platform, Shortlist *ret)
     return n;
 }
 
-/* -- what is said about them ----------------------------------------------------------------------------- */
+/* -- what is said about them -- */
 
 static void add_reason(SkillPick *p, Str reason)
 {

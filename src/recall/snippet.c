@@ -24,7 +24,7 @@ typedef struct Spots {
     size_t n;
 } Spots;
 
-/* -- where the words stand ---------------------------------------------------------------------------- */
+/* -- where the words stand -- */
 
 static size_t words_of(const SearchQuery *q, Word words[WORDS])
 {
@@ -97,7 +97,7 @@ static void find_literal(Str text, Str literal, Spots *ret)
     }
 }
 
-/* -- which part is shown ------------------------------------------------------------------------------- */
+/* -- which part is shown -- */
 
 /* The spot at which a stretch with most different words begins. */
 static size_t best_start(const Spots *s)
@@ -136,7 +136,7 @@ static size_t clean_start(Str text, size_t at)
     return from;
 }
 
-/* -- pieces --------------------------------------------------------------------------------------------- */
+/* -- pieces -- */
 
 typedef struct Pieces {
     Arena *arena;

@@ -4,7 +4,7 @@
 
 #include "recall/search.h"
 
-/* -- reading again (snippet_read.c) ------------------------------------------------------------------ */
+/* -- reading again (snippet_read.c) -- */
 
 /* Keeps what it opens for the next document. One thread. */
 typedef struct DocReader DocReader;
@@ -23,7 +23,7 @@ bool doc_was_rewound(const DocReader *r);
 typedef bool DocFn(void *ctx, const Doc *d);
 MUST_CHECK bool doc_each(DocReader *r, const Entry *e, DocFn *fn, void *ctx, Err *err);
 
-/* -- snippets ----------------------------------------------------------------------------------------- */
+/* -- snippets -- */
 
 /* What is to be marked: the query's words, or one text as it stands. */
 typedef struct Marks {

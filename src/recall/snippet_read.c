@@ -47,7 +47,7 @@ static bool rows_of(DocReader *r, Str home, Rows **ret, Err *err)
     return err_set(err, ERR_NOT_FOUND, "no home '%.*s'", STR_FMT(home));
 }
 
-/* -- one ------------------------------------------------------------------------------------------- */
+/* -- one -- */
 
 typedef struct Find {
     DocReader *r;
@@ -99,7 +99,7 @@ bool doc_was_rewound(const DocReader *r)
     return r->rewound;
 }
 
-/* -- all ------------------------------------------------------------------------------------------- */
+/* -- all -- */
 
 typedef struct Each {
     DocReader *r;

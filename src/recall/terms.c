@@ -10,7 +10,7 @@
 
 enum { BLOB_BYTES = 128 }; /* no person writes a word of base64's alphabet as long as this */
 
-/* -- characters ---------------------------------------------------------------------------------- */
+/* -- characters -- */
 
 /* 0: no part of a word; else the byte as it is indexed. */
 static const char ascii_fold[128] = {
@@ -98,7 +98,7 @@ static uint32_t fold(uint32_t c)
     return c;
 }
 
-/* -- words ---------------------------------------------------------------------------------------- */
+/* -- words -- */
 
 static bool is_blob_byte(char c)
 {
@@ -169,7 +169,7 @@ static void read_word(Str *rest, Term *t, Word *w)
     }
 }
 
-/* -- endings -------------------------------------------------------------------------------------- */
+/* -- endings -- */
 
 static pthread_key_t stemmer_key; /* frees a thread's stemmer when the thread ends */
 
@@ -212,7 +212,7 @@ static size_t stem(char *word, size_t n)
     return n;
 }
 
-/* -- pairs ---------------------------------------------------------------------------------------- */
+/* -- pairs -- */
 
 static bool next_pair(TermIter *it, Term *ret)
 {
@@ -239,7 +239,7 @@ static bool next_pair(TermIter *it, Term *ret)
     return true;
 }
 
-/* -- all of them ---------------------------------------------------------------------------------- */
+/* -- all of them -- */
 
 /* To the next byte that begins a word; false at the end. */
 static bool find_word(TermIter *it)
@@ -313,7 +313,7 @@ size_t terms_write(Buf *out, Str text)
     return n;
 }
 
-/* -- words that say nothing ----------------------------------------------------------------------- */
+/* -- words that say nothing -- */
 
 static bool is_listed(Str word, const char *const *list, size_t n)
 {

@@ -16,7 +16,7 @@ enum {
     KEY_GONE = 1 << 8  /* among changes: the session is no more */
 };
 
-/* -- order --------------------------------------------------------------------------------------------- */
+/* -- order -- */
 
 static int latest_first(const void *a, const void *b)
 {
@@ -74,7 +74,7 @@ static void turn_around(SessionKey *keys, size_t n)
     }
 }
 
-/* -- the state of a home's files ------------------------------------------------------------------------ */
+/* -- the state of a home's files -- */
 
 /* *ret_settled: a later write cannot bear the same time. File systems tell times in steps of a clock's tick, some in
  * seconds. */
@@ -104,7 +104,7 @@ static Str stamp_of(Arena *a, const Home *home, bool *ret_settled)
     return stamp;
 }
 
-/* -- what is kept -------------------------------------------------------------------------------------- */
+/* -- what is kept -- */
 
 /* Changes with the newest message that they know of. */
 typedef struct Changes {
@@ -199,7 +199,7 @@ static void load_kept(Kept *k, Str data, Arena *a)
     k->db = db_close(k->db);
 }
 
-/* -- keeping it ---------------------------------------------------------------------------------------- */
+/* -- keeping it -- */
 
 static bool is_same(const SessionKey *x, const SessionKey *y)
 {
@@ -269,7 +269,7 @@ static bool can_wait(const Kept *k, const Changes *changes)
     return !k->settled && changes->last_message - k->changes.last_message < MANY_MESSAGES;
 }
 
-/* -- reading ------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 /* Keys of sessions come by rowid from the engine. */
 static bool read_again(const Engine *engine, Conn *conn, const SessionQuery *query, Kept *kept,

@@ -50,7 +50,7 @@ static void begin_slice(Check *c)
     c->deadline = c->whole ? 0 : clock_mono_ms() + (c->wal ? SLICE_WAL_MS : SLICE_ROLLBACK_MS);
 }
 
-/* -- what a failure means ---------------------------------------------------------------------- */
+/* -- what a failure means -- */
 
 static bool says(Str text, const char *words)
 {
@@ -87,7 +87,7 @@ static TableCheck verdict_of_failure(Check *c, Str name)
     return (TableCheck){ name, v, why };
 }
 
-/* -- pages ------------------------------------------------------------------------------------- */
+/* -- pages -- */
 
 /* The rows of a check: "ok", or complaints, of which the first few are told. */
 static TableCheck read_complaints(Check *c, Stmt *stmt, Str name)
@@ -137,7 +137,7 @@ static TableCheck check_pages(Check *c, const char *pragma, Str table)
     return result;
 }
 
-/* -- search indexes ------------------------------------------------------------------------------ */
+/* -- search indexes -- */
 
 static bool is_letter(char c)
 {
@@ -231,7 +231,7 @@ static TableCheck check_search(Check *c, Str name)
     return check_pages(c, "quick_check", name);
 }
 
-/* -- tables -------------------------------------------------------------------------------------- */
+/* -- tables -- */
 
 typedef struct TableName {
     Str name;
@@ -288,7 +288,7 @@ static void check_tables(Check *c, const TableName *tables, size_t n)
     }
 }
 
-/* -- columns --------------------------------------------------------------------------------------- */
+/* -- columns -- */
 
 static bool is_known(Str column, const char *const *fields, size_t n)
 {
@@ -351,7 +351,7 @@ static bool read_columns(Check *c, Err *err)
     return true;
 }
 
-/* -- the whole ------------------------------------------------------------------------------------- */
+/* -- the whole -- */
 
 static int64_t size_with_log(Arena *a, const char *path)
 {

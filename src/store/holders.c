@@ -16,7 +16,7 @@ enum { WAL_WRITE_BYTE = 120, MAX_HOLDERS = 256 };
 
 static const Str deleted_mark = STR_INIT(" (deleted)");
 
-/* -- descriptors ------------------------------------------------------------------------------- */
+/* -- descriptors -- */
 
 static void note_link(Holder *h, Str target, Str database)
 {
@@ -72,7 +72,7 @@ static Str name_of(Arena *a, int64_t pid)
     return str_dup(a, str_trim(str_of(name)));
 }
 
-/* -- locks --------------------------------------------------------------------------------------- */
+/* -- locks -- */
 
 typedef struct LockLine {
     bool writes;
@@ -140,7 +140,7 @@ static void read_locks(Arena *a, Str database, Holders *all)
         fclose(f);
 }
 
-/* -- everybody ------------------------------------------------------------------------------------- */
+/* -- everybody -- */
 
 /* As /proc names it: without symbolic links. */
 static Str real_path(Arena *a, Str path)

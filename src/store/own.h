@@ -33,7 +33,7 @@ MUST_CHECK bool own_delete_session(OwnStore *own, Str id,
 /* Whether a session other than `except` has this title: titles name sessions. */
 MUST_CHECK bool own_title_taken(OwnStore *own, Str title, Str except, bool *ret, Err *err);
 
-/* -- who made what ----------------------------------------------------------------------- */
+/* -- who made what -- */
 
 /* What a maker ("demo") put there, so that it can be taken out again and nothing else. */
 typedef struct Made {

@@ -11,7 +11,7 @@
 enum { SLICE_WAL_MS = 20, SLICE_ROLLBACK_MS = 10 };
 enum { GO_ON_SHARE = 4 }; /* of a slice: within that a read goes on to the next session */
 
-/* -- reading for a while ------------------------------------------------------------------------ */
+/* -- reading for a while -- */
 
 /* Handles of one process share its lock on the file, so reads of two threads that overlap are one long
  * read to everyone else. So all walks of the process end together: who comes after the time of those
@@ -75,14 +75,14 @@ void rows_rest(Rows *r)
     end_read();
 }
 
-/* -- columns ------------------------------------------------------------------------------------- */
+/* -- columns -- */
 
 const char *rows_column(Rows *r, const char *table, const char *name)
 {
     return db_has_column(r->db, table, name) ? name : "NULL";
 }
 
-/* -- sessions -------------------------------------------------------------------------------------- */
+/* -- sessions -- */
 
 /* What a session's row says of how far it has gone. Columns that are missing read as NULL. */
 static const char *const marks[] = { "message_count", "tool_call_count", "rewind_count",
@@ -147,7 +147,7 @@ static bool add_models(Rows *r, Arena *a, SessionRow *s, Err *err)
     return true;
 }
 
-/* -- turns that are kept elsewhere ------------------------------------------------------------------- */
+/* -- turns that are kept elsewhere -- */
 
 /* The first that is not before it. */
 static size_t first_kept(const Rows *r, Str session)
@@ -318,7 +318,7 @@ bool rows_newer(Rows *r, Arena *a, int64_t after, Str **ret, size_t *ret_n, int6
     return true;
 }
 
-/* -- life ------------------------------------------------------------------------------------------- */
+/* -- life -- */
 
 static bool is_wal(Rows *r, bool *ret, Err *err)
 {

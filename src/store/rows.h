@@ -85,7 +85,7 @@ MUST_CHECK bool rows_messages(Rows *rows, Str id, RowMessageFn *fn, void *ctx, R
  * needs none of its own. This ends it: before the thread waits for anything, or reads elsewhere. */
 void rows_rest(Rows *rows);
 
-/* -- everything that is there, for the catalogue --------------------------------------------------- */
+/* -- everything that is there, for the catalogue -- */
 
 typedef struct RowEvent {
     int64_t id;

@@ -29,7 +29,7 @@ static void add_column(Buf *sql, Db *db, const char *table, const char *column, 
     buf_addf(sql, ", %s", db_has_column(db, table, column) ? column : or_else);
 }
 
-/* -- statements ------------------------------------------------------------------------------------- */
+/* -- statements -- */
 
 static bool prepare_messages(Db *db, Stmt **ret, Err *err)
 {
@@ -90,7 +90,7 @@ static bool statements(Rows *rows, RowsInside *ret, Err *err)
     return true;
 }
 
-/* -- messages --------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static RowEvent event_row(sqlite3_stmt *stmt)
 {
@@ -179,7 +179,7 @@ bool rows_events(Rows *rows, Str session, int64_t after, RowEventFn *fn, void *c
     return true;
 }
 
-/* -- sessions --------------------------------------------------------------------------------------- */
+/* -- sessions -- */
 
 #define READ_TEXT(at)         str_dup(a, stmt_text(stmt, at))
 #define READ_REAL(at)         sqlite3_column_double(stmt, at)

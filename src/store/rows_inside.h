@@ -22,12 +22,12 @@ struct Rows {
 
 enum { ROWS_LOOK_EVERY = 8 }; /* rows between two looks at the clock */
 
-/* -- reading for a while (rows.c) ------------------------------------------------------------------ */
+/* -- reading for a while (rows.c) -- */
 
 /* The read that is open, or a new one: r->until says when it has to end. */
 MUST_CHECK bool rows_go_on(Rows *r, Err *err);
 
-/* -- small things (rows.c) -------------------------------------------------------------------------- */
+/* -- small things (rows.c) -- */
 
 /* The column where there is one, else NULL. */
 const char *rows_column(Rows *r, const char *table, const char *name);
@@ -42,7 +42,7 @@ static inline Str rows_text(sqlite3_value *value)
     return (Str){ p, (size_t)sqlite3_value_bytes(value) };
 }
 
-/* -- one session (rows_messages.c) ------------------------------------------------------------------- */
+/* -- one session (rows_messages.c) -- */
 
 MUST_CHECK bool rows_prepare_messages(Rows *r, Err *err);
 

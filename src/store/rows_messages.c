@@ -7,7 +7,7 @@
 #include "store/rows_inside.h"
 #include "text/utf8.h"
 
-/* -- the walk ----------------------------------------------------------------------------------------- */
+/* -- the walk -- */
 
 /* Compaction inserts the tail again: what was counted as compacted is passed over when it comes
  * back, as often as it was. */
@@ -144,7 +144,7 @@ bool rows_messages(Rows *r, Str id, RowMessageFn *fn, void *ctx, RowsSeen *ret, 
     return true;
 }
 
-/* -- the preview -------------------------------------------------------------------------------------- */
+/* -- the preview -- */
 
 /* White space as Python's strip() sees it. */
 static bool is_space(uint32_t c)
@@ -195,7 +195,7 @@ bool rows_preview(Rows *r, Arena *a, Str id, Str *ret, Err *err)
     return ok;
 }
 
-/* -- statements --------------------------------------------------------------------------------------- */
+/* -- statements -- */
 
 static void messages_sql(Rows *r, Buf *sql)
 {

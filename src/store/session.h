@@ -94,7 +94,7 @@ bool session_is_aside(Str source);
 /* A copy with its text. */
 Session session_dup(Arena *a, const Session *s);
 
-/* -- tool calls --------------------------------------------------------------------- */
+/* -- tool calls -- */
 
 typedef struct ToolCall {
     Str id, name;

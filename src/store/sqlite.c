@@ -16,7 +16,7 @@
 
 enum { BATCH_ROWS = 512, BATCH_BYTES = 1 << 20 };
 
-/* -- opening ------------------------------------------------------------------------ */
+/* -- opening -- */
 
 static const char *const session_fields[] = {
 #define X(kind, name) #name,
@@ -125,7 +125,7 @@ static Conn *conn_open(const Home *home, Err *err)
     return TAKE(c);
 }
 
-/* -- rows ----------------------------------------------------------------------------- */
+/* -- rows -- */
 
 int64_t conn_slice_end(const Conn *c)
 {
@@ -201,7 +201,7 @@ static bool one_session(Conn *c, Arena *a, sqlite3_stmt *stmt, Session *ret, boo
     return ok;
 }
 
-/* -- keys ------------------------------------------------------------------------------ */
+/* -- keys -- */
 
 typedef struct Key {
     KeyKind kind;
@@ -242,7 +242,7 @@ static void bind_key(Stmt *stmt, int at, const Key *key)
         sqlite3_bind_double(stmt, at, key->at);
 }
 
-/* -- sessions ------------------------------------------------------------------------- */
+/* -- sessions -- */
 
 typedef struct SessionPage {
     Arena *arena;
@@ -467,7 +467,7 @@ static bool conn_mark(Conn *c, Arena *a, Str id, Str *ret, Err *err)
     return ok;
 }
 
-/* -- messages ------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static bool messages_statement(Conn *c, bool inactive, KeyKind key, Stmt **ret, Err *err)
 {
@@ -527,7 +527,7 @@ static bool conn_messages(Conn *c, Arena *a, Str id, const MessageQuery *query,
     return ok;
 }
 
-/* -- columns without a field of ours ------------------------------------------------------ */
+/* -- columns without a field of ours -- */
 
 static bool is_field(const char *name, const char *const *fields, size_t n)
 {
@@ -612,7 +612,7 @@ static bool conn_cells(Conn *c, Arena *a, const Session *s, const Message *m, St
     return ok;
 }
 
-/* -- facts ---------------------------------------------------------------------------- */
+/* -- facts -- */
 
 static bool count_messages(Conn *c, HomeFacts *facts, Err *err)
 {

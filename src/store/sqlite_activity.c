@@ -25,7 +25,7 @@ typedef struct Walk {
     ActivityKeys *ret;
 } Walk;
 
-/* -- what came since --------------------------------------------------------------------------------- */
+/* -- what came since -- */
 
 static bool last_message(Conn *c, int64_t *ret, Err *err)
 {
@@ -57,7 +57,7 @@ static bool find_touched(Walk *w, Err *err)
     return true;
 }
 
-/* -- the walk ------------------------------------------------------------------------------------------ */
+/* -- the walk -- */
 
 static bool prepare_rows(Walk *w, const SessionQuery *query, Err *err)
 {

@@ -13,7 +13,7 @@
 
 enum { PAGE = 64 };
 
-/* -- opening -------------------------------------------------------------------------- */
+/* -- opening -- */
 
 static bool asked_for(const Home *home, const Homes *homes)
 {
@@ -101,7 +101,7 @@ void store_facts(Arena *a, const Homes *homes, HomeFacts **ret, size_t *ret_n)
     *ret_n = homes->n;
 }
 
-/* -- lineages ------------------------------------------------------------------------- */
+/* -- lineages -- */
 
 static bool parent_of(Store *s, Arena *a, const Session *child, Session *ret, bool *ret_found,
                       Err *err)
@@ -189,7 +189,7 @@ bool store_lineage(Store *s, Arena *a, const Session *tip, Lineage *ret, Err *er
     return true;
 }
 
-/* -- listing -------------------------------------------------------------------------- */
+/* -- listing -- */
 
 /* The progress of one home's list: a page of sessions, read up to `at`. By activity a page is one
  * session, and `keys` are all that are left. */
@@ -446,14 +446,14 @@ bool sessions_count(Store *s, int64_t *ret, Err *err)
     return true;
 }
 
-/* -- one session ----------------------------------------------------------------------- */
+/* -- one session -- */
 
 bool store_fingerprint(Store *s, Arena *a, const Session *session, Str *ret, Err *err)
 {
     return s->engine->mark(s->conns[session->home], a, session->id, ret, err);
 }
 
-/* -- messages ------------------------------------------------------------------------- */
+/* -- messages -- */
 
 bool messages_each(Store *s, const Session *session, const MessageQuery *query, MessageFn *fn,
                    void *ctx, Err *err)

@@ -24,7 +24,7 @@ AUTO_FREE(Store, store_free)
 
 const char *store_engine_version(void); /* "3.53.2" */
 
-/* -- what is there -------------------------------------------------------------------- */
+/* -- what is there -- */
 
 /* Sessions of one source that are alike. */
 typedef struct HomeCount {
@@ -53,7 +53,7 @@ void store_facts(Arena *a, const Homes *homes, HomeFacts **ret, size_t *ret_n);
 
 const Home *store_home(const Store *s, size_t home);
 
-/* -- sessions ------------------------------------------------------------------------- */
+/* -- sessions -- */
 
 /* A chain of sessions that compression cut: one thing to its user. */
 typedef struct Lineage {
@@ -105,7 +105,7 @@ bool session_ambiguous(Arena *a, Str id, Session *all, size_t n, Err *err);
 /* A short text that differs whenever the session's messages do: a mark of "nothing new". */
 MUST_CHECK bool store_fingerprint(Store *s, Arena *a, const Session *session, Str *ret, Err *err);
 
-/* -- messages ------------------------------------------------------------------------- */
+/* -- messages -- */
 
 typedef struct MessageQuery {
     bool inactive;        /* rewound and compacted rows too */

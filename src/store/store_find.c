@@ -6,7 +6,7 @@
 #include "text/human.h"
 #include "text/utf8.h"
 
-/* -- finding -------------------------------------------------------------------------- */
+/* -- finding -- */
 
 static bool find_exact(Store *s, Arena *a, Str id, Session *ret, size_t *ret_n, Err *err)
 {

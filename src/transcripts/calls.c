@@ -71,7 +71,7 @@ static bool put_call(Calls *c, const Call *call, int64_t key, Err *err)
                    INT((int64_t)call->id), INT(call->copied), INT(key), USAGE(&call->usage));
 }
 
-/* -- sums ----------------------------------------------------------------------------------------- */
+/* -- sums -- */
 
 static EventUsage times(const EventUsage *u, int64_t sign)
 {

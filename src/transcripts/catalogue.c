@@ -10,7 +10,7 @@
 
 enum { ID_LEAST = 4 };
 
-/* -- opening ----------------------------------------------------------------------------------------- */
+/* -- opening -- */
 
 static void add_quoted(Buf *sql, Str s)
 {
@@ -118,7 +118,7 @@ bool catalogue_clear(Catalogue *c, Err *err)
     return db_script(c->db, "DELETE FROM calls; DELETE FROM entries; DELETE FROM entry_homes", err);
 }
 
-/* -- asking ------------------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 /* A statement is put together from pieces, each with the value of its one parameter. */
 typedef struct Question {
@@ -321,7 +321,7 @@ void entry_file(const Entry *e, TranscriptFile *ret)
                              .inode = e->cursor.inode };
 }
 
-/* -- facets -------------------------------------------------------------------------------------------- */
+/* -- facets -- */
 
 /* X("which", column) */
 #define FACETS(X)                                                                                  \

@@ -29,7 +29,7 @@ AUTO_FREE(Catalogue, catalogue_close)
 bool catalogue_is_private(Catalogue *c, Err *err);
 Db *catalogue_db(Catalogue *c); /* for recall/: its tables are in the same file */
 
-/* -- bringing it up to date ----------------------------------------------------------------------- */
+/* -- bringing it up to date -- */
 
 enum { ACTIVITY_BUCKETS = 16 };
 
@@ -94,7 +94,7 @@ MUST_CHECK bool catalogue_stamp(const CatalogueQuery *query, Stamp *ret, Err *er
 
 MUST_CHECK bool catalogue_clear(Catalogue *c, Err *err); /* everything is read anew next time */
 
-/* -- asking ---------------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 typedef struct EntryQuery {
     int source; /* SourceKind, -1 = all */

@@ -98,7 +98,7 @@ static void collect_text(Line *l, JsonTok content, Pieces *ret)
     }
 }
 
-/* -- the user's place ---------------------------------------------------------------------------- */
+/* -- the user's place -- */
 
 static bool tool_result(Line *l, const JsonTok *block)
 {
@@ -180,7 +180,7 @@ static bool user_line(Line *l, JsonTok content)
     return user_text(l, &text);
 }
 
-/* -- the agent ------------------------------------------------------------------------------------- */
+/* -- the agent -- */
 
 /* What is more than was counted of the same call, which then is counted. */
 static int64_t growth(int64_t now, int64_t *counted)
@@ -292,7 +292,7 @@ static bool agent_line(Line *l, const JsonTok *root, const JsonTok *message)
     return made_up || count_usage(l, root, message);
 }
 
-/* -- the program ----------------------------------------------------------------------------------- */
+/* -- the program -- */
 
 static bool system_line(Line *l, const JsonTok *root)
 {

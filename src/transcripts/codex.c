@@ -88,7 +88,7 @@ static void collect_text(Line *l, JsonTok content, Pieces *ret)
     }
 }
 
-/* -- twins ----------------------------------------------------------------------------------------- */
+/* -- twins -- */
 
 /* response_item; event_msg of its own type; event_msg item_completed */
 typedef enum Form { FORM_ITEM = 1, FORM_EVENT = 2, FORM_COMPLETED = 4 } Form;
@@ -119,7 +119,7 @@ static bool was_told(Line *l, TwinRole role, Form form, const Pieces *text)
     return false;
 }
 
-/* -- messages --------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 /* Instructions and the user's words in one text: the words stand behind the last closing tag. */
 static Str words_behind(Str raw)
@@ -198,7 +198,7 @@ static bool reasoning_item(Line *l, const JsonTok *f)
     return thinking(l, FORM_ITEM, &text);
 }
 
-/* -- tools ------------------------------------------------------------------------------------------- */
+/* -- tools -- */
 
 /* {"input": "..."}: free text in the shape of arguments. */
 static Str wrap_input(Line *l, JsonTok t)
@@ -311,7 +311,7 @@ static bool item(Line *l, const JsonTok *f)
     return true;
 }
 
-/* -- events for the screen ------------------------------------------------------------------------- */
+/* -- events for the screen -- */
 
 static EventUsage usage_of(Line *l, JsonTok t)
 {
@@ -405,7 +405,7 @@ static bool screen_event(Line *l, const JsonTok *f)
     return true;
 }
 
-/* -- the session --------------------------------------------------------------------------------------- */
+/* -- the session -- */
 
 /* "cli", "exec", "vscode"; of a sub-agent an object that names its parent. */
 static Str source_of(Line *l, JsonTok source, Str *ret_parent)

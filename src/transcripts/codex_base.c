@@ -12,7 +12,7 @@
 
 enum { UUID_CHARS = 36, DAY_S = 86400 };
 
-/* -- names --------------------------------------------------------------------------------------------- */
+/* -- names -- */
 
 static int hex_of(char c)
 {
@@ -61,7 +61,7 @@ int64_t codex_id_ms(Str id)
     return ms;
 }
 
-/* -- finding a file by its id ----------------------------------------------------------------------------- */
+/* -- finding a file by its id -- */
 
 static Str look_in(Arena *a, Str folder, Str id)
 {
@@ -121,7 +121,7 @@ static Str find_file(Arena *a, Str path, Str id)
     return found;
 }
 
-/* -- what the first line says ------------------------------------------------------------------------------ */
+/* -- what the first line says -- */
 
 static bool read_first_line(Arena *a, Str path, Str *ret)
 {

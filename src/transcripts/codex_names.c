@@ -18,7 +18,7 @@ typedef struct Names {
     size_t n, cap;
 } Names;
 
-/* -- the index -------------------------------------------------------------------------------------------- */
+/* -- the index -- */
 
 static void take_line(Arena *a, Names *names, Str line)
 {
@@ -72,7 +72,7 @@ static bool from_index(Arena *a, Str root, Names *names)
     return true;
 }
 
-/* -- the database ----------------------------------------------------------------------------------------- */
+/* -- the database -- */
 
 static bool read_rows(Arena *a, Db *db, Names *names, Err *err)
 {
@@ -101,7 +101,7 @@ static void from_database(Arena *a, Str root, Names *names)
         log_debug("names of threads are not read: %s", err.text);
 }
 
-/* -- both -------------------------------------------------------------------------------------------------- */
+/* -- both -- */
 
 void codex_names(Arena *a, Str root, CodexThreadName **ret, size_t *ret_n)
 {

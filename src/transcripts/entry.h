@@ -70,7 +70,7 @@ typedef struct EntryRow {
     int64_t last_where; /* of the message that was counted last */
 } EntryRow;
 
-/* -- in and out of the database ------------------------------------------------------------------ */
+/* -- in and out of the database -- */
 
 enum {
     ENTRY_N_COLUMNS = 1 /* the key */
@@ -85,7 +85,7 @@ enum {
 void entry_read(Arena *a, DbRows *rows, EntryRow *ret);
 MUST_CHECK bool entry_write(Db *db, const EntryRow *row, Err *err);
 
-/* -- what events make of it ---------------------------------------------------------------------- */
+/* -- what events make of it -- */
 
 enum {
     ENTRY_KINDS = 1u << EVENT_SESSION | 1u << EVENT_USER | 1u << EVENT_ASSISTANT |

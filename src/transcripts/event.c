@@ -58,7 +58,7 @@ size_t event_raw_bytes(const Event *e)
     return n;
 }
 
-/* -- decoding ------------------------------------------------------------------------------------- */
+/* -- decoding -- */
 
 static Str make_valid(Arena *a, Str s)
 {

@@ -8,7 +8,7 @@
 
 enum { TITLE_BYTES = 400, TITLE_CHARS = 60, TOOLS_BYTES = 4096, TEXT_BYTES = 4096 };
 
-/* -- activity ---------------------------------------------------------------------------------------- */
+/* -- activity -- */
 
 /* Twice as long slots, half as many of them. */
 static void widen(Pulse *p)
@@ -51,7 +51,7 @@ void pulse_show(const Pulse *p, double from, double to, uint8_t ret[ACTIVITY_BUC
         ret[i] = (uint8_t)((sums[i] * 255 + max - 1) / max);
 }
 
-/* -- who is talking ---------------------------------------------------------------------------------- */
+/* -- who is talking -- */
 
 /* Programs that run an agent without anybody in front of it. */
 static const char headless[] = "sdk-cli|sdk-ts|sdk-py|sdk|mcp|codex_exec|exec|codex_sdk_ts|"
@@ -90,7 +90,7 @@ void entry_settle(EntryRow *row)
     pulse_show(&row->pulse, e->started_at, e->last_at, e->activity);
 }
 
-/* -- events ------------------------------------------------------------------------------------------ */
+/* -- events -- */
 
 static void take(Arena *a, Str *place, Str value)
 {

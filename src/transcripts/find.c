@@ -14,7 +14,7 @@
 #include "transcripts/reader.h"
 #include "transcripts/walk.h"
 
-/* -- roots ------------------------------------------------------------------------------------------ */
+/* -- roots -- */
 
 static bool is_folder(Arena *a, Str path)
 {
@@ -75,7 +75,7 @@ bool transcript_roots(Arena *a, const char *claude_home, const char *codex_home,
     return true;
 }
 
-/* -- what a file is by its place and name --------------------------------------------------------- */
+/* -- what a file is by its place and name -- */
 
 /* .../<session>/subagents/agent-x.jsonl: the folder above says whose it is. */
 static Str parent_of(Str folder)
@@ -134,7 +134,7 @@ static TranscriptFile file_of(const WalkedFile *w, int place)
     return f;
 }
 
-/* -- what is there twice ------------------------------------------------------------------------------- */
+/* -- what is there twice -- */
 
 /* Of the same stem: the one that counts first. A thread of Codex goes on in the newest of its files. */
 static int by_stem(const void *left, const void *right)

@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "text/human.h"
 
-/* -- fields ----------------------------------------------------------------------------------------- */
+/* -- fields -- */
 
 static size_t slot_of(Str name)
 {
@@ -111,7 +111,7 @@ void line_piece(const Line *l, Pieces *p, Str raw)
         ARENA_PUSH(l->a, p->all, p->n, p->cap, raw);
 }
 
-/* -- times ------------------------------------------------------------------------------------------ */
+/* -- times -- */
 
 static int digits(const char *p, int n)
 {
@@ -195,7 +195,7 @@ double line_time(const Line *l, JsonTok t)
     return ms > 100000000000 ? (double)ms / 1000 : (double)ms;
 }
 
-/* -- events ------------------------------------------------------------------------------------------ */
+/* -- events -- */
 
 bool line_wants(const Line *l, EventKind kind)
 {
@@ -262,7 +262,7 @@ bool line_facts(Line *l, SessionFacts facts)
     return !anything || line_emit(l, &e);
 }
 
-/* -- what a text says of itself ----------------------------------------------------------------------- */
+/* -- what a text says of itself -- */
 
 /* X("beginning", flags): texts that stand in the user's place and are not the user's words. */
 #define NOT_WORDS(X)                                                                               \

@@ -97,7 +97,7 @@ void line_piece(const Line *l, Pieces *p, Str raw); /* an empty one is none */
 MUST_CHECK bool claude_line(Line *l);
 MUST_CHECK bool codex_line(Line *l);
 
-/* -- what both use -------------------------------------------------------------------------------- */
+/* -- what both use -- */
 
 /* Names of keys, found by a hash that is built before main: every key of every line is looked up. */
 enum { KEY_SLOTS = 128 };

@@ -20,7 +20,7 @@ typedef struct Loading {
     bool has_open;  /* the last message is the assistant's and may go on */
 } Loading;
 
-/* -- messages ----------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static void close_message(Loading *l)
 {
@@ -109,7 +109,7 @@ static void add_result(Loading *l, const Event *e)
             m->tool_name = l->calls[i].name;
 }
 
-/* -- the session ---------------------------------------------------------------------------------------- */
+/* -- the session -- */
 
 static void take(Arena *a, Str *place, Str value)
 {

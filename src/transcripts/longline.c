@@ -77,7 +77,7 @@ void longline_begin(LongLine *l)
     l->depth = l->muted_at = 0;
 }
 
-/* -- values ------------------------------------------------------------------------------------------ */
+/* -- values -- */
 
 static bool is_muted(const LongLine *l)
 {
@@ -142,7 +142,7 @@ static void close_container(LongLine *l, char c)
     end_value(l);
 }
 
-/* -- strings ------------------------------------------------------------------------------------------ */
+/* -- strings -- */
 
 static bool is_inside(char c) /* of a UTF-8 sequence */
 {
@@ -298,7 +298,7 @@ static Str feed_string(LongLine *l, Str s)
     return str_skip(s, 1);
 }
 
-/* -- everything else -------------------------------------------------------------------------------- */
+/* -- everything else -- */
 
 static bool is_scalar_char(char c)
 {

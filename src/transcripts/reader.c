@@ -74,7 +74,7 @@ Reader *reader_free(Reader *r)
     return NULL;
 }
 
-/* -- lines ----------------------------------------------------------------------------------------- */
+/* -- lines -- */
 
 static Str repair(Arena *a, Str s)
 {
@@ -157,7 +157,7 @@ static bool long_line(Run *run, int64_t where, int64_t bytes)
     return true;
 }
 
-/* -- files ------------------------------------------------------------------------------------------ */
+/* -- files -- */
 
 typedef struct Window {
     int fd;
@@ -280,7 +280,7 @@ static bool take_rest(Run *run, Window *w)
     return true;
 }
 
-/* -- cursors ---------------------------------------------------------------------------------------- */
+/* -- cursors -- */
 
 static double age_of(const TranscriptFile *f)
 {
@@ -454,7 +454,7 @@ bool transcript_read(Reader *r, const TranscriptFile *f, const ReadOptions *opti
     return true;
 }
 
-/* -- one line, and bytes ------------------------------------------------------------------------------ */
+/* -- one line, and bytes -- */
 
 static bool read_one(Run *run, int fd, int64_t where, int64_t line_bytes, Err *err)
 {

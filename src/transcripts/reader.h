@@ -13,7 +13,7 @@
 #include "transcripts/event.h"
 #include "transcripts/stamp.h"
 
-/* -- what is there ------------------------------------------------------------------------------ */
+/* -- what is there -- */
 
 typedef struct TranscriptRoots {
     Str claude; /* folder with projects/: --claude-home, else $CLAUDE_CONFIG_DIR, else ~/.claude */
@@ -46,7 +46,7 @@ MUST_CHECK bool transcripts_find(Arena *a, const TranscriptRoots *roots, Transcr
 MUST_CHECK bool transcripts_look(Arena *a, const TranscriptRoots *roots, TranscriptFile **ret,
                                  size_t *ret_n, Stamp *ret_stamp, Err *err);
 
-/* -- reading ------------------------------------------------------------------------------------ */
+/* -- reading -- */
 
 /* Up to where a file was read. All zeros: not at all. */
 typedef struct Cursor {

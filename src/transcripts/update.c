@@ -10,7 +10,7 @@
  * be larger, so that pages of the indexes are written less often. */
 enum { BATCH_ROWS = 256, BATCH_BYTES = 64 << 20, LATE_TIMES = 4 };
 
-/* -- transactions ------------------------------------------------------------------------------------- */
+/* -- transactions -- */
 
 static bool begin_batch(Update *u)
 {
@@ -32,7 +32,7 @@ static void roll_back(Update *u)
     u->in_batch = false;
 }
 
-/* -- listeners ---------------------------------------------------------------------------------------- */
+/* -- listeners -- */
 
 #define TELL(u, member, ...)                                                                       \
     ({                                                                                             \
@@ -94,7 +94,7 @@ bool update_event(void *ctx, const Event *e, Err *err)
     return true;
 }
 
-/* -- one session -------------------------------------------------------------------------------------- */
+/* -- one session -- */
 
 static bool load_row(Update *u, int64_t key, EntryRow *ret)
 {
@@ -242,7 +242,7 @@ bool update_known(Update *u, Str home, KnownFn *fn, void *ctx)
     return true;
 }
 
-/* -- the whole ---------------------------------------------------------------------------------------- */
+/* -- the whole -- */
 
 /* The homes' part of the stamp is taken before they are read, as that of the files is: what is written
  * meanwhile makes another one. */

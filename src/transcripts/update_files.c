@@ -161,7 +161,7 @@ TranscriptRoots catalogue_roots(const CatalogueQuery *q)
     return roots;
 }
 
-/* -- names of threads ----------------------------------------------------------------------------------- */
+/* -- names of threads -- */
 
 /* They are kept beside the rollouts, and may change when those do not. */
 static bool name_threads(Update *u, Str root)

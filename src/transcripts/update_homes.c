@@ -36,7 +36,7 @@ static bool theirs(HomeRun *run, bool ok)
     return ok;
 }
 
-/* -- whether anything was written -------------------------------------------------------------------- */
+/* -- whether anything was written -- */
 
 static uint64_t mix(uint64_t hash, int64_t value)
 {
@@ -124,7 +124,7 @@ static bool note_look(HomeRun *run, int64_t last_message, int64_t stamp, double 
     return db_row(rows, &ignored, run->u->err);
 }
 
-/* -- sessions that are also somebody's transcript ------------------------------------------------------ */
+/* -- sessions that are also somebody's transcript -- */
 
 static bool is_there(Db *index, Arena *a, const Home *home, const KnownAs *c, bool *ret, Err *err)
 {
@@ -229,7 +229,7 @@ static bool find_elsewhere(HomeRun *run)
     return true;
 }
 
-/* -- one session ----------------------------------------------------------------------------------------- */
+/* -- one session -- */
 
 /* Sub-agents are marked in the model's configuration, continuations of a session are not. */
 static bool is_delegate(const Session *s)
@@ -306,7 +306,7 @@ static bool read_session(HomeRun *run, const SessionRow *s, const Known *known)
     return update_end(u, 0);
 }
 
-/* -- one home -------------------------------------------------------------------------------------------- */
+/* -- one home -- */
 
 static int by_id(const void *left, const void *right)
 {

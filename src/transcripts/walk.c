@@ -60,7 +60,7 @@ struct Walk {
 
 static void *work(void *ctx);
 
-/* -- folders that wait ------------------------------------------------------------------------------ */
+/* -- folders that wait -- */
 
 static void begin_walker(Walk *w)
 {
@@ -122,7 +122,7 @@ static bool count_files(Walk *w, size_t n)
     return ok;
 }
 
-/* -- one folder -------------------------------------------------------------------------------------- */
+/* -- one folder -- */
 
 /* With a NUL behind it, which does not count. */
 static char *join(Arena *a, const Folder *f, Str name)
@@ -220,7 +220,7 @@ static void walk_folder(Walker *x, const Folder *f)
         close(fd);
 }
 
-/* -- all of them -------------------------------------------------------------------------------------- */
+/* -- all of them -- */
 
 static int by_path(const void *left, const void *right)
 {

@@ -48,7 +48,7 @@ static uint8_t take(Bytes *b)
     return *b->p++;
 }
 
-/* -- a database -------------------------------------------------------------------------------------------- */
+/* -- a database -- */
 
 static const char *const session_columns[] = {
     "id",         "source",   "started_at",        "ended_at",
@@ -234,7 +234,7 @@ static bool make(Bytes *b, Made *made)
     return sqlite3_close(db) == SQLITE_OK;
 }
 
-/* -- reading it -------------------------------------------------------------------------------------------- */
+/* -- reading it -- */
 
 typedef struct Reading {
     Made made;

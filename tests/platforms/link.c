@@ -61,7 +61,7 @@ static void moved(void *ctx, Str before, Str now)
     say(&out);
 }
 
-/* -- what can be asked for ------------------------------------------------------------------------------ */
+/* -- what can be asked for -- */
 
 typedef struct Order {
     Arena *a;
@@ -246,7 +246,7 @@ static void obey(Str line)
     say(&out);
 }
 
-/* -- the program ------------------------------------------------------------------------------------------ */
+/* -- the program -- */
 
 static Str from_environment(Arena *a, const char *name, const char *key)
 {

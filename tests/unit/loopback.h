@@ -214,7 +214,7 @@ static inline uint16_t loopback_nobody(void)
     return ntohs(at.sin_port);
 }
 
-/* -- is anything left behind? ------------------------------------------------------------------------ */
+/* -- is anything left behind? -- */
 
 static inline size_t count_entries(const char *folder)
 {

@@ -66,7 +66,7 @@ static Str about(const char *before, const char *after)
     return ask(str_printf(sim.world.arena, "%s%.*s%s", before, STR_FMT(session), after).p);
 }
 
-/* -- carriers ------------------------------------------------------------------------------------------- */
+/* -- carriers -- */
 
 static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err)
 {
@@ -180,7 +180,7 @@ static void other_acts(void)
     }
 }
 
-/* -- the gateway -------------------------------------------------------------------------------------------- */
+/* -- the gateway -- */
 
 static void gate_begins(void)
 {
@@ -295,7 +295,7 @@ static void gate_acts(void)
     }
 }
 
-/* -- the terminal --------------------------------------------------------------------------------------------- */
+/* -- the terminal -- */
 
 static bool is_here(void)
 {
@@ -434,7 +434,7 @@ static void terminal_acts(void)
     next_life(&terminal);
 }
 
-/* -- people ---------------------------------------------------------------------------------------------------- */
+/* -- people -- */
 
 /* One that a handoff has come to; "": the chat itself. */
 static const char *thread_at(const Chat *c, size_t i)

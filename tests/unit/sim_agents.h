@@ -9,7 +9,7 @@
 #include "agent/conversations.h"
 #include "gateway/turns_inside.h"
 
-/* -- lanes --------------------------------------------------------------------------------------------------- */
+/* -- lanes -- */
 
 enum { MAX_JOBS = 256, MAX_LANES = 16 };
 
@@ -104,7 +104,7 @@ static bool lanes_walk(Lanes *l, OwnStore *own)
     return false;
 }
 
-/* -- the service ------------------------------------------------------------------------------------------------ */
+/* -- the service -- */
 
 enum { MAX_LIVE = 16 };
 
@@ -322,7 +322,7 @@ bool service_probe(Service *s, Arena *a, const Runtime *runtime, RuntimeCaps *re
     return true;
 }
 
-/* -- one answer -------------------------------------------------------------------------------------------------- */
+/* -- one answer -- */
 
 static void end_run(LiveRun *live, Str status, Str text)
 {

@@ -13,7 +13,7 @@
 
 enum { CHATS = 2, MAX_SAID = 400, MAX_THREADS = 40, MAX_UPDATES = 120, MAX_HANDLES = 8 };
 
-/* -- dice, death ------------------------------------------------------------------------------------------ */
+/* -- dice, death -- */
 
 typedef struct Process {
     char name[32];  /* of this life */
@@ -106,7 +106,7 @@ static void next_life(Process *p)
     snprintf(p->name, sizeof p->name, "p%d", ++sim.lives);
 }
 
-/* -- servers ------------------------------------------------------------------------------------------------ */
+/* -- servers -- */
 
 typedef struct Said {
     int id;
@@ -312,7 +312,7 @@ static void chats_begin(void)
     chats[1].platform.knows_repeats = true;
 }
 
-/* -- what people write --------------------------------------------------------------------------------------- */
+/* -- what people write -- */
 
 /* In a thread, or (empty) in the home chat itself. */
 static ChatUpdate *chat_write(Chat *c, const char *thread, const char *text)

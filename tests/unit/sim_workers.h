@@ -134,7 +134,7 @@ static void make_twin(void)
     platform_twin.shape = &shape_twin;
 }
 
-/* -- actors -------------------------------------------------------------------------------------------- */
+/* -- actors -- */
 
 static void born(Actor *x)
 {

@@ -14,7 +14,7 @@
 #include "chat/outbox.h"
 #include "gateway/turns.h"
 
-/* -- the runtime: "say WORDS", "hang" (until it is cancelled), "fail", "ask", "talk and ask" --------------------- */
+/* -- the runtime: "say WORDS", "hang" (until it is cancelled), "fail", "ask", "talk and ask" -- */
 
 struct RuntimeRun {
     RuntimeEventFn *fn;
@@ -178,7 +178,7 @@ static const Runtime obedient = { .name = "native",
                                   .free = release };
 static const Runtime *const fakes[] = { &obedient, NULL };
 
-/* -- a gateway ---------------------------------------------------------------------------------------------- */
+/* -- a gateway -- */
 
 typedef struct Gate {
     World world;

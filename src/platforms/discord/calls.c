@@ -12,7 +12,7 @@
 #define PUBLIC_API    "https://discord.com/api/v10"
 #define AUTHORIZATION "Authorization: Bot "
 
-/* -- its life ------------------------------------------------------------------------------------------------ */
+/* -- its life -- */
 
 static Connection *release(Connection *c)
 {
@@ -95,7 +95,7 @@ static void discord_health(Connection *c, Arena *a, Health *ret)
     connection_health(&c->wire, a, ret);
 }
 
-/* -- messages -------------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 Str discord_nonce(Arena *a, Str key)
 {
@@ -181,7 +181,7 @@ static void discord_typing(Connection *c, const ChatAddress *at)
         (void)!rest_call(c, a, &ask, &rest, &ignored);
 }
 
-/* -- a chat as a home ---------------------------------------------------------------------------------------------- */
+/* -- a chat as a home -- */
 
 /* Whether we may write there shows best by trying something that does no harm: to be seen typing needs the same
  * permission. */

@@ -13,7 +13,7 @@ struct Channel {
     char *name;
 };
 
-/* -- under the lock --------------------------------------------------------------------------------------- */
+/* -- under the lock -- */
 
 static Channel *find(Connection *c, Str id)
 {
@@ -46,7 +46,7 @@ static Channel *find_or_make(Connection *c, Str id)
     return found;
 }
 
-/* -- for the others ----------------------------------------------------------------------------------------- */
+/* -- for the others -- */
 
 void channel_learn(Connection *c, const PyValue *channel, Str guild)
 {

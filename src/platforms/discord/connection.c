@@ -22,7 +22,7 @@ int64_t discord_random_below(int64_t n)
     return n > 0 ? (int64_t)(r % (uint64_t)n) : 0;
 }
 
-/* -- one connection -------------------------------------------------------------------------------------------------------- */
+/* -- one connection -- */
 
 /* X(code): nothing that we could do would make it work. */
 #define FATAL_CODES(X) X(4004) X(4010) X(4011) X(4012) X(4013) X(4014)
@@ -94,7 +94,7 @@ static After converse(Connection *c)
     }
 }
 
-/* -- connecting --------------------------------------------------------------------------------------------------------------- */
+/* -- connecting -- */
 
 /* Who we are. A session that is resumed does not say it, and a bad token shows here first. */
 static bool ask_who(Connection *c, Arena *a, Err *err)

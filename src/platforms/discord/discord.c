@@ -31,7 +31,7 @@ static Str either(Str first, Str second)
     return first.n ? first : second;
 }
 
-/* -- messages ------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 /* Text and answers are what people say; everything else (pins, joins, starters of threads) is Discord's. */
 static bool is_said(const PyValue *d)
@@ -88,7 +88,7 @@ static void read_files(Arena *a, const PyValue *d, Inbound *in)
     }
 }
 
-/* -- slash commands ------------------------------------------------------------------------------------- */
+/* -- slash commands -- */
 
 /* "/name value value", as somebody would have typed it. */
 static Str typed(Arena *a, const PyValue *data)
@@ -102,7 +102,7 @@ static Str typed(Arena *a, const PyValue *data)
     return text;
 }
 
-/* -- both ------------------------------------------------------------------------------------------------ */
+/* -- both -- */
 
 static const PyValue *author_of(const PyValue *d, bool slash)
 {

@@ -19,7 +19,7 @@ typedef struct Event {
     Str raw;
 } Event;
 
-/* -- what is kept --------------------------------------------------------------------------------------------- */
+/* -- what is kept -- */
 
 /* {"t":..., "d":...} becomes {"t":..., "d":..., "channel": {...}}, and with our_roles. */
 static Str with_channel(const Event *e, const ChannelFacts *facts)
@@ -89,7 +89,7 @@ static void remember_dm(DiscordSocket *l, Str channel)
     l->dms[l->dms_n - 1] = id;
 }
 
-/* -- the events ------------------------------------------------------------------------------------------------ */
+/* -- the events -- */
 
 static bool on_message(const Event *e, Err *err)
 {
@@ -256,7 +256,7 @@ bool event_take(Connection *c, Batch *b, const PyValue *frame, Str raw, Err *err
     return true;
 }
 
-/* -- slash commands ---------------------------------------------------------------------------------------------- */
+/* -- slash commands -- */
 
 /* Puts its name in the place of what defer() said; what the command itself has to say comes as a message. */
 static void reply_to(Connection *c, Arena *a, const Reply *r)

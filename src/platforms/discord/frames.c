@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "platforms/discord/inside.h"
 
-/* -- frames: from the socket's thread to ours -------------------------------------------------------------------- */
+/* -- frames: from the socket's thread to ours -- */
 
 static void on_text(void *ctx, Str text)
 {

@@ -111,12 +111,12 @@ struct Connection {
     char close_why[128];
 };
 
-/* -- connection.c ------------------------------------------------------------------------------------- */
+/* -- connection.c -- */
 
 void *discord_link_run(void *connection);
 int64_t discord_random_below(int64_t n);
 
-/* -- frames.c ----------------------------------------------------------------------------------- */
+/* -- frames.c -- */
 
 enum { DISCORD_CLOSE_TO_RESUME = 4000 }; /* 1000 and 1001 would end the session */
 
@@ -127,7 +127,7 @@ Frame *discord_frames_free(Frame *f);
 /* Ends the old connection; what it may still have sent comes again. */
 void discord_hang_up(Connection *c);
 
-/* -- read.c ------------------------------------------------------------------------------------- */
+/* -- read.c -- */
 
 /* What comes next. */
 typedef enum After {
@@ -160,7 +160,7 @@ void discord_read_cursor(Connection *c, Str cursor);
 /* So that the next process need not be told again what this one has stored. */
 void discord_save_cursor(Connection *c);
 
-/* -- rest.c ------------------------------------------------------------------------------------- */
+/* -- rest.c -- */
 
 typedef struct Ask {
     const char *method;
@@ -186,7 +186,7 @@ void rest_now(Connection *c, Arena *a, const Ask *ask, const char *what);
 /* Sends it and looks at nothing but whether it went well, which is logged under `what`. */
 void rest_fire(Connection *c, const Ask *ask, const char *what);
 
-/* -- channels.c --------------------------------------------------------------------------------- */
+/* -- channels.c -- */
 
 typedef struct ChannelFacts {
     int type;
@@ -206,7 +206,7 @@ static inline bool channel_is_thread(int type)
     return type >= CHANNEL_NEWS_THREAD && type <= CHANNEL_PRIVATE_THREAD;
 }
 
-/* -- roles.c ------------------------------------------------------------------------------------ */
+/* -- roles.c -- */
 
 void roles_learn(DiscordSocket *l, Str guild,
                  const PyValue *member); /* `member`: we ourselves, there */
@@ -214,7 +214,7 @@ Roles *roles_free(Roles *all);
 /* Adds ',"our_roles":[...]' to an update: those of our roles that the message names. */
 void roles_write(Connection *c, Arena *a, const PyValue *message, Str guild, Buf *out);
 
-/* -- events.c ----------------------------------------------------------------------------------- */
+/* -- events.c -- */
 
 typedef struct Reply {
     Str application, token, name;
@@ -236,13 +236,13 @@ MUST_CHECK bool event_take(Connection *c, Batch *b, const PyValue *frame, Str ra
 /* Answers the slash commands, and tells Discord of ours where that is still to be done. */
 void events_reply(Connection *c, const Batch *b);
 
-/* -- backfill.c --------------------------------------------------------------------------------- */
+/* -- backfill.c -- */
 
 /* What was written in those channels while nobody listened. */
 MUST_CHECK bool backfill(Connection *c, Batch *b, const PyValue *channels, Str guild, Err *err);
 MUST_CHECK bool backfill_dms(Connection *c, Batch *b, Err *err);
 
-/* -- calls.c, threads.c ------------------------------------------------------------------ */
+/* -- calls.c, threads.c -- */
 
 Str discord_nonce(Arena *a, Str key);
 Str discord_message(Arena *a, Str text, Str nonce); /* the body of a message; nonce empty: none */

@@ -14,7 +14,7 @@ enum {
     MAX_BATCH = 512
 };
 
-/* -- sending ------------------------------------------------------------------------------------------------------- */
+/* -- sending -- */
 
 static void say(Connection *c, Str frame)
 {
@@ -69,7 +69,7 @@ static void say_hello(Connection *c)
     say(c, buf_str(&out));
 }
 
-/* -- how far it has read --------------------------------------------------------------------------------------------- */
+/* -- how far it has read -- */
 
 /* Frames come in order, but nobody promises it for what is sent again: what comes early is marked, and the number
  * to resume from stays below the gap. */
@@ -140,7 +140,7 @@ void discord_save_cursor(Connection *c)
         log_debug("discord: %s", err.text);
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------------------ */
+/* -- reading -- */
 
 void discord_forget_session(DiscordSocket *l)
 {

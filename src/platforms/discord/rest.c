@@ -36,7 +36,7 @@ int64_t snow_at(int64_t wall_ms)
     return (wall_ms - 1420070400000) * (1 << 22); /* since 2015; the rest of the bits count */
 }
 
-/* -- buckets: under the lock ------------------------------------------------------------------------------ */
+/* -- buckets: under the lock -- */
 
 /* "PATCH /channels/1/messages/2" draws from "PATCH /channels/1/messages/:"; *ret_major is 1. */
 static void route_of(const Ask *ask, char route[96], Snow *ret_major)
@@ -153,7 +153,7 @@ static int64_t learn_limit(Connection *c, Bucket *b, const CallAnswer *answer, c
     return ms;
 }
 
-/* -- asking ------------------------------------------------------------------------------------------------- */
+/* -- asking -- */
 
 static bool may_ask(Connection *c, const Bucket *b, int64_t now, Rest *ret, Err *err)
 {
@@ -219,7 +219,7 @@ static bool ask_once(Connection *c, Arena *a, const Ask *ask, int64_t until, Cal
     return call_wait(c->host.net, a, &request, ret, err);
 }
 
-/* -- what became of it ---------------------------------------------------------------------------------------- */
+/* -- what became of it -- */
 
 static ErrKind kind_of(int status)
 {
@@ -329,7 +329,7 @@ void rest_now(Connection *c, Arena *a, const Ask *ask, const char *what)
         log_warning("discord: %s: %s (%d)", what, fetch_end_text(answer.end), answer.status);
 }
 
-/* -- without waiting -------------------------------------------------------------------------------------------- */
+/* -- without waiting -- */
 
 static bool fired_body(void *ctx, Str bytes)
 {

@@ -30,7 +30,7 @@ typedef struct Opening {
     Rest rest;
 } Opening;
 
-/* -- what was given out: under the lock ------------------------------------------------------------------------ */
+/* -- what was given out: under the lock -- */
 
 static void give(Connection *c, Str nonce, Str thread)
 {
@@ -54,7 +54,7 @@ static bool given_to_another(Connection *c, Str nonce, Str thread)
     return is;
 }
 
-/* -- the ways ---------------------------------------------------------------------------------------------------- */
+/* -- the ways -- */
 
 static bool ask(Opening *o, const char *method, Str path, Str body, Err *err)
 {
@@ -179,7 +179,7 @@ static bool directly(Opening *o, bool forum, Str *ret, Err *err)
     return true;
 }
 
-/* -- the whole ------------------------------------------------------------------------------------------------------ */
+/* -- the whole -- */
 
 /* One to a hundred characters, on one line. */
 static Str thread_name(Arena *a, Str title)

@@ -48,7 +48,7 @@ static bool wait_out(Connection *c, const Reply *reply, const Err *err)
                            reply->wait_ms ? reply->wait_ms : connection_next_wait(&c->wire));
 }
 
-/* -- one socket: on its own thread ----------------------------------------------------------------------------- */
+/* -- one socket: on its own thread -- */
 
 bool slack_frame_read(Arena *a, Str frame, SlackFrame *ret, Str *ret_envelope)
 {
@@ -150,7 +150,7 @@ static void on_closed(void *ctx, int code, Str why)
     pthread_mutex_unlock(&s->c->wire.lock);
 }
 
-/* -- sockets: on the listening thread ----------------------------------------------------------------------------- */
+/* -- sockets: on the listening thread -- */
 
 static Socket *drop_socket(Socket *s)
 {
@@ -287,7 +287,7 @@ static void *listening(void *ctx)
     return NULL;
 }
 
-/* -- beginning and end -------------------------------------------------------------------------------------------- */
+/* -- beginning and end -- */
 
 static bool check_config(Arena *a, const PlatformConfig *config, Str *ret_base, Err *err)
 {

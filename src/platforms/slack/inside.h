@@ -28,7 +28,7 @@ struct Connection {
     bool no_typing;                  /* it was refused once */
 };
 
-/* -- web.c ------------------------------------------------------------------------------------------- */
+/* -- web.c -- */
 
 typedef struct Reply {
     PyValue v; /* the whole answer, where there is one */
@@ -53,14 +53,14 @@ typedef struct Ask {
 /* *ret is filled in any case. ERR_BUSY and ERR_IO: may work later. */
 MUST_CHECK bool slack_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err);
 
-/* -- connection.c ------------------------------------------------------------------------------------------ */
+/* -- connection.c -- */
 
 /* False: nobody has asked Slack yet, or not got an answer. */
 bool slack_identity(Connection *c, Arena *a, Identity *ret);
 /* Asks Slack who we are and in which workspace, and keeps it. stop: or NULL. */
 MUST_CHECK bool slack_introduce(Connection *c, Arena *a, CallStop *stop, Reply *ret, Err *err);
 
-/* -- send.c: rows of platform_slack -------------------------------------------------------------------- */
+/* -- send.c: rows of platform_slack -- */
 
 bool slack_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err);
 bool slack_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);

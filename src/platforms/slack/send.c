@@ -7,7 +7,7 @@
 
 enum { MAX_PAGES = 5, LOOK_BACK_S = 7 * 24 * 3600 };
 
-/* -- messages and their keys --------------------------------------------------------------------------------- */
+/* -- messages and their keys -- */
 
 static Str metadata(Arena *a, Str key)
 {
@@ -120,7 +120,7 @@ static bool post_or_find(Connection *c, Arena *a, const Words *m, bool look, Sen
     return post(c, a, m, ret, err);
 }
 
-/* -- the rows ------------------------------------------------------------------------------------------------- */
+/* -- the rows -- */
 
 bool slack_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err)
 {

@@ -24,7 +24,7 @@ static Str kind_from_name(Str channel)
     return channel.n && channel.p[0] == 'D' ? STR("im") : STR("channel");
 }
 
-/* -- updates: an envelope of Socket Mode, or what is in it ------------------------------------------------ */
+/* -- updates: an envelope of Socket Mode, or what is in it -- */
 
 static bool read_payload(Arena *a, Str update, PyValue *ret, Err *err)
 {
@@ -185,7 +185,7 @@ bool slack_name(Arena *a, Str update, const Identity *me, Str *ret, bool *ret_ke
     return true;
 }
 
-/* -- destinations ------------------------------------------------------------------------------------------- */
+/* -- destinations -- */
 
 static bool slack_place(Arena *a, const HomeChannel *home, Str thread_id, ChatAddress *ret,
                         Err *err)

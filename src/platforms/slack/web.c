@@ -46,7 +46,7 @@ static const struct {
 #undef X
 };
 
-/* -- the form ---------------------------------------------------------------------------------------------- */
+/* -- the form -- */
 
 static void put_encoded(Buf *out, Str s)
 {
@@ -76,7 +76,7 @@ static void put_form(Buf *out, const Field *fields)
     }
 }
 
-/* -- what it means ------------------------------------------------------------------------------------------ */
+/* -- what it means -- */
 
 static bool no_answer(const Ask *ask, const CallAnswer *answer, Reply *reply, Err *err)
 {

@@ -23,7 +23,7 @@ bool reply_says(const Reply *reply, const char *words)
     return str_find_nocase(reply->description, str_of(words)) < reply->description.n;
 }
 
-/* -- what it means --------------------------------------------------------------------------------------- */
+/* -- what it means -- */
 
 static bool refuse(const Ask *ask, ErrKind kind, const Reply *reply, Err *err)
 {
@@ -53,7 +53,7 @@ static bool judge(const Ask *ask, Reply *reply, Err *err)
     return refuse(ask, ERR_INVALID, reply, err);
 }
 
-/* -- the envelope ------------------------------------------------------------------------------------------ */
+/* -- the envelope -- */
 
 /* Something that is no envelope: a proxy's page, an answer that was cut. */
 static bool foreign(const Ask *ask, const CallAnswer *answer, Reply *reply, Err *err)

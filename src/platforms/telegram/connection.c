@@ -36,7 +36,7 @@ static bool telegram_identity(Connection *c, Arena *a, Identity *ret)
     return known;
 }
 
-/* -- who we are --------------------------------------------------------------------------------------------- */
+/* -- who we are -- */
 
 static Str commands_json(Arena *a)
 {
@@ -84,7 +84,7 @@ static bool introduce(Connection *c, Arena *a, Reply *reply, Err *err)
     return true;
 }
 
-/* -- listening ----------------------------------------------------------------------------------------------- */
+/* -- listening -- */
 
 static Str poll_json(Arena *a, const Connection *c, bool waits)
 {
@@ -244,7 +244,7 @@ static void *listening(void *ctx)
     return NULL;
 }
 
-/* -- beginning and end ------------------------------------------------------------------------------------------ */
+/* -- beginning and end -- */
 
 /* It becomes part of an address. */
 static bool token_is_fine(Str token)

@@ -41,7 +41,7 @@ size_t utf16_count(Str text)
     return n;
 }
 
-/* -- writing ------------------------------------------------------------------------------------------- */
+/* -- writing -- */
 
 static void put_owed(Walk *w)
 {
@@ -96,7 +96,7 @@ static void span(Walk *w, EntityKind kind, bool enter)
     w->spans += enter ? 1 : -1;
 }
 
-/* -- inline -------------------------------------------------------------------------------------------- */
+/* -- inline -- */
 
 static bool can_be_linked(Str url)
 {
@@ -154,7 +154,7 @@ static bool inline_node(Walk *w, cmark_node *node, bool enter)
     return true;
 }
 
-/* -- blocks --------------------------------------------------------------------------------------------- */
+/* -- blocks -- */
 
 static void quote(Walk *w, bool enter)
 {
@@ -214,7 +214,7 @@ static void block_node(Walk *w, cmark_node *node, bool enter)
         owe(w, w->lists.depth ? 1 : 2);
 }
 
-/* -- all of it ------------------------------------------------------------------------------------------ */
+/* -- all of it -- */
 
 static void visit(void *ctx, cmark_node *node, bool enter)
 {

@@ -5,7 +5,7 @@
 #include "platforms/download.h"
 #include "platforms/telegram/inside.h"
 
-/* -- fetching ------------------------------------------------------------------------------------------------ */
+/* -- fetching -- */
 
 /* "<api>/bot<token>/" is where methods are, "<api>/file/bot<token>/" where files are. */
 static Str file_base(Arena *a, const Connection *c)
@@ -72,7 +72,7 @@ bool telegram_fetch(Connection *c, Arena *a, const InboundFile *file, size_t lim
     return download(c->host.net, a, &d, ret, err);
 }
 
-/* -- albums -------------------------------------------------------------------------------------------------- */
+/* -- albums -- */
 
 static const PyValue *message_of(const PyValue *update)
 {

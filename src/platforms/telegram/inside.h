@@ -23,7 +23,7 @@ struct Connection {
     bool webhook_gone, one_by_one;
 };
 
-/* -- call.c ------------------------------------------------------------------------------------- */
+/* -- call.c -- */
 
 typedef struct Reply {
     int code; /* 0: there is no answer that can be read */
@@ -49,12 +49,12 @@ MUST_CHECK bool reply_says(const Reply *reply, const char *words); /* in its des
 /* A chat's or thread's number as one; other text (@name) as text. */
 void put_number(JsonWriter *w, const char *key, Str id);
 
-/* -- send.c -------------------------------------------------------------------------------------- */
+/* -- send.c -- */
 
 /* The group has another number from now on. */
 void telegram_moved(Connection *c, Str before, Str now);
 
-/* -- send.c: rows of platform_telegram ------------------------------------------------------------- */
+/* -- send.c: rows of platform_telegram -- */
 
 bool telegram_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret, Err *err);
 bool telegram_send(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);
@@ -64,7 +64,7 @@ bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str 
                           Sent *ret, Err *err);
 void telegram_drop_thread(Connection *c, const HomeChannel *home, Str id);
 
-/* -- files.c ---------------------------------------------------------------------------------------- */
+/* -- files.c -- */
 
 bool telegram_fetch(Connection *c, Arena *a, const InboundFile *file, size_t limit, Fetched *ret,
                     Err *err);

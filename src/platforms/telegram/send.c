@@ -27,7 +27,7 @@ typedef struct Draft {
     bool plain, insisted, answers, moved; /* what has been tried */
 } Draft;
 
-/* -- groups that get a new number --------------------------------------------------------------------------- */
+/* -- groups that get a new number -- */
 
 static Str chat_now(Connection *c, Arena *a, Str chat)
 {
@@ -69,7 +69,7 @@ static bool follow(Connection *c, Str *chat, const Reply *reply, bool *moved)
     return true;
 }
 
-/* -- messages --------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static void put_entities(JsonWriter *w, const EntityText *text)
 {
@@ -231,7 +231,7 @@ bool telegram_edit(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Er
     return trouble == FAULT_NONE || connection_broken(&c->wire, trouble, ret, err);
 }
 
-/* -- typing ------------------------------------------------------------------------------------------------- */
+/* -- typing -- */
 
 /* It is only decoration: where it costs trouble it rests for a while. */
 void telegram_typing(Connection *c, const ChatAddress *at)
@@ -265,7 +265,7 @@ void telegram_typing(Connection *c, const ChatAddress *at)
     pthread_mutex_unlock(&c->wire.lock);
 }
 
-/* -- chats and their topics ------------------------------------------------------------------------------------ */
+/* -- chats and their topics -- */
 
 /* {"chat_id": ..., key: value}; key NULL: nothing more. */
 static Str about_chat(Arena *a, Str chat, const char *key, Str value, bool number)

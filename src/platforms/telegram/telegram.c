@@ -41,7 +41,7 @@ static ChatAddress place_from(const Where *w)
                           .thread_id = thread_of(w) };
 }
 
-/* -- to whom it is said ----------------------------------------------------------------------------------- */
+/* -- to whom it is said -- */
 
 /* What an entity covers; it counts in UTF-16 units. Empty where it lies outside of the text. */
 static Str covered(Str text, const PyValue *entity)
@@ -127,7 +127,7 @@ static void read_words(Arena *a, const PyValue *m, const Identity *me, Inbound *
     }
 }
 
-/* -- files ------------------------------------------------------------------------------------------------ */
+/* -- files -- */
 
 /* X(member, name where the sender gave none, its ending) */
 #define TELEGRAM_FILES(X)                                                                          \
@@ -187,7 +187,7 @@ static void read_files(Arena *a, const PyValue *m, Inbound *in)
 #undef X
 }
 
-/* -- reading ---------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static Where where_from(const PyValue *m)
 {

@@ -26,7 +26,7 @@ struct Evidence {
     JsonWriter w;
 };
 
-/* -- opening ------------------------------------------------------------------------------------ */
+/* -- opening -- */
 
 /* Whole lines, and how many bytes they are. */
 static void count_lines(Str text, int64_t *ret_lines, size_t *ret_bytes)
@@ -94,7 +94,7 @@ bool evidence_close(Evidence *e)
     return ok;
 }
 
-/* -- an event ----------------------------------------------------------------------------------- */
+/* -- an event -- */
 
 /* Redacted first: cutting before could leave half a secret that no pattern knows. */
 static Str fit(Evidence *e, Str s)

@@ -37,7 +37,7 @@ typedef struct Mark {
 #define MARK(offset, proof)                                                                        \
     BLOB(((Str){ (const char *)&(Mark){ TRACE_VERSION, (offset), (proof) }, sizeof(Mark) }))
 
-/* -- keeping ------------------------------------------------------------------------------------------ */
+/* -- keeping -- */
 
 static bool keep(Harvester *h, const Entry *e, const Trace *t, Err *err)
 {
@@ -91,7 +91,7 @@ static bool listen_gone(void *ctx, const Entry *e, Err *err)
     return db_exec(h->db, NULL, err, "DELETE FROM traces WHERE entry = ?", INT(e->key));
 }
 
-/* -- reading ------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static bool feed(void *ctx, const Event *e, Err *err)
 {
@@ -186,7 +186,7 @@ static bool trace_of(Harvester *h, Arena *a, const Homes *homes, const EntryMark
     return keep(h, &e, ret, err) && (h->waiting < COMMIT_EVERY || finish_writing(h, err));
 }
 
-/* -- which sessions ---------------------------------------------------------------------------------------- */
+/* -- which sessions -- */
 
 static bool lies_in(Str path, Str folder)
 {
@@ -327,7 +327,7 @@ static bool gather(Harvester *h, Arena *a, const HarvestQuery *query, SleepHarve
     return true;
 }
 
-/* -- how many sessions they are ---------------------------------------------------------------------------- */
+/* -- how many sessions they are -- */
 
 /* The ids of the traces, in order. */
 typedef struct Ids {

@@ -44,7 +44,7 @@ static const Persona personas[] = {
       ARRAY_LEN(commits) },
 };
 
-/* -- tasks ------------------------------------------------------------------------------------------ */
+/* -- tasks -- */
 
 static TaskRecord task_of(Arena *a, const char *key, size_t nth, const char *intent,
                           const char *reference)
@@ -93,7 +93,7 @@ TaskRecord experiment_harmful(Arena *a)
                    "run every check before reporting the result");
 }
 
-/* -- nights ----------------------------------------------------------------------------------------- */
+/* -- nights -- */
 
 static void add_night(Arena *a, Experiment *x, const Consolidation *c, const KnownEdits *known)
 {

@@ -5,7 +5,7 @@
 
 enum { MIN_GROUP = 12, MAX_PROPOSALS = 64 };
 
-/* -- who learns ---------------------------------------------------------------------------------------- */
+/* -- who learns -- */
 
 /* A group by itself must have tasks on both sides, and, where chance plays, enough of them. */
 static bool can_stand_alone(const Night *w, const SkillGroup *group)
@@ -126,7 +126,7 @@ bool night_find_targets(Night *w, Err *err)
     return read_docs(w, managed, w->managed_path, err);
 }
 
-/* -- learning ------------------------------------------------------------------------------------------- */
+/* -- learning -- */
 
 bool night_learn(Night *w, Err *err)
 {

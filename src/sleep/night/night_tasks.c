@@ -14,7 +14,7 @@
 
 enum { INSTANCES = 4 }; /* wordings of one task: what is learned from some is tried on others */
 
-/* -- from a file that was reviewed ------------------------------------------------------------------ */
+/* -- from a file that was reviewed -- */
 
 /* All that is wrong with the judge, on one line; what is only odd is said as well. */
 static bool check_judge(Arena *a, const TaskRecord *task, Buf *wrong)
@@ -86,7 +86,7 @@ static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightP
     return ok || err_set(err, ERR_INVALID, "'%s': %.*s", o->tasks_file, STR_FMT(buf_str(&wrong)));
 }
 
-/* -- from the history ---------------------------------------------------------------------------------- */
+/* -- from the history -- */
 
 /* What is new is what tonight is about, but whether it comes back is told by all sessions. New is what
  * went on since the last night, and what no night has had: there may have been too much for one. */
@@ -198,7 +198,7 @@ bool tonight_tasks(Arena *a, const NightOptions *o, double until, Backend *b,
     return true;
 }
 
-/* -- written down ---------------------------------------------------------------------------------------- */
+/* -- written down -- */
 
 /* Everything that tonight's tasks and decisions depend on; but a night that was killed may go on with
  * another budget. */
@@ -291,7 +291,7 @@ bool tonight_forget(Arena *a, const SleepHome *home, bool dry_run, Err *err)
            (access(path, F_OK) != 0 || file_remove(path, err));
 }
 
-/* -- how long it has taken ------------------------------------------------------------------------------- */
+/* -- how long it has taken -- */
 
 enum { CLOCK_DIGITS = 15 };
 
@@ -327,7 +327,7 @@ void tonight_note_elapsed(const char *path, int64_t ms)
         close(fd);
 }
 
-/* -- after a crash --------------------------------------------------------------------------------------- */
+/* -- after a crash -- */
 
 /* "state.json.03fa9c": a file that had a name already, but not yet its own. */
 static bool is_unfinished(Str name)

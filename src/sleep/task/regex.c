@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "text/utf8.h"
 
-/* -- translation ------------------------------------------------------------------------------- */
+/* -- translation -- */
 
 typedef struct Scan {
     Str rest;
@@ -346,7 +346,7 @@ bool regex_translate(Arena *a, Str pattern, Str *ret, uint32_t *ret_options, Err
     return true;
 }
 
-/* -- matching ---------------------------------------------------------------------------------- */
+/* -- matching -- */
 
 /* A few steps of PCRE2 a microsecond: a runaway pattern costs about a tenth of a second. */
 enum { MATCH_STEPS = 1000000, MATCH_DEPTH = 20000, MATCH_KIB = 32768 };

@@ -100,7 +100,7 @@ static int64_t number(const Buf *answer, const char *outer, const char *name)
     return n;
 }
 
-/* -- many at once ---------------------------------------------------------------------------------- */
+/* -- many at once -- */
 
 typedef struct Crowd {
     const ChatAddress *place;
@@ -219,7 +219,7 @@ static void a_reset_may_come_at_any_time(void **state)
     many_at_once("delete", true);
 }
 
-/* -- a home that went away -------------------------------------------------------------------------- */
+/* -- a home that went away -- */
 
 static void a_failed_refresh_keeps_the_answer(void **state)
 {
@@ -288,7 +288,7 @@ static void the_error_goes_with_its_cause(void **state)
     close_place(&place);
 }
 
-/* -- rows ------------------------------------------------------------------------------------------- */
+/* -- rows -- */
 
 static void count_one(void *ctx, const RowMessage *m)
 {

@@ -155,7 +155,7 @@ static void small_sessions(void **state)
     }
 }
 
-/* -- what no file of cases can hold ---------------------------------------------------------- */
+/* -- what no file of cases can hold -- */
 
 static int64_t one(Scanner *s, Arena *a, ScanRow row, Metric metric)
 {

@@ -201,7 +201,7 @@ static void test_what_is_cut_is_reported(void **state)
     assert_int_equal(g->dropped_edges[0].why, EDGE_KIND);
 }
 
-/* -- any text -------------------------------------------------------------------------------------- */
+/* -- any text -- */
 
 static uint64_t seed = 88172645463325252u;
 

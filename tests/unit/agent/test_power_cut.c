@@ -16,7 +16,7 @@
 #include "watched_vfs.h"
 
 enum { SECTOR = 512, TRANSACTIONS = 100, MESSAGES = 3 };
-/* -- what is recorded ----------------------------------------------------------------------------------- */
+/* -- what is recorded -- */
 
 static struct {
     Arena *arena; /* NULL: nothing is recorded */
@@ -39,7 +39,7 @@ static int set_up(void **state)
     return watch_disk(state);
 }
 
-/* -- what a disk may have ---------------------------------------------------------------------------------- */
+/* -- what a disk may have -- */
 
 typedef struct Disk {
     Buf files[FILES];
@@ -193,7 +193,7 @@ static size_t cut_everywhere(const char *folder, CheckFn *check)
     return c.n;
 }
 
-/* -- folders ------------------------------------------------------------------------------------------------- */
+/* -- folders -- */
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
@@ -237,7 +237,7 @@ static int64_t number(Db *db, const char *sql)
     return n;
 }
 
-/* -- sessions and messages: a commit is an acknowledgement ------------------------------------------------------ */
+/* -- sessions and messages: a commit is an acknowledgement -- */
 
 static void keep_sessions(Arena *a, const char *folder)
 {
@@ -279,7 +279,7 @@ static void what_was_committed_survives(void **state)
     run_and_cut(keep_sessions, sessions_are_whole);
 }
 
-/* -- turns: the question is synced when it is taken, the end before it is told ------------------------------------ */
+/* -- turns: the question is synced when it is taken, the end before it is told -- */
 
 static void make_turns(Arena *a, const char *folder)
 {

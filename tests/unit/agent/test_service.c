@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "store/db.h"
 
-/* -- the scripted runtime ------------------------------------------------------------------------------ */
+/* -- the scripted runtime -- */
 
 /* s session · t text · u text cut inside a letter · g a new segment · k thinking · K much of it · o a tool ·
  * f a failing tool · v counts · a asks and waits · n notice · r retry · x trace · h waits for a cancel · F finish · L cut off · E fails ·
@@ -233,7 +233,7 @@ static bool replay(Str dialect, Str bytes, RuntimeEventFn *fn, void *ctx, Err *e
 static const Runtime alpha = FAKE("alpha", "jarvis"), beta = FAKE("beta", NULL);
 static const Runtime *const fakes[] = { &alpha, &beta, NULL };
 
-/* -- a place for each test ------------------------------------------------------------------------------- */
+/* -- a place for each test -- */
 
 typedef struct ChatAddress {
     Arena *arena;
@@ -307,7 +307,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* -- listening -------------------------------------------------------------------------------------------- */
+/* -- listening -- */
 
 typedef struct Ear {
     Subscriber sub;
@@ -463,7 +463,7 @@ static Runs *take(ChatAddress *p)
     return r;
 }
 
-/* -- verdicts ---------------------------------------------------------------------------------------------- */
+/* -- verdicts -- */
 
 static const struct {
     const char *script, *status, *code, *message_status;
@@ -544,7 +544,7 @@ static void one_that_never_stops_talking_is_stopped(void **state)
     assert_true(h.frames < 4 + LIMIT_RUN_LOG / (int)MIB(4) + 4);
 }
 
-/* -- many readers ------------------------------------------------------------------------------------------- */
+/* -- many readers -- */
 
 static void every_reader_sees_the_same_bytes_from_any_place(void **state)
 {
@@ -602,7 +602,7 @@ static void many_turns_at_once_all_end(void **state)
     }
 }
 
-/* -- continuity ---------------------------------------------------------------------------------------------- */
+/* -- continuity -- */
 
 static void a_runtime_never_touches_anothers_handle(void **state)
 {
@@ -697,7 +697,7 @@ static void of_much_said_elsewhere_the_newest_is_told(void **state)
     assert_true(strlen(seen_gap) < LIMIT_RUN_GAP);
 }
 
-/* -- steering ------------------------------------------------------------------------------------------------- */
+/* -- steering -- */
 
 static void one_run_at_a_time_and_cancel(void **state)
 {
@@ -802,7 +802,7 @@ static void a_key_gives_the_same_run_again(void **state)
     assert_int_equal(err.kind, ERR_CONFLICT);
 }
 
-/* -- trouble ---------------------------------------------------------------------------------------------------- */
+/* -- trouble -- */
 
 static void what_a_dead_process_left_is_closed(void **state)
 {
@@ -932,7 +932,7 @@ static void a_lost_handle_is_a_new_session_that_is_told_all(void **state)
     service_return_runs(p->service, r);
 }
 
-/* -- conversations ------------------------------------------------------------------------------------------------ */
+/* -- conversations -- */
 
 static void a_branch_has_the_words_and_no_handles(void **state)
 {

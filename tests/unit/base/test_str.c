@@ -137,7 +137,7 @@ static void a_buf_with_a_sink_passes_everything_on(void **state)
     assert_int_equal(total, 2000000);
 }
 
-/* -- errors -------------------------------------------------------------------------------------------- */
+/* -- errors -- */
 
 static volatile char scratch;
 

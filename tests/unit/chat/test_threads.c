@@ -19,7 +19,7 @@
     "{\"platform\":\"telegram\",\"chat_id\":\"-7\",\"chat_type\":\"group\",\"user_id\":\"system:"  \
     "handoff\",\"thread_id\":\"9\"}"
 
-/* -- a platform whose threads may be gone ------------------------------------------------------------------- */
+/* -- a platform whose threads may be gone -- */
 
 struct Connection {
     World world;
@@ -130,7 +130,7 @@ static Str found(Connection *c, Str home, const char *key)
     return id;
 }
 
-/* -- a thread that is gone ------------------------------------------------------------------------------------- */
+/* -- a thread that is gone -- */
 
 static void session_and_words_go_on_in_the_chat(void **state)
 {
@@ -365,7 +365,7 @@ static void words_that_grow(void **state)
     world_close(&c.world);
 }
 
-/* -- what is read there ------------------------------------------------------------------------------------------ */
+/* -- what is read there -- */
 
 static void what_is_read_from_a_thread_that_is_gone(void **state)
 {
@@ -402,7 +402,7 @@ static void what_is_read_from_a_thread_that_is_gone(void **state)
     }
 }
 
-/* -- threads that take only answers --------------------------------------------------------------------------------- */
+/* -- threads that take only answers -- */
 
 static void what_is_answered_is_the_last_that_was_read(void **state)
 {

@@ -221,7 +221,7 @@ static void cancelled_between_two_steps(void **state)
     gateway_close(&g);
 }
 
-/* -- requests of programs of Hermes ---------------------------------------------------------------------------- */
+/* -- requests of programs of Hermes -- */
 
 static void write_file(Gateway *g, Str folder, const char *name, const char *text)
 {

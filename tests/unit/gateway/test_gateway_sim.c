@@ -13,7 +13,7 @@
 
 enum { SEEDS = 200, TROUBLED_TICKS = 70, MAX_TICKS = 900 };
 
-/* -- what always holds --------------------------------------------------------------------------------------- */
+/* -- what always holds -- */
 
 /* Another session came to the chat in which it lived: out of a thread that is gone, or by a handoff without one. */
 static bool is_aside(void)
@@ -96,7 +96,7 @@ static void until_quiet(bool kept)
     CHECK(all_quiet(kept)); /* everything comes to an end */
 }
 
-/* -- what holds in the end -------------------------------------------------------------------------------------- */
+/* -- what holds in the end -- */
 
 /* Messages under that key: those that are not marked as a repeat and went with no thread, and whether one reads so in
  * the end. */
@@ -212,7 +212,7 @@ static void next_reply_goes_on(void)
     CHECK(str_eq(ask("SELECT session_id FROM messages WHERE content = 'last'"), session));
 }
 
-/* -- one schedule ------------------------------------------------------------------------------------------------ */
+/* -- one schedule -- */
 
 static void set_up(unsigned seed)
 {

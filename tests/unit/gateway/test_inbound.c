@@ -32,7 +32,7 @@ struct Turns {
     TurnsDoing doing;
 };
 
-/* -- a platform with groups, on no connection at all --------------------------------------------------- */
+/* -- a platform with groups, on no connection at all -- */
 
 static struct Turns *now_open;
 
@@ -97,7 +97,7 @@ static const Platform fake_local = {
     .shape = &shape_local, .identity = fake_identity, .health = fake_health, .look = fake_look
 };
 
-/* -- turns -------------------------------------------------------------------------------------------------- */
+/* -- turns -- */
 
 static bool on_message(Turns *t, const InboxRow *row, const Inbound *in, Trust trust, Err *err)
 {
@@ -214,7 +214,7 @@ static void teardown(struct Turns *t)
     world_close(&t->world);
 }
 
-/* -- helpers ------------------------------------------------------------------------------------------------ */
+/* -- helpers -- */
 
 static bool round_of(struct Turns *t)
 {
@@ -264,7 +264,7 @@ static bool has(Str s, const char *part)
     return str_find(s, str_of(part)) < s.n;
 }
 
-/* -- who is heard --------------------------------------------------------------------------------------------- */
+/* -- who is heard -- */
 
 static void heard(void **unused)
 {
@@ -423,7 +423,7 @@ static void roles(void **unused)
     teardown(&t);
 }
 
-/* -- waiting -------------------------------------------------------------------------------------------------- */
+/* -- waiting -- */
 
 static void burst(void **unused)
 {
@@ -587,7 +587,7 @@ static void answered_once(void **unused)
     teardown(&t);
 }
 
-/* -- commands ------------------------------------------------------------------------------------------------- */
+/* -- commands -- */
 
 static void reads_words(void **unused)
 {
@@ -782,7 +782,7 @@ static void homes_and_handoffs(void **unused)
     teardown(&t);
 }
 
-/* -- who may do what ---------------------------------------------------------------------------------------------- */
+/* -- who may do what -- */
 
 /* Everyone who may speak, by the way they were let in. */
 static const struct {

@@ -1,7 +1,7 @@
 /* Turns of chat platforms: answers, interruptions, deaths, and sessions that came by a handoff. */
 #include "turns_gate.h"
 
-/* -- answers -------------------------------------------------------------------------------------------------- */
+/* -- answers -- */
 
 static void a_message_is_answered(void **state)
 {
@@ -180,7 +180,7 @@ static void the_next_message_waits(void **state)
     gate_close(&g);
 }
 
-/* -- handoffs ---------------------------------------------------------------------------------------------------- */
+/* -- handoffs -- */
 
 static bool make_card(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err)
 {

@@ -1,7 +1,7 @@
 /* What an agent asks in the middle of a turn, and who answers. */
 #include "turns_gate.h"
 
-/* -- what an agent asks ------------------------------------------------------------------------------------------- */
+/* -- what an agent asks -- */
 
 #define HOME_KEY STR("agent:main:local:dm:home")
 #define ASKED    "SELECT count(*) FROM local_message WHERE text LIKE 'The agent needs your approval%'"

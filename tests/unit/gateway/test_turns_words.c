@@ -1,7 +1,7 @@
 /* Words on their way to a place: their order, and what becomes of those that do not arrive. */
 #include "turns_gate.h"
 
-/* -- order ------------------------------------------------------------------------------------------------------- */
+/* -- order -- */
 
 /* Some of them are tried again: those behind wait, those of other places do not. */
 static void words_keep_their_order(void **state)
@@ -77,7 +77,7 @@ static void what_is_too_late_is_not_said(void **state)
     gate_close(&g);
 }
 
-/* -- delivery --------------------------------------------------------------------------------------------------- */
+/* -- delivery -- */
 
 static void it_arrives_later(void **state)
 {

@@ -77,7 +77,7 @@ static void open_world(World *w)
     world_sql(w, w->hermes, AUGUST);
 }
 
-/* -- what is written --------------------------------------------------------------------------------- */
+/* -- what is written -- */
 
 static void it_is_written_once(void **state)
 {
@@ -188,7 +188,7 @@ static void who_may_ask(void **state)
     world_close(&w);
 }
 
-/* -- what becomes of it -------------------------------------------------------------------------------- */
+/* -- what becomes of it -- */
 
 typedef struct Fate {
     const char *sql;   /* what somebody does to the copy */
@@ -297,7 +297,7 @@ static void nobody_takes_it(void **state)
     world_close(&w);
 }
 
-/* -- and back ---------------------------------------------------------------------------------------------- */
+/* -- and back -- */
 
 static void coming_back(void **state)
 {

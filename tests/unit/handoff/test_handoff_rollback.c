@@ -27,7 +27,7 @@ static void nap(int64_t ms)
     nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
 }
 
-/* -- a reader ------------------------------------------------------------------------------------------ */
+/* -- a reader -- */
 
 typedef struct Reader {
     const char *path;
@@ -112,7 +112,7 @@ static void every_write_outlasts_a_reader(void **state)
     world_close(&w);
 }
 
-/* -- a journal beside the database --------------------------------------------------------------------------- */
+/* -- a journal beside the database -- */
 
 /* As it looks to a reader between two quick writes of another process: a journal that nobody has a lock for. */
 static void leave_journal(World *w)

@@ -7,7 +7,7 @@
 
 enum { SEEDS = 2000, FOREIGN_SEEDS = 600, MAX_TICKS = 400 };
 
-/* -- the others ------------------------------------------------------------------------------------------- */
+/* -- the others -- */
 
 static void wake_someone(Sim *sim)
 {
@@ -46,7 +46,7 @@ static void meddle(Sim *sim, Str id)
     }
 }
 
-/* -- what always holds -------------------------------------------------------------------------------------- */
+/* -- what always holds -- */
 
 static void at_any_time(Sim *sim, const Handoff *h)
 {
@@ -91,7 +91,7 @@ static void in_the_end(Sim *sim, const Handoff *h)
                      done ? STR("completed") : STR("failed")));
 }
 
-/* -- one schedule ---------------------------------------------------------------------------------------------- */
+/* -- one schedule -- */
 
 static void set_up(Sim *sim, unsigned seed, void (*requester)(Sim *))
 {
@@ -145,7 +145,7 @@ static void schedule(Sim *sim, unsigned seed)
     clean_up(sim);
 }
 
-/* -- a foreign requester ----------------------------------------------------------------------------------------- */
+/* -- a foreign requester -- */
 
 static Str shown(Sim *sim, const char *column)
 {

@@ -135,7 +135,7 @@ static void waiting(void **state)
         play(&cases[i]);
 }
 
-/* -- who may write, and where one may go ------------------------------------------------------------------ */
+/* -- who may write, and where one may go -- */
 
 static void where_it_is(void **state)
 {

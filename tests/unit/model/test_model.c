@@ -66,7 +66,7 @@ static ModelClient *client_for(Arena *a, uint16_t port)
     return client;
 }
 
-/* -- one call, one server, a row of replies ------------------------------------------------------ */
+/* -- one call, one server, a row of replies -- */
 
 static const struct {
     const char *name;
@@ -309,7 +309,7 @@ static void retry_after_in_every_form(void **state)
     clock_set_wall(NULL, NULL);
 }
 
-/* -- cancelling and deadlines -------------------------------------------------------------------------- */
+/* -- cancelling and deadlines -- */
 
 typedef struct Watched {
     pthread_mutex_t lock;
@@ -444,7 +444,7 @@ static void a_deadline_covers_waiting_and_tries(void **state)
     loopback_stop(&server);
 }
 
-/* -- many at once ------------------------------------------------------------------------------------------ */
+/* -- many at once -- */
 
 typedef struct Worker {
     ModelClient *client;
@@ -555,7 +555,7 @@ static void budgets_are_never_passed(void **state)
     loopback_stop(&server);
 }
 
-/* -- secrets ---------------------------------------------------------------------------------------------- */
+/* -- secrets -- */
 
 static void the_key_is_sent_and_never_shown(void **state)
 {
@@ -583,7 +583,7 @@ static void the_key_is_sent_and_never_shown(void **state)
     loopback_stop(&server);
 }
 
-/* -- what is sent -------------------------------------------------------------------------------------------- */
+/* -- what is sent -- */
 
 static const struct {
     ModelDialect dialect;
@@ -696,7 +696,7 @@ static void addresses_are_completed(void **state)
     }
 }
 
-/* -- configuration --------------------------------------------------------------------------------------------- */
+/* -- configuration -- */
 
 static const struct {
     const char *yaml, *key;
@@ -738,7 +738,7 @@ static void settings_and_environment(void **state)
     }
 }
 
-/* -- a thousand failures -------------------------------------------------------------------------------------------- */
+/* -- a thousand failures -- */
 
 /* Failures of every kind in turn; afterwards descriptors, threads and memory are as before. */
 static void fail_many(int times)

@@ -174,7 +174,7 @@ static void only_the_platform_is_called(void **state)
     }
 }
 
-/* -- albums -------------------------------------------------------------------------------------------------- */
+/* -- albums -- */
 
 static void what_belongs_together_is_one_update(void **state)
 {

@@ -262,7 +262,7 @@ static void other_updates_are_no_messages(void **state)
     }
 }
 
-/* -- cutting ------------------------------------------------------------------------------------------ */
+/* -- cutting -- */
 
 static void pieces_fit_and_lose_nothing(void **state)
 {

@@ -15,7 +15,7 @@
 
 enum { WAIT_MS = 30000, BATCH = 50, SLACK = 4096 };
 
-/* -- a host ------------------------------------------------------------------------------------------- */
+/* -- a host -- */
 
 typedef struct House {
     Net *net;
@@ -131,7 +131,7 @@ static void use_program(House *h, const char *variable, const char *script)
     setenv(variable, path, 1);
 }
 
-/* -- a turn -------------------------------------------------------------------------------------------- */
+/* -- a turn -- */
 
 typedef struct Turn {
     pthread_mutex_t lock;
@@ -225,7 +225,7 @@ static void forget(Turn *t)
     pthread_cond_destroy(&t->changed);
 }
 
-/* -- native ---------------------------------------------------------------------------------------------- */
+/* -- native -- */
 
 #define SSE_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 #define SAYS     "data: {\"choices\":[{\"delta\":{\"content\":\"Done.\"}}]}\n\n"
@@ -337,7 +337,7 @@ static void native_is_cancelled(void **state)
     close_house(&h);
 }
 
-/* -- offline --------------------------------------------------------------------------------------------- */
+/* -- offline -- */
 
 static void offline_quotes(void **state)
 {
@@ -365,7 +365,7 @@ static void offline_quotes(void **state)
     close_house(&h);
 }
 
-/* -- programs ---------------------------------------------------------------------------------------------- */
+/* -- programs -- */
 
 #define INIT "echo '{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}'\n"
 #define DELTA                                                                                      \
@@ -479,7 +479,7 @@ static void handles_are_no_arguments(void **state)
     close_house(&h);
 }
 
-/* -- nothing is left behind -------------------------------------------------------------------------------- */
+/* -- nothing is left behind -- */
 
 static void fail_together(House *h, const char *runtime, RunError code)
 {

@@ -48,7 +48,7 @@ static void codex_line(void *ctx, Str line, bool cut)
     codex_stream_line(ctx, line, cut);
 }
 
-/* -- one recording, in pieces -------------------------------------------------------------------------- */
+/* -- one recording, in pieces -- */
 
 typedef struct Cut {
     Str bytes;
@@ -139,7 +139,7 @@ static Str play(Arena *keep, Str name, const Cut *cut)
     return all;
 }
 
-/* -- all of them ------------------------------------------------------------------------------------------ */
+/* -- all of them -- */
 
 static void check_recording(const char *folder, const char *name)
 {

@@ -9,7 +9,7 @@
 #include "runtimes/thread.h"
 #include "runtimes/trace.h"
 
-/* -- a listener that writes down ---------------------------------------------------------------------- */
+/* -- a listener that writes down -- */
 
 typedef struct Notes {
     Buf text;   /* of TEXT, "|" where a segment began */
@@ -54,7 +54,7 @@ static void end(Notes *n)
     buf_done(&n->events);
 }
 
-/* -- text ------------------------------------------------------------------------------------------------ */
+/* -- text -- */
 
 static void code_points_cut_anywhere(void **state)
 {
@@ -131,7 +131,7 @@ static void messages_begun_anew(void **state)
     }
 }
 
-/* -- tools and ends ------------------------------------------------------------------------------------------ */
+/* -- tools and ends -- */
 
 static void tools_are_closed(void **state)
 {
@@ -328,7 +328,7 @@ static void traces_keep_the_newest(void **state)
     run_trace_done(&t);
 }
 
-/* -- outside JSON, handles ------------------------------------------------------------------------------------ */
+/* -- outside JSON, handles -- */
 
 static void halves_of_pairs(void **state)
 {

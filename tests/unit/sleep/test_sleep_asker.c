@@ -129,7 +129,7 @@ static void traces_are_shown_whole(void **state)
     assert_true(str_find(script.prompts[0], STR("a rule that stays")) == script.prompts[0].n);
 }
 
-/* -- the miner ------------------------------------------------------------------------------------ */
+/* -- the miner -- */
 
 static Trace *corrected(Arena *a, const char *id)
 {
@@ -185,7 +185,7 @@ static void a_miner_asks_once_a_task_and_checks_what_it_hears(void **state)
     assert_false(strs_have(&tasks.items[2].tags, STR("mined:llm")));
 }
 
-/* -- what is kept ------------------------------------------------------------------------------------ */
+/* -- what is kept -- */
 
 static void a_trace_comes_back_out_of_its_packing(void **state)
 {

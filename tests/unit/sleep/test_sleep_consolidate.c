@@ -128,7 +128,7 @@ static void recorded_steps(void **state)
     }
 }
 
-/* -- the experiment ------------------------------------------------------------------------------ */
+/* -- the experiment -- */
 
 static void experiment_learns(void **state)
 {
@@ -157,7 +157,7 @@ static void experiment_learns(void **state)
         }
 }
 
-/* -- mined tasks --------------------------------------------------------------------------------- */
+/* -- mined tasks -- */
 
 static TaskRecord mined(Arena *a, const char *id, const char *checks, const char *split)
 {
@@ -365,7 +365,7 @@ static void old_rules_are_tidied_where_answers_vary(void **state)
     assert_str(c.docs.skill, done.text);
 }
 
-/* -- refusals and reasons ------------------------------------------------------------------------ */
+/* -- refusals and reasons -- */
 
 static Str fixed_rule;
 static int reflected;

@@ -3,7 +3,7 @@
 
 #include "sleep/learning/edits.h"
 
-/* -- the recorded edits ----------------------------------------------------------------------- */
+/* -- the recorded edits -- */
 
 static Str with_banner(Arena *a, Str s)
 {
@@ -149,7 +149,7 @@ static void slow_field_is_user_text(void **state)
     }
 }
 
-/* -- markers ---------------------------------------------------------------------------------- */
+/* -- markers -- */
 
 #define START "<!-- SKILLOPT-SLEEP:LEARNED START -->"
 #define END   "<!-- SKILLOPT-SLEEP:LEARNED END -->"
@@ -196,7 +196,7 @@ static void markers_are_lines(void **state)
     }
 }
 
-/* -- notes ------------------------------------------------------------------------------------ */
+/* -- notes -- */
 
 static void notes_travel_with_their_rule(void **state)
 {
@@ -231,7 +231,7 @@ static void notes_travel_with_their_rule(void **state)
     assert_int_equal(done.applied.n, 1);
 }
 
-/* -- a property: whatever the document and the edits, the rest stays byte for byte ------------------ */
+/* -- a property: whatever the document and the edits, the rest stays byte for byte -- */
 
 static uint64_t seed = 7;
 

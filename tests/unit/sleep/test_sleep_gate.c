@@ -6,7 +6,7 @@
 #include "../../bench/noisy.h"
 #include "sleep/trial/gate.h"
 
-/* -- the exact test ---------------------------------------------------------------------------------- */
+/* -- the exact test -- */
 
 static const struct {
     double d[12];
@@ -39,7 +39,7 @@ static void tail_is_exact(void **state)
     }
 }
 
-/* -- scores from a table ------------------------------------------------------------------------------- */
+/* -- scores from a table -- */
 
 typedef struct Table {
     const double *base, *cand; /* one a task, the same at every draw */
@@ -194,7 +194,7 @@ static void the_level_asked_for_is_that_of_regressions_too(void **state)
     }
 }
 
-/* -- how often it errs ----------------------------------------------------------------------------------- */
+/* -- how often it errs -- */
 
 static void error_rate_holds(void **state)
 {

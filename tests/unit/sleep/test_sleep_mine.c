@@ -5,7 +5,7 @@
 #include "sleep/mining/mine.h"
 #include "sleep/task/checks.h"
 
-/* -- the same thing in other words ----------------------------------------------------------------- */
+/* -- the same thing in other words -- */
 
 static void other_words_for_the_same_are_one_task(void **state)
 {
@@ -56,7 +56,7 @@ static void projects_stay_apart(void **state)
     assert_int_equal(n, 2);
 }
 
-/* -- what is insisted on ------------------------------------------------------------------------------ */
+/* -- what is insisted on -- */
 
 static const struct {
     const char *correction, *op, *arg;
@@ -124,7 +124,7 @@ static void a_check_is_believed_when_answers_bear_it_out(void **state)
     assert_false(demand_is_confirmed(a, &begins, &only_right));
 }
 
-/* -- tasks --------------------------------------------------------------------------------------------- */
+/* -- tasks -- */
 
 static Trace *trace_with(Arena *a, const char *id, const char *const *said)
 {

@@ -88,7 +88,7 @@ static void hash_as_published(void **state)
                STR("248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"));
 }
 
-/* -- places --------------------------------------------------------------------------------- */
+/* -- places -- */
 
 static Str put(Arena *a, const char *root, const char *name)
 {
@@ -179,7 +179,7 @@ static void a_new_skill_has_its_place(void **state)
     assert_false(place_of_managed(a, &query, STR("learned"), &path, &err));
 }
 
-/* -- diff ----------------------------------------------------------------------------------- */
+/* -- diff -- */
 
 static void diff_as_people_know_it(void **state)
 {

@@ -12,7 +12,7 @@
 
 enum { TRANSACTIONS = 12, MESSAGES = 3, FEW = 25, MANY = 2000, TRIES = 4 };
 
-/* -- which call fails ------------------------------------------------------------------------------- */
+/* -- which call fails -- */
 
 static const struct {
     const char *name;
@@ -38,7 +38,7 @@ static int fail_when_due(DiskOp op)
     return failures[now.failure].code;
 }
 
-/* -- what is written ----------------------------------------------------------------------------------- */
+/* -- what is written -- */
 
 static bool keep(OwnStore *own, Arena *a, int i, Err *err)
 {
@@ -112,7 +112,7 @@ static size_t write_all(Arena *a, Str folder)
     return failed;
 }
 
-/* -- the whole ------------------------------------------------------------------------------------------- */
+/* -- the whole -- */
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {

@@ -9,7 +9,7 @@
 #include "text/tokens.h"
 #include "text/utf8.h"
 
-/* -- messages ------------------------------------------------------------------------------ */
+/* -- messages -- */
 
 static Message calls(const char *json)
 {
@@ -122,7 +122,7 @@ static void only_so_many_messages_and_examples(void **state)
     assert_int_equal(x.calls, 6);
 }
 
-/* -- budgets ------------------------------------------------------------------------------- */
+/* -- budgets -- */
 
 static Str repeat(Arena *a, const char *unit, size_t times)
 {
@@ -210,7 +210,7 @@ static void tokens_are_estimated(void **state)
     assert_int_equal(tokens_estimate(STR("äöüé")), 2);
 }
 
-/* -- secrets ------------------------------------------------------------------------------- */
+/* -- secrets -- */
 
 #define SECRET "sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
@@ -250,7 +250,7 @@ static void a_secret_in_a_result_is_taken_out_before_the_cut(void **state)
     assert_int_equal(str_find(x.examples[0].result, STR("sk-abcdef")), x.examples[0].result.n);
 }
 
-/* -- from the store ------------------------------------------------------------------------ */
+/* -- from the store -- */
 
 typedef struct ChatAddress {
     Arena *arena;

@@ -96,7 +96,7 @@ static void one_session_or_one_decile_has_no_slope(void **state)
     assert_false(study_fit(NULL, 0).known);
 }
 
-/* -- sessions ------------------------------------------------------------------------------ */
+/* -- sessions -- */
 
 static Message user(const char *text)
 {
@@ -229,7 +229,7 @@ static void twenty_sessions_are_enough(void **state)
                         "fewer calls fail as a session goes on");
 }
 
-/* -- what a harvest thinks of a session ------------------------------------------------------ */
+/* -- what a harvest thinks of a session -- */
 
 static void harvest_takes_sessions_that_ended_well(void **state)
 {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "templates/template.h"
 
-/* -- a home for each test ------------------------------------------------------------------ */
+/* -- a home for each test -- */
 
 typedef struct ChatAddress {
     Arena *arena;
@@ -82,7 +82,7 @@ static Template sample(ChatAddress *p, const char *name)
     return t;
 }
 
-/* -- names --------------------------------------------------------------------------------- */
+/* -- names -- */
 
 static void names_are_plain(void **state)
 {
@@ -133,7 +133,7 @@ static void the_default_name_is_the_title(void **state)
     }
 }
 
-/* -- one file ------------------------------------------------------------------------------ */
+/* -- one file -- */
 
 static void the_file_is_written_as_promised(void **state)
 {
@@ -329,7 +329,7 @@ static void counting_a_use_leaves_the_rest_as_it_was(void **state)
     assert_str(bytes, str_of(after));
 }
 
-/* -- the folder ---------------------------------------------------------------------------- */
+/* -- the folder -- */
 
 static void one_bad_file_does_not_hide_the_others(void **state)
 {

@@ -14,7 +14,7 @@
 #include "terminal/slash.h"
 #include "terminal/typed.h"
 
-/* -- commands ------------------------------------------------------------------------------------------ */
+/* -- commands -- */
 
 static const struct {
     const char *line;
@@ -62,7 +62,7 @@ static void lines_are_commands_or_messages(void **state)
     }
 }
 
-/* -- keys ------------------------------------------------------------------------------------------------ */
+/* -- keys -- */
 
 static void add_keys(Keys *k, bool enough, Buf *out)
 {
@@ -130,7 +130,7 @@ static void a_paste_without_end_is_given_up(void **state)
     keys_done(&k);
 }
 
-/* -- rows ------------------------------------------------------------------------------------------------- */
+/* -- rows -- */
 
 static const struct {
     const char *text;
@@ -173,7 +173,7 @@ static void the_line_stands_on_as_many_rows(void **state)
         assert_int_equal(rows_of(L"> ", cases[i].line, wcslen(cases[i].line), 10), cases[i].rows);
 }
 
-/* -- events -------------------------------------------------------------------------------------------------- */
+/* -- events -- */
 
 static void feed(Render *r, FrameEvent event, const char *json, Buf *out)
 {
@@ -268,7 +268,7 @@ static void an_approval_is_asked_for_and_answered(void **state)
     assert_int_equal(r->approval.id.n, 0);
 }
 
-/* -- what was typed --------------------------------------------------------------------------------------------- */
+/* -- what was typed -- */
 
 static void what_was_typed_comes_back(void **state)
 {

@@ -354,7 +354,7 @@ static void keys_of_objects(void **state)
             fail_msg("%s", rows[i].key);
 }
 
-/* -- recall: every format in every carrier -------------------------------------------- */
+/* -- recall: every format in every carrier -- */
 
 /* Known by their shape: they are to be found wherever they stand. */
 static const char *const shapes[] = {
@@ -478,7 +478,7 @@ static void secrets_are_found_in_all_carriers(void **state)
     assert_true(missed * 100 <= shaped + named);
 }
 
-/* -- false alarms ------------------------------------------------------------------------ */
+/* -- false alarms -- */
 
 static uint64_t next_random(uint64_t *seed)
 {

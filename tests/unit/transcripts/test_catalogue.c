@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* -- a place with transcripts --------------------------------------------------------------------- */
+/* -- a place with transcripts -- */
 
 typedef struct ChatAddress {
     Arena *a;
@@ -111,7 +111,7 @@ static bool is_known(ChatAddress *p, const char *id)
     return catalogue_find(p->c, p->a, str_of(id), &e, &err);
 }
 
-/* -- beside the truth ------------------------------------------------------------------------------ */
+/* -- beside the truth -- */
 
 static void generate(ChatAddress *p, const char *seed)
 {
@@ -190,7 +190,7 @@ static void turns_are_counted_as_they_were_made(void **state)
     close_place(&p);
 }
 
-/* -- growing, moving, going -------------------------------------------------------------------------- */
+/* -- growing, moving, going -- */
 
 #define USER(text, at)                                                                             \
     "{\"type\":\"user\",\"cwd\":\"/w/"                                                             \
@@ -395,7 +395,7 @@ static void a_rollout_in_both_places_counts_once_and_may_move(void **state)
     close_place(&p);
 }
 
-/* -- our own sessions --------------------------------------------------------------------------------- */
+/* -- our own sessions -- */
 
 static void add_own(ChatAddress *p, const char *id, const char *handle)
 {
@@ -508,7 +508,7 @@ static void a_rewind_is_noticed(void **state)
     close_place(&p);
 }
 
-/* -- ends ----------------------------------------------------------------------------------------------- */
+/* -- ends -- */
 
 static bool after_one(void *ctx)
 {

@@ -12,7 +12,7 @@
 #include "transcripts/line.h"
 #include "transcripts/load.h"
 
-/* -- events as lines of text ---------------------------------------------------------------------- */
+/* -- events as lines of text -- */
 
 typedef struct Seen {
     Arena *a;
@@ -109,7 +109,7 @@ static void check_cases(SourceKind source, const Case *cases, size_t n)
     }
 }
 
-/* -- Claude Code ------------------------------------------------------------------------------------ */
+/* -- Claude Code -- */
 
 static const Case claude_cases[] = {
     { "{\"type\":\"user\",\"cwd\":\"/"
@@ -190,7 +190,7 @@ static void claude_lines(void **state)
     check_cases(SOURCE_CLAUDE, claude_cases, ARRAY_LEN(claude_cases));
 }
 
-/* -- Codex -------------------------------------------------------------------------------------------- */
+/* -- Codex -- */
 
 #define ITEM(payload)                                                                              \
     "{\"timestamp\":\"2026-08-21T00:00:01Z\",\"type\":\"response_item\",\"payload\":{" payload     \
@@ -265,7 +265,7 @@ static void codex_lines(void **state)
     check_cases(SOURCE_CODEX, codex_cases, ARRAY_LEN(codex_cases));
 }
 
-/* -- files of real programs -------------------------------------------------------------------------- */
+/* -- files of real programs -- */
 
 static bool on_said(void *ctx, const Event *e, Err *err)
 {
@@ -317,7 +317,7 @@ static void what_real_programs_wrote(void **state)
     }
 }
 
-/* -- what is not as it should be ------------------------------------------------------------------- */
+/* -- what is not as it should be -- */
 
 static void broken_lines_are_counted_and_passed_over(void **state)
 {
@@ -369,7 +369,7 @@ static void a_clip_never_cuts_a_character(void **state)
         }
 }
 
-/* -- files and cursors ------------------------------------------------------------------------------ */
+/* -- files and cursors -- */
 
 typedef struct File {
     char path[64];
