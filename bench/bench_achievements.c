@@ -1,7 +1,7 @@
 /* The badges: cold, with nothing new, with one session more. The recorded figures of the Python
- * original stand beside; the slow oracle is run on a slice in the same run, as a living peer. Figures are
- * CPU time of all threads, the best of a few runs: what else runs on the machine can only add to it,
- * through caches and cores that are shared. */
+ * original stand beside; the slow oracle is run on a slice in the same run, as a living peer.
+ * Figures are CPU time of all threads, the best of a few runs: what else runs on the machine can
+ * only add to it, through caches and cores that are shared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +104,8 @@ static void describe(const char *name, const Snapshot *s)
             (long long)s->unlocked);
 }
 
-/* The oracle's speed on a small database, in megabytes a second of CPU, against ours on the same. */
+/* The oracle's speed on a small database, in megabytes a second of CPU, against ours on the
+ * same. */
 static void slice(void)
 {
     AUTO(Arena) *a = arena_new();

@@ -1,6 +1,6 @@
-/* Badges over every source at once: Hermes' database and the transcripts of Claude Code and Codex, as
- * `talaria achievements list` counts them: from nothing, with nothing new, with one session more. CPU of the
- * whole command, user and system, the best of a few runs. */
+/* Badges over every source at once: Hermes' database and the transcripts of Claude Code and Codex,
+ * as `talaria achievements list` counts them: from nothing, with nothing new, with one session
+ * more. CPU of the whole command, user and system, the best of a few runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

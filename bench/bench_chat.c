@@ -1,10 +1,11 @@
 /* Chat over HTTP: a server, a model of ours on loopback, and readers; a process each.
  *
- * 1. 100 turns at once, and 1,000, five words a second each, three readers a turn: all complete, the three logs of each
- *    byte for byte the same, and how long a word takes from the model's socket to a reader's: two trips through the
- *    kernel, the client of the model and the commit included. Before that, the same model speaks to as many readers
- *    that listen to it themselves: what the machine alone takes for it at that moment. The difference is ours; what was
- *    under way while the machine itself stood still is left out of both, and counted in a line of its own.
+ * 1. 100 turns at once, and 1,000, five words a second each, three readers a turn: all complete,
+ * the three logs of each byte for byte the same, and how long a word takes from the model's socket
+ * to a reader's: two trips through the kernel, the client of the model and the commit included.
+ * Before that, the same model speaks to as many readers that listen to it themselves: what the
+ * machine alone takes for it at that moment. The difference is ours; what was under way while the
+ * machine itself stood still is left out of both, and counted in a line of its own.
  * 2. 1,000 lines that break while a run goes on: what came in pieces is its log.
  * 3. 1,000 turns that fail: what the server holds and weighs after 200 and after all. */
 #include <dirent.h>
@@ -339,7 +340,8 @@ static void *speak_slowly(void *ctx)
     return NULL;
 }
 
-/* Up to `most` bytes from a place on; the whole frames among them are added. True: it was cut off. */
+/* Up to `most` bytes from a place on; the whole frames among them are added. True: it was cut
+ * off. */
 static bool read_piece(const char *run, int *after, Buf *log, size_t max)
 {
     AUTO_BUF got = BUF(MIB(4));

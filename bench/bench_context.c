@@ -1,5 +1,6 @@
-/* How long the context of a turn takes: 20,000 messages in 400 sessions of a home of ours, 200 notes, a
- * conversation of 40 turns; everything but the first look at the disk, which a service does once. */
+/* How long the context of a turn takes: 20,000 messages in 400 sessions of a home of ours, 200
+ * notes, a conversation of 40 turns; everything but the first look at the disk, which a service
+ * does once. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* How often a night accepts an edit, when every answer is a matter of chance: a useless edit should not
- * be, one that helps by twenty points should. The original's figures are recorded ones; it has one
- * draw a task and document and asks for "higher". Underpowered counts as not accepted. */
+/* How often a night accepts an edit, when every answer is a matter of chance: a useless edit should
+ * not be, one that helps by twenty points should. The original's figures are recorded ones; it has
+ * one draw a task and document and asks for "higher". Underpowered counts as not accepted. */
 #include <stdio.h>
 
 #include "common.h"

@@ -1,12 +1,12 @@
 /* Handoffs to the local platform, carried out by a gateway of its own process.
  *
- * 1. 1,000 one after the other: from the request on the disk to a worker that has it (99th percentile, promise
- *    50 ms), and to the card at the platform (99th percentile, promise 300 ms).
+ * 1. 1,000 one after the other: from the request on the disk to a worker that has it (99th
+ * percentile, promise 50 ms), and to the card at the platform (99th percentile, promise 300 ms).
  * 2. 200 at once: all arrive, and how long that takes.
- * 3. The same for requests that another program writes into Hermes' database, with a write-ahead log and without one:
- *    200 one after the other, 100 at once.
- * 4. Without a log, beside a reader that holds the database for half a second: none fails, and the last one is done
- *    within 0.3 s after the reader has let go. */
+ * 3. The same for requests that another program writes into Hermes' database, with a write-ahead
+ * log and without one: 200 one after the other, 100 at once.
+ * 4. Without a log, beside a reader that holds the database for half a second: none fails, and the
+ * last one is done within 0.3 s after the reader has let go. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
-/* A gigabyte of transcripts of both programs: what a night learns from, read, mined and printed from
- * nothing, and again when nothing is new. CPU, user and system; the original's figure is a recorded one. */
+/* A gigabyte of transcripts of both programs: what a night learns from, read, mined and printed
+ * from nothing, and again when nothing is new. CPU, user and system; the original's figure is a
+ * recorded one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

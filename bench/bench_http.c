@@ -1,10 +1,10 @@
-/* The server's promises: cached /achievements at 20,000 requests a second on one core, 16 MB at rest,
- * and while it counts a history of 625 MB every route of the page within 20 ms.
+/* The server's promises: cached /achievements at 20,000 requests a second on one core, 16 MB at
+ * rest, and while it counts a history of 625 MB every route of the page within 20 ms.
  *
  * The server runs on core 0 and a client of 32 kept connections on core 1, both on 127.0.0.1; the
  * client asks as a browser does (gzip) and checks each head. Counted is the CPU time of the server,
- * the kernel's share of it included, so that a busy machine does not change the figure. FastAPI's is
- * recorded (anchors/performance.md): it was had with a body of a few bytes. */
+ * the kernel's share of it included, so that a busy machine does not change the figure. FastAPI's
+ * is recorded (anchors/performance.md): it was had with a body of a few bytes. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

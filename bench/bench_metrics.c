@@ -1,5 +1,5 @@
-/* The counts of 2,000 sessions in 106 MB, one thread, reading included: at most 0.35 s of CPU. The peer
- * is Hermes' own plugin, which took 104 s for the same database (recorded, quiet machine).
+/* The counts of 2,000 sessions in 106 MB, one thread, reading included: at most 0.35 s of CPU. The
+ * peer is Hermes' own plugin, which took 104 s for the same database (recorded, quiet machine).
  *
  * usage: bench_metrics [DATABASE [SECONDS]]   another database, and what it may take */
 #include <stdio.h>

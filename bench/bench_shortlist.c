@@ -1,8 +1,9 @@
 /* How often the skill that a request is about is on the shortlist: all of its text beside name and
- * description alone, over skills and requests made up here; and with a folder given, over the SKILL.md
- * in it, asked by the points of their own "when to use" sections, which are taken out of the index
- * first. Such requests come from the same document and are easier than people's own words: of use to
- * see a change, not to boast with. Then how long a shortlist, a graph and a context take. */
+ * description alone, over skills and requests made up here; and with a folder given, over the
+ * SKILL.md in it, asked by the points of their own "when to use" sections, which are taken out of
+ * the index first. Such requests come from the same document and are easier than people's own
+ * words: of use to see a change, not to boast with. Then how long a shortlist, a graph and a
+ * context take. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* The streams of the agent service; bench_chat.c has them over HTTP.
  *
- * 1. 1,000 turns at once against a runtime on the loop that says a word every 100 ms when all have begun, each with
- *    three readers: all complete, the three logs of each byte for byte the same, and how long a word takes from the
- *    runtime's mouth to a reader, with the commit in between.
+ * 1. 1,000 turns at once against a runtime on the loop that says a word every 100 ms when all have
+ * begun, each with three readers: all complete, the three logs of each byte for byte the same, and
+ * how long a word takes from the runtime's mouth to a reader, with the commit in between.
  * 2. 10,000 readers of a run that says nothing: what the server weighs. */
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
-/* A gigabyte of Claude Code's transcripts through all events: at most 1 s of CPU and 64 MB; a second
- * update of the catalogue that finds nothing new: at most 20 ms; a line of 256 MB: at most 64 MB.
- * Beside it ccusage, which reads the same tree for its token counts alone.
+/* A gigabyte of Claude Code's transcripts through all events: at most 1 s of CPU and 64 MB; a
+ * second update of the catalogue that finds nothing new: at most 20 ms; a line of 256 MB: at most
+ * 64 MB. Beside it ccusage, which reads the same tree for its token counts alone.
  *
  * TALARIA_BENCH_MB (1000) and TALARIA_BENCH_SESSIONS (3000) size the tree, TALARIA_BENCH_TREE names
  * one that is there already. */

@@ -1,7 +1,9 @@
-/* chat_model.h - the model of bench_chat: a process of its own that takes questions and answers at its pace.
+/* chat_model.h - the model of bench_chat: a process of its own that takes questions and answers at
+ * its pace.
  *
- * A word is the time at which it was said, which every process of the machine reads from the same clock. The model
- * begins when all have asked and the readers have caught up with what was said before. Each turn has as many listeners as it is told: one, when the server listens, and all
+ * A word is the time at which it was said, which every process of the machine reads from the same
+ * clock. The model begins when all have asked and the readers have caught up with what was said
+ * before. Each turn has as many listeners as it is told: one, when the server listens, and all
  * readers, when they listen themselves. */
 #ifndef TALARIA_BENCH_CHAT_MODEL_H
 #define TALARIA_BENCH_CHAT_MODEL_H
@@ -30,7 +32,8 @@ typedef struct SpokenModel {
     Speaker speakers[MODEL_TURNS * MODEL_LISTENERS];
 } SpokenModel;
 
-/* True when the whole request is there; its length is not looked at: a model's request ends with its object. */
+/* True when the whole request is there; its length is not looked at: a model's request ends with
+ * its object. */
 static bool is_asked(int fd)
 {
     char text[65536];

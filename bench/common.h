@@ -1,4 +1,5 @@
-/* common.h - what the benches share: time, a program run to its end, and the one line they print. */
+/* common.h - what the benches share: time, a program run to its end, and the one line they
+ * print. */
 #ifndef TALARIA_BENCH_COMMON_H
 #define TALARIA_BENCH_COMMON_H
 
@@ -29,7 +30,8 @@ void bench_drop_folder(const char *path);
 
 /* A listening socket on loopback, or -1. */
 int bench_listen(int *ret_port);
-/* The binary as a server over an empty home in this folder, its model at a port of this machine; or -1. */
+/* The binary as a server over an empty home in this folder, its model at a port of this machine; or
+ * -1. */
 pid_t bench_serve(const char *home, int model_port, int *ret_port);
 /* Sends a request to it, with its token; the socket, or -1. */
 int bench_ask(int port, const char *method, const char *path, const char *body);

@@ -1,7 +1,7 @@
 /* noisy.h - a backend that answers well only by chance, and whole nights over it.
  *
- * A task passes with the chance `base`, and with `effect` on top where the skill states the one rule
- * that reflection proposes. Every draw is fresh. */
+ * A task passes with the chance `base`, and with `effect` on top where the skill states the one
+ * rule that reflection proposes. Every draw is fresh. */
 #ifndef TALARIA_BENCH_NOISY_H
 #define TALARIA_BENCH_NOISY_H
 

@@ -1,5 +1,5 @@
-/* recall_columns.h - the other way to have neighbours count: each turn is stored with what stands around
- * it in columns of their own, and FTS5's bm25() weighs the columns. Only for comparing. */
+/* recall_columns.h - the other way to have neighbours count: each turn is stored with what stands
+ * around it in columns of their own, and FTS5's bm25() weighs the columns. Only for comparing. */
 #ifndef TALARIA_BENCH_RECALL_COLUMNS_H
 #define TALARIA_BENCH_RECALL_COLUMNS_H
 

@@ -1,12 +1,12 @@
 /* recall_talk.h - conversations made up for measuring recall, with questions whose answer stands in
  * one known turn.
  *
- * Pairs of people talk over many sessions about the same few matters, each in several places, so that
- * every question has turns beside its own that share most of its words. A question says a matter in
- * another form or by another word, in another order, and names the speaker, who says "I". The
- * answer stands in the turn that names the matter, in the reply to it, or one turn further on, where
- * its words do not occur. Used by the bench and, smaller, by a unit test; the same seed makes the same
- * talk. */
+ * Pairs of people talk over many sessions about the same few matters, each in several places, so
+ * that every question has turns beside its own that share most of its words. A question says a
+ * matter in another form or by another word, in another order, and names the speaker, who says "I".
+ * The answer stands in the turn that names the matter, in the reply to it, or one turn further on,
+ * where its words do not occur. Used by the bench and, smaller, by a unit test; the same seed makes
+ * the same talk. */
 #ifndef TALARIA_BENCH_RECALL_TALK_H
 #define TALARIA_BENCH_RECALL_TALK_H
 

@@ -1,9 +1,9 @@
 /* shortlist_skills.h - skills that nobody has and requests that anybody might make.
  *
- * Written as skills usually are: a description of one or two sentences that says what it is for, and a
- * body that names the tools, files and symptoms at hand. The requests were written as a user would put them, without
- * looking at how a skill says it: some have a word of the description, some only one of the body, some
- * none at all. Shared by the bench and a unit test. */
+ * Written as skills usually are: a description of one or two sentences that says what it is for,
+ * and a body that names the tools, files and symptoms at hand. The requests were written as a user
+ * would put them, without looking at how a skill says it: some have a word of the description, some
+ * only one of the body, some none at all. Shared by the bench and a unit test. */
 #ifndef TALARIA_BENCH_SHORTLIST_SKILLS_H
 #define TALARIA_BENCH_SHORTLIST_SKILLS_H
 

@@ -1,8 +1,9 @@
 /* stalls.h - when the machine itself stood still.
  *
- * On a machine that is shared, all processors may be taken away for tens of milliseconds. A thread on each, before all
- * others by its priority, sleeps a millisecond at a time and notes when it was woken late: nothing that an ordinary
- * process does can hold it up. Where such a priority is not to be had there are no stalls, and all counts as ours. */
+ * On a machine that is shared, all processors may be taken away for tens of milliseconds. A thread
+ * on each, before all others by its priority, sleeps a millisecond at a time and notes when it was
+ * woken late: nothing that an ordinary process does can hold it up. Where such a priority is not to
+ * be had there are no stalls, and all counts as ours. */
 #ifndef TALARIA_BENCH_STALLS_H
 #define TALARIA_BENCH_STALLS_H
 

@@ -86,9 +86,8 @@ typedef struct SessionMetrics {
     int64_t value[METRIC_COUNT];
     Str *tool_names; /* every name once, in byte order; may hold halves of surrogate pairs */
     size_t n_tool_names;
-    int64_t
-        message[METRIC_COUNT]; /* the last that added to a count of calls, tools, files or messages;
-                                      0: none, or not known */
+    int64_t message[METRIC_COUNT]; /* the last that added to a count of calls, tools, files or
+                                      messages; 0: none, or not known */
 } SessionMetrics;
 
 typedef struct Scanner Scanner;

@@ -1,9 +1,9 @@
 /* brain.h - the user's own notes: a folder of text, found by what a request is about.
  *
  * Files (.md, .markdown, .txt) below one folder, cut at their headings into chunks of at most 1,200
- * characters, in an FTS5 table in memory. A file is read again where its time or size has changed, and
- * indexed again where its bytes have. Links are not followed. The folder is only ever read. One thread
- * at a time; what a search hands out lives in its arena. */
+ * characters, in an FTS5 table in memory. A file is read again where its time or size has changed,
+ * and indexed again where its bytes have. Links are not followed. The folder is only ever read. One
+ * thread at a time; what a search hands out lives in its arena. */
 #ifndef TALARIA_AGENT_BRAIN_H
 #define TALARIA_AGENT_BRAIN_H
 
@@ -15,8 +15,8 @@ enum { BRAIN_CHUNK_CHARS = 1200, MAX_BRAIN = 4 };
 
 typedef struct Brain Brain;
 
-/* The folder of the setting memory.brain: absolute, below the user's home ("~/notes"), or else below
- * ours. */
+/* The folder of the setting memory.brain: absolute, below the user's home ("~/notes"), or else
+ * below ours. */
 Str brain_folder(Arena *a, const Settings *settings, Str data);
 
 /* The folder need not exist. */

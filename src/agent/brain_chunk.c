@@ -1,5 +1,5 @@
-/* Cutting notes: at headings first; a section that is too long at empty lines, then at line ends, then
- * wherever a character ends. */
+/* Cutting notes: at headings first; a section that is too long at empty lines, then at line ends,
+ * then wherever a character ends. */
 #include "agent/brain.h"
 
 #include "text/letters.h"

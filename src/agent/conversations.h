@@ -1,8 +1,8 @@
 /* conversations.h - conversations and their words, as rows of sessions and messages.
  *
- * A conversation is a session of ours with a row beside it; a message likewise. A message whose run is
- * not over, or that stayed empty, is inactive for readers of the history. On a Runs handle, so one
- * thread; what is handed out lives in the arena. */
+ * A conversation is a session of ours with a row beside it; a message likewise. A message whose run
+ * is not over, or that stayed empty, is inactive for readers of the history. On a Runs handle, so
+ * one thread; what is handed out lives in the arena. */
 #ifndef TALARIA_AGENT_CONVERSATIONS_H
 #define TALARIA_AGENT_CONVERSATIONS_H
 
@@ -32,10 +32,12 @@ typedef struct ConversationChange {
 } ConversationChange;
 
 MUST_CHECK bool conversation_create(Runs *r, const Conversation *c, Err *err);
-/* That was made under this key; *ret_id is empty where none was. ERR_CONFLICT: for another request. */
+/* That was made under this key; *ret_id is empty where none was. ERR_CONFLICT: for another
+ * request. */
 MUST_CHECK bool conversation_by_key(Runs *r, Arena *a, Str key, Str sha256, Str *ret_id, Err *err);
 MUST_CHECK bool conversation_get(Runs *r, Arena *a, Str id, Conversation *ret, Err *err);
-/* The one whose id begins so; *ret_id is empty where there is none. ERR_CONFLICT: there are several. */
+/* The one whose id begins so; *ret_id is empty where there is none. ERR_CONFLICT: there are
+ * several. */
 MUST_CHECK bool conversation_by_prefix(Runs *r, Arena *a, Str prefix, Str *ret_id, Err *err);
 /* Newest first; before_ms and before_id: what follows that one (0: from the newest). */
 MUST_CHECK bool conversation_list(Runs *r, Arena *a, int64_t before_ms, Str before_id, size_t max,

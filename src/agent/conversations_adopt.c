@@ -161,7 +161,8 @@ static bool same_turn(const ChatTurn *a, const ChatTurn *b)
     return str_eq(a->role, b->role) && str_eq(a->content, b->content);
 }
 
-/* How many of the session's turns the conversation has. What was said in the conversation itself has a run. */
+/* How many of the session's turns the conversation has. What was said in the conversation itself
+ * has a run. */
 static size_t turns_known(const Adoption *x, const ChatTurn *have, size_t n, bool *ret_spoken)
 {
     size_t known = 0;
@@ -175,8 +176,9 @@ static size_t turns_known(const Adoption *x, const ChatTurn *have, size_t n, boo
     return known;
 }
 
-/* Where the conversation has gone on by itself, the runtime that speaks there keeps its own memory, and hears
- * of the new turns as of any that another program answered. Otherwise its memory is simply that of now. */
+/* Where the conversation has gone on by itself, the runtime that speaks there keeps its own memory,
+ * and hears of the new turns as of any that another program answered. Otherwise its memory is
+ * simply that of now. */
 static bool grow(Runs *r, Arena *a, const Adoption *x, Str id, size_t known, bool spoken, Err *err)
 {
     size_t n = x->n_turns - known;
@@ -191,7 +193,8 @@ static bool grow(Runs *r, Arena *a, const Adoption *x, Str id, size_t known, boo
            (spoken || keep_handle(r, a, id, x->thread, x->handle, err));
 }
 
-/* Rewritten from its first message on, it is another session: then another conversation continues it. */
+/* Rewritten from its first message on, it is another session: then another conversation continues
+ * it. */
 static bool go_on(Runs *r, Arena *a, const Adoption *x, Str found, Str *ret_id, Err *err)
 {
     ChatTurn *have;

@@ -1,9 +1,9 @@
 /* conversations_adopt.h - a session that was begun elsewhere goes on as a conversation of ours.
  *
- * A session of Talaria's own database that is no conversation yet becomes one in place. Every other session is
- * left as it is: its messages are the beginning of a new conversation, which remembers what it continues. One
- * session has one conversation: where the session has grown since, its new messages are added. On a Runs
- * handle, so one thread; text lives in the arena. */
+ * A session of Talaria's own database that is no conversation yet becomes one in place. Every other
+ * session is left as it is: its messages are the beginning of a new conversation, which remembers
+ * what it continues. One session has one conversation: where the session has grown since, its new
+ * messages are added. On a Runs handle, so one thread; text lives in the arena. */
 #ifndef TALARIA_AGENT_CONVERSATIONS_ADOPT_H
 #define TALARIA_AGENT_CONVERSATIONS_ADOPT_H
 

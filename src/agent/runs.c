@@ -1,7 +1,7 @@
 /* The handle with its statements, and how a run begins; runs_write.c has the rest of its way.
  *
- * The row of the answer is made with the run, inactive and empty, so that its id is known from the first
- * event on; the end fills it. */
+ * The row of the answer is made with the run, inactive and empty, so that its id is known from the
+ * first event on; the end fills it. */
 #include "agent/runs.h"
 
 #include <pthread.h>
@@ -73,8 +73,8 @@ Str id_new(Arena *a, char kind)
     return str_dup(a, str_of(id));
 }
 
-/* One writer at a time in this process: the database's own lock is waited for by sleeping, which would cost a
- * stream more than the wait itself. */
+/* One writer at a time in this process: the database's own lock is waited for by sleeping, which
+ * would cost a stream more than the wait itself. */
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool runs_begin_tx(Runs *r, Err *err)

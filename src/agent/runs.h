@@ -1,9 +1,10 @@
 /* runs.h - what the agent service keeps: runs, their events, continuity, attachments.
  *
- * Everything lies in talaria.db beside the sessions and messages that it belongs to, so that a turn's
- * words, its last event and the runtime's handle are committed together or not at all. Two degrees of
- * safety: what is acknowledged (a user's message, the end of a run) is synced to the disk before the
- * call returns; events on the way survive the death of the process, not a power cut.
+ * Everything lies in talaria.db beside the sessions and messages that it belongs to, so that a
+ * turn's words, its last event and the runtime's handle are committed together or not at all. Two
+ * degrees of safety: what is acknowledged (a user's message, the end of a run) is synced to the
+ * disk before the call returns; events on the way survive the death of the process, not a power
+ * cut.
  *
  * A Runs is for one thread. What it hands out lives in the arena that was passed in. */
 #ifndef TALARIA_AGENT_RUNS_H
@@ -45,8 +46,9 @@ typedef struct RunRequest {
 } RunRequest;
 
 /* The user's message and the run, synced. ERR_CONFLICT where another run of the conversation is not
- * over (ret is that one), or where the session lives elsewhere now (ret->id is empty). An idempotency key that was used: ret is that run and *ret_again true, or
- * ERR_CONFLICT where something else was asked under it. */
+ * over (ret is that one), or where the session lives elsewhere now (ret->id is empty). An
+ * idempotency key that was used: ret is that run and *ret_again true, or ERR_CONFLICT where
+ * something else was asked under it. */
 MUST_CHECK bool runs_begin(Runs *r, Arena *a, const RunRequest *request, Run *ret, bool *ret_again,
                            Err *err);
 MUST_CHECK bool runs_get(Runs *r, Arena *a, Str id, Run *ret, Err *err); /* ERR_NOT_FOUND */
@@ -103,8 +105,9 @@ typedef struct RunEnd {
     size_t n_attachments;
 } RunEnd;
 
-/* Of a run that goes on, events may be said first, in their order, and come to their place later: in a piece that
- * begins where the one before it ended. The end of a run needs all of them in their place. */
+/* Of a run that goes on, events may be said first, in their order, and come to their place later:
+ * in a piece that begins where the one before it ended. The end of a run needs all of them in their
+ * place. */
 typedef struct RunBatch {
     const RunEvent *events; /* to their place, from where runs_events reads them */
     size_t n_events;
@@ -114,15 +117,16 @@ typedef struct RunBatch {
     size_t n_said;
 } RunBatch;
 
-/* All of it in one transaction, which is not synced: runs_sync before an end is acknowledged. *ret_stale counts the handles that
- * were not written because somebody else wrote one in between. */
+/* All of it in one transaction, which is not synced: runs_sync before an end is acknowledged.
+ * *ret_stale counts the handles that were not written because somebody else wrote one in
+ * between. */
 MUST_CHECK bool runs_write(Runs *r, const RunBatch *batch, size_t *ret_stale, Err *err);
 
 /* Everything that was committed before, by whatever handle, survives a power cut from here on. */
 MUST_CHECK bool runs_sync(Runs *r, Err *err);
 
-/* Moves what the write-ahead log holds into the database, without holding up writers. Handles of this kind
- * do not do it by themselves: a commit is to cost an append. */
+/* Moves what the write-ahead log holds into the database, without holding up writers. Handles of
+ * this kind do not do it by themselves: a commit is to cost an append. */
 void runs_checkpoint(Runs *r);
 
 /* Takes away what was said by runs that are over, a little at a time: its place is elsewhere. */
@@ -150,8 +154,8 @@ MUST_CHECK bool continuity_list(Runs *r, Arena *a, Str conversation_id, Continui
 
 /* -- How long it took -- */
 
-/* Of the newest runs that came to a good end, but for those of one runtime: the graph of the request, and
- * how long it took. */
+/* Of the newest runs that came to a good end, but for those of one runtime: the graph of the
+ * request, and how long it took. */
 typedef void RunGraphFn(void *ctx, Str graph, int64_t ms);
 MUST_CHECK bool runs_graphs(Runs *r, Str but_runtime, int64_t max, RunGraphFn *fn, void *ctx,
                             Err *err);
@@ -165,7 +169,8 @@ MUST_CHECK bool attachment_get(Runs *r, Arena *a, Str id, Attachment *ret, Err *
 MUST_CHECK bool attachment_list(Runs *r, Arena *a, Str conversation_id, Str run_id,
                                 Attachment **ret, size_t *ret_n, Err *err);
 
-/* Ids of the files of the newest message of a conversation, where its run was cancelled; else none. */
+/* Ids of the files of the newest message of a conversation, where its run was cancelled; else
+ * none. */
 MUST_CHECK bool attachment_unanswered(Runs *r, Arena *a, Str conversation_id, Str **ret,
                                       size_t *ret_n, Err *err);
 

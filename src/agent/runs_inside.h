@@ -15,8 +15,8 @@ MUST_CHECK bool runs_begin_tx(Runs *r, Err *err);
 MUST_CHECK bool runs_end_tx(Runs *r, bool ok, Err *err);
 MUST_CHECK bool runs_end_synced(Runs *r, bool ok, Err *err);
 
-/* For transactions of this room: rows of a new conversation (conversation_row: its session is there already),
- * of one message that stands already, of turns with their messages. */
+/* For transactions of this room: rows of a new conversation (conversation_row: its session is there
+ * already), of one message that stands already, of turns with their messages. */
 struct Conversation;
 struct ChatTurn;
 MUST_CHECK bool conversation_row(Runs *r, const struct Conversation *c, Err *err);
@@ -29,8 +29,8 @@ MUST_CHECK bool turns_add(Runs *r, Str conversation_id, const struct ChatTurn *t
 /* What these runs, which nobody goes on with, have said, comes to its place. */
 MUST_CHECK bool runs_place_tail(Runs *r, const Str *ids, size_t n, Err *err);
 
-/* Inside of the transaction that writes: ERR_CONFLICT where the session lives elsewhere. surface: of a chat
- * platform; empty: this machine. A session that never went anywhere has no owner. */
+/* Inside of the transaction that writes: ERR_CONFLICT where the session lives elsewhere. surface:
+ * of a chat platform; empty: this machine. A session that never went anywhere has no owner. */
 MUST_CHECK bool runs_may_write(Runs *r, Str session_id, Str surface, Err *err);
 MUST_CHECK bool runs_may_write_at(Runs *r, Str home, Str session_id, Str surface, Err *err);
 

@@ -1,7 +1,8 @@
 /* Runs that their process did not live to end.
  *
- * Their events are all there, so the answer is what the chunks say, byte for byte, and the log is ended as
- * a reader expects it: one error, one done. A run without any event gets its metadata too. */
+ * Their events are all there, so the answer is what the chunks say, byte for byte, and the log is
+ * ended as a reader expects it: one error, one done. A run without any event gets its metadata
+ * too. */
 #include "agent/runs_inside.h"
 #include "base/limits.h"
 #include "text/json.h"

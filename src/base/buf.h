@@ -31,8 +31,8 @@ void buf_addc(Buf *b, char c);
 void buf_pad(Buf *b, char c, size_t n);
 void buf_addf(Buf *b, const char *fmt, ...) PRINTF(2, 3);
 
-/* Room for n more bytes to be written at the returned place, then b->n += what was; NULL when full.
- */
+/* Room for n more bytes to be written at the returned place, then b->n += what was; NULL when
+ * full. */
 char *buf_room(Buf *b, size_t n);
 
 void buf_clear(Buf *b);

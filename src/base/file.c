@@ -172,7 +172,8 @@ bool folder_sync(const char *path, Err *err)
 }
 
 /* A file without a name, so that a process that dies while it writes leaves nothing behind; where
- * the file system has no such thing, one with a name of its own. temporary[0] is 0 without a name. */
+ * the file system has no such thing, one with a name of its own. temporary[0] is 0 without a
+ * name. */
 static int open_temporary(const char *folder, char *temporary)
 {
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);

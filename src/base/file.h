@@ -15,8 +15,8 @@
 
 /* -- reading -- */
 
-/* The whole file into the arena; fails past `most` bytes. What is no file (a pipe, a device, a socket) is refused
- * without waiting for it. */
+/* The whole file into the arena; fails past `most` bytes. What is no file (a pipe, a device, a
+ * socket) is refused without waiting for it. */
 MUST_CHECK bool file_read(Arena *a, const char *path, size_t max, Str *ret, Err *err);
 /* The same of a path that somebody typed: "<(command)" of a shell is a pipe, and is waited for. */
 MUST_CHECK bool file_read_any(Arena *a, const char *path, size_t max, Str *ret, Err *err);
@@ -32,8 +32,9 @@ MUST_CHECK bool folder_make(const char *path, Err *err); /* with its parents, 07
 MUST_CHECK bool folder_sync(const char *path, Err *err);
 MUST_CHECK bool file_remove(const char *path, Err *err); /* and sync the folder */
 
-/* False for a file or folder that may be written to (for a missing file: its folder). Else sets err as
- * ERR_READ_ONLY, with the path that stands in the way and why, so that callers can work without writing. */
+/* False for a file or folder that may be written to (for a missing file: its folder). Else sets err
+ * as ERR_READ_ONLY, with the path that stands in the way and why, so that callers can work without
+ * writing. */
 bool file_is_read_only(const char *path, Err *err);
 
 /* -- listing -- */

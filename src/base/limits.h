@@ -200,8 +200,8 @@ enum {
 #undef X
 };
 
-/* What a history may claim of one session or call, tokens for example; more is cut, so that millions can be added. Not
- * in the table, whose values are ints. */
+/* What a history may claim of one session or call, tokens for example; more is cut, so that
+ * millions can be added. Not in the table, whose values are ints. */
 #define LIMIT_COUNT INT64_C(1000000000000)
 
 #endif

@@ -18,8 +18,9 @@ void log_at(LogLevel level, const char *fmt, ...) PRINTF(2, 3);
 #define log_note(...)    log_at(LOG_NOTE, __VA_ARGS__)
 #define log_debug(...)   log_at(LOG_DEBUG, __VA_ARGS__)
 
-/* A warning about something that is tried again and again: one line per cause, and then none (but at LOG_DEBUG) until
- * nobody has met that cause for LIMIT_LOG_AGAIN_MS. All zeros at first; any thread. */
+/* A warning about something that is tried again and again: one line per cause, and then none (but
+ * at LOG_DEBUG) until nobody has met that cause for LIMIT_LOG_AGAIN_MS. All zeros at first; any
+ * thread. */
 typedef struct LogOnce {
     struct {
         _Atomic uint64_t cause;

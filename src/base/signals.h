@@ -1,7 +1,7 @@
 /* signals.h - signals as flags that a loop tests, and a descriptor that wakes it.
  *
- * The handler only marks the signal and writes to the descriptor, whichever thread it interrupts; the program acts where it
- * tests the flags. One user at a time. */
+ * The handler only marks the signal and writes to the descriptor, whichever thread it interrupts;
+ * the program acts where it tests the flags. One user at a time. */
 #ifndef TALARIA_BASE_SIGNALS_H
 #define TALARIA_BASE_SIGNALS_H
 

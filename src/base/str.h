@@ -17,7 +17,8 @@
 #define MUST_CHECK              __attribute__((warn_unused_result))
 #define PRINTF(fmt_at, args_at) __attribute__((format(printf, fmt_at, args_at)))
 #define ARRAY_LEN(a)            (sizeof(a) / sizeof *(a))
-/* For a large array of a function that is called often: not zero at first, as all other variables are (meson.build). */
+/* For a large array of a function that is called often: not zero at first, as all other variables
+ * are (meson.build). */
 #define NOT_CLEARED __attribute__((uninitialized))
 
 /* AUTO(Store) *s = ...;  is freed by store_free when it leaves scope; TAKE(s) hands it on.
@@ -108,7 +109,8 @@ Str str_trim(Str s);
 /* Takes what stands before the next `sep` off *rest; false when *rest is used up. */
 bool str_split(Str *rest, char sep, Str *ret_part);
 
-/* The part of a path behind its last slash, and the folder before it ("/" for a file in the root). */
+/* The part of a path behind its last slash, and the folder before it ("/" for a file in the
+ * root). */
 Str str_file_name(Str path);
 Str str_folder(Str path);
 

@@ -1,6 +1,6 @@
-/* Reading is tolerant, as Hermes' own reader is: what is null, missing or of another kind is absent, and
- * only a place without a platform is refused. Writing follows one table, so the order of the members,
- * which Hermes' own files have, cannot drift. */
+/* Reading is tolerant, as Hermes' own reader is: what is null, missing or of another kind is
+ * absent, and only a place without a platform is refused. Writing follows one table, so the order
+ * of the members, which Hermes' own files have, cannot drift. */
 #include "chat/address.h"
 
 #include "base/file.h"
@@ -230,7 +230,8 @@ static void add_shared(Arena *a, Buf *out, const ChatAddress *p, const KeyFlags 
 
     add_part(out, p->chat_id);
     add_part(out, thread);
-    /* In a thread the flag for groups still has to be set: so the keys of all existing sessions are. */
+    /* In a thread the flag for groups still has to be set: so the keys of all existing sessions
+     * are. */
     if (flags->group_per_user && (!thread.n || flags->thread_per_user))
         add_part(out, participant(a, p, flags));
 }

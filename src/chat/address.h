@@ -1,9 +1,10 @@
 /* address.h - where a message came from or goes to, and the key of the session that lives there.
  *
- * A Place is what Hermes calls a SessionSource: read from its JSON, written as its JSON byte for byte
- * (`origin_json`, routing entries), and mapped to the session key by one pure function. Whoever binds a
- * session to a place and whoever looks up a message's session call the same address_key(): there is no
- * second way to make a key. Text is borrowed from the arena that was passed in. */
+ * A Place is what Hermes calls a SessionSource: read from its JSON, written as its JSON byte for
+ * byte
+ * (`origin_json`, routing entries), and mapped to the session key by one pure function. Whoever
+ * binds a session to a place and whoever looks up a message's session call the same address_key():
+ * there is no second way to make a key. Text is borrowed from the arena that was passed in. */
 #ifndef TALARIA_CHAT_ADDRESS_H
 #define TALARIA_CHAT_ADDRESS_H
 
@@ -12,7 +13,8 @@
 #include "base/err.h"
 #include "text/pyjson.h"
 
-/* X(name, ALWAYS): in the JSON also where there is none (p NULL), then as null. In the order of the JSON. */
+/* X(name, ALWAYS): in the JSON also where there is none (p NULL), then as null. In the order of the
+ * JSON. */
 #define CHAT_ADDRESS_FIELDS(X)                                                                     \
     X(platform, true)                                                                              \
     X(chat_id, true)                                                                               \
@@ -46,8 +48,8 @@ typedef struct HomeChannel {
     Str owner_id;  /* whose it is; empty: not known */
     Str thread_id; /* a standing thread of it; empty: none */
     bool topics;   /* Telegram: the group is a forum */
-    bool
-        threads; /* of one that was just looked at: as far as is known, a thread can be opened there */
+    bool threads;  /* of one that was just looked at: as far as is known, a thread can be opened
+                      there */
 } HomeChannel;
 
 /* -- JSON -- */
@@ -74,8 +76,8 @@ MUST_CHECK bool key_flags_read(const PyValue *v, KeyFlags *ret, Err *err);
 
 Str address_key(Arena *a, const ChatAddress *p, const KeyFlags *flags);
 
-/* One name for a person whom WhatsApp knows by a phone number and by a LID: the shortest of all that
- * the bridge's files in `folder` lead to, without the parts behind ':' and '@'. */
+/* One name for a person whom WhatsApp knows by a phone number and by a LID: the shortest of all
+ * that the bridge's files in `folder` lead to, without the parts behind ':' and '@'. */
 Str whatsapp_canonical(Arena *a, Str id, Str folder);
 
 #endif

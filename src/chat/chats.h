@@ -1,7 +1,7 @@
 /* chats.h - the sessions of one chat: those that live there or lived there.
  *
- * What one may go on with by its number, id or title must have been there before: an id that somebody guessed, or
- * saw elsewhere, opens nothing. Text lives in the arena. */
+ * What one may go on with by its number, id or title must have been there before: an id that
+ * somebody guessed, or saw elsewhere, opens nothing. Text lives in the arena. */
 #ifndef TALARIA_CHAT_CHATS_H
 #define TALARIA_CHAT_CHATS_H
 
@@ -14,8 +14,8 @@ typedef struct ChatSession {
     double started_at;
 } ChatSession;
 
-/* Newest first. In a private chat those of all its threads; elsewhere those of the key, and the user's own. A home
- * that cannot be read, or knows nothing of chats, has none. */
+/* Newest first. In a private chat those of all its threads; elsewhere those of the key, and the
+ * user's own. A home that cannot be read, or knows nothing of chats, has none. */
 void chat_sessions(Arena *a, const Homes *homes, const ChatAddress *at, Str key, size_t max,
                    ChatSession **ret, size_t *ret_n);
 

@@ -1,4 +1,5 @@
-/* connections.h - how the lines to chat platforms are, as the gateway last wrote it down for others to see.
+/* connections.h - how the lines to chat platforms are, as the gateway last wrote it down for others
+ * to see.
  *
  * On a OwnStore, so one thread; text lives in the arena. */
 #ifndef TALARIA_CHAT_CONNECTIONS_H

@@ -1,13 +1,14 @@
-/* home_channels.h - the place of each platform for what nobody asked for, as /sethome found it, and the threads
- * that we opened; both follow a chat that gets a new number. On a OwnStore, so one thread; text lives in the arena. */
+/* home_channels.h - the place of each platform for what nobody asked for, as /sethome found it, and
+ * the threads that we opened; both follow a chat that gets a new number. On a OwnStore, so one
+ * thread; text lives in the arena. */
 #ifndef TALARIA_CHAT_HOME_CHANNELS_H
 #define TALARIA_CHAT_HOME_CHANNELS_H
 
 #include "chat/address.h"
 #include "store/own.h"
 
-/* `configured`: the chat that the configuration names, which counts before what was said in a chat; empty: none.
- * ERR_NOT_FOUND: nobody ever said, or it is another chat. */
+/* `configured`: the chat that the configuration names, which counts before what was said in a chat;
+ * empty: none. ERR_NOT_FOUND: nobody ever said, or it is another chat. */
 MUST_CHECK bool home_get(OwnStore *own, Arena *a, Str platform, Str configured, HomeChannel *ret,
                          Err *err);
 /* ERR_REFUSED, in words, where the configuration names another chat. */

@@ -1,5 +1,6 @@
-/* The rows of the inbox. Ids are unique by an index, so a platform that repeats itself changes nothing; what is
- * open lies in a partial index, so that taking the next one costs the same whether ten or a million lie behind it. */
+/* The rows of the inbox. Ids are unique by an index, so a platform that repeats itself changes
+ * nothing; what is open lies in a partial index, so that taking the next one costs the same whether
+ * ten or a million lie behind it. */
 #include "chat/inbox.h"
 
 #include "base/clock.h"
@@ -22,8 +23,8 @@ const char *inbox_state_name(InboxState s)
 
 /* -- putting -- */
 
-/* The distance between the oldest open row and the newest one is a bound of how many are open, and costs two
- * looks at an index; they are counted only where it does not settle the matter. */
+/* The distance between the oldest open row and the newest one is a bound of how many are open, and
+ * costs two looks at an index; they are counted only where it does not settle the matter. */
 static bool check_room(Db *db, size_t n, Err *err)
 {
     int64_t span, open;
@@ -253,7 +254,8 @@ static const char *end_sql(InboxState how)
     }
 }
 
-/* What was not for us is remembered by its id alone, and not for ever: who writes it is a stranger. */
+/* What was not for us is remembered by its id alone, and not for ever: who writes it is a
+ * stranger. */
 static bool forget_ignored(OwnStore *own, Err *err)
 {
     size_t gone;

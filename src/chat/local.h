@@ -1,7 +1,7 @@
 /* local.h - the rows of the chat that needs no account: channels, threads, messages.
  *
- * Whatever is made carries the key under which it was asked for; asking again with that key gives what is
- * there already. On a OwnStore, so one thread; text lives in the arena. */
+ * Whatever is made carries the key under which it was asked for; asking again with that key gives
+ * what is there already. On a OwnStore, so one thread; text lives in the arena. */
 #ifndef TALARIA_CHAT_LOCAL_H
 #define TALARIA_CHAT_LOCAL_H
 
@@ -52,9 +52,9 @@ typedef struct LocalQuery {
 MUST_CHECK bool local_page(OwnStore *own, Arena *a, const LocalQuery *q, LocalMessage **ret,
                            size_t *ret_n, bool *ret_more, Err *err);
 
-/* What the user writes: the message, and the update that a gateway takes up, in one transaction. m->key names it
- * for ever; m->author is the user. ERR_NOT_FOUND: no such channel or thread; ERR_CONFLICT: the key stands for
- * other words. */
+/* What the user writes: the message, and the update that a gateway takes up, in one transaction.
+ * m->key names it for ever; m->author is the user. ERR_NOT_FOUND: no such channel or thread;
+ * ERR_CONFLICT: the key stands for other words. */
 MUST_CHECK bool local_user_says(OwnStore *own, Arena *a, const LocalMessage *m, int64_t *ret_id,
                                 Err *err);
 

@@ -1,7 +1,8 @@
 /* The local chat as its user sees it: what there is to read, and what they write.
  *
- * The user's words are a message and an update of the inbox at once. Were they two transactions, a crash between
- * them would leave words that one sees and nobody ever answers, or an answer to words that one does not see. */
+ * The user's words are a message and an update of the inbox at once. Were they two transactions, a
+ * crash between them would leave words that one sees and nobody ever answers, or an answer to words
+ * that one does not see. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "chat/inbox.h"

@@ -1,6 +1,7 @@
-/* Who may send a row is said by its time: taking it moves that time on, so a sender that died is followed by
- * the next one when it has come. A row keeps those behind it waiting as long as it waits itself, so whoever
- * takes one looks in the same statement whether it is the first of its place. */
+/* Who may send a row is said by its time: taking it moves that time on, so a sender that died is
+ * followed by the next one when it has come. A row keeps those behind it waiting as long as it
+ * waits itself, so whoever takes one looks in the same statement whether it is the first of its
+ * place. */
 #include "chat/outbox.h"
 
 #include "base/clock.h"

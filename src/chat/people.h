@@ -1,16 +1,18 @@
 /* people.h - strangers who wrote to us, and those who were let in.
  *
- * A stranger is given a code, once an hour; whoever owns this machine types it, and from then on the stranger is
- * let in. On a OwnStore, so one thread; text lives in the arena. */
+ * A stranger is given a code, once an hour; whoever owns this machine types it, and from then on
+ * the stranger is let in. On a OwnStore, so one thread; text lives in the arena. */
 #ifndef TALARIA_CHAT_PEOPLE_H
 #define TALARIA_CHAT_PEOPLE_H
 
 #include "store/own.h"
 
-/* Eight characters of 32 that cannot be mistaken for each other: 40 bits. For pairing, and for sessions that wait for a terminal. */
+/* Eight characters of 32 that cannot be mistaken for each other: 40 bits. For pairing, and for
+ * sessions that wait for a terminal. */
 enum { CODE_CHARS = 8 };
 void code_make(char ret[CODE_CHARS + 1]);
-/* As it is kept: upper case, without what people put between the halves. Empty: it cannot be one. */
+/* As it is kept: upper case, without what people put between the halves. Empty: it cannot be
+ * one. */
 Str code_tidy(Arena *a, Str typed);
 
 enum { PEOPLE_ASKING = 32 }; /* codes that are open at a time */
@@ -24,8 +26,8 @@ typedef struct Person {
 
 MUST_CHECK bool person_is_allowed(OwnStore *own, Str platform, Str user_id, bool *ret, Err *err);
 
-/* A code for somebody who is not let in. *ret_code empty: an answer was given less than an hour ago, or too many
- * ask at once: nothing is to be said. */
+/* A code for somebody who is not let in. *ret_code empty: an answer was given less than an hour
+ * ago, or too many ask at once: nothing is to be said. */
 MUST_CHECK bool person_ask(OwnStore *own, Arena *a, Str platform, Str user_id, Str name,
                            Str *ret_code, Err *err);
 

@@ -25,7 +25,8 @@ static void *reap(void *ctx)
     return NULL;
 }
 
-/* It prints nothing among our lines, hears no Ctrl-C that is meant for us, and starts with no signal blocked. */
+/* It prints nothing among our lines, hears no Ctrl-C that is meant for us, and starts with no
+ * signal blocked. */
 static int start(const char *program, char *file, pid_t *ret)
 {
     char *name = (char *)program, *argv[] = { name, file, NULL };

@@ -200,8 +200,9 @@ void cli_json_end(Cli *cli, JsonWriter *w)
 
 /* -- lines broken between words, on a terminal -- */
 
-/* Whatever a command prints passes through here, so that no word is broken by the edge of the window. A line that is too
- * long continues below its own indent. Escape sequences have no width. */
+/* Whatever a command prints passes through here, so that no word is broken by the edge of the
+ * window. A line that is too long continues below its own indent. Escape sequences have no
+ * width. */
 typedef struct Wrapped {
     size_t width;
     BufSink *sink; /* where the lines go */
@@ -211,7 +212,8 @@ typedef struct Wrapped {
     bool open;  /* the last word may continue in the next piece */
     Buf word;
 } Wrapped;
-/* The length of the escape sequence at the beginning: ESC [ ... letter, or ESC ] ... BEL or ESC \. */
+/* The length of the escape sequence at the beginning: ESC [ ... letter, or ESC ] ... BEL or ESC
+ * \. */
 static size_t escape_length(Str s)
 {
     size_t i = 2;
@@ -427,8 +429,8 @@ static void redacted_line(Str line, Buf *out)
     redact_to(&clean, line);
     add_with_commands(&named, str_trim(buf_str(&clean)));
     rest = buf_str(&named);
-    /* It contains names and ids from files: none of them may steer the terminal or look like our message. Lists of
-     * ours have indented lines; every other break is shown as a sign. */
+    /* It contains names and ids from files: none of them may steer the terminal or look like our
+     * message. Lists of ours have indented lines; every other break is shown as a sign. */
     for (size_t at; (at = str_find(rest, STR("\n  "))) < rest.n; rest = str_skip(rest, at + 3)) {
         utf8_show(&shown, str_head(rest, at), false);
         buf_add(&shown, STR("\n  "));

@@ -41,7 +41,8 @@ typedef struct Option {
     bool hidden;        /* only for the completion scripts: not in the help */
 } Option;
 
-/* The fields that every row has: { OPT_TEXT("project", "PROJECT", "only sessions in this folder") }, and further ones behind. */
+/* The fields that every row has: { OPT_TEXT("project", "PROJECT", "only sessions in this folder")
+ * }, and further ones behind. */
 #define OPT_ROW(kind_, name_, metavar_, help_)                                                     \
     .kind = (kind_), .name = (name_), .metavar = (metavar_), .help = (help_)
 #define OPT_FLAG(name, help)            OPT_ROW(OPTION_FLAG, name, NULL, help)
@@ -113,12 +114,13 @@ void cli_json_end(Cli *cli, JsonWriter *w);
 void say(Cli *cli, const char *fmt, ...) PRINTF(2, 3);
 /* Text from outside, made safe for a terminal (no escapes, no controls). */
 void say_text(Cli *cli, Str s, bool lines);
-/* Prose that begins at column `used` and ends its line: on a terminal wrapped at words, with further
- * lines indented; in a pipe one line. say_prose takes text as it is, say_prosef formats it. */
+/* Prose that begins at column `used` and ends its line: on a terminal wrapped at words, with
+ * further lines indented; in a pipe one line. say_prose takes text as it is, say_prosef formats
+ * it. */
 void say_prose(Cli *cli, size_t used, size_t indent, Str text);
 void say_prosef(Cli *cli, size_t indent, const char *fmt, ...) PRINTF(3, 4);
-/* Advice on what to do next. Only for a person: on stderr, if both outputs are terminals, and neither
- * with --quiet nor with --json. */
+/* Advice on what to do next. Only for a person: on stderr, if both outputs are terminals, and
+ * neither with --quiet nor with --json. */
 void hint(Cli *cli, const char *fmt, ...) PRINTF(2, 3);
 
 typedef enum Style {

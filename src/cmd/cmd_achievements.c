@@ -20,8 +20,8 @@ static bool on_progress(void *ctx, size_t done, size_t total)
     return true;
 }
 
-/* Which sessions are counted: all, or those of one program. Hermes' own are counted as its plugin does
- * it, and kept in its files. */
+/* Which sessions are counted: all, or those of one program. Hermes' own are counted as its plugin
+ * does it, and kept in its files. */
 static bool scan_options_of(Cli *cli, const Args *args, ScanOptions *ret, Err *err)
 {
     Str source = args_text(args, "source");

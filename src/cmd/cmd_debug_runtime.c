@@ -1,4 +1,5 @@
-/* talaria debug run, talaria debug replay: a runtime by itself, its events as everyone sees them. */
+/* talaria debug run, talaria debug replay: a runtime by itself, its events as everyone sees
+ * them. */
 #include <pthread.h>
 #include <sys/stat.h>
 

@@ -110,7 +110,8 @@ static bool make(Cli *cli, const Args *args, Str data, bool dry_run, Err *err)
     Str root = demo_folders(cli->arena, data).root;
     DemoReport r;
 
-    /* Three months earlier is still after 1970, and a year has four digits: ids and dates need both. */
+    /* Three months earlier is still after 1970, and a year has four digits: ids and dates need
+     * both. */
     if (args_given(args, "now") && (wanted.now < 1e7 || wanted.now > 2.5e11))
         return err_set(err, ERR_USAGE, "--now must be between 1970-04-27 and the year 9892");
     if (args_given(args, "now"))

@@ -1,7 +1,7 @@
 /* talaria doctor: is everything as it should be, and what to do where it is not.
  *
- * It looks and repairs nothing: most of what it looks at belongs to others, and what is ours is made
- * right by the commands that it names. */
+ * It looks and repairs nothing: most of what it looks at belongs to others, and what is ours is
+ * made right by the commands that it names. */
 #include <stdarg.h>
 #include <unistd.h>
 

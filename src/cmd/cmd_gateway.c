@@ -41,8 +41,8 @@ static void ready(void *ctx, Str platforms)
     buf_flush(cli->out);
 }
 
-/* Something that never ends, such as a read on a disk that does not answer, must not keep the program: the next
- * gateway resumes unfinished work, as after a crash. */
+/* Something that never ends, such as a read on a disk that does not answer, must not keep the
+ * program: the next gateway resumes unfinished work, as after a crash. */
 static void *end_anyway(void *ctx)
 {
     struct pollfd stop = { .fd = (int)(intptr_t)ctx, .events = POLLIN };

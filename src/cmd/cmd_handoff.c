@@ -1,5 +1,5 @@
-/* talaria handoff PLATFORM: a session moves to a chat platform. What is on its way, and the way back, are in
- * cmd_handoff_status.c. */
+/* talaria handoff PLATFORM: a session moves to a chat platform. What is on its way, and the way
+ * back, are in cmd_handoff_status.c. */
 #include "cmd/cmd_handoff.h"
 
 #include <sys/eventfd.h>
@@ -178,8 +178,8 @@ static bool wait_and_tell(Cli *cli, OwnStore *journal, SignalWatch *watch, Hando
 
 /* -- handoff PLATFORM -- */
 
-/* It may be somewhere else than here: then it goes on from there. Whatever can be refused is refused before a
- * conversation is made of another agent's session. */
+/* It may be somewhere else than here: then it goes on from there. Whatever can be refused is
+ * refused before a conversation is made of another agent's session. */
 static bool ask_for(Cli *cli, OwnStore *journal, const Args *args, HandoffAsk *ask,
                     SignalWatch *watch, Handoff *ret, Err *err)
 {

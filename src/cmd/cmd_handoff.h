@@ -6,7 +6,8 @@
 #include "handoff/handoff.h"
 #include "handoff/pick.h"
 
-/* The session of that id; *ret_pick is for handoff_pick_begin. `look`: only those that went before. */
+/* The session of that id; *ret_pick is for handoff_pick_begin. `look`: only those that went
+ * before. */
 MUST_CHECK bool handoff_find_session(Cli *cli, Str id, bool look, Pick *ret_pick, Picked *ret,
                                      Err *err);
 

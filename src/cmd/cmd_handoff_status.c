@@ -135,8 +135,8 @@ static void put_all(Cli *cli, const Handoff *all, size_t n)
     cli_json_end(cli, &w);
 }
 
-/* Hermes' gateway may be processing it: then a row of its database tells the state. If that cannot be read,
- * the journal is what we know. */
+/* Hermes' gateway may be processing it: then a row of its database tells the state. If that cannot
+ * be read, the journal is what we know. */
 static void look_again(Cli *cli, OwnStore *journal, Handoff *all, size_t n)
 {
     Err why;

@@ -99,7 +99,8 @@ static bool run(Cli *cli, const Args *args, Err *err)
     double cpu;
     bool ok;
 
-    /* Searches use an index in memory where the data folder cannot be written; here that would be for nothing. */
+    /* Searches use an index in memory where the data folder cannot be written; here that would be
+     * for nothing. */
     if (!searching_open(cli, &s, err) || catalogue_is_private(s.catalogue, err))
         return false;
     if (args_flag(args, "rebuild") &&

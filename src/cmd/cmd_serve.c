@@ -90,7 +90,8 @@ Str serving_address(Arena *a, Str data)
 
 /* -- running -- */
 
-/* A link that terminals make clickable (OSC 8): its text is the short address, its target has the token. */
+/* A link that terminals make clickable (OSC 8): its text is the short address, its target has the
+ * token. */
 static void print_link(Cli *cli, Str url, Str token)
 {
     const char *term = getenv("TERM");
@@ -165,8 +166,9 @@ static void finish(Cli *cli, Server *server, ServingBeside *beside)
         buf_flush(cli->out);
         _exit(0);
     }
-    /* A job that is no request, such as an index being made, ends at its next look. One that never looks again must not
-     * keep the program: what it writes is a transaction, or a file that is renamed when it is whole. */
+    /* A job that is no request, such as an index being made, ends at its next look. One that never
+     * looks again must not keep the program: what it writes is a transaction, or a file that is
+     * renamed when it is whole. */
     store_end_reads();
     if (pthread_create(&watchdog, NULL, end_anyway, NULL) == 0)
         pthread_detach(watchdog);

@@ -1,7 +1,7 @@
 /* talaria sessions search: what was said and done, in every session of every source.
  *
- * For people: one heading a session, and beneath it up to three passages, what people and assistants said before what tools
- * printed. Passages that say nearly the same are shown once. */
+ * For people: one heading a session, and beneath it up to three passages, what people and
+ * assistants said before what tools printed. Passages that say nearly the same are shown once. */
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
-/* talaria setup: model, chat platforms and nights, asked for one by one; what is given is tried before it is kept. */
+/* talaria setup: model, chat platforms and nights, asked for one by one; what is given is tried
+ * before it is kept. */
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -46,7 +47,8 @@ static bool setup_try_model(Arena *a, const ModelConfig *config, Str *ret, Err *
     client = net ? model_client_new(net, &once, err) : NULL;
     if (!client)
         return false;
-    /* A model that thinks may use up the few tokens before its first word: it has answered all the same. */
+    /* A model that thinks may use up the few tokens before its first word: it has answered all the
+     * same. */
     if (!model_ask(a, client, STR("Reply with the word OK."), TEST_TOKENS, NULL, &answer, err) &&
         answer.fail.kind != MODEL_FAIL_EMPTY)
         return false;

@@ -1,4 +1,5 @@
-/* cmd_sleep.h - what the files of `talaria sleep` share: the subcommands and the options of a night. */
+/* cmd_sleep.h - what the files of `talaria sleep` share: the subcommands and the options of a
+ * night. */
 #ifndef TALARIA_CMD_SLEEP_H
 #define TALARIA_CMD_SLEEP_H
 
@@ -23,7 +24,8 @@ MUST_CHECK bool sleep_undo(Cli *cli, const Args *args, Err *err);
 MUST_CHECK bool sleep_reject(Cli *cli, const Args *args, Err *err);
 MUST_CHECK bool sleep_schedule(Cli *cli, const Args *args, Err *err);
 MUST_CHECK bool sleep_unschedule(Cli *cli, const Args *args, Err *err);
-/* For 'setup': schedules a plain night of the current folder every day at that time, and says so. */
+/* For 'setup': schedules a plain night of the current folder every day at that time, and says
+ * so. */
 MUST_CHECK bool sleep_schedule_here(Cli *cli, int hour, int minute, Err *err);
 
 /* Sources, scope and window, as every command of a night takes them. */
@@ -34,8 +36,8 @@ MUST_CHECK bool sleep_project_of(Cli *cli, const Args *args, Str *ret, Err *err)
 
 /* -- Options of a night --
  *
- * `sleep run`, `dry-run` and `worth` take them, and `sleep schedule` stores them for later nights, so
- * no command can miss an option that another one knows. */
+ * `sleep run`, `dry-run` and `worth` take them, and `sleep schedule` stores them for later nights,
+ * so no command can miss an option that another one knows. */
 
 #define SLEEP_PROJECT_OPTION                                                                       \
     {                                                                                              \

@@ -265,9 +265,10 @@ static bool sleep_once(Cli *cli, const Args *args, bool dry_run, Err *err)
     return ok && one_night(cli, args, &options, &who, err);
 }
 
-/* --json: {format, night, accepted, gate_action, no_edits_reason, baseline, candidate, n_tasks, n_sessions,
- * n_accepted_edits, n_rejected_edits, edits, rejected_edits, gate_no_regression, gate_trials, skill_groups,
- * notes, staging_dir, staged_skills, adopted, resumed, calls, tokens [, tasks_file, tasks_reviewed]} */
+/* --json: {format, night, accepted, gate_action, no_edits_reason, baseline, candidate, n_tasks,
+ * n_sessions, n_accepted_edits, n_rejected_edits, edits, rejected_edits, gate_no_regression,
+ * gate_trials, skill_groups, notes, staging_dir, staged_skills, adopted, resumed, calls, tokens [,
+ * tasks_file, tasks_reviewed]} */
 bool sleep_run(Cli *cli, const Args *args, Err *err)
 {
     return sleep_once(cli, args, false, err);

@@ -1,4 +1,5 @@
-/* talaria take CODE: a session that was offered to a terminal by /handoff cli in a chat comes here. */
+/* talaria take CODE: a session that was offered to a terminal by /handoff cli in a chat comes
+ * here. */
 #include <unistd.h>
 
 #include "cmd/cmd_handoff.h"
@@ -29,8 +30,8 @@ static bool go_on(Cli *cli, const Taken *t, Err *err)
     return true;
 }
 
-/* The code is used up before the session moves: of two who type it, one alone gets the session. While an answer is on
- * its way in the chat it stays good. */
+/* The code is used up before the session moves: of two who type it, one alone gets the session.
+ * While an answer is on its way in the chat it stays good. */
 static bool release(Cli *cli, Str code, Taken *ret, Err *err)
 {
     AUTO(OwnStore) *journal = own_store_open(cli->homes.data, err);

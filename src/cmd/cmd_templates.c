@@ -171,8 +171,8 @@ static bool extract(Cli *cli, Str session, const ExtractOptions *options, Templa
     return h && extract_template(h, cli->arena, session, options, ret, ret_extract, err);
 }
 
-/* --json: {format, dry_run, name, type, examples, description, source_session_id, sessions, path, calls,
- *          failed, too_large, tokens}; calls, failed and too_large count what was looked at. */
+/* --json: {format, dry_run, name, type, examples, description, source_session_id, sessions, path,
+ * calls, failed, too_large, tokens}; calls, failed and too_large count what was looked at. */
 static bool create(Cli *cli, const Args *args, Err *err)
 {
     Str session = args_operand(args, 0);
@@ -335,7 +335,8 @@ static void print_injection(Cli *cli, Json messages, Str input, const Template *
     cli_json_end(cli, &w);
 }
 
-/* Without --json the messages alone; with it {format, template, type, changed, reason, messages}. */
+/* Without --json the messages alone; with it {format, template, type, changed, reason,
+ * messages}. */
 static bool inject(Cli *cli, const Args *args, Err *err)
 {
     InjectOptions options = { .tools = args_text(args, "tools"),

@@ -1,8 +1,9 @@
 /* talaria up: the page and the gateway together.
  *
- * The server runs here, the gateway as a child of this process: a platform's library or protocol that brings the
- * gateway down leaves the page up, and the gateway is started again. The child hears of our end from the kernel,
- * however it comes. Where a gateway is running already, that one is used. */
+ * The server runs here, the gateway as a child of this process: a platform's library or protocol
+ * that brings the gateway down leaves the page up, and the gateway is started again. The child
+ * hears of our end from the kernel, however it comes. Where a gateway is running already, that one
+ * is used. */
 #include <errno.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

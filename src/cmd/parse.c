@@ -295,7 +295,8 @@ static bool check_operands(const Args *args, Err *err)
                    STR_FMT(buf_str(&path)), c->operands, STR_FMT(buf_str(&path)));
 }
 
-/* Histories are looked for in many places, and in the programs that are started: the environment reaches all of them. */
+/* Histories are looked for in many places, and in the programs that are started: the environment
+ * reaches all of them. */
 static bool take_folder(const Args *args, const char *option, const char *variable, Err *err)
 {
     const char *given = args_z(args, option);

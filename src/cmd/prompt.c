@@ -54,7 +54,8 @@ bool prompt_line(Arena *a, const char *question, Str *ret, Err *err)
     return true;
 }
 
-/* Without signals from the keyboard: the terminal must not stay silent because somebody pressed Ctrl-C. */
+/* Without signals from the keyboard: the terminal must not stay silent because somebody pressed
+ * Ctrl-C. */
 static bool type_secret(Buf *line, Err *err)
 {
     for (;;) {

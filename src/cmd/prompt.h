@@ -7,7 +7,8 @@
 
 bool prompt_possible(void); /* somebody is there to answer */
 
-/* One line without its end; empty: Enter alone. ERR_INTERRUPTED: Ctrl-C, Ctrl-D or the end of the input. */
+/* One line without its end; empty: Enter alone. ERR_INTERRUPTED: Ctrl-C, Ctrl-D or the end of the
+ * input. */
 MUST_CHECK bool prompt_line(Arena *a, const char *question, Str *ret, Err *err);
 /* The same, not shown while it is typed. */
 MUST_CHECK bool prompt_secret(Arena *a, const char *question, Str *ret, Err *err);

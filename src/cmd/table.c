@@ -1,6 +1,6 @@
-/* Widths are known only when the rows are, so on a terminal rows are kept and printed together. A list
- * without a limit would keep them all: after ROWS_KEPT they are printed with the widths found so far,
- * which later rows can only widen. */
+/* Widths are known only when the rows are, so on a terminal rows are kept and printed together. A
+ * list without a limit would keep them all: after ROWS_KEPT they are printed with the widths found
+ * so far, which later rows can only widen. */
 #include "cmd/table.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* table.h - rows and columns, as every command prints them.
  *
- * On a terminal a table fits its width: columns are as wide as their widest cell, free text (`min`) is
- * shortened with "…", and where that is not enough the columns with the highest `drop` are left out.
- * A cell of a column without `min` is never shortened: ids can always be copied.
+ * On a terminal a table fits its width: columns are as wide as their widest cell, free text (`min`)
+ * is shortened with "…", and where that is not enough the columns with the highest `drop` are left
+ * out. A cell of a column without `min` is never shortened: ids can always be copied.
  *
  * In a pipe each row is one line of whole values, separated by tabs, with no heading and no colour:
  * what `cut` and `awk` expect. */
@@ -28,7 +28,8 @@ Table *table_begin(Cli *cli, const TableColumn *columns, size_t n);
 Table *table_free(Table *t);
 AUTO_FREE(Table, table_free)
 
-/* The next cell. `text` comes from anywhere: it is made safe for a terminal, and fits on one line. */
+/* The next cell. `text` comes from anywhere: it is made safe for a terminal, and fits on one
+ * line. */
 void table_cell(Table *t, Str text);
 void table_cellf(Table *t, const char *fmt, ...) PRINTF(2, 3);
 /* Different text for people and for programs: "3 h ago" and 2026-11-15T20:30:05Z. */

@@ -2,8 +2,8 @@
 
 #include "base/str.h"
 
-/* "Cards look cramped on phones", a session of Claude Code, and a chat of Talaria's: the ids of both
- * are the same at any time. */
+/* "Cards look cramped on phones", a session of Claude Code, and a chat of Talaria's: the ids of
+ * both are the same at any time. */
 #define SESSION "32dc6de5"
 #define CHAT    "cd663bcb"
 

@@ -1,7 +1,7 @@
 /* checklist.h - "Try in two minutes": what to do first with the demo.
  *
- * One table for the terminal and the page. The commands work as they are printed, in this order; the
- * session is one that the recorded data holds. */
+ * One table for the terminal and the page. The commands work as they are printed, in this order;
+ * the session is one that the recorded data holds. */
 #ifndef TALARIA_DEMO_CHECKLIST_H
 #define TALARIA_DEMO_CHECKLIST_H
 

@@ -22,7 +22,8 @@ typedef struct DemoFolders {
 
 DemoFolders demo_folders(Arena *a, Str data_folder);
 
-/* Points this process and its children at the demo below the data folder. Fails if there is none. */
+/* Points this process and its children at the demo below the data folder. Fails if there is
+ * none. */
 MUST_CHECK bool demo_enter(Arena *a, Str data_folder, Err *err);
 
 /* Whether this process uses the demo. */

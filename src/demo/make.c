@@ -42,8 +42,8 @@ static bool write_bytes(int fd, Str bytes)
     return true;
 }
 
-/* A new file with its folders below `root`; its time of change becomes `time` unless that is 0. Not synced: the demo can be
- * made again. Never through a symbolic link. */
+/* A new file with its folders below `root`; its time of change becomes `time` unless that is 0. Not
+ * synced: the demo can be made again. Never through a symbolic link. */
 static bool tree_write(Arena *a, Str root, Str path, Str bytes, double time, Err *err)
 {
     char *whole = str_z(a, str_join_path(a, root, path)), *slash = strrchr(whole, '/');
@@ -111,7 +111,8 @@ static bool clear_folder(int fd, const char *name, const char *keep, int depth, 
     return ok;
 }
 
-/* Removes everything below the folder but `keep` (a name directly in it), which may be NULL. A link is removed, not followed. */
+/* Removes everything below the folder but `keep` (a name directly in it), which may be NULL. A link
+ * is removed, not followed. */
 static bool tree_clear(const char *root, const char *keep, Err *err)
 {
     int fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -241,7 +242,8 @@ static bool make_all(Recording *r, const DemoFolders *f, bool new_folder, Err *e
     return complete.p && file_write_atomic(below(r->arena, f->root, COMPLETE), complete, err);
 }
 
-/* The folder `root` with all that is in it; OURS last, so that what is left is always known as ours. */
+/* The folder `root` with all that is in it; OURS last, so that what is left is always known as
+ * ours. */
 static bool remove_folder(Arena *a, Str root, bool *ret_new_folder, Err *err)
 {
     const char *path = str_z(a, root);

@@ -1,6 +1,6 @@
 /* Earlier versions put the demo into the user's own database and noted what they made there (table
- * `made`, maker "demo"). This removes it by those notes: a file that was edited since stays, a folder
- * goes if it is empty. */
+ * `made`, maker "demo"). This removes it by those notes: a file that was edited since stays, a
+ * folder goes if it is empty. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +27,8 @@ static const char *path_of(const Old *o, Str name)
     return str_z(o->arena, str_join_path(o->arena, o->folder, name));
 }
 
-/* FNV-1a of 64 bits in 16 hexadecimal digits, as the notes hold it; empty if the file is unreadable. */
+/* FNV-1a of 64 bits in 16 hexadecimal digits, as the notes hold it; empty if the file is
+ * unreadable. */
 static Str digest_on_disk(const Old *o, Str name)
 {
     Str bytes;

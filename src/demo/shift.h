@@ -11,8 +11,8 @@
  *   «folder:-60» «file:-60»   2026/11/15, 2026-11-15T17-59-00, as Codex names its files
  *   «night:-60»               20261115-175900, as sleep names its nights
  *
- * Two more depend on the place: «root» is the demo's folder, and «sha256:PATH» the digest of another
- * recorded file as it will be written.
+ * Two more depend on the place: «root» is the demo's folder, and «sha256:PATH» the digest of
+ * another recorded file as it will be written.
  *
  * All times are in UTC, so the same now makes the same bytes on every machine. */
 #ifndef TALARIA_DEMO_SHIFT_H

@@ -50,7 +50,8 @@ typedef struct TurnJob {
     Arena *arena; /* of all of it */
     int64_t seq;  /* inbox row; 0: the agent speaks first */
     Str name;     /* permanent name of the run: "reply:telegram:17", "first:01J..." */
-    Str words; /* id of the answer in the outbox: the name, or another one if the request was repeated */
+    Str words;    /* id of the answer in the outbox: the name, or another one if the request was
+                     repeated */
     Str key, text;
     ChatAddress place;
     Trust trust;

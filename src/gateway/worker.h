@@ -41,8 +41,8 @@ typedef struct WorkerOptions {
     bool (*card)(const void *ctx, Arena *a, const Handoff *h, Card *ret, Err *err);
     const void *card_ctx;
     struct Turns *turns; /* lets the agent speak first; NULL: it does not */
-    bool
-        is_told; /* worker_news() reports changes of Hermes' databases; else each round checks them */
+    bool is_told;   /* worker_news() reports changes of Hermes' databases; else each round checks
+                     * them */
     size_t threads; /* handoffs at once, on other threads; 0: one after the other, on this one */
 } WorkerOptions;
 

@@ -1,5 +1,6 @@
-/* Requests that other programs wrote into a session's own row, and what other gateways make of ours. The row has one
- * state and one platform, and whoever wrote last is right: what the journal has queued for an older request is over. */
+/* Requests that other programs wrote into a session's own row, and what other gateways make of
+ * ours. The row has one state and one platform, and whoever wrote last is right: what the journal
+ * has queued for an older request is over. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "handoff/copy.h"
@@ -164,7 +165,8 @@ static bool find_requests(OwnStore *own, Arena *a, Db *db, Str home, const Str *
     return ok;
 }
 
-/* INSERT OR IGNORE: where a handoff of the session is open already, this request has to wait for its end. */
+/* INSERT OR IGNORE: where a handoff of the session is open already, this request has to wait for
+ * its end. */
 static bool insert_request(OwnStore *own, Str home, const Request *r, Err *err)
 {
     char id[ULID_CHARS];
@@ -179,8 +181,8 @@ static bool insert_request(OwnStore *own, Str home, const Request *r, Err *err)
                    INT(now + LIMIT_HANDOFF_MS));
 }
 
-/* Looked at again under our lock: while we waited for it, a worker of ours may have brought that very request to its
- * end, or its waiter may have asked for another platform. */
+/* Looked at again under our lock: while we waited for it, a worker of ours may have brought that
+ * very request to its end, or its waiter may have asked for another platform. */
 static bool adopt_one(OwnStore *own, Arena *a, SessionDb *s, Str home, const Request *r, Err *err)
 {
     ShownState shown;

@@ -1,4 +1,5 @@
-/* Figures are asked for one platform at a time: there are a handful, and what waits is found by partial indexes. */
+/* Figures are asked for one platform at a time: there are a handful, and what waits is found by
+ * partial indexes. */
 #include "handoff/board.h"
 
 #include "chat/inbox.h"

@@ -1,7 +1,8 @@
 /* board.h - handoffs and platforms as people look at them: how far, since when, how healthy.
  *
- * Reads only what others write. A BoardMark is for whoever wants to know whether to look again: it costs a few
- * steps in indexes, however much there is. On a OwnStore, so one thread; text lives in the arena. */
+ * Reads only what others write. A BoardMark is for whoever wants to know whether to look again: it
+ * costs a few steps in indexes, however much there is. On a OwnStore, so one thread; text lives in
+ * the arena. */
 #ifndef TALARIA_HANDOFF_BOARD_H
 #define TALARIA_HANDOFF_BOARD_H
 

@@ -6,7 +6,8 @@
 
 enum { MAX_WORDS = 600, MAX_TITLE = 100 };
 
-/* The newest words of either side; each in a place of its own, so that a long session costs no memory. */
+/* The newest words of either side; each in a place of its own, so that a long session costs no
+ * memory. */
 typedef struct Exchanged {
     Arena *arenas[2];
     Str words[2]; /* of the user, of the agent */

@@ -32,7 +32,8 @@ static bool may_claim(const Handoff *h, int64_t now)
     return h->state == HANDOFF_QUEUED || is_past(h->lease_ms, now);
 }
 
-/* It ends now, not long ago: words that come in meanwhile still wait for the session (handoff_is_coming). */
+/* It ends now, not long ago: words that come in meanwhile still wait for the session
+ * (handoff_is_coming). */
 bool handoff_recover(OwnStore *own, Err *err)
 {
     return db_exec(own_store_db(own), NULL, err,
@@ -58,8 +59,9 @@ static bool take(OwnStore *own, const Handoff *h, Str owner, int64_t until, Err 
            err_set(err, ERR_CONFLICT, "handoff '%.*s' is no longer ours", STR_FMT(h->id));
 }
 
-/* The claim that other gateways see comes first. Where it is lost, what they made of it counts at once. A look comes
- * before it: to ask for the write lock in vain would hold up whoever has the session. */
+/* The claim that other gateways see comes first. Where it is lost, what they made of it counts at
+ * once. A look comes before it: to ask for the write lock in vain would hold up whoever has the
+ * session. */
 static bool claim_rows(OwnStore *own, Arena *a, Handoff *h, Str owner, int64_t until, bool *ret_won,
                        Err *err)
 {

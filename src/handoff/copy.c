@@ -1,5 +1,5 @@
-/* The life of a copy. It is looked at by reading handles: a question is not to hold up the gateway that is to
- * answer it. Writing one is copy_write.c's. */
+/* The life of a copy. It is looked at by reading handles: a question is not to hold up the gateway
+ * that is to answer it. Writing one is copy_write.c's. */
 #include "handoff/copy.h"
 
 #include <sys/random.h>
@@ -158,7 +158,8 @@ static bool end_here(OwnStore *own, Handoff *h, const char *code, Str why, Err *
            copy_stays(own, h, err);
 }
 
-/* A gateway that has it and does not come to an end: what it may still do to its copy is its own affair. */
+/* A gateway that has it and does not come to an end: what it may still do to its copy is its own
+ * affair. */
 static bool give_up(OwnStore *own, Handoff *h, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
@@ -179,8 +180,8 @@ static bool follow_absent(OwnStore *own, Handoff *h, Err *err)
     return end_here(own, h, "withdrawn", STR("its copy in Hermes' database is not there"), err);
 }
 
-/* The conversation counts once: from now on as Hermes' session, until it comes back. Whether its user had put ours
- * aside stands in before_json. */
+/* The conversation counts once: from now on as Hermes' session, until it comes back. Whether its
+ * user had put ours aside stands in before_json. */
 static bool arrived(OwnStore *own, Handoff *h, Str key, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };
@@ -237,8 +238,8 @@ static bool put_aside(SessionDb *s, Arena *a, Str id, Err *err)
                    TEXT(str_printf(a, "%.6f", clock_wall())), TEXT(id));
 }
 
-/* A gateway of Hermes goes by the table in its memory, and by the session's own row: one that was ended for a new
- * one is not spoken to again. */
+/* A gateway of Hermes goes by the table in its memory, and by the session's own row: one that was
+ * ended for a new one is not spoken to again. */
 bool copy_end(OwnStore *own, Arena *a, const Handoff *h, const Str *parts, size_t n, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };

@@ -1,6 +1,7 @@
-/* A copy is one transaction of Hermes' database inside of one of the journal's, which it changes only where it
- * fails. Its triggers index every message as if Hermes had written it; where an index needs a tokenizer that only
- * Hermes has, SQLite refuses the first row, and all of it is rolled back. */
+/* A copy is one transaction of Hermes' database inside of one of the journal's, which it changes
+ * only where it fails. Its triggers index every message as if Hermes had written it; where an index
+ * needs a tokenizer that only Hermes has, SQLite refuses the first row, and all of it is rolled
+ * back. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -73,7 +74,8 @@ static bool fits(Db *db, Err *err)
 
 /* -- rows -- */
 
-/* Parameters have the numbers of our columns, also where the database lacks some: those have no use. */
+/* Parameters have the numbers of our columns, also where the database lacks some: those have no
+ * use. */
 static bool insert_row(Db *db, const char *table, const char *const *columns, size_t n,
                        const DbValue *values, Err *err)
 {
@@ -123,7 +125,8 @@ static bool add_messages(Db *db, Str id, const Message *all, size_t n, Err *err)
 
 /* -- its title -- */
 
-/* Titles name sessions there as well, and so that Hermes can say the next one it counts them as we do here. */
+/* Titles name sessions there as well, and so that Hermes can say the next one it counts them as we
+ * do here. */
 static bool free_title(Db *db, Arena *a, Str wanted, Str *ret, Err *err)
 {
     bool taken = wanted.n > 0;
@@ -216,7 +219,8 @@ static bool write_rows(OwnStore *own, Arena *a, const Handoff *h, const Session 
            sessiondb_commit(&s, err);
 }
 
-/* A commit that failed may be there all the same: then it is taken out, as far as that can be done. */
+/* A commit that failed may be there all the same: then it is taken out, as far as that can be
+ * done. */
 static bool leave(OwnStore *own, Handoff *h, const Err *why)
 {
     Err err;

@@ -1,6 +1,7 @@
-/* The journal's rows: asking, claiming, moving. What a session's own row shows is session_db.h's; both are
- * written under our write lock, ours last: a process that dies in between leaves a session that shows more
- * than the journal says, and the next claim or deadline brings them together again. */
+/* The journal's rows: asking, claiming, moving. What a session's own row shows is session_db.h's;
+ * both are written under our write lock, ours last: a process that dies in between leaves a session
+ * that shows more than the journal says, and the next claim or deadline brings them together
+ * again. */
 #include "handoff/handoff.h"
 
 #include "base/clock.h"
@@ -143,7 +144,8 @@ static bool lost(Err *err, const Handoff *h)
     return err_set(err, ERR_CONFLICT, "handoff '%.*s' is no longer ours", STR_FMT(h->id));
 }
 
-/* A session that has moved is where the row says: its place may be another one than when h was read. */
+/* A session that has moved is where the row says: its place may be another one than when h was
+ * read. */
 #define UNTIL_BOUND(name)                                                                          \
 #name " = CASE WHEN state IN ('queued', 'claimed', 'prepared') THEN ? ELSE " #name " END, "
 

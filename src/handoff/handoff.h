@@ -1,13 +1,14 @@
 /* handoff.h - the journal of handoffs: which session goes where, how far it is, who does it.
  *
- * A row in talaria.db for each handoff. A worker claims it for a time (the lease) under a number that grows
- * with every claim (the fence); every transition says state and fence that it builds on, and one that finds
- * others in the row does nothing: ERR_CONFLICT, and the worker stops. A worker that died is followed by the
- * next one at the step where it was. Where the session's row is shown to other tools (`mirrored`), its
- * handoff_state is kept in step, in the same transaction or inside of it.
+ * A row in talaria.db for each handoff. A worker claims it for a time (the lease) under a number
+ * that grows with every claim (the fence); every transition says state and fence that it builds on,
+ * and one that finds others in the row does nothing: ERR_CONFLICT, and the worker stops. A worker
+ * that died is followed by the next one at the step where it was. Where the session's row is shown
+ * to other tools (`mirrored`), its handoff_state is kept in step, in the same transaction or inside
+ * of it.
  *
- * A handoff with a copy (copy.h) is carried out by a gateway of Hermes: what shows its state is the row
- * of the copy, and the session belongs to the platform from the request on.
+ * A handoff with a copy (copy.h) is carried out by a gateway of Hermes: what shows its state is the
+ * row of the copy, and the session belongs to the platform from the request on.
  *
  * A OwnStore is for one thread. What it hands out lives in the arena that was passed in. */
 #ifndef TALARIA_HANDOFF_HANDOFF_H
@@ -26,7 +27,7 @@
     X(HANDOFF_DONE, "done", "completed", "")                                                       \
     X(HANDOFF_FAILED, "failed", "failed", "")                                                      \
     X(HANDOFF_CANCELLED, "cancelled", "failed", "")                                                \
-    X(HANDOFF_UNKNOWN, "unknown", "failed", "") /* what the row says is none of these: left alone */
+    X(HANDOFF_UNKNOWN, "unknown", "failed", "") /* not one of these; left alone */
 
 typedef enum HandoffState {
 #define X(id, name, shown, step) id,
@@ -89,7 +90,8 @@ typedef struct Handoff {
 
 /* Of one that failed after the session had moved. */
 #define HANDOFF_LATE "failed_late"
-/* Of one that failed after Hermes' chat had been bound to the copy: ours goes on here, and the copy there. */
+/* Of one that failed after Hermes' chat had been bound to the copy: ours goes on here, and the copy
+ * there. */
 #define HANDOFF_COPY_STAYS "copy_stays"
 
 /* The fields of its row that people see, for an object that the caller begins and ends. */
@@ -107,7 +109,8 @@ typedef struct HandoffRequest {
     Str copy_home; /* of a Hermes whose gateway takes a copy of our session; empty: no copy */
 } HandoffRequest;
 
-/* ERR_NOT_FOUND: no such session; ERR_CONFLICT: one is on its way already (handoff_moves_already). */
+/* ERR_NOT_FOUND: no such session; ERR_CONFLICT: one is on its way already
+ * (handoff_moves_already). */
 bool handoff_moves_already(Str session_id, Err *err);
 MUST_CHECK bool handoff_request(OwnStore *own, Arena *a, const HandoffRequest *request,
                                 Handoff *ret, Err *err);
@@ -118,27 +121,27 @@ MUST_CHECK bool handoff_list(OwnStore *own, Arena *a, Str home, Str session_id, 
 /* The same row again, after a look at what a gateway of others has made of it. */
 MUST_CHECK bool handoff_look(OwnStore *own, Arena *a, Str id, Handoff *ret, Err *err);
 
-/* What nobody has claimed is cancelled; else its worker is asked to leave it (*ret_over false), as long as
- * the session has not moved: ERR_CONFLICT. */
+/* What nobody has claimed is cancelled; else its worker is asked to leave it (*ret_over false), as
+ * long as the session has not moved: ERR_CONFLICT. */
 MUST_CHECK bool handoff_cancel(OwnStore *own, Str id, bool *ret_over, Err *err);
 
 /* -- doing: for the worker -- */
 
-/* Requests that a program of Hermes wrote into the home: makes rows of those whose platform is one of
- * `served`. */
+/* Requests that a program of Hermes wrote into the home: makes rows of those whose platform is one
+ * of `served`. */
 MUST_CHECK bool handoff_adopt(OwnStore *own, Str home, const Str *served, size_t n_served,
                               Err *err);
 
 /* For a gateway that has just got the lock of the data folder: whoever had a lease is gone. */
 MUST_CHECK bool handoff_recover(OwnStore *own, Err *err);
 
-/* What can be claimed now, oldest request first: queued, or under way with a lease that is over. Also ends
- * what nobody claimed before its deadline. */
+/* What can be claimed now, oldest request first: queued, or under way with a lease that is over.
+ * Also ends what nobody claimed before its deadline. */
 MUST_CHECK bool handoff_pending(OwnStore *own, Arena *a, const Str *served, size_t n_served,
                                 Handoff **ret, size_t *ret_n, Err *err);
 
-/* Whether a session is on its way to that place and not there yet: to that key or thread (empty: none); or to one
- * that has no name yet, and somebody is at it now. */
+/* Whether a session is on its way to that place and not there yet: to that key or thread (empty:
+ * none); or to one that has no name yet, and somebody is at it now. */
 MUST_CHECK bool handoff_is_coming(OwnStore *own, Str platform, Str key, Str thread, bool *ret,
                                   Err *err);
 
@@ -149,15 +152,17 @@ MUST_CHECK bool handoff_open_count(OwnStore *own, size_t *ret, Err *err);
 MUST_CHECK bool handoff_claim(OwnStore *own, Arena *a, Str id, Str owner, int64_t lease_ms,
                               Handoff *ret, bool *ret_won, Err *err);
 
-/* Each of these builds on h's state and fence and brings h up to date; ERR_CONFLICT: it is somebody else's. */
+/* Each of these builds on h's state and fence and brings h up to date; ERR_CONFLICT: it is somebody
+ * else's. */
 MUST_CHECK bool handoff_renew(OwnStore *own, Handoff *h, int64_t lease_ms, Err *err);
-/* Where its session went, and what is said of that, as they are by now: a thread may be gone meanwhile. */
+/* Where its session went, and what is said of that, as they are by now: a thread may be gone
+ * meanwhile. */
 MUST_CHECK bool handoff_refresh(OwnStore *own, Arena *a, Handoff *h, Err *err);
-/* With h's thread_ref, thread_tries, dest_*, notice_ref; where the session has moved already, where to is as it was.
- * Not to HANDOFF_BOUND (routing.h), nor to an end. */
+/* With h's thread_ref, thread_tries, dest_*, notice_ref; where the session has moved already, where
+ * to is as it was. Not to HANDOFF_BOUND (routing.h), nor to an end. */
 MUST_CHECK bool handoff_advance(OwnStore *own, Handoff *h, HandoffState to, Err *err);
-/* The place of the newest one that went to a key is another one. Inside of a transaction; prev_session_id p NULL: as it
- * was. */
+/* The place of the newest one that went to a key is another one. Inside of a transaction;
+ * prev_session_id p NULL: as it was. */
 MUST_CHECK bool handoff_follow(OwnStore *own, Str from_key, Str to_key, Str to_json,
                                Str prev_session_id, Err *err);
 /* The same where somebody claimed the session that waited under from_key. */
@@ -165,7 +170,8 @@ MUST_CHECK bool handoff_claimed(OwnStore *own, Str from_key, Str to_key, Str to_
                                 Str prev_session_id, Err *err);
 /* Whether one of them waits there, or did and its claim was cut short. */
 MUST_CHECK bool handoff_waits_at(OwnStore *own, Str key, bool *ret, Err *err);
-/* *ret_shown false: whoever waited has given up meanwhile, and was told that the session is intact. */
+/* *ret_shown false: whoever waited has given up meanwhile, and was told that the session is
+ * intact. */
 MUST_CHECK bool handoff_complete(OwnStore *own, Handoff *h, bool *ret_shown, Err *err);
 MUST_CHECK bool handoff_fail(OwnStore *own, Handoff *h, HandoffState to, const char *code, Str why,
                              Err *err);
@@ -176,8 +182,8 @@ MUST_CHECK bool handoff_postpone(OwnStore *own, Handoff *h, int64_t wait_ms, Str
 
 struct ShownState;
 
-/* What the session's row shows of h, which is queued and shown there: where somebody else has finished it, taken it
- * back or asked for another platform, h is over. */
+/* What the session's row shows of h, which is queued and shown there: where somebody else has
+ * finished it, taken it back or asked for another platform, h is over. */
 MUST_CHECK bool handoff_settle(OwnStore *own, Arena *a, Handoff *h, const struct ShownState *shown,
                                Err *err);
 /* The same for the open one of that session, if there is one. */

@@ -1,5 +1,6 @@
-/* The words of a conversation that our own runtime keeps stand in its handle, with the calls of tools and their
- * results; what others answered stands behind it. Of every other session they are the rows themselves. */
+/* The words of a conversation that our own runtime keeps stand in its handle, with the calls of
+ * tools and their results; what others answered stands behind it. Of every other session they are
+ * the rows themselves. */
 #include "handoff/hermes.h"
 
 #include "agent/conversation.h"

@@ -1,8 +1,9 @@
-/* First the copy is ended, so that nothing more is said to it; then what was said is read; then ours goes on with
- * it, in one transaction with its owner. Whoever dies in between has done nothing that cannot be done again.
+/* First the copy is ended, so that nothing more is said to it; then what was said is read; then
+ * ours goes on with it, in one transaction with its owner. Whoever dies in between has done nothing
+ * that cannot be done again.
  *
- * What is new is what was said after the request. Where Hermes compressed the session meanwhile, what it kept was
- * said again by the new part, and is left out by its words. */
+ * What is new is what was said after the request. Where Hermes compressed the session meanwhile,
+ * what it kept was said again by the new part, and is left out by its words. */
 #include "agent/conversation.h"
 #include "agent/conversations_adopt.h"
 #include "agent/words.h"
@@ -35,7 +36,8 @@ static bool was_said(const Back *b, const Message *all, size_t n, Str role, Str 
     return false;
 }
 
-/* What Hermes' gateway says to its agent when the session arrives stands in its database as the user's words. */
+/* What Hermes' gateway says to its agent when the session arrives stands in its database as the
+ * user's words. */
 static bool is_prompt_of_gateway(Str text)
 {
     return str_starts(text, STR("[Session was just handed off from CLI"));

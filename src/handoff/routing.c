@@ -1,5 +1,5 @@
-/* What must be one instant for everyone else is one transaction. Hermes does the same in four, and a crash
- * between two of them leaves a session that two places believe in. */
+/* What must be one instant for everyone else is one transaction. Hermes does the same in four, and
+ * a crash between two of them leaves a session that two places believe in. */
 #include "handoff/routing.h"
 
 #include "base/clock.h"
@@ -147,7 +147,8 @@ static Peer peer_in(const PyValue *list)
     return peer;
 }
 
-/* The columns of the session's row, and the key that leads to it: its own, unless that one has gone on to another. */
+/* The columns of the session's row, and the key that leads to it: its own, unless that one has gone
+ * on to another. */
 typedef struct Before {
     Peer peer;
     Str led;
@@ -263,8 +264,8 @@ bool routing_bind_session(SessionDb *s, Arena *a, Handoff *h, Str scope, Change 
            set_peers(s, a, h->session_id, &peer, err);
 }
 
-/* It may have gone elsewhere since that was remembered. Where its key leads here already, a worker died after the home's
- * commit: what was remembered before that counts. */
+/* It may have gone elsewhere since that was remembered. Where its key leads here already, a worker
+ * died after the home's commit: what was remembered before that counts. */
 static bool remember_again(SessionDb *s, Arena *a, Handoff *h, Str scope, Err *err)
 {
     Str now;
@@ -403,8 +404,8 @@ bool routing_undo(OwnStore *own, Arena *a, Handoff *h, HandoffState how, const c
     return keep(own, a, h, err);
 }
 
-/* In our own home a session remembers in which chat it lived: /resume there finds it. Elsewhere a gateway of others
- * might take such a row for one that is still there. */
+/* In our own home a session remembers in which chat it lived: /resume there finds it. Elsewhere a
+ * gateway of others might take such a row for one that is still there. */
 static bool leave_place(SessionDb *s, Arena *a, Str id, const SessionOwner *owner, Err *err)
 {
     Peer peer = peer_at_home(owner);

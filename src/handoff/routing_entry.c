@@ -1,6 +1,7 @@
-/* Entries as Hermes' gateway writes them, member by member, and the sessions.json that it keeps beside the
- * table. The file is a mirror: entries of it fill what the table lacks, so one that leads elsewhere has to
- * be changed there too. It is written only where it is already: not every Hermes keeps one. */
+/* Entries as Hermes' gateway writes them, member by member, and the sessions.json that it keeps
+ * beside the table. The file is a mirror: entries of it fill what the table lacks, so one that
+ * leads elsewhere has to be changed there too. It is written only where it is already: not every
+ * Hermes keeps one. */
 #include <limits.h>
 #include <time.h>
 #include <unistd.h>

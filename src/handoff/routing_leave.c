@@ -1,6 +1,7 @@
-/* Out of a thread that is gone, into the chat itself. All of it is one transaction, and nothing is sent to the chat before
- * it: so whoever reads an answer there and goes on with it is heard by the same session, and whoever comes after a
- * death finds the thread gone once more, or the words' place in the chat. */
+/* Out of a thread that is gone, into the chat itself. All of it is one transaction, and nothing is
+ * sent to the chat before it: so whoever reads an answer there and goes on with it is heard by the
+ * same session, and whoever comes after a death finds the thread gone once more, or the words'
+ * place in the chat. */
 #include "chat/outbox.h"
 #include "chat/topics.h"
 #include "handoff/routing.h"
@@ -45,8 +46,8 @@ static bool bind_to_chat(OwnStore *own, Arena *a, SessionDb *s, Leaving *l, Hand
     return true;
 }
 
-/* Of several entries the newest counts, and comes first; those behind it only go, and so does one whose session was
- * deleted. */
+/* Of several entries the newest counts, and comes first; those behind it only go, and so does one
+ * whose session was deleted. */
 static bool move_one(OwnStore *own, Arena *a, Leaving *l, Str home, Str session_id, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };

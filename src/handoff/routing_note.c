@@ -1,6 +1,7 @@
-/* What is said at the place that a session left for the terminal, and at the one to which it came because its thread is
- * gone. It lies in the outbox in the transaction in which the session moves, so it is said exactly where that happened; a
- * gateway that comes much later keeps silent, for by then nobody there is waiting. */
+/* What is said at the place that a session left for the terminal, and at the one to which it came
+ * because its thread is gone. It lies in the outbox in the transaction in which the session moves,
+ * so it is said exactly where that happened; a gateway that comes much later keeps silent, for by
+ * then nobody there is waiting. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "chat/address.h"
@@ -12,7 +13,8 @@
 
 enum { TITLE_COLUMNS = 60 };
 
-/* The title, or the first line that was said. Content that is no plain text (a list of parts) names nothing. */
+/* The title, or the first line that was said. Content that is no plain text (a list of parts) names
+ * nothing. */
 static Str name_of(Arena *a, Str text)
 {
     Str rest = str_trim(utf8_repair(a, text)), line = rest;

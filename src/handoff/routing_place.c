@@ -1,4 +1,5 @@
-/* Keys that lead somewhere without a handoff: a first message, /resume, and looking up where a message belongs. */
+/* Keys that lead somewhere without a handoff: a first message, /resume, and looking up where a
+ * message belongs. */
 #include "chat/topics.h"
 #include "handoff/routing.h"
 #include "handoff/routing_inside.h"
@@ -71,8 +72,8 @@ static bool still_waits(SessionDb *s, Arena *a, const Handoff *h, Str waiting, E
                     STR_FMT(h->session_id)));
 }
 
-/* `waiting`: the key under which it has waited for somebody, and where it must be still; empty: none. `last`: nothing of
- * that key is left behind this. */
+/* `waiting`: the key under which it has waited for somebody, and where it must be still; empty:
+ * none. `last`: nothing of that key is left behind this. */
 static bool place_rows(OwnStore *own, Arena *a, Handoff *h, Str waiting, bool last, Err *err)
 {
     AUTO_SESSIONDB s = { 0 };

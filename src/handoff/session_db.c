@@ -1,5 +1,6 @@
-/* The guards are those of Hermes itself for request and claim. Its complete and fail have none, which is how
- * a late completion swallowed a retry, and how a waiter failed what was under way; ours have. */
+/* The guards are those of Hermes itself for request and claim. Its complete and fail have none,
+ * which is how a late completion swallowed a retry, and how a waiter failed what was under way;
+ * ours have. */
 #include "handoff/session_db.h"
 
 #include "text/utf8.h"

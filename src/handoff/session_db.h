@@ -1,10 +1,11 @@
-/* session_db.h - the database in which a session lies, for the few writes that a handoff makes there.
+/* session_db.h - the database in which a session lies, for the few writes that a handoff makes
+ * there.
  *
- * In our own home that is talaria.db itself, and the writes belong to the journal's transaction. In a Hermes
- * home it is a state.db that others write: opened for the one operation, patient (LIMIT_HANDOFF_LOCK_MS) at
- * BEGIN IMMEDIATE and at COMMIT, columns looked up, and nothing touched but `sessions` and `gateway_routing`.
- * Its transaction is committed inside of the journal's: whoever holds our write lock is the only worker that
- * changes it.
+ * In our own home that is talaria.db itself, and the writes belong to the journal's transaction. In
+ * a Hermes home it is a state.db that others write: opened for the one operation, patient
+ * (LIMIT_HANDOFF_LOCK_MS) at BEGIN IMMEDIATE and at COMMIT, columns looked up, and nothing touched
+ * but `sessions` and `gateway_routing`. Its transaction is committed inside of the journal's:
+ * whoever holds our write lock is the only worker that changes it.
  *
  * For the files of this room. One thread. */
 #ifndef TALARIA_HANDOFF_SESSION_DB_H
@@ -54,17 +55,20 @@ typedef struct ShownState {
     Str key, source;            /* where the row says that the session lives */
 } ShownState;
 
-/* Whether it is about a request for that platform: somebody may have asked for another one since. */
+/* Whether it is about a request for that platform: somebody may have asked for another one
+ * since. */
 static inline bool shown_is(const ShownState *s, const char *state, Str platform)
 {
     return str_eqz(s->state, state) && str_eq(s->platform, platform);
 }
 
 MUST_CHECK bool shown_get(SessionDb *s, Arena *a, Str session_id, ShownState *ret, Err *err);
-/* The same by a reading handle: a question must not take the write lock. `own` and data as in sessiondb_begin. */
+/* The same by a reading handle: a question must not take the write lock. `own` and data as in
+ * sessiondb_begin. */
 MUST_CHECK bool shown_look(Db *own, Str data, Arena *a, Str home, Str session_id, ShownState *ret,
                            Err *err);
-/* Each is one guarded UPDATE; *ret_won: it was in a state in which this may happen, for that platform. */
+/* Each is one guarded UPDATE; *ret_won: it was in a state in which this may happen, for that
+ * platform. */
 MUST_CHECK bool shown_request(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err);
 MUST_CHECK bool shown_claim(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err);
 MUST_CHECK bool shown_complete(SessionDb *s, Str session_id, Str platform, bool *ret_won, Err *err);

@@ -1,7 +1,7 @@
 /* take_codes.h - a session that waits for a terminal, under a code that works once.
  *
- * The code is shown in a chat and typed at a terminal within ten minutes; only its SHA-256 is kept. On a OwnStore,
- * so one thread; text lives in the arena. */
+ * The code is shown in a chat and typed at a terminal within ten minutes; only its SHA-256 is kept.
+ * On a OwnStore, so one thread; text lives in the arena. */
 #ifndef TALARIA_HANDOFF_TAKE_CODES_H
 #define TALARIA_HANDOFF_TAKE_CODES_H
 

@@ -1,5 +1,5 @@
-/* The journal is looked at whenever a database beside it was written, and every two seconds where nobody says
- * so. Times are of the monotonic clock: a clock that is set cannot end a wait. */
+/* The journal is looked at whenever a database beside it was written, and every two seconds where
+ * nobody says so. Times are of the monotonic clock: a clock that is set cannot end a wait. */
 #include "handoff/wait.h"
 
 #include <stdarg.h>
@@ -31,8 +31,8 @@ static bool unknown(Arena *a, Str platform, Err *err)
                    STR_FMT(names));
 }
 
-/* What is known of a platform: whether we are set up for it, by this process's settings or by those of the
- * gateway that is running, and how its line is. */
+/* What is known of a platform: whether we are set up for it, by this process's settings or by those
+ * of the gateway that is running, and how its line is. */
 typedef struct Route {
     const PlatformConfig *config; /* NULL: not a platform of ours */
     bool running, served;
@@ -79,7 +79,8 @@ static bool check_served(const HandoffAsk *ask, const Route *route, Err *err)
     return true;
 }
 
-/* Where the gateway alone is set up for it, only the gateway knows whether there is one in its settings. */
+/* Where the gateway alone is set up for it, only the gateway knows whether there is one in its
+ * settings. */
 static bool check_home(OwnStore *own, Arena *a, const HandoffAsk *ask, const Route *route, Err *err)
 {
     const PlatformConfig *c = route->config;
@@ -93,8 +94,8 @@ static bool check_home(OwnStore *own, Arena *a, const HandoffAsk *ask, const Rou
     return false;
 }
 
-/* No gateway of ours has it: one of Hermes may take a copy. Where there is none either, and ours is only not
- * running, that is what is said. */
+/* No gateway of ours has it: one of Hermes may take a copy. Where there is none either, and ours is
+ * only not running, that is what is said. */
 static bool check_lent(HandoffAsk *ask, const Route *route, bool *ret_lent, Err *err)
 {
     Err why;
@@ -116,7 +117,8 @@ static bool check_lent(HandoffAsk *ask, const Route *route, bool *ret_lent, Err 
                    STR_FMT(ask->request.platform));
 }
 
-/* A session of a Hermes home, and no gateway of ours that serves the platform: one of Hermes has to be there. */
+/* A session of a Hermes home, and no gateway of ours that serves the platform: one of Hermes has to
+ * be there. */
 static bool check_hermes(OwnStore *own, Arena *a, HandoffAsk *ask, const Route *route, Err *err)
 {
     if (hermes_gateway_runs(ask->request.home))
@@ -204,8 +206,9 @@ static bool check_not_lent(OwnStore *own, Arena *a, const HandoffRequest *reques
                    STR_FMT(request->session_id), STR_FMT(h.platform), STR_FMT(request->session_id));
 }
 
-/* A second handoff to the same platform would open a second topic and leave the first one dead. A copy that is lent to
- * Hermes is away as soon as it is asked for; check_not_lent knows better when it has arrived. */
+/* A second handoff to the same platform would open a second topic and leave the first one dead. A
+ * copy that is lent to Hermes is away as soon as it is asked for; check_not_lent knows better when
+ * it has arrived. */
 static bool check_not_there(OwnStore *own, Arena *a, const HandoffRequest *request, Err *err)
 {
     SessionOwner owner;
@@ -222,8 +225,8 @@ static bool check_not_there(OwnStore *own, Arena *a, const HandoffRequest *reque
                    STR_FMT(request->session_id));
 }
 
-/* A copy whose terminal died on the way is gone on with (hermes.h). For a session of Hermes nothing is made before the
- * request itself, which knows. */
+/* A copy whose terminal died on the way is gone on with (hermes.h). For a session of Hermes nothing
+ * is made before the request itself, which knows. */
 static bool check_not_moving(OwnStore *own, Arena *a, const HandoffRequest *request, Err *err)
 {
     Handoff *last;

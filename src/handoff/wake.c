@@ -40,7 +40,8 @@ static int listen_at(Wake *w, Str data)
         return -1;
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     (void)unlink(at.sun_path);
-    /* The socket's own mode is that of its file: there is no moment in which others could write to it. */
+    /* The socket's own mode is that of its file: there is no moment in which others could write to
+     * it. */
     if (fd >= 0)
         (void)fchmod(fd, 0600);
     if (fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) != 0) {
@@ -102,8 +103,9 @@ Wake *wake_close(Wake *w)
     return NULL;
 }
 
-/* Whether a database or its log was written. Who only reads a database with a write-ahead log makes that log and an
- * index beside it and takes them away again: that is no news, and our own looking must not wake us. */
+/* Whether a database or its log was written. Who only reads a database with a write-ahead log makes
+ * that log and an index beside it and takes them away again: that is no news, and our own looking
+ * must not wake us. */
 static bool is_news(const struct inotify_event *e, Str name)
 {
     bool ours = str_starts(name, STR("talaria.db")), database;
@@ -133,8 +135,8 @@ static bool any_news(Wake *w, const char *bytes, size_t n)
     return any;
 }
 
-/* A log is written, and perhaps synced to the disk, before what it says can be read: who looks at once may look too
- * early. So news comes again, a few times, each later than the one before. */
+/* A log is written, and perhaps synced to the disk, before what it says can be read: who looks at
+ * once may look too early. So news comes again, a few times, each later than the one before. */
 enum { ECHO_FIRST_MS = 5, ECHO_TIMES = 5, ECHO_LAST_MS = 1000 };
 
 static bool drained(Wake *w)

@@ -148,7 +148,8 @@ bool route_openapi(Request *rq, Err *err)
     return true;
 }
 
-/* The page comes here once with the token of its address, and has both parts from then on: see guard.h. */
+/* The page comes here once with the token of its address, and has both parts from then on: see
+ * guard.h. */
 bool route_auth(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);
@@ -230,7 +231,8 @@ bool route_demo(Request *rq, Err *err)
 
 /* -- events -- */
 
-/* A stream begins with how the scan stands; then what happens. It takes its connection over in a second round. */
+/* A stream begins with how the scan stands; then what happens. It takes its connection over in a
+ * second round. */
 bool route_events(Request *rq, Err *err)
 {
     AUTO_BUF status = BUF(KIB(16));

@@ -18,7 +18,8 @@ void api_index_refresh(Server *s);
 /* -- nights: api_sleep_run.c begins them, api_sleep.c shows them -- */
 
 bool api_night_runs(Server *s);
-/* "running", "last" and "last_error" of GET /api/sleep. elsewhere: another program has one under way. */
+/* "running", "last" and "last_error" of GET /api/sleep. elsewhere: another program has one under
+ * way. */
 void api_night_put(Server *s, JsonWriter *w, bool elsewhere);
 /* Tells every page that nights have changed. */
 void api_night_changed(Server *s);
@@ -38,11 +39,11 @@ MUST_CHECK bool field_int(Json object, const char *key, int64_t min, int64_t max
 /* ERR_BUSY with the reason where there is no service. */
 MUST_CHECK bool request_service(Request *rq, Service **ret, Err *err);
 
-/* The id in the path may be that of any session. For writing: it is that of the conversation that continues it
- * from here on, which is made where there is none yet. */
+/* The id in the path may be that of any session. For writing: it is that of the conversation that
+ * continues it from here on, which is made where there is none yet. */
 MUST_CHECK bool request_continue(Request *rq, Err *err);
-/* For reading, which writes nothing. *ret_there: it is the id of a conversation from here on; else *ret is what
- * the session would be as one. */
+/* For reading, which writes nothing. *ret_there: it is the id of a conversation from here on; else
+ * *ret is what the session would be as one. */
 MUST_CHECK bool request_look_up(Request *rq, bool *ret_there, Preview *ret, Err *err);
 
 /* The chat and handoff tables of talaria.db. */

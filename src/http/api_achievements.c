@@ -1,10 +1,10 @@
-/* The routes of Hermes' achievements plugin, as its own front end knows them, with what it counts: the rows
- * of state.db alone; and badges over the whole history, from every source.
+/* The routes of Hermes' achievements plugin, as its own front end knows them, with what it counts:
+ * the rows of state.db alone; and badges over the whole history, from every source.
  *
  * GET /achievements is what pages ask most, and its answer changes once a second at most (it tells
  * the snapshot's age). So it is kept as a finished response, plain and gzipped, and handed out by
- * the epoll threads while it is young and the coordinator's version is the same. Older than that, one
- * refresh runs, however many ask: they go on with the kept one, or wait for the first. */
+ * the epoll threads while it is young and the coordinator's version is the same. Older than that,
+ * one refresh runs, however many ask: they go on with the kept one, or wait for the first. */
 #include "http/api.h"
 
 #include <zlib.h>
@@ -17,7 +17,8 @@
 #include "http/routes.h"
 #include "recall/origin.h"
 
-/* FIRST_WAIT_MS: without a cached answer requests wait for the scan so long, then hear that it is pending. */
+/* FIRST_WAIT_MS: without a cached answer requests wait for the scan so long, then hear that it is
+ * pending. */
 enum { BRIEF_MS = 100, FRESH_MS = 1000, USABLE_MS = 5000, FIRST_WAIT_MS = 10000, MIN_ZIP = 1024 };
 
 /* -- the kept answer -- */
@@ -187,8 +188,9 @@ bool route_achievements(Request *rq, Err *err)
     return ok;
 }
 
-/* -- the others: Hermes' plugin under its own path, and badges over the whole history. Those have `sources`,
- *    which says what was counted, and ?source= for one of them, computed from the counts that are kept -- */
+/* -- the others: Hermes' plugin under its own path, and badges over the whole history. Those have
+ * `sources`, which says what was counted, and ?source= for one of them, computed from the counts
+ * that are kept -- */
 
 static Coordinator *coordinator_for(Request *rq)
 {

@@ -1,5 +1,5 @@
-/* Conversations: made, listed, changed, branched, removed; their messages and files. Any session is shown as the
- * conversation that it would be, and becomes one with the first write. */
+/* Conversations: made, listed, changed, branched, removed; their messages and files. Any session is
+ * shown as the conversation that it would be, and becomes one with the first write. */
 #include "agent/conversation.h"
 #include "agent/files.h"
 #include "base/limits.h"
@@ -69,8 +69,8 @@ static bool reply_conversation(Request *rq, Str id, Err *err)
 
 /* -- making and changing -- */
 
-/* Text as it was kept before. One of ours says of whole conversations where they are: a copy of it would let
- * two conversations go on from one place. */
+/* Text as it was kept before. One of ours says of whole conversations where they are: a copy of it
+ * would let two conversations go on from one place. */
 static bool read_old_state(Json body, Str *ret, Err *err)
 {
     AUTO(JsonDoc) *doc = NULL;

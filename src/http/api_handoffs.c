@@ -1,5 +1,5 @@
-/* Handoffs on the page: the journal, what waits, what failed, and the platforms they go to. The same checks as
- * `talaria handoff` (handoff/wait.h). */
+/* Handoffs on the page: the journal, what waits, what failed, and the platforms they go to. The
+ * same checks as `talaria handoff` (handoff/wait.h). */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "chat/connections.h"

@@ -1,7 +1,7 @@
 /* The local chat on the page: its rooms, what was said in them, and what the user says.
  *
- * Whoever looks on asks with `since`, the changed_ms of the answer before: what was written or has grown since then,
- * with some overlap, because a message has its time before others can see it. */
+ * Whoever looks on asks with `since`, the changed_ms of the answer before: what was written or has
+ * grown since then, with some overlap, because a message has its time before others can see it. */
 #include "base/limits.h"
 #include "chat/local.h"
 #include "handoff/wake.h"

@@ -1,8 +1,9 @@
 /* POST /v1/chat/completions: a turn as OpenAI's API has it, for clients that exist.
  *
- * "model" names a runtime, or "runtime/model". Such a client sends the whole conversation each time: where it goes on
- * with one that we know (sent_chats.h), that one goes on; else all but the last message become the history of a new
- * conversation. With the header X-Conversation-Id the conversation is one of ours, and the last message alone counts. */
+ * "model" names a runtime, or "runtime/model". Such a client sends the whole conversation each
+ * time: where it goes on with one that we know (sent_chats.h), that one goes on; else all but the
+ * last message become the history of a new conversation. With the header X-Conversation-Id the
+ * conversation is one of ours, and the last message alone counts. */
 #include "agent/sent_chats.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -42,7 +43,8 @@ static void read_model(Service *s, Str model, ChatRequest *request)
     }
 }
 
-/* A limit on the answer is passed on by the runtime that asks a model itself; the others have none to set. */
+/* A limit on the answer is passed on by the runtime that asks a model itself; the others have none
+ * to set. */
 static bool limit_is_fine(Request *rq, Service *s, const ChatRequest *request, Err *err)
 {
     const Runtime *runtime = service_runtime(s, request->runtime, err);
@@ -72,7 +74,8 @@ static bool make_conversation(Request *rq, Service *s, Runs *r, const OpenaiRequ
     return false;
 }
 
-/* The conversation that all but the last message are, to the last word; empty: none that we know. */
+/* The conversation that all but the last message are, to the last word; empty: none that we
+ * know. */
 static Str known_conversation(Request *rq, Runs *r, const OpenaiRequest *q)
 {
     uint8_t key[SHA256_BYTES];
@@ -116,8 +119,8 @@ static bool find_conversation(Request *rq, Service *s, const OpenaiRequest *q, b
     return *ret_made;
 }
 
-/* Two at once may find no conversation for the same key, or the same one to go on with: who comes second looks again,
- * and finds the run of the first, or begins a conversation of its own. */
+/* Two at once may find no conversation for the same key, or the same one to go on with: who comes
+ * second looks again, and finds the run of the first, or begins a conversation of its own. */
 static bool begin_stateless(Request *rq, Service *s, const OpenaiRequest *q, ChatRequest *request,
                             Err *err)
 {
@@ -192,8 +195,9 @@ static void cancel(void *ctx)
         log_warning("cannot cancel a turn: %s", err.text);
 }
 
-/* True: the run is over. False: the handler runs once more when it is, with rq->again. Takes the reference of
- * live over; its frames are read through rq->wait. A client that disconnects cancels the run. */
+/* True: the run is over. False: the handler runs once more when it is, with rq->again. Takes the
+ * reference of live over; its frames are read through rq->wait. A client that disconnects cancels
+ * the run. */
 static bool wait_for_run(Request *rq, LiveRun *live)
 {
     Subscriber *s = ARENA_NEW(rq->arena, Subscriber);

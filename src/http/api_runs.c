@@ -1,7 +1,7 @@
 /* Turns and their runs: begun, looked at from any place on, cancelled, answered.
  *
- * A turn is admitted on a worker; the stream is begun in a second round of the handler, on the epoll thread
- * of its connection. */
+ * A turn is admitted on a worker; the stream is begun in a second round of the handler, on the
+ * epoll thread of its connection. */
 #include "agent/conversation.h"
 #include "base/limits.h"
 #include "http/api.h"

@@ -1,9 +1,9 @@
 /* Search, and the index that it asks.
  *
- * A search opens catalogue and index for itself: that is a millisecond, and a handle is one thread's.
- * One job in the slow lane brings the index up to date, at the start and whenever a search finds it a few
- * seconds old. Searches wait for the first update, up to a second from the first of them on, and for no
- * later one. */
+ * A search opens catalogue and index for itself: that is a millisecond, and a handle is one
+ * thread's. One job in the slow lane brings the index up to date, at the start and whenever a
+ * search finds it a few seconds old. Searches wait for the first update, up to a second from the
+ * first of them on, and for no later one. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -178,7 +178,8 @@ static void wait_for_first_update(Server *s)
 
 /* -- routes -- */
 
-/* `fold`: as a person is shown it, nearly equal passages once. Archived sessions only where they are asked for. */
+/* `fold`: as a person is shown it, nearly equal passages once. Archived sessions only where they
+ * are asked for. */
 static bool read_options(Request *rq, SearchOptions *ret, bool *ret_fold, Err *err)
 {
     Arena *a = rq->arena;

@@ -168,7 +168,8 @@ static bool put_origins(Request *rq, JsonWriter *w, Err *err)
     return true;
 }
 
-/* {format, origins: [{name, title, sessions, continued, continuing}], projects: [{name, sessions}], models, tools} */
+/* {format, origins: [{name, title, sessions, continued, continuing}], projects: [{name, sessions}],
+ * models, tools} */
 bool route_facets(Request *rq, Err *err)
 {
     static const char *const kinds[][2] = { { "project", "projects" },
@@ -347,8 +348,8 @@ static void put_message(JsonWriter *w, Arena *a, const Transcript *t, size_t par
     json_end(w, '}');
 }
 
-/* The messages from where the page begins, and some behind it. Those of a transcript are counted: one
- * of its lines can hold several, so that the number of the line does not tell them apart. */
+/* The messages from where the page begins, and some behind it. Those of a transcript are counted:
+ * one of its lines can hold several, so that the number of the line does not tell them apart. */
 static bool load_page(const Transcript *t, Arena *a, size_t part, Message **ret, size_t *ret_n,
                       size_t *ret_first, Err *err)
 {
@@ -401,8 +402,8 @@ static bool put_part(Transcript *t, JsonWriter *w, size_t part, Err *err)
 }
 
 /* {format, session, messages: [{part, id, role, timestamp, content, bytes, html, tool_name,
- *  tool_call_id, active, compacted, side_chain, tool_calls: [{id, name, arguments, ok, outcome, result_id,
- *  seconds}]}], next_after}; a tool's message has ok and outcome too. */
+ *  tool_call_id, active, compacted, side_chain, tool_calls: [{id, name, arguments, ok, outcome,
+ * result_id, seconds}]}], next_after}; a tool's message has ok and outcome too. */
 bool route_messages(Request *rq, Err *err)
 {
     AUTO(History) *h = request_history(rq, err);

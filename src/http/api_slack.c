@@ -1,7 +1,8 @@
-/* Slack's Events API and its slash commands: how an app without Socket Mode hears. Slack is another server, so it has
- * no token of ours; its signature stands for one. What it sends lies in the inbox before Slack is told that it
- * arrived; what comes twice, or is sent again by somebody who has seen it, is there already. A command comes as a
- * form, and lies there as Socket Mode would have brought it. */
+/* Slack's Events API and its slash commands: how an app without Socket Mode hears. Slack is another
+ * server, so it has no token of ours; its signature stands for one. What it sends lies in the inbox
+ * before Slack is told that it arrived; what comes twice, or is sent again by somebody who has seen
+ * it, is there already. A command comes as a form, and lies there as Socket Mode would have brought
+ * it. */
 #include <stdatomic.h>
 
 #include "base/clock.h"
@@ -28,7 +29,8 @@ static bool signing_secret(Request *rq, Str *ret, Err *err)
     return true;
 }
 
-/* True: it is answered, with a refusal. The first is said aloud; more of them would only fill the log. */
+/* True: it is answered, with a refusal. The first is said aloud; more of them would only fill the
+ * log. */
 static bool refuse(Request *rq, const Err *why)
 {
     static atomic_bool said;

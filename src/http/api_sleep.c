@@ -1,8 +1,9 @@
-/* Nights on the page: looked at, adopted, rejected, taken back. The same functions as `talaria sleep`.
+/* Nights on the page: looked at, adopted, rejected, taken back. The same functions as `talaria
+ * sleep`.
  *
- * The page shows skills, the managed one and the memory as one list. Below, skills are adopted apart from
- * the other two (adopt.h), so that a choice may take two steps; both are checked before the first is
- * taken, and an undo of the night takes back both. */
+ * The page shows skills, the managed one and the memory as one list. Below, skills are adopted
+ * apart from the other two (adopt.h), so that a choice may take two steps; both are checked before
+ * the first is taken, and an undo of the night takes back both. */
 #include "base/limits.h"
 #include "http/api.h"
 #include "http/query.h"
@@ -259,8 +260,8 @@ bool route_sleep_reject(Request *rq, Err *err)
     return true;
 }
 
-/* All that is in place of the night, however many steps put it there; without a night the last step.
- * {format, ok, undone: [receipt]} */
+/* All that is in place of the night, however many steps put it there; without a night the last
+ * step. {format, ok, undone: [receipt]} */
 bool route_sleep_undo(Request *rq, Err *err)
 {
     AUTO(JsonDoc) *doc = request_json(rq, err);

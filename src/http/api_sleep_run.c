@@ -1,8 +1,9 @@
 /* A night that runs inside the server.
  *
- * It has a lane of its own: it may take hours, and nothing may wait for it. One at a time, here and over
- * all programs: a night holds the lock of sleep's state, which dies with its holder. When the server ends
- * the night is interrupted between two replays; whoever runs the next one goes on there. */
+ * It has a lane of its own: it may take hours, and nothing may wait for it. One at a time, here and
+ * over all programs: a night holds the lock of sleep's state, which dies with its holder. When the
+ * server ends the night is interrupted between two replays; whoever runs the next one goes on
+ * there. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"

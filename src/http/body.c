@@ -39,8 +39,8 @@ static size_t room_of(const Request *rq)
     return rq->route->flags & ROUTE_OPEN ? LIMIT_HTTP_OPEN_BODIES : LIMIT_HTTP_BODIES;
 }
 
-/* Whether there is room for so many bytes more; then they are counted. What is smaller than the connection that brings
- * it is not: nobody can be kept from signing in. */
+/* Whether there is room for so many bytes more; then they are counted. What is smaller than the
+ * connection that brings it is not: nobody can be kept from signing in. */
 static bool take_room(Request *rq, size_t n)
 {
     if (rq->route->body <= LIMIT_HTTP_AUTH)
@@ -89,7 +89,8 @@ bool body_admit(Request *rq, int64_t length)
            refuse_no_room(rq);
 }
 
-/* libmicrohttpd takes no answer while a body comes in: the rest of one that is refused is read and dropped. */
+/* libmicrohttpd takes no answer while a body comes in: the rest of one that is refused is read and
+ * dropped. */
 void body_collect(Request *rq, const char *bytes, size_t n)
 {
     if (rq->too_large || rq->no_room)

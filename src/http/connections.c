@@ -1,10 +1,10 @@
 /* A late connection is shut down, not closed: its descriptor belongs to libmicrohttpd, which sees
  * the end of the stream and cleans up on its own thread.
  *
- * libmicrohttpd misses the end of a stream that arrives together with its last bytes: a read that does not fill its
- * buffer makes it wait for an edge of epoll, and that edge is already gone. A client that leaves in the middle of a body
- * would keep its share of the memory until the deadline. Shutting down the side that the client has ended anyway loses
- * nothing, and is a new edge. */
+ * libmicrohttpd misses the end of a stream that arrives together with its last bytes: a read that
+ * does not fill its buffer makes it wait for an edge of epoll, and that edge is already gone. A
+ * client that leaves in the middle of a body would keep its share of the memory until the deadline.
+ * Shutting down the side that the client has ended anyway loses nothing, and is a new edge. */
 #include "http/connections.h"
 
 #include <poll.h>

@@ -20,9 +20,9 @@ void connection_close(Connections *all, Connection *c);
 /* Due in so many milliseconds; 0: we owe it an answer, nothing is due. */
 void connection_due(Connection *c, int64_t in_ms);
 
-/* left(ctx) is called once when the other side has gone, within a second or so, on the thread of the deadlines: for a
- * request whose connection is suspended, which libmicrohttpd does not look at. NULL: no more; it is not being called
- * when this returns. */
+/* left(ctx) is called once when the other side has gone, within a second or so, on the thread of
+ * the deadlines: for a request whose connection is suspended, which libmicrohttpd does not look at.
+ * NULL: no more; it is not being called when this returns. */
 void connection_watch(Connections *all, Connection *c, void (*left)(void *ctx), void *ctx);
 
 #endif

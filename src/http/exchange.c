@@ -1,5 +1,6 @@
-/* The head decides everything: framing (framing.h), then the guard, then the route and how much it takes, before a byte
- * of the body is read. Who has no token is given little: a small body, and not the room of those who have one. */
+/* The head decides everything: framing (framing.h), then the guard, then the route and how much it
+ * takes, before a byte of the body is read. Who has no token is given little: a small body, and not
+ * the room of those who have one. */
 #include "http/exchange.h"
 
 #include "base/clock.h"
@@ -249,7 +250,8 @@ static bool decode_params(Request *rq, Err *err)
     return true;
 }
 
-/* Who asks, and for what. True: a handler will answer; else the refusal or the file is on its way. */
+/* Who asks, and for what. True: a handler will answer; else the refusal or the file is on its
+ * way. */
 static bool admit(Request *rq, int64_t length)
 {
     AUTO_BUF allow = BUF(KIB(1));
@@ -294,7 +296,8 @@ static enum MHD_Result begin(Request *rq, const char *method, const char *versio
     connection_due(request_connection(rq), length ? LIMIT_HTTP_BODY_MS : 0);
     if (!length)
         return MHD_YES;
-    /* Where chunks end is read more leniently by libmicrohttpd than by others: what follows is never a request. */
+    /* Where chunks end is read more leniently by libmicrohttpd than by others: what follows is
+     * never a request. */
     if (length == FRAMING_CHUNKS)
         rq->reply.close = true;
     rq->phase = PHASE_BODY;
@@ -356,7 +359,8 @@ static enum MHD_Result dispatch(Request *rq)
         return reply_send(rq);
     if (!(flags & ROUTE_WORKER)) {
         answer(rq);
-        /* One that waits may be done already, by another thread: only `again` is ours to look at. */
+        /* One that waits may be done already, by another thread: only `again` is ours to look
+         * at. */
         return rq->again ? MHD_YES : reply_send(rq);
     }
     rq->phase = PHASE_WORK;

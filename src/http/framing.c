@@ -33,9 +33,9 @@ static bool has_control(Str s, unsigned char min, unsigned char but)
     return false;
 }
 
-/* libmicrohttpd takes a line up to its first NUL and drops the rest without a word. Lines lie in the buffer as they
- * came, so what was dropped lies before the next one. A line that was folded is not in place any more, and is refused
- * for that. */
+/* libmicrohttpd takes a line up to its first NUL and drops the rest without a word. Lines lie in
+ * the buffer as they came, so what was dropped lies before the next one. A line that was folded is
+ * not in place any more, and is refused for that. */
 static bool nothing_between(const char *from, const char *to)
 {
     if (to < from || to - from > LIMIT_HTTP_HEAD)

@@ -1,9 +1,10 @@
 /* framing.h - whether a head can be read in one way only.
  *
- * A request that libmicrohttpd would take, and that another program on the way might read in a different manner (two
- * lengths, a length beside chunks, a NUL, a bare CR), is refused and its connection ended: that is how requests are
- * smuggled. Pure: header lines go in, a verdict comes out. The texts lie in one buffer, in their order, as they came;
- * tests/fuzz/fuzz_head.c feeds any bytes. */
+ * A request that libmicrohttpd would take, and that another program on the way might read in a
+ * different manner (two lengths, a length beside chunks, a NUL, a bare CR), is refused and its
+ * connection ended: that is how requests are smuggled. Pure: header lines go in, a verdict comes
+ * out. The texts lie in one buffer, in their order, as they came; tests/fuzz/fuzz_head.c feeds any
+ * bytes. */
 #ifndef TALARIA_HTTP_FRAMING_H
 #define TALARIA_HTTP_FRAMING_H
 
@@ -37,8 +38,9 @@ typedef struct Framing {
     const char *trouble; /* NULL: none so far */
 } Framing;
 
-/* The request line: the method up to its first NUL, in the buffer; the target up to its first NUL, where it began in the buffer (parts of it may be overwritten there
- * by now), and the version where the parser found it. */
+/* The request line: the method up to its first NUL, in the buffer; the target up to its first NUL,
+ * where it began in the buffer (parts of it may be overwritten there by now), and the version where
+ * the parser found it. */
 void framing_line(Framing *f, const char *method, Str target, const char *at, const char *version);
 void framing_header(Framing *f, Str name, Str value);
 /* `end`: where the head ends in the buffer; NULL: not known. */

@@ -118,7 +118,8 @@ static void derive_parts(Guard *g)
     derive(g, "page", g->page);
 }
 
-/* True: it is another one now. A file that is gone or holds no secret changes nothing: whoever writes it may not be done. */
+/* True: it is another one now. A file that is gone or holds no secret changes nothing: whoever
+ * writes it may not be done. */
 static bool look_again(SecretFile *f)
 {
     char before[SECRET_CHARS + 1];

@@ -8,17 +8,18 @@
  *   Host            exactly one of ours, always
  *   Sec-Fetch-Site  absent or same-origin; "none" (typed by the user) on GET and HEAD. A link from
  *                   elsewhere may open the page itself, which holds nothing, and nothing but it
- *   Origin          where there is one, ours. A cookie that comes with anything but GET or HEAD must
- *                   come with it; on a stream with it or with Sec-Fetch-Site: same-origin
- *   token           "Authorization: Bearer", else both parts that POST /api/auth gave: the cookie, and in
- *                   X-Talaria-Page what the page keeps for its own origin
+ *   Origin          where there is one, ours. A cookie that comes with anything but GET or HEAD
+ * must come with it; on a stream with it or with Sec-Fetch-Site: same-origin token "Authorization:
+ * Bearer", else both parts that POST /api/auth gave: the cookie, and in X-Talaria-Page what the
+ * page keeps for its own origin
  *
- * Browsers send the cookies of 127.0.0.1 to every port of the machine, so another server may see ours: alone it is worth
- * nothing. What the page keeps in localStorage is bound to scheme, host and port, but scripts can read it: alone it is
- * worth nothing either. Both follow from the token and a salt; a new token or a new salt (logout) ends them.
+ * Browsers send the cookies of 127.0.0.1 to every port of the machine, so another server may see
+ * ours: alone it is worth nothing. What the page keeps in localStorage is bound to scheme, host and
+ * port, but scripts can read it: alone it is worth nothing either. Both follow from the token and a
+ * salt; a new token or a new salt (logout) ends them.
  *
- * Several servers may share a folder. Whoever asks for a secret looks first whether the files have changed, so that a
- * logout or a new token counts for all of them from their next request on. */
+ * Several servers may share a folder. Whoever asks for a secret looks first whether the files have
+ * changed, so that a logout or a new token counts for all of them from their next request on. */
 #ifndef TALARIA_HTTP_GUARD_H
 #define TALARIA_HTTP_GUARD_H
 
@@ -76,8 +77,8 @@ typedef struct GuardAsk {
 
 GuardVerdict guard_check(Guard *g, const GuardAsk *ask);
 
-/* What signs a browser in that has the token: the cookie's value and the page's part, in the arena. False: the token is
- * another one. */
+/* What signs a browser in that has the token: the cookie's value and the page's part, in the arena.
+ * False: the token is another one. */
 bool guard_parts(Guard *g, Arena *a, Str token, Str *ret_cookie, Str *ret_page);
 /* Ends what was given out so far, here and after a restart. */
 MUST_CHECK bool guard_revoke(Guard *g, Err *err);

@@ -1,4 +1,5 @@
-/* A pure view: what is sent is made of the frames of the run's log, one by one; there is no second state. */
+/* A pure view: what is sent is made of the frames of the run's log, one by one; there is no second
+ * state. */
 #include "http/openai_view.h"
 
 #include "base/clock.h"
@@ -98,8 +99,8 @@ static void view_done(const View *v, Json done, Buf *out)
     sse_finish(out);
 }
 
-/* Thinking has a field that clients know. The rest is an extension without choices, and many clients take the first
- * choice of every chunk: it is sent to those who ask for it. */
+/* Thinking has a field that clients know. The rest is an extension without choices, and many
+ * clients take the first choice of every chunk: it is sent to those who ask for it. */
 static void view_progress(const View *v, Json progress, Buf *out)
 {
     JsonWriter w;
@@ -226,7 +227,8 @@ static bool put_whole(Request *rq, const View *v, const Whole *whole, Err *err)
     return reply_end(&w);
 }
 
-/* Clients of OpenAI's try again by themselves where it is 429 or 5xx: not what would fail once more. */
+/* Clients of OpenAI's try again by themselves where it is 429 or 5xx: not what would fail once
+ * more. */
 static int status_of(Str code)
 {
     if (str_eqz(code, "rate_limited"))

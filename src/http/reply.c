@@ -82,7 +82,8 @@ static const char *title_of(int status)
     return "Failed";
 }
 
-/* The same once more in the shape that clients of OpenAI's interface look for, on the routes that speak it. */
+/* The same once more in the shape that clients of OpenAI's interface look for, on the routes that
+ * speak it. */
 static void put_openai_error(JsonWriter *w, int status, Str message, const char *param, Str code)
 {
     json_field_begin(w, "error", '{');

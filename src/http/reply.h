@@ -4,8 +4,8 @@
 
 #include "http/request.h"
 
-/* Headers of every answer (CSP, nosniff, no referrer, cross-origin isolation, no CORS), and those of
- * this one; etag NULL: not to be kept. */
+/* Headers of every answer (CSP, nosniff, no referrer, cross-origin isolation, no CORS), and those
+ * of this one; etag NULL: not to be kept. */
 void reply_headers(struct MHD_Response *response, const char *type, const char *etag, bool zipped);
 
 /* Whether Accept-Encoding has gzip. */

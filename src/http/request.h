@@ -1,9 +1,9 @@
 /* request.h - one request, from its head to its answer; what handlers see.
  *
- * A handler reads rq (parameters, query, body), fills rq->reply and returns true, or says why not in
- * err, which becomes problem+json (RFC 9457) with the status of its kind. Handlers of routes marked
- * WORKER run on a worker and may ask for its store; the others run on an epoll thread and must not
- * wait. Everything in rq->arena dies with the request. */
+ * A handler reads rq (parameters, query, body), fills rq->reply and returns true, or says why not
+ * in err, which becomes problem+json (RFC 9457) with the status of its kind. Handlers of routes
+ * marked WORKER run on a worker and may ask for its store; the others run on an epoll thread and
+ * must not wait. Everything in rq->arena dies with the request. */
 #ifndef TALARIA_HTTP_REQUEST_H
 #define TALARIA_HTTP_REQUEST_H
 
@@ -91,14 +91,15 @@ MUST_CHECK bool request_store(Request *rq, Store **ret, Err *err);
 /* The homes as the worker sees them now. */
 MUST_CHECK bool request_homes(Request *rq, const Homes **ret, Err *err);
 
-/* The history over these: transcripts too, unless the server was given one home alone. The catalogue
- * is brought up to date every so often, and not by every request. */
+/* The history over these: transcripts too, unless the server was given one home alone. The
+ * catalogue is brought up to date every so often, and not by every request. */
 MUST_CHECK History *request_history(Request *rq, Err *err);
 
 /* The same, for what asks the catalogue for the sessions of homes as well. */
 MUST_CHECK History *request_whole_history(Request *rq, Err *err);
 
-/* A handle of the agent service's database until the handler returns, on a worker. ERR_BUSY: there is no service. */
+/* A handle of the agent service's database until the handler returns, on a worker. ERR_BUSY: there
+ * is no service. */
 MUST_CHECK Runs *request_runs(Request *rq, Err *err);
 
 /* The body as a JSON object; the document lives until the end of the request's handler. */

@@ -21,8 +21,8 @@ typedef bool RouteFn(Request *rq, Err *err);
 
 #define ACHIEVEMENTS "/api/plugins/hermes-achievements"
 
-/* X(method, pattern, flags, handler, max bytes of the body, "query parameters", "fields of the body",
- *   summary) */
+/* X(method, pattern, flags, handler, max bytes of the body, "query parameters", "fields of the
+ * body", summary) */
 #define HTTP_ROUTES(X)                                                                             \
     X(GET, "/healthz", ROUTE_OPEN, route_healthz, 0, "", "", "whether the server is up")           \
     X(GET, "/metrics", 0, route_metrics, 0, "", "", "counters, in Prometheus' text format")        \

@@ -141,8 +141,8 @@ static struct MHD_Daemon *start_daemon(Server *s, int socket, unsigned threads)
         { MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_HTTP_HEAD, NULL },
         { MHD_OPTION_CONNECTION_MEMORY_INCREMENT, 1024, NULL },
         { MHD_OPTION_CONNECTION_TIMEOUT, SILENT_SECONDS, NULL },
-        /* Not strict: what it would refuse for that (a space in the target, no Host) framing.c refuses, with one
-         * head of the answer where libmicrohttpd 0.9.75 sends two. */
+        /* Not strict: what it would refuse for that (a space in the target, no Host) framing.c
+         * refuses, with one head of the answer where libmicrohttpd 0.9.75 sends two. */
         { MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL },
         { MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)exchange_uri, s },
         { MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)exchange_unescape, NULL },
@@ -178,8 +178,8 @@ static void make_room(void)
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
-    /* The kernel's table of them grows by doubling, and every growth holds up a program with threads for some 10 ms:
-     * so it has its size before there are threads, and streams. */
+    /* The kernel's table of them grows by doubling, and every growth holds up a program with
+     * threads for some 10 ms: so it has its size before there are threads, and streams. */
     high = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, FILES_ROOM - 1);
     if (high >= 0)
         close(high);
@@ -207,7 +207,8 @@ static Str url_of(const Server *s)
                : str_printf(s->arena, "http://%.*s:%u/", STR_FMT(at), s->port);
 }
 
-/* Nothing is written where nobody talks: only where there is a database, runs may have been left in it. */
+/* Nothing is written where nobody talks: only where there is a database, runs may have been left in
+ * it. */
 static void open_service(Server *s)
 {
     Str path = str_join_path(s->arena, s->homes->data, STR("talaria.db"));

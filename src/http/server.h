@@ -24,8 +24,8 @@ typedef struct ServerOptions {
 /* Borrows homes and settings. Listens when it returns. A port in use is ERR_CONFLICT. */
 MUST_CHECK Server *server_start(const ServerOptions *options, const Homes *homes,
                                 const Settings *settings, Err *err);
-/* Accepts no more, lets what runs finish (at most LIMIT_HTTP_DRAIN_MS), ends streams. False: something
- * still ran then, and only the end of the process ends it. */
+/* Accepts no more, lets what runs finish (at most LIMIT_HTTP_DRAIN_MS), ends streams. False:
+ * something still ran then, and only the end of the process ends it. */
 MUST_CHECK bool server_drain(Server *s);
 Server *server_free(Server *s); /* after server_drain was true */
 AUTO_FREE(Server, server_free)

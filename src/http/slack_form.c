@@ -1,5 +1,5 @@
-/* A command is one line, however it was typed: breaks and tabs are blanked while they are still escaped, since what
- * reads forms takes no control characters at all. */
+/* A command is one line, however it was typed: breaks and tabs are blanked while they are still
+ * escaped, since what reads forms takes no control characters at all. */
 #include "http/slack_form.h"
 
 #include "base/limits.h"

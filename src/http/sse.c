@@ -1,5 +1,5 @@
-/* Publishing puts one frame into a feed and marks its readers, so it takes well under a millisecond for
- * thousands of them; the system calls happen on the thread of the streams. */
+/* Publishing puts one frame into a feed and marks its readers, so it takes well under a millisecond
+ * for thousands of them; the system calls happen on the thread of the streams. */
 #include "http/sse.h"
 
 #include "base/clock.h"

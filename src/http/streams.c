@@ -1,10 +1,11 @@
-/* How a socket is taken over: a suspended connection of libmicrohttpd is not in its epoll set, and returns there
- * only when its handler answers MHD_YES. Before that the socket gets a second descriptor, ours, and the first one
- * is replaced by an unconnected socket. The handler then answers MHD_NO, and libmicrohttpd closes that one.
+/* How a socket is taken over: a suspended connection of libmicrohttpd is not in its epoll set, and
+ * returns there only when its handler answers MHD_YES. Before that the socket gets a second
+ * descriptor, ours, and the first one is replaced by an unconnected socket. The handler then
+ * answers MHD_NO, and libmicrohttpd closes that one.
  *
- * Edge-triggered: a socket enters our epoll set once and is never modified. Every event (writable again, closed by
- * the client, something to read) puts its stream into one list; only the thread that works through this list writes
- * to sockets and closes them. */
+ * Edge-triggered: a socket enters our epoll set once and is never modified. Every event (writable
+ * again, closed by the client, something to read) puts its stream into one list; only the thread
+ * that works through this list writes to sockets and closes them. */
 #include "http/streams.h"
 
 #include <errno.h>
@@ -182,8 +183,9 @@ static bool visit(Stream *s)
     return true;
 }
 
-/* Reads what the client has sent meanwhile: closing with unread input would reset the connection and lose what we
- * have sent. Closing alone would not remove the descriptor from the epoll set while a forked child still has it. */
+/* Reads what the client has sent meanwhile: closing with unread input would reset the connection
+ * and lose what we have sent. Closing alone would not remove the descriptor from the epoll set
+ * while a forked child still has it. */
 static void hang_up(Stream *s)
 {
     char scrap[1024];
@@ -394,7 +396,8 @@ bool stream_begin(Stream *s, Request *rq, struct MHD_Response *head, Err *err)
     metrics_count_reply(200);
     metrics_stream(1);
     added = epoll_ctl(all->epoll_fd, EPOLL_CTL_ADD, s->fd, &e) == 0;
-    /* From here on it is the thread's, which looks at it first of all: it may have been dropped already. */
+    /* From here on it is the thread's, which looks at it first of all: it may have been dropped
+     * already. */
     pthread_mutex_lock(&all->lock);
     s->begun = true;
     s->dropped = s->dropped || !added;

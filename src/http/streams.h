@@ -1,8 +1,8 @@
 /* streams.h - responses that stay open: event streams, thousands of them, most of them silent.
  *
- * Once a request is admitted, its stream takes the socket over from libmicrohttpd, which would keep a pool of
- * 16 KiB for the connection and need two calls (resume, suspend) for every event. Here a silent stream costs
- * its own struct and a descriptor, and one thread writes all of them.
+ * Once a request is admitted, its stream takes the socket over from libmicrohttpd, which would keep
+ * a pool of 16 KiB for the connection and need two calls (resume, suspend) for every event. Here a
+ * silent stream costs its own struct and a descriptor, and one thread writes all of them.
  *
  * A Stream is the first member of its reader's struct, which is freed with mem_free at the end. */
 #ifndef TALARIA_HTTP_STREAMS_H
@@ -16,9 +16,11 @@ typedef struct Streams Streams;
 typedef struct Stream Stream;
 
 typedef struct StreamKind {
-    /* Up to max bytes; 0: none now, and stream_wake will be called; -1: the end. On the streams' thread. */
+    /* Up to max bytes; 0: none now, and stream_wake will be called; -1: the end. On the streams'
+     * thread. */
     ssize_t (*read)(Stream *s, char *out, size_t max);
-    /* Gives back all that it holds but itself. When it returns, nobody calls stream_wake or stream_drop. */
+    /* Gives back all that it holds but itself. When it returns, nobody calls stream_wake or
+     * stream_drop. */
     void (*leave)(Stream *s);
 } StreamKind;
 
@@ -41,10 +43,12 @@ MUST_CHECK Streams *streams_start(void (*beat)(void *ctx), void *ctx, Err *err);
 Streams *streams_stop(Streams *all);
 size_t streams_count(Streams *all);
 
-/* From here on stream_wake and stream_drop may be called; until it has begun they are only remembered. */
+/* From here on stream_wake and stream_drop may be called; until it has begun they are only
+ * remembered. */
 void stream_init(Stream *s, Streams *all, const StreamKind *kind);
-/* Takes the connection of rq over and begins with the headers of `head`. After stream_init; on the connection's
- * epoll thread, in a round of the handler that follows a suspension. On failure s is still the caller's. */
+/* Takes the connection of rq over and begins with the headers of `head`. After stream_init; on the
+ * connection's epoll thread, in a round of the handler that follows a suspension. On failure s is
+ * still the caller's. */
 MUST_CHECK bool stream_begin(Stream *s, Request *rq, struct MHD_Response *head, Err *err);
 
 /* There is something to read, or the end. Any thread, never waits. */

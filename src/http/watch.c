@@ -1,5 +1,6 @@
-/* A write-ahead log that grew says only that something happened; the BoardMark says whether it concerns a page. What
- * happens while nobody listens is not looked at: whoever comes asks for the state anew. */
+/* A write-ahead log that grew says only that something happened; the BoardMark says whether it
+ * concerns a page. What happens while nobody listens is not looked at: whoever comes asks for the
+ * state anew. */
 #include "http/watch.h"
 
 #include <errno.h>
@@ -117,8 +118,8 @@ static bool wait_for(const Watch *w, bool news, int ms)
     return n < 0 || (all[0].revents & POLLIN);
 }
 
-/* The log is written before its commit can be seen, and nothing says when that is: a sync may lie in between. So
- * there are a few more looks, each later than the one before, and then none. */
+/* The log is written before its commit can be seen, and nothing says when that is: a sync may lie
+ * in between. So there are a few more looks, each later than the one before, and then none. */
 static const int later_ms[] = { 40, 120, 400, 1200, 3600 };
 
 static void *run(void *ctx)

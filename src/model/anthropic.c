@@ -1,5 +1,5 @@
-/* Anthropic messages. Content comes in numbered blocks; usage is spread over the first event (input) and
- * the last but one (output, cumulative); an error may come after a good beginning. */
+/* Anthropic messages. Content comes in numbered blocks; usage is spread over the first event
+ * (input) and the last but one (output, cumulative); an error may come after a good beginning. */
 #include "model/dialect.h"
 
 enum { DEFAULT_MAX_TOKENS = 4096 };

@@ -18,8 +18,8 @@ typedef struct ModelAnswer {
 } ModelAnswer;
 
 /* Waits for the whole answer, which lives in the arena. False and err where there is none; then the
- * fail, the times and the usage in *ret still hold (a budget that is used up has no fail). The budget
- * may be NULL. Any thread but the loop's; model_cancel_all from another thread ends it. */
+ * fail, the times and the usage in *ret still hold (a budget that is used up has no fail). The
+ * budget may be NULL. Any thread but the loop's; model_cancel_all from another thread ends it. */
 MUST_CHECK bool model_call(Arena *a, ModelClient *client, const ModelRequest *request,
                            ModelBudget *budget, ModelAnswer *ret, Err *err);
 

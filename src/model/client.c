@@ -59,7 +59,8 @@ struct ModelClient {
     size_t count; /* calls begun and not gone; under the lock */
 };
 
-/* Looks, soon, whether something may go out. Never at once: the caller may be walking over the calls. */
+/* Looks, soon, whether something may go out. Never at once: the caller may be walking over the
+ * calls. */
 static void open_gate(ModelClient *c)
 {
     net_timer_set(c->net, &c->gate, clock_mono_ms());
@@ -109,7 +110,8 @@ static void set_fail(Call *k, const ModelFail *fail)
 
 /* -- trying again -- */
 
-/* Twice as long each time, between a half and the whole of it: many callers must not come in step. */
+/* Twice as long each time, between a half and the whole of it: many callers must not come in
+ * step. */
 static int64_t backoff_ms(const Call *k)
 {
     int64_t span = k->client->config.backoff_ms << (k->attempt - 1);

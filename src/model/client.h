@@ -1,12 +1,13 @@
 /* client.h - calls of one model: queued, bounded, tried again, cancellable.
  *
  * A ModelClient stands for one configured model and may be used by any number of threads. At most
- * `at_once` calls are out at a time, the others wait in order; a server that says "too fast" holds up
- * all of them, not only the one it told. A call that fails before anything was said is tried again
- * (rate limits, 5xx, broken connections), waiting longer each time or as long as the server asks,
- * within bounds of count and time; once a word has come out, never.
+ * `at_once` calls are out at a time, the others wait in order; a server that says "too fast" holds
+ * up all of them, not only the one it told. A call that fails before anything was said is tried
+ * again (rate limits, 5xx, broken connections), waiting longer each time or as long as the server
+ * asks, within bounds of count and time; once a word has come out, never.
  *
- * Events come on the loop's thread of the Net; the last one is MODEL_FINISH or MODEL_ERROR, always. */
+ * Events come on the loop's thread of the Net; the last one is MODEL_FINISH or MODEL_ERROR,
+ * always. */
 #ifndef TALARIA_MODEL_CLIENT_H
 #define TALARIA_MODEL_CLIENT_H
 

@@ -1,8 +1,9 @@
 /* config.h - which model is called, and how.
  *
  * From config.yaml (model.base_url, model.name, ...), and before that from the environment:
- * TALARIA_MODEL_BASE_URL, TALARIA_MODEL, TALARIA_MODEL_DIALECT, TALARIA_MODEL_KEY. The key itself is
- * never in the file, only the name of the variable that holds it; it is never printed or logged. */
+ * TALARIA_MODEL_BASE_URL, TALARIA_MODEL, TALARIA_MODEL_DIALECT, TALARIA_MODEL_KEY. The key itself
+ * is never in the file, only the name of the variable that holds it; it is never printed or
+ * logged. */
 #ifndef TALARIA_MODEL_CONFIG_H
 #define TALARIA_MODEL_CONFIG_H
 
@@ -33,9 +34,9 @@ bool model_config_exists(const Settings *settings);
 /* ERR_NOT_FOUND, with what to set, where something is missing; everything checked. */
 MUST_CHECK bool model_config(Arena *a, const Settings *settings, ModelConfig *ret, Err *err);
 
-/* The same for a requested model: the name of one of `models` in the configuration, else the name of a model at the
- * default's address; empty: the default. What a named one does not say is as the default has it, save
- * the key where it has an address of its own. */
+/* The same for a requested model: the name of one of `models` in the configuration, else the name
+ * of a model at the default's address; empty: the default. What a named one does not say is as the
+ * default has it, save the key where it has an address of its own. */
 MUST_CHECK bool model_config_of(Arena *a, const Settings *settings, Str request, ModelConfig *ret,
                                 Err *err);
 

@@ -1,5 +1,6 @@
-/* dialect.h - what one dialect has to know: where requests go, how they are written, how answers are
- * read. One file a dialect; what all have in common is in stream.c, behind the functions below. */
+/* dialect.h - what one dialect has to know: where requests go, how they are written, how answers
+ * are read. One file a dialect; what all have in common is in stream.c, behind the functions
+ * below. */
 #ifndef TALARIA_MODEL_DIALECT_H
 #define TALARIA_MODEL_DIALECT_H
 
@@ -8,8 +9,8 @@
 
 typedef struct Dialect {
     const char *path; /* below the base URL, which ends in /v1 */
-    bool
-        v1_always; /* /v1 is added to any base URL that does not end in it, not only to a bare host */
+    bool v1_always;   /* /v1 is added to any base URL that does not end in it, not only to a bare
+                       * host */
     const char *const *headers; /* beside the content type, ended by NULL */
     const char *key_header;     /* what stands before the key */
     /* The fields of the body, but for "model" and "stream". */
@@ -29,8 +30,9 @@ const Dialect *dialect_of(ModelDialect id);
 void stream_text(ModelStream *s, Str text);
 void stream_reasoning(ModelStream *s, Str text);
 
-/* Tool calls come in pieces, told apart by a number of the dialect's own. Begun twice is begun once.
- * They are checked and given out at the end of the answer, when it is known that they are whole. */
+/* Tool calls come in pieces, told apart by a number of the dialect's own. Begun twice is begun
+ * once. They are checked and given out at the end of the answer, when it is known that they are
+ * whole. */
 void stream_call_begin(ModelStream *s, int64_t index, Str id, Str name);
 void stream_call_add(ModelStream *s, int64_t index, Str arguments);
 int64_t stream_call_last(const ModelStream *s); /* the number begun last; -1: none */

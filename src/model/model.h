@@ -1,8 +1,9 @@
 /* model.h - what is said to a model, and what it says: the same for every dialect.
  *
  * A request is messages, tools and bounds. An answer is a row of events that ends with exactly one
- * terminal, MODEL_FINISH or MODEL_ERROR. An answer whose stream ends without its own mark of the end
- * is an error (cut), and so is one without text and tool calls (empty): success has to be proved. */
+ * terminal, MODEL_FINISH or MODEL_ERROR. An answer whose stream ends without its own mark of the
+ * end is an error (cut), and so is one without text and tool calls (empty): success has to be
+ * proved. */
 #ifndef TALARIA_MODEL_MODEL_H
 #define TALARIA_MODEL_MODEL_H
 
@@ -55,7 +56,8 @@ typedef struct ModelRequest {
     size_t n_stop;
     bool whole;          /* the answer in one piece instead of a stream */
     int64_t deadline_ms; /* for all of it, waiting and tries included; 0: the model's default */
-    /* Hears the bodies of answers as they come, on the loop, with the handler's ctx; NULL: nobody. */
+    /* Hears the bodies of answers as they come, on the loop, with the handler's ctx; NULL:
+     * nobody. */
     void (*raw)(void *ctx, Str bytes);
 } ModelRequest;
 

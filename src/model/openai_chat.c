@@ -1,4 +1,5 @@
-/* OpenAI chat completions, as OpenAI and everyone else serves it: vLLM, Ollama, llama.cpp, DeepSeek, ... */
+/* OpenAI chat completions, as OpenAI and everyone else serves it: vLLM, Ollama, llama.cpp,
+ * DeepSeek, ... */
 #include "model/dialect.h"
 
 /* -- writing -- */

@@ -1,6 +1,6 @@
-/* What all dialects have in common: pieces of tool calls put together and checked, one usage, one end.
- * A dialect says what it read through the stream_ functions; whether that amounts to a success is
- * decided here and in one place. */
+/* What all dialects have in common: pieces of tool calls put together and checked, one usage, one
+ * end. A dialect says what it read through the stream_ functions; whether that amounts to a success
+ * is decided here and in one place. */
 #include "model/stream.h"
 
 #include "base/limits.h"

@@ -1,9 +1,9 @@
 /* stream.h - the bytes of an answer in, events out. Knows nothing of connections.
  *
- * One ModelStream an answer. Fed with the body as it arrives, in pieces of any size; model_stream_end
- * says that no more will come. Exactly one terminal event comes out, at the mark of the end or at
- * model_stream_end; what is fed after it is ignored. A recorded stream goes through here as a live one
- * does. Not thread-safe. */
+ * One ModelStream an answer. Fed with the body as it arrives, in pieces of any size;
+ * model_stream_end says that no more will come. Exactly one terminal event comes out, at the mark
+ * of the end or at model_stream_end; what is fed after it is ignored. A recorded stream goes
+ * through here as a live one does. Not thread-safe. */
 #ifndef TALARIA_MODEL_STREAM_H
 #define TALARIA_MODEL_STREAM_H
 

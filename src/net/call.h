@@ -18,12 +18,13 @@ typedef struct CallAnswer {
     bool unsure;        /* it is not known whether the server has done what was asked */
 } CallAnswer;
 
-/* False only where the request cannot be sent at all; request->most bounds the body (0: LIMIT_CALL_BODY). */
+/* False only where the request cannot be sent at all; request->most bounds the body (0:
+ * LIMIT_CALL_BODY). */
 MUST_CHECK bool call_wait(Net *net, Arena *a, const FetchRequest *request, CallAnswer *ret,
                           Err *err);
 
-/* Ends whatever call is being waited for with it, and every later one at once, with FETCH_CANCELLED; for a
- * thread that waits long. One call at a time; begins as CALL_STOP. */
+/* Ends whatever call is being waited for with it, and every later one at once, with
+ * FETCH_CANCELLED; for a thread that waits long. One call at a time; begins as CALL_STOP. */
 typedef struct CallStop {
     pthread_mutex_t lock;
     NetId id;

@@ -1,10 +1,10 @@
-/* Children on the loop. The fork is made by the loop's own thread, because the kernel's "kill it when
- * the parent dies" means the parent *thread*: a child of a worker would die with the worker.
+/* Children on the loop. The fork is made by the loop's own thread, because the kernel's "kill it
+ * when the parent dies" means the parent *thread*: a child of a worker would die with the worker.
  *
- * Between fork and exec only calls that are safe there are made; everything they need is put together
- * before. A failed exec comes back as its errno through a pipe that a good exec closes. The end of the
- * program is a pidfd that becomes readable; what is left in its pipes is read after that, but not
- * waited for: a grandchild that keeps them open must not keep us. */
+ * Between fork and exec only calls that are safe there are made; everything they need is put
+ * together before. A failed exec comes back as its errno through a pipe that a good exec closes.
+ * The end of the program is a pidfd that becomes readable; what is left in its pipes is read after
+ * that, but not waited for: a grandchild that keeps them open must not keep us. */
 #include "net/child.h"
 
 #include <errno.h>
@@ -189,8 +189,8 @@ static void on_end(void *ctx, int fd, uint32_t events)
     (void)events;
     if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || !info.si_pid)
         return;
-    /* Whoever is left of its group goes too, before its end is taken note of: until then the group's number cannot
-     * be anyone else's. */
+    /* Whoever is left of its group goes too, before its end is taken note of: until then the
+     * group's number cannot be anyone else's. */
     (void)kill(-c->pid, SIGKILL);
     if (waitpid(c->pid, &status, WNOHANG) != c->pid)
         return;

@@ -1,12 +1,12 @@
 /* child.h - a program of others, run beside us and never left behind.
  *
- * Started without a shell, in a process group of its own, with the environment and the descriptors that
- * it was given and nothing else. It dies with us: the kernel kills it when this process ends, however
- * it ends; its own children, should it have any, are killed with the group where we end it. Its end is
- * always collected: there are no zombies.
+ * Started without a shell, in a process group of its own, with the environment and the descriptors
+ * that it was given and nothing else. It dies with us: the kernel kills it when this process ends,
+ * however it ends; its own children, should it have any, are killed with the group where we end it.
+ * Its end is always collected: there are no zombies.
  *
- * Callbacks run on the loop's thread: output as it comes, done exactly once and last, after the end of
- * the program and of its output. */
+ * Callbacks run on the loop's thread: output as it comes, done exactly once and last, after the end
+ * of the program and of its output. */
 #ifndef TALARIA_NET_CHILD_H
 #define TALARIA_NET_CHILD_H
 
@@ -53,8 +53,8 @@ typedef struct ChildSpec {
 /* How long a cancelled program may take: SIGINT at once, SIGTERM, SIGKILL. */
 extern const int64_t child_patience[3];
 
-/* Any thread. On failure (too many children) no callback comes; a program that cannot be started ends
- * with CHILD_NOT_STARTED. */
+/* Any thread. On failure (too many children) no callback comes; a program that cannot be started
+ * ends with CHILD_NOT_STARTED. */
 MUST_CHECK bool child_start(Net *net, const ChildSpec *spec, const ChildHandlers *handlers,
                             void *ctx, NetId *ret_id, Err *err);
 

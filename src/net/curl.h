@@ -1,9 +1,9 @@
 /* curl.h - libcurl, loaded when the first request goes out.
  *
- * Debian's libcurl brings thirty libraries with it (TLS, Kerberos, LDAP, ...), which costs every start
- * of the program more than all else together. Most commands never call out, so libcurl is opened at
- * first use instead of being linked; the types still come from its header, so a call that does not
- * match does not compile. Its prefix is kept: curl()->easy_init() is curl_easy_init(). */
+ * Debian's libcurl brings thirty libraries with it (TLS, Kerberos, LDAP, ...), which costs every
+ * start of the program more than all else together. Most commands never call out, so libcurl is
+ * opened at first use instead of being linked; the types still come from its header, so a call that
+ * does not match does not compile. Its prefix is kept: curl()->easy_init() is curl_easy_init(). */
 #ifndef TALARIA_NET_CURL_H
 #define TALARIA_NET_CURL_H
 

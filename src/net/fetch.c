@@ -1,7 +1,7 @@
-/* Requests on libcurl's multi interface, driven by the loop (socket_action): libcurl says which sockets
- * and which time it waits for, the loop tells it what happened. A thousand streams cost what their
- * bytes cost. The time to connect is libcurl's to keep; first byte, silence and total are ours, on one
- * timer a request. */
+/* Requests on libcurl's multi interface, driven by the loop (socket_action): libcurl says which
+ * sockets and which time it waits for, the loop tells it what happened. A thousand streams cost
+ * what their bytes cost. The time to connect is libcurl's to keep; first byte, silence and total
+ * are ours, on one timer a request. */
 #include "net/fetch.h"
 
 #include <stdatomic.h>
@@ -322,8 +322,9 @@ static void set_where(Fetch *f)
     c->easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)f->request.times.connect);
 }
 
-/* A reader that cannot begin again. Given the text itself, libcurl would repeat a request on its own where a kept
- * connection ends without an answer, and nobody would know that it may have been done twice. */
+/* A reader that cannot begin again. Given the text itself, libcurl would repeat a request on its
+ * own where a kept connection ends without an answer, and nobody would know that it may have been
+ * done twice. */
 static size_t on_read(char *to, size_t size, size_t n, void *ctx)
 {
     Fetch *f = ctx;

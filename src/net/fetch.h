@@ -1,9 +1,9 @@
 /* fetch.h - one outgoing HTTP request: streamed, bounded, cancellable.
  *
  * What it never does: follow a redirect, speak anything but http and https, take a proxy from the
- * environment, leave TLS unchecked, log a header or a body, try again. What a header holds is nobody's
- * business but the server's; a request that says it carries a secret is refused over plain http to
- * another machine, unless the caller was told to allow it.
+ * environment, leave TLS unchecked, log a header or a body, try again. What a header holds is
+ * nobody's business but the server's; a request that says it carries a secret is refused over plain
+ * http to another machine, unless the caller was told to allow it.
  *
  * Callbacks run on the loop's thread: head once (the final one, not 1xx), body any number of times,
  * done exactly once and last, whatever happens. */
@@ -86,7 +86,8 @@ MUST_CHECK bool fetch_start(Net *net, const FetchRequest *request, const FetchHa
 void fetch_cancel(Net *net, NetId id);
 
 /* What is still to come is not needed: FETCH_STOPPED after so many milliseconds, unless it ends by
- * itself before. Lets a connection be used again that only has to say that it is done. Any thread. */
+ * itself before. Lets a connection be used again that only has to say that it is done. Any
+ * thread. */
 void fetch_drain(Net *net, NetId id, int64_t ms);
 
 #endif

@@ -1,7 +1,7 @@
 /* lws.h - libwebsockets, loaded when the first WebSocket is opened, for the reason given in curl.h.
  *
- * Its structs change from release to release, so only the one that the header came with is taken. Its prefix
- * is kept: lws()->service() is lws_service(). */
+ * Its structs change from release to release, so only the one that the header came with is taken.
+ * Its prefix is kept: lws()->service() is lws_service(). */
 #ifndef TALARIA_NET_LWS_H
 #define TALARIA_NET_LWS_H
 

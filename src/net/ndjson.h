@@ -1,8 +1,8 @@
 /* ndjson.h - lines out of a stream of bytes, as programs write JSON, one value a line.
  *
- * Fed with pieces; where they are cut makes no difference. LF ends a line, a CR before it is dropped,
- * blank lines are skipped. A line over the limit is given once, cut at the limit and marked, and
- * the rest of it is passed over: one monstrous line costs itself and not the stream. */
+ * Fed with pieces; where they are cut makes no difference. LF ends a line, a CR before it is
+ * dropped, blank lines are skipped. A line over the limit is given once, cut at the limit and
+ * marked, and the rest of it is passed over: one monstrous line costs itself and not the stream. */
 #ifndef TALARIA_NET_NDJSON_H
 #define TALARIA_NET_NDJSON_H
 

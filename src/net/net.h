@@ -1,10 +1,10 @@
 /* net.h - the one thread that owns all outgoing work.
  *
- * Requests (fetch.h), child processes (child.h) and the calls of models stand on one epoll loop in one
- * thread: what belongs to them is touched there and nowhere else, so there is nothing to lock. Other
- * threads hand work in with net_post and get their answers through callbacks, which run on the loop's
- * thread and must not wait for anything. Things in flight are named by numbers, never by pointers: to
- * cancel what has just ended is harmless. */
+ * Requests (fetch.h), child processes (child.h) and the calls of models stand on one epoll loop in
+ * one thread: what belongs to them is touched there and nowhere else, so there is nothing to lock.
+ * Other threads hand work in with net_post and get their answers through callbacks, which run on
+ * the loop's thread and must not wait for anything. Things in flight are named by numbers, never by
+ * pointers: to cancel what has just ended is harmless. */
 #ifndef TALARIA_NET_NET_H
 #define TALARIA_NET_NET_H
 
@@ -21,8 +21,8 @@ MUST_CHECK Net *net_new(Err *err);
 Net *net_free(Net *net);
 AUTO_FREE(Net, net_free)
 
-/* fn(ctx) on the loop's thread, soon, in the order of posting. Any thread. Posting to a loop that is
- * about to end still runs. */
+/* fn(ctx) on the loop's thread, soon, in the order of posting. Any thread. Posting to a loop that
+ * is about to end still runs. */
 void net_post(Net *net, void (*fn)(void *ctx), void *ctx);
 
 /* -- timers: on the loop's thread only -- */

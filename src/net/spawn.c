@@ -84,8 +84,8 @@ void spawn_keep_limits(void)
 
 /* -- in the child, between fork and exec -- */
 
-/* Descriptors 0 to 2 are its pipes, 3 tells us of a failure; nothing else is left open. All pipes were
- * made above 3, so none is overwritten before it is moved. */
+/* Descriptors 0 to 2 are its pipes, 3 tells us of a failure; nothing else is left open. All pipes
+ * were made above 3, so none is overwritten before it is moved. */
 static bool take_descriptors(const int theirs[4])
 {
     for (int i = 0; i < 4; i++)

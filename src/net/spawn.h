@@ -14,15 +14,17 @@ typedef struct SpawnPlan {
     const char *cwd;
 } SpawnPlan;
 
-/* env: names of our environment to pass on, or NAME=value. PATH is looked at here, not in the child. */
+/* env: names of our environment to pass on, or NAME=value. PATH is looked at here, not in the
+ * child. */
 SpawnPlan spawn_plan(Arena *a, const char *const *argv, const char *const *env, const char *cwd);
 
-/* Children get the resource limits that hold now, whatever we set for ourselves later. Before there are
- * threads. */
+/* Children get the resource limits that hold now, whatever we set for ourselves later. Before there
+ * are threads. */
 void spawn_keep_limits(void);
 
-/* Starts it in a process group of its own, killed when the calling thread ends. 0, its number and our
- * ends of its three pipes (non-blocking, close-on-exec); else the errno, and nothing is left over. */
+/* Starts it in a process group of its own, killed when the calling thread ends. 0, its number and
+ * our ends of its three pipes (non-blocking, close-on-exec); else the errno, and nothing is left
+ * over. */
 int spawn(const SpawnPlan *plan, pid_t *ret_pid, int ret_fds[3]);
 
 #endif

@@ -1,10 +1,10 @@
 /* sse.h - reading text/event-stream, by the rules of the WHATWG standard.
  *
- * Fed with pieces as they arrive; where they are cut makes no difference. One byte order mark at the
- * start is dropped; CR, LF and CRLF end lines, also mixed; a block without data is no event, but its id
- * is taken; a block that the end of the stream cuts off is no event. Text passes as the bytes that
- * came: whoever reads it as JSON checks its UTF-8. A line over LIMIT_SSE_LINE or an event over
- * LIMIT_SSE_EVENT ends the reading. Not thread-safe. */
+ * Fed with pieces as they arrive; where they are cut makes no difference. One byte order mark at
+ * the start is dropped; CR, LF and CRLF end lines, also mixed; a block without data is no event,
+ * but its id is taken; a block that the end of the stream cuts off is no event. Text passes as the
+ * bytes that came: whoever reads it as JSON checks its UTF-8. A line over LIMIT_SSE_LINE or an
+ * event over LIMIT_SSE_EVENT ends the reading. Not thread-safe. */
 #ifndef TALARIA_NET_SSE_H
 #define TALARIA_NET_SSE_H
 

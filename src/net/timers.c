@@ -1,8 +1,9 @@
 /* A heap, in which a timer stands under the time at which it was filed.
  *
- * Deadlines of requests are moved on with every byte that arrives, nearly always to later: that is one store. When the
- * time comes under which the timer was filed, it is filed anew. libcurl moves its own timer to now and back for
- * every piece of an answer: that must not cost a walk over the deadlines of a thousand others. */
+ * Deadlines of requests are moved on with every byte that arrives, nearly always to later: that is
+ * one store. When the time comes under which the timer was filed, it is filed anew. libcurl moves
+ * its own timer to now and back for every piece of an answer: that must not cost a walk over the
+ * deadlines of a thousand others. */
 #include "net/timers.h"
 
 #include "base/arena.h"

@@ -20,8 +20,8 @@ void timers_stop(Timers *t, NetTimer *timer);
 /* When there is something to do, at the earliest; INT64_MAX: never. */
 int64_t timers_next(const Timers *t);
 
-/* Calls those that are due. One that is set by such a call waits for the next round, also where it is due
- * already: descriptors have their turn in between. */
+/* Calls those that are due. One that is set by such a call waits for the next round, also where it
+ * is due already: descriptors have their turn in between. */
 void timers_run(Timers *t, int64_t now_ms);
 
 #endif

@@ -1,10 +1,11 @@
-/* The library's loop runs in the connection's own thread, and everything of the library is touched there;
- * other threads only put words into the queue under the lock and ring. The price is a thread for each
- * connection, of which a gateway has one or two.
+/* The library's loop runs in the connection's own thread, and everything of the library is touched
+ * there; other threads only put words into the queue under the lock and ring. The price is a thread
+ * for each connection, of which a gateway has one or two.
  *
- * Good-bye is said by hand, as a frame like others, and not by the library's own means: once those are used,
- * libwebsockets 4.1 writes what still comes in past the end of its buffer. So it never reads on in a state of
- * closing: what comes after our good-bye is thrown away here, and after theirs reading stops. */
+ * Good-bye is said by hand, as a frame like others, and not by the library's own means: once those
+ * are used, libwebsockets 4.1 writes what still comes in past the end of its buffer. So it never
+ * reads on in a state of closing: what comes after our good-bye is thrown away here, and after
+ * theirs reading stops. */
 #include "net/websocket.h"
 
 #include <pthread.h>

@@ -1,12 +1,13 @@
 /* websocket.h - a WebSocket as a client: whole messages of text, in both directions.
  *
- * One connection is one object with a thread of its own, on which its callbacks run: text for every message,
- * closed exactly once and last, also where there never was a connection. Pings are answered, and a silent other
- * end is asked for a sign of life, so that a connection that died without a word is noticed.
+ * One connection is one object with a thread of its own, on which its callbacks run: text for every
+ * message, closed exactly once and last, also where there never was a connection. Pings are
+ * answered, and a silent other end is asked for a sign of life, so that a connection that died
+ * without a word is noticed.
  *
- * As with fetch.h, redirects are not followed, proxies not taken from the environment, certificates checked,
- * and nothing goes to another machine in plain text unless the caller was told to allow it: addresses hold
- * tickets, messages hold tokens. */
+ * As with fetch.h, redirects are not followed, proxies not taken from the environment, certificates
+ * checked, and nothing goes to another machine in plain text unless the caller was told to allow
+ * it: addresses hold tickets, messages hold tokens. */
 #ifndef TALARIA_NET_WEBSOCKET_H
 #define TALARIA_NET_WEBSOCKET_H
 
@@ -37,7 +38,8 @@ typedef struct WsOptions {
     int silent_s;     /* 0: LIMIT_WS_SILENT_S; twice as long and it counts as broken */
 } WsOptions;
 
-/* Begins to connect to a ws:// or wss:// address and returns at once. On failure no callback comes. */
+/* Begins to connect to a ws:// or wss:// address and returns at once. On failure no callback
+ * comes. */
 MUST_CHECK WebSocket *ws_open(const char *url, const WsOptions *options, const WsHandlers *handlers,
                               void *ctx, Err *err);
 
@@ -45,8 +47,8 @@ MUST_CHECK WebSocket *ws_open(const char *url, const WsOptions *options, const W
  * LIMIT_CALL_BODY waits. Any thread, also callbacks. */
 MUST_CHECK bool ws_send(WebSocket *ws, Str text, Err *err);
 
-/* Says good-bye behind what is queued, or gives up where it is not open yet; closed() comes soon. Any thread,
- * also callbacks. */
+/* Says good-bye behind what is queued, or gives up where it is not open yet; closed() comes soon.
+ * Any thread, also callbacks. */
 void ws_close(WebSocket *ws, int code);
 
 /* Ends it at once where it has not ended, and waits for closed(). Not from a callback. */

@@ -1,5 +1,5 @@
-/* A name that came with a file is for people and models to read and never a path: what stands before the last slash
- * goes, and so does whatever could break a line. */
+/* A name that came with a file is for people and models to read and never a path: what stands
+ * before the last slash goes, and so does whatever could break a line. */
 #include "platforms/attached.h"
 
 #include "base/limits.h"

@@ -5,8 +5,8 @@
 #include "platforms/platform.h"
 #include "platforms/read.h"
 
-/* One more file of the message; beyond LIMIT_INBOUND_FILES they are only counted. The name is whatever the
- * sender made of it, or empty: then `otherwise` names it. */
+/* One more file of the message; beyond LIMIT_INBOUND_FILES they are only counted. The name is
+ * whatever the sender made of it, or empty: then `otherwise` names it. */
 void attached_add(Arena *a, Inbound *in, InboundFile file, Str otherwise);
 
 /* A size as an update says it; -1 where it says none. */

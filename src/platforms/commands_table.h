@@ -1,13 +1,15 @@
-/* commands_table.h - what people can type in a chat, for platforms that show their users a list of it.
+/* commands_table.h - what people can type in a chat, for platforms that show their users a list of
+ * it.
  *
- * What a command does is the gateway's; a platform only needs its name and a line about it. Names are lower-case
- * letters, the lines at most 100 characters: the least that any platform takes. */
+ * What a command does is the gateway's; a platform only needs its name and a line about it. Names
+ * are lower-case letters, the lines at most 100 characters: the least that any platform takes. */
 #ifndef TALARIA_PLATFORMS_COMMANDS_TABLE_H
 #define TALARIA_PLATFORMS_COMMANDS_TABLE_H
 
 #include "store/trust.h"
 
-/* X(id, "name", who may use it at least, who may use its form that reaches sessions of other chats, "description") */
+/* X(id, "name", who may use it at least, who may use its form that reaches sessions of other chats,
+ * "description") */
 #define CHAT_COMMANDS(X)                                                                           \
     X(CHAT_NEW, "new", TRUST_GUEST, TRUST_GUEST, "start a new session here")                       \
     X(CHAT_RESUME, "resume", TRUST_GUEST, TRUST_OWNER,                                             \

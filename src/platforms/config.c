@@ -94,8 +94,8 @@ void gateway_config_put(PlatformConfig *p, Str *field, Str value)
     X(SLACK, app_token, SETTING_SLACK_APP_TOKEN_FILE)                                              \
     X(SLACK, signing_secret, SETTING_SLACK_SIGNING_SECRET_FILE)
 
-/* What others can read, or says nothing, is a mistake. A file that is not there may still come, unless its secret is
- * given elsewhere: the other platforms are served meanwhile. */
+/* What others can read, or says nothing, is a mistake. A file that is not there may still come,
+ * unless its secret is given elsewhere: the other platforms are served meanwhile. */
 static bool take_file(Arena *a, const Settings *s, SettingId id, bool needed, Str *ret,
                       Str *ret_trouble, Err *err)
 {

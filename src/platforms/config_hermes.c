@@ -1,7 +1,7 @@
 /* What a Hermes is configured with, read and never written.
  *
- * Its gateway.json, config.yaml and .env become the variables that Hermes itself would fill from them, so that
- * there is one table of what a variable means. JSON is read as YAML, which it is. */
+ * Its gateway.json, config.yaml and .env become the variables that Hermes itself would fill from
+ * them, so that there is one table of what a variable means. JSON is read as YAML, which it is. */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -275,7 +275,8 @@ static void take_files(Hermes *h, Str home)
     take_file(h, home, ".env", take_env);
 }
 
-/* Who may speak everywhere may also do so on each; where nobody was named at all, everybody may be meant. */
+/* Who may speak everywhere may also do so on each; where nobody was named at all, everybody may be
+ * meant. */
 static void let_in(Hermes *h)
 {
     for (size_t i = 0; i < GATEWAY_PLATFORM_COUNT; i++) {
@@ -321,8 +322,8 @@ bool gateway_profile_shares(Str home, Str platform, const PlatformConfig *ours)
 
 /* -- is it running? -- */
 
-/* The kernel's list of locks is asked, not the lock: to try it would be to take it, for a moment. A line is
- * "1: POSIX  ADVISORY  WRITE 1234 08:01:5678 0 EOF". */
+/* The kernel's list of locks is asked, not the lock: to try it would be to take it, for a moment. A
+ * line is "1: POSIX  ADVISORY  WRITE 1234 08:01:5678 0 EOF". */
 bool hermes_gateway_runs(Str home)
 {
     AUTO(Arena) *a = arena_new();

@@ -1,6 +1,6 @@
-/* One thread a connection: it may wait for as long as it likes, and closing wakes it from everything that it
- * waits for, be it a call or a pause. The waits have a little chance in them, so that many who were thrown out
- * together do not come back together. */
+/* One thread a connection: it may wait for as long as it likes, and closing wakes it from
+ * everything that it waits for, be it a call or a pause. The waits have a little chance in them, so
+ * that many who were thrown out together do not come back together. */
 #include "platforms/connection.h"
 
 #include <errno.h>

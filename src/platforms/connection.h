@@ -1,9 +1,9 @@
-/* connection.h - what every connection to a platform has: one thread that keeps it, how things stand with it, and how
- * long it waits after trouble.
+/* connection.h - what every connection to a platform has: one thread that keeps it, how things
+ * stand with it, and how long it waits after trouble.
  *
- * It lies inside the platform's Connection. `lock` guards it, and whatever else of the connection its platform
- * puts under it; who changes something that others wait for broadcasts `changed`. A platform that has refused us
- * stays so: nothing is tried any more. */
+ * It lies inside the platform's Connection. `lock` guards it, and whatever else of the connection
+ * its platform puts under it; who changes something that others wait for broadcasts `changed`. A
+ * platform that has refused us stays so: nothing is tried any more. */
 #ifndef TALARIA_PLATFORMS_CONNECTION_H
 #define TALARIA_PLATFORMS_CONNECTION_H
 
@@ -29,7 +29,8 @@ typedef struct ConnectionBase {
 
 /* -- beginning and end -- */
 
-/* The address of the platform's API, without '/' at its end: what is configured, else the public one. */
+/* The address of the platform's API, without '/' at its end: what is configured, else the public
+ * one. */
 MUST_CHECK bool connection_base_url(Arena *a, const char *platform, Str configured,
                                     const char *public_one, Str *ret, Err *err);
 bool connection_fits_header(Str token); /* nothing but what may stand in a line of a request */
@@ -48,7 +49,8 @@ void connection_trouble(ConnectionBase *w, const char *text); /* that changes no
 void connection_set_state(ConnectionBase *w, ConnectionState state, const char *why);
 void connection_health(ConnectionBase *w, Arena *a, Health *ret);
 
-/* Trouble that was switched on: asked before an outward call, and what becomes of the call by it. */
+/* Trouble that was switched on: asked before an outward call, and what becomes of the call by
+ * it. */
 PlatformFault connection_fault(const ConnectionBase *w, const char *call);
 MUST_CHECK bool connection_broken(const ConnectionBase *w, PlatformFault fault, Sent *ret,
                                   Err *err);

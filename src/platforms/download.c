@@ -1,5 +1,5 @@
-/* net/fetch.h follows no redirect; here it is done by hand, since each hop has to be judged by the same rule as the
- * first. What is judged was read by the parser of the library that calls it. */
+/* net/fetch.h follows no redirect; here it is done by hand, since each hop has to be judged by the
+ * same rule as the first. What is judged was read by the parser of the library that calls it. */
 #include "platforms/download.h"
 
 #include "base/limits.h"

@@ -1,8 +1,8 @@
 /* download.h - the bytes of a file from an address that came in an update.
  *
- * Whoever writes an update (a stranger's server behind a link, a forged event) must not choose where we call: the
- * address has to be the platform's own, or of the server that is configured, and so has every one to which it
- * redirects. Nothing is sent anywhere else, the token least of all. */
+ * Whoever writes an update (a stranger's server behind a link, a forged event) must not choose
+ * where we call: the address has to be the platform's own, or of the server that is configured, and
+ * so has every one to which it redirects. Nothing is sent anywhere else, the token least of all. */
 #ifndef TALARIA_PLATFORMS_DOWNLOAD_H
 #define TALARIA_PLATFORMS_DOWNLOAD_H
 
@@ -18,8 +18,8 @@ typedef struct Download {
     bool no_pages; /* HTML is a page that asks for a login, not the file */
 } Download;
 
-/* ERR_REFUSED, ERR_NOT_FOUND, ERR_TOO_LARGE; ERR_BUSY and ERR_IO may work later. The words name no address but
- * its host. */
+/* ERR_REFUSED, ERR_NOT_FOUND, ERR_TOO_LARGE; ERR_BUSY and ERR_IO may work later. The words name no
+ * address but its host. */
 MUST_CHECK bool download(Net *net, Arena *a, const Download *d, Fetched *ret, Err *err);
 
 /* Whether an address may be called at all; pure. */

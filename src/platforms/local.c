@@ -1,5 +1,6 @@
-/* The chat that needs no account: its server is our own database. It is a platform like the others, only that
- * nothing can go wrong on the way; so every trouble that they have can be switched on in it. */
+/* The chat that needs no account: its server is our own database. It is a platform like the others,
+ * only that nothing can go wrong on the way; so every trouble that they have can be switched on in
+ * it. */
 #include <pthread.h>
 
 #include "base/clock.h"

@@ -1,12 +1,14 @@
 /* platform.h - what a chat platform must do, and what it may ask of whoever opens it.
  *
- * Two rows of functions. A Shape is what can be said without a connection: how an update reads, where a reply
- * will come from, how long a message may be. It is pure, so that every shape of a chat can be tested and any
- * recorded update can be looked at. A Platform adds a connection to it. One file implements one platform;
- * nothing of its protocol leaves that file, and nothing of sessions or agents enters it.
+ * Two rows of functions. A Shape is what can be said without a connection: how an update reads,
+ * where a reply will come from, how long a message may be. It is pure, so that every shape of a
+ * chat can be tested and any recorded update can be looked at. A Platform adds a connection to it.
+ * One file implements one platform; nothing of its protocol leaves that file, and nothing of
+ * sessions or agents enters it.
  *
- * The one rule that matters: parse() and place() make their Place by the same code. The session key is a pure
- * function of the Place, so a session that is bound to place() is found by the user's next message. */
+ * The one rule that matters: parse() and place() make their Place by the same code. The session key
+ * is a pure function of the Place, so a session that is bound to place() is found by the user's
+ * next message. */
 #ifndef TALARIA_PLATFORMS_PLATFORM_H
 #define TALARIA_PLATFORMS_PLATFORM_H
 
@@ -45,13 +47,14 @@ typedef struct Shape {
     const char *name; /* as users type it: "telegram" */
     size_t max_text;  /* longest message, in the units that `measure` counts */
 
-    /* Reads one update as it lies in the inbox. *ret_is false: it is valid, and no message. A command that the
-     * platform has a form of its own for reads like one that was typed: "/status". */
+    /* Reads one update as it lies in the inbox. *ret_is false: it is valid, and no message. A
+     * command that the platform has a form of its own for reads like one that was typed:
+     * "/status". */
     MUST_CHECK bool (*parse)(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
                              Err *err);
 
-    /* The place of the owner's next message in the home channel, or in a thread of it. ERR_REFUSED: it cannot
-     * be known beforehand, and why. */
+    /* The place of the owner's next message in the home channel, or in a thread of it. ERR_REFUSED:
+     * it cannot be known beforehand, and why. */
     MUST_CHECK bool (*place)(Arena *a, const HomeChannel *home, Str thread_id, ChatAddress *ret,
                              Err *err);
 
@@ -65,8 +68,8 @@ extern const Shape shape_telegram, shape_discord, shape_slack, shape_local;
 const Shape *shape_named(Str name);
 const Shape *shapes_each(size_t i);
 
-/* Text cut into messages of that platform: at lines, else at spaces; code fences are closed and opened again;
- * " (2/3)" stands at the end where there are several. */
+/* Text cut into messages of that platform: at lines, else at spaces; code fences are closed and
+ * opened again; " (2/3)" stands at the end where there are several. */
 void shape_split(Arena *a, const Shape *shape, Str text, Str **ret, size_t *ret_n);
 
 /* What people are told of a home whose `threads` is false. */
@@ -116,15 +119,16 @@ typedef struct PlatformHost {
     Net *net;                     /* the loop for outgoing calls; NULL where there are none */
     const PlatformConfig *config; /* borrowed */
     Str cursor;                   /* how far it had read when it was last open; empty: never */
-    /* True once the updates and the cursor (empty: as it was) are on the disk, in one transaction: only then
-     * may the platform be told that they have arrived. Those that lie there already are left out. */
+    /* True once the updates and the cursor (empty: as it was) are on the disk, in one transaction:
+     * only then may the platform be told that they have arrived. Those that lie there already are
+     * left out. */
     bool (*receive)(void *ctx, const Update *all, size_t n, Str cursor, Err *err);
-    /* A chat has another number from now on: what is known of it under the old one is to follow. May be told more
-     * than once. NULL: nobody wants to know. */
+    /* A chat has another number from now on: what is known of it under the old one is to follow.
+     * May be told more than once. NULL: nobody wants to know. */
     void (*moved)(void *ctx, Str before, Str now);
     void *ctx;
-    /* Asked before every outward call with its name ("thread", "send"), so that trouble can be switched on.
-     * NULL: there is none. */
+    /* Asked before every outward call with its name ("thread", "send"), so that trouble can be
+     * switched on. NULL: there is none. */
     PlatformFault (*fault)(void *ctx, const char *call);
     void *fault_ctx;
 } PlatformHost;
@@ -155,7 +159,8 @@ typedef struct Post {
     Str text;   /* Markdown; one piece that fits */
     Str key;    /* names the message for ever */
     bool again; /* an earlier try may have arrived: look first, where the platform must be asked */
-    Str anchor; /* a message in the thread that it may answer, where the thread takes nothing else; empty: none */
+    Str anchor; /* a message in the thread that it may answer, where the thread takes nothing else;
+                   empty: none */
     bool anchored; /* it is known to take nothing else */
 } Post;
 
@@ -164,9 +169,9 @@ typedef struct Sent {
     Str id;
     int64_t wait_ms; /* of a failure: the platform asks for so much patience; 0: it said nothing */
     bool unsure;     /* of a failure: it may have been done all the same */
-    bool
-        no_thread; /* of a failure: the thread is gone, the chat itself may be there; nothing was done */
-    bool anchored; /* of a message: it was refused until it answered Post.anchor */
+    bool no_thread;  /* of a failure: the thread is gone, the chat itself may be there; nothing was
+                        done */
+    bool anchored;   /* of a message: it was refused until it answered Post.anchor */
 } Sent;
 
 /* The bytes of a file, or of a failure how much patience the platform asks for. */
@@ -175,8 +180,9 @@ typedef struct Fetched {
     int64_t wait_ms;
 } Fetched;
 
-/* All functions but open and close: any thread, several at a time. They wait for the platform's answer, never
- * longer than LIMIT_PLATFORM_CALL_MS. ERR_IO and ERR_BUSY: may work later; other kinds: never will. */
+/* All functions but open and close: any thread, several at a time. They wait for the platform's
+ * answer, never longer than LIMIT_PLATFORM_CALL_MS. ERR_IO and ERR_BUSY: may work later; other
+ * kinds: never will. */
 typedef struct Platform {
     const Shape *shape;
     bool knows_repeats;    /* a message or thread asked for twice under one key is made once */
@@ -184,8 +190,8 @@ typedef struct Platform {
     int64_t edit_every_ms; /* how often one message may be changed */
     int64_t typing_ms;     /* how long it shows that somebody types */
 
-    /* Begins, and keeps trying in the background: an outage is not a failure. What is missing in the config
-     * is: ERR_INVALID. */
+    /* Begins, and keeps trying in the background: an outage is not a failure. What is missing in
+     * the config is: ERR_INVALID. */
     MUST_CHECK bool (*open)(const PlatformHost *host, Connection **ret, Err *err);
     Connection *(*close)(Connection *c); /* NULL */
 
@@ -193,26 +199,28 @@ typedef struct Platform {
     bool (*identity)(Connection *c, Arena *a, Identity *ret);
     void (*health)(Connection *c, Arena *a, Health *ret);
 
-    /* What the platform knows of a chat (its type, scope, name, topics) and whether we may write in it.
-     * ERR_NOT_FOUND, ERR_REFUSED. `owner` is kept as owner_id. */
+    /* What the platform knows of a chat (its type, scope, name, topics) and whether we may write in
+     * it. ERR_NOT_FOUND, ERR_REFUSED. `owner` is kept as owner_id. */
     MUST_CHECK bool (*look)(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret,
                             Err *err);
 
-    /* Where the platform cannot refuse a repeat and this may be one, the caller has marked the text. */
+    /* Where the platform cannot refuse a repeat and this may be one, the caller has marked the
+     * text. */
     MUST_CHECK bool (*send)(Connection *c, Arena *a, const Post *m, Sent *ret, Err *err);
     /* Other words in a message of ours; m->key is not used. NULL: messages cannot be changed. */
     MUST_CHECK bool (*edit)(Connection *c, Arena *a, Str id, const Post *m, Sent *ret, Err *err);
     void (*typing)(Connection *c, const ChatAddress *at); /* best effort; NULL: there is none */
 
-    /* NULL where the platform has no threads. Of one that failed, ret->id is what it left for the next try. */
+    /* NULL where the platform has no threads. Of one that failed, ret->id is what it left for the
+     * next try. */
     MUST_CHECK bool (*open_thread)(Connection *c, Arena *a, const HomeChannel *home, Str title,
                                    Str key, Sent *ret, Err *err);
     /* Undoes open_thread, also one that failed; best effort. */
     void (*drop_thread)(Connection *c, const HomeChannel *home, Str id);
 
-    /* The bytes of a file that parse() has named, at most `limit` of them: ERR_TOO_LARGE. From the platform's
-     * own servers alone, whatever the update says: ERR_REFUSED. Twice as long as others at most. NULL: messages
-     * have no files there. */
+    /* The bytes of a file that parse() has named, at most `limit` of them: ERR_TOO_LARGE. From the
+     * platform's own servers alone, whatever the update says: ERR_REFUSED. Twice as long as others
+     * at most. NULL: messages have no files there. */
     MUST_CHECK bool (*fetch)(Connection *c, Arena *a, const InboundFile *file, size_t limit,
                              Fetched *ret, Err *err);
 } Platform;

@@ -4,7 +4,8 @@
 
 #include "platforms/platform.h"
 
-/* X(name): platform_<name> of platform.h. A row here is all that a new platform needs to be served. */
+/* X(name): platform_<name> of platform.h. A row here is all that a new platform needs to be
+ * served. */
 #define PLATFORMS(X)                                                                               \
     X(local)                                                                                       \
     X(telegram)                                                                                    \

@@ -14,8 +14,9 @@ bool update_true(const PyValue *v, const char *key);
 /* What stands for a user whom nobody knows yet. */
 #define UNKNOWN_USER STR("system:handoff")
 
-/* A session that comes to a place in which everyone has one of their own, when nobody knows whose it is, waits there
- * under the key of that user, until somebody who is named in the settings writes there (turns_claim). */
+/* A session that comes to a place in which everyone has one of their own, when nobody knows whose
+ * it is, waits there under the key of that user, until somebody who is named in the settings writes
+ * there (turns_claim). */
 Str waiting_key(Arena *a, const ChatAddress *p, const KeyFlags *flags);
 bool is_waiting_place(Arena *a, const ChatAddress *p, const KeyFlags *flags);
 

@@ -1,5 +1,6 @@
-/* The list of shapes, and cutting. The source is cut, not what it becomes: a mark-up that a platform adds
- * later cannot be torn, and the room for its number at the end is kept free beforehand. */
+/* The list of shapes, and cutting. The source is cut, not what it becomes: a mark-up that a
+ * platform adds later cannot be torn, and the room for its number at the end is kept free
+ * beforehand. */
 #include "base/limits.h"
 #include "platforms/platform.h"
 #include "text/utf8.h"

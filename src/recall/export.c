@@ -88,7 +88,8 @@ static bool put_lines(History *h, const HistoryItem *item, Export *x, Err *err)
 
 /* -- as Hermes writes it -- */
 
-/* Without messages that were rewound or compacted away: Hermes' import would take them for active ones. */
+/* Without messages that were rewound or compacted away: Hermes' import would take them for active
+ * ones. */
 
 typedef struct HermesExport {
     Export *x;

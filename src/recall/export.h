@@ -1,4 +1,5 @@
-/* export.h - a session as text to keep: JSON lines without loss, JSON lines as Hermes writes them, or Markdown to read.
+/* export.h - a session as text to keep: JSON lines without loss, JSON lines as Hermes writes them,
+ * or Markdown to read.
  *
  * Whatever its source. Secrets are taken out (text/redact.h) unless `raw`. Written as it is read,
  * through the Buf's sink, so that memory does not grow with a home's session; a transcript is held

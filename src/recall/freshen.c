@@ -32,8 +32,8 @@ Str index_note(Arena *a, int percent)
                       percent);
 }
 
-/* Transcripts that the update has seen, and the sessions of every home: an update looks into the homes
- * one after the other, and does not know the later ones yet when its time is up. */
+/* Transcripts that the update has seen, and the sessions of every home: an update looks into the
+ * homes one after the other, and does not know the later ones yet when its time is up. */
 static int64_t count_sessions(const Waiting *w)
 {
     AUTO(Arena) *a = arena_new();

@@ -1,8 +1,8 @@
 /* freshen.h - a search waits a moment for its index.
  *
- * The first search on a machine would otherwise be answered from the part of the history that happens to
- * be indexed already. The wait is bounded: a history that takes longer is searched as far as it is
- * indexed, and the caller says how far that is. */
+ * The first search on a machine would otherwise be answered from the part of the history that
+ * happens to be indexed already. The wait is bounded: a history that takes longer is searched as
+ * far as it is indexed, and the caller says how far that is. */
 #ifndef TALARIA_RECALL_FRESHEN_H
 #define TALARIA_RECALL_FRESHEN_H
 
@@ -16,12 +16,13 @@ typedef struct Freshen {
     void (*progress)(int64_t done, int64_t total);
 } Freshen;
 
-/* Brings the index up to date, or waits for another process that does. *ret_percent is 100 if the index
- * is complete. Fails only if the index cannot be written. */
+/* Brings the index up to date, or waits for another process that does. *ret_percent is 100 if the
+ * index is complete. Fails only if the index cannot be written. */
 MUST_CHECK bool recall_freshen(RecallIndex *x, Catalogue *c, const Homes *homes, const Freshen *how,
                                int *ret_percent, Err *err);
 
-/* How much of the history is indexed, from 0 to 99: of an index that is known not to be complete. */
+/* How much of the history is indexed, from 0 to 99: of an index that is known not to be
+ * complete. */
 int recall_percent(Db *db, const Homes *homes);
 
 /* "Search index 54 % complete: ..."; empty for 100. */

@@ -6,7 +6,8 @@
 
 enum { MAX_OF_ONE = 8 }; /* a word that stands there more often says no more */
 
-/* Share of a word that stands one and two documents away: what answers comes behind what is asked. */
+/* Share of a word that stands one and two documents away: what answers comes behind what is
+ * asked. */
 static const float before[] = { 1.0f, 0.3f, 0.1f };
 static const float behind[] = { 1.0f, 0.6f, 0.4f };
 

@@ -1,6 +1,6 @@
-/* FTS5 puts together all rows of all words that begin so before it hands out the first one, and cannot
- * be asked to stop. How much that is can be seen beforehand: its table of first words says on which page
- * of each segment a word is, and a prefix is the pages from one word to another. */
+/* FTS5 puts together all rows of all words that begin so before it hands out the first one, and
+ * cannot be asked to stop. How much that is can be seen beforehand: its table of first words says
+ * on which page of each segment a word is, and a prefix is the pages from one word to another. */
 #include "recall/search_state.h"
 
 /* Words lie in the index with this in front; other prefixes would be indexes of beginnings. */
@@ -12,12 +12,12 @@ static Str bounds_of(Arena *a, Str begins, bool behind)
     return behind ? str_printf(a, "%.*s%c", STR_FMT(s), 0xff) : s;
 }
 
-/* How FTS5 lays out its index is its own affair: pages are counted in the layouts we know, and in another one not at
- * all. */
+/* How FTS5 lays out its index is its own affair: pages are counted in the layouts we know, and in
+ * another one not at all. */
 #define IS_KNOWN_LAYOUT(table) "SELECT 1 FROM " table "_config WHERE k = 'version' AND v IN (4, 5)"
 
-/* Of each segment: from the page of the last word that is not behind ?1 to that of the first behind ?2. A
- * page's number is kept doubled. */
+/* Of each segment: from the page of the last word that is not behind ?1 to that of the first behind
+ * ?2. A page's number is kept doubled. */
 #define COUNT_PAGES(idx)                                                                           \
     "WITH RECURSIVE segments(id) AS (SELECT min(segid) FROM " idx " UNION ALL "                    \
     "SELECT (SELECT min(segid) FROM " idx " WHERE segid > id) FROM segments WHERE id NOT NULL) "   \

@@ -65,7 +65,8 @@ void history_add_facts(History *h, Arena *a, HistoryItem *item)
         files_facts(a, &e, item);
 }
 
-/* Sessions of homes and transcripts whose id begins so. A catalogue that cannot be read hides its own. */
+/* Sessions of homes and transcripts whose id begins so. A catalogue that cannot be read hides its
+ * own. */
 static bool begins(History *h, Arena *a, Str prefix, size_t max, Session **ret, size_t *ret_n,
                    Err *err)
 {

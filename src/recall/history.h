@@ -1,9 +1,9 @@
 /* history.h - every session of every source as one list: homes, Claude Code, Codex.
  *
- * A session is a Lineage here, whatever wrote it: a transcript is one of a single part. Homes are read
- * through store.h, transcripts through the catalogue, which is brought up to date on the way within a
- * budget of time: what is not read by then is left out, and history_partial says so. Without
- * transcripts and filters nothing but the homes is opened. One thread a handle. */
+ * A session is a Lineage here, whatever wrote it: a transcript is one of a single part. Homes are
+ * read through store.h, transcripts through the catalogue, which is brought up to date on the way
+ * within a budget of time: what is not read by then is left out, and history_partial says so.
+ * Without transcripts and filters nothing but the homes is opened. One thread a handle. */
 #ifndef TALARIA_RECALL_HISTORY_H
 #define TALARIA_RECALL_HISTORY_H
 
@@ -20,7 +20,8 @@ typedef struct HistoryUpdates {
     _Atomic bool whole[2];
 } HistoryUpdates;
 
-/* Borrows homes, store and updates. `files`: transcripts too; not where --home means one home alone. */
+/* Borrows homes, store and updates. `files`: transcripts too; not where --home means one home
+ * alone. */
 typedef struct HistoryWhere {
     const Homes *homes;
     Store *store;
@@ -33,7 +34,8 @@ History *history_open(const HistoryWhere *where);
 History *history_close(History *h);
 AUTO_FREE(History, history_close)
 
-/* Whether the catalogue could not be brought up to date in time, so that something may be missing. */
+/* Whether the catalogue could not be brought up to date in time, so that something may be
+ * missing. */
 bool history_partial(const History *h);
 
 /* -- the list -- */
@@ -73,8 +75,9 @@ typedef struct HistoryQuery {
 
 enum { HISTORY_FILE_LANES = SOURCE_COUNT }; /* lanes behind those of the homes */
 
-/* The one with the latest activity first. A session that goes on in a conversation, or in which a runtime keeps the turns of
- * one, is left out where there is no filter and the conversation has all of its messages: together they are one. */
+/* The one with the latest activity first. A session that goes on in a conversation, or in which a
+ * runtime keeps the turns of one, is left out where there is no filter and the conversation has all
+ * of its messages: together they are one. */
 typedef struct HistoryList HistoryList;
 MUST_CHECK HistoryList *history_list(History *h, const HistoryQuery *query, Err *err);
 HistoryList *history_list_close(HistoryList *list);
@@ -83,13 +86,15 @@ AUTO_FREE(HistoryList, history_list_close)
 MUST_CHECK bool history_next(HistoryList *list, Arena *a, HistoryItem *ret, bool *ret_more,
                              Err *err);
 
-/* Every transcript of one source, in no particular order, at once; also those that a conversation stands for. */
+/* Every transcript of one source, in no particular order, at once; also those that a conversation
+ * stands for. */
 MUST_CHECK bool history_transcripts(History *h, Arena *a, SourceKind source, HistoryItem **ret,
                                     size_t *ret_n, Err *err);
 
-/* The conversation that stands for the session, because it has all of its messages; empty: none. This is what makes the two
- * one session in lists, counts and badges. *ret_begun_there: it was begun by the agent that wrote the session and counts as
- * that agent's; otherwise, where a runtime keeps the turns of a conversation of ours, as ours. */
+/* The conversation that stands for the session, because it has all of its messages; empty: none.
+ * This is what makes the two one session in lists, counts and badges. *ret_begun_there: it was
+ * begun by the agent that wrote the session and counts as that agent's; otherwise, where a runtime
+ * keeps the turns of a conversation of ours, as ours. */
 Str history_covered_by(History *h, Arena *a, const HistoryItem *item, bool *ret_begun_there);
 
 /* Sessions of homes that a conversation stands for, in order of their ids. */
@@ -103,8 +108,8 @@ MUST_CHECK bool history_covered_homes(History *h, Arena *a, Covered **ret, size_
 /* By id of any part, or an unambiguous beginning (4 characters at least), over all sources. */
 MUST_CHECK bool history_find(History *h, Arena *a, Str id, HistoryItem *ret, Err *err);
 
-/* The shortest beginning of an id, of at least 8 characters, that history_find takes for it; the whole
- * id if that saves little. */
+/* The shortest beginning of an id, of at least 8 characters, that history_find takes for it; the
+ * whole id if that saves little. */
 Str history_short_id(History *h, Arena *a, Str id);
 
 /* The session that a transcript was forked from, or whose sub-agent it is; p NULL: none. */
@@ -135,16 +140,16 @@ MUST_CHECK bool history_load(History *h, Arena *a, const HistoryItem *item, size
 MUST_CHECK bool history_load_part(History *h, Arena *a, const HistoryItem *item, size_t part,
                                   size_t max, Message **ret, size_t *ret_n, Err *err);
 
-/* A transcript whole, as history_messages gives it: times never go back, so that a store which orders
- * by them keeps the order of the file. Only item->file is looked at. */
+/* A transcript whole, as history_messages gives it: times never go back, so that a store which
+ * orders by them keeps the order of the file. Only item->file is looked at. */
 MUST_CHECK bool history_load_file(Arena *a, const HistoryItem *item, Loaded *ret, Err *err);
 
 /* -- what there is -- */
 
-/* What a number of sessions is made of. A session is one conversation: parts that compression cut are one,
- * runs of sub-agents and archived sessions are counted apart. These are the sessions that the list shows
- * without filters, and every surface shows this number. One that was continued in a conversation of ours is counted
- * once, as the agent's that wrote it. */
+/* What a number of sessions is made of. A session is one conversation: parts that compression cut
+ * are one, runs of sub-agents and archived sessions are counted apart. These are the sessions that
+ * the list shows without filters, and every surface shows this number. One that was continued in a
+ * conversation of ours is counted once, as the agent's that wrote it. */
 typedef struct SessionCounts {
     int64_t sessions;
     int64_t parts;      /* further parts of compressed ones */
@@ -170,8 +175,8 @@ typedef struct HistoryFacts {
     bool partial; /* not all transcripts are read yet: files that wait are counted by their names */
 } HistoryFacts;
 
-/* `facts` are those of store_facts; the store of `where` is not needed. A home that cannot be read counts
- * as empty. */
+/* `facts` are those of store_facts; the store of `where` is not needed. A home that cannot be read
+ * counts as empty. */
 MUST_CHECK bool history_facts(const HistoryWhere *where, Arena *a, const HomeFacts *facts,
                               size_t n_facts, HistoryFacts *ret, Err *err);
 
@@ -180,7 +185,8 @@ SessionCounts history_total(const HistoryFacts *facts);
 /* "156 sessions (3 more parts of compressed ones, 12 sub-agent runs, 2 archived)" */
 Str history_count_text(Arena *a, const SessionCounts *counts);
 
-/* What filters offer, from the catalogue brought up to date: which is "project", "model" or "tool". */
+/* What filters offer, from the catalogue brought up to date: which is "project", "model" or
+ * "tool". */
 MUST_CHECK bool history_facets(History *h, Arena *a, const char *which, size_t max, Facet **ret,
                                size_t *ret_n, Err *err);
 

@@ -1,5 +1,6 @@
-/* Sessions that go on in a conversation of ours, and those in which runtimes keep the turns of one. Either way both are
- * one thread of work: the list shows the conversation, and the session again as soon as it has messages of its own. */
+/* Sessions that go on in a conversation of ours, and those in which runtimes keep the turns of one.
+ * Either way both are one thread of work: the list shows the conversation, and the session again as
+ * soon as it has messages of its own. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -83,8 +84,8 @@ bool history_fingerprint(History *h, Arena *a, const HistoryItem *item, Str *ret
     return true;
 }
 
-/* A conversation that was put aside does not stand for a session that it took along; its own turns it puts aside
- * wherever they are kept. */
+/* A conversation that was put aside does not stand for a session that it took along; its own turns
+ * it puts aside wherever they are kept. */
 static bool covers(History *h, Arena *a, const Continuation *c, const HistoryItem *item)
 {
     enum {

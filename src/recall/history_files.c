@@ -55,8 +55,8 @@ static bool out_of_time(void *ctx)
     return clock_mono_ms() > *end;
 }
 
-/* Where there is a search index, what is new goes into it in the same reading. The first time a list
- * does not wait for the index: that takes far longer than the list. */
+/* Where there is a search index, what is new goes into it in the same reading. The first time a
+ * list does not wait for the index: that takes far longer than the list. */
 static bool index_along(Catalogue *c, RecallIndex **ret, CatalogueListener *ret_listener, Err *err)
 {
     int64_t any = 0;
@@ -71,7 +71,8 @@ static bool index_along(Catalogue *c, RecallIndex **ret, CatalogueListener *ret_
     return *ret != NULL;
 }
 
-/* A private index is seen by its own handle alone: the one that answers gets a copy of what was read. */
+/* A private index is seen by its own handle alone: the one that answers gets a copy of what was
+ * read. */
 static bool share(Files *f, Catalogue *read, Err *err)
 {
     Catalogue *whole;

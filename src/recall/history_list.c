@@ -1,6 +1,6 @@
-/* A merge of lanes: the homes, which the store has merged already, and one lane a kind of transcript.
- * Each is read a page at a time and ordered by (time, lane, number); a mark names such a place, so that
- * the next page begins there whatever was added above it. */
+/* A merge of lanes: the homes, which the store has merged already, and one lane a kind of
+ * transcript. Each is read a page at a time and ordered by (time, lane, number); a mark names such
+ * a place, so that the next page begins there whatever was added above it. */
 #include <math.h>
 
 #include "base/log.h"
@@ -308,7 +308,8 @@ static Entry entry_dup(Arena *a, const Entry *e)
     return copy;
 }
 
-/* Whether the part of a chain is in the filtered list, too: asked of the list itself, at its place. */
+/* Whether the part of a chain is in the filtered list, too: asked of the list itself, at its
+ * place. */
 static bool is_listed(HistoryList *list, Catalogue *c, Arena *a, Str id, bool *ret, Err *err)
 {
     EntryQuery query = list->lanes[SOURCE_HERMES].query;

@@ -1,6 +1,6 @@
-/* A session is the same where every field of it and of its messages is: compared row by row, as they
- * lie, so that no digest has to be kept. A title of ours that is taken gets a number behind it, since
- * titles name sessions; such a one counts as the same title when it is compared. */
+/* A session is the same where every field of it and of its messages is: compared row by row, as
+ * they lie, so that no digest has to be kept. A title of ours that is taken gets a number behind
+ * it, since titles name sessions; such a one counts as the same title when it is compared. */
 #include "recall/import.h"
 
 #include <errno.h>

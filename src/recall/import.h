@@ -1,9 +1,10 @@
 /* import.h - sessions from elsewhere into our own database, each whole or not at all.
  *
- * Reads the JSON lines of export (lines.h), and transcripts of Claude Code and Codex that were copied
- * from another machine. A session is gathered, checked, compared with what is there and then written
- * in one transaction. What is the same already is skipped; what differs is a conflict, unless it is to
- * be replaced and is ours. A broken line is named and costs its own session, no other. */
+ * Reads the JSON lines of export (lines.h), and transcripts of Claude Code and Codex that were
+ * copied from another machine. A session is gathered, checked, compared with what is there and then
+ * written in one transaction. What is the same already is skipped; what differs is a conflict,
+ * unless it is to be replaced and is ours. A broken line is named and costs its own session, no
+ * other. */
 #ifndef TALARIA_RECALL_IMPORT_H
 #define TALARIA_RECALL_IMPORT_H
 
@@ -51,8 +52,8 @@ MUST_CHECK Import *import_open(History *h, const Homes *homes, const ImportOptio
 Import *import_close(Import *im);
 AUTO_FREE(Import, import_close)
 
-/* One file; "-" is standard input. False only where nothing more can be done: the file cannot be read,
- * the disk is full. */
+/* One file; "-" is standard input. False only where nothing more can be done: the file cannot be
+ * read, the disk is full. */
 MUST_CHECK bool import_file(Import *im, const char *path, Err *err);
 
 const ImportReport *import_report(const Import *im);

@@ -1,7 +1,7 @@
-/* Rows are numbered so that a session's documents lie side by side and those of one kind follow each
- * other without a gap: the neighbours of a document are its number plus and minus one, and "this
- * session only" is a range of numbers. FTS5 writes fastest where numbers grow, which they do while
- * sessions are read for the first time. */
+/* Rows are numbered so that a session's documents lie side by side and those of one kind follow
+ * each other without a gap: the neighbours of a document are its number plus and minus one, and
+ * "this session only" is a range of numbers. FTS5 writes fastest where numbers grow, which they do
+ * while sessions are read for the first time. */
 #include "recall/index.h"
 
 #include "base/limits.h"
@@ -48,7 +48,8 @@ const char *doc_role_name(DocRole role)
     return names[role];
 }
 
-/* A digit in front: no word of a person begins so, and what a tool is called may be a common word. */
+/* A digit in front: no word of a person begins so, and what a tool is called may be a common
+ * word. */
 Str doc_role_term(DocRole role)
 {
     static const char *const terms[] = {

@@ -5,7 +5,8 @@
  * again stands beside them. All writing happens inside a transaction of the caller, so that it is
  * committed together with the cursors that say what was read. The words wait in memory until some
  * megabytes of them are there, since FTS5 writes what it has whenever a savepoint begins, and every
- * session is one: recall_index_flush before the commit is not to be forgotten. One thread a handle. */
+ * session is one: recall_index_flush before the commit is not to be forgotten. One thread a
+ * handle. */
 #ifndef TALARIA_RECALL_INDEX_H
 #define TALARIA_RECALL_INDEX_H
 
@@ -67,8 +68,9 @@ MUST_CHECK RecallIndex *recall_index_open(Db *db, Err *err);
 RecallIndex *recall_index_close(RecallIndex *x);
 AUTO_FREE(RecallIndex, recall_index_close)
 
-/* A session's documents, in order; `anew`: those that it had are void. Where the index has not read up
- * to the session's offset, its documents are passed over: recall_update reads them afterwards. */
+/* A session's documents, in order; `anew`: those that it had are void. Where the index has not read
+ * up to the session's offset, its documents are passed over: recall_update reads them
+ * afterwards. */
 MUST_CHECK bool recall_index_begin(RecallIndex *x, const DocSession *s, bool anew, Err *err);
 MUST_CHECK bool recall_index_add(RecallIndex *x, const Doc *d, Err *err);
 MUST_CHECK bool recall_index_end(RecallIndex *x, const DocSession *s, Err *err);
@@ -93,8 +95,9 @@ void recall_listen_reset(RecallListen *l); /* another session begins, or another
 /* What of an event is indexed; false: nothing. Lives until the next event. */
 bool doc_from_event(RecallListen *l, const Event *e, Doc *ret);
 
-/* Brings the catalogue up to date, and with it the index; then what the catalogue has read while this
- * index was not listening. stop as in catalogue_update; ERR_INTERRUPTED: what was done is committed. */
+/* Brings the catalogue up to date, and with it the index; then what the catalogue has read while
+ * this index was not listening. stop as in catalogue_update; ERR_INTERRUPTED: what was done is
+ * committed. */
 MUST_CHECK bool recall_update(RecallIndex *x, Catalogue *c, const Homes *homes,
                               bool (*stop)(void *ctx), void *stop_ctx, UpdateStats *ret, Err *err);
 

@@ -127,7 +127,8 @@ static bool doc_of(RecallListen *l, const Event *e, Doc *ret)
     }
 }
 
-/* Parts are counted here: what else a line says (facts of the session) depends on the lines before. */
+/* Parts are counted here: what else a line says (facts of the session) depends on the lines
+ * before. */
 bool doc_from_event(RecallListen *l, const Event *e, Doc *ret)
 {
     if (e->flags & (EVENT_IS_META | EVENT_IS_SUMMARY) || !doc_of(l, e, ret))

@@ -1,8 +1,8 @@
-/* The catalogue moves its cursors for whoever updates it; this index may not have been listening then.
- * So it keeps cursors of its own, and triggers put down which entries have changed (recall_due): where
- * the cursors differ, the session is read again
- * from where the index stands, up to where the catalogue does. Each batch looks for such sessions
- * inside its own transaction: two processes never index the same thing twice. */
+/* The catalogue moves its cursors for whoever updates it; this index may not have been listening
+ * then. So it keeps cursors of its own, and triggers put down which entries have changed
+ * (recall_due): where the cursors differ, the session is read again from where the index stands, up
+ * to where the catalogue does. Each batch looks for such sessions inside its own transaction: two
+ * processes never index the same thing twice. */
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -60,7 +60,8 @@ static bool find_behind(CatchUp *u, int64_t after, Behind ret[BATCH], size_t *re
     return true;
 }
 
-/* What is due and needs nothing: entries that are gone, or changed in what the index does not hold. */
+/* What is due and needs nothing: entries that are gone, or changed in what the index does not
+ * hold. */
 static bool forget_settled(CatchUp *u)
 {
     return db_script(

@@ -4,8 +4,9 @@
  *   {"kind":"message","role":...}            its messages, in order
  *   {"kind":"end","messages":2}              whole up to here
  *
- * A text that is absent and a number that is 0 are left out, but for "active", which is 1 where it is
- * absent. Bytes that are not UTF-8 are {"base64": "..."}; a number that is not finite is "Infinity" or
+ * A text that is absent and a number that is 0 are left out, but for "active", which is 1 where it
+ * is absent. Bytes that are not UTF-8 are {"base64": "..."}; a number that is not finite is
+ * "Infinity" or
  * "-Infinity". Unknown fields are passed over. Written, read and written again it is the same, byte
  * for byte. */
 #ifndef TALARIA_RECALL_LINES_H

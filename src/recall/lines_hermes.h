@@ -1,5 +1,6 @@
-/* lines_hermes.h - sessions as 'hermes sessions export' writes them and Hermes imports them: a line a session, all columns
- * of its row, and its messages as an array, likewise. Tool calls and structured content are JSON there, not text. */
+/* lines_hermes.h - sessions as 'hermes sessions export' writes them and Hermes imports them: a line
+ * a session, all columns of its row, and its messages as an array, likewise. Tool calls and
+ * structured content are JSON there, not text. */
 #ifndef TALARIA_RECALL_LINES_HERMES_H
 #define TALARIA_RECALL_LINES_HERMES_H
 

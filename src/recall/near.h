@@ -9,8 +9,8 @@
 MUST_CHECK bool recall_near(Db *db, const Ranked *at, int steps, Ranked *ret, bool *ret_found,
                             Err *err);
 
-/* Whether the agent called a tool right after this: "Let me look at the log" and the like, which says
- * less than what came of it. */
+/* Whether the agent called a tool right after this: "Let me look at the log" and the like, which
+ * says less than what came of it. */
 MUST_CHECK bool recall_is_narration(Db *db, const Ranked *at, bool *ret, Err *err);
 
 #endif

@@ -22,8 +22,8 @@ const char *origin_name(Origin o);
 const char *origin_title(Origin o);
 bool origin_parse(Str name, Origin *ret);
 
-/* Of a session in a home, by the source that its row names: an imported one keeps the name of the program
- * that wrote it. */
+/* Of a session in a home, by the source that its row names: an imported one keeps the name of the
+ * program that wrote it. */
 Origin origin_of(const Home *home, Str source);
 
 #endif

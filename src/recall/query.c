@@ -1,5 +1,6 @@
 /* Two passes: the first cuts the text into items (words, phrases, filters), the second decides what
- * they are together. A word that the index cuts in several terms ("src/main.c") is a phrase of them. */
+ * they are together. A word that the index cuts in several terms ("src/main.c") is a phrase of
+ * them. */
 #include "recall/query.h"
 
 #include <time.h>
@@ -200,7 +201,8 @@ static Str take_word(Str *rest)
     return (Str){ rest->p - n, n };
 }
 
-/* OR, AND and NOT between words, in capitals, as FTS5 and Hermes have them. At the end or the beginning they are words. */
+/* OR, AND and NOT between words, in capitals, as FTS5 and Hermes have them. At the end or the
+ * beginning they are words. */
 static bool take_operator(Parse *p, Str word, Str rest)
 {
     bool between = p->n > 0 && str_trim(rest).n > 0;
@@ -266,7 +268,8 @@ static bool is_stop_item(const Item *item)
            t.place.n == item->text.n && term_is_stop(term_str(&t));
 }
 
-/* Whoever writes sentences means any of their words; whoever writes two or three words means all. */
+/* Whoever writes sentences means any of their words; whoever writes two or three words means
+ * all. */
 static bool is_question(const Parse *p, Str text)
 {
     size_t stops = 0;
@@ -387,8 +390,8 @@ static void set_prefix(Arena *a, Atom *atom)
     atom->instead = str_printf(a, "(%.*s%.*s)", STR_FMT(atom->instead), STR_FMT(or_whole));
 }
 
-/* All terms of the text as one phrase. The last character of a run of pairs stands in the index once
- * more by itself; in a phrase it is only asked for where it is all there is. */
+/* All terms of the text as one phrase. The last character of a run of pairs stands in the index
+ * once more by itself; in a phrase it is only asked for where it is all there is. */
 static void set_phrase(Arena *a, Atom *atom)
 {
     AUTO_BUF b = BUF(KIB(16));

@@ -8,8 +8,8 @@
  *   word*          words that begin so
  *   role:user  tool:Bash  source:claude  project:NAME  model:NAME  since:7d  until:2026-01-01
  *
- * Anything else is text. Parsing never fails: what cannot be meant as it stands is taken as text, and
- * `note` says so. */
+ * Anything else is text. Parsing never fails: what cannot be meant as it stands is taken as text,
+ * and `note` says so. */
 #ifndef TALARIA_RECALL_QUERY_H
 #define TALARIA_RECALL_QUERY_H
 
@@ -34,7 +34,8 @@ typedef struct SearchFilter {
     bool skip_archived;
     bool no_guests; /* not what was said in turns that guests asked for */
     int64_t except; /* key of a session that is as if it were not there; 0: none */
-    Str own_home; /* Talaria's data folder, which "talaria" as a source means; recall_search sets it */
+    Str own_home;   /* Talaria's data folder, which "talaria" as a source means; recall_search sets
+                     * it */
 } SearchFilter;
 
 #define SEARCH_FILTER_NONE ((SearchFilter){ .role = -1 })

@@ -2,8 +2,8 @@
 
 #include "base/limits.h"
 
-/* Claude Code looks for a session only below the folder it was begun in. Codex finds it anywhere, but then
- * works on the files of the folder it is started in. */
+/* Claude Code looks for a session only below the folder it was begun in. Codex finds it anywhere,
+ * but then works on the files of the folder it is started in. */
 static const struct {
     const char *program, *first, *second;
     bool in_folder;
@@ -32,8 +32,8 @@ static void add(Resume *r, Str word)
         r->argv[r->n++] = word;
 }
 
-/* Ids and folders come from other programs' files: no option may hide in one, and no control character,
- * which a terminal could obey while the line is pasted. */
+/* Ids and folders come from other programs' files: no option may hide in one, and no control
+ * character, which a terminal could obey while the line is pasted. */
 static bool is_plain(Str s)
 {
     for (size_t i = 0; i < s.n; i++)

@@ -1,7 +1,8 @@
 /* resume.h - how a session goes on in the program that wrote it.
  *
- * One table: a program and its form of "resume" for each origin. A session of a transcript or of Hermes goes
- * on in its agent; everything in Talaria's own database goes on in 'talaria chat', whoever wrote it first. */
+ * One table: a program and its form of "resume" for each origin. A session of a transcript or of
+ * Hermes goes on in its agent; everything in Talaria's own database goes on in 'talaria chat',
+ * whoever wrote it first. */
 #ifndef TALARIA_RECALL_RESUME_H
 #define TALARIA_RECALL_RESUME_H
 
@@ -17,10 +18,12 @@ typedef struct Resume {
     Str folder;  /* where it must be started; empty: anywhere */
 } Resume;
 
-/* False where no program can: a sub-agent's transcript, or an id that a command line cannot carry. */
+/* False where no program can: a sub-agent's transcript, or an id that a command line cannot
+ * carry. */
 bool resume_plan(Arena *a, const HistoryItem *item, Resume *ret);
 
-/* Sessions of the demo are known to no agent: from here on all of them go on in 'talaria --demo chat'. */
+/* Sessions of the demo are known to no agent: from here on all of them go on in 'talaria --demo
+ * chat'. */
 void resume_in_demo(void);
 /* How a command that we print begins: "talaria", in the demo "talaria --demo". */
 const char *resume_program(void);

@@ -49,7 +49,8 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
         bool full = ret->n == s->options->max;
         Err why;
 
-        /* Copies stand side by side, the newest first: the last hit's are looked at to their end. */
+        /* Copies stand side by side, the newest first: the last hit's are looked at to their
+         * end. */
         s->left = full && (!ret->n || ranking->hits[i].at != hit[-1].at.at);
         if (s->left)
             return;
@@ -60,7 +61,8 @@ static void show_hits(Showing *s, const Ranking *ranking, SearchAnswer *ret)
         *hit = (SearchHit){ .at = ranking->hits[i] };
         if (!catalogue_get(s->c, s->a, hit->at.key, &hit->entry, &why))
             continue;
-        /* A row of the index may outlive its message for a moment: such a hit has nothing to show. */
+        /* A row of the index may outlive its message for a moment: such a hit has nothing to
+         * show. */
         if (!doc_read(s->reader, s->a, &hit->entry, hit->at.place, hit->at.line, hit->at.part,
                       &text, &why))
             continue;

@@ -1,12 +1,13 @@
 /* search.h - finding what was said and done, in every session of every source.
  *
- * Two layers. recall_rank asks the index alone: which documents, in which order; it needs nothing but
- * the tables. recall_search is the whole of it: it parses the query, ranks, and reads the text of
- * the best ones again for their snippets.
+ * Two layers. recall_rank asks the index alone: which documents, in which order; it needs nothing
+ * but the tables. recall_search is the whole of it: it parses the query, ranks, and reads the text
+ * of the best ones again for their snippets.
  *
  * A Recall is for one thread, as is the database handle that it borrows; two threads open one each.
  * What is handed out lives in the arena that was passed in. No search takes longer than a fraction
- * of a second: where more would have to be looked at, the newest sessions are, and the answer says so. */
+ * of a second: where more would have to be looked at, the newest sessions are, and the answer says
+ * so. */
 #ifndef TALARIA_RECALL_SEARCH_H
 #define TALARIA_RECALL_SEARCH_H
 
@@ -78,7 +79,8 @@ typedef struct SearchAnswer {
     double took_ms;
 } SearchAnswer;
 
-/* Every name that `source` of a filter takes, for messages: "hermes, claude, codex, talaria, cli". */
+/* Every name that `source` of a filter takes, for messages: "hermes, claude, codex, talaria,
+ * cli". */
 Str recall_source_names(Recall *r, Arena *a);
 
 MUST_CHECK bool recall_search(Recall *r, Catalogue *c, const Homes *homes, Arena *a,

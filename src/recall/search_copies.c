@@ -1,5 +1,5 @@
-/* A copy has the text and the time of the message, to the millisecond, in a session with another id.
- * Nothing is stored for it: hits are few, and their text is at hand when they are shown. */
+/* A copy has the text and the time of the message, to the millisecond, in a session with another
+ * id. Nothing is stored for it: hits are few, and their text is at hand when they are shown. */
 #include "recall/search_copies.h"
 
 #include "base/hash.h"

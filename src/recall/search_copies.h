@@ -1,5 +1,5 @@
-/* search_copies.h - a session that was forked or resumed elsewhere begins with copies of what was said
- * before: among the hits a message stands once, in the session where it was said. */
+/* search_copies.h - a session that was forked or resumed elsewhere begins with copies of what was
+ * said before: among the hits a message stands once, in the session where it was said. */
 #ifndef TALARIA_RECALL_SEARCH_COPIES_H
 #define TALARIA_RECALL_SEARCH_COPIES_H
 

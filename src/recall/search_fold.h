@@ -14,8 +14,8 @@ typedef struct SearchFold {
     size_t n, similar; /* shown; left out because another one says it */
 } SearchFold;
 
-/* At most `max` passages, at most `each` of a session (0: any number). What was said is taken first, so that a tool's
- * echo of it is the one that is left out. */
+/* At most `max` passages, at most `each` of a session (0: any number). What was said is taken
+ * first, so that a tool's echo of it is the one that is left out. */
 SearchFold search_fold(Arena *a, const SearchAnswer *answer, size_t max, size_t each);
 
 /* How many hits to search for, so that `max` are left. */

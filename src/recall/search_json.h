@@ -8,7 +8,8 @@
 /* "hermes", "claude", "codex"; "talaria" for what lies in our own home. */
 Str search_origin(const Homes *homes, const Entry *e);
 
-/* Fields of an object that is open: query, hits, more, similar (left out as they say nearly the same), took_ms, partial, note. */
+/* Fields of an object that is open: query, hits, more, similar (left out as they say nearly the
+ * same), took_ms, partial, note. */
 void search_put(JsonWriter *w, const Homes *homes, Str query, const SearchAnswer *answer, Str note);
 
 #endif

@@ -1,9 +1,10 @@
-/* Of a word that stands in more documents than can be looked at, those of the newest sessions are taken.
- * FTS5 hands out rows by number and by nothing else: it is asked for stretches of blocks (see
- * search_sessions.c), the newest first, each as one range of numbers or a few.
+/* Of a word that stands in more documents than can be looked at, those of the newest sessions are
+ * taken. FTS5 hands out rows by number and by nothing else: it is asked for stretches of blocks
+ * (see search_sessions.c), the newest first, each as one range of numbers or a few.
  *
- * Between two questions there is a look at the clock, which FTS5 does not allow while it looks for a
- * row that has everything. Each stretch is as long as the time and the rows that are left allow. */
+ * Between two questions there is a look at the clock, which FTS5 does not allow while it looks for
+ * a row that has everything. Each stretch is as long as the time and the rows that are left
+ * allow. */
 #include <stdlib.h>
 
 #include "base/clock.h"

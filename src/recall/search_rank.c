@@ -2,7 +2,8 @@
  *
  * Each atom of a question is looked up by itself and shares its weight with the neighbours, so that
  * the answer "yes, that one" is found by the words of what it answers. The score is BM25 over those
- * weights. The length of a document is only known once its row is read: the first pass goes without.
+ * weights. The length of a document is only known once its row is read: the first pass goes
+ * without.
  *
  * Of a word that stands in more documents than can be looked at, those of the newest sessions are
  * ranked (search_newest.c). */
@@ -133,8 +134,8 @@ static bool choose_narrow(Rank *k, int table, Err *err)
     return true;
 }
 
-/* A beginning of words is looked up as a whole however short the stretch is, so that stretches would
- * only repeat the work. */
+/* A beginning of words is looked up as a whole however short the stretch is, so that stretches
+ * would only repeat the work. */
 static GatherHow how_to(const Rank *k, size_t first, size_t last)
 {
     Str match = k->narrow[first] ? k->q->atoms[first].instead : k->q->atoms[first].match;

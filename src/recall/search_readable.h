@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 
-/* The values of a JSON object or array as text: strings as they are, other values behind their key. An
- * object whose end was cut off has its escapes resolved. Any other text comes back unchanged. */
+/* The values of a JSON object or array as text: strings as they are, other values behind their key.
+ * An object whose end was cut off has its escapes resolved. Any other text comes back unchanged. */
 Str search_readable(Arena *a, Str text);
 
 #endif

@@ -1,9 +1,9 @@
 /* Filters by source, project and time are filters of sessions, and sessions are few: they are read
  * once, kept while nothing has changed, and marked for each search.
  *
- * A session's number says when it was indexed, which is not when it was written: histories are found
- * later, and sessions go on. So numbers that lie side by side are a block, and blocks have an order in
- * time: as many questions to FTS5 as there are gaps in it, not as there are sessions. */
+ * A session's number says when it was indexed, which is not when it was written: histories are
+ * found later, and sessions go on. So numbers that lie side by side are a block, and blocks have an
+ * order in time: as many questions to FTS5 as there are gaps in it, not as there are sessions. */
 #include <stdlib.h>
 
 #include "base/buf.h"

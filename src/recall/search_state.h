@@ -67,7 +67,8 @@ typedef enum GatherHow {
     GATHER_WHOLE      /* in one question, the highest numbers first */
 } GatherHow;
 
-/* search_newest.c: at most `most` rows, those of the newest sessions; *ret_cut: there may be more. */
+/* search_newest.c: at most `most` rows, those of the newest sessions; *ret_cut: there may be
+ * more. */
 MUST_CHECK bool recall_gather_newest(Recall *r, int table, Str match, GatherHow how,
                                      const SearchFilter *filter, int64_t max, bool *ret_cut,
                                      Err *err);

@@ -1,6 +1,7 @@
-/* Opening, looking again, listing. A look is a walk with one stat a skill; only where the stamp of that
- * walk differs is everything read and indexed anew. A few hundred skills take some ten milliseconds
- * then; keeping files apart would save some of that once in a while, for twice the code. */
+/* Opening, looking again, listing. A look is a walk with one stat a skill; only where the stamp of
+ * that walk differs is everything read and indexed anew. A few hundred skills take some ten
+ * milliseconds then; keeping files apart would save some of that once in a while, for twice the
+ * code. */
 #include "recall/skills.h"
 
 #include <stdlib.h>

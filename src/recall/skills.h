@@ -1,9 +1,10 @@
 /* skills.h - the skills that agents on this machine can use, and which of them fit a request.
  *
- * A skill is a folder with a SKILL.md: front matter in YAML, then Markdown. They are found below the
- * homes (Hermes, its profiles, ours), below Claude Code's folder with its plugins, below ~/.agents and
- * in the project. Nothing that is missing or broken in the front matter hides a skill: it is listed
- * with a warning. Of two skills of one name the nearer one counts: project, homes, Claude, plugins.
+ * A skill is a folder with a SKILL.md: front matter in YAML, then Markdown. They are found below
+ * the homes (Hermes, its profiles, ours), below Claude Code's folder with its plugins, below
+ * ~/.agents and in the project. Nothing that is missing or broken in the front matter hides a
+ * skill: it is listed with a warning. Of two skills of one name the nearer one counts: project,
+ * homes, Claude, plugins.
  *
  * Everything is read once, into an FTS5 table in memory; skills_refresh looks what has changed and
  * reads that. A Skills is for one thread at a time. What is handed out of the list lives until the

@@ -1,6 +1,6 @@
 /* What is known of skills beside themselves. Hermes counts their use in .usage.json in its skills
- * folder, and lists the ones that its user has switched off under skills.disabled in config.yaml. Both
- * are only read, and neither has to be there or make sense. */
+ * folder, and lists the ones that its user has switched off under skills.disabled in config.yaml.
+ * Both are only read, and neither has to be there or make sense. */
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"

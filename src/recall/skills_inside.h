@@ -35,8 +35,8 @@ struct Skills {
 /* skills_places.c */
 void skills_find_roots(Arena *a, const SkillPlaces *places, SkillRoot **ret, size_t *ret_n);
 
-/* skills_walk.c: every SKILL.md below the roots, nearest root first, and a number that differs when any
- * of them, a usage file or a list of disabled ones does. */
+/* skills_walk.c: every SKILL.md below the roots, nearest root first, and a number that differs when
+ * any of them, a usage file or a list of disabled ones does. */
 void skills_walk(Arena *a, const SkillRoot *roots, size_t n_roots, SkillFile **ret, size_t *ret_n,
                  size_t *ret_left, uint64_t *ret_stamp);
 

@@ -1,7 +1,7 @@
-/* A SKILL.md as fields. Front matter is a YAML document between two lines "---"; libyaml reads it, and
- * of its nodes only the few keys that are known are looked at, so that no amount of nesting or aliases
- * costs anything. Where the YAML is broken, "key: value" lines are still taken as they stand: people
- * write colons into descriptions, and the skill is none the worse for it. */
+/* A SKILL.md as fields. Front matter is a YAML document between two lines "---"; libyaml reads it,
+ * and of its nodes only the few keys that are known are looked at, so that no amount of nesting or
+ * aliases costs anything. Where the YAML is broken, "key: value" lines are still taken as they
+ * stand: people write colons into descriptions, and the skill is none the worse for it. */
 #include "base/buf.h"
 #include "base/limits.h"
 #include "recall/skills.h"

@@ -1,5 +1,5 @@
-/* Where skills lie. A root that does not exist is left out; links are resolved once, so that one folder
- * that is reached by two ways counts once. */
+/* Where skills lie. A root that does not exist is left out; links are resolved once, so that one
+ * folder that is reached by two ways counts once. */
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>

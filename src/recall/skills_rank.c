@@ -1,9 +1,9 @@
 /* Which skills fit a request: BM25 over six columns, then what is known beside the words.
  *
- * The weights are those that did best on some two hundred real skills; that the body counts at all is
- * worth more than any of them, since people ask in words that no description has room for. Texts are
- * cut into terms as the search index does it, so that endings and writing without spaces work here
- * too. */
+ * The weights are those that did best on some two hundred real skills; that the body counts at all
+ * is worth more than any of them, since people ask in words that no description has room for. Texts
+ * are cut into terms as the search index does it, so that endings and writing without spaces work
+ * here too. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* Walking the roots. Folders are opened one below the other without following links, so that no link
- * in a plugin leads out of it; a folder that holds a SKILL.md is a skill, and what lies below it is its
- * own business. */
+/* Walking the roots. Folders are opened one below the other without following links, so that no
+ * link in a plugin leads out of it; a folder that holds a SKILL.md is a skill, and what lies below
+ * it is its own business. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,8 @@ static void add_skill(Walk *w, Str folder, Str name, Str above, const struct sta
     ARENA_PUSH(w->arena, w->all, w->n, w->cap, f);
 }
 
-/* Names of the folders in a folder, in descending order: of two versions of a plugin the newer first. */
+/* Names of the folders in a folder, in descending order: of two versions of a plugin the newer
+ * first. */
 static int descending(const void *a, const void *b)
 {
     return str_cmp(*(const Str *)b, *(const Str *)a);

@@ -1,4 +1,5 @@
-/* Words are judged as they were typed, before their ending goes: "doing" says nothing, "do" neither. */
+/* Words are judged as they were typed, before their ending goes: "doing" says nothing, "do"
+ * neither. */
 #include "recall/skills_words.h"
 
 #include "base/limits.h"

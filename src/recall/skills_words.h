@@ -2,7 +2,8 @@
  *
  * A request is prose: greetings, "please", "can you". What is left without those is looked up, any
  * of it. The words are the index's own (recall/terms.h), each once, in the order of the request; a
- * request longer than the most that is asked for goes on with its first words. Pure, thread-safe. */
+ * request longer than the most that is asked for goes on with its first words. Pure,
+ * thread-safe. */
 #ifndef TALARIA_RECALL_SKILLS_WORDS_H
 #define TALARIA_RECALL_SKILLS_WORDS_H
 
@@ -20,8 +21,8 @@ Words words_of(Arena *a, Str text, size_t max);
 /* "w1" OR "w2" OR ...: as FTS5 takes it; empty where there are none. */
 Str words_any(Arena *a, const Words *w);
 
-/* How many of the words stand in the text, and which, for people: "cache, retry". `ret_which` may be
- * NULL. */
+/* How many of the words stand in the text, and which, for people: "cache, retry". `ret_which` may
+ * be NULL. */
 size_t words_in(Arena *a, const Words *w, Str text, Str *ret_which);
 
 /* Whether `have` of `of` words is enough to say that something is about the request: all of one or

@@ -1,5 +1,5 @@
-/* The words of the query are looked for as the index knows them; the stretch of text that has most of
- * them is shown, on one line, cut between words. */
+/* The words of the query are looked for as the index knows them; the stretch of text that has most
+ * of them is shown, on one line, cut between words. */
 #include "recall/snippet.h"
 
 #include "base/limits.h"

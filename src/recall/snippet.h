@@ -16,7 +16,8 @@ AUTO_FREE(DocReader, doc_reader_free)
 MUST_CHECK bool doc_read(DocReader *r, Arena *a, const Entry *e, int64_t place, int64_t line,
                          int part, Str *ret, Err *err);
 
-/* Whether the message of the document that was read last had been taken back: its own program does not show it. */
+/* Whether the message of the document that was read last had been taken back: its own program does
+ * not show it. */
 bool doc_was_rewound(const DocReader *r);
 
 /* Every document of a session, with its text uncut; false from fn ends it, and is no failure. */

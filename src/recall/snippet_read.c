@@ -58,7 +58,8 @@ typedef struct Find {
     bool found, over;
 } Find;
 
-/* What a home says of the session comes first, at 0; behind the message there is nothing to look for. */
+/* What a home says of the session comes first, at 0; behind the message there is nothing to look
+ * for. */
 static bool find_event(void *ctx, const Event *e, Err *err)
 {
     Find *f = ctx;

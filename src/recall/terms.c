@@ -1,6 +1,7 @@
 /* The loop that every indexed byte goes through, so ASCII words have a short way of their own:
- * classified by a table, folded while they are copied. What is beyond ASCII goes through code points
- * and a fold of Latin, Greek and Cyrillic; scripts that need more than that are kept as they are. */
+ * classified by a table, folded while they are copied. What is beyond ASCII goes through code
+ * points and a fold of Latin, Greek and Cyrillic; scripts that need more than that are kept as they
+ * are. */
 #include "recall/terms.h"
 
 #include <libstemmer.h>
@@ -180,7 +181,8 @@ static void make_stemmer_key(void)
 }
 
 /* A stemmer serves one thread at a time. "porter" and not "english": the index keeps stems, and
- * Snowball promises that Porter's algorithm never changes, while "english" does between releases. */
+ * Snowball promises that Porter's algorithm never changes, while "english" does between
+ * releases. */
 static struct sb_stemmer *thread_stemmer(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -2,9 +2,9 @@
  *
  * One way to cut text into terms serves writing, asking and highlighting, so that the three cannot
  * disagree: letters and digits make words, case and accents are folded, English endings are taken
- * off (Porter's algorithm), and writing without spaces becomes pairs of characters, with the last character of a
- * run once more by itself. So any single character is the beginning of some term. Words that are
- * too long for a person to have written them, and runs of base64, are passed over.
+ * off (Porter's algorithm), and writing without spaces becomes pairs of characters, with the last
+ * character of a run once more by itself. So any single character is the beginning of some term.
+ * Words that are too long for a person to have written them, and runs of base64, are passed over.
  *
  * A term is ASCII letters, digits, or bytes beyond ASCII: FTS5's "ascii" tokenizer gives it back as
  * it is. Nothing here fails, whatever the bytes are. */

@@ -1,6 +1,7 @@
-/* Claude Code, headless: one process a turn, the prompt on its standard input, the session resumed by
- * its id. The context goes into its system prompt, through a private file: arguments can be read by every
- * user of the machine. A version that does not know such files is given the context before the prompt. */
+/* Claude Code, headless: one process a turn, the prompt on its standard input, the session resumed
+ * by its id. The context goes into its system prompt, through a private file: arguments can be read
+ * by every user of the machine. A version that does not know such files is given the context before
+ * the prompt. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -60,9 +61,10 @@ static char *make_in(Arena *a, Str folder, Str bytes)
     return ok ? path : NULL;
 }
 
-/* A text that may be neither an argument, which every user of the machine can read, nor in the environment,
- * which children inherit: a file of mode 0600 with a name that nobody can guess. In the user's runtime folder,
- * which is in memory and ends with the login; else in `folder`; else where temporary files go. */
+/* A text that may be neither an argument, which every user of the machine can read, nor in the
+ * environment, which children inherit: a file of mode 0600 with a name that nobody can guess. In
+ * the user's runtime folder, which is in memory and ends with the login; else in `folder`; else
+ * where temporary files go. */
 static bool make_private_file(Arena *a, Str folder, Str bytes, char **ret_path, Err *err)
 {
     Str folders[] = { str_of(getenv("XDG_RUNTIME_DIR")), folder, str_of(getenv("TMPDIR")),
@@ -126,8 +128,8 @@ static void on_end(RuntimeRun *run)
         claude_stream_end(&c->stream, peer_obituary(run->arena, &c->peer));
 }
 
-/* With the file where there is one, else with the preamble before the prompt. A value that begins with a
- * dash stays a value: it is part of its option's word. */
+/* With the file where there is one, else with the preamble before the prompt. A value that begins
+ * with a dash stays a value: it is part of its option's word. */
 static void start_claude(ClaudeRun *c)
 {
     RuntimeRun *run = &c->run;

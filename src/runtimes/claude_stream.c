@@ -1,8 +1,8 @@
 /* What Claude Code prints. Three things in it look like what they are not:
- * the result of a failed turn has subtype "success" (is_error counts); the text of a failure comes as a
- * message of the assistant (told by its error, or by the model's name "<synthetic>"); and each message
- * comes twice, in pieces and whole. A connection that breaks in the middle of a message makes it begin
- * that message again. */
+ * the result of a failed turn has subtype "success" (is_error counts); the text of a failure comes
+ * as a message of the assistant (told by its error, or by the model's name "<synthetic>"); and each
+ * message comes twice, in pieces and whole. A connection that breaks in the middle of a message
+ * makes it begin that message again. */
 #include "runtimes/claude_stream.h"
 
 #include "base/limits.h"

@@ -1,5 +1,5 @@
-/* What Codex writes. An item of type "error" is a warning, and an "error" that says "Reconnecting" is a
- * note about a try: only the end of the turn says that it failed. */
+/* What Codex writes. An item of type "error" is a warning, and an "error" that says "Reconnecting"
+ * is a note about a try: only the end of the turn says that it failed. */
 #include "runtimes/codex_stream.h"
 
 #include "base/limits.h"
@@ -21,8 +21,8 @@ static void set_thread(CodexStream *s, Str id, Str model)
 
 /* -- items -- */
 
-/* Kinds of items that are tools: their name in exec, in the app server, for people, what they are given
- * and what comes back. */
+/* Kinds of items that are tools: their name in exec, in the app server, for people, what they are
+ * given and what comes back. */
 static const struct ToolItem {
     const char *exec, *app, *tool, *argument, *exec_result, *app_result;
 } tool_items[] = {

@@ -1,5 +1,5 @@
-/* Runtime events as frames. One row a kind says its stage and status; what a kind has beyond text is
- * added below the row. */
+/* Runtime events as frames. One row a kind says its stage and status; what a kind has beyond text
+ * is added below the row. */
 #include "runtimes/frames.h"
 
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* A Hermes, through its API server. One request at a time: what can you do (probe), make a session,
- * submit, read the stream, and after a loss ask how it stands (poll). Which of these a turn needs is the
- * dialect's. A line that breaks before anything was said is tried again, a few times.
+ * submit, read the stream, and after a loss ask how it stands (poll). Which of these a turn needs
+ * is the dialect's. A line that breaks before anything was said is tried again, a few times.
  *
  * A session id is always sent: without one, Hermes makes its own out of the first words, and two
  * conversations that begin alike become one. */

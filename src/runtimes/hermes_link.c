@@ -1,4 +1,5 @@
-/* The handle names the server by a hash of its address: ids of one server mean nothing to another. */
+/* The handle names the server by a hash of its address: ids of one server mean nothing to
+ * another. */
 #include "runtimes/hermes_link.h"
 
 #include "base/clock.h"

@@ -6,8 +6,8 @@
 #include "runtimes/hermes_link.h"
 #include "runtimes/run.h"
 
-/* What can you do; which one are you; make a session; submit a run; read the stream; how does the run
- * stand. */
+/* What can you do; which one are you; make a session; submit a run; read the stream; how does the
+ * run stand. */
 typedef enum Step { PROBE, HEALTH, CREATE, SUBMIT, STREAM, POLL } Step;
 
 typedef struct HermesRun {

@@ -1,6 +1,7 @@
-/* What a Hermes sends. A failed turn may look like success here: Hermes puts its own words about the
- * failure where the answer goes. Those come in one piece, at the end, while a model speaks in many; so
- * text that came in one piece is held back until the end tells whose words it is (hermes_verdict.c). */
+/* What a Hermes sends. A failed turn may look like success here: Hermes puts its own words about
+ * the failure where the answer goes. Those come in one piece, at the end, while a model speaks in
+ * many; so text that came in one piece is held back until the end tells whose words it is
+ * (hermes_verdict.c). */
 #include "runtimes/hermes_stream.h"
 
 #include "base/limits.h"
@@ -31,8 +32,8 @@ bool hermes_dialect_of(Str name, HermesDialect *ret)
 
 /* -- text -- */
 
-/* One piece is not yet the model's: over responses Hermes sends its own words as a delta, too, and over
- * chat an early version did. */
+/* One piece is not yet the model's: over responses Hermes sends its own words as a delta, too, and
+ * over chat an early version did. */
 static bool is_held(const HermesStream *s)
 {
     if (s->t->chars || s->t->acted || buf_full(&s->unsure))

@@ -1,5 +1,5 @@
-/* hermes_stream.h - what a Hermes API server sends, in its four dialects, as events. Knows nothing of
- * connections: a recorded stream goes through here as a live one does. */
+/* hermes_stream.h - what a Hermes API server sends, in its four dialects, as events. Knows nothing
+ * of connections: a recorded stream goes through here as a live one does. */
 #ifndef TALARIA_RUNTIMES_HERMES_STREAM_H
 #define TALARIA_RUNTIMES_HERMES_STREAM_H
 

@@ -1,9 +1,9 @@
-/* How a turn of Hermes ended, and whose words its text is. Hermes says "completed" of turns that failed
- * and puts its own words where the answer goes: what the model's server said, or that the model said
- * nothing. The structure tells them apart. The model's words are streamed in pieces, or tokens were
- * counted for them, or the turn has left them as a message. Words of which none of these is true are
- * Hermes' own. Usage that is not reported at all tells nothing; a model server that counts no tokens
- * gives zeros with every answer, but streams it. */
+/* How a turn of Hermes ended, and whose words its text is. Hermes says "completed" of turns that
+ * failed and puts its own words where the answer goes: what the model's server said, or that the
+ * model said nothing. The structure tells them apart. The model's words are streamed in pieces, or
+ * tokens were counted for them, or the turn has left them as a message. Words of which none of
+ * these is true are Hermes' own. Usage that is not reported at all tells nothing; a model server
+ * that counts no tokens gives zeros with every answer, but streams it. */
 #include "runtimes/hermes_stream.h"
 #include "runtimes/lines.h"
 
@@ -84,7 +84,8 @@ RunError hermes_code_of(Str text, int status)
 
 /* -- whose words -- */
 
-/* No token was made, says a Hermes that counts them. Tokens that were read are no sign of an answer. */
+/* No token was made, says a Hermes that counts them. Tokens that were read are no sign of an
+ * answer. */
 static bool counted_nothing(const HermesStream *s)
 {
     return s->counts_output && !s->usage.output && !s->usage.reasoning &&

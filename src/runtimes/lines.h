@@ -24,8 +24,8 @@ static inline bool is_at(Json v, const char *key, const char *value)
 int64_t int_at(Json v, const char *key); /* a count; 0 where there is none */
 bool true_at(Json v, const char *key);   /* false where there is none */
 Str text_of(Arena *a, Json v);           /* a string as it is, else as JSON; "" for none */
-/* The version in what a program says of itself: "2.1.325 (Claude Code)", "talaria/0.166.0 (Debian 12; …)",
- * "codex-cli 0.166.0"; text without one stays as it is. */
+/* The version in what a program says of itself: "2.1.325 (Claude Code)", "talaria/0.166.0 (Debian
+ * 12; …)", "codex-cli 0.166.0"; text without one stays as it is. */
 Str version_in(Str text);
 Str error_text(Arena *a, Json v); /* of {message}, {error:{message}}, text, JSON in text */
 

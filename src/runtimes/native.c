@@ -1,8 +1,9 @@
 /* Our own loop over a model: ask, run the tools that it calls, ask again, until it has said all.
  *
- * The model is asked through model/, which tries again while nothing was said. Tools run on workers, all
- * of one round side by side, and come back through the loop; each round waits for the last of them. What a
- * server really sent is told as a trace only where the turn fails: it is ten times the words. */
+ * The model is asked through model/, which tries again while nothing was said. Tools run on
+ * workers, all of one round side by side, and come back through the loop; each round waits for the
+ * last of them. What a server really sent is told as a trace only where the turn fails: it is ten
+ * times the words. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "model/fail.h"

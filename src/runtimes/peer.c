@@ -1,5 +1,5 @@
-/* Children that speak lines. The environment is an allow-list: a key of one provider is nobody else's
- * business. */
+/* Children that speak lines. The environment is an allow-list: a key of one provider is nobody
+ * else's business. */
 #include "runtimes/peer.h"
 
 #include <ctype.h>

@@ -1,8 +1,8 @@
 /* peer.h - a program of others that speaks lines of JSON, as the far end of a run.
  *
- * Found by an environment variable, a setting or PATH; given the variables that its kind needs and no
- * others. Lines go to the adapter; what it writes to standard error is kept (the last of it) for the
- * case that it dies without another word, and goes into the trace. */
+ * Found by an environment variable, a setting or PATH; given the variables that its kind needs and
+ * no others. Lines go to the adapter; what it writes to standard error is kept (the last of it) for
+ * the case that it dies without another word, and goes into the trace. */
 #ifndef TALARIA_RUNTIMES_PEER_H
 #define TALARIA_RUNTIMES_PEER_H
 
@@ -40,8 +40,8 @@ void peer_dispose(Peer *p);
 /* Why it could not be started or how it died, with its own last words. */
 Str peer_obituary(Arena *a, const Peer *p);
 
-/* Asks `BIN --version`: whether it is there, which one, else why not. Waits, at most two seconds; not on the
- * loop. */
+/* Asks `BIN --version`: whether it is there, which one, else why not. Waits, at most two seconds;
+ * not on the loop. */
 void peer_probe(const RuntimeHost *host, const PeerKind *kind, Arena *a, RuntimeCaps *ret);
 
 /* An id of a session goes on a command line: nothing else may. */

@@ -1,4 +1,5 @@
-/* Files are fenced by more backticks than they have in a row, so that no file ends its own fence. */
+/* Files are fenced by more backticks than they have in a row, so that no file ends its own
+ * fence. */
 #include "runtimes/prompt.h"
 
 #include "base/buf.h"

@@ -7,12 +7,12 @@
 /* What stands above the conversation: context and examples. May be empty. */
 Str prompt_system(Arena *a, const RuntimeRequest *r);
 
-/* What the user says: what happened elsewhere meanwhile, the files, the words. Small text files are put
- * in, others are named. Reads files, so not on the loop. */
+/* What the user says: what happened elsewhere meanwhile, the files, the words. Small text files are
+ * put in, others are named. Reads files, so not on the loop. */
 Str prompt_user(Arena *a, const RuntimeRequest *r);
 
-/* prompt_system, for a runtime that takes no list of messages: one that does not go on from a thread of its own is
- * told the turns before this one as well. */
+/* prompt_system, for a runtime that takes no list of messages: one that does not go on from a
+ * thread of its own is told the turns before this one as well. */
 Str prompt_preamble(Arena *a, const RuntimeRequest *r, bool goes_on);
 
 #endif

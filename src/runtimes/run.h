@@ -1,10 +1,10 @@
 /* run.h - what all running turns have in common, for the files of this room.
  *
- * A run begins with a RuntimeRun and is touched on the loop's thread alone; start, cancel, approve and
- * free come from other threads as posted work. It counts what is out for it (a request, a child, a tool
- * on a worker): run_hold before it goes out, run_drop when it has come back. When the last one is back,
- * the run must have said its terminal event; where it was stopped, run_drop says it. Freed when its
- * owner has let go of it and nothing is out. */
+ * A run begins with a RuntimeRun and is touched on the loop's thread alone; start, cancel, approve
+ * and free come from other threads as posted work. It counts what is out for it (a request, a
+ * child, a tool on a worker): run_hold before it goes out, run_drop when it has come back. When the
+ * last one is back, the run must have said its terminal event; where it was stopped, run_drop says
+ * it. Freed when its owner has let go of it and nothing is out. */
 #ifndef TALARIA_RUNTIMES_RUN_H
 #define TALARIA_RUNTIMES_RUN_H
 

@@ -1,11 +1,11 @@
 /* runtime.h - what every agent runtime must be able to do, and what it may say.
  *
- * A runtime is a row of functions: one file each knows its peer's protocol and nothing of sessions. It
- * is given a request that was put together for it, and says what happens through one callback, on the
- * loop's thread (net/net.h), in order. After `start` succeeded exactly one terminal event comes, FINISH
- * or FAIL, whatever happens: a peer that hangs is ended by the timers, one that dies is a failure, and
- * success has to be proved (the peer's own mark of success, and text or tool activity). Nothing comes
- * after the terminal event. Error texts of a peer are never TEXT.
+ * A runtime is a row of functions: one file each knows its peer's protocol and nothing of sessions.
+ * It is given a request that was put together for it, and says what happens through one callback,
+ * on the loop's thread (net/net.h), in order. After `start` succeeded exactly one terminal event
+ * comes, FINISH or FAIL, whatever happens: a peer that hangs is ended by the timers, one that dies
+ * is a failure, and success has to be proved (the peer's own mark of success, and text or tool
+ * activity). Nothing comes after the terminal event. Error texts of a peer are never TEXT.
  *
  * Handles of continuity are opaque text: only the runtime that wrote one reads it. */
 #ifndef TALARIA_RUNTIMES_RUNTIME_H
@@ -196,7 +196,8 @@ typedef struct Runtime {
     const char *title;   /* for people */
     bool takes_messages; /* examples are given as a JSON list of OpenAI's messages, not as text */
     bool own_tools;      /* it has tools and files of its own: not for guests */
-    /* Whether a handle is one that it wrote; NULL: it tells by itself. What others wrote stays as it is. */
+    /* Whether a handle is one that it wrote; NULL: it tells by itself. What others wrote stays as
+     * it is. */
     bool (*owns)(Str handle);
     int branches; /* steps of one request that it can do at once; 0, 1: one after the other */
 

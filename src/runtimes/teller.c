@@ -92,8 +92,8 @@ static size_t breaks_at_start(Str s)
     return n;
 }
 
-/* The blank line between two segments, or what of it the agent has not written itself. It is part of the
- * text, so that wherever the text is read the segments stand apart. */
+/* The blank line between two segments, or what of it the agent has not written itself. It is part
+ * of the text, so that wherever the text is read the segments stand apart. */
 static Str gap_before(const Teller *t, Str text)
 {
     size_t there = t->breaks + breaks_at_start(text);
@@ -132,8 +132,8 @@ static void flush_held(Teller *t)
     say_text_of(t, (Str){ t->held, n });
 }
 
-/* Steps over what was said before the restart. Where the peer says something else now, all of its new
- * message is said, as a segment of its own. */
+/* Steps over what was said before the restart. Where the peer says something else now, all of its
+ * new message is said, as a segment of its own. */
 static Str skip_replayed(Teller *t, Str bytes, Buf *all)
 {
     Str old = str_skip(buf_str(&t->message), t->replayed);
@@ -270,7 +270,8 @@ static Str short_name(Str name)
     return utf8_head(name, NAME_BYTES);
 }
 
-/* Whether an event with this id and name is of this tool. Where one of the two has no id, its name counts. */
+/* Whether an event with this id and name is of this tool. Where one of the two has no id, its name
+ * counts. */
 static bool is_tool(const OpenTool *tool, Str id, Str name)
 {
     return id.n && str_eqz(id, tool->id) ? true

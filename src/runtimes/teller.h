@@ -1,10 +1,11 @@
 /* teller.h - how a parser says what happened: one voice for all runtimes.
  *
- * Keeps what every runtime has to keep and none should have to think of: one terminal event and nothing
- * after it; text that is valid UTF-8, however the peer cut it; segments that grow when the agent speaks
- * again after a tool, with a blank line between them; tools that were begun and never ended, closed before the end; previews that are
- * short, without controls and secrets; success only where something was said or done. Knows nothing of
- * connections, so that a recorded stream goes through it as a live one does. Not thread-safe. */
+ * Keeps what every runtime has to keep and none should have to think of: one terminal event and
+ * nothing after it; text that is valid UTF-8, however the peer cut it; segments that grow when the
+ * agent speaks again after a tool, with a blank line between them; tools that were begun and never
+ * ended, closed before the end; previews that are short, without controls and secrets; success only
+ * where something was said or done. Knows nothing of connections, so that a recorded stream goes
+ * through it as a live one does. Not thread-safe. */
 #ifndef TALARIA_RUNTIMES_TELLER_H
 #define TALARIA_RUNTIMES_TELLER_H
 
@@ -48,16 +49,16 @@ void teller_done(Teller *t);
 void teller_session(Teller *t, Str handle, ContinuityMode mode, Str model, Str version);
 void teller_text(Teller *t, Str bytes);
 void teller_segment(Teller *t); /* what is said next is a message of its own */
-/* The peer begins the present message anew, after a broken connection: what it says again is not said
- * twice; where it says something else, that is a segment of its own. */
+/* The peer begins the present message anew, after a broken connection: what it says again is not
+ * said twice; where it says something else, that is a segment of its own. */
 void teller_restart(Teller *t);
 void teller_think(Teller *t, Str text);
 
 /* An empty id: one is made up. Begun twice is begun once. */
 void teller_tool_begin(Teller *t, Str id, Str name, Str arguments);
 void teller_tool_update(Teller *t, Str id, Str text);
-/* An empty id: the oldest open one of that name. One that was never begun is begun first; the end of one
- * that was begun and has ended is said twice, and counts once. */
+/* An empty id: the oldest open one of that name. One that was never begun is begun first; the end
+ * of one that was begun and has ended is said twice, and counts once. */
 void teller_tool_end(Teller *t, Str id, Str name, bool failed, Str result, int64_t duration_ms);
 
 void teller_approval(Teller *t, Str id, Str what, const char *choices); /* "once|deny" */

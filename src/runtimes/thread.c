@@ -1,5 +1,5 @@
-/* The handle of the native runtime. Turns are dropped from the front and whole: a result without its
- * call, or a call without its result, is a request that servers refuse. */
+/* The handle of the native runtime. Turns are dropped from the front and whole: a result without
+ * its call, or a call without its result, is a request that servers refuse. */
 #include "runtimes/thread.h"
 
 #include "base/buf.h"
@@ -90,8 +90,9 @@ static bool read_handle(Thread *t, Str handle, Err *err)
 
 /* -- examples -- */
 
-/* Messages of a template. What the system says there stands with what it says here: a second one in the
- * middle of a list is refused by some servers. A list begins with a user's message, for the same reason. */
+/* Messages of a template. What the system says there stands with what it says here: a second one in
+ * the middle of a list is refused by some servers. A list begins with a user's message, for the
+ * same reason. */
 static bool add_examples(Thread *t, Str json, Str *ret_system, Err *err)
 {
     AUTO(JsonDoc) *doc = NULL;
@@ -161,7 +162,8 @@ static bool is_one_of(const RuntimeTool *tools, size_t n, Str name)
     return false;
 }
 
-/* The result stands behind its call, and ids are used again in later turns: the nearest call before it counts. */
+/* The result stands behind its call, and ids are used again in later turns: the nearest call before
+ * it counts. */
 static const ModelToolCall *call_of(const Thread *t, size_t result)
 {
     for (size_t i = result; i-- > 0;)

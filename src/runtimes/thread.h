@@ -1,7 +1,8 @@
 /* thread.h - the messages of a conversation with a model, and the handle that they are kept in.
  *
- * The handle is one JSON object of at most LIMIT_RUN_HANDLE bytes. Where the conversation is longer, or than the
- * model's window, its oldest turns are left out and counted; the model is told. */
+ * The handle is one JSON object of at most LIMIT_RUN_HANDLE bytes. Where the conversation is
+ * longer, or than the model's window, its oldest turns are left out and counted; the model is
+ * told. */
 #ifndef TALARIA_RUNTIMES_THREAD_H
 #define TALARIA_RUNTIMES_THREAD_H
 
@@ -21,7 +22,8 @@ typedef struct Thread {
 /* Whether it was written by thread_handle: no other program's state looks like it by chance. */
 bool thread_is_handle(Str handle);
 
-/* From a handle, or from the turns of the request where there is none. ERR_CORRUPT: no such handle. */
+/* From a handle, or from the turns of the request where there is none. ERR_CORRUPT: no such
+ * handle. */
 MUST_CHECK bool thread_open(Thread *t, Arena *a, const RuntimeRequest *r, Err *err);
 void thread_add(Thread *t, ModelMessage message); /* text is borrowed from the arena */
 /* Leaves out the oldest turns until the rest is at most so many tokens; the last one stays. */

@@ -1,5 +1,5 @@
-/* trace.h - the last of what a runtime really sent, without its secrets: for the attachment that shows
- * what happened, never for the visible text. Keeps the newest LIMIT_RUN_TRACE bytes. */
+/* trace.h - the last of what a runtime really sent, without its secrets: for the attachment that
+ * shows what happened, never for the visible text. Keeps the newest LIMIT_RUN_TRACE bytes. */
 #ifndef TALARIA_RUNTIMES_TRACE_H
 #define TALARIA_RUNTIMES_TRACE_H
 

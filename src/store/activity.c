@@ -1,5 +1,6 @@
-/* All keys of a home are written seldom, with a number of their own. The few that have changed since are kept beside
- * them, with the state of the home's files: so a change costs a few bytes, not all keys again. */
+/* All keys of a home are written seldom, with a number of their own. The few that have changed
+ * since are kept beside them, with the state of the home's files: so a change costs a few bytes,
+ * not all keys again. */
 #include "store/activity.h"
 
 #include <stdlib.h>
@@ -76,8 +77,8 @@ static void turn_around(SessionKey *keys, size_t n)
 
 /* -- the state of a home's files -- */
 
-/* *ret_settled: a later write cannot bear the same time. File systems tell times in steps of a clock's tick, some in
- * seconds. */
+/* *ret_settled: a later write cannot bear the same time. File systems tell times in steps of a
+ * clock's tick, some in seconds. */
 static void add_stamp(Arena *a, const char *path, Str *stamp, bool *ret_settled)
 {
     struct stat st = { 0 };
@@ -261,7 +262,8 @@ static void keep(Kept *k, const Activity *all, const Changes *changes)
         log_debug("last activity is not kept: %s", err.text);
 }
 
-/* A home that is being written to right now is read again anyway: its changes wait until there are some more. */
+/* A home that is being written to right now is read again anyway: its changes wait until there are
+ * some more. */
 static bool can_wait(const Kept *k, const Changes *changes)
 {
     enum { MANY_MESSAGES = 1000 };

@@ -1,7 +1,8 @@
 /* activity.h - when each session of a home was last active, kept between processes.
  *
- * A large home's keys are kept in index.db with a stamp of its files: as long as these are unchanged nothing is read but
- * the keys. Otherwise the engine adds what came since. A small home has none kept. One thread a handle. */
+ * A large home's keys are kept in index.db with a stamp of its files: as long as these are
+ * unchanged nothing is read but the keys. Otherwise the engine adds what came since. A small home
+ * has none kept. One thread a handle. */
 #ifndef TALARIA_STORE_ACTIVITY_H
 #define TALARIA_STORE_ACTIVITY_H
 
@@ -10,8 +11,8 @@
 typedef struct Activity {
     SessionKey *keys; /* latest first by `active`, then by rowid */
     size_t n;
-    bool
-        upper; /* a session may have been active earlier than its key says: look before it is shown */
+    bool upper; /* a session may have been active earlier than its key says: look before it is
+                 * shown */
 } Activity;
 
 /* data: our own folder. Of the query only the source counts. */

@@ -57,7 +57,8 @@ static bool says(Str text, const char *words)
     return str_find(text, str_of(words)) < text.n;
 }
 
-/* The build has one set of tokenizers and modules, Hermes may have more: no word about the index. */
+/* The build has one set of tokenizers and modules, Hermes may have more: no word about the
+ * index. */
 static bool is_of_others(Str text)
 {
     return says(text, "tokenizer") || says(text, "no such module");

@@ -1,9 +1,9 @@
 /* check.h - what can be asked of a database without changing it: for `talaria doctor`.
  *
- * The handle is the one of db_open_read, so the rules for a foreign database hold here too. Pages are
- * checked a table at a time, each within the time that a read may take in the journal mode of the
- * file; a table that takes longer counts as not checked, unless everything was asked for. A search
- * index is asked a real question: damage there passes a check of the pages. */
+ * The handle is the one of db_open_read, so the rules for a foreign database hold here too. Pages
+ * are checked a table at a time, each within the time that a read may take in the journal mode of
+ * the file; a table that takes longer counts as not checked, unless everything was asked for. A
+ * search index is asked a real question: damage there passes a check of the pages. */
 #ifndef TALARIA_STORE_CHECK_H
 #define TALARIA_STORE_CHECK_H
 

@@ -68,7 +68,8 @@ static bool read_rows(Reading *r, const char *sql, RowFn *fn, Err *err)
     return ok;
 }
 
-/* A turn that is under way has no end yet. A runtime that lost its session went on in another one. */
+/* A turn that is under way has no end yet. A runtime that lost its session went on in another
+ * one. */
 #define UNTIL                                                                                      \
     "CASE WHEN EXISTS (SELECT 1 FROM run WHERE conversation_id = s.id AND ended_ms IS NULL) THEN " \
     "NULL ELSE max(c.at, coalesce((SELECT max(ended_ms) FROM run WHERE conversation_id = s.id), "  \

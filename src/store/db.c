@@ -18,8 +18,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A pipe or a device: SQLite would wait for it. Looked at, never opened: closing it again would let go of the locks
- * that this process has on the file. */
+/* A pipe or a device: SQLite would wait for it. Looked at, never opened: closing it again would let
+ * go of the locks that this process has on the file. */
 static bool is_special(const char *path)
 {
     struct stat st;
@@ -133,9 +133,9 @@ static void leave_files_alone(Db *db)
     sqlite3_wal_autocheckpoint(db->handle, 0);
 }
 
-/* SQLite's own naps grow to a tenth of a second. Without a write-ahead log there is one lock, and a writer that hardly
- * pauses leaves it free for a moment only: who looks seldom never finds it so. A commit waits here for readers, too; from
- * then on no new ones come in. */
+/* SQLite's own naps grow to a tenth of a second. Without a write-ahead log there is one lock, and a
+ * writer that hardly pauses leaves it free for a moment only: who looks seldom never finds it so. A
+ * commit waits here for readers, too; from then on no new ones come in. */
 static int wait_for_lock(void *ctx, int times)
 {
     Db *db = ctx;
@@ -154,9 +154,10 @@ static void be_patient(Db *db, int64_t ms)
     sqlite3_busy_handler(db->handle, wait_for_lock, db);
 }
 
-/* What others put under these names runs in our process when it is read: a view may recurse for ever, a virtual table
- * may be one that SQLite cannot describe before it is connected, a generated column computes what it likes. And lists
- * go on behind a row by its number: that number has to be the row's own. */
+/* What others put under these names runs in our process when it is read: a view may recurse for
+ * ever, a virtual table may be one that SQLite cannot describe before it is connected, a generated
+ * column computes what it likes. And lists go on behind a row by its number: that number has to be
+ * the row's own. */
 #define PLAIN_TABLES                                                                               \
     "('sessions', 'messages', 'gateway_routing', 'session_model_usage', 'schema_version', "        \
     "'system_prompts')"
@@ -196,9 +197,10 @@ static Db *open_read(const char *path, int flags, Err *err)
     return db;
 }
 
-/* SQLite cannot read a database in WAL mode where it can neither find nor make the log. Our own one, without a log and in a
- * folder that cannot be written, has no writer, so it can be read as it is. A foreign one may have an owner who begins to
- * write at any moment: that one is never immutable. */
+/* SQLite cannot read a database in WAL mode where it can neither find nor make the log. Our own
+ * one, without a log and in a folder that cannot be written, has no writer, so it can be read as it
+ * is. A foreign one may have an owner who begins to write at any moment: that one is never
+ * immutable. */
 static Db *open_frozen(const char *path, Err *err)
 {
     AUTO(Arena) *a = arena_new();
@@ -251,9 +253,10 @@ Db *db_open_foreign(const char *path, Err *err)
     return db;
 }
 
-/* SQLite would make the file as the umask has it, and that is the whole process's: no thread may change it. So an empty
- * one is there before, for us alone; its log gets the same mode. It is made without being opened: closing it would
- * let go of the locks of a thread that has it open already. Where this fails, SQLite says why. */
+/* SQLite would make the file as the umask has it, and that is the whole process's: no thread may
+ * change it. So an empty one is there before, for us alone; its log gets the same mode. It is made
+ * without being opened: closing it would let go of the locks of a thread that has it open already.
+ * Where this fails, SQLite says why. */
 static void make_private(const char *path)
 {
     if (strcmp(path, ":memory:") != 0)

@@ -1,19 +1,22 @@
-/* db.h - one typed SQL interface: how a database is opened, queries with typed parameters, transactions.
+/* db.h - one typed SQL interface: how a database is opened, queries with typed parameters,
+ * transactions.
  *
  *     AUTO(DbRows) *rows = NULL;
- *     bool ok = db_query(db, &rows, err, "SELECT id, size FROM files WHERE folder = ?", TEXT(folder));
+ *     bool ok = db_query(db, &rows, err, "SELECT id, size FROM files WHERE folder = ?",
+ * TEXT(folder));
  *
  *     while (ok && db_next(rows, &ok, err))
  *         show(row_text(rows, 0), row_int(rows, 1));
  *     return ok;
  *
- * No type of an engine is named here; store/db_sqlite.h has SQLite's, for this room. A foreign database is opened by
- * db_open_read alone, which keeps the rules that Hermes users paid for: read-only, never immutable, no mmap, nothing
- * checkpointed, the write-ahead log never truncated or unlinked by us. Nothing but SQLite ever opens the file: closing
- * any other descriptor of it would drop the locks that this process holds.
+ * No type of an engine is named here; store/db_sqlite.h has SQLite's, for this room. A foreign
+ * database is opened by db_open_read alone, which keeps the rules that Hermes users paid for:
+ * read-only, never immutable, no mmap, nothing checkpointed, the write-ahead log never truncated or
+ * unlinked by us. Nothing but SQLite ever opens the file: closing any other descriptor of it would
+ * drop the locks that this process holds.
  *
- * A Db belongs to one thread at a time. DbRows belong to their Db. Parameters are borrowed until the DbRows is done; text
- * read from DbRows is borrowed until the next row. */
+ * A Db belongs to one thread at a time. DbRows belong to their Db. Parameters are borrowed until
+ * the DbRows is done; text read from DbRows is borrowed until the next row. */
 #ifndef TALARIA_STORE_DB_H
 #define TALARIA_STORE_DB_H
 
@@ -25,19 +28,20 @@ typedef struct DbRows DbRows; /* a query in use; done, its statement is kept for
 
 /* -- opening -- */
 
-/* Refused unless the tables that we read are plain ones: a view or a virtual table may run without end. One step takes
- * LIMIT_READ_STEP_MS at most, and none goes on after db_end_reads. */
+/* Refused unless the tables that we read are plain ones: a view or a virtual table may run without
+ * end. One step takes LIMIT_READ_STEP_MS at most, and none goes on after db_end_reads. */
 MUST_CHECK Db *db_open_read(const char *path, Err *err);
 /* The process ends: every step on a read handle fails as interrupted from now on. Any thread. */
 void db_end_reads(void);
 
-/* For the few writes of an explicit handoff: never created, never checkpointed, its journal mode left alone. BEGIN and
- * COMMIT wait for a lock, up to LIMIT_HANDOFF_LOCK_MS. */
+/* For the few writes of an explicit handoff: never created, never checkpointed, its journal mode
+ * left alone. BEGIN and COMMIT wait for a lock, up to LIMIT_HANDOFF_LOCK_MS. */
 MUST_CHECK Db *db_open_foreign(const char *path, Err *err);
 
 /* Ours: created where missing, 0600, WAL, synchronous=FULL where `durable`, else NORMAL. */
 MUST_CHECK Db *db_open_own(const char *path, bool durable, Err *err);
-/* A database in memory instead of the file at `path`, where that cannot be written: empty at first, gone when closed. */
+/* A database in memory instead of the file at `path`, where that cannot be written: empty at first,
+ * gone when closed. */
 MUST_CHECK Db *db_open_private(const char *path, Err *err);
 MUST_CHECK bool db_copy(Db *to, Db *from, Err *err);
 Db *db_close(Db *db);
@@ -59,7 +63,8 @@ typedef struct DbValue {
     double real;
 } DbValue;
 
-#define TEXT(s)  ((DbValue){ .kind = DB_TEXT, .bytes = (s) }) /* STR_NONE is NULL, STR("") is not */
+/* STR_NONE is NULL, STR("") is not. */
+#define TEXT(s)  ((DbValue){ .kind = DB_TEXT, .bytes = (s) })
 #define BLOB(s)  ((DbValue){ .kind = DB_BLOB, .bytes = (s) })
 #define INT(n)   ((DbValue){ .kind = DB_INT, .number = (n) })
 #define REAL(x)  ((DbValue){ .kind = DB_REAL, .real = (x) })
@@ -101,8 +106,8 @@ int64_t db_last_id(const Db *db); /* of the row inserted last */
 int64_t db_changes(const Db *db); /* rows that the last statement wrote */
 int64_t db_total_changes(const Db *db);
 bool db_is_duplicate(const Db *db); /* the last failure: the row exists already (UNIQUE) */
-/* The last failure was that of the statement (a constraint, a trigger, a missing function), not of the file or a lock:
- * why; else NULL. */
+/* The last failure was that of the statement (a constraint, a trigger, a missing function), not of
+ * the file or a lock: why; else NULL. */
 const char *db_refusal(const Db *db);
 
 /* -- rows -- */

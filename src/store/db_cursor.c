@@ -1,5 +1,5 @@
-/* Statements and their rows. A statement is prepared once a handle and reset when its rows are done, so that it holds no
- * lock between two uses. */
+/* Statements and their rows. A statement is prepared once a handle and reset when its rows are
+ * done, so that it holds no lock between two uses. */
 #include <unistd.h>
 #include <uthash.h>
 
@@ -17,8 +17,9 @@ struct DbRows {
     UT_hash_handle hh;
 };
 
-/* SQLite looks at another process's journal and at its lock at two moments. In between one write may end and the next
- * one begin, and a reader takes the journal for one that a dead process left. Such a one stays, the other one goes. */
+/* SQLite looks at another process's journal and at its lock at two moments. In between one write
+ * may end and the next one begin, and a reader takes the journal for one that a dead process left.
+ * Such a one stays, the other one goes. */
 static bool may_pass(int code, int64_t *since)
 {
     if (code != SQLITE_READONLY_ROLLBACK)
@@ -300,8 +301,9 @@ void db_checkpoint(Db *db)
     (void)sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }
 
-/* Does what synchronous=FULL does at the end of a commit. Where the disk has no shared memory there is no write-ahead
- * log: then the journal is closed by now, and the commit itself has synced the database. */
+/* Does what synchronous=FULL does at the end of a commit. Where the disk has no shared memory there
+ * is no write-ahead log: then the journal is closed by now, and the commit itself has synced the
+ * database. */
 bool db_sync(Db *db, Err *err)
 {
     sqlite3_file *wal = NULL;

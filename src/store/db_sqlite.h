@@ -26,7 +26,8 @@ void db_forget_statements(Db *db);
 
 /* -- statements of the readers of foreign histories -- */
 
-/* They keep a statement over many short reads and hand out rows where SQLite has them; all others use db_query. */
+/* They keep a statement over many short reads and hand out rows where SQLite has them; all others
+ * use db_query. */
 typedef sqlite3_stmt Stmt;
 static inline Stmt *stmt_free(Stmt *stmt)
 {

@@ -11,7 +11,8 @@
 
 typedef struct Conn Conn; /* one open database; the engine's own */
 
-/* Where a session belongs in a list by activity. `active` is 0 if neither a message nor the session has a time. */
+/* Where a session belongs in a list by activity. `active` is 0 if neither a message nor the session
+ * has a time. */
 typedef struct SessionKey {
     double active, started_at;
     int64_t rowid;
@@ -20,7 +21,8 @@ typedef struct SessionKey {
 
 enum { KEY_ARCHIVED = 1, KEY_ONE_SHOT = 2 };
 
-/* Keys as they were once, by rowid, when `last_message` was the newest one that had ever been written. */
+/* Keys as they were once, by rowid, when `last_message` was the newest one that had ever been
+ * written. */
 typedef struct KnownKeys {
     const SessionKey *keys;
     size_t n;
@@ -48,9 +50,9 @@ typedef struct Engine {
      * newest. *ret_n is 0 after the last. */
     MUST_CHECK bool (*list)(Conn *c, Arena *a, const SessionQuery *query, const Session *after,
                             size_t max, Session **ret, size_t *ret_n, Err *err);
-    /* When each session was last active. Of the query only the source counts: archived sessions and one-shot
-     * questions are marked. With `known`, messages are looked at only where some were added: `active` may then be too
-     * late where messages were deleted, never too early. */
+    /* When each session was last active. Of the query only the source counts: archived sessions and
+     * one-shot questions are marked. With `known`, messages are looked at only where some were
+     * added: `active` may then be too late where messages were deleted, never too early. */
     MUST_CHECK bool (*activity)(Conn *c, Arena *a, const SessionQuery *query,
                                 const KnownKeys *known, ActivityKeys *ret, Err *err);
     /* The highest number of a session: about how many there may be. */

@@ -1,6 +1,6 @@
-/* /proc/PID/fd says who has a file, also one that was deleted since; /proc/locks says who writes. The
- * places of SQLite's locks are part of its file format: a writer's in rollback mode lies at 1 GiB in
- * the database, in WAL mode at byte 120 of the shared memory. */
+/* /proc/PID/fd says who has a file, also one that was deleted since; /proc/locks says who writes.
+ * The places of SQLite's locks are part of its file format: a writer's in rollback mode lies at 1
+ * GiB in the database, in WAL mode at byte 120 of the shared memory. */
 #include "store/holders.h"
 
 #include <dirent.h>
@@ -119,7 +119,8 @@ static uint64_t inode_of(Arena *a, Str database, const char *suffix)
     return stat(str_printf(a, "%.*s%s", STR_FMT(database), suffix).p, &st) == 0 ? st.st_ino : 0;
 }
 
-/* A lock counts for a process that is known to have the file: numbers of inodes alone can repeat. */
+/* A lock counts for a process that is known to have the file: numbers of inodes alone can
+ * repeat. */
 static void read_locks(Arena *a, Str database, Holders *all)
 {
     uint64_t file = inode_of(a, database, ""), shared = inode_of(a, database, "-shm");

@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* The last two are folders of transcripts. homes_find never gives one: a feature that counts the whole
- * history adds them to its own list (achievements/lanes.h). */
+/* The last two are folders of transcripts. homes_find never gives one: a feature that counts the
+ * whole history adds them to its own list (achievements/lanes.h). */
 typedef enum HomeKind {
     HOME_HERMES,
     HOME_PROFILE,

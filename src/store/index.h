@@ -12,12 +12,13 @@
 typedef struct Index Index;
 typedef struct Db Db;
 
-/* The file itself, brought to this version, for those whose tables are in it (store/db.h). Put aside
- * and rebuilt where it is damaged or newer. */
+/* The file itself, brought to this version, for those whose tables are in it (store/db.h). Put
+ * aside and rebuilt where it is damaged or newer. */
 /* Where the data folder cannot be written, a private copy of it (Db.is_private). */
 MUST_CHECK Db *index_db_open(Str data_folder, Err *err);
 
-/* It turned out to be damaged later: the next opening begins afresh. Handles must be closed before. */
+/* It turned out to be damaged later: the next opening begins afresh. Handles must be closed
+ * before. */
 void index_db_remove(Str data_folder);
 
 /* NULL where there can be none; every function below accepts that. */

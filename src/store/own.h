@@ -12,7 +12,8 @@ typedef struct OwnStore OwnStore;
 
 /* Makes folder and database where they are missing. */
 MUST_CHECK OwnStore *own_store_open(Str data_folder, Err *err);
-/* For one who only looks: where the folder cannot be written a copy in memory, of which nothing is kept. */
+/* For one who only looks: where the folder cannot be written a copy in memory, of which nothing is
+ * kept. */
 MUST_CHECK OwnStore *own_store_open_to_read(Str data_folder, bool *ret_copy, Err *err);
 OwnStore *own_store_close(OwnStore *own);
 AUTO_FREE(OwnStore, own_store_close)

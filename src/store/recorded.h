@@ -1,8 +1,9 @@
 /* recorded.h - databases filled from recorded rows.
  *
- * The rows are JSON lines. An object {"table": NAME, "columns": [...]} says what follows; each array
- * after it is one row of that table. All rows of a call go into one transaction. The text is part of
- * the program (data/demo/), not input from outside: table and column names are used as they are. */
+ * The rows are JSON lines. An object {"table": NAME, "columns": [...]} says what follows; each
+ * array after it is one row of that table. All rows of a call go into one transaction. The text is
+ * part of the program (data/demo/), not input from outside: table and column names are used as they
+ * are. */
 #ifndef TALARIA_STORE_RECORDED_H
 #define TALARIA_STORE_RECORDED_H
 

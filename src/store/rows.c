@@ -13,9 +13,9 @@ enum { GO_ON_SHARE = 4 }; /* of a slice: within that a read goes on to the next 
 
 /* -- reading for a while -- */
 
-/* Handles of one process share its lock on the file, so reads of two threads that overlap are one long
- * read to everyone else. So all walks of the process end together: who comes after the time of those
- * that read waits until the last of them has let go. */
+/* Handles of one process share its lock on the file, so reads of two threads that overlap are one
+ * long read to everyone else. So all walks of the process end together: who comes after the time of
+ * those that read waits until the last of them has let go. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t free;
@@ -49,8 +49,8 @@ static void end_read(void)
     pthread_mutex_unlock(&gate.lock);
 }
 
-/* A session is small, a transaction costs as much as reading one: so a read stays open behind a session,
- * for a part of its slice. */
+/* A session is small, a transaction costs as much as reading one: so a read stays open behind a
+ * session, for a part of its slice. */
 bool rows_go_on(Rows *r, Err *err)
 {
     bool row;
@@ -203,8 +203,8 @@ typedef struct SessionWalk {
     Err *err;
 } SessionWalk;
 
-/* Rows are looked at where SQLite has them: handing out each with all its columns took twice as long.
- * True ends the stretch. */
+/* Rows are looked at where SQLite has them: handing out each with all its columns took twice as
+ * long. True ends the stretch. */
 static void see_session(sqlite3_context *context, int n, sqlite3_value **row)
 {
     SessionWalk *w = ((const Rows *)sqlite3_user_data(context))->sessions_walk;

@@ -17,8 +17,8 @@ typedef struct Rows Rows;
 typedef struct RowsQuery {
     bool archived;  /* the archived sessions too */
     bool compacted; /* rows that were compacted away, too: each once, where it was inserted again */
-    bool
-        no_guests; /* of our own: neither what guests said nor sessions in which nobody else spoke */
+    bool no_guests; /* of our own: neither what guests said nor sessions in which nobody else
+                     * spoke */
     bool all_models; /* every model that a session used, one a line, its last one first */
 } RowsQuery;
 
@@ -26,8 +26,9 @@ MUST_CHECK Rows *rows_open(const Home *home, const RowsQuery *query, Err *err);
 Rows *rows_close(Rows *rows);
 AUTO_FREE(Rows, rows_close)
 
-/* Handles of one process share a lock on the file: in rollback-journal mode short reads of two threads
- * overlap into one long one, and the writer waits for all of it. So: one reader, where this is true. */
+/* Handles of one process share a lock on the file: in rollback-journal mode short reads of two
+ * threads overlap into one long one, and the writer waits for all of it. So: one reader, where this
+ * is true. */
 bool rows_want_one_reader(const Rows *rows);
 
 typedef struct SessionRow {
@@ -51,14 +52,15 @@ typedef struct ChainLink {
     bool next_archived;
 } ChainLink;
 
-/* All of them in order of the ids, by the rule of store.h: parts of one chain are one conversation. */
+/* All of them in order of the ids, by the rule of store.h: parts of one chain are one
+ * conversation. */
 MUST_CHECK bool rows_chains(Rows *rows, Arena *a, ChainLink **ret, size_t *ret_n, Err *err);
 
 /* The link at `id`, or NULL: then it is where its conversation ends. */
 const ChainLink *chain_next(const ChainLink *links, size_t n, Str id);
 
-/* Ids of the sessions that have messages after the one given, each once (-1: none are wanted); and the
- * newest message there is. */
+/* Ids of the sessions that have messages after the one given, each once (-1: none are wanted); and
+ * the newest message there is. */
 MUST_CHECK bool rows_newer(Rows *rows, Arena *a, int64_t after, Str **ret, size_t *ret_n,
                            int64_t *ret_last, Err *err);
 
@@ -107,16 +109,17 @@ MUST_CHECK bool rows_session(Rows *rows, Arena *a, Str id, Session *ret, Err *er
 /* Differs when messages up to the one given were taken away, rewound or compacted. */
 MUST_CHECK bool rows_proof(Rows *rows, Str session, int64_t until, uint64_t *ret, Err *err);
 
-/* Sessions of ours and what the programs that worked on them call theirs, now and before. Of another home: none. */
+/* Sessions of ours and what the programs that worked on them call theirs, now and before. Of
+ * another home: none. */
 typedef struct KnownAs {
     Str session, runtime, handle;
     bool lent; /* all of it is there: it is with a gateway of Hermes */
 } KnownAs;
 MUST_CHECK bool rows_continuity(Rows *rows, Arena *a, KnownAs **ret, size_t *ret_n, Err *err);
 
-/* Turns that a runtime keeps in a session of its own, which is there: they are read in that one. From here on what this
- * handle reads of such a session is the rest; a failed turn may not be there, and stays. `kept` is in order of session
- * and runtime, and borrowed. */
+/* Turns that a runtime keeps in a session of its own, which is there: they are read in that one.
+ * From here on what this handle reads of such a session is the rest; a failed turn may not be
+ * there, and stays. `kept` is in order of session and runtime, and borrowed. */
 void rows_skip(Rows *rows, const KnownAs *kept, size_t n);
 
 /* Whether there is any message to read of a session. */

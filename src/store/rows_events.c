@@ -151,8 +151,8 @@ static bool read_batch(RowsInside in, int64_t *last, Batch *batch, bool *ret_mor
     return ok;
 }
 
-/* What is done with a message may take its time (an index is written): never inside of a transaction
- * of others. */
+/* What is done with a message may take its time (an index is written): never inside of a
+ * transaction of others. */
 bool rows_events(Rows *rows, Str session, int64_t after, RowEventFn *fn, void *ctx,
                  int64_t *ret_last, Err *err)
 {

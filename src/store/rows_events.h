@@ -7,11 +7,12 @@
 
 typedef struct RowsEvents RowsEvents; /* statements, prepared when first needed */
 
-/* In our own database: not what a conversation copied from the session that it continues. Other databases have
- * no such rows, and are spared the look behind each long message. */
+/* In our own database: not what a conversation copied from the session that it continues. Other
+ * databases have no such rows, and are spared the look behind each long message. */
 #define ROWS_NO_COPY "display_kind IS NOT '" MESSAGE_CONTINUED "'"
 
-/* Each message is read in one session: not here what is a copy, or is kept by the runtime that answered it. */
+/* Each message is read in one session: not here what is a copy, or is kept by the runtime that
+ * answered it. */
 #define ROWS_ONCE                                                                                  \
     ROWS_NO_COPY " AND NOT (kept_elsewhere(session_id, NULL) AND EXISTS (SELECT 1 FROM "           \
                  "conversation_message x JOIN run u ON u.id = x.run_id WHERE x.message_id = "      \

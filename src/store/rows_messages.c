@@ -56,8 +56,8 @@ typedef struct MessageWalk {
     bool odd;   /* a time that is no number: SQLite has its own order for those */
 } MessageWalk;
 
-/* What the function that sees a row is given; of a row that does not count only the first two, and the
- * last two only where rows may come back. */
+/* What the function that sees a row is given; of a row that does not count only the first two, and
+ * the last two only where rows may come back. */
 enum { SEE_ID, SEE_TIME, SEE_ROLE, SEE_CONTENT, SEE_CALLS, SEE_TOOL, SEE_ACTIVE, SEE_CALL_ID };
 
 static void see_time(MessageWalk *w, sqlite3_value *value)

@@ -9,7 +9,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* The source of a conversation that was one question on the command line; a second turn makes it an ordinary one. */
+/* The source of a conversation that was one question on the command line; a second turn makes it an
+ * ordinary one. */
 #define SOURCE_ASK "ask"
 
 /* X(kind, name): TEXT may be absent (p NULL), REAL and INT are 0 where absent.
@@ -59,8 +60,8 @@
 #define FIELD_TYPE_REAL_OR_NULL double
 #define FIELD_TYPE_INT          int64_t
 
-/* The display_kind of a message that was copied from the session which a conversation continues: it is part of
- * the conversation, but counted and found in the session alone. */
+/* The display_kind of a message that was copied from the session which a conversation continues: it
+ * is part of the conversation, but counted and found in the session alone. */
 #define MESSAGE_CONTINUED "continued"
 
 typedef struct Session {
@@ -87,8 +88,8 @@ typedef struct StoredCell {
     Str text;
 } StoredCell;
 
-/* Whether sessions of this source stand beside a person's own: runs of sub-agents. They are in no list and no
- * count unless they are asked for. */
+/* Whether sessions of this source stand beside a person's own: runs of sub-agents. They are in no
+ * list and no count unless they are asked for. */
 bool session_is_aside(Str source);
 
 /* A copy with its text. */

@@ -215,7 +215,8 @@ static void key_done(Key *key)
 }
 #define AUTO_KEY __attribute__((cleanup(key_done))) Key
 
-/* The time of the row as it is stored. Of a row that is gone the number that was read stands for it. */
+/* The time of the row as it is stored. Of a row that is gone the number that was read stands for
+ * it. */
 static bool find_key(Conn *c, Stmt **slot, const char *sql, int64_t row_id, double at, Key *ret,
                      Err *err)
 {
@@ -560,8 +561,8 @@ static StoredCell read_cell(Arena *a, sqlite3_stmt *stmt, int at, Str name)
     return cell;
 }
 
-/* A Hermes of schema 25 keeps equal system prompts once, in a table of their own, and exports them as if they stood in
- * the session's row. */
+/* A Hermes of schema 25 keeps equal system prompts once, in a table of their own, and exports them
+ * as if they stood in the session's row. */
 static bool read_prompt(Conn *c, Arena *a, int64_t rowid, StoredCell *cell, Err *err)
 {
     bool row, ok;

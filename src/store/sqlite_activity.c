@@ -1,9 +1,9 @@
 /* When each session was last active.
  *
- * No index of Hermes' has the sessions by that, so it takes a search among the messages of each one: 60 ms for 100,000
- * sessions. Where the keys of an earlier time are known, one walk over the sessions does, and a search for those to which
- * messages were added since. Ids of messages that AUTOINCREMENT gives are never given again, so every message that came
- * since has a higher one. */
+ * No index of Hermes' has the sessions by that, so it takes a search among the messages of each
+ * one: 60 ms for 100,000 sessions. Where the keys of an earlier time are known, one walk over the
+ * sessions does, and a search for those to which messages were added since. Ids of messages that
+ * AUTOINCREMENT gives are never given again, so every message that came since has a higher one. */
 #include <stdlib.h>
 
 #include "base/buf.h"

@@ -10,11 +10,13 @@ enum {
     SLICE_ROLLBACK_MS = 12 /* of 25 ms */
 };
 
-/* A one-shot question ('talaria ask') is kept, but listed and counted only when asked for by its source. */
+/* A one-shot question ('talaria ask') is kept, but listed and counted only when asked for by its
+ * source. */
 #define NO_ONE_SHOTS " AND source IS NOT '" SOURCE_ASK "'"
 
-/* Where a list goes on. A time of others may be NULL, text or a blob: a key is bound as it is stored, since SQLite has an
- * order for all of them and our numbers have not. NULL compares with nothing, so it has a statement of its own. */
+/* Where a list goes on. A time of others may be NULL, text or a blob: a key is bound as it is
+ * stored, since SQLite has an order for all of them and our numbers have not. NULL compares with
+ * nothing, so it has a statement of its own. */
 typedef enum KeyKind { KEY_NONE, KEY_NULL, KEY_VALUE, KEY_KINDS } KeyKind;
 
 struct Conn {

@@ -300,7 +300,8 @@ static bool load_keys(SessionList *list, size_t home, Err *err)
     return true;
 }
 
-/* *ret_here: the session's place is where its key says. Otherwise the key is moved down to its place. */
+/* *ret_here: the session's place is where its key says. Otherwise the key is moved down to its
+ * place. */
 static bool look_again(SessionList *list, size_t home, const SessionKey *key, bool *ret_here,
                        Err *err)
 {

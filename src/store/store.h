@@ -17,7 +17,8 @@ typedef struct Store Store;
 
 /* Borrows homes. A home without a database is an empty one, except where --home named it. */
 MUST_CHECK Store *store_open(const Homes *homes, Err *err);
-/* The process ends: reads of every store and index that are under way fail as interrupted. Any thread. */
+/* The process ends: reads of every store and index that are under way fail as interrupted. Any
+ * thread. */
 void store_end_reads(void);
 Store *store_free(Store *s);
 AUTO_FREE(Store, store_free)

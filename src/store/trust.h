@@ -1,8 +1,9 @@
 /* trust.h - on whose behalf something is done, and what that allows.
  *
- * Decided once for each message, by gateway/authorise.h, and handed on with everything that follows from it. Terminal,
- * page and API belong to the owner: whoever reaches them can read the files anyway. The value 0 is the guest, so that a
- * caller that forgets to say who asks gives nothing away. */
+ * Decided once for each message, by gateway/authorise.h, and handed on with everything that follows
+ * from it. Terminal, page and API belong to the owner: whoever reaches them can read the files
+ * anyway. The value 0 is the guest, so that a caller that forgets to say who asks gives nothing
+ * away. */
 #ifndef TALARIA_STORE_TRUST_H
 #define TALARIA_STORE_TRUST_H
 

@@ -97,8 +97,8 @@ MUST_CHECK bool study_facts_parse(Str text, StudyFacts *ret);
 void study_add(StudyTally *tally, const StudyFacts *facts);
 void study_finish(const StudyTally *tally, Study *ret);
 
-/* The whole history; the parts of a session that compression split are one session, as in lists. Only
- * sessions that changed since the last time are read; without an index, all are. */
+/* The whole history; the parts of a session that compression split are one session, as in lists.
+ * Only sessions that changed since the last time are read; without an index, all are. */
 MUST_CHECK bool study_run(const Past *past, Study *ret, Err *err);
 
 #endif

@@ -34,10 +34,10 @@ typedef struct Template {
     Str source_session_id; /* p NULL: none */
     TemplateExample *examples;
     size_t n_examples;
-    Str path;  /* where it was read from or written to; empty before that */
-    Str title; /* of the session, while the template is made */
-    bool
-        transcript; /* that session is a file of another program: the template goes to our own home */
+    Str path;        /* where it was read from or written to; empty before that */
+    Str title;       /* of the session, while the template is made */
+    bool transcript; /* that session is a file of another program: the template goes to our own
+                      * home */
 } Template;
 
 /* -- names -- */

@@ -1,7 +1,7 @@
 /* The chat itself: opening, the two ways of reading lines, leaving.
  *
- * What threads of the service log would tear the screen apart: on a terminal it is kept until the next
- * moment between two keys and shown above the line, as everything else. */
+ * What threads of the service log would tear the screen apart: on a terminal it is kept until the
+ * next moment between two keys and shown above the line, as everything else. */
 #include "terminal/chat.h"
 
 #include <errno.h>
@@ -210,8 +210,8 @@ static bool is_message(Str line)
     return slash_parse(line, &id, &rest, &err) == SLASH_MESSAGE;
 }
 
-/* A queued message is erased, so that the answer continues in one piece; it appears again where it is
- * answered. Other input stays, and the answer continues below it. */
+/* A queued message is erased, so that the answer continues in one piece; it appears again where it
+ * is answered. Other input stays, and the answer continues below it. */
 static void settle(Chat *c, Str line)
 {
     if (c->running && !c->render->approval.id.n && (is_message(line) || !str_trim(line).n))

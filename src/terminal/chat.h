@@ -1,8 +1,9 @@
 /* chat.h - an interactive conversation: the agent service with a person in front of it.
  *
- * On a terminal a line is typed at the bottom while answers stream above it; without one every line of
- * standard input is a message, words go to standard output and talk to standard error. Either way the same
- * commands work (slash.h), and everything goes through the agent service of this process. */
+ * On a terminal a line is typed at the bottom while answers stream above it; without one every line
+ * of standard input is a message, words go to standard output and talk to standard error. Either
+ * way the same commands work (slash.h), and everything goes through the agent service of this
+ * process. */
 #ifndef TALARIA_TERMINAL_CHAT_H
 #define TALARIA_TERMINAL_CHAT_H
 
@@ -22,8 +23,8 @@ typedef struct ChatOptions {
     bool color, quiet;
 } ChatOptions;
 
-/* Until the user leaves. False: the last turn failed, or nothing could be begun. *ret_told: why was shown
- * already. */
+/* Until the user leaves. False: the last turn failed, or nothing could be begun. *ret_told: why was
+ * shown already. */
 MUST_CHECK bool chat(const ChatOptions *options, bool *ret_told, Err *err);
 
 /* For help and the man page: C wants a literal there. */

@@ -1,7 +1,9 @@
-/* Conversations that move: /handoff, /back, and whether what is being written is still ours to write.
+/* Conversations that move: /handoff, /back, and whether what is being written is still ours to
+ * write.
  *
- * While we wait for a gateway nothing is typed and nothing runs; Ctrl-C is a word to the waiting. A conversation
- * that went away is left as it is: nothing of it is written here any more, not even at the exit. */
+ * While we wait for a gateway nothing is typed and nothing runs; Ctrl-C is a word to the waiting. A
+ * conversation that went away is left as it is: nothing of it is written here any more, not even at
+ * the exit. */
 #include <unistd.h>
 
 #include "base/signals.h"
@@ -89,7 +91,8 @@ static bool wait_for(Chat *c, Handoff *h, Err *err)
     uint64_t one = 1;
     bool ok = handoff_wait(&waiter, c->journal, c->scratch, h, err);
 
-    /* What else came meanwhile, a new size of the terminal or a warning, was read with our own words. */
+    /* What else came meanwhile, a new size of the terminal or a warning, was read with our own
+     * words. */
     (void)!write(c->wake_fd, &one, sizeof one);
     return ok;
 }

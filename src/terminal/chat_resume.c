@@ -1,4 +1,5 @@
-/* Conversations and sessions that were there before: which one is meant, and what was said in it last. */
+/* Conversations and sessions that were there before: which one is meant, and what was said in it
+ * last. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -67,7 +68,8 @@ static bool list_once(Chat *c, const Homes *homes, Store *store, size_t max, Lis
     return true;
 }
 
-/* The service of this chat may be reading the transcripts just now: it is given a second to finish. */
+/* The service of this chat may be reading the transcripts just now: it is given a second to
+ * finish. */
 bool chat_list(Chat *c, size_t max, Listed **ret, size_t *ret_n, Err *err)
 {
     struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
@@ -129,7 +131,8 @@ static void add_passage(Buf *out, Str text)
     buf_addz(out, !text.n || str_ends(text, STR("\n")) ? "" : "\n");
 }
 
-/* Text before and after a tool call is separated, as it was then. `left_out` bytes are not shown. */
+/* Text before and after a tool call is separated, as it was then. `left_out` bytes are not
+ * shown. */
 static void add_passages(Buf *out, Str text, size_t left_out, Str starts)
 {
     Str rest = str_skip(starts, 1), one;

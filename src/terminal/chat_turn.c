@@ -1,5 +1,6 @@
-/* Turns of a chat. The log of a run wakes us through a descriptor, whatever thread it writes on; reading
- * and drawing happen here, between two keys. One turn at a time: what is sent meanwhile waits in a queue. */
+/* Turns of a chat. The log of a run wakes us through a descriptor, whatever thread it writes on;
+ * reading and drawing happen here, between two keys. One turn at a time: what is sent meanwhile
+ * waits in a queue. */
 #include <unistd.h>
 
 #include "terminal/chat_inside.h"

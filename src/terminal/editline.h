@@ -1,8 +1,8 @@
 /* editline.h - libedit, loaded when somebody sits at a terminal.
  *
- * It brings libbsd, libmd and libtinfo with it, and only `talaria chat` on a terminal has any use for
- * them: every other start of the program would pay. Opened at first use, as libcurl is (net/curl.h); the
- * types come from its header, so a call that does not match does not compile. */
+ * It brings libbsd, libmd and libtinfo with it, and only `talaria chat` on a terminal has any use
+ * for them: every other start of the program would pay. Opened at first use, as libcurl is
+ * (net/curl.h); the types come from its header, so a call that does not match does not compile. */
 #ifndef TALARIA_TERMINAL_EDITLINE_H
 #define TALARIA_TERMINAL_EDITLINE_H
 

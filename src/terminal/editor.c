@@ -1,7 +1,7 @@
 /* libedit draws the line relative to where it thinks the cursor is, and does not report it. So we
  * count, by its own rules (rows.h), how many rows above the cursor its first one is; to hide
- * the line is to go there and clear to the end of the screen. EL_REFRESH forgets what was drawn and draws
- * all of it from the cursor on. */
+ * the line is to go there and clear to the end of the screen. EL_REFRESH forgets what was drawn and
+ * draws all of it from the cursor on. */
 #include "terminal/editor.h"
 
 #include <errno.h>
@@ -345,8 +345,9 @@ static bool set_up(Editor *e, Err *err)
     e->lib->el_wset(e->el, EL_PROMPT, prompt);
     e->lib->el_set(e->el, EL_HIST, e->lib->history, e->history);
     bind(e);
-    /* Between two lines libedit puts the terminal back, and what is typed then would be drawn by the
-     * kernel, over the answer: from beginning to end nothing is echoed. A paste keeps its line ends. */
+    /* Between two lines libedit puts the terminal back, and what is typed then would be drawn by
+     * the kernel, over the answer: from beginning to end nothing is echoed. A paste keeps its line
+     * ends. */
     e->lib->el_set(e->el, EL_SETTY, "-x", "-echo", "-icanon", "-icrnl", "-inlcr", NULL);
     e->lib->el_set(e->el, EL_SETTY, "-d", "-icrnl", "-inlcr", NULL);
     return true;

@@ -1,9 +1,9 @@
 /* editor.h - the line at the bottom of the screen: libedit with ears.
  *
- * libedit asks us for each character, and while we wait for one we also wait for everything else: words of
- * an answer, signals. So the whole terminal is one thread, and the line that is being typed can be taken
- * away (editor_hide), something written in its place and the line be drawn again below (editor_show) at
- * any moment between two keys. */
+ * libedit asks us for each character, and while we wait for one we also wait for everything else:
+ * words of an answer, signals. So the whole terminal is one thread, and the line that is being
+ * typed can be taken away (editor_hide), something written in its place and the line be drawn again
+ * below (editor_show) at any moment between two keys. */
 #ifndef TALARIA_TERMINAL_EDITOR_H
 #define TALARIA_TERMINAL_EDITOR_H
 

@@ -1,9 +1,9 @@
 /* keys.h - what a terminal sends: characters, and pastes as one piece.
  *
- * A terminal that was asked for it puts a paste between two marks (bracketed paste). Between them nothing
- * is a key: a line feed in a paste does not send, an escape does not steer. Everything else is handed on
- * code point by code point, so that the line editor's own tables see arrows and the like as before.
- * Pure: bytes in, keys out, the same however they are cut. Not thread-safe. */
+ * A terminal that was asked for it puts a paste between two marks (bracketed paste). Between them
+ * nothing is a key: a line feed in a paste does not send, an escape does not steer. Everything else
+ * is handed on code point by code point, so that the line editor's own tables see arrows and the
+ * like as before. Pure: bytes in, keys out, the same however they are cut. Not thread-safe. */
 #ifndef TALARIA_TERMINAL_KEYS_H
 #define TALARIA_TERMINAL_KEYS_H
 

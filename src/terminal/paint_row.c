@@ -1,6 +1,6 @@
-/* Words go out at once. The last one may still grow, so the row remembers how much of it is on the terminal: a
- * word that outgrows the row is erased there and drawn again on the next one. The last column stays free,
- * because terminals disagree about where the cursor is after it was written. */
+/* Words go out at once. The last one may still grow, so the row remembers how much of it is on the
+ * terminal: a word that outgrows the row is erased there and drawn again on the next one. The last
+ * column stays free, because terminals disagree about where the cursor is after it was written. */
 #include "terminal/paint_inside.h"
 #include "text/utf8.h"
 
@@ -103,7 +103,8 @@ static void end_word(Paint *p, Buf *out)
     r->word_style = r->drawn_style;
 }
 
-/* A style ends with its last character, not before the next word: the blank between them has none. */
+/* A style ends with its last character, not before the next word: the blank between them has
+ * none. */
 void row_style(Paint *p, unsigned style)
 {
     p->row.style = style;

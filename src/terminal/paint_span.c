@@ -1,5 +1,5 @@
-/* Bold, code and links within a line. A mark counts only if its closing one comes within the line; until then
- * it waits, and without one it is text. */
+/* Bold, code and links within a line. A mark counts only if its closing one comes within the line;
+ * until then it waits, and without one it is text. */
 #include "terminal/paint_inside.h"
 #include "text/utf8.h"
 

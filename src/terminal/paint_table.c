@@ -1,5 +1,5 @@
-/* A table is drawn when it is over. If its columns fit the terminal they are set side by side, else each row
- * becomes lines of "Heading: value". */
+/* A table is drawn when it is over. If its columns fit the terminal they are set side by side, else
+ * each row becomes lines of "Heading: value". */
 #include "terminal/paint_inside.h"
 #include "text/utf8.h"
 

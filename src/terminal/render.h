@@ -1,9 +1,10 @@
 /* render.h - the events of a turn as a person reads them.
  *
- * Words of the answer are one thing, quiet lines about it another: tools in one line each when they are
- * over, thinking folded into one line, context, skills and graph in one, trouble with its code and a way
- * out, at the end tokens and time. Everything that comes from a runtime passes through utf8_show: no
- * escape sequence, control or mark that turns the direction of text reaches a terminal. Pure. */
+ * Words of the answer are one thing, quiet lines about it another: tools in one line each when they
+ * are over, thinking folded into one line, context, skills and graph in one, trouble with its code
+ * and a way out, at the end tokens and time. Everything that comes from a runtime passes through
+ * utf8_show: no escape sequence, control or mark that turns the direction of text reaches a
+ * terminal. Pure. */
 #ifndef TALARIA_TERMINAL_RENDER_H
 #define TALARIA_TERMINAL_RENDER_H
 

@@ -1,9 +1,10 @@
 /* screen.h - what has been said, above the line that is being typed.
  *
- * Between two calls the cursor is at the beginning of an empty row, where the editor draws its line. Words
- * of an answer come in pieces: the next piece continues where the last one ended, a row higher up, because
- * the screen remembers the column. Without a terminal, words go to standard output and all other talk to
- * standard error. Text must have been made safe before (text/utf8.h). */
+ * Between two calls the cursor is at the beginning of an empty row, where the editor draws its
+ * line. Words of an answer come in pieces: the next piece continues where the last one ended, a row
+ * higher up, because the screen remembers the column. Without a terminal, words go to standard
+ * output and all other talk to standard error. Text must have been made safe before
+ * (text/utf8.h). */
 #ifndef TALARIA_TERMINAL_SCREEN_H
 #define TALARIA_TERMINAL_SCREEN_H
 

@@ -1,9 +1,9 @@
 /* slash.h - the commands of the terminal, as one table.
  *
- * A row is the command's name, its help, its completion and its place in the documentation; what it does
- * is the function `slash_NAME` in slash_do.c or chat_handoff.c. A line is a command where it begins with one slash and
- * letters and then a blank or nothing, so that a path is a message; two slashes begin a message that
- * begins with a slash. Pure. */
+ * A row is the command's name, its help, its completion and its place in the documentation; what it
+ * does is the function `slash_NAME` in slash_do.c or chat_handoff.c. A line is a command where it
+ * begins with one slash and letters and then a blank or nothing, so that a path is a message; two
+ * slashes begin a message that begins with a slash. Pure. */
 #ifndef TALARIA_TERMINAL_SLASH_H
 #define TALARIA_TERMINAL_SLASH_H
 
@@ -16,7 +16,8 @@ typedef enum SlashNeeds {
     SLASH_MUST   /* takes something */
 } SlashNeeds;
 
-/* X(name, what it takes, the same in help (with a blank before it), waits for the end of a turn, what it does) */
+/* X(name, what it takes, the same in help (with a blank before it), waits for the end of a turn,
+ * what it does) */
 #define SLASH_COMMANDS(X)                                                                          \
     X(new, SLASH_ALONE, "", true, "start a new conversation")                                      \
     X(resume, SLASH_MAY, " [ID]", true,                                                            \
@@ -57,8 +58,8 @@ extern const SlashRow slash_rows[SLASH_COUNT];
 
 typedef enum SlashKind { SLASH_MESSAGE, SLASH_COMMAND, SLASH_WRONG } SlashKind;
 
-/* A message: *ret_rest is its text. A command: its id and what follows. Wrong: err says why, and names the
- * command that is nearest. */
+/* A message: *ret_rest is its text. A command: its id and what follows. Wrong: err says why, and
+ * names the command that is nearest. */
 SlashKind slash_parse(Str line, SlashId *ret_id, Str *ret_rest, Err *err);
 
 /* The row whose name comes nearest; NULL: none is near. */

@@ -1,4 +1,5 @@
-/* What the commands do. Each is a function of the table's name; a failure is shown by the caller. */
+/* What the commands do. Each is a function of the table's name; a failure is shown by the
+ * caller. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -259,7 +260,8 @@ static bool slash_skills(Chat *c, Str rest, Err *err)
     return true;
 }
 
-/* The receipts of the last turn, as the service kept them; the newest of all where none was made here. */
+/* The receipts of the last turn, as the service kept them; the newest of all where none was made
+ * here. */
 static bool read_receipts(Chat *c, Str *ret, Err *err)
 {
     Runs *r = service_borrow_runs(c->service, err);

@@ -1,12 +1,12 @@
 /* json.h - reading JSON, and writing it.
  *
- * Reading is strict (RFC 8259, UTF-8 checked, no trailing commas, at most LIMIT_JSON_DEPTH levels and
- * LIMIT_JSON_BYTES bytes) and stands on simdjson, behind the one C++ file of the program. A refusal
- * says what was expected and where: "line 3, column 14: ...".
+ * Reading is strict (RFC 8259, UTF-8 checked, no trailing commas, at most LIMIT_JSON_DEPTH levels
+ * and LIMIT_JSON_BYTES bytes) and stands on simdjson, behind the one C++ file of the program. A
+ * refusal says what was expected and where: "line 3, column 14: ...".
  *
  * A Json is a value by itself: two words, borrowed from its JsonDoc, which owns all text. Asking a
- * value for something that it is not never fails: the answer is JSON_NONE, an empty Str, or false, so
- * that a reader of outside shapes can walk down a path and look once, at the end. */
+ * value for something that it is not never fails: the answer is JSON_NONE, an empty Str, or false,
+ * so that a reader of outside shapes can walk down a path and look once, at the end. */
 #ifndef TALARIA_TEXT_JSON_H
 #define TALARIA_TEXT_JSON_H
 

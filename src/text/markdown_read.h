@@ -36,8 +36,8 @@ enum { MARKDOWN_NUMBERED = 32 };
 /* The lists that are open where a visitor is. Begins as zero. */
 typedef struct MarkdownLists {
     int depth;
-    int next
-        [MARKDOWN_NUMBERED]; /* the number of the next item; deeper lists count from their start */
+    int next[MARKDOWN_NUMBERED]; /* the number of the next item; deeper lists count from their
+                                  * start */
 } MarkdownLists;
 
 /* For each node of a list, when it begins and when it ends. */

@@ -1,5 +1,5 @@
-/* The list of a LIST_OF any record has the same layout whatever it holds, so the functions copy it in
- * and out by memcpy as an AnyList. */
+/* The list of a LIST_OF any record has the same layout whatever it holds, so the functions copy it
+ * in and out by memcpy as an AnyList. */
 #include "text/record.h"
 
 #include "base/limits.h"

@@ -1,9 +1,9 @@
 /* record.h - one table per struct, from which its JSON is read and written.
  *
- * A table lists the members of a struct with their JSON keys. The reader and the writer both use it,
- * so a key cannot be in one and missing in the other. The JSON form is an object with these keys, in
- * the order of the table. Readers skip unknown keys, treat null as "not given", and refuse a value of
- * another type with a message that names the key.
+ * A table lists the members of a struct with their JSON keys. The reader and the writer both use
+ * it, so a key cannot be in one and missing in the other. The JSON form is an object with these
+ * keys, in the order of the table. Readers skip unknown keys, treat null as "not given", and refuse
+ * a value of another type with a message that names the key.
  *
  * For a struct that exists, list its members; the kind of a field follows from the member's type:
  *
@@ -13,16 +13,16 @@
  *       RECORD_ENUM(Handoff, state, handoff_state_names),
  *       RECORD_FIELD(Handoff, chat.title, .key = "title"),      a member of a member
  *       RECORD_NESTED(Handoff, usage, &usage_record),           an object
- *       RECORD_OPTIONAL(Handoff, owner, &owner_record),         an object, if the pointer is not NULL
- *       RECORD_LIST(Handoff, steps, &step_record),              an array; LIST_OF(Step) steps
+ *       RECORD_OPTIONAL(Handoff, owner, &owner_record),         an object, if the pointer is not
+ * NULL RECORD_LIST(Handoff, steps, &step_record),              an array; LIST_OF(Step) steps
  *   };
  *   const RecordTable handoff_record = RECORD(Handoff, "handoff", fields);
  *
  *   record_put(&w, &handoff_record, &handoff);
  *   if (!record_read(arena, &handoff_record, json, &handoff, &err)) ...
  *
- * For a new struct, RECORD_STRUCT makes the struct from the table too, and RECORD_FUNCTIONS gives it
- * typed functions (see below; sleep/task/types.h is an example).
+ * For a new struct, RECORD_STRUCT makes the struct from the table too, and RECORD_FUNCTIONS gives
+ * it typed functions (see below; sleep/task/types.h is an example).
  *
  * Records are values. Text and lists that are read live in the arena that the caller passes. Tables
  * are constant and may be used by any thread. */

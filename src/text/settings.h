@@ -170,7 +170,8 @@ typedef struct SettingInfo {
     const char *help;
 } SettingInfo;
 
-/* One of several models, `models.NAME`: the rows of `model` for it, p NULL where nothing is said. */
+/* One of several models, `models.NAME`: the rows of `model` for it, p NULL where nothing is
+ * said. */
 typedef struct NamedModel {
     Str name;
     Str values[SETTING_COUNT];
@@ -195,7 +196,8 @@ void settings_defaults(Settings *ret);
 MUST_CHECK bool settings_load(Arena *a, Settings *ret, Err *err);
 MUST_CHECK bool settings_parse(Arena *a, Str yaml, Settings *s, Err *err);
 bool setting_is_secret(Str key); /* settings_secret.h */
-/* Whether config.yaml may hold this: the key exists, is not a secret, and the value is one that it takes. */
+/* Whether config.yaml may hold this: the key exists, is not a secret, and the value is one that it
+ * takes. */
 MUST_CHECK bool setting_check(Arena *a, Str key, Str value, Err *err);
 
 bool setting_bool(const Settings *s, SettingId id);

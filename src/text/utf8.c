@@ -2,8 +2,8 @@
 
 #include <utf8proc.h>
 
-/* Length of the valid sequence at p, 0 where there is none; overlong forms and surrogates are none.
- */
+/* Length of the valid sequence at p, 0 where there is none; overlong forms and surrogates are
+ * none. */
 static size_t sequence(const unsigned char *p, size_t n, uint32_t *ret)
 {
     static const uint32_t min[] = { 0, 0, 0x80, 0x800, 0x10000 };

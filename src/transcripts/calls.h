@@ -1,11 +1,13 @@
-/* calls.h - each call of the model counts once, however many sessions repeat it; inside this room only.
+/* calls.h - each call of the model counts once, however many sessions repeat it; inside this room
+ * only.
  *
- * A fork of Claude Code holds copies of its parent's lines. Which file is the original cannot always be
- * told, so index.db keeps the tokens of every call per session that has it. One of those sessions owns
- * the call (calls that a session says it copied come last, then the one that was read first), and the
- * tokens are part of its entry's sums. When the owner goes, the next one gets them.
+ * A fork of Claude Code holds copies of its parent's lines. Which file is the original cannot
+ * always be told, so index.db keeps the tokens of every call per session that has it. One of those
+ * sessions owns the call (calls that a session says it copied come last, then the one that was read
+ * first), and the tokens are part of its entry's sums. When the owner goes, the next one gets them.
  *
- * Works inside the update's transaction. Cost: a few lookups per call that is new, none for others. */
+ * Works inside the update's transaction. Cost: a few lookups per call that is new, none for
+ * others. */
 #ifndef TALARIA_TRANSCRIPTS_CALLS_H
 #define TALARIA_TRANSCRIPTS_CALLS_H
 

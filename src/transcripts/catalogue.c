@@ -1,5 +1,5 @@
-/* Opening and asking. Entries of roots and homes that were not asked for stay in the file and out of
- * every answer: the scope is part of each question. */
+/* Opening and asking. Entries of roots and homes that were not asked for stay in the file and out
+ * of every answer: the scope is part of each question. */
 #include "transcripts/catalogue.h"
 
 #include "base/clock.h"

@@ -1,10 +1,10 @@
 /* catalogue.h - what is known of every session without reading it: files, cursors, facts.
  *
- * Lives in index.db, so all of it can be made anew. catalogue_update walks all sources, reads what is
- * new and no more, hands each event on to those who listen (the search index, the harvest), and
- * keeps per session what lists and filters show. An update commits every so often: killed, it goes on
- * where it was. At most one update at a time per data folder, also across processes; a second one
- * goes on with what is there. One thread a handle; two read. */
+ * Lives in index.db, so all of it can be made anew. catalogue_update walks all sources, reads what
+ * is new and no more, hands each event on to those who listen (the search index, the harvest), and
+ * keeps per session what lists and filters show. An update commits every so often: killed, it goes
+ * on where it was. At most one update at a time per data folder, also across processes; a second
+ * one goes on with what is there. One thread a handle; two read. */
 #ifndef TALARIA_TRANSCRIPTS_CATALOGUE_H
 #define TALARIA_TRANSCRIPTS_CATALOGUE_H
 
@@ -48,9 +48,9 @@ typedef struct Entry {
     int64_t input_tokens, output_tokens, cache_read_tokens, cache_write_tokens;
     double cost_usd; /* as the program itself says; 0: it does not */
     bool side_chain, archived;
-    bool
-        human; /* by what can be seen: entrypoint, kind, no side chain, at least one request of a person */
-    Str tools;                          /* names, one a line, in order of first use */
+    bool human; /* by what can be seen: entrypoint, kind, no side chain, at least one request of a
+                   person */
+    Str tools;  /* names, one a line, in order of first use */
     uint8_t activity[ACTIVITY_BUCKETS]; /* messages over the session's time, the most = 255 */
     Cursor cursor;
 } Entry;
@@ -84,12 +84,13 @@ MUST_CHECK bool catalogue_update(Catalogue *c, const CatalogueListener *listener
                                  bool (*stop)(void *ctx), void *stop_ctx, UpdateStats *ret,
                                  Err *err);
 
-/* Turns of our own sessions that a runtime keeps in a session which the catalogue knows are read there: what the handle reads is
- * the rest. Before every reading of our own home; of another it does nothing. The arena outlives the handle. */
+/* Turns of our own sessions that a runtime keeps in a session which the catalogue knows are read
+ * there: what the handle reads is the rest. Before every reading of our own home; of another it
+ * does nothing. The arena outlives the handle. */
 MUST_CHECK bool catalogue_read_once(Db *index, Arena *a, const Home *home, Rows *rows, Err *err);
 
-/* What an update would see, at the price of a look at every file and no more: where it is the stamp of
- * an earlier update, there is nothing new. Not sound where a look from outside cannot tell. */
+/* What an update would see, at the price of a look at every file and no more: where it is the stamp
+ * of an earlier update, there is nothing new. Not sound where a look from outside cannot tell. */
 MUST_CHECK bool catalogue_stamp(const CatalogueQuery *query, Stamp *ret, Err *err);
 
 MUST_CHECK bool catalogue_clear(Catalogue *c, Err *err); /* everything is read anew next time */
@@ -97,8 +98,9 @@ MUST_CHECK bool catalogue_clear(Catalogue *c, Err *err); /* everything is read a
 /* -- asking -- */
 
 typedef struct EntryQuery {
-    int source; /* SourceKind, -1 = all */
-    Str project; /* cwd is this folder or lies below it; a bare name matches the folder's last part */
+    int source;  /* SourceKind, -1 = all */
+    Str project; /* cwd is this folder or lies below it; a bare name matches the folder's last
+                  * part */
     Str model;   /* part of the model's name */
     Str tool;
     double since, until;
@@ -120,7 +122,8 @@ typedef struct EntryMark {
     int64_t offset; /* of its cursor */
     uint64_t proof;
 } EntryMark;
-/* All but side chains, archived ones too, newest first; a quarter of what the whole entries cost. */
+/* All but side chains, archived ones too, newest first; a quarter of what the whole entries
+ * cost. */
 MUST_CHECK bool catalogue_marks(Catalogue *c, Arena *a, EntryMark **ret, size_t *ret_n, Err *err);
 
 /* Entries whose id begins so, at most `max`, by id. */

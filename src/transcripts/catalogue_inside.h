@@ -46,7 +46,8 @@ typedef struct Update {
     Err *err;
 } Update;
 
-/* Entries of one home (empty: all files), in order of path and id; text is gone after fn returns. */
+/* Entries of one home (empty: all files), in order of path and id; text is gone after fn
+ * returns. */
 typedef void KnownFn(void *ctx, const Known *k);
 MUST_CHECK bool update_known(Update *u, Str home, KnownFn *fn, void *ctx);
 

@@ -1,11 +1,11 @@
 /* Claude Code's transcripts: one object a line, told apart by "type".
  *
- * A message of the model is written in several lines, one a block of its content, each with the same
- * message id and request id and a usage that may still grow: the largest counts, once. A fork repeats
- * the parent's lines with the parent's ids: usage carries its call's id, so that the catalogue can
- * count it once (calls.h). Tool results stand in the user's
- * place; beside them lies toolUseResult, the same again for the program's screen, which nobody
- * reads. What is meta, of a side chain or a summary stays and is flagged. */
+ * A message of the model is written in several lines, one a block of its content, each with the
+ * same message id and request id and a usage that may still grow: the largest counts, once. A fork
+ * repeats the parent's lines with the parent's ids: usage carries its call's id, so that the
+ * catalogue can count it once (calls.h). Tool results stand in the user's place; beside them lies
+ * toolUseResult, the same again for the program's screen, which nobody reads. What is meta, of a
+ * side chain or a summary stays and is flagged. */
 #include "base/hash.h"
 #include "transcripts/line.h"
 
@@ -204,8 +204,8 @@ static EventUsage *counted_of(LineState *state, uint64_t call)
     return &state->usage[at].counted;
 }
 
-/* A fork that was started with a prompt begins with that: what is older was copied. Other forks do not
- * tell, and are found by the ids of their calls. */
+/* A fork that was started with a prompt begins with that: what is older was copied. Other forks do
+ * not tell, and are found by the ids of their calls. */
 static bool is_copy(const Line *l)
 {
     return l->at > 0 && l->at + 1 < l->state->first_at;

@@ -1,9 +1,9 @@
 /* Codex' rollouts: {timestamp, type, payload} a line; the oldest have the payload alone.
  *
  * Nearly everything is written twice, as an item of the model's protocol (response_item) and as an
- * event for the screen (event_msg, of two kinds), in any order, and versions differ in what they write.
- * What was told in one form is remembered for a while: the same text in another form, or another
- * form within a few lines, is its twin. So each turn is told once, whatever is there. */
+ * event for the screen (event_msg, of two kinds), in any order, and versions differ in what they
+ * write. What was told in one form is remembered for a while: the same text in another form, or
+ * another form within a few lines, is its twin. So each turn is told once, whatever is there. */
 #include "base/hash.h"
 #include "transcripts/codex_base.h"
 #include "transcripts/line.h"
@@ -240,8 +240,8 @@ static bool tool_call(Line *l, const JsonTok *f, Str name)
     return line_emit(l, &e);
 }
 
-/* A result is often JSON in a string: {"output":"...","metadata":{"exit_code":0}}. Its text is taken
- * out as it lies, twice escaped. */
+/* A result is often JSON in a string: {"output":"...","metadata":{"exit_code":0}}. Its text is
+ * taken out as it lies, twice escaped. */
 static bool unwrap_output(Str raw, Str *ret, int64_t *ret_code)
 {
     static const Str begins = STR_INIT("{\\\"output\\\":\\\""),
@@ -325,7 +325,8 @@ static EventUsage usage_of(Line *l, JsonTok t)
                          .total = true };
 }
 
-/* A fork's totals begin with its parent's: of a fork each call is told by itself. A total that stays says nothing. */
+/* A fork's totals begin with its parent's: of a fork each call is told by itself. A total that
+ * stays says nothing. */
 static bool token_count(Line *l, JsonTok info)
 {
     Event e = { .kind = EVENT_USAGE };
@@ -358,7 +359,8 @@ static bool changed_files(Line *l, JsonTok changes)
     return !paths.n || line_text_event(l, EVENT_FILES, 0, paths.all, paths.n);
 }
 
-/* {type: UserMessage|AgentMessage|Reasoning|..., content}: the screen's history in newer versions. */
+/* {type: UserMessage|AgentMessage|Reasoning|..., content}: the screen's history in newer
+ * versions. */
 static bool completed_item(Line *l, JsonTok done)
 {
     Str type = json_tok_raw(l->scan, json_tok_get(l->scan, done, STR("type")));
@@ -450,8 +452,8 @@ static bool session_meta(Line *l, const JsonTok *f)
     return line_facts(l, facts);
 }
 
-/* A turn that was begun after the fork is its own. Where ids do not say when that was, times do: copies are all written at
- * once. */
+/* A turn that was begun after the fork is its own. Where ids do not say when that was, times do:
+ * copies are all written at once. */
 static void end_of_inheritance(Line *l, const JsonTok *f)
 {
     enum { AT_ONCE = 5 };

@@ -78,7 +78,8 @@ static Str look_in(Arena *a, Str folder, Str id)
     return found;
 }
 
-/* An id says when it was made, and folders are named after the day, as the machine's clock showed it. */
+/* An id says when it was made, and folders are named after the day, as the machine's clock showed
+ * it. */
 static Str look_around(Arena *a, Str root, Str id)
 {
     static const char *const places[] = { "sessions", "archived_sessions" };

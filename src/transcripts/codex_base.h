@@ -1,8 +1,9 @@
 /* codex_base.h - the files that a rollout goes on from; inside this room only.
  *
- * After a turn was taken back, and in a fork, Codex begins a new file that has only what came then. Its first line says
- * which file it goes on from and up to which byte (history_base); that file may itself go on from another. Together they
- * are one stream of bytes: places in it count through all of them, so that each line has a place of its own. */
+ * After a turn was taken back, and in a fork, Codex begins a new file that has only what came then.
+ * Its first line says which file it goes on from and up to which byte (history_base); that file may
+ * itself go on from another. Together they are one stream of bytes: places in it count through all
+ * of them, so that each line has a place of its own. */
 #ifndef TALARIA_TRANSCRIPTS_CODEX_BASE_H
 #define TALARIA_TRANSCRIPTS_CODEX_BASE_H
 
@@ -26,7 +27,8 @@ typedef struct CodexBase {
 /* Of a file that begins anew: none. A base that is not there any more is passed over. */
 CodexBase codex_base(Arena *a, Str path);
 
-/* The thread's id in the name of a rollout, and the file's own: ...-<thread>.jsonl, ...-<thread>_<file>.jsonl. */
+/* The thread's id in the name of a rollout, and the file's own: ...-<thread>.jsonl,
+ * ...-<thread>_<file>.jsonl. */
 bool codex_name(Str path, Str *ret_thread, Str *ret_file);
 
 /* When an id of version 7 was made, in milliseconds; 0: it is none. */

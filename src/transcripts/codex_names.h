@@ -1,6 +1,7 @@
 /* codex_names.h - the names that people gave to threads of Codex; inside this room only.
  *
- * session_index.jsonl has them where it is there, the newest line of an id counting; else Codex' own database. */
+ * session_index.jsonl has them where it is there, the newest line of an id counting; else Codex'
+ * own database. */
 #ifndef TALARIA_TRANSCRIPTS_CODEX_NAMES_H
 #define TALARIA_TRANSCRIPTS_CODEX_NAMES_H
 

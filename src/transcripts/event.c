@@ -1,8 +1,8 @@
 /* Text of an event is decoded here and nowhere else, when somebody asks for it.
  *
  * A clip decodes only its head and tail: of a result of 60 KB, the index wants four. Pieces come
- * either from a line whose UTF-8 the scanner has checked, and are escaped, or from a database, where
- * anything may stand. */
+ * either from a line whose UTF-8 the scanner has checked, and are escaped, or from a database,
+ * where anything may stand. */
 #include "transcripts/event.h"
 
 #include "text/json_scan.h"

@@ -2,8 +2,8 @@
  *
  * One stream of events, whatever wrote it. An event says what stood there and nothing about what it
  * means: that a line was meta, of a side chain or a summary of a compaction is kept as a flag, and
- * whoever reads decides. Text stays as it lies in the file (escaped, in pieces) until somebody asks:
- * most of a transcript is tool results that most readers never look at.
+ * whoever reads decides. Text stays as it lies in the file (escaped, in pieces) until somebody
+ * asks: most of a transcript is tool results that most readers never look at.
  *
  * An Event and all it points to is gone when the callback returns. */
 #ifndef TALARIA_TRANSCRIPTS_EVENT_H
@@ -74,8 +74,8 @@ typedef struct SessionFacts { /* empty: this line does not say */
     Str parent;       /* session that a side chain or a fork belongs to */
     Str kind;         /* Claude Code's sessionKind: bg, daemon, daemon-worker; empty: interactive */
     Str continued_in; /* session that continues this one */
-    double
-        cost_usd; /* of the whole session so far, as the program itself counts it; 0: this line does not say */
+    double cost_usd;  /* of the whole session so far, as the program itself counts it; 0: this line
+                         does not say */
 } SessionFacts;
 
 typedef struct EventUsage {

@@ -57,8 +57,8 @@ void pulse_show(const Pulse *p, double from, double to, uint8_t ret[ACTIVITY_BUC
 static const char headless[] = "sdk-cli|sdk-ts|sdk-py|sdk|mcp|codex_exec|exec|codex_sdk_ts|"
                                "codex_sdk_py|codex_mcp_server|cron|batch|subagent|observer";
 
-/* Kinds of sessions of Claude Code that it runs for itself. One in the background (bg) is a person's where
- * a person typed in it. */
+/* Kinds of sessions of Claude Code that it runs for itself. One in the background (bg) is a
+ * person's where a person typed in it. */
 static const char services[] = "daemon|daemon-worker";
 
 /* First requests that no person types: of observers, graders and engines that learn from sessions,
@@ -161,7 +161,8 @@ static void user_event(Arena *a, EntryRow *row, const Event *e)
 {
     Str text;
 
-    /* Titles come along with what is recalled, so a guest's words are none, and no request of the owner. */
+    /* Titles come along with what is recalled, so a guest's words are none, and no request of the
+     * owner. */
     if (e->flags & EVENT_IS_GUEST) {
         if (!row->e.title.n)
             row->e.title = STR("Guest session");

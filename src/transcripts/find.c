@@ -1,8 +1,8 @@
 /* Which transcripts are there: a walk that opens folders and no files.
  *
  * Below projects/ every .jsonl is a session or a side chain of one; below sessions/ and
- * archived_sessions/ every thread is one, in the newest of its rollouts; where the same is in both places (Codex
- * moves it) the longer one counts. Symbolic links below a root are not followed. */
+ * archived_sessions/ every thread is one, in the newest of its rollouts; where the same is in both
+ * places (Codex moves it) the longer one counts. Symbolic links below a root are not followed. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -136,7 +136,8 @@ static TranscriptFile file_of(const WalkedFile *w, int place)
 
 /* -- what is there twice -- */
 
-/* Of the same stem: the one that counts first. A thread of Codex goes on in the newest of its files. */
+/* Of the same stem: the one that counts first. A thread of Codex goes on in the newest of its
+ * files. */
 static int by_stem(const void *left, const void *right)
 {
     const TranscriptFile *a = *(TranscriptFile *const *)left, *b = *(TranscriptFile *const *)right;

@@ -1,8 +1,8 @@
 /* line.h - one line of a transcript on its way to becoming events; inside this room only.
  *
- * The reader finds and scans the line, claude.c and codex.c say what stands in it, what is common to
- * both (facts that are told once, flags by how a text begins, times) is here. Nothing outlives the
- * line but LineState, which outlives the file's other lines. */
+ * The reader finds and scans the line, claude.c and codex.c say what stands in it, what is common
+ * to both (facts that are told once, flags by how a text begins, times) is here. Nothing outlives
+ * the line but LineState, which outlives the file's other lines. */
 #ifndef TALARIA_TRANSCRIPTS_LINE_H
 #define TALARIA_TRANSCRIPTS_LINE_H
 
@@ -58,12 +58,12 @@ typedef struct LineState {
     bool side_file;   /* the whole file is of a side chain */
     bool named;       /* the user gave the session a title: the program's own do not replace it */
     bool has_session; /* Codex: session_meta was read; one of a fork's parent may follow */
-    bool
-        inherited; /* Codex: what comes was said in another thread, before this one was forked from it */
-    bool is_fork;             /* Codex: totals begin with those of the parent */
+    bool inherited; /* Codex: what comes was said in another thread, before this one was forked from
+                       it */
+    bool is_fork;   /* Codex: totals begin with those of the parent */
     bool ordinals, paginated; /* Codex: lines are numbered; what was shown is in item_completed */
-    bool
-        no_input; /* Codex: nothing was said yet in this turn: an answer is the summary of a compaction */
+    bool no_input; /* Codex: nothing was said yet in this turn: an answer is the summary of a
+                      compaction */
     double forked_at;
     int64_t fork_ms;
     int64_t last_total; /* Codex: tokens so far, when they were last told */
@@ -99,7 +99,8 @@ MUST_CHECK bool codex_line(Line *l);
 
 /* -- what both use -- */
 
-/* Names of keys, found by a hash that is built before main: every key of every line is looked up. */
+/* Names of keys, found by a hash that is built before main: every key of every line is looked
+ * up. */
 enum { KEY_SLOTS = 128 };
 typedef struct KeyTable {
     const Str *names;

@@ -18,9 +18,9 @@ typedef struct Loaded {
 } Loaded;
 
 /* Fails past LIMIT_TRANSCRIPT_BYTES of text. Meta lines (commands, summaries and interruptions too)
- * and thinking are left out unless asked for; of a line past LIMIT_TRANSCRIPT_LINE the middle of long
- * texts is left out. A tool message whose line says that it failed has the finish_reason "error".
- * Nothing is redacted here. */
+ * and thinking are left out unless asked for; of a line past LIMIT_TRANSCRIPT_LINE the middle of
+ * long texts is left out. A tool message whose line says that it failed has the finish_reason
+ * "error". Nothing is redacted here. */
 typedef struct LoadOptions {
     bool meta, thinking;
     bool inherited; /* of a fork: also what was said before it */

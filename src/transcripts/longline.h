@@ -1,8 +1,8 @@
 /* longline.h - a line that is too long to be held, made short while it passes by.
  *
  * What comes out is JSON of the same shape with long strings cut in the middle, and with what no
- * longer fits left out: values deep down first, so that what the top says (type, role, time) is always
- * there. Memory stays the same however long the line is. */
+ * longer fits left out: values deep down first, so that what the top says (type, role, time) is
+ * always there. Memory stays the same however long the line is. */
 #ifndef TALARIA_TRANSCRIPTS_LONGLINE_H
 #define TALARIA_TRANSCRIPTS_LONGLINE_H
 

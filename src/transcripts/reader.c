@@ -1,12 +1,12 @@
 /* Files in blocks into one buffer, lines by memchr, tokens by simdjson's first stage.
  *
  * The buffer holds the longest line that is read as a whole and one block; it is the same for every
- * file. A block is small enough to be still in the cache when it is scanned. Memory-mapping would save
- * a copy, but a file that is cut while it is read would end the process.
+ * file. A block is small enough to be still in the cache when it is scanned. Memory-mapping would
+ * save a copy, but a file that is cut while it is read would end the process.
  *
  * A last line without line end is not complete: its writer may be in the middle of it. Once the
- * file has been left alone for SETTLED_SECONDS it is taken as it is, if it is JSON; if it is not, it
- * waits on, and costs nothing until the file changes. */
+ * file has been left alone for SETTLED_SECONDS it is taken as it is, if it is JSON; if it is not,
+ * it waits on, and costs nothing until the file changes. */
 #include "transcripts/reader.h"
 
 #include <errno.h>
@@ -204,7 +204,8 @@ static void advance(Run *run, Window *w, size_t n)
     w->at += (int64_t)n;
 }
 
-/* All complete lines of the buffer; `fresh` is where bytes begin in which no line end was sought. */
+/* All complete lines of the buffer; `fresh` is where bytes begin in which no line end was
+ * sought. */
 static bool take_lines(Run *run, Window *w, size_t fresh)
 {
     char *buf = run->r->buf, *end;
@@ -357,7 +358,8 @@ static bool find_start(Run *run, int fd, const TranscriptFile *f, const Cursor *
     return true;
 }
 
-/* One of the files that this one goes on from. Its place in the stream is before what `shift` says of the file itself. */
+/* One of the files that this one goes on from. Its place in the stream is before what `shift` says
+ * of the file itself. */
 static bool read_part(Run *run, Arena *a, const CodexPart *part)
 {
     Window w = { .stop = part->end };

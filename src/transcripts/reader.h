@@ -1,9 +1,10 @@
 /* reader.h - transcripts of Claude Code and Codex, and Hermes' sessions, as events.
  *
- * Files of others are read, never written, and read once: a cursor says up to where, and proves that
- * what stood before it is still the same. A broken line, one that is no object, invalid UTF-8 and a
- * last line that is not complete yet are facts of life: counted, passed over, read once complete.
- * Lines over LIMIT_TRANSCRIPT_LINE pass through a streaming scanner that keeps memory flat.
+ * Files of others are read, never written, and read once: a cursor says up to where, and proves
+ * that what stood before it is still the same. A broken line, one that is no object, invalid UTF-8
+ * and a last line that is not complete yet are facts of life: counted, passed over, read once
+ * complete. Lines over LIMIT_TRANSCRIPT_LINE pass through a streaming scanner that keeps memory
+ * flat.
  *
  * A Reader is for one thread; two threads take one each. */
 #ifndef TALARIA_TRANSCRIPTS_READER_H
@@ -27,18 +28,19 @@ MUST_CHECK bool transcript_roots(Arena *a, const char *claude_home, const char *
 
 typedef struct TranscriptFile {
     SourceKind source;
-    Str path; /* absolute */
-    Str stem; /* the session's id by the file's name: the uuid, of a Codex rollout that of its thread */
-    Str segment;     /* of a Codex rollout: the id of the file itself; later ones are greater */
-    Str parent;      /* of a side chain: the session it belongs to, where the place says it */
+    Str path;    /* absolute */
+    Str stem;    /* the session's id by the file's name: the uuid, of a Codex rollout that of its
+                    thread */
+    Str segment; /* of a Codex rollout: the id of the file itself; later ones are greater */
+    Str parent;  /* of a side chain: the session it belongs to, where the place says it */
     bool side_chain; /* by its place or name: subagents/, agent-*.jsonl */
     bool archived;   /* Codex' archived_sessions */
     int64_t size, mtime_ns;
     uint64_t inode;
 } TranscriptFile;
 
-/* Every transcript below the roots, in order of path. A folder that cannot be read is skipped with a
- * warning; symbolic links are not followed out of the root. */
+/* Every transcript below the roots, in order of path. A folder that cannot be read is skipped with
+ * a warning; symbolic links are not followed out of the root. */
 MUST_CHECK bool transcripts_find(Arena *a, const TranscriptRoots *roots, TranscriptFile **ret,
                                  size_t *ret_n, Err *err);
 
@@ -76,15 +78,16 @@ Reader *reader_new(void);
 Reader *reader_free(Reader *r);
 AUTO_FREE(Reader, reader_free)
 
-/* Which kinds the caller wants, one bit each (1u << EVENT_USER ...): what nobody wants is not looked
- * for. 0: all. */
+/* Which kinds the caller wants, one bit each (1u << EVENT_USER ...): what nobody wants is not
+ * looked for. 0: all. */
 typedef struct ReadOptions {
     unsigned kinds;
     bool inherited; /* of a fork: also what was said before it, in the parent */
 } ReadOptions;
 
-/* Reads what is new behind *cursor and moves it. Where the file was rewritten, `anew` is called (may
- * be NULL) before the first event: what was made of it before is void. On failure the cursor stays. */
+/* Reads what is new behind *cursor and moves it. Where the file was rewritten, `anew` is called
+ * (may be NULL) before the first event: what was made of it before is void. On failure the cursor
+ * stays. */
 MUST_CHECK bool transcript_read(Reader *r, const TranscriptFile *f, const ReadOptions *options,
                                 Cursor *cursor, EventFn *fn, void (*anew)(void *ctx), void *ctx,
                                 ReadStats *ret, Err *err);
@@ -98,8 +101,8 @@ MUST_CHECK bool transcript_parse(Reader *r, SourceKind source, Str bytes,
                                  const ReadOptions *options, EventFn *fn, void *ctx, ReadStats *ret,
                                  Err *err);
 
-/* A session of a Hermes home: the same events; `after` is a message id, 0 = from the first. What its
- * row says (facts, tokens so far) comes first, each time; `where` of that is 0. */
+/* A session of a Hermes home: the same events; `after` is a message id, 0 = from the first. What
+ * its row says (facts, tokens so far) comes first, each time; `where` of that is 0. */
 MUST_CHECK bool hermes_read(Rows *rows, Str session, int64_t after, EventFn *fn, void *ctx,
                             int64_t *ret_last, Err *err);
 

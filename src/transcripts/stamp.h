@@ -1,7 +1,8 @@
 /* stamp.h - what many files look like from outside, in two words.
  *
- * Each file's name and what stat says of it are hashed, and the hashes added up: so the order in which
- * files are met does not matter. Equal stamps: nothing was written, added, moved or removed. */
+ * Each file's name and what stat says of it are hashed, and the hashes added up: so the order in
+ * which files are met does not matter. Equal stamps: nothing was written, added, moved or
+ * removed. */
 #ifndef TALARIA_TRANSCRIPTS_STAMP_H
 #define TALARIA_TRANSCRIPTS_STAMP_H
 

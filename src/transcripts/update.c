@@ -1,13 +1,13 @@
-/* One update: what is common to files and homes. A session's row, and all that listeners make of its
- * events, is one savepoint; a batch of sessions is one transaction. So whatever ends the run, cursor
- * and content stay of one mind, and the next run goes on behind the last batch. */
+/* One update: what is common to files and homes. A session's row, and all that listeners make of
+ * its events, is one savepoint; a batch of sessions is one transaction. So whatever ends the run,
+ * cursor and content stay of one mind, and the next run goes on behind the last batch. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "transcripts/catalogue_inside.h"
 
-/* What is lost to a kill, and how long others wait to write. Late listeners are quick ones: batches may
- * be larger, so that pages of the indexes are written less often. */
+/* What is lost to a kill, and how long others wait to write. Late listeners are quick ones: batches
+ * may be larger, so that pages of the indexes are written less often. */
 enum { BATCH_ROWS = 256, BATCH_BYTES = 64 << 20, LATE_TIMES = 4 };
 
 /* -- transactions -- */
@@ -244,8 +244,8 @@ bool update_known(Update *u, Str home, KnownFn *fn, void *ctx)
 
 /* -- the whole -- */
 
-/* The homes' part of the stamp is taken before they are read, as that of the files is: what is written
- * meanwhile makes another one. */
+/* The homes' part of the stamp is taken before they are read, as that of the files is: what is
+ * written meanwhile makes another one. */
 static bool run(Update *u)
 {
     bool sound;

@@ -1,6 +1,6 @@
 /* Hermes-shaped homes. The database files' sizes and times say whether anything was written at all;
- * then the marks of the sessions' rows and the newest message say which sessions to look at, and the
- * proof of what was read whether to go on or to begin anew. */
+ * then the marks of the sessions' rows and the newest message say which sessions to look at, and
+ * the proof of what was read whether to go on or to begin anew. */
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -159,7 +159,8 @@ static int by_session(const void *left, const void *right)
     return order ? order : str_cmp(a->runtime, b->runtime);
 }
 
-/* Of one runtime all or nothing: where one of its sessions is gone, nobody knows which turns were in it. */
+/* Of one runtime all or nothing: where one of its sessions is gone, nobody knows which turns were
+ * in it. */
 static size_t keep_whole(KnownAs *all, const bool *there, size_t n)
 {
     size_t kept = 0;

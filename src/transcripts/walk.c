@@ -1,6 +1,6 @@
 /* A walk costs one stat per file, on every run, and little else: so folders are listed with large
- * buffers and nothing is asked twice. All of it is time in the kernel that two cores halve: folders lie
- * on a stack, and whoever is idle takes the next one. */
+ * buffers and nothing is asked twice. All of it is time in the kernel that two cores halve: folders
+ * lie on a stack, and whoever is idle takes the next one. */
 #include "transcripts/walk.h"
 
 #include <dirent.h>

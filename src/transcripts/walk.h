@@ -24,9 +24,9 @@ typedef struct WalkRoot {
     Str packed; /* or end so; empty: nothing else */
 } WalkRoot;
 
-/* In order of path. A folder that is not there is passed over, one that cannot be read with a warning;
- * symbolic links below a root are not followed. ret NULL: only the stamp is wanted, which is of the
- * names, sizes, times and inodes of all. */
+/* In order of path. A folder that is not there is passed over, one that cannot be read with a
+ * warning; symbolic links below a root are not followed. ret NULL: only the stamp is wanted, which
+ * is of the names, sizes, times and inodes of all. */
 MUST_CHECK bool walk_files(Arena *a, const WalkRoot *roots, size_t n_roots, WalkedFile **ret,
                            size_t *ret_n, Stamp *ret_stamp, Err *err);
 

@@ -1,4 +1,5 @@
-/* What strangers type in chats: is it a command, is it a code, are they on the list. The first byte says where. */
+/* What strangers type in chats: is it a command, is it a code, are they on the list. The first byte
+ * says where. */
 #include "chat/people.h"
 #include "gateway/authorise.h"
 #include "gateway/commands.h"

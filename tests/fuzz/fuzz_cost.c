@@ -1,6 +1,6 @@
-/* What a text costs: whatever it holds, each converter answers with at most 64 bytes for a byte and 4 kB, within a
- * time that is linear in the text. The time is the thread's own, and the shortest of three, so that a busy machine
- * does not count. The first byte chooses what converts. */
+/* What a text costs: whatever it holds, each converter answers with at most 64 bytes for a byte and
+ * 4 kB, within a time that is linear in the text. The time is the thread's own, and the shortest of
+ * three, so that a busy machine does not count. The first byte chooses what converts. */
 #include "sanitized.h"
 
 #include "base/clock.h"
@@ -92,8 +92,9 @@ static size_t (*const converters[])(Arena *a, Str text) = {
     cost_from_slack, cost_redact,   cost_pieces, cost_paint,
 };
 
-/* What costs most repeats itself. The second byte says how long the text is to be, the third how much of it is made of
- * the bytes before a 0x1e, again and again; the rest is made of those behind it. No length: the text as it is. */
+/* What costs most repeats itself. The second byte says how long the text is to be, the third how
+ * much of it is made of the bytes before a 0x1e, again and again; the rest is made of those behind
+ * it. No length: the text as it is. */
 static void spread(Str from, size_t share, size_t length, Buf *ret)
 {
     size_t cut = str_find(from, STR("\x1e"));

@@ -1,5 +1,5 @@
-/* A crontab of the user, into which a line of ours goes and out of which it comes: every line that is not
- * ours is still there, in its order, and nothing else is. */
+/* A crontab of the user, into which a line of ours goes and out of which it comes: every line that
+ * is not ours is still there, in its order, and nothing else is. */
 #include "base/limits.h"
 #include "sleep/schedule/schedule.h"
 

@@ -1,5 +1,5 @@
-/* Two texts: the diff of them applied to the first is the second. And the second read as a diff of the
- * first: refused or applied, never more than that. */
+/* Two texts: the diff of them applied to the first is the second. And the second read as a diff of
+ * the first: refused or applied, never more than that. */
 #include "../unit/diff_apply.h"
 
 #include "base/limits.h"

@@ -1,5 +1,6 @@
-/* Frames of Discord's gateway, one a line: what is read has an op in its bounds, and the number to resume from never goes
- * back, never skips an event that has not come within the window, and never passes the highest that has. */
+/* Frames of Discord's gateway, one a line: what is read has an op in its bounds, and the number to
+ * resume from never goes back, never skips an event that has not come within the window, and never
+ * passes the highest that has. */
 #include "platforms/discord/inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,7 @@
-/* A document and edits, both from outside: the user's text stays byte for byte, and what was written
- * parses again as the same rules. Before the first line that is "===": the document; then edits, one a
- * line: op, anchor and content, with a tab between; "\n" in a content is a line feed. */
+/* A document and edits, both from outside: the user's text stays byte for byte, and what was
+ * written parses again as the same rules. Before the first line that is "===": the document; then
+ * edits, one a line: op, anchor and content, with a tab between; "\n" in a content is a line
+ * feed. */
 #include "sleep/learning/edits.h"
 
 #include "base/limits.h"

@@ -1,5 +1,5 @@
-/* Any text as Markdown for a chat: entities lie within the text, begin in order, are nested or apart, and code
- * stands in nothing but quotes. */
+/* Any text as Markdown for a chat: entities lie within the text, begin in order, are nested or
+ * apart, and code stands in nothing but quotes. */
 #include "platforms/telegram/entities.h"
 
 #include "base/limits.h"

@@ -1,5 +1,5 @@
-/* Whatever is asked for, the graph has no circle and keeps its bounds; notes are cut without loss of a
- * character's bytes, and no quotation writes a line of its own. */
+/* Whatever is asked for, the graph has no circle and keeps its bounds; notes are cut without loss
+ * of a character's bytes, and no quotation writes a line of its own. */
 #include <stdlib.h>
 
 #include "agent/brain.h"

@@ -1,5 +1,5 @@
-/* Any bytes as what a runtime goes on from: whatever is read is written again as something that can be read,
- * and what a model is sent of it is JSON in every dialect. */
+/* Any bytes as what a runtime goes on from: whatever is read is written again as something that can
+ * be read, and what a model is sent of it is JSON in every dialect. */
 #include "base/buf.h"
 #include "base/limits.h"
 #include "model/dialect.h"

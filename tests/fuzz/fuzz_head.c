@@ -1,5 +1,6 @@
-/* Any bytes as a head, taken apart as libmicrohttpd does (lines end at a line feed, texts at their first NUL): what
- * framing.h lets pass is read in the same way by a strict reader of the bytes as they came. */
+/* Any bytes as a head, taken apart as libmicrohttpd does (lines end at a line feed, texts at their
+ * first NUL): what framing.h lets pass is read in the same way by a strict reader of the bytes as
+ * they came. */
 #include "base/arena.h"
 #include "base/limits.h"
 #include "http/framing.h"

@@ -1,6 +1,6 @@
-/* A judge and an answer, both from outside: whatever they are, scores stay within 0..1, nothing hangs,
- * and a judge that its review finds good has no check that cannot be asked. Before the first line that
- * is "---": the judge; behind it: the answer. */
+/* A judge and an answer, both from outside: whatever they are, scores stay within 0..1, nothing
+ * hangs, and a judge that its review finds good has no check that cannot be asked. Before the first
+ * line that is "---": the judge; behind it: the answer. */
 #include "sleep/task/judge.h"
 #include "sleep/task/regex.h"
 #include "sleep/task/rules.h"

@@ -1,5 +1,5 @@
-/* A line through the shortener, in pieces of any size: what the strict reader takes comes out as JSON
- * of the same shape, and what comes out is always JSON and never long. */
+/* A line through the shortener, in pieces of any size: what the strict reader takes comes out as
+ * JSON of the same shape, and what comes out is always JSON and never long. */
 #include "base/limits.h"
 #include "text/json.h"
 #include "text/json_scan.h"

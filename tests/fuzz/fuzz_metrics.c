@@ -1,5 +1,5 @@
-/* The input is content and, behind the first byte 0x1f, tool calls. However tool calls are read, the
- * names and files are the same; and a session of two equal rows counts each error twice. */
+/* The input is content and, behind the first byte 0x1f, tool calls. However tool calls are read,
+ * the names and files are the same; and a session of two equal rows counts each error twice. */
 #include "achievements/calls.h"
 #include "achievements/metrics.h"
 #include "base/limits.h"

@@ -1,5 +1,5 @@
-/* Any bytes as the answer of a model, in every dialect: exactly one end, nothing after it, arguments that
- * are JSON, and the same events however the bytes are cut. */
+/* Any bytes as the answer of a model, in every dialect: exactly one end, nothing after it,
+ * arguments that are JSON, and the same events however the bytes are cut. */
 #include "base/buf.h"
 #include "model/stream.h"
 #include "text/json.h"

@@ -1,5 +1,5 @@
-/* Any bytes as the body of a chat completion: refused in words, or read so that the last message is the user's; and the
- * chain of its messages is that of one message less, and one more. */
+/* Any bytes as the body of a chat completion: refused in words, or read so that the last message is
+ * the user's; and the chain of its messages is that of one message less, and one more. */
 #include "http/openai_request.h"
 
 #include "base/limits.h"

@@ -1,5 +1,6 @@
-/* Markdown in pieces: whatever it holds, the only escapes in the output are the painter's own, and the cursor
- * goes back no further than the row's beginning. The first byte says how long the pieces are. */
+/* Markdown in pieces: whatever it holds, the only escapes in the output are the painter's own, and
+ * the cursor goes back no further than the row's beginning. The first byte says how long the pieces
+ * are. */
 #include "terminal/paint.h"
 #include "text/utf8.h"
 

@@ -1,4 +1,5 @@
-/* Whatever reads as a place is written so that it reads again as the same place with the same key. */
+/* Whatever reads as a place is written so that it reads again as the same place with the same
+ * key. */
 #include "base/limits.h"
 #include "chat/address.h"
 

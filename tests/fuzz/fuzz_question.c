@@ -1,4 +1,5 @@
-/* Whatever is asked and whatever a tool printed: read in bounded time, and slices stay within the text. */
+/* Whatever is asked and whatever a tool printed: read in bounded time, and slices stay within the
+ * text. */
 #include <stdlib.h>
 
 #include "agent/failure.h"

@@ -1,5 +1,5 @@
-/* Events with anything in them: what is shown holds no control but line feeds and tabs, is valid UTF-8, and
- * ends its quiet lines. The first byte says which event. */
+/* Events with anything in them: what is shown holds no control but line feeds and tabs, is valid
+ * UTF-8, and ends its quiet lines. The first byte says which event. */
 #include "terminal/render.h"
 #include "text/utf8.h"
 

@@ -1,5 +1,6 @@
-/* What a model may reply, to a judge's question, to a reflection and to a miner; and bytes that claim to be a
- * packed trace: scores stay within 0..1, edits within their budget, judges are ones that can be asked. */
+/* What a model may reply, to a judge's question, to a reflection and to a miner; and bytes that
+ * claim to be a packed trace: scores stay within 0..1, edits within their budget, judges are ones
+ * that can be asked. */
 #include "sleep/mining/mine_model.h"
 #include "sleep/trial/asker.h"
 

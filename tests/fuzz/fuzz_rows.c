@@ -1,6 +1,6 @@
-/* A database that somebody else wrote: the bytes choose the kind of each table, the storage class of every cell and the
- * parents. It is listed, loaded, exported and studied. Nothing is given twice, nothing takes more time or memory than
- * its rows allow, whatever they hold. */
+/* A database that somebody else wrote: the bytes choose the kind of each table, the storage class
+ * of every cell and the parents. It is listed, loaded, exported and studied. Nothing is given
+ * twice, nothing takes more time or memory than its rows allow, whatever they hold. */
 #include <malloc.h>
 #include <sqlite3.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Any bytes are a skill with a name, and any request can be put to it; memory files likewise come back
- * as they were written. */
+/* Any bytes are a skill with a name, and any request can be put to it; memory files likewise come
+ * back as they were written. */
 #include <stdlib.h>
 
 #include "agent/memory.h"

@@ -1,5 +1,6 @@
-/* What Slack sends over HTTP (time, signature, body, one a line), and its mark-up in both directions: nothing is
- * accepted without the secret, a refusal does not depend on luck, and nothing that was written calls a channel. */
+/* What Slack sends over HTTP (time, signature, body, one a line), and its mark-up in both
+ * directions: nothing is accepted without the secret, a refusal does not depend on luck, and
+ * nothing that was written calls a channel. */
 #include "platforms/slack/slack.h"
 #include "text/utf8.h"
 

@@ -1,5 +1,6 @@
-/* Any bytes as the form of a slash command: what is kept of it is JSON with the fields of the table and no others, each
- * a text on one line that says what the form says; and the shape of Slack reads it. */
+/* Any bytes as the form of a slash command: what is kept of it is JSON with the fields of the table
+ * and no others, each a text on one line that says what the form says; and the shape of Slack reads
+ * it. */
 #include "http/slack_form.h"
 
 #include "base/limits.h"

@@ -1,5 +1,5 @@
-/* Frames of Slack's Socket Mode, one a line: what is acknowledged has a name that fits, and the acknowledgement is one
- * object with that name. */
+/* Frames of Slack's Socket Mode, one a line: what is acknowledged has a name that fits, and the
+ * acknowledgement is one object with that name. */
 #include "platforms/slack/slack.h"
 #include "text/json.h"
 

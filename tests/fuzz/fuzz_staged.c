@@ -1,6 +1,6 @@
-/* Files of sleep that others may have written to: a manifest, a report, what is known of edits, tasks to
- * be reviewed. Whatever they hold, what is read of them keeps its promises, and is the same when it is
- * written and read again. */
+/* Files of sleep that others may have written to: a manifest, a report, what is known of edits,
+ * tasks to be reviewed. Whatever they hold, what is read of them keeps its promises, and is the
+ * same when it is written and read again. */
 #include "base/limits.h"
 #include "sleep/adoption/manifest.h"
 #include "sleep/adoption/report.h"

@@ -1,5 +1,5 @@
-/* Updates of every platform: whatever they say, a message has a platform, a chat and a key, and its files have
- * names that are no paths. */
+/* Updates of every platform: whatever they say, a message has a platform, a chat and a key, and its
+ * files have names that are no paths. */
 #include "base/limits.h"
 #include "platforms/platform.h"
 

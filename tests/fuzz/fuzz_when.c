@@ -1,4 +1,5 @@
-/* Any text as a time: a range that does not run backwards, and a phrase that is part of the text. */
+/* Any text as a time: a range that does not run backwards, and a phrase that is part of the
+ * text. */
 #include "text/when.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* What people insist on, in words of any kind: whatever is read out of it can be asked, said as a rule and
- * tried on answers; and sessions with such words can be grouped and mined. */
+/* What people insist on, in words of any kind: whatever is read out of it can be asked, said as a
+ * rule and tried on answers; and sessions with such words can be grouped and mined. */
 #include "sleep/mining/mine.h"
 #include "sleep/task/checks.h"
 #include "sleep/task/judge.h"

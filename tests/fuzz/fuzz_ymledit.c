@@ -1,5 +1,5 @@
-/* "KEY\0VALUE\0YAML": after a set the key has the value, every other setting is as it was, and no comment is lost; an
- * unset afterwards leaves the rest alone too. */
+/* "KEY\0VALUE\0YAML": after a set the key has the value, every other setting is as it was, and no
+ * comment is lost; an unset afterwards leaves the rest alone too. */
 #include "text/settings.h"
 #include "text/yml_edit.h"
 

@@ -1,5 +1,5 @@
-/* runtime_stream.h - any bytes as the stream of a runtime: exactly one end, the events that everyone sees
- * in their grammar, and text that is valid UTF-8 and adds up. */
+/* runtime_stream.h - any bytes as the stream of a runtime: exactly one end, the events that
+ * everyone sees in their grammar, and text that is valid UTF-8 and adds up. */
 #ifndef TALARIA_TESTS_RUNTIME_STREAM_H
 #define TALARIA_TESTS_RUNTIME_STREAM_H
 

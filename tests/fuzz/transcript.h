@@ -1,4 +1,5 @@
-/* transcript.h - any bytes as a transcript: read or passed over, and what is told of them holds together. */
+/* transcript.h - any bytes as a transcript: read or passed over, and what is told of them holds
+ * together. */
 #ifndef TALARIA_FUZZ_TRANSCRIPT_H
 #define TALARIA_FUZZ_TRANSCRIPT_H
 

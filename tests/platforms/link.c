@@ -1,6 +1,6 @@
-/* One connection to a platform, driven by lines of JSON: {"do": "send", "chat": "55", "text": "hi"} on the input,
- * one line of answer each; what is received comes as lines of its own, one an update (or one with none, where only
- * the cursor moves). The end of the input closes it.
+/* One connection to a platform, driven by lines of JSON: {"do": "send", "chat": "55", "text": "hi"}
+ * on the input, one line of answer each; what is received comes as lines of its own, one an update
+ * (or one with none, where only the cursor moves). The end of the input closes it.
  *
  * usage: platform_link NAME [CURSOR]     settings from TALARIA_<NAME>_TOKEN, _API_BASE, ... */
 #include <ctype.h>

@@ -1,5 +1,6 @@
-/* Drives one WebSocket: argv is its address, the seconds to connect in and those of silence; standard input
- * holds one command a line ("send TEXT", "big N", "close CODE", "free"), standard output one event a line. */
+/* Drives one WebSocket: argv is its address, the seconds to connect in and those of silence;
+ * standard input holds one command a line ("send TEXT", "big N", "close CODE", "free"), standard
+ * output one event a line. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

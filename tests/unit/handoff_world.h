@@ -1,4 +1,5 @@
-/* handoff_world.h - a data folder of ours and a Hermes home beside it, for the tests of handoffs. */
+/* handoff_world.h - a data folder of ours and a Hermes home beside it, for the tests of
+ * handoffs. */
 #ifndef TALARIA_TESTS_HANDOFF_WORLD_H
 #define TALARIA_TESTS_HANDOFF_WORLD_H
 

@@ -1,5 +1,6 @@
-/* sim_actors.h - who moves in the simulation of the gateway: a gateway that serves both platforms, a second worker, a
- * terminal, and people who write. Each of them acts when the dice say so, and may die at any of its statements. */
+/* sim_actors.h - who moves in the simulation of the gateway: a gateway that serves both platforms,
+ * a second worker, a terminal, and people who write. Each of them acts when the dice say so, and
+ * may die at any of its statements. */
 #ifndef TALARIA_TESTS_SIM_ACTORS_H
 #define TALARIA_TESTS_SIM_ACTORS_H
 
@@ -452,7 +453,8 @@ static const char *thread_at(const Chat *c, size_t i)
     return str_eqz(known, "1") ? c->threads[i].id : "";
 }
 
-/* A thread of the first chat, with all that stands in it. Some go on writing there, as if nothing had happened. */
+/* A thread of the first chat, with all that stands in it. Some go on writing there, as if nothing
+ * had happened. */
 static void somebody_deletes(void)
 {
     Chat *c = &chats[0];

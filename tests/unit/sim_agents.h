@@ -1,6 +1,7 @@
-/* sim_agents.h - what turns stand on, without threads: lanes that are walked when the dice say so, and an agent that
- * answers "re:WORDS". They take the place of gateway/lanes.c, agent/service.c, agent/runlog.c and agent/feed.c in
- * the program that includes this; runs and words are kept by the real store. */
+/* sim_agents.h - what turns stand on, without threads: lanes that are walked when the dice say so,
+ * and an agent that answers "re:WORDS". They take the place of gateway/lanes.c, agent/service.c,
+ * agent/runlog.c and agent/feed.c in the program that includes this; runs and words are kept by the
+ * real store. */
 #ifndef TALARIA_TESTS_SIM_AGENTS_H
 #define TALARIA_TESTS_SIM_AGENTS_H
 

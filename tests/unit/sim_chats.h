@@ -1,8 +1,9 @@
 /* sim_chats.h - two chat platforms in memory, and processes that die between any two statements.
  *
- * The platforms read and name places by their real shapes. One refuses repeats, the other does not know them. Calls
- * fail, last long or lose their answer; updates are dropped, doubled, delayed and come in any order until they were
- * acknowledged. Everything hangs on the dice of one seed. One thread. */
+ * The platforms read and name places by their real shapes. One refuses repeats, the other does not
+ * know them. Calls fail, last long or lose their answer; updates are dropped, doubled, delayed and
+ * come in any order until they were acknowledged. Everything hangs on the dice of one seed. One
+ * thread. */
 #ifndef TALARIA_TESTS_SIM_CHATS_H
 #define TALARIA_TESTS_SIM_CHATS_H
 
@@ -343,7 +344,8 @@ static ChatUpdate *chat_write(Chat *c, const char *thread, const char *text)
     return u;
 }
 
-/* Some of what is not acknowledged, in some order, some of it twice; what was acknowledged may come again. */
+/* Some of what is not acknowledged, in some order, some of it twice; what was acknowledged may come
+ * again. */
 static void chat_bring(Chat *c, OwnStore *own)
 {
     InboxUpdate all[8];

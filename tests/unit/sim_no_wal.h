@@ -1,5 +1,6 @@
-/* sim_no_wal.h - a disk on which SQLite finds no shared memory, so that it keeps a rollback journal though it is asked for a
- * write-ahead log. Its files are those of the usual one, but for the version that says what they can do. */
+/* sim_no_wal.h - a disk on which SQLite finds no shared memory, so that it keeps a rollback journal
+ * though it is asked for a write-ahead log. Its files are those of the usual one, but for the
+ * version that says what they can do. */
 #ifndef TALARIA_TESTS_SIM_NO_WAL_H
 #define TALARIA_TESTS_SIM_NO_WAL_H
 

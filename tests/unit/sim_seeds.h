@@ -1,5 +1,5 @@
-/* sim_seeds.h - which schedules a simulation runs: TALARIA_SIM_SEED=n that one alone, TALARIA_SIM_SEEDS: how many, from
- * there on or from the first. */
+/* sim_seeds.h - which schedules a simulation runs: TALARIA_SIM_SEED=n that one alone,
+ * TALARIA_SIM_SEEDS: how many, from there on or from the first. */
 #ifndef TALARIA_TESTS_SIM_SEEDS_H
 #define TALARIA_TESTS_SIM_SEEDS_H
 

@@ -1,5 +1,6 @@
-/* sim_workers.h - two workers of handoffs on one journal, with a virtual clock and a schedule that one number makes: death
- * between any two statements, stops past the lease, calls that fail, last longer than the lease or whose answer is lost. */
+/* sim_workers.h - two workers of handoffs on one journal, with a virtual clock and a schedule that
+ * one number makes: death between any two statements, stops past the lease, calls that fail, last
+ * longer than the lease or whose answer is lost. */
 #ifndef TALARIA_TESTS_SIM_WORKERS_H
 #define TALARIA_TESTS_SIM_WORKERS_H
 
@@ -38,7 +39,8 @@ struct Sim {
     Actor actors[WORKERS];
     Str home, session;
     bool stomped;
-    /* Requests come from a program of Hermes, for either platform: what it does at any moment. NULL: there is none. */
+    /* Requests come from a program of Hermes, for either platform: what it does at any moment.
+     * NULL: there is none. */
     void (*requester)(Sim *);
     int64_t fence;
 };
@@ -77,7 +79,8 @@ static int before_statement(unsigned type, void *ctx, void *stmt, void *sql)
 
 static void act(Actor *x);
 
-/* A call that takes longer than the lease: the other one finds it free and goes on in the middle of our step. */
+/* A call that takes longer than the lease: the other one finds it free and goes on in the middle of
+ * our step. */
 static void take_long(Actor *x)
 {
     Sim *sim = x->sim;

@@ -1,4 +1,5 @@
-/* turns_gate.h - for tests of turns: a runtime that does what it is told, on the platform that needs no account. */
+/* turns_gate.h - for tests of turns: a runtime that does what it is told, on the platform that
+ * needs no account. */
 #ifndef TALARIA_TESTS_TURNS_GATE_H
 #define TALARIA_TESTS_TURNS_GATE_H
 

@@ -1,4 +1,5 @@
-/* waiting.h - a net to test with, and what its thread tells the test: both hold a Waiting while they look. */
+/* waiting.h - a net to test with, and what its thread tells the test: both hold a Waiting while
+ * they look. */
 #ifndef TALARIA_TESTS_WAITING_H
 #define TALARIA_TESTS_WAITING_H
 

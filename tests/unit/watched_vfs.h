@@ -1,6 +1,6 @@
-/* watched_vfs.h - SQLite's own way to the disk, with an eye on it: every call on talaria.db, its log or its journal is told
- * to a hook before it is made, and what the hook returns instead of SQLITE_OK is what SQLite hears of it. No sync reaches
- * the real disk. */
+/* watched_vfs.h - SQLite's own way to the disk, with an eye on it: every call on talaria.db, its
+ * log or its journal is told to a hook before it is made, and what the hook returns instead of
+ * SQLITE_OK is what SQLite hears of it. No sync reaches the real disk. */
 #ifndef TALARIA_TESTS_WATCHED_VFS_H
 #define TALARIA_TESTS_WATCHED_VFS_H
 

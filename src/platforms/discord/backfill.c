@@ -1,13 +1,14 @@
-/* Messages that came while nobody listened and the old session could not be taken up again. Discord's numbers grow
- * with time, whatever the channel: so one number says how far we had read, and a channel whose newest message is
- * not beyond it need not be asked. What is older than a day is left alone: an answer would only puzzle. */
+/* Messages that came while nobody listened and the old session could not be taken up again.
+ * Discord's numbers grow with time, whatever the channel: so one number says how far we had read,
+ * and a channel whose newest message is not beyond it need not be asked. What is older than a day
+ * is left alone: an answer would only puzzle. */
 #include "base/limits.h"
 #include "platforms/discord/inside.h"
 
 enum { PAGE = 100, MAX_PAGES = 5, MAX_CHANNELS = 50 };
 
-/* The roles of whoever wrote it, a list; where they count, since a message that is fetched does not name them. False:
- * not now. */
+/* The roles of whoever wrote it, a list; where they count, since a message that is fetched does not
+ * name them. False: not now. */
 static bool ask_roles(Connection *c, Batch *b, const PyValue *m, Str guild, Str *ret, Err *err)
 {
     AUTO_BUF out = BUF(KIB(16));
@@ -32,8 +33,8 @@ static bool ask_roles(Connection *c, Batch *b, const PyValue *m, Str guild, Str 
     return true;
 }
 
-/* {"t": "MESSAGE_CREATE", "d": message, "channel": facts}: as the gateway would have told it, but for the author's roles,
- * which lie beside it. */
+/* {"t": "MESSAGE_CREATE", "d": message, "channel": facts}: as the gateway would have told it, but
+ * for the author's roles, which lie beside it. */
 static bool keep_message(Connection *c, Batch *b, const PyValue *m, const ChannelFacts *facts,
                          Err *err)
 {

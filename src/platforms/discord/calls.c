@@ -1,6 +1,7 @@
-/* What can be asked of Discord: its side of the table in platform.h. Markdown is Discord's own, so text goes out as it
- * is; nobody is ever called by it (allowed_mentions). A message carries a number that follows from its key: Discord
- * gives the first message back where the same number comes again within a few minutes. */
+/* What can be asked of Discord: its side of the table in platform.h. Markdown is Discord's own, so
+ * text goes out as it is; nobody is ever called by it (allowed_mentions). A message carries a
+ * number that follows from its key: Discord gives the first message back where the same number
+ * comes again within a few minutes. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -183,8 +184,8 @@ static void discord_typing(Connection *c, const ChatAddress *at)
 
 /* -- a chat as a home -- */
 
-/* Whether we may write there shows best by trying something that does no harm: to be seen typing needs the same
- * permission. */
+/* Whether we may write there shows best by trying something that does no harm: to be seen typing
+ * needs the same permission. */
 static bool discord_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChannel *ret,
                          Err *err)
 {

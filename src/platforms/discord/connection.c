@@ -1,9 +1,10 @@
 /* The gateway's side of Discord: one thread that connects, proves that it lives, and reads.
  *
- * Nothing counts as read before it is stored. The number up to which all is stored goes to the disk with what was
- * stored, together with the session that it belongs to; whatever breaks, the connection or this process, is taken
- * up again from there, and Discord sends what is missing. So every trouble has one answer: hang up, and resume.
- * Only where Discord has forgotten the session is it begun anew, and what was missed is fetched. */
+ * Nothing counts as read before it is stored. The number up to which all is stored goes to the disk
+ * with what was stored, together with the session that it belongs to; whatever breaks, the
+ * connection or this process, is taken up again from there, and Discord sends what is missing. So
+ * every trouble has one answer: hang up, and resume. Only where Discord has forgotten the session
+ * is it begun anew, and what was missed is fetched. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,8 +57,8 @@ static After on_end(Connection *c)
     connection_set_state(&c->wire, fatal(code) ? CONNECTION_REFUSED : CONNECTION_DOWN, text);
     if (fatal(code))
         return NEVER;
-    /* A number that it never gave out, a session that is over: these two it forgets. A frame that we cannot read
-     * would only come again; what else was missed is fetched. */
+    /* A number that it never gave out, a session that is over: these two it forgets. A frame that
+     * we cannot read would only come again; what else was missed is fetched. */
     if (code == 4007 || code == 4009 || code == WS_NOT_TEXT || code == WS_BAD_TEXT ||
         code == WS_TOO_LARGE)
         discord_forget_session(&c->link);

@@ -1,8 +1,9 @@
-/* Discord's MESSAGE_CREATE, and INTERACTION_CREATE of a slash command. A message in a thread carries the thread's
- * number as its channel and says no more: so what is known of the channel lies beside it in the inbox, {"d":
- * message, "channel": {type, guild_id, parent_id, name}}; of a message that was fetched, not sent, the guild too, and
- * {"member": {roles}} of its author where that counts. Beside one that names roles lie those that are ours. A thread is
- * a chat of its own. */
+/* Discord's MESSAGE_CREATE, and INTERACTION_CREATE of a slash command. A message in a thread
+ * carries the thread's number as its channel and says no more: so what is known of the channel lies
+ * beside it in the inbox, {"d": message, "channel": {type, guild_id, parent_id, name}}; of a
+ * message that was fetched, not sent, the guild too, and
+ * {"member": {roles}} of its author where that counts. Beside one that names roles lie those that
+ * are ours. A thread is a chat of its own. */
 #include "base/limits.h"
 #include "platforms/attached.h"
 
@@ -33,7 +34,8 @@ static Str either(Str first, Str second)
 
 /* -- messages -- */
 
-/* Text and answers are what people say; everything else (pins, joins, starters of threads) is Discord's. */
+/* Text and answers are what people say; everything else (pins, joins, starters of threads) is
+ * Discord's. */
 static bool is_said(const PyValue *d)
 {
     Str type = update_text(d, "type");

@@ -1,7 +1,7 @@
-/* What Discord's gateway tells. A frame that holds a message is kept as it came, with what is known of its channel
- * written behind it; our own words come back too, and are left out. A slash command reads like a message. Discord
- * wants to hear of it within three seconds, and a busy disk may take longer: so it is told at once that an answer
- * comes, and what it is once the command is stored. */
+/* What Discord's gateway tells. A frame that holds a message is kept as it came, with what is known
+ * of its channel written behind it; our own words come back too, and are left out. A slash command
+ * reads like a message. Discord wants to hear of it within three seconds, and a busy disk may take
+ * longer: so it is told at once that an answer comes, and what it is once the command is stored. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -102,7 +102,8 @@ static bool on_message(const Event *e, Err *err)
     return keep(e, err);
 }
 
-/* "An answer comes", which only whoever typed it sees. Waited for: what the answer is must not be there first. */
+/* "An answer comes", which only whoever typed it sees. Waited for: what the answer is must not be
+ * there first. */
 static void defer(const Event *e, Str id, Str token)
 {
     AUTO_BUF body = BUF(KIB(1));
@@ -258,7 +259,8 @@ bool event_take(Connection *c, Batch *b, const PyValue *frame, Str raw, Err *err
 
 /* -- slash commands -- */
 
-/* Puts its name in the place of what defer() said; what the command itself has to say comes as a message. */
+/* Puts its name in the place of what defer() said; what the command itself has to say comes as a
+ * message. */
 static void reply_to(Connection *c, Arena *a, const Reply *r)
 {
     AUTO_BUF body = BUF(KIB(4));

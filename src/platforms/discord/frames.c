@@ -1,4 +1,5 @@
-/* How the socket's thread hands on what comes to the thread that reads. The queue has a most: who cannot keep up hangs up, and is sent again what was not stored. */
+/* How the socket's thread hands on what comes to the thread that reads. The queue has a most: who
+ * cannot keep up hangs up, and is sent again what was not stored. */
 #include <stdio.h>
 
 #include "base/clock.h"

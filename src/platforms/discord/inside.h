@@ -78,9 +78,9 @@ typedef struct DiscordSocket {
     uint64_t ahead; /* bit i: seq + 1 + i has come too */
     int64_t beat_every, next_beat;
     bool acked, ready;
-    int64_t last; /* newest message that is stored */
-    int64_t
-        gap_after; /* what is newer and was written before we came back is to be fetched; 0: nothing */
+    int64_t last;      /* newest message that is stored */
+    int64_t gap_after; /* what is newer and was written before we came back is to be fetched; 0:
+                          nothing */
     size_t gap_guilds; /* in so many guilds that have not been told yet */
     Snow dms[DISCORD_DMS];
     size_t dms_n;

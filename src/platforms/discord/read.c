@@ -1,5 +1,6 @@
-/* What is said to Discord's gateway, and what is made of what it says. Events are gathered and go to the disk
- * together, with the number up to which all is there; what fails goes back to the number before. */
+/* What is said to Discord's gateway, and what is made of what it says. Events are gathered and go
+ * to the disk together, with the number up to which all is there; what fails goes back to the
+ * number before. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,8 +72,8 @@ static void say_hello(Connection *c)
 
 /* -- how far it has read -- */
 
-/* Frames come in order, but nobody promises it for what is sent again: what comes early is marked, and the number
- * to resume from stays below the gap. */
+/* Frames come in order, but nobody promises it for what is sent again: what comes early is marked,
+ * and the number to resume from stays below the gap. */
 void discord_seq_seen(DiscordSocket *l, int64_t s)
 {
     int64_t bit = s - l->seq - 1;
@@ -89,7 +90,8 @@ void discord_seq_seen(DiscordSocket *l, int64_t s)
         l->seq++;
 }
 
-/* As long as something that was missed is still to be fetched, whoever reads this has to fetch it too. */
+/* As long as something that was missed is still to be fetched, whoever reads this has to fetch it
+ * too. */
 static Str write_cursor(Connection *c, Arena *a)
 {
     AUTO_BUF out = BUF(KIB(8));

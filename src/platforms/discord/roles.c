@@ -1,7 +1,8 @@
-/* Which roles are ours, guild by guild. Who types '@' and a bot's name is offered the role that Discord made for the bot
- * as well as the bot, and a message that names the role names us. Discord tells our roles with each guild and where
- * they change; a session that was resumed was told earlier, so a guild that is not known is asked for. The parser
- * knows no guilds: those of our roles that a message names are written beside it. The link's thread alone. */
+/* Which roles are ours, guild by guild. Who types '@' and a bot's name is offered the role that
+ * Discord made for the bot as well as the bot, and a message that names the role names us. Discord
+ * tells our roles with each guild and where they change; a session that was resumed was told
+ * earlier, so a guild that is not known is asked for. The parser knows no guilds: those of our
+ * roles that a message names are written beside it. The link's thread alone. */
 #include "base/log.h"
 #include "platforms/discord/inside.h"
 
@@ -57,7 +58,8 @@ void roles_learn(DiscordSocket *l, Str guild, const PyValue *member)
     *at = r;
 }
 
-/* What cannot be learned now is not ours now; it is asked for again with the next message that names a role. */
+/* What cannot be learned now is not ours now; it is asked for again with the next message that
+ * names a role. */
 static const Roles *roles_of(Connection *c, Arena *a, Str guild)
 {
     Rest rest;

@@ -1,14 +1,16 @@
 /* Threads of Discord, so that asking twice makes one.
  *
- * A thread that is asked for directly carries nothing by which a repeat could be known. A message does (its nonce),
- * and a message can have one thread only, whose number is the message's own: so the ordinary way is to write the
- * title, and to open the thread at it. The thread is public (11; 10 in announcements) by Discord's own rule then, and
- * never the private one that asking without a type would give.
+ * A thread that is asked for directly carries nothing by which a repeat could be known. A message
+ * does (its nonce), and a message can have one thread only, whose number is the message's own: so
+ * the ordinary way is to write the title, and to open the thread at it. The thread is public (11;
+ * 10 in announcements) by Discord's own rule then, and never the private one that asking without a
+ * type would give.
  *
- * Two places need another way: a forum, in which a thread is a post with its first message, and a channel in which
- * we may open threads but not write. There the threads that are active are looked at first: one of ours, of that
- * name, in which nobody has written and that was not given to another key, is what an earlier try has left. In a
- * forum its first message has to hold the nonce, too. */
+ * Two places need another way: a forum, in which a thread is a post with its first message, and a
+ * channel in which we may open threads but not write. There the threads that are active are looked
+ * at first: one of ours, of that name, in which nobody has written and that was not given to
+ * another key, is what an earlier try has left. In a forum its first message has to hold the nonce,
+ * too. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -110,8 +112,8 @@ static void drop_seed(Opening *o)
     o->seed = STR_NONE;
 }
 
-/* Whose threads are ours. This may be before the link's thread has heard it: then it is asked for here, since without
- * it nothing that was left would be found, and a second thread made. */
+/* Whose threads are ours. This may be before the link's thread has heard it: then it is asked for
+ * here, since without it nothing that was left would be found, and a second thread made. */
 static bool know_us(Opening *o, Err *err)
 {
     pthread_mutex_lock(&o->c->wire.lock);
@@ -210,8 +212,8 @@ static bool add_owner(Opening *o, Str thread, Err *err)
     return err->kind != ERR_IO && err->kind != ERR_BUSY;
 }
 
-/* A permission of its own: a thread in which we may not speak is of no use. To be seen typing needs the same. What was
- * made goes again, with the title that it hangs at. */
+/* A permission of its own: a thread in which we may not speak is of no use. To be seen typing needs
+ * the same. What was made goes again, with the title that it hangs at. */
 static bool may_write(Opening *o, Str thread, Err *err)
 {
     Err why;

@@ -1,8 +1,9 @@
-/* The connection to Slack. One thread asks who we are and then keeps a WebSocket of Socket Mode open; without an
- * app's token there is none, and events come over HTTP (http/api_slack.c). What comes over the socket is on our
- * disk before it is acknowledged. Slack closes each socket every few hours and says so: the next one is opened
- * before that one is dropped, so that nothing falls between. No trouble ends the thread but a token that is not
- * accepted: all else is waited out, longer each time, with a little chance in it. */
+/* The connection to Slack. One thread asks who we are and then keeps a WebSocket of Socket Mode
+ * open; without an app's token there is none, and events come over HTTP (http/api_slack.c). What
+ * comes over the socket is on our disk before it is acknowledged. Slack closes each socket every
+ * few hours and says so: the next one is opened before that one is dropped, so that nothing falls
+ * between. No trouble ends the thread but a token that is not accepted: all else is waited out,
+ * longer each time, with a little chance in it. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"

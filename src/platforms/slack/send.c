@@ -1,5 +1,6 @@
-/* What goes out to Slack. It cannot refuse a repeat, but it keeps what an app writes into a message's metadata:
- * there stands the message's key, and before a repeat the thread is looked through for it. */
+/* What goes out to Slack. It cannot refuse a repeat, but it keeps what an app writes into a
+ * message's metadata: there stands the message's key, and before a repeat the thread is looked
+ * through for it. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "platforms/download.h"
@@ -38,7 +39,8 @@ static Str with_key(const PyValue *messages, Str key)
     return STR_NONE;
 }
 
-/* *ret empty: there is none among the messages of the last days, in that thread or (empty) in the channel. */
+/* *ret empty: there is none among the messages of the last days, in that thread or (empty) in the
+ * channel. */
 static bool find(Connection *c, Arena *a, Str channel, Str thread, Str key, Str *ret, Err *err)
 {
     Str cursor = STR_NONE, oldest = str_printf(a, "%lld", (long long)clock_wall() - LOOK_BACK_S);
@@ -180,8 +182,8 @@ void slack_typing(Connection *c, const ChatAddress *at)
     pthread_mutex_unlock(&c->wire.lock);
 }
 
-/* The workspace is part of every key there. Whoever looks before the listening thread has heard of it asks by
- * themselves: a place without it is one that no answer ever comes from. */
+/* The workspace is part of every key there. Whoever looks before the listening thread has heard of
+ * it asks by themselves: a place without it is one that no answer ever comes from. */
 static bool team_of(Connection *c, Arena *a, Str *ret, Err *err)
 {
     Identity me;

@@ -1,5 +1,5 @@
-/* "v0=" and the HMAC-SHA256 of "v0:<time>:<body>" under the app's secret. The time is part of what is signed, so an
- * old request cannot be made to look new; compared is in constant time. */
+/* "v0=" and the HMAC-SHA256 of "v0:<time>:<body>" under the app's secret. The time is part of what
+ * is signed, so an old request cannot be made to look new; compared is in constant time. */
 #include "platforms/slack/slack.h"
 #include "text/sha256.h"
 

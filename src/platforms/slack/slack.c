@@ -1,5 +1,6 @@
-/* Slack's events. Every message is a thread or begins one: its own time stamp is the thread's name until
- * somebody answers in it. So a destination is known beforehand only in a thread that there is already. */
+/* Slack's events. Every message is a thread or begins one: its own time stamp is the thread's name
+ * until somebody answers in it. So a destination is known beforehand only in a thread that there is
+ * already. */
 #include "platforms/slack/slack.h"
 #include "platforms/attached.h"
 #include "text/utf8.h"

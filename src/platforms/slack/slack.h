@@ -1,14 +1,15 @@
 /* slack.h - what is known of Slack's updates without a connection, for all who receive them.
  *
- * They come over Socket Mode (connection.c) and over HTTP (http/api_slack.c), and lie in the inbox as they
- * came. Pure, thread-safe; text lives in the arena. */
+ * They come over Socket Mode (connection.c) and over HTTP (http/api_slack.c), and lie in the inbox
+ * as they came. Pure, thread-safe; text lives in the arena. */
 #ifndef TALARIA_PLATFORMS_SLACK_SLACK_H
 #define TALARIA_PLATFORMS_SLACK_SLACK_H
 
 #include "platforms/platform.h"
 
-/* The name of an update that is a message or a command: for a message its channel and time, so that the two
- * events that a mention makes are one. *ret_keep false: it is valid, and nobody needs it. */
+/* The name of an update that is a message or a command: for a message its channel and time, so that
+ * the two events that a mention makes are one. *ret_keep false: it is valid, and nobody needs
+ * it. */
 MUST_CHECK bool slack_name(Arena *a, Str update, const Identity *me, Str *ret, bool *ret_keep,
                            Err *err);
 
@@ -22,7 +23,8 @@ typedef enum SlackFrame {
 
 enum { SLACK_ENVELOPE_CHARS = 255 };
 
-/* *ret_envelope: the name of an update, borrowed or in the arena, at most SLACK_ENVELOPE_CHARS bytes. False: the frame is no object. */
+/* *ret_envelope: the name of an update, borrowed or in the arena, at most SLACK_ENVELOPE_CHARS
+ * bytes. False: the frame is no object. */
 MUST_CHECK bool slack_frame_read(Arena *a, Str frame, SlackFrame *ret, Str *ret_envelope);
 /* The frame that acknowledges it. */
 Str slack_acknowledgement(Arena *a, Str envelope);

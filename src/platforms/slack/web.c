@@ -1,8 +1,9 @@
-/* One call of Slack's Web API: a form goes out, {"ok": true, ...} or {"ok": false, "error": "word"} comes back.
+/* One call of Slack's Web API: a form goes out, {"ok": true, ...} or {"ok": false, "error": "word"}
+ * comes back.
  *
- * A form and not JSON, because the methods that read take nothing else. What a failure means is decided here,
- * once, by a table of Slack's words: what may work later is ERR_BUSY (with the patience that is asked for) or
- * ERR_IO, all else never will. */
+ * A form and not JSON, because the methods that read take nothing else. What a failure means is
+ * decided here, once, by a table of Slack's words: what may work later is ERR_BUSY (with the
+ * patience that is asked for) or ERR_IO, all else never will. */
 #include "base/limits.h"
 #include "platforms/slack/inside.h"
 

@@ -1,7 +1,9 @@
-/* One call of the Bot API: POST with JSON, and an envelope of {ok, result} or {ok, error_code, description}.
+/* One call of the Bot API: POST with JSON, and an envelope of {ok, result} or {ok, error_code,
+ * description}.
  *
- * The token is part of the address, so no address is ever put into words. What a failure means is decided here,
- * once: what may work later is ERR_BUSY (with the patience that is asked for) or ERR_IO, all else never will. */
+ * The token is part of the address, so no address is ever put into words. What a failure means is
+ * decided here, once: what may work later is ERR_BUSY (with the patience that is asked for) or
+ * ERR_IO, all else never will. */
 #include "platforms/telegram/inside.h"
 
 #include "base/limits.h"
@@ -31,7 +33,8 @@ static bool refuse(const Ask *ask, ErrKind kind, const Reply *reply, Err *err)
                    STR_FMT(str_head(reply->description, 300)), reply->code);
 }
 
-/* 503 says that nothing was done; the other errors of servers and of what stands before them do not. */
+/* 503 says that nothing was done; the other errors of servers and of what stands before them do
+ * not. */
 static bool judge(const Ask *ask, Reply *reply, Err *err)
 {
     reply->unsure = reply->code >= 500 && reply->code != 503;

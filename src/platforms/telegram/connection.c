@@ -1,7 +1,8 @@
-/* The connection to Telegram: one thread that asks who we are and then for updates, in calls that wait up to 25 s
- * for something to come. What has come is on our disk, with the offset behind it, before the next call tells
- * Telegram so. No trouble ends the thread but a token that is not accepted: all else is waited out, longer each
- * time, with a little chance in it so that many do not come back at once. */
+/* The connection to Telegram: one thread that asks who we are and then for updates, in calls that
+ * wait up to 25 s for something to come. What has come is on our disk, with the offset behind it,
+ * before the next call tells Telegram so. No trouble ends the thread but a token that is not
+ * accepted: all else is waited out, longer each time, with a little chance in it so that many do
+ * not come back at once. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -145,7 +146,8 @@ static bool keep(Connection *c, Arena *a, const PyValue *came, Err *err)
     return true;
 }
 
-/* An answer past every limit: one update at a time, and the one that is too large alone is stepped over. */
+/* An answer past every limit: one update at a time, and the one that is too large alone is stepped
+ * over. */
 static void step_over(Connection *c)
 {
     if (c->one_by_one && c->offset)
@@ -166,8 +168,8 @@ static bool poll(Connection *c, Arena *a, bool waits, Reply *reply, Err *err)
     return false;
 }
 
-/* A long poll ends with the first message of an album, and the others come right behind it: so it is asked once
- * more, from the same place on. */
+/* A long poll ends with the first message of an album, and the others come right behind it: so it
+ * is asked once more, from the same place on. */
 static bool listen_once(Connection *c, Arena *a, Reply *reply, Err *err)
 {
     int64_t began = clock_mono_ms();
@@ -190,7 +192,8 @@ static bool listen_once(Connection *c, Arena *a, Reply *reply, Err *err)
     return true;
 }
 
-/* Somebody else reads: a webhook that was left behind is taken away, once; another reader is not ours to end. */
+/* Somebody else reads: a webhook that was left behind is taken away, once; another reader is not
+ * ours to end. */
 static void conflict(Connection *c, Arena *a)
 {
     Reply reply;

@@ -1,6 +1,6 @@
-/* cmark reads; this walks over what it read. Breaks between blocks are owed until something follows them, so that
- * no entity begins or ends with one. What a chat cannot show (headings, lists, rules) is written the way people
- * write it by hand. Tables stay as they were typed. */
+/* cmark reads; this walks over what it read. Breaks between blocks are owed until something follows
+ * them, so that no entity begins or ends with one. What a chat cannot show (headings, lists, rules)
+ * is written the way people write it by hand. Tables stay as they were typed. */
 #include "platforms/telegram/entities.h"
 
 #include "base/buf.h"
@@ -104,7 +104,8 @@ static bool can_be_linked(Str url)
            str_starts(url, STR("tg://"));
 }
 
-/* An address that the platform would not follow is written behind its text, as one would by hand. */
+/* An address that the platform would not follow is written behind its text, as one would by
+ * hand. */
 static void link_to(Walk *w, Str url, bool enter)
 {
     if (can_be_linked(url)) {

@@ -1,7 +1,7 @@
 /* entities.h - Markdown as plain text and a list of which stretches of it look how.
  *
- * That is what Telegram takes beside its own two mark-ups, and the one form in which nothing has to be escaped
- * and nothing can be refused for a stray asterisk. Pure; text lives in the arena. */
+ * That is what Telegram takes beside its own two mark-ups, and the one form in which nothing has to
+ * be escaped and nothing can be refused for a stray asterisk. Pure; text lives in the arena. */
 #ifndef TALARIA_PLATFORMS_TELEGRAM_ENTITIES_H
 #define TALARIA_PLATFORMS_TELEGRAM_ENTITIES_H
 
@@ -38,8 +38,8 @@ typedef struct EntityText {
     size_t n;
 } EntityText;
 
-/* Never fails: what is no mark-up is text. Code has no entities around it but quotes, and quotes are not
- * nested: the rules of the Bot API. */
+/* Never fails: what is no mark-up is text. Code has no entities around it but quotes, and quotes
+ * are not nested: the rules of the Bot API. */
 void entities_of(Arena *a, Str markdown, EntityText *ret);
 
 size_t utf16_count(Str text);

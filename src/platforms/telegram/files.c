@@ -1,6 +1,7 @@
-/* Files of Telegram: a number is asked for an address, and the address holds the token, so it goes nowhere but to the
- * server of the API. And albums, which Telegram sends as several messages: those that came in one answer are made one
- * update, before they are kept; what is kept is never put together again. */
+/* Files of Telegram: a number is asked for an address, and the address holds the token, so it goes
+ * nowhere but to the server of the API. And albums, which Telegram sends as several messages: those
+ * that came in one answer are made one update, before they are kept; what is kept is never put
+ * together again. */
 #include "base/limits.h"
 #include "platforms/download.h"
 #include "platforms/telegram/inside.h"

@@ -41,7 +41,8 @@ typedef struct Ask {
     CallStop *stop; /* or NULL */
 } Ask;
 
-/* *ret is filled in any case; err says it in words that hold no token. ERR_BUSY and ERR_IO: may work later. */
+/* *ret is filled in any case; err says it in words that hold no token. ERR_BUSY and ERR_IO: may
+ * work later. */
 MUST_CHECK bool telegram_call(Connection *c, Arena *a, const Ask *ask, Reply *ret, Err *err);
 
 MUST_CHECK bool reply_says(const Reply *reply, const char *words); /* in its description */

@@ -1,8 +1,8 @@
-/* Everything that goes out to Telegram. A message is tried in the form that was asked for; where the platform
- * refuses the form and not the message (a topic that wants answers, entities it does not like, a group that has a new
- * number), it is tried once more in another one, all within the time of one call. A topic that is gone is left to
- * whoever sends: the chat itself is another place. Telegram cannot be asked whether a message has arrived: what is
- * unsure is said to be. */
+/* Everything that goes out to Telegram. A message is tried in the form that was asked for; where
+ * the platform refuses the form and not the message (a topic that wants answers, entities it does
+ * not like, a group that has a new number), it is tried once more in another one, all within the
+ * time of one call. A topic that is gone is left to whoever sends: the chat itself is another
+ * place. Telegram cannot be asked whether a message has arrived: what is unsure is said to be. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -125,8 +125,8 @@ static bool says_gone(const Draft *d, const Reply *reply)
     return d->thread.n && reply->code == 400 && reply_says(reply, "thread not found");
 }
 
-/* A topic may be gone for a moment only, and some of private chats say so of words that answer nothing: as it is once
- * more, then as an answer; then it is taken at its word. */
+/* A topic may be gone for a moment only, and some of private chats say so of words that answer
+ * nothing: as it is once more, then as an answer; then it is taken at its word. */
 static bool insist(Draft *d)
 {
     bool *next = !d->insisted ? &d->insisted : d->anchor.n ? &d->answers : NULL;
@@ -306,7 +306,8 @@ static bool may_write(const PyValue *chat, const PyValue *member, Err *err)
     return true;
 }
 
-/* In a forum the right to manage topics is one of administrators, unless the group gives it to everyone. */
+/* In a forum the right to manage topics is one of administrators, unless the group gives it to
+ * everyone. */
 static bool may_open_topics(const PyValue *chat, const PyValue *member)
 {
     return update_true(chat, "is_forum") &&
@@ -315,7 +316,8 @@ static bool may_open_topics(const PyValue *chat, const PyValue *member)
             update_true(update_get(chat, "permissions"), "can_manage_topics"));
 }
 
-/* Right after the start the platform is still being asked who we are, and that decides where words can go. */
+/* Right after the start the platform is still being asked who we are, and that decides where words
+ * can go. */
 static void wait_for_self(Connection *c)
 {
     int64_t until = clock_mono_ms() + SELF_MS;
@@ -434,7 +436,8 @@ bool telegram_open_thread(Connection *c, Arena *a, const HomeChannel *home, Str 
         &reply, err)) {
         if (follow(c, &chat, &reply, &moved))
             continue;
-        /* Whatever is refused here (no forum, no right to it, topics out of order) leaves the chat itself. */
+        /* Whatever is refused here (no forum, no right to it, topics out of order) leaves the chat
+         * itself. */
         if (reply.code >= 400 && reply.code < 500 && reply.code != 429)
             err->kind = ERR_REFUSED;
         *ret = (Sent){ .wait_ms = reply.wait_ms, .unsure = reply.unsure };

@@ -1,6 +1,7 @@
-/* Telegram's updates. A private chat's topics are threads of a dm; a forum's General topic has no number in a
- * message and is 1; in other groups a thread is one only where the message says so (an answer to a message
- * carries a thread number too). An album is several messages: those that came together lie in the inbox as one,
+/* Telegram's updates. A private chat's topics are threads of a dm; a forum's General topic has no
+ * number in a message and is 1; in other groups a thread is one only where the message says so (an
+ * answer to a message carries a thread number too). An album is several messages: those that came
+ * together lie in the inbox as one,
  * {"message": first, "album": [others]}. */
 #include "base/limits.h"
 #include "platforms/attached.h"
@@ -87,7 +88,8 @@ static bool entity_names_us(const PyValue *entity, Str said, const Identity *me)
            str_eq(update_text(update_get(entity, "user"), "id"), me->id);
 }
 
-/* Takes our name away where it leads: "@our_bot hello" is hello, "/status@our_bot now" is /status now. */
+/* Takes our name away where it leads: "@our_bot hello" is hello, "/status@our_bot now" is /status
+ * now. */
 static Str without_name(Arena *a, Str text, Str said)
 {
     size_t at = str_find(said, STR("@"));
@@ -99,7 +101,8 @@ static Str without_name(Arena *a, Str text, Str said)
     return str_printf(a, "%.*s%.*s", STR_FMT(str_head(said, at)), STR_FMT(str_skip(text, said.n)));
 }
 
-/* Every message of a topic answers the one that opened it; that is no answer to whoever opened it. */
+/* Every message of a topic answers the one that opened it; that is no answer to whoever opened
+ * it. */
 static bool answers_us(const PyValue *message, const Identity *me)
 {
     const PyValue *to = update_get(message, "reply_to_message");
@@ -217,8 +220,8 @@ static const PyValue *worded(const PyValue *m, const PyValue *album)
     return m;
 }
 
-/* A message without words and files (somebody joined, a topic was opened, a sticker) is none; nor is a changed
- * one, which comes under a name of its own. */
+/* A message without words and files (somebody joined, a topic was opened, a sticker) is none; nor
+ * is a changed one, which comes under a name of its own. */
 static bool telegram_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
                            Err *err)
 {

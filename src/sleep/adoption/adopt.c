@@ -1,8 +1,9 @@
-/* A night is checked as a whole before any of it is used: if one row was tampered with, the others are
- * doubtful too.
+/* A night is checked as a whole before any of it is used: if one row was tampered with, the others
+ * are doubtful too.
  *
- * An undo is an adoption of the previous content: the same locks, the same journal, and its own receipt.
- * It needs the live document to be exactly what was adopted: later changes are the user's. */
+ * An undo is an adoption of the previous content: the same locks, the same journal, and its own
+ * receipt. It needs the live document to be exactly what was adopted: later changes are the
+ * user's. */
 #include "sleep/adoption/adopt.h"
 
 #include <unistd.h>
@@ -396,7 +397,8 @@ bool undo(Arena *a, const SleepHome *home, const Selection *selection, bool dry_
 /* -- Adopting right after a night --
  *
  * The request is staged with the proposal and removed once it was tried. If the process dies in
- * between, the next night sees to it; if a document was changed meanwhile, no later night tries again. */
+ * between, the next night sees to it; if a document was changed meanwhile, no later night tries
+ * again. */
 
 bool adopt_managed(Arena *a, const SleepHome *home, Str night, Adopted *ret, Err *err)
 {

@@ -1,5 +1,5 @@
-/* A line is put together in memory and written by one call, so that a reader and a crash see whole lines
- * but for the last. */
+/* A line is put together in memory and written by one call, so that a reader and a crash see whole
+ * lines but for the last. */
 #include "sleep/adoption/evidence.h"
 
 #include <errno.h>

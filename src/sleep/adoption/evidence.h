@@ -1,15 +1,15 @@
 /* evidence.h - the event log of a night, one JSON object per line.
  *
- * {ts, stage, event, ..., seq}. Text is redacted and then cut, with a note of how much was left out; NaN
- * and infinity become null. The file is 0600. A resumed night removes an incomplete last line and
- * continues the numbers.
+ * {ts, stage, event, ..., seq}. Text is redacted and then cut, with a note of how much was left
+ * out; NaN and infinity become null. The file is 0600. A resumed night removes an incomplete last
+ * line and continues the numbers.
  *
  *   evidence_begin(e, "gate", "decision");
  *   evidence_str(e, "action", action);
  *   evidence_end(e);
  *
- * Evidence never fails a night: events that cannot be written, or would make the file too large, are
- * dropped, and evidence_close returns false. Not thread-safe. */
+ * Evidence never fails a night: events that cannot be written, or would make the file too large,
+ * are dropped, and evidence_close returns false. Not thread-safe. */
 #ifndef TALARIA_SLEEP_ADOPTION_EVIDENCE_H
 #define TALARIA_SLEEP_ADOPTION_EVIDENCE_H
 
@@ -20,8 +20,9 @@
 #define EVIDENCE_FILE "evidence.jsonl"
 
 /* stage/event: cycle/start, harvest/session, mine/miner_exchange, mine/task_mined, mine/task_ready,
- * replay/model_call, replay/result, reflect/exchange, reflect/edits_returned, reflect/edits_unmatched,
- * gate/baseline, gate/trial, gate/decision, test/held_out_score, stage/staged, cycle/end. */
+ * replay/model_call, replay/result, reflect/exchange, reflect/edits_returned,
+ * reflect/edits_unmatched, gate/baseline, gate/trial, gate/decision, test/held_out_score,
+ * stage/staged, cycle/end. */
 
 typedef struct Evidence Evidence;
 

@@ -1,13 +1,13 @@
-/* Order of a transaction: journal; then for each document folders, backup, a last check, one rename, a
- * check of the result; then the receipts; then the journal is removed. Recovery runs the same list
- * backwards and asks of each document which of three it is: as before (nothing to do), as we made it
- * (put back), or neither (another program's work: leave it).
+/* Order of a transaction: journal; then for each document folders, backup, a last check, one
+ * rename, a check of the result; then the receipts; then the journal is removed. Recovery runs the
+ * same list backwards and asks of each document which of three it is: as before (nothing to do), as
+ * we made it (put back), or neither (another program's work: leave it).
  *
  * Temporary names are fixed per document and known to recovery, so a crash leaves no stray files.
  *
- * Locks are flock on files that stay: the kernel releases them when the holder ends, however it ends.
- * Documents are locked in the order of their lock files' names, so two processes that want the same
- * pair cannot deadlock. */
+ * Locks are flock on files that stay: the kernel releases them when the holder ends, however it
+ * ends. Documents are locked in the order of their lock files' names, so two processes that want
+ * the same pair cannot deadlock. */
 #include "sleep/adoption/journal.h"
 
 #include <errno.h>

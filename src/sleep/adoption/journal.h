@@ -1,9 +1,9 @@
 /* journal.h - transactions that change several live documents, or none.
  *
- * The journal (".adopt-transaction.json" in the night's folder) is written and synced before the first
- * change and removed after the last: removing it is the commit. It holds the previous content of every
- * document, so the next process can roll back with nothing but the journal. A document that another
- * program changed in between keeps that change; the journal is then renamed to
+ * The journal (".adopt-transaction.json" in the night's folder) is written and synced before the
+ * first change and removed after the last: removing it is the commit. It holds the previous content
+ * of every document, so the next process can roll back with nothing but the journal. A document
+ * that another program changed in between keeps that change; the journal is then renamed to
  * ".adopt-transaction.kept.json", which holds the previous bytes and blocks nothing.
  *
  * One adoption or undo runs at a time per data folder, and one per live document whatever the data

@@ -1,8 +1,9 @@
-/* Folders are opened from "/" down by openat2 with no link allowed anywhere; everything after happens
- * relative to that descriptor. A path that was canonical when the night was staged and is a link now
- * is therefore refused by the kernel, not by a check that a race can outrun.
+/* Folders are opened from "/" down by openat2 with no link allowed anywhere; everything after
+ * happens relative to that descriptor. A path that was canonical when the night was staged and is a
+ * link now is therefore refused by the kernel, not by a check that a race can outrun.
  *
- * What remains: an editor that writes between the last look and the rename. Both happen back to back. */
+ * What remains: an editor that writes between the last look and the rename. Both happen back to
+ * back. */
 #include "sleep/adoption/live.h"
 
 #include <errno.h>

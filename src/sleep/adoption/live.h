@@ -1,9 +1,9 @@
 /* live.h - the documents that agents read: skills and memory files.
  *
- * A live document belongs to the user. These functions read it whole, with its hash, mode and inode,
- * and change it by one rename within its folder, which they reach without following any symbolic link.
- * So it holds the old bytes or the new ones at every instant. They refuse a document that is a link,
- * that has a second name (hard link), or that is not a regular UTF-8 file. */
+ * A live document belongs to the user. These functions read it whole, with its hash, mode and
+ * inode, and change it by one rename within its folder, which they reach without following any
+ * symbolic link. So it holds the old bytes or the new ones at every instant. They refuse a document
+ * that is a link, that has a second name (hard link), or that is not a regular UTF-8 file. */
 #ifndef TALARIA_SLEEP_ADOPTION_LIVE_H
 #define TALARIA_SLEEP_ADOPTION_LIVE_H
 
@@ -18,8 +18,8 @@ typedef struct LiveDoc {
     uint64_t device, inode;
 } LiveDoc;
 
-/* The path with every existing folder resolved. It must be absolute, without "..", end in ".md"; what
- * does not exist yet keeps its name. */
+/* The path with every existing folder resolved. It must be absolute, without "..", end in ".md";
+ * what does not exist yet keeps its name. */
 MUST_CHECK bool live_path(Arena *a, Str path, Str *ret, Err *err);
 
 /* Reads what is at live_path() of `path`; a missing file is not an error. */

@@ -1,5 +1,5 @@
-/* In the file, "legacy" is an object with at most two keys and "skills" is a list; in memory they are
- * one array whose items differ by kind. */
+/* In the file, "legacy" is an object with at most two keys and "skills" is a list; in memory they
+ * are one array whose items differ by kind. */
 #include "sleep/adoption/manifest.h"
 
 #include "base/file.h"

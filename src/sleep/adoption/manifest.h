@@ -2,8 +2,8 @@
  *
  * A night is published once its manifest exists; a folder without one is ignored. A row says which
  * bytes are proposed for which live document, and the hash of that document when the night read it.
- * The reader refuses a row without those hashes, an unknown version, and a name or path that collides
- * with another row's.
+ * The reader refuses a row without those hashes, an unknown version, and a name or path that
+ * collides with another row's.
  *
  * has_skill and has_memory are always false: older readers then do nothing. */
 #ifndef TALARIA_SLEEP_ADOPTION_MANIFEST_H
@@ -13,7 +13,8 @@
 
 #define MANIFEST_FILE "manifest.json"
 
-/* X(kind, word): a skill that sessions used; the skill that sleep manages; the project's memory file. */
+/* X(kind, word): a skill that sessions used; the skill that sleep manages; the project's memory
+ * file. */
 #define ITEM_KINDS(X)                                                                              \
     X(ITEM_SKILL, "skill")                                                                         \
     X(ITEM_MANAGED, "managed")                                                                     \

@@ -1,7 +1,7 @@
 /* nights.h - published nights, for the command line and the page: the list, and one in full.
  *
- * Read from the files of each night on every call. A night whose report cannot be read is still listed,
- * with the reason among its notes. */
+ * Read from the files of each night on every call. A night whose report cannot be read is still
+ * listed, with the reason among its notes. */
 #ifndef TALARIA_SLEEP_ADOPTION_NIGHTS_H
 #define TALARIA_SLEEP_ADOPTION_NIGHTS_H
 
@@ -31,8 +31,8 @@ MUST_CHECK bool night_summary(Arena *a, const SleepHome *home, Str night, NightS
 MUST_CHECK bool nights_list(Arena *a, const SleepHome *home, Str project, NightSummary **ret,
                             size_t *ret_n, Err *err);
 
-/* {night, started_at, ended_at, project, backend, model, accepted, gate_action, baseline, candidate,
- *  interval, n_tasks, n_sessions, tokens, cost_usd, staging, adopted, undone, rejected,
+/* {night, started_at, ended_at, project, backend, model, accepted, gate_action, baseline,
+ * candidate, interval, n_tasks, n_sessions, tokens, cost_usd, staging, adopted, undone, rejected,
  *  no_edits_reason, n_proposals} */
 void night_put_summary(JsonWriter *w, const NightSummary *n);
 

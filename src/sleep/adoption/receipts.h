@@ -2,8 +2,8 @@
  *
  * A night's receipts are two lists, adopted_skills.json and adopted_legacy.json, that only grow: an
  * undo appends a row. The last row of a document says whether it is adopted now. All rows of one
- * command have the same number; numbers increase over all nights, so the last adoption is known even
- * if the clock was wrong. */
+ * command have the same number; numbers increase over all nights, so the last adoption is known
+ * even if the clock was wrong. */
 #ifndef TALARIA_SLEEP_ADOPTION_RECEIPTS_H
 #define TALARIA_SLEEP_ADOPTION_RECEIPTS_H
 

@@ -1,9 +1,10 @@
 /* reject.h - rejecting the proposal of a night, so that later nights do not make it again.
  *
- * night_reject first adds the edits to the rejected edits that later nights know, each under its skill;
- * then it marks the night by rejected.json in its folder, the receipt. A crash between the two leaves a
- * night that can be rejected again. Live documents are not touched: an adopted night must be undone
- * first (ERR_CONFLICT). ERR_BUSY while a night is running, because that night owns the state. */
+ * night_reject first adds the edits to the rejected edits that later nights know, each under its
+ * skill; then it marks the night by rejected.json in its folder, the receipt. A crash between the
+ * two leaves a night that can be rejected again. Live documents are not touched: an adopted night
+ * must be undone first (ERR_CONFLICT). ERR_BUSY while a night is running, because that night owns
+ * the state. */
 #ifndef TALARIA_SLEEP_ADOPTION_REJECT_H
 #define TALARIA_SLEEP_ADOPTION_REJECT_H
 

@@ -1,8 +1,9 @@
-/* report.h - the report of a night: report.json for programs, report.md for people, diagnostics.json
- * for troubleshooting.
+/* report.h - the report of a night: report.json for programs, report.md for people,
+ * diagnostics.json for troubleshooting.
  *
  * report.json is the SleepReport with further keys at its end. In report.md, text that comes from
- * transcripts or models is escaped and on one line, so a reader shows it and never interprets it. */
+ * transcripts or models is escaped and on one line, so a reader shows it and never interprets
+ * it. */
 #ifndef TALARIA_SLEEP_ADOPTION_REPORT_H
 #define TALARIA_SLEEP_ADOPTION_REPORT_H
 
@@ -51,7 +52,8 @@ Str report_verdict(const SleepReport *s);
 /* Whether no model answered: the scores show how sleep works, not how good the rules are. */
 bool report_simulated(const NightReport *r);
 
-/* s on one line, at most `max` characters, with everything escaped that Markdown would interpret. */
+/* s on one line, at most `max` characters, with everything escaped that Markdown would
+ * interpret. */
 void md_text(Buf *out, Str s, size_t max);
 
 #endif

@@ -1,8 +1,8 @@
 /* stage.h - the staging folder, where a night's proposals wait for review.
  *
- * Each night has a folder, staging/<YYYYMMDD-HHMMSS[-n]>, reserved when it begins and published by its
- * manifest, which is written last: a folder without one is ignored, whatever else is in it. Live
- * documents are not touched here. Empty and unchanged proposals are left out. */
+ * Each night has a folder, staging/<YYYYMMDD-HHMMSS[-n]>, reserved when it begins and published by
+ * its manifest, which is written last: a folder without one is ignored, whatever else is in it.
+ * Live documents are not touched here. Empty and unchanged proposals are left out. */
 #ifndef TALARIA_SLEEP_ADOPTION_STAGE_H
 #define TALARIA_SLEEP_ADOPTION_STAGE_H
 
@@ -37,8 +37,8 @@ typedef struct StageRequest {
 MUST_CHECK bool stage_reserve(Arena *a, const SleepHome *home, double now, Str *ret_night,
                               Err *err);
 
-/* Writes proposals and files, then the manifest, then .latest. If a live document has changed since it
- * was read, it fails and removes what it wrote. May be repeated after a crash. */
+/* Writes proposals and files, then the manifest, then .latest. If a live document has changed since
+ * it was read, it fails and removes what it wrote. May be repeated after a crash. */
 MUST_CHECK bool stage_publish(Arena *a, const SleepHome *home, const StageRequest *request,
                               Manifest *ret, Err *err);
 

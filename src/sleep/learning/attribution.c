@@ -1,6 +1,6 @@
 /* Leave one out: the documents with all edits against the documents without this one. With a
- * deterministic backend a single replay says it exactly; otherwise a few fresh draws say it roughly,
- * which is good enough for a report and for nothing else. */
+ * deterministic backend a single replay says it exactly; otherwise a few fresh draws say it
+ * roughly, which is good enough for a report and for nothing else. */
 #include "sleep/learning/attribution.h"
 
 #include <math.h>
@@ -264,8 +264,8 @@ static bool is_settled(const Work *w, Str target, const Rule *rule)
     return false;
 }
 
-/* A deterministic backend is free and exact: it reviews every rule. Any other reviews a few expired rules
- * per night. */
+/* A deterministic backend is free and exact: it reviews every rule. Any other reviews a few expired
+ * rules per night. */
 static bool is_reviewed(const Work *w, Str target, const Rule *rule, size_t so_far)
 {
     if (!rule->note.id.n)

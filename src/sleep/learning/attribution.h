@@ -53,8 +53,8 @@ MUST_CHECK bool work_propose(Work *w, Str target, EditRecords *ret, Err *err);
 /* Rejects edits that make train worse and removes them from the list. */
 MUST_CHECK bool work_screen(Work *w, Str target, EditRecords *edits, Err *err);
 
-/* Measures what each accepted edit adds on val; with a deterministic backend, removes those that add
- * nothing. trial: the result with all of them. */
+/* Measures what each accepted edit adds on val; with a deterministic backend, removes those that
+ * add nothing. trial: the result with all of them. */
 MUST_CHECK bool work_attribute(Work *w, Str target, EditRecords *edits, const GateResult *trial,
                                Err *err);
 

@@ -1,6 +1,6 @@
-/* A night may change two documents. The skill's trial uses four fifths of alpha, the memory's the rest,
- * plus what the skill's trial did not use up (because there was none, or it ended in acceptance). So the
- * chance to accept anything useless is at most alpha for both together. */
+/* A night may change two documents. The skill's trial uses four fifths of alpha, the memory's the
+ * rest, plus what the skill's trial did not use up (because there was none, or it ended in
+ * acceptance). So the chance to accept anything useless is at most alpha for both together. */
 #include "sleep/learning/consolidate.h"
 
 #include "sleep/learning/attribution.h"
@@ -124,7 +124,8 @@ static void record_trial(Work *w, Str target, const GateResult *g, double alpha)
 
 /* -- After a trial -- */
 
-/* Harmless edits that were not enough are retried with those of the next night; harmful ones are not. */
+/* Harmless edits that were not enough are retried with those of the next night; harmful ones are
+ * not. */
 static void keep_pending_or_reject(Work *w, const EditRecords *edits, const GateResult *g)
 {
     bool harmless = g->verdict == VERDICT_UNDERPOWERED ||
@@ -162,7 +163,8 @@ static const Attribution *worth_of(const Work *w, const EditRecord *edit)
     return NULL;
 }
 
-/* Sessions of the tasks that the rule has moved; of one that was not measured alone, all that failed. */
+/* Sessions of the tasks that the rule has moved; of one that was not measured alone, all that
+ * failed. */
 static StrList sessions_of(Work *w, const Attribution *row)
 {
     StrList sessions = { 0 };
@@ -221,8 +223,8 @@ static void note_unmatched(Work *w, const EditsApplied *done)
     }
 }
 
-/* Deleting what is out of date need not make anything better, only nothing worse: no task where that can
- * be told, else all of them together. */
+/* Deleting what is out of date need not make anything better, only nothing worse: no task where
+ * that can be told, else all of them together. */
 static bool only_tidies(const Work *w, const EditRecords *edits, const GateResult *g)
 {
     for (size_t i = 0; i < edits->n; i++)
@@ -324,7 +326,8 @@ static GateResult from_trials(Work *w)
     return g;
 }
 
-/* A deterministic backend is asked once more about both sides; so is any other that had no trial. */
+/* A deterministic backend is asked once more about both sides; so is any other that had no
+ * trial. */
 static bool final_result(Work *w, GateResult *ret, Err *err)
 {
     if (w->backend->deterministic || !w->out.trials.n) {

@@ -1,13 +1,14 @@
 /* consolidate.h - turning tonight's tasks into better documents, with proof.
  *
- * consolidate() replays the train tasks and has the backend reflect on the failures. From the proposed
- * edits it drops those that earlier nights rejected, adds pending ones of earlier nights, screens them on
- * train and tries them on val through the gate: first for the skill, then, under the new skill, for the
- * memory. It measures each accepted edit (leave one out), counts existing rules as helpful or harmful,
- * and proposes to delete those that have been of no use for long. It never uses test tasks.
+ * consolidate() replays the train tasks and has the backend reflect on the failures. From the
+ * proposed edits it drops those that earlier nights rejected, adds pending ones of earlier nights,
+ * screens them on train and tries them on val through the gate: first for the skill, then, under
+ * the new skill, for the memory. It measures each accepted edit (leave one out), counts existing
+ * rules as helpful or harmful, and proposes to delete those that have been of no use for long. It
+ * never uses test tasks.
  *
- * Deterministic given the backend's answers: a resumed night comes to the same result from the stored
- * answers. Results live in the arena. */
+ * Deterministic given the backend's answers: a resumed night comes to the same result from the
+ * stored answers. Results live in the arena. */
 #ifndef TALARIA_SLEEP_LEARNING_CONSOLIDATE_H
 #define TALARIA_SLEEP_LEARNING_CONSOLIDATE_H
 
@@ -31,7 +32,8 @@ typedef struct ConsolidateRules {
 
 ConsolidateRules consolidate_rules(void); /* the defaults */
 
-/* If answers vary: draws per task that only inform a report, and expired rules reviewed per night. */
+/* If answers vary: draws per task that only inform a report, and expired rules reviewed per
+ * night. */
 enum { ROUGH_DRAWS = 3, REVIEWED_BY_DRAWS = 4 };
 
 /* Callbacks for evidence and progress; each may be NULL. */
@@ -77,16 +79,16 @@ typedef struct Consolidation {
     int64_t replayed;
 } Consolidation;
 
-/* known: edits of earlier nights, updated (also if nothing is accepted). budget and watch may be NULL.
- * False if the backend failed or a document cannot be parsed. */
+/* known: edits of earlier nights, updated (also if nothing is accepted). budget and watch may be
+ * NULL. False if the backend failed or a document cannot be parsed. */
 MUST_CHECK bool consolidate(Arena *a, Backend *b, const TaskRecords *tasks, Docs live,
                             const ConsolidateRules *rules, KnownEdits *known, Budget *budget,
                             const ConsolidateWatch *watch, Consolidation *ret, Err *err);
 
 /* -- Routing -- */
 
-/* The tasks of one skill: those in whose sessions this skill alone was used; a task with no or several
- * skills belongs to `managed`. In order of first appearance. */
+/* The tasks of one skill: those in whose sessions this skill alone was used; a task with no or
+ * several skills belongs to `managed`. In order of first appearance. */
 typedef struct SkillGroup {
     Str skill_name;
     TaskRecords tasks;

@@ -1,8 +1,8 @@
 /* edits.h - applying edits to the learned rules of a document.
  *
  * Operations are add, delete and replace, in order. An anchor is part of exactly one rule, a rule's
- * whole text, or its id; an anchor that fits several rules changes none. Edits that could not be applied
- * come with a reason. Pure. */
+ * whole text, or its id; an anchor that fits several rules changes none. Edits that could not be
+ * applied come with a reason. Pure. */
 #ifndef TALARIA_SLEEP_LEARNING_EDITS_H
 #define TALARIA_SLEEP_LEARNING_EDITS_H
 
@@ -14,8 +14,8 @@ typedef struct EditsApplied {
     StrList why; /* of each unmatched one */
 } EditsApplied;
 
-/* note: the origin of new rules; the id is set for each. NULL: rules without a note. False only if the
- * document cannot be parsed. */
+/* note: the origin of new rules; the id is set for each. NULL: rules without a note. False only if
+ * the document cannot be parsed. */
 MUST_CHECK bool edits_apply(Arena *a, Str text, const EditRecords *edits, const RuleNote *note,
                             EditsApplied *ret, Err *err);
 

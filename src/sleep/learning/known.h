@@ -1,12 +1,12 @@
 /* known.h - edits of earlier nights, so that no night repeats another's mistake.
  *
  * A known edit is "rejected", with the reason, or "pending": it did no harm but was not enough by
- * itself, and is retried with what the next night proposes. After REJECTED_TRIES nights without effect
- * a pending edit is rejected too. "kept" marks a rule that was reviewed and may stay.
+ * itself, and is retried with what the next night proposes. After REJECTED_TRIES nights without
+ * effect a pending edit is rejected too. "kept" marks a rule that was reviewed and may stay.
  *
- * A book has one list per skill and is stored as one text in the project's state (state.h, `pending`).
- * A night changes the lists of the skills it worked on. Unreadable text counts as an empty book: a lost
- * state must not stop the nights. */
+ * A book has one list per skill and is stored as one text in the project's state (state.h,
+ * `pending`). A night changes the lists of the skills it worked on. Unreadable text counts as an
+ * empty book: a lost state must not stop the nights. */
 #ifndef TALARIA_SLEEP_LEARNING_KNOWN_H
 #define TALARIA_SLEEP_LEARNING_KNOWN_H
 

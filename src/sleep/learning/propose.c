@@ -1,5 +1,5 @@
-/* Replays the train tasks, has the backend reflect on the failures, and proposes the edits it returns:
- * after the pending edits of earlier nights, and without the rejected ones. */
+/* Replays the train tasks, has the backend reflect on the failures, and proposes the edits it
+ * returns: after the pending edits of earlier nights, and without the rejected ones. */
 #include "sleep/learning/attribution.h"
 #include "sleep/task/document.h"
 

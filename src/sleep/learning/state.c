@@ -282,8 +282,8 @@ static void put_state(Buf *text, const SleepState *s, bool archive)
     buf_addc(text, '\n');
 }
 
-/* If the tasks of many projects do not fit, the state is saved without the archive: losing it only makes
- * recall weaker. */
+/* If the tasks of many projects do not fit, the state is saved without the archive: losing it only
+ * makes recall weaker. */
 bool state_save(Str path, const SleepState *s, Err *err)
 {
     AUTO(Arena) *a = arena_new();

@@ -1,11 +1,11 @@
 /* state.h - the state that sleep keeps from one night to the next.
  *
- * One file, state.json, written atomically. A night takes its lock, which the kernel releases if the
- * night dies, loads the state, changes it and saves it. A file that cannot be read is renamed and a new
- * state begins, with a note: a lost state must not stop the nights.
+ * One file, state.json, written atomically. A night takes its lock, which the kernel releases if
+ * the night dies, loads the state, changes it and saves it. A file that cannot be read is renamed
+ * and a new state begins, with a note: a lost state must not stop the nights.
  *
- * Nights, times, tasks and known edits are kept per project. Nights over all projects have the empty
- * project. */
+ * Nights, times, tasks and known edits are kept per project. Nights over all projects have the
+ * empty project. */
 #ifndef TALARIA_SLEEP_LEARNING_STATE_H
 #define TALARIA_SLEEP_LEARNING_STATE_H
 

@@ -1,7 +1,7 @@
 /* dream.h - additional train tasks: variants of tonight's tasks, and tasks of earlier nights.
  *
- * Variants ("dreams") are always train tasks. Recalled tasks come from the same project, once each, and
- * never from a val or test task. */
+ * Variants ("dreams") are always train tasks. Recalled tasks come from the same project, once each,
+ * and never from a val or test task. */
 #ifndef TALARIA_SLEEP_MINING_DREAM_H
 #define TALARIA_SLEEP_MINING_DREAM_H
 

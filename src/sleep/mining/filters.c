@@ -1,5 +1,5 @@
-/* Phrases must be whole words: neither "piano," nor "undocumented" is a complaint. Negative ones come
- * first, in the order of the table. */
+/* Phrases must be whole words: neither "piano," nor "undocumented" is a complaint. Negative ones
+ * come first, in the order of the table. */
 #include "sleep/mining/filters.h"
 
 #include "sleep/task/answer.h"

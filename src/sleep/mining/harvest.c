@@ -204,8 +204,8 @@ static bool is_in_scope(const HarvestQuery *q, const EntryMark *m)
            (m->cwd.n && (lies_in(m->cwd, q->project) || lies_in(q->project, m->cwd)));
 }
 
-/* Keys of transcripts in which a runtime keeps the turns of a conversation. Programs call these headless, since we run
- * them, but a person asked. */
+/* Keys of transcripts in which a runtime keeps the turns of a conversation. Programs call these
+ * headless, since we run them, but a person asked. */
 typedef struct Asked {
     int64_t *keys;
     size_t n, cap;
@@ -463,8 +463,8 @@ static void close_harvester(Harvester *h)
     catalogue_close(h->catalogue);
 }
 
-/* Somebody else may be bringing the catalogue up to date, such as a server its search index. What is
- * there until then is not the whole, and a night must not take it for that. */
+/* Somebody else may be bringing the catalogue up to date, such as a server its search index. What
+ * is there until then is not the whole, and a night must not take it for that. */
 static bool update_whole(Harvester *h, UpdateStats *ret, Err *err)
 {
     enum { EVERY_MS = 20, MAX_MS = 120000 };

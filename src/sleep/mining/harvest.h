@@ -1,8 +1,8 @@
 /* harvest.h - people's sessions as traces.
  *
- * Traces are cached in index.db beside the cursor of their session, so a night reads only new sessions.
- * The pass that indexes a new transcript makes its trace too; a session that grew is read again from the
- * beginning, since its end changes the meaning of its beginning. */
+ * Traces are cached in index.db beside the cursor of their session, so a night reads only new
+ * sessions. The pass that indexes a new transcript makes its trace too; a session that grew is read
+ * again from the beginning, since its end changes the meaning of its beginning. */
 #ifndef TALARIA_SLEEP_MINING_HARVEST_H
 #define TALARIA_SLEEP_MINING_HARVEST_H
 

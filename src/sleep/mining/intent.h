@@ -1,9 +1,9 @@
 /* intent.h - grouping sessions that ask for the same thing in different words.
  *
- * Requests are compared by their meaningful words (without paths, versions and numbers, endings cut, CJK
- * in pairs), weighted by rarity. A request joins the most common one that is near enough, so groups do
- * not grow by neighbours of neighbours; groups with the same demand, in the same words, are joined.
- * Within a project only. */
+ * Requests are compared by their meaningful words (without paths, versions and numbers, endings
+ * cut, CJK in pairs), weighted by rarity. A request joins the most common one that is near enough,
+ * so groups do not grow by neighbours of neighbours; groups with the same demand, in the same
+ * words, are joined. Within a project only. */
 #ifndef TALARIA_SLEEP_MINING_INTENT_H
 #define TALARIA_SLEEP_MINING_INTENT_H
 

@@ -1,6 +1,6 @@
-/* A line of fixed length with the key's hash and the length of each part, then the parts. The line is
- * written last: a file without it is none. Nothing is verified beyond that and the file's size, since
- * it is synced before it gets its name. */
+/* A line of fixed length with the key's hash and the length of each part, then the parts. The line
+ * is written last: a file without it is none. Nothing is verified beyond that and the file's size,
+ * since it is synced before it gets its name. */
 #include "sleep/mining/kept.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* kept.h - a cache of the last harvest's output.
  *
  * If no session has changed, a harvest prints the same bytes again: the kernel copies them from the
- * cache. The key covers everything that the bytes depend on; with another key the cache is not used.
- * One file, the newest, in sleep's folder (0600), written atomically. Its text is redacted, like the
- * output. */
+ * cache. The key covers everything that the bytes depend on; with another key the cache is not
+ * used. One file, the newest, in sleep's folder (0600), written atomically. Its text is redacted,
+ * like the output. */
 #ifndef TALARIA_SLEEP_MINING_KEPT_H
 #define TALARIA_SLEEP_MINING_KEPT_H
 

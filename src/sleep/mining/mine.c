@@ -218,8 +218,8 @@ static int outcome_rank(Str outcome)
     return 0;
 }
 
-/* Further requests of the session, without remarks on the answers: a replay must not know how it will be
- * judged. */
+/* Further requests of the session, without remarks on the answers: a replay must not know how it
+ * will be judged. */
 static Str context_of(Arena *a, const Trace *t)
 {
     AUTO_BUF out = BUF(MAX_CONTEXT * 8);
@@ -356,7 +356,8 @@ void mine_tasks(Arena *a, const Trace *const *traces, size_t n, const MineOption
 
         fill_task(a, &groups[i], &r->task);
         r->group = &groups[i];
-        /* Repetition counts once, a correction twice, and a task that can be checked most of all. */
+        /* Repetition counts once, a correction twice, and a task that can be checked most of
+         * all. */
         r->worth = (double)groups[i].n + 2.0 * (double)groups[i].corrected;
         r->worth *= str_eqz(r->task.reference_kind, "rule")     ? 3
                     : str_eqz(r->task.reference_kind, "rubric") ? 1.5

@@ -1,9 +1,9 @@
 /* mine.h - finding recurring tasks in sessions.
  *
- * Sessions that ask for the same thing are one task. Its id is that of the first request, so it stays on
- * its side of the split on every night. Tasks are ranked by repetitions and corrections. If the
- * corrections demand something that a program can check, the task gets a rule judge; other demands
- * become its rubric. */
+ * Sessions that ask for the same thing are one task. Its id is that of the first request, so it
+ * stays on its side of the split on every night. Tasks are ranked by repetitions and corrections.
+ * If the corrections demand something that a program can check, the task gets a rule judge; other
+ * demands become its rubric. */
 #ifndef TALARIA_SLEEP_MINING_MINE_H
 #define TALARIA_SLEEP_MINING_MINE_H
 

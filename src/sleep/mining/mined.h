@@ -1,7 +1,7 @@
 /* mined.h - a cache of mined tasks in index.db.
  *
- * The tasks depend only on the sessions and the options: if neither has changed, they are read from the
- * cache, without reading any trace. Only the newest few results are kept. */
+ * The tasks depend only on the sessions and the options: if neither has changed, they are read from
+ * the cache, without reading any trace. Only the newest few results are kept. */
 #ifndef TALARIA_SLEEP_MINING_MINED_H
 #define TALARIA_SLEEP_MINING_MINED_H
 

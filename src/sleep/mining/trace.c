@@ -150,8 +150,8 @@ static Str argument(Arena *a, Str arguments, const char *key)
     return doc ? str_dup(a, json_str(json_get(json_root(doc), str_of(key)))) : STR_NONE;
 }
 
-/* The path if it comes first and needs no decoding, as programs write it: the rest may be a whole file
- * and is not parsed. */
+/* The path if it comes first and needs no decoding, as programs write it: the rest may be a whole
+ * file and is not parsed. */
 static Str first_path(Arena *a, Str arguments)
 {
     static const Str begins = STR_INIT("{\"file_path\":\"");
@@ -174,7 +174,8 @@ static void add_file(TraceBuilder *b, Str path)
         strs_add_new(b->arena, &b->digest.files_touched, path);
 }
 
-/* The files that a patch in Codex' format is about: in a call of apply_patch, or of a shell that runs it. */
+/* The files that a patch in Codex' format is about: in a call of apply_patch, or of a shell that
+ * runs it. */
 static void add_patched(TraceBuilder *b, Str patch)
 {
     static const Str marks[] = { STR_INIT("*** Update File: "), STR_INIT("*** Add File: "),

@@ -1,7 +1,8 @@
 /* experiment.h - a demonstration without a model: two made-up personas, their tasks, a few nights.
  *
- * A persona's tasks fail until the skill states the rules they share; nights with the mock backend must
- * find the rules, and the gate must block a harmful one. Only the tasks are given in advance. */
+ * A persona's tasks fail until the skill states the rules they share; nights with the mock backend
+ * must find the rules, and the gate must block a harmful one. Only the tasks are given in
+ * advance. */
 #ifndef TALARIA_SLEEP_NIGHT_EXPERIMENT_H
 #define TALARIA_SLEEP_NIGHT_EXPERIMENT_H
 

@@ -1,5 +1,5 @@
-/* A night from beginning to end: its tasks, the order of its steps, and what it stages and saves. Who
- * learns is in night_learn.c. */
+/* A night from beginning to end: its tasks, the order of its steps, and what it stages and saves.
+ * Who learns is in night_learn.c. */
 #include "sleep/night/night.h"
 
 #include "base/clock.h"
@@ -39,8 +39,8 @@ static bool open_state(Night *w, Err *err)
     return true;
 }
 
-/* Finds the tasks and saves them. Sessions that began after the night are ignored: agents that answer its
- * questions leave sessions too. */
+/* Finds the tasks and saves them. Sessions that began after the night are ignored: agents that
+ * answer its questions leave sessions too. */
 static bool find_tasks(Night *w, double until, Err *err)
 {
     Tonight *t = &w->tonight;

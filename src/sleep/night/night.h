@@ -1,9 +1,10 @@
 /* night.h - one night: from people's sessions to a proposal that can be reviewed.
  *
- * harvest -> mine -> replay -> consolidate -> stage. The tasks of the night are saved before the first
- * model call (tonight.json; dryrun.json for a dry run): an interrupted night resumes with the same
- * tasks, takes the answers it has paid for from the store, and comes to the same end. The file is
- * removed once the state is saved. One night runs at a time. Live documents are not changed here. */
+ * harvest -> mine -> replay -> consolidate -> stage. The tasks of the night are saved before the
+ * first model call (tonight.json; dryrun.json for a dry run): an interrupted night resumes with the
+ * same tasks, takes the answers it has paid for from the store, and comes to the same end. The file
+ * is removed once the state is saved. One night runs at a time. Live documents are not changed
+ * here. */
 #ifndef TALARIA_SLEEP_NIGHT_NIGHT_H
 #define TALARIA_SLEEP_NIGHT_NIGHT_H
 

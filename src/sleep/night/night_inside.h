@@ -26,8 +26,9 @@ typedef struct Tonight {
     TaskRecords tasks;
 } Tonight;
 
-/* Tonight's tasks: those of the file, else those that no night has used or whose sessions were active
- * since the last night. until: see HarvestQuery. budget NULL: only a plan, no model is asked. */
+/* Tonight's tasks: those of the file, else those that no night has used or whose sessions were
+ * active since the last night. until: see HarvestQuery. budget NULL: only a plan, no model is
+ * asked. */
 MUST_CHECK bool tonight_tasks(Arena *a, const NightOptions *options, double until, Backend *backend,
                               const StateProject *past, Budget *budget, NightPlan *ret, Err *err);
 
@@ -35,15 +36,15 @@ Str tonight_key(Arena *a, const NightOptions *options, const Backend *backend);
 MUST_CHECK bool tonight_load(Arena *a, const SleepHome *home, bool dry_run, Tonight *ret,
                              bool *ret_found, Err *err);
 MUST_CHECK bool tonight_save(Arena *a, const SleepHome *home, const Tonight *t, Err *err);
-/* The time the night has taken so far, in its own file because it is written often: a crash loses at
- * most a second. 0 if unknown; a failed write is ignored. */
+/* The time the night has taken so far, in its own file because it is written often: a crash loses
+ * at most a second. 0 if unknown; a failed write is ignored. */
 int64_t tonight_elapsed(Arena *a, const SleepHome *home, bool dry_run);
 void tonight_note_elapsed(const char *path, int64_t ms);
 const char *tonight_clock_path(Arena *a, const SleepHome *home, bool dry_run);
 MUST_CHECK bool tonight_forget(Arena *a, const SleepHome *home, bool dry_run, Err *err);
 
-/* Remove what a crash leaves: temporary files, here and in the folder of the night (empty: none); and
- * folders of nights that were never published. */
+/* Remove what a crash leaves: temporary files, here and in the folder of the night (empty: none);
+ * and folders of nights that were never published. */
 MUST_CHECK bool tonight_sweep(Arena *a, const SleepHome *home, Str night, Err *err);
 MUST_CHECK bool tonight_discard_others(Arena *a, const SleepHome *home, Err *err);
 
@@ -81,7 +82,8 @@ void recorder_heard(void *ctx, const Heard *exchange);
 void recorder_begin(Recorder *r, const Tonight *t, const Backend *b);
 /* Adds the result of one skill. */
 void recorder_group(Recorder *r, Str skill, const SkillGroup *group, const Consolidation *c);
-/* Adds a skill that does not learn tonight: "skipped" or "failed". Its tasks go to the managed skill. */
+/* Adds a skill that does not learn tonight: "skipped" or "failed". Its tasks go to the managed
+ * skill. */
 void recorder_left_out(Recorder *r, const SkillGroup *group, const char *status, Str why);
 /* Adds a test task under the old and the new documents. */
 void recorder_test(Recorder *r, const TaskRecord *task, const ReplayResult *before,
@@ -127,7 +129,8 @@ typedef struct Night {
 MUST_CHECK bool night_targets(Arena *a, const NightOptions *options, Backend *backend,
                               const TaskRecords *tasks, Night *ret, Err *err);
 
-/* night_learn.c: sets w->targets, lets each of them learn, and measures the result on test tasks. */
+/* night_learn.c: sets w->targets, lets each of them learn, and measures the result on test
+ * tasks. */
 MUST_CHECK bool night_find_targets(Night *w, Err *err);
 MUST_CHECK bool night_learn(Night *w, Err *err);
 MUST_CHECK bool night_measure(Night *w, Err *err);

@@ -1,4 +1,5 @@
-/* Who learns tonight, and from which tasks; then the learning itself, one document after the other. */
+/* Who learns tonight, and from which tasks; then the learning itself, one document after the
+ * other. */
 #include "sleep/night/night_inside.h"
 #include "sleep/task/document.h"
 #include "text/utf8.h"
@@ -32,13 +33,15 @@ static void read_memory(Night *w, Target *t)
         if (document_parse(w->arena, t->memory.bytes, &as_it_is, &why))
             return;
     }
-    /* People keep it as a link, or half a marker in it: it is theirs, and no reason not to sleep. */
+    /* People keep it as a link, or half a marker in it: it is theirs, and no reason not to
+     * sleep. */
     t->memory = (LiveDoc){ 0 };
     recorder_note(&w->recorder,
                   str_printf(w->arena, "skipped the project's memory file: %s", why.text));
 }
 
-/* Agents list skills with the beginning of their description alone: it says when to use this one. */
+/* Agents list skills with the beginning of their description alone: it says when to use this
+ * one. */
 static Str skill_description(Night *w)
 {
     enum { NAME_BYTES = 40 };
@@ -98,7 +101,8 @@ static bool add_skill(Night *w, const SkillGroup *group)
     return true;
 }
 
-/* A skill that was used and is found learns from its own tasks; all else goes to the managed one. */
+/* A skill that was used and is found learns from its own tasks; all else goes to the managed
+ * one. */
 bool night_find_targets(Night *w, Err *err)
 {
     SkillGroups groups = consolidate_route(w->arena, &w->tonight.tasks, STR(NIGHT_MANAGED));

@@ -1,4 +1,5 @@
-/* What a night may do and cost, as it is configured. One table: a setting and the option it sets. */
+/* What a night may do and cost, as it is configured. One table: a setting and the option it
+ * sets. */
 #include "base/limits.h"
 #include "sleep/night/night.h"
 
@@ -25,7 +26,8 @@
     X(bool, SETTING_SLEEP_EVIDENCE_LOG, evidence)                                                  \
     X(size, SETTING_SLEEP_EVIDENCE_MAX_CHARS, evidence_chars)
 
-/* X(flag, setting, where it is, least, most): what would take for ever, or nothing at all, is said. */
+/* X(flag, setting, where it is, least, most): what would take for ever, or nothing at all, is
+ * said. */
 #define NIGHT_RANGES(X)                                                                            \
     X("edit-budget", SETTING_SLEEP_EDIT_BUDGET, rules.edit_budget, 1, LIMIT_SLEEP_EDITS)           \
     X("rollouts", SETTING_SLEEP_DREAM_ROLLOUTS, rules.rollouts, 1, LIMIT_SLEEP_ROLLOUTS)           \

@@ -246,7 +246,8 @@ static void add_share(Recorder *r, Str skill, const SkillGroup *group, const Con
     LIST_PUSH(r->arena, &r->report.shares, share);
 }
 
-/* Where several answers were drawn the gate compares their means: the task shows the same figure. */
+/* Where several answers were drawn the gate compares their means: the task shows the same
+ * figure. */
 static void set_task_scores(Recorder *r, const TaskDelta *delta)
 {
     for (size_t i = 0; i < r->report.tasks.n; i++) {

@@ -88,8 +88,9 @@ static bool read_tasks(Arena *a, const NightOptions *o, const Backend *b, NightP
 
 /* -- from the history -- */
 
-/* What is new is what tonight is about, but whether it comes back is told by all sessions. New is what
- * went on since the last night, and what no night has had: there may have been too much for one. */
+/* What is new is what tonight is about, but whether it comes back is told by all sessions. New is
+ * what went on since the last night, and what no night has had: there may have been too much for
+ * one. */
 static void keep_new(Arena *a, const SleepHarvest *h, const StateProject *past, TaskRecords *tasks)
 {
     StrList fresh = { 0 };
@@ -200,8 +201,8 @@ bool tonight_tasks(Arena *a, const NightOptions *o, double until, Backend *b,
 
 /* -- written down -- */
 
-/* Everything that tonight's tasks and decisions depend on; but a night that was killed may go on with
- * another budget. */
+/* Everything that tonight's tasks and decisions depend on; but a night that was killed may go on
+ * with another budget. */
 Str tonight_key(Arena *a, const NightOptions *o, const Backend *b)
 {
     const ConsolidateRules *r = &o->rules;
@@ -263,7 +264,8 @@ bool tonight_load(Arena *a, const SleepHome *home, bool dry_run, Tonight *ret, b
     if (!file_read(a, path, LIMIT_SLEEP_FILE, &text, err))
         return false;
     doc = json_parse(text, err);
-    /* The file is ours and written atomically; if it is unreadable all the same, tonight starts over. */
+    /* The file is ours and written atomically; if it is unreadable all the same, tonight starts
+     * over. */
     *ret_found = doc && record_read(a, &tonight_record, json_root(doc), ret, err);
     ret->dry_run = dry_run;
     return true;

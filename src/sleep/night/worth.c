@@ -1,8 +1,10 @@
-/* The maximum cost of a night and the improvement it could detect, estimated before anything is paid. */
+/* The maximum cost of a night and the improvement it could detect, estimated before anything is
+ * paid. */
 #include "sleep/night/night_inside.h"
 
-/* Tokens beside the documents, which are sent in full: those of a question with its answer, and what
- * reflecting on whole traces and asking a miner take on top. A token has three bytes at the least. */
+/* Tokens beside the documents, which are sent in full: those of a question with its answer, and
+ * what reflecting on whole traces and asking a miner take on top. A token has three bytes at the
+ * least. */
 enum {
     TOKENS_A_CALL = 1500,
     TOKENS_TO_REFLECT = 20000,
@@ -21,8 +23,8 @@ static void add_calls(Cost *m, int64_t calls, int64_t tokens_each)
     m->tokens += calls * tokens_each;
 }
 
-/* Attempts at one task that decides: up to `draws` pairs in a trial, then without each edit in turn; and
- * once there may be rules whose nights are over, with and without each of a few. */
+/* Attempts at one task that decides: up to `draws` pairs in a trial, then without each edit in
+ * turn; and once there may be rules whose nights are over, with and without each of a few. */
 static int64_t val_attempts(const NightOptions *o, const Backend *b, const NightPlan *plan)
 {
     int64_t edits = o->rules.edit_budget + (int64_t)plan->waiting;
@@ -38,8 +40,8 @@ static int64_t tokens_of(const Target *t)
     return TOKENS_A_CALL + (int64_t)(t->docs.skill.n + t->docs.memory.n) / BYTES_A_TOKEN;
 }
 
-/* A trial of the skill, and one of the memory where there is one: in each of them the tasks that teach
- * once a rollout, and those that decide. Test tasks twice. */
+/* A trial of the skill, and one of the memory where there is one: in each of them the tasks that
+ * teach once a rollout, and those that decide. Test tasks twice. */
 static void add_target(Cost *m, const NightOptions *o, const Backend *b, const NightPlan *plan,
                        const Target *t)
 {

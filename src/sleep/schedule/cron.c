@@ -1,6 +1,6 @@
-/* A crontab knows two special characters in a command: an unquoted "%" is a line end, and a backslash
- * before it takes that meaning away, for cron and not for the shell. So words are quoted for the shell
- * first and "%" is escaped afterwards.
+/* A crontab knows two special characters in a command: an unquoted "%" is a line end, and a
+ * backslash before it takes that meaning away, for cron and not for the shell. So words are quoted
+ * for the shell first and "%" is escaped afterwards.
  *
  * Only the block between the two marks is changed. */
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* Input and output are unnamed files instead of pipes: a crontab is small, and a file never blocks. */
+/* Input and output are unnamed files instead of pipes: a crontab is small, and a file never
+ * blocks. */
 #include "sleep/schedule/schedule.h"
 
 #include <errno.h>

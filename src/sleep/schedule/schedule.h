@@ -1,9 +1,10 @@
 /* schedule.h - running a night every night, by a systemd timer or a crontab entry.
  *
- * A systemd user timer if systemd runs for this user, else a line in the crontab. Both catch up on a
- * missed night: the timer is persistent; the crontab line runs every hour and asks schedule_due whether
- * that night has begun yet. A project has one schedule: setting it again replaces it. The command keeps
- * all flags of the run, quoted for systemd or for cron and the shell; control characters are refused.
+ * A systemd user timer if systemd runs for this user, else a line in the crontab. Both catch up on
+ * a missed night: the timer is persistent; the crontab line runs every hour and asks schedule_due
+ * whether that night has begun yet. A project has one schedule: setting it again replaces it. The
+ * command keeps all flags of the run, quoted for systemd or for cron and the shell; control
+ * characters are refused.
  *
  * schedules.json lists the schedules, for `status` and for schedule_due. */
 #ifndef TALARIA_SLEEP_SCHEDULE_SCHEDULE_H
@@ -94,8 +95,8 @@ typedef struct ProgramResult {
     Str errors;    /* the beginning of standard error */
 } ProgramResult;
 
-/* Runs crontab or systemctl: found in $PATH, started without a shell, killed after some seconds. Fails
- * only if no child could be made. */
+/* Runs crontab or systemctl: found in $PATH, started without a shell, killed after some seconds.
+ * Fails only if no child could be made. */
 MUST_CHECK bool program_run(Arena *a, const char *const *argv, Str input, ProgramResult *ret,
                             Err *err);
 

@@ -1,4 +1,5 @@
-/* Units in $XDG_CONFIG_HOME/systemd/user. In a unit a word stands in double quotes with C's escapes,
+/* Units in $XDG_CONFIG_HOME/systemd/user. In a unit a word stands in double quotes with C's
+ * escapes,
  * "%" begins a specifier and "$" a variable: both are doubled. */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* answer.h - prompts to models, and the JSON in their replies.
  *
- * Models put prose and code fences around the JSON that they were asked for: the first complete array or
- * object in the text counts. Pure, thread-safe. */
+ * Models put prose and code fences around the JSON that they were asked for: the first complete
+ * array or object in the text counts. Pure, thread-safe. */
 #ifndef TALARIA_SLEEP_TASK_ANSWER_H
 #define TALARIA_SLEEP_TASK_ANSWER_H
 

@@ -430,7 +430,8 @@ static void read_literals(Demanding *d)
 
 /* -- The whole -- */
 
-/* A bound or a list of columns is particular to a task; dates and links are asked for everywhere. */
+/* A bound or a list of columns is particular to a task; dates and links are asked for
+ * everywhere. */
 static const struct {
     void (*read)(Demanding *d);
     bool telling;
@@ -492,7 +493,8 @@ Str demands_judge(Arena *a, const Demand *demands, size_t n)
 
 /* -- Whether the history confirms a demand -- */
 
-/* After a correction answers often begin with an apology: the check may pass on the rest as well. */
+/* After a correction answers often begin with an apology: the check may pass on the rest as
+ * well. */
 static bool answer_passes(Arena *a, const Check *check, Str answer)
 {
     enum { APOLOGY = 200 };

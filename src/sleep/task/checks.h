@@ -1,8 +1,9 @@
 /* checks.h - demands in corrections, as checks that a program can make.
  *
- * A correction says what an answer must be like: "at most 300 characters, no exclamation marks", "as a
- * table: Mount, Used, Free". A table of readers turns such demands into checks of a rule judge. A check
- * is used only if the history confirms it: the corrected answer fails it, and accepted answers pass. */
+ * A correction says what an answer must be like: "at most 300 characters, no exclamation marks",
+ * "as a table: Mount, Used, Free". A table of readers turns such demands into checks of a rule
+ * judge. A check is used only if the history confirms it: the corrected answer fails it, and
+ * accepted answers pass. */
 #ifndef TALARIA_SLEEP_TASK_CHECKS_H
 #define TALARIA_SLEEP_TASK_CHECKS_H
 
@@ -33,8 +34,8 @@ typedef struct Tried {
     size_t n_right;
 } Tried;
 
-/* Whether `request` demands something that the answer before it did not have: a correction, even if it
- * blames nothing. */
+/* Whether `request` demands something that the answer before it did not have: a correction, even if
+ * it blames nothing. */
 bool demands_not_met(Arena *a, Str request, Str answer);
 
 /* Whether the answers confirm it. */

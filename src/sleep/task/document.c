@@ -1,5 +1,5 @@
-/* The block is a list of parts with their bytes. Only a part that an edit changed is written again, the
- * others are copied: so nothing else can change. */
+/* The block is a list of parts with their bytes. Only a part that an edit changed is written again,
+ * the others are copied: so nothing else can change. */
 #include "sleep/task/document.h"
 
 #include "base/limits.h"

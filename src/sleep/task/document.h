@@ -6,10 +6,10 @@
  *   - a rule, its further lines indented by two <!-- rule id=... -->
  *   <!-- SKILLOPT-SLEEP:LEARNED END -->
  *
- * A marker must be a whole line outside of fenced code. The block stays where it is; a document without
- * one gets it at the end. Everything outside of the block, and every line of it that no edit concerns,
- * stays byte for byte. A document whose markers do not pair is refused with the line number. Values live
- * in the arena. */
+ * A marker must be a whole line outside of fenced code. The block stays where it is; a document
+ * without one gets it at the end. Everything outside of the block, and every line of it that no
+ * edit concerns, stays byte for byte. A document whose markers do not pair is refused with the line
+ * number. Values live in the arena. */
 #ifndef TALARIA_SLEEP_TASK_DOCUMENT_H
 #define TALARIA_SLEEP_TASK_DOCUMENT_H
 

@@ -1,5 +1,5 @@
-/* Each op is a small function in one table. Headings and tool calls are found by patterns built around
- * the quoted name; the rest compares text. */
+/* Each op is a small function in one table. Headings and tool calls are found by patterns built
+ * around the quoted name; the rest compares text. */
 #include "sleep/task/judge.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* judge.h - rule judges: checks on an answer that need no model.
  *
- * A judge is the JSON object {"kind": "rule", "checks": [{"op", "arg"}, ...]} of a task. Every check is
- * one row of CHECK_OPS; an unknown op passes, so that an older program can use a newer task file.
- * Scores are within 0..1: soft is the share of checks that pass, hard is 1 if all pass.
+ * A judge is the JSON object {"kind": "rule", "checks": [{"op", "arg"}, ...]} of a task. Every
+ * check is one row of CHECK_OPS; an unknown op passes, so that an older program can use a newer
+ * task file. Scores are within 0..1: soft is the share of checks that pass, hard is 1 if all pass.
  * Pure, thread-safe; results live in the arena. */
 #ifndef TALARIA_SLEEP_TASK_JUDGE_H
 #define TALARIA_SLEEP_TASK_JUDGE_H

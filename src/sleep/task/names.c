@@ -1,5 +1,5 @@
-/* Versions: "2.0" is below "2.0.0-beta", as the shorter list of numbers is; text decides last, so that
- * the order is the same everywhere. */
+/* Versions: "2.0" is below "2.0.0-beta", as the shorter list of numbers is; text decides last, so
+ * that the order is the same everywhere. */
 #include "sleep/task/names.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* places.h - folders: where sleep keeps its files, and where skills are.
  *
  * Sleep's files are below $TALARIA_HOME/sleep (folders 0700, files 0600). A new skill goes to the
- * Hermes history folder if there is one, else to Claude's, else to Talaria's data folder. A skill that
- * a session used is looked up by name in the folders that agents read; a name found in two of them is
- * ambiguous, and that skill is left alone. */
+ * Hermes history folder if there is one, else to Claude's, else to Talaria's data folder. A skill
+ * that a session used is looked up by name in the folders that agents read; a name found in two of
+ * them is ambiguous, and that skill is left alone. */
 #ifndef TALARIA_SLEEP_TASK_PLACES_H
 #define TALARIA_SLEEP_TASK_PLACES_H
 
@@ -31,10 +31,10 @@ typedef struct PlaceQuery {
 /* The SKILL.md of the skill that sleep manages. It need not exist. */
 MUST_CHECK bool place_of_managed(Arena *a, const PlaceQuery *query, Str name, Str *ret, Err *err);
 
-/* Folders that hold <name>/SKILL.md: of the project, of Hermes and its profiles, of Claude, ~/.agents,
- * the extra ones, and the newest version of each Claude plugin. Only those that exist, canonical, each
- * once. Skills in Talaria's data folder are not among them: what is learned for one goes to the managed
- * skill. */
+/* Folders that hold <name>/SKILL.md: of the project, of Hermes and its profiles, of Claude,
+ * ~/.agents, the extra ones, and the newest version of each Claude plugin. Only those that exist,
+ * canonical, each once. Skills in Talaria's data folder are not among them: what is learned for one
+ * goes to the managed skill. */
 MUST_CHECK bool skill_roots(Arena *a, const PlaceQuery *query, StrList *ret, Err *err);
 
 /* X(id, message about a skill that cannot be used) */

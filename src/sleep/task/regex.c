@@ -1,7 +1,7 @@
 /* The translation walks the pattern once. It keeps apart three places: outside, inside a class, and
- * behind a quantifier, where Python allows no second one. Everything else is left to PCRE2, whose own
- * refusals are passed on. Interpreted, not compiled to machine code: patterns are used a few times
- * each, and the interpreter's match limit counts the same steps on every machine. */
+ * behind a quantifier, where Python allows no second one. Everything else is left to PCRE2, whose
+ * own refusals are passed on. Interpreted, not compiled to machine code: patterns are used a few
+ * times each, and the interpreter's match limit counts the same steps on every machine. */
 #include "sleep/task/regex.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

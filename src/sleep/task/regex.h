@@ -1,9 +1,10 @@
 /* regex.h - regular expressions with the syntax of Python's `re`, safe for untrusted patterns.
  *
- * A pattern is translated to PCRE2: constructs that the two spell differently are rewritten (\Z, \v,
- * {,n}, \uXXXX, classes with '[' inside), and those that only one of them has are refused (of Python's:
- * named characters, and inline flags for part of a pattern that change what a letter is). Limits on
- * steps, depth and memory end a runaway pattern as "too costly". Thread-safe. */
+ * A pattern is translated to PCRE2: constructs that the two spell differently are rewritten (\Z,
+ * \v,
+ * {,n}, \uXXXX, classes with '[' inside), and those that only one of them has are refused (of
+ * Python's: named characters, and inline flags for part of a pattern that change what a letter is).
+ * Limits on steps, depth and memory end a runaway pattern as "too costly". Thread-safe. */
 #ifndef TALARIA_SLEEP_TASK_REGEX_H
 #define TALARIA_SLEEP_TASK_REGEX_H
 

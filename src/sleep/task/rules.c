@@ -1,5 +1,5 @@
-/* The comment is `key=value` in a fixed order with the evidence last, since it may hold blanks. Values
- * from outside lose what would end a comment. */
+/* The comment is `key=value` in a fixed order with the evidence last, since it may hold blanks.
+ * Values from outside lose what would end a comment. */
 #include "sleep/task/rules.h"
 
 #include "base/buf.h"

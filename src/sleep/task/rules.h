@@ -1,10 +1,11 @@
 /* rules.h - one learned rule: its text, its origin, and its record since.
  *
- * The note about a rule is an HTML comment at the end of its bullet, so that it moves with the document:
+ * The note about a rule is an HTML comment at the end of its bullet, so that it moves with the
+ * document:
  *   - Always mention "x" in the answer. <!-- rule id=r1a2b3c4d night=3 ... -->
  *
- * One function makes the sentence that states a check; to see whether a document states the check, make
- * the sentence and look for it. */
+ * One function makes the sentence that states a check; to see whether a document states the check,
+ * make the sentence and look for it. */
 #ifndef TALARIA_SLEEP_TASK_RULES_H
 #define TALARIA_SLEEP_TASK_RULES_H
 

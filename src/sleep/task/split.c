@@ -1,5 +1,5 @@
-/* bucket = SHA-256(seed + id) as one big number, modulo 100; below the first cut a task is val, below the
- * second it is test. */
+/* bucket = SHA-256(seed + id) as one big number, modulo 100; below the first cut a task is val,
+ * below the second it is test. */
 #include "sleep/task/split.h"
 
 #include <math.h>

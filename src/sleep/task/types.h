@@ -1,7 +1,8 @@
 /* types.h - the records that a night hands from step to step, and their JSON.
  *
  * Each record is a table (see text/record.h): TaskRecord, for example, has task_init, task_read,
- * tasks_read and task_put, and TaskRecords is a list of them. index.db keeps traces and tasks packed.
+ * tasks_read and task_put, and TaskRecords is a list of them. index.db keeps traces and tasks
+ * packed.
  *
  * Records are values; their text and lists live in the arena that was passed in. */
 #ifndef TALARIA_SLEEP_TASK_TYPES_H
@@ -150,7 +151,8 @@
     F(T, double, share)                                                                            \
     F(T, StrList, moved_tasks)
 
-/* An edit of an earlier night that is not to be proposed again: rejected, or waiting for company. */
+/* An edit of an earlier night that is not to be proposed again: rejected, or waiting for
+ * company. */
 #define KNOWN_EDIT_FIELDS(F, R, T)                                                                 \
     F(T, Str, target, .fallback = "skill")                                                         \
     F(T, Str, op, .fallback = "add")                                                               \

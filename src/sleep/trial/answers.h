@@ -1,7 +1,7 @@
 /* answers.h - stored answers of models, so that nothing is paid for twice.
  *
- * A small database in sleep's folder. Each answer is synced before it is used; the oldest are deleted
- * when there are too many. A handle belongs to one thread. */
+ * A small database in sleep's folder. Each answer is synced before it is used; the oldest are
+ * deleted when there are too many. A handle belongs to one thread. */
 #ifndef TALARIA_SLEEP_TRIAL_ANSWERS_H
 #define TALARIA_SLEEP_TRIAL_ANSWERS_H
 

@@ -114,7 +114,8 @@ static bool attempt(Backend *b, Arena *a, const AttemptAsk *ask, Attempt *ret, E
 
 /* -- Judgements -- */
 
-/* Once with the criterion first and once with the answer first: what stands where must not matter. */
+/* Once with the criterion first and once with the answer first: what stands where must not
+ * matter. */
 static Str judge_prompt(Arena *a, const JudgeAsk *ask, bool answer_first)
 {
     AUTO_BUF out = BUF(LIMIT_SLEEP_DOCUMENT * 4);
@@ -174,7 +175,8 @@ static bool judge(Backend *b, Arena *a, const JudgeAsk *ask, Score *ret, Err *er
 
 /* -- Reflection -- */
 
-/* Whole traces: what was asked, in which context, what was answered and called, and why it fails. */
+/* Whole traces: what was asked, in which context, what was answered and called, and why it
+ * fails. */
 static void show_traces(Buf *out, const char *title, const ReplayedList *list, size_t max, bool why)
 {
     if (list && list->n)

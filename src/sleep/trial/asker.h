@@ -1,7 +1,7 @@
 /* asker.h - a backend that asks in text: attempts, judgements and reflections become prompts here.
  *
- * The prompts are answered by a model (backend_model.h) or, through files, by people or other agents
- * (backend_handoff.h). Every prompt begins with SLEEP_MARK. */
+ * The prompts are answered by a model (backend_model.h) or, through files, by people or other
+ * agents (backend_handoff.h). Every prompt begins with SLEEP_MARK. */
 #ifndef TALARIA_SLEEP_TRIAL_ASKER_H
 #define TALARIA_SLEEP_TRIAL_ASKER_H
 

@@ -1,12 +1,12 @@
 /* backend.h - the interface to a model: it answers tasks, judges answers and reflects on failures.
  *
- * Each kind of backend fills one struct of functions. A backend may answer from its store of earlier
- * answers, except for a fresh draw: its name consists of night, phase, prompt and sample number, and no
- * answer under another name may replace it (a resumed night finds its own draws under the same names).
- * A deterministic backend gives the same answer every time, so the gate needs no statistics.
- * A function that fails sets err and ends the night: a missing answer is never scored as a wrong one.
- * Documents are passed as a model sees them, without the notes of their rules. Results live in the
- * arena. Not thread-safe. */
+ * Each kind of backend fills one struct of functions. A backend may answer from its store of
+ * earlier answers, except for a fresh draw: its name consists of night, phase, prompt and sample
+ * number, and no answer under another name may replace it (a resumed night finds its own draws
+ * under the same names). A deterministic backend gives the same answer every time, so the gate
+ * needs no statistics. A function that fails sets err and ends the night: a missing answer is never
+ * scored as a wrong one. Documents are passed as a model sees them, without the notes of their
+ * rules. Results live in the arena. Not thread-safe. */
 #ifndef TALARIA_SLEEP_TRIAL_BACKEND_H
 #define TALARIA_SLEEP_TRIAL_BACKEND_H
 
@@ -92,16 +92,16 @@ struct Backend {
     double waited_ms; /* for answers when they were first given: the same in a resumed night */
     bool failed;      /* an answer failed; err says why */
     int64_t pending;  /* answers still to come: until then no score means anything */
-    /* Numbers of answers in its store: the last one, and the last that an earlier night paid for. What
-     * this night paid before it was interrupted counts as spent. */
+    /* Numbers of answers in its store: the last one, and the last that an earlier night paid for.
+     * What this night paid before it was interrupted counts as spent. */
     int64_t last_answer, paid_before;
 };
 
 /* False, with ERR_NOT_FOUND, while answers are pending. To be called before any decision. */
 MUST_CHECK bool backend_settled(const Backend *b, Err *err);
 
-/* Attempts and scores one task under two documents; spends from the budget (NULL: none). Rule judges and
- * exact references are scored here, the rest by the backend; scores are within 0..1. */
+/* Attempts and scores one task under two documents; spends from the budget (NULL: none). Rule
+ * judges and exact references are scored here, the rest by the backend; scores are within 0..1. */
 typedef struct ReplayAsk {
     const TaskRecord *task;
     Docs docs;

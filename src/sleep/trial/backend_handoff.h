@@ -1,8 +1,8 @@
 /* backend_handoff.h - a backend without a model: questions and answers are files.
  *
  * Open questions are in handoff/PROMPTS.md (for people) and handoff/pending.json (for programs); an
- * answer is the file handoff/answers/<id>.md. Running the same night again continues: the questions so
- * far are the same, and so are their ids. */
+ * answer is the file handoff/answers/<id>.md. Running the same night again continues: the questions
+ * so far are the same, and so are their ids. */
 #ifndef TALARIA_SLEEP_TRIAL_BACKEND_HANDOFF_H
 #define TALARIA_SLEEP_TRIAL_BACKEND_HANDOFF_H
 

@@ -1,6 +1,7 @@
-/* An answer to a rule-judged task is put together check by check: a part that passes where the check is
- * stated, one that fails where it is not. The judge itself looks over the result, since checks can
- * get in each other's way: of a few arrangements the first is taken that passes what it should. */
+/* An answer to a rule-judged task is put together check by check: a part that passes where the
+ * check is stated, one that fails where it is not. The judge itself looks over the result, since
+ * checks can get in each other's way: of a few arrangements the first is taken that passes what it
+ * should. */
 #include "sleep/trial/backend_mock.h"
 
 #include "base/limits.h"

@@ -1,9 +1,9 @@
 /* backend_mock.h - a backend without a model, which follows the documents literally.
  *
- * For a task judged by rules, a check passes exactly when the documents state it (rule_of_check). A task
- * with "rule:<key>" tags is answered with its reference once the documents have the sentences of these
- * keys (MOCK_RULES). Reflection proposes the sentences that failing tasks lack. Deterministic; writes no
- * files. */
+ * For a task judged by rules, a check passes exactly when the documents state it (rule_of_check). A
+ * task with "rule:<key>" tags is answered with its reference once the documents have the sentences
+ * of these keys (MOCK_RULES). Reflection proposes the sentences that failing tasks lack.
+ * Deterministic; writes no files. */
 #ifndef TALARIA_SLEEP_TRIAL_BACKEND_MOCK_H
 #define TALARIA_SLEEP_TRIAL_BACKEND_MOCK_H
 

@@ -1,7 +1,7 @@
 /* backend_model.h - the configured model as a backend; every answer is stored.
  *
- * Answers are looked up by model and prompt, so a resumed night pays for nothing twice. A fresh draw is
- * stored under the night and its number, so another night draws again. */
+ * Answers are looked up by model and prompt, so a resumed night pays for nothing twice. A fresh
+ * draw is stored under the night and its number, so another night draws again. */
 #ifndef TALARIA_SLEEP_TRIAL_BACKEND_MODEL_H
 #define TALARIA_SLEEP_TRIAL_BACKEND_MODEL_H
 

@@ -1,7 +1,8 @@
 /* backends.h - choosing a backend, by name or by configuration.
  *
- * The same for the command line and the server: the requested backend; else the configured model; else
- * "mock", which simulates answers. An Answerer owns what it opened and belongs to one thread. */
+ * The same for the command line and the server: the requested backend; else the configured model;
+ * else "mock", which simulates answers. An Answerer owns what it opened and belongs to one
+ * thread. */
 #ifndef TALARIA_SLEEP_TRIAL_BACKENDS_H
 #define TALARIA_SLEEP_TRIAL_BACKENDS_H
 

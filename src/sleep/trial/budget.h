@@ -30,8 +30,8 @@ int64_t budget_elapsed_ms(const Budget *b); /* including earlier runs of the nig
 
 /* False when one of the limits is reached; NULL is no budget. */
 bool budget_left(const Budget *b);
-/* The limit that is reached: "tokens", "calls", "minutes", "money"; NULL: none. calls: how many more
- * calls are planned, since only their number is known in advance. */
+/* The limit that is reached: "tokens", "calls", "minutes", "money"; NULL: none. calls: how many
+ * more calls are planned, since only their number is known in advance. */
 const char *budget_spent(const Budget *b, int64_t calls);
 
 /* How many nights and rollouts a token budget allows; 0 tokens: no budget. */

@@ -1,16 +1,17 @@
-/* The test. Let d be the differences candidate - baseline of all pairs. If the edit changes nothing, both
- * members of a pair come from one distribution, so every d is as likely as -d: given the sizes, the
- * sum is a walk of random signs, whose tail is counted exactly. No shape of the scores is assumed,
- * and tasks may be as different as they like. For scores of 0 and 1 it is the sign test, which stays
- * within its level also where an edit helps some tasks and harms others as much.
+/* The test. Let d be the differences candidate - baseline of all pairs. If the edit changes
+ * nothing, both members of a pair come from one distribution, so every d is as likely as -d: given
+ * the sizes, the sum is a walk of random signs, whose tail is counted exactly. No shape of the
+ * scores is assumed, and tasks may be as different as they like. For scores of 0 and 1 it is the
+ * sign test, which stays within its level also where an edit helps some tasks and harms others as
+ * much.
  *
- * The looks. After 40, 70 and 100 % of the draws, with a tenth, two and seven tenths of alpha: the sum
- * of the levels is alpha, so the error rate holds whatever the looks have to do with each other. Most is
- * kept for the end, which costs little power; clear edits still end early. Stopping for lack of hope
- * cannot make an error of this kind.
+ * The looks. After 40, 70 and 100 % of the draws, with a tenth, two and seven tenths of alpha: the
+ * sum of the levels is alpha, so the error rate holds whatever the looks have to do with each
+ * other. Most is kept for the end, which costs little power; clear edits still end early. Stopping
+ * for lack of hope cannot make an error of this kind.
  *
- * Before an edit is accepted, every task with a loss so far gets all its draws, and is tested the other
- * way at alpha / n: one task that has really become worse is enough to block. */
+ * Before an edit is accepted, every task with a loss so far gets all its draws, and is tested the
+ * other way at alpha / n: one task that has really become worse is enough to block. */
 #include "sleep/trial/gate.h"
 
 #include <math.h>
@@ -287,7 +288,8 @@ bool gate_decide(Arena *a, const GateInput *in, GateResult *ret, Err *err)
 
 /* -- What can be seen -- */
 
-/* The 0.975 quantile of Student's t, from the normal one; off by less than 2 % from 2 degrees on. */
+/* The 0.975 quantile of Student's t, from the normal one; off by less than 2 % from 2 degrees
+ * on. */
 static double student(double degrees)
 {
     const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;

@@ -1,10 +1,10 @@
 /* gate.h - the statistical test that decides whether a candidate is better than the baseline.
  *
- * The same val tasks are answered under both documents. With a deterministic backend the candidate must
- * be strictly better in the mean, with no task worse. Otherwise the gate draws fresh answers, one pair
- * per task and round, and applies an exact test to the paired differences at three fixed looks; the
- * chance to accept an edit that changes nothing is at most `alpha` over all looks. A task counts as
- * worse only if its own differences are significant.
+ * The same val tasks are answered under both documents. With a deterministic backend the candidate
+ * must be strictly better in the mean, with no task worse. Otherwise the gate draws fresh answers,
+ * one pair per task and round, and applies an exact test to the paired differences at three fixed
+ * looks; the chance to accept an edit that changes nothing is at most `alpha` over all looks. A
+ * task counts as worse only if its own differences are significant.
  *
  * The gate knows neither models nor documents: it gets scores through one function. */
 #ifndef TALARIA_SLEEP_TRIAL_GATE_H
@@ -19,8 +19,8 @@ enum { GATE_MAX_DRAWS = 10 };
 typedef enum Verdict { VERDICT_ACCEPT, VERDICT_REJECT, VERDICT_UNDERPOWERED } Verdict;
 const char *verdict_name(Verdict v); /* accept | reject | underpowered */
 
-/* Draws one score within 0..1 of a task under one of the two documents; nth counts fresh draws from 0.
- * *ret_stop: the budget is spent and nothing was drawn. */
+/* Draws one score within 0..1 of a task under one of the two documents; nth counts fresh draws from
+ * 0. *ret_stop: the budget is spent and nothing was drawn. */
 typedef bool GateDraw(void *ctx, size_t task, bool candidate, int64_t nth, double *ret_score,
                       bool *ret_stop, Err *err);
 
@@ -59,8 +59,8 @@ MUST_CHECK bool gate_decide(Arena *a, const GateInput *in, GateResult *ret, Err 
  * -1..1, rounded to twentieths. */
 double gate_sign_p(Arena *a, const double *differences, size_t n);
 
-/* The 95 % confidence interval of the gain, from the spread over the tasks. False for fewer than three
- * tasks. */
+/* The 95 % confidence interval of the gain, from the spread over the tasks. False for fewer than
+ * three tasks. */
 bool gate_interval(const GateTask *tasks, size_t n, double *ret_low, double *ret_high);
 
 /* The smallest gain over the pass rate `base` that the gate detects with a power of 80 % on n val

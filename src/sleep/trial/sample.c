@@ -1,5 +1,5 @@
-/* Recursive descent over the pattern: of alternatives the first, of repetitions the least, of classes
- * the first member. Assertions give nothing. Bounded in depth and length. */
+/* Recursive descent over the pattern: of alternatives the first, of repetitions the least, of
+ * classes the first member. Assertions give nothing. Bounded in depth and length. */
 #include "sleep/trial/sample.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
-/* The coordinator with many callers at once, and the rows it stands on. Run under ThreadSanitizer too. */
+/* The coordinator with many callers at once, and the rows it stands on. Run under ThreadSanitizer
+ * too. */
 #include "unit.h"
 
 #include <ftw.h>

@@ -1,4 +1,5 @@
-/* agent/brain and agent/summary_extract: notes cut, kept up to date and found; talk in few sentences. */
+/* agent/brain and agent/summary_extract: notes cut, kept up to date and found; talk in few
+ * sentences. */
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* agent/context and agent/render: what a runtime is told, and that no quotation breaks out of it. */
+/* agent/context and agent/render: what a runtime is told, and that no quotation breaks out of
+ * it. */
 #include "unit.h"
 
 #include <stdio.h>

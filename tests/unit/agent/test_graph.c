@@ -50,7 +50,8 @@ static void test_requests(void **state)
     }
 }
 
-/* Steps as they are told to a runtime, "|" between them; those that may go at once have "+" instead. */
+/* Steps as they are told to a runtime, "|" between them; those that may go at once have "+"
+ * instead. */
 static Str steps_of(Arena *a, const TaskGraph *g)
 {
     AUTO_BUF out = BUF(KIB(64));

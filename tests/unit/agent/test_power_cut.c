@@ -1,8 +1,10 @@
-/* The power fails at any moment: what was acknowledged is there, nothing is there by half, and the database opens.
+/* The power fails at any moment: what was acknowledged is there, nothing is there by half, and the
+ * database opens.
  *
- * Every write, sync, truncation and deletion of talaria.db, its log and its journal is recorded. Then, for each sync
- * and for the moment before it, the files are made as a disk may have them: what was synced, and of the rest any part,
- * in pieces of 512 bytes. One moment in eight; all of them, in three ways each, with TALARIA_LONG=1. */
+ * Every write, sync, truncation and deletion of talaria.db, its log and its journal is recorded.
+ * Then, for each sync and for the moment before it, the files are made as a disk may have them:
+ * what was synced, and of the rest any part, in pieces of 512 bytes. One moment in eight; all of
+ * them, in three ways each, with TALARIA_LONG=1. */
 #include "unit.h"
 
 #include <ftw.h>

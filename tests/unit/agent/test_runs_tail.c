@@ -1,4 +1,5 @@
-/* What runs say before it has its place: kept when their process dies, swept out when they are over. */
+/* What runs say before it has its place: kept when their process dies, swept out when they are
+ * over. */
 #include "unit.h"
 
 #include <ftw.h>

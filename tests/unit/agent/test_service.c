@@ -14,9 +14,10 @@
 
 /* -- the scripted runtime -- */
 
-/* s session · t text · u text cut inside a letter · g a new segment · k thinking · K much of it · o a tool ·
- * f a failing tool · v counts · a asks and waits · n notice · r retry · x trace · h waits for a cancel · F finish · L cut off · E fails ·
- * A refused · C does not know its handle, where it was given one · z: says something after its end. */
+/* s session · t text · u text cut inside a letter · g a new segment · k thinking · K much of it · o
+ * a tool · f a failing tool · v counts · a asks and waits · n notice · r retry · x trace · h waits
+ * for a cancel · F finish · L cut off · E fails · A refused · C does not know its handle, where it
+ * was given one · z: says something after its end. */
 struct RuntimeRun {
     RuntimeEventFn *fn;
     void *ctx;
@@ -753,8 +754,8 @@ static void an_approval_is_answered_once(void **state)
     assert_false(service_approve(p->service, run.id, STR("q1"), STR("once"), &err));
 }
 
-/* Who waits for the end reads nothing before it, and for a moment between the call and the reading does not wait: it is
- * not slow for that, and is called once. */
+/* Who waits for the end reads nothing before it, and for a moment between the call and the reading
+ * does not wait: it is not slow for that, and is called once. */
 static void one_who_waits_for_the_end_is_not_slow(void **state)
 {
     ChatAddress *p = *state;

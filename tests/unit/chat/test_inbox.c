@@ -238,8 +238,8 @@ static void ignored_ones(void **unused)
     world_close(&w);
 }
 
-/* Words that arrived are forgotten with what they answered; those that have not, and those that tell of a message that
- * is still parked, stay. */
+/* Words that arrived are forgotten with what they answered; those that have not, and those that
+ * tell of a message that is still parked, stay. */
 static void words_that_were_sent(void **unused)
 {
     World w;

@@ -1,4 +1,5 @@
-/* Codes: for strangers who ask to be let in, and for terminals that take a session; and how the lines are. */
+/* Codes: for strangers who ask to be let in, and for terminals that take a session; and how the
+ * lines are. */
 #include "handoff_world.h"
 
 #include "chat/connections.h"

@@ -1,4 +1,5 @@
-/* Threads that are gone: words and sessions go on in the chat itself, once; and threads that take only answers. */
+/* Threads that are gone: words and sessions go on in the chat itself, once; and threads that take
+ * only answers. */
 #include "handoff_world.h"
 
 #include "base/log.h"
@@ -169,7 +170,8 @@ static void session_and_words_go_on_in_the_chat(void **state)
                    STR("agent:main:telegram:dm:55 thread_gones2"));
         assert_str(ask(&c, "SELECT thread_id FROM home_channel WHERE platform = 'telegram'"),
                    STR(""));
-        /* Nobody has to find it out again: neither what waits, nor what is still written for the topic. */
+        /* Nobody has to find it out again: neither what waits, nor what is still written for the
+         * topic. */
         deliver_one(&c, "two");
         assert_str(c.text, STR("second"));
         put(&c, "three", TOPIC, "third");
@@ -186,7 +188,8 @@ static void session_and_words_go_on_in_the_chat(void **state)
     }
 }
 
-/* Where the next message cannot be told from others, nobody would reach the session: it is the terminal's again. */
+/* Where the next message cannot be told from others, nobody would reach the session: it is the
+ * terminal's again. */
 static void other_kinds_of_chats(void **state)
 {
     static const struct {

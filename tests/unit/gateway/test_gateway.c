@@ -145,7 +145,8 @@ static void trouble_passes(void **state)
     }
 }
 
-/* Workers that died on the way are no refusals of the platform: it is asked as often as if they had never been. */
+/* Workers that died on the way are no refusals of the platform: it is asked as often as if they had
+ * never been. */
 static void deaths_are_no_refusals(void **state)
 {
     static const struct {

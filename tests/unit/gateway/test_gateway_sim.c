@@ -1,10 +1,11 @@
-/* The whole way of words under schedules that nobody would think of: a session goes from the terminal to one platform,
- * from there to the other and back, while people write in all its places. A gateway with both platforms, a second
- * worker and a terminal die between any two statements, stand still past their lease, or end as they should; updates
- * come twice, late, in any order; calls fail, last long, lose their answer; threads are deleted while words are on their
- * way to them; the next message interrupts or waits. A virtual clock, one thread: one number makes one schedule. A
- * failure prints it, and sim_seeds.h says how to run that one alone. Odd ones run with a write-ahead log, even ones with a
- * rollback journal, as on a disk without shared memory. */
+/* The whole way of words under schedules that nobody would think of: a session goes from the
+ * terminal to one platform, from there to the other and back, while people write in all its places.
+ * A gateway with both platforms, a second worker and a terminal die between any two statements,
+ * stand still past their lease, or end as they should; updates come twice, late, in any order;
+ * calls fail, last long, lose their answer; threads are deleted while words are on their way to
+ * them; the next message interrupts or waits. A virtual clock, one thread: one number makes one
+ * schedule. A failure prints it, and sim_seeds.h says how to run that one alone. Odd ones run with
+ * a write-ahead log, even ones with a rollback journal, as on a disk without shared memory. */
 #include "sim_actors.h"
 #include "sim_no_wal.h"
 #include "sim_seeds.h"
@@ -15,7 +16,8 @@ enum { SEEDS = 200, TROUBLED_TICKS = 70, MAX_TICKS = 900 };
 
 /* -- what always holds -- */
 
-/* Another session came to the chat in which it lived: out of a thread that is gone, or by a handoff without one. */
+/* Another session came to the chat in which it lived: out of a thread that is gone, or by a handoff
+ * without one. */
 static bool is_aside(void)
 {
     return str_eqz(about("SELECT end_reason FROM sessions WHERE id = '", "'"), "session_switch");
@@ -98,8 +100,8 @@ static void until_quiet(bool kept)
 
 /* -- what holds in the end -- */
 
-/* Messages under that key: those that are not marked as a repeat and went with no thread, and whether one reads so in
- * the end. */
+/* Messages under that key: those that are not marked as a repeat and went with no thread, and
+ * whether one reads so in the end. */
 static size_t heard(const Chat *c, const char *key, const char *text, bool *ret_so)
 {
     size_t n = 0;
@@ -153,8 +155,8 @@ static Str row_of(const Chat *c, const ChatUpdate *u)
                    .p);
 }
 
-/* Answered once, or parked and told; the words are kept once (a second time only where the session went away after
- * a turn that died, and the answer came from another). */
+/* Answered once, or parked and told; the words are kept once (a second time only where the session
+ * went away after a turn that died, and the answer came from another). */
 static void check_message(const Chat *c, const ChatUpdate *u)
 {
     bool parked = str_eqz(row_of(c, u), "parked"), so, told;
@@ -277,7 +279,8 @@ static void schedule(unsigned seed)
     sim.calm = true;
     gate.process.statements = other.process.statements = -1;
     until_quiet(false);
-    /* First words that were promised by one who lost the handoff after that are said after the next start. */
+    /* First words that were promised by one who lost the handoff after that are said after the next
+     * start. */
     gate_ends();
     until_quiet(true);
     one_owner();

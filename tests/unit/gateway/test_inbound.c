@@ -1,4 +1,5 @@
-/* From the inbox to agents and commands: who is heard, what is answered, and that nothing is lost or done twice. */
+/* From the inbox to agents and commands: who is heard, what is answered, and that nothing is lost
+ * or done twice. */
 #include "handoff_world.h"
 
 #include "base/limits.h"
@@ -67,7 +68,8 @@ static bool fake_look(Connection *c, Arena *a, Str chat_id, Str owner, HomeChann
     return true;
 }
 
-/* {"u": user, "c": chat, "t": its type, "at": addressed, "text"}; without a text it is no message. */
+/* {"u": user, "c": chat, "t": its type, "at": addressed, "text"}; without a text it is no
+ * message. */
 static bool fake_parse(Arena *a, Str update, const Identity *me, Inbound *ret, bool *ret_is,
                        Err *err)
 {
@@ -568,7 +570,8 @@ static void unknown_selves(void **unused)
     teardown(&t);
 }
 
-/* A command whose process died before it was noted as done is answered again, under the same name. */
+/* A command whose process died before it was noted as done is answered again, under the same
+ * name. */
 static void answered_once(void **unused)
 {
     struct Turns t;
@@ -690,7 +693,8 @@ static void resumes(void **unused)
     teardown(&t);
 }
 
-/* Whoever runs the agent goes on with what was begun at a terminal; others do not even hear of it. */
+/* Whoever runs the agent goes on with what was begun at a terminal; others do not even hear of
+ * it. */
 static void sessions_of_elsewhere(void **unused)
 {
     struct Turns t;
@@ -803,7 +807,8 @@ static const struct {
     { "named, in an open group", "7", "", "-5", 7, true, false, TRUST_NAMED },
 };
 
-/* What each command is worth: once more beside the table, so that a change of the table is meant. */
+/* What each command is worth: once more beside the table, so that a change of the table is
+ * meant. */
 static const struct {
     const char *text;
     Trust min;
@@ -958,7 +963,8 @@ static void home_channels(void **unused)
     teardown(&t);
 }
 
-/* A session that waits for somebody is for those who are named, also by a command; and no message overtakes it. */
+/* A session that waits for somebody is for those who are named, also by a command; and no message
+ * overtakes it. */
 static void who_claims(void **state)
 {
     struct Turns t;

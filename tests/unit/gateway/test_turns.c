@@ -69,8 +69,8 @@ static void nothing_is_answered_twice(void **state)
     gate_close(&g);
 }
 
-/* A gateway that ends in the middle: the next one answers, in the same message, and the words of the user are
- * kept once. */
+/* A gateway that ends in the middle: the next one answers, in the same message, and the words of
+ * the user are kept once. */
 static void an_end_in_the_middle(void **state)
 {
     InboxRow row;
@@ -305,8 +305,8 @@ static void only_one_may_write(void **state)
     gate_close(&g);
 }
 
-/* A session that lies in another home: its words are loaded with every call and its result, what compaction put
- * away is left out, and not a row of that home's messages is written. */
+/* A session that lies in another home: its words are loaded with every call and its result, what
+ * compaction put away is left out, and not a row of that home's messages is written. */
 static void a_session_of_another_home(void **state)
 {
     static const char words[] =

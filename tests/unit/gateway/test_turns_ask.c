@@ -24,7 +24,8 @@ static void it_asks_and_is_answered(void **state)
         await(&g, ASKED, "1");
         words = world_ask(&g.world, g.world.data,
                           "SELECT text FROM local_message WHERE text LIKE 'The agent needs%'");
-        /* What is to be done stands whole between its fences, and who does it, and what one can say. */
+        /* What is to be done stands whole between its fences, and who does it, and what one can
+         * say. */
         assert_str(
             words,
             STR("The agent needs your approval to use shell:\n\n```\nrm -r `` ` build\n"
@@ -130,7 +131,8 @@ static void a_message_waits_for_the_answer(void **state)
     gate_close(&g);
 }
 
-/* A question that could not be said yet: nobody can answer it, and once its turn is over nobody is asked. */
+/* A question that could not be said yet: nobody can answer it, and once its turn is over nobody is
+ * asked. */
 static void an_unread_question(void **state)
 {
     bool any;
@@ -153,7 +155,8 @@ static void an_unread_question(void **state)
     gate_close(&g);
 }
 
-/* The gateway ends while a question waits: the turn is made again and asks again; the old question is nobody's. */
+/* The gateway ends while a question waits: the turn is made again and asks again; the old question
+ * is nobody's. */
 static void a_question_of_an_earlier_gateway(void **state)
 {
     InboxRow row;
@@ -214,7 +217,8 @@ static void count_typing(Connection *c, const ChatAddress *at)
     atomic_fetch_add(&typing_gate->typed, 1);
 }
 
-/* The run came to its end, but the gateway died before that was noted: what stands there already is not told again. */
+/* The run came to its end, but the gateway died before that was noted: what stands there already is
+ * not told again. */
 static void a_run_that_asked_is_told_once(void **state)
 {
     InboxRow row;

@@ -162,7 +162,8 @@ static void what_is_on_its_way_is_known_where_it_goes(void **state)
     world_open(&w);
     h = world_request(&w, w.data, "s1", "telegram");
     assert_false(is_coming(&w, "telegram", "k", "17"));
-    /* Somebody is at it, or died a moment ago: any thread may be the one. A chat without threads is not. */
+    /* Somebody is at it, or died a moment ago: any thread may be the one. A chat without threads is
+     * not. */
     h = world_claim(&w, h.id, "a");
     assert_true(is_coming(&w, "telegram", "k", "17"));
     assert_false(is_coming(&w, "telegram", "k", ""));

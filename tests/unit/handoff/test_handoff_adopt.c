@@ -1,5 +1,5 @@
-/* Requests that programs of Hermes write into their own database, and what becomes of them when they change their mind:
- * the platform that was asked for last is the one that counts. */
+/* Requests that programs of Hermes write into their own database, and what becomes of them when
+ * they change their mind: the platform that was asked for last is the one that counts. */
 #include "handoff_world.h"
 
 #define SHOWN(w, home, session)                                                                    \
@@ -135,7 +135,8 @@ static void a_replaced_request_gives_way_when_the_new_one_is_adopted(void **stat
     world_close(&w);
 }
 
-/* The waiter fails what is under way and asks for another platform, and a gateway of Hermes has that one already. */
+/* The waiter fails what is under way and asks for another platform, and a gateway of Hermes has
+ * that one already. */
 static void what_runs_for_another_platform_is_not_ours(void **state)
 {
     bool shown = true;

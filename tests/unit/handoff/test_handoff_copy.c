@@ -1,4 +1,5 @@
-/* A session of ours as a copy in a Hermes home: what is written, what refuses it, what becomes of it. */
+/* A session of ours as a copy in a Hermes home: what is written, what refuses it, what becomes of
+ * it. */
 #include "handoff_world.h"
 
 #include "agent/conversations_adopt.h"

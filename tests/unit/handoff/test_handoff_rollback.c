@@ -1,5 +1,5 @@
-/* A Hermes home without a write-ahead log: there is one lock, a reader keeps a writer from committing, and a journal
- * beside the database does not mean that its writer is dead. */
+/* A Hermes home without a write-ahead log: there is one lock, a reader keeps a writer from
+ * committing, and a journal beside the database does not mean that its writer is dead. */
 #include "handoff_world.h"
 
 #include <pthread.h>
@@ -114,7 +114,8 @@ static void every_write_outlasts_a_reader(void **state)
 
 /* -- a journal beside the database -- */
 
-/* As it looks to a reader between two quick writes of another process: a journal that nobody has a lock for. */
+/* As it looks to a reader between two quick writes of another process: a journal that nobody has a
+ * lock for. */
 static void leave_journal(World *w)
 {
     Err err;

@@ -1,8 +1,9 @@
-/* The journal and the worker under schedules that nobody would think of: two workers, a virtual clock, death
- * between any two statements, processes that stand still past their lease, calls that fail, last longer than
- * the lease or whose answer is lost, wake-ups that come twice or never, users who cancel, and a waiter that stomps on the row. One number
- * makes one schedule; a failure prints it, and sim_seeds.h says how to run that one
- * alone. In the databases of Hermes either journal mode. */
+/* The journal and the worker under schedules that nobody would think of: two workers, a virtual
+ * clock, death between any two statements, processes that stand still past their lease, calls that
+ * fail, last longer than the lease or whose answer is lost, wake-ups that come twice or never,
+ * users who cancel, and a waiter that stomps on the row. One number makes one schedule; a failure
+ * prints it, and sim_seeds.h says how to run that one alone. In the databases of Hermes either
+ * journal mode. */
 #include "sim_workers.h"
 
 enum { SEEDS = 2000, FOREIGN_SEEDS = 600, MAX_TICKS = 400 };
@@ -158,8 +159,8 @@ static bool waits(Sim *sim)
     return str_is_one_of(shown(sim, "handoff_state"), "pending|running");
 }
 
-/* As Hermes' own programs do: a terminal that has waited long enough fails its request, whoever has it by now, and its
- * user asks again, perhaps for another platform. */
+/* As Hermes' own programs do: a terminal that has waited long enough fails its request, whoever has
+ * it by now, and its user asks again, perhaps for another platform. */
 static void change_mind(Sim *sim)
 {
     const char *platform = dice(sim, 2) ? "telegram" : "local";
@@ -205,7 +206,8 @@ static void the_platform_is_the_one_asked_for(Sim *sim)
     CHECK(sim, str_eq(leads_from(sim), shown(sim, "handoff_platform")));
 }
 
-/* A request that failed leaves the session where it was: at home, or where the one before it brought it. */
+/* A request that failed leaves the session where it was: at home, or where the one before it
+ * brought it. */
 static void it_is_in_one_place(Sim *sim)
 {
     Str source = shown(sim, "source");

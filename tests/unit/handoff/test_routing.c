@@ -223,7 +223,8 @@ static void undone_it_is_as_it_was(void **state)
     world_close(&w);
 }
 
-/* From chat to chat, or to the very place where it is: undone, its key leads to it again, and home is where it was. */
+/* From chat to chat, or to the very place where it is: undone, its key leads to it again, and home
+ * is where it was. */
 static void undone_it_stays_in_its_chat(void **state)
 {
     static const struct {
@@ -283,7 +284,8 @@ static void undone_it_takes_nobodys_place(void **state)
     world_close(&w);
 }
 
-/* It came back while the next move was under way: from there it goes, and there it comes back to. */
+/* It came back while the next move was under way: from there it goes, and there it comes back
+ * to. */
 static void brought_back_before_the_next_move(void **state)
 {
     Handoff next;
@@ -302,7 +304,8 @@ static void brought_back_before_the_next_move(void **state)
     world_close(&w);
 }
 
-/* A turn belongs to where it was asked for: nobody takes the session away under it, but the place itself may leave it. */
+/* A turn belongs to where it was asked for: nobody takes the session away under it, but the place
+ * itself may leave it. */
 static void not_under_a_turn(void **state)
 {
     World w;

@@ -1,4 +1,5 @@
-/* Waiting for a handoff, with little patience: nobody comes, somebody takes too long, the user changes her mind. */
+/* Waiting for a handoff, with little patience: nobody comes, somebody takes too long, the user
+ * changes her mind. */
 #include "handoff_world.h"
 
 #include "base/limits.h"
@@ -6,9 +7,9 @@
 
 #define LOCAL "{\"platform\":\"local\",\"chat_id\":\"home\",\"chat_type\":\"dm\"}"
 
-/* What happens is a row of letters, one for each time that the waiter asks for a word: c claimed by a gateway,
- * b bound, d done, f failed, k left because it was asked for; H taken by a gateway of Hermes, D done by it, once
- * that was noticed; x Ctrl-C, l leave. */
+/* What happens is a row of letters, one for each time that the waiter asks for a word: c claimed by
+ * a gateway, b bound, d done, f failed, k left because it was asked for; H taken by a gateway of
+ * Hermes, D done by it, once that was noticed; x Ctrl-C, l leave. */
 typedef struct Case {
     const char *script;
     bool hermes; /* telegram, for a session of a Hermes home; else local, for one of ours */

@@ -29,7 +29,8 @@ static void beat(void *ctx)
     (void)ctx;
 }
 
-/* A reader joins who publishes before its socket is taken over: it may have too much to read by then. */
+/* A reader joins who publishes before its socket is taken over: it may have too much to read by
+ * then. */
 static void one_that_has_not_begun_is_nobodys(void **state)
 {
     static const StreamKind kind = { count_read, count_leave };

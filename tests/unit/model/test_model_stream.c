@@ -1,5 +1,5 @@
-/* Recorded answers of every dialect: what they come to, and that it does not depend on how the bytes
- * are cut. */
+/* Recorded answers of every dialect: what they come to, and that it does not depend on how the
+ * bytes are cut. */
 #include "unit.h"
 
 #include "base/buf.h"

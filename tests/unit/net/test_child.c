@@ -167,7 +167,8 @@ static void it_gets_what_it_was_given_and_no_more(void **state)
     close(stray);
 }
 
-/* Signals that a thread of ours blocks or ignores, and limits that we set for ourselves, are not its. */
+/* Signals that a thread of ours blocks or ignores, and limits that we set for ourselves, are not
+ * its. */
 static void it_is_as_free_as_we_were(void **state)
 {
     struct rlimit before, low, high;
@@ -204,7 +205,8 @@ static void on_output_slowly(void *ctx, Str bytes)
     on_output(ctx, bytes);
 }
 
-/* One who left its group goes on writing for ever: what was in the pipe at its end is heard, and no more. */
+/* One who left its group goes on writing for ever: what was in the pipe at its end is heard, and no
+ * more. */
 static void an_escaped_grandchild_holds_up_nobody(void **state)
 {
     static const ChildHandlers slow = { on_output_slowly, on_errors, on_done };

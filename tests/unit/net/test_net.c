@@ -1,4 +1,5 @@
-/* Requests against a server of our own: every way to end, each with its own word, and nothing left. */
+/* Requests against a server of our own: every way to end, each with its own word, and nothing
+ * left. */
 #include "loopback.h"
 #include "waiting.h"
 
@@ -311,8 +312,8 @@ static void connections_are_used_again(void **state)
     loopback_stop(&server);
 }
 
-/* A kept connection that ends without an answer: the server may have done what was asked, so it is not asked
- * again behind the caller's back. */
+/* A kept connection that ends without an answer: the server may have done what was asked, so it is
+ * not asked again behind the caller's back. */
 static void nothing_is_sent_twice(void **state)
 {
     static const LoopbackReply replies[] = {

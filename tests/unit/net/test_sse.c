@@ -1,5 +1,5 @@
-/* Reading event streams: the rules of the standard one by one, and the same events however the bytes
- * are cut. */
+/* Reading event streams: the rules of the standard one by one, and the same events however the
+ * bytes are cut. */
 #include "unit.h"
 
 #include "base/buf.h"

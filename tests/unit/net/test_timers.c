@@ -1,4 +1,5 @@
-/* The loop's timers against a plain list: whatever is set, moved and stopped, each fires once, and in time. */
+/* The loop's timers against a plain list: whatever is set, moved and stopped, each fires once, and
+ * in time. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static void stop(Clocked *c)
     timers_stop(&timers, &c->timer);
 }
 
-/* Sometimes a call moves or stops others, also such as are due in the same round, or sets itself anew. */
+/* Sometimes a call moves or stops others, also such as are due in the same round, or sets itself
+ * anew. */
 static void on_time(void *ctx)
 {
     Clocked *c = ctx, *other = &all[rand() % MANY];

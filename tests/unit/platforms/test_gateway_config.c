@@ -1,4 +1,5 @@
-/* Which platforms are served, with what: four layers, and secrets that must not be read by others. */
+/* Which platforms are served, with what: four layers, and secrets that must not be read by
+ * others. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -245,7 +246,8 @@ static void profiles(void **unused)
     teardown(&s);
 }
 
-/* A file with a secret that is not there may come; what is missing is named with the way to give it. */
+/* A file with a secret that is not there may come; what is missing is named with the way to give
+ * it. */
 static void troubles(void **unused)
 {
     Scene s;

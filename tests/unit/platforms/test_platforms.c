@@ -1,4 +1,5 @@
-/* For every shape of a chat: a session that is bound there is found by the next message. And cutting. */
+/* For every shape of a chat: a session that is bound there is found by the next message. And
+ * cutting. */
 #include "unit.h"
 
 #include "base/limits.h"
@@ -150,8 +151,8 @@ static void the_next_message_finds_the_session(void **state)
     }
 }
 
-/* Of a thread that is gone: the place is made from what its last message says and what the platform says of the chat, and
- * the next message in the chat finds the session there. */
+/* Of a thread that is gone: the place is made from what its last message says and what the platform
+ * says of the chat, and the next message in the chat finds the session there. */
 static void the_next_message_in_the_chat_finds_it(void **state)
 {
     static const struct {
@@ -181,7 +182,8 @@ static void the_next_message_in_the_chat_finds_it(void **state)
     }
 }
 
-/* The next message of whoever it is has the key under which the session waits, but for who writes it. */
+/* The next message of whoever it is has the key under which the session waits, but for who writes
+ * it. */
 static void a_session_waits_where_nobody_is_known(void **state)
 {
     AUTO(Arena) *a = arena_new();

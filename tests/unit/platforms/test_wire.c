@@ -1,4 +1,5 @@
-/* What every connection has: how its state may change, how long it waits after trouble, and that its end wakes it. */
+/* What every connection has: how its state may change, how long it waits after trouble, and that
+ * its end wakes it. */
 #include "unit.h"
 
 #include "base/clock.h"

@@ -271,7 +271,8 @@ static void test_common_words_are_bounded(void **state)
     assert_true(r.hits[0].key > 20); /* of the newer half */
 }
 
-/* A beginning that very many words have is taken for the word itself, in the table where they are. */
+/* A beginning that very many words have is taken for the word itself, in the table where they
+ * are. */
 static void test_beginnings_are_bounded(void **state)
 {
     ChatAddress *p = *state;

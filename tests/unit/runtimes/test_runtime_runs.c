@@ -1,5 +1,5 @@
-/* Turns that run: the loop over a model with its tools, programs that hang, die or say too much, and
- * that nothing is left behind by hundreds that fail. TALARIA_LONG=1 makes it a thousand. */
+/* Turns that run: the loop over a model with its tools, programs that hang, die or say too much,
+ * and that nothing is left behind by hundreds that fail. TALARIA_LONG=1 makes it a thousand. */
 #include "loopback.h"
 
 #include <errno.h>
@@ -550,8 +550,8 @@ static void failing_turns_leave_nothing(void **state)
     close_house(&h);
 }
 
-/* What malloc keeps for the next time in each thread counts as used, and a run is made on one thread and
- * freed on another: with that switched off, memory is counted to the byte. */
+/* What malloc keeps for the next time in each thread counts as used, and a run is made on one
+ * thread and freed on another: with that switched off, memory is counted to the byte. */
 static void count_to_the_byte(char **argv)
 {
     if (getenv("GLIBC_TUNABLES"))

@@ -1,5 +1,5 @@
-/* However the bytes of a peer are cut, what is heard is the same: every recording, cut in two at every
- * place (larger ones at every eleventh, save with TALARIA_LONG=1), and byte by byte. */
+/* However the bytes of a peer are cut, what is heard is the same: every recording, cut in two at
+ * every place (larger ones at every eleventh, save with TALARIA_LONG=1), and byte by byte. */
 #include "unit.h"
 
 #include <dirent.h>

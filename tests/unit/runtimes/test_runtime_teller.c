@@ -1,4 +1,5 @@
-/* What every runtime says goes through the teller: one end, valid text, closed tools, clean previews. */
+/* What every runtime says goes through the teller: one end, valid text, closed tools, clean
+ * previews. */
 #include "unit.h"
 
 #include "base/buf.h"

@@ -265,7 +265,8 @@ static void a_foreign_change_survives_recovery(void **state)
     Err err;
 
     (void)state;
-    /* The second document is not what the transaction expects, so it fails and rolls the first back. */
+    /* The second document is not what the transaction expects, so it fails and rolls the first
+     * back. */
     write_text(w, skill_path(w, "xls"), "somebody else's\n");
     assert_false(journal_run(w->a, &t, &err));
     assert_str(read_text(w, skill_path(w, "pdf")), STR("old pdf\n"));

@@ -1,5 +1,5 @@
-/* Questions as text: a judge that is asked from both sides, a miner that asks once a task; and traces that
- * come back out of their packing. */
+/* Questions as text: a judge that is asked from both sides, a miner that asks once a task; and
+ * traces that come back out of their packing. */
 #include "unit.h"
 
 #include "sleep/mining/mine_model.h"
@@ -89,8 +89,8 @@ static void what_is_still_to_come_decides_nothing(void **state)
     assert_int_equal(script.n, 1);
 }
 
-/* Who reflects sees all of an answer, what was called and in which context; and is not told that a rule
- * that may stay was turned down. */
+/* Who reflects sees all of an answer, what was called and in which context; and is not told that a
+ * rule that may stay was turned down. */
 static void traces_are_shown_whole(void **state)
 {
     AUTO(Arena) *a = arena_new();

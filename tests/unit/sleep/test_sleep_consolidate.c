@@ -311,8 +311,8 @@ static void count_reviews(void *ctx, const char *phase, const ReplayAsk *ask, co
     *(int *)ctx += strcmp(phase, "review") == 0;
 }
 
-/* The same where chance plays: a rule is looked at when its nights are over, and what was found out is
- * not paid for again on the next night. */
+/* The same where chance plays: a rule is looked at when its nights are over, and what was found out
+ * is not paid for again on the next night. */
 static void old_rules_are_tidied_where_answers_vary(void **state)
 {
     AUTO(Arena) *a = arena_new();
@@ -354,7 +354,8 @@ static void old_rules_are_tidied_where_answers_vary(void **state)
     assert_int_equal(document_rule(&d, 0)->note.helpful, 2);
     assert_int_equal(document_rule(&d, 0)->note.until, 70);
 
-    /* The user did not adopt it, and there is nothing left to tidy: the one that helps is known to. */
+    /* The user did not adopt it, and there is nothing left to tidy: the one that helps is known
+     * to. */
     edits.n = 1;
     reviews = 0;
     rules.night = 41;
@@ -471,7 +472,8 @@ static void any_budget_ends_well(void **state)
     assert_true(accepted > 20 && ended > 10);
 }
 
-/* What takes how long is nothing that our own clock may decide, and a judge's calls are counted before. */
+/* What takes how long is nothing that our own clock may decide, and a judge's calls are counted
+ * before. */
 static void costs_are_no_accident(void **state)
 {
     AUTO(Arena) *a = arena_new();

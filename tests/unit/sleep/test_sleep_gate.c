@@ -169,7 +169,8 @@ static void verdicts(void **state)
     }
 }
 
-/* One task of ten is worse at every draw, by chance once in 1,024: a regression at 0.05 / 10, none at 0.005 / 10. */
+/* One task of ten is worse at every draw, by chance once in 1,024: a regression at 0.05 / 10, none
+ * at 0.005 / 10. */
 static void the_level_asked_for_is_that_of_regressions_too(void **state)
 {
     static const double base[10] = { [9] = 1 }, cand[10] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 };

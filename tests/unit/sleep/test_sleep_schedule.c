@@ -81,7 +81,8 @@ static void the_block_is_ours_and_nothing_else(void **state)
     assert_str(cron_merge(a, STR(""), one, STR(""), &n), STR(""));
 }
 
-/* A mark may be lost, and people write between the marks: what is not ours stays, whoever is unscheduled. */
+/* A mark may be lost, and people write between the marks: what is not ours stays, whoever is
+ * unscheduled. */
 static void lines_of_the_user_stay(void **state)
 {
     AUTO(Arena) *a = arena_new();

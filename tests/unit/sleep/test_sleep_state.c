@@ -105,8 +105,8 @@ static void the_archive_keeps_one_of_each(void **state)
             assert_false(str_eq(p->tasks.items[i].id, p->tasks.items[k].id));
 }
 
-/* What was had long ago is not new again, though it is no longer in the archive: else the most worthwhile
- * tasks would come back for ever, and others never have their turn. */
+/* What was had long ago is not new again, though it is no longer in the archive: else the most
+ * worthwhile tasks would come back for ever, and others never have their turn. */
 static void what_was_had_stays_known(void **state)
 {
     AUTO(Arena) *a = arena_new();
@@ -131,7 +131,8 @@ static void what_was_had_stays_known(void **state)
     assert_false(state_had(state_project(a, &s, STR("/other")), tasks.items[0].id));
 }
 
-/* Archives of many projects are more than one file takes: the nights are remembered all the same. */
+/* Archives of many projects are more than one file takes: the nights are remembered all the
+ * same. */
 static void too_large_an_archive_loses_no_night(void **state)
 {
     AUTO(Arena) *a = arena_new();

@@ -1,5 +1,5 @@
-/* The recorded behaviour of the records, judges and small functions, vector by vector. A vector that
- * holds a known defect stands in a table with its reason and the right answer. */
+/* The recorded behaviour of the records, judges and small functions, vector by vector. A vector
+ * that holds a known defect stands in a table with its reason and the right answer. */
 #include "sleep_vectors.h"
 
 #include <math.h>
@@ -181,7 +181,8 @@ static void remarks(void **state)
     }
 }
 
-/* Recorded: from the first bracket to the last one, which two arrays or a bracket in prose break. */
+/* Recorded: from the first bracket to the last one, which two arrays or a bracket in prose
+ * break. */
 static const struct {
     Str raw, array;
 } array_defects[] = {

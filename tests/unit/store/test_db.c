@@ -82,7 +82,8 @@ static void is_ours_alone(const char *path)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-/* The umask is the whole process's: one thread that changes it would decide what files and programs of all others are. */
+/* The umask is the whole process's: one thread that changes it would decide what files and programs
+ * of all others are. */
 static void databases_of_many_threads_are_ours_alone(void **state)
 {
     AUTO(Arena) *a = arena_new();

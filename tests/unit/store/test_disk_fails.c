@@ -1,5 +1,6 @@
-/* A call on the disk fails, once: it is said, the same thing done again works, and nothing is lost or there by half.
- * A few calls of each kind of failure; every one up to 2,000 with TALARIA_LONG=1. */
+/* A call on the disk fails, once: it is said, the same thing done again works, and nothing is lost
+ * or there by half. A few calls of each kind of failure; every one up to 2,000 with
+ * TALARIA_LONG=1. */
 #include "unit.h"
 
 #include <ftw.h>
@@ -66,7 +67,8 @@ static int64_t number(OwnStore *own, const char *sql)
     return n;
 }
 
-/* Whether the session is there is looked up as a person would: a commit whose answer was an error may have been done. */
+/* Whether the session is there is looked up as a person would: a commit whose answer was an error
+ * may have been done. */
 static bool is_there(OwnStore *own, Arena *a, int i)
 {
     return number(own, str_printf(a, "SELECT count(*) FROM sessions WHERE id = 's%03d'", i).p) > 0;

@@ -1,4 +1,5 @@
-/* Markdown as HTML: what each construct becomes, and that no text costs more than its size allows. */
+/* Markdown as HTML: what each construct becomes, and that no text costs more than its size
+ * allows. */
 #include "unit.h"
 
 #include "base/buf.h"

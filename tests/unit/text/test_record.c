@@ -1,4 +1,5 @@
-/* One table reads and writes a struct: every kind of member, fallbacks, and refusals that name the key. */
+/* One table reads and writes a struct: every kind of member, fallbacks, and refusals that name the
+ * key. */
 #include "unit.h"
 
 #include "base/limits.h"

@@ -1,5 +1,6 @@
-/* How much is found of tokens that the rules were not made from: shapes of another scanner, with random bytes from a seed,
- * in seven carriers whose words say nothing of a secret. And that programs and sentences about secrets stay as they are. */
+/* How much is found of tokens that the rules were not made from: shapes of another scanner, with
+ * random bytes from a seed, in seven carriers whose words say nothing of a secret. And that
+ * programs and sentences about secrets stay as they are. */
 #include "unit.h"
 
 #include "base/buf.h"
@@ -71,7 +72,8 @@ static Str make(Arena *a, const char *shape, uint64_t *seed)
     return str_dup(a, buf_str(&b));
 }
 
-/* In how many cells of a hundred nothing of the secret's end is left; with `say` it names the shapes that are missed. */
+/* In how many cells of a hundred nothing of the secret's end is left; with `say` it names the
+ * shapes that are missed. */
 static size_t found_in_100(const char *const *list, size_t n, bool say)
 {
     size_t cells = 0, found = 0;
